@@ -176,6 +176,16 @@ int dg_memory_get(struct dg_memory *m, enum dg_memory_kind kind, const char *own
     return rc == DG_OK && !row ? no_such(kind, id, err) : rc;
 }
 
+int dg_memory_get_own(struct dg_memory *m, enum dg_memory_kind kind, const char *owner,
+    const char *id, struct dg_memory_info *out, struct dg_error *err)
+{
+    int rc = dg_memory_get(m, kind, owner, id, out, err);
+    if (rc == DG_OK && (strcmp(out->owner, owner) != 0 || out->origin[0] != '\0'))
+        rc = dg_error_field(err, DG_ENOTFOUND, "id",
+            "\"%s\" is the server's own and not to be changed by clients", out->id);
+    return rc;
+}
+
 int dg_memory_list(struct dg_memory *m, enum dg_memory_kind kind, const char *owner,
     struct dg_memory_info **out, size_t *n, struct dg_error *err)
 {

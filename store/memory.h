@@ -86,6 +86,9 @@ int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
 /* A collection of this kind that owner may use: an own one, or everybody's. DG_ENOTFOUND. */
 int dg_memory_get(struct dg_memory *m, enum dg_memory_kind kind, const char *owner, const char *id,
     struct dg_memory_info *out, struct dg_error *err);
+/* The same of one that owner may change: an own one that was read from no file. */
+int dg_memory_get_own(struct dg_memory *m, enum dg_memory_kind kind, const char *owner,
+    const char *id, struct dg_memory_info *out, struct dg_error *err);
 /* Change owner's own collection; *out is it then. DG_ENOTFOUND, and as dg_memory_make. */
 int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
     const struct dg_memory_change *change, struct dg_memory_info *out, struct dg_error *err);

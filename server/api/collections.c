@@ -179,11 +179,8 @@ static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct d
 {
     char id[DG_MEMORY_ID];
     id_of(s, id);
-    int rc = dg_memory_get(m, kind_of(s), s->owner, id, out, err);
-    if (rc == DG_OK && own && (strcmp(out->owner, s->owner) != 0 || out->origin[0] != '\0'))
-        rc = dg_error_field(err, DG_ENOTFOUND, "id",
-            "\"%s\" is the server's own and not to be changed by clients", out->id);
-    return rc;
+    return own ? dg_memory_get_own(m, kind_of(s), s->owner, id, out, err)
+               : dg_memory_get(m, kind_of(s), s->owner, id, out, err);
 }
 
 static int alter(const struct dg_side *s, struct dg_memory *m, const struct body *b, bool all,

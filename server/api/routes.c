@@ -78,6 +78,20 @@ static const struct dg_route table[] = {
     {"POST", "/v2/languages", dg_deepl_languages, NULL, DEEPL},
     {"GET", "/v2/usage", dg_deepl_usage, NULL, DEEPL},
     {"POST", "/v2/usage", dg_deepl_usage, NULL, DEEPL},
+    {"GET", "/v2/glossary-language-pairs", dg_deepl_glossary_pairs, NULL, DEEPL},
+    {"GET", "/v2/glossaries", dg_deepl_glossaries, NULL, DEEPL},
+    {"POST", "/v2/glossaries", dg_deepl_glossaries, NULL, DEEPL},
+    {"GET", "/v2/glossaries/{id}", dg_deepl_glossary, NULL, DEEPL},
+    {"DELETE", "/v2/glossaries/{id}", dg_deepl_glossary, NULL, DEEPL},
+    {"GET", "/v2/glossaries/{id}/entries", dg_deepl_glossary_entries, NULL, DEEPL},
+    {"GET", "/v3/glossaries", dg_deepl_glossaries, NULL, DEEPL},
+    {"POST", "/v3/glossaries", dg_deepl_glossaries, NULL, DEEPL},
+    {"GET", "/v3/glossaries/{id}", dg_deepl_glossary, NULL, DEEPL},
+    {"PATCH", "/v3/glossaries/{id}", dg_deepl_glossary, NULL, DEEPL},
+    {"DELETE", "/v3/glossaries/{id}", dg_deepl_glossary, NULL, DEEPL},
+    {"GET", "/v3/glossaries/{id}/entries", dg_deepl_glossary_entries, NULL, DEEPL},
+    {"PUT", "/v3/glossaries/{id}/dictionaries", dg_deepl_glossary_dictionaries, NULL, DEEPL},
+    {"DELETE", "/v3/glossaries/{id}/dictionaries", dg_deepl_glossary_dictionaries, NULL, DEEPL},
     {"GET", "/v3/languages", dg_deepl_resource_languages, NULL, DEEPL},
     {"GET", "/v3/languages/resources", dg_deepl_resources, NULL, DEEPL},
     {"GET", "/language/translate/v2", NULL, &dg_google_translate, GOOGLE},
@@ -104,8 +118,8 @@ static const char *const open_pages[] = {"/", "/status", "/web/{file}", "/metric
     "/docs", "/languages", "/frontend/settings", "/spec", "/download_file/{file}"};
 /* What is served and what a key has used: for every key, whatever it may do. */
 static const char *const key_pages[] = {"/v1/models", "/v1/models/{version}/card", "/v1/languages",
-    "/v1/usage", "/v2/languages", "/v2/usage", "/v3/languages", "/v3/languages/resources",
-    "/language/translate/v2/languages"};
+    "/v1/usage", "/v2/languages", "/v2/usage", "/v2/glossary-language-pairs", "/v3/languages",
+    "/v3/languages/resources", "/language/translate/v2/languages"};
 
 static bool is_one_of(const char *path, const char *const *list, size_t n)
 {

@@ -142,11 +142,16 @@ def read(document):
         return f.read()
 
 
+def start():
+    """With one worker: two would finish a stream's sentences in either order."""
+    return Local(BUNDLES, "--workers", "1", "--documents", os.path.join(tempfile.mkdtemp(), "documents.db"),
+                 "--collections", os.path.join(tempfile.mkdtemp(), "collections.db"),
+                 "--suggestions", os.path.join(tempfile.mkdtemp(), "suggestions.db"))
+
+
 @pytest.fixture(scope="module")
 def bundled():
-    with Local(BUNDLES, "--workers", "1", "--documents", os.path.join(tempfile.mkdtemp(), "documents.db"),
-               "--collections", os.path.join(tempfile.mkdtemp(), "collections.db"),
-               "--suggestions", os.path.join(tempfile.mkdtemp(), "suggestions.db")) as server:  # two would finish a stream's sentences in either order
+    with start() as server:
         yield server
 
 
@@ -313,6 +318,6 @@ def update(document, server):
 if __name__ == "__main__":
     if sys.argv[1:2] != ["--update"]:
         sys.exit(__doc__)
-    with Local(BUNDLES, "--workers", "1") as running:
+    with start() as running:
         for name in sys.argv[2:] or DOCUMENTS:
             update(name, running)

@@ -1,4 +1,5 @@
 """DeepL's own client, as it comes from PyPI, against this server with the bundled model: another URL is all it needs."""
+import datetime
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from conftest import CLI, ROOT, Server  # noqa: E402
 
 BUNDLES = os.path.join(ROOT, "weights", "bundles")
 TEXTS = ["Two dogs play in the snow.", "A girl is smiling.\n\nÇa & là: 50 %?"]
+PAIRS = {("en", "de"), ("de", "en"), ("en", "fr"), ("fr", "en")}  # de-fr goes through en, and such pairs take no glossary
 GERMAN = "Zwei Hunde spielen im Schnee."
 
 
@@ -20,7 +22,7 @@ GERMAN = "Zwei Hunde spielen im Schnee."
 def server(tmp_path_factory):
     glossaries = tmp_path_factory.mktemp("glossaries")
     (glossaries / "pets.en-de.tsv").write_text("dogs\tHaustiere\n")
-    with Server(BUNDLES, "--glossaries", str(glossaries)) as s:
+    with Server(BUNDLES, "--glossaries", str(glossaries), "--collections", str(glossaries.parent / (glossaries.name + ".db"))) as s:
         yield s
 
 
@@ -86,6 +88,50 @@ def test_a_glossary_of_the_server(server, client):
     with pytest.raises(deepl.DeepLException, match="glossary_id") as refused:
         client.translate_text(TEXTS[0], source_lang="EN", target_lang="DE", glossary="none")
     assert refused.value.http_status_code == 400
+
+
+def test_a_glossary_of_one_pair(client):
+    made = client.create_glossary("pets", source_lang="EN", target_lang="DE", entries={"dogs": "Katzen", "snow": "Regen"})
+    assert (made.name, made.ready, made.source_lang, made.target_lang, made.entry_count) == ("pets", True, "EN", "DE", 2)
+    assert abs((datetime.datetime.now(datetime.timezone.utc) - made.creation_time).total_seconds()) < 100
+    assert client.get_glossary(made.glossary_id).entry_count == 2 and made.glossary_id in [g.glossary_id for g in client.list_glossaries()]
+    assert client.get_glossary_entries(made) == {"dogs": "Katzen", "snow": "Regen"}
+    for text in (client.translate_text(TEXTS[0], source_lang="EN", target_lang="DE", glossary=made), client.translate_text_with_glossary(TEXTS[0], made)):
+        assert "Katzen" in text.text and "Regen" in text.text
+    client.delete_glossary(made)
+    for call in (client.get_glossary, client.get_glossary_entries, client.delete_glossary):
+        with pytest.raises(deepl.GlossaryNotFoundException):
+            call(made.glossary_id)
+    csv = client.create_glossary_from_csv("csv", "EN", "FR", "dogs,toutous\n")
+    assert client.get_glossary_entries(csv) == {"dogs": "toutous"}
+    client.delete_glossary(csv)
+    with pytest.raises(deepl.DeepLException, match="target_lang"):
+        client.create_glossary("bad", "EN", "IT", {"a": "b"})
+    assert {(p.source_lang, p.target_lang) for p in client.get_glossary_languages()} == PAIRS
+
+
+def test_a_glossary_of_several_pairs(client):
+    words = deepl.api_data.MultilingualGlossaryDictionaryEntries
+    made = client.create_multilingual_glossary("pets", [words("EN", "DE", {"dogs": "Katzen"}), words("EN", "FR", {"dogs": "toutous"})])
+    assert [(d.source_lang, d.target_lang, d.entry_count) for d in made.dictionaries] == [("EN", "DE", 1), ("EN", "FR", 1)]
+    for target, word in (("DE", "Katzen"), ("FR", "toutous")):
+        assert word in client.translate_text(TEXTS[0], source_lang="EN", target_lang=target, glossary=made).text
+    assert client.update_multilingual_glossary_name(made, "animals").name == "animals"
+    more = client.update_multilingual_glossary_dictionary(made, words("EN", "DE", {"snow": "Regen"}))
+    assert more.name == "animals" and more.dictionaries[0].entry_count == 2
+    put = client.replace_multilingual_glossary_dictionary(made, words("EN", "DE", {"snow": "Wind"}))
+    assert (put.source_lang, put.target_lang, put.entry_count) == ("EN", "DE", 1)
+    entries = client.get_multilingual_glossary_entries(made, "EN", "DE").dictionaries
+    assert [(e.source_lang, e.target_lang, e.entries) for e in entries] == [("en", "de", "snow\tWind\n")]
+    text = client.translate_text(TEXTS[0], source_lang="EN", target_lang="DE", glossary=made).text
+    assert "Wind" in text and "Katzen" not in text
+    client.delete_multilingual_glossary_dictionary(made, source_lang="EN", target_lang="FR")
+    assert len(client.get_multilingual_glossary(made.glossary_id).dictionaries) == 1
+    assert [g.glossary_id for g in client.list_multilingual_glossaries()] == [made.glossary_id]
+    client.delete_multilingual_glossary(made)
+    with pytest.raises(deepl.GlossaryNotFoundException):
+        client.get_multilingual_glossary(made.glossary_id)
+    assert client.list_multilingual_glossaries() == []
 
 
 def test_languages(client):

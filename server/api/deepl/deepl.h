@@ -1,4 +1,4 @@
-/* DeepL's API v2, for its clients: they change a URL. /v2/translate, /v2/languages and /v2/usage;
+/* DeepL's API v2 and v3, for its clients: they change a URL. Texts, documents, glossaries, pages;
  * what this server does not have (formality, styles) is refused as
  * DeepL refuses it. Errors are {"message": a sentence}. HTTP threads. */
 #ifndef DG_SERVER_API_DEEPL_DEEPL_H
@@ -14,6 +14,13 @@ extern const struct dg_endpoint dg_deepl_translate;
 void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x);
+/* /v2/glossaries and /v3/glossaries: the same handlers for both; the path says which. */
+void dg_deepl_glossaries(struct dg_app *app, struct dg_http_exchange *x);
+void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x);
+void dg_deepl_glossary_entries(struct dg_app *app, struct dg_http_exchange *x);
+void dg_deepl_glossary_dictionaries(struct dg_app *app, struct dg_http_exchange *x);
+/* GET /v2/glossary-language-pairs. */
+void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_usage(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /v3/languages, /v3/languages/resources. */

@@ -29,7 +29,8 @@ static const char *const resources[] = {"translate_text", "translate_document", 
 static bool is_served(const struct dg_app *app, const char *resource)
 {
     return strcmp(resource, "translate_text") == 0 ||
-           (strcmp(resource, "translate_document") == 0 && app->uploader);
+           (strcmp(resource, "translate_document") == 0 && app->uploader) ||
+           (strcmp(resource, "glossary") == 0 && app->collections);
 }
 
 static void add_language(
@@ -72,7 +73,8 @@ static void list_languages(struct dg_app *app, const char *resource, struct dg_j
         const bool source = has_code(&sources, all.codes[i]);
         const char *names[2];
         size_t n = has_code(&targets, all.codes[i]) ? dg_deepl_varieties(all.codes[i], names) : 0;
-        const bool itself = n == 1;
+        /* A glossary is of a language, whatever its varieties are. */
+        const bool itself = n == 1 || (n > 0 && strcmp(resource, "glossary") == 0);
         if (source || itself)
             add_language(
                 list, resource, all.codes[i], (source ? SOURCE : 0) | (itself ? TARGET : 0));

@@ -97,6 +97,8 @@ static void add_string(const char *s, struct dg_buffer *b)
             dg_buffer_adds(b, "\\");
         if (*s == '\n')
             dg_buffer_adds(b, "\\n");
+        else if (*s == '\t')
+            dg_buffer_adds(b, "\\t");
         else
             add_escaped(s, 1, b);
     }

@@ -22,6 +22,8 @@ HAVE_LANGUAGES = {
     "KissRequest": {"from": OWN + ["auto", ""], "to": OWN},
     "HcfyRequest": {"source": HCFY + ["auto", ""]},
     "DeeplxRequest": {"source_lang": DEEPL + ["auto", ""], "target_lang": DEEPL},
+    "DeeplGlossaryRequest": {"source_lang": ["EN", "en"], "target_lang": DEEPL[1:3]},
+    "DeeplDictionary": {"source_lang": ["EN", "en"], "target_lang": DEEPL[1:3]},
     "DeeplDocumentForm": {"source_lang": DEEPL, "target_lang": DEEPL, "output_format": ["txt"]},
 }
 # A request that is good field by field, and refused all the same: path, message, why a schema cannot say it.
@@ -44,6 +46,7 @@ GO_TOGETHER = [
     (r"/", r"NUL character", "text without U+0000, in a form as well"),
     (r"/v[12]/translate", r"XML is not well-formed", "XML is well-formed"),
     (r"/v2/translate", r"'glossary_id' not supported", "a glossary's id is one of the server's"),
+    (r"/v1/(glossaries|memories)|/v[23]/glossaries", r"line \d+|no entries from|entry|entries|bytes|U\+0000", "entries are TSV or CSV, in the bytes that there are"),
     (r"/v2/translate", r"'split_sentences' not supported", "nonewlines with tag_handling alone"),
     (r"/", r"NUL byte in object key", "JSON's names without U+0000"),
     (r"/", r"too big (negative )?integer|real number overflow", "JSON's numbers within 64 bits"),
@@ -64,6 +67,8 @@ def before_load_schema(context, raw_schema):
     for parameter in raw_schema["paths"]["/language/translate/v2"]["get"]["parameters"]:
         if parameter.get("name") in ("target", "source"):
             parameter["schema"]["enum"] = OWN
+    for name in ("CollectionSource", "CollectionTarget", "DeeplSourceLang", "DeeplTargetLang"):
+        raw_schema["components"]["parameters"][name]["schema"] = {"type": "string", "enum": OWN}
     for path in ("/translate_file", "/v2/document"):
         form = raw_schema["paths"][path]["post"]["requestBody"]["content"]["multipart/form-data"]
         header = {"schema": {"type": "string"}, "example": 'form-data; name="file"; filename="letter.txt"'}

@@ -1,0 +1,382 @@
+/* DeepL's glossaries: /v2/glossaries, of one pair of languages each, and /v3/glossaries, of
+ * several. Both are those of /v1/glossaries (glossaries/collections.h): one that is made here is
+ * seen there. v2 sees those that have one pair of languages. */
+#include "base/clock.h"
+#include "server/api/deepl/deepl.h"
+#include "server/api/deepl/glossary_body.h"
+#include "server/api/entries.h"
+#include "server/glossaries/collections.h"
+#include "server/http/reply.h"
+#include "server/models/models.h"
+#include "store/pairs_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "/v2/glossaries/" /* as long as v3's */
+
+/* A glossary with its languages. */
+struct glossary {
+    struct dg_memory_info info;
+    struct dg_memory_dictionary *list; /* [n] */
+    size_t n;
+};
+
+static bool is_v3(const struct dg_side *s)
+{
+    return s->request->path[2] == '3';
+}
+
+static void fail(struct dg_http_reply *r, const struct dg_error *err)
+{
+    if (err->code == DG_ENOTFOUND)
+        dg_deepl.refuse(r, 404, err->message);
+    else if (err->code == DG_EUNSUP)
+        dg_deepl.refuse(r, 415, err->message);
+    else
+        dg_deepl_fail(r, err);
+}
+
+/* ---- looking ---- */
+
+static int look_up(struct dg_memory *m, const struct dg_memory_info *info, struct glossary *g,
+    struct dg_error *err)
+{
+    g->info = *info;
+    return dg_memory_dictionaries(m, info->id, &g->list, &g->n, err);
+}
+
+/* The glossary that the path names; own: one that may be changed. v2 has those of one pair. */
+static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct glossary *g,
+    struct dg_error *err)
+{
+    char id[DG_MEMORY_ID];
+    struct dg_memory_info info;
+    dg_side_part(s, PREFIX, id);
+    int rc = own ? dg_memory_get_own(m, DG_MEMORY_GLOSSARY, s->owner, id, &info, err)
+                 : dg_memory_get(m, DG_MEMORY_GLOSSARY, s->owner, id, &info, err);
+    if (rc == DG_OK)
+        rc = look_up(m, &info, g, err);
+    if (rc == DG_OK && !is_v3(s) && g->n != 1)
+        rc = dg_error_set(err, DG_ENOTFOUND,
+            "the glossary has %zu pairs of languages: it is one of /v3/glossaries", g->n);
+    return rc;
+}
+
+/* Its dictionary of two languages, as far as they are said. DG_ENOTFOUND. */
+static int find_dictionary(const struct glossary *g, const char *const languages[2],
+    const struct dg_memory_dictionary **out, struct dg_error *err)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        *out = &g->list[i];
+        if (dg_pairs_same_language((*out)->source_lang, languages[0]) &&
+            dg_pairs_same_language((*out)->target_lang, languages[1]))
+            return DG_OK;
+    }
+    return dg_error_set(err, DG_ENOTFOUND, "the glossary has no dictionary from %.40s to %.40s",
+        languages[0], languages[1]);
+}
+
+/* ---- writing ---- */
+
+static void set_dictionary(struct dg_json *o, const struct dg_memory_dictionary *d)
+{
+    dg_json_set_string(o, "source_lang", d->source_lang);
+    dg_json_set_string(o, "target_lang", d->target_lang);
+    dg_json_set_int(o, "entry_count", d->pairs);
+}
+
+/* As v2 or v3 describes it. */
+static struct dg_json *describe(const struct glossary *g, bool v3)
+{
+    char created[32], *end;
+    struct dg_json *o = dg_json_new_object(), *all = dg_json_new_array();
+    /* The client reads the fraction of a second, too. */
+    dg_entries_time(g->info.created_s, created);
+    end = strchr(created, 'Z');
+    if (end)
+        memcpy(end, ".000Z", 6);
+    dg_json_set_string(o, "glossary_id", g->info.id);
+    dg_json_set_string(o, "name", g->info.name);
+    dg_json_set_string(o, "creation_time", created);
+    for (size_t i = 0; i < g->n; i++) {
+        struct dg_json *d = v3 ? dg_json_new_object() : o;
+        set_dictionary(d, &g->list[i]);
+        if (v3)
+            dg_json_append_take(all, d);
+    }
+    if (v3) {
+        dg_json_set_take(o, "dictionaries", all);
+    } else {
+        dg_json_set_bool(o, "ready", true);
+        dg_json_free(all);
+    }
+    return o;
+}
+
+static void reply(
+    struct dg_http_reply *r, int rc, int status, struct dg_json *root, const struct dg_error *err)
+{
+    if (rc == DG_OK && root) {
+        dg_reply_json_take(r, status, root);
+    } else if (rc == DG_OK) {
+        r->status = status;
+    } else {
+        dg_json_free(root);
+        fail(r, err);
+    }
+}
+
+/* ---- /v2/glossaries, /v3/glossaries ---- */
+
+static int list(
+    const struct dg_side *s, struct dg_memory *m, struct dg_json *out, struct dg_error *err)
+{
+    struct dg_memory_info *infos;
+    size_t n;
+    int rc = dg_memory_list(m, DG_MEMORY_GLOSSARY, s->owner, &infos, &n, err);
+    for (size_t i = 0; rc == DG_OK && i < n; i++) {
+        struct glossary g = {0};
+        rc = look_up(m, &infos[i], &g, err);
+        if (rc == DG_OK && (is_v3(s) || g.n == 1))
+            dg_json_append_take(out, describe(&g, is_v3(s)));
+        free(g.list);
+    }
+    free(infos);
+    return rc;
+}
+
+static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
+{
+    struct dg_json *root = dg_json_new_object(), *all = dg_json_new_array();
+    struct dg_error err = {0};
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    int rc = list(s, m, all, &err);
+    dg_collections_give(s->app->collections);
+    dg_json_set_take(root, "glossaries", all);
+    reply(r, rc, 200, root, &err);
+}
+
+static int make(const struct dg_side *s, struct dg_memory *m,
+    const struct dg_deepl_glossary_body *b, struct glossary *g, struct dg_error *err)
+{
+    struct dg_memory_info wanted = {
+        .kind = DG_MEMORY_GLOSSARY, .created_s = (int64_t)dg_clock_wall_s()};
+    struct dg_memory_info made;
+    snprintf(wanted.name, sizeof wanted.name, "%s", b->name);
+    snprintf(wanted.owner, sizeof wanted.owner, "%s", s->owner);
+    int rc = dg_memory_make(m, &wanted, b->pairs.list, b->pairs.n, &made, err);
+    return rc == DG_OK ? look_up(m, &made, g, err) : rc;
+}
+
+static int alter(const struct dg_side *s, struct dg_memory *m,
+    const struct dg_deepl_glossary_body *b, enum dg_memory_how how, struct glossary *g,
+    struct dg_error *err)
+{
+    const struct dg_memory_change change = {
+        .name = b->name, .pairs = b->pairs.list, .n = b->pairs.n, .how = how};
+    struct dg_memory_info info;
+    int rc = find(s, m, true, g, err);
+    if (rc == DG_OK)
+        rc = dg_memory_alter(m, &g->info, &change, &info, err);
+    free(g->list);
+    g->list = NULL;
+    return rc == DG_OK ? look_up(m, &info, g, err) : rc;
+}
+
+static void answer_make(const struct dg_side *s, struct dg_http_reply *r)
+{
+    struct dg_deepl_glossary_body b;
+    struct glossary g = {0};
+    struct dg_error err = {0};
+    struct dg_json *root = NULL;
+    int rc = dg_deepl_glossary_read(
+        s, is_v3(s) ? DG_DEEPL_MULTILINGUAL : DG_DEEPL_MONOLINGUAL, &b, &err);
+    if (rc == DG_OK) {
+        struct dg_memory *m = dg_collections_take(s->app->collections);
+        rc = make(s, m, &b, &g, &err);
+        dg_collections_give(s->app->collections);
+    }
+    if (rc == DG_OK)
+        root = describe(&g, is_v3(s));
+    reply(r, rc, 201, root, &err);
+    dg_deepl_glossary_body_deinit(&b);
+    free(g.list);
+}
+
+/* ---- one of them ---- */
+
+static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
+{
+    const bool removes = s->request->method[0] == 'D';
+    struct glossary g = {0};
+    struct dg_error err = {0};
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    int rc = find(s, m, removes, &g, &err);
+    if (rc == DG_OK && removes)
+        rc = dg_memory_remove(m, g.info.id, &err);
+    dg_collections_give(s->app->collections);
+    reply(
+        r, rc, removes ? 204 : 200, rc == DG_OK && !removes ? describe(&g, is_v3(s)) : NULL, &err);
+    free(g.list);
+}
+
+/* PATCH: its name, more entries. PUT: a dictionary in place of what there is in its languages. */
+static void answer_change(const struct dg_side *s, struct dg_http_reply *r)
+{
+    const bool put = s->request->method[1] == 'U';
+    const struct dg_memory_dictionary *d = NULL;
+    struct dg_deepl_glossary_body b;
+    struct glossary g = {0};
+    struct dg_error err = {0};
+    struct dg_json *root = NULL;
+    int rc = dg_deepl_glossary_read(s, put ? DG_DEEPL_DICTIONARY : DG_DEEPL_CHANGE, &b, &err);
+    if (rc == DG_OK) {
+        struct dg_memory *m = dg_collections_take(s->app->collections);
+        rc = alter(s, m, &b, put ? DG_MEMORY_REPLACE_LANGUAGES : DG_MEMORY_MERGE, &g, &err);
+        dg_collections_give(s->app->collections);
+    }
+    if (rc == DG_OK && put) {
+        const char *const languages[2] = {b.pairs.list[0].source_lang, b.pairs.list[0].target_lang};
+        rc = find_dictionary(&g, languages, &d, &err);
+    }
+    if (d) {
+        root = dg_json_new_object();
+        set_dictionary(root, d);
+    } else if (rc == DG_OK) {
+        root = describe(&g, true);
+    }
+    reply(r, rc, 200, root, &err);
+    dg_deepl_glossary_body_deinit(&b);
+    free(g.list);
+}
+
+static void answer_remove_dictionary(const struct dg_side *s, struct dg_http_reply *r)
+{
+    const struct dg_memory_dictionary *d = NULL;
+    struct glossary g = {0};
+    struct dg_json *query = NULL;
+    const char *languages[2];
+    struct dg_error err = {0};
+    int rc = dg_deepl_glossary_query(s, &query, languages, &err);
+    if (rc == DG_OK) {
+        struct dg_memory *m = dg_collections_take(s->app->collections);
+        rc = find(s, m, true, &g, &err);
+        if (rc == DG_OK)
+            rc = find_dictionary(&g, languages, &d, &err);
+        if (rc == DG_OK)
+            rc = dg_memory_remove_languages(m, g.info.id, d->source_lang, d->target_lang, &err);
+        dg_collections_give(s->app->collections);
+    }
+    reply(r, rc, 204, NULL, &err);
+    dg_json_free(query);
+    free(g.list);
+}
+
+/* ---- entries ---- */
+
+/* The text of a dictionary's entries: of the languages, or of the one that there is. */
+static int write_entries(const struct dg_side *s, struct dg_memory *m,
+    const char *const languages[2], struct glossary *g, const struct dg_memory_dictionary **d,
+    struct dg_buffer *out, struct dg_error *err)
+{
+    const char *type;
+    int rc = find(s, m, false, g, err);
+    *d = g->list;
+    if (rc == DG_OK && is_v3(s))
+        rc = find_dictionary(g, languages, d, err);
+    if (rc != DG_OK)
+        return rc;
+    const char *const own[2] = {(*d)->source_lang, (*d)->target_lang};
+    return dg_entries_write(m, g->info.id, own, "", &type, out, err);
+}
+
+static struct dg_json *entries_of(
+    const struct dg_memory_dictionary *d, const struct dg_buffer *text)
+{
+    struct dg_json *root = dg_json_new_object(), *all = dg_json_new_array();
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_string(o, "source_lang", d->source_lang);
+    dg_json_set_string(o, "target_lang", d->target_lang);
+    dg_json_set_take(o, "entries", dg_json_new_string(text->data ? text->data : "", text->len));
+    dg_json_set_string(o, "entries_format", "tsv");
+    dg_json_append_take(all, o);
+    dg_json_set_take(root, "dictionaries", all);
+    return root;
+}
+
+static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
+{
+    const struct dg_memory_dictionary *d = NULL;
+    struct glossary g = {0};
+    struct dg_json *query = NULL;
+    const char *languages[2] = {NULL, NULL};
+    struct dg_buffer text;
+    struct dg_error err = {0};
+    dg_buffer_init(&text);
+    int rc = is_v3(s) ? dg_deepl_glossary_query(s, &query, languages, &err) : DG_OK;
+    if (rc == DG_OK) {
+        struct dg_memory *m = dg_collections_take(s->app->collections);
+        rc = write_entries(s, m, languages, &g, &d, &text, &err);
+        dg_collections_give(s->app->collections);
+    }
+    if (rc == DG_OK && !is_v3(s)) {
+        r->status = 200;
+        r->content_type = "text/tab-separated-values; charset=utf-8";
+        r->body = dg_buffer_take(&text, &r->body_len);
+    } else {
+        reply(r, rc, 200, rc == DG_OK ? entries_of(d, &text) : NULL, &err);
+    }
+    dg_buffer_deinit(&text);
+    dg_json_free(query);
+    free(g.list);
+}
+
+/* ---- handlers ---- */
+
+void dg_deepl_glossaries(struct dg_app *app, struct dg_http_exchange *x)
+{
+    dg_side_run(
+        app, x, dg_http_request(x)->method[0] == 'P' ? answer_make : answer_list, dg_deepl.refuse);
+}
+
+void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x)
+{
+    dg_side_run(
+        app, x, dg_http_request(x)->method[0] == 'P' ? answer_change : answer_one, dg_deepl.refuse);
+}
+
+void dg_deepl_glossary_entries(struct dg_app *app, struct dg_http_exchange *x)
+{
+    dg_side_run(app, x, answer_entries, dg_deepl.refuse);
+}
+
+void dg_deepl_glossary_dictionaries(struct dg_app *app, struct dg_http_exchange *x)
+{
+    dg_side_run(app, x,
+        dg_http_request(x)->method[0] == 'P' ? answer_change : answer_remove_dictionary,
+        dg_deepl.refuse);
+}
+
+void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_model_languages sources, targets;
+    struct dg_http_reply r = {0};
+    struct dg_json *root = dg_json_new_object(), *all = dg_json_new_array();
+    dg_models_languages(app->models, DG_SOURCES, &sources);
+    dg_models_languages(app->models, DG_TARGETS, &targets);
+    for (size_t i = 0; i < sources.n; i++) {
+        for (size_t k = 0; k < targets.n; k++) {
+            if (!dg_deepl_glossary_pair(app->models, sources.codes[i], targets.codes[k]))
+                continue;
+            struct dg_json *o = dg_json_new_object();
+            dg_json_set_string(o, "source_lang", sources.codes[i]);
+            dg_json_set_string(o, "target_lang", targets.codes[k]);
+            dg_json_append_take(all, o);
+        }
+    }
+    dg_json_set_take(root, "supported_languages", all);
+    dg_reply_json_take(&r, 200, root);
+    dg_http_reply_take(x, &r);
+}

@@ -1,0 +1,152 @@
+#include "server/api/deepl/glossary_body.h"
+
+#include "server/api/deepl/deepl.h"
+#include "server/api/entries.h"
+#include "server/api/parameters.h"
+#include "server/models/models.h"
+
+#include <string.h>
+
+static const char *const fields[] = {
+    "name", "source_lang", "target_lang", "entries", "entries_format", NULL};
+
+static int not_supported(const char *key, struct dg_error *err)
+{
+    return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
+}
+
+bool dg_deepl_glossary_pair(struct dg_models *m, const char *source, const char *target)
+{
+    struct dg_way way;
+    if (dg_models_way(m, source, target, false, &way, NULL) != DG_OK)
+        return false;
+    const bool direct = way.n == 1 && !way.same;
+    dg_way_release(&way);
+    return direct;
+}
+
+/* The languages of a dictionary, as this server has them. */
+static int read_languages(struct dg_models *m, const struct dg_json *o,
+    char languages[2][DG_LANGUAGE_MAX], struct dg_error *err)
+{
+    static const char *const keys[] = {"source_lang", "target_lang"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *code = dg_parameter_string(o, keys[i]);
+        if (!code || !dg_models_nearest(m, code, i ? DG_TARGETS : DG_SOURCES, languages[i]))
+            return not_supported(keys[i], err);
+    }
+    if (!dg_deepl_glossary_pair(m, languages[0], languages[1]))
+        return dg_error_field(err, DG_EINVAL, "target_lang",
+            "Unsupported glossary source and target language pair: value for 'target_lang' not "
+            "supported.");
+    return DG_OK;
+}
+
+static int read_dictionary(const struct dg_side *s, const struct dg_json *o,
+    struct dg_pair_list *out, struct dg_error *err)
+{
+    char languages[2][DG_LANGUAGE_MAX];
+    struct dg_error why = {0};
+    int rc = read_languages(s->app->models, o, languages, err);
+    if (rc != DG_OK)
+        return rc;
+    const struct dg_entries e = {.source = languages[0],
+        .target = languages[1],
+        .format = dg_parameter_string(o, "entries_format"),
+        .entries = dg_parameter(o, "entries"),
+        .where = "entries"};
+    if (e.format && strcmp(e.format, "tsv") != 0 && strcmp(e.format, "csv") != 0)
+        return not_supported("entries_format", err);
+    if (!dg_json_string(e.entries, NULL))
+        return dg_error_field(err, DG_EINVAL, "entries", "Parameter 'entries' not specified");
+    rc = dg_entries_read(&e, out, &why);
+    return rc == DG_OK ? rc
+                       : dg_error_field(err, rc, "entries",
+                             "Invalid glossary entries provided: %.400s", why.message);
+}
+
+static int read_dictionaries(
+    const struct dg_side *s, struct dg_deepl_glossary_body *b, bool must, struct dg_error *err)
+{
+    const struct dg_json *list = dg_json_get(b->json, "dictionaries");
+    const size_t n = dg_json_length(list);
+    int rc = DG_OK;
+    if (dg_json_typeof(list) != DG_JSON_NULL && dg_json_typeof(list) != DG_JSON_ARRAY)
+        return not_supported("dictionaries", err);
+    if (n == 0 && must)
+        return dg_error_field(
+            err, DG_EINVAL, "dictionaries", "Parameter 'dictionaries' not specified");
+    if (n > DG_MEMORY_DICTIONARIES)
+        return dg_error_field(err, DG_ELIMIT, "dictionaries",
+            "there are %zu dictionaries, the limit is %d", n, DG_MEMORY_DICTIONARIES);
+    for (size_t i = 0; i < n && rc == DG_OK; i++) {
+        const struct dg_json *o = dg_json_at(list, i);
+        rc = dg_json_typeof(o) == DG_JSON_OBJECT &&
+                     !dg_parameters_check_strings(o, false, fields, err)
+                 ? read_dictionary(s, o, &b->pairs, err)
+                 : not_supported("dictionaries", err);
+    }
+    return rc;
+}
+
+static int read_name(struct dg_deepl_glossary_body *b, bool must, struct dg_error *err)
+{
+    const struct dg_json *v = dg_parameter(b->json, "name");
+    size_t n = 0;
+    b->name = dg_json_string(v, &n);
+    if (must && (!b->name || n == 0))
+        return dg_error_field(err, DG_EINVAL, "name", "Parameter 'name' not specified");
+    if (b->name && (n == 0 || n >= DG_MEMORY_NAME || strlen(b->name) != n))
+        return dg_error_field(err, DG_EINVAL, "name",
+            "Value for 'name' not supported: 1 to %d bytes, without U+0000.", DG_MEMORY_NAME - 1);
+    return DG_OK;
+}
+
+int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form form,
+    struct dg_deepl_glossary_body *b, struct dg_error *err)
+{
+    struct dg_error why = {0};
+    bool is_form;
+    dg_pair_list_init(&b->pairs);
+    b->name = NULL;
+    int rc = dg_parameters_read(s->x, &b->json, &is_form, err);
+    if (rc == DG_OK && is_form && form != DG_DEEPL_MONOLINGUAL)
+        return dg_error_set(err, DG_EUNSUP, "Content-Type must be application/json");
+    if (rc == DG_OK && dg_parameters_check_strings(b->json, is_form, fields, &why) != DG_OK)
+        rc = not_supported(why.field, err);
+    if (rc == DG_OK && form != DG_DEEPL_DICTIONARY)
+        rc = read_name(b, form != DG_DEEPL_CHANGE, err);
+    if (rc == DG_OK)
+        rc = form == DG_DEEPL_MONOLINGUAL || form == DG_DEEPL_DICTIONARY
+                 ? read_dictionary(s, b->json, &b->pairs, err)
+                 : read_dictionaries(s, b, form == DG_DEEPL_MULTILINGUAL, err);
+    if (rc != DG_OK)
+        return rc;
+    rc = dg_entries_check(DG_MEMORY_GLOSSARY, &b->pairs, &why);
+    return rc == DG_OK ? rc
+                       : dg_error_field(err, rc, "entries",
+                             "Invalid glossary entries provided: %.400s", why.message);
+}
+
+void dg_deepl_glossary_body_deinit(struct dg_deepl_glossary_body *b)
+{
+    dg_pair_list_deinit(&b->pairs);
+    dg_json_free(b->json);
+}
+
+int dg_deepl_glossary_query(
+    const struct dg_side *s, struct dg_json **out, const char *languages[2], struct dg_error *err)
+{
+    static const char *const keys[] = {"source_lang", "target_lang"};
+    char code[DG_MEMORY_LANGUAGE];
+    bool form;
+    int rc = dg_parameters_read(s->x, out, &form, err);
+    for (size_t i = 0; i < 2 && rc == DG_OK; i++) {
+        languages[i] = dg_parameter_string(*out, keys[i]);
+        if (!languages[i])
+            rc = dg_error_field(err, DG_EINVAL, keys[i], "Parameter '%s' not specified", keys[i]);
+        else if (dg_memory_language(languages[i], code, NULL) != DG_OK)
+            rc = not_supported(keys[i], err);
+    }
+    return rc;
+}

@@ -1,0 +1,38 @@
+/* What requests about DeepL's glossaries say: a name, and dictionaries, each of a pair of languages
+ * that a model of this server translates. Other keys of a body are passed over, as DeepL does. The
+ * line's thread. */
+#ifndef DG_SERVER_API_DEEPL_GLOSSARY_BODY_H
+#define DG_SERVER_API_DEEPL_GLOSSARY_BODY_H
+
+#include "base/json.h"
+#include "server/api/side.h"
+#include "store/pair_list.h"
+
+struct dg_deepl_glossary_body {
+    struct dg_json *json;
+    const char *name; /* NULL: not said; json's */
+    struct dg_pair_list pairs;
+};
+
+/* What a body is about. */
+enum dg_deepl_glossary_form {
+    DG_DEEPL_MONOLINGUAL,  /* v2: name and one dictionary's fields, also as a form */
+    DG_DEEPL_MULTILINGUAL, /* v3: name and dictionaries */
+    DG_DEEPL_CHANGE,       /* v3: a name, dictionaries, both or nothing */
+    DG_DEEPL_DICTIONARY,   /* v3: one dictionary's fields, without a name */
+};
+
+/* Read it; b is to be deinited in every case. DG_EINVAL, DG_ELIMIT in DeepL's words; DG_EUNSUP: v3
+ * takes JSON alone. */
+int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form form,
+    struct dg_deepl_glossary_body *b, struct dg_error *err);
+void dg_deepl_glossary_body_deinit(struct dg_deepl_glossary_body *b);
+
+/* source_lang and target_lang of the query, the caller's to free with *out. DG_EINVAL. */
+int dg_deepl_glossary_query(
+    const struct dg_side *s, struct dg_json **out, const char *languages[2], struct dg_error *err);
+
+/* Is there a model for the pair itself, so that a glossary can be used? */
+bool dg_deepl_glossary_pair(struct dg_models *m, const char *source, const char *target);
+
+#endif

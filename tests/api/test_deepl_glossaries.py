@@ -1,0 +1,139 @@
+"""DeepL's glossaries of both generations on the wire: kept with --collections, each key its own, the same that /v1/glossaries has."""
+import re
+
+import pytest
+import requests
+
+from conftest import EN_DE, PATIENCE, Server
+from test_collections import new_key
+
+TEXT = "Two dogs play in the snow."
+ONE = {"name": "pets", "source_lang": "EN-US", "target_lang": "de", "entries": "dogs\tHaustiere\nsnow\tRegen", "entries_format": "tsv"}
+MANY = {"name": "pets", "dictionaries": [{k: v for k, v in ONE.items() if k != "name"}]}
+MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Server(EN_DE, "--collections", str(tmp_path_factory.mktemp("collections") / "c.db")) as s:
+        yield s
+
+
+def ask(server, method, path, body=None, key="any", **others):
+    return requests.request(method, server.url(path), json=body, timeout=PATIENCE, headers={"Authorization": "DeepL-Auth-Key " + key}, **others)
+
+
+def translated(server, key="any", **fields):
+    reply = ask(server, "POST", "/v2/translate", {"text": [TEXT], "source_lang": "EN", "target_lang": "DE", **fields}, key)
+    assert reply.status_code == 200, reply.text
+    return reply.json()["translations"][0]["text"]
+
+
+@pytest.mark.parametrize("how", [
+    {"json": ONE}, {"data": ONE}, {"json": {**ONE, "entries": "dogs,Haustiere\nsnow,Regen\n", "entries_format": "csv"}}])
+def test_one_pair(server, how):
+    reply = requests.post(server.url("/v2/glossaries"), timeout=PATIENCE, **how)
+    made = reply.json()
+    assert reply.status_code == 201 and re.fullmatch(MOMENT, made.pop("creation_time"))
+    assert made == {"glossary_id": made["glossary_id"], "name": "pets", "ready": True, "source_lang": "en", "target_lang": "de", "entry_count": 2}
+    path = "/v2/glossaries/" + made["glossary_id"]
+    assert "Haustiere" in translated(server, glossary_id=made["glossary_id"]) and "Haustiere" not in translated(server)
+    assert made.items() <= ask(server, "GET", path).json().items()
+    assert made["glossary_id"] in [g["glossary_id"] for g in ask(server, "GET", "/v2/glossaries").json()["glossaries"]]
+    entries = ask(server, "GET", path + "/entries")
+    assert entries.text == "dogs\tHaustiere\nsnow\tRegen\n" and entries.headers["Content-Type"].startswith("text/tab-separated-values")
+    assert server.get("/v1" + path[3:]).json()["dictionaries"] == [{"source": "en", "target": "de", "entries": 2}]
+    assert ask(server, "DELETE", path).status_code == 204
+    for method, at in (("GET", ""), ("DELETE", ""), ("GET", "/entries")):
+        gone = ask(server, method, path + at)
+        assert gone.status_code == 404 and list(gone.json()) == ["message"]
+    refused = ask(server, "POST", "/v2/translate", {"text": [TEXT], "source_lang": "EN", "target_lang": "DE", "glossary_id": made["glossary_id"]})
+    assert refused.status_code == 400 and "glossary_id" in refused.json()["message"]
+
+
+def test_several_pairs(models, tmp_path):
+    with Server(models, "--collections", str(tmp_path / "c.db")) as server:
+        back = {"source_lang": "de", "target_lang": "fr-CA", "entries": "Schnee,verglas", "entries_format": "csv"}
+        reply = ask(server, "POST", "/v3/glossaries", {"name": "pets", "dictionaries": [*MANY["dictionaries"], back]})
+        made = reply.json()
+        path = "/v3/glossaries/" + made["glossary_id"]
+        assert reply.status_code == 201 and re.fullmatch(MOMENT, made["creation_time"]) and made["name"] == "pets"
+        assert made["dictionaries"] == [{"source_lang": "de", "target_lang": "fr", "entry_count": 1}, {"source_lang": "en", "target_lang": "de", "entry_count": 2}]
+        assert ask(server, "GET", path).json() == made and ask(server, "GET", "/v3/glossaries").json() == {"glossaries": [made]}
+        # v2 has those of one pair alone.
+        assert ask(server, "GET", "/v2/glossaries").json() == {"glossaries": []}
+        assert ask(server, "GET", "/v2" + path[3:]).status_code == ask(server, "DELETE", "/v2" + path[3:]).status_code == 404
+        more = ask(server, "PATCH", path, {"name": "new", "dictionaries": [{**MANY["dictionaries"][0], "entries": "snow\tWind\nplay\tsingen"}]}).json()
+        assert more["name"] == "new" and more["dictionaries"][1]["entry_count"] == 3
+        entries = ask(server, "GET", path + "/entries?source_lang=EN&target_lang=DE").json()
+        assert entries == {"dictionaries": [{"source_lang": "en", "target_lang": "de", "entries": "dogs\tHaustiere\nplay\tsingen\nsnow\tWind\n", "entries_format": "tsv"}]}
+        put = ask(server, "PUT", path + "/dictionaries", {**MANY["dictionaries"][0], "entries": "snow\tEis"})
+        assert put.status_code == 200 and put.json() == {"source_lang": "en", "target_lang": "de", "entry_count": 1}
+        assert "Eis" in translated(server, glossary_id=made["glossary_id"])
+        assert ask(server, "PATCH", path, {}).json()["dictionaries"] == [made["dictionaries"][0], put.json()]
+        assert ask(server, "DELETE", path + "/dictionaries?source_lang=de&target_lang=FR").status_code == 204
+        assert ask(server, "DELETE", path + "/dictionaries?source_lang=de&target_lang=fr").status_code == 404
+        assert ask(server, "GET", path + "/entries?source_lang=de&target_lang=fr").status_code == 404
+        assert ask(server, "GET", "/v2" + path[3:]).json()["entry_count"] == 1
+        assert ask(server, "DELETE", path).status_code == 204 and ask(server, "GET", "/v3/glossaries").json() == {"glossaries": []}
+
+
+LANGUAGES = [({"source_lang": "XX"}, "source_lang"), ({"target_lang": "XX"}, "target_lang"), ({"target_lang": "EN"}, "target_lang"), ({"source_lang": None}, "source_lang"),
+             ({"source_lang": "de", "target_lang": "en"}, "lang")]
+ENTRIES = [({"entries": ""}, "entries"), ({"entries": "one"}, "Invalid glossary entries provided"), ({"entries": None}, "entries"), ({"entries": {"a": "b"}}, "entries"),
+           ({"entries_format": "tmx"}, "entries_format"), ({"entries": "a\t" + "b" * 1025}, "1025 bytes")]
+WRONG = [("POST", "/v2/glossaries", {**ONE, **f}, 400, told) for f, told in LANGUAGES + ENTRIES + [({"name": ""}, "name"), ({"name": "n" * 256}, "name"), ({"name": 5}, "name")]] + [
+    ("POST", "/v3/glossaries", {"name": "a", "dictionaries": [{**MANY["dictionaries"][0], **f}]}, 400, told if told != "entries" else "") for f, told in LANGUAGES + ENTRIES[:2]] + [
+    ("POST", "/v3/glossaries", {**MANY, "dictionaries": []}, 400, "dictionaries"), ("POST", "/v3/glossaries", {**MANY, "dictionaries": [5]}, 400, "dictionaries"),
+    ("POST", "/v3/glossaries", {**MANY, "dictionaries": "a"}, 400, "dictionaries"), ("POST", "/v3/glossaries", {**MANY, "name": None}, 400, "name"),
+    ("POST", "/v3/glossaries", {**MANY, "dictionaries": MANY["dictionaries"] * 65}, 413, "limit is 64"),
+    ("PATCH", "/v3/glossaries/x", MANY, 404, "no glossary"), ("PUT", "/v3/glossaries/x/dictionaries", MANY["dictionaries"][0], 404, "no glossary"),
+    ("PUT", "/v3/glossaries/x/dictionaries", {}, 400, "source_lang"), ("GET", "/v3/glossaries/x/entries", None, 400, "source_lang"),
+    ("GET", "/v3/glossaries/x/entries?source_lang=en&target_lang=!", None, 400, "target_lang"), ("DELETE", "/v3/glossaries/x/dictionaries?source_lang=en", None, 400, "target_lang"),
+    ("GET", "/v3/glossaries/x/entries?source_lang=en&target_lang=de", None, 404, "no glossary"), ("DELETE", "/v3/glossaries/x/dictionaries?source_lang=en&target_lang=de", None, 404, "no glossary")]
+
+
+@pytest.mark.parametrize("method,path,body,status,told", WRONG, ids=range(len(WRONG)))
+def test_wrong_requests_in_its_words(server, method, path, body, status, told):
+    before = server.get("/v1/glossaries").json()
+    reply = ask(server, method, path, body)
+    assert reply.status_code == status and list(reply.json()) == ["message"] and told in reply.json()["message"], reply.text
+    assert server.get("/v1/glossaries").json() == before
+
+
+def test_other_bodies(server):
+    assert requests.post(server.url("/v3/glossaries"), data={"name": "a"}, timeout=PATIENCE).status_code == 415
+    assert requests.post(server.url("/v2/glossaries"), data="{", headers={"Content-Type": "application/json"}, timeout=PATIENCE).status_code == 400
+    put = requests.put(server.url("/v2/glossaries/x"), timeout=PATIENCE)
+    assert put.status_code == 405 and put.headers["Allow"] == "GET, HEAD, DELETE, OPTIONS" and list(put.json()) == ["message"]
+
+
+def test_pairs(server):
+    assert server.get("/v2/glossary-language-pairs").json() == {"supported_languages": [{"source_lang": "en", "target_lang": "de"}]}
+    languages = server.get("/v3/languages?resource=glossary").json()
+    assert [(x["lang"], x["usable_as_source"], x["usable_as_target"]) for x in languages] == [("en", True, False), ("de", False, True)]
+    assert "glossary" in [r["name"] for r in server.get("/v3/languages/resources").json()]
+
+
+def test_each_key_has_its_own(tmp_path):
+    keys = str(tmp_path / "keys.db")
+    a, b = new_key(keys, "a"), new_key(keys, "b")
+    with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--keys", keys) as s:
+        made = ask(s, "POST", "/v2/glossaries", ONE, a).json()
+        path = "glossaries/" + made["glossary_id"]
+        assert "Haustiere" in translated(s, a, glossary_id=made["glossary_id"])
+        assert ask(s, "POST", "/v2/translate", {"text": [TEXT], "source_lang": "EN", "target_lang": "DE", "glossary_id": made["glossary_id"]}, b).status_code == 400
+        for method, at, body in (("GET", "", None), ("DELETE", "", None), ("GET", "/entries?source_lang=en&target_lang=de", None), ("PATCH", "", MANY),
+                                 ("PUT", "/dictionaries", MANY["dictionaries"][0]), ("DELETE", "/dictionaries?source_lang=en&target_lang=de", None)):
+            assert ask(s, method, "/v3/" + path + at, body, b).status_code == 404, (method, at)
+        assert ask(s, "GET", "/v2/" + path, key=b).status_code == 404 and ask(s, "GET", "/v3/glossaries", key=b).json() == {"glossaries": []}
+        assert ask(s, "GET", "/v2/glossaries", key="wrong").status_code == ask(s, "POST", "/v3/glossaries", MANY, "wrong").status_code == 403
+        assert ask(s, "DELETE", "/v2/" + path, key=a).status_code == 204
+
+
+def test_without_the_flag(tmp_path):
+    with Server(EN_DE) as s:
+        for method, path, body in (("GET", "/v2/glossaries", None), ("POST", "/v2/glossaries", ONE), ("PUT", "/v3/glossaries/x/dictionaries", MANY)):
+            reply = ask(s, method, path, body)
+            assert reply.status_code == 403 and "--collections" in reply.json()["message"]
+        assert s.get("/v3/languages?resource=glossary").json() == []
