@@ -136,6 +136,11 @@ void dg_model_use_shortlist(
         dg_weights_keep(weights, m->out_biases->data);
 }
 
+void dg_model_use_byte_pieces(struct dg_model *m, const struct dg_byte_pieces *pieces)
+{
+    m->bytes = pieces;
+}
+
 void dg_model_close(struct dg_model *m)
 {
     if (!m)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "kernels/backend.h"
+#include "model/byte_pieces.h"
 #include "model/config.h"
 #include "weights/shortlist.h"
 #include "weights/weights.h"
@@ -20,6 +21,9 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
  * shared; weights are those it was opened with, the list is borrowed and outlives the model. */
 void dg_model_use_shortlist(
     struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list);
+/* Hold every search to bytes that make whole characters. Before the model is shared; pieces are the
+ * target vocabulary's, borrowed, and outlive the model. NULL is fine: there are none. */
+void dg_model_use_byte_pieces(struct dg_model *m, const struct dg_byte_pieces *pieces);
 void dg_model_close(struct dg_model *m); /* NULL is fine; the backend must still be open */
 
 const struct dg_config *dg_model_config(const struct dg_model *m);

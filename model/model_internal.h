@@ -14,6 +14,8 @@ struct dg_model {
     float out_input_scale;
     /* borrowed; NULL: none */
     const struct dg_shortlist *shortlist;
+    /* borrowed; NULL: none */
+    const struct dg_byte_pieces *bytes;
     /* whose device the parameters are on */
     struct dg_backend *be;
     struct dg_params params;

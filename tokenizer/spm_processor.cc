@@ -165,6 +165,14 @@ bool dg_spm_is_plain(const struct dg_spm *spm, int32_t id)
     return !p.IsByte(id) && !p.IsControl(id) && !p.IsUnknown(id) && !p.IsUnused(id);
 }
 
+int dg_spm_byte(const struct dg_spm *spm, int32_t id)
+{
+    unsigned byte = 0;
+    const bool is = spm->processor.IsByte(id) &&
+                    sscanf(spm->processor.IdToPiece(id).c_str(), "<0x%2X>", &byte) == 1;
+    return is ? static_cast<int>(byte) : -1;
+}
+
 bool dg_spm_rewrites(const struct dg_spm *spm)
 {
     return spm->rewrites;

@@ -25,6 +25,8 @@ const char *dg_spm_piece(const struct dg_spm *spm, int32_t id, size_t *n);
 int32_t dg_spm_unk(const struct dg_spm *spm);
 /* Is the piece nothing but its letters: no byte, control piece, unknown or unused one? */
 bool dg_spm_is_plain(const struct dg_spm *spm, int32_t id);
+/* The byte that the piece stands for; -1: it is no byte. */
+int dg_spm_byte(const struct dg_spm *spm, int32_t id);
 /* Has the model a denormaliser, which rewrites what it decoded? */
 bool dg_spm_rewrites(const struct dg_spm *spm);
 

@@ -147,6 +147,16 @@ int32_t dg_tokenizer_unk(const struct dg_tokenizer *t)
     return t->unk;
 }
 
+void dg_tokenizer_bytes(const struct dg_tokenizer *t, int32_t id[256])
+{
+    memset(id, 0xff, 256 * sizeof *id); /* -1 */
+    for (int32_t i = 0; t->spm && i < dg_spm_size(t->spm); i++) {
+        const int byte = dg_spm_byte(t->spm, i);
+        if (byte >= 0 && t->from_spm[i] != t->unk)
+            id[byte] = t->from_spm[i];
+    }
+}
+
 int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n,
     struct dg_token **tokens, size_t *count, struct dg_error *err)
 {

@@ -27,6 +27,9 @@ bool dg_tokenizer_has_piece(const struct dg_tokenizer *t, const char *piece);
 const char *dg_tokenizer_piece(const struct dg_tokenizer *t, int32_t id); /* "" when out of range */
 int32_t dg_tokenizer_unk(const struct dg_tokenizer *t); /* -1 when there is none */
 
+/* The piece of each byte ("<0xE2>"), of which others' characters are made; -1: there is none. */
+void dg_tokenizer_bytes(const struct dg_tokenizer *t, int32_t id[256]);
+
 struct dg_token {
     int32_t id;
     /* bytes of the input text that it covers; may be empty (byte-fallback pieces but the last) */

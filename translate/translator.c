@@ -77,6 +77,17 @@ static int open_tokenizers(struct dg_translator *t, struct dg_error *err)
     return rc;
 }
 
+/* Searches say no bytes but those that make whole characters. */
+static int read_bytes(struct dg_translator *t, struct dg_error *err)
+{
+    int32_t id[256];
+    dg_tokenizer_bytes(t->target, id);
+    int rc = dg_byte_pieces_open(id, dg_tokenizer_size(t->target), &t->bytes, err);
+    if (!rc)
+        dg_model_use_byte_pieces(t->model, t->bytes);
+    return rc;
+}
+
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err)
 {
@@ -103,7 +114,8 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
         dg_model_use_shortlist(t->model, dg_bundle_weights(b), t->shortlist);
     }
     if ((rc = dg_pair_search_read(b, dg_bundle_manifest(b), &t->pair_search, err)) ||
-        (rc = read_alphabet(t, err)) || (rc = dg_stand_ins_open(t, err)))
+        (rc = read_alphabet(t, err)) || (rc = read_bytes(t, err)) ||
+        (rc = dg_stand_ins_open(t, err)))
         goto out;
     *out = t;
     return 0;
@@ -120,6 +132,7 @@ void dg_translator_close(struct dg_translator *t)
     dg_stand_ins_close(t);
     dg_alphabet_close(t->alphabet);
     free(t->pair_search);
+    dg_byte_pieces_close(t->bytes);
     dg_model_close(t->model);
     if (t->target != t->source)
         dg_tokenizer_close(t->target);
@@ -147,6 +160,7 @@ int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, str
     }
     if (t->shortlist)
         dg_model_use_shortlist(*out, weights, t->shortlist);
+    dg_model_use_byte_pieces(*out, t->bytes);
     return 0;
 }
 

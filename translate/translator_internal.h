@@ -29,6 +29,8 @@ struct dg_translator {
     struct dg_pair_search *pair_search;
     /* of the target vocabulary */
     struct dg_word_pieces words;
+    /* of the target vocabulary; NULL: it has none */
+    struct dg_byte_pieces *bytes;
     /* what the vocabularies have pieces for */
     struct dg_alphabet *alphabet;
     /* pieces that stand for protected spans; 0: words do, where there are any */

@@ -67,6 +67,7 @@ int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos
     b->n_lead = 0;
     b->forced = forced;
     b->never = -1;
+    b->bytes = (struct dg_byte_rule){0};
     b->terms = NULL;
     b->t = 0;
     b->n_live = 1;
@@ -230,11 +231,91 @@ void dg_beam_extend(
     b->parents[to] = r;
 }
 
+/* Does row r end within a character? */
+static bool within_character(const struct dg_beam *b, uint32_t r)
+{
+    return dg_byte_rule_within(&b->bytes, b->live[r].ids, b->t);
+}
+
+bool dg_beam_makes_no_character(const struct dg_beam *b, uint32_t r, int32_t id)
+{
+    return !dg_byte_rule_allows(
+        &b->bytes, b->live[r].ids, b->t, id, b->search.max_len - (b->t + 1));
+}
+
 bool dg_beam_passes_over(const struct dg_beam *b, uint32_t r, int32_t id)
 {
     uint32_t order = b->search.no_repeat_ngram, from = own_from(b);
+    if (dg_beam_makes_no_character(b, r, id))
+        return true;
+    if (within_character(b, r)) /* there is always a way to its end */
+        return false;
     return (id == b->eos && too_early(b, b->t)) || id == b->never ||
            (order && dg_ngram_repeats(b->live[r].ids + from, b->t - from, order, id));
+}
+
+uint32_t dg_beam_best_row(const struct dg_beam *b, const struct dg_candidates *offer,
+    const uint32_t at[DG_MAX_BEAM], double *best_total)
+{
+    uint32_t best = UINT32_MAX;
+    *best_total = -INFINITY;
+    for (uint32_t r = 0; r < b->n_live; r++) {
+        if (at[r] == offer->k)
+            continue;
+        const double total = b->live[r].logprob + (double)offer->logprob[r * offer->ld + at[r]];
+        if (total > *best_total) {
+            *best_total = total;
+            best = r;
+        }
+    }
+    return best;
+}
+
+/* Candidates that a step looks at, besides those that it passes over. */
+static uint32_t looks_at(const struct dg_beam *b, bool forcing)
+{
+    return b->search.beam == 1 || forcing || picks(b, b->t) ? 1 : 2 * b->search.beam;
+}
+
+/* Rows that have a candidate that makes no character. */
+static uint32_t rows_with_no_character(const struct dg_beam *b, const struct dg_candidates *offer)
+{
+    uint32_t rows = 0;
+    for (uint32_t r = 0; r < b->n_live; r++)
+        for (uint32_t i = 0; i < offer->k; i++) {
+            const size_t at = r * offer->ld + i;
+            const int32_t id = offer->ids[at];
+            if (id >= 0 && offer->logprob[at] > -INFINITY && dg_beam_makes_no_character(b, r, id))
+                rows |= UINT32_C(1) << r;
+        }
+    return rows;
+}
+
+bool dg_beam_offers_no_character(const struct dg_beam *b, const struct dg_candidates *offer)
+{
+    return b->bytes.pieces && b->t >= b->n_prefix && rows_with_no_character(b, offer);
+}
+
+uint32_t dg_beam_short(const struct dg_beam *b, const struct dg_candidates *offer)
+{
+    if (!b->bytes.pieces || b->t < b->n_prefix)
+        return 0;
+    const uint32_t concerned = rows_with_no_character(b, offer);
+    if (!concerned || dg_constrained_next(b)) /* terms look at more than the best */
+        return concerned;
+    uint32_t at[DG_MAX_BEAM] = {0}, rows = 0, skip = picks(b, b->t) ? b->search.pick - 1 : 0;
+    for (uint32_t c = 0, looked = looks_at(b, false); c < looked; c++) {
+        double total;
+        const uint32_t best = dg_beam_best_row(b, offer, at, &total);
+        if (best == UINT32_MAX)
+            break;
+        const int32_t id = offer->ids[best * offer->ld + at[best]++];
+        if (dg_beam_passes_over(b, best, id) || (skip && skip--))
+            looked++;
+        if (at[best] == offer->k && c + 1 < looked)
+            rows |= UINT32_C(1) << best;
+    }
+    return rows & concerned;
 }
 
 /* Walk the best candidates over all rows; returns how many live on. Forced pieces live on even when
@@ -242,21 +323,11 @@ bool dg_beam_passes_over(const struct dg_beam *b, uint32_t r, int32_t id)
 static uint32_t select_candidates(
     struct dg_beam *b, const struct dg_candidates *offer, bool forcing)
 {
-    uint32_t K = b->search.beam, looked = K == 1 || forcing || picks(b, b->t) ? 1 : 2 * K,
-             n_next = 0;
+    uint32_t K = b->search.beam, looked = looks_at(b, forcing), n_next = 0;
     uint32_t at[DG_MAX_BEAM] = {0}, skip = !forcing && picks(b, b->t) ? b->search.pick - 1 : 0;
     for (uint32_t c = 0; c < looked; c++) {
-        uint32_t best = UINT32_MAX;
-        double best_total = -INFINITY;
-        for (uint32_t r = 0; r < b->n_live; r++) {
-            if (at[r] == offer->k)
-                continue;
-            double total = b->live[r].logprob + (double)offer->logprob[r * offer->ld + at[r]];
-            if (total > best_total) {
-                best_total = total;
-                best = r;
-            }
-        }
+        double best_total;
+        const uint32_t best = dg_beam_best_row(b, offer, at, &best_total);
         if (best == UINT32_MAX)
             break; /* nothing possible is left (fewer candidates than asked, or all at -inf) */
         size_t i = best * offer->ld + at[best]++;

@@ -4,11 +4,13 @@
  * smaller id): those that end in </s> enter the finished set (the best n_best by logP/lp stay), the
  * first K others live on. It stops when the set is full and the best live logP/lp(max_len) is not
  * above its worst score. K = 1 is greedy: the best candidate alone. A piece that is never put out
- * (padding) is no candidate, though its share of the probability stays its own. */
+ * (padding) is no candidate, though its share of the probability stays its own; nor is a byte that
+ * makes no whole character. */
 #ifndef DG_MODEL_ENGINE_BEAM_H
 #define DG_MODEL_ENGINE_BEAM_H
 
 #include "base/error.h"
+#include "model/byte_pieces.h"
 #include "model/engine/terms.h"
 
 #include <stdbool.h>
@@ -121,6 +123,8 @@ struct dg_beam {
     bool forced;
     /* an id that is passed over; begin sets -1 (none), the engine the model's */
     int32_t never;
+    /* which byte may follow which; begin sets none, the engine the model's */
+    struct dg_byte_rule bytes;
     /* what the answer must contain; borrowed. NULL: nothing, and while it is being spelt. begin
      * sets NULL */
     const struct dg_terms *terms;
@@ -156,6 +160,12 @@ int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t);
 /* The last piece of live row r; `start` while there is none. */
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start);
 
+/* Rows, a bit each, whose k candidates do not tell what the step is to do: bytes among them are
+ * passed over, and the search wants more of the row than are left. They need the best of those that
+ * may come. */
+uint32_t dg_beam_short(const struct dg_beam *b, const struct dg_candidates *c);
+/* Is any candidate one that makes no character? */
+bool dg_beam_offers_no_character(const struct dg_beam *b, const struct dg_candidates *c);
 /* One step. Sets parents, live rows and, when the search is over, done and the sorted finished set.
  * Allocates nothing. */
 void dg_beam_advance(struct dg_beam *b, const struct dg_candidates *c);

@@ -18,6 +18,12 @@ void dg_beam_finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t 
 /* Live row r continues as the new row `to` of `next`. */
 void dg_beam_extend(
     struct dg_beam *b, uint32_t to, uint32_t r, const struct dg_beam_piece *piece, double total);
+/* The row whose next candidate, at[r], is the best of all, and its total; UINT32_MAX: nothing
+ * possible is left. */
+uint32_t dg_beam_best_row(const struct dg_beam *b, const struct dg_candidates *offer,
+    const uint32_t at[DG_MAX_BEAM], double *best_total);
+/* Would the piece leave a character of row r unfinished, or begin none? */
+bool dg_beam_makes_no_character(const struct dg_beam *b, uint32_t r, int32_t id);
 /* May this candidate of row r not come? */
 bool dg_beam_passes_over(const struct dg_beam *b, uint32_t r, int32_t id);
 

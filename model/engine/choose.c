@@ -41,8 +41,8 @@ static double log_sum(const float *x, uint32_t V, float most)
     return (double)most + log(sum);
 }
 
-/* What may not come gets -inf: all off the spelling, and for a draw, which has no second candidate,
- * what the beam would pass over. */
+/* What may not come gets -inf: all off the spelling, bytes that make no character, and for a draw,
+ * which has no second candidate, what the beam would pass over. */
 static void forbid(const struct dg_choice *c, float *x, uint32_t V, bool sampling)
 {
     const struct dg_search *s = c->search;
@@ -56,7 +56,9 @@ static void forbid(const struct dg_choice *c, float *x, uint32_t V, bool samplin
                 x[i] = -INFINITY;
         }
     }
-    if (!sampling)
+    if (c->bytes)
+        dg_byte_rule_forbid(c->bytes, c->ids, c->n, s->max_len - (c->n + 1), x, V);
+    if (!sampling || (c->bytes && dg_byte_rule_within(c->bytes, c->ids, c->n)))
         return;
     if (c->never >= 0)
         x[c->never] = -INFINITY;

@@ -1,6 +1,7 @@
-/* Candidates that the topk op cannot offer: drawn at random (sampling), or held to a spelling. Both
- * look at a row's whole logits on the host, so they cost a copy of V numbers a row and step, and
- * nothing to sentences that ask for neither. One thread at a time per engine. */
+/* Candidates that the topk op cannot offer: drawn at random (sampling), held to a spelling, or to
+ * bytes that make characters. All look at a row's whole logits on the host, so they cost a copy of
+ * V numbers a row and step, and nothing to sentences that need none of them. One thread at a time
+ * per engine. */
 #ifndef DG_MODEL_ENGINE_CHOOSE_H
 #define DG_MODEL_ENGINE_CHOOSE_H
 
@@ -27,6 +28,8 @@ struct dg_choice {
     /* NULL: none */
     const struct dg_spelling *spelling;
     uint32_t state;
+    /* of the sentence; NULL: none */
+    const struct dg_byte_rule *bytes;
     /* [n] pieces so far */
     const int32_t *ids;
     uint32_t n;

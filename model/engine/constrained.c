@@ -53,7 +53,7 @@ static bool add(
     const uint32_t all = dg_terms_pieces(b->terms), left = b->search.max_len - (b->t + 1);
     if (piece->id < 0 || !(piece->logprob > -INFINITY) || piece->id == b->never)
         return false;
-    if (!needed && dg_beam_passes_over(b, r, piece->id))
+    if (needed ? dg_beam_makes_no_character(b, r, piece->id) : dg_beam_passes_over(b, r, piece->id))
         return false;
     for (uint32_t i = 0; i < w->n; i++)
         if (w->list[i].row == r && w->list[i].piece.id == piece->id)
@@ -77,17 +77,8 @@ static void add_best(struct dg_beam *b, const struct dg_candidates *offer, struc
 {
     uint32_t at[DG_MAX_BEAM] = {0}, count = 0;
     while (count < 2 * b->search.beam) {
-        uint32_t best = UINT32_MAX;
-        double best_total = -INFINITY;
-        for (uint32_t r = 0; r < b->n_live; r++) {
-            if (at[r] == offer->k)
-                continue;
-            double total = b->live[r].logprob + (double)offer->logprob[r * offer->ld + at[r]];
-            if (total > best_total) {
-                best_total = total;
-                best = r;
-            }
-        }
+        double total;
+        const uint32_t best = dg_beam_best_row(b, offer, at, &total);
         if (best == UINT32_MAX)
             break;
         const struct dg_beam_piece piece = offered(offer, best, at[best]++);

@@ -290,9 +290,8 @@ int dg_engine_admit(
         search.beam > e->max_rows - e->rows_reserved || e->n_sentences == e->limits.max_sentences)
         return DG_EAGAIN;
 
-    if ((in->spelling || search.sampling.temperature > 0) && (rc = open_row(e, err)))
-        return rc;
-    if (in->terms && (rc = open_needed(e, err)))
+    const bool row = in->spelling || search.sampling.temperature > 0 || e->model->bytes;
+    if ((row && (rc = open_row(e, err))) || (in->terms && (rc = open_needed(e, err))))
         return rc;
     struct dg_live *s = e->spare;
     if (s)
@@ -308,6 +307,8 @@ int dg_engine_admit(
         return rc;
     }
     s->beam.never = e->model->config.never;
+    s->beam.bytes = dg_byte_rule_of(
+        e->model->bytes, s->output ? s->output->ids : NULL, s->output ? s->output->n : 0);
     s->beam.n_lead = in->n_lead;
     e->cache.n_reserved += blocks;
     dg_state_pool_take(&e->states, s->states, search.beam);

@@ -139,7 +139,7 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     s->n_prefix = in->n_prefix;
     s->n_blocks = 0;
     s->want_alignment = in->want_alignment;
-    s->paused = false;
+    s->paused = s->on_host = false;
     s->place = -1;
     s->device_hyps = s->in_flight = 0;
     s->spelling = in->forced ? NULL : in->spelling;

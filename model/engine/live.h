@@ -37,6 +37,8 @@ struct dg_live {
     /* the sentence's shortlist; NULL: the whole vocabulary */
     struct dg_output_rows *output;
     bool want_alignment, paused;
+    /* the next step is the host's: the device's candidates were too few */
+    bool on_host;
     /* Pipelined steps: its place on the device, -1: none yet; hypotheses there after the steps
      * submitted so far, 0: what is there is old; steps submitted and not read yet. */
     int32_t place;

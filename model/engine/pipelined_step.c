@@ -9,6 +9,10 @@
  * many candidates it wants. A sentence that turns out to be finished has had one step too many,
  * which nobody reads; its room is given away at once, since the device works in order.
  *
+ * The device knows nothing of bytes that make no character (byte_pieces.h). Where it lets one live
+ * that the host passes over, the sentence is placed anew; where the host then lacks candidates, it
+ * does the step again itself.
+ *
  * Example. A (beam 2) is live, B (beam 1, at most 2 positions) is admitted after call 2. Each
  * call submits one step and reads the one before it:
  *   call   submits             reads    decides
@@ -132,23 +136,29 @@ void dg_pipelined_step_close(struct dg_engine *e)
     e->pipelined = NULL;
 }
 
-void dg_pipelined_step_forget(struct dg_engine *e, struct dg_live *s)
+/* What the device has of s is old. Its part of steps on their way is passed over as they are read.
+ */
+static void leave_device(struct dg_pipelined_step *ps, struct dg_live *s)
 {
-    struct dg_pipelined_step *ps = e->pipelined;
-    if (!ps)
-        return;
-    /* Its part of steps on their way stays there; reading them, it is passed over. */
     for (uint64_t i = ps->collected; s->in_flight && i < ps->submitted; i++) {
         struct step *f = &ps->steps[i % 2];
         for (uint32_t p = 0; p < f->n; p++)
             if (f->parts[p].s == s)
                 f->parts[p].s = NULL;
     }
+    s->device_hyps = s->in_flight = 0;
+}
+
+void dg_pipelined_step_forget(struct dg_engine *e, struct dg_live *s)
+{
+    struct dg_pipelined_step *ps = e->pipelined;
+    if (!ps)
+        return;
+    leave_device(ps, s);
     /* The device works in order: whatever is placed here next is placed after those steps. */
     if (s->place >= 0)
         ps->places[ps->n_places++] = s->place;
     s->place = -1;
-    s->device_hyps = s->in_flight = 0;
 }
 
 bool dg_pipelined_step_possible(const struct dg_engine *e)
@@ -156,8 +166,8 @@ bool dg_pipelined_step_possible(const struct dg_engine *e)
     /* Spelling, a shortlist, sampling and the like: the host chooses among candidates that it must
      * have read. One such sentence makes all advance step by step. */
     for (const struct dg_live *s = e->live; s; s = s->next)
-        if (!s->paused &&
-            (s->spelling || s->output || !dg_beam_plain(&s->beam, s->beam.t + s->in_flight)))
+        if (!s->paused && (s->spelling || s->output || s->on_host ||
+                              !dg_beam_plain(&s->beam, s->beam.t + s->in_flight)))
             return false;
     return true;
 }
@@ -318,23 +328,29 @@ static void advance(struct dg_engine *e, struct dg_live *s, const struct part *p
     const struct dg_device_search_found *found)
 {
     struct dg_beam *b = &s->beam;
-    /* The slots that the step wrote to, noted before rows change places. */
-    for (uint32_t r = 0; r < b->n_live; r++)
-        s->history[0][(size_t)r * b->search.max_len + b->t] = dg_live_slot(e, s, r, b->t);
-    if (!found) {
-        dg_beam_advance(b, &(struct dg_candidates){0}); /* no candidates: it is done */
-    } else {
+    struct dg_candidates c = {0};
+    if (found) {
         const size_t at = p->row * found->ld;
-        const struct dg_candidates c = {.logprob = found->logprob + at,
+        c = (struct dg_candidates){.logprob = found->logprob + at,
             .ids = found->ids + at,
             .k = p->want,
             .ld = found->ld,
             .sources = found->sources + p->row};
-        dg_beam_advance(b, &c);
-        /* The steps after this one are computed from the device's choice: a difference cannot be
-         * mended any more. */
-        if (!agrees(s, p, found))
+    }
+    const bool bytes = found && dg_beam_offers_no_character(b, &c);
+    if (bytes && dg_beam_short(b, &c)) {
+        leave_device(e->pipelined, s);
+        s->on_host = true;
+        return;
+    }
+    /* The slots that the step wrote to, noted before rows change places. */
+    for (uint32_t r = 0; r < b->n_live; r++)
+        s->history[0][(size_t)r * b->search.max_len + b->t] = dg_live_slot(e, s, r, b->t);
+    dg_beam_advance(b, &c);
+    if (found && !agrees(s, p, found)) {
+        if (!bytes) /* what follows is computed from the device's choice: it cannot be mended */
             e->be->ops->device_search->refute(e->be, "which hypotheses live on");
+        leave_device(e->pipelined, s);
     }
     if (b->done) {
         unlink_live(e, s);

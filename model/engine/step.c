@@ -6,6 +6,7 @@
 #include "model/engine/pipelined_step.h"
 #include "model/model_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Sentences of `pending` from `first` on that fit into one encoder pass, as packed rows; returns
@@ -89,30 +90,64 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
     return M;
 }
 
-/* Candidates by choose.c instead of the topk op's, for the rows of s from M on. */
+/* The logits of row M into e->row [V]. Of a sentence with a shortlist the topk op has left the
+ * list's, side by side: all others are impossible. */
+static void read_row(struct dg_engine *e, const struct dg_live *s, uint32_t M)
+{
+    const struct dg_rows logits = {
+        e->logits.buf, e->logits.offset + M * e->logits.ld, e->logits.ld};
+    const struct dg_output_rows *list = s->output;
+    const uint32_t V = e->model->config.target_vocab;
+    e->be->ops->read(e->be, logits, 1, list ? list->n : V, e->row);
+    for (uint32_t i = list ? list->n : 0, end = V; i-- > 0;) {
+        const uint32_t to = (uint32_t)list->ids[i]; /* at i or further on */
+        const float x = e->row[i];
+        while (end > to + 1)
+            e->row[--end] = -INFINITY;
+        e->row[end = to] = x;
+    }
+    for (uint32_t i = 0; list && i < (uint32_t)list->ids[0]; i++)
+        e->row[i] = -INFINITY;
+}
+
+/* What row r of s is to choose by. */
+static struct dg_choice choice_of(const struct dg_live *s, uint32_t r)
+{
+    const struct dg_beam *b = &s->beam;
+    return (struct dg_choice){.search = &b->search,
+        .spelling = s->spelling,
+        .bytes = &b->bytes,
+        .ids = b->live[r].ids,
+        .n = b->t,
+        .eos = b->eos,
+        .never = b->never,
+        .key = s->key};
+}
+
+/* Candidates of row M by choose.c instead of the topk op's. */
+static void choose_row(
+    struct dg_engine *e, const struct dg_live *s, const struct dg_choice *c, uint32_t M)
+{
+    const size_t at = (size_t)M * e->k_max;
+    read_row(e, s, M);
+    dg_choose(
+        c, e->row, e->model->config.target_vocab, e->want[M], e->top_logprob + at, e->top_ids + at);
+}
+
+/* The same for the rows of s from M on. */
 static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
 {
     struct dg_beam *b = &s->beam;
-    uint32_t V = e->model->config.target_vocab;
     bool spelt = true;
     for (uint32_t r = 0; r < b->n_live; r++, M++) {
-        struct dg_choice c = {.search = &b->search,
-            .spelling = s->spelling,
-            .ids = b->live[r].ids,
-            .n = b->t,
-            .eos = b->eos,
-            .never = b->never,
-            .key = s->key};
+        struct dg_choice c = choice_of(s, r);
         if (s->spelling) {
             c.state = dg_spelling_state(s->spelling, c.ids + b->n_prefix, c.n - b->n_prefix);
             spelt = spelt && c.state == s->spelling->n_states;
             if (c.state == s->spelling->n_states && b->search.sampling.temperature <= 0)
                 continue;
         }
-        struct dg_rows logits = {e->logits.buf, e->logits.offset + M * e->logits.ld, e->logits.ld};
-        e->be->ops->read(e->be, logits, 1, V, e->row);
-        dg_choose(&c, e->row, V, e->want[M], e->top_logprob + (size_t)M * e->k_max,
-            e->top_ids + (size_t)M * e->k_max);
+        choose_row(e, s, &c, M);
     }
     if (spelt) /* in every row: their descendants are spelt, too */
         s->spelling = NULL;
@@ -122,7 +157,6 @@ static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
  * total the row's best candidate tells. */
 static void find_needed(struct dg_engine *e, const struct dg_live *s, uint32_t M)
 {
-    const uint32_t V = e->model->config.target_vocab;
     for (uint32_t r = 0; r < s->beam.n_live; r++, M++) {
         int32_t *ids = e->needed_ids + (size_t)r * DG_MAX_TERM_FORMS;
         float *logprob = e->needed_logprob + (size_t)r * DG_MAX_TERM_FORMS;
@@ -130,12 +164,25 @@ static void find_needed(struct dg_engine *e, const struct dg_live *s, uint32_t M
         e->n_needed[r] = best < 0 ? 0 : dg_constrained_wants(&s->beam, r, ids);
         if (!e->n_needed[r])
             continue;
-        struct dg_rows logits = {e->logits.buf, e->logits.offset + M * e->logits.ld, e->logits.ld};
-        e->be->ops->read(e->be, logits, 1, V, e->row);
+        read_row(e, s, M);
         const float total = e->row[best] - e->top_logprob[(size_t)M * e->k_max];
         for (uint32_t i = 0; i < e->n_needed[r]; i++)
             logprob[i] = e->row[ids[i]] - total;
     }
+}
+
+/* Rows of s whose candidates are too few once bytes are passed over have the best of all that may
+ * come. */
+static void keep_characters(
+    struct dg_engine *e, const struct dg_live *s, const struct dg_candidates *c, uint32_t M)
+{
+    const uint32_t rows = dg_beam_short(&s->beam, c);
+    for (uint32_t r = 0; rows >> r; r++)
+        if (rows >> r & 1) {
+            struct dg_choice of_row = choice_of(s, r);
+            of_row.spelling = NULL; /* no byte is offered while it is being spelt */
+            choose_row(e, s, &of_row, M + r);
+        }
 }
 
 /* Give every sentence its candidates; who is done leaves. */
@@ -163,6 +210,8 @@ static void advance(struct dg_engine *e)
             .needed_logprob = constrained ? e->needed_logprob : NULL,
             .needed_ids = constrained ? e->needed_ids : NULL,
             .n_needed = constrained ? e->n_needed : NULL};
+        keep_characters(e, s, &c, M);
+        s->on_host = false;
         dg_beam_advance(&s->beam, &c);
         M += rows;
         if (s->beam.done) {

@@ -30,8 +30,9 @@ def answers(reply):
 def lines(reply):
     assert reply.status_code == 200, reply.text
     assert reply.headers["Content-Type"] == "application/x-ndjson"
-    assert reply.text.endswith("\n")
-    return [json.loads(line) for line in reply.text.splitlines()]
+    body = reply.content.decode("utf-8")  # requests would guess, since the type names no character set
+    assert body.endswith("\n")
+    return [json.loads(line) for line in body.split("\n")[:-1]]
 
 
 def counter(server, name, **labels):

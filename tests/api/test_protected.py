@@ -78,3 +78,15 @@ def test_alignments_know_the_span(server):
     span = [text.index("https"), text.index(" in the")]
     there = answer["text"].index("https")
     assert [span, [there, there + span[1] - span[0]]] in answer["alignments"], answer
+
+
+def test_drawn_bytes_are_characters(server):
+    """A hot draw takes pieces of little probability, bytes among them: no byte comes that makes no character."""
+    texts = ["Two dogs play in the snow.", "A girl in a red coat is smiling.", "The prices rose by 50 \u20ac."] * 10
+    for seed in range(4):
+        body = {"text": texts, "source": "en", "target": "de", "sampling": {"temperature": 2.0, "seed": seed}}
+        reply = server.post("/v1/translate", body)
+        assert reply.status_code == 200, reply.text
+        for text, answer in zip(texts, reply.json()["translations"]):
+            assert "\u20ac" in text or "character_lost" not in kept.flags(answer), answer
+            assert not [c for c in kept.strange(text, answer["text"]) if c not in "\u00ad"], answer

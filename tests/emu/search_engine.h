@@ -213,8 +213,12 @@ static inline void serve(struct dg_engine *e, struct sentence *all, uint64_t rng
 struct engine {
     struct dg_backend *be;
     struct dg_model *model;
+    struct dg_byte_pieces *bytes;
     struct dg_engine *e;
 };
+
+/* Are pieces from 8 on bytes? */
+static bool with_bytes;
 
 static inline struct engine open_engine(const struct random_model *m, const struct dg_config *c,
     const char *precision, const struct variant *v)
@@ -223,12 +227,20 @@ static inline struct engine open_engine(const struct random_model *m, const stru
         .max_rows = 14, .max_sentences = 7, .max_source = MOST_SOURCE, .max_target = MOST_OUT};
     struct engine x;
     struct dg_error err = {0};
+    int32_t bytes[256];
+    memset(bytes, 0xff, sizeof bytes); /* -1: no piece is a byte */
+    for (int i = 0; i < 256 && 8 + i < (int)c->target_vocab; i++)
+        bytes[(0xB8 + i) % 256] = 8 + i; /* some that go on, some that begin, ASCII after these */
     set("DRAGOMAN_CUDA_STEP", v->step);
     set("DRAGOMAN_EMU_LAZY", v->lazy);
     set("DRAGOMAN_EMU_ORDER", v->order);
     x.be = watched_backend(precision);
     if (dg_model_open(c, m->weights, x.be, MOST_OUT, &x.model, &err) ||
-        dg_engine_open(x.model, x.be, &limits, &x.e, &err))
+        dg_byte_pieces_open(bytes, c->target_vocab, &x.bytes, &err))
+        fail_msg("%s", err.message);
+    if (with_bytes)
+        dg_model_use_byte_pieces(x.model, x.bytes);
+    if (dg_engine_open(x.model, x.be, &limits, &x.e, &err))
         fail_msg("%s", err.message);
     return x;
 }
@@ -237,6 +249,7 @@ static inline void close_engine(struct engine *x)
 {
     dg_engine_close(x->e);
     dg_model_close(x->model);
+    dg_byte_pieces_close(x->bytes);
     dg_device_close(x->be);
     set("DRAGOMAN_EMU_LAZY", NULL);
     set("DRAGOMAN_EMU_ORDER", NULL);

@@ -70,6 +70,17 @@ static void test_ties(void **state)
     same_logits = false;
 }
 
+/* Bytes that make no character: the device lets them live, the host passes them over or does the
+ * step again. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    with_bytes = true;
+    check(small(120), "fp32", false, 0, 2);
+    check(small(280), "fp32", true, 2, 3);
+    with_bytes = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -78,6 +89,7 @@ int main(void)
         cmocka_unit_test(test_bf16),
         cmocka_unit_test(test_tiny_vocabulary),
         cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ FOREIGN = {
 # Rooms of a folder, lowest first: none includes a header of a later one. Files directly in the folder are
 # rooms of their own, named by their stem; those that are not listed come after all others.
 ROOMS = {
-    "model": ["model/config", "model/params", "model/layers", "model/model", "model/param_block", "model/trace",
+    "model": ["model/config", "model/byte_pieces", "model/params", "model/layers", "model/model", "model/param_block", "model/trace",
               "model/engine", "model/train"],
     "text": ["text/utf8", "text/scan", "text/language", "text/bullet", "text/boundary", "text/sentence_breaks", "text/split", "text/split_long", "text/address", "text/placeholder", "text/alphabet", "text/foreign", "text/protected", "text/glossary", "text/format",
              "text/tree", "text/detect"],
