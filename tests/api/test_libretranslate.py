@@ -95,6 +95,15 @@ def test_alternatives(server):
     assert len(many["alternatives"]) == 2 and many["alternatives"][1] == []
 
 
+@pytest.mark.parametrize("more", [{"alternatives": -1}, {"alternatives": "-1"}, {"format": ""}, {"alternatives": None, "format": None}])
+def test_what_asks_for_nothing(server, more):
+    """No format is text, and fewer alternatives than none are none, in JSON and in forms."""
+    fields = {"q": ENGLISH, "source": "en", "target": "de", **more}
+    expected = {"translatedText": own(server, ENGLISH, "en", "de")}
+    assert translate(server, fields) == expected
+    assert requests.post(server.url("/translate"), data=fields, timeout=PATIENCE).json() == expected
+
+
 @pytest.mark.parametrize("body, message", [
     ({"source": "en", "target": "de"}, "Invalid request: missing q parameter"),
     ({"q": "", "source": "en", "target": "de"}, "Invalid request: missing q parameter"),
@@ -107,7 +116,8 @@ def test_alternatives(server):
     ({"q": "a", "source": "en", "target": "de", "format": "docx"}, "docx format is not supported"),
     ({"q": "a", "source": "en", "target": "de", "alternatives": "many"},
      "Invalid request: alternatives parameter is not a number"),
-    ({"q": "a", "source": "en", "target": "de", "alternatives": -1},
+    ({"q": "a", "source": "en", "target": "de", "alternatives": 32}, "Invalid request: alternatives parameter must be <= 31"),
+    ({"q": "a", "source": "en", "target": "de", "alternatives": 1.5},
      "Invalid request: alternatives parameter is not a number"),
     ({"q": "a" * 200001, "source": "en", "target": "de"}, "Invalid request: request (200001) exceeds text limit (200000)"),
     ({"q": ["a"] * 65, "source": "en", "target": "de"}, "Invalid request: request (65) exceeds text limit (64)"),

@@ -38,8 +38,10 @@ int dg_lt_alternatives(const struct dg_json *o, int64_t *out, struct dg_error *e
     *out = text ? strtoll(text, &end, 10) : dg_json_int(v);
     const bool number =
         text ? !errno && end != text && *end == '\0' : dg_json_typeof(v) == DG_JSON_INT;
-    if (!number || *out < 0)
+    if (!number)
         return dg_error_field(err, DG_EINVAL, "alternatives",
             "Invalid request: alternatives parameter is not a number");
+    if (*out < 0)
+        *out = 0;
     return DG_OK;
 }

@@ -10,7 +10,7 @@ int dg_lt_read(
     const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err);
 /* A string that must be there and not be empty; of several the first. DG_EINVAL. */
 int dg_lt_string(const struct dg_json *o, const char *key, const char **out, struct dg_error *err);
-/* The whole number in `alternatives`, 0 when absent. DG_EINVAL. */
+/* The whole number in `alternatives`, 0 when absent or below it. DG_EINVAL. */
 int dg_lt_alternatives(const struct dg_json *o, int64_t *out, struct dg_error *err);
 
 #endif

@@ -82,15 +82,13 @@ static int read_q(struct dg_body *b, bool form, bool *array, struct dg_error *er
 
 static int read_format(const struct dg_json *o, enum dg_format *out, struct dg_error *err)
 {
-    const char *format = "text";
-    if (!dg_parameter(o, "format"))
+    const char *format = dg_parameter_string(o, "format"); /* dg_lt_read took strings alone */
+    if (!format || !*format)
+        format = "text";
+    *out = strcmp(format, "html") == 0 ? DG_FORMAT_HTML : DG_FORMAT_TEXT;
+    if (*out == DG_FORMAT_HTML || strcmp(format, "text") == 0)
         return DG_OK;
-    int rc = dg_lt_string(o, "format", &format, NULL);
-    *out = rc == DG_OK && !strcmp(format, "html") ? DG_FORMAT_HTML : DG_FORMAT_TEXT;
-    if (rc == DG_OK && (*out == DG_FORMAT_HTML || !strcmp(format, "text")))
-        return DG_OK;
-    return dg_error_field(
-        err, DG_EINVAL, "format", "%.40s format is not supported", rc == DG_OK ? format : "this");
+    return dg_error_field(err, DG_EINVAL, "format", "%.40s format is not supported", format);
 }
 
 /* alternatives: so many besides the best one. */
@@ -101,8 +99,7 @@ static int read_alternatives(struct dg_body *b, struct dg_error *err)
     int rc = dg_lt_alternatives(b->request->body, &n, err);
     if (rc == DG_OK && n >= (int64_t)limits->beam)
         return dg_error_field(err, DG_EINVAL, "alternatives",
-            "Invalid request: alternatives parameter (%" PRId64 ") exceeds limit (%" PRIu32 ")", n,
-            limits->beam - 1);
+            "Invalid request: alternatives parameter must be <= %" PRIu32, limits->beam - 1);
     b->options.search.n_best = n > 0 ? (uint32_t)n + 1 : 0;
     b->options.wide = true;
     return rc;
