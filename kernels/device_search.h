@@ -125,8 +125,9 @@ struct dg_device_search_ops {
     bool (*begin)(struct dg_backend *be, struct dg_device_search *search,
         const struct dg_device_search_step *step, size_t *M);
     /* The step's last part: candidates of logits[M,V], and which hypotheses live on. Does not
-     * wait. */
-    void (*end)(struct dg_backend *be, struct dg_device_search *search, struct dg_rows logits);
+     * wait. False: the device could not record or repeat the step; run the ops, and end it again
+     * (which then is true). */
+    bool (*end)(struct dg_backend *be, struct dg_device_search *search, struct dg_rows logits);
     /* Wait for the oldest step that was not waited for. False: the device failed. */
     bool (*wait)(struct dg_backend *be, struct dg_device_search *search,
         struct dg_device_search_found *found);

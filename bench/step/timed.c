@@ -257,13 +257,14 @@ static bool search_begin(struct dg_backend *be, struct dg_device_search *search,
     return run;
 }
 
-static void search_end(
+static bool search_end(
     struct dg_backend *be, struct dg_device_search *search, struct dg_rows logits)
 {
     struct timed *t = timed_of(be);
     uint64_t start = dg_clock_ns();
-    t->inner->ops->device_search->end(t->inner, search, logits);
+    bool whole = t->inner->ops->device_search->end(t->inner, search, logits);
     count(t, "step's end", start);
+    return whole;
 }
 
 static bool search_wait(

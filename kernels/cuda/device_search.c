@@ -291,7 +291,7 @@ static void choose(struct dg_cuda *cu, struct dg_device_search *t, struct dg_row
         dg_cuda_ok(cu, dg_launch_choose(cu->stream, &t->k, t->M), "a step's choice");
 }
 
-static void search_end(struct dg_backend *be, struct dg_device_search *t, struct dg_rows logits)
+static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct dg_rows logits)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_turn *turn = &t->turns[t->given % 2];
@@ -300,7 +300,11 @@ static void search_end(struct dg_backend *be, struct dg_device_search *t, struct
     /* A step that is repeated has these ops in its recording. */
     if (!t->record || !t->record->exec)
         choose(cu, t, logits);
-    dg_record_end(cu, t);
+    if (!dg_record_end(cu, t)) {
+        t->record = NULL;
+        dg_cuda_ok(cu, dg_launch_begin(cu->stream, &t->k, t->M), "beginning a step again");
+        return false;
+    }
     if (dg_cuda_alive(cu) &&
         dg_cuda_ok(cu,
             cudaMemcpyAsync(turn->found, t->found, bytes, cudaMemcpyDeviceToHost, cu->stream),
@@ -309,6 +313,7 @@ static void search_end(struct dg_backend *be, struct dg_device_search *t, struct
     /* Ops take their lists from the host again; the event says when the copy has arrived. */
     cu->step = NULL;
     t->given++;
+    return true;
 }
 
 static bool search_wait(

@@ -17,14 +17,11 @@ void dg_cuda_gemm_version(char *text, size_t size)
     snprintf(text, size, "cuBLASLt %zu", cublasLtGetVersion());
 }
 
-int dg_cuda_gemm_open(
-    int device, bool family, struct dg_cuda_gemm_context **out, struct dg_error *err)
+int dg_cuda_gemm_open(struct dg_cuda_gemm_context **out, struct dg_error *err)
 {
-    (void)device; /* the calling thread's current one */
     struct dg_cuda_gemm_context *g = calloc(1, sizeof *g);
     if (!g)
         return dg_error_set(err, DG_ENOMEM, "no memory for matrix products");
-    g->family = family;
     const cublasStatus_t rc = cublasLtCreate(&g->lt);
     if (rc != CUBLAS_STATUS_SUCCESS) {
         free(g);
@@ -47,6 +44,11 @@ void dg_cuda_gemm_close(struct dg_cuda_gemm_context *g)
     cudaFree(g->workspace);
     cublasLtDestroy(g->lt);
     free(g);
+}
+
+unsigned dg_cuda_gemm_given_up(const struct dg_cuda_gemm_context *g)
+{
+    return g->n_given_up;
 }
 
 size_t dg_cuda_gemm_bytes(void)
@@ -100,8 +102,8 @@ int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
         if ((code = dg_gemm_find(g, call, true, &plan, err)))
             return code;
         rc = multiply(g, stream, call, plan);
-        if (refused(rc))
-            return dg_gemm_give_up(g, plan);
     }
+    if (refused(rc))
+        return dg_gemm_give_up(g, plan, call->M);
     return rc ? dg_gemm_failed(err, "a product", rc) : DG_OK;
 }

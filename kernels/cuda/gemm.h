@@ -1,5 +1,5 @@
-/* Matrix products, by cuBLASLt: the one boundary behind which a library multiplies. tests/emu has a
- * plain loop behind the same header. Row-major throughout. One thread at a time. */
+/* Matrix products, by cuBLASLt: the one boundary behind which a library multiplies. Row-major
+ * throughout. One thread at a time. */
 #ifndef DG_KERNELS_CUDA_GEMM_H
 #define DG_KERNELS_CUDA_GEMM_H
 
@@ -32,14 +32,18 @@ struct dg_gemm_call {
     bool row_stable;
 };
 
-/* family: row-stable products may have an algorithm for each size, all of one family. */
-int dg_cuda_gemm_open(
-    int device, bool family, struct dg_cuda_gemm_context **out, struct dg_error *err);
+/* On the calling thread's current device. */
+int dg_cuda_gemm_open(struct dg_cuda_gemm_context **out, struct dg_error *err);
 void dg_cuda_gemm_close(struct dg_cuda_gemm_context *g); /* NULL is fine */
 
-/* DG_EUNSUP: the library has no algorithm; DG_EINTERNAL: it failed. Does not wait. */
+/* DG_EUNSUP: the library has no algorithm, for any number of rows where the call is row-stable;
+ * DG_EINTERNAL: it failed. Does not wait. */
 int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
     const struct dg_gemm_call *call, struct dg_error *err);
+
+/* How often the library refused what it had been asked about before: since then calls of that shape
+ * get DG_EUNSUP, and a step recorded before is worth nothing. */
+unsigned dg_cuda_gemm_given_up(const struct dg_cuda_gemm_context *g);
 
 /* Device memory that each context holds. */
 size_t dg_cuda_gemm_bytes(void);

@@ -1,7 +1,9 @@
 /* Which of cuBLASLt's algorithms multiplies: asked for once per shape and kept.
  * Row-stable products (contract 1): chosen for (N, K, types, alignment) at one number of rows, the
- * sum in one piece, and then serving every M. That the library's kernel for it treats each row
- * alike is its property, not its promise: test_cuda_rows checks it on the device. Others, the
+ * sum in one piece, and serving every M that an engine may run, which is asked of the library for
+ * each of them before the first product; where it refuses one, our own kernel multiplies them all.
+ * That the library's kernel treats each row alike is its property, not its promise: test_cuda_rows
+ * checks it on the device. Others, the
  * trainer's: the best for each power of two of rows, so that the choice does not depend on which M
  * came first. Partial sums are never kept in 16 bits. */
 #include "kernels/cuda/gemm_plan.h"
@@ -32,19 +34,11 @@ static cublasStatus_t set(
     return cublasLtMatmulDescSetAttribute(&p->desc, what, value, bytes);
 }
 
-cublasStatus_t dg_gemm_describe(
-    const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p)
+void dg_gemm_lay_out(const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p)
 {
-    const cublasOperation_t yes = CUBLAS_OP_T, no = CUBLAS_OP_N;
     const cudaDataType_t in = data_type(call->in), out = data_type(call->out);
-    const cublasLtEpilogue_t end = epilogue(call);
     const size_t M = rows, N = call->N, K = call->K;
-    bool ta = false, tb = false;
-    cublasStatus_t rc = cublasLtMatmulDescInit(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
-    p->pa = call->b;
-    p->pb = call->a;
     if (call->kind == DG_GEMM_FORWARD) { /* [N,M] = b[K,N]^T a[K,M] */
-        ta = true;
         cublasLtMatrixLayoutInit(&p->a, in, K, N, (int64_t)call->ldb);
         cublasLtMatrixLayoutInit(&p->b, in, K, M, (int64_t)call->lda);
         cublasLtMatrixLayoutInit(&p->c, out, N, M, (int64_t)call->ldc);
@@ -53,11 +47,22 @@ cublasStatus_t dg_gemm_describe(
         cublasLtMatrixLayoutInit(&p->b, in, N, M, (int64_t)call->lda);
         cublasLtMatrixLayoutInit(&p->c, out, K, M, (int64_t)call->ldc);
     } else { /* [K,N] = b[K,M] a[N,M]^T */
-        tb = true;
         cublasLtMatrixLayoutInit(&p->a, in, K, M, (int64_t)call->ldb);
         cublasLtMatrixLayoutInit(&p->b, in, N, M, (int64_t)call->lda);
         cublasLtMatrixLayoutInit(&p->c, out, K, N, (int64_t)call->ldc);
     }
+}
+
+cublasStatus_t dg_gemm_describe(
+    const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p)
+{
+    const cublasOperation_t yes = CUBLAS_OP_T, no = CUBLAS_OP_N;
+    const cublasLtEpilogue_t end = epilogue(call);
+    const bool ta = call->kind == DG_GEMM_FORWARD, tb = call->kind == DG_GEMM_WEIGHT;
+    cublasStatus_t rc = cublasLtMatmulDescInit(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    p->pa = call->b;
+    p->pb = call->a;
+    dg_gemm_lay_out(call, rows, p);
     if (!rc)
         rc = set(p, CUBLASLT_MATMUL_DESC_TRANSA, ta ? &yes : &no, sizeof yes);
     if (!rc)
@@ -85,16 +90,6 @@ static size_t bucket(size_t M)
     return b;
 }
 
-/* Sizes of row-stable products that a family distinguishes. */
-static size_t family_bucket(size_t M)
-{
-    static const size_t rows[] = {16, 64, 256, 1024};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (M <= rows[i])
-            return rows[i];
-    return 8192;
-}
-
 /* One number of an algorithm; -1: it has none. Some are of 32 bits, some of 16. */
 static int32_t config_of(
     const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t what)
@@ -117,29 +112,27 @@ static bool is_whole(const cublasLtMatmulAlgo_t *algo)
            config_of(algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME) == CUBLASLT_REDUCTION_SCHEME_NONE;
 }
 
-static bool serves_all_rows(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call,
-    const cublasLtMatmulAlgo_t *algo)
+static bool serves(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call, size_t rows,
+    struct dg_gemm_problem *p, const cublasLtMatmulAlgo_t *algo)
 {
-    static const size_t rows[] = {1, 7, 64, 1024, 8192};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct dg_gemm_problem p;
-        cublasLtMatmulHeuristicResult_t result;
-        if (dg_gemm_describe(call, rows[i], &p) ||
-            cublasLtMatmulAlgoCheck(g->lt, &p.desc, &p.a, &p.b, &p.c, &p.c, algo, &result) ||
-            result.workspaceSize > DG_GEMM_WORKSPACE)
-            return false;
-    }
-    return true;
+    cublasLtMatmulHeuristicResult_t result;
+    dg_gemm_lay_out(call, rows, p);
+    return !cublasLtMatmulAlgoCheck(g->lt, &p->desc, &p->a, &p->b, &p->c, &p->c, algo, &result) &&
+           result.workspaceSize <= DG_GEMM_WORKSPACE;
 }
 
-/* Kernels of one family add a row's products in one order, whatever their tile: seen by others on
- * an H100 where the algorithm's number and stages agree (docs/gpu.md), and to be seen on each
- * device by test_cuda_rows. */
-static bool one_family(const cublasLtMatmulAlgo_t *a, const cublasLtMatmulAlgo_t *b)
+/* The smallest number of rows that the library refuses the algorithm for, of all that an engine
+ * may run: every step's, every encoder pass'; 0: none. */
+static size_t first_refused(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call,
+    const cublasLtMatmulAlgo_t *algo)
 {
-    return config_of(a, CUBLASLT_ALGO_CONFIG_ID) == config_of(b, CUBLASLT_ALGO_CONFIG_ID) &&
-           config_of(a, CUBLASLT_ALGO_CONFIG_STAGES_ID) ==
-               config_of(b, CUBLASLT_ALGO_CONFIG_STAGES_ID);
+    struct dg_gemm_problem p;
+    if (dg_gemm_describe(call, 1, &p))
+        return 1;
+    for (size_t M = 1; M <= DG_GEMM_CHECKED; M++)
+        if (!serves(g, call, M, &p, algo))
+            return M;
+    return 0;
 }
 
 static cublasStatus_t wish_for(const struct dg_gemm_call *call, const struct dg_gemm_key *key,
@@ -166,9 +159,9 @@ static cublasStatus_t wish_for(const struct dg_gemm_call *call, const struct dg_
     return rc;
 }
 
-/* anchor: the plan whose family it must be of, or NULL. */
+/* Says for which number of rows no algorithm would do: plan->refused. */
 static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call,
-    const struct dg_gemm_plan *anchor, struct dg_gemm_plan *plan, struct dg_error *err)
+    struct dg_gemm_plan *plan, struct dg_error *err)
 {
     const size_t rows = plan->key.M ? plan->key.M : STABLE_ROWS;
     cublasLtMatmulPreferenceOpaque_t wish;
@@ -185,24 +178,16 @@ static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *cal
         return dg_gemm_failed(err, "choosing an algorithm", rc);
     if (plan->key.align[3] < 16) /* the library's kernels load a bias so, and do not ask */
         n = 0;
-    for (int i = 0; i < n; i++) {
+    plan->none = true;
+    for (int i = 0; i < n && plan->none; i++) {
         const cublasLtMatmulAlgo_t *algo = &found[i].algo;
         if (found[i].state || (plan->key.whole && !is_whole(algo)) ||
-            (call->row_stable && !serves_all_rows(g, call, algo)) ||
-            (anchor && !one_family(algo, &anchor->algo)))
+            (call->row_stable && (plan->refused = first_refused(g, call, algo))))
             continue;
         plan->algo = *algo;
         plan->split = config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
-        plan->anchored = anchor && !memcmp(algo, &anchor->algo, sizeof *algo);
-        return DG_OK;
+        plan->none = false;
     }
-    if (!anchor) {
-        plan->none = true;
-        return DG_OK;
-    }
-    plan->algo = anchor->algo;
-    plan->split = anchor->split;
-    plan->anchored = true;
     return DG_OK;
 }
 
@@ -214,24 +199,22 @@ static void tell(const struct dg_gemm_plan *p)
     const char *kind = kinds[k->kind], *in = types[k->in != DG_F32], *out = types[k->out != DG_F32];
     if (p->none)
         dg_log(DG_LOG_WARN,
-            "gemm_own msg=\"cuBLASLt has no algorithm: our own, slow kernel multiplies\" kind=%s "
-            "m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d align=%u,%u,%u,%u",
+            "gemm_own msg=\"cuBLASLt has no algorithm for every number of rows: our own, slow kernel "
+            "multiplies them all\" kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d "
+            "align=%u,%u,%u,%u refused_rows=%zu",
             kind, k->M, k->N, k->K, in, out, k->whole, k->align[0], k->align[1], k->align[2],
-            k->align[3]);
+            k->align[3], p->refused);
     else if (dg_debug("cuda-log"))
         dg_log(DG_LOG_INFO,
             "gemm_plan kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d "
-            "align=%u,%u,%u,%u id=%d tile=%d stages=%d split=%d scheme=%d custom=%d cluster=%d%s",
+            "align=%u,%u,%u,%u id=%d tile=%d stages=%d split=%d scheme=%d custom=%d cluster=%d",
             kind, k->M, k->N, k->K, in, out, k->whole, k->align[0], k->align[1], k->align[2],
             k->align[3], config_of(&p->algo, CUBLASLT_ALGO_CONFIG_ID),
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_TILE_ID),
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_STAGES_ID), p->split,
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION),
-            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
-            !k->stable || !k->M ? ""
-            : p->anchored       ? " family=anchor"
-                                : " family=other");
+            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID));
 }
 
 static struct dg_gemm_key key_of(const struct dg_gemm_call *call, size_t M, bool whole)
@@ -258,48 +241,35 @@ static struct dg_gemm_key key_of(const struct dg_gemm_call *call, size_t M, bool
     return key;
 }
 
-static int find(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call,
-    const struct dg_gemm_key *key, const struct dg_gemm_plan *anchor,
-    const struct dg_gemm_plan **out, struct dg_error *err)
-{
-    struct dg_gemm_plan *p = g->plans;
-    for (; p < g->plans + g->n_plans; p++)
-        if (!memcmp(&p->key, key, sizeof *key)) {
-            *out = p;
-            return DG_OK;
-        }
-    struct dg_gemm_plan fresh = {.key = *key};
-    const int rc = choose(g, call, anchor, &fresh, err);
-    if (rc)
-        return rc;
-    tell(&fresh);
-    if (g->n_plans == DG_GEMM_PLANS)
-        p = &g->plans[DG_GEMM_PLANS - 1];
-    else
-        g->n_plans++;
-    memcpy(p, &fresh, sizeof fresh);
-    *out = p;
-    return DG_OK;
-}
-
 int dg_gemm_find(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call, bool whole,
     const struct dg_gemm_plan **out, struct dg_error *err)
 {
-    const struct dg_gemm_key key =
-        key_of(call, call->row_stable ? 0 : bucket(call->M), whole || call->row_stable);
-    int rc = find(g, call, &key, NULL, out, err);
-    if (!rc && !(*out)->none && call->row_stable && g->family && call->in != DG_F32) {
-        const struct dg_gemm_plan anchor = **out;
-        const struct dg_gemm_key own = key_of(call, family_bucket(call->M), true);
-        rc = find(g, call, &own, &anchor, out, err);
+    struct dg_gemm_plan *p = g->plans,
+                        fresh = {.key = key_of(call, call->row_stable ? 0 : bucket(call->M),
+                                     whole || call->row_stable)};
+    while (p < g->plans + g->n_plans && memcmp(&p->key, &fresh.key, sizeof p->key) != 0)
+        p++;
+    *out = p;
+    if (p == g->plans + g->n_plans) {
+        const int rc = choose(g, call, &fresh, err);
+        if (rc)
+            return rc;
+        tell(&fresh);
+        if (g->n_plans == DG_GEMM_PLANS)
+            *out = --p;
+        else
+            g->n_plans++;
+        memcpy(p, &fresh, sizeof fresh);
     }
-    return !rc && (*out)->none ? DG_EUNSUP : rc;
+    return p->none ? DG_EUNSUP : DG_OK;
 }
 
-int dg_gemm_give_up(struct dg_cuda_gemm_context *g, const struct dg_gemm_plan *plan)
+int dg_gemm_give_up(struct dg_cuda_gemm_context *g, const struct dg_gemm_plan *plan, size_t rows)
 {
     struct dg_gemm_plan *p = &g->plans[plan - g->plans];
     p->none = true;
+    p->refused = rows;
+    g->n_given_up++;
     tell(p);
     return DG_EUNSUP;
 }

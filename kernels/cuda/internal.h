@@ -68,10 +68,6 @@ struct dg_cuda_block {
 /* Where the search's state is: DRAGOMAN_CUDA_STEP. */
 enum dg_step_mode { DG_STEP_HOST, DG_STEP_DEVICE, DG_STEP_GRAPH };
 
-/* Who multiplies, DRAGOMAN_CUDA_GEMM: for row-stable products one algorithm of the library's for
- * all numbers of rows, or one of a family for several sizes; or never the library. */
-enum dg_gemm_mode { DG_GEMM_ONE, DG_GEMM_FAMILY, DG_GEMM_OWN };
-
 struct dg_cuda {
     struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cuda * */
     int device;
@@ -80,7 +76,7 @@ struct dg_cuda {
     struct dg_device_arena arena;
     struct dg_stage stage;
     struct dg_cuda_gemm_context *gemm;
-    enum dg_gemm_mode gemm_mode;
+    bool own_products;            /* DRAGOMAN_CUDA_GEMM=own: never the library */
     bool trains, plain_attention; /* what dg_cuda_attention_is_mma asks */
     enum dg_step_mode step_mode;
     struct dg_device_search *step; /* the open one, whose lists ops read; else NULL (step.h) */

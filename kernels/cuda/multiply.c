@@ -42,9 +42,8 @@ void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *call)
     struct dg_error err = {0};
     if (!dg_cuda_alive(cu) || !call->a || !call->b)
         return;
-    const int rc = cu->gemm_mode == DG_GEMM_OWN
-                       ? DG_EUNSUP
-                       : dg_cuda_gemm_run(cu->gemm, cu->stream, call, &err);
+    const int rc =
+        cu->own_products ? DG_EUNSUP : dg_cuda_gemm_run(cu->gemm, cu->stream, call, &err);
     if (rc == DG_EUNSUP) {
         const struct dg_k_gemm g = walk(call);
         dg_cuda_ok(cu, dg_launch_gemm(cu->stream, &g), "a product of our own");

@@ -167,17 +167,17 @@ static int choose(
 static int choose_ways(struct dg_cuda *cu, struct dg_error *err)
 {
     static const char *const steps[] = {"host", "device", "graph", NULL};
-    static const char *const products[] = {"one", "family", "own", NULL};
+    static const char *const products[] = {"one", "own", NULL};
     int step, gemm;
     int rc = choose("DRAGOMAN_CUDA_STEP", steps, DG_STEP_DEVICE, &step, err);
     if (!rc)
-        rc = choose("DRAGOMAN_CUDA_GEMM", products, DG_GEMM_ONE, &gemm, err);
+        rc = choose("DRAGOMAN_CUDA_GEMM", products, 0, &gemm, err);
     if (!rc)
         rc = dg_debug_check(err);
     if (rc)
         return rc;
     cu->step_mode = (enum dg_step_mode)step;
-    cu->gemm_mode = (enum dg_gemm_mode)gemm;
+    cu->own_products = gemm == 1;
     cu->plain_attention = dg_debug("cuda-plain-attention");
     return DG_OK;
 }
@@ -200,7 +200,7 @@ static int cuda_open(
     if (!rc)
         rc = choose_device(cu, err);
     if (!rc)
-        rc = dg_cuda_gemm_open(cu->device, cu->gemm_mode == DG_GEMM_FAMILY, &cu->gemm, err);
+        rc = dg_cuda_gemm_open(&cu->gemm, err);
     if (rc) {
         cuda_close(&cu->base);
         return rc;

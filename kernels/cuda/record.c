@@ -1,7 +1,9 @@
 /* Steps recorded as CUDA graphs, one for each number of rows: a step's 70 launches become one. The
  * first step of so many rows runs as it is, because the library chooses its algorithms and the
- * driver loads kernels then; the second is recorded, and run from the recording. What is sent to
- * the device and what comes back stays outside, for its places change from step to step. */
+ * driver loads kernels then; the second is recorded, and run from the recording. A driver that
+ * refuses loses nothing: the step's ops are run again, and no step is recorded any more. What is
+ * sent to the device and what comes back stays outside, for its places change from step to step. */
+#include "base/log.h"
 #include "kernels/cuda/step.h"
 
 static struct dg_record *find(struct dg_device_search *t, uint32_t M)
@@ -15,46 +17,64 @@ static struct dg_record *find(struct dg_device_search *t, uint32_t M)
     return &t->records[t->n_records++];
 }
 
-static bool ok(struct dg_cuda *cu, int cuda_error, const char *what)
+/* Recording, or a recording, has failed, and nothing of it was run: from now on the device steps
+ * without. A device that has itself failed says so at the next launch. */
+static bool give_up(struct dg_cuda *cu, cudaError_t why, const char *what)
 {
-    struct dg_error err = {0};
-    if (cuda_error == cudaSuccess)
-        return true;
     cudaGetLastError();
-    dg_error_set(&err, DG_EINTERNAL,
-        "%s a step as a CUDA graph failed: %s (%s); DRAGOMAN_CUDA_STEP=device does without", what,
-        cudaGetErrorString((cudaError_t)cuda_error), cudaGetErrorName((cudaError_t)cuda_error));
-    dg_cuda_fail(cu, &err);
+    dg_log(DG_LOG_WARN,
+        "cuda_graphs_off msg=\"%s a step as a CUDA graph failed: steps are launched op by op\" "
+        "device=%s error=%s",
+        what, cu->name, cudaGetErrorName(why));
+    cu->step_mode = DG_STEP_DEVICE;
     return false;
 }
 
 bool dg_record_begin(struct dg_cuda *cu, struct dg_device_search *t)
 {
+    const unsigned products = dg_cuda_gemm_given_up(cu->gemm);
+    if (products != t->products) /* recorded ones multiply as the library has refused to since */
+        dg_records_close(t);
+    t->products = products;
     t->recording = false;
     t->record = cu->step_mode == DG_STEP_GRAPH ? find(t, t->M) : NULL;
     if (!t->record || !t->record->seen)
         return true;
     if (t->record->exec)
         return false;
-    t->recording = ok(cu, cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeRelaxed),
-        "beginning to record");
-    return t->recording;
+    const cudaError_t rc = cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeRelaxed);
+    t->recording = rc == cudaSuccess || give_up(cu, rc, "beginning to record");
+    return true;
 }
 
-void dg_record_end(struct dg_cuda *cu, struct dg_device_search *t)
+/* The recording of the open step is closed and made ready. */
+static bool close_recording(struct dg_cuda *cu, struct dg_device_search *t)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t rc = cudaStreamEndCapture(cu->stream, &graph);
+    t->recording = false;
+    if (rc != cudaSuccess)
+        return give_up(cu, rc, "recording");
+    rc = cudaGraphInstantiate(&t->record->exec, graph, 0);
+    cudaGraphDestroy(graph);
+    if (rc == cudaSuccess)
+        return true;
+    t->record->exec = NULL;
+    return give_up(cu, rc, "making ready");
+}
+
+bool dg_record_end(struct dg_cuda *cu, struct dg_device_search *t)
 {
     struct dg_record *r = t->record;
-    cudaGraph_t graph = NULL;
-    if (!r)
-        return;
+    if (!r || !dg_cuda_alive(cu))
+        return true;
     r->seen = true;
-    if (t->recording && ok(cu, cudaStreamEndCapture(cu->stream, &graph), "recording"))
-        ok(cu, cudaGraphInstantiate(&r->exec, graph, 0), "making ready");
-    t->recording = false;
-    if (graph)
-        cudaGraphDestroy(graph);
-    if (r->exec && dg_cuda_alive(cu))
-        ok(cu, cudaGraphLaunch(r->exec, cu->stream), "repeating");
+    if (t->recording && !close_recording(cu, t))
+        return false;
+    if (!r->exec)
+        return true;
+    const cudaError_t rc = cudaGraphLaunch(r->exec, cu->stream);
+    return rc == cudaSuccess || give_up(cu, rc, "repeating");
 }
 
 void dg_records_close(struct dg_device_search *t)

@@ -38,14 +38,16 @@ struct dg_device_search {
     uint32_t n_records;
     struct dg_record *record; /* the open step's; NULL: steps are not recorded */
     bool recording;
+    unsigned products; /* dg_cuda_gemm_given_up() when the records were made */
 };
 
 extern const struct dg_device_search_ops dg_cuda_device_search_ops;
 
 /* True: run the ops, which may be recorded by that. False: a recording will be repeated. */
 bool dg_record_begin(struct dg_cuda *cu, struct dg_device_search *t);
-/* After the ops: the recording, if there is one, is closed and run. */
-void dg_record_end(struct dg_cuda *cu, struct dg_device_search *t);
+/* After the ops: the recording, if there is one, is closed and run. False: that failed, nothing of
+ * the step has been run, and steps are not recorded any more. */
+bool dg_record_end(struct dg_cuda *cu, struct dg_device_search *t);
 void dg_records_close(struct dg_device_search *t);
 
 #endif

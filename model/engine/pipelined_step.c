@@ -295,7 +295,8 @@ static uint32_t submit(struct dg_engine *e)
     /* A device that repeats a recorded step runs the ops itself. */
     if (ops->begin(e->be, ps->search, &step, &M))
         run_ops(e, M);
-    ops->end(e->be, ps->search, e->logits);
+    while (!ops->end(e->be, ps->search, e->logits))
+        run_ops(e, M);
     ps->submitted++;
     return rows;
 }

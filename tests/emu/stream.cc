@@ -163,8 +163,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cudaSuccess;
 }
 
+/* DRAGOMAN_EMU_CAPTURE=begin, end, instantiate or launch: that call refuses, as a driver may. */
+static bool refuses(const char *call)
+{
+    const char *fail = getenv("DRAGOMAN_EMU_CAPTURE");
+    return fail && !strcmp(fail, call);
+}
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode)
 {
+    if (refuses("begin"))
+        return cudaErrorStreamCaptureUnsupported;
     dg_emu_queue *q = stream->queue;
     const std::lock_guard<std::recursive_mutex> held(q->lock);
     if (q->recording)
@@ -175,17 +184,15 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     return dg_emu_state(stream->device);
 }
 
-/* DRAGOMAN_EMU_CAPTURE=fail: what is recorded is refused, as some calls make a driver do. */
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
-    const char *fail = getenv("DRAGOMAN_EMU_CAPTURE");
     dg_emu_queue *q = stream->queue;
     const std::lock_guard<std::recursive_mutex> held(q->lock);
     *graph = nullptr;
     if (!q->recording)
         return cudaErrorInvalidValue;
     q->recording = false;
-    if (q->spoilt || (fail && !strcmp(fail, "fail")))
+    if (q->spoilt || refuses("end"))
         return cudaErrorStreamCaptureInvalidated;
     *graph = new dg_emu_graph{stream->device, std::move(q->recorded)};
     q->recorded.clear();
@@ -194,6 +201,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
 {
+    *exec = nullptr;
+    if (refuses("instantiate"))
+        return cudaErrorMemoryAllocation;
     *exec = new dg_emu_graph(*graph);
     return dg_emu_state(graph->device);
 }
@@ -214,6 +224,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     const std::vector<work> nodes = exec->nodes; /* the graph may be gone when their turn comes */
     dg_emu_device_of(stream, "a graph on another device's stream");
+    if (refuses("launch"))
+        return cudaErrorMemoryAllocation;
     const cudaError_t rc = dg_emu_give(stream, [nodes] {
         for (const work &node : nodes)
             node();

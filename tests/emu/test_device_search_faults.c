@@ -84,18 +84,6 @@ static void test_failing_device(void **state)
     }
 }
 
-static void test_failing_recording(void **state)
-{
-    static struct lone l;
-    (void)state;
-    if (!emulated())
-        skip();
-    setenv("DRAGOMAN_EMU_CAPTURE", "fail", 1);
-    open_lone(&l, &variants[2]);
-    break_lone(&l, "DRAGOMAN_CUDA_STEP=device does without");
-    unsetenv("DRAGOMAN_EMU_CAPTURE");
-}
-
 static void test_unknown_way(void **state)
 {
     (void)state;
@@ -115,7 +103,6 @@ static void test_unknown_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_another_decision),
-        cmocka_unit_test(test_failing_device), cmocka_unit_test(test_failing_recording),
-        cmocka_unit_test(test_unknown_way)};
+        cmocka_unit_test(test_failing_device), cmocka_unit_test(test_unknown_way)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

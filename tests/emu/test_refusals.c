@@ -1,0 +1,124 @@
+/* What a driver or cuBLASLt may refuse without being broken: to record a step as a graph, to take a
+ * number of rows. The engine answers as it would without, and the log says what is done instead. */
+#include "tests/emu/search_engine.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static const struct variant host = {"host", NULL, NULL}, graph = {"graph", "1", NULL};
+
+static struct {
+    struct dg_config c;
+    struct random_model m;
+    struct sentence all[SENTENCES];
+    char log[1 << 16];
+} x;
+
+/* All sentences through an engine, while what is logged goes through a file. */
+static void answer(const struct variant *v, uint64_t seed)
+{
+    struct dg_error err = {0};
+    FILE *log = tmpfile();
+    const int to = dup(STDERR_FILENO);
+    assert_true(log && to >= 0 && dup2(fileno(log), STDERR_FILENO) >= 0);
+    struct engine engine = open_engine(&x.m, &x.c, "fp32", v);
+    serve(engine.e, x.all, seed);
+    const int rc = engine.be->ops->status(engine.be, &err);
+    close_engine(&engine);
+    dup2(to, STDERR_FILENO);
+    close(to);
+    rewind(log);
+    x.log[fread(x.log, 1, sizeof x.log - 1, log)] = 0;
+    fclose(log);
+    if (rc)
+        fail_msg("%s", err.message);
+}
+
+static void expect_log(const char *text, bool there)
+{
+    if (!strstr(x.log, text) == there)
+        fail_msg("the log %s \"%s\":\n%s", there ? "lacks" : "has", text, x.log);
+}
+
+static void forget_answers(void)
+{
+    for (size_t i = 0; i < SENTENCES; i++)
+        x.all[i].known = false;
+}
+
+/* Whichever call of the recording is refused, no step is lost and the answers are the host's. */
+static void test_recording(void **state)
+{
+    static const char *const calls[] = {"begin", "end", "instantiate", "launch"};
+    (void)state;
+    forget_answers();
+    answer(&host, 1);
+    for (size_t i = 0; i < 4; i++) {
+        set("DRAGOMAN_EMU_CAPTURE", calls[i]);
+        answer(&graph, 2 + i);
+        set("DRAGOMAN_EMU_CAPTURE", NULL);
+        expect_log("cuda_graphs_off", true);
+        expect_log("error=cudaError", true);
+        assert_true(seen.given > 20);
+        assert_int_equal(seen.repeated, 0);
+    }
+}
+
+/* One number of rows, and every product of the shape is our kernel's: rows keep their bits. */
+static void test_rows_refused_before(void **state)
+{
+    (void)state;
+    forget_answers();
+    set("DRAGOMAN_EMU_REFUSE", "check=4093");
+    answer(&host, 1);
+    expect_log("gemm_own", true);
+    expect_log("refused_rows=4093", true);
+    answer(&graph, 2);
+    expect_log("refused_rows=4093", true);
+    assert_true(seen.repeated > seen.given / 2);
+    set("DRAGOMAN_EMU_REFUSE", NULL);
+}
+
+static void test_one_algorithm_refused(void **state)
+{
+    (void)state;
+    forget_answers();
+    answer(&host, 1);
+    expect_log("gemm_own", false);
+    set("DRAGOMAN_EMU_REFUSE", "check=5:66"); /* 67 adds up as 66 does, here */
+    answer(&graph, 2);
+    expect_log("gemm_own", false);
+    set("DRAGOMAN_EMU_REFUSE", NULL);
+}
+
+/* The library has said yes, and then refuses: not even that ends the engine. What was recorded
+ * before is recorded anew. */
+static void test_rows_refused_late(void **state)
+{
+    (void)state;
+    forget_answers();
+    set("DRAGOMAN_EMU_REFUSE", "run=8");
+    answer(&graph, 3);
+    set("DRAGOMAN_EMU_REFUSE", NULL);
+    expect_log("refused_rows=8", true);
+    expect_log("cuda_graphs_off", false);
+    assert_true(seen.repeated > seen.given / 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recording),
+        cmocka_unit_test(test_rows_refused_before), cmocka_unit_test(test_one_algorithm_refused),
+        cmocka_unit_test(test_rows_refused_late)};
+    struct dg_backend *be = cuda_or_skip("fp32");
+    const bool emulated = strstr(be->name, "emulated") != NULL;
+    dg_device_close(be);
+    if (!emulated)
+        return 77;
+    x.c = small(48);
+    make_sentences(&x.c, x.all, false, 9);
+    random_model_open(&x.m, &x.c, DG_F32, NULL, MOST_OUT, 5);
+    const int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    random_model_close(&x.m);
+    return rc;
+}
