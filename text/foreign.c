@@ -142,8 +142,31 @@ static bool is_beside_number(const char *s, size_t at, size_t to, size_t end)
     return dg_scan_is_digit(c);
 }
 
-/* Is it one sign, or one letter that no word of the model's begins with, all by itself? Each piece
- * is known, and yet a model seldom carries it over. */
+static bool is_mark_around(int32_t c)
+{
+    return c == '\'' || c == '`' || dg_scan_is_close(c);
+}
+
+/* Is the letter s[at, to) cited: in quotes or brackets that touch no word themselves? French has a
+ * space on either side of it. */
+static bool is_cited(const char *s, size_t at, size_t to, size_t end)
+{
+    size_t before = at, after = to;
+    int32_t open = at > 0 ? dg_scan_prev(s, 0, &before) : 0,
+            close = to < end ? dg_scan_next(s, end, &after) : 0;
+    if (dg_scan_is_space(open) && dg_scan_is_space(close) && before > 0 && after < end) {
+        open = dg_scan_prev(s, 0, &before);
+        close = dg_scan_next(s, end, &after);
+        if (open != 0xAB || close != 0xBB)
+            return false;
+    }
+    return is_mark_around(open) && is_mark_around(close) &&
+           !(before > 0 && is_in_word(dg_scan_prev(s, 0, &before))) &&
+           !(after < end && is_in_word(dg_scan_peek(s, after, end)));
+}
+
+/* Is it one sign, or one letter that no word of the model's begins with or that is cited, all by
+ * itself? Each piece is known, and yet a model seldom carries it over. */
 static bool is_strange(
     const struct dg_alphabet *known, const char *s, size_t at, size_t end, const struct word *w)
 {
@@ -153,7 +176,7 @@ static bool is_strange(
         return !w->other && !is_beside_number(s, at, w->end, end);
     return c >= 0x80 && to == w->end && dg_scan_is_letter(c) &&
            dg_alphabet_has(known, DG_ALPHABET_READ, c) &&
-           !dg_alphabet_has(known, DG_ALPHABET_FIRST, c);
+           (!dg_alphabet_has(known, DG_ALPHABET_FIRST, c) || is_cited(s, at, to, end));
 }
 
 static bool is_ascii_letter(char c)
@@ -225,8 +248,10 @@ bool dg_foreign_lost(const struct dg_alphabet *known, const char *language, cons
         const int32_t c = dg_scan_next(s, n, &to);
         if (c < 0x80)
             continue;
-        const bool counts = dg_foreign_is_sign(c) || is_foreign_letter(known, c) ||
-                            (letters && dg_scan_is_letter(c) && is_alone(s, at, to, n));
+        const bool counts =
+            dg_foreign_is_sign(c) || is_foreign_letter(known, c) ||
+            (dg_scan_is_letter(c) && ((letters && is_alone(s, at, to, n)) ||
+                                         (!dg_scan_is_uncased(c) && is_cited(s, at, to, n))));
         if (counts && !memmem(t, m, s + at, to - at))
             return true;
     }

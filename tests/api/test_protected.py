@@ -64,6 +64,17 @@ def test_characters(server, format):
     assert not silent, silent
 
 
+@pytest.mark.parametrize("format", kept.FORMATS)
+@pytest.mark.parametrize("quoted", ['The letter "@" is here.', "Press '@' to go on.", "The letter (@) means nothing.", "Read “@”, please."])
+def test_cited_letters(server, format, quoted):
+    """A letter in quotes or brackets is no word to translate."""
+    letters = [c for kind in ("latin", "greek", "cyrillic") for c in kept.CHARACTERS[kind]][::5]
+    for target in ("de", "fr"):
+        cases = kept.cases(format, letters, [quoted])
+        found = kept.answers(server, [t for _, t in cases], format, "en", target)
+        assert not [(c, a["text"]) for (c, _), a in zip(cases, found) if a["text"].count(c) != 1]
+
+
 def test_a_sentence_of_another_language_is_left(server):
     """Nothing in it is of the model's: it comes back as it is."""
     text = "Привет, мир. The dogs play."

@@ -68,6 +68,8 @@ static void letters_alone(void **state)
     (void)state;
     expect("the letter ö, ü or é.", "<ö><é>");
     expect("the letter q or a 本", "");
+    expect("\"ü\", 'ü' or (ü); „ü“, «ü», «\u00A0ü\u00A0»", "<ü><ü><ü><ü><ü><ü>");
+    expect("\"üb\", d(ü), (ü)b, \"ü b\", ü', (\"a\")", ""); /* no letter by itself */
 }
 
 static bool lost(const char *language, const char *source, const char *target)
@@ -88,6 +90,8 @@ static void is_lost(void **state)
     assert_true(lost("fr", "ř", "r"));
     assert_false(lost("en", "“So” it is – here…", "\"So\" ist es - hier..."));
     assert_false(lost("de", "Grüße", "Greetings"));
+    assert_true(lost("fr", "la lettre « à » ici", "the letter « a » here"));
+    assert_true(lost("en", "the letter (à) here", "das Zeichen (a) hier"));
 }
 
 /* Time grows with length alone; nothing is read beyond the end. */
