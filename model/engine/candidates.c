@@ -13,29 +13,70 @@ static double cost(double n, double rows)
     return n * (READ + rows);
 }
 
-bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t rows)
+/* Rows of a step that share the one product with the whole matrix; the others have their own. */
+struct span {
+    uint32_t first, end;
+};
+
+/* What a list of sentences adds to a step's price. */
+struct price {
+    struct span whole; /* from the first row of a sentence without rows of its own to the last */
+    uint32_t rows;     /* of all */
+    double own, since; /* of products with own rows outside of `whole`; since its end */
+};
+
+static void add_sentence(struct price *p, const struct dg_live *s, uint32_t rows)
 {
-    const double sentences = e->n_sentences + 1.0, all = (double)e->rows_reserved + rows;
-    /* Twice as cheap at least: sentences come one by one, and those that came first have their rows
-     * cut out for nothing once the whole product is the cheaper one for all. */
-    return 2 * sentences * cost(n, CUT + (double)rows) < cost(e->model->config.target_vocab, all);
+    if (s->output && s->output->w) {
+        p->since += cost(s->output->n, rows);
+    } else {
+        if (p->whole.end == 0) { /* what came before stays outside, what comes between does not */
+            p->whole.first = p->rows;
+            p->own = p->since;
+        }
+        p->whole.end = p->rows + rows;
+        p->since = 0;
+    }
+    p->rows += rows;
 }
 
-/* Do products with own rows pay in this step? Sentences without such rows need the whole one. */
-static bool own_rows_pay(const struct dg_engine *e)
+/* One walk over the matrix serves all who need it, and who is among them. */
+static double price_of(const struct price *p, double V)
+{
+    const double rows = p->whole.end - p->whole.first;
+    return p->own + p->since + (rows > 0 ? cost(V, rows) : 0);
+}
+
+bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t rows)
+{
+    const double V = e->model->config.target_vocab, all = (double)e->rows_reserved + rows;
+    const struct dg_live *const lists[] = {e->live, e->pending};
+    struct price p = {0};
+    double sentences = 1;
+    for (int i = 0; i < 2; i++) {
+        for (const struct dg_live *s = lists[i]; s; s = s->next) {
+            const bool own = s->output && s->output->w;
+            sentences += own;
+            add_sentence(&p, s, s->beam.search.beam);
+        }
+    }
+    const double whole = p.whole.end - p.whole.first;
+    /* Twice as cheap at least: sentences come one by one, and those that came first have their rows
+     * cut out for nothing once the whole product is the cheaper one for all. */
+    return 2 * sentences * cost(n, CUT + (double)rows) + (whole > 0 ? cost(V, whole) : 0) <
+           cost(V, all);
+}
+
+/* The rows that use the whole matrix in this step: those that have to and all between them, or
+ * all where that is cheaper. */
+static struct span choose(const struct dg_engine *e)
 {
     const double V = e->model->config.target_vocab;
-    double own = 0, whole = 0, all = 0;
-    for (const struct dg_live *s = e->live; s; s = s->next) {
-        if (s->paused)
-            continue;
-        if (s->output && s->output->w)
-            own += cost(s->output->n, s->beam.n_live);
-        else
-            whole += s->beam.n_live;
-        all += s->beam.n_live;
-    }
-    return own + (whole > 0 ? cost(V, whole) : 0) < cost(V, all);
+    struct price p = {0};
+    for (const struct dg_live *s = e->live; s; s = s->next)
+        if (!s->paused)
+            add_sentence(&p, s, s->beam.n_live);
+    return price_of(&p, V) < cost(V, p.rows) ? p.whole : (struct span){0, p.rows};
 }
 
 static struct dg_rows row(struct dg_rows r, uint32_t m)
@@ -55,7 +96,7 @@ static struct dg_topk topk(const struct dg_engine *e, uint32_t first, size_t n)
         .ids = e->top_ids + at};
 }
 
-/* Logits of rows first .. end-1 for the whole vocabulary. */
+/* Logits of rows first .. end-1 for the whole vocabulary; each is as if it were alone. */
 static void multiply_all(struct dg_engine *e, struct dg_rows y, uint32_t first, uint32_t end)
 {
     const struct dg_model *m = e->model;
@@ -96,34 +137,25 @@ static void multiply_own(
     e->be->ops->linear(e->be, &op, row(y, first), row(e->logits, first), s->beam.n_live);
 }
 
-/* Products: sentences that use the whole matrix share one, as far as their rows are adjacent. */
-static void multiply(struct dg_engine *e, struct dg_rows y, bool own)
+static bool is_in(struct span whole, uint32_t row)
 {
-    uint32_t first = 0, M = 0;
-    for (const struct dg_live *s = e->live; s; s = s->next) {
-        if (s->paused) /* no row of this step is its */
-            continue;
-        if (own && s->output && s->output->w) {
-            multiply_all(e, y, first, M);
-            multiply_own(e, s, y, M);
-            first = M + s->beam.n_live;
-        }
-        M += s->beam.n_live;
-    }
-    multiply_all(e, y, first, M);
+    return row >= whole.first && row < whole.end;
 }
 
 void dg_candidates_find(struct dg_engine *e, struct dg_rows y)
 {
-    const bool own = own_rows_pay(e);
+    const struct span whole = choose(e);
     uint32_t first = 0, M = 0;
-    multiply(e, y, own);
+    multiply_all(e, y, whole.first, whole.end);
     for (const struct dg_live *s = e->live; s; s = s->next) {
-        if (s->paused)
+        if (s->paused) /* no row of this step is its */
             continue;
         if (s->output) {
+            const bool own = !is_in(whole, M);
+            if (own)
+                multiply_own(e, s, y, M);
             take_of_all(e, first, M);
-            take_of_list(e, s, M, own && s->output->w);
+            take_of_list(e, s, M, own);
             first = M + s->beam.n_live;
         }
         M += s->beam.n_live;

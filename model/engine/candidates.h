@@ -11,8 +11,8 @@
  * of them. */
 void dg_candidates_find(struct dg_engine *e, struct dg_rows y);
 
-/* Will a matrix of its own pay for a sentence with a list of n and so many rows, if the engine's
- * sentences are all like it? */
+/* Will a matrix of its own pay for a sentence with a list of n and so many rows beside those that
+ * the engine has, if all with such a matrix are like it? */
 bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t rows);
 
 #endif

@@ -3,6 +3,8 @@
  * step allocates nothing it did not before. */
 #include "tests/invariants/random_model.h"
 
+#include "model/model_internal.h"
+
 #define V 1500
 #define SENTENCES 40
 #define MAX_SOURCE 9
@@ -217,6 +219,55 @@ static void batch_changes_nothing(void **state)
     }
 }
 
+/* Products with the whole output matrix since it was set to 0, by a backend that counts them. */
+static struct {
+    const struct dg_ops *ops;
+    const struct dg_weight *whole;
+    int products;
+    size_t rows;
+} counted;
+
+static void count_linear(
+    struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
+{
+    if (op->w == counted.whole) {
+        counted.products++;
+        counted.rows += M;
+    }
+    counted.ops->linear(be, op, x, y, M);
+}
+
+/* Sentences that need every piece's logit, with others between them: the matrix is walked once a
+ * step, for them and those between alone. */
+static void one_whole_product_a_step_at_most(void **state)
+{
+    (void)state;
+    struct problem *p = open_problem(DG_F32);
+    struct dg_ops ops = *p->m.be->ops;
+    int steps = 0;
+    counted.ops = p->m.be->ops;
+    counted.whole = p->m.model->params.out_w;
+    ops.linear = count_linear;
+    p->m.be->ops = &ops;
+    for (int i = 0; i < 5; i++) {
+        const bool draws = i == 2 || i == 4;
+        struct dg_sentence s = sentence(p, !draws);
+        s.n_source = 2; /* a short list */
+        if (draws)
+            s.search.sampling = (struct dg_sampling){.temperature = 1, .seed = 3};
+        assert_int_equal(dg_engine_admit(p->e, (uint64_t)i, &s, NULL), 0);
+    }
+    for (uint32_t rows; counted.products = 0, counted.rows = 0, (rows = dg_engine_step(p->e));) {
+        assert_true(counted.products <= 1);
+        steps += rows == 3 * 4 + 2 && counted.rows == 1 + 4 + 1;
+        for (const struct dg_result *r; (r = dg_engine_poll(p->e));)
+            dg_engine_release(p->e, r);
+    }
+    assert_true(steps > 0);
+    p->m.be->ops = counted.ops;
+    close_problem(p);
+}
+
 static void cancelled_and_closed_leak_nothing(void **state)
 {
     (void)state;
@@ -234,7 +285,7 @@ static void cancelled_and_closed_leak_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(search_is_that_over_the_list),
-        cmocka_unit_test(batch_changes_nothing),
+        cmocka_unit_test(batch_changes_nothing), cmocka_unit_test(one_whole_product_a_step_at_most),
         cmocka_unit_test(cancelled_and_closed_leak_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
