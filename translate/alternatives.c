@@ -37,6 +37,7 @@ int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, 
     struct dg_translate_options options = *o;
     struct dg_job *j = NULL;
     options.one_sentence = true;
+    options.format = DG_FORMAT_TEXT;
     options.prefix = o->prefix ? o->prefix : "";
     options.alignments = false;
     options.search.n_best = 1;

@@ -263,7 +263,7 @@ static int encode_running_text(struct dg_job *j, struct dg_error *err)
 
 int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err)
 {
-    enum dg_format format = j->options.one_sentence ? DG_FORMAT_TEXT : j->options.format;
+    const enum dg_format format = j->options.format;
     if (!dg_utf8_has_letter(j->text, j->len))
         return 0;
     /* A plain answer that the user has begun to write has nothing put into it; nor has a tree. */

@@ -59,11 +59,12 @@ struct dg_translate_options {
     bool alignments;
     /* an answer that is caught in a loop, or empty, is left as it is (tokens always are) */
     bool keep_loops;
-    /* what the text's line ends and marks mean; not with `tokens` or `one_sentence` */
+    /* what the text's line ends and marks mean; not with `tokens` */
     enum dg_format format;
     /* of HTML and XML: how tags are taken; NULL: as is usual. The caller's until it is encoded */
     const struct dg_markup *markup;
-    /* do not split (still split again when over the token limit) */
+    /* do not split; what `format` sets apart (a paragraph, a cell) is a sentence each (still split
+     * again when over the token limit) */
     bool one_sentence;
     /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white
      * space at the end says that it is finished (with `tokens`: tokens). NULL: none. DG_EINVAL,

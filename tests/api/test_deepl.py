@@ -49,11 +49,9 @@ def test_languages_found_out(server):
     ({"text": ["a"], "target_lang": "DE", "source_lang": 5}, 400, "Value for 'source_lang' not supported."),
     ({"text": ["a"], "target_lang": "DE", "formality": "less"}, 400, "Target language 'DE' doesn't support formality."),
     ({"text": ["a"], "target_lang": "DE", "formality": "rude"}, 400, "Value for 'formality' not supported."),
-    ({"text": ["a"], "target_lang": "DE", "split_sentences": "0", "tag_handling": "html"}, 400, "Value for 'split_sentences' not supported."),
     ({"text": ["a"], "target_lang": "DE", "split_sentences": "2"}, 400, "Value for 'split_sentences' not supported."),
     ({"text": ["a"], "target_lang": "DE", "tag_handling": "html", "tag_handling_version": "v3"}, 400,
      "Value for 'tag_handling_version' not supported."),
-    ({"text": ["a"], "target_lang": "DE", "split_sentences": "nonewlines"}, 400, "Value for 'split_sentences' not supported."),
     ({"text": ["a"], "target_lang": "DE", "tag_handling": "markdown"}, 400, "Value for 'tag_handling' not supported."),
     ({"text": ["a"], "target_lang": "DE", "tag_handling": "xml", "ignore_tags": [5]}, 400, "Value for 'ignore_tags' not supported."),
     ({"text": ["<a>"], "target_lang": "DE", "tag_handling": "xml"}, 400, "the XML is not well-formed: line 1"),
@@ -98,20 +96,40 @@ def test_the_version_of_tags_is_said(server):
     assert "tag_handling_version" not in server.post("/v2/translate", dict(body, tag_handling_version="v1")).json()["translations"][0]
 
 
+def sentences(server):
+    return int(re.search(r'dragoman_sentences_total{pair="en-de"} (\d+)', server.get("/metrics").text).group(1))
+
+
 def test_a_text_that_is_not_split(server):
     """split_sentences 0: as many sentences as texts."""
-    def sentences():
-        return int(re.search(r'dragoman_sentences_total{pair="en-de"} (\d+)', server.get("/metrics").text).group(1))
     body = {"text": ["Two dogs play. A girl is smiling.", "He runs. She reads."], "source_lang": "EN", "target_lang": "DE"}
-    counted = [sentences()]
+    counted = [sentences(server)]
     for split in ("0", "1"):
         assert len(server.post("/v2/translate", dict(body, split_sentences=split)).json()["translations"]) == 2
-        counted.append(sentences())
+        counted.append(sentences(server))
     assert [b - a for a, b in zip(counted, counted[1:])] == [2, 4]
     (one,) = server.post("/v2/translate", dict(body, text=[ENGLISH], split_sentences="0")).json()["translations"]
     assert one["text"] == own(server, ENGLISH, "en", "de")
-    lines = server.post("/v2/translate", dict(body, text=["One.\nTwo."], split_sentences="0"))
-    assert lines.status_code == 400 and "0 is for texts of one line" in lines.json()["message"]
+
+
+def test_line_ends_that_end_no_sentence(server):
+    """nonewlines is what /v1 calls wrapped; and 0 takes each paragraph for one sentence."""
+    wrapped = "Two dogs\nplay. A girl\nis smiling.\n\nHe runs."
+    body = {"text": [wrapped], "source_lang": "EN", "target_lang": "DE"}
+    v1 = server.post("/v1/translate", {"text": wrapped, "source": "en", "target": "de", "format": "wrapped"}).json()["translations"][0]
+    counted = []
+    for split in ("1", "nonewlines", "0"):
+        before = sentences(server)
+        reply = server.post("/v2/translate", dict(body, split_sentences=split))
+        assert reply.status_code == 200, reply.text
+        counted.append(sentences(server) - before)
+        if split == "nonewlines":
+            assert reply.json()["translations"][0]["text"] == v1["text"]
+    assert counted == [5, len(v1["sentences"]), 2] and len(v1["sentences"]) == 3
+    page = {"text": ["<p>Two dogs. They play.</p><p>He runs.</p>"], "source_lang": "EN", "target_lang": "DE", "tag_handling": "html"}
+    before = sentences(server)
+    assert server.post("/v2/translate", dict(page, split_sentences="0")).json()["translations"][0]["text"].count("<p>") == 2
+    assert sentences(server) - before == 2
 
 
 def test_languages_of_resources(server):

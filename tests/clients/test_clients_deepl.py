@@ -68,11 +68,18 @@ def test_options_that_change_nothing(server, client):
     assert result.text == own(server, TEXTS[0]) and result.model_type_used == "quality_optimized"
 
 
+@pytest.mark.parametrize("split", deepl.SplitSentences)
+def test_sentences(client, split):
+    text = "Two dogs play\nin the snow. A girl is smiling."
+    answer = client.translate_text(text, target_lang="DE", source_lang="EN", split_sentences=split).text
+    assert " ".join(answer.split()) == "Zwei Hunde spielen im Schnee. Ein Mädchen lächelt."
+
+
 @pytest.mark.parametrize("options, message", [
     (dict(target_lang="XX"), "target_lang.*not supported"),
     (dict(target_lang="DE", source_lang="XX"), "source_lang.*not supported"),
     (dict(target_lang="DE", formality="more"), "formality"),
-    (dict(target_lang="DE", split_sentences="nonewlines"), "split_sentences"),
+    (dict(target_lang="DE", split_sentences="2"), "split_sentences"),
     (dict(target_lang="DE", tag_handling="html", tag_handling_version="v3"), "tag_handling_version"),
     (dict(target_lang="DE", tag_handling="markdown"), "tag_handling"),
 ])

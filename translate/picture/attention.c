@@ -68,6 +68,7 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
     uint32_t T = 0;
     memset(out, 0, sizeof *out);
     options.one_sentence = true;
+    options.format = DG_FORMAT_TEXT;
     options.alignments = false;
     const struct dg_text_pair pair = {source, target, strlen(source), target ? strlen(target) : 0};
     int rc = target ? dg_job_encode_score(t, &pair, &options, &job, err)

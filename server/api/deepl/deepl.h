@@ -37,9 +37,8 @@ bool dg_deepl_is_true(const struct dg_json *o, const char *key);
  * DG_EINVAL in DeepL's words. */
 int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
     const struct dg_json *o, const char **source, const char **target, struct dg_error *err);
-/* What else would change the answer and cannot be done: DG_EINVAL. markup: with tag_handling. */
-int dg_deepl_check_options(
-    const struct dg_json *o, const char *target, bool markup, struct dg_error *err);
+/* What else would change the answer and cannot be done: DG_EINVAL. */
+int dg_deepl_check_options(const struct dg_json *o, const char *target, struct dg_error *err);
 
 /* What a served language is called as a target: DeepL's clients take the varieties of English and
  * Portuguese alone. Into out, which borrows; how many. */

@@ -50,7 +50,7 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
             err, DG_EINVAL, "glossary_id", "Value for 'glossary_id' not supported.");
     int rc = dg_deepl_read_languages(app->models, arena, o, &order.source, &order.target, err);
     if (rc == DG_OK)
-        rc = dg_deepl_check_options(o, dg_parameter_string(o, "target_lang"), true, err);
+        rc = dg_deepl_check_options(o, dg_parameter_string(o, "target_lang"), err);
     return rc == DG_OK ? dg_uploader_add(app->uploader, &order, made, err) : rc;
 }
 

@@ -53,13 +53,11 @@ bool dg_deepl_is_true(const struct dg_json *o, const char *key)
 
 /* What would change the answer and cannot be done is refused; what only may (context, model_type)
  * is read and has no effect. */
-int dg_deepl_check_options(
-    const struct dg_json *o, const char *target, bool markup, struct dg_error *err)
+int dg_deepl_check_options(const struct dg_json *o, const char *target, struct dg_error *err)
 {
     static const char *const neutral[] = {"default", "prefer_more", "prefer_less", NULL};
     static const char *const registers[] = {"more", "less", NULL};
-    static const char *const split[] = {"0", "1", NULL}, *const split_markup[] = {
-                                                             "1", "nonewlines", NULL};
+    static const char *const split[] = {"0", "1", "nonewlines", NULL};
     static const char *const models[] = {
         "quality_optimized", "prefer_quality_optimized", "latency_optimized", NULL};
     static const char *const absent[] = {
@@ -69,7 +67,7 @@ int dg_deepl_check_options(
                    ? dg_error_field(err, DG_EINVAL, "formality",
                          "Target language '%.32s' doesn't support formality.", target)
                    : not_supported("formality", err);
-    if (!is_one_of(o, "split_sentences", markup ? split_markup : split))
+    if (!is_one_of(o, "split_sentences", split))
         return not_supported("split_sentences", err);
     if (!is_one_of(o, "model_type", models))
         return not_supported("model_type", err);
@@ -128,16 +126,16 @@ static int read_glossary(struct dg_body *b, struct dg_error *err)
     return rc;
 }
 
-/* split_sentences "0": a text is one sentence, and would lose its line ends if it had any. */
-static int read_whole(struct dg_body *b, struct dg_error *err)
+/* split_sentences: with "nonewlines" and "0" a line end in plain text is a space (that of markup
+ * always is), and with "0" a paragraph is a sentence. */
+static void read_split(struct dg_body *b)
 {
     const char *split = dg_parameter_string(b->request->body, "split_sentences");
-    b->options.whole = split && strcmp(split, "0") == 0;
-    for (size_t i = 0; i < b->n_texts && b->options.whole; i++)
-        if (memchr(b->texts[i].s, '\n', b->texts[i].len))
-            return dg_error_field(err, DG_EINVAL, "split_sentences",
-                "Value for 'split_sentences' not supported: 0 is for texts of one line.");
-    return DG_OK;
+    if (!split || strcmp(split, "1") == 0)
+        return;
+    b->options.whole = strcmp(split, "0") == 0;
+    if (!b->options.markup)
+        b->options.format = DG_FORMAT_WRAPPED;
 }
 
 static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
@@ -208,14 +206,12 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     if (rc == DG_OK)
         rc = dg_deepl_read_tags(r->body, &r->arena, &b.options, &first_tags, err);
     if (rc == DG_OK)
-        rc = dg_deepl_check_options(
-            r->body, dg_parameter_string(r->body, "target_lang"), b.options.markup != NULL, err);
-    if (rc == DG_OK)
-        rc = read_whole(&b, err);
+        rc = dg_deepl_check_options(r->body, dg_parameter_string(r->body, "target_lang"), err);
     if (rc == DG_OK)
         rc = read_glossary(&b, err);
     if (rc != DG_OK)
         return rc;
+    read_split(&b);
     const unsigned flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
                            (dg_parameter(r->body, "model_type") ? MODEL_TYPE : 0) |
                            (b.options.markup ? TAGS : 0) | (first_tags ? FIRST_TAGS : 0);
