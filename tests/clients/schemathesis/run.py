@@ -26,7 +26,8 @@ def run(folder, examples):
     keys = os.path.join(folder, "keys.db")
     key = add_key(keys)
     with Server(os.path.join(ROOT, "weights", "bundles"), "--keys", keys, "--documents", os.path.join(folder, "documents.db"),
-                "--collections", os.path.join(folder, "collections.db"), "--max-queue-tokens", "1000000") as server:
+                "--collections", os.path.join(folder, "collections.db"), "--suggestions", os.path.join(folder, "suggestions.db"),
+                "--max-queue-tokens", "1000000") as server:
         done = subprocess.run(
             [PROGRAM, "--config-file", os.path.join(HERE, "schemathesis.toml"), "run", os.path.join(ROOT, "openapi.yaml"),
              "--url", server.url(""), "--header", "Authorization: Bearer " + key, "--checks", "all", "--seed", str(SEED),
