@@ -203,12 +203,17 @@ def test_po_is_what_gettext_takes(tmp_path):
 
 
 def test_zip_bombs_are_refused(tmp_path):
-    """A gigabyte of spaces in a megabyte; and one whose head says that it is small."""
+    """300 MiB of spaces in 300 KB; the same where its head says that it is small; and too many members."""
     path = tmp_path / "a.docx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
-        with z.open("word/document.xml", "w", force_zip64=True) as f:
+        with z.open("word/document.xml", "w") as f:
             for _ in range(300):
                 f.write(b" " * (1 << 20))
+    assert "unpacks to more than" in translate(path, 1)
+    packed = bytearray(path.read_bytes())
+    local, central = packed.find(b"PK\3\4"), packed.find(b"PK\1\2")
+    packed[local + 22:local + 26] = packed[central + 24:central + 28] = (1000).to_bytes(4, "little")  # bytes when unpacked
+    path.write_bytes(packed)
     assert "unpacks to more than" in translate(path, 1)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
         for i in range(20001):
