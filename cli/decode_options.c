@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a GPU wants in one step to be busy. */
-enum { GPU_ROWS = 1024, GPU_SENTENCES = 256 };
-
 #define AT(member) DG_FIELD_AT(struct dg_decode_options, member)
 
 static const struct dg_field model_rows[] = {
@@ -147,10 +144,6 @@ int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, str
         return rc;
     if (device.note[0] && o->device) /* asked for a look: told what was seen */
         fprintf(stderr, "device: the CPU (%s)\n", device.note);
-    if (device.cuda) {
-        limits.max_rows = GPU_ROWS;
-        limits.max_sentences = GPU_SENTENCES;
-    }
     if (!workers)
         workers = device.cuda ? 1 : dg_cores_available();
     rc = dg_device_open(&device, &s->be, err);

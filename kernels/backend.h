@@ -222,6 +222,8 @@ struct dg_ops {
     /* Rows of a pass over sources of many sentences that keep the device busy; 0: some hundreds
      * do. */
     uint32_t busy_rows;
+    /* Hypotheses of a step that keep the device busy; 0: some hundred do. */
+    uint32_t step_rows;
 
     /* Memory. n elements; contents start at zero. Element size is the backend's own. */
     int (*buf_new)(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);

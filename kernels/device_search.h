@@ -94,6 +94,9 @@ struct dg_device_search_step {
     uint32_t n_parts, n_rows;
     /* [n_rows] where each row's keys and values go */
     const int32_t *slots;
+    /* Run so many rows at the least, of which those beyond n_rows mean nothing: an engine that is
+     * opened shows the device every number of rows once (n_parts and n_rows 0). */
+    uint32_t rows;
 };
 
 /* What a step found, borrowed until the step after the next begins. */
@@ -117,6 +120,8 @@ struct dg_device_search_ops {
         struct dg_device_search **out, struct dg_error *err);
     /* NULL is fine; waits for what was submitted. */
     void (*close)(struct dg_backend *be, struct dg_device_search *search);
+    /* The fewest rows above M that a step is run with; 0: none. */
+    uint32_t (*next_rows)(const struct dg_device_search *search, uint32_t M);
     /* n sentences into their places. */
     void (*place)(struct dg_backend *be, struct dg_device_search *search,
         const struct dg_device_search_sentence *s, uint32_t n);

@@ -44,10 +44,12 @@ static const struct dg_field settings[] = {
             "auto, cpu, cuda, cuda:N, several (cuda:0,cuda:2) or cuda:all; auto takes a GPU where there is one"},
     {"precision", TEXT(precision), .words = precision_words, .fallback = "fp32", .argument = "TYPE",
         .help = "of a GPU's arithmetic: fp32, fp16 or bf16"},
-    {"batch_rows", WHOLE(batch_rows, 1, 4096), .fallback = "128",
-        .help = "hypotheses that advance together in one worker"},
-    {"batch_sentences", WHOLE(batch_sentences, 1, 4096), .fallback = "64",
-        .help = "sentences that advance together in one worker"},
+    {"batch_rows", WHOLE(batch_rows, 0, 4096), .fallback = "0",
+        .help =
+            "hypotheses that advance together in one worker; 0: 128, or what keeps a GPU busy (1024)"},
+    {"batch_sentences", WHOLE(batch_sentences, 0, 4096), .fallback = "0",
+        .help =
+            "sentences that advance together in one worker; 0: half as many as rows, at least 64"},
     {"model_memory", WHOLE(model_memory, 0, 4e18), .fallback = "0",
         .help =
             "that open bundles may take, as --plan counts; above, the longest idle one is closed; 0: all stay open"},

@@ -63,8 +63,8 @@ struct dg_server_config {
     int64_t threads;    /* compute threads of one worker; 0 = an equal share among busy workers */
     char device[256];   /* auto, cpu, cuda, cuda:N, several of these, cuda:all */
     char precision[8];  /* of a GPU: fp32, fp16, bf16 */
-    int64_t batch_rows; /* hypotheses that advance together in one worker */
-    int64_t batch_sentences; /* sentences that advance together in one worker */
+    int64_t batch_rows; /* hypotheses that advance together in one worker; 0: the device says */
+    int64_t batch_sentences; /* sentences that do; 0: half of batch_rows, at least 64 */
     int64_t model_memory;    /* that open bundles may take; 0: all are open */
     int64_t max_body_bytes;
     dg_live_setting max_characters; /* of one request, all its texts */

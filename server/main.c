@@ -62,7 +62,7 @@ static int check_settings(const struct dg_server_config *c, struct dg_error *err
     if (c->models[0] == '\0')
         return dg_error_field(
             err, DG_EINVAL, "models", "--models is needed: a bundle, or a directory of bundles");
-    if (c->max_beam > c->batch_rows)
+    if (c->batch_rows && c->max_beam > c->batch_rows)
         return dg_error_field(err, DG_EINVAL, "max_beam",
             "--max-beam %lld is more than --batch-rows %lld", (long long)c->max_beam,
             (long long)c->batch_rows);

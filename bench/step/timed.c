@@ -301,6 +301,7 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
         .on_host = inner->ops->on_host,
         .short_products = inner->ops->short_products,
         .busy_rows = inner->ops->busy_rows,
+        .step_rows = inner->ops->step_rows,
         .buf_new = buf_new,
         .buf_new_wide = buf_new_wide,
         .kv_new = kv_new,

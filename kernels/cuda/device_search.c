@@ -106,8 +106,7 @@ static void open_turns(struct dg_cuda *cu, struct dg_device_search *t)
     for (int i = 0; i < 2; i++) {
         t->turns[i].sent = t->pinned + (size_t)i * (sent + found);
         t->turns[i].found = t->turns[i].sent + sent;
-        if (!dg_cuda_ok(cu, cudaEventCreateWithFlags(&t->turns[i].arrived, cudaEventDisableTiming),
-                "an event for steps"))
+        if (!dg_cuda_ok(cu, dg_cuda_event(cu, &t->turns[i].arrived), "an event for steps"))
             return;
     }
 }
@@ -215,6 +214,11 @@ static uint32_t pad_rows(const struct dg_device_search *t, uint32_t n)
     return M < t->most.rows ? M : t->most.rows;
 }
 
+static uint32_t search_next_rows(const struct dg_device_search *t, uint32_t M)
+{
+    return M < t->most.rows ? pad_rows(t, M + 1) : 0;
+}
+
 /* The step as it is sent; its bytes. */
 static size_t fill(
     struct dg_device_search *t, const struct dg_device_search_step *step, struct dg_turn *turn)
@@ -261,7 +265,7 @@ static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
     struct dg_turn *turn = &t->turns[t->given % 2];
     assert(!cu->step && t->given - t->waited < 2);
     cu->step = t;
-    *M = t->M = pad_rows(t, step->n_rows);
+    *M = t->M = pad_rows(t, step->n_rows > step->rows ? step->n_rows : step->rows);
     t->record = NULL;
     t->recording = false;
     const size_t bytes = fill(t, step, turn);
@@ -322,8 +326,7 @@ static bool search_wait(
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(t->waited < t->given);
     const struct dg_turn *turn = &t->turns[t->waited++ % 2];
-    if (!dg_cuda_alive(cu) ||
-        !dg_cuda_ok(cu, cudaEventSynchronize(turn->arrived), "waiting for a step"))
+    if (!dg_cuda_alive(cu) || !dg_cuda_reach(cu, turn->arrived, "waiting for a step"))
         return false;
     /* The order of point(), but for candidates: [n_rows,2,stride], log-probabilities before ids. */
     const int32_t *chosen = (const int32_t *)(const void *)turn->found;
@@ -347,6 +350,7 @@ static void search_refute(struct dg_backend *be, const char *what)
 const struct dg_device_search_ops dg_cuda_device_search_ops = {
     .open = search_open,
     .close = search_close,
+    .next_rows = search_next_rows,
     .place = search_place,
     .begin = search_begin,
     .end = search_end,

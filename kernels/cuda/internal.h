@@ -70,9 +70,12 @@ enum dg_step_mode { DG_STEP_HOST, DG_STEP_DEVICE, DG_STEP_GRAPH };
 
 struct dg_cuda {
     struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cuda * */
+    struct dg_ops ops;      /* base's: the table of all, with what this device decides */
     int device;
     enum dg_type type; /* of activations and matrices */
     cudaStream_t stream;
+    cudaEvent_t done;       /* dg_cuda_wait's */
+    struct dg_watch *watch; /* ends the program when the device hangs (watch.c) */
     struct dg_device_arena arena;
     struct dg_stage stage;
     struct dg_cuda_gemm_context *gemm;
@@ -139,6 +142,14 @@ void *dg_cuda_stage_next(struct dg_cuda *cu);
 const void *dg_cuda_stage_send(struct dg_cuda *cu, const void *key, size_t bytes);
 /* All three for one plain array. */
 const void *dg_cuda_stage_array(struct dg_cuda *cu, const void *src, size_t bytes);
+/* An event to wait for, without timing, waits for which block; a cudaError_t. The caller's to
+ * destroy. */
+int dg_cuda_event(struct dg_cuda *cu, cudaEvent_t *out);
+/* Wait until the device has reached the event. The thread sleeps; a device that has not come so far
+ * after $DRAGOMAN_CUDA_PATIENCE seconds (60; 0: never mind) ends the program (watch.c). */
+bool dg_cuda_reach(struct dg_cuda *cu, cudaEvent_t event, const char *what);
+int dg_watch_open(const char *device, struct dg_watch **out, struct dg_error *err);
+void dg_watch_close(struct dg_watch *w); /* NULL is fine */
 /* Wait until the device has done everything. */
 bool dg_cuda_wait(struct dg_cuda *cu);
 void dg_cuda_stage_close(struct dg_cuda *cu);

@@ -13,7 +13,7 @@ enum { CHUNK = 64 << 20 };
 static void cuda_close(struct dg_backend *be);
 static int cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
 
-static const struct dg_ops ops = {
+static const struct dg_ops table = {
     .device = "cuda",
     .busy_rows =
         4096, /* tiles of 128 x 128 of a product with 512 columns: one for each of 128 SMs */
@@ -119,6 +119,16 @@ static const char *type_name(enum dg_type type)
     return type == DG_F32 ? "fp32" : type == DG_F16 ? "fp16" : "bf16";
 }
 
+/* Rows that keep the device busy in a step: eight for each multiprocessor, a number that steps are
+ * padded to. An H200 has 132. */
+static uint32_t step_rows(const struct cudaDeviceProp *p)
+{
+    uint32_t rows = 32;
+    while (rows < 1024 && rows * 2 <= 8 * (uint32_t)p->multiProcessorCount)
+        rows *= 2;
+    return rows;
+}
+
 static int choose_device(struct dg_cuda *cu, struct dg_error *err)
 {
     struct cudaDeviceProp p;
@@ -127,11 +137,14 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
         rc = cudaGetDeviceProperties(&p, cu->device);
     if (rc == cudaSuccess)
         rc = cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking);
+    if (rc == cudaSuccess)
+        rc = (cudaError_t)dg_cuda_event(cu, &cu->done);
     if (rc != cudaSuccess) {
         cudaGetLastError();
         return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d cannot be used: %s", cu->device,
             cudaGetErrorString(rc));
     }
+    cu->ops.step_rows = step_rows(&p);
     if (p.major < 8)
         return dg_error_set(err, DG_EUNSUP,
             "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", cu->device,
@@ -169,7 +182,7 @@ static int choose_ways(struct dg_cuda *cu, struct dg_error *err)
     static const char *const steps[] = {"host", "device", "graph", NULL};
     static const char *const products[] = {"one", "own", NULL};
     int step, gemm;
-    int rc = choose("DRAGOMAN_CUDA_STEP", steps, DG_STEP_DEVICE, &step, err);
+    int rc = choose("DRAGOMAN_CUDA_STEP", steps, DG_STEP_GRAPH, &step, err);
     if (!rc)
         rc = choose("DRAGOMAN_CUDA_GEMM", products, 0, &gemm, err);
     if (!rc)
@@ -189,7 +202,8 @@ static int cuda_open(
     struct dg_cuda *cu = calloc(1, sizeof *cu);
     if (!cu)
         return dg_error_set(err, DG_ENOMEM, "no memory for a CUDA backend");
-    cu->base.ops = &ops;
+    cu->ops = table;
+    cu->base.ops = &cu->ops;
     cu->base.name = cu->name;
     cu->device = o->device;
     cu->type = o->type;
@@ -199,6 +213,8 @@ static int cuda_open(
     int rc = choose_ways(cu, err);
     if (!rc)
         rc = choose_device(cu, err);
+    if (!rc)
+        rc = dg_watch_open(cu->name, &cu->watch, err);
     if (!rc)
         rc = dg_cuda_gemm_open(&cu->gemm, err);
     if (rc) {
@@ -215,14 +231,17 @@ static void cuda_close(struct dg_backend *be)
         return;
     struct dg_cuda *cu = dg_cuda_of(be);
     dg_cuda_here(cu);
-    if (cu->stream)
-        cudaStreamSynchronize(cu->stream);
+    if (cu->stream && cu->done && cu->watch)
+        dg_cuda_wait(cu);
     dg_cuda_gemm_close(cu->gemm);
     dg_cuda_stage_close(cu);
     cudaFreeHost(cu->results);
     dg_cuda_arena_close(cu);
+    if (cu->done)
+        cudaEventDestroy(cu->done);
     if (cu->stream)
         cudaStreamDestroy(cu->stream);
+    dg_watch_close(cu->watch);
     free(cu);
 }
 

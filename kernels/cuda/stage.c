@@ -10,7 +10,8 @@ enum { ALIGN = 256, LEAST = 1 << 20 };
 
 bool dg_cuda_wait(struct dg_cuda *cu)
 {
-    bool ok = dg_cuda_ok(cu, cudaStreamSynchronize(cu->stream), "waiting for the device");
+    bool ok = dg_cuda_ok(cu, cudaEventRecord(cu->done, cu->stream), "an event to wait for") &&
+              dg_cuda_reach(cu, cu->done, "waiting for the device");
     cu->stage.used = 0;
     cu->stage.n_staged = 0;
     return ok;

@@ -11,23 +11,24 @@
 /* A longer shortlist saves little, and each sentence holds its own rows. */
 #define DG_MAX_SHORTLIST 4096u
 
-static const struct dg_engine_limits defaults = {
-    .max_rows = 128, .max_sentences = 64, .max_source = 512, .max_target = 1024};
+static const struct dg_engine_limits defaults = {.max_source = 512, .max_target = 1024};
+/* STEP_ROWS: where the device does not say how many keep it busy. SENTENCES: the fewest. */
+enum { STEP_ROWS = 128, SENTENCES = 64 };
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
-static void resolve_limits(
-    const struct dg_model *m, const struct dg_engine_limits *in, struct dg_engine_limits *out)
+static void resolve_limits(const struct dg_model *m, const struct dg_ops *ops,
+    const struct dg_engine_limits *in, struct dg_engine_limits *out)
 {
     const struct dg_config *c = &m->config;
     *out = in ? *in : defaults;
     if (!out->max_rows)
-        out->max_rows = defaults.max_rows;
+        out->max_rows = ops->step_rows ? ops->step_rows : STEP_ROWS;
     if (!out->max_sentences)
-        out->max_sentences = defaults.max_sentences;
+        out->max_sentences = out->max_rows / 2 > SENTENCES ? out->max_rows / 2 : SENTENCES;
     if (!out->max_source)
         out->max_source = defaults.max_source;
     if (!out->max_target)
@@ -133,7 +134,7 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
     struct dg_engine *e = calloc(1, sizeof *e);
     if (!e)
         return dg_error_set(err, DG_ENOMEM, "no memory for an engine");
-    resolve_limits(model, limits, &e->limits);
+    resolve_limits(model, be->ops, limits, &e->limits);
     e->model = model;
     e->be = be;
     e->max_rows = e->limits.max_rows;
@@ -147,6 +148,11 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
         (rc = dg_pipelined_step_open(e, err))) {
         dg_engine_close(e);
         return rc;
+    }
+    dg_pipelined_step_warm(e);
+    if (be->ops->status(be, err)) {
+        dg_engine_close(e);
+        return DG_EINTERNAL;
     }
     e->bytes += e->cache.bytes + e->states.bytes + e->ws.bytes;
     *out = e;

@@ -14,9 +14,9 @@
 struct dg_engine;
 
 struct dg_engine_limits {
-    /* live hypotheses in one step; 0 = 128 */
+    /* live hypotheses in one step; 0 = what keeps the device busy (dg_ops.step_rows), or 128 */
     uint32_t max_rows;
-    /* 0 = 64 */
+    /* 0 = half as many as max_rows, at least 64 */
     uint32_t max_sentences;
     /* pieces with </s> in one sentence; 0 = 512 */
     uint32_t max_source;

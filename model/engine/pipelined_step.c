@@ -281,24 +281,47 @@ static void run_ops(struct dg_engine *e, size_t M)
     dg_output_forward(&p, &m->params, y, e->logits);
 }
 
+static void run_step(struct dg_engine *e, const struct dg_device_search_step *step)
+{
+    const struct dg_device_search_ops *ops = e->be->ops->device_search;
+    struct dg_device_search *search = e->pipelined->search;
+    size_t M;
+    /* A device that repeats a recorded step runs the ops itself. */
+    if (ops->begin(e->be, search, step, &M))
+        run_ops(e, M);
+    while (!ops->end(e->be, search, e->logits))
+        run_ops(e, M);
+}
+
 static uint32_t submit(struct dg_engine *e)
 {
     struct dg_pipelined_step *ps = e->pipelined;
-    const struct dg_device_search_ops *ops = e->be->ops->device_search;
     struct step *f = &ps->steps[ps->submitted % 2];
     uint32_t rows = pack(e, f);
-    size_t M;
     if (!rows)
         return 0;
     const struct dg_device_search_step step = {
         .parts = ps->parts, .n_parts = f->n, .n_rows = rows, .slots = e->slots};
-    /* A device that repeats a recorded step runs the ops itself. */
-    if (ops->begin(e->be, ps->search, &step, &M))
-        run_ops(e, M);
-    while (!ops->end(e->be, ps->search, e->logits))
-        run_ops(e, M);
+    run_step(e, &step);
     ps->submitted++;
     return rows;
+}
+
+void dg_pipelined_step_warm(struct dg_engine *e)
+{
+    const struct dg_device_search_ops *ops = e->be->ops->device_search;
+    struct dg_pipelined_step *ps = e->pipelined;
+    struct dg_device_search_found nothing;
+    if (!ps)
+        return;
+    for (uint32_t rows = 0; (rows = ops->next_rows(ps->search, rows)) != 0;) {
+        const struct dg_device_search_step step = {
+            .parts = ps->parts, .slots = e->slots, .rows = rows};
+        for (int i = 0; i < 2; i++) {
+            run_step(e, &step);
+            ops->wait(e->be, ps->search, &nothing);
+        }
+    }
 }
 
 /* Has the device let the same hypotheses live on? A search that is done has none to compare. */

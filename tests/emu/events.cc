@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct dg_emu_event {
     dg_emu_stream *stream; /* NULL: never recorded, and so done */
@@ -71,8 +72,14 @@ static void await(cudaEvent_t event)
         sched_yield();
 }
 
+/* DRAGOMAN_EMU_HANG=N: the process' N-th wait, and all after it, never end. */
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    static unsigned long waits;
+    const char *hang = getenv("DRAGOMAN_EMU_HANG");
+    if (hang && __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED) >= strtoul(hang, nullptr, 10))
+        for (;;)
+            sleep(1);
     if (event->stream && dg_emu_recording(event->stream)) {
         dg_emu_spoil(event->stream);
         return cudaErrorStreamCaptureUnsupported;

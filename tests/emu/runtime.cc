@@ -181,6 +181,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     snprintf(p->name, sizeof p->name, "emulated on the host");
     p->major = 9;
     p->minor = 0;
+    p->multiProcessorCount = 4;
     return cudaSuccess;
 }
 

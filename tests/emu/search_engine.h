@@ -215,6 +215,7 @@ struct engine {
     struct dg_model *model;
     struct dg_byte_pieces *bytes;
     struct dg_engine *e;
+    unsigned long warmed; /* steps that opening it took */
 };
 
 /* Are pieces from 8 on bytes? */
@@ -242,6 +243,7 @@ static inline struct engine open_engine(const struct random_model *m, const stru
         dg_model_use_byte_pieces(x.model, x.bytes);
     if (dg_engine_open(x.model, x.be, &limits, &x.e, &err))
         fail_msg("%s", err.message);
+    x.warmed = seen.given;
     return x;
 }
 
@@ -268,10 +270,11 @@ static inline void run(const struct random_model *m, const struct dg_config *c,
     if (!strcmp(v->step, "host")) {
         assert_int_equal(seen.given, 0);
     } else {
+        /* 4, 8 and 14 rows, twice: no step after them is run, or recorded, for the first time. */
+        assert_int_equal(x.warmed, 6);
         assert_int_equal(seen.most_ahead, 2);
         assert_true(seen.given > 20);
-        assert_true(
-            !strcmp(v->step, "graph") ? seen.repeated > seen.given / 2 : seen.repeated == 0);
+        assert_true(seen.repeated == (!strcmp(v->step, "graph") ? seen.given - x.warmed : 0));
     }
     close_engine(&x);
 }

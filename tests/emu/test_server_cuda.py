@@ -3,6 +3,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -91,6 +93,38 @@ def test_cuda_by_name_is_an_error_without_a_device(models):
         server.__enter__()
     assert server.process.wait(PATIENCE) == 1
     assert server.logged("cuda cannot be used: no CUDA device")
+
+
+def test_a_device_that_hangs_ends_the_program(models):
+    """Its waits never end: nothing can be done but to say so and go. A server's /livez says `stuck` before."""
+    began = time.monotonic()
+    done = subprocess.run([CLI, "translate", "--model", os.path.join(models, "en-de"), "--device", "cuda"], input=TEXTS[0] + "\n", text=True,
+                          capture_output=True, timeout=PATIENCE, env=dict(os.environ, **emulated(DRAGOMAN_EMU_HANG="30", DRAGOMAN_CUDA_PATIENCE="0.5")))
+    assert done.returncode == 1 and "cuda_hung" in done.stderr, done.stderr
+    assert not done.stdout and time.monotonic() - began > 0.5
+    server = Server(models, "--device", "cuda", "--stuck-after", "0.5", env=emulated(DRAGOMAN_EMU_HANG="400", DRAGOMAN_CUDA_PATIENCE="4"), ready=False)
+    server.__enter__()
+    server.until(lambda: server.get("/readyz").status_code == 200)
+    lives = set()
+
+    def ask():
+        try:
+            for i in range(10000):
+                server.translate(f"This is test {i}.")
+        except Exception:  # the server has gone
+            pass
+    asking = threading.Thread(target=ask)
+    asking.start()
+    while server.process.poll() is None:
+        try:
+            lives.add(server.get("/livez").status_code)
+        except Exception:
+            break
+        time.sleep(0.1)
+    asking.join()
+    assert server.process.wait(PATIENCE) == 1
+    assert lives == {200, 503}
+    assert server.logged("cuda_hung")
 
 
 def test_a_broken_device_ends_the_server(models):

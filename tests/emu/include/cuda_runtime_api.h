@@ -27,7 +27,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice = 3
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
+enum { cudaStreamNonBlocking = 1, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
 
 typedef struct dg_emu_stream *cudaStream_t; /* emu_stream.h */
 typedef struct dg_emu_event *cudaEvent_t;
@@ -42,6 +42,7 @@ struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;
     int major, minor;
+    int multiProcessorCount;
 };
 
 cudaError_t cudaGetDeviceCount(int *n);
