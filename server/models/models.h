@@ -124,6 +124,11 @@ int dg_models_way(struct dg_models *m, const char *source, const char *target, b
     struct dg_way *out, struct dg_error *err);
 void dg_way_release(struct dg_way *way);
 
+/* What to type for a pair that no model has, to end a message with: "; to install one: dragoman
+ * pull firefox/en-fr". "" where a code is none; NULL or "auto", for one of them: nobody said it. */
+enum { DG_WAY_COMMAND = 128 };
+void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMMAND]);
+
 /* Up to cap models that are open, each referenced; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
 /* The same of all bundles; open[i] is its model, referenced, or NULL. Each of the two may be NULL,

@@ -4,9 +4,11 @@
 #include "server/models/languages.h"
 #include "server/models/listing.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A pair that a model serves, and how far it is from what was asked for. */
 struct found {
@@ -118,26 +120,44 @@ static bool is_code(const char *s)
            strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == n;
 }
 
-/* What to type for it: Firefox's models, which all have English on one side. "" where a code is
- * none. */
-static void name_command(const char *source, const char *target, char *out, size_t cap)
+/* As Firefox writes it: the language in small letters. */
+static void firefox_code(const char *code, char out[17])
 {
-    const bool english =
-        dg_language_distance(source, "en") == 0 || dg_language_distance(target, "en") == 0;
+    size_t n = 0;
+    bool language = true;
+    for (; code[n] != '\0' && n < 16; n++) {
+        language = language && code[n] != '-';
+        out[n] = language ? (char)tolower((unsigned char)code[n]) : code[n];
+    }
+    out[n] = '\0';
+}
+
+/* Firefox's models all have English on one side. */
+void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMMAND])
+{
+    char from[17], to[17];
     out[0] = '\0';
-    if (!is_code(source) || !is_code(target))
+    if (!source || strcasecmp(source, "auto") == 0)
+        source = "en";
+    if (!target)
+        target = "en";
+    const bool from_english = dg_language_distance(source, "en") == 0,
+               to_english = dg_language_distance(target, "en") == 0;
+    if (!is_code(source) || !is_code(target) || (from_english && to_english))
         return;
-    if (english)
-        snprintf(out, cap, "; to install one: dragoman pull firefox/%s-%s", source, target);
+    firefox_code(source, from);
+    firefox_code(target, to);
+    if (from_english || to_english)
+        snprintf(out, DG_WAY_COMMAND, "; to install one: dragoman pull firefox/%s-%s", from, to);
     else
-        snprintf(out, cap, "; to install some: dragoman pull firefox/%s-en firefox/en-%s", source,
-            target);
+        snprintf(out, DG_WAY_COMMAND,
+            "; to install some: dragoman pull firefox/%s-en firefox/en-%s", from, to);
 }
 
 static int refuse(const char *source, const char *target, bool source_known, struct dg_error *err)
 {
-    char command[128];
-    name_command(source, target, command, sizeof command);
+    char command[DG_WAY_COMMAND];
+    dg_way_command(source, target, command);
     if (source_known)
         return dg_error_field(err, DG_ENOTFOUND, "target",
             "no model translates from \"%.32s\" to \"%.32s\"%s", source, target, command);

@@ -85,6 +85,15 @@ static const char *served_code(
     return dg_models_nearest(models, code, side, served) ? dg_arena_strdup(arena, served) : NULL;
 }
 
+/* DeepL's words, and what would help. */
+static int no_language(const char *key, const char *from, const char *to, struct dg_error *err)
+{
+    char command[DG_WAY_COMMAND];
+    dg_way_command(from, to, command);
+    return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.%s%s", key,
+        command[0] ? " T" : "", command[0] ? command + strlen("; t") : "");
+}
+
 int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
     const struct dg_json *o, const char **source, const char **target, struct dg_error *err)
 {
@@ -93,8 +102,10 @@ int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
     *target = to ? served_code(models, arena, to, DG_TARGETS) : NULL;
     *source = from ? served_code(models, arena, from, DG_SOURCES) : NULL;
     if (!*target)
-        return not_supported("target_lang", err);
-    return said && !*source ? not_supported("source_lang", err) : DG_OK;
+        return to ? no_language("target_lang", from, to, err) : not_supported("target_lang", err);
+    if (said && !*source)
+        return from ? no_language("source_lang", from, to, err) : not_supported("source_lang", err);
+    return DG_OK;
 }
 
 static int read_languages(struct dg_body *b, struct dg_error *err)

@@ -25,26 +25,32 @@ static bool knows(struct dg_models *m, const char *code)
     return false;
 }
 
-static int check(struct dg_models *m, const char **code, const char *field, struct dg_error *err)
+/* codes[1] of {source, target}, or [0]: as the models have it. */
+static int check(struct dg_models *m, const char **const codes[2], int which, struct dg_error *err)
 {
-    const char *asked = *code;
+    const char **code = codes[which], *asked = *code;
+    char command[DG_WAY_COMMAND];
     if (knows(m, asked))
         return DG_OK;
     *code = own_code(asked);
-    return knows(m, *code)
-               ? DG_OK
-               : dg_error_field(err, DG_ENOTFOUND, field, "%.32s is not supported", asked);
+    if (knows(m, *code))
+        return DG_OK;
+    *code = asked;
+    dg_way_command(*codes[0], *codes[1], command);
+    return dg_error_field(
+        err, DG_ENOTFOUND, which ? "target" : "source", "%.32s is not supported%s", asked, command);
 }
 
 int dg_lt_languages(
     struct dg_models *m, const char **source, const char **target, struct dg_error *err)
 {
+    const char **const codes[2] = {source, target};
     int rc = DG_OK;
     if (strcasecmp(*source, "auto") == 0)
         *source = "auto";
     else
-        rc = check(m, source, "source", err);
-    return rc == DG_OK ? check(m, target, "target", err) : rc;
+        rc = check(m, codes, 0, err);
+    return rc == DG_OK ? check(m, codes, 1, err) : rc;
 }
 
 static bool has_way(struct dg_models *m, const char *source, const char *target)
@@ -58,14 +64,15 @@ static bool has_way(struct dg_models *m, const char *source, const char *target)
 
 int dg_lt_pair(struct dg_models *m, const char *source, const char *target, struct dg_error *err)
 {
-    char from[DG_LANGUAGE_NAME], to[DG_LANGUAGE_NAME];
+    char from[DG_LANGUAGE_NAME], to[DG_LANGUAGE_NAME], command[DG_WAY_COMMAND];
     if (has_way(m, source, target))
         return DG_OK;
     dg_language_name(source, from);
     dg_language_name(target, to);
+    dg_way_command(source, target, command);
     return dg_error_field(err, DG_ENOTFOUND, "target",
-        "%s (%.32s) is not available as a target language from %s (%.32s)", to, target, from,
-        source);
+        "%s (%.32s) is not available as a target language from %s (%.32s)%s", to, target, from,
+        source, command);
 }
 
 struct dg_json *dg_lt_language(const char *code)
