@@ -89,6 +89,17 @@ def test_tags(server, options, text, answer):
     assert reply.json()["translations"][0]["text"] == t["text"]
 
 
+@pytest.mark.parametrize("between", [" ", ",", " , ", ",,  "])
+def test_lists_of_tags_in_one_string(server, between):
+    """However many names a string has, and whatever is between them; the last one counts, too."""
+    names = between.join(["x%d" % i for i in range(20000)] + ["keep"])
+    for field in ("ignore_tags", "splitting_tags", "non_splitting_tags"):
+        body = {"text": ["<p>Two dogs. <keep>red dog</keep></p>"], "source_lang": "EN", "target_lang": "DE", "tag_handling": "xml", field: names}
+        reply = server.post("/v2/translate", body)
+        assert reply.status_code == 200, reply.text
+        assert ("<keep>red dog</keep>" in reply.json()["translations"][0]["text"]) == (field == "ignore_tags")
+
+
 def test_the_version_of_tags_is_said(server):
     body = {"text": ["<p>Two <b>dogs</b>.</p>", "a"], "source_lang": "EN", "target_lang": "DE", "tag_handling": "html"}
     for version, said in (("v1", "v1"), ("v2", "v2"), (None, "v2")):

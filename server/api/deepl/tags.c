@@ -8,7 +8,7 @@
 static size_t count_names(const char *s)
 {
     size_t n = 0;
-    for (; *s; s += strcspn(s, ",")) {
+    for (; *s; s += strcspn(s, ", ")) {
         s += strspn(s, ", ");
         n += *s != '\0';
     }
