@@ -63,6 +63,18 @@ bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *
  * tokens into the second unit. So an order of three stops a single token at the fourth and a pair
  * at the fifth; where units are longer, four are enough and leave "in the house" free to come
  * back. */
+uint32_t dg_loop_free_order(const int32_t *source, uint32_t n)
+{
+    uint32_t longest = 0;
+    for (uint32_t apart = 1; apart < n; apart++) {
+        for (uint32_t i = apart, run = 0; i < n; i++) {
+            run = source[i] == source[i - apart] ? run + 1 : 0;
+            longest = run > longest ? run : longest;
+        }
+    }
+    return longest > 1 ? 2 * longest : 3;
+}
+
 uint32_t dg_loop_block_order(const struct dg_loop *loop)
 {
     return loop->period <= 2 ? 3 : 4;

@@ -27,4 +27,9 @@ bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *
  * and forbids as little else as it can. */
 uint32_t dg_loop_block_order(const struct dg_loop *loop);
 
+/* The order of a block for an answer to this source from the start: runs of three may not come
+ * back, or longer ones where the source itself has a run twice, which may be said in twice as many
+ * tokens. Time grows with n². */
+uint32_t dg_loop_free_order(const int32_t *source, uint32_t n);
+
 #endif

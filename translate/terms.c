@@ -2,9 +2,13 @@
 
 #include "text/glossary.h"
 #include "text/letter_case.h"
+#include "translate/loops.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What an answer with terms is longer than its source, in tokens, no length penalty pays for. */
+#define PAID_LENGTH 1.5f
 
 /* A search with terms keeps so many hypotheses for each number of their pieces, as far as a beam
  * may be wide. */
@@ -251,6 +255,11 @@ void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_se
     s->beam = width(s->beam ? s->beam : c->beam, pieces, most);
     if (!s->max_len)
         s->max_len = usual + pieces;
+    /* Hypotheses that lack a term go on past their end, and a length penalty may pay for that. */
+    if (!(s->penalty_cap > 0 && s->penalty_cap < PAID_LENGTH))
+        s->penalty_cap = PAID_LENGTH;
+    if (!s->no_repeat_ngram)
+        s->no_repeat_ngram = dg_loop_free_order(p->ids, p->n_ids);
 }
 
 /* Has s[n] the term from byte `from` on? Then the byte behind it: with a capital only where the

@@ -41,6 +41,15 @@ def test_terms_in_every_format_and_all_answers(tmp_path):
     assert len(lists) == 3 and all("Haustiere" in a["text"] for a in lists)
 
 
+def test_a_search_for_terms_does_not_loop(tmp_path):
+    """A term that the model would never say: before it came, the answer went round in a circle."""
+    glossary = tmp_path / "t.tsv"
+    glossary.write_text("königsfeld\tTageseinsatzgruppe\n")
+    source = "In case of emergency, support is provided by the Königsfeld daytime task force.\n"
+    answer = json.loads(run(str(glossary), "--model", "weights/bundles/en-de-fr", "--source-lang", "en", "--target-lang", "de", "--json", stdin=source))
+    assert "Tageseinsatzgruppe" in answer["text"] and "repetition" not in answer["flags"] and len(answer["text"]) < 2 * len(source)
+
+
 def test_what_cannot_be_said_is_flagged(tmp_path):
     glossary = tmp_path / "t.tsv"
     glossary.write_text("dogs\t\U00010437\U00010437\n")

@@ -142,6 +142,19 @@ static void the_block_ends_every_loop(void **state)
     }
 }
 
+/* Blocked from the start, nothing loops; what the source has twice may come back. */
+static void blocked_from_the_start(void **state)
+{
+    (void)state;
+    struct text t = ids_of("a b c d e"), comma = ids_of("a , b , c"),
+                name = ids_of("a b c d e a b c f"), dots = ids_of(". . . . .");
+    assert_int_equal(dg_loop_free_order(t.ids, t.n), 3);
+    assert_int_equal(dg_loop_free_order(t.ids, 0), 3);
+    assert_int_equal(dg_loop_free_order(comma.ids, comma.n), 3);
+    assert_int_equal(dg_loop_free_order(name.ids, name.n), 6);
+    assert_int_equal(dg_loop_free_order(dots.ids, dots.n), 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +162,7 @@ int main(void)
         cmocka_unit_test(loops_are_told_from_speech),
         cmocka_unit_test(runs_that_repeat),
         cmocka_unit_test(the_block_ends_every_loop),
+        cmocka_unit_test(blocked_from_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
