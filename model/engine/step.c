@@ -177,7 +177,7 @@ static void keep_characters(
     struct dg_engine *e, const struct dg_live *s, const struct dg_candidates *c, uint32_t M)
 {
     const uint32_t rows = dg_beam_short(&s->beam, c);
-    for (uint32_t r = 0; rows >> r; r++)
+    for (uint32_t r = 0; rows && r < s->beam.n_live; r++)
         if (rows >> r & 1) {
             struct dg_choice of_row = choice_of(s, r);
             of_row.spelling = NULL; /* no byte is offered while it is being spelt */

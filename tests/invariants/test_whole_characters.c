@@ -47,6 +47,18 @@ static struct dg_shortlist *make_list(void)
     return list;
 }
 
+/* "é" in two bytes, as a glossary may ask for it. */
+static const uint64_t no_piece[(V + 63) / 64];
+static const int32_t term_ids[] = {FIRST + 0xC3, FIRST + 0xA9};
+static const struct dg_term_form term_form = {.n = 2};
+static const struct dg_terms terms = {.forms = &term_form,
+    .n_forms = 1,
+    .n = 1,
+    .ids = term_ids,
+    .n_ids = 2,
+    .continues = no_piece,
+    .opens = no_piece};
+
 static void make_sentences(struct problem *p)
 {
     uint64_t rng = 4;
@@ -58,6 +70,11 @@ static void make_sentences(struct problem *p)
         s->search = (struct dg_search){.beam = i % 3 ? 4 : 1, .alpha = 0.6f};
         s->search.max_len = 1 + rnd(&rng) % MAX_OUT;
         s->search.no_repeat_ngram = i % 4 == 1 ? 1 : 0;
+        if (i % 12 == 8) { /* what needs the widest beam: every row has bytes to pass over */
+            s->search.beam = DG_MAX_BEAM;
+            s->search.max_len = MAX_OUT;
+            s->terms = &terms;
+        }
         if (i % 8 == 7)
             s->search = (struct dg_search){
                 .max_len = MAX_OUT, .sampling = {.temperature = 1.5f, .seed = (uint64_t)i}};
@@ -149,6 +166,9 @@ static void check_all(bool listed)
     for (int i = 0; i < SENTENCES; i++) {
         one(p.e, &p.s[i], &alone[i]);
         bytes += check_characters(&alone[i]);
+        if (p.s[i].terms)
+            assert_non_null(memmem(
+                alone[i].ids, alone[i].n * sizeof alone[i].ids[0], term_ids, sizeof term_ids));
     }
     assert_true(bytes > SENTENCES);
     while (done < SENTENCES) {
