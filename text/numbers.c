@@ -21,6 +21,7 @@ struct digits {
 struct numbers {
     struct digits runs[MANY]; /* of digits */
     bool joins[MANY];         /* may run i be thousands of the one before? "1.000" */
+    bool tight[MANY];         /* and no number of its own: no space is between */
     size_t n;
     bool roman[ROMANS]; /* is this one there as a Roman number? */
 };
@@ -58,6 +59,19 @@ static bool parts_thousands(const char *s, size_t begin, size_t end)
            (dg_scan_is_space(c) || c == '.' || c == ',' || c == '\'' || c == 0x2019);
 }
 
+/* Is the run x at s[begin] none of a number but of a sign? "15 p. 100" is 15 %. */
+static bool is_percent(const char *s, size_t begin, const struct digits *x)
+{
+    static const char *const signs[] = {" p. ", " p.", "\xC2\xA0p.\xC2\xA0", "\xC2\xA0p. "};
+    for (size_t k = 0; x->n == 3 && memcmp(x->d, "100", 3) == 0 && k < 4; k++) {
+        const size_t n = strlen(signs[k]);
+        if (begin > n && memcmp(s + begin - n, signs[k], n) == 0 && s[begin - n - 1] >= '0' &&
+            s[begin - n - 1] <= '9')
+            return true;
+    }
+    return false;
+}
+
 /* False: there are too many. */
 static bool read_runs(const char *s, size_t len, struct numbers *out)
 {
@@ -66,9 +80,13 @@ static bool read_runs(const char *s, size_t len, struct numbers *out)
         struct digits x;
         if (!next_run(s, len, &at, &begin, &x))
             return true;
+        if (is_percent(s, begin, &x))
+            continue;
         if (out->n == MANY)
             return false;
         out->joins[out->n] = out->n && x.n == THOUSANDS && parts_thousands(s, before, begin);
+        out->tight[out->n] = out->joins[out->n] && !dg_scan_is_space((unsigned char)s[before]) &&
+                             out->runs[out->n - 1].n <= THOUSANDS;
         out->runs[out->n++] = x;
     }
 }
@@ -191,12 +209,26 @@ struct missing {
     size_t small, large;
 };
 
+/* Are runs i .. end-1 one number and no others? Not "3 200", and "3,000" may be 3 thousand. */
+static bool is_one_number(const struct numbers *of, size_t i, size_t end)
+{
+    bool noughts = true;
+    for (size_t k = i + 1; k < end; k++)
+        noughts = noughts && without_noughts(of->runs[k]).n == 0;
+    return end > i + 1 && of->tight[i + 1] && !noughts;
+}
+
 static struct missing missing_in(const struct numbers *of, const struct numbers *in)
 {
     struct missing found = {0};
     for (size_t i = 0; i < of->n;) {
         size_t end = end_of_joins(of, i);
         if (end > i + 1 && says(in, joined(of, i, end))) {
+            i = end;
+            continue;
+        }
+        if (is_one_number(of, i, end)) {
+            found.large++;
             i = end;
             continue;
         }

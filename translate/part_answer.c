@@ -7,6 +7,7 @@
 #include "translate/capitals.h"
 #include "translate/copied.h"
 #include "translate/job_internal.h"
+#include "translate/part_numbers.h"
 #include "translate/stray.h"
 #include "translate/terms.h"
 
@@ -34,6 +35,8 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
         p->flags |= DG_FLAG_CHARACTER_LOST;
     if (!rc && p->capitals && !out->failed)
         rc = dg_capitals_write(j->target_language, out, from, p->ends, n_ends, err);
+    if (!rc && !out->failed && !j->trees && !dg_part_prefix(j, p)->n)
+        dg_part_write_numbers(j, p, out, from, p->ends, n_ends);
     if (!rc && !out->failed)
         dg_stand_in_clean(p, out, from, p->ends, n_ends);
     if (!rc && h == p->hyps && !out->failed)
@@ -72,10 +75,12 @@ static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank,
     for (size_t i = 0; i < p->n_marks && !rc; i++) {
         const struct dg_mark *m = &p->marks[i];
         list[i] = (struct dg_mark_bytes){j->text + m->begin, m->end - m->begin};
-        if (!p->n_inner)
-            continue;
         dg_buffer_reset(&bytes);
-        rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
+        if (p->n_inner)
+            rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
+        else if (m->kind != DG_MARK_PROTECTED ||
+                 !dg_part_write_price(j, list[i].s, list[i].n, &bytes))
+            continue;
         char *copy = dg_arena_strndup(&j->arena, bytes.data ? bytes.data : "", bytes.len);
         if (!rc && (bytes.failed || !copy))
             rc = DG_JOB_NO_MEMORY(err);

@@ -46,6 +46,7 @@ static void ways_to_write_one(void **state)
     expect(true, "from 12:00 on", "ab 12 Uhr");
     expect(true, "in 007 style", "im Stil von 7");
     expect(true, "١٩٤٥", "1945");
+    expect(true, "only 15% of them", "15 p. 100 d'entre eux");
     expect(true, "in 2012 500 people", "500 personnes en 2012");
 }
 
@@ -64,6 +65,8 @@ static void other_numbers(void **state)
     expect(false, "19 of them", "L'un de nous");
     expect(false, "50 of them", "L’homme, C’est"); /* one letter is no Roman number so large */
     expect(false, "the 20th century", "le XIXe siècle");
+    expect(false, "see it", "voir p. 100");
+    expect(false, "costs $3,200,000", "kostet 3.200 $.000");
     expect(false, "12345678901234567890123456789012345678901", "2");
 }
 

@@ -1,0 +1,83 @@
+"""Numbers of a translation are written as its language writes them, or the sentence is flagged: nobody may read 3.200 euros as 3.2."""
+import os
+import random
+import re
+
+import pytest
+
+import conftest
+import kept
+
+BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
+# thousands, decimal sign
+WAYS = {"en": (",", "."), "de": (".", ","), "fr": ("\u202f", ",")}
+SENTENCES = {
+    "en": ["It costs @ euros.", "About @ people came to the city.", "The company sold @ tons of rice."],
+    "de": ["Das kostet @ Euro.", "Etwa @ Menschen kamen in die Stadt.", "Die Firma verkaufte @ Tonnen Reis."],
+    "fr": ["Cela coûte @ euros.", "Environ @ personnes sont venues.", "La société a vendu @ tonnes de riz."],
+}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with conftest.Server(BUNDLES) as s:
+        yield s
+
+
+def written(language, value, decimals):
+    group, point = WAYS[language]
+    return "{:,.{}f}".format(value, decimals).translate({ord(","): group, ord("."): point})
+
+
+def drawn():
+    """Thirty numbers: thousands, decimals, and both."""
+    rng = random.Random(4)
+    return [(rng.randint(1100, 9_900_000), 0) for _ in range(10)] + [(rng.uniform(1.1, 99), rng.choice([1, 2, 3])) for _ in range(10)] + \
+        [(rng.uniform(1100, 99_000), 2) for _ in range(10)]
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+@pytest.mark.parametrize("source, target", [("en", "de"), ("de", "en"), ("en", "fr"), ("fr", "en")])
+def test_a_number_is_the_target_languages(server, source, target, format):
+    numbers = [(written(source, *x), written(target, *x)) for x in drawn()]
+    cases = [(a, b, kept.framed(format, s.replace("@", a))) for a, b in numbers for s in SENTENCES[source]]
+    right, wrong = 0, []
+    for (number, wanted, text), answer in zip(cases, kept.answers(server, [t for _, _, t in cases], format, source, target)):
+        # Thousands may be set apart by another space, or by nothing: no reader takes them for another number.
+        plain = re.sub(r"(?<=\d)[\u202f\u00a0 ](?=\d{3})", "", answer["text"])
+        found = wanted in answer["text"] or re.search(r"(?<!\d)%s(?!\d)" % re.escape(wanted.replace(WAYS[target][0], "")), plain)
+        right += bool(found)
+        if not found and "number_mismatch" not in kept.flags(answer):
+            wrong.append((number, wanted, answer["text"]))
+        if target != "fr":
+            assert wanted == number or not re.search(r"(?<![\d.,])%s(?![\d.,]*\d)" % re.escape(number), answer["text"]), answer
+    print(source, target, format, right, len(cases), wrong)
+    assert not wrong
+    assert right >= 0.8 * len(cases)
+
+
+@pytest.mark.parametrize("text, wanted", [
+    ("The new Windows 8.1 is here.", "8.1"),
+    ("Version 1.2.3 is there.", "1.2.3"),
+    ("Two dogs play with 192.168.0.1 in the snow.", "192.168.0.1"),
+])
+def test_what_is_no_quantity_stays(server, text, wanted):
+    (answer,) = kept.answers(server, [text], "text")
+    assert wanted in answer["text"], answer
+
+
+def test_alignments_and_alternatives_know_the_new_number(server):
+    text = "The index rose by 12.75 points to 9,381.04 points."
+    answer = server.post("/v1/translate", {"text": text, "source": "en", "target": "fr", "alignments": True, "n_best": 3}).json()["translations"][0]
+    assert "9\u202f381,04" in answer["text"], answer
+    assert all("9,381.04" not in a["text"] and "9.381,04" not in a["text"] for a in answer["n_best"]), answer
+    begin, end = text.index("9,381.04"), text.index("9,381.04") + 8
+    there = answer["text"].index("9\u202f381,04")
+    pairs = [t for s, t in answer["alignments"] if s[0] >= begin and s[1] <= end]
+    assert pairs and all(there <= t[0] <= t[1] <= there + 8 for t in pairs), answer
+    assert all(0 <= t[0] <= t[1] <= len(answer["text"]) for _, t in answer["alignments"]), answer
+
+
+def test_a_prefix_is_left(server):
+    reply = server.post("/v1/translate", {"text": "It costs 3,200 euros.", "source": "en", "target": "fr", "target_prefix": "Il coûte 3.200"})
+    assert reply.json()["translations"][0]["text"].startswith("Il coûte 3.200"), reply.text

@@ -1,0 +1,123 @@
+#include "translate/part_numbers.h"
+
+#include "text/foreign.h"
+#include "text/number_style.h"
+#include "text/utf8.h"
+#include "translate/job_internal.h"
+
+#include <string.h>
+
+/* How source and target write numbers. */
+struct styles {
+    const struct dg_number_style *source, *target;
+};
+
+/* False: one of them is not known, or both are the same. */
+static bool find_styles(const struct dg_job *j, struct styles *out)
+{
+    out->source = dg_number_style_of(j->language);
+    out->target = dg_number_style_of(j->target_language);
+    return out->source && out->target && out->source != out->target;
+}
+
+static bool has_same_digits(const struct dg_number *x, const char *s, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (s[i] >= '0' && s[i] <= '9')
+            if (found == x->n || x->digits[found++] != s[i])
+                return false;
+    return found == x->n;
+}
+
+/* The number of sentence s[len] that the answer's a[n] means, by its digits. False: there is none,
+ * there are several, or a[n] is one of them as it stands. */
+static bool find_meant(const struct styles *styles, const char *s, size_t len, const char *a,
+    size_t n, struct dg_number *out)
+{
+    struct dg_number said, x;
+    const bool is_number = dg_number_read(styles->target, a, n, &said);
+    bool found = false;
+    for (size_t begin, end = 0; (end = dg_number_next(s, len, end, &begin)) > 0;) {
+        if (!dg_number_read(styles->source, s + begin, end - begin, &x) ||
+            !has_same_digits(&x, a, n))
+            continue;
+        if (is_number && said.n_fraction == x.n_fraction)
+            return false;
+        if (!dg_number_is_quantity(styles->source, s, len, begin, end) ||
+            (found && x.n_fraction != out->n_fraction))
+            return false;
+        *out = x;
+        found = true;
+    }
+    return found;
+}
+
+/* Bytes begin .. end of the text become s[n]; ends[n_ends] are moved along. */
+static void replace(struct dg_buffer *text, const size_t at[2], const char *s, size_t n,
+    size_t *ends, size_t n_ends)
+{
+    const size_t begin = at[0], end = at[1], tail = text->len - end;
+    if (n > end - begin) /* room for what is longer */
+        dg_buffer_add(text, s, n - (end - begin));
+    if (text->failed)
+        return;
+    memmove(text->data + begin + n, text->data + end, tail);
+    memcpy(text->data + begin, s, n);
+    text->len = begin + n + tail;
+    text->data[text->len] = '\0';
+    for (size_t i = 0; i < n_ends; i++)
+        if (ends[i] > begin)
+            ends[i] = ends[i] > end ? ends[i] - end + begin + n : begin + n;
+}
+
+void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
+    size_t from, size_t *ends, size_t n)
+{
+    struct styles styles;
+    if (!p->text || !find_styles(j, &styles))
+        return;
+    const size_t len = strlen(p->text);
+    for (size_t begin, end = from; !text->failed && end < text->len;) {
+        struct dg_number x;
+        char written[DG_NUMBER_BYTES];
+        end = dg_number_next(text->data, text->len, end, &begin);
+        if (!end)
+            break;
+        if (!find_meant(&styles, p->text, len, text->data + begin, end - begin, &x))
+            continue;
+        const size_t bytes = dg_number_write(styles.target, &x, written);
+        replace(text, (size_t[2]){begin, end}, written, bytes, ends, n);
+        end = begin + bytes;
+    }
+}
+
+/* Is s[n] of signs alone? */
+static bool are_signs(const char *s, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        const uint32_t c = dg_utf8_next(s, n, &at);
+        if (c != ' ' && c != 0xA0 && c != '$' && !dg_foreign_is_sign((int32_t)c))
+            return false;
+    }
+    return true;
+}
+
+bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
+{
+    struct styles styles;
+    struct dg_number x;
+    char written[DG_NUMBER_BYTES];
+    size_t begin;
+    const size_t end = find_styles(j, &styles) ? dg_number_next(s, n, 0, &begin) : 0;
+    if (!end || !are_signs(s, begin) || !are_signs(s + end, n - end) ||
+        !dg_number_read(styles.source, s + begin, end - begin, &x))
+        return false;
+    const size_t bytes = dg_number_write(styles.target, &x, written);
+    if (!x.grouped && !x.n_fraction)
+        return false;
+    dg_buffer_add(out, s, begin);
+    dg_buffer_add(out, written, bytes);
+    dg_buffer_add(out, s + end, n - end);
+    return true;
+}

@@ -1,0 +1,23 @@
+/* Numbers of an answer, written as its language writes them: a model that copies "3.200" from
+ * German has said 3.2 in English. Private to translate/. One thread at a time per job. */
+#ifndef DG_TRANSLATE_PART_NUMBERS_H
+#define DG_TRANSLATE_PART_NUMBERS_H
+
+#include "base/buffer.h"
+
+#include <stddef.h>
+
+struct dg_job;
+struct dg_part;
+
+/* In `text` from byte `from` on, the answer to p as the model gave it: what has the digits of one
+ * of the sentence's numbers, and is not that number in the target language, becomes it. ends[n]
+ * (bytes of the whole text, ascending) are moved along. */
+void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
+    size_t from, size_t *ends, size_t n);
+
+/* A protected span s[n] of signs and one number ("£3.50"): the number is written likewise. Appends
+ * to out; false: it is no such span, or needs no change. */
+bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out);
+
+#endif
