@@ -23,6 +23,7 @@ struct dg_glossaries;
 struct dg_planner;
 struct dg_rates;
 struct dg_reload;
+struct dg_status;
 struct dg_uploader;
 
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
@@ -42,6 +43,7 @@ struct dg_app {
     struct dg_rates *rates;        /* of addresses; NULL: there are keys */
     struct dg_cors *cors;          /* which pages of other origins may read answers */
     struct dg_reload *reload;
+    struct dg_status *status;           /* the last minutes' samples */
     struct dg_uploader *uploader;       /* of documents; NULL: none are taken */
     struct dg_glossaries *glossaries;   /* of the server's files; perhaps none */
     struct dg_suggestions *suggestions; /* NULL: none are kept */

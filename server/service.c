@@ -9,6 +9,7 @@
 #include "server/access/rates.h"
 #include "server/api/cors.h"
 #include "server/api/routes.h"
+#include "server/api/status.h"
 #include "server/glossaries/collections.h"
 #include "server/glossaries/glossaries.h"
 #include "server/glossaries/memories.h"
@@ -307,6 +308,8 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     if (rc == DG_OK && c->documents[0] != '\0')
         rc = open_uploader(s, err);
     if (rc == DG_OK)
+        rc = dg_status_open(&s->app, &s->app.status, err);
+    if (rc == DG_OK)
         rc = open_http(s, err);
     if (rc == DG_OK)
         rc = dg_models_load(s->app.models, c->models, NULL, err);
@@ -318,6 +321,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         !dg_models_has_pivot(s->app.models))
         dg_log(DG_LOG_WARN, "no model translates into the pivot, or none out of it pivot=%s",
             c->pivot);
+    dg_status_start(s->app.status);
     atomic_store(&s->app.state, DG_APP_READY);
     if (s->app.uploader)
         dg_uploader_start(s->app.uploader);
@@ -354,6 +358,7 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_planner_close(s->app.planner);
     dg_executor_close(s->app.low);
     dg_executor_close(s->app.executor);
+    dg_status_close(s->app.status);
     dg_uploader_close(s->app.uploader);
     dg_feeder_close(s->app.feeder);
     dg_reload_close(s->app.reload);

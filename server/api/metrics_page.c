@@ -293,8 +293,8 @@ static void put_depths(
     free(depths);
 }
 
-/* Prometheus' text; false: memory is out. */
-static bool write_metrics(struct dg_app *app, const struct dg_http_exchange *x, struct dg_buffer *b)
+bool dg_metrics_page_write(
+    struct dg_app *app, const struct dg_http_exchange *x, struct dg_buffer *b)
 {
     struct dg_served *models[DG_MODELS_MAX];
     size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
@@ -302,7 +302,8 @@ static bool write_metrics(struct dg_app *app, const struct dg_http_exchange *x, 
     for (size_t i = 0; i < n; i++)
         dg_served_label(models[i], app->metrics); /* so that one that is not asked shows zeros */
     put_server(&g, app);
-    put_connections(&g, x);
+    if (x)
+        put_connections(&g, x);
     put_keys(&g, app);
     put_reloads(&g, app);
     put_engines(&g, models, n);
@@ -323,44 +324,9 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {.content_type = "text/plain; version=0.0.4; charset=utf-8"};
     struct dg_buffer b;
     dg_buffer_init(&b);
-    r.status = write_metrics(app, x, &b) ? 200 : 503;
+    r.status = dg_metrics_page_write(app, x, &b) ? 200 : 503;
     if (r.status == 200)
         r.body = dg_buffer_take(&b, &r.body_len);
-    dg_buffer_deinit(&b);
-    dg_http_reply_take(x, &r);
-}
-
-/* Each line `name{labels} value` as a member "name{labels}"; comments are passed over. */
-static struct dg_json *samples_of(const char *text)
-{
-    struct dg_json *samples = dg_json_new_object();
-    while (*text) {
-        const size_t n = strcspn(text, "\n");
-        const char *space = text[0] == '#' ? NULL : memrchr(text, ' ', n);
-        char name[512];
-        if (space && (size_t)(space - text) < sizeof name) {
-            snprintf(name, sizeof name, "%.*s", (int)(space - text), text);
-            dg_json_set_real(samples, name, strtod(space, NULL));
-        }
-        text += n + (text[n] == '\n');
-    }
-    return samples;
-}
-
-void dg_metrics_status(struct dg_app *app, struct dg_http_exchange *x)
-{
-    struct dg_http_reply r = {0};
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    if (write_metrics(app, x, &b)) {
-        struct dg_json *root = dg_json_new_object();
-        dg_json_set_string(root, "version", DG_VERSION);
-        dg_json_set_take(root, "samples", samples_of(b.data));
-        dg_reply_json_take(&r, 200, root);
-    } else {
-        dg_reply_error(&r, 503, "overloaded", NULL, "no memory for the answer");
-    }
-    dg_http_reply_header(&r, "Cache-Control", "no-store");
     dg_buffer_deinit(&b);
     dg_http_reply_take(x, &r);
 }

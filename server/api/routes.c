@@ -9,6 +9,7 @@
 #include "server/api/endpoints.h"
 #include "server/api/extensions/extensions.h"
 #include "server/api/google/google.h"
+#include "server/api/status.h"
 #include "server/api/web.h"
 #include "server/access/gate.h"
 #include "store/keys.h"
@@ -40,7 +41,7 @@ static const struct dg_route table[] = {
     {"GET", "/v1/languages", dg_api_languages, NULL, NULL},
     {"GET", "/v1/usage", dg_api_usage, NULL, NULL},
     {"POST", "/v1/models/reload", dg_api_reload, NULL, NULL},
-    {"GET", "/v1/status", dg_metrics_status, NULL, NULL},
+    {"GET", "/v1/status", dg_status_figures, NULL, NULL},
     {"GET", "/v1/glossaries", dg_api_collections, NULL, NULL},
     {"POST", "/v1/glossaries", dg_api_collections, NULL, NULL},
     {"GET", "/v1/glossaries/{id}", dg_api_collection, NULL, NULL},

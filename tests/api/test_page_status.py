@@ -1,7 +1,5 @@
 """The look at the server at /status, and the keys that both pages ask for."""
-import concurrent.futures
-import itertools
-import math
+import json
 import os
 import re
 import shutil
@@ -13,7 +11,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from conftest import CLI, EN_DE, PATIENCE, ROOT, Server
+from conftest import CLI, EN_DE, PATIENCE, ROOT, SERVER, Server
 from web_page import BUNDLES, TEXT, Page, axe, bundled, chrome, emulate, page, phone, picture, sideways  # noqa: F401
 
 
@@ -29,26 +27,35 @@ def test_the_server_is_looked_at(page, bundled, scheme):
     assert "Ready" in page["summary"].text
     page.until(lambda: {r.text.split()[0]: int(r.text.split()[1].replace(",", "")) for r in page.all("#use tbody tr")}["en-de"] >= 6)
     assert axe(page) == "[]"
+    cut = page.driver.execute_script("""return [...document.querySelectorAll('svg.chart')].flatMap((svg) => [...svg.querySelectorAll('text')].filter((t) => {
+        const [a, b] = [t.getBoundingClientRect(), svg.getBoundingClientRect()];
+        return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1 || a.bottom > b.bottom + 1;
+    }).map((t) => t.textContent))""")
+    assert cut == [] and [t.text for t in page.all("svg.chart text")][1:3] == ["5 minutes ago", "now"]
     with phone(page):
         assert sideways(page) <= 320
-    if os.environ.get("DRAGOMAN_SCREENSHOTS"):
-        work(bundled, 60)
+
+
+LOAD = os.path.join(os.path.dirname(SERVER), "dragoman-load")
+PHASES = ("15:50", "60:60", "25:40", "110:50", "40:90")  # requests a second, for how long
+
+
+@pytest.mark.skipif(not os.environ.get("DRAGOMAN_SCREENSHOTS"), reason="five minutes of load, for the pictures alone: DRAGOMAN_SCREENSHOTS=docs/pictures")
+def test_a_busy_server_is_pictured(page, bundled, tmp_path):
+    """Three pairs and another API, texts short and long, the load of five minutes."""
+    items, learnt = tmp_path / "items", tmp_path / "learnt"
+    with open(items, "w", encoding="utf-8") as f:
+        for n in range(400):
+            text = " ".join("The %d dogs play in the snow near the old station." % (10 * n + k) for k in range(1 + n % 7 // 3 * n % 9))
+            source, target = (("en", "de"), ("en", "de"), ("en", "fr"), ("en", "de"), ("de", "fr"))[n % 5]
+            f.write(json.dumps({"class": "long" if len(text) > 200 else "short", "body": {"text": text, "source": source, "target": target}}) + "\n")
+    load = lambda verb, *more: subprocess.run([LOAD, verb, "--port", str(bundled.port), *more], check=True, capture_output=True)
+    load("learn", "--items", str(items), "--out", str(learnt))
+    page.driver.get(bundled.url("/status"))
+    load("run", "--items", str(learnt), "--share", "short=4", *(word for phase in PHASES for word in ("--phase", phase)))
+    for scheme in ("light", "dark"):
+        emulate(page, prefers_color_scheme=scheme)
         picture(page, "status-" + scheme)
-
-
-def work(server, seconds):
-    """What a server has to do in a busy minute: three pairs, texts short and long, all of them new, more at one time than at another."""
-    end = time.monotonic() + seconds
-    n = itertools.count()
-
-    def client(k):
-        while time.monotonic() < end:
-            for _ in range(1 + k + next(n) % 5):
-                target = ("de", "de", "fr")[next(n) % 3]
-                server.post("/v1/translate", {"text": "The %d dogs play in the snow near the old station. " % next(n) * (1 + next(n) % 8), "source": "en", "target": target})
-            time.sleep(0.3 + 0.7 * abs(math.sin(time.monotonic() / 9)))
-    with concurrent.futures.ThreadPoolExecutor(3) as pool:
-        list(pool.map(client, range(3)))
 
 
 def test_the_latency_is_of_all_routes_that_translate(bundled):
@@ -59,30 +66,67 @@ def test_the_latency_is_of_all_routes_that_translate(bundled):
     assert set(re.findall(r"'([^']+)'", counted)) == routes
 
 
+def test_the_server_keeps_the_last_minutes(bundled):
+    """A sample every ten seconds, of what the page draws; what is 0 is left out of it."""
+    assert "earlier" not in bundled.get("/v1/status").json() and "earlier" not in bundled.get("/v1/status?earlier=false").json()
+    refused = bundled.get("/v1/status?earlier=perhaps")
+    assert refused.status_code == 400 and refused.json()["error"]["field"] == "earlier"
+    assert bundled.translate(TEXT).status_code == 200
+    ask = lambda: bundled.get("/v1/status?earlier=true").json()
+    bundled.until(lambda: len(ask()["earlier"]) >= 2 and ask()["earlier"][-1]["samples"].get("dragoman_target_tokens_total"), 30)
+    now = ask()
+    times = [s["at_ms"] / 1000 for s in now["earlier"]] + [now["at_ms"] / 1000]
+    assert times == sorted(times) and all(9 < b - a < 20 for a, b in zip(times, times[1:-1]))
+    begun = now["samples"]["process_start_time_seconds"]
+    exact = re.search(r"^process_start_time_seconds (.*)$", bundled.get("/metrics").text, re.M).group(1)
+    assert abs(begun - float(exact)) <= 0.5  # nine digits of it would be ten seconds
+    assert -1 <= times[0] - begun < 10 and abs(times[-1] - time.time()) < 5
+    first, last = now["earlier"][0]["samples"], now["earlier"][-1]["samples"]
+    assert first["process_start_time_seconds"] == begun and "dragoman_target_tokens_total" not in first
+    assert set(last) < set(now["samples"]) and len(last) < len(now["samples"]) / 5
+    counted = {key: v for key, v in last.items() if key.endswith("_total") or "_total{" in key or "_count" in key}
+    assert counted and all(0 < v <= now["samples"][key] for key, v in counted.items())
+
+
+LENGTHS = [(0, "0 seconds"), (59.9, "59 seconds"), (61, "1 minute"), (3599, "59 minutes"), (3600, "1 hour 0 minutes"), (86400 + 7300, "1 day 2 hours")]
+
+
+def test_a_page_says_how_long_the_server_is_up(chrome, bundled):
+    page = Page.__new__(Page)
+    page.driver, page.server = chrome, bundled
+    chrome.get("about:blank")
+    chrome.get(bundled.url("/status"))
+    page.until(lambda: re.search(r"up for (\d+ seconds?|1 minute|\d+ minutes);", page["summary"].text))
+    said = chrome.execute_async_script("const [given, done] = arguments; import('/web/text.js').then((m) => done(given.map(m.duration)))", [s for s, _ in LENGTHS])
+    assert said == [words for _, words in LENGTHS]
+
+
 def cells(page, table):
     return [[c.text for c in row.find_elements(By.TAG_NAME, "td")] for row in page.all("#%s tbody tr" % table)]
 
 
 def test_use_by_model_is_of_the_last_minutes(chrome, models, tmp_path):
-    """Two models, one of them asked: its sentences are counted from when the page was opened, and those of the cache are not."""
+    """Two models, one of them asked: its sentences are counted, those before the page was opened too, and those of the cache are not."""
     shutil.copytree(EN_DE, tmp_path / "en-de")
     shutil.copytree(os.path.join(models, "de-fr"), tmp_path / "de-fr")
     with Server(str(tmp_path), "--cache-bytes", "10000000") as server:
+        waited = lambda: sum(float(v) for v in re.findall(r'^dragoman_queue_wait_seconds_count\{model="en-de-small".*\} (\d+)$',
+                                                          server.get("/metrics").text, re.M))
         server.translate("This sentence is older than the page.")
+        before = waited()
+        assert before > 0
         chrome.get(server.url("/status"))
         page = Page.__new__(Page)
         page.driver, page.server = chrome, server
         page.until(lambda: len(cells(page, "models")) == 2)
-        assert [row[:2] for row in sorted(cells(page, "models"))] == [["de-fr", "0"], ["en-de-small", "0"]]
-        waited = lambda: sum(float(v) for v in re.findall(r'^dragoman_queue_wait_seconds_count\{model="en-de-small".*\} (\d+)$',
-                                                          server.get("/metrics").text, re.M))
-        before = waited()
+        assert [row[:2] for row in sorted(cells(page, "models"))] == [["de-fr", "0"], ["en-de-small", "%d" % before]]
+        assert [row[2] for row in cells(page, "ends") if row[0] == "ok"] == ["1"]
         for n in range(7):
             assert server.post("/translate", {"q": "A man sees %d dogs." % n, "source": "en", "target": "de"}).status_code == 200
         translated = waited() - before  # some of them twice, for their doubts
-        assert before > 0 and 7 <= translated <= 14
+        assert 7 <= translated <= 14
         server.translate("A man sees 0 dogs.")  # from the cache
-        page.until(lambda: dict(row[:2] for row in cells(page, "models"))["en-de-small"] == "%d" % translated)
+        page.until(lambda: dict(row[:2] for row in cells(page, "models"))["en-de-small"] == "%d" % (before + translated))
         assert waited() == before + translated
         idle, busy = sorted(cells(page, "models"))
         name, _, a_minute, share, waits, waiting = busy

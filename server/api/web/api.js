@@ -84,7 +84,8 @@ const get = async (path) => cut((await send('GET', path)).json());
 
 export const card = (version) => get(`/v1/models/${version}/card`);
 export const index = () => get('/');
-export const status = () => get('/v1/status');
+// earlier: with the samples of the last minutes, which the server keeps.
+export const status = (earlier) => get('/v1/status' + (earlier ? '?earlier=true' : ''));
 export const models = () => get('/v1/models');
 export const detect = (text, signal) => post('/v1/detect', {text}, signal);
 export const translate = (body, signal) => post('/v1/translate', body, signal);

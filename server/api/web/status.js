@@ -1,16 +1,18 @@
-// A look at the server for an operator without Prometheus: /v1/status, read every two seconds and drawn over five minutes.
+// A look at the server for an operator without Prometheus: /v1/status, read every two seconds and drawn over five minutes. What was
+// before the page was opened comes from the server.
 import * as api from './api.js';
+import {counted, duration} from './text.js';
 
 const $ = (id) => document.getElementById(id);
-const NS = 'http://www.w3.org/2000/svg', EVERY_MS = 2000, MOST = 150;
-const samples = []; // {at (seconds), values: Map of 'name{labels}' to number}
+const NS = 'http://www.w3.org/2000/svg', EVERY_MS = 2000, GAP_MS = 20000, SHOWN_S = 300, WINDOW_S = 9.5;
+let samples = []; // {at (seconds, the server's), values: Map of 'name{labels}' to number}
 
 const label = (key, name) => new RegExp(`[{,]${name}="((?:[^"\\\\]|\\\\.)*)"`).exec(key)?.[1].replace(/\\(.)/g, '$1');
 const named = (values, name) => [...values].filter(([key]) => key.startsWith(name + '{') || key === name);
 const total = (values, name) => named(values, name).reduce((sum, [, v]) => sum + v, 0);
 
 // What a counter gained per second between two samples.
-const rate = (a, b, name) => Math.max(0, (total(b.values, name) - total(a.values, name)) / (b.at - a.at));
+const rate = (a, b, name) => Math.max(0, (total(b.values, name) - total(a.values, name)) / Math.max(0.001, b.at - a.at));
 
 // What the series that are meant gained between two samples.
 const gain = (a, b, name, meant = () => true) =>
@@ -34,7 +36,6 @@ function quantile(a, b, name, meant, q) {
   return NaN;
 }
 
-const WINDOW = 5; // samples: ten seconds
 const TRANSLATING = ['/v1/translate', '/translate', '/v2/translate', '/language/translate/v2', '/imme', '/kiss', '/hcfy', '/deeplx'];
 const translates = (key) => TRANSLATING.includes(label(key, 'route'));
 const CHARTS = [
@@ -56,21 +57,39 @@ function svg(tag, attributes, text) {
 
 const short = (v) => (!Number.isFinite(v) ? '–' : v < 1e-6 ? '0' : v >= 100 ? Math.round(v).toLocaleString() : v.toPrecision(2));
 
+// The sample that one is compared with: the last of those a window older, else the first.
+function before(i) {
+  let a = i - 1;
+  while (a > 0 && samples[a].at > samples[i].at - WINDOW_S) a--;
+  return samples[a];
+}
+
+const place = (at) => 300 * (1 - (samples[samples.length - 1].at - at) / SHOWN_S);
+
+// How a line is drawn, beside its name.
+function key(n, text) {
+  const name = document.createElement('span');
+  name.className = `key key-${n}`;
+  name.textContent = text;
+  return name;
+}
+
 function chart({title, series}) {
   const box = document.createElement('figure'), head = document.createElement('figcaption');
-  const lines = Object.entries(series).map(([name, f]) => [name, samples.map((b, i) => (i ? f(samples[Math.max(0, i - WINDOW)], b) : NaN))]);
+  const lines = Object.entries(series).map(([name, f]) => [name, samples.map((b, i) => (i ? f(before(i), b) : NaN))]);
   const most = Math.max(1e-9, ...lines.flatMap(([, v]) => v.filter(Number.isFinite)));
   const now = lines.map(([name, v]) => `${lines.length > 1 ? name + ' ' : ''}${short(v[v.length - 1])}`).join(', ');
-  head.textContent = `${title}: ${now}`;
-  const root = svg('svg', {class: 'chart', viewBox: '0 0 300 80', role: 'img', 'aria-label': `${title}: now ${now}, at most ${short(most)}`});
+  head.append(`${title}: `, ...lines.flatMap(([name, v], n) => [n ? ', ' : '', lines.length > 1 ? key(n, `${name} ${short(v[v.length - 1])}`) : now]));
+  const root = svg('svg', {class: 'chart', viewBox: '0 0 300 86', role: 'img', 'aria-label': `${title}: now ${now}, at most ${short(most)}`});
   root.append(svg('line', {class: 'axis', x1: 0, y1: 70, x2: 300, y2: 70}));
-  root.append(svg('text', {x: 2, y: 12}, short(most)));
+  root.append(svg('text', {x: 2, y: 12}, short(most)), svg('text', {x: 0, y: 81}, `${SHOWN_S / 60} minutes ago`),
+    svg('text', {x: 300, y: 81, 'text-anchor': 'end'}, 'now'));
   lines.forEach(([, values], n) => {
     let d = '';
     values.forEach((v, i) => {
-      if (Number.isFinite(v)) d += `${d ? 'L' : 'M'}${(300 * (i + MOST - values.length) / (MOST - 1)).toFixed(1)} ${(70 - 55 * v / most).toFixed(1)}`;
+      if (Number.isFinite(v)) d += `${d ? 'L' : 'M'}${place(samples[i].at).toFixed(1)} ${(70 - 55 * v / most).toFixed(1)}`;
     });
-    if (d) root.append(svg('path', {class: 'line', d, 'stroke-dasharray': ['', '5 3', '1 3'][n]}));
+    if (d) root.append(svg('path', {class: `line line-${n}`, d}));
   });
   box.append(head, root);
   return box;
@@ -95,8 +114,8 @@ function useByModel(first, last) {
     const its = (key) => label(key, 'model') === name, gained = (series) => gain(first, last, series, its);
     const wait = (q) => short(1000 * quantile(first, last, 'dragoman_queue_wait_seconds', its, q));
     const waiting = named(last.values, 'dragoman_queue_sentences').filter(([key]) => its(key)).reduce((sum, [, v]) => sum + v, 0);
-    const sentences = gained('dragoman_queue_wait_seconds_count'), busy = gained('dragoman_step_seconds_sum') / (last.at - first.at);
-    return [name, sentences.toLocaleString(), short(60 * sentences / (last.at - first.at)), busy > 0 ? `${short(100 * busy)} %` : '0 %',
+    const sentences = gained('dragoman_queue_wait_seconds_count'), busy = gained('dragoman_step_seconds_sum') / Math.max(0.001, last.at - first.at);
+    return [name, sentences.toLocaleString(), short(60 * sentences / Math.max(1, last.at - first.at)), busy > 0 ? `${short(100 * busy)} %` : '0 %',
       `${wait(0.5)}, ${wait(0.99)}`, waiting.toLocaleString()];
   });
 }
@@ -116,19 +135,32 @@ function draw() {
     const those = ends.filter(([key]) => label(key, 'outcome') === outcome);
     return [outcome, ...[([, v]) => v, ([key]) => gained(key)].map((of) => those.reduce((sum, e) => sum + of(e), 0).toLocaleString())];
   }));
-  const up = (last.at - total(last.values, 'process_start_time_seconds')) / 3600;
-  $('summary').textContent = `${total(last.values, 'dragoman_ready') ? 'Ready' : 'Not ready'}; up for ${up.toFixed(1)} hours; ` +
-    `${total(last.values, 'dragoman_workers_busy')} workers busy; ${total(last.values, 'dragoman_connections_open')} connections open`;
+  $('summary').textContent = `${total(last.values, 'dragoman_ready') ? 'Ready' : 'Not ready'}; up for ${duration(last.at - total(last.values, 'process_start_time_seconds'))}; ` +
+    `${counted(total(last.values, 'dragoman_workers_busy'), 'worker')} busy; ${counted(total(last.values, 'dragoman_connections_open'), 'connection')} open`;
+}
+
+// What is drawn of a server's samples.
+const DRAWN = /^(dragoman_(requests_total|target_tokens_total|http_request_duration_seconds_bucket|queue_|batch_rows_|step_seconds_(sum|count)|sentences_total|characters_total|ready|workers_busy|connections_open)|process_(resident|start))/;
+const sample = ({at_ms: ms, samples: all}) => ({at: ms / 1000, values: new Map(Object.entries(all).filter(([key]) => DRAWN.test(key) && (!key.includes('_http_') || translates(key))))});
+const BEGUN = 'process_start_time_seconds';
+
+// One more sample; all of the last minutes if there are none, or none since the page slept.
+let read = -Infinity;
+async function look() {
+  const all = performance.now() - read > GAP_MS, answer = await api.status(all), now = sample(answer);
+  read = performance.now();
+  if (all) samples = answer.earlier.map(sample);
+  if (samples.length && samples[0].values.get(BEGUN) !== now.values.get(BEGUN)) { // another process counts from 0
+    samples = (await api.status(true)).earlier.map(sample);
+  }
+  samples = [...samples.filter((s) => s.at < now.at && s.at > now.at - SHOWN_S), now];
 }
 
 let timer;
 async function tick() {
   clearTimeout(timer);
   try {
-    const values = new Map(Object.entries((await api.status()).samples)), begun = 'process_start_time_seconds';
-    if (samples.length && samples[0].values.get(begun) !== values.get(begun)) samples.length = 0; // another process counts from 0
-    samples.push({at: Date.now() / 1000, values});
-    if (samples.length > MOST) samples.shift();
+    await look();
     $('error').hidden = $('key-form').hidden = true;
     draw();
   } catch (e) {

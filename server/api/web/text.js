@@ -66,6 +66,16 @@ export function node(tag, attributes, ...content) {
 // How long something took: below a second in milliseconds.
 export const took = (ms) => (ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
 
+export const counted = (n, unit) => `${n} ${unit}${n === 1 ? '' : 's'}`;
+
+// How long something lasts, in its two largest units.
+export function duration(seconds) {
+  const minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60), days = Math.floor(hours / 24);
+  if (days) return `${counted(days, 'day')} ${counted(hours % 24, 'hour')}`;
+  if (hours) return `${counted(hours, 'hour')} ${counted(minutes % 60, 'minute')}`;
+  return minutes ? counted(minutes, 'minute') : counted(Math.max(0, Math.floor(seconds)), 'second');
+}
+
 // report.docx in German is report.de.docx.
 export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.${language}$1`);
 

@@ -1,0 +1,21 @@
+/* What the page at /status shows: the samples of now, and those of the last minutes, which the
+ * server keeps by itself. */
+#ifndef DG_SERVER_API_STATUS_H
+#define DG_SERVER_API_STATUS_H
+
+#include "server/app.h"
+#include "server/http/http.h"
+
+struct dg_status;
+
+/* Keeps samples of app, the first at dg_status_start: before any request counts. The next ones are
+ * taken on app's executor, which is closed before this. The thread that opens the parts.
+ * DG_ENOMEM. */
+int dg_status_open(struct dg_app *app, struct dg_status **out, struct dg_error *err);
+void dg_status_start(struct dg_status *s);
+void dg_status_close(struct dg_status *s); /* NULL is fine */
+
+/* GET /v1/status. A handler as routes.h has them. HTTP threads. */
+void dg_status_figures(struct dg_app *app, struct dg_http_exchange *x);
+
+#endif
