@@ -2,7 +2,8 @@
 
 #include "text/utf8.h"
 
-#include <stdio.h>
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -79,6 +80,44 @@ static bool disposition(const char *head, size_t n, const char **line, size_t *l
     return false;
 }
 
+/* RFC 5987's value, utf-8''a%20b, decoded where it is; false: of another charset, or broken. */
+static bool decode_extended(char *s)
+{
+    static const char charset[] = "utf-8'";
+    const size_t n = sizeof charset - 1;
+    const char *from = strncasecmp(s, charset, n) == 0 ? strchr(s + n, '\'') : NULL;
+    char *to = s;
+    while (from && *++from) {
+        *to = *from;
+        if (*from == '%') {
+            const char digits[] = {from[1], from[1] ? from[2] : '\0', '\0'};
+            if (!isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
+                return false;
+            *to = (char)strtoul(digits, NULL, 16);
+            from += 2;
+        }
+        if (*to++ == '\0')
+            return false;
+    }
+    *to = '\0';
+    return from && dg_utf8_check(s, strlen(s), NULL) == DG_OK;
+}
+
+/* The file's name of a part's line, without folders, "" where it has none; false: it is no file. */
+static bool file_name(const char *line, size_t len, char out[256])
+{
+    char extended[3 * 256];
+    const bool plain = parameter(line, len, "filename", out, 256);
+    if (parameter(line, len, "filename*", extended, sizeof extended) && decode_extended(extended)) {
+        const char *base = without_folders(extended);
+        if (strlen(base) < 256)
+            return strcpy(out, base) != NULL;
+    }
+    if (plain)
+        memmove(out, without_folders(out), strlen(without_folders(out)) + 1);
+    return plain;
+}
+
 static int add_part(const struct form *f, const char *head, size_t n_head, const char *data,
     size_t n, struct dg_error *err)
 {
@@ -87,12 +126,11 @@ static int add_part(const struct form *f, const char *head, size_t n_head, const
     size_t len;
     if (!disposition(head, n_head, &line, &len) || !parameter(line, len, "name", name, sizeof name))
         return wrong(err, "a part has no name");
-    if (parameter(line, len, "filename", file, sizeof file)) {
+    if (file_name(line, len, file)) {
         if (strcmp(name, f->field) == 0 && f->file && !f->file->name[0]) {
-            const char *base = without_folders(file);
-            if (!*base || dg_utf8_check(base, strlen(base), NULL) != DG_OK)
-                return wrong(err, "a file has no name");
-            snprintf(f->file->name, sizeof f->file->name, "%s", base);
+            if (dg_utf8_check(file, strlen(file), NULL) != DG_OK)
+                return wrong(err, "a file's name is not UTF-8");
+            strcpy(f->file->name, file);
             f->file->data = data;
             f->file->n = n;
         }

@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 struct dg_multipart_file {
-    char name[256];   /* of the file, as the client says, without folders; "": there is no file */
+    /* of the file, as the client says, without folders; "": there is no file, or it has none */
+    char name[256];
     const char *data; /* [n] borrowed from the body */
     size_t n;
 };

@@ -87,6 +87,23 @@ def test_what_libretranslate_refuses(server, name, content, fields, code, messag
     assert reply.status_code == code and message in reply.json()["error"], reply.text
 
 
+def test_a_form_whose_file_is_not_chosen(server):
+    """What a browser sends then: a file without a name."""
+    part = b"--a\r\nContent-Disposition: form-data; name=%s\r\n\r\n%s\r\n"
+    body = part % (b'"file"; filename=""\r\nContent-Type: application/octet-stream', b"") + part % (b"source", b"en") + part % (b"target", b"de") + b"--a--\r\n"
+    for path, refusal in (("/translate_file", {"error": "Invalid request: missing file parameter"}),
+                          ("/v2/document", {"message": "Parameter 'file' not specified"})):
+        reply = requests.post(server.url(path), data=body, headers={"Content-Type": "multipart/form-data; boundary=a"}, timeout=PATIENCE)
+        assert (reply.status_code, reply.json()) == (400, refusal)
+
+
+@pytest.mark.parametrize("name", ["Übersicht für \u200eAna.txt", 'a "b".txt', "x" * 250 + ".txt", "a;b=c.txt", ".txt"])
+def test_names_of_files(server, name):
+    reply = send(server, name, TEXT.encode())
+    assert reply.status_code == 200, reply.text
+    assert requests.get(reply.json()["translatedFileUrl"], timeout=PATIENCE).text == GERMAN
+
+
 def test_forms_that_are_none(server):
     for body, type in ((b"x", "text/plain"), (b"x", "multipart/form-data"), (b"x", "multipart/form-data; boundary=a"),
                        (b"--a\r\n\r\nx", "multipart/form-data; boundary=a"), (b"", "multipart/form-data; boundary=" + "a" * 100),
