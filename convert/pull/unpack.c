@@ -52,6 +52,21 @@ static bool stays_inside(const char *name)
     return true;
 }
 
+/* A disk with room for a part takes that, and says why not the rest when it is asked again. */
+static bool write_whole(int fd, const char *data, size_t n)
+{
+    while (n > 0) {
+        const ssize_t k = write(fd, data, n);
+        if (k == 0)
+            errno = ENOSPC;
+        if (k == 0 || (k < 0 && errno != EINTR))
+            return false;
+        data += k > 0 ? k : 0;
+        n -= k > 0 ? (size_t)k : 0;
+    }
+    return true;
+}
+
 /* The entry's bytes, counted off what may still come out. */
 static int copy_data(
     struct archive *a, const char *name, const char *to, uint64_t *left, struct dg_error *err)
@@ -65,13 +80,11 @@ static int copy_data(
             name, errno == EEXIST ? "there are two of that name" : strerror(errno));
     int rc = 0;
     while (!rc && (n = archive_read_data(a, block, sizeof block)) > 0) {
-        errno = 0;
         if ((uint64_t)n > *left)
             rc = dg_error_set(err, DG_ELIMIT,
                 "%.200s: more comes out than such an archive may hold: refused", name);
-        else if (write(fd, block, (size_t)n) != n)
-            rc = dg_error_set(
-                err, DG_EIO, "%.200s: cannot write: %s", to, errno ? strerror(errno) : "no room");
+        else if (!write_whole(fd, block, (size_t)n))
+            rc = dg_error_set(err, DG_EIO, "%.200s: cannot write: %s", to, strerror(errno));
         else
             *left -= (uint64_t)n;
     }

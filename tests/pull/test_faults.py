@@ -183,6 +183,27 @@ def test_a_full_disk(hub, pull, firefox):
     assert [a for _, a in hub.log if a] == ["bytes=100000-"]
 
 
+def small_disk(size, folder, *command):
+    """The command where `folder` is a file system of its own of so many bytes, in a mount namespace."""
+    return ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"', "sh", str(size), str(folder), *command]
+
+
+@pytest.mark.skipif(subprocess.run(small_disk(4096, "/mnt", "true"), capture_output=True).returncode != 0,
+                    reason="the kernel gives no mount namespace, or there is no /mnt")
+@pytest.mark.parametrize("where,told", [("cache", "cannot write"), ("models", "No space left on device")])
+def test_no_space_left(pull, firefox, where, told):
+    """A file system that is full in truth, while it downloads and while it unpacks, converts and installs."""
+    pull.models.mkdir()
+    pull.cache.mkdir()
+    folder = pull.cache if where == "cache" else pull.models
+    done = subprocess.run(small_disk(131072, folder, DRAGOMAN, "pull", *firefox, "--models", str(pull.models)), env=pull.env, capture_output=True,
+                          text=True, timeout=120)
+    assert done.returncode == 1 and told in done.stderr and "No space left on device" in done.stderr, done.stderr
+    assert "installed" not in done.stdout and pull.installed() == []
+    pull(*firefox)
+    assert pull.installed() == ["firefox-en-de"]
+
+
 def test_a_disk_that_is_full_when_it_converts(pull):
     message = pull("--offline", os.path.join(stand_in.DATA, "bergamot"), ok=False,
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
