@@ -155,9 +155,12 @@ def decoding(results):
     found = load(os.path.join(results, "decoding.json"))
     if not found:
         return "recipe only: needs 2 core-minutes (`make paper-decoding`)"
-    at = {(p["beam"], p["length_penalty"]): p for p in found["points"]}
+    def key_of(p):
+        return p["beam"], (p["length_penalty"], p.get("length_penalty_cap", 0))
+
+    at = {key_of(p): p for p in found["points"]}
     beams, penalties = (sorted({key[i] for key in at}) for i in (0, 1))
-    own = (found["own"]["beam"], found["own"]["length_penalty"])
+    own = key_of(found["own"])
 
     def cell(key):
         p = at.get(key)
@@ -166,9 +169,9 @@ def decoding(results):
         text = f"{p['bleu']:.1f} ({p['length_ratio']:.2f}), {p['cpu_ms_a_line']:.1f} ms, {100 * (1 - p['steps'] / p['most_steps']):.0f} %"
         return f"**{text}**" if key == own else text
 
-    rows = [[f"α {x:g}", *(cell((b, x)) for b in beams)] for x in penalties]
+    rows = [[f"α {x:g}" + (f", at most {cap:g} × source" if cap else ""), *(cell((b, (x, cap))) for b in beams)] for x, cap in penalties]
     return table(["", *(f"beam {b}" for b in beams)], rows) + (
-        f"\n\n{found['bundle']} {found['version'][:12]}, {found['pair']}, the first {found['lines']} lines of {found['source']} of Multi30k; one core of {machine_of(found)}, {found['date']}.")
+        f"\n\n{found['bundle']} {found['version'][:12]}, {found['pair']}, the first {found['lines']} lines of {found['source']}; one core of {machine_of(found)}, {found['date']}.")
 
 
 BLOCKS = {"table1": table1, "table2": table2, "flops": flops, "table3": table3, "grid": table3_grid, "table4": table4, "parsing": parsing_small, "decoding": decoding}

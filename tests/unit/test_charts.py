@@ -18,7 +18,7 @@ def pictures(folder):
 def charts(folder):
     return {path: text for top in (os.path.join("bench", "results"), os.path.join("docs", "pictures"))
             for path, text in ((os.path.join(top, n), t) for n, t in pictures(os.path.join(folder, top)).items())
-            if os.path.basename(path) not in DIAGRAMS}
+            if os.path.basename(path) not in DIAGRAMS and not os.path.basename(path).startswith("figure")}  # what dragoman attention draws
 
 
 def program(folder, *arguments):
