@@ -130,6 +130,9 @@ def test_models_have_their_cards(page, bundled):
     assert "What it cannot do" in text and "Wo ist die nächste Apotheke?" in text and "dragoman-train run" in text
     assert not re.search(r"^#|\*\*|\|---|\]\(", text, re.M)
     assert not page.all("#models .card-text img")
+    # A card of many pages is read in a box of its own: what comes after it stays in reach.
+    height, whole, shown = page.driver.execute_script("const c = document.querySelector('#models .card-text'); return [c.clientHeight, c.scrollHeight, innerHeight]")
+    assert height < shown < whole
 
 
 def test_a_card_runs_nothing(page):

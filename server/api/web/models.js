@@ -74,7 +74,7 @@ export class Models {
       const card = await api.card(m.version);
       box.replaceChildren(...(card.description ? [node('p', {}, card.description)] : []), facts(card),
         ...(card.scores ? [node('h4', {}, 'Scores'), scores(card.scores)] : []),
-        ...(card.card ? [node('div', {class: 'card-text'}, ...markdown(card.card))] : [node('p', {class: 'hint'}, 'The model has no MODEL_CARD.md.')]));
+        ...(card.card ? [node('div', {class: 'card-text', tabindex: 0, role: 'group', 'aria-label': 'Text of the card'}, ...markdown(card.card))] : [node('p', {class: 'hint'}, 'The model has no MODEL_CARD.md.')]));
     } catch (e) {
       box.remove();
       details.open = false;
