@@ -222,7 +222,7 @@ static void test_device_search(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         const struct dg_device_search_part parts[] = {
             {0, i ? 3 : 1, 3, i, 2, 6, -1, false, false}, {1, 1, 1, i, 2, 2, -1, true, true}};
-        const struct dg_device_search_step step = {parts, 2, i ? 4 : 2, slots};
+        const struct dg_device_search_step step = {parts, 2, i ? 4 : 2, slots, 0};
         struct dg_device_search_found found;
         size_t rows_run;
         if (ops->begin(be, t, &step, &rows_run))
