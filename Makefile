@@ -76,6 +76,10 @@ bench-tune: build ## what settings of a recipe are worth in the same CPU time, h
 bench-card: build ## scores and sentences for the model cards; DATA=FOLDER BUNDLES=FOLDERS
 	@bench/run-card.sh
 
+bench-kept: build ## what comes through a translation, and how often sentences are flagged, some minutes; DATA=FOLDER
+	@scripts/test-env
+	@.venv/bin/python3 bench/kept.py "$(DATA)" --out bench/results/kept.json
+
 bench-pairs: build ## CPU time beside an earlier revision's (BEFORE=d48fe55): HTTP cached and not, the base int8 step; a quarter of an hour
 	@bench/run-pairs.sh
 

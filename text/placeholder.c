@@ -83,10 +83,17 @@ static size_t message(const char *s, size_t at, size_t end)
     return at;
 }
 
-/* {name}, {0}, {}, {a.b}, {0:N2}, {name!r} */
+/* {name}, {0}, {}, {a.b}, {0:N2}, {name!r}, {$name}; Fluent's { $name }, { -brand } */
 static size_t braces(const char *s, size_t at, size_t end)
 {
-    size_t i = at + 1;
+    size_t i = at + 1, sign = i + (i < end && s[i] == ' ');
+    if (sign + 1 < end && strchr("$-", s[sign]) && isalpha((unsigned char)s[sign + 1])) {
+        i = sign + 1;
+        while (i < end && i < at + LONGEST_NAME && (is_word(s[i]) || s[i] == '-' || s[i] == '.'))
+            i++;
+        i += i < end && s[i] == ' ';
+        return i < end && s[i] == '}' ? i + 1 : at;
+    }
     while (i < end && i < at + LONGEST_NAME && (is_word(s[i]) || s[i] == '.'))
         i++;
     if (i > at + 1 && i < end && (s[i] == ':' || s[i] == '!'))

@@ -1,4 +1,4 @@
-"""What must survive a translation, in every format: the tables of test_protected.py, test_protected_families.py and bench/spans.py."""
+"""What must survive a translation, in every format: the tables of test_protected.py, test_protected_families.py and bench/kept.py."""
 import html
 import unicodedata
 
@@ -11,7 +11,7 @@ git://example.org/x.git mailto:anna@example.org tel:+49301234567 anna@example.or
 anna_b@example.co.uk jürgen@müller.example example.org example.org/dogs?x=1 localhost:8080 10.0.0.1:5432""".split()
 
 PLACEHOLDERS = ["%s", "%1$d", "%-5.2f", "%(name)s", "%{name}", "{name}", "{0}", "{{ x }}", "{{user.name}}", "{{#if a}}", "${name}", "$name",
-                ":name", "&nbsp;", "{n, plural, one {# dog} other {# dogs}}", "%d%%"]
+                ":name", "&nbsp;", "{n, plural, one {# dog} other {# dogs}}", "%d%%", "{$name}", "{ -brand }", "{{> part}}", "<%= x %>"]
 
 FILES = ["config.txt", "my-notes.v2.pdf", "src/main.c", "/etc/hosts", "~/notes.md", "./run.sh", "C:\\dogs\\two.png", "Übersicht.xlsx",
          "archive.tar.gz", "IMG_2034.jpeg"]

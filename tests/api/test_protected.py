@@ -46,7 +46,7 @@ def test_several_in_a_sentence(server, source, target, sentence, wanted):
         assert "XX" not in answer["text"].upper()
 
 
-@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+@pytest.mark.parametrize("format", kept.FORMATS)
 def test_characters(server, format):
     """Nine of ten at least are kept, and where one is lost the sentence says so."""
     lost, n, silent = [], 0, []

@@ -74,6 +74,8 @@ static void placeholders(void **state)
         "<:name><$user><#{user}><:smile:>");
     expect("%d%% of %ld, %zu and %-5.2f; %{name}, %<n>d, %@",
         "<%d><%%><%ld><%zu><%-5.2f><%{name}><%<n>d><%@>");
+    expect("{$name} { $name } { -brand-name } { $ } {-} { $a b }",
+        "<{$name}><{ $name }><{ -brand-name }><$a>");
     expect("{} {0:N2} {name!r} {n, plural, one {# file} other {# files}} left",
         "<{}><{0:N2}><{name!r}><{n, plural, one {# file} other {# files}}>");
     expect("a&nbsp;b &#39; &amp; R&D; AT&T; x & y; __NAME__ __init__",

@@ -90,20 +90,29 @@ void dg_document_protect(
     dg_document_mark(d, m, s + begin);
 }
 
+/* Is the mark a character that s has as a reference? "&gt;" is protected by itself, and yet
+ * "{{&gt; partial}}" is one placeholder. */
+static bool is_character(const char *s, const struct dg_mark *m)
+{
+    return m->kind == DG_MARK_ESCAPE ||
+           (m->kind == DG_MARK_PROTECTED && m->len == 1 && s[m->begin] == '&');
+}
+
 /* Where running text that begins at byte `at` ends: at the unit's next mark, mark *k or a later
  * one. A character written otherwise is part of it. */
-static size_t running_end(const struct dg_document *d, const struct dg_unit *u, size_t *k)
+static size_t running_end(
+    const struct dg_document *d, const char *s, const struct dg_unit *u, size_t *k)
 {
-    while (*k < u->n_marks && d->marks[u->mark + *k].kind == DG_MARK_ESCAPE)
+    while (*k < u->n_marks && is_character(s, &d->marks[u->mark + *k]))
         (*k)++;
     return *k < u->n_marks ? d->marks[u->mark + *k].at : u->end;
 }
 
-static bool has_protected(const struct dg_document *d, const struct dg_unit *u)
+static bool has_protected(const struct dg_document *d, const char *s, const struct dg_unit *u)
 {
     size_t k = 0, begin;
     for (size_t at = u->at;;) {
-        size_t end = running_end(d, u, &k);
+        size_t end = running_end(d, s, u, &k);
         if (dg_protected_next(d->known, d->text.data + u->at, end - u->at, at - u->at, &begin))
             return true;
         if (k == u->n_marks)
@@ -158,7 +167,7 @@ static void write_marks(struct rewrite *w)
 {
     size_t k = 0;
     for (;;) {
-        write_protected(w, running_end(&w->old, &w->unit, &k));
+        write_protected(w, running_end(&w->old, w->s, &w->unit, &k));
         if (k == w->unit.n_marks)
             return;
         const struct dg_mark *m = &w->old.marks[k++];
@@ -186,7 +195,7 @@ static bool copy_unit(const struct dg_document *d, const struct dg_unit *u, stru
 static void protect_spans(struct dg_document *d, const char *s, struct dg_unit *u)
 {
     struct rewrite w = {.d = d, .s = s};
-    if (!has_protected(d, u))
+    if (!has_protected(d, s, u))
         return;
     if (copy_unit(d, u, &w.old)) {
         w.unit =
