@@ -19,6 +19,8 @@ static const char *const steps[] = {
     " characters INTEGER NOT NULL, created_s INTEGER NOT NULL, message TEXT NOT NULL DEFAULT '',"
     " file BLOB NOT NULL);"
     "CREATE INDEX documents_by_state ON documents(state, number);",
+    "ALTER TABLE documents ADD COLUMN owner TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE documents ADD COLUMN glossary TEXT NOT NULL DEFAULT '';",
 };
 
 static const struct dg_schema schema = {.application_id = 1145521219, /* "DGDC" */
@@ -95,7 +97,8 @@ static int run(
 int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t most_bytes,
     struct dg_upload *made, struct dg_error *err)
 {
-    const char *const texts[] = {made->id, made->key, made->name, made->source, made->target, NULL};
+    const char *const texts[] = {made->id, made->key, made->name, made->source, made->target,
+        made->owner, made->glossary, NULL};
     sqlite3_stmt *s = NULL;
     int64_t bytes = 0;
     bool row;
@@ -108,13 +111,13 @@ int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t mos
         rc = draw(made, err);
     if (rc == DG_OK)
         rc = prepare(d,
-            "INSERT INTO documents(id, key, name, source, target, state, characters, created_s, file)"
-            " VALUES(?, ?, ?, ?, ?, 1, ?, ?, ?)",
+            "INSERT INTO documents(id, key, name, source, target, owner, glossary, state, characters,"
+            " created_s, file) VALUES(?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)",
             texts, &s, err);
     if (rc == DG_OK) {
-        sqlite3_bind_int64(s, 6, made->characters);
-        sqlite3_bind_int64(s, 7, made->created_s);
-        sqlite3_bind_blob64(s, 8, n ? file : "", n, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 8, made->characters);
+        sqlite3_bind_int64(s, 9, made->created_s);
+        sqlite3_bind_blob64(s, 10, n ? file : "", n, SQLITE_STATIC);
         rc = dg_db_step(&d->db, s, &row, err);
     }
     made->state = DG_UPLOAD_QUEUED;
@@ -128,7 +131,9 @@ static void copy_text(sqlite3_stmt *s, int column, char *out, size_t cap)
     snprintf(out, cap, "%s", text ? text : "");
 }
 
-#define INFO "SELECT id, key, name, source, target, state, characters, created_s, message, file"
+#define INFO                                                                                       \
+    "SELECT id, key, name, source, target, state, characters, created_s, message, file, owner,"    \
+    " glossary"
 
 /* The one row of the statement; file: NULL, or its bytes are appended. */
 static int read_row(struct dg_uploads *d, sqlite3_stmt *s, struct dg_upload *out,
@@ -149,6 +154,8 @@ static int read_row(struct dg_uploads *d, sqlite3_stmt *s, struct dg_upload *out
     out->characters = sqlite3_column_int64(s, 6);
     out->created_s = sqlite3_column_int64(s, 7);
     copy_text(s, 8, out->message, sizeof out->message);
+    copy_text(s, 10, out->owner, sizeof out->owner);
+    copy_text(s, 11, out->glossary, sizeof out->glossary);
     const void *bytes = file ? sqlite3_column_blob(s, 9) : NULL;
     if (file && bytes)
         dg_buffer_add(file, bytes, (size_t)sqlite3_column_bytes(s, 9));
@@ -213,6 +220,15 @@ int dg_uploads_put_back(struct dg_uploads *d, const char *id, struct dg_error *e
 {
     const char *const texts[] = {id, NULL};
     return run(d, "UPDATE documents SET state = 1 WHERE id = ?", texts, err);
+}
+
+int dg_uploads_remove(struct dg_uploads *d, const char *id, struct dg_error *err)
+{
+    const char *const texts[] = {id, NULL};
+    int rc = run(d, "DELETE FROM documents WHERE id = ?", texts, err);
+    return rc == DG_OK && sqlite3_changes(d->db.handle) == 0
+               ? dg_error_field(err, DG_ENOTFOUND, "id", "there is no such document")
+               : rc;
 }
 
 int dg_uploads_expire(struct dg_uploads *d, int64_t before_s, struct dg_error *err)

@@ -15,6 +15,8 @@
 #define DG_UPLOAD_NAME 256
 #define DG_UPLOAD_LANGUAGE 36
 #define DG_UPLOAD_MESSAGE 256
+#define DG_UPLOAD_OWNER 16
+#define DG_UPLOAD_GLOSSARY 65
 
 enum dg_upload_state { DG_UPLOAD_QUEUED = 1, DG_UPLOAD_RUNNING, DG_UPLOAD_DONE, DG_UPLOAD_FAILED };
 
@@ -22,6 +24,8 @@ struct dg_upload {
     char id[DG_UPLOAD_ID], key[DG_UPLOAD_KEY];
     char name[DG_UPLOAD_NAME]; /* of its file */
     char source[DG_UPLOAD_LANGUAGE], target[DG_UPLOAD_LANGUAGE];
+    char owner[DG_UPLOAD_OWNER];       /* the API key's id; "": nobody's */
+    char glossary[DG_UPLOAD_GLOSSARY]; /* its name or id; "": none */
     enum dg_upload_state state;
     int64_t characters, created_s;
     char message[DG_UPLOAD_MESSAGE]; /* why it failed */
@@ -34,8 +38,8 @@ struct dg_uploads;
 int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *err);
 void dg_uploads_close(struct dg_uploads *d); /* NULL is fine */
 
-/* A new one, queued: name, languages, characters and created_s are given, id and key are made.
- * DG_ELIMIT: all files together would be over most_bytes. */
+/* A new one, queued: name, languages, owner, glossary, characters and created_s are given, id and
+ * key are made. DG_ELIMIT: all files together would be over most_bytes. */
 int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t most_bytes,
     struct dg_upload *made, struct dg_error *err);
 /* DG_ENOTFOUND. */
@@ -52,6 +56,8 @@ int dg_uploads_put_back(struct dg_uploads *d, const char *id, struct dg_error *e
 /* Append the translated file. DG_ENOTFOUND, also where it is not done. */
 int dg_uploads_read(
     struct dg_uploads *d, const char *id, struct dg_buffer *file, struct dg_error *err);
+/* Drop it, whatever its state. DG_ENOTFOUND. */
+int dg_uploads_remove(struct dg_uploads *d, const char *id, struct dg_error *err);
 /* Drop those that were made before then. */
 int dg_uploads_expire(struct dg_uploads *d, int64_t before_s, struct dg_error *err);
 

@@ -6,6 +6,7 @@
 #include "server/api/collections.h"
 #include "server/api/cors.h"
 #include "server/api/deepl/deepl.h"
+#include "server/api/documents.h"
 #include "server/api/endpoints.h"
 #include "server/api/extensions/extensions.h"
 #include "server/api/google/google.h"
@@ -56,6 +57,10 @@ static const struct dg_route table[] = {
     {"PATCH", "/v1/memories/{id}", dg_api_collection, NULL, NULL},
     {"DELETE", "/v1/memories/{id}", dg_api_collection, NULL, NULL},
     {"GET", "/v1/memories/{id}/entries", dg_api_collection_entries, NULL, NULL},
+    {"POST", "/v1/documents", dg_api_documents, NULL, NULL},
+    {"GET", "/v1/documents/{id}", dg_api_document, NULL, NULL},
+    {"DELETE", "/v1/documents/{id}", dg_api_document, NULL, NULL},
+    {"GET", "/v1/documents/{id}/result", dg_api_document_result, NULL, NULL},
     {"POST", "/v1/translate", NULL, &dg_endpoint_translate, NULL},
     {"POST", "/v1/batch", NULL, &dg_endpoint_batch, NULL},
     {"POST", "/v1/score", NULL, &dg_endpoint_score, NULL},
@@ -269,7 +274,8 @@ void dg_routes_refuse(void *arg, struct dg_http_exchange *x, int status, const c
 static enum dg_metrics_outcome outcome_of(int status)
 {
     switch (status) {
-    case 200: return DG_OUTCOME_OK;
+    case 200:
+    case 201: return DG_OUTCOME_OK;
     case 503: return DG_OUTCOME_OVERLOADED;
     case 401:
     case 403:

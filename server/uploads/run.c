@@ -4,6 +4,7 @@
 #include "server/request/request.h"
 #include "text/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct dg_upload_run {
@@ -46,7 +47,8 @@ static const struct dg_request_kind kind = {.may_pivot = true,
     .write_error = write_error,
     .over = request_over};
 
-static void make_item(struct dg_upload_run *run, size_t i, struct dg_text *text)
+static void make_item(struct dg_upload_run *run, size_t i, const struct dg_request_options *options,
+    struct dg_text *text)
 {
     struct dg_item *item = &run->request->items[i];
     struct dg_extract_text from;
@@ -57,7 +59,7 @@ static void make_item(struct dg_upload_run *run, size_t i, struct dg_text *text)
     item->texts = text;
     item->n_texts = 1;
     item->source_characters = item->characters = dg_utf8_count(from.s, from.n);
-    item->options.search.alpha = -1; /* the model's length penalty */
+    item->options = *options;
     item->options.format = from.format;
     item->options.markup = from.markup;
 }
@@ -68,11 +70,17 @@ static int make_request(struct dg_upload_run *run, struct dg_app *app, struct dg
     if (rc != DG_OK)
         return rc;
     struct dg_request *r = run->request;
+    struct dg_request_options options = {.search.alpha = -1}; /* the model's length penalty */
+    snprintf(r->owner, sizeof r->owner, "%s", run->upload.owner);
+    if (run->upload.glossary[0] != '\0')
+        rc = dg_request_name_glossary(r, run->upload.glossary, &options, err);
+    if (rc != DG_OK)
+        return rc;
     struct dg_text *texts = dg_arena_array(&r->arena, run->n, sizeof *texts);
     rc = texts ? dg_request_make_items(r, run->n, err)
                : dg_error_set(err, DG_ENOMEM, "no memory for a document");
     for (size_t i = 0; i < run->n && rc == DG_OK; i++)
-        make_item(run, i, &texts[i]);
+        make_item(run, i, &options, &texts[i]);
     r->extra = run;
     r->priority = DG_CLASS_BULK;
     atomic_store(&r->prepared, true);

@@ -6,22 +6,17 @@
 #include "base/executor.h"
 #include "base/log.h"
 #include "server/access/gate.h"
-#include "server/models/languages.h"
-#include "server/models/models.h"
+#include "server/uploads/check.h"
 #include "server/uploads/run.h"
-#include "text/detect/detect.h"
-#include "text/utf8.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FILE (64u << 20)
 #define MAX_WATCHES 64
 #define RETRY_NS 1000000000ull   /* the feeder has no room */
 #define EXPIRE_NS 60000000000ull /* between two looks at what has expired */
-#define DETECTED_BYTES 4000      /* of the first texts, to find their language */
 
 struct watch {
     char id[DG_UPLOAD_ID];
@@ -43,15 +38,6 @@ struct dg_uploader {
     struct watch watches[MAX_WATCHES];
     size_t n_watches;
 };
-
-/* Of a document's files; its texts may have so many bytes. */
-static struct dg_extract_limits limits_of(size_t text_bytes)
-{
-    return (struct dg_extract_limits){.file_bytes = MOST_FILE,
-        .unpacked_bytes = MOST_FILE,
-        .texts = 50000,
-        .text_bytes = text_bytes};
-}
 
 /* ---- who waits ---- */
 
@@ -177,7 +163,7 @@ static bool begin_run(struct dg_uploader *u)
         return false;
     }
     /* What was accepted is translated, whatever --max-batch-characters is by now. */
-    const struct dg_extract_limits limits = limits_of(MOST_FILE);
+    const struct dg_extract_limits limits = dg_upload_limits(DG_UPLOAD_MOST_BYTES);
     /* The lock is not held: the texts may be over before this returns, and only this work asks. */
     rc = dg_upload_run_start(u->options.app, &next, &file, &limits, texts_over, u, &run, &err);
     if (rc != DG_OK) {
@@ -275,65 +261,14 @@ void dg_uploader_close(struct dg_uploader *u)
 
 /* ---- clients ---- */
 
-/* The language of the document's first texts. */
-static int find_source(
-    struct dg_uploader *u, const struct dg_extract *x, char *out, size_t cap, struct dg_error *err)
-{
-    struct dg_model_languages sources;
-    struct dg_detected d;
-    struct dg_buffer text;
-    struct dg_extract_text t;
-    dg_models_languages(u->options.app->models, DG_SOURCES, &sources);
-    if (sources.n == 0)
-        return dg_error_set(err, DG_ENOTFOUND, "no model is served");
-    dg_buffer_init(&text);
-    for (size_t i = 0; i < dg_extract_count(x) && text.len < DETECTED_BYTES; i++) {
-        dg_extract_text(x, i, &t);
-        dg_buffer_add(&text, t.s, t.n);
-        dg_buffer_adds(&text, "\n");
-    }
-    dg_detect(sources.codes, sources.n, text.data ? text.data : "", text.len, &d);
-    snprintf(out, cap, "%s", sources.codes[d.language]);
-    dg_buffer_deinit(&text);
-    return DG_OK;
-}
-
-static int check(struct dg_uploader *u, const struct dg_upload_order *o, struct dg_upload *made,
-    struct dg_error *err)
-{
-    struct dg_extract *x = NULL;
-    struct dg_extract_text t;
-    struct dg_way way;
-    const int64_t most = u->options.app->config.max_batch_characters;
-    const struct dg_extract_limits limits = limits_of(4 * (size_t)most + 1024);
-    int rc = dg_extract_open(o->name, o->bytes, o->n, &limits, &x, err);
-    for (size_t i = 0; rc == DG_OK && i < dg_extract_count(x); i++) {
-        dg_extract_text(x, i, &t);
-        made->characters += (int64_t)dg_utf8_count(t.s, t.n);
-    }
-    if (rc == DG_OK && made->characters > most)
-        rc = dg_error_field(err, DG_ELIMIT, "file",
-            "the document has %lld characters, the limit is %lld", (long long)made->characters,
-            (long long)most);
-    snprintf(made->target, sizeof made->target, "%s", o->target);
-    snprintf(made->source, sizeof made->source, "%s", o->source ? o->source : "");
-    if (rc == DG_OK && !o->source)
-        rc = find_source(u, x, made->source, sizeof made->source, err);
-    dg_extract_close(x);
-    if (rc == DG_OK)
-        rc = dg_models_way(u->options.app->models, made->source, made->target, true, &way, err);
-    if (rc == DG_OK)
-        dg_way_release(&way);
-    return rc;
-}
-
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, struct dg_upload *made,
     struct dg_error *err)
 {
     memset(made, 0, sizeof *made);
     snprintf(made->name, sizeof made->name, "%s", o->name);
     made->created_s = (int64_t)dg_clock_wall_s();
-    int rc = check(u, o, made, err);
+    dg_gate_owner(u->options.app->auth, o->x, made->owner);
+    int rc = dg_upload_check(u->options.app, o, made, err);
     if (rc == DG_OK) {
         struct dg_visit *visit = dg_gate_hold(o->x);
         rc = dg_gate_use(u->options.app->auth, visit, made->characters, err);
@@ -365,5 +300,15 @@ int dg_uploader_read(
     pthread_mutex_lock(&u->lock);
     int rc = dg_uploads_read(u->store, id, file, err);
     pthread_mutex_unlock(&u->lock);
+    return rc;
+}
+
+int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *err)
+{
+    pthread_mutex_lock(&u->lock);
+    int rc = dg_uploads_remove(u->store, id, err);
+    pthread_mutex_unlock(&u->lock);
+    if (rc == DG_OK)
+        wake(u, id, NULL);
     return rc;
 }

@@ -33,11 +33,13 @@ struct dg_upload_order {
     const char *name, *bytes; /* [n] */
     size_t n;
     const char *source, *target;
+    const char *glossary; /* one of the server, by its name, or of the key, by its id; NULL: none */
     struct dg_http_exchange *x;
 };
 
 /* Take it. DG_EUNSUP, DG_EINVAL, DG_ELIMIT (field file): it cannot be translated; DG_ENOTFOUND: no
- * model for its languages; DG_EQUOTA; DG_EAGAIN: too many are kept. HTTP thread. */
+ * model for its languages, or, as DG_EINVAL, field glossary: no such glossary, none for them;
+ * DG_EQUOTA; DG_EAGAIN: too many are kept. HTTP thread. */
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *order,
     struct dg_upload *made, struct dg_error *err);
 
@@ -47,6 +49,9 @@ int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out
 /* Its translation. DG_ENOTFOUND, also where it is not done. */
 int dg_uploader_read(
     struct dg_uploader *u, const char *id, struct dg_buffer *file, struct dg_error *err);
+
+/* Drop it; one that is being translated is so in vain. DG_ENOTFOUND. */
+int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *err);
 
 /* Wake the exchange once the document is done or failed, or the server stops: it is to be answered
  * later. False: too many wait. */

@@ -147,7 +147,7 @@ def test_through_a_third_language(server):
 
 @pytest.mark.parametrize("fields, message", [
     ({"target_lang": "XX"}, "target_lang"), ({"source_lang": "XX"}, "source_lang"), ({"output_format": "pdf"}, "output_format"),
-    ({"formality": "more"}, "formality"), ({"glossary_id": "x"}, "glossary_id")])
+    ({"formality": "more"}, "formality"), ({"glossary_id": "x", "source_lang": "EN"}, "glossary_id")])
 def test_what_deepl_refuses(server, fields, message):
     reply = requests.post(server.url("/v2/document"), files={"file": ("a.txt", b"Two dogs.")}, data={"target_lang": "DE", **fields}, timeout=PATIENCE)
     assert reply.status_code == 400 and message in reply.json()["message"]

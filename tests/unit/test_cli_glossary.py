@@ -60,6 +60,14 @@ def test_what_cannot_be_said_is_flagged(tmp_path):
     assert "glossary_missed" in answer["flags"]
 
 
+def test_terms_in_a_document(tmp_path):
+    (tmp_path / "t.tsv").write_text("dogs\tHaustiere\n")
+    (tmp_path / "a.html").write_text("<h1>Two dogs</h1><p>A girl is smiling.</p><p>Dogs play in the <b>snow</b>.</p>")
+    run(str(tmp_path / "t.tsv"), str(tmp_path / "a.html"), "-o", str(tmp_path / "b.html"), stdin="")
+    answer = (tmp_path / "b.html").read_text()
+    assert answer.count("Haustiere") == 2 and answer.startswith("<h1>") and answer.count("<p>") == 2
+
+
 def test_what_makes_no_sense_is_refused(tmp_path):
     glossary = tmp_path / "t.tsv"
     glossary.write_text("dogs\tHaustiere\n")

@@ -47,6 +47,8 @@ static struct dg_upload add(struct dg_uploads *d, const char *name, const char *
     strcpy(u.name, name);
     strcpy(u.source, "en");
     strcpy(u.target, "de");
+    strcpy(u.owner, "k1");
+    strcpy(u.glossary, "terms");
     assert_int_equal(dg_uploads_add(d, file, strlen(file), 1000, &u, NULL), 0);
     return u;
 }
@@ -91,9 +93,14 @@ static void a_document_and_a_restart(void **state)
     assert_string_equal(u.message, "it is broken");
     assert_int_equal(dg_uploads_read(d, b.id, &file, NULL), DG_ENOTFOUND);
     assert_int_equal(dg_uploads_get(d, "x' OR 1=1 --", &u, NULL), DG_ENOTFOUND);
+    assert_string_equal(u.owner, "k1");
+    assert_string_equal(u.glossary, "terms");
     assert_int_equal(dg_uploads_expire(d, 101, NULL), 0); /* a is older */
     assert_int_equal(dg_uploads_get(d, a.id, &u, NULL), DG_ENOTFOUND);
     assert_int_equal(dg_uploads_get(d, b.id, &u, NULL), 0);
+    assert_int_equal(dg_uploads_remove(d, b.id, NULL), 0);
+    assert_int_equal(dg_uploads_get(d, b.id, &u, NULL), DG_ENOTFOUND);
+    assert_int_equal(dg_uploads_remove(d, b.id, NULL), DG_ENOTFOUND);
     dg_uploads_close(d);
     dg_buffer_deinit(&file);
 }

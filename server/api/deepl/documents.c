@@ -33,6 +33,7 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
     struct dg_error *err)
 {
     struct dg_upload_order order = {.name = file->name, .bytes = file->data, .n = file->n, .x = x};
+    struct dg_error why = {0};
     const char *name = dg_parameter_string(o, "filename");
     const char *format = dg_parameter_string(o, "output_format");
     if (!file->name[0])
@@ -45,13 +46,23 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
     if (format && strcasecmp(format, suffix + 1) != 0)
         return dg_error_field(
             err, DG_EINVAL, "output_format", "Value for 'output_format' not supported.");
-    if (dg_parameter(o, "glossary_id"))
-        return dg_error_field(
-            err, DG_EINVAL, "glossary_id", "Value for 'glossary_id' not supported.");
     int rc = dg_deepl_read_languages(app->models, arena, o, &order.source, &order.target, err);
     if (rc == DG_OK)
         rc = dg_deepl_check_options(o, dg_parameter_string(o, "target_lang"), err);
-    return rc == DG_OK ? dg_uploader_add(app->uploader, &order, made, err) : rc;
+    order.glossary = dg_parameter_string(o, "glossary_id");
+    if (order.glossary && order.glossary[0] == '\0')
+        order.glossary = NULL;
+    if (rc == DG_OK && order.glossary && !order.source)
+        rc = dg_error_field(err, DG_EINVAL, "glossary_id",
+            "Use of a glossary requires the source_lang parameter to be specified");
+    if (rc != DG_OK)
+        return rc;
+    rc = dg_uploader_add(app->uploader, &order, made, &why);
+    if (rc == DG_ENOTFOUND && strcmp(why.field, "glossary") == 0)
+        return dg_error_field(
+            err, DG_EINVAL, "glossary_id", "Value for 'glossary_id' not supported.");
+    *err = why;
+    return rc;
 }
 
 void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x)

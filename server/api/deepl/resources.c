@@ -17,6 +17,7 @@ static const struct feature {
     {"translate_text", "tag_handling", SOURCE | TARGET},
     {"translate_text", "glossary", SOURCE | TARGET},
     {"translate_text", "auto_detection", SOURCE},
+    {"translate_document", "glossary", SOURCE | TARGET},
     {"translate_document", "auto_detection", SOURCE},
 };
 

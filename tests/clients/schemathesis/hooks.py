@@ -24,6 +24,7 @@ HAVE_LANGUAGES = {
     "DeeplxRequest": {"source_lang": DEEPL + ["auto", ""], "target_lang": DEEPL},
     "DeeplGlossaryRequest": {"source_lang": ["EN", "en"], "target_lang": DEEPL[1:3]},
     "DeeplDictionary": {"source_lang": ["EN", "en"], "target_lang": DEEPL[1:3]},
+    "DocumentForm": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
     "DeeplDocumentForm": {"source_lang": DEEPL, "target_lang": DEEPL, "output_format": ["txt"]},
 }
 # A request that is good field by field, and refused all the same: path, message, why a schema cannot say it.
@@ -43,12 +44,12 @@ GO_TOGETHER = [
     (r"/v1/", r"glossary: (entry \d+: its (source|target) has 0|.* is translated to .* through)", "a glossary's words are not empty, and for one model"),
     (r"/v1/(alternatives|attention)", r"the text is (no|not one) sentence", "a sentence has letters"),
     (r"/(translate|detect|suggest)$", r"missing (q|s|source|target) parameter", "in the query, in a form or in JSON: somewhere"),
-    (r"/translate_file|/v2/document", r"the file (is not UTF|has the character U)|empty file|field of the form is not UTF-8", "files are as their kind has them"),
+    (r"/translate_file|/v2/document|/v1/documents", r"the file (is not UTF|has the character U)|empty file|field of the form is not UTF-8", "files are as their kind has them"),
     (r"/", r"NUL character", "text without U+0000, in a form as well"),
     (r"/v[12]/translate", r"XML is not well-formed", "XML is well-formed"),
     (r"/v2/translate", r"glossary: .* (has no entries for|is translated to .* through)", "a glossary's entries are for the pair"),
-    (r"/v2/translate", r"glossary requires the source_lang", "glossary_id with source_lang"),
-    (r"/v2/translate", r"'glossary_id' not supported", "a glossary's id is one of the server's"),
+    (r"/v2/(translate|document)", r"glossary requires the source_lang", "glossary_id with source_lang"),
+    (r"/v2/(translate|document)", r"'glossary_id' not supported", "a glossary's id is one of the server's"),
     (r"/v1/(glossaries|memories)|/v[23]/glossaries", r"line \d+|no entries from|entry|entries|bytes|U\+0000", "entries are TSV or CSV, in the bytes that there are"),
     (r"/", r"NUL byte in object key", "JSON's names without U+0000"),
     (r"/", r"too big (negative )?integer|real number overflow", "JSON's numbers within 64 bits"),
@@ -71,7 +72,7 @@ def before_load_schema(context, raw_schema):
             parameter["schema"]["enum"] = OWN
     for name in ("CollectionSource", "CollectionTarget", "DeeplSourceLang", "DeeplTargetLang"):
         raw_schema["components"]["parameters"][name]["schema"] = {"type": "string", "enum": OWN}
-    for path in ("/translate_file", "/v2/document"):
+    for path in ("/translate_file", "/v2/document", "/v1/documents"):
         form = raw_schema["paths"][path]["post"]["requestBody"]["content"]["multipart/form-data"]
         header = {"schema": {"type": "string"}, "example": 'form-data; name="file"; filename="letter.txt"'}
         form["encoding"] = {"file": {"contentType": "text/plain", "headers": {"Content-Disposition": header}}}

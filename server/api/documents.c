@@ -1,0 +1,180 @@
+#include "server/api/documents.h"
+
+#include "documents/extract.h"
+#include "server/access/gate.h"
+#include "server/api/entries.h"
+#include "server/api/files.h"
+#include "server/api/mixed.h"
+#include "server/http/reply.h"
+#include "server/uploads/uploads.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PREFIX "/v1/documents/"
+
+static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {0};
+    if (app->uploader)
+        return false;
+    dg_reply_error(
+        &r, 403, "forbidden", NULL, "documents are not translated on this server (--documents)");
+    dg_http_reply_take(x, &r);
+    return true;
+}
+
+static void fail(struct dg_http_exchange *x, const struct dg_error *err)
+{
+    struct dg_http_reply r = {0};
+    if (err->code == DG_ENOTFOUND && strcmp(err->field, "id") == 0)
+        dg_reply_error(&r, 404, "not_found", "id", err->message);
+    else if (err->code == DG_ENOTFOUND && strcmp(err->field, "glossary") == 0)
+        dg_reply_error(&r, 400, "invalid_request", "glossary", err->message);
+    else
+        dg_reply_failure(&r, err);
+    dg_http_reply_take(x, &r);
+}
+
+static struct dg_json *describe(const struct dg_upload *u, double share)
+{
+    static const char *const names[] = {[DG_UPLOAD_QUEUED] = "queued",
+        [DG_UPLOAD_RUNNING] = "translating",
+        [DG_UPLOAD_DONE] = "done",
+        [DG_UPLOAD_FAILED] = "failed"};
+    struct dg_json *o = dg_json_new_object();
+    char created[32];
+    dg_entries_time(u->created_s, created);
+    dg_json_set_string(o, "id", u->id);
+    dg_json_set_string(o, "name", u->name);
+    dg_json_set_string(o, "source", u->source);
+    dg_json_set_string(o, "target", u->target);
+    if (u->glossary[0] != '\0')
+        dg_json_set_string(o, "glossary", u->glossary);
+    dg_json_set_string(o, "status", names[u->state]);
+    dg_json_set_real(o, "progress", u->state == DG_UPLOAD_DONE ? 1 : share);
+    dg_json_set_int(o, "characters", u->characters);
+    dg_json_set_string(o, "created", created);
+    if (u->state == DG_UPLOAD_FAILED)
+        dg_json_set_string(o, "message", u->message);
+    return o;
+}
+
+static int read_fields(const struct dg_json *o, struct dg_upload_order *order, struct dg_error *err)
+{
+    static const char *const fields[] = {"source", "target", "glossary", NULL};
+    int rc = dg_json_only(o, NULL, fields, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_string(o, NULL, "source", &order->source, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_string(o, NULL, "target", &order->target, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_string(o, NULL, "glossary", &order->glossary, err);
+    if (rc == DG_OK && (!order->source || !order->target))
+        rc = dg_error_field(err, DG_EINVAL, order->source ? "target" : "source", "%s is missing",
+            order->source ? "target" : "source");
+    if (rc == DG_OK && strcmp(order->source, DG_SOURCE_AUTO) == 0)
+        order->source = NULL;
+    return rc;
+}
+
+static int take(
+    struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *made, struct dg_error *err)
+{
+    struct dg_multipart_file file;
+    struct dg_json *fields = NULL;
+    int rc = dg_file_form_read(x, &fields, &file, err);
+    struct dg_upload_order order = {.name = file.name, .bytes = file.data, .n = file.n, .x = x};
+    if (rc == DG_OK)
+        rc = read_fields(fields, &order, err);
+    if (rc == DG_OK && !file.name[0])
+        rc = dg_error_field(err, DG_EINVAL, "file", "file is missing, or has no name");
+    if (rc == DG_OK && !dg_extract_suffix(file.name))
+        rc = dg_error_field(
+            err, DG_EUNSUP, "file", "file: \"%.100s\" is of no kind that is translated", file.name);
+    if (rc == DG_OK)
+        rc = dg_uploader_add(app->uploader, &order, made, err);
+    dg_json_free(fields);
+    return rc;
+}
+
+void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_upload made;
+    struct dg_error err = {0};
+    struct dg_http_reply r = {0};
+    if (is_off(app, x))
+        return;
+    if (!dg_multipart_is(dg_http_request(x)->type)) {
+        dg_reply_error(&r, 415, "unsupported_media_type", "Content-Type",
+            "Content-Type must be multipart/form-data");
+        dg_http_reply_take(x, &r);
+        return;
+    }
+    if (take(app, x, &made, &err) != DG_OK) {
+        fail(x, &err);
+        return;
+    }
+    dg_reply_json_take(&r, 201, describe(&made, 0));
+    dg_http_reply_take(x, &r);
+}
+
+/* The document that the path names, of the request's key; false: it has its answer. */
+static bool look_up(
+    struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u, double *share)
+{
+    char id[DG_UPLOAD_ID], owner[DG_GATE_OWNER];
+    struct dg_error err = {0};
+    if (is_off(app, x))
+        return false;
+    const char *part = dg_http_request(x)->path + strlen(PREFIX);
+    const int len = (int)strcspn(part, "/");
+    snprintf(id, sizeof id, "%.*s", len, len < (int)sizeof id ? part : ""); /* longer: no id */
+    dg_gate_owner(app->auth, x, owner);
+    int rc = dg_uploader_get(app->uploader, id, u, share, &err);
+    if (rc == DG_OK && strcmp(u->owner, owner) != 0)
+        rc = dg_error_field(&err, DG_ENOTFOUND, "id", "there is no such document");
+    if (rc != DG_OK)
+        fail(x, &err);
+    return rc == DG_OK;
+}
+
+void dg_api_document(struct dg_app *app, struct dg_http_exchange *x)
+{
+    const bool removes = dg_http_request(x)->method[0] == 'D';
+    struct dg_upload u;
+    struct dg_error err = {0};
+    struct dg_http_reply r = {.status = 204};
+    double share;
+    if (!look_up(app, x, &u, &share))
+        return;
+    if (removes && dg_uploader_remove(app->uploader, u.id, &err) != DG_OK) {
+        fail(x, &err);
+        return;
+    }
+    if (!removes)
+        dg_reply_json_take(&r, 200, describe(&u, share));
+    dg_http_reply_take(x, &r);
+}
+
+void dg_api_document_result(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_upload u;
+    struct dg_buffer file;
+    struct dg_error err = {0};
+    struct dg_http_reply r = {0};
+    double share;
+    if (!look_up(app, x, &u, &share))
+        return;
+    dg_buffer_init(&file);
+    if (u.state != DG_UPLOAD_DONE)
+        dg_reply_error(&r, 404, "not_found", "id",
+            u.state == DG_UPLOAD_FAILED ? "the document could not be translated"
+                                        : "the document is not translated yet");
+    else if (dg_uploader_read(app->uploader, u.id, &file, &err) != DG_OK)
+        dg_reply_error(&r, 404, "not_found", "id", err.message);
+    else
+        dg_file_reply_take(&r, &u, &file);
+    dg_buffer_deinit(&file);
+    dg_http_reply_take(x, &r);
+}

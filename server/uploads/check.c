@@ -1,0 +1,105 @@
+#include "server/uploads/check.h"
+
+#include "server/config.h"
+#include "server/glossaries/collections.h"
+#include "server/glossaries/glossaries.h"
+#include "server/models/languages.h"
+#include "server/models/models.h"
+#include "text/detect/detect.h"
+#include "text/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DETECTED_BYTES 4000 /* of the first texts, to find their language */
+
+struct dg_extract_limits dg_upload_limits(size_t text_bytes)
+{
+    return (struct dg_extract_limits){.file_bytes = DG_UPLOAD_MOST_BYTES,
+        .unpacked_bytes = DG_UPLOAD_MOST_BYTES,
+        .texts = 50000,
+        .text_bytes = text_bytes};
+}
+
+/* The language of the document's first texts. */
+static int find_source(const struct dg_app *app, const struct dg_extract *x, char *out, size_t cap,
+    struct dg_error *err)
+{
+    struct dg_model_languages sources;
+    struct dg_detected d;
+    struct dg_buffer text;
+    struct dg_extract_text t;
+    dg_models_languages(app->models, DG_SOURCES, &sources);
+    if (sources.n == 0)
+        return dg_error_set(err, DG_ENOTFOUND, "no model is served");
+    dg_buffer_init(&text);
+    for (size_t i = 0; i < dg_extract_count(x) && text.len < DETECTED_BYTES; i++) {
+        dg_extract_text(x, i, &t);
+        dg_buffer_add(&text, t.s, t.n);
+        dg_buffer_adds(&text, "\n");
+    }
+    dg_detect(sources.codes, sources.n, text.data ? text.data : "", text.len, &d);
+    snprintf(out, cap, "%s", sources.codes[d.language]);
+    dg_buffer_deinit(&text);
+    return DG_OK;
+}
+
+/* Does a model say the glossary's terms, and has it some for the languages? */
+static int check_glossary(const struct dg_app *app, const struct dg_upload *made,
+    const struct dg_way *way, struct dg_error *err)
+{
+    struct dg_glossary_set *set = dg_glossaries_find(app->glossaries, made->glossary);
+    struct dg_error why = {0};
+    int rc = DG_OK;
+    if (!set)
+        rc = dg_collections_glossary(app->collections, made->owner, made->glossary, &set, &why);
+    if (rc != DG_OK)
+        rc = dg_error_field(err, rc, "glossary", "glossary: %.400s", why.message);
+    else if (way->n > 1)
+        rc = dg_error_field(err, DG_EINVAL, "glossary",
+            "glossary: %s is translated to %s through %s, and terms have no place in two models",
+            way->hops[0].pair[0], way->hops[1].pair[1], way->hops[0].pair[1]);
+    else if (!way->same && !dg_glossary_set_pair(set, way->hops[0].pair[0], way->hops[0].pair[1]))
+        rc = dg_error_field(err, DG_EINVAL, "glossary",
+            "glossary: \"%s\" has no entries for %s to %s", made->glossary, way->hops[0].pair[0],
+            way->hops[0].pair[1]);
+    dg_glossary_set_unref(set);
+    return rc;
+}
+
+int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *o,
+    struct dg_upload *made, struct dg_error *err)
+{
+    struct dg_extract *x = NULL;
+    struct dg_extract_text t;
+    struct dg_way way;
+    const int64_t most = app->config.max_batch_characters;
+    const struct dg_extract_limits limits = dg_upload_limits(4 * (size_t)most + 1024);
+    int rc = dg_extract_open(o->name, o->bytes, o->n, &limits, &x, err);
+    for (size_t i = 0; rc == DG_OK && i < dg_extract_count(x); i++) {
+        dg_extract_text(x, i, &t);
+        made->characters += (int64_t)dg_utf8_count(t.s, t.n);
+    }
+    if (rc == DG_OK && made->characters > most)
+        rc = dg_error_field(err, DG_ELIMIT, "file",
+            "the document has %lld characters, the limit is %lld", (long long)made->characters,
+            (long long)most);
+    snprintf(made->target, sizeof made->target, "%s", o->target);
+    snprintf(made->source, sizeof made->source, "%s", o->source ? o->source : "");
+    if (rc == DG_OK && !o->source)
+        rc = find_source(app, x, made->source, sizeof made->source, err);
+    dg_extract_close(x);
+    if (rc == DG_OK)
+        rc = dg_models_way(app->models, made->source, made->target, true, &way, err);
+    if (rc != DG_OK)
+        return rc;
+    if (o->glossary && strlen(o->glossary) >= sizeof made->glossary)
+        rc = dg_error_field(
+            err, DG_ENOTFOUND, "glossary", "glossary: there is no glossary of that name");
+    else if (o->glossary) {
+        snprintf(made->glossary, sizeof made->glossary, "%s", o->glossary);
+        rc = check_glossary(app, made, &way, err);
+    }
+    dg_way_release(&way);
+    return rc;
+}

@@ -1,0 +1,18 @@
+/* Whether a document that a client sends can be translated. Any thread. For server/uploads alone.
+ */
+#ifndef DG_SERVER_UPLOADS_CHECK_H
+#define DG_SERVER_UPLOADS_CHECK_H
+
+#include "documents/extract.h"
+#include "server/uploads/uploads.h"
+
+#define DG_UPLOAD_MOST_BYTES (64u << 20)
+
+/* Of a document's files; its texts may have so many bytes. */
+struct dg_extract_limits dg_upload_limits(size_t text_bytes);
+
+/* Fill in made's characters, languages and glossary; its owner is there. As dg_uploader_add. */
+int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *order,
+    struct dg_upload *made, struct dg_error *err);
+
+#endif

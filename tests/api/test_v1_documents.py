@@ -1,0 +1,123 @@
+"""Documents over /v1: sent, asked about, had and removed; with a glossary, also by DeepL's route; each key its own."""
+import time
+
+import pytest
+import requests
+
+from conftest import CLI, PATIENCE, Server  # noqa: F401
+from test_collections import new_key
+from test_documents import BUNDLES, GERMAN, HTML, TEXT, document
+from test_documents import wait as deepl_wait
+
+WORDS = {"name": "pets", "dictionaries": [{"source": "en", "target": "de", "entries": {"dogs": "Katzen"}}, {"source": "de", "target": "fr", "entries": {"Hunde": "chats"}}]}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("v1")
+    (folder / "terms.en-de.tsv").write_text("dogs\tHaustiere\n")
+    with Server(BUNDLES, "--documents", str(folder / "d.db"), "--collections", str(folder / "c.db"), "--glossaries", str(folder / "terms.en-de.tsv")) as s:
+        yield s
+
+
+def ask(server, method, path, key=None, **others):
+    return requests.request(method, server.url("/v1/documents" + path), headers={"Authorization": "Bearer " + key} if key else {}, timeout=PATIENCE, **others)
+
+
+def send(server, name="a.txt", content=TEXT, key=None, **fields):
+    return ask(server, "POST", "", key, files={"file": (name, content)}, data={"source": "en", "target": "de", **fields})
+
+
+def over(server, made, key=None):
+    for _ in range(600):
+        now = ask(server, "GET", "/" + made["id"], key).json()
+        if now["status"] in ("done", "failed"):
+            return now
+        time.sleep(0.1)
+    raise AssertionError(now)
+
+
+def result(server, made, key=None):
+    assert over(server, made, key)["status"] == "done"
+    return ask(server, "GET", "/%s/result" % made["id"], key)
+
+
+def test_sent_had_and_removed(server):
+    reply = send(server, "my report.txt")
+    made = reply.json()
+    assert reply.status_code == 201 and made == {"id": made["id"], "name": "my report.txt", "source": "en", "target": "de", "status": "queued",
+                                                 "progress": 0, "characters": len(TEXT) - 3, "created": made["created"]}
+    file = result(server, made)
+    assert file.content.decode() == GERMAN and file.headers["Content-Disposition"] == 'attachment; filename="my_report_de.txt"'
+    assert ask(server, "GET", "/" + made["id"]).json() == {**made, "status": "done", "progress": 1}
+    assert ask(server, "DELETE", "/" + made["id"]).status_code == 204
+    for method, at in (("GET", ""), ("GET", "/result"), ("DELETE", "")):
+        gone = ask(server, method, "/" + made["id"] + at)
+        assert gone.status_code == 404 and gone.json()["error"]["code"] == "not_found"
+    found = send(server, "a.html", HTML, source="auto").json()
+    assert found["source"] == "en" and result(server, found).text == "<h1>Zwei Hunde</h1><p>Zwei Hunde spielen im <b>Schnee</b>.</p>"
+
+
+def test_not_yet_and_removed_meanwhile(server):
+    long = send(server, content="".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(400))).json()
+    early = ask(server, "GET", "/%s/result" % long["id"])
+    assert early.status_code == 404 and "not translated yet" in early.json()["error"]["message"]
+    assert ask(server, "DELETE", "/" + long["id"]).status_code == 204
+    assert result(server, send(server).json()).text == GERMAN  # the server goes on
+
+
+def test_with_a_glossary(server):
+    terms = send(server, glossary="terms").json()
+    assert terms["glossary"] == "terms" and "Haustiere" in result(server, terms).text
+    g = server.post("/v1/glossaries", WORDS).json()["id"]
+    html = result(server, send(server, "a.html", HTML, glossary=g).json()).text
+    assert html.count("Katzen") == 2 and html.startswith("<h1>")
+    id, key = document(server, "a.txt", TEXT.encode(), source_lang="EN", glossary_id=g)
+    deepl_wait(server, id, key)
+    assert "Katzen" in server.post("/v2/document/%s/result" % id, key).text
+    for fields, message in (({"glossary_id": g}, "source_lang"), ({"glossary_id": "no", "source_lang": "EN"}, "'glossary_id' not supported"),
+                            ({"glossary_id": "terms", "source_lang": "EN", "target_lang": "FR"}, "no entries")):
+        reply = requests.post(server.url("/v2/document"), files={"file": ("a.txt", TEXT)}, data={"target_lang": "DE", **fields}, timeout=PATIENCE)
+        assert reply.status_code == 400 and message in reply.json()["message"], reply.text
+
+
+@pytest.mark.parametrize("name,content,fields,status,field", [
+    ("a.pdf", "x", {}, 400, "file"), ("", "x", {}, 400, "file"), ("a.json", "{", {}, 400, "file"), ("a.txt", b"caf\xe9", {}, 400, "file"),
+    ("a.txt", "x", {"source": ""}, 400, "source"), ("a.txt", "x", {"target": "zz"}, 400, "target"),
+    ("a.txt", "x", {"beam": "4"}, 400, "beam"), ("a.txt", "x", {"glossary": "none"}, 400, "glossary"), ("a.txt", "x", {"glossary": "n" * 100}, 400, "glossary"),
+    ("a.txt", "x", {"glossary": "terms", "target": "fr"}, 400, "glossary"), ("a.txt", "x", {"glossary": "terms", "source": "de", "target": "fr"}, 400, "glossary")])
+def test_what_is_refused(server, name, content, fields, status, field):
+    reply = send(server, name, content, **fields)
+    assert reply.status_code == status and reply.json()["error"].get("field") == field, reply.text
+
+
+def test_other_bodies(server):
+    assert ask(server, "POST", "", json={}).status_code == 415
+    assert ask(server, "POST", "", files={"file": ("a.txt", TEXT)}, data={"source": "en"}).json()["error"]["field"] == "target"
+    assert ask(server, "GET", "/" + "x" * 100).status_code == 404
+
+
+def test_each_key_has_its_own(tmp_path):
+    keys = str(tmp_path / "keys.db")
+    a, b = new_key(keys, "a"), new_key(keys, "b")
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--collections", str(tmp_path / "c.db"), "--keys", keys) as s:
+        auth = {"headers": {"Authorization": "Bearer " + a}}
+        g = s.post("/v1/glossaries", WORDS, **auth).json()["id"]
+        memory = {"name": "m", "dictionaries": [{"source": "en", "target": "de", "entries": {"A girl is smiling.": "Lächelndes Kind."}}]}
+        assert s.post("/v1/memories", memory, **auth).status_code == 201
+        made = send(s, key=a, glossary=g).json()
+        text = result(s, made, a).text
+        assert "Katzen" in text and "Lächelndes Kind." in text  # the key's memories, too
+        assert "Lächelndes Kind." not in result(s, send(s, key=b).json(), b).text
+        assert send(s, key=b, glossary=g).json()["error"]["field"] == "glossary"
+        for method, at in (("GET", ""), ("GET", "/result"), ("DELETE", "")):
+            assert ask(s, method, "/" + made["id"] + at, b).status_code == 404
+            assert ask(s, method, "/" + made["id"] + at).status_code == 401
+        assert ask(s, "DELETE", "/" + made["id"], a).status_code == 204
+
+
+def test_without_documents():
+    with Server(BUNDLES) as s:
+        for method, at in (("POST", ""), ("GET", "/x"), ("GET", "/x/result"), ("DELETE", "/x")):
+            reply = ask(s, method, at)
+            assert reply.status_code == 403 and "--documents" in reply.text
