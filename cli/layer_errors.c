@@ -185,6 +185,12 @@ static void twin_add_norm(struct dg_backend *be, const struct dg_norm *op, struc
     twin_of(be)->cpu->ops->add_norm(twin_of(be)->cpu, &inner, x, r, y, M, D);
 }
 
+static void twin_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
+    struct dg_rows y, size_t M, size_t D)
+{
+    twin_of(be)->cpu->ops->ssru(twin_of(be)->cpu, op, z, y, M, D);
+}
+
 static void twin_attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
 {
@@ -201,6 +207,11 @@ static void twin_topk(
     struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
 {
     twin_of(be)->cpu->ops->topk(twin_of(be)->cpu, op, logits, M);
+}
+
+static int twin_status(struct dg_backend *be, struct dg_error *err)
+{
+    return twin_of(be)->cpu->ops->status(twin_of(be)->cpu, err);
 }
 
 static int twin_open(struct twin *t, struct dg_error *err)
@@ -220,9 +231,11 @@ static int twin_open(struct twin *t, struct dg_error *err)
         .embed = twin_embed,
         .linear = twin_linear,
         .add_norm = twin_add_norm,
+        .ssru = twin_ssru,
         .attention = twin_attention,
         .kv_write = twin_kv_write,
-        .topk = twin_topk};
+        .topk = twin_topk,
+        .status = twin_status};
     t->base.ops = &t->ops;
     t->base.name = t->cpu->name;
     return 0;

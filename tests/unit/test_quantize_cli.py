@@ -79,6 +79,17 @@ def test_the_report_lists_the_worst_layers(toy, tmp_path, on):
     assert table[6].startswith("mean")
 
 
+def test_a_student_is_reported_too(tmp_path):
+    """A decoder of simple recurrent units, whose steps the report runs as any other's."""
+    data, sentences = os.path.join("tests", "data", "convert", "pymarian"), tmp_path / "sentences.txt"
+    sentences.write_text("Two dogs play.\n", encoding="utf8")
+    student = str(tmp_path / "student")
+    dragoman("convert", "marian", "--model", os.path.join(data, "ssru.npz"), "--vocab", os.path.join(data, "ssru.spm"),
+             "--source-lang", "en", "--target-lang", "de", "--out", student)
+    report = dragoman("quantize", student, "--out", str(tmp_path / "int8"), "--sentences", str(sentences))
+    assert "tensor " in report and "\nmean" in report
+
+
 def test_rows_and_packed_translate_alike(bundles):
     rows, packed = bundles
     assert translate(rows, LINES, "--beam", "4", "--n-best", "3") == translate(packed, LINES, "--beam", "4", "--n-best", "3")
