@@ -98,6 +98,8 @@ static const struct dg_route table[] = {
     {"GET", "/v3/glossaries/{id}/entries", dg_deepl_glossary_entries, NULL, DEEPL},
     {"PUT", "/v3/glossaries/{id}/dictionaries", dg_deepl_glossary_dictionaries, NULL, DEEPL},
     {"DELETE", "/v3/glossaries/{id}/dictionaries", dg_deepl_glossary_dictionaries, NULL, DEEPL},
+    {"GET", "/v3/translation_memories", dg_deepl_memories, NULL, DEEPL},
+    {"GET", "/v3/translation_memories/{id}", dg_deepl_memory, NULL, DEEPL},
     {"GET", "/v3/languages", dg_deepl_resource_languages, NULL, DEEPL},
     {"GET", "/v3/languages/resources", dg_deepl_resources, NULL, DEEPL},
     {"GET", "/language/translate/v2", NULL, &dg_google_translate, GOOGLE},

@@ -1,6 +1,7 @@
 """DeepL's glossaries of both generations on the wire: kept with --collections, each key its own, the same that /v1/glossaries has."""
 import re
 
+import deepl
 import pytest
 import requests
 
@@ -129,6 +130,32 @@ def test_each_key_has_its_own(tmp_path):
         assert ask(s, "GET", "/v2/" + path, key=b).status_code == 404 and ask(s, "GET", "/v3/glossaries", key=b).json() == {"glossaries": []}
         assert ask(s, "GET", "/v2/glossaries", key="wrong").status_code == ask(s, "POST", "/v3/glossaries", MANY, "wrong").status_code == 403
         assert ask(s, "DELETE", "/v2/" + path, key=a).status_code == 204
+
+
+def test_memories(tmp_path):
+    keys = str(tmp_path / "keys.db")
+    a, b = new_key(keys, "a"), new_key(keys, "b")
+    with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--keys", keys) as s:
+        def make(name, *pairs):
+            made = s.post("/v1/memories", {"name": name, "dictionaries": [{"source": x, "target": y, "entries": {"A cat.": "1", "A dog.": "2"}} for x, y in pairs]},
+                          headers={"Authorization": "Bearer " + a})
+            return made.json()["id"]
+        ids = [make("one", ("en", "de")), make("two", ("en", "de"), ("en", "fr"), ("fr", "en"))]
+        got = ask(s, "GET", "/v3/translation_memories", key=a).json()
+        assert got["total_count"] == 2 and [m["translation_memory_id"] for m in got["translation_memories"]] == ids
+        two = got["translation_memories"][1]
+        assert re.fullmatch(MOMENT, two.pop("creation_time"))
+        assert two == {"translation_memory_id": ids[1], "name": "two", "source_language": "en", "target_languages": ["de", "fr"], "segment_count": 4}
+        one = ask(s, "GET", "/v3/translation_memories?page=1&page_size=1", key=a).json()
+        assert one["total_count"] == 2 and [m["name"] for m in one["translation_memories"]] == ["two"]
+        assert two.items() <= ask(s, "GET", "/v3/translation_memories/" + ids[1], key=a).json().items()
+        assert ask(s, "GET", "/v3/translation_memories/" + ids[1], key=b).status_code == 404
+        assert ask(s, "GET", "/v3/translation_memories", key=b).json() == {"translation_memories": [], "total_count": 0}
+        for query in ("page=x", "page=-1", "page_size=0", "page_size=26", "page="):
+            wrong = ask(s, "GET", "/v3/translation_memories?" + query, key=a)
+            assert wrong.status_code == 400 and query.split("=")[0] in wrong.json()["message"], query
+        client = deepl.DeepLClient(a, server_url=s.url(""))
+        assert [m.segment_count for m in client.list_translation_memories()] == [2, 4] and client.get_translation_memory(ids[0]).name == "one"
 
 
 def test_without_the_flag(tmp_path):

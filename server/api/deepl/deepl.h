@@ -19,6 +19,9 @@ void dg_deepl_glossaries(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_glossary_entries(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_glossary_dictionaries(struct dg_app *app, struct dg_http_exchange *x);
+/* GET /v3/translation_memories, and one of them. */
+void dg_deepl_memories(struct dg_app *app, struct dg_http_exchange *x);
+void dg_deepl_memory(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /v2/glossary-language-pairs. */
 void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x);
@@ -43,6 +46,11 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
 /* What a served language is called as a target: DeepL's clients take the varieties of English and
  * Portuguese alone. Into out, which borrows; how many. */
 size_t dg_deepl_varieties(const char *code, const char *out[2]);
+
+#define DG_DEEPL_TIME 40
+/* A moment as DeepL writes it, with the fraction of a second that its client reads:
+ * "2026-11-23T12:00:00.000Z". */
+void dg_deepl_time(int64_t seconds, char out[DG_DEEPL_TIME]);
 
 /* A code as DeepL writes it: in capitals. */
 void dg_deepl_code(const char *code, char out[36]);

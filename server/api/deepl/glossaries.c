@@ -90,13 +90,9 @@ static void set_dictionary(struct dg_json *o, const struct dg_memory_dictionary 
 /* As v2 or v3 describes it. */
 static struct dg_json *describe(const struct glossary *g, bool v3)
 {
-    char created[32], *end;
+    char created[DG_DEEPL_TIME];
     struct dg_json *o = dg_json_new_object(), *all = dg_json_new_array();
-    /* The client reads the fraction of a second, too. */
-    dg_entries_time(g->info.created_s, created);
-    end = strchr(created, 'Z');
-    if (end)
-        memcpy(end, ".000Z", 6);
+    dg_deepl_time(g->info.created_s, created);
     dg_json_set_string(o, "glossary_id", g->info.id);
     dg_json_set_string(o, "name", g->info.name);
     dg_json_set_string(o, "creation_time", created);

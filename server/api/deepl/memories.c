@@ -1,0 +1,150 @@
+/* GET /v3/translation_memories and one of them: the sentences that /v1/memories keeps, as DeepL
+ * describes them. They answer without being asked; a request may name one all the same. */
+#include "server/api/deepl/deepl.h"
+#include "server/api/entries.h"
+#include "server/api/parameters.h"
+#include "server/api/side.h"
+#include "server/glossaries/collections.h"
+#include "server/http/reply.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "/v3/translation_memories/"
+#define PAGE 10
+#define MOST_OF_PAGE 25
+
+static void fail(struct dg_http_reply *r, const struct dg_error *err)
+{
+    if (err->code == DG_ENOTFOUND)
+        dg_deepl.refuse(r, 404, err->message);
+    else
+        dg_deepl_fail(r, err);
+}
+
+/* *out stays NULL where it has no sentences: DeepL's has a source language. One that has several is
+ * told by the first. */
+static int describe(
+    struct dg_memory *m, const struct dg_memory_info *i, struct dg_json **out, struct dg_error *err)
+{
+    struct dg_memory_dictionary *list;
+    char created[DG_DEEPL_TIME];
+    int64_t segments = 0;
+    size_t n;
+    int rc = dg_memory_dictionaries(m, i->id, &list, &n, err);
+    if (rc != DG_OK || n == 0) {
+        free(list);
+        return rc;
+    }
+    struct dg_json *o = dg_json_new_object(), *targets = dg_json_new_array();
+    for (size_t k = 0; k < n && strcmp(list[k].source_lang, list[0].source_lang) == 0; k++) {
+        const char *target = list[k].target_lang;
+        dg_json_append_take(targets, dg_json_new_string(target, strlen(target)));
+        segments += list[k].pairs;
+    }
+    dg_deepl_time(i->created_s, created);
+    dg_json_set_string(o, "translation_memory_id", i->id);
+    dg_json_set_string(o, "name", i->name);
+    dg_json_set_string(o, "source_language", list[0].source_lang);
+    dg_json_set_take(o, "target_languages", targets);
+    dg_json_set_int(o, "segment_count", segments);
+    dg_json_set_string(o, "creation_time", created);
+    free(list);
+    *out = o;
+    return rc;
+}
+
+/* A number of the query; absent: as it is. */
+static int read_number(
+    const struct dg_json *o, const char *key, long min, long max, long *out, struct dg_error *err)
+{
+    const char *s = dg_parameter_string(o, key);
+    char *end = NULL;
+    if (!dg_parameter(o, key))
+        return DG_OK;
+    errno = 0;
+    const long v = s ? strtol(s, &end, 10) : -1;
+    if (!s || end == s || *end || errno || v < min || v > max)
+        return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
+    *out = v;
+    return DG_OK;
+}
+
+static int list(const struct dg_side *s, struct dg_memory *m, const long page[2],
+    struct dg_json *root, struct dg_error *err)
+{
+    struct dg_memory_info *infos;
+    struct dg_json *all = dg_json_new_array();
+    size_t n;
+    long count = 0;
+    int rc = dg_memory_list(m, DG_MEMORY_SENTENCES, s->owner, &infos, &n, err);
+    for (size_t i = 0; rc == DG_OK && i < n; i++) {
+        struct dg_json *o = NULL;
+        rc = describe(m, &infos[i], &o, err);
+        if (o && count / page[1] == page[0])
+            dg_json_append_take(all, o);
+        else
+            dg_json_free(o);
+        count += o != NULL;
+    }
+    free(infos);
+    dg_json_set_take(root, "translation_memories", all);
+    dg_json_set_int(root, "total_count", count);
+    return rc;
+}
+
+static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
+{
+    struct dg_json *root = dg_json_new_object(), *query = NULL;
+    struct dg_error err = {0};
+    long page[2] = {0, PAGE};
+    bool form;
+    int rc = dg_parameters_read(s->x, &query, &form, &err);
+    if (rc == DG_OK)
+        rc = read_number(query, "page", 0, DG_MEMORY_COLLECTIONS, &page[0], &err);
+    if (rc == DG_OK)
+        rc = read_number(query, "page_size", 1, MOST_OF_PAGE, &page[1], &err);
+    if (rc == DG_OK) {
+        struct dg_memory *m = dg_collections_take(s->app->collections);
+        rc = list(s, m, page, root, &err);
+        dg_collections_give(s->app->collections);
+    }
+    dg_json_free(query);
+    if (rc == DG_OK) {
+        dg_reply_json_take(r, 200, root);
+        return;
+    }
+    dg_json_free(root);
+    fail(r, &err);
+}
+
+static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
+{
+    char id[DG_MEMORY_ID];
+    struct dg_memory_info info;
+    struct dg_json *root = NULL;
+    struct dg_error err = {0};
+    dg_side_part(s, PREFIX, id);
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    int rc = dg_memory_get(m, DG_MEMORY_SENTENCES, s->owner, id, &info, &err);
+    if (rc == DG_OK)
+        rc = describe(m, &info, &root, &err);
+    dg_collections_give(s->app->collections);
+    if (rc == DG_OK && !root)
+        dg_error_set(&err, DG_ENOTFOUND, "the translation memory has no segments");
+    if (root)
+        dg_reply_json_take(r, 200, root);
+    else
+        fail(r, &err);
+}
+
+void dg_deepl_memories(struct dg_app *app, struct dg_http_exchange *x)
+{
+    dg_side_run(app, x, answer_list, dg_deepl.refuse);
+}
+
+void dg_deepl_memory(struct dg_app *app, struct dg_http_exchange *x)
+{
+    dg_side_run(app, x, answer_one, dg_deepl.refuse);
+}
