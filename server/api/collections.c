@@ -65,13 +65,7 @@ static int read_dictionary(struct body *b, const struct dg_json *o, size_t i, st
             dg_json_type_name(dg_json_typeof(o)));
     int rc = dg_json_only(o, where, fields, err);
     if (rc == DG_OK)
-        rc = dg_json_field_string(o, where, "source", &e.source, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_string(o, where, "target", &e.target, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_string(o, where, "format", &e.format, err);
-    if (rc == DG_OK && (!e.source || !e.target))
-        rc = dg_error_field(err, DG_EINVAL, where, "%s must have source and target", where);
+        rc = dg_entries_read_kind(o, where, &e, err);
     return rc == DG_OK ? dg_entries_read(&e, &b->pairs, err) : rc;
 }
 

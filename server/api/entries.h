@@ -15,6 +15,10 @@ struct dg_entries {
     const char *where; /* of the entries' field, for messages */
 };
 
+/* What the object o, called `where`, says of its entries: source, target, format, borrowed from it.
+ * DG_EINVAL with the field. */
+int dg_entries_read_kind(
+    const struct dg_json *o, const char *where, struct dg_entries *e, struct dg_error *err);
 /* Append them to out, in these languages; rows of a file that names others are passed over.
  * DG_EINVAL, DG_ELIMIT with the field. */
 int dg_entries_read(const struct dg_entries *e, struct dg_pair_list *out, struct dg_error *err);

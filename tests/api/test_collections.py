@@ -95,8 +95,8 @@ WRONG = [
     ({"name": "a", "dictionaries": [5]}, "dictionaries[0]"), ({"name": "a", "dictionaries": [{"source": "en", "entries": {"a": "b"}}]}, "dictionaries[0]"),
 ] + [({"name": "a", "dictionaries": [{"source": "en", "target": "de", **d}]}, "dictionaries[0]." + f) for d, f in [
     ({"entries": "one\n"}, "entries"), ({"entries": ""}, "entries"), ({"entries": {}}, "entries"), ({"entries": {"a": 5}}, "entries"),
-    ({"entries": {"a": ""}}, "entries"), ({}, "entries"), ({"entries": "a\tb", "format": "xls"}, "entries"), ({"entries": "<tmx>", "format": "tmx"}, "entries"),
-    ({"entries": "a,b,fr,it", "format": "csv"}, "entries"), ({"source": "!", "entries": {"a": "b"}}, "entries"), ({"entries": {"a": "b"}, "x": 1}, "x")]]
+    ({"entries": {"a": ""}}, "entries"), ({}, "entries"), ({"entries": "a\tb", "format": "xls"}, "format"), ({"entries": {"a": "b"}, "format": "xls"}, "format"), ({"entries": "<tmx>", "format": "tmx"}, "entries"),
+    ({"entries": "a,b,fr,it", "format": "csv"}, "entries"), ({"source": "!", "entries": {"a": "b"}}, "source"), ({"target": "x", "entries": {"a": "b"}}, "target"), ({"entries": {"a": "b"}, "x": 1}, "x")]]
 
 
 @pytest.mark.parametrize("body,field", WRONG, ids=range(len(WRONG)))
