@@ -149,11 +149,26 @@ def test_without_documents_text_still_is_translated(chrome, without, tmp_path): 
     assert page.output() == f"<p>{GERMAN}</p>" and not page["error"].is_displayed()
 
 
+@pytest.mark.parametrize("dialects", ["none", "libretranslate"])
+def test_without_dialects_text_still_is_translated(chrome, tmp_path, dialects):  # noqa: F811
+    """Documents go by LibreTranslate's and DeepL's routes: a server without them is no fault to report."""
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--dialects", dialects) as server:
+        page = DocumentPage(chrome, server)
+        assert "--documents FILE --dialects all" in page["formats"].text and not page["error"].is_displayed()
+        assert set(page["file"].get_attribute("accept").split(",")) == AS_TEXT
+        page.upload(tmp_path / "report.docx", docx(TEXT))
+        page.until(lambda: "--dialects all" in page["error"].text)
+        page.translate(TEXT)
+        assert page.output() == GERMAN and not page["error"].is_displayed()
+    chrome.get_log("browser")
+
+
 def test_a_server_that_is_gone_is_asked_again(chrome, served, tmp_path):  # noqa: F811
     page = DocumentPage(chrome, served)
     with unplugged(page, "*/v2/document/*"):
         page.upload(tmp_path / "a.docx", docx(TEXT))
         page.until(lambda: page.state().startswith("The server does not answer"))
+        assert axe(page) == "[]"
     page.finished()
 
 

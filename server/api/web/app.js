@@ -49,8 +49,7 @@ async function load() {
   try {
     state.models = (await api.models()).models;
     $('error').hidden = true;
-    api.index().then((i) => ($('version').textContent = i.version), () => {});
-    documents.load().catch(fail);
+    about().catch(fail);
   } catch (e) {
     fail(e);
     if (e.status === 0 || e.status === 503) setTimeout(load, STARTING_MS); // not there yet, or not any more
@@ -69,6 +68,12 @@ async function load() {
   choose($('target'), local.get('dragoman-target') || codes('target').find((c) => c !== 'en'));
   follow();
   models.show(state.models);
+}
+
+async function about() {
+  const {version, routes} = await api.index();
+  $('version').textContent = version;
+  await documents.load(routes);
 }
 
 // Translate what the link holds after its #.

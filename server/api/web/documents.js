@@ -17,6 +17,7 @@ export class Documents {
     this.fail = fail;
     this.focus = focus;
     this.served = [];
+    this.needs = '--documents FILE';
     this.file = null;
     this.result = null;
     $('document-close').addEventListener('click', () => this.close());
@@ -24,15 +25,17 @@ export class Documents {
     $('document-download').addEventListener('click', () => save(this.result.blob, this.result.name));
   }
 
-  // Ask which kinds of files are served, and say so.
-  async load() {
-    const {filesTranslation, supportedFilesFormat} = await api.settings();
+  // Ask which kinds of files are served, and say so. routes: of the server; these two are other servers' dialects.
+  async load(routes) {
+    const spoken = ['GET /frontend/settings', 'POST /v2/document'].every((r) => routes.includes(r));
+    const {filesTranslation, supportedFilesFormat} = spoken ? await api.settings() : {};
+    this.needs = spoken ? '--documents FILE' : '--documents FILE --dialects all';
     this.served = filesTranslation ? supportedFilesFormat : [];
     const all = this.endings();
     $('file').accept = all.join(',');
     $('formats').textContent = `Files: ${all.join(' ')}`;
     if (!this.served.length)
-      $('formats').append('. Other documents need a server that runs with ', node('code', {}, '--documents FILE'), '.');
+      $('formats').append('. Other documents need a server that runs with ', node('code', {}, this.needs), '.');
   }
 
   endings() {
@@ -46,7 +49,7 @@ export class Documents {
     if (this.served.includes(ending)) return {document: true};
     if (AS_SOURCE[ending]) return {format: AS_SOURCE[ending]};
     return {refused: this.served.length ? `Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
-      `This server does not translate files like ${name}: it runs without --documents FILE. It translates ${this.endings().join(' ')}.`};
+      `This server does not translate files like ${name}: it runs without ${this.needs}. It translates ${this.endings().join(' ')}.`};
   }
 
   close() {
