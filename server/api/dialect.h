@@ -15,6 +15,8 @@ struct dg_dialect {
     /* its own server lets pages from anywhere read its answers (cors.h) */
     bool for_pages;
     struct dg_gate_manner gate;
+    /* the header in which its own server gives a request's id; NULL: none */
+    const char *id_header;
     /* how paths of its API begin that are not served here, NULL at the end; none: in no one way */
     const char *prefixes[3];
     /* Fill r with an error that is not a handler's: 404, 405, or a body that is too large. */

@@ -212,6 +212,14 @@ static void fill_error(const struct dg_dialect *dialect, struct dg_http_reply *r
         dg_reply_error(r, status, code, field, message);
 }
 
+/* Headers that every reply of a dialect has. */
+static void mark(
+    const struct dg_app *app, struct dg_http_exchange *x, const struct dg_dialect *dialect)
+{
+    dg_cors_mark(app->cors, x, dialect);
+    dg_http_set_id_header(x, dialect ? dialect->id_header : NULL);
+}
+
 /* There is no such route. */
 static void refuse(
     struct dg_http_exchange *x, int status, const char *allow, const struct dg_dialect *dialect)
@@ -239,7 +247,7 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     const struct dg_dialect *dialect;
     const struct dg_route *route = dg_routes_find(
         request->method, request->path, app->config.dialects, &status, allow, &dialect);
-    dg_cors_mark(app->cors, x, dialect);
+    mark(app, x, dialect);
     if (!route) {
         refuse(x, status, allow, dialect);
         return;
@@ -268,7 +276,7 @@ void dg_routes_refuse(void *arg, struct dg_http_exchange *x, int status, const c
     char allow[64];
     int found;
     dg_routes_find(request->method, request->path, app->config.dialects, &found, allow, &dialect);
-    dg_cors_mark(app->cors, x, dialect);
+    mark(app, x, dialect);
     fill_error(dialect, r, status, code, status == 413 ? "body" : NULL, message);
 }
 

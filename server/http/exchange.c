@@ -90,6 +90,8 @@ enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
     if (x->coding)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, x->coding);
     MHD_add_response_header(response, "X-Request-Id", x->id);
+    if (x->id_header)
+        MHD_add_response_header(response, x->id_header, x->id);
     if (x->trace[0] != '\0')
         MHD_add_response_header(response, "traceparent", x->trace);
     if (r->close || atomic_load(&x->http->draining))
@@ -197,6 +199,11 @@ const void *dg_http_tag(const struct dg_http_exchange *x)
 void dg_http_set_headers(struct dg_http_exchange *x, const char *const (*headers)[2])
 {
     x->headers = headers;
+}
+
+void dg_http_set_id_header(struct dg_http_exchange *x, const char *name)
+{
+    x->id_header = name;
 }
 
 void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg)

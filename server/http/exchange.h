@@ -62,6 +62,7 @@ struct dg_http_exchange {
     struct dg_http_reply reply;
     const void *tag;
     const char *const (*headers)[2]; /* of every reply, see dg_http_set_headers; NULL: none */
+    const char *id_header;           /* the name that its id has besides, or NULL */
     char id[DG_HTTP_ID_BYTES];
     char trace[DG_TRACE_PARENT_BYTES];
     char type[DG_HTTP_TYPE_BYTES];

@@ -119,6 +119,8 @@ const void *dg_http_tag(const struct dg_http_exchange *x);
 /* Headers of its reply, whichever code makes it: NULL-ended pairs of name and value, static
  * storage. HTTP thread. */
 void dg_http_set_headers(struct dg_http_exchange *x, const char *const (*headers)[2]);
+/* Have its reply give the request's id under this name, too; static storage. HTTP thread. */
+void dg_http_set_id_header(struct dg_http_exchange *x, const char *name);
 /* The reply, from within handle or finish; its body is taken. */
 void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 

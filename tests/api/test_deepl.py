@@ -35,6 +35,13 @@ def test_json_and_form(server):
         expected["translations"][0], billed_characters=6, model_type_used="quality_optimized")]}
 
 
+def test_every_reply_has_a_trace_id(server):
+    for path, body in (("/v2/translate", {"text": ["Hello."], "target_lang": "DE", "source_lang": "EN"}), ("/v2/translate", {}), ("/v2/none", {}), ("/v2/usage", {})):
+        reply = server.post(path, body, headers={"X-Request-Id": "abc"})
+        assert reply.headers["X-Trace-ID"] == reply.headers["X-Request-Id"] == "abc"
+    assert "X-Trace-ID" not in server.get("/livez").headers
+
+
 def test_languages_found_out(server):
     answer = server.post("/v2/translate", {"text": [GERMAN, ENGLISH], "target_lang": "fr"}).json()["translations"]
     assert answer == [{"detected_source_language": "DE", "text": own(server, GERMAN, "de", "fr")},

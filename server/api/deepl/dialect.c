@@ -52,6 +52,7 @@ void dg_deepl_time(int64_t seconds, char out[DG_DEEPL_TIME])
 
 const struct dg_dialect dg_deepl = {
     .name = "deepl",
+    .id_header = "X-Trace-ID",
     .prefixes = {"/v2/", "/v3/"},
     .gate = {.find_key = find_key, .refuse = refuse_key},
     .refuse = error,
