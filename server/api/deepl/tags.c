@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* In a list: each tag of a text is looked up in them, one by one. */
+#define MOST_NAMES 256
+
 static size_t count_names(const char *s)
 {
     size_t n = 0;
@@ -44,6 +47,9 @@ static int read_list(const struct dg_json *o, const char *key, struct dg_arena *
             return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
         most += count_names(s);
     }
+    if (most > MOST_NAMES)
+        return dg_error_field(err, DG_EINVAL, key,
+            "Value for '%s' not supported: %zu names, the limit is %d.", key, most, MOST_NAMES);
     const char **list = dg_arena_array(arena, most + 1, sizeof *list);
     for (size_t i = 0; list && i < items; i++)
         if (!add_names(arena, dg_json_string(array ? dg_json_at(v, i) : v, NULL), list, &n))
