@@ -54,6 +54,21 @@ def test_losses_are_the_cpus(data, cpu, tmp_path, precision, tolerance):
         assert got[update] == pytest.approx(cpu[update], rel=tolerance), update
 
 
+def test_micro_batches_fit_the_device(data, tmp_path, monkeypatch):
+    """Its memory counts, not the host's: many tokens where there is much, fewer where there is little, an error where none fit."""
+    def run(memory):
+        monkeypatch.setenv("DRAGOMAN_EMU_MEMORY", str(memory))
+        out = tmp_path / str(memory)
+        command = runs.command(data, out, "--device", "cuda", *SETTINGS, "--set", "training.updates=1")
+        return out, runs.subprocess.run(command, text=True, capture_output=True, timeout=300)
+    much, done = run(16 << 30)
+    assert done.returncode == 0 and runs.checkpoint(much, 1)["micro_tokens"] == 32768, done.stderr
+    little, done = run(110 << 20)
+    assert done.returncode == 0 and 512 <= runs.checkpoint(little, 1)["micro_tokens"] <= 16384, done.stderr
+    _, done = run(33 << 20)
+    assert done.returncode == 1 and "the device has 0.0 GiB" in done.stderr, done.stderr
+
+
 def test_goes_on_from_a_checkpoint(data, tmp_path):
     """The same device goes on bit for bit: sums have one order there, too."""
     whole, half = tmp_path / "whole", tmp_path / "half"

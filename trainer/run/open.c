@@ -63,6 +63,12 @@ static int try_device(
         rc = dg_device_open(&r->device, &be, err);
     if (!rc)
         rc = dg_train_open(be, &train, err);
+    r->device_bytes = 0;
+    if (!rc && be->ops->memory && !be->ops->on_host) {
+        struct dg_memory memory;
+        rc = be->ops->memory(be, &memory, err);
+        r->device_bytes = rc ? 0 : memory.free;
+    }
     dg_train_close(train);
     dg_device_close(be);
     return rc;
@@ -247,7 +253,8 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
         return rc;
     dg_dataset_worst(r->data, &data, &worst);
     dg_training_plan_make(r->recipe, &r->config,
-        worst.max_source > worst.max_target ? worst.max_source : worst.max_target, &r->plan);
+        worst.max_source > worst.max_target ? worst.max_source : worst.max_target, r->device_bytes,
+        &r->plan);
     return 0;
 }
 

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { MICRO_MOST = 4096, MICRO_LEAST = 512 };
+enum { MICRO_MOST = 4096, DEVICE_MICRO_MOST = 32768, MICRO_LEAST = 512 };
 
 /* Limits, not what is free at the moment: a control group counts the page cache as used. */
 void dg_training_plan_memory(
@@ -21,7 +21,8 @@ void dg_training_plan_memory(
 
 static const char *who_allows(const struct dg_training_plan *p)
 {
-    return p->limited   ? "ulimit allows"
+    return p->device    ? "the device has"
+           : p->limited ? "ulimit allows"
            : p->grouped ? "the control group allows"
                         : "the machine has";
 }
@@ -51,29 +52,35 @@ static size_t activation_bytes(const struct dg_config *c, uint64_t micro, uint32
 }
 
 void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t longest,
-    struct dg_training_plan *out)
+    size_t device_bytes, struct dg_training_plan *out)
 {
     const size_t block = dg_param_block_size(c) * sizeof(float);
     memset(out, 0, sizeof *out);
     out->parameters = dg_config_parameters(c);
     out->threads = (uint64_t)(r->training.threads > 0 ? r->training.threads : dg_cores_available());
-    find_memory(out);
+    if (device_bytes) {
+        out->device = true;
+        out->available = device_bytes;
+    } else {
+        find_memory(out);
+    }
+    /* Threads of the host validate; a device trains alone. */
+    const size_t workers = out->device ? 1 : (size_t)out->threads;
     out->micro_tokens = (uint64_t)r->training.micro_tokens;
     if (!out->micro_tokens)
-        for (out->micro_tokens = MICRO_MOST; out->micro_tokens > MICRO_LEAST;
-             out->micro_tokens /= 2)
-            if (out->threads * activation_bytes(c, out->micro_tokens, longest) <=
-                out->available / 2)
+        for (out->micro_tokens = out->device ? DEVICE_MICRO_MOST : MICRO_MOST;
+             out->micro_tokens > MICRO_LEAST; out->micro_tokens /= 2)
+            if (workers * activation_bytes(c, out->micro_tokens, longest) <= out->available / 2)
                 break;
     out->weights = block;
     out->optimizer = (r->training.ema > 0 ? 3 : 2) * block;
-    out->gradients = out->threads * block;
-    out->activations = out->threads * activation_bytes(c, out->micro_tokens, longest);
+    out->gradients = workers * block;
+    out->activations = workers * activation_bytes(c, out->micro_tokens, longest);
     const size_t search = 2 * block + out->threads * ((size_t)64 << 20),
                  average = 3 * block; /* sums as doubles, and their mean */
     out->validation = search > average ? search : average;
-    out->total =
-        out->weights + out->optimizer + out->gradients + out->activations + out->validation;
+    out->total = out->weights + out->optimizer + out->gradients + out->activations +
+                 (out->device ? 0 : out->validation);
 }
 
 static void add_line(struct dg_buffer *b, const char *what, size_t bytes)
