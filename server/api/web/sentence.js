@@ -35,6 +35,7 @@ export class SentencePanel {
     $('sentence').hidden = false;
     $('alternatives').replaceChildren();
     $('nbest').open = $('attention').open = false;
+    $('nbest').querySelector('ol').replaceChildren(); // of another sentence
     this.attention.clear();
     this.show_flags();
     const text = entry.span.textContent;
