@@ -14,7 +14,7 @@ struct dg_number_style; /* static tables, never freed */
 /* NULL: not known, as of a region that differs from its language ("de-CH"). */
 const struct dg_number_style *dg_number_style_of(const char *language);
 
-/* A number in its digits; the last n_fraction are behind the decimal sign. */
+/* A number in its digits; the last n_fraction are after the decimal sign. */
 struct dg_number {
     char digits[DG_NUMBER_DIGITS];
     size_t n, n_fraction;

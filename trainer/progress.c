@@ -100,7 +100,8 @@ void dg_progress_pairs(struct dg_progress *p, const char *doing, uint64_t done, 
     dg_progress_draw(p, line);
 }
 
-void dg_progress_training_line(const struct dg_progress_training *t, int columns, char out[160])
+void dg_progress_training_line(
+    const struct dg_progress_training *t, int columns, char out[DG_PROGRESS_LINE])
 {
     char done[32], all[32], rate[32], left[32], bar[WIDEST_BAR + 3], scores[2][64];
     dg_progress_count((uint64_t)t->update, done);
@@ -120,6 +121,6 @@ void dg_progress_training_line(const struct dg_progress_training *t, int columns
     bar[0] = '\0';
     if (cells >= 4)
         dg_progress_bar(t->updates > 0 ? (double)t->update / (double)t->updates : 0, cells, bar);
-    snprintf(out, 160, "%s/%s%s%s%s%s %s tokens/s  ETA %s", done, all, *bar ? " " : "", bar,
-        n > 0 ? scores[0] : "", n > 1 ? scores[1] : "", rate, left);
+    snprintf(out, DG_PROGRESS_LINE, "%s/%s%s%s%s%s %s tokens/s  ETA %s", done, all, *bar ? " " : "",
+        bar, n > 0 ? scores[0] : "", n > 1 ? scores[1] : "", rate, left);
 }

@@ -22,7 +22,7 @@ static const struct dg_progress_training run = {
 static void test_training_line(void **state)
 {
     (void)state;
-    char line[160];
+    char line[DG_PROGRESS_LINE];
     dg_progress_training_line(&run, 120, line);
     assert_string_equal(line, "60,000/280,000 [=====>                  ] loss 2.931  ppl 6.45  "
                               "21,034 tokens/s  ETA 1 d 03:10");
@@ -38,7 +38,7 @@ static void test_always_fits(void **state)
 {
     (void)state;
     struct dg_progress_training t = run;
-    char line[160];
+    char line[DG_PROGRESS_LINE];
     for (int columns = 60; columns < 140; columns++)
         for (int64_t update = 1; update < 100000000; update *= 10) {
             t.update = update;

@@ -291,7 +291,7 @@ void dg_trainlog_tick(struct dg_trainlog *l, int64_t update, int64_t updates, do
     l->tick_ns = now;
     if (!dg_progress_due(&l->bar))
         return;
-    char line[160];
+    char line[DG_PROGRESS_LINE];
     const struct dg_progress_training t = {update, updates, l->loss, perplexity(l->nll),
         l->tokens_per_s, per((double)(updates - update), l->updates_per_s)};
     dg_progress_training_line(&t, dg_progress_columns(), line);
