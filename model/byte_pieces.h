@@ -1,4 +1,4 @@
-/* Byte pieces: "<0xE2>" stands for one byte of a character that the vocabulary has no piece for. An
+/* Byte pieces: "<0xE2>" is one byte of a character that the vocabulary has no piece for. An
  * answer's bytes are to make whole characters, so a search may say a byte only where UTF-8 goes on
  * with it: an automaton whose state is the bytes of the character that is begun. Control characters
  * are no answer, either. Const after open; pure functions: any thread.

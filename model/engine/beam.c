@@ -99,7 +99,7 @@ static uint32_t own_from(const struct dg_beam *b)
     return b->n_prefix < b->t ? b->n_prefix : b->t;
 }
 
-/* Would </s> be too early behind t pieces? */
+/* Would </s> be too early after t pieces? */
 static bool too_early(const struct dg_beam *b, uint32_t t)
 {
     return t + 1 < b->search.min_len + b->n_lead;
@@ -117,7 +117,7 @@ static uint32_t blocked(const struct dg_beam *b)
     return most;
 }
 
-/* Is the piece behind t others the one of a given rank? */
+/* Is the piece after t others the one of a given rank? */
 static bool picks(const struct dg_beam *b, uint32_t t)
 {
     return b->search.pick && t == b->n_prefix;

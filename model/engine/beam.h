@@ -1,11 +1,11 @@
 /* Beam search without tensors (contract 5; paper section 6.1, Wu et al. 2016): takes each live
- * row's best candidates and decides who lives, who is finished and when to stop. One thread at a
- * time per beam. Each step the 2K best of all candidates are looked at (ties: smaller row, then
- * smaller id): those that end in </s> enter the finished set (the best n_best by logP/lp stay), the
- * first K others live on. It stops when the set is full and the best live logP/lp(max_len) is not
- * above its worst score. K = 1 is greedy: the best candidate alone. A piece that is never put out
- * (padding) is no candidate, though its share of the probability stays its own; nor is a byte that
- * makes no whole character. */
+ * row's best candidates and decides which live on, which are finished and when to stop. One thread
+ * at a time per beam. Each step the 2K best of all candidates are looked at (ties: smaller row,
+ * then smaller id): those that end in </s> enter the finished set (the best n_best by logP/lp
+ * stay), the first K others live on. It stops when the set is full and the best live
+ * logP/lp(max_len) is not above its worst score. K = 1 is greedy: the best candidate alone. A piece
+ * that is never put out (padding) is no candidate, though its share of the probability stays its
+ * own; nor is a byte that makes no whole character. */
 #ifndef DG_MODEL_ENGINE_BEAM_H
 #define DG_MODEL_ENGINE_BEAM_H
 

@@ -19,7 +19,7 @@ struct dg_spelling {
     const uint32_t *next;
 };
 
-/* The state behind ids[n]; n_states when they are spelt already, or leave the automaton. */
+/* The state after ids[n]; n_states when they are spelt already, or leave the automaton. */
 uint32_t dg_spelling_state(const struct dg_spelling *s, const int32_t *ids, uint32_t n);
 
 /* One row's place in its search. */

@@ -2,6 +2,7 @@
 #include "model/engine/cache.h"
 #include "model/engine/candidates.h"
 #include "model/engine/internal.h"
+#include "model/engine/limits.h"
 #include "model/engine/pipelined_step.h"
 #include "model/model_internal.h"
 
@@ -10,65 +11,6 @@
 
 /* A longer shortlist saves little, and each sentence holds its own rows. */
 #define DG_MAX_SHORTLIST 4096u
-
-static const struct dg_engine_limits defaults = {.max_source = 512, .max_target = 1024};
-/* STEP_ROWS: where the device does not say how many keep it busy. SENTENCES: the fewest. */
-enum { STEP_ROWS = 128, SENTENCES = 64 };
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static void resolve_limits(const struct dg_model *m, const struct dg_ops *ops,
-    const struct dg_engine_limits *in, struct dg_engine_limits *out)
-{
-    const struct dg_config *c = &m->config;
-    *out = in ? *in : defaults;
-    if (!out->max_rows)
-        out->max_rows = ops->step_rows ? ops->step_rows : STEP_ROWS;
-    if (!out->max_sentences)
-        out->max_sentences = out->max_rows / 2 > SENTENCES ? out->max_rows / 2 : SENTENCES;
-    if (!out->max_source)
-        out->max_source = defaults.max_source;
-    if (!out->max_target)
-        out->max_target = defaults.max_target;
-    out->max_source = least(out->max_source, m->max_positions);
-    out->max_target = least(out->max_target, m->max_positions);
-    /* Who asks for no beam has the model's own, whatever others may ask for. */
-    out->max_beam = least(out->max_beam > c->beam ? out->max_beam : c->beam, out->max_rows);
-    out->max_search = least(
-        out->max_search ? out->max_search : out->max_source + c->extra_length, out->max_target);
-}
-
-/* Blocks for the hypotheses of one search: an SSRU decoder keeps no keys and values. */
-static uint32_t search_blocks(const struct dg_config *c, uint32_t beam, uint32_t max_len)
-{
-    return c->decoder == DG_DECODER_SSRU ? 0 : beam * dg_cache_blocks(max_len);
-}
-
-/* Default: every row at 80 positions, every sentence's memory at 64; but always room for the
- * largest search, and for a longest target that is only scored. */
-static uint32_t cache_blocks(const struct dg_config *c, const struct dg_engine_limits *l)
-{
-    if (l->cache_bytes)
-        return (uint32_t)(l->cache_bytes / dg_cache_block_bytes(c));
-    uint32_t n = search_blocks(c, l->max_rows, 5 * DG_BLOCK) + l->max_sentences * 4;
-    uint32_t search = search_blocks(c, l->max_beam, l->max_search),
-             scored = search_blocks(c, 1, l->max_target);
-    uint32_t one = dg_cache_blocks(l->max_source) + (search > scored ? search : scored);
-    return n > one ? n : one;
-}
-
-/* Rows of an encoder pass: what keeps the device busy, but no more than all sentences have
- * together, and at least one's. */
-static uint32_t encode_rows(const struct dg_ops *ops, const struct dg_engine_limits *l)
-{
-    const size_t all = (size_t)l->max_sentences * l->max_source;
-    uint32_t n = ops->busy_rows < all ? ops->busy_rows : (uint32_t)all;
-    n = n > DG_ENCODE_ROWS ? n : DG_ENCODE_ROWS;
-    return n > l->max_source ? n : l->max_source;
-}
 
 /* Of one call: hypotheses, or pieces encoded together. */
 static size_t most_rows(const struct dg_engine *e)
@@ -134,12 +76,12 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
     struct dg_engine *e = calloc(1, sizeof *e);
     if (!e)
         return dg_error_set(err, DG_ENOMEM, "no memory for an engine");
-    resolve_limits(model, be->ops, limits, &e->limits);
+    dg_engine_limits_resolve(model, be->ops, limits, &e->limits);
     e->model = model;
     e->be = be;
     e->max_rows = e->limits.max_rows;
-    e->encode_rows = encode_rows(be->ops, &e->limits);
-    uint32_t blocks = cache_blocks(&model->config, &e->limits);
+    e->encode_rows = dg_engine_limits_encode_rows(be->ops, &e->limits);
+    uint32_t blocks = dg_engine_limits_cache_blocks(&model->config, &e->limits);
     int rc;
     if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
         (rc = dg_state_pool_open(&e->states, be, &model->config, e->max_rows, err)) ||
@@ -272,7 +214,7 @@ static void narrow(const struct dg_engine *e, const struct dg_sentence *in, stru
     const uint32_t cross = dg_cache_blocks(in->n_source), n = e->cache.n_blocks;
     while (in->terms && s->beam > s->n_best &&
            (s->beam > e->max_rows ||
-               cross + search_blocks(&e->model->config, s->beam, s->max_len) > n))
+               cross + dg_engine_limits_search_blocks(&e->model->config, s->beam, s->max_len) > n))
         s->beam--;
 }
 
@@ -284,8 +226,9 @@ int dg_engine_admit(
     if (rc)
         return rc;
     narrow(e, in, &search);
-    uint32_t blocks = dg_cache_blocks(in->n_source) +
-                      search_blocks(&e->model->config, search.beam, search.max_len);
+    uint32_t blocks =
+        dg_cache_blocks(in->n_source) +
+        dg_engine_limits_search_blocks(&e->model->config, search.beam, search.max_len);
     if (blocks > e->cache.n_blocks || search.beam > e->max_rows)
         return dg_error_set(err, DG_ELIMIT,
             "a sentence of %u pieces with beam %u and up to %u pieces out needs %u cache blocks of "

@@ -1,5 +1,5 @@
 /* The engine: many sentences translated side by side, driven step by step (contract 2).
- * admit -> step, step, ... -> poll. Sentences stand at different positions in one step; each one's
+ * admit -> step, step, ... -> poll. Sentences are at different positions in one step; each one's
  * answer is, bit for bit, what it would be alone. One thread at a time per engine; the model is
  * shared, const after open. */
 #ifndef DG_MODEL_ENGINE_ENGINE_H

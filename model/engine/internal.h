@@ -1,7 +1,7 @@
 /* The engine as its own files see it: engine.c (admission, answers), live.c (one sentence), step.c
  * (encode, decode), align.c (where rows look), candidates.c (logits and what is best of them),
- * pipelined_step.c (decode with the search's state on the device). Only model/engine includes this;
- * one thread at a time per engine. */
+ * pipelined_step.c and pipelined_read.c (decode with the search's state on the device), limits.c.
+ * Only model/engine includes this; one thread at a time per engine. */
 #ifndef DG_MODEL_ENGINE_INTERNAL_H
 #define DG_MODEL_ENGINE_INTERNAL_H
 

@@ -40,7 +40,7 @@ struct dg_live {
     /* the next step is the host's: the device's candidates were too few */
     bool on_host;
     /* Pipelined steps: its place on the device, -1: none yet; hypotheses there after the steps
-     * submitted so far, 0: what is there is old; steps submitted and not read yet. */
+     * submitted so far, 0: the device's copy is stale; steps submitted and not read yet. */
     int32_t place;
     uint32_t device_hyps, in_flight;
     struct dg_result result;

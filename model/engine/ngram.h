@@ -1,11 +1,11 @@
-/* Runs of pieces that stand in a sequence already. Pure functions over ids; any thread. */
+/* Runs of pieces that a sequence already has. Pure functions over ids; any thread. */
 #ifndef DG_MODEL_ENGINE_NGRAM_H
 #define DG_MODEL_ENGINE_NGRAM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Would `next` behind ids[n] complete a run of `order` pieces (>= 1) that is there already? */
+/* Would `next` after ids[n] complete a run of `order` pieces (>= 1) that is there already? */
 bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next);
 
 /* At most how many different pieces would: places where the last order - 1 pieces stood before. */

@@ -27,7 +27,7 @@ int dg_output_rows_open(const struct dg_model *m, struct dg_backend *be, const i
     uint32_t n, bool own, struct dg_output_rows **out, struct dg_error *err);
 void dg_output_rows_close(struct dg_output_rows *o); /* NULL is fine */
 
-/* Where an id stands in the list; -1: it does not. */
+/* The place of an id in the list; -1: it has none. */
 int32_t dg_output_rows_find(const struct dg_output_rows *o, int32_t id);
 
 #endif

@@ -24,44 +24,11 @@
 #include "model/engine/pipelined_step.h"
 
 #include "kernels/device_search.h"
+#include "model/engine/pipelined_internal.h"
 #include "model/model_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-/* A sentence's part of a submitted step. */
-struct part {
-    /* NULL: it has left */
-    struct dg_live *s;
-    /* its first row, and its first among the hypotheses that live on */
-    uint32_t row, out;
-    /* rows; hypotheses that live on, as far as there are candidates */
-    uint32_t n_in, n_out;
-    /* candidates of each row */
-    uint32_t want;
-};
-
-struct step {
-    /* [n] of [max_sentences] */
-    struct part *parts;
-    uint32_t n;
-};
-
-struct dg_pipelined_step {
-    struct dg_device_search *search;
-    /* step i is in steps[i % 2] until it is read */
-    struct step steps[2];
-    uint64_t submitted, collected;
-    /* Of the step that is being made: [max_sentences] each. */
-    struct dg_device_search_part *parts;
-    struct dg_device_search_sentence *newcomers;
-    /* [max_rows] the last piece of each newcomer's hypothesis, and its log-probability */
-    int32_t *last;
-    double *logprob;
-    /* [n_places] of [max_sentences]: free places on the device, a stack */
-    int32_t *places;
-    uint32_t n_places;
-};
 
 static struct dg_device_search_limits limits_of(const struct dg_engine *e)
 {
@@ -136,25 +103,12 @@ void dg_pipelined_step_close(struct dg_engine *e)
     e->pipelined = NULL;
 }
 
-/* What the device has of s is old. Its part of steps on their way is passed over as they are read.
- */
-static void leave_device(struct dg_pipelined_step *ps, struct dg_live *s)
-{
-    for (uint64_t i = ps->collected; s->in_flight && i < ps->submitted; i++) {
-        struct step *f = &ps->steps[i % 2];
-        for (uint32_t p = 0; p < f->n; p++)
-            if (f->parts[p].s == s)
-                f->parts[p].s = NULL;
-    }
-    s->device_hyps = s->in_flight = 0;
-}
-
 void dg_pipelined_step_forget(struct dg_engine *e, struct dg_live *s)
 {
     struct dg_pipelined_step *ps = e->pipelined;
     if (!ps)
         return;
-    leave_device(ps, s);
+    dg_pipelined_leave(ps, s);
     /* The device works in order: whatever is placed here next is placed after those steps. */
     if (s->place >= 0)
         ps->places[ps->n_places++] = s->place;
@@ -246,7 +200,7 @@ static struct dg_device_search_part part_of(struct dg_engine *e, struct dg_live 
 }
 
 /* The parts of the next step, of all that advance; returns its rows. */
-static uint32_t pack(struct dg_engine *e, struct step *f)
+static uint32_t pack(struct dg_engine *e, struct dg_pipelined_submitted *f)
 {
     struct dg_pipelined_step *ps = e->pipelined;
     uint32_t rows = 0, outs = 0;
@@ -257,7 +211,7 @@ static uint32_t pack(struct dg_engine *e, struct step *f)
         if (!advances(s))
             continue;
         const struct dg_device_search_part p = ps->parts[f->n] = part_of(e, s, rows);
-        f->parts[f->n++] = (struct part){s, rows, outs, p.n_in, p.n_out, p.k};
+        f->parts[f->n++] = (struct dg_pipelined_part){s, rows, outs, p.n_in, p.n_out, p.k};
         rows += p.n_in;
         outs += p.n_out;
         /* The step after this one reads what lives on here, before the host knows who does. */
@@ -296,7 +250,7 @@ static void run_step(struct dg_engine *e, const struct dg_device_search_step *st
 static uint32_t submit(struct dg_engine *e)
 {
     struct dg_pipelined_step *ps = e->pipelined;
-    struct step *f = &ps->steps[ps->submitted % 2];
+    struct dg_pipelined_submitted *f = &ps->steps[ps->submitted % 2];
     uint32_t rows = pack(e, f);
     if (!rows)
         return 0;
@@ -324,94 +278,6 @@ void dg_pipelined_step_warm(struct dg_engine *e)
     }
 }
 
-/* Has the device let the same hypotheses live on? A search that is done has none to compare. */
-static bool agrees(
-    const struct dg_live *s, const struct part *p, const struct dg_device_search_found *found)
-{
-    const struct dg_beam *b = &s->beam;
-    /* The rows of the host's beam, in order, against the device's. */
-    for (uint32_t r = 0; r < b->n_live; r++)
-        if (found->parents[p->out + r] != (int32_t)b->parents[r] ||
-            found->pieces[p->out + r] != dg_beam_last(b, r, -1))
-            return false;
-    /* Fewer than n_out: candidates ran out, and the device must have noticed, too. */
-    return b->done || b->n_live == p->n_out || found->pieces[p->out + b->n_live] < 0;
-}
-
-static void unlink_live(struct dg_engine *e, struct dg_live *s)
-{
-    struct dg_live **link = &e->live;
-    while (*link != s)
-        link = &(*link)->next;
-    *link = s->next;
-}
-
-/* A sentence's candidates have come: let its search decide. found NULL: the device failed, there
- * are none, and the search ends. */
-static void advance(struct dg_engine *e, struct dg_live *s, const struct part *p,
-    const struct dg_device_search_found *found)
-{
-    struct dg_beam *b = &s->beam;
-    struct dg_candidates c = {0};
-    if (found) {
-        const size_t at = p->row * found->ld;
-        c = (struct dg_candidates){.logprob = found->logprob + at,
-            .ids = found->ids + at,
-            .k = p->want,
-            .ld = found->ld,
-            .sources = found->sources + p->row};
-    }
-    const bool bytes = found && dg_beam_offers_no_character(b, &c);
-    if (bytes && dg_beam_short(b, &c)) {
-        leave_device(e->pipelined, s);
-        s->on_host = true;
-        return;
-    }
-    /* The slots that the step wrote to, noted before rows change places. */
-    for (uint32_t r = 0; r < b->n_live; r++)
-        s->history[0][(size_t)r * b->search.max_len + b->t] = dg_live_slot(e, s, r, b->t);
-    dg_beam_advance(b, &c);
-    if (found && !agrees(s, p, found)) {
-        if (!bytes) /* what follows is computed from the device's choice: it cannot be mended */
-            e->be->ops->device_search->refute(e->be, "which hypotheses live on");
-        leave_device(e->pipelined, s);
-    }
-    if (b->done) {
-        unlink_live(e, s);
-        dg_engine_retire(e, s);
-    } else {
-        dg_live_reorder(s);
-    }
-}
-
-/* Read the oldest step; returns its rows, of sentences that are still there. */
-static uint32_t collect(struct dg_engine *e)
-{
-    struct dg_pipelined_step *ps = e->pipelined;
-    struct step *f = &ps->steps[ps->collected++ % 2];
-    struct dg_device_search_found found;
-    /* Here the host waits for the device, which has the next step to go on with meanwhile. */
-    const bool whole = e->be->ops->device_search->wait(e->be, ps->search, &found);
-    uint32_t rows = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct part *p = &f->parts[i];
-        if (!p->s) /* finished, cancelled: one step too many */
-            continue;
-        p->s->in_flight--;
-        rows += p->n_in;
-        advance(e, p->s, p, whole ? &found : NULL);
-    }
-    return rows;
-}
-
-uint32_t dg_pipelined_step_drain(struct dg_engine *e)
-{
-    uint32_t rows = 0;
-    while (e->pipelined->collected < e->pipelined->submitted)
-        rows += collect(e);
-    return rows;
-}
-
 uint32_t dg_pipelined_step_run(struct dg_engine *e)
 {
     uint32_t rows = submit(e);
@@ -420,6 +286,6 @@ uint32_t dg_pipelined_step_run(struct dg_engine *e)
         return dg_pipelined_step_drain(e);
     /* The very first step is not read yet: the device is to have two. */
     if (e->pipelined->submitted - e->pipelined->collected == 2)
-        collect(e);
+        dg_pipelined_collect(e);
     return rows;
 }

@@ -60,7 +60,7 @@ static void encode_pending(struct dg_engine *e)
 }
 
 /* The rows of one sentence from row M on: what they read and where they write. Returns the row
- * behind them. What a device has kept of its search is old from now on. */
+ * after them. What a device has kept of its search is old from now on. */
 static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, size_t n_cross)
 {
     const struct dg_attn_seg *before = n_cross ? &e->cross_segs[n_cross - 1] : NULL;

@@ -12,7 +12,7 @@ static const int32_t *ids_of(const struct dg_terms *t, const struct dg_term_form
     return t->ids + f->at;
 }
 
-/* May the form begin behind ids[at]? */
+/* May the form begin after ids[at]? */
 static bool may_begin(
     const struct dg_terms *t, const struct dg_term_form *f, const int32_t *ids, uint32_t at)
 {

@@ -1,7 +1,7 @@
 /* The boxes of the paper's Figure 1, written once for CPU and CUDA, serving and training:
  * embedding.c, attention.c, ffn.c, encoder.c, decoder.c; ssru.c is what other programs' models have
  * instead of the decoder's self-attention. All act on packed rows (no padding): M
- * rows of many sentences behind one another, with segments saying which rows belong together. Where
+ * rows of many sentences one after another, with segments saying which rows belong together. Where
  * results are put is the caller's choice (slots): serving gives every layer the same slots,
  * training gives each layer its own, because backward reads them. One thread at a time per
  * backend. */
@@ -21,7 +21,7 @@ static inline size_t dg_logits_ld(const struct dg_config *c)
 
 /* Training's dropout; NULL in serving. Sites: dg_dropout_site(). */
 struct dg_dropouts {
-    /* P_drop of sublayer outputs and embeddings; of probabilities; behind ReLU */
+    /* P_drop of sublayer outputs and embeddings; of probabilities; after ReLU */
     float residual, attention, act;
     /* hash of (seed, step) */
     uint32_t step_key;

@@ -1,6 +1,6 @@
 /* Training's pass over a micro-batch: forward through model/layers/layers.h with a slot for every
  * layer, label-smoothed loss, backward from the last layer to the first. Sentences are packed
- * behind one another: there is no padding to work on. A tape belongs to one worker: one thread at a
+ * one after another: there is no padding to work on. A tape belongs to one worker: one thread at a
  * time. Parameters are only read, gradients are added to. */
 #ifndef DG_MODEL_TRAIN_TAPE_H
 #define DG_MODEL_TRAIN_TAPE_H
