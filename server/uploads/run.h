@@ -9,11 +9,19 @@
 
 struct dg_upload_run;
 
-/* Begin. over is called once, by another thread, when nothing works on it any more. DG_EAGAIN: not
- * now; else as dg_extract_open. file is taken in every case. */
-int dg_upload_run_start(struct dg_app *app, const struct dg_upload *upload, struct dg_buffer *file,
-    const struct dg_extract_limits *limits, void (*over)(void *arg), void *arg,
-    struct dg_upload_run **out, struct dg_error *err);
+struct dg_upload_run_options {
+    /* the document, copied, and how much of it may be read */
+    const struct dg_upload *upload;
+    const struct dg_extract_limits *limits;
+    /* called once with arg, by another thread, when nothing works on the document any more */
+    void (*over)(void *arg);
+    void *arg;
+};
+
+/* Begin to translate file, which is taken in every case. DG_EAGAIN: not now; else as
+ * dg_extract_open. */
+int dg_upload_run_start(struct dg_app *app, const struct dg_upload_run_options *o,
+    struct dg_buffer *file, struct dg_upload_run **out, struct dg_error *err);
 /* How much of it is done, 0 to 1. Any thread. */
 double dg_upload_run_share(const struct dg_upload_run *run);
 /* Once it is over: its translation. DG_ECANCELED: the server stopped meanwhile. */

@@ -39,7 +39,7 @@ struct dg_uploader {
     size_t n_watches;
 };
 
-/* ---- who waits ---- */
+/* ---- Waiting exchanges ---- */
 
 /* Wake those that wait for this document; NULL: all. */
 static void wake(struct dg_uploader *u, const char *id, const struct dg_http_exchange *only)
@@ -164,8 +164,10 @@ static bool begin_run(struct dg_uploader *u)
     }
     /* What was accepted is translated, whatever --max-batch-characters is by now. */
     const struct dg_extract_limits limits = dg_upload_limits(DG_UPLOAD_MOST_BYTES);
+    const struct dg_upload_run_options start = {
+        .upload = &next, .limits = &limits, .over = texts_over, .arg = u};
     /* The lock is not held: the texts may be over before this returns, and only this work asks. */
-    rc = dg_upload_run_start(u->options.app, &next, &file, &limits, texts_over, u, &run, &err);
+    rc = dg_upload_run_start(u->options.app, &start, &file, &run, &err);
     if (rc != DG_OK) {
         settle(u, next.id, NULL, &err);
         if (rc == DG_EAGAIN)

@@ -21,8 +21,8 @@ int dg_uploader_open(
     const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err);
 /* Begin with what is there: the models are loaded. */
 void dg_uploader_start(struct dg_uploader *u);
-/* Translate no more, and wake whoever waits: the queue was stopped, the planner was not. Returns
- * once nothing is under way. NULL is fine. */
+/* Translate no more, and wake all waiting exchanges: the queue was stopped, the planner was not.
+ * Returns once nothing is under way. NULL is fine. */
 void dg_uploader_stop(struct dg_uploader *u);
 /* Nothing works for it any more. NULL is fine. */
 void dg_uploader_close(struct dg_uploader *u);
@@ -50,7 +50,7 @@ int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out
 int dg_uploader_read(
     struct dg_uploader *u, const char *id, struct dg_buffer *file, struct dg_error *err);
 
-/* Drop it; one that is being translated is so in vain. DG_ENOTFOUND. */
+/* Drop it; the answer of one that is being translated is thrown away. DG_ENOTFOUND. */
 int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *err);
 
 /* Wake the exchange once the document is done or failed, or the server stops: it is to be answered
