@@ -1,6 +1,6 @@
 /* Glossaries and translation memories: the file, and what is read into it. */
+#include "store/db.h"
 #include "store/memory.h"
-#include "store/schema.h"
 #include "store/tmx.h"
 #include "store/tsv.h"
 
@@ -287,54 +287,6 @@ static void test_older_file(void **state)
     dg_memory_close(m);
 }
 
-/* The steps by which a file is brought up to date: an older file gets what it lacks, once. */
-static void test_schema(void **state)
-{
-    (void)state;
-    static const char *const steps[] = {"CREATE TABLE a(x); INSERT INTO a VALUES(1);",
-        "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1;"};
-    struct dg_schema s = {.application_id = 77, .what = "tests", .steps = steps, .n_steps = 1};
-    struct dg_db db;
-    struct dg_error err = {0};
-    int64_t value;
-    assert_int_equal(dg_db_open(path, true, &db, &err), DG_OK);
-    assert_int_equal(dg_schema_apply(&db, &s, false, &err), DG_EFORMAT);
-    dg_error_clear(&err);
-    assert_int_equal(dg_schema_apply(&db, &s, true, &err), DG_OK);
-    assert_int_equal(dg_schema_apply(&db, &s, false, &err), DG_OK);
-    s.n_steps = 2;
-    assert_int_equal(dg_schema_apply(&db, &s, false, &err), DG_OK);
-    assert_int_equal(dg_db_number(&db, "SELECT y FROM a", &value, &err), DG_OK);
-    assert_int_equal(value, 2);
-    s.n_steps = 1;
-    assert_int_equal(dg_schema_apply(&db, &s, false, &err), DG_EUNSUP);
-    assert_non_null(strstr(err.message, "version 2 of its tables, this program knows 1"));
-    dg_error_clear(&err);
-    s.application_id = 78;
-    assert_int_equal(dg_schema_apply(&db, &s, true, &err), DG_EFORMAT);
-    assert_non_null(strstr(err.message, "not a file of tests"));
-    dg_db_close(&db);
-}
-
-/* A step that fails leaves nothing of itself. */
-static void test_schema_fails_whole(void **state)
-{
-    (void)state;
-    static const char *const steps[] = {
-        "CREATE TABLE a(x)", "CREATE TABLE b(x); CREATE TABLE a(x)"};
-    const struct dg_schema s = {
-        .application_id = 77, .what = "tests", .steps = steps, .n_steps = 2};
-    struct dg_db db;
-    int64_t value;
-    assert_int_equal(dg_db_open(path, true, &db, NULL), DG_OK);
-    assert_int_not_equal(dg_schema_apply(&db, &s, true, NULL), DG_OK);
-    assert_int_equal(dg_db_number(&db, "PRAGMA user_version", &value, NULL), DG_OK);
-    assert_int_equal(value, 1);
-    assert_int_equal(dg_db_number(&db, "SELECT count(*) FROM sqlite_master", &value, NULL), DG_OK);
-    assert_int_equal(value, 1);
-    dg_db_close(&db);
-}
-
 static int print(void *ctx, const struct dg_memory_pair *p, struct dg_error *err)
 {
     struct dg_buffer *b = ctx;
@@ -420,8 +372,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_alter, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_read, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_older_file, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(test_schema, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(test_schema_fails_whole, make_path, remove_path),
         cmocka_unit_test(test_tsv), cmocka_unit_test(test_tmx)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

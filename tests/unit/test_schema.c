@@ -1,0 +1,89 @@
+/* Tables of a database file, brought up to date step by step. */
+#include "store/schema.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[64];
+
+static int make_path(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/dragoman-schema-%d.db", (int)getpid());
+    unlink(path);
+    return 0;
+}
+
+static int remove_path(void **state)
+{
+    char more[80];
+    (void)state;
+    unlink(path);
+    snprintf(more, sizeof more, "%s-wal", path);
+    unlink(more);
+    snprintf(more, sizeof more, "%s-shm", path);
+    unlink(more);
+    return 0;
+}
+
+/* The steps by which a file is brought up to date: an older file gets what it lacks, once. */
+static void test_schema(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"CREATE TABLE a(x); INSERT INTO a VALUES(1);",
+        "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1;"};
+    struct dg_schema s = {.application_id = 77, .what = "tests", .steps = steps, .n_steps = 1};
+    struct dg_db db;
+    struct dg_error err = {0};
+    int64_t value;
+    assert_int_equal(dg_db_open(path, true, &db, &err), DG_OK);
+    assert_int_equal(dg_schema_apply(&db, &s, false, &err), DG_EFORMAT);
+    dg_error_clear(&err);
+    assert_int_equal(dg_schema_apply(&db, &s, true, &err), DG_OK);
+    assert_int_equal(dg_schema_apply(&db, &s, false, &err), DG_OK);
+    s.n_steps = 2;
+    assert_int_equal(dg_schema_apply(&db, &s, false, &err), DG_OK);
+    assert_int_equal(dg_db_number(&db, "SELECT y FROM a", &value, &err), DG_OK);
+    assert_int_equal(value, 2);
+    s.n_steps = 1;
+    assert_int_equal(dg_schema_apply(&db, &s, false, &err), DG_EUNSUP);
+    assert_non_null(strstr(err.message, "version 2 of its tables, this program knows 1"));
+    dg_error_clear(&err);
+    s.application_id = 78;
+    assert_int_equal(dg_schema_apply(&db, &s, true, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, "not a file of tests"));
+    dg_db_close(&db);
+}
+
+/* A step that fails leaves nothing of itself. */
+static void test_schema_fails_whole(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {
+        "CREATE TABLE a(x)", "CREATE TABLE b(x); CREATE TABLE a(x)"};
+    const struct dg_schema s = {
+        .application_id = 77, .what = "tests", .steps = steps, .n_steps = 2};
+    struct dg_db db;
+    int64_t value;
+    assert_int_equal(dg_db_open(path, true, &db, NULL), DG_OK);
+    assert_int_not_equal(dg_schema_apply(&db, &s, true, NULL), DG_OK);
+    assert_int_equal(dg_db_number(&db, "PRAGMA user_version", &value, NULL), DG_OK);
+    assert_int_equal(value, 1);
+    assert_int_equal(dg_db_number(&db, "SELECT count(*) FROM sqlite_master", &value, NULL), DG_OK);
+    assert_int_equal(value, 1);
+    dg_db_close(&db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_schema, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(test_schema_fails_whole, make_path, remove_path)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
