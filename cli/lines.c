@@ -148,7 +148,7 @@ int dg_lines_next(
             return rc;
         if (got)
             continue;
-        /* The end of this file: what is left is a line without an end. */
+        /* The end of this file: the rest is a line without a line end. */
         if (l->fd > STDIN_FILENO)
             close(l->fd);
         l->fd = -1;

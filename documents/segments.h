@@ -45,7 +45,7 @@ struct dg_run_names {
     const char *end;               /* what is last in a paragraph and no text, or NULL */
     const char *const *containers; /* tags that may hold runs, NULL-ended */
     const char *const *dropped;    /* tags that mean nothing once words have moved */
-    const char *const *breaks;     /* in a run or beside it: text goes not on behind it */
+    const char *const *breaks;     /* in a run or beside it: text does not continue after it */
 };
 
 struct dg_segment {

@@ -1,4 +1,4 @@
-/* Answers whose tags stand for bytes of the file, and answers for several subtitles. For documents/
+/* Answers whose tags represent bytes of the file, and answers for several subtitles. For documents/
  * alone. One thread at a time. */
 #ifndef DG_DOCUMENTS_SLOTS_H
 #define DG_DOCUMENTS_SLOTS_H

@@ -1,5 +1,5 @@
-/* Plain text, Markdown and HTML: files that are one text to the translator, cut where nothing goes
- * on behind the cut, so that a long one is many small texts. */
+/* Plain text, Markdown and HTML: files that are one text to the translator, cut where no sentence
+ * continues after the cut, so that a long one is many small texts. */
 #include "documents/kinds.h"
 #include "text/format/document.h"
 #include "text/utf8.h"

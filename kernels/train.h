@@ -1,7 +1,7 @@
 /* The second ops table: what training asks of a device beside kernels/backend.h. Plain C
  * (kernels/cpu/train/loops.c built for the baseline) is the definition. A dg_train belongs to one
  * worker, as its backend does: one thread at a time. Nothing here waits for another worker.
- * Gradients of parameters lie in blocks: flat fp32 device memory that trainable weights are views
+ * Gradients of parameters are in blocks: flat fp32 device memory that trainable weights are views
  * of. All d<parameter> are added to, so that micro-batches accumulate; d<activation> are written
  * unless said otherwise. Row stability is not asked for (contract 1): no text depends on it. Bits
  * are the same from run to run. */
@@ -50,7 +50,7 @@ struct dg_link {
  * links loses -mean over its links of log p(t,key), p the mean over some heads of the softmax
  * probabilities, 1e-9 added. */
 struct dg_guide {
-    /* of all segments behind one another, each by query */
+    /* of all segments one after another, each sorted by query */
     const struct dg_link *links;
     /* [n_segs + 1] of links */
     const size_t *first;
@@ -116,7 +116,7 @@ struct dg_loss_sums {
 };
 
 /* One step of Adam (Kingma & Ba 2015, with bias correction) over a slice, and the moving average
- * behind it. */
+ * of the parameters after it. */
 struct dg_adam {
     float lr, beta1, beta2, eps;
     /* clipping: g is multiplied by it first */

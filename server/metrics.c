@@ -347,7 +347,7 @@ static void write_http(struct dg_metrics *m, struct dg_buffer *b)
     write_by_route(m, &response_size_family, m->http_out, b);
 }
 
-/* Its first route stands for a dialect. */
+/* A dialect is counted under its first route. */
 static bool is_first_of_dialect(const struct dg_metrics *m, size_t route)
 {
     size_t first = 0;

@@ -32,8 +32,8 @@ static int read_field(
                 err, DG_EFORMAT, "line %zu: a quoted field does not end", row->line);
         at++;
         if (at < n && !strchr(",\r\n", s[at]))
-            return dg_error_set(
-                err, DG_EFORMAT, "line %zu: a quoted field goes on behind its quote", row->line);
+            return dg_error_set(err, DG_EFORMAT,
+                "line %zu: a quoted field continues after its closing quote", row->line);
     } else {
         for (; at < n && s[at] != ',' && s[at] != '\n'; at++)
             if (s[at] != '\r' || (at + 1 < n && s[at + 1] != '\n'))

@@ -9,7 +9,7 @@
 
 struct dg_alphabet;
 
-/* Characters that it reads, that it writes, and that it reads as the begin of a word. */
+/* Characters that it reads, that it writes, and that it reads at the start of a word. */
 enum dg_alphabet_use { DG_ALPHABET_READ, DG_ALPHABET_WRITTEN, DG_ALPHABET_FIRST, DG_ALPHABET_USES };
 
 struct dg_alphabet *dg_alphabet_open(void);    /* NULL: no memory */

@@ -43,7 +43,7 @@ struct dg_glossary_match {
 size_t dg_glossary_find(const struct dg_glossary *g, const char *s, size_t n,
     struct dg_glossary_match *matches, size_t cap);
 
-/* The byte behind the first whole-word appearance of term[m] in s[n] from byte `from` on; 0: there
+/* The byte after the first whole-word appearance of term[m] in s[n] from byte `from` on; 0: there
  * is none. any_case: letters' case does not count. */
 size_t dg_glossary_appears(
     const char *s, size_t n, size_t from, const char *term, size_t m, bool any_case);

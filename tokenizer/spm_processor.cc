@@ -224,7 +224,7 @@ int dg_spm_decode(const struct dg_spm *spm, const char *const *pieces, size_t co
             return dg_error_set(err, DG_ENOMEM, "decoding pieces: no memory");
         memcpy(copy, s.data(), s.size());
         copy[s.size()] = '\0';
-        /* A model with a denormaliser rewrites the text behind the spans' back: keep them
+        /* A model with a denormaliser rewrites the text without the spans' knowledge: keep them
          * inside. */
         for (size_t i = 0; i < count; i++) {
             const uint32_t end = decoded.pieces(static_cast<int>(i)).end();

@@ -23,7 +23,7 @@
 
 #define NAME "XX%u"
 
-/* Can both vocabularies spell the words that stand in? */
+/* Can both vocabularies spell the stand-in words? */
 static bool is_spelt(const struct dg_translator *t)
 {
     static const char all[] = "XX1 XX2 XX3 XX4 XX5 XX6 XX7 XX8 XX9 XX10";

@@ -64,7 +64,7 @@ static bool has_form(const struct making *m, uint32_t term, const int32_t *ids, 
     return false;
 }
 
-/* Tokenize text[n] and add the pieces behind its first `skip` bytes as a form of the term to come;
+/* Tokenize text[n] and add the pieces after its first `skip` bytes as a form of the term to come;
  * *added: they are one, without an unknown piece. */
 static int add_form(struct making *m, const char *text, size_t n, size_t skip,
     enum dg_term_place place, bool *added, struct dg_error *err)
@@ -262,7 +262,7 @@ void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_se
         s->no_repeat_ngram = dg_loop_free_order(p->ids, p->n_ids);
 }
 
-/* Has s[n] the term from byte `from` on? Then the byte behind it: with a capital only where the
+/* Has s[n] the term from byte `from` on? Then the byte after it: with a capital only where the
  * answer begins, in any case where all is in capitals. */
 static size_t find_term(const struct dg_part *p, const struct dg_glossary_match *match,
     const char *s, size_t n, size_t from)

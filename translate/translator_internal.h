@@ -33,7 +33,7 @@ struct dg_translator {
     struct dg_byte_pieces *bytes;
     /* what the vocabularies have pieces for */
     struct dg_alphabet *alphabet;
-    /* pieces that stand for protected spans; 0: words do, where there are any */
+    /* pieces that represent protected spans; 0: words do, where there are any */
     uint32_t n_reserved;
     /* [n_reserved] each, source's and target's */
     int32_t *reserved[2];

@@ -65,7 +65,7 @@ bool dg_bundle_capitals_as_words(const struct dg_bundle *b);
 bool dg_bundle_answers_trees(const struct dg_bundle *b);
 /* Characters that the vocabularies have and training hardly saw; "": none. */
 const char *dg_bundle_rare(const struct dg_bundle *b);
-/* Pieces that stand for spans which must survive, "⟨1⟩" first: how many, and the i-th. No text can
+/* Pieces that represent spans which must survive, "⟨1⟩" first: how many, and the i-th. No text can
  * spell them. */
 size_t dg_bundle_reserved_count(const struct dg_bundle *b);
 const char *dg_bundle_reserved(const struct dg_bundle *b, size_t i);
@@ -92,7 +92,7 @@ int dg_bundle_verify_version(const struct dg_bundle *b, struct dg_error *err);
 /* Seal DIR after weights and vocabularies are in it: check the manifest, compute the version, set
  * it in `manifest` and write manifest.json last. The manifest's "files" object names them. */
 int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *err);
-/* Seal the bundle again with one more file, which lies in it already, as files.<kind>. b stays what
+/* Seal the bundle again with one more file, which is in it already, as files.<kind>. b stays what
  * it was when it was opened. */
 int dg_bundle_add_file(
     const struct dg_bundle *b, const char *kind, const char *file, struct dg_error *err);

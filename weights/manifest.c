@@ -166,7 +166,7 @@ static int check_tags(const struct dg_json *m, const struct tags *t, struct dg_e
     return dg_json_length(tags) ? check_all_have_tags(pairs, tags, t, err) : 0;
 }
 
-/* Pieces that stand for what must survive, in their order. */
+/* Pieces that represent protected spans, in their order. */
 static int check_reserved(const struct dg_json *m, struct dg_error *err)
 {
     const struct dg_json *list = dg_json_get(m, "reserved");
@@ -220,7 +220,7 @@ static const struct dg_field rows[] = {
     {"capitals", DG_FIELD_STRING, AT(capitals), .words = capitals, .help = "how they are encoded"},
     {"answers", DG_FIELD_STRING, AT(answers), .words = answers, .help = "what its target side is"},
     {"rare", DG_FIELD_STRING, AT(rare), .help = "characters that training hardly saw"},
-    {"reserved", DG_FIELD_OTHER, .help = "tokens that stand for what must survive"},
+    {"reserved", DG_FIELD_OTHER, .help = "tokens that represent protected spans"},
 };
 
 static int check_objects(const struct dg_json *m, struct dg_error *err)

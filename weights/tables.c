@@ -157,7 +157,7 @@ static int check_shape(const struct dg_disk_tensor *t, const struct dg_weights *
     return 0;
 }
 
-/* A block of data begins where the one before it ended, rounded up, and lies within the file. */
+/* A block of data begins where the one before it ended, rounded up, and ends within the file. */
 static int check_block(const char *what, const char *which, uint64_t offset, uint64_t bytes,
     struct dg_weights *w, struct cursor *at, struct dg_error *err)
 {
@@ -295,7 +295,7 @@ int dg_disk_read_tables(struct dg_weights *w, struct dg_error *err)
     int rc = check_totals(w, err);
     if (rc)
         return rc;
-    /* Bounded by the file's own size: every entry was seen to lie within it. */
+    /* Bounded by the file's own size: every entry was checked to be within it. */
     w->tensors = calloc(h->tensor_count, sizeof *w->tensors);
     w->by_name = calloc(h->tensor_count, sizeof *w->by_name);
     if (!w->tensors || !w->by_name)

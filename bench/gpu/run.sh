@@ -41,7 +41,7 @@ missed() { # missed NAME WHY COMMAND...
     printf '\n%s: %s\n' "$why" "$*" >>"$to" # what it said last may be half a line
 }
 
-run() { # run NAME LIMIT COMMAND...: its lines behind those in NAME.jsonl, what it says behind what is in NAME.err
+run() { # run NAME LIMIT COMMAND...: appends its lines to NAME.jsonl and its messages to NAME.err
     name=$1 limit=$2 left=$((until - $(date +%s))) rc=0
     shift 2
     [ $left -gt "$limit" ] || limit=$left

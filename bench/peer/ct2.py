@@ -19,7 +19,7 @@ def convert(a):
 
 
 def cut(lines, length, count):
-    """Latency's sentences: all pieces behind one another, cut every `length`, as `dragoman bench` does."""
+    """Latency's sentences: all pieces in one sequence, cut every `length`, as `dragoman bench` does."""
     flat = [piece for line in lines for piece in line]
     return [flat[i * length:(i + 1) * length] for i in range(min(count, len(flat) // length))]
 

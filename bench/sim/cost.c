@@ -16,7 +16,7 @@ double dg_sim_curve_at(const struct dg_sim_curve *c, double x)
     return c->y[i - 1] + slope * (x - c->x[i - 1]);
 }
 
-/* How many times as long as alone; behind the last point as there. */
+/* How many times as long as alone; after the last point as at it. */
 static double times_of(const struct dg_sim_cost *c, uint32_t workers, double rows)
 {
     const struct dg_sim_company *in = NULL;

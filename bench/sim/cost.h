@@ -12,7 +12,7 @@
 #define DG_SIM_POINTS 32
 #define DG_SIM_COMPANIES 16
 
-/* Straight lines between points of ascending x; before the first its value, behind the last the
+/* Straight lines between points of ascending x; before the first its value, after the last the
  * last slope. */
 struct dg_sim_curve {
     size_t n;

@@ -85,7 +85,7 @@ static int admit(
 }
 
 /* Median microseconds of a step of n sentences with all their rows, about `context` positions
- * behind each. */
+ * before each. */
 static int probe_step(
     struct dg_sim_probe *p, uint32_t n, uint32_t context, double *us, struct dg_error *err)
 {
@@ -132,7 +132,7 @@ static int probe_encode(
     return DG_OK;
 }
 
-/* Positions behind a row in the middle of a probe. */
+/* Positions before a row in the middle of a probe. */
 static double cells_of(uint32_t rows, uint32_t context)
 {
     return (double)rows * (context + PROBE_STEPS / 2.0);

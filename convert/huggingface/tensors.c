@@ -123,8 +123,8 @@ static int find_embeddings(const struct dg_tensor_set *s, const struct dg_hf_opt
     return rc;
 }
 
-/* How far stored sinusoids may be from ours: their type's rounding, and single precision's in
- * whoever made them. */
+/* How far stored sinusoids may be from ours: their type's rounding, and single precision's in the
+ * program that made them. */
 static float table_tolerance(enum dg_type type)
 {
     return type == DG_F32 ? 2e-6f : type == DG_F16 ? 6e-4f : 5e-3f;

@@ -118,7 +118,8 @@ const struct dg_marian_array *dg_marian_arrays_find(
     return NULL;
 }
 
-/* dst[count] from halves that lie in its second half: the first is widened before it is met. */
+/* dst[count] from the half-precision numbers in its own second half: each is widened before its
+ * bytes are overwritten. */
 static void widen(float *dst, uint64_t count)
 {
     const char *halves = (const char *)dst + count * sizeof(uint16_t);

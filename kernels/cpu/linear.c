@@ -1,6 +1,6 @@
 /* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias)). Cut into blocks of rows and columns, never over K:
- * one chain of multiply-adds per output, k = 0 .. K-1, whoever computes it. Before bf16 weights
- * (bf16.h) rows are rounded once into the backend's scratch space. */
+ * one chain of multiply-adds per output, k = 0 .. K-1, whichever kernel computes it. Before bf16
+ * weights (bf16.h) rows are rounded once into the backend's scratch space. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 

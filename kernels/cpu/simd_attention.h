@@ -31,7 +31,7 @@ static inline vec kv_load_part(const bool half, const void *row, size_t d, size_
     return v_load_half(rest);
 }
 
-/* The next head's part of the same row, which lies behind this one's: heads are done one after the
+/* The next head's part of the same row, which follows this one's: heads are done one after the
  * other, and rows that lie far apart are not fetched by the machine on its own. */
 static inline __attribute__((always_inline)) void fetch_next_head(
     const bool half, const void *row, size_t dim)

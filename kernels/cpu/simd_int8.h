@@ -187,7 +187,7 @@ static inline __attribute__((always_inline)) void run_tile_rows(size_t rows, con
     }
 }
 
-/* A lone tile: the four panels behind the ones it is among, while there are four; else its own
+/* A lone tile: the four panels after the ones it is among, while there are four; else its own
  * stream, AHEAD bytes before their use. */
 static inline struct fetch aim_lone(const struct dg_int8_gemm *g, size_t n0)
 {

@@ -1,8 +1,8 @@
 /* DESIGN. Those that wait are a line. The work on the executor serves the first of it: it takes
  * references of what is open already, closes idle models until the next one has room, opens that
- * without the lock, and hands all out to whoever in the line has everything now. Only the first in
- * line holds models while it waits, and all who hold others are on their way to an end: nobody
- * waits in a circle. Where nothing can be closed it looks again after a TICK.
+ * without the lock, and hands them out to each request in the line that now has all it needs. Only
+ * the first in line holds models while it waits, and all who hold others are on their way to an
+ * end: nobody waits in a circle. Where nothing can be closed it looks again after a TICK.
  *
  * A model's own reference is its listing's; taken under the lock alone, so where no other is left
  * under the lock, none comes. */
@@ -166,7 +166,7 @@ static void remove_at(struct dg_models *m, struct dg_opening **at)
     o->next = NULL;
 }
 
-/* Move whoever has all it waits for, or has ended, onto *told. Lock held. */
+/* Move each request that has all it waits for, or has ended, onto *told. Lock held. */
 static void serve_line(struct dg_models *m, struct dg_opening **told)
 {
     for (struct dg_opening **at = &m->opening.line; *at;) {

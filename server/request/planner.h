@@ -25,7 +25,7 @@ struct dg_planner;
 struct dg_planner_options {
     /* for short texts, and for each line of long ones */
     uint32_t short_threads, long_threads;
-    /* most that a text may wait to be planned, by the speed of late */
+    /* longest time that a text may wait to be planned, estimated from recent speed */
     double max_seconds;
 };
 
@@ -46,7 +46,7 @@ int dg_planner_admit(struct dg_planner *p, size_t bytes, struct dg_error *err);
 /* It waits no more. took_ns: a thread has worked for so long to read and plan it; 0: it was given
  * up, and says nothing of the speed. tokens: what it came to, if planned. */
 void dg_planner_planned(struct dg_planner *p, size_t bytes, uint64_t took_ns, size_t tokens);
-/* What bytes come to, by what came of late; 0 until something is known. */
+/* Estimated tokens of so many bytes, from recent texts; 0 until there were some. */
 size_t dg_planner_tokens(struct dg_planner *p, size_t bytes);
 
 /* Run w soon, as a step for a text of so many bytes. False: closed. */

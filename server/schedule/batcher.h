@@ -56,7 +56,7 @@ struct dg_batch_policy {
     uint64_t patience_ns;
     /* 0 = no bound */
     uint64_t patience_max_ns;
-    /* the same of what its client has used of late, which counts before its own work */
+    /* the same bound for its client's recent use, which counts before its own work */
     uint64_t usage_max_ns;
 };
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Half of what was seen is forgotten after so long with work waiting, and without: a burst must not
+/* Half-life of the measurements, in seconds with work waiting and without: a burst must not
  * be judged by the last one's speed for long, nor a second's quiet undo what is known. */
 #define HALF_BUSY 2.0
 #define HALF_QUIET 10.0

@@ -18,7 +18,7 @@ struct dg_drain {
 void dg_drain_pass(struct dg_drain *d, bool waited, uint64_t now_ns);
 /* Work of that cost went to a worker, or (negative) was given back. */
 void dg_drain_left(struct dg_drain *d, int64_t cost);
-/* Cost a second; 0: too little was seen of late. */
+/* Cost a second; 0: too few recent measurements. */
 double dg_drain_rate(const struct dg_drain *d);
 
 #endif

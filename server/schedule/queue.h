@@ -9,8 +9,8 @@
  * Seconds are measured: what left the queue in the last ones, while something waited; until that
  * says anything, what the engines' own steps say. An interactive request that has waited for longer
  * than the bound when its turn comes, and of which nothing was begun, is refused then (DG_EAGAIN).
- * Where several clients come, none of them may have more waiting than is left free, and what a
- * client has used of late ranks before what it asks for now (usage.h). */
+ * Where several clients come, none of them may have more waiting than is left free, and a
+ * client's recent use counts before its new work (usage.h). */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_H
 #define DG_SERVER_SCHEDULE_QUEUE_H
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define HALF_NS 10e9          /* after so long half of what was used is forgotten */
+#define HALF_NS 10e9          /* half-life of a client's use */
 #define ALONE_NS 10000000000u /* nobody else for so long: it is alone */
 
 static uint64_t place_of(uint64_t client)

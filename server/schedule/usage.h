@@ -1,4 +1,4 @@
-/* What each client has in the queue and has used of late, so that heavy users go after
+/* What each client has in the queue and has used recently, so that heavy users go after
  * others and are refused first. Clients are numbers; some may share a place in the table, and then
  * what they use. One thread at a time: the queue's lock. */
 #ifndef DG_SERVER_SCHEDULE_USAGE_H
@@ -27,7 +27,7 @@ struct dg_usage_table {
 
 /* A client asks for work of that cost. */
 void dg_usage_come(struct dg_usage_table *t, uint64_t client, uint64_t cost, uint64_t now_ns);
-/* What it used of late; 0 for nobody in particular. */
+/* Its recent use; 0 for client 0, which is nobody. */
 uint64_t dg_usage_of(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns);
 /* So much more of it waits, or less. */
 void dg_usage_wait(struct dg_usage_table *t, uint64_t client, int64_t cost);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stands for a word, whatever its tag, and for the tag of a word that nobody tagged. */
+/* The symbol of a word, whatever its tag, and of the tag of an untagged word. */
 #define DG_TREE_WORD "XX"
 
 struct dg_tree_word {

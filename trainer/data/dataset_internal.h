@@ -31,7 +31,7 @@ struct dg_dataset {
     /* The window; built when the first batch of it is asked for. */
     struct dg_dataset_position position;
     bool built;
-    uint64_t window_end;              /* place in the epoch behind it */
+    uint64_t window_end;              /* place in the epoch after it */
     struct dg_dataset_item *items;    /* [n_items], room for o.window */
     uint64_t *sentences;              /* [n_items] */
     struct dg_dataset_range *batches; /* [n_batches] of sentences */

@@ -79,7 +79,7 @@ int dg_run_save_settings(const struct dg_run *r, struct dg_error *err);
 int dg_run_load(struct dg_run *r, struct dg_error *err);
 /* resume.c */
 int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err);
-/* Was the checkpoint made from this prepared data, which lies in dir? */
+/* Was the checkpoint made from this prepared data, which is in dir? */
 int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct dg_checkpoint *c,
     struct dg_error *err);
 int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err);

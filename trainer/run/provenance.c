@@ -35,7 +35,7 @@ static void describe_file(const char *path, struct dg_buffer *out)
     dg_buffer_deinit(&inside);
 }
 
-/* Set key to what lies at a path of the recipe. */
+/* Set key to the recipe's value at path. */
 static int add(struct dg_json *o, const struct dg_recipe *r, const char *key, const char *path)
 {
     struct dg_bundle *b = NULL;

@@ -14,7 +14,7 @@ struct dg_exchange {
     const struct dg_ranks *ranks;
     struct dg_crew_watch watch;
     struct dg_grad_order order;
-    struct dg_exchange_device *device; /* NULL: on CPUs, and what follows is theirs */
+    struct dg_exchange_device *device; /* NULL: on CPUs, which use the fields below */
     struct dg_backend *be;             /* the thread's own */
     struct dg_train *train;
     const float **parts; /* [workers] */

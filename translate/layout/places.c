@@ -217,7 +217,7 @@ static void list_places(struct dg_placing *w)
 
 static void place_all(struct dg_placing *w)
 {
-    /* Protected spans first: what they replace is theirs, and no other mark is placed by it. */
+    /* Protected spans first: the bytes they replace place no other mark. */
     for (size_t i = 0; i < w->n_places; i++)
         if (is_protected(w, &w->places[i]))
             place_one(w, &w->places[i]);
