@@ -3,9 +3,11 @@
 #include "base/json.h"
 
 #include "base/file.h"
+#include "base/json_spare.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #define MAX_DEPTH 64
@@ -52,30 +54,64 @@ static int check_depth(const char *s, size_t n, struct dg_error *err)
     return 0;
 }
 
-static int parse_error(json_error_t *e, struct dg_error *err)
+static void parse_error(json_error_t *e, struct dg_error *err)
 {
-    if (json_error_code(e) == json_error_out_of_memory)
-        return dg_error_set(err, DG_ENOMEM, "out of memory while parsing JSON");
     /* jansson quotes the text it stopped at; that is the user's text, and line and column say
      * where. A key that occurs twice is the exception, because its name is the whole message. */
     char *near = strstr(e->text, " near '");
     if (near && json_error_code(e) != json_error_duplicate_key)
         *near = '\0';
-    return dg_error_set(err, DG_EINVAL, "line %d column %d: %s", e->line, e->column, e->text);
+    dg_error_set(err, DG_EINVAL, "line %d column %d: %s", e->line, e->column, e->text);
+}
+
+static void set_functions(void)
+{
+    json_set_alloc_funcs(dg_json_spare_malloc, dg_json_spare_free);
+}
+
+struct text {
+    const char *s;
+    size_t n, at; /* bytes, read so far */
+};
+
+/* The next of the text; nothing more once memory has ended. */
+static size_t next_part(void *to, size_t room, void *arg)
+{
+    struct text *text = arg;
+    size_t n = text->n - text->at;
+    n = dg_json_spare_used() ? 0 : n < room ? n : room;
+    n = n < DG_JSON_SPARE_STEP ? n : DG_JSON_SPARE_STEP;
+    memcpy(to, text->s + text->at, n);
+    text->at += n;
+    return n;
 }
 
 struct dg_json *dg_json_parse(const char *s, size_t n, struct dg_error *err)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     json_error_t e;
+    struct text text = {s, n, 0};
     if (!s || n == 0) {
         dg_error_set(err, DG_EINVAL, "line 1 column 0: empty, expected JSON");
         return NULL;
     }
     if (check_depth(s, n, err))
         return NULL;
-    json_t *v = json_loadb(s, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
-    if (!v)
+    pthread_once(&once, set_functions);
+    json_t *v = NULL;
+    bool memory = dg_json_spare_begin(n);
+    if (memory)
+        v = json_load_callback(
+            next_part, &text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
+    memory = memory && !dg_json_spare_used();
+    if (!memory) {
+        json_decref(v); /* what was made without memory is not what the text says */
+        v = NULL;
+        dg_error_set(err, DG_ENOMEM, "out of memory while parsing JSON");
+    } else if (!v) {
         parse_error(&e, err);
+    }
+    dg_json_spare_end();
     return wrap(v);
 }
 

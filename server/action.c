@@ -6,13 +6,17 @@
 #include "store/keys.h"
 #include "translate/search_fields.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-static int show(const struct dg_buffer *b)
+static int show(const struct dg_buffer *b, struct dg_error *err)
 {
-    if (!b->failed && b->len > 0)
-        fwrite(b->data, 1, b->len, stdout);
-    return b->failed || fflush(stdout) != 0 ? 1 : 0;
+    if (b->failed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for what is to be shown");
+    if (fwrite(b->data ? b->data : "", 1, b->len, stdout) != b->len || fflush(stdout) != 0)
+        return dg_error_set(err, DG_EIO, "cannot write to stdout: %s", strerror(errno));
+    return DG_OK;
 }
 
 /* Can the API keys be read? */
@@ -52,7 +56,8 @@ static int plan(const struct dg_server_config *c, int *status, struct dg_error *
     if (rc == DG_OK)
         rc = dg_memory_plan_write(c, &o, &b, &fits, err);
     if (rc == DG_OK)
-        *status = show(&b) != 0 || !fits ? 1 : 0;
+        rc = show(&b, err);
+    *status = fits ? 0 : 1;
     dg_buffer_deinit(&b);
     return rc;
 }
@@ -97,7 +102,10 @@ int dg_action_run(const struct dg_server_config *c, int *status, struct dg_error
     case DG_SHOW_FIELDS: describe(&b); break;
     default: dg_server_config_print(c, &b); break;
     }
-    *status = show(&b);
+    int rc = show(&b, err);
     dg_buffer_deinit(&b);
-    return c->action == DG_CHECK_CONFIG ? check_config(c, err) : DG_OK;
+    *status = 0;
+    if (rc == DG_OK && c->action == DG_CHECK_CONFIG)
+        rc = check_config(c, err);
+    return rc;
 }

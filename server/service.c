@@ -28,6 +28,7 @@
 #include "store/suggestions.h"
 #include "server/schedule/worker.h"
 #include "server/uploads/uploads.h"
+#include "text/icu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,7 +264,9 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
                                          .max_ready = DG_MAX_LOW_WAITING,
                                          .nice = LOW_PRIORITY};
     uint64_t t0 = dg_clock_ns();
-    int rc = dg_models_options_devices(c, &models, err);
+    int rc = dg_icu_open(err);
+    if (rc == DG_OK)
+        rc = dg_models_options_devices(c, &models, err);
     if (rc == DG_OK && models.devices.list[0].note[0] != '\0')
         dg_log(DG_LOG_INFO, "device is the CPU reason=\"%s\"", models.devices.list[0].note);
     if (rc == DG_OK)

@@ -1,5 +1,7 @@
 #include "text/sentence_breaks.h"
 
+#include "text/icu.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,14 +49,17 @@ int dg_sentence_breaks(const char *locale, UBreakIterator **out, struct dg_error
     *out = NULL;
     if (!k)
         return dg_error_set(err, DG_ENOMEM, "no memory for ICU's sentence rules");
+    int rc = dg_icu_open(err);
+    if (rc != DG_OK)
+        return rc;
     if (!k->breaks || strcmp(k->locale, locale) != 0) {
         ubrk_close(k->breaks);
         memset(k, 0, sizeof *k);
         k->breaks = ubrk_open(UBRK_SENTENCE, locale, NULL, 0, &status);
         if (U_FAILURE(status)) {
             k->breaks = NULL;
-            return dg_error_set(
-                err, DG_EINTERNAL, "no sentence rules of ICU: %s", u_errorName(status));
+            return dg_error_set(err, status == U_MEMORY_ALLOCATION_ERROR ? DG_ENOMEM : DG_EINTERNAL,
+                "no sentence rules of ICU: %s", u_errorName(status));
         }
         strncpy(k->locale, locale, sizeof k->locale - 1);
     }

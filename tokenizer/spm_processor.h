@@ -36,7 +36,10 @@ struct dg_spm_token {
     char single[5];      /* for the unknown id: its piece, when that is one code point; else "" */
 };
 
-/* *tokens [*count] is malloc'd. */
+/* What SentencePiece is given at once: it takes up to 2 KB for each byte. */
+#define DG_SPM_MAX_BYTES ((size_t)1 << 20)
+
+/* *tokens [*count] is malloc'd. DG_ELIMIT: n > DG_SPM_MAX_BYTES. */
 int dg_spm_encode(const struct dg_spm *spm, const char *text, size_t n,
     struct dg_spm_token **tokens, size_t *count, struct dg_error *err);
 

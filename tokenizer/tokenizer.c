@@ -166,8 +166,6 @@ int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n
     if (!t->spm)
         return dg_error_set(
             err, DG_EUNSUP, "this vocabulary has no SentencePiece model: pieces only");
-    if (n > UINT32_MAX)
-        return dg_error_set(err, DG_ELIMIT, "text of %zu bytes is too long to encode", n);
     int rc = dg_spm_encode(t->spm, text, n, &raw, &size, err);
     if (rc != DG_OK)
         goto out;

@@ -162,17 +162,20 @@ void dg_bundle_trim(struct dg_bundle *b)
     dg_weights_trim(b->weights);
 }
 
-bool dg_bundle_same(const struct dg_bundle *a, const struct dg_bundle *b)
+int dg_bundle_same(
+    const struct dg_bundle *a, const struct dg_bundle *b, bool *same, struct dg_error *err)
 {
     struct dg_buffer x, y;
     dg_buffer_init(&x);
     dg_buffer_init(&y);
-    bool same = dg_version_canonical(a->manifest, &x, NULL) == 0 &&
-                dg_version_canonical(b->manifest, &y, NULL) == 0 && x.len == y.len &&
-                memcmp(x.data, y.data, x.len) == 0 && a->fingerprint == b->fingerprint;
+    int rc = dg_version_canonical(a->manifest, &x, err);
+    if (rc == 0)
+        rc = dg_version_canonical(b->manifest, &y, err);
+    *same = rc == 0 && x.len == y.len && memcmp(x.data, y.data, x.len) == 0 &&
+            a->fingerprint == b->fingerprint;
     dg_buffer_deinit(&x);
     dg_buffer_deinit(&y);
-    return same;
+    return rc;
 }
 
 void dg_bundle_close(struct dg_bundle *b)

@@ -23,8 +23,10 @@ int dg_bundle_load(const char *dir, struct dg_bundle **out, struct dg_error *err
 void dg_bundle_forget_weights(struct dg_bundle *b);
 /* Let go of what no model uses in place (dg_weights_trim). */
 void dg_bundle_trim(struct dg_bundle *b);
-/* Are these the same manifest and the same weights, as far as headers and their checksums tell? */
-bool dg_bundle_same(const struct dg_bundle *a, const struct dg_bundle *b);
+/* *same: are these the same manifest and the same weights, as far as headers and their checksums
+ * tell? DG_ENOMEM. */
+int dg_bundle_same(
+    const struct dg_bundle *a, const struct dg_bundle *b, bool *same, struct dg_error *err);
 void dg_bundle_close(struct dg_bundle *b); /* NULL is fine */
 
 const struct dg_json *dg_bundle_manifest(const struct dg_bundle *b);

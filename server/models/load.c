@@ -86,18 +86,21 @@ static int open_new(struct dg_models *m, struct dg_listing *l, struct dg_error *
     return DG_OK;
 }
 
-/* The listing of dir that is served, and is still the same; NULL when there is none. */
-static struct dg_listing *same_as_before(
-    struct dg_listing *const *before, size_t n, const struct dg_listing *now)
+/* *out: the listing of dir that is served, and is still the same; NULL when there is none. */
+static int same_as_before(struct dg_listing *const *before, size_t n, const struct dg_listing *now,
+    struct dg_listing **out, struct dg_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    int rc = DG_OK;
+    *out = NULL;
+    for (size_t i = 0; i < n && rc == DG_OK && !*out; i++) {
         const struct dg_bundle *b = before[i]->bundle;
+        bool same = false;
         if (strcmp(dg_bundle_dir(b), dg_bundle_dir(now->bundle)) == 0 &&
-            strcmp(dg_bundle_version(b), dg_bundle_version(now->bundle)) == 0 &&
-            dg_bundle_same(b, now->bundle))
-            return before[i];
+            strcmp(dg_bundle_version(b), dg_bundle_version(now->bundle)) == 0)
+            rc = dg_bundle_same(b, now->bundle, &same, err);
+        *out = same ? before[i] : NULL;
     }
-    return NULL;
+    return rc;
 }
 
 /* One bundle for the new set: the one that is served already when nothing has changed, else a new
@@ -106,11 +109,15 @@ static struct dg_listing *same_as_before(
 static int list_one(struct dg_models *m, const char *dir, struct dg_listing *const *before,
     size_t n, struct dg_models_loaded *what, struct dg_listing **out, struct dg_error *err)
 {
-    struct dg_listing *now = NULL;
+    struct dg_listing *now = NULL, *same = NULL;
     int rc = dg_listing_open(dir, &now, err);
     if (rc != DG_OK)
         return rc;
-    struct dg_listing *same = same_as_before(before, n, now);
+    rc = same_as_before(before, n, now, &same, err);
+    if (rc != DG_OK) {
+        dg_listing_unref(now);
+        return rc;
+    }
     if (same) {
         dg_listing_ref(same);
         dg_listing_unref(now);

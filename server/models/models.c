@@ -78,13 +78,17 @@ int dg_models_open_listed(
     struct dg_models *m, const struct dg_listing *l, struct dg_served **out, struct dg_error *err)
 {
     struct dg_served *s = NULL;
+    bool same = false;
     const char *dir = dg_bundle_dir(l->bundle);
     pthread_mutex_lock(&m->open_lock);
     int rc = dg_served_open(&m->o, dir, &s, err);
     pthread_mutex_unlock(&m->open_lock);
-    if (rc == DG_OK && !dg_bundle_same(l->bundle, dg_translator_bundle(s->translator))) {
+    if (rc == DG_OK)
+        rc = dg_bundle_same(l->bundle, dg_translator_bundle(s->translator), &same, err);
+    if (rc == DG_OK && !same)
         rc = dg_error_set(err, DG_EFORMAT,
             "%s was changed since the server listed it: have it reload its models", dir);
+    if (rc != DG_OK) {
         dg_served_unref(s);
         s = NULL;
     }

@@ -1,0 +1,40 @@
+#include "tokenizer/spm_reserve.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace
+{
+
+/* Of this thread; NULL: none, or let go of. No thread_local object: what registers its destructor
+ * ends the process where there is no memory. */
+__thread void *reserve;
+
+void let_go()
+{
+    if (!reserve)
+        throw std::bad_alloc();
+    free(reserve);
+    reserve = nullptr;
+}
+
+} // namespace
+
+namespace dg
+{
+
+Reserve::Reserve(size_t bytes) noexcept
+{
+    static const bool installed = (std::set_new_handler(let_go), true);
+    (void)installed;
+    reserve = malloc(bytes); /* no page of it is ever touched */
+    held_ = reserve != nullptr;
+}
+
+Reserve::~Reserve()
+{
+    free(reserve);
+    reserve = nullptr;
+}
+
+} // namespace dg
