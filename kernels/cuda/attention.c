@@ -1,6 +1,6 @@
 /* An attention call's pieces as the device wants them: lists of pieces, of tiles, and of all slots
  * behind one another. */
-#include "kernels/cuda/step.h"
+#include "kernels/cuda/beam.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Which attention calls go to tensor cores (attention_mma.cu, attention_mma_grad.cu): those that
+/* Which attention calls go to tensor cores (attention_fwd_mma.cu, attention_mma_grad.cu): those that
  * train, in 16 bits, over packed rows of heads whose size has a kernel, all rows at 16-byte
  * boundaries. DRAGOMAN_DEBUG=cuda-plain-attention sends none. */
 #include "kernels/cuda/internal.h"

@@ -1,7 +1,7 @@
 /* cuBLASLt. Row-major c[M,N] = a[M,K] b[N,K]^T is the column-major product c^T = b a^T: the
  * library's m is N, its n is M, and a row-major matrix is the transpose of a column-major one of
- * the same bytes. Which algorithm: gemm_plan.c. */
-#include "kernels/cuda/gemm_plan.h"
+ * the same bytes. Which algorithm: gemm_algorithm.c. */
+#include "kernels/cuda/gemm_algorithm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

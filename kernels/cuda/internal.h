@@ -49,7 +49,7 @@ struct dg_staged {
 enum { DG_STAGED_MAX = 64 };
 
 /* Arrays of the host on their way: one pinned buffer and its twin on the device, filled from the
- * start after each wait for the device (stage.c). */
+ * start after each wait for the device (staging.c). */
 struct dg_stage {
     unsigned char *host, *device; /* [bytes] */
     size_t bytes, used;
@@ -82,7 +82,7 @@ struct dg_cuda {
     bool own_products;            /* DRAGOMAN_CUDA_GEMM=own: never the library */
     bool trains, plain_attention; /* what dg_cuda_attention_is_mma asks */
     enum dg_step_mode step_mode;
-    struct dg_device_search *step; /* the open one, whose lists ops read; else NULL (step.h) */
+    struct dg_device_search *step; /* the open one, whose lists ops read; else NULL (beam.h) */
     unsigned char *results;        /* [results_bytes] pinned: what topk brings back */
     size_t results_bytes;
     void *scratch; /* [scratch_bytes] device: one op's intermediate results, grown before use */

@@ -1,6 +1,6 @@
 /* The ops table's entries: check, stage what the host holds, launch. An op on a device that has
  * failed does nothing; status() tells. */
-#include "kernels/cuda/step.h"
+#include "kernels/cuda/beam.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,11 +1,11 @@
-/* Log-softmax and the best candidates of rows of logits, in two kernels. look: a warp takes a
- * segment of a row, read once and held in registers, and says of it the largest logit, the sum of
+/* Log-softmax and the best candidates of rows of logits, in two kernels. topk_partial: a warp takes
+ * a segment of a row, read once and held in registers, and says of it the largest logit, the sum of
  * exp(x - largest), and the best of each of its runs. A row has so many warps that a few rows fill
- * a device. draw: a warp a row adds up the segments, then draws the best candidates one by one:
- * the best run gives one, is read again (512 bytes, from the L2 cache) and says what is its best
- * now. Whatever k is, the k runs with the best heads hold the k best elements, so that scratch does
- * not depend on it. Order: by value, then by smaller id; NaN is never drawn.
- * Sums: four chains in fp32 a lane, in double from there; their order depends on V alone. */
+ * a device. topk_merge: a warp a row adds up the segments, then draws the best candidates one by
+ * one: the best run gives one, is read again (512 bytes, from the L2 cache) and says what is its
+ * best now. Whatever k is, the k runs with the best heads hold the k best elements, so that scratch
+ * does not depend on it. Order: by value, then by smaller id; NaN is never drawn. Sums: four chains
+ * in fp32 a lane, in double from there; their order depends on V alone. */
 #include "kernels/cuda/device.cuh"
 
 enum { RUN = 4 * DG_WARP, RUNS = 8, SEGMENT = RUNS * RUN };
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void find_heads(const float (*x)[4], size_t le
 }
 
 template <typename T, bool WIDE>
-static __global__ void __launch_bounds__(DG_WARP) look(struct dg_k_topk k)
+static __global__ void __launch_bounds__(DG_WARP) topk_partial(struct dg_k_topk k)
 {
     const size_t m = blockIdx.x, first = (size_t)blockIdx.y * SEGMENT, at = first + threadIdx.x * 4;
     const T *row = (const T *)k.logits.p + m * k.logits.ld + at;
@@ -120,7 +120,7 @@ struct head {
     uint32_t key, run;
 };
 
-static __device__ __forceinline__ void look_at(
+static __device__ __forceinline__ void best_of_segment(
     const struct segment *segments, uint32_t s, struct head *best)
 {
     const struct heads h = segments[s].heads;
@@ -139,7 +139,7 @@ static __device__ double log_sum(const struct segment *segments, uint32_t n, str
     double sum = 0;
     for (uint32_t s = threadIdx.x; s < n; s += DG_WARP) {
         top = fmaxf(top, segments[s].top);
-        look_at(segments, s, mine);
+        best_of_segment(segments, s, mine);
     }
     top = dg_warp_max(top);
     for (uint32_t s = threadIdx.x; s < n; s += DG_WARP)
@@ -157,7 +157,7 @@ static __device__ __forceinline__ void load_keys(
                      : 0;
 }
 
-static __global__ void __launch_bounds__(DG_WARP) draw(struct dg_k_topk k, uint32_t n)
+static __global__ void __launch_bounds__(DG_WARP) topk_merge(struct dg_k_topk k, uint32_t n)
 {
     const size_t m = blockIdx.x;
     const uint32_t lane = threadIdx.x, wanted = k.k[m];
@@ -198,7 +198,7 @@ static __global__ void __launch_bounds__(DG_WARP) draw(struct dg_k_topk k, uint3
             segments[run / RUNS].heads.key[run % RUNS] = next;
             mine.key = 0;
             for (uint32_t s = lane; s < n; s += DG_WARP)
-                look_at(segments, s, &mine);
+                best_of_segment(segments, s, &mine);
         }
         last_key = key;
         last_id = id;
@@ -224,9 +224,9 @@ extern "C" int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k)
     const unsigned n = segments_of(k->V);
     const dim3 grid((unsigned)k->M, n);
     if (dg_in_fours(k->logits))
-        DG_TYPED(k->logits.type, DG_LAUNCH((look<T, true>), grid, DG_WARP, 0, stream, *k));
+        DG_TYPED(k->logits.type, DG_LAUNCH((topk_partial<T, true>), grid, DG_WARP, 0, stream, *k));
     else
-        DG_TYPED(k->logits.type, DG_LAUNCH((look<T, false>), grid, DG_WARP, 0, stream, *k));
-    DG_LAUNCH(draw, (unsigned)k->M, DG_WARP, 0, stream, *k, n);
+        DG_TYPED(k->logits.type, DG_LAUNCH((topk_partial<T, false>), grid, DG_WARP, 0, stream, *k));
+    DG_LAUNCH(topk_merge, (unsigned)k->M, DG_WARP, 0, stream, *k, n);
     return cudaGetLastError();
 }

@@ -1,5 +1,5 @@
 /* cuBLASLt by plain loops, so that the plugin's own choice of algorithms (kernels/cuda/gemm.c,
- * gemm_plan.c) runs on the host. It has three algorithms: 66 in one piece or in two (which adds up
+ * gemm_algorithm.c) runs on the host. It has three algorithms: 66 in one piece or in two (which adds up
  * alike here), and 67. DRAGOMAN_EMU_REFUSE makes it refuse some rows, as the library may:
  *   check=N     no algorithm does for N rows
  *   check=N:66  only algorithm 66 does not

@@ -3,8 +3,8 @@
  * the ops, the best candidates, a kernel that chooses who lives on, and one copy back, which an
  * event announces: the host need not wait for it before it gives the next step. Rows are padded to
  * few different numbers, and all lists have fixed places, so that a step can be recorded
- * (record.c). */
-#include "kernels/cuda/step.h"
+ * (graph.c). */
+#include "kernels/cuda/beam.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -84,16 +84,16 @@ static void search_close(struct dg_backend *be, struct dg_device_search *t)
     /* Steps on their way write to memory that goes away here. */
     dg_cuda_here(cu);
     dg_cuda_wait(cu);
-    dg_records_close(t);
+    dg_graphs_close(t);
     for (int i = 0; i < 2; i++)
-        if (t->turns[i].arrived)
-            cudaEventDestroy(t->turns[i].arrived);
+        if (t->buffers[i].arrived)
+            cudaEventDestroy(t->buffers[i].arrived);
     cudaFreeHost(t->pinned);
     dg_cuda_release(cu, t->device);
     free(t);
 }
 
-/* Pinned memory and events of both turns. */
+/* Pinned memory and events of both buffers. */
 static void open_turns(struct dg_cuda *cu, struct dg_device_search *t)
 {
     const size_t sent = (t->sent_bytes + ALIGN - 1) / ALIGN * ALIGN,
@@ -102,11 +102,11 @@ static void open_turns(struct dg_cuda *cu, struct dg_device_search *t)
     if (!dg_cuda_ok(cu, cudaMallocHost(&pinned, 2 * (sent + found)), "pinned memory for steps"))
         return;
     t->pinned = pinned;
-    /* Two turns: one is filled while the other is on its way. */
+    /* Two buffers: one is filled while the other is on its way. */
     for (int i = 0; i < 2; i++) {
-        t->turns[i].sent = t->pinned + (size_t)i * (sent + found);
-        t->turns[i].found = t->turns[i].sent + sent;
-        if (!dg_cuda_ok(cu, dg_cuda_event(cu, &t->turns[i].arrived), "an event for steps"))
+        t->buffers[i].sent = t->pinned + (size_t)i * (sent + found);
+        t->buffers[i].found = t->buffers[i].sent + sent;
+        if (!dg_cuda_ok(cu, dg_cuda_event(cu, &t->buffers[i].arrived), "an event for steps"))
             return;
     }
 }
@@ -220,8 +220,8 @@ static uint32_t search_next_rows(const struct dg_device_search *t, uint32_t M)
 }
 
 /* The step as it is sent; its bytes. */
-static size_t fill(
-    struct dg_device_search *t, const struct dg_device_search_step *step, struct dg_turn *turn)
+static size_t fill(struct dg_device_search *t, const struct dg_device_search_step *step,
+    struct dg_step_buffers *turn)
 {
     struct dg_k_step *head = (struct dg_k_step *)(void *)turn->sent;
     struct dg_k_part *parts = (struct dg_k_part *)(void *)(turn->sent + parts_at(t));
@@ -262,7 +262,7 @@ static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
     const struct dg_device_search_step *step, size_t *M)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    struct dg_turn *turn = &t->turns[t->given % 2];
+    struct dg_step_buffers *turn = &t->buffers[t->given % 2];
     assert(!cu->step && t->given - t->waited < 2);
     cu->step = t;
     *M = t->M = pad_rows(t, step->n_rows > step->rows ? step->n_rows : step->rows);
@@ -274,13 +274,13 @@ static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
         !dg_cuda_ok(cu,
             cudaMemcpyAsync(t->sent, turn->sent, bytes, cudaMemcpyHostToDevice, cu->stream),
             "sending a step") ||
-        !dg_record_begin(cu, t))
+        !dg_graph_begin(cu, t))
         return false;
     return dg_cuda_ok(cu, dg_launch_begin(cu->stream, &t->k, t->M), "beginning a step");
 }
 
 /* The ops that end a step. */
-static void choose(struct dg_cuda *cu, struct dg_device_search *t, struct dg_rows logits)
+static void select_candidates(struct dg_cuda *cu, struct dg_device_search *t, struct dg_rows logits)
 {
     const struct dg_k_topk top = {.logits = dg_k_rows_of(logits),
         .M = t->M,
@@ -292,19 +292,19 @@ static void choose(struct dg_cuda *cu, struct dg_device_search *t, struct dg_row
         .parts = t->parts};
     if (dg_cuda_alive(cu) &&
         dg_cuda_ok(cu, dg_launch_topk(cu->stream, &top), "a step's candidates"))
-        dg_cuda_ok(cu, dg_launch_choose(cu->stream, &t->k, t->M), "a step's choice");
+        dg_cuda_ok(cu, dg_launch_select(cu->stream, &t->k, t->M), "a step's choice");
 }
 
 static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct dg_rows logits)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    struct dg_turn *turn = &t->turns[t->given % 2];
+    struct dg_step_buffers *turn = &t->buffers[t->given % 2];
     const size_t bytes = 3 * t->most.rows * sizeof(int32_t) +
                          2 * (size_t)turn->n_rows * turn->stride * sizeof(float);
     /* A step that is repeated has these ops in its recording. */
     if (!t->record || !t->record->exec)
-        choose(cu, t, logits);
-    if (!dg_record_end(cu, t)) {
+        select_candidates(cu, t, logits);
+    if (!dg_graph_end(cu, t)) {
         t->record = NULL;
         dg_cuda_ok(cu, dg_launch_begin(cu->stream, &t->k, t->M), "beginning a step again");
         return false;
@@ -325,7 +325,7 @@ static bool search_wait(
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(t->waited < t->given);
-    const struct dg_turn *turn = &t->turns[t->waited++ % 2];
+    const struct dg_step_buffers *turn = &t->buffers[t->waited++ % 2];
     if (!dg_cuda_alive(cu) || !dg_cuda_reach(cu, turn->arrived, "waiting for a step"))
         return false;
     /* The order of point(), but for candidates: [n_rows,2,stride], log-probabilities before ids. */

@@ -4,7 +4,7 @@
  * longer one twice, first for the largest score and the sum, then for the probabilities themselves.
  * fp32 but for the products' operands; probabilities are divided by their sum, stored, dropped,
  * and rounded before they meet the values. Order depends on the query's own keys alone.
- * Limits: attention_mma.c chooses the calls; others go to attention.cu. */
+ * Limits: attention_mma.c chooses the calls; others go to attention_fwd.cu. */
 #include "kernels/cuda/attention_tile.cuh"
 #include "kernels/cuda/mma.cuh"
 
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void score(float (&s)[KEYS / 8][4],
 
 /* Scores of n keys become exp(score - top), and where `add`, they are counted. A query's scores are
  * on four lanes. */
-static __device__ __forceinline__ void soften(
+static __device__ __forceinline__ void online_softmax(
     float (&s)[KEYS / 8][4], struct queries *m, uint32_t n, bool add)
 {
 #pragma unroll
@@ -88,8 +88,8 @@ static __device__ __forceinline__ void soften(
     }
 }
 
-/* What soften left of n keys becomes probabilities, own[16,KEYS], and behind dropout weights, as
- * operands: w[b][r] is a pair of block b of keys and query r. */
+/* What online_softmax left of n keys becomes probabilities, own[16,KEYS], and behind dropout
+ * weights, as operands: w[b][r] is a pair of block b of keys and query r. */
 template <typename T>
 static __device__ __forceinline__ void weights(uint32_t (&w)[KEYS / 8][2],
     const float (&s)[KEYS / 8][4], const struct dg_k_attention &a, const struct tile &t,
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(THREADS, 8) attend(struct dg_k_attentio
             __syncwarp();
             dg_left<T, D>(q, queries + warp * (D + DG_PAD));
             score<T, D>(s, q, keys, m, j0, n, a.scale);
-            soften(s, &m, n, !last || chunks == 1);
+            online_softmax(s, &m, n, !last || chunks == 1);
             if (last) {
                 weights<T>(w, s, a, t, m, j0, n, own);
                 add_values<T, D>(out, w, values, n);

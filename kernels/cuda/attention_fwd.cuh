@@ -2,8 +2,8 @@
  * running softmax, probabilities that are wanted. A block of THREADS owns one tile of a piece's
  * queries for one head and goes through the keys in chunks of KEYS, which begin at key 0.
  * Scores lie in shared memory as s[PARTS,tile_rows,KEYS]: sums over PARTS parts of Dk. */
-#ifndef DG_KERNELS_CUDA_ATTENTION_CUH
-#define DG_KERNELS_CUDA_ATTENTION_CUH
+#ifndef DG_KERNELS_CUDA_ATTENTION_FWD_CUH
+#define DG_KERNELS_CUDA_ATTENTION_FWD_CUH
 
 #include "kernels/cuda/attention_tile.cuh"
 
@@ -91,8 +91,8 @@ static __device__ __forceinline__ float score_of(
 /* Scores become weights s[tile_rows,KEYS], a warp a query; dropped ones count in the sum, as they
  * do in the softmax. */
 template <uint32_t KEYS, uint32_t PARTS>
-static __device__ void soften(const struct dg_k_attention &a, const struct tile &t, uint32_t j0,
-    uint32_t n_keys, float *s, struct running *run)
+static __device__ void online_softmax(const struct dg_k_attention &a, const struct tile &t,
+    uint32_t j0, uint32_t n_keys, float *s, struct running *run)
 {
     const uint32_t lane = threadIdx.x % DG_WARP;
     for (uint32_t i = threadIdx.x / DG_WARP; i < t.n; i += WARPS) {

@@ -1,7 +1,7 @@
-/* What gemm.c and gemm_plan.c share: a product in the library's terms, and the algorithms
+/* What gemm.c and gemm_algorithm.c share: a product in the library's terms, and the algorithms
  * chosen. One thread at a time per context. */
-#ifndef DG_KERNELS_CUDA_GEMM_PLAN_H
-#define DG_KERNELS_CUDA_GEMM_PLAN_H
+#ifndef DG_KERNELS_CUDA_GEMM_ALGORITHM_H
+#define DG_KERNELS_CUDA_GEMM_ALGORITHM_H
 
 #include "kernels/cuda/gemm.h"
 

@@ -1,4 +1,4 @@
-/* Attention as attention.cu has it, for heads of 64 elements, the base and big models'.
+/* Attention as attention_fwd.cu has it, for heads of 64 elements, the base and big models'.
  * A chunk of 32 keys and its values come together, 16 bytes a load, while the chunk before them is
  * worked on; they wait in registers and go to shared memory as fp32. All four warps share whatever
  * number of queries there is, one in a cached step: a warp makes the scores' sums over a quarter of
@@ -7,7 +7,7 @@
  * is four quarters of four chains each, an output four sums over keys 8w .. 8w+7 of all chunks,
  * and quarters meet as (0 + 1) + (2 + 3). fp32 throughout.
  * Rows that do not lie at multiples of 16 bytes are read by the element, with the same result. */
-#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/attention_fwd.cuh"
 
 static const uint32_t D = 64, KEYS = DG_WARP, PARTS = WARPS;
 static const uint32_t DIMS = D / PARTS, /* of a warp's part of a score */
@@ -287,7 +287,7 @@ static __global__ void __launch_bounds__(THREADS, blocks<T>(QUERIES))
         }
         score(a, t, q, keys, s);
         __syncthreads();
-        soften<KEYS, PARTS>(a, t, j0, n_keys, s, &run);
+        online_softmax<KEYS, PARTS>(a, t, j0, n_keys, s, &run);
         __syncthreads();
         weigh<QUERIES>(t, j0, n_keys, s, values, &run, acc);
     }

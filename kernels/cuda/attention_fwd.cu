@@ -5,9 +5,9 @@
  * for the running softmax, and a thread up to ITEMS output elements for the weighted sum.
  * Order, and so bits, depend on the query's own keys alone: chunks begin at key 0, scores are four
  * chains over Dk, values are added in the order of the keys. fp32 throughout.
- * Heads of 64 elements have a kernel of their own, attention64.cu.
+ * Heads of 64 elements have a kernel of their own, attention_fwd_64.cu.
  * Limits: the shared memory of a block, which heads of up to about 5,000 elements fit. */
-#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/attention_fwd.cuh"
 
 static const uint32_t ITEMS = 8, COLUMNS = THREADS * ITEMS;
 
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(THREADS, 5) attend(struct dg_k_attentio
         __syncthreads();
         load_rows<T>(
             a, t, values_of(a), (size_t)t.h * a.Dv + p.e0, p.columns, j0, n_keys, p.stride, keys);
-        soften<KEYS, 1>(a, t, j0, n_keys, s, &run);
+        online_softmax<KEYS, 1>(a, t, j0, n_keys, s, &run);
         __syncthreads();
 #pragma unroll
         for (uint32_t item = 0; item < ITEMS; item++) {

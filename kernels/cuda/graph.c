@@ -4,17 +4,17 @@
  * refuses loses nothing: the step's ops are run again, and no step is recorded any more. What is
  * sent to the device and what comes back stays outside, for its places change from step to step. */
 #include "base/log.h"
-#include "kernels/cuda/step.h"
+#include "kernels/cuda/beam.h"
 
-static struct dg_record *find(struct dg_device_search *t, uint32_t M)
+static struct dg_step_graph *find(struct dg_device_search *t, uint32_t M)
 {
-    for (uint32_t i = 0; i < t->n_records; i++)
-        if (t->records[i].M == M)
-            return &t->records[i];
-    if (t->n_records == DG_RECORDS_MAX)
+    for (uint32_t i = 0; i < t->n_graphs; i++)
+        if (t->graphs[i].M == M)
+            return &t->graphs[i];
+    if (t->n_graphs == DG_GRAPHS_MAX)
         return NULL;
-    t->records[t->n_records] = (struct dg_record){.M = M};
-    return &t->records[t->n_records++];
+    t->graphs[t->n_graphs] = (struct dg_step_graph){.M = M};
+    return &t->graphs[t->n_graphs++];
 }
 
 /* Recording, or a recording, has failed, and nothing of it was run: from now on the device steps
@@ -30,11 +30,11 @@ static bool give_up(struct dg_cuda *cu, cudaError_t why, const char *what)
     return false;
 }
 
-bool dg_record_begin(struct dg_cuda *cu, struct dg_device_search *t)
+bool dg_graph_begin(struct dg_cuda *cu, struct dg_device_search *t)
 {
     const unsigned products = dg_cuda_gemm_given_up(cu->gemm);
     if (products != t->products) /* recorded ones multiply as the library has refused to since */
-        dg_records_close(t);
+        dg_graphs_close(t);
     t->products = products;
     t->recording = false;
     t->record = cu->step_mode == DG_STEP_GRAPH ? find(t, t->M) : NULL;
@@ -63,9 +63,9 @@ static bool close_recording(struct dg_cuda *cu, struct dg_device_search *t)
     return give_up(cu, rc, "making ready");
 }
 
-bool dg_record_end(struct dg_cuda *cu, struct dg_device_search *t)
+bool dg_graph_end(struct dg_cuda *cu, struct dg_device_search *t)
 {
-    struct dg_record *r = t->record;
+    struct dg_step_graph *r = t->record;
     if (!r || !dg_cuda_alive(cu))
         return true;
     r->seen = true;
@@ -77,10 +77,10 @@ bool dg_record_end(struct dg_cuda *cu, struct dg_device_search *t)
     return rc == cudaSuccess || give_up(cu, rc, "repeating");
 }
 
-void dg_records_close(struct dg_device_search *t)
+void dg_graphs_close(struct dg_device_search *t)
 {
-    for (uint32_t i = 0; i < t->n_records; i++)
-        if (t->records[i].exec)
-            cudaGraphExecDestroy(t->records[i].exec);
-    t->n_records = 0;
+    for (uint32_t i = 0; i < t->n_graphs; i++)
+        if (t->graphs[i].exec)
+            cudaGraphExecDestroy(t->graphs[i].exec);
+    t->n_graphs = 0;
 }

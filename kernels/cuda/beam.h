@@ -1,23 +1,23 @@
-/* The search that the device keeps (device_search.c) and its recorded steps (record.c). Only
+/* The search that the device keeps (beam.c) and its recorded steps (graph.c). Only
  * kernels/cuda includes this. One thread at a time per backend, as backend.h says. */
-#ifndef DG_KERNELS_CUDA_STEP_H
-#define DG_KERNELS_CUDA_STEP_H
+#ifndef DG_KERNELS_CUDA_BEAM_H
+#define DG_KERNELS_CUDA_BEAM_H
 
 #include "kernels/cuda/internal.h"
-#include "kernels/cuda/launch_device_search.h"
+#include "kernels/cuda/launch_beam.h"
 #include "kernels/device_search.h"
 
-enum { DG_RECORDS_MAX = 48 };
+enum { DG_GRAPHS_MAX = 48 };
 
 /* Steps of M rows: run once, recorded the second time, repeated from then on. */
-struct dg_record {
+struct dg_step_graph {
     uint32_t M;
     bool seen;
     cudaGraphExec_t exec; /* NULL: not recorded yet */
 };
 
 /* One of two steps on their way. */
-struct dg_turn {
+struct dg_step_buffers {
     unsigned char *sent, *found; /* pinned: [sent_bytes], [found_bytes] */
     cudaEvent_t arrived;
     uint32_t n_rows, stride;
@@ -26,17 +26,17 @@ struct dg_turn {
 struct dg_device_search {
     struct dg_device_search_limits most;
     struct dg_k_device_search k;
-    unsigned char *device, *pinned; /* all that k points to; both turns */
+    unsigned char *device, *pinned; /* all that k points to; both buffers */
     unsigned char *sent, *found;    /* the step's, in `device` */
     size_t sent_bytes, found_bytes;
     void *parts; /* [dg_topk_parts()] bytes, scratch of topk for a step's rows: recorded steps keep
                     its place */
-    struct dg_turn turns[2];
+    struct dg_step_buffers buffers[2];
     uint64_t given, waited;
     uint32_t M; /* rows of the open step, padded */
-    struct dg_record records[DG_RECORDS_MAX];
-    uint32_t n_records;
-    struct dg_record *record; /* the open step's; NULL: steps are not recorded */
+    struct dg_step_graph graphs[DG_GRAPHS_MAX];
+    uint32_t n_graphs;
+    struct dg_step_graph *record; /* the open step's; NULL: steps are not recorded */
     bool recording;
     unsigned products; /* dg_cuda_gemm_given_up() when the records were made */
 };
@@ -44,10 +44,10 @@ struct dg_device_search {
 extern const struct dg_device_search_ops dg_cuda_device_search_ops;
 
 /* True: run the ops, which may be recorded by that. False: a recording will be repeated. */
-bool dg_record_begin(struct dg_cuda *cu, struct dg_device_search *t);
+bool dg_graph_begin(struct dg_cuda *cu, struct dg_device_search *t);
 /* After the ops: the recording, if there is one, is closed and run. False: that failed, nothing of
  * the step has been run, and steps are not recorded any more. */
-bool dg_record_end(struct dg_cuda *cu, struct dg_device_search *t);
-void dg_records_close(struct dg_device_search *t);
+bool dg_graph_end(struct dg_cuda *cu, struct dg_device_search *t);
+void dg_graphs_close(struct dg_device_search *t);
 
 #endif

@@ -1,8 +1,8 @@
-/* Kernels of the search that the device keeps (device_search.cu), as launch.h has them. A
+/* Kernels of the search that the device keeps (beam.cu), as launch.h has them. A
  * hypothesis' number is place * width + its number in the place. One thread at a time per backend,
  * as backend.h says. */
-#ifndef DG_KERNELS_CUDA_LAUNCH_DEVICE_SEARCH_H
-#define DG_KERNELS_CUDA_LAUNCH_DEVICE_SEARCH_H
+#ifndef DG_KERNELS_CUDA_LAUNCH_BEAM_H
+#define DG_KERNELS_CUDA_LAUNCH_BEAM_H
 
 #include "kernels/cuda/launch.h"
 
@@ -68,7 +68,7 @@ int dg_launch_place(
 /* The lists of a step of M rows: those beyond n_rows mean nothing and do nothing. */
 int dg_launch_begin(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M);
 /* Who lives on, from the candidates, and where each row looked. */
-int dg_launch_choose(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M);
+int dg_launch_select(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,14 @@
 /* The search's state on the device: a step's lists from it, and its next state from the step's
  * candidates. begin_step: a warp a sentence, which writes the lists of its rows; blocks beyond the
- * last sentence fill the rows, pieces and tiles that pad the step. choose: a block a sentence; in
- * its first warp lane r holds row r's next candidate, the best of all is drawn again and again, as
- * model/engine/beam.c does on the host; then every thread moves columns of the hypotheses'
- * histories, one at a time, through its own shared memory, so that no second copy of them is
- * needed. Before that a warp a row finds the source position that the row attends to most. Totals
- * are double and added in the host's order: both decide alike. At most 32 hypotheses a place. */
+ * last sentence fill the rows, pieces and tiles that pad the step. select_hypotheses: a block a
+ * sentence; in its first warp lane r holds row r's next candidate, the best of all is drawn again
+ * and again, as model/engine/beam.c does on the host; then every thread moves columns of the
+ * hypotheses' histories, one at a time, through its own shared memory, so that no second copy of
+ * them is needed. Before that a warp a row finds the source position that the row attends to most.
+ * Totals are double and added in the host's order: both decide alike. At most 32 hypotheses a
+ * place. */
 #include "kernels/cuda/device.cuh"
-#include "kernels/cuda/launch_device_search.h"
+#include "kernels/cuda/launch_beam.h"
 
 enum { THREADS = 128, MOST_HYPS = DG_WARP };
 
@@ -190,7 +191,7 @@ static __device__ void find_sources(const struct dg_k_device_search &k, const st
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) choose(struct dg_k_device_search k)
+static __global__ void __launch_bounds__(THREADS) select_hypotheses(struct dg_k_device_search k)
 {
     __shared__ uint32_t parents[MOST_HYPS];
     __shared__ int32_t columns[MOST_HYPS * THREADS];
@@ -229,8 +230,8 @@ extern "C" int dg_launch_begin(cudaStream_t stream, const struct dg_k_device_sea
     return cudaGetLastError();
 }
 
-extern "C" int dg_launch_choose(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M)
+extern "C" int dg_launch_select(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M)
 {
-    DG_LAUNCH(choose, M, THREADS, 0, stream, *k);
+    DG_LAUNCH(select_hypotheses, M, THREADS, 0, stream, *k);
     return cudaGetLastError();
 }

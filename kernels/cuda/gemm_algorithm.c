@@ -6,7 +6,7 @@
  * checks it on the device. Others, the
  * trainer's: the best for each power of two of rows, so that the choice does not depend on which M
  * came first. Partial sums are never kept in 16 bits. */
-#include "kernels/cuda/gemm_plan.h"
+#include "kernels/cuda/gemm_algorithm.h"
 
 #include "base/debug.h"
 #include "base/log.h"

@@ -2,7 +2,7 @@
  * nothing, and status() says so until the backend is closed. A CUDA context does not recover from
  * most errors, and a program that went on would answer wrongly. */
 #include "base/debug.h"
-#include "kernels/cuda/step.h"
+#include "kernels/cuda/beam.h"
 
 #include <stdio.h>
 #include <stdlib.h>
