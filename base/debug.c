@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[] = {"cuda-log", "cuda-chunks-off", "cuda-plain-attention"};
+static const char *const words[] = {"cuda-log", "cuda-graphs-off", "cuda-plain-attention"};
 
 enum { WORDS = sizeof words / sizeof words[0] };
 

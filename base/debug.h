@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* cuda-log: which algorithm each product got; cuda-chunks-off: a block of device memory for each
- * buffer, so that checkers see its end; cuda-plain-attention: none on tensor cores. */
+/* cuda-log: which algorithm each product got; cuda-graphs-off: steps are launched op by op;
+ * cuda-plain-attention: none on tensor cores. */
 bool dg_debug(const char *word);
 
 /* DG_EINVAL: DRAGOMAN_DEBUG has a word that is none of these. */

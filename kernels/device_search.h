@@ -44,8 +44,6 @@ struct dg_device_search_limits {
     uint32_t memory;
     /* of a row */
     uint32_t candidates;
-    /* of one head: what a piece of an attention call is cut by */
-    uint32_t Dv;
     size_t V;
     /* Cross-attention's probabilities that rows are aligned by, fp32 [rows,H,memory]: a part whose
      * first row is m has its [H,n_in,n_memory] from element m * H * memory on. Heads first_head ..

@@ -40,7 +40,7 @@ def limit_ms(row, device):
 def steps(work):
     """Ours and PyTorch's, medians on both sides."""
     rows = []
-    for variant, names in (("dragoman", ("bf16", "fp16", "fp32")), ("dragoman-graph", ("graph",)), ("dragoman-host", ("host",))):
+    for variant, names in (("dragoman", ("bf16", "fp16", "fp32")), ("dragoman-ops", ("ops",)), ("dragoman-host", ("host",))):
         for r in (r for name in names for r in work.lines(name)):
             precision = r["backend"].split("/")[1]
             rows.append(dict(variant=variant, precision=precision, beam=r["beam"], sentences=r["sentences"],

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Speed on a GPU: a sentence and a decoder step of the base model (random weights, vocabulary 32,000, 27 pieces in and out,
-# forced), beam 1 and 4, 1 to 256 sentences, each precision; in bf16 also with the search on the host and with steps recorded as graphs
-# (DRAGOMAN_CUDA_STEP). An update of training, base and big, in bf16 with attention on tensor cores and without, and in fp32. Both
+# forced), beam 1 and 4, 1 to 256 sentences, each precision; in bf16 also with the search on the host
+# (DRAGOMAN_CUDA_STEP) and with steps that are not recorded as graphs. An update of training, base and big, in bf16 with attention on tensor cores and without, and in fp32. Both
 # beside PyTorch, where python3 has it. Nothing is compiled here or downloaded. Writes one JSON object.
 # Usage: bench/gpu/run.sh [BUILD] [OUT.json] [PART...]   (default build/release, bench/results/gpu-<device>.json, also for -, all parts)
 # Parts: steps train torch torch-train report. Each leaves its lines in $WORK (default build/bench-gpu), and what the programs said, with
@@ -59,11 +59,11 @@ run() { # run NAME LIMIT COMMAND...: appends its lines to NAME.jsonl and its mes
     [ -z "${ARCHIVE-}" ] || { tar cf "$ARCHIVE.new" -C "$work" . && mv "$ARCHIVE.new" "$ARCHIVE"; }
 }
 
-way() { # way NAME PRECISION STEP
+way() { # way NAME PRECISION [VARIABLE=VALUE]
     fresh "$1"
     for beam in 4 1; do
         for sentences in 1 8 64 256; do
-            DRAGOMAN_CUDA_STEP=$3 run "$1" 60 "$build/bin/step-bench" --type f32 --device cuda --precision "$2" --beam $beam \
+            run "$1" 60 env ${3+"$3"} "$build/bin/step-bench" --type f32 --device cuda --precision "$2" --beam $beam \
                 --sentences $sentences --reps 20
         done
     done
@@ -77,11 +77,11 @@ update() { # update NAME MODEL PRECISION
 for part; do
     case $part in
         steps) # what matters most comes first
-            way bf16 bf16 device
-            way graph bf16 graph
-            way host bf16 host
-            way fp16 fp16 device
-            way fp32 fp32 device
+            way bf16 bf16
+            way ops bf16 DRAGOMAN_DEBUG=cuda-log,cuda-graphs-off
+            way host bf16 DRAGOMAN_CUDA_STEP=host
+            way fp16 fp16
+            way fp32 fp32
             ;;
         train)
             fresh train

@@ -2,21 +2,13 @@
  * once. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
+#include "kernels/weight_form.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 enum { HUGE_PAGE = 2 << 20 };
-
-static const struct dg_stored *find_form(
-    const struct dg_weight_spec *spec, enum dg_layout layout, int type)
-{
-    for (size_t i = 0; i < spec->n_stored; i++)
-        if (spec->stored[i].layout == layout && (type < 0 || (int)spec->stored[i].type == type))
-            return &spec->stored[i];
-    return NULL;
-}
 
 /* Our own memory, in huge pages where it fills one: reading weights is then 5-15 % faster (Zen
  * 3). */
@@ -46,7 +38,7 @@ static int no_memory(const struct dg_weight_spec *spec, struct dg_error *err)
 static int new_matrix(struct dg_weight *w, const struct dg_weight_spec *spec,
     const struct dg_stored *rows, struct dg_error *err)
 {
-    const struct dg_stored *packed = find_form(spec, DG_LAYOUT_PANEL16, DG_F32);
+    const struct dg_stored *packed = dg_weight_form(spec, DG_LAYOUT_PANEL16, DG_F32);
     w->kind = DG_WEIGHT_PANEL;
     if (packed && (uintptr_t)packed->data % 64 == 0) {
         w->data = packed->data;
@@ -65,10 +57,10 @@ static const struct dg_stored *find_int8(const struct dg_weight_spec *spec)
 {
     if (spec->K > DG_INT8_K_MAX)
         return NULL;
-    const struct dg_stored *packed = find_form(spec, DG_LAYOUT_PANEL16_S8, DG_S8);
+    const struct dg_stored *packed = dg_weight_form(spec, DG_LAYOUT_PANEL16_S8, DG_S8);
     if (packed && packed->scales && (uintptr_t)packed->data % 64 == 0)
         return packed;
-    return find_form(spec, DG_LAYOUT_ROWS, DG_S8);
+    return dg_weight_form(spec, DG_LAYOUT_ROWS, DG_S8);
 }
 
 static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec,
@@ -97,7 +89,7 @@ static bool stays_bf16(
     const struct dg_cpu *cpu, const struct dg_weight_spec *spec, const struct dg_stored *rows)
 {
     return cpu->bf16 && rows->type == DG_BF16 && spec->K <= DG_BF16_K_MAX &&
-           !find_form(spec, DG_LAYOUT_PANEL16, DG_F32);
+           !dg_weight_form(spec, DG_LAYOUT_PANEL16, DG_F32);
 }
 
 static int new_bf16(struct dg_weight *w, const struct dg_weight_spec *spec,
@@ -122,38 +114,7 @@ static int new_vector(struct dg_weight *w, const struct dg_weight_spec *spec,
     float *floats = own_floats(w, spec->N * spec->K);
     if (!floats)
         return no_memory(spec, err);
-    for (size_t n = 0; n < spec->N; n++) {
-        dg_convert_floats(rows->data, rows->type, n * spec->K, spec->K, floats + n * spec->K);
-        for (size_t k = 0; rows->type == DG_S8 && k < spec->K; k++)
-            floats[n * spec->K + k] *= rows->scales[n];
-    }
-    return 0;
-}
-
-static int check_spec(
-    const struct dg_weight_spec *spec, const struct dg_stored *rows, struct dg_error *err)
-{
-    const char *name = spec->name;
-    if (!spec->N || !spec->K || spec->N > SIZE_MAX / 64 / spec->K)
-        return dg_error_field(err, DG_EINVAL, name, "tensor %s has the impossible shape [%zu,%zu]",
-            name, spec->N, spec->K);
-    if (!(spec->use & (DG_USE_MATRIX | DG_USE_TABLE | DG_USE_VECTOR)))
-        return dg_error_field(err, DG_EINVAL, name, "tensor %s has no use (%u)", name, spec->use);
-    if ((spec->use & DG_USE_VECTOR) && spec->N != 1)
-        return dg_error_field(err, DG_EINVAL, name,
-            "tensor %s is [%zu,%zu], expected a vector [1,%zu]", name, spec->N, spec->K, spec->K);
-    if (!rows || !rows->data)
-        return dg_error_field(err, DG_EFORMAT, name,
-            "tensor %s [%zu,%zu] has no row-major form among its %zu", name, spec->N, spec->K,
-            spec->n_stored);
-    if (!dg_type_bytes(rows->type))
-        return dg_error_field(err, DG_EUNSUP, name,
-            "tensor %s has element type %d, which the CPU does not know", name, (int)rows->type);
-    if (rows->type == DG_S8 && !rows->scales)
-        return dg_error_field(err, DG_EFORMAT, name, "tensor %s is int8 without scales", name);
-    if (spec->trainable && rows->type != DG_F32)
-        return dg_error_field(
-            err, DG_EUNSUP, name, "tensor %s is to be trained but is not fp32", name);
+    dg_stored_floats(rows, spec->K, 0, spec->N, floats);
     return 0;
 }
 
@@ -161,11 +122,8 @@ int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     struct dg_weight **out, struct dg_error *err)
 {
     *out = NULL;
-    /* fp32 rows where there are several: nothing is lost, and nothing has to be converted. */
-    const struct dg_stored *rows = find_form(spec, DG_LAYOUT_ROWS, DG_F32);
-    if (!rows)
-        rows = find_form(spec, DG_LAYOUT_ROWS, -1);
-    int rc = check_spec(spec, rows, err);
+    const struct dg_stored *rows;
+    int rc = dg_weight_rows(spec, &rows, err);
     if (rc)
         return rc;
     struct dg_weight *w = calloc(1, sizeof *w);

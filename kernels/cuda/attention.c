@@ -114,9 +114,9 @@ static bool step_attention(
     struct dg_cuda *cu, const struct dg_attention *op, struct dg_k_attention *k)
 {
     const bool self = op->of == DG_ATTN_STEP_SELF;
-    assert(cu->step && op->Dv == cu->step->most.Dv);
+    assert(cu->step);
     const struct dg_k_device_search *t = &cu->step->k;
-    *k = fixed_part(op, self ? 1 : t->tile_rows);
+    *k = fixed_part(op, 1);
     k->n_tiles = cu->step->M;
     k->segs = self ? t->self : t->cross;
     k->slots = self ? t->history : t->memories;
@@ -124,14 +124,30 @@ static bool step_attention(
     return dg_cuda_alive(cu);
 }
 
-/* Queries of a tile: no more than any piece has. */
-static uint32_t tile_rows(const struct dg_attention *op)
+/* Training's calls in 16 bits, over packed rows of heads whose size has a kernel on tensor cores
+ * (attention_fwd_mma.cu, attention_mma_grad.cu), all rows at 16-byte boundaries.
+ * DRAGOMAN_DEBUG=cuda-plain-attention sends none there. */
+static bool aligned(const struct dg_cuda *cu, struct dg_rows r)
 {
-    const uint32_t most = dg_attention_tile_rows(op->Dv);
-    uint32_t longest = 1;
+    const struct dg_k_rows k = dg_k_rows_of(r);
+    return k.type == cu->type && k.ld % 8 == 0 && (uintptr_t)k.p % 16 == 0;
+}
+
+bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attention *op,
+    const struct dg_rows *rows, size_t n_rows)
+{
+    if (!cu->trains || cu->plain_attention || cu->type == DG_F32 || op->of != DG_ATTN_SEGS ||
+        !op->probs.buf || op->probs.buf->type != cu->type)
+        return false;
+    if (op->Dk != op->Dv || (op->Dk != 32 && op->Dk != 64))
+        return false;
     for (size_t i = 0; i < op->n_segs; i++)
-        longest = op->segs[i].n_q > longest ? op->segs[i].n_q : longest;
-    return longest < most ? longest : most;
+        if (op->segs[i].slots)
+            return false;
+    for (size_t i = 0; i < n_rows; i++)
+        if (!aligned(cu, rows[i]))
+            return false;
+    return aligned(cu, op->k) && aligned(cu, op->v);
 }
 
 void dg_cuda_attention(
@@ -140,7 +156,7 @@ void dg_cuda_attention(
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_k_attention k;
     const bool mma = dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){q, out}, 2);
-    const uint32_t rows = mma ? dg_attention_mma_rows() : tile_rows(op);
+    const uint32_t rows = mma ? dg_attention_mma_rows() : 1;
     if (op->of != DG_ATTN_SEGS
             ? !step_attention(cu, op, &k)
             : !dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op), rows, 0, &k))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 256, HEAD = 64, LEAST_ROWS = 4 };
+enum { ALIGN = 256, LEAST_ROWS = 4 };
 
 /* Memory cut into arrays; p NULL: their sum alone. */
 struct cut {
@@ -31,9 +31,6 @@ static size_t lay_out(struct dg_device_search *t, unsigned char *device)
     const size_t hyps = (size_t)m->places * m->width, R = m->rows;
     struct cut c = {device, 0};
     struct dg_k_device_search *k = &t->k;
-    /* What crosses: a step's head, slots and parts; parents, pieces, sources and candidates. */
-    t->sent_bytes = HEAD + R * sizeof(int32_t) + ALIGN + m->places * sizeof(struct dg_k_part);
-    t->found_bytes = 3 * R * sizeof(int32_t) + 2 * R * m->candidates * sizeof(float);
     /* State that lasts, [places,width,...]. */
     k->total = take(&c, hyps, sizeof *k->total);
     k->last = take(&c, hyps, sizeof *k->last);
@@ -47,33 +44,26 @@ static size_t lay_out(struct dg_device_search *t, unsigned char *device)
     k->self = take(&c, R, sizeof *k->self);
     k->cross = take(&c, R, sizeof *k->cross);
     k->cross_tiles = take(&c, R, sizeof *k->cross_tiles);
-    t->sent = take(&c, t->sent_bytes, 1);
-    t->found = take(&c, t->found_bytes, 1);
-    t->parts = take(&c, dg_topk_parts(R, m->V), 1);
+    t->topk_parts = take(&c, dg_topk_parts(R, m->V), 1);
+    /* What is sent, and what comes back. */
+    const size_t lists = c.at;
+    k->step = take(&c, 1, sizeof *k->step);
+    k->given = take(&c, R, sizeof *k->given);
+    k->parts = take(&c, m->places, sizeof *k->parts);
+    t->sent_bytes = c.at - lists;
+    k->parents = take(&c, R, sizeof *k->parents);
+    k->pieces = take(&c, R, sizeof *k->pieces);
+    k->sources = take(&c, R, sizeof *k->sources);
+    k->candidates = take(&c, 2 * R * m->candidates, sizeof *k->candidates);
+    t->found_bytes = c.at - lists - t->sent_bytes;
     return c.at;
 }
 
-/* Where slots and parts lie in what is sent; parts at a multiple of 8 bytes. */
-static size_t slots_at(void)
+/* Where in a step's pinned memory the twin is of what the device has at p. */
+static void *twin(
+    const struct dg_device_search *t, const struct dg_step_buffers *buffers, const void *p)
 {
-    return HEAD;
-}
-
-static size_t parts_at(const struct dg_device_search *t)
-{
-    return (HEAD + t->most.rows * sizeof(int32_t) + 7) / 8 * 8;
-}
-
-static void point(struct dg_device_search *t)
-{
-    struct dg_k_device_search *k = &t->k;
-    k->step = (const struct dg_k_step *)(const void *)t->sent;
-    k->given = (const int32_t *)(const void *)(t->sent + slots_at());
-    k->parts = (const struct dg_k_part *)(const void *)(t->sent + parts_at(t));
-    k->parents = (int32_t *)(void *)t->found;
-    k->pieces = k->parents + t->most.rows;
-    k->sources = k->pieces + t->most.rows;
-    k->candidates = (float *)(void *)(k->sources + t->most.rows);
+    return buffers->sent + ((const unsigned char *)p - (const unsigned char *)t->k.step);
 }
 
 static void search_close(struct dg_backend *be, struct dg_device_search *t)
@@ -93,21 +83,16 @@ static void search_close(struct dg_backend *be, struct dg_device_search *t)
     free(t);
 }
 
-/* Pinned memory and events of both buffers. */
-static void open_turns(struct dg_cuda *cu, struct dg_device_search *t)
+/* Pinned memory and events: one of both buffers is filled while the other is on its way. */
+static void open_buffers(struct dg_cuda *cu, struct dg_device_search *t)
 {
-    const size_t sent = (t->sent_bytes + ALIGN - 1) / ALIGN * ALIGN,
-                 found = (t->found_bytes + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t bytes = t->sent_bytes + t->found_bytes;
     void *pinned = NULL;
-    if (!dg_cuda_ok(cu, cudaMallocHost(&pinned, 2 * (sent + found)), "pinned memory for steps"))
-        return;
-    t->pinned = pinned;
-    /* Two buffers: one is filled while the other is on its way. */
-    for (int i = 0; i < 2; i++) {
-        t->buffers[i].sent = t->pinned + (size_t)i * (sent + found);
-        t->buffers[i].found = t->buffers[i].sent + sent;
-        if (!dg_cuda_ok(cu, dg_cuda_event(cu, &t->buffers[i].arrived), "an event for steps"))
-            return;
+    if (dg_cuda_ok(cu, cudaMallocHost(&pinned, 2 * bytes), "pinned memory for steps"))
+        t->pinned = pinned;
+    for (int i = 0; i < 2 && t->pinned; i++) {
+        t->buffers[i].sent = t->pinned + (size_t)i * bytes;
+        dg_cuda_ok(cu, dg_cuda_event(cu, &t->buffers[i].arrived), "an event for steps");
     }
 }
 
@@ -119,7 +104,7 @@ static int search_open(struct dg_backend *be, const struct dg_device_search_limi
     assert(most->width <= DG_DEVICE_SEARCH_WIDTH && most->width <= most->rows);
     assert(dg_k_rows_of(most->weights).type == DG_F32);
     /* *out stays NULL: the host keeps the search. */
-    if (cu->step_mode == DG_STEP_HOST)
+    if (cu->host_search)
         return DG_OK;
     if (!dg_cuda_alive(cu))
         return dg_cuda_status(be, err);
@@ -127,28 +112,26 @@ static int search_open(struct dg_backend *be, const struct dg_device_search_limi
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for a search on %s", cu->name);
     t->most = *most;
+    t->k = (struct dg_k_device_search){.width = most->width,
+        .positions = most->positions,
+        .memory = most->memory,
+        .eos = most->eos,
+        .never = most->never,
+        .weights = dg_k_rows_of(most->weights).p,
+        .H = most->H,
+        .first_head = most->first_head,
+        .n_heads = most->n_heads};
     const size_t bytes = lay_out(t, NULL); /* counts alone */
     t->device = dg_cuda_alloc(cu, bytes);
     if (!t->device) {
         search_close(be, t);
         return dg_error_set(err, DG_ENOMEM,
             "no memory on %s for the search's %zu bytes (%zu bytes are held)", cu->name, bytes,
-            cu->arena.bytes);
+            cu->memory_bytes);
     }
     lay_out(t, t->device);
-    point(t);
     dg_cuda_ok(cu, cudaMemsetAsync(t->device, 0, bytes, cu->stream), "clearing a search");
-    t->k.width = most->width;
-    t->k.positions = most->positions;
-    t->k.memory = most->memory;
-    t->k.tile_rows = dg_attention_tile_rows(most->Dv);
-    t->k.eos = most->eos;
-    t->k.never = most->never;
-    t->k.weights = dg_k_rows_of(most->weights).p;
-    t->k.H = most->H;
-    t->k.first_head = most->first_head;
-    t->k.n_heads = most->n_heads;
-    open_turns(cu, t);
+    open_buffers(cu, t);
     if (!dg_cuda_alive(cu)) {
         search_close(be, t);
         return dg_cuda_status(be, err);
@@ -221,58 +204,46 @@ static uint32_t search_next_rows(const struct dg_device_search *t, uint32_t M)
 
 /* The step as it is sent; its bytes. */
 static size_t fill(struct dg_device_search *t, const struct dg_device_search_step *step,
-    struct dg_step_buffers *turn)
+    struct dg_step_buffers *buffers)
 {
-    struct dg_k_step *head = (struct dg_k_step *)(void *)turn->sent;
-    struct dg_k_part *parts = (struct dg_k_part *)(void *)(turn->sent + parts_at(t));
-    uint32_t rows = 0, outs = 0, tiles = 0, stride = 1;
+    struct dg_k_step *head = twin(t, buffers, t->k.step);
+    struct dg_k_part *parts = twin(t, buffers, t->k.parts);
+    uint32_t rows = 0, outs = 0, stride = 1;
     for (uint32_t i = 0; i < step->n_parts; i++) {
         const struct dg_device_search_part *p = &step->parts[i];
         assert(p->n_in && p->n_in <= t->most.width && p->n_out && p->n_out <= t->most.width);
         assert(p->place < t->most.places && p->t < t->most.positions && p->k &&
                p->k <= t->most.candidates);
-        parts[i] = (struct dg_k_part){.place = p->place,
-            .n_in = p->n_in,
-            .n_out = p->n_out,
-            .t = p->t,
-            .n_memory = p->n_memory,
-            .k = p->k,
-            .row0 = rows,
-            .tile0 = tiles,
-            .out0 = outs,
-            .looked = p->greedy || p->force >= 0 ? 1 : 2 * p->n_out,
-            .force = p->force,
-            .no_eos = p->no_eos};
-        /* Parts follow one another in rows, next hypotheses and tiles. */
+        parts[i] = (struct dg_k_part){*p, rows, outs};
         rows += p->n_in;
         outs += p->n_out;
-        tiles += (p->n_in + t->k.tile_rows - 1) / t->k.tile_rows;
         stride = p->k > stride ? p->k : stride;
     }
     assert(rows == step->n_rows && rows <= t->most.rows && outs <= t->most.rows);
-    memcpy(turn->sent + slots_at(), step->slots, rows * sizeof *step->slots);
+    memcpy(twin(t, buffers, t->k.given), step->slots, rows * sizeof *step->slots);
     /* The stride of the candidates that come back: as narrow as this step allows. */
-    *head = (struct dg_k_step){step->n_parts, rows, tiles, stride};
-    turn->n_rows = rows;
-    turn->stride = stride;
-    return parts_at(t) + step->n_parts * sizeof *parts;
+    *head = (struct dg_k_step){step->n_parts, rows, stride};
+    buffers->n_rows = rows;
+    buffers->stride = stride;
+    return (size_t)((unsigned char *)(parts + step->n_parts) - buffers->sent);
 }
 
 static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
     const struct dg_device_search_step *step, size_t *M)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    struct dg_step_buffers *turn = &t->buffers[t->given % 2];
+    struct dg_step_buffers *buffers = &t->buffers[t->given % 2];
     assert(!cu->step && t->given - t->waited < 2);
     cu->step = t;
     *M = t->M = pad_rows(t, step->n_rows > step->rows ? step->n_rows : step->rows);
     t->record = NULL;
     t->recording = false;
-    const size_t bytes = fill(t, step, turn);
+    const size_t bytes = fill(t, step, buffers);
     /* Sent outside the recording: its source changes from step to step, its target does not. */
     if (!dg_cuda_alive(cu) ||
         !dg_cuda_ok(cu,
-            cudaMemcpyAsync(t->sent, turn->sent, bytes, cudaMemcpyHostToDevice, cu->stream),
+            cudaMemcpyAsync(
+                (void *)t->k.step, buffers->sent, bytes, cudaMemcpyHostToDevice, cu->stream),
             "sending a step") ||
         !dg_graph_begin(cu, t))
         return false;
@@ -289,7 +260,7 @@ static void select_candidates(struct dg_cuda *cu, struct dg_device_search *t, st
         .force = t->k.force,
         .fit = &t->k.step->stride,
         .logprob = t->k.candidates,
-        .parts = t->parts};
+        .parts = t->topk_parts};
     if (dg_cuda_alive(cu) &&
         dg_cuda_ok(cu, dg_launch_topk(cu->stream, &top), "a step's candidates"))
         dg_cuda_ok(cu, dg_launch_select(cu->stream, &t->k, t->M), "a step's choice");
@@ -298,9 +269,9 @@ static void select_candidates(struct dg_cuda *cu, struct dg_device_search *t, st
 static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct dg_rows logits)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    struct dg_step_buffers *turn = &t->buffers[t->given % 2];
-    const size_t bytes = 3 * t->most.rows * sizeof(int32_t) +
-                         2 * (size_t)turn->n_rows * turn->stride * sizeof(float);
+    struct dg_step_buffers *buffers = &t->buffers[t->given % 2];
+    const unsigned char *end =
+        (unsigned char *)(t->k.candidates + 2 * (size_t)buffers->n_rows * buffers->stride);
     /* A step that is repeated has these ops in its recording. */
     if (!t->record || !t->record->exec)
         select_candidates(cu, t, logits);
@@ -311,9 +282,10 @@ static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct
     }
     if (dg_cuda_alive(cu) &&
         dg_cuda_ok(cu,
-            cudaMemcpyAsync(turn->found, t->found, bytes, cudaMemcpyDeviceToHost, cu->stream),
+            cudaMemcpyAsync(twin(t, buffers, t->k.parents), t->k.parents,
+                (size_t)(end - (unsigned char *)t->k.parents), cudaMemcpyDeviceToHost, cu->stream),
             "fetching a step's candidates"))
-        dg_cuda_ok(cu, cudaEventRecord(turn->arrived, cu->stream), "an event after a step");
+        dg_cuda_ok(cu, cudaEventRecord(buffers->arrived, cu->stream), "an event after a step");
     /* Ops take their lists from the host again; the event says when the copy has arrived. */
     cu->step = NULL;
     t->given++;
@@ -325,17 +297,16 @@ static bool search_wait(
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(t->waited < t->given);
-    const struct dg_step_buffers *turn = &t->buffers[t->waited++ % 2];
-    if (!dg_cuda_alive(cu) || !dg_cuda_reach(cu, turn->arrived, "waiting for a step"))
+    const struct dg_step_buffers *buffers = &t->buffers[t->waited++ % 2];
+    if (!dg_cuda_alive(cu) || !dg_cuda_reach(cu, buffers->arrived, "waiting for a step"))
         return false;
-    /* The order of point(), but for candidates: [n_rows,2,stride], log-probabilities before ids. */
-    const int32_t *chosen = (const int32_t *)(const void *)turn->found;
-    found->parents = chosen;
-    found->pieces = chosen + t->most.rows;
-    found->sources = found->pieces + t->most.rows;
-    found->ids = found->sources + t->most.rows + turn->stride;
-    found->logprob = (const float *)(const void *)(found->sources + t->most.rows);
-    found->ld = 2 * (size_t)turn->stride;
+    found->parents = twin(t, buffers, t->k.parents);
+    found->pieces = twin(t, buffers, t->k.pieces);
+    found->sources = twin(t, buffers, t->k.sources);
+    /* [n_rows,2,stride]: log-probabilities before ids. */
+    found->logprob = twin(t, buffers, t->k.candidates);
+    found->ids = (const int32_t *)(const void *)(found->logprob + buffers->stride);
+    found->ld = 2 * (size_t)buffers->stride;
     return true;
 }
 

@@ -47,7 +47,7 @@ static __device__ void put_seg(
 static __device__ void put_cross(
     const struct dg_k_device_search &k, const struct dg_k_part &p, struct dg_k_seg *to)
 {
-    put_seg(to, p.row0, p.n_in, p.n_memory, (size_t)p.place * k.memory);
+    put_seg(to, p.row0, p.is.n_in, p.is.n_memory, (size_t)p.is.place * k.memory);
     to->probs = (uint64_t)p.row0 * k.H * k.memory;
 }
 
@@ -60,13 +60,11 @@ static __device__ void pad(
         k.pos[i] = 0;
         k.k[i] = 0;
         put_seg(&k.self[i], i, 0, 0, 0);
+        k.cross_tiles[i].seg = M - 1; /* there are fewer segments than M: the last one is empty */
+        k.cross_tiles[i].first = 0;
     }
     if (i >= s.n_parts)
         put_seg(&k.cross[i], 0, 0, 0, 0);
-    if (i >= s.n_tiles) { /* then there are fewer pieces than M: the last one is empty */
-        k.cross_tiles[i].seg = M - 1;
-        k.cross_tiles[i].first = 0;
-    }
 }
 
 static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_device_search k)
@@ -80,20 +78,18 @@ static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_device_
     const struct dg_k_part p = k.parts[b];
     if (lane == 0)
         put_cross(k, p, &k.cross[b]);
-    if (lane * k.tile_rows < p.n_in) {
-        k.cross_tiles[p.tile0 + lane].seg = b;
-        k.cross_tiles[p.tile0 + lane].first = lane * k.tile_rows;
-    }
-    if (lane >= p.n_in)
+    if (lane >= p.is.n_in)
         return;
     const uint32_t m = p.row0 + lane;
-    const size_t hyp = (size_t)p.place * k.width + lane, history = hyp * k.positions;
+    const size_t hyp = (size_t)p.is.place * k.width + lane, history = hyp * k.positions;
     k.ids[m] = k.last[hyp];
-    k.pos[m] = (int32_t)p.t;
-    k.history[history + p.t] = k.given[m];
-    k.k[m] = p.k;
-    k.force[m] = p.force;
-    put_seg(&k.self[m], m, 1, p.t + 1, history);
+    k.pos[m] = (int32_t)p.is.t;
+    k.history[history + p.is.t] = k.given[m];
+    k.k[m] = p.is.k;
+    k.force[m] = p.is.force;
+    k.cross_tiles[m].seg = b;
+    k.cross_tiles[m].first = lane;
+    put_seg(&k.self[m], m, 1, p.is.t + 1, history);
 }
 
 /* Row `lane`'s next candidate; total -inf: none. */
@@ -123,15 +119,15 @@ static __device__ void select_next(
     const struct dg_k_device_search &k, const struct dg_k_part &p, uint32_t *parents)
 {
     const uint32_t lane = threadIdx.x, stride = k.step->stride;
-    const size_t hyp = (size_t)p.place * k.width + lane;
+    const size_t hyp = (size_t)p.is.place * k.width + lane;
     const float *logprob = k.candidates + ((size_t)p.row0 + lane) * 2 * stride;
     const int32_t *ids = (const int32_t *)(logprob + stride);
-    const double total = lane < p.n_in ? k.total[hyp] : -INFINITY;
+    const double total = lane < p.is.n_in ? k.total[hyp] : -INFINITY;
     struct next mine = {-INFINITY, 0, 0};
-    uint32_t at = 0, n = 0, looked = p.looked;
-    while (looked && n < p.n_out) {
+    uint32_t at = 0, n = 0, looked = p.is.greedy || p.is.force >= 0 ? 1 : 2 * p.is.n_out;
+    while (looked && n < p.is.n_out) {
         struct next c = {-INFINITY, 0, lane};
-        if (lane < p.n_in && at < p.k) {
+        if (lane < p.is.n_in && at < p.is.k) {
             const double sum = total + (double)logprob[at];
             c.total = sum > -INFINITY ? sum : -INFINITY; /* NaN is no candidate */
             c.id = ids[at];
@@ -140,17 +136,17 @@ static __device__ void select_next(
         if (c.total == -INFINITY)
             break;
         at += c.lane == lane;
-        if (p.force < 0 && (c.id == k.never || (c.id == k.eos && p.no_eos)))
+        if (p.is.force < 0 && (c.id == k.never || (c.id == k.eos && p.is.no_eos)))
             continue; /* passed over: one more is looked at instead */
         looked--;
-        if (c.id == k.eos && p.force < 0)
+        if (c.id == k.eos && p.is.force < 0)
             continue; /* finished */
         if (lane == n)
             mine = c;
         n++;
     }
     __syncwarp();
-    if (lane >= p.n_out)
+    if (lane >= p.is.n_out)
         return;
     k.total[hyp] = mine.total;
     k.last[hyp] = mine.id;
@@ -166,13 +162,13 @@ static __device__ void find_sources(const struct dg_k_device_search &k, const st
 {
     const uint32_t lane = threadIdx.x % DG_WARP;
     const float *weights = k.weights + (size_t)p.row0 * k.H * k.memory;
-    for (uint32_t r = threadIdx.x / DG_WARP; r < p.n_in; r += THREADS / DG_WARP) {
+    for (uint32_t r = threadIdx.x / DG_WARP; r < p.is.n_in; r += THREADS / DG_WARP) {
         float most = -1;
         uint32_t at = 0;
-        for (uint32_t j = lane; j < p.n_memory; j += DG_WARP) {
+        for (uint32_t j = lane; j < p.is.n_memory; j += DG_WARP) {
             float sum = 0;
             for (uint32_t h = k.first_head; h < k.first_head + k.n_heads; h++)
-                sum += weights[((size_t)h * p.n_in + r) * p.n_memory + j];
+                sum += weights[((size_t)h * p.is.n_in + r) * p.is.n_memory + j];
             if (sum > most) {
                 most = sum;
                 at = j;
@@ -203,16 +199,16 @@ static __global__ void __launch_bounds__(THREADS) select_hypotheses(struct dg_k_
         select_next(k, p, parents);
     __syncthreads();
     bool same = true;
-    for (uint32_t r = 0; r < p.n_out; r++)
+    for (uint32_t r = 0; r < p.is.n_out; r++)
         same = same && parents[r] == r;
     if (same)
         return;
-    int32_t *rows = k.history + (size_t)p.place * k.width * k.positions,
+    int32_t *rows = k.history + (size_t)p.is.place * k.width * k.positions,
             *column = columns + threadIdx.x;
-    for (uint32_t j = threadIdx.x; j <= p.t; j += THREADS) {
-        for (uint32_t r = 0; r < p.n_in; r++)
+    for (uint32_t j = threadIdx.x; j <= p.is.t; j += THREADS) {
+        for (uint32_t r = 0; r < p.is.n_in; r++)
             column[r * THREADS] = rows[(size_t)r * k.positions + j];
-        for (uint32_t r = 0; r < p.n_out; r++)
+        for (uint32_t r = 0; r < p.is.n_out; r++)
             rows[(size_t)r * k.positions + j] = column[parents[r] * THREADS];
     }
 }

@@ -18,7 +18,7 @@ struct dg_step_graph {
 
 /* One of two steps on their way. */
 struct dg_step_buffers {
-    unsigned char *sent, *found; /* pinned: [sent_bytes], [found_bytes] */
+    unsigned char *sent; /* pinned: [sent_bytes + found_bytes], the latter comes back */
     cudaEvent_t arrived;
     uint32_t n_rows, stride;
 };
@@ -27,10 +27,8 @@ struct dg_device_search {
     struct dg_device_search_limits most;
     struct dg_k_device_search k;
     unsigned char *device, *pinned; /* all that k points to; both buffers */
-    unsigned char *sent, *found;    /* the step's, in `device` */
-    size_t sent_bytes, found_bytes;
-    void *parts; /* [dg_topk_parts()] bytes, scratch of topk for a step's rows: recorded steps keep
-                    its place */
+    size_t sent_bytes, found_bytes; /* from k.step on; from k.parents on */
+    void *topk_parts; /* [dg_topk_parts()] bytes, topk's scratch: graphs keep its place */
     struct dg_step_buffers buffers[2];
     uint64_t given, waited;
     uint32_t M; /* rows of the open step, padded */
@@ -38,7 +36,7 @@ struct dg_device_search {
     uint32_t n_graphs;
     struct dg_step_graph *record; /* the open step's; NULL: steps are not recorded */
     bool recording;
-    unsigned products; /* dg_cuda_gemm_given_up() when the records were made */
+    unsigned products; /* dg_cuda.gemm_refusals when the graphs were made */
 };
 
 extern const struct dg_device_search_ops dg_cuda_device_search_ops;

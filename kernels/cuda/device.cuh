@@ -123,6 +123,22 @@ static inline bool dg_in_fours(const struct dg_k_rows &rows)
     return (uintptr_t)rows.p % bytes == 0 && rows.ld % 4 == 0;
 }
 
+/* Four elements of p of which `left` are left, `beyond` in place of the others; all four at once
+ * where rows lie in fours. */
+template <typename T, bool WIDE>
+static __device__ __forceinline__ void dg_get_four(
+    const T *p, size_t left, float beyond, float (&x)[4])
+{
+    if (WIDE && left >= 4) {
+        const struct dg_four<T> four = *(const struct dg_four<T> *)p;
+        for (size_t e = 0; e < 4; e++)
+            x[e] = dg_float(four.v[e]);
+    } else {
+        for (size_t e = 0; e < 4; e++)
+            x[e] = e < left ? dg_float(p[e]) : beyond;
+    }
+}
+
 /* Run the statement with T as the element type of `type`. */
 #define DG_TYPED(type, ...)                                                                        \
     do {                                                                                           \

@@ -1,86 +1,336 @@
-/* cuBLASLt. Row-major c[M,N] = a[M,K] b[N,K]^T is the column-major product c^T = b a^T: the
- * library's m is N, its n is M, and a row-major matrix is the transpose of a column-major one of
- * the same bytes. Which algorithm: gemm_algorithm.c. */
-#include "kernels/cuda/gemm_algorithm.h"
+/* Matrix products: cuBLASLt, and where it has no algorithm our own kernel (gemm_own.cu).
+ * Row-major c[M,N] = a[M,K] b[N,K]^T is the column-major product c^T = b a^T: the library's m is N,
+ * its n is M, and a row-major matrix is the transpose of a column-major one of the same bytes.
+ * Which of the library's algorithms multiplies is asked once per shape and kept. Row-stable
+ * products (contract 1): chosen for (N, K, types, alignment) at one number of rows, the first in
+ * the library's order of preference that has the sum in one piece and serves every M that an engine
+ * may run, of which the library is asked before the first product; where it refuses one, our own
+ * kernel multiplies them all. That the library's kernel treats each row alike is its property, not
+ * its promise: test_cuda_rows checks it on the device. Others, the trainer's: the best for each
+ * power of two of rows, so that the choice does not depend on which M came first. Partial sums are
+ * never kept in 16 bits. */
+#include "kernels/cuda/gemm.h"
 
+#include "base/debug.h"
+#include "base/log.h"
+#include "kernels/cuda/internal.h"
+
+#include <cublasLt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-int dg_gemm_failed(struct dg_error *err, const char *what, cublasStatus_t rc)
+/* CHECKED: rows of the largest step or encoder pass that an engine makes by itself (dg_ops'
+ * busy_rows); what is larger, an operator's wish, is seen when it is refused. */
+enum { WORKSPACE = 32 << 20, PLANS = 512, CHECKED = 4096, ASKED = 16, STABLE_ROWS = 64 };
+
+/* Everything one call of the library needs. Its a is our b, its c our c^T. */
+struct problem {
+    cublasLtMatmulDescOpaque_t desc;
+    cublasLtMatrixLayoutOpaque_t a, b, c;
+};
+
+/* What an algorithm was chosen for: all that the library may look at. */
+struct key {
+    size_t M, N, K; /* M: the largest number of rows; 0: any */
+    size_t lda, ldb, ldc;
+    int kind, in, out, epilogue, add, whole;
+    uint32_t align[4]; /* of the library's a, b, c and of the bias, 16 where there is none */
+};
+
+struct plan {
+    struct key key;
+    cublasLtMatmulAlgo_t algo;
+    int32_t split;  /* parts of the sum */
+    bool none;      /* the library has no algorithm */
+    size_t refused; /* the number of rows that it refuses, if it is that */
+};
+
+struct dg_cuda_gemm_context {
+    cublasLtHandle_t lt;
+    void *workspace; /* [WORKSPACE] bytes */
+    struct plan plans[PLANS];
+    size_t n_plans;
+};
+
+static int failed(struct dg_error *err, const char *what, cublasStatus_t rc)
 {
     return dg_error_set(
         err, DG_EINTERNAL, "cuBLASLt failed at %s: %s", what, cublasLtGetStatusName(rc));
 }
 
-void dg_cuda_gemm_version(char *text, size_t size)
+int dg_cuda_gemm_open(struct dg_cuda *cu, struct dg_error *err)
 {
-    snprintf(text, size, "cuBLASLt %zu", cublasLtGetVersion());
-}
-
-int dg_cuda_gemm_open(struct dg_cuda_gemm_context **out, struct dg_error *err)
-{
-    struct dg_cuda_gemm_context *g = calloc(1, sizeof *g);
-    if (!g)
-        return dg_error_set(err, DG_ENOMEM, "no memory for matrix products");
-    const cublasStatus_t rc = cublasLtCreate(&g->lt);
-    if (rc != CUBLAS_STATUS_SUCCESS) {
-        free(g);
-        return dg_gemm_failed(err, "its start", rc);
-    }
-    if (cudaMalloc(&g->workspace, DG_GEMM_WORKSPACE) != cudaSuccess) {
-        cudaGetLastError();
-        dg_cuda_gemm_close(g);
-        return dg_error_set(
-            err, DG_ENOMEM, "no device memory for the workspace of matrix products");
-    }
-    *out = g;
+    struct dg_cuda_gemm_context *g = cu->gemm = calloc(1, sizeof *g);
+    const cublasStatus_t rc = g ? cublasLtCreate(&g->lt) : CUBLAS_STATUS_SUCCESS;
+    if (rc)
+        return failed(err, "its start", rc);
+    if (!g || !(g->workspace = dg_cuda_alloc(cu, WORKSPACE)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for matrix products on %s", cu->name);
     return DG_OK;
 }
 
-void dg_cuda_gemm_close(struct dg_cuda_gemm_context *g)
+void dg_cuda_gemm_close(struct dg_cuda *cu)
 {
-    if (!g)
-        return;
-    cudaFree(g->workspace);
-    cublasLtDestroy(g->lt);
-    free(g);
+    if (cu->gemm && cu->gemm->lt)
+        cublasLtDestroy(cu->gemm->lt);
+    free(cu->gemm);
 }
 
-unsigned dg_cuda_gemm_given_up(const struct dg_cuda_gemm_context *g)
+static cublasLtEpilogue_t epilogue(const struct dg_gemm_call *call)
 {
-    return g->n_given_up;
+    if (call->bias)
+        return call->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+    return call->relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-size_t dg_cuda_gemm_bytes(void)
+/* The shapes, for so many rows: width and height of our b, a and c. */
+static void lay_out(const struct dg_gemm_call *call, size_t rows, struct problem *p)
 {
-    return DG_GEMM_WORKSPACE;
+    enum { M, N, K };
+    static const unsigned char sides[][6] = {
+        [DG_GEMM_FORWARD] = {K, N, K, M, N, M}, /* [N,M] = b[K,N]^T a[K,M] */
+        [DG_GEMM_INPUT] = {K, N, N, M, K, M},   /* [K,M] = b[K,N] a[N,M] */
+        [DG_GEMM_WEIGHT] = {K, M, N, M, K, N}}; /* [K,N] = b[K,M] a[N,M]^T */
+    static const cudaDataType_t types[] = {
+        [DG_F32] = CUDA_R_32F, [DG_F16] = CUDA_R_16F, [DG_BF16] = CUDA_R_16BF};
+    const cudaDataType_t in = types[call->in], out = types[call->out];
+    const unsigned char *s = sides[call->kind];
+    const size_t n[] = {[M] = rows, [N] = call->N, [K] = call->K};
+    cublasLtMatrixLayoutInit(&p->a, in, n[s[0]], n[s[1]], (int64_t)call->ldb);
+    cublasLtMatrixLayoutInit(&p->b, in, n[s[2]], n[s[3]], (int64_t)call->lda);
+    cublasLtMatrixLayoutInit(&p->c, out, n[s[4]], n[s[5]], (int64_t)call->ldc);
 }
 
-/* What each element adds up. */
-static size_t summed(const struct dg_gemm_call *call)
+static cublasStatus_t set(
+    struct problem *p, cublasLtMatmulDescAttributes_t what, const void *value, size_t bytes)
 {
-    return call->kind == DG_GEMM_FORWARD ? call->K
-           : call->kind == DG_GEMM_INPUT ? call->N
-                                         : call->M;
+    return cublasLtMatmulDescSetAttribute(&p->desc, what, value, bytes);
+}
+
+static cublasStatus_t describe(const struct dg_gemm_call *call, size_t rows, struct problem *p)
+{
+    const cublasOperation_t yes = CUBLAS_OP_T, no = CUBLAS_OP_N;
+    const cublasLtEpilogue_t end = epilogue(call);
+    const bool ta = call->kind == DG_GEMM_FORWARD, tb = call->kind == DG_GEMM_WEIGHT;
+    cublasStatus_t rc = cublasLtMatmulDescInit(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    lay_out(call, rows, p);
+    if (!rc)
+        rc = set(p, CUBLASLT_MATMUL_DESC_TRANSA, ta ? &yes : &no, sizeof yes);
+    if (!rc)
+        rc = set(p, CUBLASLT_MATMUL_DESC_TRANSB, tb ? &yes : &no, sizeof yes);
+    if (!rc)
+        rc = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end);
+    if (!rc && call->bias)
+        rc = set(p, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &call->bias, sizeof call->bias);
+    return rc;
+}
+
+/* The largest power of two up to 16 bytes that the address and the row distance are multiples
+ * of. */
+static uint32_t alignment(const void *p, size_t ld, enum dg_type type)
+{
+    const uintptr_t bits = (uintptr_t)p | ld * dg_cuda_type_bytes(type) | 16;
+    return (uint32_t)(bits & (~bits + 1));
+}
+
+/* The trainer's products of up to 16, 32, 64, ... rows have an algorithm each. */
+static size_t bucket(size_t M)
+{
+    size_t b = 16;
+    while (b < M)
+        b *= 2;
+    return b;
+}
+
+static struct key key_of(const struct dg_gemm_call *call, bool whole)
+{
+    struct key key;
+    memset(&key, 0, sizeof key); /* compared as bytes */
+    key.M = call->row_stable ? 0 : bucket(call->M);
+    key.N = call->N;
+    key.K = call->K;
+    key.lda = call->lda;
+    key.ldb = call->ldb;
+    key.ldc = call->ldc;
+    key.kind = call->kind;
+    key.in = call->in;
+    key.out = call->out;
+    key.epilogue = (int)epilogue(call);
+    key.add = call->add;
+    key.whole = whole || call->row_stable;
+    key.align[0] = alignment(call->b, call->ldb, call->in);
+    key.align[1] = alignment(call->a, call->lda, call->in);
+    key.align[2] = alignment(call->c, call->ldc, call->out);
+    key.align[3] = alignment(call->bias, 0, call->out);
+    return key;
+}
+
+/* One number of an algorithm; -1: it has none. Some are of 32 bits, some of 16. */
+static int32_t config_of(
+    const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t what)
+{
+    int32_t value = 0;
+    uint16_t small = 0;
+    size_t written = 0;
+    if (!cublasLtMatmulAlgoConfigGetAttribute(algo, what, &value, sizeof value, &written))
+        return value;
+    return cublasLtMatmulAlgoConfigGetAttribute(algo, what, &small, sizeof small, &written) ? -1
+                                                                                            : small;
+}
+
+/* The sum in one piece: neither split-K nor stream-K, which the library marks by a negative
+ * number. */
+static bool is_whole(const cublasLtMatmulAlgo_t *algo)
+{
+    const int32_t split = config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+    return (split == 0 || split == 1) &&
+           config_of(algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME) == CUBLASLT_REDUCTION_SCHEME_NONE;
+}
+
+/* The smallest number of rows that the library refuses the algorithm for, of all that an engine
+ * may run: every step's, every encoder pass'; 0: none. */
+static size_t first_refused(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call,
+    const cublasLtMatmulAlgo_t *algo)
+{
+    struct problem p;
+    cublasLtMatmulHeuristicResult_t result;
+    if (describe(call, 1, &p))
+        return 1;
+    for (size_t M = 1; M <= CHECKED; M++) {
+        lay_out(call, M, &p);
+        if (cublasLtMatmulAlgoCheck(g->lt, &p.desc, &p.a, &p.b, &p.c, &p.c, algo, &result) ||
+            result.workspaceSize > WORKSPACE)
+            return M;
+    }
+    return 0;
+}
+
+static cublasStatus_t wish_for(
+    const struct dg_gemm_call *call, const struct key *key, cublasLtMatmulPreferenceOpaque_t *wish)
+{
+    const size_t workspace = WORKSPACE;
+    const uint32_t schemes = key->whole            ? CUBLASLT_REDUCTION_SCHEME_NONE
+                             : call->out == DG_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
+                                                   : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    cublasStatus_t rc = cublasLtMatmulPreferenceInit(wish);
+    if (!rc)
+        rc = cublasLtMatmulPreferenceSetAttribute(
+            wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
+    if (!rc)
+        rc = cublasLtMatmulPreferenceSetAttribute(
+            wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes);
+    for (int i = 0; i < 4 && !rc; i++) {
+        const uint32_t align = key->align[i < 2 ? i : 2];
+        rc = cublasLtMatmulPreferenceSetAttribute(wish, aligned[i], &align, sizeof align);
+    }
+    return rc;
+}
+
+static void log_plan(const struct plan *p)
+{
+    static const char *const kinds[] = {"forward", "input", "weight"};
+    static const char *const types[] = {"fp32", "16 bits"};
+    const struct key *k = &p->key;
+    char shape[160];
+    snprintf(shape, sizeof shape,
+        "kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d align=%u,%u,%u,%u", kinds[k->kind],
+        k->M, k->N, k->K, types[k->in != DG_F32], types[k->out != DG_F32], k->whole, k->align[0],
+        k->align[1], k->align[2], k->align[3]);
+    if (p->none)
+        dg_log(DG_LOG_WARN,
+            "gemm_own msg=\"cuBLASLt has no algorithm for every number of rows: our own, slow kernel "
+            "multiplies them all\" %s refused_rows=%zu",
+            shape, p->refused);
+    else if (dg_debug("cuda-log"))
+        dg_log(DG_LOG_INFO,
+            "gemm_plan %s id=%d tile=%d stages=%d split=%d scheme=%d custom=%d cluster=%d", shape,
+            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_ID),
+            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_TILE_ID),
+            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_STAGES_ID), p->split,
+            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
+            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION),
+            config_of(&p->algo, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID));
+}
+
+/* Fills the plan for its key; it says for which number of rows no algorithm would do. */
+static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call,
+    struct plan *plan, struct dg_error *err)
+{
+    cublasLtMatmulPreferenceOpaque_t wish;
+    cublasLtMatmulHeuristicResult_t found[ASKED];
+    struct problem p;
+    int n = 0;
+    cublasStatus_t rc = describe(call, plan->key.M ? plan->key.M : STABLE_ROWS, &p);
+    if (!rc)
+        rc = wish_for(call, &plan->key, &wish);
+    if (!rc)
+        rc = cublasLtMatmulAlgoGetHeuristic(
+            g->lt, &p.desc, &p.a, &p.b, &p.c, &p.c, &wish, ASKED, found, &n);
+    if (rc && rc != CUBLAS_STATUS_NOT_SUPPORTED)
+        return failed(err, "choosing an algorithm", rc);
+    if (plan->key.align[3] < 16) /* the library's kernels load a bias so, and do not ask */
+        n = 0;
+    plan->none = true;
+    for (int i = 0; i < n && plan->none; i++) {
+        const cublasLtMatmulAlgo_t *algo = &found[i].algo;
+        if (found[i].state || (plan->key.whole && !is_whole(algo)) ||
+            (call->row_stable && (plan->refused = first_refused(g, call, algo))))
+            continue;
+        plan->algo = *algo;
+        plan->split = config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+        plan->none = false;
+    }
+    log_plan(plan);
+    return DG_OK;
+}
+
+/* The plan for a call, chosen when it is met first. whole: without split-K in any case. DG_EUNSUP:
+ * none; DG_EINTERNAL: the library failed. */
+static int find(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call, bool whole,
+    struct plan **out, struct dg_error *err)
+{
+    struct plan *p = g->plans, fresh = {.key = key_of(call, whole)};
+    while (p < g->plans + g->n_plans && memcmp(&p->key, &fresh.key, sizeof p->key) != 0)
+        p++;
+    if (p == g->plans + g->n_plans) {
+        const int rc = choose(g, call, &fresh, err);
+        if (rc)
+            return rc;
+        if (g->n_plans == PLANS)
+            p--;
+        else
+            g->n_plans++;
+        memcpy(p, &fresh, sizeof fresh);
+    }
+    *out = p;
+    return p->none ? DG_EUNSUP : DG_OK;
 }
 
 /* Split-K kernels of cuBLASLt 12 and 13 were seen on an H100 to leave out the end of a sum of such
  * a length, without an error (github.com/facebookexperimental/triton, pull request 2767). */
-static bool may_lose_the_end(int32_t split, size_t k)
+static bool may_lose_the_end(const struct plan *p, const struct dg_gemm_call *call)
 {
-    const size_t parts = (size_t)split, tail = k % 64;
-    return split > 1 && tail && tail < parts && k / 64 % parts == 0;
+    const size_t k = call->kind == DG_GEMM_FORWARD ? call->K
+                     : call->kind == DG_GEMM_INPUT ? call->N
+                                                   : call->M,
+                 parts = (size_t)p->split, tail = k % 64;
+    return p->split > 1 && tail && tail < parts && k / 64 % parts == 0;
 }
 
-static cublasStatus_t multiply(struct dg_cuda_gemm_context *g, cudaStream_t stream,
-    const struct dg_gemm_call *call, const struct dg_gemm_plan *plan)
+static cublasStatus_t multiply(
+    struct dg_cuda *cu, const struct dg_gemm_call *call, const struct plan *plan)
 {
     const float one = 1, beta = call->add ? 1 : 0;
-    struct dg_gemm_problem p;
-    const cublasStatus_t rc = dg_gemm_describe(call, call->M, &p);
+    struct problem p;
+    const cublasStatus_t rc = describe(call, call->M, &p);
     return rc ? rc
-              : cublasLtMatmul(g->lt, &p.desc, &one, p.pa, &p.a, p.pb, &p.b, &beta, call->c, &p.c,
-                    call->c, &p.c, &plan->algo, g->workspace, DG_GEMM_WORKSPACE, stream);
+              : cublasLtMatmul(cu->gemm->lt, &p.desc, &one, call->b, &p.a, call->a, &p.b, &beta,
+                    call->c, &p.c, call->c, &p.c, &plan->algo, cu->gemm->workspace, WORKSPACE,
+                    cu->stream);
 }
 
 static bool refused(cublasStatus_t rc)
@@ -88,22 +338,61 @@ static bool refused(cublasStatus_t rc)
     return rc == CUBLAS_STATUS_NOT_SUPPORTED || rc == CUBLAS_STATUS_INVALID_VALUE;
 }
 
-int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
-    const struct dg_gemm_call *call, struct dg_error *err)
+/* DG_EUNSUP: the library has no algorithm, for any number of rows where the call is row-stable;
+ * DG_EINTERNAL: it failed. */
+static int ask_library(struct dg_cuda *cu, const struct dg_gemm_call *call, struct dg_error *err)
 {
-    const struct dg_gemm_plan *plan;
-    int code = dg_gemm_find(g, call, false, &plan, err);
-    if (!code && may_lose_the_end(plan->split, summed(call)))
-        code = dg_gemm_find(g, call, true, &plan, err);
+    struct plan *plan;
+    int code = find(cu->gemm, call, false, &plan, err);
+    if (!code && may_lose_the_end(plan, call))
+        code = find(cu->gemm, call, true, &plan, err);
     if (code)
         return code;
-    cublasStatus_t rc = multiply(g, stream, call, plan);
+    cublasStatus_t rc = multiply(cu, call, plan);
     if (refused(rc) && !call->row_stable) { /* chosen for the most rows of its bucket */
-        if ((code = dg_gemm_find(g, call, true, &plan, err)))
+        if ((code = find(cu->gemm, call, true, &plan, err)))
             return code;
-        rc = multiply(g, stream, call, plan);
+        rc = multiply(cu, call, plan);
     }
-    if (refused(rc))
-        return dg_gemm_give_up(g, plan, call->M);
-    return rc ? dg_gemm_failed(err, "a product", rc) : DG_OK;
+    if (!refused(rc))
+        return rc ? failed(err, "a product", rc) : DG_OK;
+    /* What it had chosen itself: from now on the plan has no algorithm. */
+    plan->none = true;
+    plan->refused = call->M;
+    cu->gemm_refusals++;
+    log_plan(plan);
+    return DG_EUNSUP;
+}
+
+void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *c)
+{
+    struct dg_error err = {0};
+    if (!dg_cuda_alive(cu) || !c->a || !c->b)
+        return;
+    const int rc = cu->own_products ? DG_EUNSUP : ask_library(cu, c, &err);
+    if (rc != DG_EUNSUP) {
+        if (rc)
+            dg_cuda_fail(cu, &err);
+        return;
+    }
+    const bool weight = c->kind == DG_GEMM_WEIGHT, forward = c->kind == DG_GEMM_FORWARD;
+    const struct dg_k_gemm g = {.a = c->a,
+        .b = c->b,
+        .c = c->c,
+        .bias = c->bias,
+        .rows = weight ? c->N : c->M,
+        .columns = forward ? c->N : c->K,
+        .sum = forward  ? c->K
+               : weight ? c->M
+                        : c->N,
+        .ai = weight ? 1 : c->lda,
+        .ak = weight ? c->lda : 1,
+        .bj = forward ? c->ldb : 1,
+        .bk = forward ? 1 : c->ldb,
+        .ldc = c->ldc,
+        .in = c->in,
+        .out = c->out,
+        .add = c->add,
+        .relu = c->relu};
+    dg_cuda_ok(cu, dg_launch_gemm(cu->stream, &g), "a product of our own");
 }

@@ -1,5 +1,5 @@
-/* Matrix products, by cuBLASLt: the one boundary behind which a library multiplies. Row-major
- * throughout. One thread at a time. */
+/* Matrix products: the one boundary behind which a library multiplies. Row-major throughout. One
+ * thread at a time per backend. */
 #ifndef DG_KERNELS_CUDA_GEMM_H
 #define DG_KERNELS_CUDA_GEMM_H
 
@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-struct dg_cuda_gemm_context;
+struct dg_cuda;
 
 enum dg_gemm_kind {
     DG_GEMM_FORWARD, /* c[M,N] = a[M,K] b[N,K]^T */
@@ -32,23 +32,12 @@ struct dg_gemm_call {
     bool row_stable;
 };
 
-/* On the calling thread's current device. */
-int dg_cuda_gemm_open(struct dg_cuda_gemm_context **out, struct dg_error *err);
-void dg_cuda_gemm_close(struct dg_cuda_gemm_context *g); /* NULL is fine */
+/* On the backend's device. Closing takes what opening did not finish. */
+int dg_cuda_gemm_open(struct dg_cuda *cu, struct dg_error *err);
+void dg_cuda_gemm_close(struct dg_cuda *cu);
 
-/* DG_EUNSUP: the library has no algorithm, for any number of rows where the call is row-stable;
- * DG_EINTERNAL: it failed. Does not wait. */
-int dg_cuda_gemm_run(struct dg_cuda_gemm_context *g, cudaStream_t stream,
-    const struct dg_gemm_call *call, struct dg_error *err);
-
-/* How often the library refused what it had been asked about before: since then calls of that shape
- * get DG_EUNSUP, and a step recorded before is worth nothing. */
-unsigned dg_cuda_gemm_given_up(const struct dg_cuda_gemm_context *g);
-
-/* Device memory that each context holds. */
-size_t dg_cuda_gemm_bytes(void);
-
-/* What the library calls itself, for the log. */
-void dg_cuda_gemm_version(char *text, size_t size);
+/* The product, by the library or by our own kernel (DRAGOMAN_CUDA_GEMM=own: always). Does not
+ * wait. */
+void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *call);
 
 #endif

@@ -26,18 +26,18 @@ static bool give_up(struct dg_cuda *cu, cudaError_t why, const char *what)
         "cuda_graphs_off msg=\"%s a step as a CUDA graph failed: steps are launched op by op\" "
         "device=%s error=%s",
         what, cu->name, cudaGetErrorName(why));
-    cu->step_mode = DG_STEP_DEVICE;
+    cu->graphs = false;
     return false;
 }
 
 bool dg_graph_begin(struct dg_cuda *cu, struct dg_device_search *t)
 {
-    const unsigned products = dg_cuda_gemm_given_up(cu->gemm);
+    const unsigned products = cu->gemm_refusals;
     if (products != t->products) /* recorded ones multiply as the library has refused to since */
         dg_graphs_close(t);
     t->products = products;
     t->recording = false;
-    t->record = cu->step_mode == DG_STEP_GRAPH ? find(t, t->M) : NULL;
+    t->record = cu->graphs ? find(t, t->M) : NULL;
     if (!t->record || !t->record->seen)
         return true;
     if (t->record->exec)

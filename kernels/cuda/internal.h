@@ -12,15 +12,7 @@
 
 #include <cuda_runtime_api.h>
 
-struct dg_arena_chunk;
-
-/* Device memory: chunks from cudaMalloc, cut into blocks on the host (memory.c). Freed blocks are
- * used again, so that a step that needs memory for a while (a trace) asks the driver once. */
-struct dg_device_arena {
-    struct dg_arena_chunk *chunks;
-    size_t chunk_bytes; /* smallest chunk; 0: one for each block */
-    size_t bytes;       /* held from the driver */
-};
+struct dg_memory_block; /* memory.c */
 
 struct dg_buf {
     void *data; /* [n] on the device */
@@ -65,9 +57,6 @@ struct dg_cuda_block {
     void *shadow; /* [n] or NULL: nothing was multiplied yet */
 };
 
-/* Where the search's state is: DRAGOMAN_CUDA_STEP. */
-enum dg_step_mode { DG_STEP_HOST, DG_STEP_DEVICE, DG_STEP_GRAPH };
-
 struct dg_cuda {
     struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cuda * */
     struct dg_ops ops;      /* base's: the table of all, with what this device decides */
@@ -76,12 +65,15 @@ struct dg_cuda {
     cudaStream_t stream;
     cudaEvent_t done;       /* dg_cuda_wait's */
     struct dg_watch *watch; /* ends the program when the device hangs (watch.c) */
-    struct dg_device_arena arena;
+    struct dg_memory_block *memory;
+    size_t memory_bytes; /* held from the driver */
     struct dg_stage stage;
     struct dg_cuda_gemm_context *gemm;
-    bool own_products;            /* DRAGOMAN_CUDA_GEMM=own: never the library */
-    bool trains, plain_attention; /* what dg_cuda_attention_is_mma asks */
-    enum dg_step_mode step_mode;
+    unsigned gemm_refusals;        /* of what cuBLASLt had chosen: older graphs are worth nothing */
+    bool own_products;             /* DRAGOMAN_CUDA_GEMM=own: never the library */
+    bool trains, plain_attention;  /* what dg_cuda_attention_is_mma asks */
+    bool host_search;              /* DRAGOMAN_CUDA_STEP=host: no search is opened */
+    bool graphs;                   /* steps are recorded, until the driver refuses */
     struct dg_device_search *step; /* the open one, whose lists ops read; else NULL (beam.h) */
     unsigned char *results;        /* [results_bytes] pinned: what topk brings back */
     size_t results_bytes;
@@ -123,10 +115,10 @@ void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err);
 /* The noted failure as an error of the caller's. */
 int dg_cuda_status(struct dg_backend *be, struct dg_error *err);
 
-/* Device memory of the arena, 256-byte aligned, contents unspecified; NULL when there is none. */
+/* Device memory, 256-byte aligned, contents unspecified; NULL when there is none. */
 void *dg_cuda_alloc(struct dg_cuda *cu, size_t bytes);
 void dg_cuda_release(struct dg_cuda *cu, void *p); /* NULL is fine */
-void dg_cuda_arena_close(struct dg_cuda *cu);
+void dg_cuda_memory_close(struct dg_cuda *cu);
 
 /* At least so many bytes of scratch space; NULL: the device failed. What it held is gone. */
 void *dg_cuda_scratch(struct dg_cuda *cu, size_t bytes);
@@ -157,9 +149,6 @@ void dg_cuda_stage_close(struct dg_cuda *cu);
 /* Dropout for kernels; stages its keys[M] (reserve for them first). NULL gives none. */
 struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M);
 
-/* A product, whoever does it (multiply.c). */
-void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *call);
-
 /* A weight's elements as `type`, which is fp32 or the backend's: made when a trainable one is first
  * asked for in 16 bits, and kept up to date from then on. NULL: the device failed. */
 const void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_type type);
@@ -172,7 +161,7 @@ bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, 
 size_t dg_cuda_query_rows(const struct dg_attention *op);
 
 /* Whether an attention call whose rows, beside keys and values, are these goes to tensor cores
- * (attention_mma.c). */
+ * (attention.c). */
 bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attention *op,
     const struct dg_rows *rows, size_t n_rows);
 
@@ -189,18 +178,13 @@ void dg_cuda_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, f
 int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     struct dg_weight **out, struct dg_error *err);
 void dg_cuda_weight_free(struct dg_backend *be, struct dg_weight *w);
-void dg_cuda_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);
-void dg_cuda_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x,
-    struct dg_rows y, size_t M);
-void dg_cuda_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
-    struct dg_rows r, struct dg_rows y, size_t M, size_t D);
-void dg_cuda_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
-    struct dg_rows y, size_t M, size_t D);
 void dg_cuda_attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out);
-void dg_cuda_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
-    const int32_t *slots, size_t M, size_t N);
-void dg_cuda_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M);
+
+/* The table of all; what a device decides is filled in when it opens (ops.c). */
+extern const struct dg_ops dg_cuda_ops;
+int dg_cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
+void dg_cuda_close(struct dg_backend *be);
 
 /* The trainer's table over this backend (train.c). */
 int dg_cuda_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);

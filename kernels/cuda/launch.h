@@ -105,11 +105,8 @@ struct dg_k_attention {
     struct dg_k_drop drop;
     struct dg_k_rows new_k, new_v; /* as in struct dg_attention; p NULL: none */
 };
-/* Queries of one tile for heads of this size. */
-uint32_t dg_attention_tile_rows(uint32_t Dv);
+/* Tiles of one query. */
 int dg_launch_attention(cudaStream_t stream, const struct dg_k_attention *k);
-/* The same where Dk and Dv are 64, which dg_launch_attention passes on. */
-int dg_launch_attention64(cudaStream_t stream, const struct dg_k_attention *k);
 /* Training's, on tensor cores, for the calls that dg_cuda_attention_is_mma lets through. */
 uint32_t dg_attention_mma_rows(void);
 int dg_launch_attention_mma(cudaStream_t stream, const struct dg_k_attention *k);

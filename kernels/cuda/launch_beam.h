@@ -5,6 +5,7 @@
 #define DG_KERNELS_CUDA_LAUNCH_BEAM_H
 
 #include "kernels/cuda/launch.h"
+#include "kernels/device_search.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,24 +13,19 @@ extern "C" {
 
 /* A step as it is sent; its slots and parts lie behind it. */
 struct dg_k_step {
-    uint32_t n_parts, n_rows, n_tiles;
+    uint32_t n_parts, n_rows;
     uint32_t stride; /* the largest k of all rows */
 };
 
-/* A sentence's part of it. Its rows, the tiles of its memory and its next hypotheses begin at row0,
- * tile0 and out0. */
+/* A sentence's part of it. Its rows and its next hypotheses begin at row0 and out0. */
 struct dg_k_part {
-    uint32_t place, n_in, n_out, t, n_memory, k;
-    uint32_t row0, tile0, out0;
-    uint32_t looked; /* candidates that are looked at */
-    int32_t force;
-    uint32_t no_eos;
+    struct dg_device_search_part is;
+    uint32_t row0, out0;
 };
 
 /* All of it stays where it is from step to step, so that a recorded step can be repeated. */
 struct dg_k_device_search {
     uint32_t width, positions, memory; /* of a place, of a hypothesis, of a place */
-    uint32_t tile_rows;
     int32_t eos, never;
     double *total;     /* [places,width] log-probability; -inf: no hypothesis */
     int32_t *last;     /* [places,width] */

@@ -1,121 +1,86 @@
-/* Device memory and copies. The arena hands out blocks of its chunks, first fit, and joins free
- * neighbours again; what a server needs is asked for at its start, so that steps ask the driver for
- * nothing. Buffers are zeroed once and never move. */
+/* Device memory and copies. A block that is given back is used again for what needs at least half
+ * of it, so that steps ask the driver for nothing, and a trace once. Buffers are zeroed once and
+ * never move. The stream orders what still reads a block before whatever gets it next. */
 #include "kernels/cuda/internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 256 };
-
-struct block {
-    struct block *next; /* in order of address */
-    size_t at, bytes;
+struct dg_memory_block {
+    struct dg_memory_block *next;
+    void *p;
+    size_t bytes;
     bool used;
 };
 
-struct dg_arena_chunk {
-    struct dg_arena_chunk *next;
-    unsigned char *base;
-    size_t bytes;
-    struct block *blocks;
-};
-
-static struct dg_arena_chunk *add_chunk(struct dg_cuda *cu, size_t bytes)
+/* Blocks that nothing uses go back to the driver; all: the others, too. */
+static void give_back(struct dg_cuda *cu, bool all)
 {
-    struct dg_arena_chunk *c = calloc(1, sizeof *c);
-    struct block *b = calloc(1, sizeof *b);
-    size_t all = bytes > cu->arena.chunk_bytes ? bytes : cu->arena.chunk_bytes;
-    void *base = NULL;
-    if (!c || !b || dg_cuda_here(cu) || cudaMalloc(&base, all) != cudaSuccess) {
-        cudaGetLastError(); /* no memory is an answer, not a fault of the device */
-        free(c);
+    struct dg_memory_block **link = &cu->memory, *b;
+    dg_cuda_here(cu);
+    while ((b = *link)) {
+        if (b->used && !all) {
+            link = &b->next;
+            continue;
+        }
+        *link = b->next;
+        cu->memory_bytes -= b->bytes;
+        cudaFree(b->p);
         free(b);
-        return NULL;
     }
-    *b = (struct block){.bytes = all};
-    *c = (struct dg_arena_chunk){cu->arena.chunks, base, all, b};
-    cu->arena.chunks = c;
-    cu->arena.bytes += all;
-    return c;
 }
 
-static struct block *fit(struct dg_arena_chunk *c, size_t bytes)
+static bool ask_driver(struct dg_cuda *cu, void **p, size_t bytes)
 {
-    struct block *b = c->blocks;
-    while (b && (b->used || b->bytes < bytes))
-        b = b->next;
-    return b;
+    const bool ok = !dg_cuda_here(cu) && cudaMalloc(p, bytes) == cudaSuccess;
+    if (!ok)
+        cudaGetLastError(); /* no memory is an answer, not a fault of the device */
+    return ok;
 }
 
 void *dg_cuda_alloc(struct dg_cuda *cu, size_t bytes)
 {
-    if (bytes > SIZE_MAX / 2)
+    struct dg_memory_block *best = NULL;
+    void *p;
+    if (bytes > SIZE_MAX / 4)
         return NULL;
-    bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    bytes = bytes ? bytes : ALIGN;
-    struct dg_arena_chunk *c = cu->arena.chunks;
-    struct block *b = NULL;
-    for (; c && !(b = fit(c, bytes)); c = c->next)
-        ;
-    if (!b && (c = add_chunk(cu, bytes)))
-        b = c->blocks;
-    if (!b)
-        return NULL;
-    if (b->bytes > bytes) {
-        struct block *rest = calloc(1, sizeof *rest);
-        if (rest) { /* without: the whole block is handed out */
-            *rest = (struct block){b->next, b->at + bytes, b->bytes - bytes, false};
-            b->next = rest;
-            b->bytes = bytes;
+    bytes = bytes ? bytes : 1;
+    for (struct dg_memory_block *b = cu->memory; b; b = b->next)
+        if (!b->used && b->bytes >= bytes && b->bytes / 2 <= bytes &&
+            (!best || b->bytes < best->bytes))
+            best = b;
+    if (!best) {
+        if (!ask_driver(cu, &p, bytes)) {
+            give_back(cu, false);
+            if (!ask_driver(cu, &p, bytes))
+                return NULL;
         }
+        best = malloc(sizeof *best);
+        if (!best) {
+            cudaFree(p);
+            return NULL;
+        }
+        *best = (struct dg_memory_block){cu->memory, p, bytes, true};
+        cu->memory = best;
+        cu->memory_bytes += bytes;
     }
-    b->used = true;
-    return c->base + b->at;
-}
-
-/* Join b with a free neighbour behind it. */
-static void join(struct block *b)
-{
-    struct block *n = b->next;
-    if (n && !b->used && !n->used) {
-        b->bytes += n->bytes;
-        b->next = n->next;
-        free(n);
-    }
+    best->used = true;
+    return best->p;
 }
 
 void dg_cuda_release(struct dg_cuda *cu, void *p)
 {
-    for (struct dg_arena_chunk *c = cu->arena.chunks; p && c; c = c->next) {
-        if ((unsigned char *)p < c->base || (unsigned char *)p >= c->base + c->bytes)
-            continue;
-        size_t at = (size_t)((unsigned char *)p - c->base);
-        struct block *before = NULL, *b = c->blocks;
-        for (; b->at != at; b = b->next)
-            before = b;
-        b->used = false;
-        join(b);
-        if (before)
-            join(before);
-        return;
-    }
+    for (struct dg_memory_block *b = cu->memory; p && b; b = b->next)
+        if (b->p == p) {
+            b->used = false;
+            return;
+        }
 }
 
-void dg_cuda_arena_close(struct dg_cuda *cu)
+void dg_cuda_memory_close(struct dg_cuda *cu)
 {
-    for (struct dg_arena_chunk *c = cu->arena.chunks, *next; c; c = next) {
-        next = c->next;
-        cudaFree(c->base);
-        for (struct block *b = c->blocks, *after; b; b = after) {
-            after = b->next;
-            free(b);
-        }
-        free(c);
-    }
-    cu->arena.chunks = NULL;
-    cu->arena.bytes = 0;
+    give_back(cu, true);
 }
 
 static int buf_new(
@@ -130,7 +95,7 @@ static int buf_new(
         free(buf);
         return dg_error_set(err, DG_ENOMEM,
             "no memory on %s for a buffer of %zu elements of %zu bytes (%zu bytes are held)",
-            cu->name, n, size, cu->arena.bytes);
+            cu->name, n, size, cu->memory_bytes);
     }
     buf->n = n;
     buf->type = type;
@@ -150,7 +115,6 @@ int dg_cuda_buf_new_wide(struct dg_backend *be, size_t n, struct dg_buf **out, s
     return buf_new(dg_cuda_of(be), n, DG_F32, out, err);
 }
 
-/* The stream orders what still reads the block before whoever gets it next. */
 void dg_cuda_buf_free(struct dg_backend *be, struct dg_buf *buf)
 {
     if (!buf)

@@ -20,7 +20,7 @@ static bool ready(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M)
            (drop ? dg_cuda_stage_reserve(cu, M * sizeof *drop->row_key, 1) : dg_cuda_alive(cu));
 }
 
-void dg_cuda_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M)
+static void op_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(op->table->K == op->positions->K);
@@ -37,7 +37,7 @@ void dg_cuda_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_r
     dg_cuda_ok(cu, dg_launch_embed(cu->stream, &k), "embed");
 }
 
-void dg_cuda_linear(
+static void op_linear(
     struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
@@ -71,7 +71,7 @@ void dg_cuda_linear(
     dg_cuda_ok(cu, dg_launch_finish(cu->stream, &k), "linear");
 }
 
-void dg_cuda_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
+static void op_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
     struct dg_rows r, struct dg_rows y, size_t M, size_t D)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
@@ -93,7 +93,42 @@ void dg_cuda_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg
     dg_cuda_ok(cu, dg_launch_norm(cu->stream, &k), "add_norm");
 }
 
-void dg_cuda_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
+/* The recurrence of SSRU decoders: whole segments, or a step with the places of its states. */
+static void ssru_segments(struct dg_cuda *cu, const struct dg_ssru *op, struct dg_k_ssru *k)
+{
+    const size_t bytes = op->n_segs * sizeof(struct dg_k_piece);
+    if (!op->n_segs || !dg_cuda_stage_reserve(cu, bytes, 1))
+        return;
+    struct dg_k_piece *to = dg_cuda_stage_next(cu);
+    for (size_t i = 0; i < op->n_segs; i++)
+        to[i] = (struct dg_k_piece){op->segs[i].q0, op->segs[i].n_q};
+    k->pieces = dg_cuda_stage_send(cu, &op->segs->n_q, bytes);
+    k->n_pieces = op->n_segs;
+    dg_cuda_ok(cu, dg_launch_ssru(cu->stream, k), "ssru");
+}
+
+static void op_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
+    struct dg_rows y, size_t M, size_t D)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    struct dg_k_ssru k = {.z = dg_k_rows_of(z), .y = dg_k_rows_of(y), .M = M, .D = D};
+    if (!M || !dg_cuda_alive(cu))
+        return;
+    assert(k.z.type == k.y.type);
+    if (!op->states.buf) {
+        ssru_segments(cu, op, &k);
+        return;
+    }
+    if (!dg_cuda_stage_reserve(cu, 2 * M * sizeof *op->from, 2))
+        return;
+    k.states = dg_k_rows_of(op->states);
+    assert(k.states.type == DG_F32);
+    k.from = dg_cuda_stage_array(cu, op->from, M * sizeof *op->from);
+    k.to = dg_cuda_stage_array(cu, op->to, M * sizeof *op->to);
+    dg_cuda_ok(cu, dg_launch_ssru(cu->stream, &k), "ssru");
+}
+
+static void op_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
     const int32_t *slots, size_t M, size_t N)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
@@ -150,7 +185,8 @@ static bool best_of_rows(
     return true;
 }
 
-void dg_cuda_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
+static void op_topk(
+    struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     size_t k_most = 0;
@@ -161,3 +197,29 @@ void dg_cuda_topk(struct dg_backend *be, const struct dg_topk *op, struct dg_row
     if (M && (!dg_cuda_alive(cu) || !best_of_rows(cu, op, logits, M, k_most)))
         no_candidates(op, M);
 }
+
+const struct dg_ops dg_cuda_ops = {
+    .device = "cuda",
+    .busy_rows =
+        4096, /* tiles of 128 x 128 of a product with 512 columns: one for each of 128 SMs */
+    .buf_new = dg_cuda_buf_new,
+    .buf_new_wide = dg_cuda_buf_new_wide,
+    .buf_free = dg_cuda_buf_free,
+    .write = dg_cuda_write,
+    .read = dg_cuda_read,
+    .weight_new = dg_cuda_weight_new,
+    .weight_free = dg_cuda_weight_free,
+    .embed = op_embed,
+    .linear = op_linear,
+    .add_norm = op_add_norm,
+    .ssru = op_ssru,
+    .attention = dg_cuda_attention,
+    .kv_write = op_kv_write,
+    .topk = op_topk,
+    .reserve = dg_cuda_reserve,
+    .status = dg_cuda_status,
+    .memory = dg_cuda_memory,
+    .device_search = &dg_cuda_device_search_ops,
+    .train_open = dg_cuda_train_open,
+    .close = dg_cuda_close,
+};

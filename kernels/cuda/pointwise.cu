@@ -1,7 +1,9 @@
 /* Element by element: embedding, the end of a linear, copies between types and into the cache.
  * A block takes a row at a time, its threads the row's elements: rows are hundreds of elements wide
  * and accesses lie side by side. A thread has BATCH elements on their way before it uses the first.
- * Arithmetic is fp32. */
+ * Arithmetic is fp32.
+ * Calculated for an H200, bf16: embed_rows of 256 rows of 512 moves M D (2 + 4 + 2) = 1 MB, 2 us;
+ * copy_rows of an encoder pass' 4,096 pieces to a layer's keys and values 16.8 MB, 6 us. */
 #include "kernels/cuda/rows.cuh"
 
 static const uint32_t THREADS = 128;
@@ -11,27 +13,24 @@ enum { BATCH = 8 };
 template <typename T, typename P>
 static __global__ void __launch_bounds__(THREADS) embed_rows(struct dg_k_embed k)
 {
+    const struct dg_k_rows positions = {(void *)k.positions, k.D, k.positions_type};
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
         const int32_t id = k.ids[m];
-        const size_t row = id < 0 ? 0 : (size_t)id * k.D, pos = (size_t)k.pos[m] * k.D;
+        const struct dg_k_rows table = {id < 0 ? NULL : (void *)k.table, k.D, k.table_type};
         const uint32_t key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
-        for (size_t d0 = threadIdx.x; d0 < k.D; d0 += THREADS * BATCH) {
-            T table[BATCH];
+        for (uint32_t d = threadIdx.x; d < k.D; d += THREADS * BATCH) {
+            T word[BATCH];
             P position[BATCH];
             float v[BATCH];
+            dg_get_row<THREADS>(table, (size_t)id, d, (uint32_t)k.D, word);
+            dg_get_row<THREADS>(positions, (size_t)k.pos[m], d, (uint32_t)k.D, position);
 #pragma unroll
             for (int j = 0; j < BATCH; j++) {
-                const size_t d = d0 + (size_t)j * THREADS;
-                table[j] = dg_get<T>(id >= 0 && d < k.D, k.table, k.table_type, row + d);
-                position[j] = dg_get<P>(d < k.D, k.positions, k.positions_type, pos + d);
-            }
-#pragma unroll
-            for (int j = 0; j < BATCH; j++) {
-                v[j] = __fmul_rn(k.scale, dg_float(table[j])) + dg_float(position[j]);
+                v[j] = __fmul_rn(k.scale, dg_float(word[j])) + dg_float(position[j]);
                 if (k.drop.row_key)
-                    v[j] = dg_drop(k.drop, key, (uint32_t)(d0 + (size_t)j * THREADS), v[j]);
+                    v[j] = dg_drop(k.drop, key, d + (uint32_t)j * THREADS, v[j]);
             }
-            dg_put_batch<THREADS>(k.y, m, d0, k.D, v);
+            dg_put_batch<THREADS>(k.y, m, d, k.D, v);
         }
     }
 }
@@ -47,35 +46,29 @@ static __device__ __forceinline__ float activate(float x, enum dg_act act)
     return x;
 }
 
-/* y and pre are of one type, T. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) finish_rows(struct dg_k_finish k)
 {
+    const struct dg_k_rows biases = {(void *)k.bias, 0, DG_F32};
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
         const uint32_t key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
-        for (size_t n0 = threadIdx.x; n0 < k.N; n0 += THREADS * BATCH) {
+        for (uint32_t n = threadIdx.x; n < k.N; n += THREADS * BATCH) {
             T y[BATCH];
-            float bias[BATCH];
+            float bias[BATCH], v[BATCH];
+            dg_get_row<THREADS>(k.y, m, n, (uint32_t)k.N, y);
+            dg_get_row<THREADS>(biases, 0, n, (uint32_t)k.N, bias);
+#pragma unroll
+            for (int j = 0; j < BATCH; j++)
+                v[j] = k.bias ? dg_float(y[j]) + bias[j] : dg_float(y[j]);
+            if (k.pre.p)
+                dg_put_batch<THREADS>(k.pre, m, n, k.N, v);
 #pragma unroll
             for (int j = 0; j < BATCH; j++) {
-                const size_t n = n0 + (size_t)j * THREADS;
-                y[j] = dg_get<T>(n < k.N, k.y.p, k.y.type, m * k.y.ld + n);
-                bias[j] = k.bias && n < k.N ? k.bias[n] : 0.0f;
-            }
-#pragma unroll
-            for (int j = 0; j < BATCH; j++) {
-                const size_t n = n0 + (size_t)j * THREADS;
-                float v = dg_float(y[j]);
-                if (k.bias)
-                    v += bias[j];
-                if (k.pre.p && n < k.N)
-                    dg_set<T>(k.pre.p, k.pre.type, m * k.pre.ld + n, v);
-                v = activate(v, k.act);
+                v[j] = activate(v[j], k.act);
                 if (k.drop.row_key)
-                    v = dg_drop(k.drop, key, (uint32_t)n, v);
-                if (n < k.N)
-                    dg_set<T>(k.y.p, k.y.type, m * k.y.ld + n, v);
+                    v[j] = dg_drop(k.drop, key, n + (uint32_t)j * THREADS, v[j]);
             }
+            dg_put_batch<THREADS>(k.y, m, n, k.N, v);
         }
     }
 }
@@ -84,20 +77,15 @@ template <typename T>
 static __global__ void __launch_bounds__(THREADS) copy_rows(struct dg_k_copy k)
 {
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
-        const int32_t slot = k.slots ? k.slots[m] : 0;
-        const size_t to = k.slots ? (size_t)slot : m;
-        for (size_t n0 = threadIdx.x; slot >= 0 && n0 < k.N; n0 += THREADS * BATCH) {
+        const int64_t to = k.slots ? k.slots[m] : (int64_t)m;
+        for (uint32_t n = threadIdx.x; to >= 0 && n < k.N; n += THREADS * BATCH) {
             T x[BATCH];
             float v[BATCH];
-#pragma unroll
-            for (int j = 0; j < BATCH; j++) {
-                const size_t n = n0 + (size_t)j * THREADS;
-                x[j] = dg_get<T>(n < k.N, k.x.p, k.x.type, m * k.x.ld + n);
-            }
+            dg_get_row<THREADS>(k.x, m, n, (uint32_t)k.N, x);
 #pragma unroll
             for (int j = 0; j < BATCH; j++)
                 v[j] = dg_float(x[j]);
-            dg_put_batch<THREADS>(k.y, to, n0, k.N, v);
+            dg_put_batch<THREADS>(k.y, (size_t)to, n, k.N, v);
         }
     }
 }
@@ -115,8 +103,7 @@ extern "C" int dg_launch_embed(cudaStream_t stream, const struct dg_k_embed *k)
 
 extern "C" int dg_launch_finish(cudaStream_t stream, const struct dg_k_finish *k)
 {
-    DG_TYPED_OR_ANY(dg_one_type(k->y, k->pre), k->y.type,
-        DG_LAUNCH(finish_rows<T>, dg_blocks(k->M, 1), THREADS, 0, stream, *k));
+    DG_TYPED(k->y.type, DG_LAUNCH(finish_rows<T>, dg_blocks(k->M, 1), THREADS, 0, stream, *k));
     return cudaGetLastError();
 }
 

@@ -30,15 +30,15 @@ __device__ __forceinline__ struct dg_any dg_get(bool in, const void *p, enum dg_
     return {in ? dg_load(p, type, i) : 0.0f};
 }
 
-/* What a lane holds of row m of D elements, `lane` and every 32nd behind it; zeros behind the end,
- * and where there are no rows. */
-template <typename T, int N>
+/* Elements first, first + STEP, ... of row m of D elements; zeros beyond the end, and where there
+ * are no rows. */
+template <uint32_t STEP = DG_WARP, typename T, int N>
 static __device__ __forceinline__ void dg_get_row(
-    const struct dg_k_rows &x, size_t m, uint32_t lane, uint32_t D, T (&to)[N])
+    const struct dg_k_rows &x, size_t m, uint32_t first, uint32_t D, T (&to)[N])
 {
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        const uint32_t i = (uint32_t)j * DG_WARP + lane;
+        const uint32_t i = first + (uint32_t)j * STEP;
         to[j] = dg_get<T>(x.p && i < D, x.p, x.type, m * x.ld + i);
     }
 }

@@ -8,37 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 64 << 20 };
-
-static void cuda_close(struct dg_backend *be);
-static int cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
-
-static const struct dg_ops table = {
-    .device = "cuda",
-    .busy_rows =
-        4096, /* tiles of 128 x 128 of a product with 512 columns: one for each of 128 SMs */
-    .buf_new = dg_cuda_buf_new,
-    .buf_new_wide = dg_cuda_buf_new_wide,
-    .buf_free = dg_cuda_buf_free,
-    .write = dg_cuda_write,
-    .read = dg_cuda_read,
-    .weight_new = dg_cuda_weight_new,
-    .weight_free = dg_cuda_weight_free,
-    .embed = dg_cuda_embed,
-    .linear = dg_cuda_linear,
-    .add_norm = dg_cuda_add_norm,
-    .ssru = dg_cuda_ssru,
-    .attention = dg_cuda_attention,
-    .kv_write = dg_cuda_kv_write,
-    .topk = dg_cuda_topk,
-    .reserve = dg_cuda_reserve,
-    .status = dg_cuda_status,
-    .memory = cuda_memory,
-    .device_search = &dg_cuda_device_search_ops,
-    .train_open = dg_cuda_train_open,
-    .close = cuda_close,
-};
-
 /* The runtime keeps a device for each thread: allocations and launches go there. A new thread's is
  * 0, but only in name: libraries want it set. */
 int dg_cuda_here(const struct dg_cuda *cu)
@@ -79,10 +48,10 @@ int dg_cuda_status(struct dg_backend *be, struct dg_error *err)
     return f->code == DG_OK ? DG_OK : dg_error_set(err, f->code, "%s", f->message);
 }
 
-static int cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_error *err)
+int dg_cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_error *err)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    *out = (struct dg_memory){.held = cu->arena.bytes + dg_cuda_gemm_bytes()};
+    *out = (struct dg_memory){.held = cu->memory_bytes};
     if (dg_cuda_alive(cu))
         dg_cuda_ok(cu, cudaMemGetInfo(&out->free, &out->total), "asking for its memory");
     return dg_cuda_status(be, err);
@@ -156,43 +125,26 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
     return DG_OK;
 }
 
-/* Which of `names`, up to a NULL, an environment variable has; `otherwise` where it is not set. */
+/* Whether an environment variable has the word; `otherwise` is its default. */
 static int choose(
-    const char *variable, const char *const *names, int otherwise, int *out, struct dg_error *err)
+    const char *variable, const char *word, const char *otherwise, bool *out, struct dg_error *err)
 {
     const char *wish = getenv(variable);
-    char list[64];
-    size_t n = 0;
-    *out = otherwise;
-    if (!wish || !*wish)
+    *out = wish && !strcmp(wish, word);
+    if (!wish || !*wish || *out || !strcmp(wish, otherwise))
         return DG_OK;
-    for (int i = 0; names[i]; i++) {
-        if (!strcmp(wish, names[i])) {
-            *out = i;
-            return DG_OK;
-        }
-        const char *between = i == 0 ? "" : names[i + 1] ? ", " : " or ";
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", between, names[i]);
-    }
-    return dg_error_set(err, DG_EINVAL, "%s is \"%s\", it can be %s", variable, wish, list);
+    return dg_error_set(
+        err, DG_EINVAL, "%s is \"%s\", it can be %s or %s", variable, wish, word, otherwise);
 }
 
 static int choose_ways(struct dg_cuda *cu, struct dg_error *err)
 {
-    static const char *const steps[] = {"host", "device", "graph", NULL};
-    static const char *const products[] = {"one", "own", NULL};
-    int step, gemm;
-    int rc = choose("DRAGOMAN_CUDA_STEP", steps, DG_STEP_GRAPH, &step, err);
+    int rc = choose("DRAGOMAN_CUDA_STEP", "host", "graph", &cu->host_search, err);
     if (!rc)
-        rc = choose("DRAGOMAN_CUDA_GEMM", products, 0, &gemm, err);
-    if (!rc)
-        rc = dg_debug_check(err);
-    if (rc)
-        return rc;
-    cu->step_mode = (enum dg_step_mode)step;
-    cu->own_products = gemm == 1;
+        rc = choose("DRAGOMAN_CUDA_GEMM", "own", "one", &cu->own_products, err);
+    cu->graphs = !dg_debug("cuda-graphs-off");
     cu->plain_attention = dg_debug("cuda-plain-attention");
-    return DG_OK;
+    return rc ? rc : dg_debug_check(err);
 }
 
 static int cuda_open(
@@ -202,13 +154,11 @@ static int cuda_open(
     struct dg_cuda *cu = calloc(1, sizeof *cu);
     if (!cu)
         return dg_error_set(err, DG_ENOMEM, "no memory for a CUDA backend");
-    cu->ops = table;
+    cu->ops = dg_cuda_ops;
     cu->base.ops = &cu->ops;
     cu->base.name = cu->name;
     cu->device = o->device;
     cu->type = o->type;
-    /* One block a chunk lets checkers of the host build see every buffer's end. */
-    cu->arena.chunk_bytes = dg_debug("cuda-chunks-off") ? 0 : CHUNK;
     snprintf(cu->name, sizeof cu->name, "cuda:%d", cu->device);
     int rc = choose_ways(cu, err);
     if (!rc)
@@ -216,16 +166,16 @@ static int cuda_open(
     if (!rc)
         rc = dg_watch_open(cu->name, &cu->watch, err);
     if (!rc)
-        rc = dg_cuda_gemm_open(&cu->gemm, err);
+        rc = dg_cuda_gemm_open(cu, err);
     if (rc) {
-        cuda_close(&cu->base);
+        dg_cuda_close(&cu->base);
         return rc;
     }
     *out = &cu->base;
     return DG_OK;
 }
 
-static void cuda_close(struct dg_backend *be)
+void dg_cuda_close(struct dg_backend *be)
 {
     if (!be)
         return;
@@ -233,10 +183,10 @@ static void cuda_close(struct dg_backend *be)
     dg_cuda_here(cu);
     if (cu->stream && cu->done && cu->watch)
         dg_cuda_wait(cu);
-    dg_cuda_gemm_close(cu->gemm);
+    dg_cuda_gemm_close(cu);
     dg_cuda_stage_close(cu);
     cudaFreeHost(cu->results);
-    dg_cuda_arena_close(cu);
+    dg_cuda_memory_close(cu);
     if (cu->done)
         cudaEventDestroy(cu->done);
     if (cu->stream)

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-enum { ALIGN = 256, LEAST = 1 << 20 };
+/* ARRAYS: lists of a step: ids, positions, slots, three attention calls', topk's. */
+enum { ALIGN = 256, LEAST = 1 << 20, ARRAYS = 24 };
 
 bool dg_cuda_wait(struct dg_cuda *cu)
 {
@@ -90,4 +91,26 @@ struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop,
         k = (struct dg_k_drop){dg_cuda_stage_array(cu, drop->row_key, M * sizeof *drop->row_key),
             drop->site, (uint32_t)(drop->p * 16777216.0f), 1.0f / (1.0f - drop->p)};
     return k;
+}
+
+/* Bytes of the lists of a whole step, so that it waits for the device once, at its end. */
+static size_t list_bytes(const struct dg_most *m)
+{
+    const size_t attention =
+        m->rows * (sizeof(struct dg_k_seg) + sizeof(struct dg_k_tile)) + m->slots * sizeof(int32_t);
+    return 3 * attention + 8 * m->rows * sizeof(int32_t);
+}
+
+/* What ops need for a while, taken when an engine is opened: a step that asked the driver for
+ * memory would wait for the whole device. */
+int dg_cuda_reserve(struct dg_backend *be, const struct dg_most *most, struct dg_error *err)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    const size_t found = most->candidates * (sizeof(float) + sizeof(int32_t)),
+                 read = most->read * sizeof(float),
+                 topk = dg_topk_parts(most->rows, most->V) + found;
+    if (dg_cuda_alive(cu) && dg_cuda_results(cu, found) &&
+        dg_cuda_scratch(cu, topk > read ? topk : read))
+        dg_cuda_stage_reserve(cu, list_bytes(most), ARRAYS);
+    return dg_cuda_status(be, err);
 }

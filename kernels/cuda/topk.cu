@@ -35,48 +35,19 @@ static __device__ __forceinline__ float value_of(uint32_t key)
     return __uint_as_float(key >> 31 ? key ^ 0x80000000u : ~key);
 }
 
-/* Four elements of a row of which `left` are left; those beyond are -inf. */
-template <typename T, bool WIDE>
-static __device__ __forceinline__ void load_four(const T *row, size_t left, float *x)
-{
-    if (WIDE && left >= 4) {
-        const struct dg_four<T> four = *(const struct dg_four<T> *)row;
-        for (size_t e = 0; e < 4; e++)
-            x[e] = dg_float(four.v[e]);
-    } else {
-        for (size_t e = 0; e < 4; e++)
-            x[e] = e < left ? dg_float(row[e]) : -INFINITY;
-    }
-}
-
-/* The largest key of four elements of which `left` are left. */
-static __device__ __forceinline__ uint32_t best_key(const float *x, size_t left)
-{
-    uint32_t key = 0;
-    for (size_t e = 0; e < 4; e++)
-        if (e < left && key_of(x[e]) > key)
-            key = key_of(x[e]);
-    return key;
-}
-
-/* The best of each run on every lane. */
+/* The best of each run on every lane. -inf is a candidate; NaN, and what is beyond the row's `left`
+ * elements, are not. */
 static __device__ __forceinline__ void find_heads(const float (*x)[4], size_t left, uint32_t *key)
 {
-    bool low = false; /* -inf is a candidate; NaN and what lies beyond the row are not */
 #pragma unroll
-    for (int r = 0; r < RUNS; r++) {
-        const float top = fmaxf(fmaxf(x[r][0], x[r][1]), fmaxf(x[r][2], x[r][3]));
-        key[r] = key_of(top);
-        low = low || !(top > -INFINITY);
-    }
-    if (low) {
+    for (size_t r = 0; r < RUNS; r++) {
+        key[r] = 0;
 #pragma unroll
-        for (size_t r = 0; r < RUNS; r++)
-            key[r] = best_key(x[r], left > r * RUN ? left - r * RUN : 0);
-    }
-#pragma unroll
-    for (int r = 0; r < RUNS; r++)
+        for (size_t e = 0; e < 4; e++)
+            if (r * RUN + e < left && key_of(x[r][e]) > key[r])
+                key[r] = key_of(x[r][e]);
         key[r] = __reduce_max_sync(ALL, key[r]);
+    }
 }
 
 template <typename T, bool WIDE>
@@ -90,15 +61,9 @@ static __global__ void __launch_bounds__(DG_WARP) topk_partial(struct dg_k_topk 
     uint32_t best = 0;
     if (k.k[m] == 0)
         return;
-    if (first + SEGMENT <= k.V) {
 #pragma unroll
-        for (int r = 0; r < RUNS; r++)
-            load_four<T, WIDE>(row + r * RUN, 4, x[r]);
-    } else {
-#pragma unroll
-        for (size_t r = 0; r < RUNS; r++)
-            load_four<T, WIDE>(row + r * RUN, left > r * RUN ? left - r * RUN : 0, x[r]);
-    }
+    for (size_t r = 0; r < RUNS; r++)
+        dg_get_four<T, WIDE>(row + r * RUN, left > r * RUN ? left - r * RUN : 0, -INFINITY, x[r]);
     find_heads(x, left, s.heads.key);
 #pragma unroll
     for (int r = 0; r < RUNS; r++)

@@ -2,62 +2,12 @@
  * time, and from there to the backend's type on the device: matrices in that type, vectors in fp32
  * (and in that type, for products that add them), tables that are only looked up in fp32. */
 #include "kernels/cuda/block.h"
-#include "kernels/cpu/pack.h"
+#include "kernels/weight_form.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { STRIP = 1 << 20 }; /* floats converted at once */
-
-static const struct dg_stored *find_rows(const struct dg_weight_spec *spec)
-{
-    const struct dg_stored *any = NULL;
-    for (size_t i = 0; i < spec->n_stored; i++) {
-        const struct dg_stored *s = &spec->stored[i];
-        if (s->layout != DG_LAYOUT_ROWS)
-            continue;
-        if (s->type == DG_F32)
-            return s;
-        any = any ? any : s;
-    }
-    return any;
-}
-
-static int check(
-    const struct dg_weight_spec *spec, const struct dg_stored *rows, struct dg_error *err)
-{
-    const char *name = spec->name;
-    if (!spec->N || !spec->K || spec->N > SIZE_MAX / 64 / spec->K)
-        return dg_error_field(err, DG_EINVAL, name, "tensor %s has the impossible shape [%zu,%zu]",
-            name, spec->N, spec->K);
-    if (!(spec->use & (DG_USE_MATRIX | DG_USE_TABLE | DG_USE_VECTOR)))
-        return dg_error_field(err, DG_EINVAL, name, "tensor %s has no use (%u)", name, spec->use);
-    if ((spec->use & DG_USE_VECTOR) && spec->N != 1)
-        return dg_error_field(err, DG_EINVAL, name,
-            "tensor %s is [%zu,%zu], expected a vector [1,%zu]", name, spec->N, spec->K, spec->K);
-    if (!rows || !rows->data)
-        return dg_error_field(err, DG_EFORMAT, name,
-            "tensor %s [%zu,%zu] has no row-major form among its %zu", name, spec->N, spec->K,
-            spec->n_stored);
-    if (!dg_type_bytes(rows->type))
-        return dg_error_field(err, DG_EUNSUP, name,
-            "tensor %s has element type %d, which is not known", name, (int)rows->type);
-    if (rows->type == DG_S8 && !rows->scales)
-        return dg_error_field(err, DG_EFORMAT, name, "tensor %s is int8 without scales", name);
-    if (spec->trainable && rows->type != DG_F32)
-        return dg_error_field(
-            err, DG_EUNSUP, name, "tensor %s is to be trained but is not fp32", name);
-    return 0;
-}
-
-/* Rows m0 .. m0+n-1 as fp32. */
-static void convert(const struct dg_stored *rows, size_t K, size_t m0, size_t n, float *to)
-{
-    dg_convert_floats(rows->data, rows->type, m0 * K, n * K, to);
-    for (size_t m = 0; rows->type == DG_S8 && m < n; m++)
-        for (size_t i = 0; i < K; i++)
-            to[m * K + i] *= rows->scales[m0 + m];
-}
 
 /* rows[N,K] -> to[N,K] of a type on the device. */
 static int upload(struct dg_cuda *cu, const struct dg_weight_spec *spec,
@@ -76,7 +26,7 @@ static int upload(struct dg_cuda *cu, const struct dg_weight_spec *spec,
         const size_t n = spec->N - m < strip ? spec->N - m : strip;
         struct dg_k_copy k = {.x = {device, K, DG_F32}, .M = n, .N = K};
         k.y = (struct dg_k_rows){(char *)to + m * K * dg_cuda_type_bytes(type), K, type};
-        convert(rows, K, m, n, host);
+        dg_stored_floats(rows, K, m, n, host);
         dg_cuda_ok(cu,
             cudaMemcpyAsync(device, host, n * K * sizeof *host, cudaMemcpyHostToDevice, cu->stream),
             "loading weights");
@@ -101,9 +51,9 @@ int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     struct dg_weight **out, struct dg_error *err)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    const struct dg_stored *rows = find_rows(spec);
+    const struct dg_stored *rows;
     *out = NULL;
-    int rc = check(spec, rows, err);
+    int rc = dg_weight_rows(spec, &rows, err);
     if (!rc && !dg_cuda_alive(cu))
         rc = dg_cuda_status(be, err);
     if (!rc && spec->trainable && !dg_cuda_block_holds(cu, rows->data, spec->N * spec->K))

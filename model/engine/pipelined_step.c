@@ -39,7 +39,6 @@ static struct dg_device_search_limits limits_of(const struct dg_engine *e)
         .positions = e->limits.max_target,
         .memory = e->limits.max_source,
         .candidates = e->k_max,
-        .Dv = c->Dv,
         .V = c->target_vocab,
         .weights = e->align.probs,
         .H = dg_config_dec_H(c),

@@ -1,6 +1,6 @@
-/* cuBLASLt by plain loops, so that the plugin's own choice of algorithms (kernels/cuda/gemm.c,
- * gemm_algorithm.c) runs on the host. It has three algorithms: 66 in one piece or in two (which adds up
- * alike here), and 67. DRAGOMAN_EMU_REFUSE makes it refuse some rows, as the library may:
+/* cuBLASLt by plain loops, so that the plugin's own choice of algorithms (kernels/cuda/gemm.c) runs
+ * on the host. It has three algorithms: 66 in one piece or in two (which adds up alike here), and
+ * 67. DRAGOMAN_EMU_REFUSE makes it refuse some rows, as the library may:
  *   check=N     no algorithm does for N rows
  *   check=N:66  only algorithm 66 does not
  *   run=N       asked before it says yes, and then refuses to multiply N rows */

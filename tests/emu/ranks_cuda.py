@@ -38,7 +38,7 @@ def environment(**more):
     if REAL:
         env.update(DRAGOMAN_RANKS="nccl")
     else:
-        env.update(DRAGOMAN_DEBUG="cuda-chunks-off", DRAGOMAN_EMU_DEVICES="2", DRAGOMAN_NCCL=NCCL)
+        env.update(DRAGOMAN_EMU_DEVICES="2", DRAGOMAN_NCCL=NCCL)
     env.update(more)
     return env
 

@@ -232,7 +232,8 @@ static inline struct engine open_engine(const struct random_model *m, const stru
     memset(bytes, 0xff, sizeof bytes); /* -1: no piece is a byte */
     for (int i = 0; i < 256 && 8 + i < (int)c->target_vocab; i++)
         bytes[(0xB8 + i) % 256] = 8 + i; /* some that go on, some that begin, ASCII after these */
-    set("DRAGOMAN_CUDA_STEP", v->step);
+    set("DRAGOMAN_CUDA_STEP", strcmp(v->step, "host") ? NULL : v->step);
+    set("DRAGOMAN_DEBUG", strcmp(v->step, "ops") ? NULL : "cuda-graphs-off");
     set("DRAGOMAN_EMU_LAZY", v->lazy);
     set("DRAGOMAN_EMU_ORDER", v->order);
     x.be = watched_backend(precision);
@@ -256,6 +257,7 @@ static inline void close_engine(struct engine *x)
     set("DRAGOMAN_EMU_LAZY", NULL);
     set("DRAGOMAN_EMU_ORDER", NULL);
     set("DRAGOMAN_CUDA_STEP", NULL);
+    set("DRAGOMAN_DEBUG", NULL);
 }
 
 static inline void run(const struct random_model *m, const struct dg_config *c,
@@ -279,7 +281,7 @@ static inline void run(const struct random_model *m, const struct dg_config *c,
     close_engine(&x);
 }
 
-static const struct variant variants[] = {{"device", NULL, NULL}, {"device", "1", NULL},
+static const struct variant variants[] = {{"ops", NULL, NULL}, {"ops", "1", NULL},
     {"graph", "1", NULL}, {"graph", NULL, "reverse"}};
 
 #endif

@@ -201,7 +201,6 @@ static void test_device_search(void **state)
         .positions = 9,
         .memory = 2,
         .candidates = 7,
-        .Dv = 4,
         .V = V,
         .weights = rows(1, 6 * 2 * 2), /* of two heads, and nobody writes them */
         .H = 2,

@@ -30,7 +30,7 @@ def models(tmp_path_factory):
 
 
 def emulated(n=2, **more):
-    return dict(DRAGOMAN_CUDA_PLUGIN=PLUGIN, DRAGOMAN_DEBUG="cuda-chunks-off", DRAGOMAN_EMU_DEVICES=str(n), **more)
+    return dict(DRAGOMAN_CUDA_PLUGIN=PLUGIN, DRAGOMAN_EMU_DEVICES=str(n), **more)
 
 
 def run(models, *flags, env=None):

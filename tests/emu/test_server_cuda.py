@@ -27,7 +27,7 @@ def models(tmp_path_factory):
 
 
 def emulated(**more):
-    return dict(DRAGOMAN_CUDA_PLUGIN=PLUGIN, DRAGOMAN_DEBUG="cuda-chunks-off", **more)
+    return dict(DRAGOMAN_CUDA_PLUGIN=PLUGIN, **more)
 
 
 def answers(server):

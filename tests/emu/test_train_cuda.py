@@ -29,7 +29,6 @@ def data(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def emulated(monkeypatch):
     monkeypatch.setenv("DRAGOMAN_CUDA_PLUGIN", PLUGIN)
-    monkeypatch.setenv("DRAGOMAN_DEBUG", "cuda-chunks-off")
 
 
 def losses(out):
@@ -102,7 +101,7 @@ def test_guided_alignment(data, cpu, guided, tmp_path, precision, tolerance):
 def test_attention_on_tensor_cores(data, tmp_path, monkeypatch, precision, tolerance):
     """Heads of 32 go to tensor cores; the kernels on CUDA cores come to nearly the same losses, a second run to the same bits."""
     def train(out, kernels):
-        monkeypatch.setenv("DRAGOMAN_DEBUG", "cuda-chunks-off" + ",cuda-plain-attention" * (kernels == "plain"))
+        monkeypatch.setenv("DRAGOMAN_DEBUG", "cuda-plain-attention" * (kernels == "plain"))
         runs.run(runs.command(data, tmp_path / out, "--device", "cuda", "--precision", precision, *SETTINGS, *runs.GUIDED,
                               "--set", "model.d_model=64"))
         return runs.log(tmp_path / out, "train"), runs.checkpoint(tmp_path / out, 4)["xxh3"]

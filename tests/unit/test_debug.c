@@ -13,12 +13,12 @@ static void words(void **state)
 {
     static const struct {
         const char *value;
-        bool log, chunks, valid;
+        bool log, graphs, valid;
     } cases[] = {
         {"", false, false, true},
         {"cuda-log", true, false, true},
-        {"cuda-chunks-off,cuda-log", true, true, true},
-        {",cuda-chunks-off,", false, true, true},
+        {"cuda-graphs-off,cuda-log", true, true, true},
+        {",cuda-graphs-off,", false, true, true},
         {"cuda-log-more", false, false, false},
         {"cuda-lo", false, false, false},
         {"cuda-log,1", true, false, false},
@@ -28,13 +28,13 @@ static void words(void **state)
         struct dg_error err = {0};
         setenv("DRAGOMAN_DEBUG", cases[i].value, 1);
         assert_int_equal(dg_debug("cuda-log"), cases[i].log);
-        assert_int_equal(dg_debug("cuda-chunks-off"), cases[i].chunks);
+        assert_int_equal(dg_debug("cuda-graphs-off"), cases[i].graphs);
         assert_int_equal(dg_debug_check(&err), cases[i].valid ? DG_OK : DG_EINVAL);
     }
     struct dg_error err = {0};
     dg_debug_check(&err);
     assert_string_equal(err.message, "DRAGOMAN_DEBUG has \"1\", it can have cuda-log, "
-                                     "cuda-chunks-off and cuda-plain-attention");
+                                     "cuda-graphs-off and cuda-plain-attention");
     unsetenv("DRAGOMAN_DEBUG");
     assert_false(dg_debug("cuda-log"));
     assert_int_equal(dg_debug_check(NULL), DG_OK);
