@@ -24,6 +24,7 @@ struct dg_planner;
 struct dg_rates;
 struct dg_reload;
 struct dg_status;
+struct dg_tls;
 struct dg_uploader;
 
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
@@ -41,6 +42,7 @@ struct dg_app {
     struct dg_planner *planner;    /* threads for the work on texts */
     struct dg_auth *auth;          /* NULL: no keys are asked for */
     struct dg_rates *rates;        /* of addresses; NULL: there are keys */
+    struct dg_tls *tls;            /* NULL: plain HTTP */
     struct dg_cors *cors;          /* which pages of other origins may read answers */
     struct dg_reload *reload;
     struct dg_status *status;           /* the last minutes' samples */

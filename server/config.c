@@ -113,6 +113,11 @@ static const struct dg_field settings[] = {
         .argument = "SECONDS", .help = "after SIGTERM, requests that run may take this long"},
     {"unix_socket", TEXT(unix_socket), .fallback = "", .argument = "PATH",
         .help = "listen there too; owner and group may use it, and reload models without a key"},
+    {"tls_certificate", TEXT(tls_certificate), .fallback = "", .argument = "FILE",
+        .help =
+            "speak TLS (1.2, 1.3) with this certificate and its chain, PEM; SIGHUP reads it again"},
+    {"tls_key", TEXT(tls_key), .fallback = "", .argument = "FILE",
+        .help = "the certificate's private key, PEM"},
     {"aliases", TEXT(aliases), .fallback = "", .argument = "LIST",
         .help = "names of languages: pb=pt-BR,zt=zh-Hant"},
     {"pivot", TEXT(pivot), .fallback = "en", .argument = "LANGUAGE",

@@ -44,6 +44,8 @@ struct dg_server_config {
     char log_format[8];         /* logfmt, json */
     dg_live_setting access_log; /* one in so many requests is logged; 0: those answered 5xx alone */
     char unix_socket[108];      /* path, or "": none */
+    char tls_certificate[1024]; /* PEM file, or "": plain HTTP */
+    char tls_key[1024];         /* of it */
     char keys[1024];            /* file of API keys, or "": everybody may translate */
     char documents[1024];       /* file of documents that are translated, or "": none are taken */
     char collections[1024];     /* file of what clients keep here, or "": they keep nothing */

@@ -62,6 +62,9 @@ static int check_settings(const struct dg_server_config *c, struct dg_error *err
     if (c->models[0] == '\0')
         return dg_error_field(
             err, DG_EINVAL, "models", "--models is needed: a bundle, or a directory of bundles");
+    if ((c->tls_certificate[0] == '\0') != (c->tls_key[0] == '\0'))
+        return dg_error_field(
+            err, DG_EINVAL, "tls_certificate", "--tls-certificate and --tls-key need each other");
     if (c->batch_rows && c->max_beam > c->batch_rows)
         return dg_error_field(err, DG_EINVAL, "max_beam",
             "--max-beam %lld is more than --batch-rows %lld", (long long)c->max_beam,
@@ -146,6 +149,7 @@ static void read_again(struct dg_service *s, int argc, char *argv[])
         dg_log(DG_LOG_WARN, "settings that need a restart names=%s", kept.data);
     dg_buffer_deinit(&changed);
     dg_buffer_deinit(&kept);
+    dg_service_reload_tls(s);
     dg_reload_ask(s->app.reload, NULL);
 }
 

@@ -15,6 +15,7 @@
 #include "server/glossaries/memories.h"
 #include "server/http/listen.h"
 #include "server/http/systemd.h"
+#include "server/http/tls.h"
 #include "server/metrics.h"
 #include "server/models/languages.h"
 #include "server/models/models.h"
@@ -81,6 +82,36 @@ static struct dg_http_limits http_limits(const struct dg_server_config *c)
         .ping_ms = (uint32_t)c->stream_ping_ms};
 }
 
+/* Said of each certificate that is taken into use. */
+static void log_certificate(struct dg_tls *tls)
+{
+    const int64_t left_s = dg_tls_expires(tls) - (int64_t)dg_clock_wall_s();
+    dg_log(left_s > 0 ? DG_LOG_INFO : DG_LOG_WARN, "certificate days_left=%.1f%s",
+        (double)left_s / 86400, left_s > 0 ? "" : " expired=yes");
+}
+
+static int open_tls(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    if (c->tls_certificate[0] == '\0')
+        return DG_OK;
+    int rc = dg_tls_open(c->tls_certificate, c->tls_key, &s->app.tls, err);
+    if (rc == DG_OK)
+        log_certificate(s->app.tls);
+    return rc;
+}
+
+void dg_service_reload_tls(struct dg_service *s)
+{
+    struct dg_error err = {0};
+    if (!s->app.tls)
+        return;
+    if (dg_tls_reload(s->app.tls, &err) == DG_OK)
+        log_certificate(s->app.tls);
+    else
+        dg_log(DG_LOG_ERROR, "certificate not reloaded message=\"%s\"", err.message);
+}
+
 static int open_http(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
@@ -104,6 +135,7 @@ static int open_http(struct dg_service *s, struct dg_error *err)
         .max_body_bytes = (size_t)c->max_body_bytes,
         .max_bodies_bytes = 64 * (size_t)c->max_body_bytes,
         .limits = http_limits(c),
+        .tls = s->app.tls,
         .app = &s->app,
         .handle = dg_routes_handle,
         .refuse = dg_routes_refuse,
@@ -313,6 +345,8 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_status_open(&s->app, &s->app.status, err);
     if (rc == DG_OK)
+        rc = open_tls(s, err);
+    if (rc == DG_OK)
         rc = open_http(s, err);
     if (rc == DG_OK)
         rc = dg_models_load(s->app.models, c->models, NULL, err);
@@ -375,6 +409,7 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_answer_cache_close(s->app.cache);
     dg_metrics_close(s->app.metrics);
     dg_cors_close(s->app.cors);
+    dg_tls_close(s->app.tls);
     free(s->routes);
     return broken;
 }

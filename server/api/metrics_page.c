@@ -4,6 +4,7 @@
 #include "kernels/cpu/cpu.h"
 #include "server/access/auth.h"
 #include "server/http/reply.h"
+#include "server/http/tls.h"
 #include "server/request/feeder.h"
 #include "server/schedule/answer_cache.h"
 #include "server/process.h"
@@ -97,6 +98,13 @@ static void put_connections(struct gauges *g, const struct dg_http_exchange *x)
         "Connections over the limit, answered 503 at once.", (double)c.refused);
     put_counter(g, "dragoman_connections_timed_out_total",
         "Connections whose requests came in too slowly, answered 408.", (double)c.timed_out);
+}
+
+static void put_certificate(struct gauges *g, struct dg_app *app)
+{
+    put(g, "dragoman_tls_certificate_expiry_timestamp_seconds",
+        "When the certificate of new connections expires; 0: there is none.",
+        app->tls ? (double)dg_tls_expires(app->tls) : 0);
 }
 
 /* By reason and not by key: an operator may hand out thousands of keys, and each would be a series
@@ -304,6 +312,7 @@ bool dg_metrics_page_write(
     put_server(&g, app);
     if (x)
         put_connections(&g, x);
+    put_certificate(&g, app);
     put_keys(&g, app);
     put_reloads(&g, app);
     put_engines(&g, models, n);

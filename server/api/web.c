@@ -28,7 +28,7 @@ void dg_web_policy(struct dg_http_reply *r)
     dg_http_reply_header(r, "Content-Security-Policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    dg_http_reply_header(r, "X-Content-Type-Options", "nosniff");
+    dg_http_reply_header(r, "X-Frame-Options", "DENY"); /* for what knows no frame-ancestors */
     dg_http_reply_header(r, "Referrer-Policy", "no-referrer");
     /* Another version of the program has other files under the same names. */
     dg_http_reply_header(r, "Cache-Control", "no-cache");

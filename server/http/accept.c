@@ -79,13 +79,14 @@ static void give_place_back(struct dg_net *net, uint64_t client)
 }
 
 /* Closing with the request unread would reset the connection, and the refusal with it. */
-static void refuse_connection(struct dg_net *net, int fd, enum verdict v)
+static void refuse_connection(struct dg_net *net, int fd, enum verdict v, bool plain)
 {
     const struct dg_net_refusal full = {.status = 503,
         .code = "overloaded",
         .message = v == TOO_MANY_OF_CLIENT ? "too many connections are open from this address"
                                            : "too many connections are open"};
-    dg_net_refuse(fd, &full);
+    if (plain)
+        dg_net_refuse(fd, &full);
     shutdown(fd, SHUT_WR);
     pthread_mutex_lock(&net->lock);
     net->counts.refused++;
@@ -110,11 +111,12 @@ int dg_net_set_listening(struct dg_net *net, int how)
 
 static void take_in(struct dg_net *net, int fd, const struct sockaddr_storage *addr, socklen_t n)
 {
-    uint64_t client = dg_client_of((const struct sockaddr *)addr, n);
+    const struct sockaddr *from = (const struct sockaddr *)addr;
+    uint64_t client = dg_client_of(from, n);
     enum verdict v = take_place(net, client);
     if (v != PLACE)
-        refuse_connection(net, fd, v);
-    else if (!net->o.accepted(net->o.arg, fd, (const struct sockaddr *)addr, n))
+        refuse_connection(net, fd, v, dg_net_is_plain(net, from));
+    else if (!net->o.accepted(net->o.arg, fd, from, n))
         give_place_back(net, client);
 }
 

@@ -89,6 +89,9 @@ enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
         MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
     if (x->coding)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, x->coding);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (x->connection && x->connection->pair)
+        MHD_add_response_header(response, "Strict-Transport-Security", "max-age=31536000");
     MHD_add_response_header(response, "X-Request-Id", x->id);
     if (x->id_header)
         MHD_add_response_header(response, x->id_header, x->id);

@@ -1,6 +1,6 @@
-/* One request and its reply, as http.c, exchange.c and stream.c see it. The library owns one
- * reference, the code that will wake it another; the last one frees it. Fields belong to the HTTP
- * thread that serves the connection, but for those that lock guards. */
+/* One request and its reply, as http.c, daemon.c, exchange.c and stream.c see it. The library owns
+ * one reference, the code that will wake it another; the last one frees it. Fields belong to the
+ * HTTP thread that serves the connection, but for those that lock guards. */
 #ifndef DG_SERVER_HTTP_EXCHANGE_H
 #define DG_SERVER_HTTP_EXCHANGE_H
 
@@ -19,6 +19,8 @@
 struct dg_http {
     struct dg_http_options o;
     struct MHD_Daemon *daemon;
+    /* of the Unix socket, where the other one speaks TLS; NULL: that one takes both */
+    struct MHD_Daemon *local;
     struct dg_net *net;
     atomic_bool draining;
     atomic_size_t bodies_bytes; /* of bodies that have arrived, until their replies are sent */
@@ -31,6 +33,7 @@ struct dg_http {
 struct dg_http_connection {
     uint64_t id; /* of net */
     bool linger;
+    struct dg_tls_pair *pair; /* that its session uses; NULL: plain */
 };
 
 enum dg_later_state {
@@ -82,6 +85,17 @@ struct dg_http_exchange {
     bool poked;                /* guarded by lock: there is something new to fill in */
     bool ping;                 /* guarded by lock: or that it is still at work */
 };
+
+/* Start the library's threads, and stop them; has_unix: there is a Unix socket, too. */
+int dg_http_daemons_start(struct dg_http *http, bool has_unix, struct dg_error *err);
+void dg_http_daemons_stop(struct dg_http *http);
+/* Hand an accepted socket over; arg is the struct dg_http. False: it was closed. */
+bool dg_http_daemons_add(void *arg, int fd, const struct sockaddr *addr, socklen_t n);
+/* The library's callbacks for a request: whatever comes of it, and its end. */
+enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const char *url,
+    const char *method, const char *version, const char *data, size_t *n, void **context);
+void dg_http_on_completed(
+    void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how);
 
 /* The request line was read: a new exchange, NULL when memory is out. The library's callback: cls
  * is the struct dg_http. */

@@ -1,13 +1,14 @@
 /* DESIGN. The library runs N polling threads (epoll) and accepts nothing itself: net.c accepts and
  * hands sockets over, so that listening, draining and connection limits are ours. What becomes of a
- * request and its reply is exchange.c's; here are the library's callbacks, start and stop. */
+ * request and its reply is exchange.c's, the library's daemons are daemon.c's; here are a request's
+ * callbacks, start and stop. */
 #include "server/http/exchange.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/http/framing.h"
+#include "server/http/tls.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,6 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* request line and headers must fit; the library answers 414 or 431 */
-#define CONNECTION_MEMORY 16384
 #define MAX_KEPT_LOCAL 16 /* places that only clients on this machine get */
 #define TOO_MANY_BODIES "too many large requests are on their way"
 #define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
@@ -109,23 +108,35 @@ static void put_header(char *out, size_t cap, size_t *n, const char *name, const
     out[*n] = '\0';
 }
 
+/* Write straight onto a connection, which nothing else is writing to: its thread. */
+static void send_past_library(struct MHD_Connection *mhd, const char *text, size_t n)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info && info->tls_session) {
+        dg_tls_send(info->tls_session, text, n);
+        return;
+    }
+    info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info)
+        dg_net_refusal_send(info->connect_fd, text, n);
+}
+
 /* Refuse a request in the midst of its body, when the library takes no reply any more: the refusal
- * goes straight onto the socket, which nothing has written to yet. */
+ * goes straight onto the connection, which nothing has written to yet. */
 static enum MHD_Result refuse_body(
     struct dg_http_exchange *x, int status, const char *code, const char *message)
 {
     struct dg_http_reply r = {0};
-    char headers[2048];
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char headers[2048], text[DG_NET_REFUSAL_BYTES];
     x->http->o.refuse(x->http->o.app, x, status, code, message, &r);
     size_t n = (size_t)snprintf(headers, sizeof headers, "X-Request-Id: %s\r\n", x->id);
     for (size_t i = 0; i < r.n_headers; i++)
         put_header(headers, sizeof headers, &n, r.headers[i].name, r.headers[i].value);
     for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
         put_header(headers, sizeof headers, &n, (*h)[0], (*h)[1]);
-    if (info)
-        dg_net_refuse_with(info->connect_fd, status, headers, r.body ? r.body : "", r.body_len);
+    send_past_library(x->mhd, text,
+        dg_net_refusal_write(text, status, headers, r.body ? r.body : "", r.body_len));
     free(r.body);
     if (x->connection)
         x->connection->linger = true;
@@ -149,7 +160,7 @@ static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, siz
     return MHD_YES;
 }
 
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
+enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const char *url,
     const char *method, const char *version, const char *data, size_t *n, void **context)
 {
     struct dg_http *http = cls;
@@ -183,7 +194,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     return dg_exchange_settle(x);
 }
 
-static void on_completed(
+void dg_http_on_completed(
     void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how)
 {
     struct dg_http *http = cls;
@@ -206,79 +217,7 @@ static void on_completed(
     dg_exchange_unref(x);
 }
 
-static void on_connection(
-    void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode what)
-{
-    struct dg_http *http = cls;
-    struct dg_http_connection *c = *context;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *fd = MHD_get_connection_info(
-                                           mhd, MHD_CONNECTION_INFO_CONNECTION_FD),
-                                       *addr = MHD_get_connection_info(
-                                           mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-        c = calloc(1, sizeof *c);
-        if (c && fd && addr)
-            c->id = dg_net_enter(
-                http->net, fd->connect_fd, addr->client_addr, sizeof(struct sockaddr_storage));
-        *context = c;
-    } else if (c) {
-        dg_net_leave(http->net, c->id, c->linger);
-        free(c);
-        *context = NULL;
-    }
-}
-
-/* Percent-decoding in place; %00 stays as it is, so that a path never ends early. */
-static size_t unescape(void *cls, struct MHD_Connection *mhd, char *s)
-{
-    (void)cls;
-    (void)mhd;
-    char *w = s;
-    for (const char *r = s; *r; w++) {
-        unsigned v = 0;
-        if (r[0] == '%' && isxdigit((unsigned char)r[1]) && isxdigit((unsigned char)r[2]))
-            sscanf(r + 1, "%2x", &v);
-        *w = v != 0 ? (char)v : *r;
-        r += v != 0 ? 3 : 1;
-    }
-    *w = '\0';
-    return (size_t)(w - s);
-}
-
-static void log_library(void *cls, const char *format, va_list ap)
-{
-    char text[256];
-    (void)cls;
-    vsnprintf(text, sizeof text, format, ap);
-    text[strcspn(text, "\n")] = '\0';
-    dg_log(DG_LOG_DEBUG, "http library message=\"%s\"", text);
-}
-
-static bool on_accepted(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
-{
-    struct dg_http *http = arg;
-    return MHD_add_connection(http->daemon, fd, addr, n) == MHD_YES; /* closes fd when it fails */
-}
-
 /* ---- Start and stop ---- */
-
-static struct MHD_Daemon *start_daemon(struct dg_http *http)
-{
-    /* The library's own limits are above ours, which answer in words: it must never be the first
-     * to refuse. */
-    unsigned limit = 2 * http->o.max_connections + 64;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET |
-                     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
-    /* One thread is asked for by leaving the pool out: the library refuses a pool of one. */
-    return MHD_start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER,
-        log_library, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_URI_LOG_CALLBACK,
-        dg_exchange_new, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
-        MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        http->o.threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, http->o.threads,
-        MHD_OPTION_END);
-}
 
 static struct dg_net_limits net_limits(const struct dg_http_limits *l)
 {
@@ -308,12 +247,11 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     if (getrandom(&http->id_seed, sizeof http->id_seed, GRND_NONBLOCK) !=
         (ssize_t)sizeof http->id_seed)
         http->id_seed = dg_clock_ns();
-    http->daemon = start_daemon(http);
-    if (!http->daemon) {
+    int rc = dg_http_daemons_start(http, listen_fds[1] >= 0, err);
+    if (rc != DG_OK) {
         dg_net_close_listeners(listen_fds);
         free(http);
-        return dg_error_set(
-            err, DG_EIO, "the HTTP library did not start with %u threads", options->threads);
+        return rc;
     }
     struct dg_net_options net = {
         .max_connections = options->max_connections,
@@ -321,15 +259,16 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
                                                                      : MAX_KEPT_LOCAL,
         .limits = net_limits(&options->limits),
         .arg = http,
-        .accepted = on_accepted,
+        .encrypted = options->tls != NULL,
+        .accepted = dg_http_daemons_add,
         .pin = dg_exchange_pin,
         .gone = dg_exchange_gone,
         .late = dg_exchange_late,
         .quiet = dg_exchange_quiet,
     };
-    int rc = dg_net_open(listen_fds, &net, &http->net, err);
+    rc = dg_net_open(listen_fds, &net, &http->net, err);
     if (rc != DG_OK) {
-        MHD_stop_daemon(http->daemon);
+        dg_http_daemons_stop(http);
         free(http);
         return rc;
     }
@@ -369,7 +308,7 @@ void dg_http_close(struct dg_http *http)
         nanosleep(&pause, NULL);
     }
     struct dg_net *net = http->net;
-    MHD_stop_daemon(http->daemon);
+    dg_http_daemons_stop(http);
     dg_net_close(net);
     free(http);
 }

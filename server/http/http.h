@@ -1,8 +1,8 @@
-/* HTTP over libmicrohttpd (the one file that knows it is http.c): requests in as plain structs,
- * replies out. A handler runs on an HTTP thread with the whole request. It replies at once
- * (dg_http_reply_take) or says that other code will wake the exchange (dg_http_later ...
- * dg_http_wake); then no thread waits, and the answer is put together on an HTTP thread. Bodies
- * over the limit, ambiguous framing and slow clients never reach a handler. */
+/* HTTP over libmicrohttpd (http.c, daemon.c and exchange.c's files know it, nothing else does):
+ * requests in as plain structs, replies out. A handler runs on an HTTP thread with the whole
+ * request. It replies at once (dg_http_reply_take) or says that other code will wake the exchange
+ * (dg_http_later ... dg_http_wake); then no thread waits, and the answer is put together on an HTTP
+ * thread. Bodies over the limit, ambiguous framing and slow clients never reach a handler. */
 #ifndef DG_SERVER_HTTP_HTTP_H
 #define DG_SERVER_HTTP_HTTP_H
 
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct dg_http;
+struct dg_tls;
 struct dg_http_exchange; /* one request and its reply */
 
 struct dg_http_request {
@@ -60,6 +61,8 @@ struct dg_http_options {
     uint32_t max_connections;
     size_t max_body_bytes;
     size_t max_bodies_bytes; /* all requests together, as far as they have arrived */
+    /* NULL: plain HTTP; else the first socket speaks TLS alone, the second is plain. Borrowed. */
+    struct dg_tls *tls;
     struct dg_http_limits limits;
     void *app; /* first argument of the callbacks */
     /* Answer one request. HTTP thread. */

@@ -93,7 +93,8 @@ static void tell_slow(struct dg_net *net, struct dg_net_slot *s)
         .status = 408, .code = "request_timeout", .message = "the request came in too slowly"};
     if (s->timed_out)
         return;
-    dg_net_refuse(s->fd, &slow);
+    if (s->plain)
+        dg_net_refuse(s->fd, &slow);
     s->timed_out = true;
     net->counts.timed_out++;
 }

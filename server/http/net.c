@@ -30,6 +30,11 @@ struct dg_net_slot *dg_net_find(struct dg_net *net, uint64_t id)
     return s->fd >= 0 && s->generation == (uint32_t)(id >> 32) ? s : NULL;
 }
 
+bool dg_net_is_plain(const struct dg_net *net, const struct sockaddr *addr)
+{
+    return !net->o.encrypted || (addr && addr->sa_family == AF_UNIX);
+}
+
 uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, socklen_t n)
 {
     uint64_t id = 0, client = dg_client_of(addr, n);
@@ -45,6 +50,7 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
         s->generation = s->generation >= UINT32_MAX - 1 ? 1 : s->generation + 1;
         s->phase = DG_NET_HEADERS;
         s->gone = s->timed_out = s->evicted = false;
+        s->plain = dg_net_is_plain(net, addr);
         s->client = client;
         s->user = NULL;
         s->since_ns = dg_clock_ns();

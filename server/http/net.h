@@ -35,6 +35,9 @@ struct dg_net_limits {
 struct dg_net_options {
     uint32_t max_connections; /* above: the longest idle one is closed, else 503 at once */
     uint32_t kept_local;      /* of max_connections, only for clients on this machine */
+    /* Connections but those of the Unix socket speak TLS: nothing is written onto them here, a
+     * refused one is closed without words. */
+    bool encrypted;
     struct dg_net_limits limits;
     void *arg; /* first argument of the callbacks */
     /* Takes fd, and enters it soon; false: it did not, and has closed it. */
@@ -68,8 +71,12 @@ struct dg_net_refusal {
 /* Write a whole refusal onto a socket that nothing else is writing to; the caller closes it
  * next. */
 void dg_net_refuse(int fd, const struct dg_net_refusal *r);
-/* The same with a body [n] of JSON, and headers that each end with CRLF. status 408, 413 or 503. */
-void dg_net_refuse_with(int fd, int status, const char *headers, const char *body, size_t n);
+/* The text of one with a body [n] of JSON, and headers that each end with CRLF. status 408, 413 or
+ * 503. Its length; 0: it has no room. */
+#define DG_NET_REFUSAL_BYTES 4096
+size_t dg_net_refusal_write(
+    char text[DG_NET_REFUSAL_BYTES], int status, const char *headers, const char *body, size_t n);
+void dg_net_refusal_send(int fd, const char *text, size_t n);
 
 /* Know an accepted fd from now on, and the address [n] that it was accepted from; its id, or 0 when
  * the limit is reached. */

@@ -28,6 +28,8 @@ struct dg_net_slot {
     uint32_t next_free;
     enum dg_net_phase phase;
     bool gone, timed_out;
+    /* a refusal may be written onto it */
+    bool plain;
     bool evicted;
     /* when its phase began */
     uint64_t since_ns;
@@ -77,6 +79,9 @@ struct dg_net {
 void dg_net_wake(struct dg_net *net);
 /* The slot of an id, or NULL when its connection has left. Lock held. */
 struct dg_net_slot *dg_net_find(struct dg_net *net, uint64_t id);
+
+/* May a refusal be written onto a connection from this address? */
+bool dg_net_is_plain(const struct dg_net *net, const struct sockaddr *addr);
 
 /* Keep a duplicate of fd, which the keeper reads dry. Lock held. */
 void dg_net_linger(struct dg_net *net, int fd);

@@ -1,4 +1,4 @@
-/* Refusals that are written straight onto a socket. Any thread. */
+/* Refusals that are written straight onto a connection. Any thread. */
 #include "server/http/net.h"
 
 #include <stdio.h>
@@ -12,27 +12,30 @@ static const char *status_line(int status)
     }
 }
 
-void dg_net_refuse_with(int fd, int status, const char *headers, const char *body, size_t n)
+size_t dg_net_refusal_write(
+    char text[DG_NET_REFUSAL_BYTES], int status, const char *headers, const char *body, size_t n)
 {
-    char text[4096];
-    const int len = snprintf(text, sizeof text,
-        "HTTP/1.1 %s\r\nConnection: close\r\n%sContent-Type: application/json\r\n"
-        "Content-Length: %zu\r\n\r\n%.*s",
+    const int len = snprintf(text, DG_NET_REFUSAL_BYTES,
+        "HTTP/1.1 %s\r\nConnection: close\r\n%sX-Content-Type-Options: nosniff\r\n"
+        "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%.*s",
         status_line(status), headers, n, (int)n, body);
-    if (len < 0 || (size_t)len >= sizeof text)
-        return;
-    ssize_t k = send(fd, text, (size_t)len,
-        MSG_DONTWAIT | MSG_NOSIGNAL); /* best effort: the close follows anyway */
-    (void)k;
+    return len > 0 && len < DG_NET_REFUSAL_BYTES ? (size_t)len : 0;
+}
+
+void dg_net_refusal_send(int fd, const char *text, size_t n)
+{
+    ssize_t k = send(fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)k; /* best effort: the close follows anyway */
 }
 
 /* Only too much at once passes by itself. */
 void dg_net_refuse(int fd, const struct dg_net_refusal *r)
 {
-    char body[256];
+    char body[256], text[DG_NET_REFUSAL_BYTES];
     const int n = snprintf(
         body, sizeof body, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}", r->code, r->message);
     if (n > 0 && (size_t)n < sizeof body)
-        dg_net_refuse_with(
-            fd, r->status, r->status == 503 ? "Retry-After: 1\r\n" : "", body, (size_t)n);
+        dg_net_refusal_send(fd, text,
+            dg_net_refusal_write(
+                text, r->status, r->status == 503 ? "Retry-After: 1\r\n" : "", body, (size_t)n));
 }

@@ -25,6 +25,7 @@ ALLOWED = {
 # foreign header -> where it may stand
 FOREIGN = {
     r"microhttpd\.h": r"server/http/\w+\.[ch]",
+    r"gnutls/.*": r"server/http/tls\.c",
     r"zstd\.h|zlib\.h": r"server/http/compress\.c|trainer/.*",
     r"jansson\.h": r"base/json\.c",
     r"sqlite3\.h": r"store/.*",
