@@ -1,6 +1,7 @@
 /* dragoman doctor: would a server run well here? What is wrong, and what to do about it. */
 #include "cli/doctor.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/command.h"
 #include "cli/cli.h"
@@ -145,7 +146,8 @@ static void look_at_keys(struct dg_doctor *d)
     if (rc == DG_OK)
         rc = dg_keys_list(keys, &list, &n, &err);
     for (size_t i = 0; i < n; i++)
-        valid += list[i].revoked_s == 0;
+        valid += list[i].revoked_s == 0 &&
+                 (list[i].expires_s == 0 || (double)list[i].expires_s > dg_clock_wall_s());
     if (rc != DG_OK)
         dg_doctor_say(d, DG_FINDING_FAIL, "keys",
             "make the file (dragoman keys add), or let the server's user write it and its folder",

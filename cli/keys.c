@@ -1,5 +1,5 @@
-/* dragoman keys: make, list and revoke the API keys of a server, and say what each has used. A
- * server that runs sees changes within a second or two. */
+/* dragoman keys: make, list, change and revoke the API keys of a server, and say what each has
+ * used. A server that runs sees changes within a second or two. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/command.h"
@@ -19,6 +19,8 @@ struct options {
     struct dg_key key;
     int64_t days;
     bool json;
+    /* enum dg_key_field of the options that were given */
+    unsigned fields;
 };
 
 static void print_take(struct dg_json *root)
@@ -51,6 +53,8 @@ static struct dg_json *describe(const struct dg_key *key)
     dg_json_set_int(o, "requests_per_minute", key->requests_per_minute);
     dg_json_set_int(o, "characters_per_day", key->characters_per_day);
     dg_json_set_int(o, "created", key->created_s);
+    if (key->expires_s != 0)
+        dg_json_set_int(o, "expires", key->expires_s);
     if (key->revoked_s != 0)
         dg_json_set_int(o, "revoked", key->revoked_s);
     return o;
@@ -94,17 +98,18 @@ static int list(struct dg_keys *k, const struct options *o, struct dg_error *err
         return rc;
     struct dg_json *root = o->json ? dg_json_new_array() : NULL;
     if (!o->json)
-        printf("%-8s  %-15s  %12s  %14s  %-10s  %-10s  %s\n", "id", "scope", "requests/min",
-            "characters/day", "created", "revoked", "name");
+        printf("%-8s  %-15s  %12s  %14s  %-10s  %-10s  %-10s  %s\n", "id", "scope", "requests/min",
+            "characters/day", "created", "expires", "revoked", "name");
     for (size_t i = 0; i < n; i++) {
-        char created[16], revoked[16], rate[24], quota[24];
+        char created[16], expires[16], revoked[16], rate[24], quota[24];
         limit(keys[i].requests_per_minute, rate);
         limit(keys[i].characters_per_day, quota);
         if (o->json)
             dg_json_append_take(root, describe(&keys[i]));
         else
-            printf("%-8s  %-15s  %12s  %14s  %-10s  %-10s  %s\n", keys[i].id,
+            printf("%-8s  %-15s  %12s  %14s  %-10s  %-10s  %-10s  %s\n", keys[i].id,
                 dg_keys_scopes_name(keys[i].scopes), rate, quota, date(keys[i].created_s, created),
+                keys[i].expires_s != 0 ? date(keys[i].expires_s, expires) : "-",
                 keys[i].revoked_s != 0 ? date(keys[i].revoked_s, revoked) : "-", keys[i].name);
     }
     if (o->json)
@@ -116,6 +121,11 @@ static int list(struct dg_keys *k, const struct options *o, struct dg_error *err
 static int revoke(struct dg_keys *k, const struct options *o, struct dg_error *err)
 {
     return dg_keys_revoke(k, o->id, (int64_t)dg_clock_wall_s(), err);
+}
+
+static int set(struct dg_keys *k, const struct options *o, struct dg_error *err)
+{
+    return dg_keys_set(k, o->id, &o->key, o->fields, err);
 }
 
 static int show_usage(struct dg_keys *k, const struct options *o, struct dg_error *err)
@@ -155,9 +165,11 @@ static int show_usage(struct dg_keys *k, const struct options *o, struct dg_erro
 static const struct verb {
     const char *name;
     int (*run)(struct dg_keys *k, const struct options *o, struct dg_error *err);
-    bool takes_id, needs_id, creates;
-} verbs[] = {{"add", add, false, false, true}, {"list", list, false, false, false},
-    {"revoke", revoke, true, true, false}, {"usage", show_usage, true, false, false}};
+    bool takes_id, needs_id, creates, changes;
+} verbs[] = {{.name = "add", add, .creates = true}, {.name = "list", list},
+    {.name = "set", set, .takes_id = true, .needs_id = true, .changes = true},
+    {.name = "revoke", revoke, .takes_id = true, .needs_id = true},
+    {.name = "usage", show_usage, .takes_id = true}};
 
 /* A name is shown in terminals and lists: no control characters. */
 static int take_name(const char *option, const char *text, void *out, struct dg_error *err)
@@ -180,6 +192,15 @@ static int take_scope(const char *option, const char *text, void *out, struct dg
     return dg_keys_scopes_read(text, &((struct options *)out)->key.scopes, err);
 }
 
+static int take_expiry(const char *option, const char *text, void *out, struct dg_error *err)
+{
+    int rc = dg_keys_expiry_read(
+        text, (int64_t)dg_clock_wall_s(), &((struct options *)out)->key.expires_s, err);
+    if (rc != DG_OK)
+        dg_error_prefix(err, "%s", option);
+    return rc;
+}
+
 #define AT(member) DG_FIELD_AT(struct options, member)
 
 static const struct dg_field rows[] = {
@@ -193,10 +214,31 @@ static const struct dg_field rows[] = {
         .help = "how fast it may ask; a minute's worth may come at once; 0: no limit"},
     {"characters_per_day", DG_FIELD_INT, AT(key.characters_per_day), 0, 1e15, .fallback = "0",
         .help = "how much it may have translated by day, UTC; 0: no limit"},
+    {"expires", DG_FIELD_CUSTOM, .take = take_expiry, .fallback = "never", .argument = "WHEN",
+        .help =
+            "its last day, 2027-01-31 (UTC), a time, 2027-01-31T12:00:00Z, 30d or 12h from now, "
+            "or never"},
     {"days", DG_FIELD_INT, AT(days), 1, 36500, .fallback = "30",
         .help = "usage: of the last N days, today being the first"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
 };
+
+/* What `set` is to change: the options that were given. */
+static unsigned fields_given(const unsigned char *given)
+{
+    static const struct {
+        const char *name;
+        enum dg_key_field field;
+    } names[] = {{"name", DG_KEY_NAME}, {"scope", DG_KEY_SCOPES},
+        {"requests_per_minute", DG_KEY_RATE}, {"characters_per_day", DG_KEY_CHARACTERS},
+        {"expires", DG_KEY_EXPIRY}};
+    unsigned fields = 0;
+    for (size_t i = 0; i < DG_FIELD_COUNT(rows); i++)
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            if (given[i] == DG_FROM_OPTION && strcmp(rows[i].name, names[n].name) == 0)
+                fields |= names[n].field;
+    return fields;
+}
 
 /* The words after the options: an action and perhaps a key. -1: go on, or the exit status. */
 static int read_words(char **words, int n, struct options *o, const struct verb **verb)
@@ -206,7 +248,7 @@ static int read_words(char **words, int n, struct options *o, const struct verb 
             *verb = &verbs[i];
     if (!*verb)
         return dg_command_refuse(
-            "dragoman keys", "there is no \"%s\": add, list, revoke or usage", words[0]);
+            "dragoman keys", "there is no \"%s\": add, list, set, revoke or usage", words[0]);
     if (n > 1 && !(*verb)->takes_id)
         return dg_command_refuse("dragoman keys", "unexpected \"%s\"", words[1]);
     o->id = n > 1 ? words[1] : NULL;
@@ -215,6 +257,10 @@ static int read_words(char **words, int n, struct options *o, const struct verb 
             "dragoman keys", "%s needs a key's ID (see dragoman keys list)", (*verb)->name);
     if ((*verb)->creates && o->key.name[0] == '\0')
         return dg_command_refuse("dragoman keys", "add needs --name: whose key is it?");
+    if ((*verb)->changes && o->fields == 0)
+        return dg_command_refuse("dragoman keys",
+            "set changes nothing without --name, --scope, --requests-per-minute, "
+            "--characters-per-day or --expires");
     if (!o->path || o->path[0] == '\0')
         return dg_command_refuse("dragoman keys", "--keys FILE is needed, or $DRAGOMAN_KEYS");
     return -1;
@@ -223,10 +269,12 @@ static int read_words(char **words, int n, struct options *o, const struct verb 
 int dg_cli_keys(int argc, char **argv)
 {
     struct options o = {.path = getenv("DRAGOMAN_KEYS")};
-    const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
+    unsigned char given[DG_FIELD_COUNT(rows)] = {0};
+    const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, given, NULL}};
     const struct dg_command command = {.name = "dragoman keys",
         .usage = "usage: dragoman keys add --name NAME [options]\n"
                  "       dragoman keys list [options]\n"
+                 "       dragoman keys set ID [options]\n"
                  "       dragoman keys revoke ID [options]\n"
                  "       dragoman keys usage [ID] [options]\n\n"
                  "The API keys of a server that was started with --keys FILE. The key is shown "
@@ -236,13 +284,14 @@ int dg_cli_keys(int argc, char **argv)
         .n_groups = 1,
         .min_words = 1,
         .max_words = 2,
-        .words = "add, list, revoke or usage"};
+        .words = "add, list, set, revoke or usage"};
     int n = 0;
     dg_fields_default(groups);
     const struct verb *verb = NULL;
     struct dg_keys *k = NULL;
     struct dg_error err = {0};
     int status = dg_command_read(&command, argc, argv, &n);
+    o.fields = fields_given(given);
     if (status < 0)
         status = read_words(argv + 1, n, &o, &verb);
     if (status >= 0)

@@ -139,6 +139,7 @@ static int open_http(struct dg_service *s, struct dg_error *err)
         .app = &s->app,
         .handle = dg_routes_handle,
         .refuse = dg_routes_refuse,
+        .mark = dg_routes_mark,
         .finished = dg_routes_finished,
     };
     rc = dg_http_open(fds, &o, &s->http, err);

@@ -20,6 +20,7 @@ static const char *const steps[] = {
     " characters_per_day INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE usage(id TEXT NOT NULL REFERENCES keys(id), day INTEGER NOT NULL,"
     " requests INTEGER NOT NULL, characters INTEGER NOT NULL, PRIMARY KEY(id, day)) WITHOUT ROWID",
+    "ALTER TABLE keys ADD COLUMN expires_s INTEGER NOT NULL DEFAULT 0",
 };
 
 static const struct dg_schema schema = {.application_id = 1145523019, /* "DGKK" */
@@ -136,7 +137,7 @@ int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, s
     if (rc == DG_OK)
         rc = dg_db_prepare(&k->db,
             "INSERT INTO keys(id, name, hash, scopes, created_s, requests_per_minute,"
-            " characters_per_day) VALUES(?, ?, ?, ?, ?, ?, ?)",
+            " characters_per_day, expires_s) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
             &s, err);
     if (rc != DG_OK)
         return rc;
@@ -147,7 +148,19 @@ int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, s
     sqlite3_bind_int64(s, 5, made->created_s);
     sqlite3_bind_int64(s, 6, made->requests_per_minute);
     sqlite3_bind_int64(s, 7, made->characters_per_day);
+    sqlite3_bind_int64(s, 8, made->expires_s);
     rc = dg_db_step(&k->db, s, &row, err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* Run a statement that changes the row of an id. */
+static int change_take(struct dg_keys *k, sqlite3_stmt *s, const char *id, struct dg_error *err)
+{
+    bool row;
+    int rc = dg_db_step(&k->db, s, &row, err);
+    if (rc == DG_OK && sqlite3_changes(k->db.handle) == 0)
+        rc = dg_error_field(err, DG_ENOTFOUND, "id", "there is no key \"%.32s\"", id);
     sqlite3_finalize(s);
     return rc;
 }
@@ -155,18 +168,35 @@ int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, s
 int dg_keys_revoke(struct dg_keys *k, const char *id, int64_t now_s, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool row;
     int rc = dg_db_prepare(&k->db,
         "UPDATE keys SET revoked_s = iif(revoked_s = 0, ?, revoked_s) WHERE id = ?", &s, err);
     if (rc != DG_OK)
         return rc;
     sqlite3_bind_int64(s, 1, now_s);
     sqlite3_bind_text(s, 2, id, -1, SQLITE_STATIC);
-    rc = dg_db_step(&k->db, s, &row, err);
-    if (rc == DG_OK && sqlite3_changes(k->db.handle) == 0)
-        rc = dg_error_field(err, DG_ENOTFOUND, "id", "there is no key \"%.32s\"", id);
-    sqlite3_finalize(s);
-    return rc;
+    return change_take(k, s, id, err);
+}
+
+int dg_keys_set(struct dg_keys *k, const char *id, const struct dg_key *wanted, unsigned fields,
+    struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int rc = dg_db_prepare(&k->db,
+        "UPDATE keys SET name = iif(?2 & 1, ?3, name), scopes = iif(?2 & 2, ?4, scopes),"
+        " requests_per_minute = iif(?2 & 4, ?5, requests_per_minute),"
+        " characters_per_day = iif(?2 & 8, ?6, characters_per_day),"
+        " expires_s = iif(?2 & 16, ?7, expires_s) WHERE id = ?1",
+        &s, err);
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_text(s, 1, id, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, fields);
+    sqlite3_bind_text(s, 3, wanted->name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 4, wanted->scopes);
+    sqlite3_bind_int64(s, 5, wanted->requests_per_minute);
+    sqlite3_bind_int64(s, 6, wanted->characters_per_day);
+    sqlite3_bind_int64(s, 7, wanted->expires_s);
+    return change_take(k, s, id, err);
 }
 
 static void read_key(sqlite3_stmt *s, struct dg_key *key)
@@ -182,6 +212,7 @@ static void read_key(sqlite3_stmt *s, struct dg_key *key)
     key->revoked_s = sqlite3_column_int64(s, 5);
     key->requests_per_minute = sqlite3_column_int64(s, 6);
     key->characters_per_day = sqlite3_column_int64(s, 7);
+    key->expires_s = sqlite3_column_int64(s, 8);
 }
 
 int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_error *err)
@@ -192,7 +223,7 @@ int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_er
     bool row = false;
     int rc = dg_db_prepare(&k->db,
         "SELECT id, name, hash, scopes, created_s, revoked_s, requests_per_minute,"
-        " characters_per_day FROM keys ORDER BY created_s, rowid",
+        " characters_per_day, expires_s FROM keys ORDER BY created_s, rowid",
         &s, err);
     while (rc == DG_OK && (rc = dg_db_step(&k->db, s, &row, err)) == DG_OK && row) {
         if (count == cap) {

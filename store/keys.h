@@ -23,6 +23,7 @@ struct dg_key {
     unsigned char hash[DG_KEY_HASH];
     unsigned scopes;              /* enum dg_scope, or'ed */
     int64_t created_s, revoked_s; /* since the epoch; 0: not revoked */
+    int64_t expires_s;            /* since the epoch; 0: never */
     int64_t requests_per_minute;  /* 0: no limit */
     int64_t characters_per_day;   /* 0: no limit */
 };
@@ -44,6 +45,17 @@ void dg_keys_close(struct dg_keys *k); /* NULL is fine */
  * sends. */
 int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, struct dg_key *made,
     char secret[DG_KEY_SECRET], struct dg_error *err);
+/* Which of a key's fields dg_keys_set takes. */
+enum dg_key_field {
+    DG_KEY_NAME = 1,
+    DG_KEY_SCOPES = 2,
+    DG_KEY_RATE = 4,
+    DG_KEY_CHARACTERS = 8,
+    DG_KEY_EXPIRY = 16
+};
+/* Give the key of this id those of wanted's fields (or'ed) that are asked for. DG_ENOTFOUND. */
+int dg_keys_set(struct dg_keys *k, const char *id, const struct dg_key *wanted, unsigned fields,
+    struct dg_error *err);
 /* For good. DG_ENOTFOUND when there is no such id; revoking twice is fine. */
 int dg_keys_revoke(struct dg_keys *k, const char *id, int64_t now_s, struct dg_error *err);
 /* All keys, the revoked too, oldest first: *out[*n], to be freed. */
@@ -62,6 +74,10 @@ int dg_keys_usage(struct dg_keys *k, int64_t first_day, struct dg_key_usage **ou
     struct dg_error *err);
 
 void dg_keys_hash(const char *secret, size_t n, unsigned char out[DG_KEY_HASH]);
+/* When a key is to expire: "never", "2027-01-31" (its last day, UTC), "2027-01-31T12:00:00Z", "30d"
+ * or "12h" from now. Gives seconds since the epoch, 0: never. DG_EINVAL: none of these, or in the
+ * past. */
+int dg_keys_expiry_read(const char *text, int64_t now_s, int64_t *expires_s, struct dg_error *err);
 /* "translate,admin" -> bits; DG_EINVAL names the word. */
 int dg_keys_scopes_read(const char *text, unsigned *scopes, struct dg_error *err);
 /* And back; static storage. */

@@ -115,6 +115,8 @@ enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsign
         v = DG_AUTH_MISSING;
     else if (!k || k->key.revoked_s != 0)
         v = DG_AUTH_UNKNOWN;
+    else if (k->key.expires_s != 0 && dg_clock_wall_s() >= (double)k->key.expires_s)
+        v = DG_AUTH_EXPIRED;
     else if ((k->key.scopes & scope) == 0)
         v = DG_AUTH_SCOPE;
     else if (!dg_bucket_take(&k->bucket, k->key.requests_per_minute, dg_clock_ns(), wait_s))
@@ -173,6 +175,35 @@ int64_t dg_auth_used(struct dg_auth *a, struct dg_auth_key *key)
     int64_t characters = key->stored + u->characters;
     pthread_mutex_unlock(&a->lock);
     return characters;
+}
+
+int64_t dg_auth_expires(struct dg_auth *a, const struct dg_auth_key *key)
+{
+    pthread_mutex_lock(&a->lock);
+    int64_t at = key->key.expires_s;
+    pthread_mutex_unlock(&a->lock);
+    return at;
+}
+
+size_t dg_auth_left(
+    struct dg_auth *a, struct dg_auth_key *key, struct dg_quota_left out[DG_AUTH_LIMITS])
+{
+    size_t n = 0;
+    int64_t left_s, day = dg_day_of(dg_clock_wall_s(), &left_s);
+    pthread_mutex_lock(&a->lock);
+    const struct dg_key *k = &key->key;
+    if (k->requests_per_minute > 0)
+        out[n++] = dg_bucket_left(&key->bucket, k->requests_per_minute, dg_clock_ns());
+    if (k->characters_per_day > 0) {
+        const int64_t used = key->stored + used_on(key, day)->characters;
+        out[n++] = (struct dg_quota_left){.name = "characters",
+            .limit = k->characters_per_day,
+            .window_s = 86400,
+            .left = used < k->characters_per_day ? k->characters_per_day - used : 0,
+            .reset_s = left_s};
+    }
+    pthread_mutex_unlock(&a->lock);
+    return n;
 }
 
 void dg_auth_count(struct dg_auth *a, struct dg_auth_counts *out)

@@ -7,6 +7,7 @@
 #define DG_SERVER_ACCESS_AUTH_H
 
 #include "base/error.h"
+#include "server/access/quota.h"
 #include "store/keys.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ enum dg_auth_verdict {
     DG_AUTH_OK,
     DG_AUTH_MISSING, /* no key was sent */
     DG_AUTH_UNKNOWN, /* nobody's, or revoked */
+    DG_AUTH_EXPIRED, /* its time is over */
     DG_AUTH_SCOPE,   /* it may not do this */
     DG_AUTH_RATE,    /* too many requests this minute */
     DG_AUTH_QUOTA,   /* the day's characters are used up */
@@ -46,6 +48,12 @@ const char *dg_auth_id(const struct dg_auth_key *key);
 int64_t dg_auth_daily_limit(struct dg_auth *a, const struct dg_auth_key *key);
 /* Characters used today. */
 int64_t dg_auth_used(struct dg_auth *a, struct dg_auth_key *key);
+/* When it expires or expired, since the epoch; 0: never. */
+int64_t dg_auth_expires(struct dg_auth *a, const struct dg_auth_key *key);
+/* What is left of its limits: n of DG_AUTH_LIMITS that it has. */
+#define DG_AUTH_LIMITS 2
+size_t dg_auth_left(
+    struct dg_auth *a, struct dg_auth_key *key, struct dg_quota_left out[DG_AUTH_LIMITS]);
 
 struct dg_auth_counts {
     uint64_t keys; /* that are not revoked */

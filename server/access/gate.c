@@ -11,17 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 /* What travels with an exchange. */
 struct dg_visit {
     atomic_uint refs; /* the exchange's, and of the code that keeps one */
     pthread_mutex_t lock;
     const struct dg_route *route;
-    struct dg_auth_key *key; /* that pays; NULL: none was needed, or it was refused */
-    const char *shown;       /* in the log */
-    bool left;               /* guarded by lock, as the next two: its exchange is over */
-    int64_t day, characters; /* taken from that day of its */
-    bool told;               /* how many of these were answered: */
+    struct dg_auth_key *key;     /* that pays; NULL: none was needed, or it was refused */
+    struct dg_auth_key *limited; /* the same, but also where it is over its rate */
+    bool by_address;             /* held against its address's rate */
+    const char *shown;           /* in the log */
+    bool left;                   /* guarded by lock, as the next two: its exchange is over */
+    int64_t day, characters;     /* taken from that day of its */
+    bool told;                   /* how many of these were answered: */
     int64_t answered;
 };
 
@@ -61,6 +64,7 @@ static const char *message_of(enum dg_auth_verdict why, unsigned scope)
     case DG_AUTH_MISSING:
         return "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY";
     case DG_AUTH_UNKNOWN: return "the API key is not known here, or was revoked";
+    case DG_AUTH_EXPIRED: return "the API key has expired";
     case DG_AUTH_RATE: return "the API key has sent all its requests of this minute";
     default:
         return scope == DG_SCOPE_ADMIN ? "the API key may not do this: it has no scope admin"
@@ -68,10 +72,20 @@ static const char *message_of(enum dg_auth_verdict why, unsigned scope)
     }
 }
 
+/* " on 2027-01-31 at 12:00:00 UTC" */
+static void add_date(char *message, size_t cap, int64_t at_s)
+{
+    struct tm tm;
+    const time_t t = (time_t)at_s;
+    const size_t n = strlen(message);
+    if (gmtime_r(&t, &tm))
+        strftime(message + n, cap - n, " on %Y-%m-%d at %H:%M:%S UTC", &tm);
+}
+
 static bool check_key(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
     const struct dg_gate_manner *manner, struct dg_visit *v)
 {
-    char own[DG_GATE_KEY];
+    char own[DG_GATE_KEY], message[160];
     int64_t wait_s;
     struct dg_auth_key *key;
     struct dg_http_reply r = {0};
@@ -80,10 +94,14 @@ static bool check_key(struct dg_auth *auth, struct dg_http_exchange *x, unsigned
         secret = own;
     enum dg_auth_verdict verdict = dg_auth_enter(auth, secret, scope, &key, &wait_s);
     v->key = verdict == DG_AUTH_OK ? key : NULL;
+    v->limited = verdict == DG_AUTH_OK || verdict == DG_AUTH_RATE ? key : NULL;
     v->shown = key ? dg_auth_id(key) : verdict == DG_AUTH_UNKNOWN ? "unknown" : "-";
     if (verdict == DG_AUTH_OK)
         return true;
-    (manner ? manner->refuse : say)(&r, verdict, message_of(verdict, scope));
+    snprintf(message, sizeof message, "%s", message_of(verdict, scope));
+    if (verdict == DG_AUTH_EXPIRED)
+        add_date(message, sizeof message, dg_auth_expires(auth, key));
+    (manner ? manner->refuse : say)(&r, verdict, message);
     if (r.status == 429)
         dg_reply_retry_after(&r, wait_s);
     if (r.status == 401)
@@ -138,7 +156,32 @@ bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsig
             "alone; SIGHUP does the same");
         return false;
     }
+    v->by_address = gate->rates != NULL;
     return !gate->rates || check_rate(gate->rates, x, manner);
+}
+
+void dg_gate_mark(const struct dg_gate *gate, struct dg_http_exchange *x, struct dg_http_reply *r)
+{
+    const struct dg_visit *v = dg_http_tag(x);
+    struct dg_quota_left left[DG_AUTH_LIMITS];
+    char policy[160] = "", state[160] = "";
+    size_t n = 0;
+    if (v && v->limited)
+        n = dg_auth_left(gate->auth, v->limited, left);
+    else if (v && v->by_address)
+        n = dg_rates_left(gate->rates, dg_http_client(x), dg_clock_ns(), left);
+    for (size_t i = 0; i < n; i++) {
+        const char *comma = i > 0 ? ", " : "";
+        const size_t p = strlen(policy), s = strlen(state);
+        snprintf(policy + p, sizeof policy - p, "%s\"%s\";q=%lld;w=%lld", comma, left[i].name,
+            (long long)left[i].limit, (long long)left[i].window_s);
+        snprintf(state + s, sizeof state - s, "%s\"%s\";r=%lld;t=%lld", comma, left[i].name,
+            (long long)left[i].left, (long long)left[i].reset_s);
+    }
+    if (n == 0)
+        return;
+    dg_http_reply_header(r, "RateLimit-Policy", "%s", policy);
+    dg_http_reply_header(r, "RateLimit", "%s", state);
 }
 
 struct dg_visit *dg_gate_hold(struct dg_http_exchange *x)

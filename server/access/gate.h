@@ -60,6 +60,9 @@ uint64_t dg_gate_client(const struct dg_http_exchange *x);
  * both 0. */
 void dg_gate_usage(
     struct dg_auth *auth, const struct dg_http_exchange *x, int64_t *used, int64_t *limit);
+/* Have its reply say what is left of the limits that it was held against: RateLimit-Policy and
+ * RateLimit, as the IETF's draft draft-ietf-httpapi-ratelimit-headers-10 has them. HTTP thread. */
+void dg_gate_mark(const struct dg_gate *gate, struct dg_http_exchange *x, struct dg_http_reply *r);
 /* The request's status will not say what of its texts was answered: n characters, which its key is
  * to pay for, and not the others. HTTP thread. */
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n);

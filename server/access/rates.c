@@ -1,7 +1,5 @@
 #include "server/access/rates.h"
 
-#include "server/access/quota.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -69,4 +67,15 @@ bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t
     bool taken = dg_bucket_take(&place_of(r, client)->bucket, per_minute, now_ns, wait_s);
     pthread_mutex_unlock(&r->lock);
     return taken;
+}
+
+bool dg_rates_left(struct dg_rates *r, uint64_t client, uint64_t now_ns, struct dg_quota_left *out)
+{
+    const int64_t per_minute = atomic_load(&r->per_minute);
+    if (client == 0 || per_minute == 0)
+        return false;
+    pthread_mutex_lock(&r->lock);
+    *out = dg_bucket_left(&place_of(r, client)->bucket, per_minute, now_ns);
+    pthread_mutex_unlock(&r->lock);
+    return true;
 }

@@ -5,6 +5,7 @@
 #define DG_SERVER_ACCESS_RATES_H
 
 #include "base/error.h"
+#include "server/access/quota.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +19,7 @@ void dg_rates_set(struct dg_rates *r, int64_t per_minute);
 /* Take one request of a client (0: nobody in particular, who has no limit). False: none is left,
  * and *wait_s says when there is. */
 bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t *wait_s);
+/* What it has left. False: it has no limit. */
+bool dg_rates_left(struct dg_rates *r, uint64_t client, uint64_t now_ns, struct dg_quota_left *out);
 
 #endif

@@ -59,6 +59,7 @@ static int take_key(struct dg_auth *a, const struct dg_key *key, struct dg_error
     }
     k->key.scopes = key->scopes;
     k->key.revoked_s = key->revoked_s;
+    k->key.expires_s = key->expires_s;
     k->key.requests_per_minute = key->requests_per_minute;
     k->key.characters_per_day = key->characters_per_day;
     k->listed = true;

@@ -34,8 +34,8 @@ static struct allowed allow(const char *origin)
             "Authorization, Content-Type, X-API-Key, X-Goog-Api-Key, Key, X-Request-Id, "
             "X-Request-Timeout, traceparent"},
         {"Access-Control-Expose-Headers",
-            "Authorization, Content-Disposition, Retry-After, Server-Timing, X-Model-Version, "
-            "X-Request-Id"},
+            "Authorization, Content-Disposition, RateLimit, RateLimit-Policy, Retry-After, "
+            "Server-Timing, X-Model-Version, X-Request-Id"},
         {"Access-Control-Max-Age", "1728000"},
     }};
     if (strcmp(origin, "*") != 0) {

@@ -112,7 +112,7 @@ static void put_certificate(struct gauges *g, struct dg_app *app)
 static void put_keys(struct gauges *g, struct dg_app *app)
 {
     static const char *const reasons[DG_AUTH_VERDICTS] = {
-        NULL, "missing", "unknown", "scope", "rate", "quota"};
+        NULL, "missing", "unknown", "expired", "scope", "rate", "quota"};
     struct dg_auth_counts c = {0};
     if (app->auth)
         dg_auth_count(app->auth, &c);

@@ -267,6 +267,13 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
         route->handle(app, x);
 }
 
+void dg_routes_mark(void *arg, struct dg_http_exchange *x, struct dg_http_reply *r)
+{
+    const struct dg_app *app = arg;
+    const struct dg_gate gate = {app->auth, app->rates};
+    dg_gate_mark(&gate, x, r);
+}
+
 void dg_routes_refuse(void *arg, struct dg_http_exchange *x, int status, const char *code,
     const char *message, struct dg_http_reply *r)
 {

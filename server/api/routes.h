@@ -35,6 +35,7 @@ unsigned dg_routes_scope(const char *method, const char *path, bool pages_open);
 void dg_routes_handle(void *app, struct dg_http_exchange *x);
 void dg_routes_refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
     const char *message, struct dg_http_reply *r);
+void dg_routes_mark(void *app, struct dg_http_exchange *x, struct dg_http_reply *r);
 void dg_routes_finished(void *app, struct dg_http_exchange *x, int status);
 
 #endif

@@ -79,6 +79,8 @@ enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
     struct MHD_Response *response = make_response(x);
     if (!response)
         return MHD_NO;
+    if (x->http->o.mark)
+        x->http->o.mark(x->http->o.app, x, r);
     if (r->content_type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type);
     for (size_t i = 0; i < r->n_headers; i++)

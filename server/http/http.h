@@ -29,7 +29,7 @@ struct dg_http_request {
     uint64_t handled_ns; /* when the body was complete */
 };
 
-#define DG_HTTP_MAX_HEADERS 8
+#define DG_HTTP_MAX_HEADERS 10
 
 struct dg_http_reply {
     int status;
@@ -71,6 +71,8 @@ struct dg_http_options {
      * passed: code and message as the API says them; x has its path. HTTP thread. */
     void (*refuse)(void *app, struct dg_http_exchange *x, int status, const char *code,
         const char *message, struct dg_http_reply *r);
+    /* A reply is about to be sent: add headers that every one has. NULL: none. HTTP thread. */
+    void (*mark)(void *app, struct dg_http_exchange *x, struct dg_http_reply *r);
     /* A reply was sent (or its client gone: status 499). HTTP thread. */
     void (*finished)(void *app, struct dg_http_exchange *x, int status);
 };

@@ -1,6 +1,7 @@
 """API keys: who may ask, how fast, how much; made and revoked while the server runs; counted over restarts."""
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -336,3 +337,117 @@ def test_whose_key_was_refused_is_logged(models, path):
         server.until(lambda: server.logged(r"route=/v1/translate status=401 .* key=unknown$"))
         server.until(lambda: server.logged(r"route=/v1/translate status=429 .* key=%s$" % key["id"]))
         server.until(lambda: server.logged(r"route=/v1/models/reload status=403 .* key=%s$" % key["id"]))
+
+
+# Keys that expire, and that are changed -----------------------------------------------------------------------------
+
+def stored(path, key, column):
+    with sqlite3.connect(path) as db:
+        return db.execute("SELECT %s FROM keys WHERE id = ?" % column, (key["id"],)).fetchone()[0]
+
+
+def test_a_key_expires_while_the_server_runs(models, path):
+    key, other = add(path, "--expires", "12h"), add(path)
+    assert abs(stored(path, key, "expires_s") - time.time() - 12 * 3600) < PATIENCE
+    with serve(models, path) as server:
+        assert ask(server, key).status_code == 200
+        soon = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 4))
+        keys(path, "set", key["id"], "--expires", soon)
+        server.until(lambda: ask(server, key).status_code == 401)
+        reply = ask(server, key)
+        assert reply.json()["error"] == {"code": "unauthorized", "message": "the API key has expired on %s at %s UTC" % (
+            soon[:10], soon[11:19])}
+        assert reply.headers["WWW-Authenticate"].startswith("Bearer") and ask(server, other).status_code == 200
+        server.until(lambda: server.logged(r"status=401 .* key=%s$" % key["id"]))
+        assert 'dragoman_key_refusals_total{reason="expired"}' in server.get("/metrics").text
+        # Other APIs say it in their words.
+        google = requests.post(server.url("/language/translate/v2"), params={"key": key["key"]}, timeout=PATIENCE,
+                               json={"q": "Hello.", "target": "de", "source": "en"})
+        assert google.status_code == 400 and google.json()["error"]["errors"][0]["reason"] == "keyExpired"
+        libre = server.post("/translate", {"q": "Hello.", "source": "en", "target": "de", "api_key": key["key"]})
+        assert libre.status_code == 403 and "expired" in libre.json()["error"]
+        keys(path, "set", key["id"], "--expires", "never")
+        server.until(lambda: ask(server, key).status_code == 200)
+
+
+def test_limits_are_changed_while_the_server_runs(models, path):
+    key = add(path, "--requests-per-minute", "1")
+    with serve(models, path) as server:
+        assert [ask(server, key).status_code for _ in range(2)] == [200, 429]
+        keys(path, "set", key["id"], "--requests-per-minute", "0", "--characters-per-day", "20", "--name", "other")
+        server.until(lambda: ask(server, key, dict(GOOD, text="a")).status_code == 200)
+        assert ask(server, key, dict(GOOD, text="x" * 20)).status_code == 429
+        keys(path, "set", key["id"], "--scope", "admin")
+        server.until(lambda: ask(server, key).status_code == 403)
+    (row,) = json.loads(keys(path, "list", "--json"))
+    assert (row["name"], row["scope"], row["requests_per_minute"], row["characters_per_day"]) == ("other", "admin", 0, 20)
+    assert used(path, key)[1] >= 7  # what it has used stays
+
+
+def test_times_to_expire(path):
+    key = add(path, "--expires", "2999-01-31")
+    assert stored(path, key, "expires_s") == 32474822400  # 2999-02-01T00:00:00Z, its last day is over
+    assert keys(path, "list").splitlines()[1].split()[5] == "2999-02-01"
+    keys(path, "set", key["id"], "--expires", "2999-01-31T12:00:01Z")
+    assert stored(path, key, "expires_s") == 32474822400 - 43199
+    for wrong in ("2020-01-01", "2999-02-30", "2999-1-1", "tomorrow", "", "0d", "-1d", "30", "30dd", "99999999999999999999d",
+                  "2999-01-31T12:00:01", "2999-01-31 "):
+        assert "--expires" in keys(path, "set", key["id"], "--expires", wrong, status=2) or wrong == ""
+    assert "changes nothing" in keys(path, "set", key["id"], status=2)
+    assert "no key" in keys(path, "set", "nobody", "--expires", "never", status=1)
+    keys(path, "set", status=2)
+
+
+def test_a_file_of_the_first_version_is_brought_up_to_date(models, path):
+    """Made as the first version made it: without expires_s, user_version 1."""
+    key = add(path, "--requests-per-minute", "60")
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE keys DROP COLUMN expires_s")
+        db.execute("PRAGMA user_version = 1")
+    with serve(models, path) as server:
+        assert ask(server, key).status_code == 200
+    assert stored(path, key, "expires_s") == 0 and used(path, key)[0] == 1
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+def left(reply):
+    """Policy and state, as {name: (q, w, r, t)}."""
+    pattern = r'"(\w+)";%s=(\d+);%s=(\d+)'
+    policy = re.findall(pattern % ("q", "w"), reply.headers["RateLimit-Policy"])
+    state = re.findall(pattern % ("r", "t"), reply.headers["RateLimit"])
+    assert [p[0] for p in policy] == [s[0] for s in state]
+    return {p[0]: tuple(map(int, p[1:] + s[1:])) for p, s in zip(policy, state)}
+
+
+def test_what_is_left_is_said(models, path):
+    key = add(path, "--requests-per-minute", "3", "--characters-per-day", "20")
+    free, rated = add(path), add(path, "--requests-per-minute", "600")
+    with serve(models, path) as server:
+        reply = ask(server, key)
+        said = left(reply)
+        assert said["requests"][:3] == (3, 60, 2) and said["requests"][3] in (19, 20)
+        assert said["characters"][:3] == (20, 86400, 14) and 0 < said["characters"][3] <= 86400
+        assert left(ask(server, key, dict(GOOD, text="x" * 15)))["characters"][2] == 14  # 429, of the day: nothing was taken
+        assert left(ask(server, key))["characters"][2] == 8
+        reply = ask(server, key)
+        assert reply.status_code == 429 and left(reply)["requests"][2] == 0
+        assert int(reply.headers["Retry-After"]) <= left(reply)["requests"][3]
+        # Three requests were allowed at once; the fourth waits for a third of a minute.
+        assert list(left(ask(server, rated))) == ["requests"]
+        for nobody in (ask(server, free), ask(server), server.get("/livez")):
+            assert "RateLimit" not in nobody.headers and "RateLimit-Policy" not in nobody.headers
+
+
+def test_what_an_address_has_left_is_said(models):
+    session = requests.Session()
+
+    class From(requests.adapters.HTTPAdapter):
+        def init_poolmanager(self, *arguments, **more):
+            super().init_poolmanager(*arguments, source_address=("127.0.0.9", 0), **more)
+    session.mount("http://", From())
+    with Server(models, "--address-requests-per-minute", "2") as server:
+        replies = [session.post(server.url("/v1/translate"), json=GOOD, timeout=PATIENCE) for _ in range(3)]
+        assert [r.status_code for r in replies] == [200, 200, 429]
+        assert [left(r)["requests"][:3] for r in replies] == [(2, 60, 1), (2, 60, 0), (2, 60, 0)]
+        assert "RateLimit" not in server.translate("Hello.").headers  # this machine has no limit

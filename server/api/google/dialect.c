@@ -24,7 +24,7 @@ static const char *reason_of(int status)
 static void refuse_for(struct dg_http_reply *r, int status, const char *reason, const char *message)
 {
     const bool usage = !strcmp(reason, "rateLimitExceeded") ||
-                       !strcmp(reason, "dailyLimitExceeded") || !strcmp(reason, "keyInvalid");
+                       !strcmp(reason, "dailyLimitExceeded") || !strncmp(reason, "key", 3);
     struct dg_json *root = dg_json_new_object(), *error = dg_json_new_object();
     struct dg_json *list = dg_json_new_array(), *one = dg_json_new_object();
     dg_reply_set_text(one, "message", message);
@@ -64,6 +64,9 @@ static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict why, const 
     case DG_AUTH_MISSING: error(r, 403, "The request is missing a valid API key."); break;
     case DG_AUTH_UNKNOWN:
         refuse_for(r, 400, "keyInvalid", "API key not valid. Please pass a valid API key.");
+        break;
+    case DG_AUTH_EXPIRED:
+        refuse_for(r, 400, "keyExpired", "API key expired. Please renew the API key.");
         break;
     case DG_AUTH_RATE: error(r, 429, message); break;
     default: error(r, 403, message); break;
