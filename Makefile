@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack replicas test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -28,6 +28,11 @@ test-loaded: ## the API's tests RUNS (10) times beside LOOPS (6) busy loops
 attack: build ## what an attack with the source open found, each fault as a test
 	@scripts/test-env
 	@.venv/bin/python3 -m pytest -q -p no:cacheprovider tests/attack
+
+replicas: build ## replicas behind HAProxy and nginx, killed, drained and frozen under load; REPLICAS_SECONDS (10) each
+	@scripts/deps replicas
+	@scripts/test-env
+	@REPLICAS_SECONDS=$${REPLICAS_SECONDS:-10} .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/replicas
 
 test-clients: ## other servers' clients from PyPI against this one, with the bundled model
 	@scripts/test release --label-regex '^clients$$'
