@@ -7,7 +7,7 @@ export PORT ?= $(or $(DRAGOMAN_PORT),8080)
 export MODELS ?= $(or $(DRAGOMAN_MODELS),weights/bundles)
 export PULL
 export PREFIX ?= /usr/local
-export DESTDIR SYSCONFDIR
+export DESTDIR SYSCONFDIR LIBDIR
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -118,7 +118,7 @@ bench-gpu: ## speed on a GPU, beside PyTorch where it is; compiles nothing
 soak: build ## try to break a server, about five minutes
 	@tests/soak/soak.py --programs build/release/bin
 
-install: build ## everything under DESTDIR/PREFIX (/usr/local): programs, models, manual, units
+install: build ## everything under DESTDIR/PREFIX (/usr/local): programs, library, models, manual, units
 	@packaging/install build/release/bin
 
 include packaging/targets.mk

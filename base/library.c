@@ -5,19 +5,29 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Somewhere in what this file was linked into: the program, or libdragoman.so. */
+static const char anchor = 0;
+
+/* `relative` to the folder of file[n]. */
+static bool find_in_folder(const char *file, const char *relative, char *path, size_t cap)
+{
+    const char *slash = strrchr(file, '/');
+    if (!slash)
+        return false;
+    const int length = snprintf(path, cap, "%.*s%s", (int)(slash + 1 - file), file, relative);
+    return length >= 0 && (size_t)length < cap && access(path, R_OK) == 0;
+}
+
 bool dg_library_find_beside(const char *relative, char *path, size_t cap)
 {
     char exe[4096];
+    Dl_info own;
     const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n <= 0)
-        return false;
-    exe[n] = '\0';
-    char *slash = strrchr(exe, '/');
-    if (!slash)
-        return false;
-    slash[1] = '\0';
-    const int length = snprintf(path, cap, "%s%s", exe, relative);
-    return length >= 0 && (size_t)length < cap && access(path, R_OK) == 0;
+    exe[n > 0 ? n : 0] = '\0';
+    if (find_in_folder(exe, relative, path, cap))
+        return true;
+    return dladdr(&anchor, &own) && own.dli_fname &&
+           find_in_folder(own.dli_fname, relative, path, cap);
 }
 
 void *dg_library_open_beside(const char *relative, int flags)

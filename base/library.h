@@ -1,16 +1,16 @@
-/* The files beside a program: the shared libraries that it opens at run time, and its data. Any
- * thread. */
+/* The files beside a program, or beside the shared library that this code is part of: the shared
+ * libraries that are opened at run time, and data. Any thread. */
 #ifndef DG_BASE_LIBRARY_H
 #define DG_BASE_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of a file or folder named from the folder that this program is in. False: there is
- * none that can be read. */
+/* The path of a file or folder named from the folder that this program is in, or else that
+ * libdragoman.so is in. False: there is none that can be read. */
 bool dg_library_find_beside(const char *relative, char *path, size_t cap);
 
-/* dlopen of a file named from the folder that this program is in, with dlopen's flags. NULL:
+/* dlopen of a file named from these folders, with dlopen's flags. NULL:
  * there is none, and dlerror() too is NULL; or it does not load, and dlerror() says why. */
 void *dg_library_open_beside(const char *relative, int flags);
 

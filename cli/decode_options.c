@@ -1,9 +1,7 @@
 #include "cli/decode_options.h"
 
-#include "base/cores.h"
-#include "cli/installed.h"
+#include "translate/installed.h"
 #include "kernels/device.h"
-#include "translate/check.h"
 #include "translate/search_fields.h"
 
 #include <stdio.h>
@@ -129,41 +127,59 @@ const char *dg_decode_options_given(const struct dg_decode_options *o)
     return o->translate.search.sampling.temperature > 0 ? "--sampling" : NULL;
 }
 
+void dg_decode_options_public(const struct dg_decode_options *o, struct dragoman_options *out)
+{
+    const struct dg_translate_options *t = &o->translate;
+    dragoman_options_init(out, DRAGOMAN_OPTIONS_SIZE);
+    out->source = t->source;
+    out->target = t->target;
+    out->beam_size = t->search.beam;
+    out->n_best = t->search.n_best;
+    out->max_length = t->search.max_len;
+    out->length_penalty = (double)t->search.alpha;
+    out->length_penalty_kind = t->penalty_set ? (int)t->search.penalty : -1;
+    out->length_penalty_cap = (double)t->search.penalty_cap;
+    out->temperature = (double)t->search.sampling.temperature;
+    out->top_k = t->search.sampling.top_k;
+    out->seed = t->search.sampling.seed;
+    out->target_prefix = t->prefix;
+    out->format = (int)t->format;
+    out->tokens = t->tokens;
+    out->alignments = t->alignments;
+    out->keep_loops = t->keep_loops;
+    out->one_sentence = t->one_sentence;
+}
+
+int dg_decode_options_error(const struct dragoman_error *error, struct dg_error *err)
+{
+    return dg_error_field(err, error->code, error->field, "%s", error->message);
+}
+
 int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err)
 {
-    const struct dg_device_options wish = {o->device, o->precision, o->threads};
-    struct dg_device device;
-    const struct dg_search *search = &o->translate.search;
-    uint32_t max_target = search->max_len > 1024 ? search->max_len : 1024;
-    struct dg_engine_limits limits = {
-        .max_target = max_target, .max_beam = search->beam, .max_search = search->max_len};
-    int workers = o->workers;
+    struct dragoman_open_options wish;
+    struct dragoman_error error;
+    dragoman_open_options_init(&wish, DRAGOMAN_OPEN_OPTIONS_SIZE);
+    wish.device = o->device;
+    wish.precision = o->precision;
+    wish.workers = o->workers;
+    wish.threads = o->threads;
+    wish.max_beam_size = o->translate.search.beam;
+    wish.max_length = o->translate.search.max_len;
     memset(s, 0, sizeof *s);
-    int rc = dg_device_choose(&wish, &device, err);
-    if (rc)
-        return rc;
-    if (device.note[0] && o->device) /* asked for a look: told what was seen */
-        fprintf(stderr, "device: the CPU (%s)\n", device.note);
-    if (!workers)
-        workers = device.cuda ? 1 : dg_cores_available();
-    rc = dg_device_open(&device, &s->be, err);
-    if (!rc)
-        rc = dg_translator_open(o->model, s->be, max_target, &s->translator, err);
-    if (!rc)
-        rc = dg_check_run(s->translator, dg_translator_model(s->translator), s->be, err);
-    if (rc == DG_OK)
-        dg_translator_trim(s->translator);
-    if (!rc)
-        rc = dg_runner_open_on(s->translator, workers, &device, &limits, &s->runner, err);
-    if (rc)
-        dg_session_close(s);
-    return rc;
+    if (dragoman_open(o->model, &wish, &s->model, &error))
+        return dg_decode_options_error(&error, err);
+    if (dragoman_model_device_note(s->model)[0] &&
+        o->device) /* asked for a look: told what was seen */
+        fprintf(stderr, "device: the CPU (%s)\n", dragoman_model_device_note(s->model));
+    s->be = s->model->be;
+    s->translator = s->model->translator;
+    s->runner = s->model->runner;
+    return DG_OK;
 }
 
 void dg_session_close(struct dg_session *s)
 {
-    dg_runner_close(s->runner);
-    dg_translator_close(s->translator);
-    dg_device_close(s->be);
+    dragoman_close(s->model);
     memset(s, 0, sizeof *s);
 }

@@ -1,10 +1,10 @@
-/* The options that verbs with a model share: which model, how it searches, on how many cores. One
- * thread, main's. */
+/* The options that verbs with a model share: which model, how it searches, on how many cores. They
+ * open it through the library (include/dragoman.h). One thread, main's. */
 #ifndef DG_CLI_DECODE_OPTIONS_H
 #define DG_CLI_DECODE_OPTIONS_H
 
 #include "base/command.h"
-#include "translate/runner.h"
+#include "library/internal.h"
 
 struct dg_decode_options {
     /* NULL until dg_decode_options_check: one that is installed. */
@@ -23,8 +23,9 @@ struct dg_decode_options {
     char installed[4096];
 };
 
-/* A loaded bundle with its engines. */
+/* A model of the library, and what is in it, for verbs that the public header is too small for. */
 struct dg_session {
+    struct dragoman_model *model;
     struct dg_backend *be;
     struct dg_translator *translator;
     struct dg_runner *runner;
@@ -47,6 +48,11 @@ void dg_decode_options_search(
 int dg_decode_options_check(struct dg_decode_options *o, struct dg_error *err);
 /* An option of the search that was given, for a message that it has no effect; NULL: none was. */
 const char *dg_decode_options_given(const struct dg_decode_options *o);
+
+/* The options as the library has them; the glossary is left out. */
+void dg_decode_options_public(const struct dg_decode_options *o, struct dragoman_options *out);
+/* An error of the library as one of ours. Returns its code. */
+int dg_decode_options_error(const struct dragoman_error *error, struct dg_error *err);
 
 int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err);
 void dg_session_close(struct dg_session *s); /* a zeroed one is fine */

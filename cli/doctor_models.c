@@ -1,7 +1,7 @@
 /* Every bundle as a server would load it: checksums, memory, and a translation. */
 #include "base/clock.h"
 #include "cli/doctor.h"
-#include "cli/installed.h"
+#include "translate/installed.h"
 #include "kernels/cpu/cpu.h"
 #include "model/config.h"
 #include "translate/check.h"

@@ -2,7 +2,7 @@
 #include "base/command.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/installed.h"
+#include "translate/installed.h"
 #include "convert/pull/install.h"
 #include "model/config.h"
 #include "weights/bundle.h"

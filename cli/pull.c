@@ -2,7 +2,7 @@
  * bundle. */
 #include "base/command.h"
 #include "cli/cli.h"
-#include "cli/installed.h"
+#include "translate/installed.h"
 #include "convert/pull/pull.h"
 #include "kernels/cpu/cpu.h"
 #include "translate/check.h"

@@ -1,4 +1,5 @@
 /* dragoman score: total and per-token log-probabilities of given translations. */
+#include "base/alloc.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
@@ -27,31 +28,38 @@ static const struct dg_field rows[] = {
         .argument = "FILE", .help = "their translations, line by line"},
 };
 
-static int write_score(const struct run *r, struct dg_job *job, struct dg_error *err)
+/* Lines that were read: texts[f][n] within bytes[f]. */
+struct chunk {
+    struct dg_buffer bytes[2];
+    struct dragoman_text texts[2][CHUNK];
+    size_t n;
+};
+
+static int write_score(const struct run *r, const struct dragoman_result *s, struct dg_error *err)
 {
-    struct dg_scored s;
-    int rc = dg_job_finish_score(job, &s, err);
-    if (rc)
-        return rc;
+    const size_t n = dragoman_result_tokens(s);
+    float logprob = 0;
     if (!r->o.json) {
-        printf("%.17g\t", s.total);
-        for (size_t i = 0; i < s.n; i++)
-            printf("%s%s:%.9g", i ? " " : "", s.tokens[i], (double)s.logprob[i]);
+        printf("%.17g\t", dragoman_result_score(s, 0));
+        for (size_t i = 0; i < n; i++) {
+            const char *token = dragoman_result_token(s, i, &logprob);
+            printf("%s%s:%.9g", i ? " " : "", token, (double)logprob);
+        }
         putchar('\n');
         return 0;
     }
     struct dg_buffer line;
     dg_buffer_init(&line);
     struct dg_json *o = dg_json_new_object(), *tokens = dg_json_new_array();
-    dg_json_set_real(o, "score", s.total);
-    for (size_t i = 0; i < s.n; i++) {
+    dg_json_set_real(o, "score", dragoman_result_score(s, 0));
+    for (size_t i = 0; i < n; i++) {
         struct dg_json *t = dg_json_new_object();
-        dg_json_set_string(t, "token", s.tokens[i]);
-        dg_json_set_real(t, "logprob", (double)s.logprob[i]);
+        dg_json_set_string(t, "token", dragoman_result_token(s, i, &logprob));
+        dg_json_set_real(t, "logprob", (double)logprob);
         dg_json_append_take(tokens, t);
     }
     dg_json_set_take(o, "tokens", tokens);
-    rc = dg_json_write_exact(o, 0, &line);
+    int rc = dg_json_write_exact(o, 0, &line);
     dg_json_free(o);
     if (rc || line.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of JSON");
@@ -73,51 +81,81 @@ static int next_line(struct run *r, int f, ssize_t *n, struct dg_error *err)
     return 0;
 }
 
-static int read_chunk(struct run *r, struct dg_job **jobs, size_t *n, struct dg_error *err)
+/* A line of each file, put into the chunk. *end: there is none. */
+static int read_pair(struct run *r, struct chunk *c, bool *end, struct dg_error *err)
 {
-    while (*n < CHUNK) {
-        ssize_t a, b;
-        int rc = next_line(r, 0, &a, err);
-        if (!rc)
-            rc = next_line(r, 1, &b, err);
+    ssize_t n[2];
+    for (int f = 0; f < 2; f++) {
+        int rc = next_line(r, f, &n[f], err);
         if (rc)
             return rc;
-        if (a < 0 && b < 0)
-            return 0;
-        if (a < 0 || b < 0)
-            return dg_error_set(err, DG_EINVAL, "%s ends at line %llu, %s goes on",
-                r->paths[a < 0 ? 0 : 1], (unsigned long long)(r->n_lines + *n),
-                r->paths[a < 0 ? 1 : 0]);
-        const struct dg_text_pair pair = {r->lines[0], r->lines[1], (size_t)a, (size_t)b};
-        rc = dg_job_encode_score(r->session.translator, &pair, &r->o.translate, &jobs[*n], err);
-        if (rc) {
-            dg_error_prefix(err, "line %llu", (unsigned long long)(r->n_lines + *n + 1));
-            return rc;
-        }
-        (*n)++;
     }
-    return 0;
+    *end = n[0] < 0 && n[1] < 0;
+    if (*end)
+        return DG_OK;
+    if (n[0] < 0 || n[1] < 0)
+        return dg_error_set(err, DG_EINVAL, "%s ends at line %llu, %s goes on",
+            r->paths[n[0] < 0 ? 0 : 1], (unsigned long long)(r->n_lines + c->n),
+            r->paths[n[0] < 0 ? 1 : 0]);
+    for (int f = 0; f < 2; f++) {
+        dg_buffer_add(&c->bytes[f], r->lines[f], (size_t)n[f]);
+        c->texts[f][c->n].size = (size_t)n[f];
+    }
+    c->n++;
+    return DG_OK;
+}
+
+static int read_chunk(struct run *r, struct chunk *c, struct dg_error *err)
+{
+    bool end = false;
+    int rc = DG_OK;
+    c->n = 0;
+    for (int f = 0; f < 2; f++)
+        dg_buffer_reset(&c->bytes[f]);
+    while (c->n < CHUNK && !end && !rc)
+        rc = read_pair(r, c, &end, err);
+    for (int f = 0; f < 2; f++) {
+        size_t at = 0; /* the buffer moves no more */
+        for (size_t i = 0; i < c->n; at += c->texts[f][i++].size)
+            c->texts[f][i].data = c->bytes[f].data ? c->bytes[f].data + at : "";
+        if (!rc && c->bytes[f].failed)
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu lines", c->n);
+    }
+    return rc;
+}
+
+static int score_chunk(
+    struct run *r, const struct chunk *c, const struct dragoman_options *o, struct dg_error *err)
+{
+    struct dragoman_results *results = NULL;
+    struct dragoman_error error;
+    int rc = DG_OK;
+    if (dragoman_score(r->session.model, c->texts[0], c->texts[1], c->n, o, &results, &error)) {
+        rc = dg_decode_options_error(&error, err);
+        if (error.index >= 0)
+            dg_error_prefix(err, "line %llu", (unsigned long long)r->n_lines + error.index + 1);
+    }
+    for (size_t i = 0; i < c->n && !rc; i++)
+        rc = write_score(r, dragoman_results_at(results, i), err);
+    dragoman_results_free(results);
+    return rc ? rc : dg_cli_flush(err);
 }
 
 static int score_lines(struct run *r, struct dg_error *err)
 {
-    struct dg_job *jobs[CHUNK];
-    size_t n;
+    struct chunk *c = dg_alloc(1, sizeof *c, "lines");
+    struct dragoman_options o;
     int rc;
+    dg_decode_options_public(&r->o, &o);
     do {
-        n = 0;
-        rc = read_chunk(r, jobs, &n, err);
+        rc = read_chunk(r, c, err);
         if (!rc)
-            rc = dg_runner_run(r->session.runner, jobs, n, NULL, NULL, err);
-        for (size_t i = 0; i < n; i++) {
-            if (!rc)
-                rc = write_score(r, jobs[i], err);
-            dg_job_free(jobs[i]);
-        }
-        if (!rc)
-            rc = dg_cli_flush(err);
-        r->n_lines += n;
-    } while (!rc && n == CHUNK);
+            rc = score_chunk(r, c, &o, err);
+        r->n_lines += c->n;
+    } while (!rc && c->n == CHUNK);
+    for (int f = 0; f < 2; f++)
+        dg_buffer_deinit(&c->bytes[f]);
+    free(c);
     return rc;
 }
 

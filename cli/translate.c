@@ -1,4 +1,5 @@
 /* dragoman translate: lines in, lines out, order kept. */
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -16,10 +17,12 @@
 #include <unistd.h>
 
 #define CHUNK 1024 /* lines in flight: enough to keep every engine's batch full */
-
 struct run {
     struct dg_decode_options o;
     struct dg_session session;
+    /* o as the library has it */
+    struct dragoman_options options;
+    struct dragoman_glossary terms;
     struct dg_lines *input;
     const char *output;   /* a document's; NULL: standard output */
     const char *glossary; /* a file; NULL: none */
@@ -59,7 +62,7 @@ static const struct dg_field run_rows[] = {
             ".md, .srt, .po, .json and more) and write it to FILE"},
 };
 
-static void show_progress(void *arg, size_t finished, size_t n)
+static int show_progress(void *arg, size_t finished, size_t n)
 {
     const struct run *r = arg;
     (void)n;
@@ -67,42 +70,42 @@ static void show_progress(void *arg, size_t finished, size_t n)
     const double share = dg_lines_share(r->input);
     const uint64_t lines = r->lines + finished;
     char percent[16] = "";
-    if (!r->progress)
-        return;
     /* Lines of this chunk that are not answered yet were read, too: close enough. */
     if (share >= 0)
         snprintf(percent, sizeof percent, " (%.0f %%)", 100 * share);
     fprintf(stderr, "\r%llu lines%s, %.1f lines/s ", (unsigned long long)lines, percent,
         (double)lines / (s + 1e-9));
+    return 0;
 }
 
-static struct dg_json *flags_json(unsigned flags)
+static struct dg_json *flags_json(uint32_t flags)
 {
     struct dg_json *list = dg_json_new_array();
-    for (unsigned bit = 1; bit; bit <<= 1)
+    for (uint32_t bit = 1; bit; bit <<= 1)
         if (flags & bit)
             dg_json_append_take(
-                list, dg_json_new_string(dg_flag_name(bit), strlen(dg_flag_name(bit))));
+                list, dg_json_new_string(dragoman_flag_name(bit), strlen(dragoman_flag_name(bit))));
     return list;
 }
 
-static struct dg_json *answer_json(const struct dg_answer *a, bool tokens)
+static struct dg_json *answer_json(const struct dragoman_result *a, size_t k, bool tokens)
 {
     struct dg_json *o = dg_json_new_object();
-    dg_json_set_take(o, tokens ? "tokens" : "text", dg_json_new_string(a->text, a->len));
-    dg_json_set_real(o, "score", a->score);
+    size_t n;
+    const char *text = dragoman_result_text(a, k, &n);
+    dg_json_set_take(o, tokens ? "tokens" : "text", dg_json_new_string(text, n));
+    dg_json_set_real(o, "score", dragoman_result_score(a, k));
     return o;
 }
 
 /* Words as [[from, to], [from, to]] in code points; tokens as [source, target] positions. */
-static struct dg_json *alignment_json(const struct dg_answers *a, bool tokens)
+static struct dg_json *alignment_json(const struct dragoman_result *a, bool tokens)
 {
     struct dg_json *list = dg_json_new_array();
-    for (size_t i = 0; i < a->n_alignments; i++) {
-        const struct dg_answer_pair *p = &a->alignments[i];
+    struct dragoman_alignment p;
+    for (size_t i = 0; dragoman_result_alignment(a, i, &p) == DRAGOMAN_OK; i++) {
         struct dg_json *pair = dg_json_new_array();
-        const size_t ends[2][2] = {
-            {p->source_begin, p->source_end}, {p->target_begin, p->target_end}};
+        const size_t ends[2][2] = {{p.source_begin, p.source_end}, {p.target_begin, p.target_end}};
         for (int side = 0; side < 2; side++) {
             struct dg_json *span =
                 tokens ? dg_json_new_int((int64_t)ends[side][0]) : dg_json_new_array();
@@ -117,26 +120,34 @@ static struct dg_json *alignment_json(const struct dg_answers *a, bool tokens)
     return list;
 }
 
-static int write_json(const struct run *r, const struct dg_answers *a, struct dg_error *err)
+static struct dg_json *steps_json(const struct dragoman_result *a)
 {
+    struct dg_json *pair = dg_json_new_array();
+    struct dragoman_usage usage;
+    dragoman_result_usage(a, &usage, sizeof usage);
+    dg_json_append_take(pair, dg_json_new_int((int64_t)usage.steps));
+    dg_json_append_take(pair, dg_json_new_int((int64_t)usage.most_steps));
+    return pair;
+}
+
+static int write_json(const struct run *r, const struct dragoman_result *a, struct dg_error *err)
+{
+    const bool tokens = r->o.translate.tokens;
+    const size_t n_best = dragoman_result_count(a);
     struct dg_buffer line;
     dg_buffer_init(&line);
-    struct dg_json *o = answer_json(&a->best[0], r->o.translate.tokens);
-    if (a->n_best > 1) {
+    struct dg_json *o = answer_json(a, 0, tokens);
+    if (n_best > 1) {
         struct dg_json *list = dg_json_new_array();
-        for (size_t i = 0; i < a->n_best; i++)
-            dg_json_append_take(list, answer_json(&a->best[i], r->o.translate.tokens));
+        for (size_t i = 0; i < n_best; i++)
+            dg_json_append_take(list, answer_json(a, i, tokens));
         dg_json_set_take(o, "n_best", list);
     }
     if (r->o.translate.alignments)
-        dg_json_set_take(o, "alignment", alignment_json(a, r->o.translate.tokens));
-    dg_json_set_take(o, "flags", flags_json(a->flags));
-    if (r->steps) {
-        struct dg_json *pair = dg_json_new_array();
-        dg_json_append_take(pair, dg_json_new_int((int64_t)a->steps));
-        dg_json_append_take(pair, dg_json_new_int((int64_t)a->most_steps));
-        dg_json_set_take(o, "steps", pair);
-    }
+        dg_json_set_take(o, "alignment", alignment_json(a, tokens));
+    dg_json_set_take(o, "flags", flags_json(dragoman_result_flags(a)));
+    if (r->steps)
+        dg_json_set_take(o, "steps", steps_json(a));
     int rc = dg_json_write_exact(o, 0, &line);
     dg_json_free(o);
     if (rc || line.failed)
@@ -147,88 +158,113 @@ static int write_json(const struct run *r, const struct dg_answers *a, struct dg
     return rc;
 }
 
+static void write_text(const struct dragoman_result *a)
+{
+    size_t n;
+    const char *text = dragoman_result_text(a, 0, &n);
+    fwrite(text, 1, n, stdout);
+}
+
 /* One line's answer. Plain n-best lists look as Moses and Marian write them: line ||| text |||
  * score. */
 static int write_answer(
-    const struct run *r, struct dg_job *job, uint64_t line, struct dg_error *err)
+    const struct run *r, const struct dragoman_result *a, uint64_t line, struct dg_error *err)
 {
-    struct dg_answers a;
-    int rc = dg_job_finish(job, &a, err);
-    if (rc)
-        return rc;
     if (r->o.json)
-        return write_json(r, &a, err);
+        return write_json(r, a, err);
     if (r->o.translate.search.n_best <= 1) {
-        fwrite(a.best[0].text, 1, a.best[0].len, stdout);
+        write_text(a);
         putchar('\n');
         return 0;
     }
-    for (size_t i = 0; i < a.n_best; i++)
-        printf("%llu ||| %s ||| %.6f\n", (unsigned long long)line, a.best[i].text, a.best[i].score);
+    for (size_t i = 0; i < dragoman_result_count(a); i++)
+        printf("%llu ||| %s ||| %.6f\n", (unsigned long long)line, dragoman_result_text(a, i, NULL),
+            dragoman_result_score(a, i));
     return 0;
 }
 
-/* Read up to CHUNK lines as jobs; *n of them. Waits for the first alone: a line that was typed is
- * answered before the next one is. *more: there may be further lines. */
-static int read_chunk(
-    struct run *r, struct dg_job **jobs, size_t *n, bool *more, struct dg_error *err)
+/* Lines that were read. */
+struct chunk {
+    struct dg_buffer bytes;
+    struct dragoman_text texts[CHUNK];
+    size_t n;
+};
+
+/* Read up to CHUNK lines. Waits for the first alone: a line that was typed is answered before the
+ * next one is. *more: there may be further lines. */
+static int read_chunk(struct run *r, struct chunk *c, bool *more, struct dg_error *err)
 {
     int rc = 0;
-    while (*n < CHUNK && !rc) {
+    c->n = 0;
+    dg_buffer_reset(&c->bytes);
+    while (c->n < CHUNK) {
         const char *line;
         size_t len;
-        rc = dg_lines_next(r->input, *n == 0, &line, &len, err);
+        rc = dg_lines_next(r->input, c->n == 0, &line, &len, err);
         *more = rc == DG_EAGAIN || (!rc && line);
         if (rc == DG_EAGAIN || (!rc && !line))
-            return 0;
-        if (!rc)
-            rc = dg_job_encode(r->session.translator, line, len, &r->o.translate, &jobs[*n], err);
+            break;
         if (rc)
-            dg_error_prefix(err, "line %llu", (unsigned long long)(r->lines + *n + 1));
-        else
-            (*n)++;
+            return rc;
+        dg_buffer_add(&c->bytes, line, len);
+        c->texts[c->n++].size = len;
     }
-    return rc;
+    if (c->bytes.failed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu lines", c->n);
+    size_t at = 0; /* the buffer moves no more */
+    for (size_t i = 0; i < c->n; at += c->texts[i++].size)
+        c->texts[i].data = c->bytes.data ? c->bytes.data + at : "";
+    return DG_OK;
+}
+
+/* Translate texts[n] of the input and write what comes out. */
+static int translate_texts(
+    struct run *r, const struct dragoman_text *texts, size_t n, struct dg_error *err)
+{
+    struct dragoman_results *results = NULL;
+    struct dragoman_error error;
+    int rc = DG_OK;
+    if (dragoman_translate(r->session.model, texts, n, &r->options, &results, &error)) {
+        rc = dg_decode_options_error(&error, err);
+        if (error.index >= 0 && r->input)
+            dg_error_prefix(err, "line %llu", (unsigned long long)r->lines + error.index + 1);
+    }
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = write_answer(r, dragoman_results_at(results, i), r->lines + i, err);
+    dragoman_results_free(results);
+    return rc ? rc : dg_cli_flush(err);
 }
 
 static int translate_lines(struct run *r, struct dg_error *err)
 {
-    struct dg_job *jobs[CHUNK];
-    size_t n;
+    struct chunk *c = dg_alloc(1, sizeof *c, "lines");
     bool more = false;
     int rc = 0;
     do {
-        n = 0;
-        rc = read_chunk(r, jobs, &n, &more, err);
+        rc = read_chunk(r, c, &more, err);
         if (!rc)
-            rc = dg_runner_run(r->session.runner, jobs, n, show_progress, r, err);
-        for (size_t i = 0; i < n; i++) {
-            if (!rc)
-                rc = write_answer(r, jobs[i], r->lines + i, err);
-            dg_job_free(jobs[i]);
-        }
-        if (!rc)
-            rc = dg_cli_flush(err);
-        r->lines += n;
+            rc = translate_texts(r, c->texts, c->n, err);
+        r->lines += c->n;
     } while (!rc && more);
     if (r->progress && r->lines)
         fprintf(stderr, "\n");
+    dg_buffer_deinit(&c->bytes);
+    free(c);
     return rc;
 }
 
 /* All of a file is one document; so is the output, to its last byte. */
 static int translate_document(struct run *r, const char *text, size_t n, struct dg_error *err)
 {
-    struct dg_job *job = NULL;
-    struct dg_answers a;
-    int rc = dg_job_encode(r->session.translator, text, n, &r->o.translate, &job, err);
-    if (!rc)
-        rc = dg_runner_run(r->session.runner, &job, 1, NULL, NULL, err);
-    if (!rc && r->o.json)
-        rc = write_answer(r, job, 0, err);
-    else if (!rc && !(rc = dg_job_finish(job, &a, err)))
-        fwrite(a.best[0].text, 1, a.best[0].len, stdout);
-    dg_job_free(job);
+    const struct dragoman_text whole = {text, n};
+    struct dragoman_results *results = NULL;
+    struct dragoman_error error;
+    if (dragoman_translate(r->session.model, &whole, 1, &r->options, &results, &error))
+        return dg_decode_options_error(&error, err);
+    int rc = r->o.json ? write_answer(r, dragoman_results_at(results, 0), 0, err) : DG_OK;
+    if (!r->o.json)
+        write_text(dragoman_results_at(results, 0));
+    dragoman_results_free(results);
     return rc;
 }
 
@@ -345,6 +381,12 @@ int dg_cli_translate(int argc, char **argv)
         rc = dg_session_open(&r.session, &r.o, &err);
     if (!rc)
         rc = open_glossary(&r, &err);
+    dg_decode_options_public(&r.o, &r.options);
+    r.terms.terms = r.o.translate.glossary;
+    r.options.glossary = r.terms.terms ? &r.terms : NULL;
+    r.options.progress =
+        r.progress && r.o.translate.format == DG_FORMAT_TEXT ? show_progress : NULL;
+    r.options.progress_arg = &r;
     if (!rc)
         rc = r.output ? dg_translate_document(&r.session, &r.o.translate, argv[1], r.output,
                             isatty(STDERR_FILENO), &err)

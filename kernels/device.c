@@ -1,7 +1,8 @@
-/* The CUDA plugin is looked for at $DRAGOMAN_CUDA_PLUGIN, beside the program, in ../lib/dragoman of
- * it, and where the system looks for libraries. It stays open until the program ends: CUDA does not
- * like to be unloaded. Before that the driver is asked for, because the plugin brings cuBLAS with
- * it, half a gigabyte that a machine without a GPU should not map. */
+/* The CUDA plugin is looked for at $DRAGOMAN_CUDA_PLUGIN, beside the program or the library, in the
+ * folder lib/dragoman of its installation, and where the system looks for libraries. It stays open
+ * until the program ends: CUDA does not like to be unloaded. Before that the driver is asked for,
+ * because the plugin brings cuBLAS with it, half a gigabyte that a machine without a GPU should not
+ * map. */
 #include "kernels/device.h"
 #include "base/library.h"
 #include "kernels/cpu/cpu.h"
@@ -22,9 +23,12 @@ static void *open_library(void)
     const char *named = getenv("DRAGOMAN_CUDA_PLUGIN");
     if (named && *named)
         return dlopen(named, RTLD_NOW | RTLD_LOCAL);
-    void *library = dg_library_open_beside(PLUGIN, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        library = dg_library_open_beside("../lib/dragoman/" PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    /* Beside the program; of an installed program; of libdragoman.so in lib/ or lib/<machine>/. */
+    static const char *const places[] = {
+        PLUGIN, "../lib/dragoman/" PLUGIN, "dragoman/" PLUGIN, "../dragoman/" PLUGIN};
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !library; i++)
+        library = dg_library_open_beside(places[i], RTLD_NOW | RTLD_LOCAL);
     return library ? library : dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
 }
 

@@ -1,6 +1,9 @@
-/* Many jobs through engines until all are done: for the command line and the trainer's validation
- * (the server has its own worker). One engine and thread per worker; sentences join as room allows
- * and are answered in any order. */
+/* Many jobs through engines until all are done: for the command line, the library and the trainer's
+ * validation (the server has its own worker). Each worker is a thread with an engine of its own;
+ * sentences join as room allows and are answered in any order.
+ *
+ * Open and close: one thread. dg_runner_run: any thread, also several at a time: the sentences of
+ * their runs share the engines, a sentence of each run in turn, and no answer depends on it. */
 #ifndef DG_TRANSLATE_RUNNER_H
 #define DG_TRANSLATE_RUNNER_H
 
@@ -16,11 +19,25 @@ int dg_runner_open(const struct dg_translator *t, int workers, int threads,
 /* The same on any device: the translator's model must have been loaded on it. */
 int dg_runner_open_on(const struct dg_translator *t, int workers, const struct dg_device *device,
     const struct dg_engine_limits *limits, struct dg_runner **out, struct dg_error *err);
-void dg_runner_close(struct dg_runner *r); /* NULL is fine */
+/* No run may be on. NULL is fine. */
+void dg_runner_close(struct dg_runner *r);
 
-/* Run every sentence of jobs[n] to its end. done (optional) is called after each finished job, from
- * any worker, one call at a time. The first error ends the run. */
+/* Run every sentence of jobs[n] to its end. done (optional) is called by the caller's thread after
+ * each finished job. The first error ends the run. */
 int dg_runner_run(struct dg_runner *r, struct dg_job *const *jobs, size_t n,
     void (*done)(void *arg, size_t finished, size_t n), void *arg, struct dg_error *err);
+
+/* Who wants to know more while a run is on. Both are called by the thread that called. */
+struct dg_runner_watch {
+    void *arg;
+    /* A sentence of jobs[job] was accepted. No other one is until this returns, so that the job may
+     * be read (dg_job_finish_part). NULL: nobody asks. */
+    void (*accepted)(void *arg, size_t job);
+    /* The same, while further sentences are accepted; `whole`: it was the job's last one. Anything
+     * but 0 ends the run with DG_ECANCELED. A job without sentences is not told of. */
+    int (*told)(void *arg, size_t job, bool whole);
+};
+int dg_runner_run_watched(struct dg_runner *r, struct dg_job *const *jobs, size_t n,
+    const struct dg_runner_watch *watch, struct dg_error *err);
 
 #endif

@@ -4,7 +4,7 @@ import re
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FOLDERS = "base cli convert documents kernels model server store text tokenizer trainer translate weights tests bench scripts".split()
+FOLDERS = "base cli convert examples include library documents kernels model server store text tokenizer trainer translate weights tests bench scripts".split()
 
 with open(os.path.join(ROOT, "ARCHITECTURE.md"), encoding="utf-8") as f:
     TEXT = f.read()

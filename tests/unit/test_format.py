@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FOLDERS = "base bench cli convert documents kernels model server store tests text tokenizer trainer translate weights".split()
+FOLDERS = "base bench cli convert examples include library documents kernels model server store tests text tokenizer trainer translate weights".split()
 ENDINGS = (".c", ".h", ".cc", ".cu", ".cuh")
 
 

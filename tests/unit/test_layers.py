@@ -16,10 +16,13 @@ ALLOWED = {
     "model": {"base", "kernels", "weights"},
     "convert": {"base", "kernels", "model", "tokenizer", "weights"},
     "translate": {"base", "kernels", "model", "text", "tokenizer", "weights"},
+    "include": set(),
+    "library": {"base", "include", "kernels", "model", "text", "tokenizer", "translate", "weights"},
     "store": {"base", "text"},
     "server": {"base", "documents", "kernels", "model", "store", "text", "tokenizer", "translate", "weights"},
     "trainer": {"base", "kernels", "model", "text", "tokenizer", "translate", "weights"},
-    "cli": {"base", "documents", "kernels", "model", "store", "text", "tokenizer", "translate", "weights", "convert"},
+    "cli": {"base", "documents", "kernels", "model", "store", "text", "tokenizer", "translate", "weights", "convert",
+            "include", "library"},
 }
 
 # foreign header -> where it may stand

@@ -1,4 +1,4 @@
-#include "cli/installed.h"
+#include "translate/installed.h"
 
 #include "base/buffer.h"
 #include "base/json.h"
@@ -19,7 +19,9 @@ const char *dg_installed_models(char *path, size_t cap)
         return named;
     if (access("weights/bundles", F_OK) == 0)
         return "weights/bundles";
-    if (dg_library_find_beside("../share/dragoman/bundles", path, cap))
+    if (dg_library_find_beside("../share/dragoman/bundles", path, cap) ||
+        dg_library_find_beside("bundles", path, cap) ||                    /* of a Python package */
+        dg_library_find_beside("../../share/dragoman/bundles", path, cap)) /* lib/<machine>/ */
         return path;
     return "/usr/share/dragoman/bundles";
 }
@@ -62,10 +64,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* How many there are in `dir` with as few pairs as any, which is whom a server would ask; the first
- * one's path, and all their names. */
-static size_t look(
-    const char *dir, const char *const pair[2], char *path, size_t cap, struct dg_buffer *names)
+size_t dg_installed_look(const char *dir, const char *source, const char *target, char *path,
+    size_t cap, struct dg_buffer *names)
 {
     struct dirent **list = NULL;
     size_t found = 0, fewest = 0;
@@ -73,18 +73,20 @@ static size_t look(
     for (int i = 0; i < n; i++) {
         char bundle[4400];
         snprintf(bundle, sizeof bundle, "%s/%s", dir, list[i]->d_name);
-        size_t pairs = list[i]->d_name[0] == '.' ? 0 : translates(bundle, pair[0], pair[1]);
-        if (pairs && (!pair[0] || !pair[1]))
+        size_t pairs = list[i]->d_name[0] == '.' ? 0 : translates(bundle, source, target);
+        if (pairs && (!source || !target))
             pairs = 1; /* which of them, nobody said */
         if (pairs && (!found || pairs < fewest)) {
             fewest = pairs;
             found = 0;
-            dg_buffer_reset(names);
+            if (names)
+                dg_buffer_reset(names);
         }
         if (pairs && pairs == fewest) {
             if (found++ == 0)
                 snprintf(path, cap, "%s", bundle);
-            dg_buffer_addf(names, "%s%s", found > 1 ? ", " : "", list[i]->d_name);
+            if (names)
+                dg_buffer_addf(names, "%s%s", found > 1 ? ", " : "", list[i]->d_name);
         }
         free(list[i]);
     }
@@ -96,7 +98,6 @@ int dg_installed_find(
     const char *source, const char *target, char *path, size_t cap, struct dg_error *err)
 {
     char beside[4096];
-    const char *const pair[2] = {source, target};
     const char *dir = dg_installed_models(beside, sizeof beside);
     struct dg_buffer names;
     int rc = DG_OK;
@@ -105,7 +106,7 @@ int dg_installed_find(
         return DG_OK;
     }
     dg_buffer_init(&names);
-    const size_t found = look(dir, pair, path, cap, &names);
+    const size_t found = dg_installed_look(dir, source, target, path, cap, &names);
     if (found == 0)
         rc = dg_error_set(err, DG_ENOTFOUND,
             "no model%s%s%s%s in %s: name one with --model, or install one with dragoman pull",

@@ -1,0 +1,60 @@
+/* What the library's files share; not installed. An object of the public header is what it says
+ * there; struct dg_error becomes struct dragoman_error at the border and nowhere else. */
+#ifndef DG_LIBRARY_INTERNAL_H
+#define DG_LIBRARY_INTERNAL_H
+
+#include "include/dragoman.h"
+#include "translate/runner.h"
+
+/* Const after open, but for the runner, which locks for itself. */
+struct dragoman_model {
+    struct dg_backend *be;
+    struct dg_translator *translator;
+    struct dg_runner *runner;
+    char device[32], note[256];
+    /* languages that it was opened by, and translates without others; "": its first pair */
+    char source[64], target[64];
+};
+
+struct dragoman_glossary {
+    struct dg_glossary *terms;
+};
+
+/* A finished job: either a translation or a score. */
+struct dragoman_result {
+    struct dg_job *job;
+    bool forced;
+    struct dg_answers answers;
+    struct dg_scored scored;
+};
+
+struct dragoman_results {
+    size_t n;
+    /* [n] */
+    struct dragoman_result list[];
+};
+
+/* rc and err as the public error; index -1: it is about no text. Returns rc. */
+int dg_library_error(
+    int rc, const struct dg_error *err, int64_t index, struct dragoman_error *error);
+/* A call begins: error (NULL is fine) says that nothing is wrong. */
+void dg_library_begin(struct dragoman_error *error);
+
+/* The public options (NULL: the defaults) as translate/ wants them, checked. */
+int dg_library_options(const struct dragoman_model *m, const struct dragoman_options *options,
+    struct dg_translate_options *out, struct dg_error *err);
+/* Copy a caller's structure of *from bytes into to[size], which has its defaults. DG_EINVAL: it is
+ * not filled in, or has a value that only a newer version knows. */
+int dg_library_take(const void *from, size_t from_size, void *to, size_t size, const char *what,
+    struct dg_error *err);
+/* Zero the caller's [size] bytes and put [known_size] of `known` there, as many as there is room
+ * for; `size` is their first member then. */
+void dg_library_give(void *to, size_t size, const void *known, size_t known_size);
+
+/* Results for n texts, without jobs; NULL: no memory. */
+struct dragoman_results *dg_library_results(size_t n);
+/* Read the answer of r->job. */
+int dg_library_finish(struct dragoman_result *r, struct dg_error *err);
+const char *dg_library_bytes(const struct dragoman_text *t);
+
+#endif

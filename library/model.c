@@ -1,0 +1,166 @@
+/* Opening a model: the bundle is found, its weights are loaded and checked, engines start. */
+#include "base/cores.h"
+#include "library/internal.h"
+#include "translate/check.h"
+#include "translate/installed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void dragoman_open_options_init(struct dragoman_open_options *options, size_t size)
+{
+    const struct dragoman_open_options known = {.size = 0};
+    dg_library_give(options, size, &known, sizeof known);
+}
+
+/* "en-de" as two languages. */
+static bool split_languages(const char *name, struct dragoman_model *m)
+{
+    const char *hyphen = strchr(name, '-');
+    if (!hyphen || hyphen == name || !hyphen[1] || strchr(name, '/') ||
+        (size_t)(hyphen - name) >= sizeof m->source || strlen(hyphen + 1) >= sizeof m->target)
+        return false;
+    snprintf(m->source, sizeof m->source, "%.*s", (int)(hyphen - name), name);
+    snprintf(m->target, sizeof m->target, "%s", hyphen + 1);
+    return true;
+}
+
+/* The bundle that `name` means: a folder, or one among the models, or the one for two languages. */
+static int find(
+    struct dragoman_model *m, const char *name, char *path, size_t cap, struct dg_error *err)
+{
+    char beside[4096];
+    const char *models = dg_installed_models(beside, sizeof beside);
+    const int n = snprintf(path, cap, "%s", name);
+    if (n < 0 || (size_t)n >= cap)
+        return dg_error_set(err, DG_EINVAL, "the model's name has %zu bytes", strlen(name));
+    if (strchr(name, '/') || access(path, F_OK) == 0)
+        return DG_OK;
+    snprintf(path, cap, "%s/%s", models, name);
+    if (dg_installed_is_bundle(path))
+        return DG_OK;
+    const size_t found = split_languages(name, m)
+                             ? dg_installed_look(models, m->source, m->target, path, cap, NULL)
+                             : 0;
+    if (found == 1)
+        return DG_OK;
+    if (found > 1)
+        return dg_error_set(err, DG_EINVAL,
+            "several models in %s translate from %s to %s: name one", models, m->source, m->target);
+    return dg_error_set(err, DG_ENOTFOUND,
+        "\"%.200s\" is no folder, and %.200s has no model of that name or for such languages", name,
+        models);
+}
+
+static int open_runner(struct dragoman_model *m, const struct dragoman_open_options *o,
+    const struct dg_device *device, struct dg_error *err)
+{
+    const struct dg_engine_limits limits = {
+        .max_target = o->max_length > 1024 ? o->max_length : 1024,
+        .max_beam = o->max_beam_size,
+        .max_search = o->max_length};
+    const int workers = o->workers ? o->workers : device->cuda ? 1 : dg_cores_available();
+    return dg_runner_open_on(m->translator, workers, device, &limits, &m->runner, err);
+}
+
+static int open_model(struct dragoman_model *m, const char *name,
+    const struct dragoman_open_options *o, struct dg_error *err)
+{
+    const struct dg_device_options wish = {o->device, o->precision, o->threads ? o->threads : 1};
+    struct dg_device device;
+    char path[4096];
+    if (o->workers < 0 || o->workers > 256 || o->threads < 0 || o->threads > 256)
+        return dg_error_field(err, DG_EINVAL,
+            o->workers < 0 || o->workers > 256 ? "workers" : "threads",
+            "%d workers of %d threads: each may be 0 to 256", o->workers, o->threads);
+    int rc = find(m, name, path, sizeof path, err);
+    if (!rc)
+        rc = dg_device_choose(&wish, &device, err);
+    if (rc)
+        return rc;
+    snprintf(m->note, sizeof m->note, "%s", device.note);
+    snprintf(m->device, sizeof m->device, device.cuda ? "cuda:%d" : "cpu", device.number);
+    rc = dg_device_open(&device, &m->be, err);
+    if (!rc)
+        rc = dg_translator_open(
+            path, m->be, o->max_length > 1024 ? o->max_length : 1024, &m->translator, err);
+    if (!rc)
+        rc = dg_check_run(m->translator, dg_translator_model(m->translator), m->be, err);
+    if (rc)
+        return rc;
+    dg_translator_trim(m->translator);
+    return open_runner(m, o, &device, err);
+}
+
+int dragoman_open(const char *name, const struct dragoman_open_options *options,
+    struct dragoman_model **model, struct dragoman_error *error)
+{
+    struct dg_error err = {0};
+    struct dragoman_open_options o = {.size = 0};
+    dg_library_begin(error);
+    *model = NULL;
+    int rc = options ? dg_library_take(options, options->size, &o, sizeof o, "open_options", &err)
+                     : DG_OK;
+    struct dragoman_model *m = calloc(1, sizeof *m);
+    if (!rc && !m)
+        rc = dg_error_set(&err, DG_ENOMEM, "no memory for a model");
+    if (!rc)
+        rc = open_model(m, name, &o, &err);
+    if (!rc) {
+        *model = m;
+        return DRAGOMAN_OK;
+    }
+    dragoman_close(m);
+    return dg_library_error(rc, &err, -1, error);
+}
+
+void dragoman_close(struct dragoman_model *m)
+{
+    if (!m)
+        return;
+    dg_runner_close(m->runner);
+    dg_translator_close(m->translator);
+    dg_device_close(m->be);
+    free(m);
+}
+
+const char *dragoman_model_name(const struct dragoman_model *m)
+{
+    return dg_bundle_name(dg_translator_bundle(m->translator));
+}
+
+const char *dragoman_model_version(const struct dragoman_model *m)
+{
+    return dg_bundle_version(dg_translator_bundle(m->translator));
+}
+
+const char *dragoman_model_path(const struct dragoman_model *m)
+{
+    return dg_bundle_dir(dg_translator_bundle(m->translator));
+}
+
+const char *dragoman_model_device(const struct dragoman_model *m)
+{
+    return m->device;
+}
+
+const char *dragoman_model_device_note(const struct dragoman_model *m)
+{
+    return m->note;
+}
+
+size_t dragoman_model_pairs(const struct dragoman_model *m)
+{
+    return dg_bundle_pairs(dg_translator_bundle(m->translator));
+}
+
+int dragoman_model_pair(
+    const struct dragoman_model *m, size_t i, const char **source, const char **target)
+{
+    if (i >= dragoman_model_pairs(m))
+        return DRAGOMAN_EINVAL;
+    dg_bundle_pair(dg_translator_bundle(m->translator), i, source, target);
+    return DRAGOMAN_OK;
+}
