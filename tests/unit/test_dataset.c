@@ -204,7 +204,7 @@ static void test_seek_continues_exactly(void **state)
     struct dg_dataset *a = open_set(DG_BATCH_SUM, 1000, 1500, 9);
     /* 0: nothing drawn yet; 51 and others fall on ends of windows and epochs for some of these. */
     for (int skip = 0; skip < 400; skip += 17) {
-        struct dg_dataset_position start = {0, 0, 0}, p;
+        struct dg_dataset_position start = {0}, p;
         assert_int_equal(dg_dataset_seek(a, &start, NULL), 0);
         order_hash(a, skip);
         dg_dataset_tell(a, &p);
@@ -214,7 +214,7 @@ static void test_seek_continues_exactly(void **state)
         assert_true(order_hash(b, 60) == went_on);
         dg_dataset_close(b);
     }
-    struct dg_dataset_position far = {0, N, 0};
+    struct dg_dataset_position far = {.cursor = N};
     assert_int_equal(dg_dataset_seek(a, &far, NULL), DG_EINVAL);
     dg_dataset_close(a);
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define DEFAULT_WINDOW 1000000
-#define MAX_COPIES 1024
 #define CHECKED 500
 
 static size_t shard_index(const struct dg_dataset *d, uint64_t sentence, uint64_t *local)
@@ -60,14 +59,26 @@ static int open_shards(
             if (e[j].weight > most)
                 most = e[j].weight;
     }
-    if (!(most <= MAX_COPIES))
-        return dg_error_set(
-            err, DG_EFORMAT, "a weight is %g, must be at most %d", (double)most, MAX_COPIES);
+    if (!(most <= DG_DATASET_MAX_COPIES))
+        return dg_error_set(err, DG_EFORMAT, "a weight is %g, must be at most %d", (double)most,
+            DG_DATASET_MAX_COPIES);
     d->copies = d->o.shuffle ? (uint64_t)ceilf(most) : 1;
     if (d->first[n] == 0)
         return dg_error_set(
             err, DG_EINVAL, "no pairs of sentences in %s", n ? paths[0] : "the set");
     return 0;
+}
+
+void dg_dataset_make_window(struct dg_dataset *d)
+{
+    uint64_t copies = d->copies;
+    for (size_t i = 0; d->stages && i <= d->o.n_stages; i++)
+        copies = d->stages[i].copies > copies ? d->stages[i].copies : copies;
+    const uint64_t places = dg_dataset_count(d) * copies,
+                   n = d->o.window < places ? d->o.window : places;
+    d->items = dg_alloc_more(d->items, (size_t)n, sizeof *d->items, "a window of pairs");
+    d->sentences =
+        dg_alloc_more(d->sentences, (size_t)n, sizeof *d->sentences, "a window of pairs");
 }
 
 int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_dataset_options *o,
@@ -79,14 +90,10 @@ int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_d
     int rc = o->batch_tokens ? open_shards(d, paths, n, err)
                              : dg_error_field(err, DG_EINVAL, "batch_tokens",
                                    "batch_tokens is 0, must be at least 1");
-    if (rc == 0) {
-        uint64_t places = d->first[n] * d->copies;
-        d->o.window = o->window ? o->window : DEFAULT_WINDOW;
-        if (d->o.window > places)
-            d->o.window = places;
-        d->items = dg_alloc((size_t)d->o.window, sizeof *d->items, "a window of pairs");
-        d->sentences = dg_alloc((size_t)d->o.window, sizeof *d->sentences, "a window of pairs");
-    }
+    d->o.window = o->window ? o->window : DEFAULT_WINDOW;
+    d->o.n_stages = 0;
+    if (rc == 0)
+        dg_dataset_make_window(d);
     if (rc) {
         dg_dataset_close(d);
         return rc;
@@ -188,6 +195,12 @@ int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_d
     for (size_t i = 0; i < n; i++)
         paths[i] = dg_prepared_shard(p, set, i);
     rc = dg_dataset_open_shards(paths, n, o, out, err);
+    if (rc == 0 && o->n_stages && o->shuffle) {
+        (*out)->o.stages = o->stages;
+        (*out)->o.n_stages = o->n_stages;
+        rc = dg_dataset_open_stages(*out, p, err);
+        (*out)->o.stages = NULL;
+    }
     if (rc == 0 && o->links)
         rc = open_links(*out, p, set, err);
     if (rc == 0 && o->bpe_dropout > 0)
@@ -211,6 +224,9 @@ void dg_dataset_close(struct dg_dataset *d)
         if (d->links)
             dg_link_file_close(d->links[i]);
     }
+    for (size_t i = 0; d->stages && i <= d->o.n_stages; i++)
+        free(d->stages[i].factors);
+    free(d->stages);
     free(d->links);
     dg_sampling_close(d->draw);
     free(d->source);

@@ -15,6 +15,8 @@
 
 struct dg_dataset;
 
+struct dg_recipe_stage;
+
 struct dg_dataset_options {
     int mode; /* enum dg_batch_mode (trainer/recipe/recipe.h) */
     uint64_t batch_tokens;
@@ -25,6 +27,10 @@ struct dg_dataset_options {
     /* with the alignments beside the shards (dg_dataset_links); dg_dataset_open only, not with BPE
      * dropout */
     bool links;
+    /* [n_stages] weights by domain that take turns (dg_dataset_enter); borrowed for the call.
+     * dg_dataset_open only */
+    const struct dg_recipe_stage *stages;
+    size_t n_stages;
     /* false: windows in the order of the files, weights ignored, each pair once an epoch */
     bool shuffle;
 };
@@ -34,6 +40,7 @@ struct dg_dataset_position {
     uint64_t epoch;
     uint64_t cursor; /* place in the epoch's permutation where the current window began */
     uint64_t batch;  /* batches of that window already given */
+    uint64_t stage;  /* that these batches are of; n_stages: pairs have their own weights */
 };
 
 struct dg_batch {
@@ -70,6 +77,10 @@ uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence);
  * nothing has any weight in this epoch, DG_ENOMEM. */
 int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error *err);
 
+/* The next batch is of this stage (0 to n_stages). Where it is not the stage of the batch before,
+ * an epoch of its own begins (true): what is left of the one so far is not given. */
+bool dg_dataset_enter(struct dg_dataset *d, size_t stage);
+
 /* Position before the batch that dg_dataset_next would give; seek makes that batch the next one
  * again. */
 void dg_dataset_tell(const struct dg_dataset *d, struct dg_dataset_position *out);
@@ -77,7 +88,7 @@ int dg_dataset_seek(
     struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err);
 
 /* Epochs that were given so far: 1.25 is a quarter of the second. Counted in pairs by their
- * weights; within a window in batches. */
+ * weights; within a window in batches. One that a stage ended early counts as whole. */
 double dg_dataset_epochs(const struct dg_dataset *d);
 
 /* Part i of n of a batch: sentences [*begin, *end), contiguous, balanced by tokens, some empty when

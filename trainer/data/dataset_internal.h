@@ -6,7 +6,10 @@
 #include "trainer/data/dataset.h"
 #include "trainer/data/sampling.h"
 #include "trainer/data/link_file.h"
+#include "trainer/data/prepared.h"
 #include "trainer/data/shard.h"
+
+enum { DG_DATASET_MAX_COPIES = 1024 };
 
 struct dg_dataset_item {
     uint64_t key; /* target length, source length, random bits */
@@ -15,6 +18,12 @@ struct dg_dataset_item {
 
 struct dg_dataset_range {
     size_t begin, end;
+};
+
+/* Weights of a stage. */
+struct dg_dataset_stage {
+    double *factors; /* [n_domains] times a pair's weight */
+    uint64_t copies; /* places of a pair in an epoch: the largest weight, rounded up */
 };
 
 struct dg_dataset {
@@ -26,7 +35,10 @@ struct dg_dataset {
     int32_t *source, *target; /* one sentence, before it is drawn */
     uint32_t max_drawn;       /* pieces of a side that is drawn */
     struct dg_sampling *draw; /* of the batch given last; NULL: no BPE dropout */
-    uint64_t copies;          /* places of a pair in an epoch: the largest weight, rounded up */
+    uint64_t copies;          /* places of a pair in an epoch of this stage */
+    /* [o.n_stages + 1], the last with the pairs' own weights; NULL without stages */
+    struct dg_dataset_stage *stages;
+    size_t n_domains;
 
     /* The window; built when the first batch of it is asked for. */
     struct dg_dataset_position position;
@@ -40,6 +52,18 @@ struct dg_dataset {
 
 /* As stored, before BPE dropout. */
 const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64_t sentence);
+
+/* dataset_stages.c. Weights of the recipe's stages for the domains of a prepared folder; the first
+ * stage is entered. */
+int dg_dataset_open_stages(struct dg_dataset *d, const struct dg_prepared *p, struct dg_error *err);
+/* The weights are those of the position's stage from here on. */
+void dg_dataset_use_stage(struct dg_dataset *d);
+/* A pair's weight in the stage. */
+double dg_dataset_weight_now(const struct dg_dataset *d, const struct dg_shard_entry *e);
+/* The most that it ever has. */
+double dg_dataset_weight_most(const struct dg_dataset *d, const struct dg_shard_entry *e);
+/* Room for a window, whichever the stage. */
+void dg_dataset_make_window(struct dg_dataset *d);
 
 /* Draw the segmentations of a batch; a no-op without BPE dropout. */
 void dg_dataset_draw(struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch);

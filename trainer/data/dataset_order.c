@@ -1,7 +1,7 @@
 /* DESIGN. Nothing of the corpus is held in memory but the window. A place in the epoch is mapped to
  * a pair by a keyed bijection (a Feistel network, walked until it falls into range), so that
  * shuffling needs no table and any place can be gone to directly: a checkpoint holds three
- * numbers. */
+ * numbers, and the stage. */
 #include "trainer/data/dataset_internal.h"
 
 #include "base/alloc.h"
@@ -57,7 +57,7 @@ static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place,
     uint64_t x = permute(keyed(d->o.seed, 1, epoch), count * d->copies, place);
     *sentence = x % count;
     uint64_t copy = x / count;
-    double rest = (double)dg_dataset_entry(d, *sentence)->weight - (double)copy;
+    double rest = dg_dataset_weight_now(d, dg_dataset_entry(d, *sentence)) - (double)copy;
     if (rest >= 1)
         return true;
     /* 53 random bits against the fraction: the same for this pair and epoch wherever it is
@@ -204,10 +204,16 @@ double dg_dataset_epochs(const struct dg_dataset *d)
 
 int dg_dataset_seek(struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err)
 {
-    if (p->cursor >= dg_dataset_count(d) * d->copies)
+    const uint64_t copies =
+        d->stages && p->stage <= d->o.n_stages ? d->stages[p->stage].copies : d->copies;
+    if (p->stage > d->o.n_stages)
+        return dg_error_set(err, DG_EINVAL, "position in stage %llu of %zu: it is of another run",
+            (unsigned long long)p->stage + 1, d->o.n_stages);
+    if (p->cursor >= dg_dataset_count(d) * copies)
         return dg_error_set(err, DG_EINVAL,
             "position %llu is past the data's end (%llu): it belongs to other data",
-            (unsigned long long)p->cursor, (unsigned long long)(dg_dataset_count(d) * d->copies));
+            (unsigned long long)p->cursor, (unsigned long long)(dg_dataset_count(d) * copies));
+    d->copies = copies;
     d->position = *p;
     d->built = false;
     return 0;

@@ -79,7 +79,7 @@ void dg_dataset_worst(
         shortest = longer < shortest ? longer : shortest;
         out->max_source = s > out->max_source ? s : out->max_source;
         out->max_target = t > out->max_target ? t : out->max_target;
-        uint64_t copies = o->shuffle ? (uint64_t)ceilf(e->weight) : 1;
+        uint64_t copies = o->shuffle ? (uint64_t)ceil(dg_dataset_weight_most(d, e)) : 1;
         counts[0][s < LENGTHS ? s : LENGTHS - 1] += copies;
         counts[1][t < LENGTHS ? t : LENGTHS - 1] += copies;
     }

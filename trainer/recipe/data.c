@@ -169,25 +169,31 @@ static int read_held_out(struct dg_recipe *r, const struct dg_json *data, struct
     return 0;
 }
 
-static int read_domain_weights(
-    struct dg_recipe *r, const struct dg_json *data, struct dg_error *err)
+int dg_recipe_weights_read(struct dg_recipe *r, const struct dg_json *o, const char *name,
+    struct dg_recipe_weight **out, size_t *n, struct dg_error *err)
 {
-    const struct dg_json *o = dg_json_get(data, "domain_weights");
-    size_t n = o ? dg_json_length(o) : 0;
-    struct dg_recipe_weight *w = dg_alloc_arena(&r->arena, n, sizeof *w);
+    *n = 0;
+    *out = dg_alloc_arena(&r->arena, o ? dg_json_length(o) : 0, sizeof **out);
     if (o && dg_json_typeof(o) != DG_JSON_OBJECT)
-        return dg_error_field(err, DG_EINVAL, "data.domain_weights",
-            "data.domain_weights must be an object, not %s", dg_json_type_name(dg_json_typeof(o)));
-    r->data.domain_weights = w;
+        return dg_error_field(err, DG_EINVAL, name, "%s must be an object, not %s", name,
+            dg_json_type_name(dg_json_typeof(o)));
     for (const char *key = o ? dg_json_next_key(o, NULL) : NULL; key;
-         key = dg_json_next_key(o, key), w++) {
-        int rc = dg_json_field_number(o, "data.domain_weights", key, 0, 1000, &w->weight, err);
+         key = dg_json_next_key(o, key), (*n)++) {
+        struct dg_recipe_weight *w = &(*out)[*n];
+        int rc = dg_json_field_number(o, name, key, 0, 1000, &w->weight, err);
         if (rc)
             return rc;
         w->domain = dg_alloc_arena_string(&r->arena, key);
-        r->data.n_domain_weights++;
     }
     return 0;
+}
+
+struct dg_json *dg_recipe_weights_write(const struct dg_recipe_weight *w, size_t n)
+{
+    struct dg_json *o = dg_json_new_object();
+    for (size_t i = 0; i < n; i++)
+        dg_json_set_real(o, w[i].domain, w[i].weight);
+    return o;
 }
 
 static int read_tags(struct dg_recipe *r, const struct dg_json *data, struct dg_error *err)
@@ -266,7 +272,8 @@ int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct 
     if (rc == 0)
         rc = read_held_out(r, data, err);
     if (rc == 0)
-        rc = read_domain_weights(r, data, err);
+        rc = dg_recipe_weights_read(r, dg_json_get(data, "domain_weights"), "data.domain_weights",
+            &r->data.domain_weights, &r->data.n_domain_weights, err);
     return rc ? rc : make_directions(r, err);
 }
 
@@ -292,7 +299,7 @@ struct dg_json *dg_recipe_data_write(const struct dg_recipe *r)
 {
     const struct dg_recipe_data *d = &r->data;
     struct dg_json *o = dg_json_new_object(), *pairs = dg_json_new_array(),
-                   *held = dg_json_new_array(), *weights = dg_json_new_object();
+                   *held = dg_json_new_array();
     for (size_t i = 0; i < d->n_pairs; i++) {
         const struct dg_recipe_pair *p = &d->pairs[i];
         struct dg_json *v = dg_json_new_object();
@@ -306,11 +313,10 @@ struct dg_json *dg_recipe_data_write(const struct dg_recipe *r)
     }
     for (size_t i = 0; i < d->n_held_out; i++)
         dg_json_append_take(held, dg_json_new_string(d->held_out[i], strlen(d->held_out[i])));
-    for (size_t i = 0; i < d->n_domain_weights; i++)
-        dg_json_set_real(weights, d->domain_weights[i].domain, d->domain_weights[i].weight);
     dg_json_set_take(o, "pairs", pairs);
     dg_json_set_take(o, "held_out", held);
-    dg_json_set_take(o, "domain_weights", weights);
+    dg_json_set_take(
+        o, "domain_weights", dg_recipe_weights_write(d->domain_weights, d->n_domain_weights));
     dg_json_set_string(o, "target_tags", tag_names[d->target_tags]);
     return o;
 }

@@ -135,6 +135,7 @@ static const struct dg_field training_rows[] = {
     {"attention_dropout", REAL(training.attention_dropout, 0, 0.9), .fallback = "0"},
     {"relu_dropout", REAL(training.relu_dropout, 0, 0.9), .fallback = "0"},
     {"bpe_dropout", REAL(training.bpe_dropout, 0, 0.9), .fallback = "0"},
+    {"stages", ELSEWHERE},
     {"clip", REAL(training.clip, 0, 1e9), .fallback = "0"},
     {"ema", REAL(training.ema, 0, 0.9999999), .fallback = "0"},
     {"checkpoint_updates", WHOLE(training.checkpoint_updates, 0, MANY), .fallback = "1000",

@@ -28,5 +28,14 @@ bool dg_recipe_field_resumable(
 /* The section "data". */
 int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct dg_error *err);
 struct dg_json *dg_recipe_data_write(const struct dg_recipe *r);
+/* An object of labels and weights (NULL: none), called `name` in messages. */
+int dg_recipe_weights_read(struct dg_recipe *r, const struct dg_json *o, const char *name,
+    struct dg_recipe_weight **out, size_t *n, struct dg_error *err);
+struct dg_json *dg_recipe_weights_write(const struct dg_recipe_weight *w, size_t n);
+
+/* training.stages, after the section "data". */
+int dg_recipe_stages_read(
+    const struct dg_json *training, struct dg_recipe *r, struct dg_error *err);
+struct dg_json *dg_recipe_stages_write(const struct dg_recipe *r);
 
 #endif

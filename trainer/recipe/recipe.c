@@ -313,23 +313,19 @@ static int check_guided(const struct dg_recipe *r, struct dg_error *err)
 static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
 {
     int rc = dg_recipe_fields_read(root, r, err);
-    if (rc == 0)
-        rc = dg_recipe_data_read(dg_json_get(root, "data"), r, err);
-    if (rc == 0)
-        rc = check_name(r, err);
-    if (rc == 0)
-        rc = check_model(r, err);
-    if (rc == 0)
-        rc = check_vocabulary(r, err);
-    if (rc == 0)
-        rc = check_training(r, err);
-    if (rc == 0)
-        rc = check_guided(r, err);
+    rc = rc ? rc : dg_recipe_data_read(dg_json_get(root, "data"), r, err);
+    rc = rc ? rc : dg_recipe_stages_read(dg_json_get(root, "training"), r, err);
+    rc = rc ? rc : check_name(r, err);
+    rc = rc ? rc : check_model(r, err);
+    rc = rc ? rc : check_vocabulary(r, err);
+    rc = rc ? rc : check_training(r, err);
+    rc = rc ? rc : check_guided(r, err);
     if (rc)
         return rc;
     r->json = dg_json_new_object();
     if (dg_recipe_fields_write(r, r->json) ||
-        dg_json_set_take(r->json, "data", dg_recipe_data_write(r)))
+        dg_json_set_take(r->json, "data", dg_recipe_data_write(r)) ||
+        dg_json_set_take(dg_json_get(r->json, "training"), "stages", dg_recipe_stages_write(r)))
         return dg_error_set(err, DG_ENOMEM, "out of memory for the recipe");
     return 0;
 }

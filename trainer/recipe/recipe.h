@@ -55,6 +55,14 @@ struct dg_recipe_weight {
     double weight; /* multiplies the file's weight */
 };
 
+/* A part of a run with weights of its own. */
+struct dg_recipe_stage {
+    int64_t until_update; /* its last update; INT64_MAX: to the end of the run */
+    /* multiply the weights of the pairs; domains that are not named keep theirs */
+    struct dg_recipe_weight *domain_weights;
+    size_t n_domain_weights;
+};
+
 enum dg_tags {
     DG_TAGS_AUTO,
     DG_TAGS_ALWAYS,
@@ -154,7 +162,10 @@ struct dg_recipe_training {
     double label_smoothing;
     double dropout; /* sublayer outputs and embedding sums */
     double attention_dropout, relu_dropout;
-    double bpe_dropout;         /* of merges; 0 off */
+    double bpe_dropout; /* of merges; 0 off */
+    /* in their order; after the last one the pairs have their own weights */
+    struct dg_recipe_stage *stages;
+    size_t n_stages;
     double clip;                /* largest gradient norm; 0 off */
     double ema;                 /* decay of averaged weights; 0 off */
     int64_t checkpoint_updates; /* 0 off */
@@ -257,6 +268,9 @@ struct dg_json *dg_recipe_describe(void);
 /* The model with its vocabulary filled in. DG_EINVAL when a tied model is given two sizes. */
 int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
     int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err);
+
+/* The stage of an update, counted from 1; n_stages: after the last one, or there are none. */
+size_t dg_recipe_stage_of(const struct dg_recipe *r, int64_t update);
 
 /* Fields whose values differ, a line each ("training.seed: 1, was 2"), appended to out; how many
  * there are. was: the json of another resolved recipe. Fields that may change on resume (threads,

@@ -51,6 +51,8 @@ static struct dg_json *make_header(
     dg_json_set_int(o, "epoch", (int64_t)s->position.epoch);
     dg_json_set_int(o, "cursor", (int64_t)s->position.cursor);
     dg_json_set_int(o, "batch", (int64_t)s->position.batch);
+    if (s->position.stage)
+        dg_json_set_int(o, "stage", (int64_t)s->position.stage);
     dg_json_set_int(o, "micro_tokens", (int64_t)s->micro_tokens);
     dg_json_set_int(o, "threads", (int64_t)s->threads);
     dg_json_set_string(o, "backend", s->backend);
@@ -115,12 +117,13 @@ static int read_state(struct dg_checkpoint *c, struct dg_error *err)
 {
     const struct dg_json *h = c->header;
     int64_t step = -1, epoch = -1, cursor = -1, batch = -1, micro = -1, threads = -1, tokens = -1,
-            elements = -1;
+            elements = -1, stage = 0; /* none: of the first */
     struct dg_checkpoint_state *s = &c->state;
     int rc = dg_json_field_int(h, NULL, "step", 0, INT64_MAX, &step, err);
     rc = rc ? rc : dg_json_field_int(h, NULL, "epoch", 0, INT64_MAX, &epoch, err);
     rc = rc ? rc : dg_json_field_int(h, NULL, "cursor", 0, INT64_MAX, &cursor, err);
     rc = rc ? rc : dg_json_field_int(h, NULL, "batch", 0, INT64_MAX, &batch, err);
+    rc = rc ? rc : dg_json_field_int(h, NULL, "stage", 0, INT64_MAX, &stage, err);
     rc = rc ? rc : dg_json_field_int(h, NULL, "micro_tokens", 0, INT64_MAX, &micro, err);
     rc = rc ? rc : dg_json_field_int(h, NULL, "threads", 1, INT64_MAX, &threads, err);
     rc = rc ? rc : dg_json_field_int(h, NULL, "epoch_tokens", 0, INT64_MAX, &tokens, err);
@@ -136,7 +139,8 @@ static int read_state(struct dg_checkpoint *c, struct dg_error *err)
     if (rc)
         return rc;
     s->step = (uint64_t)step;
-    s->position = (struct dg_dataset_position){(uint64_t)epoch, (uint64_t)cursor, (uint64_t)batch};
+    s->position = (struct dg_dataset_position){
+        (uint64_t)epoch, (uint64_t)cursor, (uint64_t)batch, (uint64_t)stage};
     s->micro_tokens = (uint64_t)micro;
     s->threads = (uint64_t)threads;
     s->epoch_tokens = (uint64_t)tokens;

@@ -225,12 +225,32 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
     return rc;
 }
 
+/* The weights of the stage that the next update is of. A stage that begins is told. */
+static int enter_stage(struct dg_run *r, struct dg_error *err)
+{
+    const struct dg_recipe_training *t = &r->recipe->training;
+    const int64_t update = (int64_t)r->optimizer->step + 1;
+    const size_t stage = dg_recipe_stage_of(r->recipe, update);
+    if (!dg_dataset_enter(r->data, stage) || !dg_run_leads(r))
+        return 0;
+    if (stage < t->n_stages)
+        dg_trainlog_say(r->log, "stage %zu of %zu begins", stage + 1, t->n_stages);
+    else
+        dg_trainlog_say(r->log, "the stages are over: pairs have their own weights");
+    struct dg_json *v = dg_json_new_object();
+    dg_json_set_int(v, "update", update);
+    dg_json_set_int(v, "stage", (int64_t)stage);
+    return dg_trainlog_event_take(r->log, "stage", v, err);
+}
+
 static int update(struct dg_run *r, const struct dg_step_options *so,
     const struct dg_schedule *schedule, struct tally *t, struct dg_error *err)
 {
     struct dg_batch batch;
     struct dg_step_result result;
-    int rc = dg_dataset_next(r->data, &batch, err);
+    int rc = enter_stage(r, err);
+    if (!rc)
+        rc = dg_dataset_next(r->data, &batch, err);
     if (rc)
         return rc;
     double rate = dg_schedule_rate(schedule, (int64_t)r->optimizer->step + 1);

@@ -75,6 +75,7 @@ int dg_verb_batches(const struct dg_args *a, struct dg_error *err)
         rc = dg_dataset_open(a->prepared, "train", &o, &d, err);
     }
     for (long i = 0; i < a->lines && !rc; i++) {
+        dg_dataset_enter(d, dg_recipe_stage_of(r, i + 1));
         rc = dg_batches_print(d, stdout, err);
     }
     dg_dataset_close(d);
