@@ -216,7 +216,7 @@ def test_every_field_of_a_recipe_is_explained():
             fields |= {f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value}
     described = json.loads(subprocess.run([TRAIN, "recipe", "base", "--describe"], capture_output=True, text=True, check=True).stdout)
     changeable = {field["name"] for field in described if field["resumable"]}
-    assert {field["name"] for field in described if field["type"] != "other"} == set(fields)
+    assert {field["name"] for field in described if field["type"] != "other" or "." in field["name"]} == set(fields)
     explained, section = {}, ""
     text = read("trainer/RECIPES.md")
     ranges = set(text.partition("\n## Ranges\n")[2].splitlines())
