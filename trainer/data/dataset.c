@@ -3,6 +3,7 @@
 #include "trainer/data/dataset_internal.h"
 
 #include "base/alloc.h"
+#include "trainer/data/noise.h"
 #include "trainer/data/prepared.h"
 
 #include <assert.h>
@@ -111,7 +112,7 @@ static int check_draw(const struct dg_dataset *d, struct dg_sampling *plain, str
         const struct dg_shard_entry *e = dg_dataset_entry(d, i);
         dg_dataset_ids(d, i, d->source, d->target);
         dg_sampling_begin(plain, 0);
-        dg_sampling_add(plain, i, d->source, e->source_len, d->target, e->target_len);
+        dg_sampling_add(plain, i, "", d->source, e->source_len, d->target, e->target_len);
         const struct dg_sampled *back = dg_sampling_find(plain, i);
         same += back->source_len == e->source_len && back->target_len == e->target_len &&
                 !memcmp(dg_sampling_ids(plain, back->source), d->source,
@@ -150,12 +151,15 @@ static int open_draw(
     d->max_drawn = max;
     d->source = dg_alloc(max, sizeof *d->source, "a sentence");
     d->target = dg_alloc(max, sizeof *d->target, "a sentence");
-    int rc = dg_sampling_open(prepared_dir, 0, 0, max, &plain, err);
-    if (rc == 0)
+    struct dg_sampling_options o = {.dropout = d->o.bpe_dropout > 0, .max = max};
+    int rc = o.dropout ? dg_sampling_open(prepared_dir, &o, &plain, err) : 0;
+    if (rc == 0 && o.dropout)
         rc = check_draw(d, plain, err);
     dg_sampling_close(plain);
-    return rc ? rc
-              : dg_sampling_open(prepared_dir, d->o.bpe_dropout, d->o.seed, max, &d->draw, err);
+    o.p = d->o.bpe_dropout;
+    o.seed = d->o.seed;
+    o.noise = d->o.noise;
+    return rc ? rc : dg_sampling_open(prepared_dir, &o, &d->draw, err);
 }
 
 /* The alignments beside each shard. */
@@ -203,7 +207,7 @@ int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_d
     }
     if (rc == 0 && o->links)
         rc = open_links(*out, p, set, err);
-    if (rc == 0 && o->bpe_dropout > 0)
+    if (rc == 0 && (o->bpe_dropout > 0 || dg_noise_wanted(o->noise)))
         rc = open_draw(*out, prepared_dir, max_tokens(p), err);
     if (rc) {
         dg_dataset_close(*out);
@@ -287,7 +291,9 @@ void dg_dataset_draw(struct dg_dataset *d, const uint64_t *sentences, size_t n, 
         uint64_t local;
         const struct dg_shard *s = shard_of(d, sentences[i], &local);
         dg_shard_ids(s, local, d->source, d->target);
-        dg_sampling_add(d->draw, sentences[i], d->source, e->source_len, d->target, e->target_len);
+        const char *language = d->o.directions ? d->o.directions[e->direction].source_lang : "";
+        dg_sampling_add(
+            d->draw, sentences[i], language, d->source, e->source_len, d->target, e->target_len);
     }
     dg_sampling_end(d->draw);
 }

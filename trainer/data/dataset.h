@@ -15,6 +15,8 @@
 
 struct dg_dataset;
 
+struct dg_recipe_direction;
+struct dg_recipe_noise;
 struct dg_recipe_stage;
 
 struct dg_dataset_options {
@@ -24,6 +26,10 @@ struct dg_dataset_options {
     uint64_t seed;
     /* share of merges left out, drawn anew each epoch; 0 off; dg_dataset_open only */
     double bpe_dropout;
+    /* what is mistyped in sources, and whose they are [directions of the recipe]; NULL: nothing.
+     * Borrowed until close; dg_dataset_open only, not with links */
+    const struct dg_recipe_noise *noise;
+    const struct dg_recipe_direction *directions;
     /* with the alignments beside the shards (dg_dataset_links); dg_dataset_open only, not with BPE
      * dropout */
     bool links;
@@ -101,8 +107,8 @@ void dg_batch_part(const struct dg_dataset *d, const struct dg_batch *b, size_t 
 size_t dg_batch_cut(const struct dg_dataset *d, const struct dg_batch *b, size_t begin, size_t end,
     uint64_t max_tokens);
 
-/* Under BPE dropout batches are cut by the pieces before it; a batch's own counts, and the readers
- * above for its sentences, are those after it. No sentence grows past the recipe's
+/* Under noise and BPE dropout batches are cut by the pieces before them; a batch's own counts, and
+ * the readers above for its sentences, are those after them. No sentence grows past the recipe's
  * cleaning.max_tokens. */
 
 /* Upper limits over all batches that options can give, for planning memory. */

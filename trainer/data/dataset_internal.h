@@ -34,7 +34,7 @@ struct dg_dataset {
     struct dg_dataset_options o;
     int32_t *source, *target; /* one sentence, before it is drawn */
     uint32_t max_drawn;       /* pieces of a side that is drawn */
-    struct dg_sampling *draw; /* of the batch given last; NULL: no BPE dropout */
+    struct dg_sampling *draw; /* of the batch given last; NULL: nothing is drawn */
     uint64_t copies;          /* places of a pair in an epoch of this stage */
     /* [o.n_stages + 1], the last with the pairs' own weights; NULL without stages */
     struct dg_dataset_stage *stages;
@@ -50,7 +50,7 @@ struct dg_dataset {
     size_t n_items, n_batches, cap_batches;
 };
 
-/* As stored, before BPE dropout. */
+/* As stored, before noise and BPE dropout. */
 const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64_t sentence);
 
 /* dataset_stages.c. Weights of the recipe's stages for the domains of a prepared folder; the first
@@ -65,7 +65,7 @@ double dg_dataset_weight_most(const struct dg_dataset *d, const struct dg_shard_
 /* Room for a window, whichever the stage. */
 void dg_dataset_make_window(struct dg_dataset *d);
 
-/* Draw the segmentations of a batch; a no-op without BPE dropout. */
+/* Draw the sentences of a batch; a no-op without noise and BPE dropout. */
 void dg_dataset_draw(struct dg_dataset *d, const uint64_t *sentences, size_t n, uint64_t epoch);
 
 #endif

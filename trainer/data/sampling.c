@@ -3,17 +3,21 @@
 #include "base/alloc.h"
 #include "tokenizer/tokenizer.h"
 #include "trainer/data/hash.h"
+#include "trainer/data/noise.h"
 #include "trainer/data/subword.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { NOISE = 1 }; /* its random numbers are others than those of dropout */
+
 struct dg_sampling {
-    struct dg_subword *source, *target;
-    double p;
-    uint64_t seed, epoch;
-    uint32_t max;
+    struct dg_subword *source, *target; /* NULL: no dropout */
+    struct dg_sampling_options o;
+    struct dg_noise *noise; /* NULL: none */
+    int32_t *typed;         /* [o.max] a source with noise */
+    uint64_t epoch;
     int32_t *ids; /* [n_ids] */
     size_t n_ids, cap_ids;
     struct dg_sampled *items; /* [n_items], sorted by sentence after dg_sampling_end */
@@ -36,16 +40,20 @@ static int open_side(
     return rc;
 }
 
-int dg_sampling_open(const char *prepared_dir, double p, uint64_t seed, uint32_t max,
+int dg_sampling_open(const char *prepared_dir, const struct dg_sampling_options *o,
     struct dg_sampling **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_sampling *d = dg_alloc(1, sizeof *d, "BPE dropout");
-    d->p = p;
-    d->seed = seed;
-    d->max = max;
-    int rc = open_side(prepared_dir, "source", &d->source, err);
-    if (rc == 0)
+    struct dg_sampling *d = dg_alloc(1, sizeof *d, "sentences of a batch");
+    d->o = *o;
+    int rc = 0;
+    if (dg_noise_wanted(o->noise)) {
+        d->typed = dg_alloc(o->max, sizeof *d->typed, "a sentence");
+        rc = dg_noise_open(prepared_dir, o->noise, &d->noise, err);
+    }
+    if (rc == 0 && o->dropout)
+        rc = open_side(prepared_dir, "source", &d->source, err);
+    if (rc == 0 && o->dropout)
         rc = open_side(prepared_dir, "target", &d->target, err);
     if (rc) {
         dg_sampling_close(d);
@@ -61,6 +69,8 @@ void dg_sampling_close(struct dg_sampling *d)
         return;
     dg_subword_close(d->source);
     dg_subword_close(d->target);
+    dg_noise_close(d->noise);
+    free(d->typed);
     free(d->ids);
     free(d->items);
     free(d);
@@ -86,13 +96,18 @@ static void room(struct dg_sampling *d, size_t ids)
     }
 }
 
+static size_t side_room(const struct dg_subword *s, const int32_t *ids, uint32_t n)
+{
+    return s ? dg_subword_room(s, ids, n) : n;
+}
+
 /* One side at the end of ids; the sentence as it was when the draw has grown too long. */
 static uint32_t draw_side(
     struct dg_sampling *d, const struct dg_subword *s, const int32_t *ids, uint32_t n, uint64_t key)
 {
     int32_t *out = d->ids + d->n_ids;
-    size_t len = dg_subword_draw(s, ids, n, d->p, key, out);
-    if (len > d->max) {
+    size_t len = s ? dg_subword_draw(s, ids, n, d->o.p, key, out) : SIZE_MAX;
+    if (len > d->o.max) {
         memcpy(out, ids, n * sizeof *out);
         len = n;
     }
@@ -100,13 +115,17 @@ static uint32_t draw_side(
     return (uint32_t)len;
 }
 
-void dg_sampling_add(struct dg_sampling *d, uint64_t sentence, const int32_t *source,
-    uint32_t source_len, const int32_t *target, uint32_t target_len)
+void dg_sampling_add(struct dg_sampling *d, uint64_t sentence, const char *language,
+    const int32_t *source, uint32_t source_len, const int32_t *target, uint32_t target_len)
 {
-    uint64_t name[3] = {d->seed, d->epoch, sentence};
+    uint64_t name[3] = {d->o.seed, d->epoch, sentence};
     struct dg_hash128 key = dg_hash128(name, sizeof name, 0);
-    room(d, dg_subword_room(d->source, source, source_len) +
-                dg_subword_room(d->target, target, target_len));
+    if (d->noise) {
+        source_len = (uint32_t)dg_noise_add(d->noise, language, source, source_len,
+            dg_hash128(name, sizeof name, NOISE).low, d->typed, d->o.max);
+        source = d->typed;
+    }
+    room(d, side_room(d->source, source, source_len) + side_room(d->target, target, target_len));
     struct dg_sampled *it = &d->items[d->n_items++];
     it->sentence = sentence;
     it->source = d->n_ids;

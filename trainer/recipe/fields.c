@@ -48,6 +48,7 @@ static const struct dg_field top_rows[] = {
     {"data", ELSEWHERE},
     {"cleaning", ELSEWHERE},
     {"variants", ELSEWHERE},
+    {"noise", ELSEWHERE},
     {"vocabulary", ELSEWHERE},
     {"model", ELSEWHERE},
     {"training", ELSEWHERE},
@@ -81,6 +82,12 @@ static const struct dg_field variants_rows[] = {
     {"words", REAL(variants.words, 0, 100), .fallback = "0"},
     {"mask", REAL(variants.mask, 0, 1), .fallback = "0"},
     {"signs", REAL(variants.signs, 0, 1), .fallback = "0"},
+};
+
+static const struct dg_field noise_rows[] = {
+    {"case", REAL(noise.letter_case, 0, 1), .fallback = "0"},
+    {"typos", REAL(noise.typos, 0, 1), .fallback = "0"},
+    {"merges", REAL(noise.merges, 0, 1), .fallback = "0"},
 };
 
 static const struct dg_field vocabulary_rows[] = {
@@ -198,6 +205,7 @@ static const struct section {
     SECTION("", top_rows),
     SECTION("cleaning", cleaning_rows),
     SECTION("variants", variants_rows),
+    SECTION("noise", noise_rows),
     SECTION("vocabulary", vocabulary_rows),
     SECTION("model", model_rows),
     SECTION("training", training_rows),

@@ -306,6 +306,10 @@ static int check_guided(const struct dg_recipe *r, struct dg_error *err)
         return dg_error_field(err, DG_EINVAL, "training.bpe_dropout",
             "training.bpe_dropout draws other pieces than those that are aligned: with "
             "guided_alignment.weight it must be 0");
+    if (r->noise.letter_case > 0 || r->noise.typos > 0 || r->noise.merges > 0)
+        return dg_error_field(err, DG_EINVAL, "noise",
+            "noise makes other pieces of a source than those that are aligned: with "
+            "guided_alignment.weight noise.case, noise.typos and noise.merges must be 0");
     return 0;
 }
 

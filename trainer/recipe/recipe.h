@@ -113,6 +113,13 @@ struct dg_recipe_variants {
     double signs; /* likewise with characters that text seldom has, to be copied */
 };
 
+/* What is mistyped in sources while training, drawn anew each epoch (trainer/data/typing.h). */
+struct dg_recipe_noise {
+    double letter_case; /* share of sentences */
+    double typos;       /* share of words of four letters or more */
+    double merges;      /* share of blanks left out */
+};
+
 /* Which characters get a piece: those that text has often enough, or those of
  * trainer/data/characters.h, too. */
 enum dg_characters { DG_CHARACTERS_FREQUENT, DG_CHARACTERS_WESTERN };
@@ -227,6 +234,7 @@ struct dg_recipe {
     struct dg_recipe_data data;
     struct dg_recipe_cleaning cleaning;
     struct dg_recipe_variants variants;
+    struct dg_recipe_noise noise;
     struct dg_recipe_vocabulary vocabulary;
     /* vocabulary sizes, ids and start are not known before dg_recipe_config */
     struct dg_config model;

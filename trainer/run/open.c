@@ -191,6 +191,8 @@ struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe)
         .seed = (uint64_t)t->seed,
         .bpe_dropout = t->bpe_dropout,
         .links = dg_recipe_guides(recipe),
+        .noise = &recipe->noise,
+        .directions = recipe->data.directions,
         .stages = t->stages,
         .n_stages = t->n_stages,
         .shuffle = true};

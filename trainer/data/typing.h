@@ -1,0 +1,18 @@
+/* What people do to a sentence when they type it: small letters throughout, slips of the finger,
+ * blanks that are missing. By random numbers that depend on the key alone. Any thread. */
+#ifndef DG_TRAINER_DATA_TYPING_H
+#define DG_TRAINER_DATA_TYPING_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "trainer/recipe/recipe.h"
+
+#include <stdint.h>
+
+/* Append s[n], valid UTF-8, as somebody may have typed it. Reserved pieces
+ * (trainer/data/reserved.h) and blanks beside them stay. Keys are those of the language's usual
+ * keyboard. */
+int dg_typing(const struct dg_recipe_noise *how, const char *language, const char *s, size_t n,
+    uint64_t key, struct dg_buffer *out, struct dg_error *err);
+
+#endif
