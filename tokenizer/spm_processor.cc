@@ -1,5 +1,7 @@
 #include "tokenizer/spm_processor.h"
 
+#include "tokenizer/spm_reason.h"
+
 extern "C" {
 #include "base/buffer.h"
 #include "base/file.h"
@@ -53,7 +55,7 @@ int guarded(struct dg_error *err, const char *what, size_t bytes, F f) noexcept
 
 int fail(struct dg_error *err, int code, const char *what, const sp::util::Status &status)
 {
-    return dg_error_set(err, code, "%s: %s", what, status.error_message());
+    return dg_error_set(err, code, "%s: %s", what, dg_spm_reason(status.error_message()).c_str());
 }
 
 /* A number of protocol buffers' at s[*at]; false: it does not end. */
@@ -133,7 +135,7 @@ int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err)
             const sp::util::Status status = spm->processor.LoadFromSerializedProto(model);
             if (!status.ok() || spm->processor.GetPieceSize() <= 0)
                 return dg_error_set(err, DG_EFORMAT, "%s is not a SentencePiece model: %s", path,
-                    status.error_message());
+                    dg_spm_reason(status.error_message()).c_str());
             /* Its name may be that of no piece, or of one that is none for unknown characters: the
              * library throws when it is asked for. */
             const int unk = spm->processor.unk_id();

@@ -1,5 +1,7 @@
 #include "tokenizer/spm_trainer.h"
 
+#include "tokenizer/spm_reason.h"
+
 extern "C" {
 #include "base/file.h"
 }
@@ -259,6 +261,36 @@ class RulesFile
     std::string path_;
 };
 
+/* The number after `before` in a message; 0: it is not there. */
+uint32_t number_after(const std::string &message, const char *before)
+{
+    const size_t at = message.find(before);
+    return at == std::string::npos
+               ? 0
+               : static_cast<uint32_t>(strtoul(message.c_str() + at + strlen(before), nullptr, 10));
+}
+
+/* The text gives no such vocabulary: how many pieces it could give, where that is the reason. */
+int refused(const struct dg_spm_train_options &o, const char *message, struct dg_error *err)
+{
+    const uint32_t size = o.vocab_size ? o.vocab_size : 32000;
+    const std::string reason = dg_spm_reason(message);
+    struct dg_spm_sizes sizes = {0, number_after(reason, "Please set it to a value <= ")};
+    if (reason.find("smaller than required_chars") != std::string::npos)
+        sizes.least = number_after(reason, " vs ");
+    if (o.sizes)
+        *o.sizes = sizes;
+    if (sizes.most)
+        return dg_error_set(err, DG_EFORMAT,
+            "a vocabulary of %u pieces is too large: the text gives at most %u", size, sizes.most);
+    if (sizes.least)
+        return dg_error_set(err, DG_EFORMAT,
+            "a vocabulary of %u pieces is too small: the text's characters need %u", size,
+            sizes.least);
+    return dg_error_set(
+        err, DG_EFORMAT, "training a vocabulary of %u pieces: %s", size, reason.c_str());
+}
+
 int train(const struct dg_spm_train_options &o, const char *path, struct dg_error *err)
 {
     const std::vector<std::string> paths(o.inputs, o.inputs + o.n_inputs);
@@ -291,8 +323,7 @@ int train(const struct dg_spm_train_options &o, const char *path, struct dg_erro
     if (!sample.status().ok())
         return dg_error_set(err, DG_EIO, "%s", sample.status().error_message());
     if (!status.ok())
-        return dg_error_set(err, DG_EFORMAT, "training a vocabulary of %u pieces: %s",
-            o.vocab_size ? o.vocab_size : 32000, status.error_message());
+        return refused(o, status.error_message(), err);
     return dg_file_write(path, model.data(), model.size(), err);
 }
 

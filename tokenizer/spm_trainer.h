@@ -20,6 +20,11 @@ extern "C" {
  * and ™ keep their meaning. For text that is NFC already. */
 #define DG_SPM_NMT_NFC "nmt_nfc"
 
+/* How many pieces a text can give; 0: not told. */
+struct dg_spm_sizes {
+    uint32_t least, most;
+};
+
 struct dg_spm_train_options {
     const char *const
         *inputs; /* [n_inputs] text files, UTF-8, one sentence a line; all into one vocabulary */
@@ -39,6 +44,7 @@ struct dg_spm_train_options {
     uint64_t sentence_limit;     /* use this many lines, evenly from all files together; 0 = all */
     uint32_t max_sentence_bytes; /* longer lines are left out; 0 = 4192 */
     int threads;                 /* 0 = 1 */
+    struct dg_spm_sizes *sizes;  /* NULL; else told where vocab_size does not fit the text */
 };
 
 /* Write the model to `path` (whole or not at all): </s> is 0, <unk> is 1, no <s>, no <pad>.

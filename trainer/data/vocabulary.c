@@ -169,11 +169,40 @@ static void list_controls(const struct dg_recipe *r, bool tags, struct controls 
     out[n] = NULL;
 }
 
+static uint64_t count_left(const struct dg_pairs *pairs, const struct dg_dedup *dedup)
+{
+    uint64_t n = 0;
+    for (uint64_t item = 0; item < dg_pairs_count(pairs); item++)
+        n += !dedup || !dg_dedup_seen(dedup, item);
+    return n;
+}
+
+/* Why n pairs give no such vocabulary, by the recipe's fields. */
+static int refused(const struct dg_recipe *r, const struct dg_spm_sizes *sizes, uint64_t n,
+    const struct dg_error *why, struct dg_error *err)
+{
+    const long long size = (long long)r->vocabulary.size;
+    if (sizes->most)
+        return dg_error_field(err, DG_EINVAL, "vocabulary.size",
+            "vocabulary.size is %lld, but the %llu pairs that cleaning has left give at most %u "
+            "pieces",
+            size, (unsigned long long)n, sizes->most);
+    if (sizes->least)
+        return dg_error_field(err, DG_EINVAL, "vocabulary.size",
+            "vocabulary.size is %lld, but the characters of the %llu pairs that cleaning has left "
+            "need %u pieces; fewer with a smaller vocabulary.character_coverage or without "
+            "vocabulary.byte_fallback",
+            size, (unsigned long long)n, sizes->least);
+    return dg_error_set(err, why->code, "%s", why->message);
+}
+
 /* One SentencePiece model and its vocabulary file: sides 1 source, 2 target, 3 both in one. */
 static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
     const struct dg_dedup *dedup, int sides, int threads, const char *dir, struct dg_error *err)
 {
     struct controls controls;
+    struct dg_spm_sizes sizes = {0};
+    struct dg_error why = {0};
     struct dg_buffer characters;
     char sample[4096], spm[4096], vocab[4096];
     const char *inputs[1] = {sample};
@@ -204,11 +233,14 @@ static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
         .characters = r->vocabulary.characters == DG_CHARACTERS_WESTERN ? characters.data : NULL,
         .normalization = r->vocabulary.normalization,
         .threads = threads,
+        .sizes = &sizes,
     };
     while (controls.list[o.n_controls])
         o.n_controls++;
     dg_alloc_check(!characters.failed, "characters");
-    rc = dg_spm_train(&o, spm, err);
+    rc = dg_spm_train(&o, spm, &why);
+    if (rc)
+        rc = refused(r, &sizes, count_left(pairs, dedup), &why, err);
     dg_buffer_deinit(&characters);
     remove(sample);
     return rc ? rc : dg_tokenizer_write_vocab(spm, vocab, err);

@@ -130,7 +130,9 @@ static int make_vocabulary(struct dg_prepare_job *j, struct dg_error *err)
         dg_progress_draw(&j->progress, "training the vocabulary");
         rc = dg_vocabulary_train(r, j->pairs, j->dedup, dg_pool_threads(j->pool), j->o->dir, err);
     }
-    return rc ? rc : dg_vocabulary_open(r, j->o->dir, &j->vocabulary, err);
+    if (rc == 0)
+        rc = dg_vocabulary_open(r, j->o->dir, &j->vocabulary, err);
+    return rc && r->vocabulary.from[0] ? dg_error_prefix(err, "vocabulary.from") : rc;
 }
 
 static struct dg_json *count_json(const struct dg_prepare_count *c)
@@ -230,6 +232,8 @@ static int make_folder(const struct dg_recipe *r, const struct dg_prepare_option
         rc = dg_prepare_held_out(&j, err);
     if (rc == 0)
         rc = dg_prepare_clean(&j, err);
+    if (rc == 0 && !dg_pairs_count(j.pairs))
+        rc = dg_prepare_none_left(&j, err);
     if (rc == 0)
         rc = dg_prepare_dictionary(&j, err);
     if (rc == 0)

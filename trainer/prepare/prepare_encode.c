@@ -119,7 +119,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
     if (rc == 0)
         rc = add_dictionaries(&b, &s, err);
     if (rc == 0 && s.n_shards == 0)
-        rc = dg_error_set(err, DG_EINVAL, "no training pair is left after cleaning");
+        rc = dg_prepare_none_left(j, err);
     if (rc == 0)
         rc = dg_encode_set_end(&s, err);
     dg_shard_abort(s.shard);

@@ -56,6 +56,29 @@ int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     return rc;
 }
 
+int dg_prepare_none_left(const struct dg_prepare_job *j, struct dg_error *err)
+{
+    uint64_t read = 0, by[DG_N_DROPS] = {0};
+    struct dg_buffer list;
+    dg_buffer_init(&list);
+    for (size_t i = 0; i < j->n_files; i++) {
+        read += j->counts[i].read;
+        for (int why = DG_KEEP + 1; why < DG_N_DROPS; why++)
+            by[why] += j->counts[i].by[why];
+    }
+    for (int why = DG_KEEP + 1; why < DG_N_DROPS; why++)
+        if (by[why])
+            dg_buffer_addf(&list, "%s%s %llu",
+                list.len ? ", " : "; dropped: ", dg_drop_name((enum dg_drop)why),
+                (unsigned long long)by[why]);
+    int rc = dg_error_field(err, DG_EINVAL, "data.pairs",
+        "data.pairs: no training pair is left of %llu that were read from %zu pair%s of files%s",
+        (unsigned long long)read, j->n_files, j->n_files == 1 ? "" : "s",
+        list.data ? list.data : "");
+    dg_buffer_deinit(&list);
+    return rc;
+}
+
 void dg_prepare_note_example(
     struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2])
 {

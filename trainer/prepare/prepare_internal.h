@@ -69,6 +69,8 @@ enum dg_drop dg_prepare_held_out_as(
  * recipe says? DG_EINVAL with reasons, counts and an example. */
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err);
+/* No training pair is left: DG_EINVAL with how many were read and why each was dropped. */
+int dg_prepare_none_left(const struct dg_prepare_job *j, struct dg_error *err);
 /* Keep the pair of lines s[n], number c->read, as the example of `why`, if it is the first. */
 void dg_prepare_note_example(
     struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2]);

@@ -17,6 +17,14 @@ struct dg_json *dg_recipe_preset_json(const char *name);
  * when there is no file at path and one at the new place. */
 const char *dg_recipe_moved(const char *path, struct dg_buffer *out);
 
+/* The recipe that this one extends (a preset or another file, relative to dir), then the recipe
+ * itself over base; and one setting "section.key=value". */
+int dg_recipe_merge(
+    struct dg_json *base, const struct dg_json *recipe, const char *dir, struct dg_error *err);
+int dg_recipe_merge_setting(struct dg_json *root, const char *setting, struct dg_error *err);
+/* dir of path into b: "a/b.json" gives "a/", "b.json" gives "". */
+void dg_recipe_folder(const char *path, struct dg_buffer *b);
+
 /* Sections with one value a field, by the one table of fields. */
 int dg_recipe_fields_read(const struct dg_json *root, struct dg_recipe *r, struct dg_error *err);
 int dg_recipe_fields_write(const struct dg_recipe *r, struct dg_json *root);

@@ -1,0 +1,82 @@
+"""What `dragoman-train` says when a recipe and its files do not fit: our fields, how many pairs were read and why they were dropped,
+and never a line of a library's source. On real sentences and what people do to such files."""
+import json
+import re
+
+import pytest
+
+from real_pairs import lines, recipe, write_pairs
+from train_runs import TRAIN, run
+
+LONG = "x" * 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wrong")
+    write_pairs(folder)
+    files = {"empty.en": "", "empty.de": "", "one.en": lines("en")[0] + "\n", "one.de": lines("de")[0] + "\n",
+             "blank.en": "\n" * 60, "blank.de": "\n" * 60, "early.txt": "".join(x + "\n" for x in lines("en")[1:29])}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "latin.de").write_text("".join(x + "\n" for x in lines("de")[:30]), encoding="latin-1")
+    (folder / "text.model").write_text(LONG)
+    return folder
+
+
+def pairs(source, target):
+    return {"pairs": [{"source_lang": "en", "target_lang": "de", "train": [{"source": source, "target": target}]}]}
+
+
+EARLY = {"data": pairs("early.en", "early.de")}
+CASES = {
+    "empty files": ({"data": pairs("empty.en", "empty.de")},
+                    "data.pairs: no training pair is left of 0 that were read from 1 pair of files"),
+    "blank lines": ({"data": pairs("blank.en", "blank.de"), "cleaning": {"max_dropped": 1}},
+                    "data.pairs: no training pair is left of 60 that were read from 1 pair of files; dropped: empty 60"),
+    "all too long": ({**EARLY, "cleaning": {"max_tokens": 2}},
+                     "no training pair is left of 30 that were read from 1 pair of files; dropped: too_many_tokens 30"),
+    "one line": ({"data": pairs("one.en", "one.de"), "vocabulary": {"size": 900}},
+                 "vocabulary.size is 900, but the 1 pairs that cleaning has left give at most "),
+    "a large vocabulary": ({**EARLY, "vocabulary": {"size": 32000}},
+                           "vocabulary.size is 32000, but the 30 pairs that cleaning has left give at most "),
+    "a small vocabulary": ({**EARLY, "vocabulary": {"size": 20}},
+                           "vocabulary.size is 20, but the characters of the 30 pairs that cleaning has left need "),
+    "coverage": ({**EARLY, "vocabulary": {"character_coverage": 0.6}},
+                 "vocabulary.character_coverage is 0.6, must be at least 0.98"),
+    "Latin-1": ({"data": pairs("early.en", "latin.de")}, "of 30 pairs would be dropped (not_utf8 "),
+    "a line less": ({"data": pairs("early.en", "early.txt")}, "early.txt ends after 28 lines, but "),
+    "swapped": ({"data": pairs("early.de", "early.en"), "cleaning": {"language_check": True}}, "source and target are swapped"),
+    "no file": ({"data": pairs("early.en", "nowhere.de")}, "nowhere.de: No such file"),
+    "no model": ({**EARLY, "vocabulary": {"from": "text.model"}}, "vocabulary.from: "),
+    "no recipe to extend": ({**EARLY, "extends": "small.json"},
+                            "the path is relative to the folder of the recipe that has it"),
+}
+
+
+FILES = ("a line less", "no file", "no model", "no recipe to extend")  # what is wrong is a file: exit status 1
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_errors_name_fields_and_counts(folder, tmp_path, case):
+    sections, part = CASES[case]
+    path = recipe(folder, **sections)
+    expect = 1 if case in FILES else 2
+    said = run([TRAIN, "run", str(path), "--data", str(folder), "--out", str(tmp_path / "run"), "--quiet"], expect=expect)
+    assert part in said, said
+    assert not re.search(r"\.cc\b|\.cpp\b|\.h\b|spec_|__", said), f"a library's own words: {said}"
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_a_size_that_the_error_names_works(folder, tmp_path):
+    """Both limits are true: the vocabulary can be made with them, and with one piece more or less it cannot."""
+    def said(size, code):
+        path = recipe(folder, **EARLY, vocabulary={"size": size})
+        return run([TRAIN, "prepare", str(path), "--data", str(folder), "--out", str(tmp_path / "data"), "--quiet"], expect=code)
+    most = int(re.search(r"at most (\d+)", said(32000, 2))[1])
+    least = int(re.search(r"need (\d+)", said(20, 2))[1])
+    assert 20 < least < most < 32000
+    for size in (least, most):
+        said(size, 0)
+        assert json.loads((tmp_path / "data" / "prepared.json").read_text())["vocabulary"]["source_size"] == size
+    assert said(most + 1, 2) and said(least - 1, 2)
