@@ -119,7 +119,9 @@ void dg_progress_training_line(
     /* "[", "]" and a blank take three columns; a bar of fewer than four cells says nothing. */
     const int cells = room - 3 > WIDEST_BAR ? WIDEST_BAR : room - 3;
     bar[0] = '\0';
-    if (cells >= 4)
+    if (t->epoch > 0 && snprintf(bar, sizeof bar, "epoch %.2f", t->epoch) + 2 > room)
+        bar[0] = '\0';
+    else if (t->epoch <= 0 && cells >= 4)
         dg_progress_bar(t->updates > 0 ? (double)t->update / (double)t->updates : 0, cells, bar);
     snprintf(out, DG_PROGRESS_LINE, "%s/%s%s%s%s%s %s tokens/s  ETA %s", done, all, *bar ? " " : "",
         bar, n > 0 ? scores[0] : "", n > 1 ? scores[1] : "", rate, left);

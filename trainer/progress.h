@@ -29,11 +29,12 @@ struct dg_progress_training {
     int64_t update, updates;
     double loss, perplexity, tokens_per_s;
     double seconds_left; /* not finite: unknown */
+    double epoch;        /* above 0: in the place of the bar, for a line that stays */
 };
 enum { DG_PROGRESS_LINE = 320 }; /* bytes of a line, more than any terminal is wide */
 /* "1,200/5,000 [===>      ] loss 3.214  ppl 9.82  21,000 tokens/s  ETA 3:07" into out: at most
- * `columns` wide, by a shorter bar first, then without perplexity, then without loss; the ETA is
- * always there. */
+ * `columns` wide, by a shorter bar (or without the epoch) first, then without perplexity, then
+ * without loss; the ETA is always there. */
 void dg_progress_training_line(
     const struct dg_progress_training *t, int columns, char out[DG_PROGRESS_LINE]);
 /* Columns that a line on this terminal may take; 79 where it does not say. */

@@ -33,6 +33,28 @@ static void test_training_line(void **state)
     assert_string_equal(line, "60,000/280,000 21,034 tokens/s  ETA 1 d 03:10");
 }
 
+/* A line that stays says the epoch where a bar would be. */
+static void test_plain_line(void **state)
+{
+    (void)state;
+    char line[DG_PROGRESS_LINE];
+    struct dg_progress_training t = run;
+    t.epoch = 12.3456;
+    dg_progress_training_line(&t, 79, line);
+    assert_string_equal(
+        line, "60,000/280,000 loss 2.931  ppl 6.45  21,034 tokens/s  ETA 1 d 03:10");
+    t.update = 1400;
+    t.updates = 4500;
+    t.seconds_left = 1880;
+    dg_progress_training_line(&t, 79, line);
+    assert_string_equal(
+        line, "1,400/4,500 epoch 12.35 loss 2.931  ppl 6.45  21,034 tokens/s  ETA 31:20");
+    for (int columns = 60; columns < 140; columns++) {
+        dg_progress_training_line(&t, columns, line);
+        assert_true(strlen(line) <= (size_t)columns && strstr(line, "ETA 31:20"));
+    }
+}
+
 /* Whatever is shown ends with the ETA, and no line is wider than it may be. */
 static void test_always_fits(void **state)
 {
@@ -55,7 +77,7 @@ static void test_always_fits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_training_line), cmocka_unit_test(test_always_fits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_training_line),
+        cmocka_unit_test(test_plain_line), cmocka_unit_test(test_always_fits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

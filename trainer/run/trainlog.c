@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RATE_SECONDS 20.0 /* the bar's rate is an average over about so long */
+#define RATE_SECONDS 20.0    /* the bar's rate is an average over about so long */
+enum { PLAIN_COLUMNS = 79 }; /* of a line where there is no terminal */
 
 struct dg_trainlog {
     int file;
@@ -24,6 +25,7 @@ struct dg_trainlog {
     char *path;
     struct dg_tensorboard *tensorboard; /* NULL: none */
     struct dg_progress bar;
+    int64_t logged; /* update of the last line of training, or of the beginning */
     /* Decaying averages for the bar */
     uint64_t tick_ns;
     double updates_per_s, tokens_per_s, loss, nll;
@@ -78,6 +80,7 @@ int dg_trainlog_open(const char *path, int64_t keep_updates, bool bar, struct dg
         dg_trainlog_close(l);
         return rc;
     }
+    l->logged = keep_updates > 0 ? keep_updates : 0;
     dg_progress_init(&l->bar, bar);
     *out = l;
     return 0;
@@ -205,13 +208,16 @@ int dg_trainlog_train(
     dg_json_set_real(v, "tokens_per_cpu_s", per(tokens, t->cpu_seconds));
     dg_json_set_int(v, "rss_bytes", (int64_t)t->rss_bytes);
     if (!l->bar.on) {
-        char rate[32];
-        dg_progress_count((uint64_t)per(tokens, t->seconds), rate);
-        dg_trainlog_say(l,
-            "update %lld/%lld  epoch %.2f  loss %.4f  ppl %.2f  lr %.3g  %s tokens/s",
-            (long long)t->update, (long long)t->updates, t->epoch, t->loss, perplexity(t->nll),
-            t->lr, rate);
+        const double made = (double)(t->update - l->logged),
+                     left = (double)(t->updates - t->update);
+        char line[DG_PROGRESS_LINE];
+        dg_progress_training_line(
+            &(struct dg_progress_training){t->update, t->updates, t->loss, perplexity(t->nll),
+                per(tokens, t->seconds), made > 0 ? t->seconds / made * left : NAN, t->epoch},
+            PLAIN_COLUMNS, line);
+        dg_trainlog_say(l, "%s", line);
     }
+    l->logged = t->update;
     const struct dg_tensorboard_value values[] = {{"train/loss", t->loss},
         {"train/perplexity", perplexity(t->nll)}, {"train/learning_rate", t->lr},
         {"train/gradient_norm", t->grad_norm},
@@ -293,7 +299,7 @@ void dg_trainlog_tick(struct dg_trainlog *l, int64_t update, int64_t updates, do
         return;
     char line[DG_PROGRESS_LINE];
     const struct dg_progress_training t = {update, updates, l->loss, perplexity(l->nll),
-        l->tokens_per_s, per((double)(updates - update), l->updates_per_s)};
+        l->tokens_per_s, per((double)(updates - update), l->updates_per_s), 0};
     dg_progress_training_line(&t, dg_progress_columns(), line);
     dg_progress_draw(&l->bar, line);
 }
