@@ -100,6 +100,52 @@ void dg_relation_add(struct dg_relation *r, const struct dg_pair *p)
     r->counts.lines++;
 }
 
+/* How a word begins, which its inflected forms share: its first LEAST_LETTERS bytes and one more,
+ * to the end of a character. */
+static uint64_t start_of(const char *s, size_t n)
+{
+    size_t k = n < LEAST_LETTERS + 1 ? n : LEAST_LETTERS + 1;
+    while (k < n && ((unsigned char)s[k] & 0xC0) == 0x80)
+        k++;
+    return dg_hash64(s, k);
+}
+
+static void read_starts(const char *s, size_t n, struct line *l)
+{
+    memset(l, 0, sizeof *l);
+    bool alone;
+    for (size_t begin, end = 0; (end = dg_word_next(s, n, end, &begin, &alone)) > 0;)
+        add_word(l, start_of(s + begin, end - begin), 0);
+}
+
+static bool has(struct line *l, uint64_t hash)
+{
+    return *slot_of(l, hash | 1) != 0;
+}
+
+struct dg_relation_pair dg_relation_of_pair(
+    const struct dg_dictionary_index *words, const struct dg_pair *p)
+{
+    struct line starts, alike;
+    struct dg_relation_pair out = {0};
+    bool alone;
+    read_starts(p->target, p->target_len, &starts);
+    read_line(NULL, p->target, p->target_len, &alike);
+    for (size_t begin, end = 0;
+         (end = dg_word_next(p->source, p->source_len, end, &begin, &alone)) > 0;) {
+        struct dg_dictionary_entry e;
+        const char *s = p->source + begin;
+        const size_t n = end - begin;
+        if (n < LEAST_LETTERS)
+            continue;
+        const bool same = has(&alike, dg_hash64(s, n)),
+                   known = dg_dictionary_index_find(words, s, n, &e);
+        out.known += same || known;
+        out.found += same || (known && has(&starts, start_of(e.target, e.target_len)));
+    }
+    return out;
+}
+
 void dg_relation_counts(const struct dg_relation *r, struct dg_relation_counts *out)
 {
     *out = r->counts;

@@ -21,6 +21,17 @@ void dg_relation_free(struct dg_relation *r); /* NULL is fine */
 void dg_relation_add(struct dg_relation *r, const struct dg_pair *p);
 void dg_relation_counts(const struct dg_relation *r, struct dg_relation_counts *out);
 
+/* One pair by itself: its source words that have a translation in the dictionary or are in the
+ * target as they are, and those of them whose translation, by how it begins, is there. Any
+ * thread. */
+struct dg_relation_pair {
+    uint32_t known, found;
+};
+struct dg_relation_pair dg_relation_of_pair(
+    const struct dg_dictionary_index *words, const struct dg_pair *p);
+/* Fewer known words say nothing about a pair. */
+enum { DG_RELATION_LEAST_KNOWN = 3 };
+
 /* What the counts say. DG_RELATION_UNKNOWN: too little was found to tell. */
 enum dg_relation_kind {
     DG_RELATION_UNKNOWN,

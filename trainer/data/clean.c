@@ -9,7 +9,7 @@
 
 static const char *const names[DG_N_DROPS] = {"kept", "not_utf8", "control_characters", "empty",
     "too_short", "too_long", "length_ratio", "identical", "no_letters", "language", "overlap",
-    "near_copy", "duplicate", "too_many_tokens", "token_ratio", "weight_zero"};
+    "near_copy", "duplicate", "unrelated", "too_many_tokens", "token_ratio", "weight_zero"};
 
 const char *dg_drop_name(enum dg_drop why)
 {

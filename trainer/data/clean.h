@@ -25,6 +25,7 @@ enum dg_drop {
     DG_DROP_OVERLAP,   /* with dev, test, held_out */
     DG_DROP_NEAR_COPY, /* of one of those */
     DG_DROP_DUPLICATE,
+    DG_DROP_UNRELATED,   /* min_relation */
     DG_DROP_TOKENS,      /* max_tokens */
     DG_DROP_TOKEN_RATIO, /* max_token_ratio */
     DG_DROP_WEIGHT,      /* weight 0 */

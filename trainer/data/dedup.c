@@ -115,6 +115,11 @@ bool dg_dedup_seen(const struct dg_dedup *d, uint64_t item)
     return d->seen[item / 8] >> (item % 8) & 1;
 }
 
+void dg_dedup_mark(struct dg_dedup *d, uint64_t item)
+{
+    d->seen[item / 8] |= (unsigned char)(1u << item % 8);
+}
+
 struct dg_hash_set {
     struct dg_hash128 *slots; /* low 0 and high 0: free */
     uint64_t mask, n;

@@ -21,6 +21,9 @@ int dg_dedup_add(struct dg_dedup *d, struct dg_hash128 h, struct dg_error *err);
 int dg_dedup_finish(struct dg_dedup *d, struct dg_error *err);
 bool dg_dedup_seen(const struct dg_dedup *d, uint64_t item); /* an earlier item had the same hash */
 
+/* After finish: it counts as seen, too. */
+void dg_dedup_mark(struct dg_dedup *d, uint64_t item);
+
 struct dg_hash_set;
 struct dg_hash_set *dg_hash_set_new(void);
 void dg_hash_set_free(struct dg_hash_set *s); /* NULL is fine */

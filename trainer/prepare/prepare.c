@@ -115,6 +115,7 @@ static void close_job(struct dg_prepare_job *j)
         free(j->domains[i]);
     free(j->domains);
     free(j->characters);
+    free(j->unrelated);
     free(j->counts);
 }
 

@@ -104,8 +104,8 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
         got = dg_pairs_next(j->pairs, &p, err);
         if (got < 0)
             rc = got;
-        else if (got && j->dedup && dg_dedup_seen(j->dedup, b.item))
-            j->counts[p.file].by[DG_DROP_DUPLICATE]++;
+        else if (got && dg_prepare_left_out(j, b.item))
+            j->counts[p.file].by[dg_prepare_left_out(j, b.item)]++;
         else if (got)
             rc = add_pair(&b, &s, &forms, &p, err);
         b.item++;

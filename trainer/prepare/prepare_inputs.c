@@ -52,6 +52,10 @@ static struct dg_json *cleaning_part(const struct dg_recipe *r)
     dg_json_remove(o, "check_relation");
     if (!r->cleaning.near_copies)
         dg_json_remove(o, "near_copies");
+    if (r->cleaning.min_relation > 0)
+        dg_json_set_string(o, "relation_from", DG_DICTIONARY_METHOD);
+    else
+        dg_json_remove(o, "min_relation");
     return o;
 }
 

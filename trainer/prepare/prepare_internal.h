@@ -37,6 +37,7 @@ struct dg_prepare_job {
     struct dg_near_copies *near; /* NULL: not asked for */
     struct dg_pairs *pairs;
     struct dg_dedup *dedup;              /* NULL: duplicates stay */
+    unsigned char *unrelated;            /* a bit an item of pairs; NULL: none was looked at */
     struct dg_dictionary **dictionaries; /* [data.n_pairs]; NULL: not wanted */
     struct dg_vocabulary *vocabulary;
     char **domains; /* [n_domains] labels in the order they came up */
@@ -76,8 +77,13 @@ void dg_prepare_note_example(
     struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2]);
 
 /* prepare_relation.c. Do the lines of each file translate each other? DG_EINVAL says which file's
- * do not. Right after dg_prepare_dictionary. */
+ * do not. Then single pairs that do not, into j->unrelated, where the recipe wants that. Right
+ * after dg_prepare_dictionary. */
 int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err);
+
+/* Why an item of j->pairs is not trained on, after the passes above: DG_KEEP, DG_DROP_DUPLICATE,
+ * DG_DROP_UNRELATED. */
+enum dg_drop dg_prepare_left_out(const struct dg_prepare_job *j, uint64_t item);
 
 /* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the
  * recipe wants them. */

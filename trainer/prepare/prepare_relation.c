@@ -2,6 +2,7 @@
  * everything after it would be taught wrongly. */
 #include "trainer/prepare/prepare_internal.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "trainer/align/relation.h"
 
@@ -130,10 +131,44 @@ static int check_pair(struct dg_prepare_job *j, uint32_t pair,
     return rc ? rc : got;
 }
 
+static bool is_unrelated(const struct dg_prepare_job *j, const struct dg_dictionary_index *index,
+    const struct dg_pair *p)
+{
+    const struct dg_relation_pair got = dg_relation_of_pair(index, p);
+    return got.known >= DG_RELATION_LEAST_KNOWN &&
+           (double)got.found < j->r->cleaning.min_relation * (double)got.known;
+}
+
+/* The single pairs of one pair of languages that do not translate each other. */
+static int find_unrelated(struct dg_prepare_job *j, uint32_t pair,
+    const struct dg_dictionary_index *index, struct dg_error *err)
+{
+    struct dg_pair p;
+    const uint64_t n = dg_pairs_count(j->pairs);
+    if (!j->unrelated)
+        j->unrelated = dg_alloc((size_t)(n / 8 + 1), 1, "unrelated pairs");
+    int got = 0, rc = dg_pairs_rewind(j->pairs, err);
+    for (uint64_t item = 0; !rc && (got = dg_pairs_next(j->pairs, &p, err)) > 0; item++) {
+        if (p.pair != pair || dg_prepare_left_out(j, item) || !is_unrelated(j, index, &p))
+            continue;
+        j->unrelated[item / 8] |= (unsigned char)(1u << item % 8);
+        if (j->dedup) /* the vocabulary is not trained on it either */
+            dg_dedup_mark(j->dedup, item);
+    }
+    return rc ? rc : got;
+}
+
+enum dg_drop dg_prepare_left_out(const struct dg_prepare_job *j, uint64_t item)
+{
+    if (j->unrelated && j->unrelated[item / 8] >> item % 8 & 1)
+        return DG_DROP_UNRELATED;
+    return j->dedup && dg_dedup_seen(j->dedup, item) ? DG_DROP_DUPLICATE : DG_KEEP;
+}
+
 int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err)
 {
     int rc = 0;
-    if (!j->r->cleaning.check_relation)
+    if (!j->r->cleaning.check_relation && j->r->cleaning.min_relation <= 0)
         return 0;
     dg_progress_draw(&j->progress, "checking that lines belong together");
     for (uint32_t i = 0; i < j->r->data.n_pairs && !rc; i++) {
@@ -144,8 +179,10 @@ int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err)
             rc = learn(j, i, &own, err);
         if (!rc)
             rc = dg_dictionary_index_open(own ? own : j->dictionaries[i], &index, err);
-        if (!rc)
+        if (!rc && j->r->cleaning.check_relation)
             rc = check_pair(j, i, index, err);
+        if (!rc && j->r->cleaning.min_relation > 0)
+            rc = find_unrelated(j, i, index, err);
         dg_dictionary_index_close(index);
         dg_dictionary_close(own);
     }

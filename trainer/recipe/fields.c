@@ -72,6 +72,7 @@ static const struct dg_field cleaning_rows[] = {
     {"language_check", YES_NO(cleaning.language_check), .fallback = "true"},
     {"max_dropped", REAL(cleaning.max_dropped, 0, 1), .fallback = "0.2"},
     {"check_relation", YES_NO(cleaning.check_relation), .fallback = "true"},
+    {"min_relation", REAL(cleaning.min_relation, 0, 1), .fallback = "0"},
 };
 
 static const struct dg_field variants_rows[] = {

@@ -98,6 +98,8 @@ struct dg_recipe_cleaning {
     /* largest share of a file's pairs dropped for faults: above it nothing is prepared; 1: off */
     double max_dropped;
     bool check_relation; /* refuse files whose lines do not translate each other */
+    /* least share of a pair's known words that find their translation; 0 off */
+    double min_relation;
 };
 
 /* Shares of the pairs that come in another form, too (trainer/align/variants.h). */

@@ -1,0 +1,81 @@
+"""cleaning.min_relation: single pairs whose sides share nothing by a dictionary of the same pairs are dropped and counted. Simple
+sentences of real words, each many times, so that their translations can be learned; every twentieth with another one's."""
+import json
+import random
+
+import pytest
+
+from real_pairs import prepare, recipe
+
+NOUNS = {"teacher": "Lehrer", "farmer": "Bauer", "doctor": "Arzt", "painter": "Maler", "driver": "Fahrer", "singer": "Sänger",
+         "baker": "Bäcker", "hunter": "Jäger", "judge": "Richter", "soldier": "Soldat"}
+VERBS = {"sleeps": "schläft", "reads": "liest", "writes": "schreibt", "laughs": "lacht", "waits": "wartet", "dances": "tanzt",
+         "drinks": "trinkt", "swims": "schwimmt"}
+PLACES = {"garden": "Garten", "kitchen": "Küche", "forest": "Wald", "church": "Kirche", "school": "Schule", "hotel": "Hotel",
+          "harbour": "Hafen", "village": "Dorf"}
+TIMES = {"today": "heute", "tomorrow": "morgen", "always": "immer", "never": "niemals", "often": "häufig", "slowly": "langsam"}
+N = 800
+
+
+def sentences():
+    """N different pairs, with the words of each."""
+    every = [(n, v, p, t) for n in NOUNS for v in VERBS for p in PLACES for t in TIMES]
+    chosen = random.Random(5).sample(every, N)
+    return chosen, [f"The {n} {v} {t} near the {p}." for n, v, p, t in chosen], \
+        [f"{NOUNS[n]} {VERBS[v]} {TIMES[t]} bei {PLACES[p]}." for n, v, p, t in chosen]
+
+
+def mixed():
+    """Sources, targets of which every twentieth is another's that shares no word, and which those are."""
+    words, en, de = sentences()
+    out, wrong = list(de), set()
+    for i in range(0, N, 20):
+        other = next(k for k in range(i + 1, N) if not set(words[i]) & set(words[k]))
+        out[i], wrong = de[other], wrong | {i}
+    return en, out, wrong
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("relation")
+    _, en, de = sentences()
+    for name, target in (("right", de), ("mixed", mixed()[1])):
+        for side, text in (("en", en), ("de", target)):
+            (folder / f"{name}.{side}").write_text("".join(x + "\n" for x in text), encoding="utf-8")
+    return folder
+
+
+def prepared(folder, name, both=False, **cleaning):
+    files = [{"source": f"{name}.en", "target": f"{name}.de"}]
+    pair = {"source_lang": "en", "target_lang": "de", "train": files, "both_directions": both}
+    path = recipe(folder, data={"pairs": [pair]}, cleaning=cleaning)
+    out = folder / f"out-{len(list(folder.iterdir()))}"
+    table = " ".join(prepare(path, out).split())
+    manifest = json.loads((out / "prepared.json").read_text())
+    total = manifest["counts"]["total"]
+    return total["kept"], total["dropped"]["unrelated"], table, manifest
+
+
+def test_off_by_default(folder):
+    kept, unrelated, table, manifest = prepared(folder, "mixed")
+    assert (kept, unrelated) == (N, 0) and "unrelated" not in table
+    assert "min_relation" not in manifest["recipe"]["cleaning"], "data prepared before it stays as it is"
+
+
+def test_right_pairs_stay(folder):
+    assert prepared(folder, "right", min_relation=0.01)[:2] == (N, 0)
+
+
+@pytest.mark.parametrize("deduplicate", [True, False])
+@pytest.mark.parametrize("both", [True, False])
+def test_wrong_pairs_are_dropped_and_counted(folder, deduplicate, both):
+    wrong = len(mixed()[2])
+    kept, unrelated, table, manifest = prepared(folder, "mixed", both, min_relation=0.01, deduplicate=deduplicate)
+    assert unrelated == wrong == 40 and kept == N - wrong
+    assert f"unrelated {wrong} 5.00 %" in table
+    train = next(s for s in manifest["sets"] if s["name"] == "train")
+    assert sum(s["sentences"] for s in train["shards"]) == (N - wrong) * (2 if both else 1)
+
+
+def test_without_the_check_of_whole_files(folder):
+    assert prepared(folder, "mixed", min_relation=0.5, check_relation=False)[1] == 40
