@@ -125,7 +125,7 @@ static bool step_attention(
 }
 
 /* Training's calls in 16 bits, over packed rows of heads whose size has a kernel on tensor cores
- * (attention_fwd_mma.cu, attention_mma_grad.cu), all rows at 16-byte boundaries.
+ * (attention_fwd_mma.cu, attention_bwd_mma.cu), all rows at 16-byte boundaries.
  * DRAGOMAN_DEBUG=cuda-plain-attention sends none there. */
 static bool aligned(const struct dg_cuda *cu, struct dg_rows r)
 {

@@ -165,7 +165,7 @@ size_t dg_cuda_query_rows(const struct dg_attention *op);
 bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attention *op,
     const struct dg_rows *rows, size_t n_rows);
 
-/* Backward of attention, with its guide (attention_train.c). */
+/* Backward of attention, with its guide (attention_bwd.c). */
 int dg_cuda_attention_backward(
     struct dg_cuda *cu, const struct dg_attention_grad *g, struct dg_error *err);
 

@@ -34,14 +34,14 @@ int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k);
 
 /* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. y only for ReLU. out[N] += its sum over M
  * (NULL: not wanted); parts: scratch of dg_column_parts(M) * N floats. */
-struct dg_k_act_grad {
+struct dg_k_act_bwd {
     struct dg_k_rows dy, y, pre;
     float *out, *parts; /* [N]; [dg_column_parts(M),N] */
     enum dg_act act;
     struct dg_k_drop drop;
     size_t M, N;
 };
-int dg_launch_act_grad(cudaStream_t stream, const struct dg_k_act_grad *k);
+int dg_launch_act_bwd(cudaStream_t stream, const struct dg_k_act_bwd *k);
 
 /* out[N] += sum over M of x[M,N] * (by[M,N] or 1). parts: scratch of dg_column_parts(M) * N
  * floats. */
@@ -54,14 +54,14 @@ int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k);
 
 /* dx, dr of y = LayerNorm(r + drop(x)) * gain + bias; dgain[D] += sum over M of dy xhat, dbias[D]
  * += sum over M of dy. parts: scratch of 2 * dg_column_parts(M) * D floats. */
-struct dg_k_norm_grad {
+struct dg_k_norm_bwd {
     struct dg_k_rows dy, xhat, rstd, dx, dr;
     const float *gain;            /* [D] */
     float *dgain, *dbias, *parts; /* [D]; [D]; [2,dg_column_parts(M),D] */
     struct dg_k_drop drop;
     size_t M, D;
 };
-int dg_launch_norm_grad(cudaStream_t stream, const struct dg_k_norm_grad *k);
+int dg_launch_norm_bwd(cudaStream_t stream, const struct dg_k_norm_bwd *k);
 
 /* Rows of the table that the batch looked up, each once: order[first[i] .. first[i+1]) are the rows
  * of dy that looked up id[i], in order. table[id[i]] += scale * sum of drop(dy rows). */
@@ -106,7 +106,7 @@ struct dg_k_guide {
 
 /* Backward of attention. ds: scratch [H,n_q,n_k] per piece, laid out as the probabilities are. The
  * first pass takes query tiles and writes ds and dq; the second takes key tiles. */
-struct dg_k_attention_grad {
+struct dg_k_attention_bwd {
     struct dg_k_attention a; /* as it went forward, probs filled; tiles of queries */
     struct dg_k_rows dout, dq, dk, dv;
     float *ds;                         /* [H,n_q,n_k] of each piece */
@@ -115,11 +115,11 @@ struct dg_k_attention_grad {
     struct dg_k_guide guide;
 };
 /* Rows of a tile whose results are `width` wide. */
-uint32_t dg_attention_grad_rows(uint32_t width);
-int dg_launch_attention_grad(cudaStream_t stream, const struct dg_k_attention_grad *k);
+uint32_t dg_attention_bwd_rows(uint32_t width);
+int dg_launch_attention_bwd(cudaStream_t stream, const struct dg_k_attention_bwd *k);
 /* The same on tensor cores, in tiles of dg_attention_mma_rows; ds then has the activations'
  * type. */
-int dg_launch_attention_mma_grad(cudaStream_t stream, const struct dg_k_attention_grad *k);
+int dg_launch_attention_bwd_mma(cudaStream_t stream, const struct dg_k_attention_bwd *k);
 
 /* out[n] = parts[0] + parts[1] + ... for up to 8 parts. */
 enum { DG_SUM_PARTS = 8 };

@@ -26,7 +26,7 @@ static void act_backward(
     struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M, size_t N, float *parts)
 {
     const struct dg_linear *op = g->op;
-    struct dg_k_act_grad k = {.dy = dg_k_rows_of(g->dy),
+    struct dg_k_act_bwd k = {.dy = dg_k_rows_of(g->dy),
         .out = g->dbias ? g->dbias->floats : NULL,
         .parts = parts,
         .act = op->act,
@@ -39,7 +39,7 @@ static void act_backward(
     else if (op->act != DG_ACT_NONE)
         k.pre = dg_k_rows_of(op->pre);
     k.drop = dg_cuda_drop(cu, op->drop, M);
-    dg_cuda_ok(cu, dg_launch_act_grad(cu->stream, &k), "the activation's backward");
+    dg_cuda_ok(cu, dg_launch_act_bwd(cu->stream, &k), "the activation's backward");
 }
 
 static void bias_backward(
@@ -103,7 +103,7 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
     struct dg_cuda *cu = device(t);
     if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
         return;
-    struct dg_k_norm_grad k = {.dy = dg_k_rows_of(g->dy),
+    struct dg_k_norm_bwd k = {.dy = dg_k_rows_of(g->dy),
         .xhat = dg_k_rows_of(g->op->xhat),
         .rstd = dg_k_rows_of(g->op->rstd),
         .dx = dg_k_rows_of(g->dx),
@@ -117,7 +117,7 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
     if (!k.parts)
         return;
     k.drop = dg_cuda_drop(cu, g->op->drop, M);
-    dg_cuda_ok(cu, dg_launch_norm_grad(cu->stream, &k), "LayerNorm's backward");
+    dg_cuda_ok(cu, dg_launch_norm_bwd(cu->stream, &k), "LayerNorm's backward");
 }
 
 static int attention_backward(

@@ -35,7 +35,7 @@ static struct needs count(const struct dg_cuda *cu, const struct dg_attention_gr
         dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){g->q, g->dout, g->dq, g->dk, g->dv}, 5);
     struct needs n = {.mma = mma,
         .rows = mma ? dg_attention_mma_rows()
-                    : dg_attention_grad_rows(op->Dk > op->Dv ? op->Dk : op->Dv),
+                    : dg_attention_bwd_rows(op->Dk > op->Dv ? op->Dk : op->Dv),
         .M = dg_cuda_query_rows(op),
         .links = g->guide ? g->guide->first[op->n_segs] : 0};
     for (size_t i = 0; i < op->n_segs; i++) {
@@ -101,7 +101,7 @@ int dg_cuda_attention_backward(
 {
     const struct dg_attention *op = g->op;
     const struct needs n = count(cu, g);
-    struct dg_k_attention_grad k = {.dout = dg_k_rows_of(g->dout),
+    struct dg_k_attention_bwd k = {.dout = dg_k_rows_of(g->dout),
         .dq = dg_k_rows_of(g->dq),
         .dk = dg_k_rows_of(g->dk),
         .dv = dg_k_rows_of(g->dv)};
@@ -124,8 +124,8 @@ int dg_cuda_attention_backward(
         send_guide(cu, g, &n, &k.guide);
     }
     dg_cuda_ok(cu,
-        n.mma ? dg_launch_attention_mma_grad(cu->stream, &k)
-              : dg_launch_attention_grad(cu->stream, &k),
+        n.mma ? dg_launch_attention_bwd_mma(cu->stream, &k)
+              : dg_launch_attention_bwd(cu->stream, &k),
         "attention's backward");
     if (n.links)
         read_guide(cu, g, &n, k.guide.loss, losses);

@@ -1,18 +1,19 @@
 /* Backward of attention on tensor cores, for the calls that attention_mma.c chooses; the formulas
- * are attention_grad.cu's, and so are the two kernels: `down` takes ROWS queries of one head, a
- * warp 16, and writes dS to scratch and dq; `across` takes ROWS keys and sums dk and dv over the
- * queries. Every sum has one owner and one order.
- * Operands have 16 bits: probabilities as they were stored, rounded again behind dropout, and dS
- * LIFT times as large and without attention's scale, both of which dq and dk get at the end in
- * fp32: so fp16 does not lose more of a small dS than it has lost of dO. Sums are fp32. A piece of
- * up to KEYS keys is walked once by `down`, a longer one twice, first for the sums of P dP. */
-#include "kernels/cuda/attention_grad.cuh"
+ * are attention_bwd.cu's, and so are the two kernels: `attention_bwd_dq` takes ROWS queries of one
+ * head, a warp 16, and writes dS to scratch and dq; `attention_bwd_dkv` takes ROWS keys and sums dk
+ * and dv over the queries. Every sum has one owner and one order. Operands have 16 bits:
+ * probabilities as they were stored, rounded again behind dropout, and dS LIFT times as large and
+ * without attention's scale, both of which dq and dk get at the end in fp32: so fp16 does not lose
+ * more of a small dS than it has lost of dO. Sums are fp32. A piece of up to KEYS keys is walked
+ * once by `attention_bwd_dq`, a longer one twice, first for the sums of P dP. */
+#include "kernels/cuda/attention_bwd.cuh"
 #include "kernels/cuda/mma.cuh"
 
 #include <math.h>
 
 static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64,
-                      QUERIES = 32, WIDE = ROWS + DG_PAD; /* of a row of weights in `across` */
+                      QUERIES = 32,
+                      WIDE = ROWS + DG_PAD; /* of a row of weights in `attention_bwd_dkv` */
 static const float LIFT = 16;
 
 /* A lane's two queries, g and g + 8 of its warp's. */
@@ -94,7 +95,7 @@ static __device__ __forceinline__ void weight_grads(float (&dp)[KEYS / 8][4],
 
 /* The guide's gradients of the warp's n queries from i0: extra[16,KEYS], which is the warp's own.
  * Links in their order. */
-static __device__ void guide_chunk(const struct dg_k_attention_grad &g, const struct place &p,
+static __device__ void guide_chunk(const struct dg_k_attention_bwd &g, const struct place &p,
     uint32_t i0, uint32_t n, uint32_t j0, float *extra)
 {
     const uint32_t lane = threadIdx.x % DG_WARP;
@@ -115,7 +116,7 @@ static __device__ void guide_chunk(const struct dg_k_attention_grad &g, const st
 }
 
 static __device__ void guide_loss(
-    const struct dg_k_attention_grad &g, const struct place &p, uint32_t i)
+    const struct dg_k_attention_bwd &g, const struct place &p, uint32_t i)
 {
     const struct dg_k_links l = g.guide.rows[p.seg.q0 + i];
     double loss = 0;
@@ -181,7 +182,8 @@ static __device__ __forceinline__ void add_keys(float (&dq)[D / 8][4],
 
 /* GUIDED: some head has a guide. Registers are for the calls without. */
 template <typename T, uint32_t D, bool GUIDED>
-static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8) down(struct dg_k_attention_grad g)
+static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8)
+    attention_bwd_dq(struct dg_k_attention_bwd g)
 {
     DG_SHARED_BYTES(bytes);
     const struct dg_k_attention &a = g.a;
@@ -240,7 +242,7 @@ static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8) down(struct dg
 /* Of QUERIES queries from i0, n of which there are: probabilities as dropout left them, and dS, for
  * the tile's keys: [QUERIES,WIDE]. */
 template <typename T>
-static __device__ __forceinline__ void load_weights(const struct dg_k_attention_grad &g,
+static __device__ __forceinline__ void load_weights(const struct dg_k_attention_bwd &g,
     const struct place &p, uint32_t i0, uint32_t n, T *kept, T *ds)
 {
     const uint32_t lane = threadIdx.x % DG_WARP, j = p.first + lane, BATCH = 4;
@@ -280,7 +282,7 @@ static __device__ __forceinline__ void add_rows(
 }
 
 template <typename T, uint32_t D>
-static __global__ void __launch_bounds__(THREADS, 8) across(struct dg_k_attention_grad g)
+static __global__ void __launch_bounds__(THREADS, 8) attention_bwd_dkv(struct dg_k_attention_bwd g)
 {
     DG_SHARED_BYTES(bytes);
     const struct dg_k_attention &a = g.a;
@@ -319,22 +321,21 @@ static __global__ void __launch_bounds__(THREADS, 8) across(struct dg_k_attentio
 }
 
 template <typename T, uint32_t D>
-static int launch(cudaStream_t stream, const struct dg_k_attention_grad *k)
+static int launch(cudaStream_t stream, const struct dg_k_attention_bwd *k)
 {
     const size_t row = (D + DG_PAD) * sizeof(T), extra = ROWS * KEYS * sizeof(float),
                  bytes = (ROWS + 2 * KEYS) * row + ROWS * (KEYS + DG_PAD) * sizeof(T),
                  bytes2 = 2 * QUERIES * (row + WIDE * sizeof(T));
     const dim3 grid(k->a.n_tiles, k->a.H);
     if (k->guide.rows)
-        DG_LAUNCH((down<T, D, true>), grid, THREADS, bytes + extra, stream, *k);
+        DG_LAUNCH((attention_bwd_dq<T, D, true>), grid, THREADS, bytes + extra, stream, *k);
     else
-        DG_LAUNCH((down<T, D, false>), grid, THREADS, bytes, stream, *k);
-    DG_LAUNCH((across<T, D>), dim3(k->n_key_tiles, k->a.H), THREADS, bytes2, stream, *k);
+        DG_LAUNCH((attention_bwd_dq<T, D, false>), grid, THREADS, bytes, stream, *k);
+    DG_LAUNCH((attention_bwd_dkv<T, D>), dim3(k->n_key_tiles, k->a.H), THREADS, bytes2, stream, *k);
     return cudaGetLastError();
 }
 
-extern "C" int dg_launch_attention_mma_grad(
-    cudaStream_t stream, const struct dg_k_attention_grad *k)
+extern "C" int dg_launch_attention_bwd_mma(cudaStream_t stream, const struct dg_k_attention_bwd *k)
 {
     const bool wide = k->a.Dk == 64;
     if (k->a.q.type == DG_F16)

@@ -1,17 +1,18 @@
 /* Backward of attention over packed rows. With A = drop(P), P = softmax(S), S = q k^T scale:
  * dA = dO v^T, dP = drop(dA), dS = P (dP - sum_j P dP) scale, dq = dS k, dk = dS^T q, dv = A^T dO.
  * Guided heads add their guide's gradient to dP (struct dg_guide).
- * Two kernels, so that every sum has one owner and one order: `down` takes a tile of queries of one
- * head, writes dS to scratch and dq; `across` takes a tile of keys and sums dk and dv over the
- * queries. Chunks of the other side go through shared memory, CHUNK rows at a time. */
-#include "kernels/cuda/attention_grad.cuh"
+ * Two kernels, so that every sum has one owner and one order: `attention_bwd_dq` takes a tile of
+ * queries of one head, writes dS to scratch and dq; `attention_bwd_dkv` takes a tile of keys and
+ * sums dk and dv over the queries. Chunks of the other side go through shared memory, CHUNK rows at
+ * a time. */
+#include "kernels/cuda/attention_bwd.cuh"
 
 #include <math.h>
 
 static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP, ITEMS = 8, MOST = 16, CHUNK = 32;
 
 /* Rows of a tile, ITEMS results a thread; wider heads take fewer rows. */
-extern "C" uint32_t dg_attention_grad_rows(uint32_t width)
+extern "C" uint32_t dg_attention_bwd_rows(uint32_t width)
 {
     const uint32_t n = THREADS * ITEMS / width;
     return n < 1 ? 1 : n < MOST ? n : MOST;
@@ -37,7 +38,7 @@ static __device__ __forceinline__ float masked(
 
 /* The guide's share of query i's dP, link after link, and of its sum of P dP; its loss once. */
 static __device__ void guide_query(
-    const struct dg_k_attention_grad &g, const struct place &p, uint32_t i, float *row_sum)
+    const struct dg_k_attention_bwd &g, const struct place &p, uint32_t i, float *row_sum)
 {
     const struct dg_k_links l = g.guide.rows[p.seg.q0 + i];
     double loss = 0;
@@ -56,7 +57,7 @@ static __device__ void guide_query(
         g.guide.loss[p.seg.q0 + i] = loss / l.n;
 }
 
-static __global__ void __launch_bounds__(THREADS) down(struct dg_k_attention_grad g)
+static __global__ void __launch_bounds__(THREADS) attention_bwd_dq(struct dg_k_attention_bwd g)
 {
     DG_SHARED_BYTES(bytes);
     __shared__ float row_sum[MOST];
@@ -133,7 +134,7 @@ static __global__ void __launch_bounds__(THREADS) down(struct dg_k_attention_gra
 }
 
 /* One of dk (weights dS, rows q) and dv (weights A, rows dO): out[j,:] = sum_i w[i,j] x[i,:]. */
-static __device__ void gather(const struct dg_k_attention_grad &g, const struct place &p,
+static __device__ void gather(const struct dg_k_attention_bwd &g, const struct place &p,
     const struct dg_k_rows &x, uint32_t width, bool values, const struct dg_k_rows &out,
     float *rows, float *w)
 {
@@ -173,7 +174,7 @@ static __device__ void gather(const struct dg_k_attention_grad &g, const struct 
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) across(struct dg_k_attention_grad g)
+static __global__ void __launch_bounds__(THREADS) attention_bwd_dkv(struct dg_k_attention_bwd g)
 {
     DG_SHARED_BYTES(bytes);
     const struct dg_k_attention a = g.a;
@@ -185,7 +186,7 @@ static __global__ void __launch_bounds__(THREADS) across(struct dg_k_attention_g
     gather(g, p, g.dout, a.Dv, true, g.dv, rows, w);
 }
 
-extern "C" int dg_launch_attention_grad(cudaStream_t stream, const struct dg_k_attention_grad *k)
+extern "C" int dg_launch_attention_bwd(cudaStream_t stream, const struct dg_k_attention_bwd *k)
 {
     const struct dg_k_attention *a = &k->a;
     const uint32_t wide = (a->Dk > a->Dv ? a->Dk : a->Dv) | 1;
@@ -195,12 +196,12 @@ extern "C" int dg_launch_attention_grad(cudaStream_t stream, const struct dg_k_a
                  bytes2 = ((size_t)CHUNK * wide + CHUNK * MOST) * sizeof(float);
     if (wide > THREADS * ITEMS)
         return cudaErrorInvalidValue;
-    int rc = dg_allow_shared((const void *)down, bytes);
+    int rc = dg_allow_shared((const void *)attention_bwd_dq, bytes);
     if (!rc)
-        rc = dg_allow_shared((const void *)across, bytes2);
+        rc = dg_allow_shared((const void *)attention_bwd_dkv, bytes2);
     if (rc)
         return rc;
-    DG_LAUNCH(down, dim3(a->n_tiles, a->H), THREADS, bytes, stream, *k);
-    DG_LAUNCH(across, dim3(k->n_key_tiles, a->H), THREADS, bytes2, stream, *k);
+    DG_LAUNCH(attention_bwd_dq, dim3(a->n_tiles, a->H), THREADS, bytes, stream, *k);
+    DG_LAUNCH(attention_bwd_dkv, dim3(k->n_key_tiles, a->H), THREADS, bytes2, stream, *k);
     return cudaGetLastError();
 }

@@ -46,7 +46,7 @@ static __device__ __forceinline__ float through(enum dg_act act, float g, float 
 
 /* Also the sums of the strip's columns, where they are wanted. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) act_grad(struct dg_k_act_grad k)
+static __global__ void __launch_bounds__(THREADS) act_bwd(struct dg_k_act_bwd k)
 {
     const struct place at = place_of(k.M, k.N);
     const struct dg_k_rows seen = k.act == DG_ACT_RELU ? k.y : k.pre;
@@ -190,12 +190,12 @@ extern "C" int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k
     return cudaGetLastError();
 }
 
-extern "C" int dg_launch_act_grad(cudaStream_t stream, const struct dg_k_act_grad *k)
+extern "C" int dg_launch_act_bwd(cudaStream_t stream, const struct dg_k_act_bwd *k)
 {
     const struct dg_k_totals totals = {k->parts, {k->out}, 1, dg_column_parts(k->M), k->N};
     const bool one = dg_one_type(k->dy, k->y) && dg_one_type(k->dy, k->pre);
     DG_TYPED_OR_ANY(
-        one, k->dy.type, DG_LAUNCH(act_grad<T>, places(k->M, k->N), THREADS, 0, stream, *k));
+        one, k->dy.type, DG_LAUNCH(act_bwd<T>, places(k->M, k->N), THREADS, 0, stream, *k));
     const int rc = cudaGetLastError();
     return rc || !k->out ? rc : dg_launch_totals(stream, &totals);
 }

@@ -1,7 +1,7 @@
-/* What both of attention's backwards share, the plain one (attention_grad.cu) and tensor cores'
- * (attention_mma_grad.cu): a block's place, and a guide's loss (struct dg_guide). */
-#ifndef DG_KERNELS_CUDA_ATTENTION_GRAD_CUH
-#define DG_KERNELS_CUDA_ATTENTION_GRAD_CUH
+/* What both of attention's backwards share, the plain one (attention_bwd.cu) and tensor cores'
+ * (attention_bwd_mma.cu): a block's place, and a guide's loss (struct dg_guide). */
+#ifndef DG_KERNELS_CUDA_ATTENTION_BWD_CUH
+#define DG_KERNELS_CUDA_ATTENTION_BWD_CUH
 
 #include "kernels/cuda/attention_tile.cuh"
 #include "kernels/cuda/launch_train.h"
@@ -36,7 +36,7 @@ static __device__ __forceinline__ bool dg_guided(const struct dg_k_guide &guide,
 /* Mean of the guided heads' probabilities of query i for key j, as kernels/cpu/train/guide.c takes
  * it. */
 static __device__ float dg_guided_mean(
-    const struct dg_k_attention_grad &g, const struct dg_k_seg &s, uint32_t i, uint32_t j)
+    const struct dg_k_attention_bwd &g, const struct dg_k_seg &s, uint32_t i, uint32_t j)
 {
     const size_t matrix = (size_t)s.n_q * s.n_k,
                  at = s.probs + g.guide.head * matrix + (size_t)i * s.n_k + j;

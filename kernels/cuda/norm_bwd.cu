@@ -10,7 +10,7 @@
 static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP;
 enum { HELD = 32 }; /* elements a lane holds */
 
-static __device__ __forceinline__ uint32_t key_of(const struct dg_k_norm_grad &k, size_t m)
+static __device__ __forceinline__ uint32_t key_of(const struct dg_k_norm_bwd &k, size_t m)
 {
     return k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
 }
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void put_part(const float (&mine)[N], uint32_t
 /* dr = dv and dx = its part that dropout let through, a lane's elements of row m. */
 template <typename T, int N>
 static __device__ __forceinline__ void put_row(
-    const struct dg_k_norm_grad &k, size_t m, uint32_t key, uint32_t lane, const float (&dv)[N])
+    const struct dg_k_norm_bwd &k, size_t m, uint32_t key, uint32_t lane, const float (&dv)[N])
 {
     const uint32_t D = (uint32_t)k.D;
 #pragma unroll
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void put_row(
 
 /* A block a strip. N: elements a lane holds. dr may be dy: a lane has read what it writes. */
 template <typename T, int N>
-static __global__ void __launch_bounds__(THREADS) norm_grad(struct dg_k_norm_grad k)
+static __global__ void __launch_bounds__(THREADS) norm_bwd(struct dg_k_norm_bwd k)
 {
     const uint32_t lane = threadIdx.x % DG_WARP, D = (uint32_t)k.D;
     const size_t m0 = (size_t)blockIdx.x * DG_STRIP_ROWS,
@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(THREADS) norm_grad(struct dg_k_norm_gra
 }
 
 /* Rows of any length and of any types, without dgain and dbias. */
-static __global__ void norm_grad_any(struct dg_k_norm_grad k)
+static __global__ void norm_bwd_any(struct dg_k_norm_bwd k)
 {
     const uint32_t lane = threadIdx.x % DG_WARP;
     for (size_t m = (size_t)blockIdx.x * WARPS + threadIdx.x / DG_WARP; m < k.M;
@@ -115,7 +115,7 @@ static __global__ void norm_grad_any(struct dg_k_norm_grad k)
 }
 
 /* The sums first: dr may be dy. */
-static int launch_any(cudaStream_t stream, const struct dg_k_norm_grad *k)
+static int launch_any(cudaStream_t stream, const struct dg_k_norm_bwd *k)
 {
     struct dg_k_columns c = {
         .x = k->dy, .by = k->xhat, .out = k->dgain, .parts = k->parts, .M = k->M, .N = k->D};
@@ -123,11 +123,11 @@ static int launch_any(cudaStream_t stream, const struct dg_k_norm_grad *k)
     c.by.p = NULL;
     c.out = k->dbias;
     rc = rc ? rc : dg_launch_columns(stream, &c);
-    DG_LAUNCH(norm_grad_any, dg_blocks(k->M, WARPS), THREADS, 0, stream, *k);
+    DG_LAUNCH(norm_bwd_any, dg_blocks(k->M, WARPS), THREADS, 0, stream, *k);
     return rc ? rc : cudaGetLastError();
 }
 
-extern "C" int dg_launch_norm_grad(cudaStream_t stream, const struct dg_k_norm_grad *k)
+extern "C" int dg_launch_norm_bwd(cudaStream_t stream, const struct dg_k_norm_bwd *k)
 {
     const size_t strips = dg_column_parts(k->M);
     const struct dg_k_totals totals = {k->parts, {k->dgain, k->dbias}, 2, strips, k->D};
@@ -136,10 +136,10 @@ extern "C" int dg_launch_norm_grad(cudaStream_t stream, const struct dg_k_norm_g
         return launch_any(stream, k);
     if (k->D <= DG_WARP * HELD / 2)
         DG_TYPED(k->dy.type,
-            DG_LAUNCH((norm_grad<T, HELD / 2>), (unsigned)strips, THREADS, 0, stream, *k));
+            DG_LAUNCH((norm_bwd<T, HELD / 2>), (unsigned)strips, THREADS, 0, stream, *k));
     else
         DG_TYPED(
-            k->dy.type, DG_LAUNCH((norm_grad<T, HELD>), (unsigned)strips, THREADS, 0, stream, *k));
+            k->dy.type, DG_LAUNCH((norm_bwd<T, HELD>), (unsigned)strips, THREADS, 0, stream, *k));
     const int rc = cudaGetLastError();
     return rc ? rc : dg_launch_totals(stream, &totals);
 }
