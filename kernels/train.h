@@ -58,7 +58,7 @@ struct dg_guide {
     uint32_t head, n_heads;
     /* of the gradient: weight / target pieces of the global batch */
     float scale;
-    /* added to: guided, n_guided */
+    /* added to: guided, n_guided; see dg_train_ops.sums */
     struct dg_loss_sums *sums;
 };
 
@@ -98,10 +98,8 @@ struct dg_loss {
     float epsilon;
     /* of the gradient: 1 / target pieces of the global batch */
     float scale;
-    /* [M,V] scale * (softmax - q); buf NULL: not wanted. The logits themselves, which else are
-     * unspecified afterwards; where dg_train.narrow, rows of another buffer of the backend's
-     * type. */
-    struct dg_rows grad;
+    /* The logits become scale * (softmax - q); else they are unspecified afterwards. */
+    bool gradient;
 };
 
 /* Sums over rows, natural logarithm. */
@@ -169,7 +167,7 @@ struct dg_train_ops {
     int (*attention_backward)(
         struct dg_train *t, const struct dg_attention_grad *op, struct dg_error *err);
     void (*embed_backward)(struct dg_train *t, const struct dg_embed_grad *op, size_t M);
-    /* logits[M,V]; adds to *sums. */
+    /* logits[M,V], of the activations' type; adds to *sums. */
     void (*loss)(struct dg_train *t, const struct dg_loss *op, struct dg_rows logits, size_t M,
         struct dg_loss_sums *sums);
     /* x[M,D]; adds to *sums. NULL: linear, loss and linear_backward do it. DG_ENOMEM. */
@@ -187,8 +185,12 @@ struct dg_train_ops {
     /* out[n] = parts[0][n] + parts[1][n] + ...: in this order; out may be any of the parts. */
     void (*sum)(
         struct dg_train *t, const float *const *parts, size_t n_parts, float *out, size_t n);
-    /* Sum of squares in double. */
+    /* Sum of squares in double. A device's `sums` come with it, in one copy. */
     double (*square_sum)(struct dg_train *t, const float *x, size_t n);
+    /* The numbers of the losses and guides since the last call, which a device keeps until then:
+     * added to *sums; NULL: forgotten. Waits, but not where square_sum was the last op. NULL: ops
+     * have added them to their own callers' sums (dg_train_sums). */
+    void (*sums)(struct dg_train *t, struct dg_loss_sums *sums);
     void (*adam)(struct dg_train *t, const struct dg_adam *op, size_t n);
     /* before its backend; NULL is fine */
     void (*close)(struct dg_train *t);
@@ -198,10 +200,13 @@ struct dg_train {
     const struct dg_train_ops *ops;
     /* borrowed */
     struct dg_backend *be;
-    /* Activations take fewer bits than logits, and products read a gradient of their type alone:
-     * the loss's gradient goes to rows of its own. */
-    bool narrow;
 };
+
+static inline void dg_train_sums(struct dg_train *t, struct dg_loss_sums *sums)
+{
+    if (t->ops->sums)
+        t->ops->sums(t, sums);
+}
 
 /* Training on a CPU backend: its products become the trainer's (kernels/cpu/train/gemm_train.h), in
  * the type that dg_cpu_set_products has set, which the backend's name then says. Close before the

@@ -168,6 +168,7 @@ static int update(struct bench *b, uint64_t step, struct dg_error *err)
     b->train->ops->zero(b->train, b->grads->data, b->grads->n);
     int rc =
         dg_tape_run(b->tape, &b->params->params, &b->grads->params, &b->batch, &o, &b->sums, err);
+    dg_train_sums(b->train, &b->sums);
     b->adam->step = step;
     dg_adam_update(b->adam, b->train,
         &(struct dg_adam_input){1e-4, 1, b->grads->data, b->params->data}, 0, b->params->n);

@@ -1,10 +1,8 @@
-/* Backward of attention: room, lists of pieces and tiles, and the links of a guide, whose loss is
- * read back, so that a guided layer waits for the device. */
+/* Backward of attention: room, lists of pieces and tiles, and the links of a guide. */
 #include "kernels/cuda/internal.h"
 #include "kernels/cuda/launch_train.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 /* Tiles over the keys, as dg_cuda_stage_attention makes them over the queries. */
@@ -77,23 +75,16 @@ static void send_guide(struct dg_cuda *cu, const struct dg_attention_grad *g, co
     k->scale = guide->scale;
 }
 
-/* The losses of the rows that have links, in their order. losses: pinned, [M]. */
-static void read_guide(struct dg_cuda *cu, const struct dg_attention_grad *g, const struct needs *n,
-    const double *on_device, double *losses)
+/* The rows' losses go to the update's sums; how many they are is known here. */
+static void add_guide(struct dg_cuda *cu, const struct dg_guide *guide, size_t n_segs,
+    const struct needs *n, const double *losses)
 {
-    const struct dg_guide *guide = g->guide;
-    dg_cuda_ok(cu,
-        cudaMemcpyAsync(losses, on_device, n->loss_bytes, cudaMemcpyDeviceToHost, cu->stream),
-        "the guide's loss");
-    const bool whole = dg_cuda_wait(cu) && dg_cuda_alive(cu);
-    for (size_t s = 0; s < g->op->n_segs; s++)
-        for (size_t i = guide->first[s]; i < guide->first[s + 1]; i++) {
-            const uint32_t query = guide->links[i].query;
-            if (i > guide->first[s] && guide->links[i - 1].query == query)
-                continue;
-            guide->sums->guided += whole ? losses[g->op->segs[s].q0 + query] : NAN;
-            guide->sums->n_guided++;
-        }
+    const struct dg_k_add_rows k = {losses, &cu->sums->guided, n->M, 1};
+    dg_cuda_ok(cu, dg_launch_add_rows(cu->stream, &k), "the guide's loss");
+    for (size_t s = 0; s < n_segs; s++)
+        for (size_t i = guide->first[s]; i < guide->first[s + 1]; i++)
+            guide->sums->n_guided +=
+                i == guide->first[s] || guide->links[i - 1].query != guide->links[i].query;
 }
 
 int dg_cuda_attention_backward(
@@ -107,10 +98,8 @@ int dg_cuda_attention_backward(
         .dv = dg_k_rows_of(g->dv)};
     if (!n.pairs || !dg_cuda_alive(cu))
         return dg_cuda_status(&cu->base, err);
-    /* Both may wait, and so must come before anything is staged. */
-    double *losses = n.links ? dg_cuda_results(cu, n.loss_bytes) : NULL;
     char *scratch = dg_cuda_scratch(cu, n.ds_bytes + n.loss_bytes);
-    if (!scratch || (n.links && !losses))
+    if (!scratch)
         return dg_error_set(
             err, DG_ENOMEM, "no memory on %s for %zu attention weights", cu->name, n.pairs);
     if (!dg_cuda_stage_attention(
@@ -121,6 +110,8 @@ int dg_cuda_attention_backward(
     k.a.q = dg_k_rows_of(g->q);
     if (n.links) {
         k.guide.loss = (double *)(void *)(scratch + n.ds_bytes);
+        dg_cuda_ok(
+            cu, cudaMemsetAsync(k.guide.loss, 0, n.loss_bytes, cu->stream), "the guide's loss");
         send_guide(cu, g, &n, &k.guide);
     }
     dg_cuda_ok(cu,
@@ -128,6 +119,6 @@ int dg_cuda_attention_backward(
               : dg_launch_attention_bwd(cu->stream, &k),
         "attention's backward");
     if (n.links)
-        read_guide(cu, g, &n, k.guide.loss, losses);
+        add_guide(cu, g->guide, op->n_segs, &n, k.guide.loss);
     return dg_cuda_status(&cu->base, err);
 }

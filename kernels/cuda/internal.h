@@ -72,6 +72,7 @@ struct dg_cuda {
     unsigned gemm_refusals;        /* of what cuBLASLt had chosen: older graphs are worth nothing */
     bool own_products;             /* DRAGOMAN_CUDA_GEMM=own: never the library */
     bool trains, plain_attention;  /* what dg_cuda_attention_is_mma asks */
+    struct dg_k_sums *sums;        /* the trainer's, on the device (train.c) */
     bool host_search;              /* DRAGOMAN_CUDA_STEP=host: no search is opened */
     bool graphs;                   /* steps are recorded, until the driver refuses */
     struct dg_device_search *step; /* the open one, whose lists ops read; else NULL (beam.h) */

@@ -66,6 +66,8 @@ struct dg_k_norm {
 };
 int dg_launch_norm(cudaStream_t stream, const struct dg_k_norm *k);
 
+struct dg_k_sums; /* launch_train.h */
+
 struct dg_k_piece {
     uint32_t q0, n_q;
 };

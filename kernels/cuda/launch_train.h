@@ -76,16 +76,28 @@ struct dg_k_scatter {
 };
 int dg_launch_scatter(cudaStream_t stream, const struct dg_k_scatter *k);
 
-/* One row's part of the sums of struct dg_loss_sums. */
-struct dg_k_row_loss {
-    double smoothed, nll;
-    uint32_t correct, pad;
+/* What an update adds up, on the device until it is read in one copy. */
+struct dg_k_sums {
+    double smoothed, nll, correct; /* DG_LOSS_SUMS of dg_launch_loss, in this order */
+    double guided, squares;
 };
+enum { DG_LOSS_SUMS = 3 };
+
+/* sums[N] += rows[M,N], over its rows. */
+struct dg_k_add_rows {
+    const double *rows;
+    double *sums;
+    size_t M;
+    uint32_t N;
+};
+int dg_launch_add_rows(cudaStream_t stream, const struct dg_k_add_rows *k);
+
 struct dg_k_loss {
-    struct dg_k_rows logits, grad; /* fp32; any type. grad p NULL: none; it may be logits */
-    const int32_t *target;         /* [M] */
-    struct dg_k_row_loss *rows;    /* [M] */
+    struct dg_k_rows logits; /* [M,V]; where `gradient`, they become it */
+    const int32_t *target;   /* [M] */
+    double *rows;            /* [M,DG_LOSS_SUMS] as struct dg_k_sums has them */
     float epsilon, scale;
+    uint32_t gradient;
     size_t M, V;
 };
 int dg_launch_loss(cudaStream_t stream, const struct dg_k_loss *k);
@@ -99,7 +111,7 @@ struct dg_k_links {
 struct dg_k_guide {
     const struct dg_k_links *rows; /* [M] by query row */
     const uint16_t *keys;          /* [sum of the rows' n] */
-    double *loss;                  /* [M] by query row; written for those with links */
+    double *loss;                  /* [M] by query row; written for those with links, else 0 */
     uint32_t head, n_heads;
     float scale;
 };

@@ -69,6 +69,21 @@ static __global__ void __launch_bounds__(THREADS) total(struct dg_k_square k, un
         *k.out = s;
 }
 
+/* A block; rows are few beside what made them. */
+static __global__ void __launch_bounds__(THREADS) add_rows(struct dg_k_add_rows k)
+{
+    __shared__ double warps[THREADS / DG_WARP];
+    for (uint32_t n = 0; n < k.N; n++) {
+        double s = 0;
+        for (size_t m = threadIdx.x; m < k.M; m += THREADS)
+            s += k.rows[m * k.N + n];
+        s = dg_block_sum<THREADS / DG_WARP>(s, warps);
+        if (threadIdx.x == 0)
+            k.sums[n] += s;
+        __syncthreads();
+    }
+}
+
 static __global__ void adam(struct dg_k_adam k)
 {
     const struct dg_adam op = k.op;
@@ -98,6 +113,12 @@ extern "C" int dg_launch_narrow(cudaStream_t stream, const struct dg_k_flat *k)
 extern "C" int dg_launch_sum(cudaStream_t stream, const struct dg_k_sum *k)
 {
     DG_LAUNCH(sum, dg_blocks(k->n, THREADS), THREADS, 0, stream, *k);
+    return cudaGetLastError();
+}
+
+extern "C" int dg_launch_add_rows(cudaStream_t stream, const struct dg_k_add_rows *k)
+{
+    DG_LAUNCH(add_rows, 1, THREADS, 0, stream, *k);
     return cudaGetLastError();
 }
 

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* ARRAYS: lists of a step: ids, positions, slots, three attention calls', topk's. */
-enum { ALIGN = 256, LEAST = 1 << 20, ARRAYS = 24 };
+/* ARRAYS: lists of a step: ids, positions, slots, three attention calls', topk's. TRAINS: an update
+ * of 100,000 tokens sends 10 MB, and waits once. */
+enum { ALIGN = 256, LEAST = 1 << 20, ARRAYS = 24, TRAINS = 16 << 20 };
 
 bool dg_cuda_wait(struct dg_cuda *cu)
 {
@@ -29,7 +30,8 @@ static bool grow(struct dg_cuda *cu, size_t bytes)
 {
     struct dg_stage *s = &cu->stage;
     void *host = NULL;
-    bytes = bytes * 2 > LEAST ? bytes * 2 : LEAST;
+    const size_t least = cu->trains ? TRAINS : LEAST;
+    bytes = bytes * 2 > least ? bytes * 2 : least;
     dg_cuda_stage_close(cu);
     if (!dg_cuda_ok(cu, cudaMallocHost(&host, bytes), "pinned memory for staging"))
         return false;

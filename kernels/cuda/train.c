@@ -13,6 +13,8 @@ struct cuda_train {
     struct dg_cuda *cu;
     int32_t *sort; /* [sort_n] host: the embedding's rows in order of their ids */
     size_t sort_n;
+    struct dg_k_sums read; /* cu->sums as they were when they were read last ... */
+    bool is_read;          /* ... since when nothing was added */
 };
 
 static struct dg_cuda *device(struct dg_train *t)
@@ -123,6 +125,7 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
 static int attention_backward(
     struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err)
 {
+    ((struct cuda_train *)t)->is_read = false;
     return dg_cuda_attention_backward(device(t), g, err);
 }
 
@@ -200,32 +203,21 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
     struct dg_loss_sums *sums)
 {
     struct dg_cuda *cu = device(t);
-    const size_t bytes = M * sizeof(struct dg_k_row_loss);
-    struct dg_k_row_loss *rows = M && dg_cuda_alive(cu) ? dg_cuda_results(cu, bytes) : NULL;
-    assert(logits.buf->type == DG_F32);
     struct dg_k_loss k = {.logits = dg_k_rows_of(logits),
-        .grad = dg_k_rows_of(op->grad),
+        .gradient = op->gradient,
         .epsilon = op->epsilon,
         .scale = op->scale,
         .M = M,
         .V = op->V};
-    k.rows = rows ? dg_cuda_scratch(cu, bytes) : NULL;
-    if (!k.rows || !dg_cuda_stage_reserve(cu, M * sizeof *op->target, 1)) {
-        sums->smoothed = sums->nll = NAN; /* never a number that was not computed */
-        sums->n += M;
+    sums->n += M;
+    k.rows = M && dg_cuda_alive(cu) ? dg_cuda_scratch(cu, M * DG_LOSS_SUMS * sizeof *k.rows) : NULL;
+    if (!k.rows || !dg_cuda_stage_reserve(cu, M * sizeof *op->target, 1))
         return;
-    }
     k.target = dg_cuda_stage_array(cu, op->target, M * sizeof *op->target);
     dg_cuda_ok(cu, dg_launch_loss(cu->stream, &k), "the loss");
-    dg_cuda_ok(
-        cu, cudaMemcpyAsync(rows, k.rows, bytes, cudaMemcpyDeviceToHost, cu->stream), "the loss");
-    const bool whole = dg_cuda_wait(cu) && dg_cuda_alive(cu);
-    for (size_t m = 0; m < M; m++) {
-        sums->smoothed += whole ? rows[m].smoothed : NAN;
-        sums->nll += whole ? rows[m].nll : NAN;
-        sums->correct += whole && rows[m].correct;
-    }
-    sums->n += M;
+    const struct dg_k_add_rows add = {k.rows, &cu->sums->smoothed, M, DG_LOSS_SUMS};
+    dg_cuda_ok(cu, dg_launch_add_rows(cu->stream, &add), "the loss");
+    ((struct cuda_train *)t)->is_read = false;
 }
 
 static int block_new(struct dg_train *t, size_t n, float **out, struct dg_error *err)
@@ -283,19 +275,47 @@ static void sum(struct dg_train *t, const float *const *parts, size_t n_parts, f
     dg_cuda_block_changed(cu, out, n);
 }
 
+/* The one copy of an update that is waited for. A failed device's numbers are none. */
+static const struct dg_k_sums *read_sums(struct cuda_train *t)
+{
+    struct dg_cuda *cu = t->cu;
+    void *to = dg_cuda_alive(cu) ? dg_cuda_results(cu, sizeof t->read) : NULL;
+    t->read = (struct dg_k_sums){NAN, NAN, 0, NAN, NAN};
+    if (to) {
+        dg_cuda_ok(cu,
+            cudaMemcpyAsync(to, cu->sums, sizeof t->read, cudaMemcpyDeviceToHost, cu->stream),
+            "an update's sums");
+        if (dg_cuda_wait(cu) && dg_cuda_alive(cu))
+            memcpy(&t->read, to, sizeof t->read);
+    }
+    t->is_read = true;
+    return &t->read;
+}
+
 static double square_sum(struct dg_train *t, const float *x, size_t n)
 {
     struct dg_cuda *cu = device(t);
-    double *result = dg_cuda_alive(cu) ? dg_cuda_results(cu, sizeof *result) : NULL;
-    double *parts = result ? dg_cuda_scratch(cu, (DG_SQUARE_PARTS + 1) * sizeof *parts) : NULL;
-    if (!parts)
-        return NAN;
-    const struct dg_k_square k = {x, n, parts, parts + DG_SQUARE_PARTS};
-    dg_cuda_ok(cu, dg_launch_square_sum(cu->stream, &k), "a sum of squares");
-    dg_cuda_ok(cu,
-        cudaMemcpyAsync(result, k.out, sizeof *result, cudaMemcpyDeviceToHost, cu->stream),
-        "a sum of squares");
-    return dg_cuda_wait(cu) && dg_cuda_alive(cu) ? *result : NAN;
+    double *parts = dg_cuda_alive(cu) ? dg_cuda_scratch(cu, DG_SQUARE_PARTS * sizeof *parts) : NULL;
+    const struct dg_k_square k = {x, n, parts, &cu->sums->squares};
+    if (parts)
+        dg_cuda_ok(cu, dg_launch_square_sum(cu->stream, &k), "a sum of squares");
+    return read_sums((struct cuda_train *)t)->squares;
+}
+
+static void sums(struct dg_train *t, struct dg_loss_sums *out)
+{
+    struct cuda_train *ct = (struct cuda_train *)t;
+    struct dg_cuda *cu = ct->cu;
+    if (out) {
+        const struct dg_k_sums *s = ct->is_read ? &ct->read : read_sums(ct);
+        out->smoothed += s->smoothed;
+        out->nll += s->nll;
+        out->correct += (uint64_t)s->correct;
+        out->guided += s->guided;
+    }
+    ct->is_read = false;
+    if (dg_cuda_alive(cu))
+        dg_cuda_ok(cu, cudaMemsetAsync(cu->sums, 0, sizeof *cu->sums, cu->stream), "new sums");
 }
 
 static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
@@ -317,6 +337,8 @@ static void train_close(struct dg_train *t)
     struct cuda_train *ct = (struct cuda_train *)t;
     if (!ct)
         return;
+    dg_cuda_release(ct->cu, ct->cu->sums);
+    ct->cu->sums = NULL;
     free(ct->sort);
     free(ct);
 }
@@ -336,6 +358,7 @@ static const struct dg_train_ops train_ops = {.loss_bytes = 512 << 20,
     .zero = zero,
     .sum = sum,
     .square_sum = square_sum,
+    .sums = sums,
     .adam = adam,
     .close = train_close};
 
@@ -346,8 +369,14 @@ int dg_cuda_train_open(struct dg_backend *be, struct dg_train **out, struct dg_e
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for the training ops");
     t->cu = dg_cuda_of(be);
-    t->base = (struct dg_train){&train_ops, be, .narrow = t->cu->type != DG_F32};
+    t->base = (struct dg_train){&train_ops, be};
+    t->cu->sums = dg_cuda_alloc(t->cu, sizeof *t->cu->sums);
+    if (!t->cu->sums) {
+        free(t);
+        return dg_error_set(err, DG_ENOMEM, "no memory on %s for an update's sums", be->name);
+    }
     t->cu->trains = true;
+    sums(&t->base, NULL);
     *out = &t->base;
     return DG_OK;
 }

@@ -13,9 +13,9 @@ static void by_chunks(struct dg_tape *t, const struct dg_params *w, struct dg_pa
     struct dg_loss loss = {.V = t->config.target_vocab,
         .epsilon = o->epsilon,
         .scale = o->scale,
-        .grad = grads ? t->scratch.dlogits : (struct dg_rows){0}};
+        .gradient = grads != NULL};
     struct dg_pass pass = {.be = t->train->be, .config = &t->config};
-    struct dg_rows logits = t->scratch.logits; /* [chunk,V] */
+    struct dg_rows logits = t->scratch.logits; /* [chunk,V], then their gradient */
     for (size_t m = 0; m < t->target.M; m += t->chunk) {
         pass.M = t->target.M - m < t->chunk ? t->target.M - m : t->chunk;
         loss.target = t->labels + m;
@@ -26,7 +26,7 @@ static void by_chunks(struct dg_tape *t, const struct dg_params *w, struct dg_pa
         struct dg_linear op = {.w = w->out_w, .bias = w->out_b};
         struct dg_linear_grad g = {.op = &op,
             .x = from_row(x, m),
-            .dy = t->scratch.dlogits,
+            .dy = logits,
             .dx = from_row(t->scratch.dx, m),
             .dw = grads->out_w,
             .dbias = grads->out_b};

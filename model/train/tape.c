@@ -86,8 +86,8 @@ static void take_ffn(struct cursor *c, const struct dg_config *m, struct dg_ffn_
     take_norm(c, &s->norm, M, m->D);
 }
 
-static void take_scratch(struct cursor *c, const struct dg_config *m, const struct sizes *n,
-    bool narrow, struct dg_tape_scratch *s)
+static void take_scratch(
+    struct cursor *c, const struct dg_config *m, const struct sizes *n, struct dg_tape_scratch *s)
 {
     const size_t hdk = (size_t)m->H * m->Dk, hdv = (size_t)m->H * m->Dv,
                  R = n->S > n->T ? n->S : n->T;
@@ -100,8 +100,7 @@ static void take_scratch(struct cursor *c, const struct dg_config *m, const stru
     s->dqkv = take(c, R, 2 * hdk + hdv);
     s->dq = take(c, n->T, hdk);
     s->dkv = take(c, n->S, hdk + hdv);
-    s->logits = take_wide(c, n->chunk, dg_logits_ld(m));
-    s->dlogits = narrow ? take(c, n->chunk, dg_logits_ld(m)) : s->logits;
+    s->logits = take(c, n->chunk, dg_logits_ld(m));
 }
 
 /* Rows of logits at a time: as many as the device likes (the CPU: that the three passes of the loss
@@ -118,8 +117,7 @@ static struct cursor lay_out(struct dg_tape *t, const struct sizes *n)
 {
     const struct dg_config *m = &t->config;
     struct cursor c = {t->buf, t->wide, 0, 0};
-    /* The logits' gradient overwrites them, except where the device wants it in 16 bits. */
-    take_scratch(&c, m, n, t->train && t->train->narrow, &t->scratch);
+    take_scratch(&c, m, n, &t->scratch);
     t->source.embed = take(&c, n->S, m->D);
     t->target.embed = take(&c, n->T, m->D);
     /* Every layer has slots of its own, because backward reads them; a sublayer's output alone is

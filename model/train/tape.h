@@ -68,7 +68,8 @@ void dg_tape_close(struct dg_tape *t); /* NULL is fine */
  * most `longest` pieces needs. */
 size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest);
 
-/* Forward, loss and, unless grads is NULL, backward; adds to *sums. With grads NULL there is no
+/* Forward, loss and, unless grads is NULL, backward; adds to *sums, or to what the device keeps
+ * (dg_train_sums). With grads NULL there is no
  * dropout. DG_ELIMIT: a sentence is longer than max_positions; DG_EUNSUP: the device has no guided
  * alignment; DG_ENOMEM. */
 int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,

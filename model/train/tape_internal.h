@@ -22,10 +22,8 @@ struct dg_tape_scratch {
     struct dg_rows dqkv;
     /* [T,H*Dk], [S,H*Dk+H*Dv] */
     struct dg_rows dq, dkv;
-    /* [chunk,V] */
+    /* [chunk,V] in the activations' type; their gradient overwrites them */
     struct dg_rows logits;
-    /* the same, or [chunk,V] apart (dg_train.narrow) */
-    struct dg_rows dlogits;
 };
 
 /* One side of the packed rows. */

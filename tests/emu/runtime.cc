@@ -43,7 +43,7 @@ std::map<const unsigned char *, size_t> pinned; /* memory that a device may read
 std::mutex sharing;                         /* guards what follows */
 std::map<const void *, size_t> shared_most; /* shared memory that was asked for, by kernel */
 
-std::atomic<unsigned long> allocations;
+std::atomic<unsigned long> allocations, read_backs;
 thread_local int current;
 
 int count()
@@ -226,6 +226,18 @@ unsigned long dg_emu_allocations(void)
     return allocations;
 }
 
+/* Copies to the host. */
+unsigned long dg_emu_read_backs(void)
+{
+    return read_backs;
+}
+
+/* Waits for the first device. */
+unsigned long dg_emu_waits(void)
+{
+    return (unsigned long)devices[0].waits;
+}
+
 /* Not zeroed: device memory is not. */
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
@@ -296,6 +308,7 @@ cudaError_t cudaMemcpyAsync(
     void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     const int d = dg_emu_device_of(stream, nullptr);
+    read_backs += kind == cudaMemcpyDeviceToHost;
     const void *host = kind == cudaMemcpyHostToDevice ? from : to;
     const bool pageable = kind != cudaMemcpyDeviceToDevice && !is_pinned(host, bytes);
     if (pageable && dg_emu_recording(stream)) {

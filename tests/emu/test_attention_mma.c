@@ -125,6 +125,7 @@ static struct results run(struct problem *p, const char *kernels)
     assert_int_equal(be->ops->buf_new(be, p->pairs + 3, &op.probs.buf, NULL), 0);
     be->ops->attention(be, &op, q, out);
     assert_int_equal(train->ops->attention_backward(train, &g, &err), 0);
+    dg_train_sums(train, &to.sums);
     to.out = take(be, out, p->Mq, N), to.probs = take(be, op.probs, 1, p->pairs);
     to.dq = take(be, g.dq, p->Mq, N), to.dk = take(be, g.dk, p->Mk, N);
     to.dv = take(be, g.dv, p->Mk, N);

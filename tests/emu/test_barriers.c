@@ -81,6 +81,7 @@ static void attention(uint32_t D, uint32_t Q)
     struct dg_error err = {0};
     be->ops->attention(be, &op, q, out);
     assert_int_equal(train->ops->attention_backward(train, &g, &err), 0);
+    dg_train_sums(train, &sums);
     assert_true(isfinite(sums.guided) && sums.n_guided == (Q > 1 ? 2 : 1));
     numbers(dq, Q, D), numbers(dk, K, D), numbers(dv, K, D), numbers(out, Q, D), numbers(q, Q, D);
     numbers(op.probs, 1, H * Q * K), numbers(op.k, K, D), numbers(op.v, K, D);
@@ -127,6 +128,7 @@ static void test_attention_mma(void **state)
     struct dg_attention_grad g = {&op, q, out, dq, dk, dv, &guide};
     be->ops->attention(be, &op, q, out);
     assert_int_equal(train->ops->attention_backward(train, &g, &err), 0);
+    dg_train_sums(train, &sums);
     assert_true(isfinite(sums.guided) && sums.n_guided == 3);
     numbers(dq, Q, D), numbers(dk, K, D), numbers(dv, K, D), numbers(out, Q, D), numbers(q, Q, D);
     numbers(op.probs, 1, Q * K), numbers(op.k, K, D), numbers(op.v, K, D);
@@ -148,7 +150,8 @@ static void test_rows_of_logits(void **state)
     (void)state;
     be->ops->topk(be, &(struct dg_topk){V, 5, k, NULL, logprob, ids, NULL}, x, M);
     assert_true(ids[0] >= 0 && logprob[0] >= logprob[1]);
-    train->ops->loss(train, &(struct dg_loss){V, target, 0.1f, 1, x}, x, M, &sums);
+    train->ops->loss(train, &(struct dg_loss){V, target, 0.1f, 1, true}, x, M, &sums);
+    dg_train_sums(train, &sums);
     assert_true(isfinite(sums.smoothed));
     numbers(x, M, V);
 }

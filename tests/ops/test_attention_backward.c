@@ -154,6 +154,7 @@ static void guide_case(struct fixture *f, uint32_t head, uint32_t n_heads, bool 
     g.a.op = &op;
     f->be->ops->attention(f->be, &op, q, rows(f, NULL, Mq, H * Dv));
     assert_int_equal(f->train->ops->attention_backward(f->train, &grad, &err), 0);
+    dg_train_sums(f->train, &sums);
     assert_float_equal(sums.guided, 1 + guide_value(&g.a, &guide), 1e-5);
     assert_int_equal(sums.n_guided, 10 + 5);
     fetch(f, grad.dq, Mq, H * Dk, host);

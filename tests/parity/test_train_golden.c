@@ -167,6 +167,7 @@ static struct dg_loss_sums run_batch(struct golden *g, const struct dg_json *bat
     g->train->ops->zero(g->train, g->grads->data, g->grads->n);
     if (dg_tape_run(g->tape, &g->params->params, &g->grads->params, &pairs, &o, &sums, &err))
         fail_msg("%s", err.message);
+    dg_train_sums(g->train, &sums);
     assert_int_equal(sums.n, T);
     if (o.guide) {
         assert_true(sums.n_guided > 0 && sums.n_guided < T);

@@ -100,6 +100,7 @@ static double pass(struct run *r, size_t begin, size_t end, struct dg_params *gr
         .first_link = first_link + begin};
     if (dg_tape_run(r->tape, &r->params->params, grads, &pairs, &r->objective, &sums, &err))
         fail_msg("%s", err.message);
+    dg_train_sums(r->train, &sums);
     return sums.smoothed + (double)r->guide.weight * sums.guided;
 }
 

@@ -35,9 +35,10 @@ int dg_evaluate_loss(struct dg_crew *ws, struct dg_params *params,
         if (!rc)
             rc = dg_dataset_next(data, &batch, err);
         if (!rc)
-            rc = dg_crew_run(ws, &pass, &part, err);
+            rc = dg_crew_run(ws, &pass, err);
         if (rc)
             break;
+        dg_crew_sums(ws, &part);
         seen += batch.count;
         sums->smoothed += part.smoothed;
         sums->nll += part.nll;

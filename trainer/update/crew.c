@@ -154,6 +154,7 @@ static void run_share(void *arg, size_t i)
     size_t begin, end;
     dg_error_clear(&w->err);
     w->sums = (struct dg_loss_sums){0};
+    dg_train_sums(w->train, NULL);
     if (grads)
         w->train->ops->zero(w->train, w->grads->data, w->grads->n);
     dg_batch_part(p->data, p->batch, (size_t)j->ws->n * p->ranks, (size_t)j->ws->n * p->rank + i,
@@ -172,16 +173,22 @@ static void run_share(void *arg, size_t i)
         p->watch->worker_done(p->watch->arg, i);
 }
 
-int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_loss_sums *sums,
-    struct dg_error *err)
+int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_error *err)
 {
     struct job j = {ws, pass};
     dg_pool_run(ws->pool, (size_t)ws->n, run_share, &j);
+    for (int i = 0; i < ws->n; i++)
+        if (ws->w[i].err.code)
+            return dg_error_set(err, ws->w[i].err.code, "%s", ws->w[i].err.message);
+    return 0;
+}
+
+void dg_crew_sums(struct dg_crew *ws, struct dg_loss_sums *sums)
+{
     *sums = (struct dg_loss_sums){0};
     for (int i = 0; i < ws->n; i++) {
-        const struct dg_worker *w = &ws->w[i];
-        if (w->err.code)
-            return dg_error_set(err, w->err.code, "%s", w->err.message);
+        struct dg_worker *w = &ws->w[i];
+        dg_train_sums(w->train, &w->sums);
         sums->smoothed += w->sums.smoothed;
         sums->nll += w->sums.nll;
         sums->n += w->sums.n;
@@ -189,5 +196,4 @@ int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_l
         sums->guided += w->sums.guided;
         sums->n_guided += w->sums.n_guided;
     }
-    return 0;
 }

@@ -71,9 +71,9 @@ struct dg_crew_pass {
     const struct dg_crew_watch *watch; /* NULL: nobody is told */
 };
 
-/* Zero the gradients, run, and give the sums over this process's share. The first worker's error is
- * the pass's. */
-int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_loss_sums *sums,
-    struct dg_error *err);
+/* Zero the gradients and run. The first worker's error is the pass's. */
+int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_error *err);
+/* The last pass's sums over this process's share; waits for a device. */
+void dg_crew_sums(struct dg_crew *ws, struct dg_loss_sums *sums);
 
 #endif

@@ -70,15 +70,18 @@ static int gradient(struct update *u, struct dg_crew_pass *pass, struct dg_excha
     struct dg_loss_sums *sums, struct dg_error *err)
 {
     if (!ranks) {
-        int rc = dg_crew_run(u->ws, pass, sums, err);
-        if (!rc)
+        int rc = dg_crew_run(u->ws, pass, err);
+        if (!rc) { /* in this order: a device's sums come with the squares */
             dg_pool_run(u->ws->pool, u->slices, sum_and_square_slice, u);
+            dg_crew_sums(u->ws, sums);
+        }
         return rc;
     }
     pass->rank = dg_exchange_rank(ranks);
     pass->ranks = dg_exchange_ranks(ranks);
     pass->watch = dg_exchange_begin(ranks);
-    int failed = dg_crew_run(u->ws, pass, sums, err);
+    int failed = dg_crew_run(u->ws, pass, err);
+    dg_crew_sums(u->ws, sums);
     int rc = dg_exchange_finish(ranks, failed, sums, err);
     if (!rc)
         dg_pool_run(u->ws->pool, u->slices, square_slice, u);

@@ -228,8 +228,7 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
     struct dg_loss_sums *sums)
 {
     struct dg_loop_loss row = {
-        .V = op->V, .epsilon = op->epsilon, .scale = op->scale, .want_grad = op->grad.buf != NULL};
-    assert(!op->grad.buf || (op->grad.buf == logits.buf && op->grad.offset == logits.offset));
+        .V = op->V, .epsilon = op->epsilon, .scale = op->scale, .want_grad = op->gradient};
     for (size_t m = 0; m < M; m++) {
         row.x = dg_rows_at(logits, m);
         row.target = op->target[m];

@@ -1,0 +1,182 @@
+/* Updates of training on a device as dg_step makes them, of several micro-batches each: how often
+ * the host waits and reads, and that logits take no fp32 where activations take 16 bits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/emu/cuda.h"
+#include "trainer/data/shard.h"
+#include "trainer/recipe/recipe.h"
+#include "trainer/update/init.h"
+#include "trainer/update/step.h"
+
+#include <dlfcn.h>
+#include <math.h>
+
+enum { V = 3000, PAIRS = 48, LONGEST = 12, UPDATES = 3 };
+
+static char shard[64];
+
+static int make_shard(void **state)
+{
+    (void)state;
+    struct dg_shard_writer *w = NULL;
+    struct dg_error err = {0};
+    snprintf(shard, sizeof shard, "/tmp/test_update_%d.shard", (int)getpid());
+    assert_int_equal(dg_shard_begin(shard, V, V, &w, &err), 0);
+    for (int i = 0; i < PAIRS; i++) {
+        int32_t ids[2][LONGEST] = {0}; /* the last one is </s> */
+        uint32_t len[2];
+        for (int side = 0; side < 2; side++) {
+            len[side] = 3 + (uint32_t)(i * 7 + side * 5) % (LONGEST - 3);
+            for (uint32_t k = 0; k + 1 < len[side]; k++)
+                ids[side][k] = 1 + (i * 131 + (int)k * 17 + side) % (V - 1);
+        }
+        struct dg_shard_entry e = {.source_len = len[0], .target_len = len[1], .weight = 1};
+        assert_int_equal(dg_shard_add(w, &e, ids[0], ids[1], &err), 0);
+    }
+    return dg_shard_commit_take(w, NULL, &err);
+}
+
+static int remove_shard(void **state)
+{
+    (void)state;
+    return unlink(shard);
+}
+
+static unsigned long count(const char *name)
+{
+    const char *path = getenv("DRAGOMAN_CUDA_PLUGIN");
+    void *plugin = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    unsigned long (*get)(void) = NULL;
+    void *symbol = plugin ? dlsym(plugin, name) : NULL;
+    memcpy(&get, &symbol, sizeof get);
+    assert_non_null(symbol);
+    const unsigned long n = get();
+    dlclose(plugin);
+    return n;
+}
+
+struct training {
+    struct dg_config c;
+    struct dg_crew *crew;
+    struct dg_adam_state *adam;
+    struct dg_dataset *data;
+    struct dg_step_options step;
+    struct dg_step_result last;
+};
+
+static void begin(struct training *t, const char *precision)
+{
+    const struct dg_device_options options = {.device = "cuda", .precision = precision};
+    const struct dg_adam_options ao = {0.9, 0.98, 1e-9, 0, 0};
+    const struct dg_dataset_options data = {
+        .mode = DG_BATCH_SUM, .batch_tokens = 150, .seed = 4, .shuffle = true};
+    const char *paths[1] = {shard};
+    struct dg_device device;
+    struct dg_error err = {0};
+    *t = (struct training){
+        .step = {
+            .clip = 1, .label_smoothing = 0.1, .dropout = 0.2, .seed = 5, .micro_tokens = 100}};
+    dg_config_base(&t->c, V);
+    t->c.D = 16;
+    t->c.F = 136; /* not a whole number of 128 bits */
+    t->c.H = 2;
+    t->c.Dk = t->c.Dv = 8;
+    t->c.enc_layers = t->c.dec_layers = 1;
+    t->c.embed_scale = 4;
+    if (precision && dg_device_choose(&options, &device, &err))
+        fail_msg("%s", err.message);
+    const struct dg_crew_options co = {&t->c, 1, LONGEST, precision ? &device : NULL};
+    if (dg_crew_open(&co, &t->crew, &err))
+        fail_msg("%s", err.message);
+    dg_init_random(t->crew->params, 3);
+    if (dg_adam_open(&ao, t->crew->w[0].train, t->crew->params->n, &t->adam, &err) ||
+        dg_dataset_open_shards(paths, 1, &data, &t->data, &err))
+        fail_msg("%s", err.message);
+}
+
+static void update(struct training *t)
+{
+    struct dg_batch b;
+    struct dg_error err = {0};
+    if (dg_dataset_next(t->data, &b, &err) ||
+        dg_step(
+            t->crew, t->adam, &t->step, &(struct dg_step_input){0.01, t->data, &b}, &t->last, &err))
+        fail_msg("%s", err.message);
+    assert_true(b.target_tokens > 50); /* several micro-batches */
+    assert_int_equal(t->last.sums.n, b.target_tokens);
+}
+
+static void end(struct training *t)
+{
+    dg_dataset_close(t->data);
+    dg_adam_close(t->adam);
+    dg_crew_close(t->crew);
+}
+
+/* The first update makes room. */
+static void test_one_read_back(void **state)
+{
+    struct training t;
+    begin(&t, *state);
+    update(&t);
+    for (int i = 1; i < UPDATES; i++) {
+        const unsigned long reads = count("dg_emu_read_backs"), waits = count("dg_emu_waits");
+        update(&t);
+        assert_int_equal(count("dg_emu_read_backs") - reads, 1);
+        assert_int_equal(count("dg_emu_waits") - waits, 1);
+    }
+    end(&t);
+}
+
+/* Losses and norms of the same updates on the CPU. */
+static void near(const char *precision, double tolerance)
+{
+    struct training here, there;
+    begin(&here, NULL);
+    begin(&there, precision);
+    for (int i = 0; i < UPDATES; i++) {
+        update(&here);
+        update(&there);
+        const struct dg_loss_sums *a = &here.last.sums, *b = &there.last.sums;
+        assert_true(fabs(a->smoothed - b->smoothed) <= tolerance * a->smoothed);
+        assert_true(fabs(a->nll - b->nll) <= tolerance * a->nll);
+        assert_true(
+            fabs(here.last.grad_norm - there.last.grad_norm) <= tolerance * here.last.grad_norm);
+    }
+    end(&here);
+    end(&there);
+}
+
+static void test_fp32_near_cpu(void **state)
+{
+    (void)state;
+    near("fp32", 2e-5);
+}
+
+static void test_bf16_near_cpu(void **state)
+{
+    (void)state;
+    near("bf16", 0.02);
+}
+
+int main(void)
+{
+    static char fp32[] = "fp32", bf16[] = "bf16";
+    const struct CMUnitTest tests[] = {
+        {"one read-back, fp32", test_one_read_back, NULL, NULL, fp32},
+        {"one read-back, bf16", test_one_read_back, NULL, NULL, bf16},
+        cmocka_unit_test(test_fp32_near_cpu), cmocka_unit_test(test_bf16_near_cpu)};
+    struct dg_backend *be = cuda_or_skip("fp32");
+    const bool emulated = strstr(be->name, "emulated") != NULL;
+    dg_device_close(be);
+    return emulated ? cmocka_run_group_tests(tests, make_shard, remove_shard) : 77;
+}
