@@ -89,6 +89,9 @@ struct dg_linear {
     const struct dg_dropout *drop;
     /* optional output [M,N]: before the activation (needed by swish' and gelu') */
     struct dg_rows pre;
+    /* optional output [M,dg_relu_mask_ld(N)]: which elements ReLU has let through, as the device
+     * notes it, for struct dg_linear_grad. Without dropout; the CPU leaves it alone. */
+    struct dg_rows mask;
 };
 
 struct dg_norm {
@@ -297,6 +300,12 @@ struct dg_backend {
     /* "cpu/avx2": shown at start */
     const char *name;
 };
+
+/* Elements of a row of struct dg_linear.mask, of which each has room for 16 bits. */
+static inline size_t dg_relu_mask_ld(size_t N)
+{
+    return (N + 127) / 128 * 8;
+}
 
 /* Dropout's generator: 32-bit finaliser of Wellons' "lowbias32" over key and element (public domain
  * constants). */

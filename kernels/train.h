@@ -24,6 +24,10 @@ struct dg_linear_grad {
     struct dg_rows dx;
     /* dx += instead of dx = */
     bool dx_add;
+    /* x came out of a ReLU without dropout, and dx is to be the gradient before it; not with
+     * dx_add. mask: as that layer's linear left it, or none. */
+    bool dx_relu;
+    struct dg_rows mask;
     /* [N,K], [N] or NULL */
     struct dg_weight *dw, *dbias;
 };
@@ -158,6 +162,8 @@ struct dg_train_ops {
     size_t loss_bytes;
     /* attention_backward takes a guide */
     bool guides;
+    /* linear writes a mask, and linear_backward reads it */
+    bool masks;
     /* Blocks added up over processes, from device to device; NULL: through the host's memory. */
     const struct dg_team_ops *team;
     void (*linear_backward)(struct dg_train *t, const struct dg_linear_grad *op, size_t M);

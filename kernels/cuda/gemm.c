@@ -51,6 +51,7 @@ struct dg_cuda_gemm_context {
     void *workspace; /* [WORKSPACE] bytes */
     struct plan plans[PLANS];
     size_t n_plans;
+    unsigned told; /* last steps that the library lacks for some call: the log says so once */
 };
 
 static int failed(struct dg_error *err, const char *what, cublasStatus_t rc)
@@ -79,6 +80,12 @@ void dg_cuda_gemm_close(struct dg_cuda *cu)
 
 static cublasLtEpilogue_t epilogue(const struct dg_gemm_call *call)
 {
+    if (call->sums)
+        return CUBLASLT_EPILOGUE_BGRADB; /* the library's b is our a */
+    if (call->mask && call->kind == DG_GEMM_INPUT)
+        return CUBLASLT_EPILOGUE_DRELU;
+    if (call->mask)
+        return call->bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
     if (call->bias)
         return call->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
     return call->relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
@@ -121,8 +128,14 @@ static cublasStatus_t describe(const struct dg_gemm_call *call, size_t rows, str
         rc = set(p, CUBLASLT_MATMUL_DESC_TRANSB, tb ? &yes : &no, sizeof yes);
     if (!rc)
         rc = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end);
-    if (!rc && call->bias)
-        rc = set(p, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &call->bias, sizeof call->bias);
+    const void *bias = call->sums ? call->sums : call->bias;
+    const int64_t mask_ld = (int64_t)call->mask_ld;
+    if (!rc && bias)
+        rc = set(p, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+    if (!rc && call->mask)
+        rc = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &call->mask, sizeof call->mask);
+    if (!rc && call->mask)
+        rc = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &mask_ld, sizeof mask_ld);
     return rc;
 }
 
@@ -162,7 +175,7 @@ static struct key key_of(const struct dg_gemm_call *call, bool whole)
     key.align[0] = alignment(call->b, call->ldb, call->in);
     key.align[1] = alignment(call->a, call->lda, call->in);
     key.align[2] = alignment(call->c, call->ldc, call->out);
-    key.align[3] = alignment(call->bias, 0, call->out);
+    key.align[3] = alignment(call->sums ? call->sums : call->bias, 0, call->out);
     return key;
 }
 
@@ -230,8 +243,18 @@ static cublasStatus_t wish_for(
     return rc;
 }
 
-static void log_plan(const struct plan *p)
+static void log_plan(struct dg_cuda_gemm_context *g, const struct plan *p)
 {
+    enum { OURS = CUBLASLT_EPILOGUE_DRELU | CUBLASLT_EPILOGUE_BGRADB };
+    const unsigned end = p->none ? (unsigned)p->key.epilogue & OURS : 0;
+    if (end & ~g->told)
+        dg_log(DG_LOG_WARN,
+            "gemm_epilogue msg=\"cuBLASLt has no algorithm with this last step: kernels of ours do "
+            "it\" epilogue=%d m=%zu n=%zu k=%zu",
+            p->key.epilogue, p->key.M, p->key.N, p->key.K);
+    g->told |= end;
+    if (end)
+        return;
     static const char *const kinds[] = {"forward", "input", "weight"};
     static const char *const types[] = {"fp32", "16 bits"};
     const struct key *k = &p->key;
@@ -284,7 +307,7 @@ static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *cal
         plan->split = config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
         plan->none = false;
     }
-    log_plan(plan);
+    log_plan(g, plan);
     return DG_OK;
 }
 
@@ -360,21 +383,25 @@ static int ask_library(struct dg_cuda *cu, const struct dg_gemm_call *call, stru
     plan->none = true;
     plan->refused = call->M;
     cu->gemm_refusals++;
-    log_plan(plan);
+    log_plan(cu->gemm, plan);
     return DG_EUNSUP;
+}
+
+bool dg_cuda_multiply_ended(struct dg_cuda *cu, const struct dg_gemm_call *c)
+{
+    struct dg_error err = {0};
+    if (!dg_cuda_alive(cu) || !c->a || !c->b)
+        return true;
+    const int rc = cu->own_products ? DG_EUNSUP : ask_library(cu, c, &err);
+    if (rc && rc != DG_EUNSUP)
+        dg_cuda_fail(cu, &err);
+    return rc != DG_EUNSUP;
 }
 
 void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *c)
 {
-    struct dg_error err = {0};
-    if (!dg_cuda_alive(cu) || !c->a || !c->b)
+    if (dg_cuda_multiply_ended(cu, c))
         return;
-    const int rc = cu->own_products ? DG_EUNSUP : ask_library(cu, c, &err);
-    if (rc != DG_EUNSUP) {
-        if (rc)
-            dg_cuda_fail(cu, &err);
-        return;
-    }
     const bool weight = c->kind == DG_GEMM_WEIGHT, forward = c->kind == DG_GEMM_FORWARD;
     const struct dg_k_gemm g = {.a = c->a,
         .b = c->b,

@@ -28,6 +28,11 @@ struct dg_gemm_call {
     /* FORWARD only: in the product's last step. */
     const void *bias; /* [N] of type out, or NULL */
     bool relu;
+    /* Training's last steps. FORWARD with relu: writes which elements it lets through; INPUT: those
+     * that did not become 0. [.,mask_ld] bits, mask_ld a multiple of 128. */
+    void *mask;
+    size_t mask_ld;
+    float *sums; /* WEIGHT, out fp32: [N] = the sum of a's rows, or NULL */
     /* A row of c depends on its row of a and on b alone (contract 1): one algorithm for all M. */
     bool row_stable;
 };
@@ -39,5 +44,7 @@ void dg_cuda_gemm_close(struct dg_cuda *cu);
 /* The product, by the library or by our own kernel (DRAGOMAN_CUDA_GEMM=own: always). Does not
  * wait. */
 void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *call);
+/* By the library alone, with mask and sums. False: it does not have that; nothing was done. */
+bool dg_cuda_multiply_ended(struct dg_cuda *cu, const struct dg_gemm_call *call);
 
 #endif

@@ -69,12 +69,13 @@ struct dg_cuda {
     size_t memory_bytes; /* held from the driver */
     struct dg_stage stage;
     struct dg_cuda_gemm_context *gemm;
-    unsigned gemm_refusals;        /* of what cuBLASLt had chosen: older graphs are worth nothing */
-    bool own_products;             /* DRAGOMAN_CUDA_GEMM=own: never the library */
-    bool trains, plain_attention;  /* what dg_cuda_attention_is_mma asks */
-    struct dg_k_sums *sums;        /* the trainer's, on the device (train.c) */
-    bool host_search;              /* DRAGOMAN_CUDA_STEP=host: no search is opened */
-    bool graphs;                   /* steps are recorded, until the driver refuses */
+    unsigned gemm_refusals;       /* of what cuBLASLt had chosen: older graphs are worth nothing */
+    bool own_products;            /* DRAGOMAN_CUDA_GEMM=own: never the library */
+    bool trains, plain_attention; /* what dg_cuda_attention_is_mma asks */
+    struct dg_k_sums *sums;       /* the trainer's, on the device (train.c) */
+    bool no_masks;                /* the library lacks ReLU's mask for some call: y tells, always */
+    bool host_search;             /* DRAGOMAN_CUDA_STEP=host: no search is opened */
+    bool graphs;                  /* steps are recorded, until the driver refuses */
     struct dg_device_search *step; /* the open one, whose lists ops read; else NULL (beam.h) */
     unsigned char *results;        /* [results_bytes] pinned: what topk brings back */
     size_t results_bytes;
@@ -149,6 +150,11 @@ void dg_cuda_stage_close(struct dg_cuda *cu);
 
 /* Dropout for kernels; stages its keys[M] (reserve for them first). NULL gives none. */
 struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M);
+
+/* Training's backward of a linear, and its forward product with ReLU's mask (linear_bwd.c). */
+void dg_cuda_multiply_masked(
+    struct dg_cuda *cu, const struct dg_gemm_call *call, struct dg_rows mask);
+void dg_cuda_linear_backward(struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M);
 
 /* A weight's elements as `type`, which is fp32 or the backend's: made when a trainable one is first
  * asked for in 16 bits, and kept up to date from then on. NULL: the device failed. */

@@ -32,11 +32,10 @@ struct dg_k_totals {
 };
 int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k);
 
-/* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. y only for ReLU. out[N] += its sum over M
- * (NULL: not wanted); parts: scratch of dg_column_parts(M) * N floats. */
+/* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. seen: the output of a ReLU, pre of
+ * others. */
 struct dg_k_act_bwd {
-    struct dg_k_rows dy, y, pre;
-    float *out, *parts; /* [N]; [dg_column_parts(M),N] */
+    struct dg_k_rows dy, seen;
     enum dg_act act;
     struct dg_k_drop drop;
     size_t M, N;

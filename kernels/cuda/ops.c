@@ -62,7 +62,7 @@ static void op_linear(
         .bias = op->bias ? dg_cuda_operand(cu, op->bias, ky.type) : NULL,
         .relu = op->act == DG_ACT_RELU && !late,
         .row_stable = !w->trainable};
-    dg_cuda_multiply(cu, &g);
+    dg_cuda_multiply_masked(cu, &g, op->mask);
     if (!late)
         return;
     struct dg_k_finish k = {

@@ -44,13 +44,11 @@ static __device__ __forceinline__ float through(enum dg_act act, float g, float 
     return g;
 }
 
-/* Also the sums of the strip's columns, where they are wanted. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) act_bwd(struct dg_k_act_bwd k)
 {
     const struct place at = place_of(k.M, k.N);
-    const struct dg_k_rows seen = k.act == DG_ACT_RELU ? k.y : k.pre;
-    float sum = 0;
+    const struct dg_k_rows seen = k.seen;
     if (at.n >= k.N)
         return;
     for (size_t m = at.m0; m < at.m1; m += BATCH) {
@@ -71,11 +69,8 @@ static __global__ void __launch_bounds__(THREADS) act_bwd(struct dg_k_act_bwd k)
             g = through(k.act, g, dg_float(by[u]));
             if (m + u < at.m1)
                 dg_set<T>(k.dy.p, k.dy.type, (m + u) * k.dy.ld + at.n, g);
-            sum += g;
         }
     }
-    if (k.out)
-        k.parts[at.strip * k.N + at.n] = sum;
 }
 
 /* parts[strip,N]: a thread a column of a strip of rows. */
@@ -192,12 +187,9 @@ extern "C" int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k
 
 extern "C" int dg_launch_act_bwd(cudaStream_t stream, const struct dg_k_act_bwd *k)
 {
-    const struct dg_k_totals totals = {k->parts, {k->out}, 1, dg_column_parts(k->M), k->N};
-    const bool one = dg_one_type(k->dy, k->y) && dg_one_type(k->dy, k->pre);
-    DG_TYPED_OR_ANY(
-        one, k->dy.type, DG_LAUNCH(act_bwd<T>, places(k->M, k->N), THREADS, 0, stream, *k));
-    const int rc = cudaGetLastError();
-    return rc || !k->out ? rc : dg_launch_totals(stream, &totals);
+    DG_TYPED_OR_ANY(dg_one_type(k->dy, k->seen), k->dy.type,
+        DG_LAUNCH(act_bwd<T>, places(k->M, k->N), THREADS, 0, stream, *k));
+    return cudaGetLastError();
 }
 
 extern "C" int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k)

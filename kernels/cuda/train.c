@@ -22,82 +22,9 @@ static struct dg_cuda *device(struct dg_train *t)
     return ((struct cuda_train *)t)->cu;
 }
 
-/* dy becomes the gradient before the activation, and the bias has its sums. parts: scratch of
- * dg_column_parts(M) * N floats. */
-static void act_backward(
-    struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M, size_t N, float *parts)
-{
-    const struct dg_linear *op = g->op;
-    struct dg_k_act_bwd k = {.dy = dg_k_rows_of(g->dy),
-        .out = g->dbias ? g->dbias->floats : NULL,
-        .parts = parts,
-        .act = op->act,
-        .M = M,
-        .N = N};
-    if (!dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
-        return;
-    if (op->act == DG_ACT_RELU)
-        k.y = dg_k_rows_of(g->y);
-    else if (op->act != DG_ACT_NONE)
-        k.pre = dg_k_rows_of(op->pre);
-    k.drop = dg_cuda_drop(cu, op->drop, M);
-    dg_cuda_ok(cu, dg_launch_act_bwd(cu->stream, &k), "the activation's backward");
-}
-
-static void bias_backward(
-    struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M, size_t N, float *parts)
-{
-    const struct dg_k_columns k = {
-        .x = dg_k_rows_of(g->dy), .out = g->dbias->floats, .parts = parts, .M = M, .N = N};
-    dg_cuda_ok(cu, dg_launch_columns(cu->stream, &k), "column sums");
-}
-
 static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, size_t M)
 {
-    struct dg_cuda *cu = device(t);
-    const struct dg_weight *w = g->op->w;
-    const size_t N = w->N, K = w->K;
-    if (!M || !dg_cuda_alive(cu))
-        return;
-    assert(g->dy.buf->type == cu->type);
-    float *parts = g->dbias ? dg_cuda_scratch(cu, dg_column_parts(M) * N * sizeof(float)) : NULL;
-    const void *matrix = g->dx.buf ? dg_cuda_operand(cu, w, cu->type) : NULL;
-    if (g->dbias && !parts)
-        return;
-    if (g->op->act != DG_ACT_NONE || g->op->drop)
-        act_backward(cu, g, M, N, parts);
-    else if (g->dbias)
-        bias_backward(cu, g, M, N, parts);
-    const struct dg_k_rows dy = dg_k_rows_of(g->dy), x = dg_k_rows_of(g->x),
-                           dx = dg_k_rows_of(g->dx);
-    dg_cuda_multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_WEIGHT,
-                             .M = M,
-                             .N = N,
-                             .K = K,
-                             .a = dy.p,
-                             .lda = dy.ld,
-                             .b = x.p,
-                             .ldb = x.ld,
-                             .c = g->dw->floats,
-                             .ldc = K,
-                             .in = cu->type,
-                             .out = DG_F32,
-                             .add = true});
-    dg_cuda_block_changed(cu, g->dw->floats, N * K);
-    if (g->dx.buf)
-        dg_cuda_multiply(cu, &(struct dg_gemm_call){.kind = DG_GEMM_INPUT,
-                                 .M = M,
-                                 .N = N,
-                                 .K = K,
-                                 .a = dy.p,
-                                 .lda = dy.ld,
-                                 .b = matrix,
-                                 .ldb = K,
-                                 .c = dx.p,
-                                 .ldc = dx.ld,
-                                 .in = cu->type,
-                                 .out = dx.type,
-                                 .add = g->dx_add});
+    dg_cuda_linear_backward(device(t), g, M);
 }
 
 static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)
@@ -345,6 +272,7 @@ static void train_close(struct dg_train *t)
 
 static const struct dg_train_ops train_ops = {.loss_bytes = 512 << 20,
     .guides = true,
+    .masks = true,
     .team = &dg_cuda_team_ops,
     .linear_backward = linear_backward,
     .add_norm_backward = add_norm_backward,

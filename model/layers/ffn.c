@@ -16,6 +16,8 @@ void dg_ffn_forward(const struct dg_pass *p, int side, uint32_t layer,
     if (drop)
         d2 = (struct dg_dropout){p->drop->residual,
             dg_dropout_site(p->drop, side, layer, DG_SITE_FFN), p->drop->row_key};
+    if (!inner.drop)
+        inner.mask = slots->mask;
     p->be->ops->linear(p->be, &inner, x, slots->hidden, p->M);
     p->be->ops->linear(p->be, &outer, slots->hidden, slots->sub, p->M);
     dg_residual_norm(p, &w->end, drop ? &d2 : NULL, slots->sub, x, &slots->norm);

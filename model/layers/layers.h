@@ -79,6 +79,8 @@ struct dg_cross_slots {
 struct dg_ffn_slots {
     /* [M,F] before the activation, or none */
     struct dg_rows pre;
+    /* [M,dg_relu_mask_ld(F)] of struct dg_linear, or none */
+    struct dg_rows mask;
     /* [M,F] */
     struct dg_rows hidden;
     /* [M,D] */

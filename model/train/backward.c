@@ -79,15 +79,24 @@ static void ffn_backward(const struct down *d, uint32_t layer, const struct dg_f
 {
     struct dg_tape_scratch *b = &d->t->scratch;
     struct dg_dropout drop;
-    norm_backward(d, &w->norm, &g->norm, &s->norm, layer, DG_SITE_FFN);
-    linear_backward(d, w->w2,
-        (struct dg_linear_grad){
-            .x = s->hidden, .dy = b->dsub, .dx = b->dhidden, .dw = g->w2, .dbias = g->b2},
-        d->M);
     struct dg_linear inner = {.w = w->w1,
         .act = d->t->config.act,
         .pre = s->pre,
         .drop = dropout(d, d->drop ? d->drop->act : 0, layer, DG_SITE_ACT, &drop)};
+    /* ReLU's backward ends the outer product, where nothing comes between. */
+    const bool relu = inner.act == DG_ACT_RELU && !inner.drop;
+    norm_backward(d, &w->norm, &g->norm, &s->norm, layer, DG_SITE_FFN);
+    linear_backward(d, w->w2,
+        (struct dg_linear_grad){.x = s->hidden,
+            .dy = b->dsub,
+            .dx = b->dhidden,
+            .dx_relu = relu,
+            .mask = s->mask,
+            .dw = g->w2,
+            .dbias = g->b2},
+        d->M);
+    if (relu)
+        inner.act = DG_ACT_NONE;
     struct dg_linear_grad grad = {.op = &inner,
         .x = x,
         .y = s->hidden,

@@ -75,12 +75,16 @@ static void take_cross(struct cursor *c, const struct dg_config *m, struct dg_cr
     take_norm(c, &s->norm, n->T, m->D);
 }
 
-static void take_ffn(struct cursor *c, const struct dg_config *m, struct dg_ffn_slots *s, size_t M,
-    struct dg_rows sub)
+static void take_ffn(
+    struct cursor *c, const struct dg_tape *t, struct dg_ffn_slots *s, size_t M, struct dg_rows sub)
 {
+    const struct dg_config *m = &t->config;
     /* ReLU's derivative shows in its output. */
     s->pre =
         m->act == DG_ACT_RELU || m->act == DG_ACT_NONE ? (struct dg_rows){0} : take(c, M, m->F);
+    s->mask = m->act == DG_ACT_RELU && t->train && t->train->ops->masks
+                  ? take(c, M, dg_relu_mask_ld(m->F))
+                  : (struct dg_rows){0};
     s->hidden = take(c, M, m->F);
     s->sub = sub;
     take_norm(c, &s->norm, M, m->D);
@@ -124,12 +128,12 @@ static struct cursor lay_out(struct dg_tape *t, const struct sizes *n)
      * needed only until its norm, and shares scratch.dsub. */
     for (uint32_t l = 0; l < m->enc_layers; l++) {
         take_self(&c, m, &t->enc[l].self, n->S, n->self_s, t->scratch.dsub);
-        take_ffn(&c, m, &t->enc[l].ffn, n->S, t->scratch.dsub);
+        take_ffn(&c, t, &t->enc[l].ffn, n->S, t->scratch.dsub);
     }
     for (uint32_t l = 0; l < m->dec_layers; l++) {
         take_self(&c, m, &t->dec[l].self, n->T, n->self_t, t->scratch.dsub);
         take_cross(&c, m, &t->dec[l].cross, n, t->scratch.dsub);
-        take_ffn(&c, m, &t->dec[l].ffn, n->T, t->scratch.dsub);
+        take_ffn(&c, t, &t->dec[l].ffn, n->T, t->scratch.dsub);
     }
     return c;
 }

@@ -3,7 +3,9 @@
  * 67. DRAGOMAN_EMU_REFUSE makes it refuse some rows, as the library may:
  *   check=N     no algorithm does for N rows
  *   check=N:66  only algorithm 66 does not
- *   run=N       asked before it says yes, and then refuses to multiply N rows */
+ *   run=N       asked before it says yes, and then refuses to multiply N rows
+ *   end=N       no algorithm has any of these epilogue bits
+ *   runend=N    says it has, and then refuses */
 #include "kernels/backend.h"
 #include "tests/emu/device.h"
 #include "weights/half.h"
@@ -11,6 +13,7 @@
 #include <cublasLt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
 
 struct dg_emu_cublaslt {
@@ -22,7 +25,8 @@ struct layout {
     uint64_t type, rows, columns, ld;
 };
 struct desc {
-    const void *bias;
+    void *bias, *aux;
+    int64_t aux_ld;
     uint32_t trans_a, trans_b, epilogue;
 };
 struct algo {
@@ -40,6 +44,47 @@ static bool refuses(const char *when, const cublasLtMatrixLayoutOpaque_t *d, int
         return false;
     const char *only = strchr(wish, ':');
     return out.columns == strtoull(wish + n + 1, NULL, 10) && (!only || atoi(only + 1) == id);
+}
+
+static bool refuses_end(const char *when, cublasLtMatmulDesc_t desc)
+{
+    const char *wish = getenv("DRAGOMAN_EMU_REFUSE");
+    const size_t n = strlen(when);
+    struct desc x;
+    memcpy(&x, desc, sizeof x);
+    return wish && !strncmp(wish, when, n) && x.epilogue & strtoul(wish + n, NULL, 10);
+}
+
+/* Products that have run, by epilogue, type of the result and its rows (our columns). */
+static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
+static struct ran {
+    uint64_t epilogue, type, rows;
+    unsigned long n;
+} ran[256]; /* guarded by counting */
+
+static void count(uint64_t epilogue, const struct layout *d)
+{
+    pthread_mutex_lock(&counting);
+    struct ran *r = ran;
+    while (r < ran + 255 && r->n &&
+           (r->epilogue != epilogue || r->type != d->type || r->rows != d->rows))
+        r++;
+    *r = (struct ran){epilogue, d->type, d->rows, r->n + 1};
+    pthread_mutex_unlock(&counting);
+}
+
+/* How many; epilogue 0, rows 0: any; type: NVIDIA's number. */
+unsigned long dg_emu_products(unsigned epilogue, int type, size_t rows);
+unsigned long dg_emu_products(unsigned epilogue, int type, size_t rows)
+{
+    unsigned long n = 0;
+    pthread_mutex_lock(&counting);
+    for (const struct ran *r = ran; r < ran + 256; r++)
+        if ((!epilogue || r->epilogue == epilogue) && r->type == (uint64_t)type &&
+            (!rows || r->rows == rows))
+            n += r->n;
+    pthread_mutex_unlock(&counting);
+    return n;
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *lt)
@@ -81,11 +126,14 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(
 {
     struct desc x;
     memcpy(&x, desc, sizeof x);
-    void *to = what == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? (void *)&x.bias
-               : what == CUBLASLT_MATMUL_DESC_TRANSA     ? (void *)&x.trans_a
-               : what == CUBLASLT_MATMUL_DESC_TRANSB     ? (void *)&x.trans_b
-                                                         : (void *)&x.epilogue;
-    if (bytes != (what == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? sizeof x.bias : sizeof x.epilogue))
+    void *to = what == CUBLASLT_MATMUL_DESC_BIAS_POINTER           ? (void *)&x.bias
+               : what == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER ? (void *)&x.aux
+               : what == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD      ? (void *)&x.aux_ld
+               : what == CUBLASLT_MATMUL_DESC_TRANSA               ? (void *)&x.trans_a
+               : what == CUBLASLT_MATMUL_DESC_TRANSB               ? (void *)&x.trans_b
+                                                                   : (void *)&x.epilogue;
+    const bool wide = to == &x.bias || to == &x.aux || to == &x.aux_ld;
+    if (bytes != (wide ? 8 : sizeof x.epilogue))
         return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(to, value, bytes);
     memcpy(desc, &x, sizeof x);
@@ -122,8 +170,10 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t lt, cublasLtMatmu
     cublasLtMatmulHeuristicResult_t *results, int *n)
 {
     static const struct algo all[] = {{66, 2}, {66, 1}, {67, 1}};
-    (void)lt, (void)desc, (void)a, (void)b, (void)c, (void)d;
+    (void)lt, (void)a, (void)b, (void)c, (void)d;
     *n = 0;
+    if (refuses_end("end=", desc))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     for (size_t i = wish->data[0] ? 0 : 1; i < 3 && *n < asked; i++) {
         memset(&results[*n], 0, sizeof results[*n]);
         memcpy(&results[(*n)++].algo, &all[i], sizeof all[i]);
@@ -166,10 +216,11 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *
 /* A product on its way: d = a b, column-major, rows of a and columns of b by their strides. */
 struct product {
     const void *a, *b, *bias;
-    void *d;
-    size_t rows, columns, sum, ai, ak, bj, bk, ldd;
+    void *d, *b_sums;
+    unsigned char *bits; /* of ReLU: aux_ld of them a column of d */
+    size_t rows, columns, sum, ai, ak, bj, bk, ldd, aux_ld;
     enum dg_type in, out;
-    bool add, relu;
+    bool add, relu, drelu;
 };
 
 static enum dg_type type_of(uint64_t type)
@@ -201,6 +252,14 @@ static void finish(const struct product *p, size_t j, float *sums)
             x += load(p->d, p->out, i + j * p->ldd);
         if (p->bias)
             x += load(p->bias, p->out, i);
+        if (p->bits) {
+            unsigned char *byte = &p->bits[(j * p->aux_ld + i) / 8],
+                          bit = (unsigned char)(1 << i % 8);
+            if (p->drelu)
+                x = *byte & bit ? x : 0;
+            else
+                *byte = (unsigned char)(x > 0 ? *byte | bit : *byte & ~bit);
+        }
         store(p->d, p->out, i + j * p->ldd, p->relu && x < 0 ? 0 : x);
     }
 }
@@ -218,13 +277,17 @@ static void multiply(const void *arg)
         for (size_t k = 0; k < p->sum; k++)
             a[k * p->rows + i] = load(p->a, p->in, i * p->ai + k * p->ak);
     for (size_t j = 0; j < p->columns; j++) {
+        float b_sum = 0;
         memset(sums, 0, p->rows * sizeof *sums);
         for (size_t k = 0; k < p->sum; k++) {
             const float b = load(p->b, p->in, j * p->bj + k * p->bk);
+            b_sum += b;
             for (size_t i = 0; i < p->rows; i++)
                 sums[i] += a[k * p->rows + i] * b;
         }
         finish(p, j, sums);
+        if (p->b_sums)
+            store(p->b_sums, p->out, j, b_sum);
     }
     free(a);
     free(sums);
@@ -244,8 +307,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lt, cublasLtMatmulDesc_t desc, co
     memcpy(&x, desc, sizeof x);
     if (device != lt->device || c != d || *(const float *)alpha != 1)
         return CUBLAS_STATUS_INVALID_VALUE;
-    if (refuses("run", ld, 0))
+    if (refuses("run", ld, 0) || refuses_end("runend=", desc))
         return CUBLAS_STATUS_NOT_SUPPORTED;
+    const bool aux = x.epilogue & 128; /* of whole 128 bits, as NVIDIA's header wants it */
+    if (aux && (!x.aux || (uintptr_t)x.aux % 16 || x.aux_ld % 128 || x.aux_ld < (int64_t)D.rows))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    count(x.epilogue, &D);
     const size_t sum = x.trans_a ? A.rows : A.columns;
     if (sum != (x.trans_b ? B.columns : B.rows) || D.rows != (x.trans_a ? A.columns : A.rows) ||
         D.columns != (x.trans_b ? B.rows : B.columns))
@@ -258,6 +325,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lt, cublasLtMatmulDesc_t desc, co
         .sum = sum,
         .bias = x.epilogue & CUBLASLT_EPILOGUE_BIAS ? x.bias : NULL,
         .relu = x.epilogue & CUBLASLT_EPILOGUE_RELU,
+        .drelu = x.epilogue & 8,
+        .b_sums = x.epilogue & CUBLASLT_EPILOGUE_BGRADB ? x.bias : NULL,
+        .bits = aux ? x.aux : NULL,
+        .aux_ld = (size_t)x.aux_ld,
         .ai = x.trans_a ? A.ld : 1,
         .ak = x.trans_a ? 1 : A.ld,
         .bj = x.trans_b ? 1 : B.ld,

@@ -51,17 +51,30 @@ static int remove_shard(void **state)
     return unlink(shard);
 }
 
-static unsigned long count(const char *name)
+/* A function of the emulation. */
+static void find(const char *name, void *function)
 {
     const char *path = getenv("DRAGOMAN_CUDA_PLUGIN");
     void *plugin = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    unsigned long (*get)(void) = NULL;
     void *symbol = plugin ? dlsym(plugin, name) : NULL;
-    memcpy(&get, &symbol, sizeof get);
     assert_non_null(symbol);
-    const unsigned long n = get();
-    dlclose(plugin);
-    return n;
+    memcpy(function, &symbol, sizeof symbol);
+    dlclose(plugin); /* still open by the backend */
+}
+
+static unsigned long count(const char *name)
+{
+    unsigned long (*get)(void);
+    find(name, &get);
+    return get();
+}
+
+/* Products of these epilogues (0: any), type and rows of the result in the library's order. */
+static unsigned long products(unsigned epilogue, int type, size_t rows)
+{
+    unsigned long (*get)(unsigned, int, size_t);
+    find("dg_emu_products", &get);
+    return get(epilogue, type, rows);
 }
 
 struct training {
@@ -156,6 +169,61 @@ static void near(const char *precision, double tolerance)
     end(&there);
 }
 
+/* NVIDIA's numbers. */
+enum { FP32 = 0, BF16 = 14, RELU_AUX_BIAS = 134, DRELU = 136, BGRADB = 512, MIDDLE = 136 };
+
+/* Biases, ReLU and its backward end products; logits, and they alone have V columns, are of 16
+ * bits. */
+static void test_ends(void **state)
+{
+    struct training t;
+    (void)state;
+    begin(&t, "bf16");
+    const unsigned long forward = products(RELU_AUX_BIAS, BF16, MIDDLE),
+                        relu = products(DRELU, BF16, MIDDLE), bias = products(BGRADB, FP32, 0),
+                        logits = products(0, BF16, V), wide = products(0, FP32, V);
+    update(&t);
+    const unsigned long passes = products(0, BF16, V) - logits; /* micro-batches */
+    assert_true(passes > 1);
+    assert_int_equal(products(0, FP32, V), wide);
+    /* One feed-forward layer a side, two biases each. */
+    assert_int_equal(products(RELU_AUX_BIAS, BF16, MIDDLE) - forward, 2 * passes);
+    assert_int_equal(products(DRELU, BF16, MIDDLE) - relu, 2 * passes);
+    assert_int_equal(products(BGRADB, FP32, 0) - bias, 4 * passes);
+    end(&t);
+}
+
+/* A library without them: the same losses by kernels of ours, one line a last step in the log. */
+static void refused(const char *what, const char *precision, double tolerance, size_t lines)
+{
+    char log[1 << 14];
+    size_t said = 0;
+    FILE *file = tmpfile();
+    const int to = dup(STDERR_FILENO);
+    setenv("DRAGOMAN_EMU_REFUSE", what, 1);
+    assert_true(file && to >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+    near(precision, tolerance);
+    dup2(to, STDERR_FILENO);
+    close(to);
+    unsetenv("DRAGOMAN_EMU_REFUSE");
+    rewind(file);
+    log[fread(log, 1, sizeof log - 1, file)] = 0;
+    fclose(file);
+    for (const char *at = log; (at = strstr(at, "gemm_epilogue")); at++)
+        said++;
+    if (said != lines || strstr(log, "gemm_own"))
+        fail_msg("%s: %zu lines, expected %zu: %s", what, said, lines, log);
+}
+
+static void test_ends_refused(void **state)
+{
+    (void)state;
+    refused("end=640", "fp32", 2e-5, 2);    /* all */
+    refused("end=8", "fp32", 2e-5, 1);      /* DRELU alone: the forward pass had written masks */
+    refused("end=512", "bf16", 0.02, 1);    /* BGRADB alone */
+    refused("runend=640", "bf16", 0.02, 2); /* it had said yes */
+}
+
 static void test_fp32_near_cpu(void **state)
 {
     (void)state;
@@ -173,8 +241,9 @@ int main(void)
     static char fp32[] = "fp32", bf16[] = "bf16";
     const struct CMUnitTest tests[] = {
         {"one read-back, fp32", test_one_read_back, NULL, NULL, fp32},
-        {"one read-back, bf16", test_one_read_back, NULL, NULL, bf16},
-        cmocka_unit_test(test_fp32_near_cpu), cmocka_unit_test(test_bf16_near_cpu)};
+        {"one read-back, bf16", test_one_read_back, NULL, NULL, bf16}, cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_ends_refused), cmocka_unit_test(test_fp32_near_cpu),
+        cmocka_unit_test(test_bf16_near_cpu)};
     struct dg_backend *be = cuda_or_skip("fp32");
     const bool emulated = strstr(be->name, "emulated") != NULL;
     dg_device_close(be);

@@ -76,7 +76,7 @@ static void product_init(struct product *p, struct shape s, size_t n_pool)
             p->x[i * s.K + k] = fabsf(p->x[i * s.K + k]);
     struct dg_backend *be = ops_open("generic", 1);
     struct dg_linear op = {weight_new(be, p), ops_weight(be, DG_USE_VECTOR, 1, s.N, p->bias, false),
-        DG_ACT_RELU, NULL, {0}};
+        DG_ACT_RELU, NULL, {0}, {0}};
     for (size_t i = 0; i < n_pool; i++) {
         struct dg_rows xr = ops_rows(be, p->x + i * s.K, 1, s.K, 0, s.K),
                        yr = ops_rows(be, NULL, 1, s.N, 0, s.N);
@@ -97,7 +97,7 @@ static void run_isa(const struct product *p, const char *isa)
     for (int threads = 1; threads <= 2; threads++) {
         struct dg_backend *be = ops_open(isa, threads);
         struct dg_linear op = {weight_new(be, p),
-            ops_weight(be, DG_USE_VECTOR, 1, p->s.N, p->bias, false), DG_ACT_RELU, NULL, {0}};
+            ops_weight(be, DG_USE_VECTOR, 1, p->s.N, p->bias, false), DG_ACT_RELU, NULL, {0}, {0}};
         for (size_t M = 1; M <= M_MAX; M += step)
             if (!large || M / step % 2 == (size_t)threads - 1) /* the largest: one or the other */
                 run_batch(p, be, &op, M, M * 13 + (size_t)threads);
@@ -135,7 +135,8 @@ static void test_many_rows(void **state)
         for (int threads = 1; threads <= 2; threads++) {
             struct dg_backend *be = ops_open(isas[i], threads);
             struct dg_linear op = {weight_new(be, &p),
-                ops_weight(be, DG_USE_VECTOR, 1, p.s.N, p.bias, false), DG_ACT_RELU, NULL, {0}};
+                ops_weight(be, DG_USE_VECTOR, 1, p.s.N, p.bias, false), DG_ACT_RELU, NULL, {0},
+                {0}};
             run_batch(&p, be, &op, 1100, 3);
             be->ops->weight_free(be, (struct dg_weight *)op.w);
             be->ops->weight_free(be, (struct dg_weight *)op.bias);

@@ -40,7 +40,7 @@ static void linear_case(struct fixture *f, enum dg_act a, bool bias, bool drop)
     float dx[7 * 13], *dw, *db = NULL;
     struct dg_rows x = rows(f, l.x, 7, 13), y = rows(f, NULL, 7, 19), pre = rows(f, NULL, 7, 19);
     struct dg_linear op = {weight(f, l.w, 19, 13, DG_USE_MATRIX, NULL),
-        bias ? weight(f, l.bias, 1, 19, DG_USE_VECTOR, NULL) : NULL, a, l.drop, pre};
+        bias ? weight(f, l.bias, 1, 19, DG_USE_VECTOR, NULL) : NULL, a, l.drop, pre, {0}};
     f->be->ops->linear(f->be, &op, x, y, 7);
     struct dg_linear_grad g = {.op = &op,
         .x = x,
@@ -64,6 +64,18 @@ static void linear_case(struct fixture *f, enum dg_act a, bool bias, bool drop)
     first = dx[4];
     fetch(f, g.dx, 7, 13, dx);
     assert_float_equal(dx[4], 2 * first, 1e-5);
+    /* x as what a ReLU let through. */
+    float before[7 * 13];
+    g.dx_add = false;
+    g.dy = rows(f, l.c, 7, 19);
+    f->train->ops->linear_backward(f->train, &g, 7);
+    fetch(f, g.dx, 7, 13, before);
+    g.dx_relu = true;
+    g.dy = rows(f, l.c, 7, 19);
+    f->train->ops->linear_backward(f->train, &g, 7);
+    fetch(f, g.dx, 7, 13, dx);
+    for (int i = 0; i < 7 * 13; i++)
+        assert_true(dx[i] == (l.x[i] > 0 ? before[i] : 0));
     release(f);
     free(l.x), free(l.w), free(l.bias), free(l.c);
 }

@@ -79,6 +79,8 @@ static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, 
     if (g->dx.buf)
         cpu->gemm->input(cpu->bf16, M, w->N, w->K, dy, g->dy.ld, dg_weight_floats(w), g->dx_add,
             dg_rows_at(g->dx, 0), g->dx.ld);
+    for (size_t m = 0; m < M && g->dx_relu; m++)
+        l->relu(dg_rows_at(g->dx, m), dg_rows_at(g->x, m), w->K, 1.0f);
 }
 
 static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)
