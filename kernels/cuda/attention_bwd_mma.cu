@@ -1,4 +1,4 @@
-/* Backward of attention on tensor cores, for the calls that attention_mma.c chooses; the formulas
+/* Backward of attention on tensor cores, for the calls that attention.c chooses; the formulas
  * are attention_bwd.cu's, and so are the two kernels: `attention_bwd_dq` takes ROWS queries of one
  * head, a warp 16, and writes dS to scratch and dq; `attention_bwd_dkv` takes ROWS keys and sums dk
  * and dv over the queries. Every sum has one owner and one order. Operands have 16 bits:

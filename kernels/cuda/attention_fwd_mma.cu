@@ -4,7 +4,7 @@
  * longer one twice, first for the largest score and the sum, then for the probabilities themselves.
  * fp32 but for the products' operands; probabilities are divided by their sum, stored, dropped,
  * and rounded before they meet the values. Order depends on the query's own keys alone.
- * Limits: attention_mma.c chooses the calls; others go to attention_fwd.cu. */
+ * Limits: attention.c chooses the calls; others go to attention_fwd.cu. */
 #include "kernels/cuda/attention_tile.cuh"
 #include "kernels/cuda/mma.cuh"
 
