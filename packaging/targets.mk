@@ -1,5 +1,5 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-check container-cuda deb deploy-check
+.PHONY: container container-check container-cuda deb deploy-check sbom
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
@@ -16,3 +16,7 @@ deploy-check: ## check Dockerfile, compose file, Kubernetes manifests, alerts, d
 
 deb: ## Debian packages in build/deb, clean by lintian
 	@scripts/deb
+
+sbom: build ## what the programs are made of, as CycloneDX: build/sbom.json
+	@packaging/sbom build/release/bin >build/sbom.json
+	@echo build/sbom.json
