@@ -46,6 +46,5 @@ void dg_file_reply_take(
     r->content_type = dg_extract_media_type(upload->name);
     r->body = dg_buffer_take(file, &r->body_len);
     dg_http_reply_header(r, "Content-Disposition", "attachment; filename=\"%s\"", name);
-    dg_http_reply_header(r, "X-Content-Type-Options", "nosniff");
     dg_http_reply_header(r, "Cache-Control", "no-store");
 }

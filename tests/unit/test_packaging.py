@@ -94,7 +94,7 @@ def test_completion_offers_verbs_and_options(installed):
     assert complete(installed, "dragoman", "translate", "--length-penalty-kind", "") == {"gnmt", "power", "none"}
     assert "marian" in complete(installed, "dragoman", "convert", "")
     assert complete(installed, "dragoman", "convert", "ma") == {"marian"}
-    assert complete(installed, "dragoman", "keys", "") == {"add", "list", "revoke", "usage"}
+    assert complete(installed, "dragoman", "keys", "") == {"add", "list", "set", "revoke", "usage"}
     assert complete(installed, "dragoman", "keys", "re") == {"revoke"}
     assert flags("dragoman", "keys") <= complete(installed, "dragoman", "keys", "add", "--")
     assert complete(installed, "dragoman", "keys", "add", "--scope", "a") == {"admin"}
