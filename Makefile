@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack replicas test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack faults replicas test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -36,6 +36,11 @@ replicas: build ## replicas behind HAProxy and nginx, killed, drained and frozen
 
 test-clients: ## other servers' clients from PyPI against this one, with the bundled model
 	@scripts/test release --label-regex '^clients$$'
+
+faults: build ## a server started with each allocation failing in turn, four minutes
+	@scripts/test-env
+	@scripts/build release faults
+	@FAULTS_STEPS=0 .venv/bin/python3 -m pytest -q -p no:cacheprovider tests/faults
 
 test-openapi: ## openapi.yaml tried on the server, 200 made-up requests for each operation (schemathesis), some minutes
 	@scripts/test release --tests-regex 'clients/test_(long_)?schemathesis'

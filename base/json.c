@@ -7,7 +7,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 #define MAX_DEPTH 64
@@ -64,7 +63,7 @@ static void parse_error(json_error_t *e, struct dg_error *err)
     dg_error_set(err, DG_EINVAL, "line %d column %d: %s", e->line, e->column, e->text);
 }
 
-static void set_functions(void)
+__attribute__((constructor)) static void set_functions(void)
 {
     json_set_alloc_funcs(dg_json_spare_malloc, dg_json_spare_free);
 }
@@ -88,7 +87,6 @@ static size_t next_part(void *to, size_t room, void *arg)
 
 struct dg_json *dg_json_parse(const char *s, size_t n, struct dg_error *err)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     json_error_t e;
     struct text text = {s, n, 0};
     if (!s || n == 0) {
@@ -97,7 +95,6 @@ struct dg_json *dg_json_parse(const char *s, size_t n, struct dg_error *err)
     }
     if (check_depth(s, n, err))
         return NULL;
-    pthread_once(&once, set_functions);
     json_t *v = NULL;
     bool memory = dg_json_spare_begin(n);
     if (memory)
@@ -215,6 +212,11 @@ const char *dg_json_next_key(const struct dg_json *object, const char *key)
     return at ? json_object_iter_key(at) : NULL;
 }
 
+void dg_json_begin(void)
+{
+    (void)dg_json_spare_lost();
+}
+
 struct dg_json *dg_json_new_object(void)
 {
     return wrap(json_object());
@@ -298,11 +300,15 @@ static int add_to_buffer(const char *s, size_t n, void *b)
 
 static int dump(const struct dg_json *v, int indent, size_t digits, struct dg_buffer *b)
 {
-    if (!v)
-        return -1;
-    size_t layout = indent > 0 ? JSON_INDENT((size_t)indent) : JSON_COMPACT;
-    return json_dump_callback(
-        raw(v), add_to_buffer, b, layout | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+    const size_t layout = indent > 0 ? JSON_INDENT((size_t)indent) : JSON_COMPACT;
+    const bool lost = dg_json_spare_lost();
+    int rc = v && !lost ? json_dump_callback(raw(v), add_to_buffer, b,
+                              layout | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits))
+                        : -1;
+    (void)dg_json_spare_lost(); /* said by rc now */
+    if (v && rc != 0)
+        b->failed = true;
+    return rc;
 }
 
 int dg_json_write(const struct dg_json *v, int indent, struct dg_buffer *b)

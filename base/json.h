@@ -65,7 +65,10 @@ int dg_json_only(
     const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err);
 
 /* Building. NULL on out of memory or invalid UTF-8; adding to or adding NULL is a no-op that
- * returns -1. set/append take ownership of v, also on failure. */
+ * returns -1. set/append take ownership of v, also on failure. Nobody need look: where memory ended
+ * while a thread was building, its next write fails. */
+/* Forget that it did: what this thread builds now is another value. */
+void dg_json_begin(void);
 struct dg_json *dg_json_new_object(void);
 struct dg_json *dg_json_new_array(void);
 struct dg_json *dg_json_new_string(const char *s, size_t n);
@@ -84,7 +87,7 @@ int dg_json_set_real(struct dg_json *object, const char *key, double v);
 int dg_json_set_bool(struct dg_json *object, const char *key, bool v);
 
 /* Append the text to b: compact (indent 0) or indented. Keys in insertion order; reals with at most
- * 9 significant digits. */
+ * 9 significant digits. -1: no memory, now or while v was built; b has failed then. */
 int dg_json_write(const struct dg_json *v, int indent, struct dg_buffer *b);
 /* The same with every digit that a double has. */
 int dg_json_write_exact(const struct dg_json *v, int indent, struct dg_buffer *b);

@@ -11,7 +11,8 @@ enum { VALUES_BYTES = 128 * DG_JSON_SPARE_STEP, ALIGNMENT = 16 };
 static __thread struct {
     char *block;       /* NULL: none */
     size_t size, used; /* bytes */
-    bool wanted;       /* malloc had nothing */
+    bool wanted;       /* malloc had nothing while there was a block */
+    bool lost;         /* nor while there was none */
 } spare;
 
 bool dg_json_spare_begin(size_t n)
@@ -36,9 +37,18 @@ void dg_json_spare_end(void)
     spare.block = NULL;
 }
 
+bool dg_json_spare_lost(void)
+{
+    const bool lost = spare.lost;
+    spare.lost = false;
+    return lost;
+}
+
 void *dg_json_spare_malloc(size_t n)
 {
     void *p = malloc(n);
+    if (!p && !spare.block)
+        spare.lost = true;
     if (p || !spare.block)
         return p;
     spare.wanted = true;

@@ -18,6 +18,10 @@ bool dg_json_spare_used(void);
 /* Nothing that came out of the block may be left. */
 void dg_json_spare_end(void);
 
+/* Has jansson found no memory in this thread, outside of parsing, since the last call of this? Then
+ * what was being made lacks a part. */
+bool dg_json_spare_lost(void);
+
 /* jansson's allocation functions. */
 void *dg_json_spare_malloc(size_t n);
 void dg_json_spare_free(void *p);

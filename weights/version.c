@@ -58,6 +58,7 @@ static struct dg_json *sorted(const struct dg_json *v, const char *without)
 
 int dg_version_canonical(const struct dg_json *manifest, struct dg_buffer *b, struct dg_error *err)
 {
+    dg_json_begin();
     struct dg_json *copy = sorted(manifest, "version");
     int rc = copy && dg_json_write(copy, 0, b) == 0 && !b->failed
                  ? 0

@@ -157,7 +157,7 @@ struct dg_json *dg_usage_write(const struct dg_usage *u)
 
 void dg_answer_put_take(struct dg_json *value, struct dg_buffer *out)
 {
-    if (!value || dg_json_write(value, 0, out) != DG_OK)
+    if (dg_json_write(value, 0, out) != DG_OK)
         out->failed = true;
     dg_json_free(value);
 }

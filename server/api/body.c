@@ -15,9 +15,10 @@ int dg_body_parse(struct dg_request *r, const char *text, size_t n, struct dg_er
 {
     struct dg_error why = {0};
     r->body = dg_json_parse(text, n, &why);
+    if (!r->body && why.code == DG_ENOMEM)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a body of %zu bytes", n);
     if (!r->body)
-        return dg_error_field(err, why.code == DG_ENOMEM ? DG_ENOMEM : DG_EINVAL, "body",
-            "the body is not JSON: %s", why.message);
+        return dg_error_field(err, DG_EINVAL, "body", "the body is not JSON: %s", why.message);
     if (dg_json_typeof(r->body) != DG_JSON_OBJECT)
         return dg_error_field(err, DG_EINVAL, "body", "the body must be an object, not %s",
             dg_json_type_name(dg_json_typeof(r->body)));

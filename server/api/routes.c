@@ -245,6 +245,7 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     char allow[64];
     int status;
     const struct dg_dialect *dialect;
+    dg_json_begin();
     const struct dg_route *route = dg_routes_find(
         request->method, request->path, app->config.dialects, &status, allow, &dialect);
     mark(app, x, dialect);
@@ -259,8 +260,11 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     if (!app->auth && strcmp(route->method, "GET") == 0 && !route->endpoint)
         scope = 0;
     const struct dg_gate gate = {app->auth, app->rates};
-    if (!dg_gate_enter(&gate, x, scope, dialect ? &dialect->gate : NULL, route))
+    if (!dg_gate_enter(&gate, x, scope, dialect ? &dialect->gate : NULL, route)) {
+        if (!dg_gate_route(x)) /* no memory to remember the route: its end is not counted */
+            atomic_fetch_sub(&app->in_flight, 1);
         return;
+    }
     if (route->endpoint)
         dg_endpoint_handle(app, x, route->endpoint);
     else

@@ -8,19 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is said where there is no memory for what should be: the API's form, which DeepL's and
+ * LibreTranslate's clients do not read further than its status. */
+static const char NO_MEMORY[] =
+    "{\"error\":{\"code\":\"overloaded\",\"message\":\"no memory for the reply\"}}";
+
 void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *value)
 {
     struct dg_buffer b;
     dg_buffer_init(&b);
-    if (value)
-        dg_json_write(value, 0, &b);
+    if (dg_json_write(value, 0, &b) != 0)
+        b.failed = true;
     dg_json_free(value);
     if (value && !b.failed && b.len > 0) {
         r->status = status;
         r->content_type = "application/json";
         r->body = dg_buffer_take(&b, &r->body_len);
     } else {
-        r->status = 503; /* no memory: an empty body is all there is */
+        r->status = 503;
+        r->content_type = "application/json";
+        r->body = strdup(NO_MEMORY); /* NULL: an empty body is all there is */
+        r->body_len = r->body ? sizeof NO_MEMORY - 1 : 0;
     }
     dg_buffer_deinit(&b);
 }
@@ -32,7 +40,7 @@ void dg_reply_set_text(struct dg_json *object, const char *key, const char *s)
     char *copy = strdup(s);
     if (copy)
         dg_utf8_mend(copy);
-    dg_json_set_string(object, key, copy);
+    dg_json_set_string(object, key, copy ? copy : s);
     free(copy);
 }
 

@@ -23,6 +23,7 @@ int dg_request_settle(struct dg_item *item, struct dg_error *err)
     struct dg_arena arena;
     uint64_t begin = dg_clock_ns();
     dg_arena_init(&arena, 0);
+    dg_json_begin();
     if (err->code == DG_OK && dg_item_outcome(item, err) == DG_OK && r->kind->write)
         r->kind->write(item, &arena, err);
     if (err->code == DG_OK && item->answer.failed)

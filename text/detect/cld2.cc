@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio> // compact_lang_det.h uses FILE without it
 #include <cstring>
+#include <new>
 
 #include <cld2/public/compact_lang_det.h>
 #include <cld2/public/encodings.h>
@@ -52,9 +53,13 @@ void dg_cld2_detect(const char *text, size_t n, const char *hint, struct dg_cld2
         len--; /* no character is cut */
     out->bytes = 0;
     out->reliable = false;
-    CLD2::Language found =
-        CLD2::ExtDetectLanguageSummaryCheckUTF8(text, static_cast<int>(len), true, &hints, flags,
-            languages, percents, scores, nullptr, &out->bytes, &out->reliable, &valid);
+    CLD2::Language found = CLD2::UNKNOWN_LANGUAGE;
+    try {
+        found = CLD2::ExtDetectLanguageSummaryCheckUTF8(text, static_cast<int>(len), true, &hints,
+            flags, languages, percents, scores, nullptr, &out->bytes, &out->reliable, &valid);
+    } catch (const std::bad_alloc &) { /* what it says without memory: nothing */
+        std::fill_n(languages, DG_CLD2_GUESSES, CLD2::UNKNOWN_LANGUAGE);
+    }
     const bool known = found != CLD2::UNKNOWN_LANGUAGE;
     out->reliable = out->reliable && known;
     std::snprintf(out->code, sizeof out->code, "%s", known ? CLD2::LanguageCode(found) : "");

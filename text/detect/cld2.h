@@ -1,5 +1,5 @@
 /* CLD2 behind a C interface: which languages a text is in, by its own account. cld2.cc is the one
- * file that includes it. Any thread. */
+ * file that includes it. Where memory ends it knows no language. Any thread. */
 #ifndef DG_TEXT_DETECT_CLD2_H
 #define DG_TEXT_DETECT_CLD2_H
 
