@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack faults replicas test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack faults replicas test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -76,6 +76,9 @@ bench-family: build ## speed with models of other programs beside those programs
 
 bench-train: build ## speed of training beside PyTorch, ten minutes; DATA=FOLDER
 	@bench/run-train.sh
+
+bench-marian: build ## training beside Marian (pymarian), hours; DATA=FOLDER
+	@bench/run-marian.sh
 
 bench-loss: build ## loss curves beside PyTorch, hours; goes on where it stopped; DATA=FOLDER MINUTES=N
 	@bench/run-loss.sh
