@@ -163,7 +163,8 @@ def main():
     p.add_argument("--lines", type=int, default=0, help="of the test set that are scored; 0: all")
     a = p.parse_args()
     bench = Bench(a)
-    version = check([a.marian, "--version"]).strip() or "Marian"
+    told = subprocess.run([a.marian, "--version"], capture_output=True, text=True)
+    version = (told.stdout + told.stderr).strip() or "version not told"
     runs = {"dragoman": [], "marian": []}
     for number in range(1, a.rounds + 1):
         for name, run in (("dragoman", bench.ours), ("marian", bench.marians)):
@@ -172,7 +173,7 @@ def main():
             runs[name].append({**figures, **bench.scores(bundle), "foreign_cpus": others.cores})
             print(name, number, json.dumps(runs[name][-1]), flush=True)
         result = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "machine": machine.describe(), "revision": a.revision,
-                  "marian": "pymarian, Marian " + version.splitlines()[-1], "rounds": number, "updates": a.updates, "warmup": a.warmup,
+                  "marian": "pymarian " + version.splitlines()[-1], "rounds": number, "updates": a.updates, "warmup": a.warmup,
                   "model": f"3 + 3 layers, {D_MODEL}/1024, 4 heads, one vocabulary of 6,000, fp32, one thread; Multi30k, post-norm, "
                            f"dropout and label smoothing 0.1, peak rate {PEAK} after {a.warmup} updates",
                   "beam": a.beam, "test_lines": a.lines or "all", "programs": runs}
