@@ -4,7 +4,11 @@
  * Two kernels, so that every sum has one owner and one order: `attention_bwd_dq` takes a tile of
  * queries of one head, writes dS to scratch and dq; `attention_bwd_dkv` takes a tile of keys and
  * sums dk and dv over the queries. Chunks of the other side go through shared memory, CHUNK rows at
- * a time. */
+ * a time.
+ *
+ * Expected on an H200 at 3.6 TB/s, base, fp32, M = 25,000 in sentences of 27 (calculated, not
+ * measured): dq and dkv each 4 (4 M D + 2 H M 27) = 248 MB, 69 us by memory; what they load from
+ * shared memory for each multiplication makes it several times as long. */
 #include "kernels/cuda/attention_bwd.cuh"
 
 #include <math.h>

@@ -5,7 +5,11 @@
  * probabilities as they were stored, rounded again behind dropout, and dS LIFT times as large and
  * without attention's scale, both of which dq and dk get at the end in fp32: so fp16 does not lose
  * more of a small dS than it has lost of dO. Sums are fp32. A piece of up to KEYS keys is walked
- * once by `attention_bwd_dq`, a longer one twice, first for the sums of P dP. */
+ * once by `attention_bwd_dq`, a longer one twice, first for the sums of P dP.
+ *
+ * Expected on an H200 at 3.6 TB/s, base, bf16, M = 25,000 in sentences of 27 (calculated, not
+ * measured): dq reads dO, k, v and P and writes dS and dq, 2 (4 M D + 2 H M 27) = 124 MB, 34 us;
+ * dkv reads q, dO, P and dS and writes dk and dv, as much; 1.4 GFLOP each. */
 #include "kernels/cuda/attention_bwd.cuh"
 #include "kernels/cuda/mma.cuh"
 

@@ -3,7 +3,10 @@
  * dgain and dbias come out of the same pass: a block owns a strip of rows, a lane adds up its
  * columns of its warp's rows, the block adds its warps in order, and the strips' sums are added
  * afterwards. Rows of up to 1024 elements of one type; others are read once more for each kind of
- * sum. */
+ * sum.
+ *
+ * Expected on an H200 at 3.6 TB/s, bf16, M 25,000, D 512 (calculated, not measured): 8 M D =
+ * 102 MB, 28 us. */
 #include "kernels/cuda/launch_train.h"
 #include "kernels/cuda/rows.cuh"
 

@@ -1,5 +1,9 @@
 /* The flat kernels of an update: sums of blocks, the gradient's norm, Adam and the 16-bit copy.
- * Each element is read and written once. */
+ * Each element is read and written once.
+ *
+ * Expected on an H200 at 3.6 TB/s, base, P = 63 million (calculated, not measured): adam 30 P =
+ * 1.9 GB, 525 us, with the moving average 38 P = 2.4 GB, 665 us; squares 4 P = 252 MB, 70 us;
+ * narrow 6 P = 378 MB, 105 us, once a run; add_rows 24 M = 0.6 MB, 3 us. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_train.h"
 

@@ -1,6 +1,10 @@
 /* Backward of the pointwise ops, column sums, and the embedding's scatter. Nothing is added by
  * atomics: every sum has one order. A thread has a batch of loads on their way before it uses the
- * first. */
+ * first.
+ *
+ * Expected on an H200 at 3.6 TB/s, bf16, M 25,000, D 512, N 2048 (calculated, not measured):
+ * act_bwd 6 M N = 307 MB, 85 us; column_parts 2 M N = 102 MB, 28 us; column_totals 4 M N / 32 =
+ * 6 MB, 4 us; scatter 2 M D + 8 n D = 59 MB for n = 8,000 different pieces, 16 us. */
 #include "kernels/cuda/launch_train.h"
 #include "kernels/cuda/rows.cuh"
 
