@@ -105,7 +105,6 @@ static __global__ void __launch_bounds__(THREADS) loss_rows(struct dg_k_loss k)
         return;
     const float a = (float)(k.scale / s.exps), b = (float)(k.scale * eps / s.count),
                 c = k.scale * (1.0f - k.epsilon);
-    __syncthreads(); /* every thread has read its target */
     for (uint32_t i = threadIdx.x * group<T>::N; i < V; i += THREADS * group<T>::N) {
         float x[group<T>::N];
         struct group<T> g;
