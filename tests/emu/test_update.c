@@ -21,7 +21,7 @@
 #include <dlfcn.h>
 #include <math.h>
 
-enum { V = 3000, PAIRS = 48, LONGEST = 12, UPDATES = 3 };
+enum { V = 1000, PAIRS = 48, LONGEST = 12, UPDATES = 3 };
 
 static char shard[64];
 
