@@ -32,8 +32,8 @@ struct dg_linear_grad {
     struct dg_weight *dw, *dbias;
 };
 
-/* Backward of y[M,D] = LayerNorm(r + drop(x)) * gain + bias. dx and dr may be the same rows when
- * there is no dropout. */
+/* Backward of y[M,D] = LayerNorm(r + drop(x)) * gain + bias, and of the sum itself where that is
+ * read, too. dx and dr may be the same rows when there is no dropout. */
 struct dg_norm_grad {
     /* as it went forward, xhat and rstd filled */
     const struct dg_norm *op;
@@ -43,6 +43,23 @@ struct dg_norm_grad {
     struct dg_rows dx, dr;
     /* [D] */
     struct dg_weight *dgain, *dbias;
+    /* [M,D] gradient of r + drop(x) by its other readers (op->sum: the residual stream of a
+     * pre-norm model); may be dr. none: it has none. Where ops->norm_sums */
+    struct dg_rows dsum;
+};
+
+/* Backward of an SSRU in teacher forcing. With s = σ(f) and dc the gradient of a state, its
+ * output's and its successor's share: dx~ = (1 - s) dc, df = s (c_{t-1} - c_t) dc, and s dc is the
+ * share of c_{t-1}. */
+struct dg_ssru_grad {
+    /* as it went forward */
+    const struct dg_ssru *op;
+    /* [M,2D] as forward left it: states, forget gates before their sigmoid */
+    struct dg_rows z;
+    /* [M,D] */
+    struct dg_rows dy;
+    /* [M,2D]; not dy */
+    struct dg_rows dz;
 };
 
 /* A query row of a segment that ought to attend to a key of it. */
@@ -164,11 +181,15 @@ struct dg_train_ops {
     bool guides;
     /* linear writes a mask, and linear_backward reads it */
     bool masks;
+    /* add_norm_backward takes dsum */
+    bool norm_sums;
     /* Blocks added up over processes, from device to device; NULL: through the host's memory. */
     const struct dg_team_ops *team;
     void (*linear_backward)(struct dg_train *t, const struct dg_linear_grad *op, size_t M);
     void (*add_norm_backward)(
         struct dg_train *t, const struct dg_norm_grad *op, size_t M, size_t D);
+    /* NULL: the device cannot train an SSRU. */
+    void (*ssru_backward)(struct dg_train *t, const struct dg_ssru_grad *op, size_t D);
     /* DG_ENOMEM when scratch for a longer sentence cannot be had. */
     int (*attention_backward)(
         struct dg_train *t, const struct dg_attention_grad *op, struct dg_error *err);

@@ -3,6 +3,7 @@
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>
+#include <string.h>
 
 struct job {
     const struct dg_cpu *cpu;
@@ -16,6 +17,21 @@ static void add(const float *r, const float *x, float *sum, size_t D)
 {
     for (size_t i = 0; i < D; i++)
         sum[i] = r[i] + x[i];
+}
+
+/* The norm is then of the sum alone. x drops out in the place of y, which is written last. */
+static void sum_first(const struct job *j, struct dg_norm_row *row, float *sum)
+{
+    if (row->drop.p > 0) {
+        if (row->y != row->x)
+            memcpy(row->y, row->x, j->D * sizeof *row->y);
+        j->cpu->isa->dropout(row->y, j->D, row->drop);
+        row->x = row->y;
+        row->drop = (struct dg_mask){0};
+    }
+    add(row->r, row->x, sum, j->D);
+    row->x = sum;
+    row->r = NULL;
 }
 
 static void run_rows(void *arg, size_t i)
@@ -34,13 +50,10 @@ static void run_rows(void *arg, size_t i)
             .rstd = op->rstd.buf ? dg_rows_at(op->rstd, m) : NULL,
             .eps = op->eps,
         };
-        if (op->sum.buf) {
-            add(row.r, row.x, dg_rows_at(op->sum, m), j->D);
-            row.x = dg_rows_at(op->sum, m);
-            row.r = NULL;
-        }
         if (op->drop)
             row.drop = (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p};
+        if (op->sum.buf)
+            sum_first(j, &row, dg_rows_at(op->sum, m));
         j->cpu->isa->norm(&row, j->D);
     }
 }
@@ -50,7 +63,8 @@ void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_
 {
     const struct dg_cpu *cpu = dg_cpu_of(be);
     assert(op->gain->K == D && op->bias->K == D);
-    assert(!op->sum.buf || (r.buf && !op->drop));
+    /* with dropout y is needed before r has been read */
+    assert(!op->sum.buf || (r.buf && (!op->drop || r.buf != y.buf || r.offset != y.offset)));
     if (!M)
         return;
     size_t pieces = dg_cpu_pieces(cpu, M, 4.0 * (double)M * (double)D);

@@ -21,8 +21,7 @@ struct dg_rows dg_decoder_forward(const struct dg_pass *p, const struct dg_param
 {
     if (p->config->pre_norm && p->config->dec_layers) {
         const bool ssru = p->config->decoder == DG_DECODER_SSRU;
-        x = dg_stack_begin(p, ssru ? &w->dec[0].ssru.norm : &w->dec[0].self.norm, x,
-            ssru ? &slots->ssru.norm : &slots->self.norm);
+        x = dg_stack_begin(p, ssru ? &w->dec[0].ssru.norm : &w->dec[0].self.norm, x, &slots->begin);
     }
     for (uint32_t l = 0; l < p->config->dec_layers; l++) {
         const struct dg_dec_slots *s = slots + l * stride;

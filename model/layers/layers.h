@@ -1,5 +1,5 @@
 /* The boxes of the paper's Figure 1, written once for CPU and CUDA, serving and training:
- * embedding.c, attention.c, ffn.c, encoder.c, decoder.c; ssru.c is what other programs' models have
+ * embedding.c, attention.c, ffn.c, encoder.c, decoder.c; ssru.c is what small fast models have
  * instead of the decoder's self-attention. All act on packed rows (no padding): M
  * rows of many sentences one after another, with segments saying which rows belong together. Where
  * results are put is the caller's choice (slots): serving gives every layer the same slots,
@@ -89,6 +89,8 @@ struct dg_ffn_slots {
 };
 
 struct dg_enc_slots {
+    /* of a pre-norm stack's first layer: the norm before its first sublayer */
+    struct dg_norm_slots begin;
     struct dg_self_slots self;
     struct dg_ffn_slots ffn;
 };
@@ -102,6 +104,8 @@ struct dg_ssru_slots {
 };
 
 struct dg_dec_slots {
+    /* as the encoder's */
+    struct dg_norm_slots begin;
     /* or */
     struct dg_self_slots self;
     struct dg_ssru_slots ssru;

@@ -18,7 +18,11 @@ void dg_residual_norm(const struct dg_pass *p, const struct dg_norm_params *w,
 struct dg_rows dg_stack_begin(const struct dg_pass *p, const struct dg_norm_params *w,
     struct dg_rows x, const struct dg_norm_slots *norm)
 {
-    struct dg_norm op = {.gain = w->gain, .bias = w->bias, .eps = p->config->norm_eps};
+    struct dg_norm op = {.gain = w->gain,
+        .bias = w->bias,
+        .eps = p->config->norm_eps,
+        .xhat = norm->xhat,
+        .rstd = norm->rstd};
     p->be->ops->add_norm(p->be, &op, x, (struct dg_rows){0}, norm->y, p->M, p->config->D);
     return norm->y;
 }

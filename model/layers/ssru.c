@@ -7,6 +7,7 @@ void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_ss
     const struct dg_segs *segs, const struct dg_states *states, struct dg_rows x,
     const struct dg_ssru_slots *slots)
 {
+    struct dg_dropout drop;
     struct dg_linear product = {.w = w->w, .bias = w->b};
     struct dg_ssru op = {.segs = segs->segs, .n_segs = segs->n};
     if (states)
@@ -14,5 +15,9 @@ void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_ss
             .states = states->pools[layer], .from = states->from, .to = states->to};
     p->be->ops->linear(p->be, &product, x, slots->z, p->M);
     p->be->ops->ssru(p->be, &op, slots->z, slots->sub, p->M, p->config->D);
-    dg_residual_norm(p, &w->end, NULL, slots->sub, x, &slots->norm);
+    if (p->drop && p->drop->residual > 0)
+        drop = (struct dg_dropout){
+            p->drop->residual, dg_dropout_site(p->drop, 1, layer, DG_SITE_SELF), p->drop->row_key};
+    dg_residual_norm(
+        p, &w->end, p->drop && p->drop->residual > 0 ? &drop : NULL, slots->sub, x, &slots->norm);
 }

@@ -41,6 +41,7 @@ int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const stru
     struct dg_norm_slots norm = {.y = ws->x};
     if (c->pre_norm)
         norm = (struct dg_norm_slots){.y = rows[DG_WS_NORMED], .stream = ws->x};
+    ws->enc.begin = ws->dec.begin = norm;
     ws->enc.self = (struct dg_self_slots){.qkv = rows[DG_WS_QKV],
         .context = rows[DG_WS_CONTEXT],
         .sub = rows[DG_WS_SUB],

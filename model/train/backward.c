@@ -1,269 +1,86 @@
-/* The tape's run, and the backward of each box of Figure 1 beside the forward of attention.c and
- * ffn.c. Throughout, dx [M,D] is the gradient of the rows between sublayers: add_norm's backward
- * leaves the residual's share in it, and the sublayer's own share is added by the last product of
- * its backward. */
+/* The tape's run: both stacks forward through model/layers/layers.h, the loss, and both back, from
+ * the last layer to the first. */
 #include "model/train/loss.h"
+#include "model/train/sublayers.h"
 
-/* What the layers' backward share. */
-struct down {
-    struct dg_tape *t;
-    /* NULL: none */
-    const struct dg_tape_watch *watch;
-    /* NULL: none */
-    const struct dg_dropouts *drop;
-    int side;
-    size_t M;
-    /* [M,D] */
-    struct dg_rows dx;
-    /* of the decoder's layer guided_layer; NULL: none */
-    const struct dg_guide *guide;
-    uint32_t guided_layer;
-    /* [S,D] the encoder's output, for the decoder's layers */
-    struct dg_rows memory;
-};
-
-static const struct dg_dropout *dropout(
-    const struct down *d, float rate, uint32_t layer, enum dg_site site, struct dg_dropout *drop)
+/* The backward of `layer` is done; of layer 0 the stack's beginning, too. A pre-norm layer ends
+ * with the norm of the one after it, whose gradients are whole only then. */
+static void tell(const struct dg_down *d, uint32_t layer)
 {
-    if (!d->drop || rate <= 0)
-        return NULL;
-    *drop =
-        (struct dg_dropout){rate, dg_dropout_site(d->drop, d->side, layer, site), d->drop->row_key};
-    return drop;
+    const struct dg_tape_watch *w = d->watch;
+    const bool pre = d->t->config.pre_norm;
+    if (w && !pre)
+        w->layer_done(w->arg, d->side, layer);
+    if (w && pre && layer + 1 < dg_down_layers(d))
+        w->layer_done(w->arg, d->side, layer + 1);
+    if (w && pre && layer == 0)
+        w->layer_done(w->arg, d->side, 0);
 }
 
-static void tell(const struct down *d, uint32_t layer)
+/* What the first sublayer of layer l read: rows are what the layer before left, or the stack's
+ * beginning. */
+static struct dg_rows decoder_input(const struct dg_tape *t, uint32_t l)
 {
-    if (d->watch)
-        d->watch->layer_done(d->watch->arg, d->side, layer);
+    const struct dg_rows first = t->config.pre_norm ? t->dec[0].begin.y : t->target.embed;
+    return l ? t->dec[l - 1].ffn.norm.y : first;
 }
 
-static struct dg_rows column(struct dg_rows x, size_t first)
+static struct dg_rows encoder_input(const struct dg_tape *t, uint32_t l)
 {
-    x.offset += first;
-    return x;
+    const struct dg_rows first = t->config.pre_norm ? t->enc[0].begin.y : t->source.embed;
+    return l ? t->enc[l - 1].ffn.norm.y : first;
 }
 
-/* dx becomes the residual's gradient, scratch.dsub the sublayer's. */
-static void norm_backward(const struct down *d, const struct dg_norm_params *w,
-    const struct dg_norm_params *g, const struct dg_norm_slots *s, uint32_t layer,
-    enum dg_site site)
+static int decoder_layer_backward(const struct dg_down *d, uint32_t l,
+    const struct dg_dec_params *w, const struct dg_dec_params *g, struct dg_error *err)
 {
-    struct dg_dropout drop;
-    struct dg_norm op = {.gain = w->gain,
-        .bias = w->bias,
-        .eps = d->t->config.norm_eps,
-        .xhat = s->xhat,
-        .rstd = s->rstd,
-        .drop = dropout(d, d->drop ? d->drop->residual : 0, layer, site, &drop)};
-    struct dg_norm_grad grad = {.op = &op,
-        .dy = d->dx,
-        .dx = d->t->scratch.dsub,
-        .dr = d->dx,
-        .dgain = g->gain,
-        .dbias = g->bias};
-    d->t->train->ops->add_norm_backward(d->t->train, &grad, d->M, d->t->config.D);
-}
-
-/* A plain product without activation: x[M,K], dy[M,N] -> dx[M,K]. */
-static void linear_backward(
-    const struct down *d, const struct dg_weight *w, struct dg_linear_grad grad, size_t M)
-{
-    struct dg_linear op = {.w = w};
-    grad.op = &op;
-    d->t->train->ops->linear_backward(d->t->train, &grad, M);
-}
-
-static void ffn_backward(const struct down *d, uint32_t layer, const struct dg_ffn_params *w,
-    const struct dg_ffn_params *g, struct dg_rows x, const struct dg_ffn_slots *s)
-{
-    struct dg_tape_scratch *b = &d->t->scratch;
-    struct dg_dropout drop;
-    struct dg_linear inner = {.w = w->w1,
-        .act = d->t->config.act,
-        .pre = s->pre,
-        .drop = dropout(d, d->drop ? d->drop->act : 0, layer, DG_SITE_ACT, &drop)};
-    /* ReLU's backward ends the outer product, where nothing comes between. */
-    const bool relu = inner.act == DG_ACT_RELU && !inner.drop;
-    norm_backward(d, &w->norm, &g->norm, &s->norm, layer, DG_SITE_FFN);
-    linear_backward(d, w->w2,
-        (struct dg_linear_grad){.x = s->hidden,
-            .dy = b->dsub,
-            .dx = b->dhidden,
-            .dx_relu = relu,
-            .mask = s->mask,
-            .dw = g->w2,
-            .dbias = g->b2},
-        d->M);
-    if (relu)
-        inner.act = DG_ACT_NONE;
-    struct dg_linear_grad grad = {.op = &inner,
-        .x = x,
-        .y = s->hidden,
-        .dy = b->dhidden,
-        .dx = d->dx,
-        .dx_add = true,
-        .dw = g->w1,
-        .dbias = g->b1};
-    d->t->train->ops->linear_backward(d->t->train, &grad, d->M);
-}
-
-/* One attention call of a pass: what went in, and where the gradients go. */
-struct attend {
-    const struct dg_attn_seg *segs;
-    struct dg_rows q, k, v, probs, dq, dk, dv;
-    enum dg_site site;
-    /* NULL: none */
-    const struct dg_guide *guide;
-};
-
-static int attend_backward(
-    const struct down *d, uint32_t layer, const struct attend *a, struct dg_error *err)
-{
-    const struct dg_config *c = &d->t->config;
-    struct dg_dropout drop;
-    struct dg_attention op = {.H = c->H,
-        .Dk = c->Dk,
-        .Dv = c->Dv,
-        .segs = a->segs,
-        .n_segs = d->t->n,
-        .k = a->k,
-        .v = a->v,
-        .probs = a->probs,
-        .drop = dropout(d, d->drop ? d->drop->attention : 0, layer, a->site, &drop)};
-    struct dg_attention_grad g = {.op = &op,
-        .q = a->q,
-        .dout = d->t->scratch.dcontext,
-        .dq = a->dq,
-        .dk = a->dk,
-        .dv = a->dv,
-        .guide = a->guide};
-    return d->t->train->ops->attention_backward(d->t->train, &g, err);
-}
-
-static int self_backward(const struct down *d, uint32_t layer, const struct dg_self_params *w,
-    const struct dg_self_params *g, struct dg_rows x, const struct dg_self_slots *s,
-    struct dg_error *err)
-{
-    struct dg_tape_scratch *b = &d->t->scratch;
-    const size_t hdk = (size_t)d->t->config.H * d->t->config.Dk;
-    norm_backward(d, &w->norm, &g->norm, &s->norm, layer, DG_SITE_SELF);
-    linear_backward(d, w->out_w,
-        (struct dg_linear_grad){
-            .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
-        d->M);
-    struct attend a = {.segs = d->side ? d->t->target.self : d->t->source.self,
-        .q = s->qkv,
-        .k = column(s->qkv, hdk),
-        .v = column(s->qkv, 2 * hdk),
-        .probs = s->probs,
-        .dq = b->dqkv,
-        .dk = column(b->dqkv, hdk),
-        .dv = column(b->dqkv, 2 * hdk),
-        .site = DG_SITE_SELF_PROBS};
-    int rc = attend_backward(d, layer, &a, err);
-    if (!rc)
-        linear_backward(d, w->qkv_w,
-            (struct dg_linear_grad){.x = x,
-                .dy = b->dqkv,
-                .dx = d->dx,
-                .dx_add = true,
-                .dw = g->qkv_w,
-                .dbias = g->qkv_b},
-            d->M);
+    const struct dg_tape *t = d->t;
+    const struct dg_dec_slots *s = &t->dec[l];
+    const bool ssru = t->config.decoder == DG_DECODER_SSRU;
+    const struct dg_rows x = decoder_input(t, l);
+    dg_ffn_backward(d, l, &w->ffn, &g->ffn, s->cross.norm.y, &s->ffn);
+    int rc = dg_cross_backward(
+        d, l, &w->cross, &g->cross, ssru ? s->ssru.norm.y : s->self.norm.y, &s->cross, err);
+    if (!rc && ssru)
+        dg_ssru_backward(d, l, &w->ssru, &g->ssru, x, &s->ssru);
+    else if (!rc)
+        rc = dg_self_backward(d, l, &w->self, &g->self, x, &s->self, err);
+    if (!rc && t->config.pre_norm && l == 0)
+        dg_begin_backward(d, ssru ? &w->ssru.norm : &w->self.norm,
+            ssru ? &g->ssru.norm : &g->self.norm, &s->begin);
     return rc;
-}
-
-static int cross_backward(const struct down *d, uint32_t layer, const struct dg_cross_params *w,
-    const struct dg_cross_params *g, struct dg_rows x, const struct dg_cross_slots *s,
-    struct dg_error *err)
-{
-    struct dg_tape *t = d->t;
-    struct dg_tape_scratch *b = &t->scratch;
-    const size_t hdk = (size_t)t->config.H * t->config.Dk;
-    norm_backward(d, &w->norm, &g->norm, &s->norm, layer, DG_SITE_CROSS);
-    linear_backward(d, w->out_w,
-        (struct dg_linear_grad){
-            .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
-        d->M);
-    struct attend a = {.segs = t->cross,
-        .q = s->q,
-        .k = s->kv,
-        .v = column(s->kv, hdk),
-        .probs = s->probs,
-        .dq = b->dq,
-        .dk = b->dkv,
-        .dv = column(b->dkv, hdk),
-        .site = DG_SITE_CROSS_PROBS,
-        .guide = layer == d->guided_layer ? d->guide : NULL};
-    int rc = attend_backward(d, layer, &a, err);
-    if (rc)
-        return rc;
-    linear_backward(d, w->q_w,
-        (struct dg_linear_grad){
-            .x = x, .dy = b->dq, .dx = d->dx, .dx_add = true, .dw = g->q_w, .dbias = g->q_b},
-        d->M);
-    /* The last layer comes first and writes, the others add. */
-    linear_backward(d, w->kv_w,
-        (struct dg_linear_grad){.x = d->memory,
-            .dy = b->dkv,
-            .dx = b->dmemory,
-            .dx_add = layer + 1 < t->config.dec_layers,
-            .dw = g->kv_w,
-            .dbias = g->kv_b},
-        t->source.M);
-    return 0;
-}
-
-static void embedding_backward(const struct down *d, const struct dg_tape_side *side,
-    const struct dg_weight *table, struct dg_weight *dtable, struct dg_weight *dpositions)
-{
-    struct dg_dropout drop;
-    struct dg_embed op = {.table = table,
-        .scale = d->t->config.embed_scale,
-        .ids = side->ids,
-        .pos = side->pos,
-        .drop = dropout(d, d->drop ? d->drop->residual : 0, 0, DG_SITE_EMBED, &drop)};
-    struct dg_embed_grad g = {.op = &op, .dy = d->dx, .dtable = dtable, .dpositions = dpositions};
-    d->t->train->ops->embed_backward(d->t->train, &g, d->M);
 }
 
 static int decoder_backward(
-    const struct down *down, const struct dg_params *w, struct dg_params *g, struct dg_error *err)
+    const struct dg_down *d, const struct dg_params *w, struct dg_params *g, struct dg_error *err)
 {
-    const struct down d = *down;
-    struct dg_tape *t = d.t;
+    struct dg_tape *t = d->t;
     int rc = 0;
     for (uint32_t l = t->config.dec_layers; l-- > 0 && !rc;) {
-        const struct dg_dec_slots *s = &t->dec[l];
-        struct dg_rows x = l ? t->dec[l - 1].ffn.norm.y : t->target.embed;
-        ffn_backward(&d, l, &w->dec[l].ffn, &g->dec[l].ffn, s->cross.norm.y, &s->ffn);
-        rc = cross_backward(
-            &d, l, &w->dec[l].cross, &g->dec[l].cross, s->self.norm.y, &s->cross, err);
-        if (!rc)
-            rc = self_backward(&d, l, &w->dec[l].self, &g->dec[l].self, x, &s->self, err);
-        tell(&d, l);
+        rc = decoder_layer_backward(d, l, &w->dec[l], &g->dec[l], err);
+        tell(d, l);
     }
     if (!rc)
-        embedding_backward(&d, &t->target, w->tgt_embed, g->tgt_embed, g->tgt_pos);
+        dg_embedding_backward(d, &t->target, w->tgt_embed, g->tgt_embed, g->tgt_pos);
     return rc;
 }
 
-static int encoder_backward(struct dg_tape *t, const struct dg_params *w, struct dg_params *g,
-    const struct dg_tape_watch *watch, const struct dg_dropouts *drop, struct dg_error *err)
+static int encoder_backward(
+    const struct dg_down *d, const struct dg_params *w, struct dg_params *g, struct dg_error *err)
 {
-    struct down d = {
-        .t = t, .watch = watch, .drop = drop, .M = t->source.M, .dx = t->scratch.dmemory};
+    struct dg_tape *t = d->t;
     int rc = 0;
     for (uint32_t l = t->config.enc_layers; l-- > 0 && !rc;) {
         const struct dg_enc_slots *s = &t->enc[l];
-        struct dg_rows x = l ? t->enc[l - 1].ffn.norm.y : t->source.embed;
-        ffn_backward(&d, l, &w->enc[l].ffn, &g->enc[l].ffn, s->self.norm.y, &s->ffn);
-        rc = self_backward(&d, l, &w->enc[l].self, &g->enc[l].self, x, &s->self, err);
-        tell(&d, l);
+        dg_ffn_backward(d, l, &w->enc[l].ffn, &g->enc[l].ffn, s->self.norm.y, &s->ffn);
+        rc = dg_self_backward(
+            d, l, &w->enc[l].self, &g->enc[l].self, encoder_input(t, l), &s->self, err);
+        if (!rc && t->config.pre_norm && l == 0)
+            dg_begin_backward(d, &w->enc[0].self.norm, &g->enc[0].self.norm, &s->begin);
+        tell(d, l);
     }
     if (!rc)
-        embedding_backward(&d, &t->source, w->src_embed, g->src_embed, g->src_pos);
+        dg_embedding_backward(d, &t->source, w->src_embed, g->src_embed, g->src_pos);
     return rc;
 }
 
@@ -328,12 +145,13 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     if (rc || !grads)
         return rc;
     struct dg_guide guide = {.links = pairs->links, .first = pairs->first_link, .sums = sums};
-    struct down down = {.t = t,
+    struct dg_down down = {.t = t,
         .watch = o->watch,
         .drop = drop ? &drops[1] : NULL,
         .side = 1,
         .M = t->target.M,
         .dx = t->scratch.dx,
+        .dstream = t->scratch.dstream,
         .memory = memory};
     if (guided) {
         guide.head = o->guide->head;
@@ -344,5 +162,11 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     }
     if ((rc = decoder_backward(&down, w, grads, err)))
         return rc;
-    return encoder_backward(t, w, grads, o->watch, drop ? &drops[0] : NULL, err);
+    const struct dg_down up = {.t = t,
+        .watch = o->watch,
+        .drop = drop ? &drops[0] : NULL,
+        .M = t->source.M,
+        .dx = t->scratch.dmemory,
+        .dstream = t->scratch.dstream};
+    return encoder_backward(&up, w, grads, err);
 }

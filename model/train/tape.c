@@ -1,5 +1,5 @@
 /* DESIGN. All activations of a micro-batch are rows of two buffers, one after the other; a second
- * buffer has those that are fp32 on every device. The same code (lay_out) counts and assigns them:
+ * buffer has those that are fp32 on every device. The same code (slots.c) counts and assigns them:
  * with no buffers yet it says how large they must be. Sentences are packed, so a segment per
  * sentence says which rows belong together, and where its attention probabilities go.
  *
@@ -15,98 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes of one micro-batch. */
-struct sizes {
-    size_t S, T;
-    /* sums of n_q * n_k over the segments, one head */
-    size_t self_s, self_t, cross;
-    size_t chunk;
-};
-
-/* Hands out rows of both buffers; with NULL it only counts. */
-struct cursor {
-    struct dg_buf *buf, *wide;
-    size_t at, wide_at;
-};
-
-static struct dg_rows take(struct cursor *c, size_t M, size_t N)
-{
-    struct dg_rows r = {c->buf, c->at, N};
-    /* Each begins at a multiple of 16 elements, where wide loads are aligned. */
-    c->at += (M * N + 15) / 16 * 16;
-    return r;
-}
-
-static struct dg_rows take_wide(struct cursor *c, size_t M, size_t N)
-{
-    struct dg_rows r = {c->wide, c->wide_at, N};
-    c->wide_at += (M * N + 15) / 16 * 16;
-    return r;
-}
-
-static void take_norm(struct cursor *c, struct dg_norm_slots *s, size_t M, size_t D)
-{
-    s->y = take(c, M, D);
-    s->xhat = take(c, M, D);
-    s->rstd = take_wide(c, M, 1);
-}
-
-static void take_self(struct cursor *c, const struct dg_config *m, struct dg_self_slots *s,
-    size_t M, size_t pairs, struct dg_rows sub)
-{
-    /* Queries, keys and values side by side, as one product makes them. */
-    s->qkv = take(c, M, 2 * (size_t)m->H * m->Dk + (size_t)m->H * m->Dv);
-    /* One row of all segments' [H,n_q,n_k]: the segments know where theirs begin. */
-    s->probs = take(c, 1, pairs * m->H);
-    s->context = take(c, M, (size_t)m->H * m->Dv);
-    s->sub = sub;
-    take_norm(c, &s->norm, M, m->D);
-}
-
-static void take_cross(struct cursor *c, const struct dg_config *m, struct dg_cross_slots *s,
-    const struct sizes *n, struct dg_rows sub)
-{
-    /* Queries are the target's rows, keys and values the source's. */
-    s->q = take(c, n->T, (size_t)m->H * m->Dk);
-    s->kv = take(c, n->S, (size_t)m->H * m->Dk + (size_t)m->H * m->Dv);
-    s->probs = take(c, 1, n->cross * m->H);
-    s->context = take(c, n->T, (size_t)m->H * m->Dv);
-    s->sub = sub;
-    take_norm(c, &s->norm, n->T, m->D);
-}
-
-static void take_ffn(
-    struct cursor *c, const struct dg_tape *t, struct dg_ffn_slots *s, size_t M, struct dg_rows sub)
-{
-    const struct dg_config *m = &t->config;
-    /* ReLU's derivative shows in its output. */
-    s->pre =
-        m->act == DG_ACT_RELU || m->act == DG_ACT_NONE ? (struct dg_rows){0} : take(c, M, m->F);
-    s->mask = m->act == DG_ACT_RELU && t->train && t->train->ops->masks
-                  ? take(c, M, dg_relu_mask_ld(m->F))
-                  : (struct dg_rows){0};
-    s->hidden = take(c, M, m->F);
-    s->sub = sub;
-    take_norm(c, &s->norm, M, m->D);
-}
-
-static void take_scratch(
-    struct cursor *c, const struct dg_config *m, const struct sizes *n, struct dg_tape_scratch *s)
-{
-    const size_t hdk = (size_t)m->H * m->Dk, hdv = (size_t)m->H * m->Dv,
-                 R = n->S > n->T ? n->S : n->T;
-    /* R rows: the decoder's pass uses them first, then the encoder's. */
-    s->dx = take(c, R, m->D);
-    s->dmemory = take(c, n->S, m->D);
-    s->dsub = take(c, R, m->D);
-    s->dhidden = take(c, R, m->F);
-    s->dcontext = take(c, R, hdv);
-    s->dqkv = take(c, R, 2 * hdk + hdv);
-    s->dq = take(c, n->T, hdk);
-    s->dkv = take(c, n->S, hdk + hdv);
-    s->logits = take(c, n->chunk, dg_logits_ld(m));
-}
-
 /* Rows of logits at a time: as many as the device likes (the CPU: that the three passes of the loss
  * find them in cache), but enough for the products to be worth their set-up. */
 static size_t chunk_rows(const struct dg_config *c, size_t T, size_t bytes)
@@ -116,28 +24,6 @@ static size_t chunk_rows(const struct dg_config *c, size_t T, size_t bytes)
     return rows < T ? rows : T;
 }
 
-/* Assign all slots; returns the elements needed of each buffer. */
-static struct cursor lay_out(struct dg_tape *t, const struct sizes *n)
-{
-    const struct dg_config *m = &t->config;
-    struct cursor c = {t->buf, t->wide, 0, 0};
-    take_scratch(&c, m, n, &t->scratch);
-    t->source.embed = take(&c, n->S, m->D);
-    t->target.embed = take(&c, n->T, m->D);
-    /* Every layer has slots of its own, because backward reads them; a sublayer's output alone is
-     * needed only until its norm, and shares scratch.dsub. */
-    for (uint32_t l = 0; l < m->enc_layers; l++) {
-        take_self(&c, m, &t->enc[l].self, n->S, n->self_s, t->scratch.dsub);
-        take_ffn(&c, t, &t->enc[l].ffn, n->S, t->scratch.dsub);
-    }
-    for (uint32_t l = 0; l < m->dec_layers; l++) {
-        take_self(&c, m, &t->dec[l].self, n->T, n->self_t, t->scratch.dsub);
-        take_cross(&c, m, &t->dec[l].cross, n, t->scratch.dsub);
-        take_ffn(&c, t, &t->dec[l].ffn, n->T, t->scratch.dsub);
-    }
-    return c;
-}
-
 size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest)
 {
     struct dg_tape *t = calloc(1, sizeof *t);
@@ -145,9 +31,9 @@ size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_
         return 0;
     t->config = *config;
     /* Sentences as long as they may be need the most probabilities: S/longest of longest^2 each. */
-    struct sizes n = {
+    struct dg_tape_sizes n = {
         S, T, S * longest, T * longest, T * longest, chunk_rows(config, T, DG_LOSS_BYTES)};
-    struct cursor c = lay_out(t, &n);
+    struct dg_tape_cursor c = dg_tape_lay_out(t, &n);
     free(t);
     /* Where the output layer is one op, it keeps a number of 16 bits for each logit. */
     const size_t output = T * config->target_vocab * 2;
@@ -174,24 +60,27 @@ static int make_sinusoids(struct dg_tape *t, struct dg_error *err)
     return be->ops->weight_new(be, &spec, &t->sinusoids, err);
 }
 
-/* What other programs' models may be and ours are not is there to be read, not to be trained. */
-static int check(const struct dg_config *c, struct dg_error *err)
+int dg_tape_check(const struct dg_config *c, const struct dg_train *train, struct dg_error *err)
 {
-    const char *field = c->decoder != DG_DECODER_ATTENTION ? "model.decoder"
-                        : c->pre_norm                      ? "model.pre_norm"
-                        : c->dec_F                         ? "model.decoder_d_ff"
-                        : c->dec_H                         ? "model.decoder_heads"
-                                                           : NULL;
-    return field
-               ? dg_error_field(err, DG_EUNSUP, field,
-                     "%s: the trainer trains the paper's layers, and this model has others", field)
-               : 0;
+    const char *device = train->be->ops->device;
+    if (c->decoder == DG_DECODER_SSRU && !train->ops->ssru_backward)
+        return dg_error_field(err, DG_EUNSUP, "model.decoder",
+            "model.decoder is ssru, which %s cannot train: train on a CPU", device);
+    if (c->pre_norm && !train->ops->norm_sums)
+        return dg_error_field(err, DG_EUNSUP, "model.pre_norm",
+            "model.pre_norm is true, which %s cannot train: train on a CPU", device);
+    const char *field = c->dec_F ? "model.decoder_d_ff" : c->dec_H ? "model.decoder_heads" : NULL;
+    return field ? dg_error_field(err, DG_EUNSUP, field,
+                       "%s: the trainer trains decoders as wide as the encoder, and this model has "
+                       "another",
+                       field)
+                 : 0;
 }
 
 int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_t max_positions,
     struct dg_tape **out, struct dg_error *err)
 {
-    int rc = check(config, err);
+    int rc = dg_tape_check(config, train, err);
     if (rc)
         return rc;
     struct dg_tape *t = calloc(1, sizeof *t);
@@ -228,10 +117,10 @@ void dg_tape_close(struct dg_tape *t)
 }
 
 /* Sizes of these pairs, every length within its limit. */
-static int measure(
-    const struct dg_tape *t, const struct dg_micro_batch *p, struct sizes *n, struct dg_error *err)
+static int measure(const struct dg_tape *t, const struct dg_micro_batch *p, struct dg_tape_sizes *n,
+    struct dg_error *err)
 {
-    *n = (struct sizes){0};
+    *n = (struct dg_tape_sizes){0};
     for (size_t i = 0; i < p->n; i++) {
         size_t s = p->source_len[i], q = p->target_len[i];
         /* A pair without tokens has no row to take a loss from; one beyond the table no position.
@@ -326,7 +215,7 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
 
 /* At least need.at and need.wide_at elements, and a sixteenth more, since the next micro-batch may
  * be a little larger. Freed before the new one is made: both would not fit on a full device. */
-static int fit_buffers(struct dg_tape *t, const struct cursor *need, struct dg_error *err)
+static int fit_buffers(struct dg_tape *t, const struct dg_tape_cursor *need, struct dg_error *err)
 {
     struct dg_backend *be = t->train->be;
     int rc = 0;
@@ -349,17 +238,17 @@ static int fit_buffers(struct dg_tape *t, const struct cursor *need, struct dg_e
 
 int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct dg_error *err)
 {
-    struct sizes n;
+    struct dg_tape_sizes n;
     int rc = measure(t, pairs, &n, err);
     if (rc)
         return rc;
     if ((rc = fit_host(t, pairs->n, n.S, n.T, err)))
         return rc;
     /* Twice: the buffers may move when they grow. */
-    struct cursor need = lay_out(t, &n);
+    struct dg_tape_cursor need = dg_tape_lay_out(t, &n);
     if ((rc = fit_buffers(t, &need, err)))
         return rc;
-    lay_out(t, &n);
+    dg_tape_lay_out(t, &n);
     t->n = pairs->n;
     t->chunk = n.chunk;
     t->source.M = n.S;

@@ -59,6 +59,9 @@ struct dg_objective {
     const struct dg_guidance *guide;
 };
 
+/* DG_EUNSUP names the field of a model that this device cannot train. */
+int dg_tape_check(
+    const struct dg_config *config, const struct dg_train *train, struct dg_error *err);
 /* max_positions: the longest sentence's length with </s>. config is copied. */
 int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_t max_positions,
     struct dg_tape **out, struct dg_error *err);

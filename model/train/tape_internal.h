@@ -12,13 +12,15 @@ struct dg_tape_scratch {
     struct dg_rows dx;
     /* [S,D] of the encoder's output, summed over decoder layers */
     struct dg_rows dmemory;
+    /* [R,D] of a pre-norm model's residual stream */
+    struct dg_rows dstream;
     /* [R,D] of a sublayer's output; forward: the sublayer's output itself */
     struct dg_rows dsub;
     /* [R,F] */
     struct dg_rows dhidden;
     /* [R,H*Dv] */
     struct dg_rows dcontext;
-    /* [R,2*H*Dk+H*Dv] */
+    /* [R,2*H*Dk+H*Dv], or of an SSRU's [T,2*D] where that is more */
     struct dg_rows dqkv;
     /* [T,H*Dk], [S,H*Dk+H*Dv] */
     struct dg_rows dq, dkv;
@@ -36,7 +38,7 @@ struct dg_tape_side {
     uint32_t *row_key;
     /* [n] */
     struct dg_attn_seg *self;
-    /* [M,D] */
+    /* [M,D]; in a pre-norm model the residual stream, which begins with them */
     struct dg_rows embed;
     const struct dg_weight *positions;
 };
@@ -67,6 +69,24 @@ struct dg_tape {
     struct dg_enc_slots enc[DG_MAX_LAYERS];
     struct dg_dec_slots dec[DG_MAX_LAYERS];
 };
+
+/* Sizes of one micro-batch. */
+struct dg_tape_sizes {
+    size_t S, T;
+    /* sums of n_q * n_k over the segments, one head */
+    size_t self_s, self_t, cross;
+    size_t chunk;
+};
+
+/* Hands out rows of both buffers; with NULL it only counts. */
+struct dg_tape_cursor {
+    struct dg_buf *buf, *wide;
+    size_t at, wide_at;
+};
+
+/* Assign all slots of a micro-batch of these sizes (slots.c); returns the elements needed of each
+ * buffer. */
+struct dg_tape_cursor dg_tape_lay_out(struct dg_tape *t, const struct dg_tape_sizes *n);
 
 /* Lay the slots out for these pairs and fill in ids, positions, keys and segments. */
 int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct dg_error *err);

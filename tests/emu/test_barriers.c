@@ -185,7 +185,9 @@ static void test_sums_over_rows(void **state)
     const struct dg_norm op = {
         .gain = w, .bias = w, .eps = 1e-5f, .xhat = rows(M, D), .rstd = rows(M, 1)};
     struct dg_rows dy = rows(M, D), dx = rows(M, D);
-    train->ops->add_norm_backward(train, &(struct dg_norm_grad){&op, dy, dx, dy, w, w}, M, D);
+    train->ops->add_norm_backward(train,
+        &(struct dg_norm_grad){.op = &op, .dy = dy, .dx = dx, .dr = dy, .dgain = w, .dbias = w}, M,
+        D);
     const struct dg_embed look = {w, w, 1, ids, ids, NULL};
     train->ops->embed_backward(train, &(struct dg_embed_grad){&look, dx, w, NULL}, M);
     numbers(dx, M, D), numbers(dy, M, D), numbers(op.xhat, M, D), numbers(op.rstd, M, 1);

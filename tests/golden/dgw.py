@@ -20,7 +20,8 @@ TYPES = {"f32": 0, "f16": 1, "bf16": 2}
 MODEL_KEYS = dict(source_vocab="source_vocab", target_vocab="target_vocab", d_model="D", d_ff="F", heads="H",
                   d_k="Dk", d_v="Dv", encoder_layers="enc_layers", decoder_layers="dec_layers", norm_eps="norm_eps",
                   embed_scale="embed_scale", positions="positions", first_position="first_position",
-                  max_positions="max_positions", activation="act", attention_bias="attention_bias",
+                  max_positions="max_positions", activation="act", decoder="decoder",
+                  pre_norm="pre_norm", attention_bias="attention_bias",
                   output_bias="output_bias", tied_embeddings="tied_embeddings", tied_output="tied_output",
                   eos="eos", unk="unk", start="start", source_eos="source_eos")
 DECODING_KEYS = dict(beam="beam", alpha="alpha", extra_length="extra_length")
@@ -157,8 +158,9 @@ def write_bundle(directory, name, c, params, kind="f32"):
     model = config_values(c, MODEL_KEYS)
     if c.start < 0:
         model["start"] = "zero"
-    if not c.max_positions:
-        del model["max_positions"]
+    for key in ("max_positions", "decoder", "pre_norm"):
+        if getattr(c, key) == getattr(Config, key):
+            del model[key]
     manifest = {"format": 1, "name": name, "description": "Golden test model of an invented language",
                 "pairs": [["en", "de"]], "files": files, "model": model,
                 "decoding": config_values(c, DECODING_KEYS)}
@@ -172,7 +174,7 @@ def read_bundle(directory):
     """(Config, {name: float32 array}) of a bundle that write_bundle made."""
     with open(os.path.join(directory, "manifest.json"), encoding="utf-8") as f:
         manifest = json.load(f)
-    values = {field: manifest["model"].get(key, 0) for key, field in MODEL_KEYS.items()}
+    values = {field: manifest["model"].get(key, getattr(Config, field, None)) for key, field in MODEL_KEYS.items()}
     values.update({field: manifest["decoding"][key] for key, field in DECODING_KEYS.items()})
     values["start"] = -1 if values["start"] == "zero" else values["start"]
     # The product holds these two as floats.

@@ -109,6 +109,11 @@ TRAINING = {
                             norm_eps=1e-5, start=30),
     # Guided alignment: two of three heads, the first of two layers.
     "train-guided": Config(40, 40, 18, 24, 3, 6, 6, 1, 2),
+    # Norms before the sublayers, a last one for each stack.
+    "train-pre-norm": Config(40, 40, 18, 24, 3, 6, 6, 2, 2, pre_norm=True),
+    # A recurrent unit in the place of the decoder's self-attention; wider than queries, keys and values side by side.
+    "train-ssru": Config(40, 40, 18, 24, 1, 6, 6, 1, 2, decoder="ssru"),
+    "train-pre-norm-ssru": Config(40, 40, 18, 24, 3, 6, 6, 1, 3, decoder="ssru", pre_norm=True, act="swish"),
 }
 GUIDES = {"train-guided": {"layer": 0, "head": 1, "heads": 2, "weight": 0.4}}
 SMOOTHING, WARMUP, STEPS = 0.1, 40, 10

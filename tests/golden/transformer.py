@@ -27,6 +27,8 @@ class Config:
     first_position: int = 0
     max_positions: int = 0  # learned positions only
     act: str = "relu"  # relu, swish, gelu
+    decoder: str = "attention"  # or ssru (Kim et al., 2019) in the place of masked self-attention
+    pre_norm: bool = False  # x + f(LN(x)) and a last norm for each stack
     attention_bias: bool = False
     output_bias: bool = False
     tied_embeddings: bool = True
@@ -56,6 +58,10 @@ def parameter_shapes(c):
     if c.positions == "learned":
         shapes["src.pos"] = shapes["tgt.pos"] = (c.max_positions, c.D)
 
+    if c.pre_norm:
+        for side in ("src", "tgt"):
+            shapes[f"{side}.norm.gain"] = shapes[f"{side}.norm.bias"] = (1, c.D)
+
     def linear(name, n, k, bias):
         head, tail = name.rsplit(".w", 1)
         shapes[name] = (n, k)
@@ -69,9 +75,13 @@ def parameter_shapes(c):
     for side, layers in (("enc", c.enc_layers), ("dec", c.dec_layers)):
         for i in range(layers):
             p = f"{side}.{i}"
-            linear(f"{p}.self.qkv.w", 2 * qk + v, c.D, c.attention_bias)
-            linear(f"{p}.self.out.w", c.D, v, c.attention_bias)
-            norm(f"{p}.self")
+            if side == "dec" and c.decoder == "ssru":
+                linear(f"{p}.ssru.w", 2 * c.D, c.D, True)
+                norm(f"{p}.ssru")
+            else:
+                linear(f"{p}.self.qkv.w", 2 * qk + v, c.D, c.attention_bias)
+                linear(f"{p}.self.out.w", c.D, v, c.attention_bias)
+                norm(f"{p}.self")
             if side == "dec":
                 linear(f"{p}.cross.q.w", qk, c.D, c.attention_bias)
                 linear(f"{p}.cross.kv.w", qk + v, c.D, c.attention_bias)
@@ -175,22 +185,44 @@ class Transformer:
         weights = softmax(scores)
         return (weights @ v).transpose(1, 0, 2).reshape(t, c.H * c.Dv), weights
 
+    # Each of these is what a residual is put around: f(x), and its attention weights or None.
+
     def self_attention(self, name, x, causal):
         qk = self.c.H * self.c.Dk
         y = self.linear(f"{name}.qkv.w", x)
         y, weights = self.attend(y[:, :qk], y[:, qk:2 * qk], y[:, 2 * qk:], causal)
-        return self.norm(name, x + self.linear(f"{name}.out.w", y)), weights
+        return self.linear(f"{name}.out.w", y), weights
 
     def cross_attention(self, name, x, memory):
         qk = self.c.H * self.c.Dk
         q = self.linear(f"{name}.q.w", x)
         kv = self.linear(f"{name}.kv.w", memory)
         y, weights = self.attend(q, kv[:, :qk], kv[:, qk:], False)
-        return self.norm(name, x + self.linear(f"{name}.out.w", y)), weights
+        return self.linear(f"{name}.out.w", y), weights
+
+    def ssru(self, name, x):
+        """c_t = g_t c_{t-1} + (1 - g_t) W x_t with g_t = sigmoid(V x_t + b); f(x)_t = relu(c_t)."""
+        d = self.c.D
+        both = self.linear(f"{name}.w", x)
+        gates = 1.0 / (1.0 + np.exp(-both[:, d:]))
+        new = (1.0 - gates) * both[:, :d]
+        last = np.eye(x.shape[0])  # row t of it picks position t: states are put together from rows
+        state, states = np.zeros((1, d)), 0.0
+        for t in range(x.shape[0]):
+            state = gates[t:t + 1] * state + new[t:t + 1]
+            states = states + last[:, t:t + 1] * state
+        return np.maximum(states, 0.0), None
 
     def feed_forward(self, name, x):
-        y = activate(self.c.act, self.linear(f"{name}.w1", x))
-        return self.norm(name, x + self.linear(f"{name}.w2", y))
+        return self.linear(f"{name}.w2", activate(self.c.act, self.linear(f"{name}.w1", x))), None
+
+    def around(self, sublayer, name, x, *more):
+        """The residual and the norm of a sublayer, which the paper puts after it."""
+        if self.c.pre_norm:
+            y, weights = sublayer(name, self.norm(name, x), *more)
+            return x + y, weights
+        y, weights = sublayer(name, x, *more)
+        return self.norm(name, x + y), weights
 
     def encode(self, source):
         """Source ids[S] without </s> -> (memory[S',D], weights per layer [H,S',S'])."""
@@ -198,21 +230,25 @@ class Transformer:
         x = self.embed(self.p["src.embed"], "src", ids)
         maps = []
         for i in range(self.c.enc_layers):
-            x, weights = self.self_attention(f"enc.{i}.self", x, False)
-            x = self.feed_forward(f"enc.{i}.ffn", x)
+            x, weights = self.around(self.self_attention, f"enc.{i}.self", x, False)
+            x, _ = self.around(self.feed_forward, f"enc.{i}.ffn", x)
             maps.append(weights)
-        return x, maps
+        return self.norm("src", x) if self.c.pre_norm else x, maps
 
     def decode(self, memory, prefix):
         """Target ids[t] so far -> (logits[t+1,V] of every next piece, self weights, cross weights)."""
         x = self.embed(self.target_table(), "tgt", [self.c.start] + list(prefix))
         own, cross = [], []
         for i in range(self.c.dec_layers):
-            x, weights = self.self_attention(f"dec.{i}.self", x, True)
+            if self.c.decoder == "ssru":
+                x, weights = self.around(self.ssru, f"dec.{i}.ssru", x)
+            else:
+                x, weights = self.around(self.self_attention, f"dec.{i}.self", x, True)
             own.append(weights)
-            x, weights = self.cross_attention(f"dec.{i}.cross", x, memory)
+            x, weights = self.around(self.cross_attention, f"dec.{i}.cross", x, memory)
             cross.append(weights)
-            x = self.feed_forward(f"dec.{i}.ffn", x)
+            x, _ = self.around(self.feed_forward, f"dec.{i}.ffn", x)
+        x = self.norm("tgt", x) if self.c.pre_norm else x
         logits = x @ (self.target_table() if self.c.tied_output else self.p["out.w"]).T
         if self.c.output_bias:
             logits = logits + self.p["out.b"]

@@ -91,6 +91,8 @@ struct norm {
     size_t M, D;
     double *x, *r, *gain, *bias, *c;
     const struct dg_dropout *drop;
+    /* of the sum itself, or NULL */
+    double *c_sum;
 };
 
 static double norm_value(void *ctx)
@@ -105,19 +107,23 @@ static double norm_value(void *ctx)
         }
         for (size_t i = 0; i < n->D; i++)
             var += (v[i] - mean) * (v[i] - mean) / (double)n->D;
-        for (size_t i = 0; i < n->D; i++)
+        for (size_t i = 0; i < n->D; i++) {
             sum +=
                 n->c[m * n->D + i] * ((v[i] - mean) / sqrt(var + 1e-5) * n->gain[i] + n->bias[i]);
+            sum += n->c_sum ? n->c_sum[m * n->D + i] * v[i] : 0;
+        }
     }
     return sum;
 }
 
-static void norm_case(struct fixture *f, bool drop)
+/* sums: the sum is read, too, as the residual stream of a pre-norm model; its gradient's rows
+ * become dr's. */
+static void norm_case(struct fixture *f, bool drop, bool sums)
 {
     enum { M = 5, D = 37 };
     struct dg_dropout d = {0.25f, 777, keys};
     struct norm n = {M, D, array(f, M * D), array(f, M * D), array(f, D), array(f, D),
-        array(f, M * D), drop ? &d : NULL};
+        array(f, M * D), drop ? &d : NULL, sums ? array(f, M * D) : NULL};
     float host[M * D], *dgain, *dbias;
     struct dg_norm op = {.gain = weight(f, n.gain, 1, D, DG_USE_VECTOR, NULL),
         .bias = weight(f, n.bias, 1, D, DG_USE_VECTOR, NULL),
@@ -130,7 +136,10 @@ static void norm_case(struct fixture *f, bool drop)
     f->be->ops->add_norm(
         f->be, &op, rows(f, n.x, M, D), rows(f, n.r, M, D), rows(f, NULL, M, D), M, D);
     struct dg_norm_grad g = {&op, dy, rows(f, NULL, M, D), dy /* in place */,
-        weight(f, NULL, 1, D, DG_USE_VECTOR, &dgain), weight(f, NULL, 1, D, DG_USE_VECTOR, &dbias)};
+        weight(f, NULL, 1, D, DG_USE_VECTOR, &dgain), weight(f, NULL, 1, D, DG_USE_VECTOR, &dbias),
+        .dsum = sums ? rows(f, n.c_sum, M, D) : (struct dg_rows){0}};
+    if (sums)
+        g.dr = g.dsum;
     f->train->ops->add_norm_backward(f->train, &g, M, D);
     fetch(f, g.dx, M, D, host);
     check("norm dx", norm_value, &n, n.x, M * D, host);
@@ -139,13 +148,70 @@ static void norm_case(struct fixture *f, bool drop)
     check_block(f, "norm dgain", norm_value, &n, n.gain, D, dgain);
     check_block(f, "norm dbias", norm_value, &n, n.bias, D, dbias);
     release(f);
-    free(n.x), free(n.r), free(n.gain), free(n.bias), free(n.c);
+    free(n.x), free(n.r), free(n.gain), free(n.bias), free(n.c), free(n.c_sum);
 }
 
 static void test_norm(struct fixture *f)
 {
-    norm_case(f, false);
-    norm_case(f, true);
+    norm_case(f, false, false);
+    norm_case(f, true, false);
+    for (int drop = 0; f->train->ops->norm_sums && drop < 2; drop++)
+        norm_case(f, drop, true);
+}
+
+struct ssru {
+    size_t M, D, n;
+    const struct dg_attn_seg *segs;
+    /* [M,2D], [M,D] */
+    double *z, *c;
+};
+
+static double ssru_value(void *ctx)
+{
+    struct ssru *r = ctx;
+    double sum = 0;
+    for (size_t s = 0; s < r->n; s++)
+        for (size_t i = 0; i < r->D; i++) {
+            double state = 0;
+            for (size_t m = r->segs[s].q0; m < r->segs[s].q0 + r->segs[s].n_q; m++) {
+                const double *z = r->z + m * 2 * r->D;
+                const double keep = 1 / (1 + exp(-3 * z[r->D + i]));
+                state = keep * state + (1 - keep) * z[i];
+                sum += r->c[m * r->D + i] * (state > 0 ? state : 0);
+            }
+        }
+    return sum;
+}
+
+/* Pieces of several lengths, one after another and with a row between them that belongs to none;
+ * D that no vector's width divides. */
+static void test_ssru(struct fixture *f)
+{
+    enum { M = 20, D = 21 };
+    static const struct dg_attn_seg segs[] = {
+        {.q0 = 0, .n_q = 1}, {.q0 = 1, .n_q = 12}, {.q0 = 14, .n_q = 2}, {.q0 = 16, .n_q = 4}};
+    struct ssru r = {M, D, 4, segs, array(f, M * 2 * D), array(f, M * D)};
+    float host[M * 2 * D];
+    if (!f->train->ops->ssru_backward) {
+        free(r.z), free(r.c);
+        return;
+    }
+    /* Gates from nearly shut to nearly open: three times what is drawn. */
+    double *gates = malloc(M * 2 * D * sizeof *gates);
+    for (size_t i = 0; i < M * 2 * D; i++)
+        gates[i] = i % (2 * D) < D ? r.z[i] : 3 * r.z[i];
+    struct dg_rows z = rows(f, gates, M, 2 * D);
+    const struct dg_ssru op = {.segs = segs, .n_segs = 4};
+    f->be->ops->ssru(f->be, &op, z, rows(f, NULL, M, D), M, D);
+    struct dg_ssru_grad g = {
+        .op = &op, .z = z, .dy = rows(f, r.c, M, D), .dz = rows(f, NULL, M, 2 * D)};
+    f->train->ops->ssru_backward(f->train, &g, D);
+    fetch(f, g.dz, M, 2 * D, host);
+    for (size_t i = 0; i < M * 2 * D; i++)
+        host[i] *= i % (2 * D) < D ? 1 : 3;
+    check("ssru dz", ssru_value, &r, r.z, M * 2 * D, host);
+    release(f);
+    free(r.z), free(r.c), free(gates);
 }
 
 struct embed {
@@ -277,6 +343,7 @@ static void test_blocks(struct fixture *f)
 
 EACH(linear)
 EACH(norm)
+EACH(ssru)
 EACH(embed)
 EACH(loss)
 EACH(blocks)
@@ -284,6 +351,7 @@ EACH(blocks)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(linear_all), cmocka_unit_test(norm_all),
-        cmocka_unit_test(embed_all), cmocka_unit_test(loss_all), cmocka_unit_test(blocks_all)};
+        cmocka_unit_test(ssru_all), cmocka_unit_test(embed_all), cmocka_unit_test(loss_all),
+        cmocka_unit_test(blocks_all)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

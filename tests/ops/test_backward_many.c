@@ -33,8 +33,12 @@ static void norm_many(struct fixture *f, size_t D, const struct dg_dropout *drop
     struct dg_rows g = rows(f, dy, MANY, D);
     f->be->ops->add_norm(
         f->be, &op, rows(f, x, MANY, D), rows(f, r, MANY, D), rows(f, NULL, MANY, D), MANY, D);
-    struct dg_norm_grad grad = {&op, g, rows(f, NULL, MANY, D), g /* in place */,
-        weight(f, NULL, 1, D, DG_USE_VECTOR, &dgain), weight(f, NULL, 1, D, DG_USE_VECTOR, &dbias)};
+    struct dg_norm_grad grad = {.op = &op,
+        .dy = g,
+        .dx = rows(f, NULL, MANY, D),
+        .dr = g, /* in place */
+        .dgain = weight(f, NULL, 1, D, DG_USE_VECTOR, &dgain),
+        .dbias = weight(f, NULL, 1, D, DG_USE_VECTOR, &dbias)};
     f->train->ops->add_norm_backward(f->train, &grad, MANY, D);
     fetch(f, grad.dr, MANY, D, dr);
     fetch(f, grad.dx, MANY, D, dx);

@@ -119,10 +119,14 @@ static void step(void **state)
     ops_each_isa("ssru step", run_step);
 }
 
-/* add_norm's sum: r + x exactly, and the norm is that of the sum. */
-static void check_sum(struct dg_backend *be, const char *isa, size_t D)
+/* add_norm's sum: r + drop(x) exactly, and the norm is that of the sum. */
+static void check_sum(struct dg_backend *be, const char *isa, size_t D, float p)
 {
     enum { M = 40 };
+    uint32_t keys[M];
+    for (size_t m = 0; m < M; m++)
+        keys[m] = (uint32_t)(m * 2654435761u);
+    const struct dg_dropout drop = {p, 4711, keys};
     float *x = ops_floats(M * D, 1), *r = ops_floats(M * D, 2), *one = ops_memory(D, sizeof *one),
           *zero = ops_memory(D, sizeof *zero), *sum = ops_memory(M * D, sizeof *sum),
           *y = ops_memory(M * D, sizeof *y), *want = ops_memory(M * D, sizeof *want);
@@ -132,15 +136,19 @@ static void check_sum(struct dg_backend *be, const char *isa, size_t D)
                    yr = ops_rows(be, NULL, M, D, 0, D), wr = ops_rows(be, NULL, M, D, 0, D);
     struct dg_norm op = {.gain = ops_weight(be, DG_USE_VECTOR, 1, D, one, false),
         .bias = ops_weight(be, DG_USE_VECTOR, 1, D, zero, false),
-        .eps = 1e-5f};
+        .eps = 1e-5f,
+        .drop = p > 0 ? &drop : NULL};
     be->ops->add_norm(be, &op, xr, rr, wr, M, D);
     op.sum = rr;
     be->ops->add_norm(be, &op, xr, rr, yr, M, D);
     be->ops->read(be, rr, M, D, sum);
     be->ops->read(be, yr, M, D, y);
     be->ops->read(be, wr, M, D, want);
-    for (size_t i = 0; i < M * D; i++)
-        ops_near("add_norm's sum", isa, i, sum[i], r[i] + x[i], 0);
+    for (size_t i = 0; i < M * D; i++) {
+        const bool kept = dg_dropout_keep(keys[i / D] ^ drop.site, (uint32_t)(i % D), p);
+        const float dropped = kept ? x[i] * (1.0f / (1.0f - p)) : 0;
+        ops_near("add_norm's sum", isa, i, sum[i], r[i] + dropped, 0);
+    }
     assert_memory_equal(y, want, M * D * sizeof *y);
     be->ops->weight_free(be, (struct dg_weight *)op.gain);
     be->ops->weight_free(be, (struct dg_weight *)op.bias);
@@ -156,7 +164,8 @@ static void run_sum(struct dg_backend *be, const char *isa)
 {
     const size_t widths[] = {1, 100, 600, 1500};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        check_sum(be, isa, widths[i]);
+        for (int drop = 0; drop <= be->ops->on_host; drop++) /* training's, which CPUs have */
+            check_sum(be, isa, widths[i], drop ? 0.25f : 0);
 }
 
 static void sum_of_add_norm(void **state)

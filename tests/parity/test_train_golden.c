@@ -249,6 +249,32 @@ static void check_training(struct golden *g)
     dg_adam_close(a);
 }
 
+/* A device without an op that a model needs refuses it. */
+static bool refused(const char *name, const char *field)
+{
+    struct dg_error err = {0};
+    struct dg_backend *be = NULL;
+    struct dg_train *train = NULL;
+    struct dg_bundle *bundle = NULL;
+    struct dg_config c;
+    char dir[128];
+    snprintf(dir, sizeof dir, "tests/golden/data/%s", name);
+    if (dg_bundle_open(dir, &bundle, &err) ||
+        dg_config_read(dg_bundle_manifest(bundle), &c, &err) || open_device(&be, NULL, &err) ||
+        dg_train_open(be, &train, &err))
+        fail_msg("%s", err.message);
+    const int rc = dg_tape_check(&c, train, &err);
+    if (rc) {
+        assert_int_equal(rc, DG_EUNSUP);
+        assert_string_equal(err.field, field);
+        assert_false(be->ops->on_host);
+    }
+    dg_train_close(train);
+    dg_device_close(be);
+    dg_bundle_close(bundle);
+    return rc != 0;
+}
+
 static void check_model(const char *name)
 {
     for (const char *const *isa = dg_cpu_isas(); *isa; isa++) {
@@ -281,9 +307,28 @@ static void test_guided(void **state)
     check_model("train-guided");
 }
 
+/* Norms before the sublayers: the residual stream has a gradient of its own. */
+static void test_pre_norm(void **state)
+{
+    (void)state;
+    if (!refused("train-pre-norm", "model.pre_norm"))
+        check_model("train-pre-norm");
+}
+
+/* A recurrent unit in the place of the decoder's self-attention. */
+static void test_ssru(void **state)
+{
+    (void)state;
+    if (refused("train-ssru", "model.decoder"))
+        return;
+    check_model("train-ssru");
+    check_model("train-pre-norm-ssru");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_paper), cmocka_unit_test(test_learned),
-        cmocka_unit_test(test_guided)};
+        cmocka_unit_test(test_guided), cmocka_unit_test(test_pre_norm),
+        cmocka_unit_test(test_ssru)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

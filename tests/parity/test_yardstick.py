@@ -21,6 +21,9 @@ VARIANTS = {
     "marian": dict(Dk=3, Dv=5, positions="marian", act="swish", first_position=1, start=3, attention_bias=True),
     "learned": dict(Dk=4, Dv=4, positions="learned", max_positions=20, act="gelu", attention_bias=True,
                     output_bias=True, tied_embeddings=False, tied_output=False),
+    "pre-norm": dict(Dk=4, Dv=4, pre_norm=True),
+    "ssru": dict(Dk=4, Dv=4, decoder="ssru"),
+    "pre-norm-ssru": dict(Dk=4, Dv=4, decoder="ssru", pre_norm=True, attention_bias=True),
 }
 
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const char *const act_names[] = {"none", "relu", "swish", "gelu", NULL};
+static const char *const decoder_names[] = {"attention", "ssru", NULL};
 static const char *const position_names[] = {"paper", "marian", "halves", "learned", NULL};
 static const char *const start_names[] = {"zero", "eos", NULL};
 static const char *const mode_names[] = {"sum", "padded", NULL};
@@ -116,6 +117,8 @@ static const struct dg_field model_rows[] = {
     {"positions", WORD(model.positions, position_names), .fallback = "paper"},
     {"first_position", WHOLE(model.first_position, 0, 1), .fallback = "0"},
     {"max_positions", WHOLE(model.max_positions, 0, DIM), .fallback = "0"},
+    {"decoder", WORD(model.decoder, decoder_names), .fallback = "attention"},
+    {"pre_norm", YES_NO(model.pre_norm), .fallback = "false"},
     {"norm_epsilon", REAL(model.norm_eps, 1e-12, 1), .fallback = "1e-6"},
     {"attention_bias", YES_NO(model.attention_bias), .fallback = "false"},
     {"output_bias", YES_NO(model.output_bias), .fallback = "false"},

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "model/train/tape.h"
 #include "trainer/update/ranks_device.h"
 #include "weights/bundle.h"
 
@@ -63,6 +64,8 @@ static int try_device(
         rc = dg_device_open(&r->device, &be, err);
     if (!rc)
         rc = dg_train_open(be, &train, err);
+    if (!rc && (r->has_config || !r->recipe->init[0]))
+        rc = dg_tape_check(r->has_config ? &r->config : &r->recipe->model, train, err);
     r->device_bytes = 0;
     if (!rc && be->ops->memory && !be->ops->on_host) {
         struct dg_memory memory;

@@ -68,10 +68,10 @@ static void axpy(float *restrict y, const float *restrict x, float a, size_t n)
         y[i] += a * x[i];
 }
 
-/* With g = gain dy: dv = (g - mean(g) - x̂ mean(g x̂)) / σ, v = r + drop(x). */
+/* With g = gain dy: dv = (g - mean(g) - x̂ mean(g x̂)) / σ + dsum, v = r + drop(x). */
 static void norm(const struct dg_loop_norm *row, size_t D)
 {
-    const float *dy = row->dy, *xhat = row->xhat, *gain = row->gain;
+    const float *dy = row->dy, *xhat = row->xhat, *gain = row->gain, *dsum = row->dsum;
     float *dgain = row->dgain, *dbias = row->dbias, *dx = row->dx, *dr = row->dr;
     float a = 0, b = 0;
 #pragma omp simd reduction(+ : a, b)
@@ -87,11 +87,27 @@ static void norm(const struct dg_loop_norm *row, size_t D)
         dgain[i] += dy[i] * xhat[i];
         dbias[i] += dy[i];
         float v = (gain[i] * dy[i] - a - xhat[i] * b) * row->rstd;
+        v += dsum ? dsum[i] : 0.0f;
         dr[i] = v;
         dx[i] = v;
     }
     if (row->drop.p > 0)
         drop(dx, D, row->drop);
+}
+
+static void ssru(const struct dg_loop_ssru *row, size_t D)
+{
+    const float *c = row->c, *before = row->before, *f = row->f, *dy = row->dy;
+    float *dx = row->dx, *df = row->df, *earlier = row->earlier;
+#pragma omp simd
+    for (size_t i = 0; i < D; i++) {
+        float keep = 1.0f / (1.0f + loop_exp(-f[i]));
+        float dc = dx[i] + (c[i] > 0.0f ? dy[i] : 0.0f);
+        df[i] = keep * dc * ((before ? before[i] : 0.0f) - c[i]);
+        dx[i] = (1.0f - keep) * dc;
+        if (earlier)
+            earlier[i] = keep * dc;
+    }
 }
 
 static void sum(const float *const *parts, size_t n_parts, float *out, size_t n)
@@ -160,6 +176,7 @@ const struct dg_loops DG_LOOPS = {.isa = DG_LOOPS_ISA,
     .column_sum = column_sum,
     .axpy = axpy,
     .norm = norm,
+    .ssru = ssru,
     .loss = DG_LOOPS_NAME(loss),
     .head = DG_LOOPS_NAME(head),
     .sum = sum,

@@ -16,9 +16,19 @@ struct dg_loop_norm {
     const float *dy, *xhat; /* [D] */
     const float *gain;      /* [D] */
     float rstd;
+    const float *dsum;    /* [D] or NULL; may be dr */
     float *dx, *dr;       /* [D]; dr may be dy */
     float *dgain, *dbias; /* [D], added to */
     struct dg_loop_mask drop;
+};
+
+/* One position of an SSRU, from the last of its piece to the first: see struct dg_ssru_grad. */
+struct dg_loop_ssru {
+    const float *c, *before; /* [D] its state and the one before it; before NULL: zeros */
+    const float *f, *dy;     /* [D] */
+    float *dx;               /* [D] in: the share of dc from the position after; out */
+    float *df;               /* [D] */
+    float *earlier;          /* [D] dx of the position before, or NULL */
 };
 
 /* What is added to one element of a gradient of probabilities. */
@@ -69,6 +79,7 @@ struct dg_loops {
     /* y[n] += a * x[n] */
     void (*axpy)(float *y, const float *x, float a, size_t n);
     void (*norm)(const struct dg_loop_norm *row, size_t D);
+    void (*ssru)(const struct dg_loop_ssru *row, size_t D);
     void (*loss)(struct dg_loop_loss *row);
     void (*head)(const struct dg_loop_head *h);
     void (*sum)(const float *const *parts, size_t n_parts, float *out, size_t n);

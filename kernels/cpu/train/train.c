@@ -6,6 +6,7 @@
 #include "kernels/cpu/train/guide.h"
 #include "kernels/cpu/train/loops.h"
 #include "kernels/cpu/train/output_bf16.h"
+#include "kernels/cpu/train/ssru_train.h"
 
 #include <assert.h>
 #include <math.h>
@@ -95,9 +96,15 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
         row.rstd = *dg_rows_at(g->op->rstd, m);
         row.dx = dg_rows_at(g->dx, m);
         row.dr = dg_rows_at(g->dr, m);
+        row.dsum = g->dsum.buf ? dg_rows_at(g->dsum, m) : NULL;
         row.drop = mask_of(g->op->drop, m);
         l->norm(&row, D);
     }
+}
+
+static void ssru_backward(struct dg_train *t, const struct dg_ssru_grad *g, size_t D)
+{
+    dg_ssru_train_backward(loops_of(t), g, D);
 }
 
 /* Grow the scratch for the largest segment of the call. */
@@ -315,8 +322,9 @@ static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
 }
 
 #define CPU_OPS                                                                                    \
-    .loss_bytes = DG_LOSS_BYTES, .guides = true, .linear_backward = linear_backward,               \
-    .add_norm_backward = add_norm_backward, .attention_backward = attention_backward,              \
+    .loss_bytes = DG_LOSS_BYTES, .guides = true, .norm_sums = true,                                \
+    .linear_backward = linear_backward, .add_norm_backward = add_norm_backward,                    \
+    .ssru_backward = ssru_backward, .attention_backward = attention_backward,                      \
     .embed_backward = embed_backward, .loss = loss, .block_new = block_new,                        \
     .block_free = block_free, .block_write = block_write, .block_read = block_read, .zero = zero,  \
     .sum = sum, .square_sum = square_sum, .adam = adam, .close = dg_cpu_train_close

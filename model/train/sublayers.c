@@ -1,0 +1,249 @@
+#include "model/train/sublayers.h"
+
+static const struct dg_dropout *dropout(
+    const struct dg_down *d, float rate, uint32_t layer, enum dg_site site, struct dg_dropout *drop)
+{
+    if (!d->drop || rate <= 0)
+        return NULL;
+    *drop =
+        (struct dg_dropout){rate, dg_dropout_site(d->drop, d->side, layer, site), d->drop->row_key};
+    return drop;
+}
+
+static struct dg_rows column(struct dg_rows x, size_t first)
+{
+    x.offset += first;
+    return x;
+}
+
+/* dx, or in a pre-norm model dstream, becomes the residual's gradient, scratch.dsub the
+ * sublayer's. */
+static void norm_backward(const struct dg_down *d, const struct dg_norm_params *w,
+    const struct dg_norm_params *g, const struct dg_norm_slots *s, uint32_t layer,
+    enum dg_site site)
+{
+    struct dg_dropout drop;
+    struct dg_norm op = {.gain = w->gain,
+        .bias = w->bias,
+        .eps = d->t->config.norm_eps,
+        .xhat = s->xhat,
+        .rstd = s->rstd,
+        .drop = dropout(d, d->drop ? d->drop->residual : 0, layer, site, &drop)};
+    const bool pre = d->t->config.pre_norm,
+               last = site == DG_SITE_FFN && layer + 1 == dg_down_layers(d);
+    struct dg_norm_grad grad = {.op = &op,
+        .dy = d->dx,
+        .dx = d->t->scratch.dsub,
+        .dr = pre ? d->dstream : d->dx,
+        .dgain = g->gain,
+        .dbias = g->bias,
+        /* nothing but its norm reads the stream at a stack's end */
+        .dsum = pre && !last ? d->dstream : (struct dg_rows){0}};
+    d->t->train->ops->add_norm_backward(d->t->train, &grad, d->M, d->t->config.D);
+}
+
+void dg_begin_backward(const struct dg_down *d, const struct dg_norm_params *w,
+    const struct dg_norm_params *g, const struct dg_norm_slots *s)
+{
+    struct dg_norm op = {.gain = w->gain,
+        .bias = w->bias,
+        .eps = d->t->config.norm_eps,
+        .xhat = s->xhat,
+        .rstd = s->rstd};
+    struct dg_norm_grad grad = {.op = &op,
+        .dy = d->dx,
+        .dx = d->dstream,
+        .dr = d->dstream,
+        .dgain = g->gain,
+        .dbias = g->bias,
+        .dsum = d->dstream};
+    d->t->train->ops->add_norm_backward(d->t->train, &grad, d->M, d->t->config.D);
+}
+
+/* A plain product without activation: x[M,K], dy[M,N] -> dx[M,K]. */
+static void linear_backward(
+    const struct dg_down *d, const struct dg_weight *w, struct dg_linear_grad grad, size_t M)
+{
+    struct dg_linear op = {.w = w};
+    grad.op = &op;
+    d->t->train->ops->linear_backward(d->t->train, &grad, M);
+}
+
+void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ffn_params *w,
+    const struct dg_ffn_params *g, struct dg_rows x, const struct dg_ffn_slots *s)
+{
+    struct dg_tape_scratch *b = &d->t->scratch;
+    struct dg_dropout drop;
+    struct dg_linear inner = {.w = w->w1,
+        .act = d->t->config.act,
+        .pre = s->pre,
+        .drop = dropout(d, d->drop ? d->drop->act : 0, layer, DG_SITE_ACT, &drop)};
+    /* ReLU's backward ends the outer product, where nothing comes between. */
+    const bool relu = inner.act == DG_ACT_RELU && !inner.drop;
+    norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_FFN);
+    linear_backward(d, w->w2,
+        (struct dg_linear_grad){.x = s->hidden,
+            .dy = b->dsub,
+            .dx = b->dhidden,
+            .dx_relu = relu,
+            .mask = s->mask,
+            .dw = g->w2,
+            .dbias = g->b2},
+        d->M);
+    if (relu)
+        inner.act = DG_ACT_NONE;
+    struct dg_linear_grad grad = {.op = &inner,
+        .x = x,
+        .y = s->hidden,
+        .dy = b->dhidden,
+        .dx = d->dx,
+        .dx_add = !d->t->config.pre_norm,
+        .dw = g->w1,
+        .dbias = g->b1};
+    d->t->train->ops->linear_backward(d->t->train, &grad, d->M);
+}
+
+/* One attention call of a pass: what went in, and where the gradients go. */
+struct attend {
+    const struct dg_attn_seg *segs;
+    struct dg_rows q, k, v, probs, dq, dk, dv;
+    enum dg_site site;
+    /* NULL: none */
+    const struct dg_guide *guide;
+};
+
+static int attend_backward(
+    const struct dg_down *d, uint32_t layer, const struct attend *a, struct dg_error *err)
+{
+    const struct dg_config *c = &d->t->config;
+    struct dg_dropout drop;
+    struct dg_attention op = {.H = c->H,
+        .Dk = c->Dk,
+        .Dv = c->Dv,
+        .segs = a->segs,
+        .n_segs = d->t->n,
+        .k = a->k,
+        .v = a->v,
+        .probs = a->probs,
+        .drop = dropout(d, d->drop ? d->drop->attention : 0, layer, a->site, &drop)};
+    struct dg_attention_grad g = {.op = &op,
+        .q = a->q,
+        .dout = d->t->scratch.dcontext,
+        .dq = a->dq,
+        .dk = a->dk,
+        .dv = a->dv,
+        .guide = a->guide};
+    return d->t->train->ops->attention_backward(d->t->train, &g, err);
+}
+
+int dg_self_backward(const struct dg_down *d, uint32_t layer, const struct dg_self_params *w,
+    const struct dg_self_params *g, struct dg_rows x, const struct dg_self_slots *s,
+    struct dg_error *err)
+{
+    struct dg_tape_scratch *b = &d->t->scratch;
+    const size_t hdk = (size_t)d->t->config.H * d->t->config.Dk;
+    norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_SELF);
+    linear_backward(d, w->out_w,
+        (struct dg_linear_grad){
+            .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
+        d->M);
+    struct attend a = {.segs = d->side ? d->t->target.self : d->t->source.self,
+        .q = s->qkv,
+        .k = column(s->qkv, hdk),
+        .v = column(s->qkv, 2 * hdk),
+        .probs = s->probs,
+        .dq = b->dqkv,
+        .dk = column(b->dqkv, hdk),
+        .dv = column(b->dqkv, 2 * hdk),
+        .site = DG_SITE_SELF_PROBS};
+    int rc = attend_backward(d, layer, &a, err);
+    if (!rc)
+        linear_backward(d, w->qkv_w,
+            (struct dg_linear_grad){.x = x,
+                .dy = b->dqkv,
+                .dx = d->dx,
+                .dx_add = !d->t->config.pre_norm,
+                .dw = g->qkv_w,
+                .dbias = g->qkv_b},
+            d->M);
+    return rc;
+}
+
+void dg_ssru_backward(const struct dg_down *d, uint32_t layer, const struct dg_ssru_params *w,
+    const struct dg_ssru_params *g, struct dg_rows x, const struct dg_ssru_slots *s)
+{
+    struct dg_tape *t = d->t;
+    norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_SELF);
+    struct dg_ssru op = {.segs = t->target.self, .n_segs = t->n};
+    struct dg_ssru_grad grad = {.op = &op, .z = s->z, .dy = t->scratch.dsub, .dz = t->scratch.dqkv};
+    t->train->ops->ssru_backward(t->train, &grad, t->config.D);
+    linear_backward(d, w->w,
+        (struct dg_linear_grad){.x = x,
+            .dy = t->scratch.dqkv,
+            .dx = d->dx,
+            .dx_add = !t->config.pre_norm,
+            .dw = g->w,
+            .dbias = g->b},
+        d->M);
+}
+
+int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_cross_params *w,
+    const struct dg_cross_params *g, struct dg_rows x, const struct dg_cross_slots *s,
+    struct dg_error *err)
+{
+    struct dg_tape *t = d->t;
+    struct dg_tape_scratch *b = &t->scratch;
+    const size_t hdk = (size_t)t->config.H * t->config.Dk;
+    norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_CROSS);
+    linear_backward(d, w->out_w,
+        (struct dg_linear_grad){
+            .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
+        d->M);
+    struct attend a = {.segs = t->cross,
+        .q = s->q,
+        .k = s->kv,
+        .v = column(s->kv, hdk),
+        .probs = s->probs,
+        .dq = b->dq,
+        .dk = b->dkv,
+        .dv = column(b->dkv, hdk),
+        .site = DG_SITE_CROSS_PROBS,
+        .guide = layer == d->guided_layer ? d->guide : NULL};
+    int rc = attend_backward(d, layer, &a, err);
+    if (rc)
+        return rc;
+    linear_backward(d, w->q_w,
+        (struct dg_linear_grad){.x = x,
+            .dy = b->dq,
+            .dx = d->dx,
+            .dx_add = !t->config.pre_norm,
+            .dw = g->q_w,
+            .dbias = g->q_b},
+        d->M);
+    /* The last layer comes first and writes, the others add. */
+    linear_backward(d, w->kv_w,
+        (struct dg_linear_grad){.x = d->memory,
+            .dy = b->dkv,
+            .dx = b->dmemory,
+            .dx_add = layer + 1 < t->config.dec_layers,
+            .dw = g->kv_w,
+            .dbias = g->kv_b},
+        t->source.M);
+    return 0;
+}
+
+void dg_embedding_backward(const struct dg_down *d, const struct dg_tape_side *side,
+    const struct dg_weight *table, struct dg_weight *dtable, struct dg_weight *dpositions)
+{
+    struct dg_dropout drop;
+    struct dg_embed op = {.table = table,
+        .scale = d->t->config.embed_scale,
+        .ids = side->ids,
+        .pos = side->pos,
+        .drop = dropout(d, d->drop ? d->drop->residual : 0, 0, DG_SITE_EMBED, &drop)};
+    struct dg_embed_grad g = {.op = &op,
+        .dy = d->t->config.pre_norm ? d->dstream : d->dx,
+        .dtable = dtable,
+        .dpositions = dpositions};
+    d->t->train->ops->embed_backward(d->t->train, &g, d->M);
+}
