@@ -1,15 +1,15 @@
 #!/bin/sh
 # The paper's tables on this machine. Each part goes on where it stopped; `report` puts what there is into docs/paper.md.
 # Usage: [DATA=DIR] bench/run-paper.sh PART [BUILD] [arguments of bench/paper/PART.py]
-# PART: table1, grid, parsing, decoding, figures, report.
+# PART: table1, grid, positions, parsing, decoding, figures, report.
 set -eu
 
 part=${1-report}
 [ $# -eq 0 ] || shift
 case $part in
     table1) needs= ;;
-    grid|report) needs=dragoman-train ;;
-    parsing|decoding) needs="dragoman dragoman-train" ;;
+    report) needs=dragoman-train ;;
+    grid|positions|parsing|decoding) needs="dragoman dragoman-train" ;;
     figures) needs=dragoman ;;
     *) echo "bench: there is no part \"$part\" of the paper: see the head of bench/run-paper.sh" >&2; exit 1 ;;
 esac

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 """Table 3 in small: every row of it trained on Multi30k, dimensions a quarter and layers half of the paper's, for the same number of
-updates; no averaging, beam 4, length penalty 0.6. Base has two seeds. A row's result is a file of its own in
-bench/results/paper/grid/; one that is there is not trained again, and a row that was interrupted goes on (SIGTERM is fine).
+updates; no averaging, beam 4, length penalty 0.6. Base has two seeds. Then what came since the paper on the same grid, with a base of
+its own, so that these rows can be of one machine and one precision. A row's result is a file of its own in bench/results/paper/grid/;
+one that is there is not trained again, and a row that was interrupted goes on (SIGTERM is fine).
 
   grid.py --data DIR [--only ROW,...] [--list] [--updates N --out DIR] [--threads N]
 
 Training uses bf16 where the processor has bf16 products; the result names the precision. Use --only to divide the rows among machines.
 """
 import argparse
+import gzip
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -24,7 +27,7 @@ import shapes  # noqa: E402
 import stoppable  # noqa: E402
 
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
-RECIPES = "trainer/recipes/paper/table3"
+RECIPES = "trainer/recipes/paper"
 VOCABULARY, UPDATES = 6000, 3000
 # Of multi30k-reference.json, but for the rows' own; what the table says of training is kept: no averaging, no calibration.
 SETTINGS = {"vocabulary.size": VOCABULARY, "vocabulary.character_coverage": 1, "training.batch_tokens": 1200, "training.batch_mode": "padded",
@@ -37,14 +40,29 @@ FLOPS = 66e9  # a second of one Zen 3 core in fp32: multi30k-reference.json, 3,6
 PADDED_FULL = 0.85  # of padded tokens that are pieces
 
 
+class Row(NamedTuple):
+    name: str  # of its result
+    recipe: str
+    seed: int
+
+
 def rows():
-    """(name, row of the table, seed)"""
-    return [(name, name, 1) for name in facts.TABLE3] + [("base-2", "base", 2)]
+    return [Row(name, f"table3/{name}", 1) for name in facts.TABLE3] + [Row("base-2", "table3/base", 2)]
 
 
-def whole(row):
-    """The paper's recipe with every default."""
-    out = subprocess.run([f"{BIN}/dragoman-train", "recipe", f"{RECIPES}/{row}.json"], capture_output=True, text=True, check=True)
+# What came since the paper: (recipe, what changes).
+SINCE = {"since-base": ("table3/base", "base"), "since-pre-norm": ("since/pre-norm", "norms before the sublayers, a last one for each stack"),
+         "since-deep-encoder": ("since/deep-encoder", "deep encoder, shallow decoder"),
+         "since-ssru": ("since/ssru", "SSRU decoder")}
+
+
+def since():
+    return [Row(name, recipe, 1) for name, (recipe, _) in SINCE.items()]
+
+
+def whole(recipe):
+    """The recipe with every default."""
+    out = subprocess.run([f"{BIN}/dragoman-train", "recipe", f"{RECIPES}/{recipe}.json"], capture_output=True, text=True, check=True)
     return json.loads(out.stdout)
 
 
@@ -65,19 +83,18 @@ class Grid(stoppable.Stoppable):
         super().__init__()
         self.a = a
 
-    def recipe(self, row, seed):
-        """A recipe file of our own: the paper's row, scaled, on Multi30k."""
-        full = whole(row)
-        values = {**SETTINGS, "training.updates": self.a.updates, "training.seed": seed}
-        sections = {"name": f"grid-{row}", "extends": os.path.abspath(f"{RECIPES}/{row}.json"), "data": DATA, "model": scaled(full["model"]),
+    def recipe(self, row):
+        """A recipe file of our own: the row's, scaled, on Multi30k."""
+        full = whole(row.recipe)
+        values = {**SETTINGS, "training.updates": self.a.updates, "training.seed": row.seed}
+        sections = {"name": f"grid-{row.name}", "extends": os.path.abspath(f"{RECIPES}/{row.recipe}.json"), "data": DATA, "model": scaled(full["model"]),
                     "vocabulary": {}, "training": {}, "validation": {}}
         for key, value in values.items():
             section, field = key.split(".")
             sections[section][field] = value
         sections["training"]["dropout"] = full["training"]["dropout"]
-        path = os.path.join(self.a.work, f"{row}-{seed}.json")
-        record.write(self.a.work, f"{row}-{seed}", {".json": sections})
-        return path
+        record.write(self.a.work, row.name, {".json": sections})
+        return os.path.join(self.a.work, row.name + ".json")
 
     def call(self, *command):
         """Run to its end; what it printed, and its CPU seconds."""
@@ -85,9 +102,9 @@ class Grid(stoppable.Stoppable):
         out, _ = self.finish(command)
         return out, machine.children_seconds() - before
 
-    def train(self, name, row, seed):
+    def train(self, row):
         """The CPU seconds that it took in all; None when it was stopped."""
-        folder = os.path.join(self.a.work, name)
+        folder = os.path.join(self.a.work, row.name)
         state = os.path.join(folder, "grid.json")
         spent = json.load(open(state, encoding="utf-8"))["cpu_seconds"] if os.path.exists(state) else 0.0
         options = ["--quiet", "--no-scores", *(["--threads", str(self.a.threads)] if self.a.threads else [])]
@@ -96,28 +113,37 @@ class Grid(stoppable.Stoppable):
         else:
             shutil.rmtree(folder, ignore_errors=True)
             spent = 0.0
-            command = [f"{BIN}/dragoman-train", "run", self.recipe(row, seed), "--data", self.a.data, "--out", folder, "--precision", self.a.precision,
+            command = [f"{BIN}/dragoman-train", "run", self.recipe(row), "--data", self.a.data, "--out", folder, "--precision", self.a.precision,
                        "--prepared", os.path.join(self.a.work, "data")]
         _, cpu = self.call(*command, *options)
         record.write(folder, "grid", {".json": {"cpu_seconds": round(spent + cpu, 1)}})
         return None if self.stopping else spent + cpu
 
-    def row(self, name, row, seed):
-        cpu = self.train(name, row, seed)
+    def translate_seconds(self, bundle, source):
+        """CPU seconds of translating it with beam 4 on one core: the best of three."""
+        return min(self.call(f"{BIN}/dragoman", "translate", "--model", bundle, "--workers", "1", "--beam-size", "4",
+                             "--length-penalty", "0.6", source)[1] for _ in range(3))
+
+    def row(self, row):
+        cpu = self.train(row)
         if cpu is None:
             return
-        bundle = os.path.join(self.a.work, name + ".bundle")
+        bundle, source = os.path.join(self.a.work, row.name + ".bundle"), os.path.join(self.a.work, "val.en")
         shutil.rmtree(bundle, ignore_errors=True)
-        self.call(f"{BIN}/dragoman-train", "average", os.path.join(self.a.work, name), "--last", "1", "--out", bundle, "--no-scores")
+        with gzip.open(os.path.join(self.a.data, "multi30k/val.en.gz"), "rb") as f, open(source, "wb") as g:
+            shutil.copyfileobj(f, g)
+        self.call(f"{BIN}/dragoman-train", "average", os.path.join(self.a.work, row.name), "--last", "1", "--out", bundle, "--no-scores")
         out, _ = self.call(f"{BIN}/dragoman-train", "evaluate", bundle, *(os.path.join(self.a.data, f"multi30k/val.{x}.gz") for x in ("en", "de")),
                            "--beam-size", "4", "--length-penalty", "0.6", "--json")
+        seconds = None if self.stopping else self.translate_seconds(bundle, source)
         if self.stopping:
             return
         scores = json.loads(out)
-        m = scaled(whole(row)["model"])
-        print(record.write(self.a.out, name, {".json": {
-            "row": row, "seed": seed, "updates": self.a.updates, "perplexity": scores["perplexity"], "bleu": scores["bleu"], "lines": scores["lines"],
-            "parameters": shapes.parameters(m, VOCABULARY), "cpu_seconds": round(cpu, 1), "precision": self.a.precision,
+        m = scaled(whole(row.recipe)["model"])
+        print(record.write(self.a.out, row.name, {".json": {
+            "row": os.path.basename(row.recipe), "seed": row.seed, "updates": self.a.updates, "perplexity": scores["perplexity"], "bleu": scores["bleu"], "lines": scores["lines"],
+            "parameters": shapes.parameters(m, VOCABULARY), "cpu_seconds": round(cpu, 1),
+            "translate_cpu_seconds": round(seconds, 3), "precision": self.a.precision,
             "data": "Multi30k: 29,000 pairs en-de; scored on val", "machine": machine.describe(), "revision": self.a.revision,
             "date": time.strftime("%Y-%m-%d", time.gmtime())}}), flush=True)
 
@@ -134,21 +160,21 @@ def main():
     p.add_argument("--out", default="bench/results/paper/grid")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    wanted = [r for r in rows() if not a.only or r[0] in a.only.split(",")]
+    wanted = [r for r in rows() + since() if not a.only or r.name in a.only.split(",")]
     if a.list:
-        for name, row, _ in wanted:
-            there = " (there)" if os.path.exists(os.path.join(a.out, name + ".json")) else ""
-            print(f"{name:16} {core_minutes(scaled(whole(row)['model']), a.updates):5.0f}{there}")
+        for row in wanted:
+            there = " (there)" if os.path.exists(os.path.join(a.out, row.name + ".json")) else ""
+            print(f"{row.name:18} {core_minutes(scaled(whole(row.recipe)['model']), a.updates):5.0f}{there}")
         return
     if not a.data:
         p.error("--data or DATA must name a folder with multi30k/train.en.gz")
     if a.updates != UPDATES and a.out == p.get_default("out"):
         p.error(f"results of other than {UPDATES} updates need an --out of their own")
     grid = Grid(a)
-    for name, row, seed in wanted:
-        if not grid.stopping and not os.path.exists(os.path.join(a.out, name + ".json")):
+    for row in wanted:
+        if not grid.stopping and not os.path.exists(os.path.join(a.out, row.name + ".json")):
             os.makedirs(a.work, exist_ok=True)
-            grid.row(name, row, seed)
+            grid.row(row)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Section 6.3 of the paper on free treebanks: a small parser trained on GUM and CRAFT, learning rate and beam chosen on a part of GUM that
-it does not see, scored as EVALB does on held-out parts of both and on the sample of the Wall Street Journal that NLTK gives out (which
-is for evaluation alone). Writes bench/results/paper/parsing.json. Goes on where it stopped (SIGTERM is fine).
+"""Section 6.3 of the paper on free treebanks: a parser of one of two sizes, learning rate and beam chosen on a part of GUM that it does
+not see, scored as EVALB does on held-out parts of GUM and CRAFT and on the sample of the Wall Street Journal that NLTK gives out (which
+is for evaluation alone). "small" is trained on GUM and CRAFT, "tiny" on GUM. Writes bench/results/paper/parsing-SIZE.json. Goes on where
+it stopped (SIGTERM is fine).
 
-  parsing.py --data DIR [--updates N --out DIR] [--threads N] [--list]
+  parsing.py --data DIR [--size tiny|small] [--updates N --out DIR] [--threads N] [--list]
 
 DIR has treebank/{gum,craft,wsj-sample}.trees.gz, a bracketed tree a line.
 """
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -23,21 +25,32 @@ import record  # noqa: E402
 import stoppable  # noqa: E402
 
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
-RECIPE = "trainer/recipes/paper/parsing-small.json"
-RATES, RATE_UPDATES, BEAMS, BEAM_LINES = (0.3, 0.6, 1.0), 1000, (1, 4, 8, 21), 300
+RECIPES = "trainer/recipes/paper"
+BEAMS, BEAM_LINES = (1, 4, 8, 21), 300
 HELD_OUT = 1000  # trees at the end of a treebank, whole documents but for the first: test; as many before them in GUM: dev
-# 100 GFLOP an update (900 source and 3,000 target pieces), 66 GFLOP/s of a Zen 3 core, and 25 minutes of searching.
-SECONDS_AN_UPDATE, SEARCH_MINUTES = 1.56, 25
 
 
-def core_minutes(updates=8000):
-    return (updates + len(RATES) * RATE_UPDATES) * SECONDS_AN_UPDATE / 60 + SEARCH_MINUTES
+class Size(NamedTuple):
+    updates: int
+    rates: tuple  # learning rates that are tried
+    rate_updates: int  # with so many updates each
+    seconds_an_update: float  # of a Zen 3 core in fp32
+    search_minutes: int
+
+
+# small: 100 GFLOP an update (900 source and 3,000 target pieces) at 66 GFLOP/s.
+SIZES = {"small": Size(8000, (0.3, 0.6, 1.0), 1000, 1.56, 25), "tiny": Size(1500, (0.5, 1.0), 300, 0.4, 4)}
+
+
+def core_minutes(size, updates=0):
+    s = SIZES[size]
+    return ((updates or s.updates) + len(s.rates) * s.rate_updates) * s.seconds_an_update / 60 + s.search_minutes
 
 
 class Parsing(stoppable.Stoppable):
     def __init__(self, a):
         super().__init__()
-        self.a = a
+        self.a, self.size, self.recipe = a, SIZES[a.size], f"{RECIPES}/parsing-{a.size}.json"
 
     def call(self, *command, stdout=subprocess.PIPE):
         if self.stopping:
@@ -75,7 +88,7 @@ class Parsing(stoppable.Stoppable):
             else:
                 shutil.rmtree(folder, ignore_errors=True)
                 values = {"training.lr_scale": rate, "training.updates": updates, "training.cooldown": cooldown}
-                self.call(f"{BIN}/dragoman-train", "run", RECIPE, "--data", self.a.work, "--out", folder, "--prepared", self.path("data"),
+                self.call(f"{BIN}/dragoman-train", "run", self.recipe, "--data", self.a.work, "--out", folder, "--prepared", self.path("data"),
                           "--precision", self.a.precision, *[x for k, v in values.items() for x in ("--set", f"{k}={v}")], *options)
             if self.stopping:
                 sys.exit("bench: stopped; the same command goes on")
@@ -113,9 +126,9 @@ class Parsing(stoppable.Stoppable):
     def run(self):
         os.makedirs(self.a.work, exist_ok=True)
         self.treebanks()
-        rate_updates = min(RATE_UPDATES, self.a.updates)
+        rate_updates = min(self.size.rate_updates, self.a.updates)
         rates = {str(x): self.remembered(f"rate-{x}-loss", lambda x=x: self.dev_loss(os.path.join(
-            self.train(f"rate-{x}", x, rate_updates, 0), "bundle"))) for x in RATES}
+            self.train(f"rate-{x}", x, rate_updates, 0), "bundle"))) for x in self.size.rates}
         rate = float(min(rates, key=rates.get))
         bundle = os.path.join(self.train("full", rate, self.a.updates, self.a.updates * 3 // 8), "bundle")
         beams = {str(b): self.remembered(f"beam-{b}", lambda b=b: self.parse(bundle, "gum-dev", b, BEAM_LINES)) for b in BEAMS}
@@ -125,8 +138,8 @@ class Parsing(stoppable.Stoppable):
             version = json.load(f)["version"]
         with open(self.path("parts.json"), encoding="utf-8") as f:
             sentences = json.load(f)
-        print(record.write(self.a.out, "parsing", {".json": {
-            "recipe": RECIPE, "updates": self.a.updates, "sentences": sentences, "rates": rates, "rate": rate, "beams": beams, "beam": beam, "tests": tests,
+        print(record.write(self.a.out, f"parsing-{self.a.size}", {".json": {
+            "recipe": self.recipe, "updates": self.a.updates, "sentences": sentences, "rates": rates, "rate": rate, "beams": beams, "beam": beam, "tests": tests,
             "bundle": version, "precision": self.a.precision, "machine": machine.describe(), "revision": self.a.revision,
             "date": time.strftime("%Y-%m-%d", time.gmtime())}}))
 
@@ -135,15 +148,18 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--data", default=os.environ.get("DATA"))
     p.add_argument("--list", action="store_true", help="the estimated minutes of one core, and train nothing")
-    p.add_argument("--updates", type=int, default=8000)
+    p.add_argument("--size", choices=SIZES, default="tiny")
+    p.add_argument("--updates", type=int, default=0, help="0: as many as the size has")
     p.add_argument("--threads", type=int, default=0)
     p.add_argument("--precision", choices=("fp32", "bf16"), default="bf16" if "avx512_bf16" in machine.cpu_flags() else "fp32")
-    p.add_argument("--work", default=".cache/paper-parsing")
+    p.add_argument("--work", help=".cache/paper-parsing-SIZE")
     p.add_argument("--out", default="bench/results/paper")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
+    a.updates = a.updates or SIZES[a.size].updates
+    a.work = a.work or f".cache/paper-parsing-{a.size}"
     if a.list:
-        print(f"{core_minutes(a.updates):.0f} core-minutes of a Zen 3 in fp32")
+        print(f"{core_minutes(a.size, a.updates):.0f} core-minutes of a Zen 3 in fp32")
         return
     if not a.data:
         p.error("--data or DATA must name a folder with treebank/gum.trees.gz")

@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import facts  # noqa: E402
 import grid  # noqa: E402
 import parsing  # noqa: E402
+import positions as positions_program  # noqa: E402
 import shapes  # noqa: E402
 
 RECIPES = "trainer/recipes/paper"
@@ -119,16 +120,33 @@ def table3(results):
     return table(["row", "change", "recipe", "paper: PPL", "paper: BLEU", "paper: 10⁶ parameters", "ours at V = 37,000", "difference, 10⁶"], rows)
 
 
+def grid_cells(results, row):
+    """Of a row of the grid: its scaled model, and what was measured or is needed."""
+    m, one = grid.scaled(whole(row.recipe)["model"]), load(os.path.join(results, "grid", row.name + ".json"))
+    scores = [f"{one['perplexity']:.2f}", f"{one['bleu']:.1f}", minutes(one["cpu_seconds"] / 60) + f", {one['precision']}"] if one else \
+        [needs(grid.core_minutes(m, grid.UPDATES)), "–", "–"]
+    return m, one, scores
+
+
 def table3_grid(results):
     rows = []
-    for name, row, seed in grid.rows():
-        m, one = grid.scaled(whole(f"table3/{row}")["model"]), load(os.path.join(results, "grid", name + ".json"))
+    for row in grid.rows():
+        m, _, scores = grid_cells(results, row)
+        name = os.path.basename(row.recipe)
         about = f"N {m['encoder_layers']}, d_model {m['d_model']}, d_ff {m['d_ff']}, h {m['heads']}, d_k {m['d_k']}, d_v {m['d_v']}"
-        scores = [f"{one['perplexity']:.2f}", f"{one['bleu']:.1f}", minutes(one["cpu_seconds"] / 60) + f", {one['precision']}"] if one else \
-            [needs(grid.core_minutes(m, grid.UPDATES)), "–", "–"]
-        rows.append([facts.TABLE3[row][0] + (f", seed {seed}" if row == "base" else ""), facts.TABLE3[row][1] or "–", about,
+        rows.append([facts.TABLE3[name][0] + (f", seed {row.seed}" if name == "base" else ""), facts.TABLE3[name][1] or "–", about,
                      f"{shapes.parameters(m, grid.VOCABULARY):,}", *scores])
     return table(["row", "paper's change", "scaled", "parameters", "PPL on val", "BLEU on val", "took"], rows)
+
+
+def since(results):
+    rows = []
+    for row in grid.since():
+        m, one, scores = grid_cells(results, row)
+        search = f"{1000 * one['translate_cpu_seconds'] / one['lines']:.1f} ms" if one else "–"
+        rows.append([grid.SINCE[row.name][1], f"`{row.recipe}.json`", f"{m['encoder_layers']} + {m['decoder_layers']} layers",
+                     f"{shapes.parameters(m, grid.VOCABULARY):,}", *scores[:2], search, scores[2], machine_of(one) if one else "–"])
+    return table(["change", "recipe", "scaled", "parameters", "PPL on val", "BLEU on val", "CPU time a line", "took", "machine"], rows)
 
 
 # Table 4 ------------------------------------------------------------------------------------------------------
@@ -140,14 +158,28 @@ def table4(results):
     return table(["parser", "training", "paper: F1 on WSJ 23"], [[*x[:2], f"{x[2]:.1f}"] for x in facts.TABLE4])
 
 
-def parsing_small(results):
-    found = load(os.path.join(results, "parsing.json"))
-    head = ["test set", "ours: sentences", "ours: recall", "ours: precision", "ours: F1", "ours: answers repaired"]
+def parsers(results):
+    head = ["parser", "test set", "ours: sentences", "ours: recall", "ours: precision", "ours: F1", "ours: answers repaired"]
+    rows, notes = [], []
+    for size in parsing.SIZES:
+        found = load(os.path.join(results, f"parsing-{size}.json"))
+        for part, about in PARTS.items():
+            x = found["tests"][part] if found else {}
+            rows.append([f"`parsing-{size}.json`", about, *([f"{x['sentences']:,}", *(f"{x[k]:.1f}" for k in ("recall", "precision", "f1")), f"{x['repaired']:,}"]
+                                                           if found else [needs(parsing.core_minutes(size)), "–", "–", "–", "–"])])
+        if found:
+            notes.append(f"parsing-{size}: {found['updates']:,} updates, {found['precision']}; lr_scale {found['rate']:g} and beam {found['beam']} chosen on "
+                         f"other trees of GUM. {machine_of(found)}, {found['date']}.")
+    return "\n\n".join([table(head, rows), *notes])
+
+
+def positions(results):
+    found = load(os.path.join(results, "positions.json"))
+    head = ["place of a piece in the line", "ours: PPL, sinusoids", "ours: PPL, learned", "ours: pieces"]
     if not found:
-        return table(head, [[about, needs(parsing.core_minutes()), "–", "–", "–", "–"] for about in PARTS.values()])
-    rows = [[about, f"{x['sentences']:,}", f"{x['recall']:.1f}", f"{x['precision']:.1f}", f"{x['f1']:.1f}", f"{x['repaired']:,}"]
-            for about, x in ((about, found["tests"][part]) for part, about in PARTS.items())]
-    return table(head, rows) + (f"\n\n{found['updates']:,} updates, {found['precision']}; lr_scale {found['rate']} and beam {found['beam']} chosen on 1,000 other trees of GUM. "
+        return table(head, [["–", needs(positions_program.core_minutes(grid.UPDATES)), "–", "–"]])
+    rows = [[f"{x['from']} to {x['to']}", f"{x['sinusoids']:.2f}", f"{x['learned']:.2f}", f"{x['pieces']:,}"] for x in found["ranges"]]
+    return table(head, rows) + (f"\n\n{found['what']}, {found['updates']:,} updates, {found['precision']}; the longest target that was trained has {found['longest']} pieces. "
                                 f"{machine_of(found)}, {found['date']}.")
 
 
@@ -174,7 +206,8 @@ def decoding(results):
         f"\n\n{found['bundle']} {found['version'][:12]}, {found['pair']}, the first {found['lines']} lines of {found['source']}; one core of {machine_of(found)}, {found['date']}.")
 
 
-BLOCKS = {"table1": table1, "table2": table2, "flops": flops, "table3": table3, "grid": table3_grid, "table4": table4, "parsing": parsing_small, "decoding": decoding}
+BLOCKS = {"table1": table1, "table2": table2, "flops": flops, "table3": table3, "grid": table3_grid, "since": since, "table4": table4, "parsing": parsers, "positions": positions,
+          "decoding": decoding}
 
 
 def write(page, results):

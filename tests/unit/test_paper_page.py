@@ -9,6 +9,8 @@ import pytest
 
 REPORT = [sys.executable, "bench/paper/report.py"]
 OURS = {"table2": ["ours: newstest2014, sacreBLEU"], "grid": ["PPL on val", "BLEU on val", "took"],
+        "since": ["PPL on val", "BLEU on val", "CPU time a line", "took", "machine"],
+        "positions": ["ours: PPL, sinusoids", "ours: PPL, learned", "ours: pieces"],
         "parsing": ["ours: sentences", "ours: recall", "ours: precision", "ours: F1", "ours: answers repaired"]}
 
 
@@ -46,6 +48,26 @@ def test_results_come_into_their_rows(tmp_path):
     at = found["paper's change"].index("N 2")
     assert (found["PPL on val"][at], found["BLEU on val"][at], found["took"][at]) == ("7.12", "12.3", "10 core-minutes, fp32")
     assert [x for x in found["BLEU on val"] if x != "–"] == ["12.3"]
+
+
+def test_what_came_since_names_precision_and_machine(tmp_path):
+    (tmp_path / "grid").mkdir()
+    one = {"row": "ssru", "seed": 1, "perplexity": 8.5, "bleu": 31.25, "cpu_seconds": 540, "precision": "fp32", "translate_cpu_seconds": 2.028, "lines": 1014,
+           "machine": {"cpu": "A CPU", "flags": ["avx2"]}}
+    (tmp_path / "grid" / "since-ssru.json").write_text(json.dumps(one))
+    found = columns(rebuilt(tmp_path, tmp_path), "since")
+    at = found["recipe"].index("`since/ssru.json`")
+    assert [found[head][at] for head in OURS["since"]] == ["8.50", "31.2", "2.0 ms", "9 core-minutes, fp32", "A CPU (avx2)"]
+    assert [x for x in found["CPU time a line"] if x != "–"] == ["2.0 ms"]
+
+
+def test_places_are_counted_in_lines():
+    sys.path.insert(0, "bench/paper")
+    import positions
+    half, quarter = -0.6931471805599453, -1.3862943611198906
+    found = positions.ranges({"sinusoids": [[half] * 20, [half] * 3], "learned": [[half] * 16 + [quarter] * 4, [half] * 3]})
+    assert [(x["from"], x["to"], x["pieces"]) for x in found] == [(1, 16, 19), (17, 32, 4)]
+    assert [round(x["learned"], 6) for x in found] == [2, 4] and [round(x["sinusoids"], 6) for x in found] == [2, 2]
 
 
 def test_an_unknown_block_is_refused(tmp_path):

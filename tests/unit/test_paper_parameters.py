@@ -1,4 +1,4 @@
-"""Table 3's recipes as bundles of 37,000 pieces: what `dragoman inspect` counts is what the formula of the paper's shapes gives.
+"""Table 3's recipes, and those of what came since, as bundles of 37,000 pieces: what `dragoman inspect` counts is what the formula of the paper's shapes gives.
 The weights are holes in files: inspect reads their header alone."""
 import json
 import os
@@ -15,21 +15,23 @@ from dgw import MAGIC, padded, xxh3  # noqa: E402
 from transformer import Config, parameter_shapes  # noqa: E402
 
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
-TABLE3 = "trainer/recipes/paper/table3"
+RECIPES = "trainer/recipes/paper"
 V = 37000
-ROWS = sorted(os.path.splitext(f)[0] for f in os.listdir(TABLE3))
+ROWS, SINCE = (sorted(f"{folder}/{os.path.splitext(f)[0]}" for f in os.listdir(f"{RECIPES}/{folder}")) for folder in ("table3", "since"))
 
 
 def formula(m):
-    """Counted from the paper's matrices: no biases but the feed-forward network's, gain and bias of every norm, one table."""
+    """Counted from the paper's matrices: no biases but the feed-forward network's, gain and bias of every norm, one table; an SSRU has its
+    two matrices and their biases in the place of the decoder's self-attention, a pre-norm stack one norm more."""
     d, a = m["d_model"], 2 * m["d_model"] * m["heads"] * (m["d_k"] + m["d_v"])
     f = 2 * d * m["d_ff"] + m["d_ff"] + d
     learned = 2 * m["max_positions"] * d if m["positions"] == "learned" else 0
-    return V * d + m["encoder_layers"] * (a + f + 4 * d) + m["decoder_layers"] * (2 * a + f + 6 * d) + learned
+    back = 2 * d * d + 2 * d if m["decoder"] == "ssru" else a
+    return V * d + m["encoder_layers"] * (a + f + 4 * d) + m["decoder_layers"] * (back + a + f + 6 * d) + learned + (4 * d if m["pre_norm"] else 0)
 
 
 def recipe(row):
-    out = subprocess.run([f"{BIN}/dragoman-train", "recipe", f"{TABLE3}/{row}.json"], capture_output=True, text=True, check=True)
+    out = subprocess.run([f"{BIN}/dragoman-train", "recipe", f"{RECIPES}/{row}.json"], capture_output=True, text=True, check=True)
     return json.loads(out.stdout)["model"]
 
 
@@ -53,18 +55,18 @@ def write_hollow(path, shapes):
 
 def write_bundle(folder, row, m):
     c = Config(V, V, m["d_model"], m["d_ff"], m["heads"], m["d_k"], m["d_v"], m["encoder_layers"], m["decoder_layers"],
-               positions=m["positions"], max_positions=m["max_positions"])
+               positions=m["positions"], max_positions=m["max_positions"], decoder=m["decoder"], pre_norm=m["pre_norm"])
     write_hollow(folder / "weights.dgw", parameter_shapes(c))
     (folder / "joint.vocab").write_text("".join(f"w{i}\n" for i in range(V)))
     model = {k: m[k] for k in ("d_model", "d_ff", "heads", "d_k", "d_v", "encoder_layers", "decoder_layers", "positions", "max_positions",
-                               "first_position", "activation", "attention_bias", "output_bias", "tied_embeddings", "tied_output")}
+                               "first_position", "activation", "attention_bias", "output_bias", "tied_embeddings", "tied_output", "decoder", "pre_norm")}
     model.update(source_vocab=V, target_vocab=V, norm_eps=1e-6, embed_scale=m["d_model"] ** 0.5, eos=0, unk=1, start="zero", source_eos=True)
-    manifest = {"format": 1, "name": row, "version": "0" * 64, "pairs": [["en", "de"]], "model": model,
+    manifest = {"format": 1, "name": os.path.basename(row), "version": "0" * 64, "pairs": [["en", "de"]], "model": model,
                 "files": {"weights": "weights.dgw", "source_vocab": "joint.vocab", "target_vocab": "joint.vocab"}}
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", ROWS + SINCE)
 def test_inspect_counts_what_the_formula_gives(row, tmp_path):
     m = recipe(row)
     write_bundle(tmp_path, row, m)
@@ -74,5 +76,5 @@ def test_inspect_counts_what_the_formula_gives(row, tmp_path):
 
 
 def test_base_and_big_are_known():
-    assert (formula(recipe("base")), formula(recipe("big"))) == (63045632, 214171648)
-    assert len(ROWS) == 20
+    assert (formula(recipe("table3/base")), formula(recipe("table3/big"))) == (63045632, 214171648)
+    assert len(ROWS) == 20 and len(SINCE) == 3

@@ -72,7 +72,8 @@ static void test_all_shipped_recipes_load(void **state)
 {
     (void)state;
     assert_true(load_folder("trainer/recipes") >= 5);
-    assert_int_equal(load_folder("trainer/recipes/paper"), 7);
+    assert_int_equal(load_folder("trainer/recipes/paper"), 8);
+    assert_int_equal(load_folder("trainer/recipes/paper/since"), 3);
     assert_int_equal(load_folder("trainer/recipes/paper/table3"), 20);
 }
 
