@@ -1,5 +1,5 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-check container-cuda deb deploy-check sbom
+.PHONY: container container-check container-cuda deb deploy-check sbom wheel
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
@@ -20,3 +20,7 @@ deb: ## Debian packages in build/deb, clean by lintian
 sbom: build ## what the programs are made of, as CycloneDX: build/sbom.json
 	@packaging/sbom build/release/bin >build/sbom.json
 	@echo build/sbom.json
+
+wheel: build ## the Python package as a wheel in build/wheel
+	@scripts/deps wheel
+	@scripts/wheel

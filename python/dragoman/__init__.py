@@ -1,0 +1,422 @@
+"""Machine translation with Dragoman's engine.
+
+    import dragoman
+    with dragoman.Translator("en-de") as t:
+        print(t.translate(["Two dogs play in the snow."])[0].text)
+
+Any number of threads may use one Translator: their sentences share its engines, and no answer depends on that."""
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import ctypes
+import itertools
+import os
+import queue
+import threading
+from dataclasses import dataclass, field
+from typing import Callable, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union, overload
+
+from . import _library
+from ._library import library as _c
+
+__all__ = ["BadFile", "DragomanError", "Hypothesis", "InvalidArgument", "NotFound", "Score", "Sentence", "Translation", "TranslatedTokens", "Translator", "__version__"]
+__version__: str = _c.dragoman_version().decode()
+
+Progress = Callable[[int, int], object]
+_FORMATS = ("text", "wrapped", "srt", "markdown", "html", "xml")
+_PENALTIES = ("gnmt", "power", "none")
+
+
+class DragomanError(Exception):
+    """What went wrong: `code` as in dragoman.h, `index` of the text, `field` the option; None where there is none."""
+
+    def __init__(self, message: str, code: int = 0, index: Optional[int] = None, field: Optional[str] = None):
+        super().__init__(message)
+        self.code, self.index, self.field = code, index, field
+
+
+class InvalidArgument(DragomanError, ValueError):
+    """An argument is wrong, or over a limit."""
+
+
+class NotFound(DragomanError, LookupError):
+    """There is no such model or device."""
+
+
+class BadFile(DragomanError, OSError):
+    """A file cannot be read, or is no model."""
+
+
+_CLASSES = {-1: InvalidArgument, -3: BadFile, -4: BadFile, -7: InvalidArgument, -8: NotFound}
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    text: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a text: its characters there and in the translation, the search's score, and flags."""
+    source: Tuple[int, int]
+    target: Tuple[int, int]
+    score: float
+    confidence: float
+    flags: Tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Translation:
+    text: str
+    score: float
+    #: the best translations, as many as n_best asked for; the first is `text`
+    n_best: Tuple[Hypothesis, ...]
+    #: what is unusual about the answer, such as "repetition"
+    flags: Tuple[str, ...]
+    sentences: Tuple[Sentence, ...]
+    #: with alignments=True: characters of the text and of the translation that belong together
+    alignments: Tuple[Tuple[Tuple[int, int], Tuple[int, int]], ...]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class TranslatedTokens:
+    """An answer in tokens; the best comes first."""
+    hypotheses: Tuple[Tuple[str, ...], ...]
+    scores: Tuple[float, ...]
+    flags: Tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The log-probability of a translation, and of each of its tokens, </s> last."""
+    total: float
+    tokens: Tuple[str, ...]
+    log_probs: Tuple[float, ...] = field(repr=False)
+
+
+def _bytes(text: Optional[str]) -> Optional[bytes]:
+    return None if text is None else text.encode()
+
+
+def _texts(texts: Sequence[str]):
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("texts: a sequence of str is needed, not one str")
+    encoded = [t.encode() for t in texts]
+    array = (_library.Text * len(encoded))(*((e, len(e)) for e in encoded))
+    array.encoded = encoded  # the bytes live as long as the array
+    return array, len(encoded)
+
+
+def _fail(error: "_library.Error", cause: Optional[BaseException]) -> None:
+    if cause is not None:
+        raise cause
+    index = error.index if error.index >= 0 else None
+    message = error.message.decode(errors="replace")
+    raise _CLASSES.get(error.code, DragomanError)(
+        message if index is None else f"text {index}: {message}", error.code, index, error.field.decode() or None)
+
+
+def _flags(bits: int) -> Tuple[str, ...]:
+    return tuple(_c.dragoman_flag_name(1 << i).decode() for i in range(32) if bits >> i & 1)
+
+
+def _text(result: int, k: int) -> str:
+    length = ctypes.c_size_t()
+    data = _c.dragoman_result_text(result, k, ctypes.byref(length))
+    return ctypes.string_at(data, length.value).decode()
+
+
+def _translation(result: int) -> Translation:
+    best = tuple(Hypothesis(_text(result, k), _c.dragoman_result_score(result, k)) for k in range(_c.dragoman_result_count(result)))
+    s, sentences = _library.Sentence(), []
+    for i in range(_c.dragoman_result_sentences(result)):
+        _c.dragoman_result_sentence(result, i, ctypes.byref(s), ctypes.sizeof(s))
+        sentences.append(Sentence((s.source_begin, s.source_end), (s.target_begin, s.target_end), s.score, s.confidence, _flags(s.flags)))
+    a, alignments = _library.Alignment(), []
+    for i in range(_c.dragoman_result_alignments(result)):
+        _c.dragoman_result_alignment(result, i, ctypes.byref(a))
+        alignments.append(((a.source_begin, a.source_end), (a.target_begin, a.target_end)))
+    return Translation(best[0].text, best[0].score, best, _flags(_c.dragoman_result_flags(result)), tuple(sentences), tuple(alignments))
+
+
+def _tokens(result: int) -> TranslatedTokens:
+    t = _translation(result)
+    return TranslatedTokens(tuple(tuple(h.text.split()) for h in t.n_best), tuple(h.score for h in t.n_best), t.flags)
+
+
+def _score(result: int) -> Score:
+    p, tokens, log_probs = ctypes.c_float(), [], []
+    for i in range(_c.dragoman_result_tokens(result)):
+        tokens.append(_c.dragoman_result_token(result, i, ctypes.byref(p)).decode())
+        log_probs.append(p.value)
+    return Score(_c.dragoman_result_score(result, 0), tuple(tokens), tuple(log_probs))
+
+
+class _Call:
+    """Options of one call, with all that must live as long as it. An exception of a callback ends the call and is raised after it."""
+
+    def __init__(self, given: dict, progress: Optional[Progress] = None):
+        self.error, self.cause = _library.Error(), None
+        self.o = _library.Options()
+        self.glossary = ctypes.c_void_p()
+        _c.dragoman_options_init(ctypes.byref(self.o), ctypes.sizeof(self.o))
+        for name, words in (("format", _FORMATS), ("length_penalty_kind", _PENALTIES)):
+            word = given.pop(name, None)
+            if word is not None and word not in words:
+                raise InvalidArgument(f"{name}: {word!r}, it is one of {', '.join(words)}", -1, None, name)
+            if word is not None:
+                setattr(self.o, name, words.index(word))
+        glossary = given.pop("glossary", None)
+        for name, value in given.items():
+            if value is not None:
+                setattr(self.o, name, _bytes(value) if isinstance(value, str) else value)
+        # A call without a callback of the user's has one too: it is where Ctrl-C ends it.
+        self.o.progress = _library.PROGRESS(lambda arg, done, n: self.guarded(progress, done, n) if progress else self.guarded(None))
+        if glossary:
+            sources, n = _texts(list(glossary))
+            targets, _ = _texts(list(glossary.values()))
+            if _c.dragoman_glossary_new(sources, targets, n, ctypes.byref(self.glossary), ctypes.byref(self.error)):
+                _fail(self.error, None)
+            self.o.glossary = self.glossary
+
+    def run(self, function: Callable[[], int]) -> int:
+        """Call the library. Ctrl-C would be raised in the main thread anywhere within a callback and be lost there: so that thread waits
+        for one of its own, whose next callback ends the call."""
+        if threading.current_thread() is not threading.main_thread():
+            return function()
+        returned: list = []
+        done = threading.Event()  # an interrupted join() takes the thread for ended
+
+        def call():
+            returned.append(function())
+            done.set()
+
+        threading.Thread(target=call).start()
+        while not done.is_set():
+            try:
+                done.wait()
+            except BaseException as e:
+                self.cause = e
+        return returned[0]
+
+    def guarded(self, function: Optional[Callable], *arguments) -> int:
+        try:
+            if function is not None and self.cause is None:
+                function(*arguments)
+        except BaseException as e:
+            self.cause = e
+        return int(self.cause is not None)
+
+    def close(self) -> None:
+        _c.dragoman_glossary_free(self.glossary)
+        self.glossary = ctypes.c_void_p()
+
+
+class Translator:
+    """A model with its engines.
+
+    model: a bundle's folder, the name of an installed one, or two languages such as "en-de".
+    device, compute_type: "cpu", "cuda", "cuda:N" or "auto"; of a GPU "fp32", "fp16" or "bf16".
+    inter_threads: engines side by side (0: one for each core); intra_threads: cores that one step is split over."""
+
+    def __init__(self, model: Union[str, "os.PathLike[str]"], *, device: Optional[str] = None, compute_type: Optional[str] = None,
+                 inter_threads: int = 0, intra_threads: int = 0, max_beam_size: int = 0, max_length: int = 0):
+        error, options = _library.Error(), _library.OpenOptions()
+        self._model: Optional[ctypes.c_void_p] = None
+        self._users, self._idle = 0, threading.Condition()
+        _c.dragoman_open_options_init(ctypes.byref(options), ctypes.sizeof(options))
+        options.device, options.precision = _bytes(device), _bytes(compute_type)
+        options.workers, options.threads = inter_threads, intra_threads
+        options.max_beam_size, options.max_length = max_beam_size, max_length
+        model_pointer = ctypes.c_void_p()
+        if _c.dragoman_open(os.fspath(model).encode(), ctypes.byref(options), ctypes.byref(model_pointer), ctypes.byref(error)):
+            _fail(error, None)
+        self._model = model_pointer
+
+    def close(self) -> None:
+        """Let go of the model, after the calls that are on."""
+        with self._idle:
+            model, self._model = self._model, None
+            while model is not None and self._users:
+                self._idle.wait()
+        if model is not None:
+            _c.dragoman_close(model)
+
+    def __enter__(self) -> "Translator":
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_model", None) is not None:
+            self.close()
+
+    def _use(self):
+        return _Use(self)
+
+    @property
+    def name(self) -> str:
+        with self._use() as m:
+            return _c.dragoman_model_name(m).decode()
+
+    @property
+    def version(self) -> str:
+        with self._use() as m:
+            return _c.dragoman_model_version(m).decode()
+
+    @property
+    def device(self) -> str:
+        with self._use() as m:
+            return _c.dragoman_model_device(m).decode()
+
+    @property
+    def pairs(self) -> Tuple[Tuple[str, str], ...]:
+        """The languages it translates."""
+        with self._use() as m:
+            source, target, pairs = ctypes.c_char_p(), ctypes.c_char_p(), []
+            for i in range(_c.dragoman_model_pairs(m)):
+                _c.dragoman_model_pair(m, i, ctypes.byref(source), ctypes.byref(target))
+                pairs.append((source.value.decode(), target.value.decode()))
+            return tuple(pairs)
+
+    def _results(self, function, arrays, n: int, call: _Call, read: Callable[[int], object]) -> list:
+        results = ctypes.c_void_p()
+        try:
+            with self._use() as m:
+                rc = call.run(lambda: function(m, *arrays, n, ctypes.byref(call.o), ctypes.byref(results), ctypes.byref(call.error)))
+                try:
+                    if rc or call.cause:
+                        _fail(call.error, call.cause)
+                    return [read(_c.dragoman_results_at(results, i)) for i in range(n)]
+                finally:
+                    _c.dragoman_results_free(results)
+        finally:
+            call.close()
+
+    @overload
+    def translate(self, texts: str, source: Optional[str] = None, target: Optional[str] = None, **options) -> Translation: ...
+    @overload
+    def translate(self, texts: Sequence[str], source: Optional[str] = None, target: Optional[str] = None, **options) -> list[Translation]: ...
+
+    def translate(self, texts, source=None, target=None, *, beam_size: Optional[int] = None, n_best: Optional[int] = None,
+                  length_penalty: Optional[float] = None, length_penalty_kind: Optional[str] = None, length_penalty_cap: Optional[float] = None,
+                  max_length: Optional[int] = None, temperature: Optional[float] = None, top_k: Optional[int] = None, seed: Optional[int] = None,
+                  target_prefix: Optional[str] = None, glossary: Optional[Mapping[str, str]] = None, format: Optional[str] = None,
+                  alignments: bool = False, keep_loops: bool = False, one_sentence: bool = False, progress: Optional[Progress] = None):
+        """Translate a text, or a list of any length. `progress(done, n)` is called after each text, by another thread where this is the
+        main one; what it raises ends the call."""
+        options = {k: v for k, v in locals().items() if k not in ("self", "texts", "progress")}
+        one = isinstance(texts, str)
+        array, n = _texts([texts] if one else texts)
+        found = self._results(_c.dragoman_translate, (array,), n, _Call(options, progress), _translation)
+        return found[0] if one else found
+
+    def translate_batch(self, source: Sequence[Sequence[str]], source_lang: Optional[str] = None, target_lang: Optional[str] = None, *,
+                        beam_size: Optional[int] = None, num_hypotheses: Optional[int] = None, length_penalty: Optional[float] = None,
+                        max_decoding_length: Optional[int] = None, sampling_temperature: Optional[float] = None, sampling_topk: Optional[int] = None,
+                        seed: Optional[int] = None, progress: Optional[Progress] = None) -> list[TranslatedTokens]:
+        """Lists of tokens of the vocabulary, as CTranslate2's method of this name takes them. Batches are the library's own affair."""
+        array, n = _texts([" ".join(tokens) for tokens in source])
+        call = _Call({"source": source_lang, "target": target_lang, "beam_size": beam_size, "n_best": num_hypotheses,
+                      "length_penalty": length_penalty, "max_length": max_decoding_length, "temperature": sampling_temperature,
+                      "top_k": sampling_topk, "seed": seed, "tokens": 1}, progress)
+        return self._results(_c.dragoman_translate, (array,), n, call, _tokens)
+
+    def translate_iterable(self, texts: Iterable[str], source: Optional[str] = None, target: Optional[str] = None, *,
+                           window: int = 1024, **options) -> Iterator[Translation]:
+        """Translations of texts that are still coming, in their order. Reads at most two windows ahead, so that engines stay busy."""
+        waiting: "collections.deque[concurrent.futures.Future]" = collections.deque()
+        it = iter(texts)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            while True:
+                while len(waiting) < 2:
+                    some = list(itertools.islice(it, window))
+                    if not some:
+                        break
+                    waiting.append(pool.submit(self.translate, some, source, target, **options))
+                if not waiting:
+                    return
+                yield from waiting.popleft().result()
+
+    def stream(self, text: str, source: Optional[str] = None, target: Optional[str] = None, **options) -> Iterator[str]:
+        """The translation of a text, sentence by sentence, each as soon as it is there. Leaving the loop ends the work."""
+        array, n = _texts([text])
+        call = _Call(dict(options, source=source, target=target))
+        out: "queue.SimpleQueue" = queue.SimpleQueue()
+        gone = threading.Event()
+
+        def sentence(arg, i, answer, length, s):
+            out.put(ctypes.string_at(answer, length).decode())
+            return int(gone.is_set())
+
+        stream = _library.Stream()
+        _c.dragoman_stream_init(ctypes.byref(stream), ctypes.sizeof(stream))
+        stream.sentence = _library.SENTENCE(sentence)
+
+        def run():
+            try:
+                with self._use() as m:
+                    rc = _c.dragoman_translate_stream(m, array, n, ctypes.byref(call.o), ctypes.byref(stream), ctypes.byref(call.error))
+                    if rc and not gone.is_set():
+                        _fail(call.error, None)
+                out.put(None)
+            except Exception as e:
+                out.put(e)
+            finally:
+                call.close()
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            while (item := out.get()) is not None:
+                if isinstance(item, Exception):
+                    raise item
+                yield item
+        finally:
+            gone.set()
+            thread.join()
+
+    def score(self, sources: Sequence[str], targets: Sequence[str], source: Optional[str] = None, target: Optional[str] = None, *,
+              progress: Optional[Progress] = None) -> list[Score]:
+        """How likely each target is as the translation of its source."""
+        return self._scores(sources, targets, {"source": source, "target": target}, progress)
+
+    def score_batch(self, source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], source_lang: Optional[str] = None,
+                    target_lang: Optional[str] = None) -> list[Score]:
+        """The same of lists of tokens."""
+        return self._scores([" ".join(t) for t in source], [" ".join(t) for t in target],
+                            {"source": source_lang, "target": target_lang, "tokens": 1}, None)
+
+    def _scores(self, sources, targets, options: dict, progress: Optional[Progress]) -> list[Score]:
+        first, n = _texts(sources)
+        second, m = _texts(targets)
+        if n != m:
+            raise InvalidArgument(f"{n} sources and {m} targets", -1)
+        return self._results(_c.dragoman_score, (first, second), n, _Call(options, progress), _score)
+
+
+class _Use:
+    """The model while a call is on: close() waits for it."""
+
+    def __init__(self, translator: Translator):
+        self.translator = translator
+
+    def __enter__(self) -> ctypes.c_void_p:
+        t = self.translator
+        with t._idle:
+            if t._model is None:
+                raise DragomanError("the translator is closed")
+            t._users += 1
+            return t._model
+
+    def __exit__(self, *exception) -> None:
+        t = self.translator
+        with t._idle:
+            t._users -= 1
+            t._idle.notify_all()

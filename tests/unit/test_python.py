@@ -1,0 +1,156 @@
+"""The Python package: its wheel is built, installed into an empty environment and used there; it gives the command line's answers."""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release"))
+TEXTS = ["Two dogs play in the snow.", "A man is riding a bike. A girl is smiling.", "", "12345", "A girl in a red dress is singing."]
+
+if re.search(r"^DG_SANITIZE:STRING=.+$", open(os.path.join(BUILD, "CMakeCache.txt")).read(), re.M):
+    pytest.skip("Python has no sanitizer's library", allow_module_level=True)
+
+
+def run(*command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, **more)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """A Python that has the wheel and nothing else, and runs code where no sources are."""
+    folder = tmp_path_factory.mktemp("python")
+    wheel = os.path.join(ROOT, run(os.path.join(ROOT, "scripts", "wheel"), BUILD).split()[1])
+    run("/usr/bin/python3", "-m", "venv", str(folder / "venv"))
+    run(str(folder / "venv/bin/pip"), "install", "--quiet", "--no-index", "--disable-pip-version-check", wheel)
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("DRAGOMAN_", "PYTHON"))}
+
+    def run_code(code):
+        return run(str(folder / "venv/bin/python"), "-c", code, cwd=folder, env=clean)
+    return run_code
+
+
+def cli(*options):
+    return run(os.path.join(BUILD, "bin", "dragoman"), *options, input="".join(t + "\n" for t in TEXTS))
+
+
+MODEL = ["--model", os.path.join(ROOT, "weights", "bundles", "en-de-fr"), "--source-lang", "en", "--target-lang", "de"]
+
+
+def test_texts_scores_and_alignments_are_the_command_line_s(python):
+    got = python(f"""
+import dragoman, json
+with dragoman.Translator("en-de") as t:
+    for a in t.translate({TEXTS!r}, beam_size=4, n_best=3, alignments=True):
+        print(json.dumps([a.text, a.score, [[h.text, h.score] for h in a.n_best], a.alignments, a.flags]))
+""").splitlines()
+    want = cli("translate", *MODEL, "--json", "--beam-size", "4", "--n-best", "3", "--alignments").splitlines()
+    assert len(got) == len(want) == len(TEXTS)
+    for g, w in zip(map(json.loads, got), map(json.loads, want)):
+        best = w.get("n_best", [w])
+        assert g == [w["text"], w["score"], [[h["text"], h["score"]] for h in best], w["alignment"], w["flags"]]
+
+
+def test_scores_are_the_command_line_s(python, tmp_path):
+    sources, targets = ["A dog.", "Two men are working."], ["Ein Hund.", "Zwei Hunde arbeiten."]
+    for name, lines in (("source", sources), ("target", targets)):
+        (tmp_path / name).write_text("".join(x + "\n" for x in lines))
+    want = [json.loads(x) for x in cli("score", *MODEL, "--json", "--source", str(tmp_path / "source"), "--target",
+                                       str(tmp_path / "target")).splitlines()]
+    got = json.loads(python(f"""
+import dragoman, json
+print(json.dumps([[s.total, s.tokens, s.log_probs] for s in dragoman.Translator("en-de").score({sources!r}, {targets!r})]))
+"""))
+    assert [g[0] for g in got] == [w["score"] for w in want]
+    assert [g[1] for g in got] == [[t["token"] for t in w["tokens"]] for w in want]
+    assert [g[2] for g in got] == [[t["logprob"] for t in w["tokens"]] for w in want]
+
+
+def test_batches_iterables_streams_and_threads_agree(python):
+    assert python(f"""
+import dragoman, threading
+texts = {TEXTS!r}
+t = dragoman.Translator("en-de-fr", inter_threads=2)
+want = [a.text for a in t.translate(texts)]
+many = [texts[i % 5] for i in range(1300)]
+assert [a.text for a in t.translate(many)] == [want[i % 5] for i in range(1300)]
+assert [a.text for a in t.translate_iterable(iter(many[:23]), window=4)] == [want[i % 5] for i in range(23)]
+assert " ".join(t.stream(texts[1])) == want[1]
+next(t.stream(texts[1]))  # left early
+tokens = t.score(["x"], ["Ein Hund."])[0].tokens[:-1]
+back = t.translate_batch([list(tokens)] * 3, "de", "en", num_hypotheses=2, beam_size=4)
+assert len(back) == 3 and len(back[0].hypotheses) == len(back[0].scores) == 2 and back[0] == back[2]
+assert "".join(back[0].hypotheses[0]).replace("\\u2581", " ").strip() == "A dog."
+found = [None] * 6
+def work(i):
+    found[i] = [a.text for a in t.translate(texts)]
+threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+[x.start() for x in threads]; [x.join() for x in threads]
+assert found == [want] * 6
+print("done", t.name, t.device, ("en", "de") in t.pairs)
+""") == "done en-de-fr cpu True\n"
+
+
+def test_the_gil_is_let_go_of(python):
+    """Another thread runs while a call is on."""
+    python(f"""
+import dragoman, threading
+t = dragoman.Translator("en-de", inter_threads=1)
+turns, done = 0, threading.Event()
+def call():
+    t.translate(["A man is riding a bike."] * 400, one_sentence=True)
+    done.set()
+thread = threading.Thread(target=call)
+thread.start()
+while not done.wait(0.001):
+    turns += 1
+assert turns > 10, turns
+""")
+
+
+def test_progress_errors_and_interrupts(python):
+    python(f"""
+import dragoman, os, signal, threading
+t = dragoman.Translator("en-de")
+seen = []
+t.translate({TEXTS!r}, progress=lambda done, n: seen.append((done, n)))
+assert seen[-1] == (5, 5) and seen == sorted(seen)
+def stop(done, n): raise RuntimeError("enough")
+def raises(what, f, *a, **k):
+    try: f(*a, **k)
+    except what as e: return e
+    raise AssertionError(what)
+assert str(raises(RuntimeError, t.translate, {TEXTS!r}, progress=stop)) == "enough"
+e = raises(ValueError, t.translate, ["a", "b"], target="xx")
+assert isinstance(e, dragoman.DragomanError) and e.field == "target" and e.index == 0
+assert raises(dragoman.InvalidArgument, t.translate, "a", beam_size=99).field == "beam_size"
+raises(dragoman.InvalidArgument, t.translate, "a", format="pdf")
+raises(TypeError, t.translate_batch, "not tokens" and [1])
+raises(LookupError, dragoman.Translator, "no-such-model")
+raises(LookupError, dragoman.Translator, os.path.dirname(dragoman.__file__))
+os.mkdir("damaged")
+open("damaged/manifest.json", "w").write("{{")
+raises(OSError, dragoman.Translator, "damaged")
+assert "Vierbeiner" in t.translate("Two dogs play in the snow.", glossary={{"dogs": "Vierbeiner"}}).text
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+raises(KeyboardInterrupt, lambda: [t.translate(["A man is riding a bike."] * 1000) for _ in range(1000)])
+t.close()
+raises(dragoman.DragomanError, t.translate, "a")
+""")
+
+
+def test_the_page_s_example_prints_what_it_shows(python):
+    with open(os.path.join(ROOT, "docs", "embed.md"), encoding="utf-8") as f:
+        page = f.read().split("## Python")[1]
+    assert python(re.search(r"```python\n(.*?)```", page, re.S).group(1)) == re.search(r"```text\n(.*?)```", page, re.S).group(1)
+
+
+def test_it_is_typed_and_says_its_version(python):
+    version = re.search(r"project\(dragoman VERSION ([\d.]+)", open(os.path.join(ROOT, "CMakeLists.txt")).read()).group(1)
+    said = python("import dragoman, importlib.metadata, os; print(dragoman.__version__, importlib.metadata.version('dragoman'), "
+                  "os.path.exists(os.path.join(os.path.dirname(dragoman.__file__), 'py.typed')))")
+    assert said.split() == [version, version, "True"]
