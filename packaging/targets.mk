@@ -1,9 +1,14 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-check container-cuda deb deploy-check sbom wheel
+.PHONY: container container-push container-check container-cuda deb deploy-check release sbom wheel
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
 	@scripts/container run
+
+container-push: ## build the image and send it to REGISTRY/dragoman:VERSION
+	@test -n "$(REGISTRY)" || { echo "make container-push REGISTRY=registry.example.org/team" >&2; exit 2; }
+	@scripts/container build
+	@scripts/container push "$(REGISTRY)"
 
 container-check: ## build the image, run it and hold it to its promises
 	@docker/check
@@ -24,3 +29,6 @@ sbom: build ## what the programs are made of, as CycloneDX: build/sbom.json
 wheel: build ## the Python package as a wheel in build/wheel
 	@scripts/deps wheel
 	@scripts/wheel
+
+release: ## source, Debian packages, wheel, container archive and checksums in build/release-VERSION; prints the tag's command
+	@scripts/release
