@@ -18,11 +18,16 @@ int dg_command_refuse(const char *name, const char *format, ...)
     return 2;
 }
 
-static int print_help(const struct dg_command *c, const struct dg_fields *groups, size_t n)
+/* --help, or (for the files of packaging/completion) the options in a form that a program reads. */
+static int print_help(
+    const struct dg_command *c, const struct dg_fields *groups, size_t n, bool complete)
 {
     struct dg_buffer b;
     dg_buffer_init(&b);
-    dg_options_help(c->usage, groups, n, c->after, &b);
+    if (complete)
+        dg_options_complete(groups, n, &b);
+    else
+        dg_options_help(c->usage, groups, n, c->after, &b);
     if (b.data && !b.failed)
         fputs(b.data, stdout);
     dg_buffer_deinit(&b);
@@ -42,9 +47,11 @@ int dg_command_read(const struct dg_command *c, int argc, char **argv, int *n_wo
     }
     memcpy(groups, c->groups, c->n_groups * sizeof *groups);
     groups[c->n_groups] = (struct dg_fields){help_row, 1, &help, NULL, NULL};
+    if (argc == 2 && strcmp(argv[1], "--complete") == 0)
+        return print_help(c, groups, c->n_groups + 1, true);
     int rc = dg_options_read(groups, c->n_groups + 1, argc, argv, &n, &err);
     if (rc == DG_OK && help)
-        return print_help(c, groups, c->n_groups + 1);
+        return print_help(c, groups, c->n_groups + 1, false);
     if (rc == DG_OK && n >= c->min_words)
         rc = dg_options_required(groups, c->n_groups, &err);
     if (rc != DG_OK)

@@ -233,6 +233,23 @@ void dg_options_help(const char *usage, const struct dg_fields *groups, size_t n
         dg_buffer_addf(b, "\n%s", after);
 }
 
+void dg_options_complete(const struct dg_fields *groups, size_t n_groups, struct dg_buffer *b)
+{
+    for (size_t g = 0; g < n_groups; g++)
+        for (size_t i = 0; i < groups[g].n; i++) {
+            const struct dg_field *f = &groups[g].rows[i];
+            char left[96];
+            if (!is_shown(f))
+                continue;
+            const char *argument = strchr(head(f, left), ' ');
+            dg_buffer_addf(
+                b, "%.*s\t%s\t", (int)strcspn(left, " "), left, argument ? argument + 1 : "");
+            for (size_t w = 0; f->words && f->words[w]; w++)
+                dg_buffer_addf(b, "%s%s", w ? " " : "", f->words[w]);
+            dg_buffer_addf(b, "\t%s\n", f->help);
+        }
+}
+
 static bool reads(const struct dg_fields *t, const char *variable, size_t n)
 {
     for (size_t i = 0; i < t->n; i++)

@@ -19,6 +19,10 @@ int dg_options_required(const struct dg_fields *groups, size_t n_groups, struct 
 void dg_options_help(const char *usage, const struct dg_fields *groups, size_t n_groups,
     const char *after, struct dg_buffer *b);
 
+/* A line for each option that --help shows: its name, its argument ("" when it takes none), the
+ * words that it may be with spaces between, and its help, with tabs between: for shells. */
+void dg_options_complete(const struct dg_fields *groups, size_t n_groups, struct dg_buffer *b);
+
 /* Append the names of DRAGOMAN_* variables in `environment` (as environ) that no row of the groups
  * reads and `others` (NULL-ended) does not have, with commas between. */
 void dg_options_unknown_variables(const struct dg_fields *groups, size_t n_groups,

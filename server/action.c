@@ -100,6 +100,7 @@ int dg_action_run(const struct dg_server_config *c, int *status, struct dg_error
     case DG_SHOW_VERSION: dg_buffer_adds(&b, "dragoman-server " DG_VERSION "\n"); break;
     case DG_SHOW_ROUTES: show_routes(&b); break;
     case DG_SHOW_FIELDS: describe(&b); break;
+    case DG_SHOW_OPTIONS: dg_server_config_complete(&b); break;
     default: dg_server_config_print(c, &b); break;
     }
     int rc = show(&b, err);

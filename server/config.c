@@ -170,6 +170,8 @@ static const struct dg_field actions[] = {
     {"describe", ACTION(DG_SHOW_FIELDS),
         .help = "print type, range and default of each setting and of a request's search options, "
                 "as JSON, and exit"},
+    /* For packaging/completion; no help: --help does not show it. */
+    {"complete", ACTION(DG_SHOW_OPTIONS), .help = NULL},
     {"plan", ACTION(DG_SHOW_PLAN),
         .help = "print how much memory the settings may take, and exit: 0 if there is as much"},
 };
@@ -291,6 +293,14 @@ void dg_server_config_describe(struct dg_json *list)
 {
     const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
     dg_fields_describe(&t, NULL, list);
+}
+
+void dg_server_config_complete(struct dg_buffer *b)
+{
+    struct dg_server_config ignored;
+    struct dg_fields groups[GROUPS];
+    fields_of(&ignored, groups);
+    dg_options_complete(groups, GROUPS, b);
 }
 
 void dg_server_config_help(struct dg_buffer *b)

@@ -18,6 +18,7 @@ enum dg_server_action {
     DG_SHOW_CONFIG,
     DG_CHECK_CONFIG,
     DG_SHOW_PLAN,
+    DG_SHOW_OPTIONS,
     DG_SHOW_FIELDS
 };
 
@@ -117,6 +118,8 @@ void dg_server_config_unknown(char *const *environment, struct dg_buffer *b);
 void dg_server_config_describe(struct dg_json *list);
 /* Append the help text. */
 void dg_server_config_help(struct dg_buffer *b);
+/* The options as dg_options_complete writes them. */
+void dg_server_config_complete(struct dg_buffer *b);
 /* Append "key = value  # origin" lines; the keys are those of the JSON file. */
 void dg_server_config_print(const struct dg_server_config *c, struct dg_buffer *b);
 

@@ -105,6 +105,37 @@ def test_completion_offers_verbs_and_options(installed):
     assert complete(installed, "dragoman", "translate", "file") == set()  # the shell's own
 
 
+def test_completion_offers_values(installed):
+    """Words come from the options' tables, for separate and joined values; every word of --complete is offered."""
+    assert complete(installed, "dragoman", "translate", "--format", "") == {"text", "wrapped", "srt", "markdown", "html", "xml"}
+    assert complete(installed, "dragoman", "translate", "--format", "=", "ma") == {"markdown"}
+    assert complete(installed, "dragoman", "translate", "--device", "c") == {"cpu", "cuda"}
+    assert complete(installed, "dragoman", "translate", "--glossary", "") == set()  # files
+    tried = 0
+    for command in [["dragoman", v] for v in verbs("dragoman")] + [["dragoman-server"]]:
+        for line in run(os.path.join(BIN, command[0]), *command[1:], "--complete").splitlines():
+            option, argument, words, said = line.split("\t")
+            assert said and option in flags(*command)
+            if words:
+                tried += 1
+                assert complete(installed, *command, option, "") == set(words.split()), option
+    assert tried >= 5
+
+
+@pytest.mark.parametrize("shell,path", [("zsh", "zsh/vendor-completions/_dragoman"), ("fish", "fish/vendor_completions.d/dragoman.fish")])
+def test_completion_of_other_shells(installed, shell, path):
+    text = (installed / "usr/share" / path).read_text()
+    for option in flags("dragoman", "translate") | flags("dragoman-server") | flags("dragoman-train", "run"):
+        assert (option if shell == "zsh" else "-l " + option[2:]) in text
+    assert "text wrapped srt markdown html xml" in text
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    run(shell, "-n", str(installed / "usr/share" / path))
+    if shell == "fish":
+        offered = run("fish", "-c", f"source {installed}/usr/share/{path}; complete -C 'dragoman translate --format ma'")
+        assert offered.split()[0].endswith("markdown")
+
+
 def test_the_installed_configuration_is_read_and_kept(installed):
     path = installed / "etc/dragoman/server.json"
     printed = run(str(installed / "usr/bin/dragoman-server"), "--config", str(path), "--print-config")
