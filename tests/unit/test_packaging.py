@@ -122,6 +122,13 @@ def test_completion_offers_values(installed):
     assert tried >= 5
 
 
+def test_completion_is_written_from_programs_named_relatively(installed):
+    """As `make install` names them."""
+    written = run("packaging/completion", "bash", os.path.relpath(BIN, ROOT), cwd=ROOT)
+    assert written == (installed / "usr/share/bash-completion/completions/dragoman").read_text()
+    assert subprocess.run(["packaging/completion", "bash", "/nowhere"], cwd=ROOT, capture_output=True).returncode == 1
+
+
 @pytest.mark.parametrize("shell,path", [("zsh", "zsh/vendor-completions/_dragoman"), ("fish", "fish/vendor_completions.d/dragoman.fish")])
 def test_completion_of_other_shells(installed, shell, path):
     text = (installed / "usr/share" / path).read_text()
