@@ -153,6 +153,7 @@ bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attentio
 void dg_cuda_attention(
     struct dg_backend *be, const struct dg_attention *op, struct dg_rows q, struct dg_rows out)
 {
+    DG_RANGE("attention");
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_k_attention k;
     const bool mma = dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){q, out}, 2);

@@ -158,6 +158,7 @@ static struct dg_k_place fill_place(
 static void search_place(struct dg_backend *be, struct dg_device_search *t,
     const struct dg_device_search_sentence *s, uint32_t n)
 {
+    DG_RANGE("place sentences");
     struct dg_cuda *cu = dg_cuda_of(be);
     size_t hyps = 0, numbers = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -231,6 +232,7 @@ static size_t fill(struct dg_device_search *t, const struct dg_device_search_ste
 static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
     const struct dg_device_search_step *step, size_t *M)
 {
+    DG_RANGE("begin step");
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_step_buffers *buffers = &t->buffers[t->given % 2];
     assert(!cu->step && t->given - t->waited < 2);
@@ -268,6 +270,7 @@ static void select_candidates(struct dg_cuda *cu, struct dg_device_search *t, st
 
 static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct dg_rows logits)
 {
+    DG_RANGE("end step");
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_step_buffers *buffers = &t->buffers[t->given % 2];
     const unsigned char *end =
@@ -295,6 +298,7 @@ static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct
 static bool search_wait(
     struct dg_backend *be, struct dg_device_search *t, struct dg_device_search_found *found)
 {
+    DG_RANGE("wait for a step");
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(t->waited < t->given);
     const struct dg_step_buffers *buffers = &t->buffers[t->waited++ % 2];

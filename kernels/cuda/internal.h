@@ -7,6 +7,7 @@
 #include "kernels/backend.h"
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/profile.h"
 #include "kernels/plugin.h"
 #include "kernels/train.h"
 

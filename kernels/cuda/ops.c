@@ -22,6 +22,7 @@ static bool ready(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M)
 
 static void op_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M)
 {
+    DG_RANGE("embed");
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(op->table->K == op->positions->K);
     if (!M ||
@@ -40,6 +41,7 @@ static void op_embed(struct dg_backend *be, const struct dg_embed *op, struct dg
 static void op_linear(
     struct dg_backend *be, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M)
 {
+    DG_RANGE("linear");
     struct dg_cuda *cu = dg_cuda_of(be);
     const struct dg_weight *w = op->w;
     const bool late = op->act == DG_ACT_SWISH || op->act == DG_ACT_GELU || op->pre.buf || op->drop;
@@ -74,6 +76,7 @@ static void op_linear(
 static void op_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
     struct dg_rows r, struct dg_rows y, size_t M, size_t D)
 {
+    DG_RANGE("add_norm");
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(op->gain->K == D && op->bias->K == D);
     if (!ready(cu, op->drop, M))
@@ -110,6 +113,7 @@ static void ssru_segments(struct dg_cuda *cu, const struct dg_ssru *op, struct d
 static void op_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
     struct dg_rows y, size_t M, size_t D)
 {
+    DG_RANGE("ssru");
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_k_ssru k = {.z = dg_k_rows_of(z), .y = dg_k_rows_of(y), .M = M, .D = D};
     if (!M || !dg_cuda_alive(cu))
@@ -131,6 +135,7 @@ static void op_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_r
 static void op_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
     const int32_t *slots, size_t M, size_t N)
 {
+    DG_RANGE("kv_write");
     struct dg_cuda *cu = dg_cuda_of(be);
     if (!M || !dg_cuda_stage_reserve(cu, M * sizeof *slots, 1))
         return;
@@ -188,6 +193,7 @@ static bool best_of_rows(
 static void op_topk(
     struct dg_backend *be, const struct dg_topk *op, struct dg_rows logits, size_t M)
 {
+    DG_RANGE("topk");
     struct dg_cuda *cu = dg_cuda_of(be);
     size_t k_most = 0;
     for (size_t m = 0; m < M; m++) {

@@ -281,7 +281,7 @@ static inline void run(const struct random_model *m, const struct dg_config *c,
     close_engine(&x);
 }
 
-static const struct variant variants[] = {{"ops", NULL, NULL}, {"ops", "1", NULL},
-    {"graph", "1", NULL}, {"graph", NULL, "reverse"}};
+static const struct variant variants[] = {
+    {"ops", NULL, NULL}, {"ops", "1", NULL}, {"graph", "1", NULL}, {"graph", NULL, "reverse"}};
 
 #endif

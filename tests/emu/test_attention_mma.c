@@ -100,9 +100,7 @@ static struct results run(struct problem *p, const char *kernels)
     struct dg_error err = {0};
     struct dg_train *train;
     struct results to = {.sums = {0}};
-    setenv("DRAGOMAN_DEBUG",
-        strcmp(kernels, "plain") == 0 ? "cuda-plain-attention" : "",
-        1);
+    setenv("DRAGOMAN_DEBUG", strcmp(kernels, "plain") == 0 ? "cuda-plain-attention" : "", 1);
     struct dg_backend *be = cuda_or_skip(p->precision);
     assert_int_equal(dg_train_open(be, &train, &err), 0);
     const struct dg_dropout drop = {0.2f, 7, p->keys};

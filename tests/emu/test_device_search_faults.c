@@ -95,8 +95,7 @@ static void test_unknown_way(void **state)
     setenv("DRAGOMAN_CUDA_STEP", "fast", 1);
     assert_int_equal(dg_device_choose(&options, &device, &err), 0);
     assert_int_equal(dg_device_open(&device, &be, &err), DG_EINVAL);
-    assert_non_null(
-        strstr(err.message, "DRAGOMAN_CUDA_STEP is \"fast\", it can be host or graph"));
+    assert_non_null(strstr(err.message, "DRAGOMAN_CUDA_STEP is \"fast\", it can be host or graph"));
     unsetenv("DRAGOMAN_CUDA_STEP");
 }
 

@@ -22,7 +22,7 @@ def test_all_of_it(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     results = {r["check"]: r for r in json.loads((tmp_path / "summary.json").read_text())}
     assert [r["state"] for name, r in results.items() if name != "kernels"] == ["ok"] * 6
-    assert results["bundled model"]["said"].startswith("answers as on the CPU: fp32 device 4/4, fp32 graph 4/4, fp32 host 4/4")
+    assert results["bundled model"]["said"].startswith("answers as on the CPU: fp32 4/4, fp32 without graphs 4/4, fp32 searched by the host 4/4")
     assert results["server and load"]["said"].startswith("6 answers as alone")
     assert all((tmp_path / name).stat().st_size for name in ("bundled-model.log", "step-of-1-in-bf16.log", "server-and-load.log"))
 

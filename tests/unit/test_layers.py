@@ -39,6 +39,7 @@ FOREIGN = {
     r"mpi\.h": r"trainer/update/mpi/\w+\.c",
     r"cblas.*": r"kernels/cpu/train/gemm_train\.c",
     r"cuda.*": r"kernels/cuda/.*",
+    r"nvtx3/.*": r"kernels/cuda/profile\.h",
     r"cublas.*": r"kernels/cuda/gemm\.c",
     r"nccl\.h": r"kernels/cuda/nccl\.c",
     r"gumbo\.h": r"text/format/html/parse\.c",
