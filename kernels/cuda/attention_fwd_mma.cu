@@ -4,7 +4,9 @@
  * longer one twice, first for the largest score and the sum, then for the probabilities themselves.
  * fp32 but for the products' operands; probabilities are divided by their sum, stored, dropped,
  * and rounded before they meet the values. Order depends on the query's own keys alone.
- * Limits: attention.c chooses the calls; others go to attention_fwd.cu. */
+ * Calculated for an H200, bf16, 25,000 pieces in sentences of 27, 8 heads of 64: q, k, v and out
+ * are 102 MB, probabilities 11 MB; 32 us. Limits: attention.c chooses the calls; others go to
+ * attention_fwd.cu. */
 #include "kernels/cuda/attention_tile.cuh"
 #include "kernels/cuda/mma.cuh"
 

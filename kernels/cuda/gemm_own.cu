@@ -1,7 +1,9 @@
 /* Matrix products of our own, for what cuBLASLt has no algorithm for. A block owns TILE by TILE
  * results, a thread 2 by 2 of them; the summed side goes through shared memory in steps of TILE.
  * Sums are single chains of fmaf in order of k: row-stable. Plain rather than fast: no tensor
- * cores. */
+ * cores.
+ * Calculated for an H200, 256 rows of N = K = 2,048 in bf16: 10 MB and 2.1 GFLOP, at 10 TFLOP/s on
+ * CUDA cores 200 us, where cuBLASLt would take 5 us. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch.h"
 

@@ -22,25 +22,18 @@ template <typename T>
 static __device__ __forceinline__ void dg_mma(
     float (&c)[4], const uint32_t (&a)[4], const uint32_t *b);
 
-template <>
-__device__ __forceinline__ void dg_mma<__half>(
-    float (&c)[4], const uint32_t (&a)[4], const uint32_t *b)
-{
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-template <>
-__device__ __forceinline__ void dg_mma<__nv_bfloat16>(
-    float (&c)[4], const uint32_t (&a)[4], const uint32_t *b)
-{
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
+#define DG_MMA_OF(T, name)                                                                         \
+    template <>                                                                                    \
+    __device__ __forceinline__ void dg_mma<T>(                                                     \
+        float(&c)[4], const uint32_t(&a)[4], const uint32_t *b)                                    \
+    {                                                                                              \
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 "                \
+                     "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                       \
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                              \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));          \
+    }
+DG_MMA_OF(__half, "f16")
+DG_MMA_OF(__nv_bfloat16, "bf16")
 
 /* Four matrices [8,8] from shared memory: lanes 8i .. 8i+7 point to the rows of matrix i, 16 bytes
  * each, and every lane gets elements 2t and 2t+1 of row g in r[i]. */
@@ -95,21 +88,16 @@ static __device__ __forceinline__ uint32_t dg_warp_rows(uint32_t n)
 /* Two results as a register holds them. */
 template <typename T> static __device__ __forceinline__ uint32_t dg_pair(float low, float high);
 
-template <> __device__ __forceinline__ uint32_t dg_pair<__half>(float low, float high)
-{
-    const __half2 two = __floats2half2_rn(low, high);
-    uint32_t bits;
-    memcpy(&bits, &two, sizeof bits);
-    return bits;
-}
-
-template <> __device__ __forceinline__ uint32_t dg_pair<__nv_bfloat16>(float low, float high)
-{
-    const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-    uint32_t bits;
-    memcpy(&bits, &two, sizeof bits);
-    return bits;
-}
+#define DG_PAIR_OF(T, T2, pair)                                                                    \
+    template <> __device__ __forceinline__ uint32_t dg_pair<T>(float low, float high)              \
+    {                                                                                              \
+        const T2 two = pair(low, high);                                                            \
+        uint32_t bits;                                                                             \
+        memcpy(&bits, &two, sizeof bits);                                                          \
+        return bits;                                                                               \
+    }
+DG_PAIR_OF(__half, __half2, __floats2half2_rn)
+DG_PAIR_OF(__nv_bfloat16, __nv_bfloat162, __floats2bfloat162_rn)
 
 template <typename T> static __device__ __forceinline__ void dg_unpair(float (&x)[2], uint32_t bits)
 {

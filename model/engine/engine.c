@@ -91,7 +91,10 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
         dg_engine_close(e);
         return rc;
     }
-    dg_pipelined_step_warm(e);
+    if (e->pipelined) {
+        dg_engine_warm_encoder(e);
+        dg_pipelined_step_warm(e);
+    }
     if (be->ops->status(be, err)) {
         dg_engine_close(e);
         return DG_EINTERNAL;

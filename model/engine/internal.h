@@ -57,6 +57,10 @@ struct dg_engine {
     size_t bytes;
 };
 
+/* One row through the encoder: a device chooses its products' algorithms before the first request.
+ */
+void dg_engine_warm_encoder(struct dg_engine *e);
+
 /* The sentence is finished: its room goes back, its answer is ready to be polled. */
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s);
 

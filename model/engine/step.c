@@ -38,19 +38,34 @@ static uint32_t pack_sources(
     return R;
 }
 
-/* Encoder and cross-attention keys and values for everybody in `pending`, who then live. */
-static void encode_pending(struct dg_engine *e)
+/* R packed rows through the encoder, and cross-attention's keys and values of every decoder layer.
+ */
+static void encode(struct dg_engine *e, uint32_t R, size_t n_segs)
 {
     const struct dg_model *m = e->model;
+    struct dg_pass p = {.be = e->be, .config = &m->config, .M = R};
+    struct dg_segs segs = {.segs = e->segs, .n = n_segs};
+    dg_embedding_forward(
+        &p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, e->ws.x);
+    struct dg_rows memory = dg_encoder_forward(&p, &m->params, &segs, e->ws.x, &e->ws.enc, 0);
+    dg_cross_cache_fill(&p, &m->params, memory, e->slots, e->cache.pools, e->ws.kv);
+}
+
+void dg_engine_warm_encoder(struct dg_engine *e)
+{
+    e->segs[0] = (struct dg_attn_seg){.n_q = 1, .n_k = 1};
+    e->ids[0] = e->pos[0] = 0;
+    e->slots[0] = -1; /* its keys and values go nowhere */
+    encode(e, 1, 1);
+}
+
+/* Everybody in `pending` is encoded, and lives then. */
+static void encode_pending(struct dg_engine *e)
+{
     for (struct dg_live *s = e->pending, *end; s; s = end) {
         size_t n_segs;
         uint32_t R = pack_sources(e, s, &end, &n_segs);
-        struct dg_pass p = {.be = e->be, .config = &m->config, .M = R};
-        struct dg_segs segs = {.segs = e->segs, .n = n_segs};
-        dg_embedding_forward(
-            &p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, e->ws.x);
-        struct dg_rows memory = dg_encoder_forward(&p, &m->params, &segs, e->ws.x, &e->ws.enc, 0);
-        dg_cross_cache_fill(&p, &m->params, memory, e->slots, e->cache.pools, e->ws.kv);
+        encode(e, R, n_segs);
     }
     struct dg_live **end = &e->live;
     while (*end)

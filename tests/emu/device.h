@@ -17,6 +17,8 @@ void dg_emu_call(cudaStream_t stream, void (*f)(const void *), const void *arg, 
 /* How often the driver was asked for memory, on devices or pinned. The plugin for tests exports
  * it. */
 unsigned long dg_emu_allocations(void);
+/* How often an algorithm was asked for (cublaslt.c). */
+unsigned long dg_emu_choices(void);
 
 #ifdef __cplusplus
 }

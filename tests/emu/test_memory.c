@@ -1,6 +1,7 @@
 /* An engine on a device asks the driver for all its memory when it is opened, and for none while it
- * serves, whatever comes: the longest sentences, full steps, alignments. The emulation counts what
- * is asked for; on a device what the backend holds must stand still. */
+ * serves, whatever comes: the longest sentences, full steps, alignments; and cuBLASLt for all
+ * algorithms, those of encoder passes too. The emulation counts what is asked for; on a device what
+ * the backend holds must stand still. */
 #include "tests/invariants/random_model.h"
 
 #include "tests/emu/cuda.h"
@@ -21,12 +22,13 @@ static struct dg_config small(void)
     return c;
 }
 
-static unsigned long asked(void)
+/* A number that the emulation counts; 0 on a device. */
+static unsigned long count_of(const char *name)
 {
     const char *path = getenv("DRAGOMAN_CUDA_PLUGIN");
     void *plugin = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
     unsigned long (*count)(void) = NULL;
-    void *symbol = plugin ? dlsym(plugin, "dg_emu_allocations") : NULL;
+    void *symbol = plugin ? dlsym(plugin, name) : NULL;
     memcpy(&count, &symbol, sizeof count);
     unsigned long n = count ? count() : 0;
     if (plugin)
@@ -94,17 +96,19 @@ static void check(const char *precision)
     if (dg_model_open(&c, m.weights, be, LONGEST, &model, &err) ||
         dg_engine_open(model, be, &limits, &e, &err))
         fail_msg("%s", err.message);
-    const unsigned long before = asked();
+    const unsigned long before = count_of("dg_emu_allocations"),
+                        chosen = count_of("dg_emu_choices");
     const size_t had = held(be);
     serve(e, &c);
-    assert_int_equal(asked(), before);
+    assert_int_equal(count_of("dg_emu_allocations"), before);
+    assert_int_equal(count_of("dg_emu_choices"), chosen);
     assert_int_equal(held(be), had);
     /* Both would show it. */
     struct dg_buf *more;
     assert_int_equal(be->ops->buf_new(be, 32 << 20, &more, &err), 0);
     assert_true(held(be) > had);
     if (before > 0)
-        assert_true(asked() > before);
+        assert_true(count_of("dg_emu_allocations") > before && chosen > 0);
     be->ops->buf_free(be, more);
     dg_engine_close(e);
     dg_model_close(model);
