@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "kernels/cpu/cpu.h"
+#include "model/model.h"
 #include "translate/translate.h"
 
 #include <errno.h>
@@ -92,6 +93,8 @@ static int add_layer(
     int8.stored = q->stored;
     int8.n_stored = q->n_stored;
     int rc = t->cpu->ops->weight_new(t->cpu, &int8, &p->int8, err);
+    if (!rc)
+        rc = dg_param_set_steps(t->cpu, t->quantised, spec->name, p->int8, err);
     if (rc)
         return rc;
     t->errors->layers[t->errors->n] = (struct dg_layer_error){0};

@@ -252,6 +252,11 @@ struct dg_ops {
      * 127 of them, before they are multiplied, as another program's int8 arithmetic does it: for
      * comparisons. NULL: the device does not. */
     void (*weight_round_inputs)(struct dg_backend *be, struct dg_weight *w, float scale);
+    /* From now on the inputs of this s8 matrix are rounded to so many steps (cpu/int8.h).
+     * DG_EUNSUP: not these; DG_EFORMAT: the weights are too large for them. NULL: the device
+     * multiplies s8 matrices otherwise. */
+    int (*weight_set_steps)(
+        struct dg_backend *be, struct dg_weight *w, unsigned steps, struct dg_error *err);
 
     /* y[M,D] = drop(scale * table[ids[m]] + positions[pos[m]]) */
     void (*embed)(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);

@@ -6,14 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The vector NAME.in beside a matrix: see dg_ops.weight_round_inputs. 0: there is none. */
-static float input_scale(const struct dg_weights *weights, const char *name)
+/* The number NAME.WHAT beside a matrix. 0: there is none. */
+static float number_beside(const struct dg_weights *weights, const char *name, const char *what)
 {
-    char in[80];
-    snprintf(in, sizeof in, "%s.in", name);
-    const struct dg_tensor *t = dg_weights_find(weights, in);
+    char beside[80];
+    snprintf(beside, sizeof beside, "%s.%s", name, what);
+    const struct dg_tensor *t = dg_weights_find(weights, beside);
     const bool fits = t && t->shape[0] == 1 && t->shape[1] == 1 && t->stored[0].type == DG_F32;
     return fits ? *(const float *)t->stored[0].data : 0;
+}
+
+/* See dg_ops.weight_round_inputs. */
+static float input_scale(const struct dg_weights *weights, const char *name)
+{
+    return number_beside(weights, name, "in");
+}
+
+int dg_param_set_steps(struct dg_backend *be, const struct dg_weights *weights, const char *name,
+    struct dg_weight *w, struct dg_error *err)
+{
+    const float steps = number_beside(weights, name, "steps");
+    if (!(steps > 0) || !be->ops->weight_set_steps)
+        return 0;
+    return be->ops->weight_set_steps(be, w, steps <= 255 ? (unsigned)steps : 256, err);
 }
 
 int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
@@ -38,6 +53,8 @@ int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
     int rc = be->ops->weight_new(be, &spec, out, err);
     if (!rc && in_place)
         dg_weights_keep(weights, in_place);
+    if (!rc && (info->use & DG_USE_MATRIX))
+        rc = dg_param_set_steps(be, weights, info->name, *out, err);
     const float scale = info->use & DG_USE_MATRIX ? input_scale(weights, info->name) : 0;
     if (rc || !(scale > 0))
         return rc;

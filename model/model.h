@@ -30,4 +30,9 @@ const struct dg_config *dg_model_config(const struct dg_model *m);
 /* Positions a sentence may have on either side. */
 uint32_t dg_model_max_positions(const struct dg_model *m);
 
+/* The number NAME.steps beside an s8 matrix, if there is one, given to w: dg_ops.weight_set_steps.
+ */
+int dg_param_set_steps(struct dg_backend *be, const struct dg_weights *weights, const char *name,
+    struct dg_weight *w, struct dg_error *err);
+
 #endif

@@ -59,6 +59,16 @@ static int write_int8(
     return rc;
 }
 
+/* NAME.steps [1,1]. */
+static int write_steps(struct job *j, const char *name, int steps, struct dg_error *err)
+{
+    const float number = (float)steps;
+    const struct dg_stored form = {DG_F32, DG_LAYOUT_ROWS, &number, NULL};
+    char beside[256 + 8];
+    snprintf(beside, sizeof beside, "%s.steps", name);
+    return dg_weights_writer_add_rows(j->writer, beside, 1, 1, &form, err);
+}
+
 /* rows[N,K] in fp32 from the tensor's row-major form. */
 static void read_rows(const struct dg_tensor *t, float *rows)
 {
@@ -72,6 +82,9 @@ static int quantize_tensor(
     struct job *j, const struct dg_tensor *t, struct dg_quantized *q, struct dg_error *err)
 {
     size_t N = q->N, K = q->K;
+    const enum dg_quantize_as as = j->o->choose(j->o->arg, t->name);
+    const bool fine = as == DG_QUANTIZE_FINE && K <= DG_INT8_FINE_K_MAX;
+    const int steps = fine ? DG_INT8_FINE_STEPS : DG_INT8_STEPS;
     float *rows = malloc(N * K * sizeof *rows), *scales = malloc(N * sizeof *scales);
     int8_t *bytes = malloc(N * K);
     int rc = rows && scales && bytes
@@ -82,15 +95,16 @@ static int quantize_tensor(
         q->rows = rows;
         q->q = bytes;
         q->scales = scales;
-        if (!dg_quantize_rows(rows, N, K, bytes, scales))
+        if (!dg_quantize_rows(rows, N, K, steps, bytes, scales))
             rc = dg_error_field(err, DG_EFORMAT, t->name,
                 "tensor %s [%zu,%zu] holds a value that is not finite", t->name, N, K);
     }
     if (!rc) {
         q->error = dg_quantize_error(rows, N, K, bytes, scales);
-        rc = write_int8(
-            j, q, j->o->packed && j->o->choose(j->o->arg, t->name) == DG_QUANTIZE_MATRIX, err);
+        rc = write_int8(j, q, j->o->packed && as != DG_QUANTIZE_TABLE, err);
     }
+    if (!rc && fine)
+        rc = write_steps(j, t->name, steps, err);
     if (!rc && j->o->done)
         rc = j->o->done(j->o->arg, q, err);
     free(rows);
@@ -110,7 +124,7 @@ static int add_tensor(struct job *j, const struct dg_tensor *t, struct dg_error 
         return quantize_tensor(j, t, &q, err);
     q.q = before->data;
     q.scales = before->scales;
-    int rc = write_int8(j, &q, j->o->packed && as == DG_QUANTIZE_MATRIX, err);
+    int rc = write_int8(j, &q, j->o->packed && as != DG_QUANTIZE_TABLE, err);
     return !rc && j->o->done ? j->o->done(j->o->arg, &q, err) : rc;
 }
 

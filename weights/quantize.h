@@ -12,6 +12,7 @@ enum dg_quantize_as {
     DG_QUANTIZE_NO,     /* stays as it is */
     DG_QUANTIZE_TABLE,  /* s8 rows, looked up */
     DG_QUANTIZE_MATRIX, /* s8 rows, multiplied: packed too with `packed` */
+    DG_QUANTIZE_FINE,   /* the same for fine activations (kernels/cpu/int8.h): NAME.steps says so */
 };
 
 /* What became of one tensor. */

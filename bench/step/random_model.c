@@ -1,5 +1,6 @@
 #include "bench/step/random_model.h"
 
+#include "kernels/cpu/int8.h"
 #include "kernels/cpu/quantize.h"
 #include "model/params.h"
 
@@ -23,7 +24,7 @@ static int add_int8(struct dg_weights_writer *w, const struct dg_param_info *inf
 {
     int8_t *q = malloc((size_t)info->N * info->K);
     float *scales = malloc(info->N * sizeof *scales);
-    int rc = q && scales && dg_quantize_rows(x, info->N, info->K, q, scales)
+    int rc = q && scales && dg_quantize_rows(x, info->N, info->K, DG_INT8_STEPS, q, scales)
                  ? 0
                  : dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", info->name);
     struct dg_stored rows = {DG_S8, DG_LAYOUT_ROWS, q, scales};

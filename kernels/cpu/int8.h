@@ -35,11 +35,29 @@ static inline size_t dg_int8_packed_bytes(size_t N, size_t K)
  * a few rows a few percent of their resolution, and saves a quarter of the time on AVX2. */
 enum { DG_INT8_PAIRED = 258 };
 
+/* Fine activations have more steps than 7 bits hold. Two products that meet in 16 bits are still
+ * exact when no two neighbouring weights (k even, and the next) of one sign add up to more than
+ * 32767 / 223. Quantising sees to it where it is asked to; the weights lose a quarter of their
+ * resolution (random ones), the activations gain three quarters. Sums are not paired then. Steps
+ * are few enough that q - 112 fits a signed byte, which dot products of ARM want. */
+enum {
+    DG_INT8_STEPS = 127,
+    DG_INT8_FINE_STEPS = 223,
+    DG_INT8_FINE = 146,
+    DG_INT8_FINE_SHIFT = 112
+};
+/* Longest K of fine activations: 2^16 223 127 is below 2^31. */
+#define DG_INT8_FINE_K_MAX ((size_t)1 << 16)
+
 /* Pack rows[N,K] into dg_int8_packed_bytes(N,K) bytes; returns whether sums may be paired. And the
  * reverse. */
 bool dg_int8_pack(const int8_t *rows, size_t N, size_t K, void *packed);
 /* The largest sum of four such weights of one sign in a row. */
 int dg_int8_pair_sum(const int8_t *row, size_t K);
+/* The largest sum of two neighbours of one sign in a row. */
+int dg_int8_two_sum(const int8_t *row, size_t K);
+/* The same over all rows of a packed matrix. */
+int dg_int8_packed_two_sum(const void *packed, size_t N, size_t K);
 void dg_int8_unpack(const void *packed, size_t N, size_t K, int8_t *rows);
 /* y[K] = row n, without its scale. */
 void dg_int8_row(const void *packed, size_t n, size_t K, float *y);
@@ -47,7 +65,7 @@ void dg_int8_row(const void *packed, size_t n, size_t K, float *y);
 /* How a row of activations was quantised: x[k] is about scale * (q[k] - zero), and 0 is exact. */
 struct dg_int8_act {
     float scale;  /* NaN when the row holds a value that is not finite: the outputs are NaN, too */
-    int32_t zero; /* 0 .. 127 */
+    int32_t zero; /* 0 .. steps, less the set's fine_shift where activations are fine */
 };
 
 struct dg_int8_gemm {
@@ -61,13 +79,16 @@ struct dg_int8_gemm {
     float *y;            /* [M,n], rows ldy apart */
     size_t ldy;
     bool relu;
-    bool paired; /* the weights are such that dg_int8_pack returned true */
+    bool paired; /* dg_int8_pack returned true for the weights, and activations are not fine */
 };
 
 struct dg_cpu_int8 {
-    /* q[0..K) and zeros up to a multiple of 64. */
-    struct dg_int8_act (*quantize)(const float *x, size_t K, uint8_t *q);
+    /* q[0..K) and zeros up to a multiple of 64. steps: DG_INT8_STEPS or DG_INT8_FINE_STEPS. */
+    struct dg_int8_act (*quantize)(const float *x, size_t K, int steps, uint8_t *q);
     void (*gemm)(const struct dg_int8_gemm *g);
+    /* Fine activations are stored as q - fine_shift, and so is their zero: 0, or
+     * DG_INT8_FINE_SHIFT where bytes are signed. */
+    int fine_shift;
 };
 
 extern const struct dg_cpu_int8 dg_int8_plain;

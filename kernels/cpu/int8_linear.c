@@ -25,8 +25,8 @@ static void quantize_rows(void *arg, size_t i)
 {
     const struct job *j = arg;
     for (size_t m = i * QUANTIZE_ROWS; m < j->M && m < (i + 1) * QUANTIZE_ROWS; m++)
-        j->cpu->int8_acts[m] = j->cpu->int8->quantize(
-            dg_rows_at(j->x, j->m0 + m), j->op->w->K, j->cpu->int8_rows + m * j->ldq);
+        j->cpu->int8_acts[m] = j->cpu->int8->quantize(dg_rows_at(j->x, j->m0 + m), j->op->w->K,
+            j->op->w->steps, j->cpu->int8_rows + m * j->ldq);
 }
 
 /* What the product did not do: other activations, the row before it, dropout. */

@@ -7,4 +7,5 @@
 #include "kernels/cpu/simd_int8.h"
 /* clang-format on */
 
-const struct dg_cpu_int8 dg_int8_neondot = {.quantize = int8_quantize, .gemm = int8_gemm};
+const struct dg_cpu_int8 dg_int8_neondot = {
+    .quantize = int8_quantize, .gemm = int8_gemm, .fine_shift = DG_INT8_FINE_SHIFT};

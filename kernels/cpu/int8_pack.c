@@ -20,6 +20,28 @@ int dg_int8_pair_sum(const int8_t *row, size_t K)
     return worst;
 }
 
+int dg_int8_two_sum(const int8_t *row, size_t K)
+{
+    int worst = 0;
+    for (size_t k = 0; k < K; k += 2) {
+        int a = row[k], b = k + 1 < K ? row[k + 1] : 0;
+        int sum = (a < 0) == (b < 0) ? abs(a + b) : abs(a) > abs(b) ? abs(a) : abs(b);
+        worst = sum > worst ? sum : worst;
+    }
+    return worst;
+}
+
+int dg_int8_packed_two_sum(const void *packed, size_t N, size_t K)
+{
+    int worst = 0;
+    for (size_t n = 0; n < N; n += PANEL) { /* neighbours are neighbours there, too */
+        const int8_t *panel = (const int8_t *)packed + n / PANEL * dg_int8_panel_bytes(K);
+        int sum = dg_int8_two_sum(panel, dg_int8_groups(K) * 64);
+        worst = sum > worst ? sum : worst;
+    }
+    return worst;
+}
+
 /* The four sums of 8 k, in 16 bits each, of which bit 15 says that one is above DG_INT8_PAIRED.
  * Eight bytes at a time in one word (compilers make vectors of it): a third of the time of a plain
  * loop, which would take longer than packing. */

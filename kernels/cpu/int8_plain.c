@@ -10,9 +10,9 @@ enum { PANEL = 16 };
 /* Below this spread a row counts as zero, since 127 / spread would not be finite. */
 static const float SMALLEST = 1e-30f;
 
-/* 127 steps over the row's range stretched to hold 0. Rounding is to nearest even; the two
- * roundings together can reach 128, hence the bound. */
-static struct dg_int8_act quantize(const float *x, size_t K, uint8_t *q)
+/* `steps` steps over the row's range stretched to hold 0. Rounding is to nearest even; the two
+ * roundings together can exceed them by one, hence the bound. */
+static struct dg_int8_act quantize(const float *x, size_t K, int steps, uint8_t *q)
 {
     struct dg_int8_act act = {0, 0};
     float min = 0, max = 0;
@@ -30,12 +30,12 @@ static struct dg_int8_act quantize(const float *x, size_t K, uint8_t *q)
     }
     if (!(range >= SMALLEST))
         return act;
-    float inverse = 127.0f / range;
-    act.scale = range / 127.0f;
+    float inverse = (float)steps / range;
+    act.scale = range / (float)steps;
     act.zero = (int32_t)rintf(-min * inverse);
     for (size_t k = 0; k < K; k++) {
         int32_t v = (int32_t)rintf(x[k] * inverse) + act.zero;
-        q[k] = (uint8_t)(v < 0 ? 0 : v > 127 ? 127 : v);
+        q[k] = (uint8_t)(v < 0 ? 0 : v > steps ? steps : v);
     }
     return act;
 }

@@ -35,6 +35,7 @@ struct dg_weight {
     const float *scales; /* [N] when type is DG_S8 */
     float input_scale;   /* weight_round_inputs; 0: inputs as they are */
     bool paired;         /* DG_WEIGHT_INT8: sums may be paired (int8.h) */
+    int steps;           /* DG_WEIGHT_INT8: of its inputs */
     void *block;         /* our copy, freed with the weight; NULL when data is borrowed */
 };
 
@@ -105,6 +106,8 @@ int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     struct dg_weight **out, struct dg_error *err);
 void dg_cpu_weight_free(struct dg_backend *be, struct dg_weight *w);
 void dg_cpu_weight_round_inputs(struct dg_backend *be, struct dg_weight *w, float scale);
+int dg_cpu_weight_set_steps(
+    struct dg_backend *be, struct dg_weight *w, unsigned steps, struct dg_error *err);
 void dg_cpu_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_rows y, size_t M);
 void dg_cpu_linear(struct dg_backend *be, const struct dg_linear *op, struct dg_rows x,
     struct dg_rows y, size_t M);

@@ -40,6 +40,7 @@ static const struct dg_ops ops = {
     .weight_new = dg_cpu_weight_new,
     .weight_free = dg_cpu_weight_free,
     .weight_round_inputs = dg_cpu_weight_round_inputs,
+    .weight_set_steps = dg_cpu_weight_set_steps,
     .embed = dg_cpu_embed,
     .linear = dg_cpu_linear,
     .add_norm = dg_cpu_add_norm,

@@ -14,7 +14,17 @@ static void quantize_row(const float *row, size_t K, float scale, int8_t *q)
     }
 }
 
-bool dg_quantize_rows(const float *rows, size_t N, size_t K, int8_t *q, float *scales)
+/* How far the row is above its limits: 1 or less is within them. */
+static float excess(const int8_t *q, size_t K, int steps)
+{
+    float paired = (float)dg_int8_pair_sum(q, K) / (float)DG_INT8_PAIRED;
+    if (steps != DG_INT8_FINE_STEPS)
+        return paired;
+    float fine = (float)dg_int8_two_sum(q, K) / (float)DG_INT8_FINE;
+    return fine > paired ? fine : paired;
+}
+
+bool dg_quantize_rows(const float *rows, size_t N, size_t K, int steps, int8_t *q, float *scales)
 {
     for (size_t n = 0; n < N; n++, rows += K, q += K) {
         float max = 0;
@@ -27,8 +37,8 @@ bool dg_quantize_rows(const float *rows, size_t N, size_t K, int8_t *q, float *s
         quantize_row(rows, K, scales[n], q);
         /* Rounding can leave the sum above its limit: again, with a scale that is larger by 0.4 %
          * at least. */
-        for (int sum; (sum = dg_int8_pair_sum(q, K)) > DG_INT8_PAIRED;) {
-            scales[n] = nextafterf(scales[n] * ((float)sum / (float)DG_INT8_PAIRED), INFINITY);
+        for (float above; (above = excess(q, K, steps)) > 1;) {
+            scales[n] = nextafterf(scales[n] * above, INFINITY);
             quantize_row(rows, K, scales[n], q);
         }
     }

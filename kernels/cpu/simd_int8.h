@@ -286,7 +286,7 @@ static void int8_gemm(const struct dg_int8_gemm *g)
         run_panels(1, g, n0);
 }
 
-static struct dg_int8_act int8_quantize(const float *x, size_t K, uint8_t *q)
+static struct dg_int8_act int8_quantize(const float *x, size_t K, int steps, uint8_t *q)
 {
     struct dg_int8_act act = {0, 0};
     vec max = v_zero(), minus_min = v_zero(), odd = v_zero(); /* odd: x - x is 0, or NaN */
@@ -302,12 +302,15 @@ static struct dg_int8_act int8_quantize(const float *x, size_t K, uint8_t *q)
         act.scale = NAN;
         range = 0;
     }
-    float inverse = range >= 1e-30f ? 127.0f / range : 0;
+    float inverse = range >= 1e-30f ? (float)steps / range : 0;
     if (range >= 1e-30f)
-        act = (struct dg_int8_act){range / 127.0f, (int32_t)rintf(low * inverse)};
+        act = (struct dg_int8_act){range / (float)steps, (int32_t)rintf(low * inverse)};
     for (k = 0; k < K; k += VL) {
         vec v = K - k >= VL ? v_load(x + k) : v_load_part(x + k, v_first(K - k));
-        v_narrow(q + k, v_int_add(v_nearest(v_mul(v, v_all(inverse))), v_int((uint32_t)act.zero)));
+        v_narrow(q + k, v_int_add(v_nearest(v_mul(v, v_all(inverse))), v_int((uint32_t)act.zero)),
+            steps);
     }
+    if (steps != DG_INT8_STEPS)
+        act.zero -= INT8_FINE_SHIFT;
     return act;
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { INT8_FINE_SHIFT = 0 };
+
 /* The tile in 16 registers. Without VNNI two products of each step need registers too, and 4 rows
  * (8 sums) beat 6 by a tenth; with it, 12 sums hide the instruction's latency. */
 #ifdef INT8_VNNI
@@ -41,7 +43,7 @@ static inline vec_int v_four_bytes(const uint8_t *x)
     return _mm256_set1_epi32(four);
 }
 
-/* Lane i: sum + the product of its four activations 0 .. 127 and four weights -127 .. 127. */
+/* Lane i: sum + the product of its four activations and four weights, as int8.h has them. */
 static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 {
 #ifdef INT8_VNNI
@@ -67,11 +69,11 @@ static inline vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, ve
 #endif
 }
 
-/* q[8] = the lanes, kept within 0 .. 127. */
-static inline void v_narrow(uint8_t *q, vec_int a)
+/* q[8] = the lanes, kept within 0 .. steps. */
+static inline void v_narrow(uint8_t *q, vec_int a, int steps)
 {
     __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
-    __m128i bytes = _mm_min_epu8(_mm_packus_epi16(words, words), _mm_set1_epi8(127));
+    __m128i bytes = _mm_min_epu8(_mm_packus_epi16(words, words), _mm_set1_epi8((char)steps));
     _mm_storel_epi64((__m128i *)(void *)q, bytes);
 }
 

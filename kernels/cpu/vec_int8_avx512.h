@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { INT8_FINE_SHIFT = 0 };
+
 /* 16 sums of 32 registers: 8 rows x 2 panels need 10 loads for 16 steps, so that loads are never
  * the limit. */
 #ifdef INT8_VNNI
@@ -41,7 +43,7 @@ static inline vec_int v_four_bytes(const uint8_t *x)
     return _mm512_set1_epi32(four);
 }
 
-/* Lane i: sum + the product of its four activations 0 .. 127 and four weights -127 .. 127. */
+/* Lane i: sum + the product of its four activations and four weights, as int8.h has them. */
 static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 {
 #ifdef INT8_VNNI
@@ -67,11 +69,11 @@ static inline vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, ve
 #endif
 }
 
-/* q[16] = the lanes, kept within 0 .. 127. */
-static inline void v_narrow(uint8_t *q, vec_int a)
+/* q[16] = the lanes, kept within 0 .. steps. */
+static inline void v_narrow(uint8_t *q, vec_int a, int steps)
 {
     __m512i kept =
-        _mm512_min_epi32(_mm512_max_epi32(a, _mm512_setzero_si512()), _mm512_set1_epi32(127));
+        _mm512_min_epi32(_mm512_max_epi32(a, _mm512_setzero_si512()), _mm512_set1_epi32(steps));
     _mm_storeu_si128((__m128i *)(void *)q, _mm512_cvtepi32_epi8(kept));
 }
 

@@ -1,9 +1,13 @@
 /* What simd_int8.h needs beside vec_neon.h: 16 bytes of weights at a time. INT8_DOTPROD: sdot does
- * a whole step (activations have 7 bits, so that signed is what they are, too). Any thread. */
+ * a whole step (activations of 7 bits are signed bytes, too; fine ones are stored as such). Any
+ * thread. */
 #ifndef DG_KERNELS_CPU_VEC_INT8_NEON_H
 #define DG_KERNELS_CPU_VEC_INT8_NEON_H
 
+#include "kernels/cpu/int8.h"
 #include "kernels/cpu/vec_neon.h"
+
+enum { INT8_FINE_SHIFT = DG_INT8_FINE_SHIFT };
 
 /* A tile's sums are a vector for each four outputs of a row. Without sdot two products of each
  * step need registers, too. */
@@ -39,7 +43,7 @@ static inline vec_int v_four_bytes(const uint8_t *x)
     return vdupq_n_s32(four);
 }
 
-/* Lane i: sum + the product of its four activations 0 .. 127 and four weights -127 .. 127. */
+/* Lane i: sum + the product of its four activations and four weights, as int8.h has them. */
 static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 {
     const int8x16_t a = vreinterpretq_s8_s32(x), b = vreinterpretq_s8_s32(w);
@@ -88,10 +92,12 @@ static inline vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, ve
 #endif
 }
 
-/* q[4] = the lanes, kept within 0 .. 127. */
-static inline void v_narrow(uint8_t *q, vec_int a)
+/* q[4] = the lanes, kept within 0 .. steps, fine ones less INT8_FINE_SHIFT. */
+static inline void v_narrow(uint8_t *q, vec_int a, int steps)
 {
-    const int32x4_t kept = vminq_s32(vmaxq_s32(a, vdupq_n_s32(0)), vdupq_n_s32(127));
+    const int32_t shift = steps == DG_INT8_STEPS ? 0 : INT8_FINE_SHIFT;
+    int32x4_t kept = vminq_s32(vmaxq_s32(a, vdupq_n_s32(0)), vdupq_n_s32(steps));
+    kept = vsubq_s32(kept, vdupq_n_s32(shift));
     const int16x4_t words = vmovn_s32(kept);
     const int8x8_t bytes = vmovn_s16(vcombine_s16(words, words));
     const uint32_t four = vget_lane_u32(vreinterpret_u32_s8(bytes), 0);

@@ -73,6 +73,7 @@ static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec,
     if (!form->scales)
         return dg_error_field(
             err, DG_EFORMAT, spec->name, "tensor %s is int8 without scales", spec->name);
+    w->steps = DG_INT8_STEPS;
     w->paired = true; /* a condition of the packed layout */
     if (form->layout == DG_LAYOUT_PANEL16_S8)
         return 0;
@@ -171,4 +172,21 @@ void dg_cpu_weight_round_inputs(struct dg_backend *be, struct dg_weight *w, floa
     (void)be;
     assert(w->kind == DG_WEIGHT_PANEL);
     w->input_scale = scale;
+}
+
+int dg_cpu_weight_set_steps(
+    struct dg_backend *be, struct dg_weight *w, unsigned steps, struct dg_error *err)
+{
+    (void)be;
+    if (w->kind != DG_WEIGHT_INT8 || steps != DG_INT8_FINE_STEPS || w->K > DG_INT8_FINE_K_MAX)
+        return dg_error_set(err, DG_EUNSUP,
+            "a matrix [%zu,%zu] wants inputs of %u steps; this program knows %d, of int8 matrices of "
+            "at most %zu inputs",
+            w->N, w->K, steps, DG_INT8_FINE_STEPS, DG_INT8_FINE_K_MAX);
+    if (dg_int8_packed_two_sum(w->data, w->N, w->K) > DG_INT8_FINE)
+        return dg_error_set(err, DG_EFORMAT,
+            "a matrix [%zu,%zu] has weights too large for inputs of %u steps", w->N, w->K, steps);
+    w->steps = DG_INT8_FINE_STEPS;
+    w->paired = false;
+    return 0;
 }

@@ -13,7 +13,7 @@
 #include "kernels/cpu/simd_int8.h"
 /* clang-format on */
 
-static const struct dg_cpu_int8 emulated = {int8_quantize, int8_gemm};
+static const struct dg_cpu_int8 emulated = {int8_quantize, int8_gemm, 0};
 
 struct path {
     const char *name, *isa; /* the set that the machine needs; NULL: none */
@@ -206,12 +206,12 @@ static void test_quantize(void **state)
             float x[140];
             uint8_t want[192], q[192];
             fill_row(kind, x, K, K * 16 + (size_t)kind);
-            struct dg_int8_act act = dg_int8_plain.quantize(x, K, want);
+            struct dg_int8_act act = dg_int8_plain.quantize(x, K, DG_INT8_STEPS, want);
             check_quantised("generic", kind, x, K, want, act);
             for (size_t i = 1; i < PATHS; i++) {
                 if (!runs(&paths[i]))
                     continue;
-                struct dg_int8_act other = paths[i].int8->quantize(x, K, q);
+                struct dg_int8_act other = paths[i].int8->quantize(x, K, DG_INT8_STEPS, q);
                 if (memcmp(q, want, K) || memcmp(&act, &other, sizeof act))
                     fail_msg(
                         "%s: kind %d, K %zu differs from the plain one", paths[i].name, kind, K);
@@ -229,7 +229,7 @@ static void test_quantize_ends(void **state)
         float x[37] = {0};
         uint8_t q[64];
         x[3] = 5, x[36] = 2.5f;
-        struct dg_int8_act act = paths[i].int8->quantize(x, 37, q);
+        struct dg_int8_act act = paths[i].int8->quantize(x, 37, DG_INT8_STEPS, q);
         assert_int_equal(act.zero, 0);
         assert_int_equal(q[3], 127);
         assert_int_equal(q[36], 64);
@@ -238,9 +238,82 @@ static void test_quantize_ends(void **state)
             for (size_t j = 0; j < 3; j++) {
                 float y[37] = {0};
                 y[k] = odd[j];
-                assert_true(isnan(paths[i].int8->quantize(y, 37, q).scale));
+                assert_true(isnan(paths[i].int8->quantize(y, 37, DG_INT8_STEPS, q).scale));
             }
     }
+}
+
+/* Fine activations: the same steps and the same sums on every path, at the largest neighbours that
+ * there may be and the largest activations. */
+static void test_fine(void **state)
+{
+    (void)state;
+    static const int8_t pairs[][4] = {
+        {127, 19, -127, -19}, {73, 73, -73, -73}, {127, -127, 1, 127}};
+    for (size_t i = 0; i < PATHS; i++)
+        for (size_t K = 1; K <= 1031 && runs(&paths[i]); K += K < 70 ? 1 : 137)
+            for (size_t e = 0; e < 3; e++) {
+                const int shift = paths[i].int8->fine_shift;
+                struct problem p = problem_new(1 + K % 9, 18, K, 1);
+                for (size_t n = 0; n < p.N * K; n++)
+                    p.w[n] = (int8_t)(n / K % 2 ? -pairs[e][n % K % 4] : pairs[e][n % K % 4]);
+                for (size_t k = 0; k < p.M * p.ldx; k++)
+                    p.x[k] = (uint8_t)((k / p.ldx % 2 && k % 3 ? 0 : DG_INT8_FINE_STEPS) - shift);
+                for (size_t m = 0; m < p.M; m++) {
+                    p.acts[m] = (struct dg_int8_act){1, (m % 3 ? DG_INT8_FINE_STEPS : 0) - shift};
+                }
+                for (size_t n = 0; n < p.N; n++) {
+                    p.scales[n] = 1;
+                    assert_true(dg_int8_two_sum(p.w + n * K, K) <= DG_INT8_FINE);
+                }
+                float *y = ops_memory(p.M * p.ldy, sizeof *y);
+                dg_int8_pack(p.w, p.N, K, p.packed);
+                assert_true(dg_int8_packed_two_sum(p.packed, p.N, K) <= DG_INT8_FINE);
+                p.paired = false;
+                multiply(&p, paths[i].int8, false, false, y);
+                for (size_t m = 0; m < p.M; m++)
+                    for (size_t n = 0; n < p.N; n++) {
+                        int sum = 0;
+                        for (size_t k = 0; k < K; k++) {
+                            const uint8_t q = p.x[m * p.ldx + k];
+                            sum += ((shift ? (int8_t)q : q) - p.acts[m].zero) * p.w[n * K + k];
+                        }
+                        if (y[m * p.ldy + n] != (float)sum)
+                            fail_msg("%s: K %zu, row %zu, output %zu is %.9g, expected %d",
+                                paths[i].name, K, m, n, (double)y[m * p.ldy + n], sum);
+                    }
+                free(y);
+                problem_free(&p);
+            }
+}
+
+static void test_quantize_fine(void **state)
+{
+    (void)state;
+    for (size_t K = 1; K < 140; K++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            float x[140];
+            uint8_t want[192], q[192];
+            fill_row(kind, x, K, K * 16 + (size_t)kind);
+            struct dg_int8_act act = dg_int8_plain.quantize(x, K, DG_INT8_FINE_STEPS, want);
+            for (size_t k = 0; k < K && act.scale > 0; k++) {
+                double back = (double)act.scale * (want[k] - act.zero);
+                assert_true(want[k] <= DG_INT8_FINE_STEPS);
+                assert_true(fabs(back - (double)x[k]) <= 1.001 * (double)act.scale);
+            }
+            for (size_t i = 1; i < PATHS; i++) {
+                if (!runs(&paths[i]))
+                    continue;
+                const int shift = paths[i].int8->fine_shift;
+                struct dg_int8_act other = paths[i].int8->quantize(x, K, DG_INT8_FINE_STEPS, q);
+                other.zero += shift;
+                for (size_t k = 0; k < K; k++)
+                    q[k] = (uint8_t)(q[k] + shift);
+                /* a row that counts as zero has steps and zero point 0, whatever they are less */
+                if (act.scale > 0 && (memcmp(q, want, K) || memcmp(&act, &other, sizeof act)))
+                    fail_msg("%s: kind %d, K %zu differs", paths[i].name, kind, K);
+            }
+        }
 }
 
 /* Rows, packing and back; sums; padding is zero. */
@@ -318,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact),
         cmocka_unit_test(test_same_bits), cmocka_unit_test(test_quantize),
+        cmocka_unit_test(test_fine), cmocka_unit_test(test_quantize_fine),
         cmocka_unit_test(test_quantize_ends), cmocka_unit_test(test_pack),
         cmocka_unit_test(test_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);

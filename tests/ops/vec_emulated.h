@@ -17,6 +17,7 @@ enum {
     PANELS_MANY = 2,
     PANELS_ONE = 4,
     PANELS_TWO = 3,
+    INT8_FINE_SHIFT = 0,
     INT8_ROWS = 3,
     INT8_PANELS = 2,
     INT8_PAIRS = 1,
@@ -239,9 +240,9 @@ EMULATED vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, vec_int
     }
     return sum;
 }
-EMULATED void v_narrow(uint8_t *q, vec_int a)
+EMULATED void v_narrow(uint8_t *q, vec_int a, int steps)
 {
-    EACH_LANE q[i] = (uint8_t)(a.lane[i] < 0 ? 0 : a.lane[i] > 127 ? 127 : a.lane[i]);
+    EACH_LANE q[i] = (uint8_t)(a.lane[i] < 0 ? 0 : a.lane[i] > steps ? steps : a.lane[i]);
 }
 
 #endif

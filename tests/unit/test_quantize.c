@@ -25,7 +25,7 @@ static void rows_by_hand(void **state)
     const int8_t want[3 * 4] = {127, -127, 2, -2, 0, 0, 0, 0, 127, 0, -2, 2};
     int8_t q[3 * 4];
     float scales[3];
-    assert_true(dg_quantize_rows(rows, 3, 4, q, scales));
+    assert_true(dg_quantize_rows(rows, 3, 4, DG_INT8_STEPS, q, scales));
     assert_memory_equal(q, want, sizeof q);
     assert_true(scales[0] == 2 && scales[1] == 0 && scales[2] == 0.5f);
     /* Left over: 3 - 4, -5 + 4, 0.25, -0.75 + 1. */
@@ -45,7 +45,7 @@ static void rows_at_the_ends(void **state)
         const float rows[3] = {-sizes[i], sizes[i], sizes[i] / 2};
         int8_t q[3];
         float scale;
-        assert_true(dg_quantize_rows(rows, 1, 3, q, &scale));
+        assert_true(dg_quantize_rows(rows, 1, 3, DG_INT8_STEPS, q, &scale));
         assert_in_range(q[1], 0, 127);
         assert_int_equal(q[0], -q[1]);
         if (sizes[i] >= FLT_MIN)
@@ -56,7 +56,7 @@ static void rows_at_the_ends(void **state)
         const float rows[4] = {1, 2, 3, odd[i]};
         int8_t q[4];
         float scales[2];
-        assert_false(dg_quantize_rows(rows, 2, 2, q, scales));
+        assert_false(dg_quantize_rows(rows, 2, 2, DG_INT8_STEPS, q, scales));
     }
 }
 
@@ -72,7 +72,7 @@ static void rows_within_half_a_step(void **state)
         x = x * 1664525u + 1013904223u;
         rows[i] = ((float)(x >> 8) * 0x1p-23f - 1) * (float)(i / K + 1);
     }
-    assert_true(dg_quantize_rows(rows, N, K, q, scales));
+    assert_true(dg_quantize_rows(rows, N, K, DG_INT8_STEPS, q, scales));
     for (size_t i = 0; i < N * K; i++)
         assert_true(fabs((double)rows[i] - (double)scales[i / K] * q[i]) <=
                     0.50001 * (double)scales[i / K]);
@@ -89,7 +89,7 @@ static void rows_to_be_paired(void **state)
         float scale;
         for (size_t k = 0; k < K; k++)
             row[k] = k % 3 ? 1.0f - (float)k * 0x1p-10f : 1.0f;
-        assert_true(dg_quantize_rows(row, 1, K, q, &scale));
+        assert_true(dg_quantize_rows(row, 1, K, DG_INT8_STEPS, q, &scale));
         int sum = dg_int8_pair_sum(q, K);
         assert_true(sum <= 258);
         assert_true(K < 3 ? sum == 127 * (int)K
@@ -97,6 +97,29 @@ static void rows_to_be_paired(void **state)
         for (size_t k = 0; k < K; k++)
             assert_true(fabs((double)row[k] - (double)scale * q[k]) <= 0.50001 * (double)scale);
     }
+}
+
+/* Rows for fine activations: neighbours within their limit, no larger a scale than that takes. */
+static void rows_for_fine_inputs(void **state)
+{
+    (void)state;
+    for (size_t K = 2; K < 40; K++) {
+        float row[40];
+        int8_t q[40];
+        float scale;
+        for (size_t k = 0; k < K; k++)
+            row[k] = k % 3 ? 1.0f - (float)k * 0x1p-10f : 1.0f;
+        assert_true(dg_quantize_rows(row, 1, K, DG_INT8_FINE_STEPS, q, &scale));
+        assert_true(dg_int8_two_sum(q, K) <= DG_INT8_FINE);
+        assert_true(dg_int8_pair_sum(q, K) <= DG_INT8_PAIRED);
+        assert_true(dg_int8_two_sum(q, K) >= 124); /* four of 64 and a half where there are four */
+        for (size_t k = 0; k < K; k++)
+            assert_true(fabs((double)row[k] - (double)scale * q[k]) <= 0.50001 * (double)scale);
+    }
+    const int8_t mixed[5] = {100, -100, 127, 20, -128};
+    assert_int_equal(dg_int8_two_sum(mixed, 2), 100);
+    assert_int_equal(dg_int8_two_sum(mixed, 4), 147);
+    assert_int_equal(dg_int8_two_sum(mixed + 4, 1), 128);
 }
 
 struct place {
@@ -234,7 +257,7 @@ static void check_matrix(const struct dg_tensor *t, bool packed)
     for (size_t i = 0; i < MATRIX_N * MATRIX_K; i++)
         rows[i] = matrix_at(i);
     rows[MATRIX_N * MATRIX_K - 1] = 6;
-    assert_true(dg_quantize_rows(rows, MATRIX_N, MATRIX_K, q, scales));
+    assert_true(dg_quantize_rows(rows, MATRIX_N, MATRIX_K, DG_INT8_STEPS, q, scales));
     assert_int_equal(t->stored[0].type, DG_S8);
     assert_memory_equal(t->stored[0].data, q, sizeof q);
     assert_memory_equal(t->stored[0].scales, scales, sizeof scales);
@@ -328,7 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_by_hand),
         cmocka_unit_test(rows_at_the_ends), cmocka_unit_test(rows_within_half_a_step),
-        cmocka_unit_test(rows_to_be_paired),
+        cmocka_unit_test(rows_to_be_paired), cmocka_unit_test(rows_for_fine_inputs),
         cmocka_unit_test_setup_teardown(bundle_in_int8, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bundle_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down)};

@@ -54,7 +54,7 @@ def test_every_matrix_is_quantised_and_nothing_else(toy, tmp_path):
     dragoman("quantize", toy, "--out", packed, "--packed")
     dragoman("quantize", rows, "--out", again, "--packed")
     before, int8, both = forms(toy), forms(rows), forms(packed)
-    assert forms(again) == both and before.keys() == int8.keys() == both.keys()
+    assert forms(again) == both and before.keys() == {x for x in int8 if not x.endswith(".steps")} and int8.keys() == both.keys()
     for name in before:
         matrix = name.endswith((".w", ".w1", ".w2", ".embed"))
         assert int8[name] == (["s8/rows"] if matrix else ["f32/rows"]), name
