@@ -37,7 +37,7 @@ replicas: build ## replicas behind HAProxy and nginx, killed, drained and frozen
 test-clients: ## other servers' clients from PyPI against this one, with the bundled model
 	@scripts/test release --label-regex '^clients$$'
 
-faults: build ## a server started with each allocation failing in turn, four minutes
+faults: build ## a server started with each allocation failing in turn, two minutes
 	@scripts/test-env
 	@scripts/build release faults
 	@FAULTS_STEPS=0 .venv/bin/python3 -m pytest -q -p no:cacheprovider tests/faults
