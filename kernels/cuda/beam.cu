@@ -7,8 +7,8 @@
  * them is needed. Before that a warp a row finds the source position that the row attends to most.
  * Totals are double and added in the host's order: both decide alike. At most 32 hypotheses a
  * place.
- * Calculated for an H200, 64 sentences of four hypotheses: each kernel moves 0.1 MB; begin_step takes
- * 2 us, select_hypotheses 3 us, both little more than a launch. */
+ * Calculated for an H200, 64 sentences of four hypotheses: each kernel moves 0.1 MB; begin_step
+ * takes 2 us, select_hypotheses 3 us, both little more than a launch. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_beam.h"
 

@@ -10,12 +10,12 @@
  * power of two of rows, so that the choice does not depend on which M came first. Partial sums are
  * never kept in 16 bits. */
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/gemm_problem.h"
 
 #include "base/debug.h"
 #include "base/log.h"
 #include "kernels/cuda/internal.h"
 
-#include <cublasLt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +23,6 @@
 /* CHECKED: rows of the largest step or encoder pass that an engine makes by itself (dg_ops'
  * busy_rows); what is larger, an operator's wish, is seen when it is refused. */
 enum { WORKSPACE = 32 << 20, PLANS = 512, CHECKED = 4096, ASKED = 16, STABLE_ROWS = 64 };
-
-/* Everything one call of the library needs. Its a is our b, its c our c^T. */
-struct problem {
-    cublasLtMatmulDescOpaque_t desc;
-    cublasLtMatrixLayoutOpaque_t a, b, c;
-};
 
 /* What an algorithm was chosen for: all that the library may look at. */
 struct key {
@@ -78,67 +72,6 @@ void dg_cuda_gemm_close(struct dg_cuda *cu)
     free(cu->gemm);
 }
 
-static cublasLtEpilogue_t epilogue(const struct dg_gemm_call *call)
-{
-    if (call->sums)
-        return CUBLASLT_EPILOGUE_BGRADB; /* the library's b is our a */
-    if (call->mask && call->kind == DG_GEMM_INPUT)
-        return CUBLASLT_EPILOGUE_DRELU;
-    if (call->mask)
-        return call->bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
-    if (call->bias)
-        return call->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
-    return call->relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
-}
-
-/* The shapes, for so many rows: width and height of our b, a and c. */
-static void lay_out(const struct dg_gemm_call *call, size_t rows, struct problem *p)
-{
-    enum { M, N, K };
-    static const unsigned char sides[][6] = {
-        [DG_GEMM_FORWARD] = {K, N, K, M, N, M}, /* [N,M] = b[K,N]^T a[K,M] */
-        [DG_GEMM_INPUT] = {K, N, N, M, K, M},   /* [K,M] = b[K,N] a[N,M] */
-        [DG_GEMM_WEIGHT] = {K, M, N, M, K, N}}; /* [K,N] = b[K,M] a[N,M]^T */
-    static const cudaDataType_t types[] = {
-        [DG_F32] = CUDA_R_32F, [DG_F16] = CUDA_R_16F, [DG_BF16] = CUDA_R_16BF};
-    const cudaDataType_t in = types[call->in], out = types[call->out];
-    const unsigned char *s = sides[call->kind];
-    const size_t n[] = {[M] = rows, [N] = call->N, [K] = call->K};
-    cublasLtMatrixLayoutInit(&p->a, in, n[s[0]], n[s[1]], (int64_t)call->ldb);
-    cublasLtMatrixLayoutInit(&p->b, in, n[s[2]], n[s[3]], (int64_t)call->lda);
-    cublasLtMatrixLayoutInit(&p->c, out, n[s[4]], n[s[5]], (int64_t)call->ldc);
-}
-
-static cublasStatus_t set(
-    struct problem *p, cublasLtMatmulDescAttributes_t what, const void *value, size_t bytes)
-{
-    return cublasLtMatmulDescSetAttribute(&p->desc, what, value, bytes);
-}
-
-static cublasStatus_t describe(const struct dg_gemm_call *call, size_t rows, struct problem *p)
-{
-    const cublasOperation_t yes = CUBLAS_OP_T, no = CUBLAS_OP_N;
-    const cublasLtEpilogue_t end = epilogue(call);
-    const bool ta = call->kind == DG_GEMM_FORWARD, tb = call->kind == DG_GEMM_WEIGHT;
-    cublasStatus_t rc = cublasLtMatmulDescInit(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
-    lay_out(call, rows, p);
-    if (!rc)
-        rc = set(p, CUBLASLT_MATMUL_DESC_TRANSA, ta ? &yes : &no, sizeof yes);
-    if (!rc)
-        rc = set(p, CUBLASLT_MATMUL_DESC_TRANSB, tb ? &yes : &no, sizeof yes);
-    if (!rc)
-        rc = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end);
-    const void *bias = call->sums ? call->sums : call->bias;
-    const int64_t mask_ld = (int64_t)call->mask_ld;
-    if (!rc && bias)
-        rc = set(p, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
-    if (!rc && call->mask)
-        rc = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &call->mask, sizeof call->mask);
-    if (!rc && call->mask)
-        rc = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &mask_ld, sizeof mask_ld);
-    return rc;
-}
-
 /* The largest power of two up to 16 bytes that the address and the row distance are multiples
  * of. */
 static uint32_t alignment(const void *p, size_t ld, enum dg_type type)
@@ -169,7 +102,7 @@ static struct key key_of(const struct dg_gemm_call *call, bool whole)
     key.kind = call->kind;
     key.in = call->in;
     key.out = call->out;
-    key.epilogue = (int)epilogue(call);
+    key.epilogue = (int)dg_gemm_problem_epilogue(call);
     key.add = call->add;
     key.whole = whole || call->row_stable;
     key.align[0] = alignment(call->b, call->ldb, call->in);
@@ -206,12 +139,12 @@ static bool is_whole(const cublasLtMatmulAlgo_t *algo)
 static size_t first_refused(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call,
     const cublasLtMatmulAlgo_t *algo)
 {
-    struct problem p;
+    struct dg_gemm_problem p;
     cublasLtMatmulHeuristicResult_t result;
-    if (describe(call, 1, &p))
+    if (dg_gemm_problem_describe(call, 1, &p))
         return 1;
     for (size_t M = 1; M <= CHECKED; M++) {
-        lay_out(call, M, &p);
+        dg_gemm_problem_lay_out(call, M, &p);
         if (cublasLtMatmulAlgoCheck(g->lt, &p.desc, &p.a, &p.b, &p.c, &p.c, algo, &result) ||
             result.workspaceSize > WORKSPACE)
             return M;
@@ -285,9 +218,9 @@ static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *cal
 {
     cublasLtMatmulPreferenceOpaque_t wish;
     cublasLtMatmulHeuristicResult_t found[ASKED];
-    struct problem p;
+    struct dg_gemm_problem p;
     int n = 0;
-    cublasStatus_t rc = describe(call, plan->key.M ? plan->key.M : STABLE_ROWS, &p);
+    cublasStatus_t rc = dg_gemm_problem_describe(call, plan->key.M ? plan->key.M : STABLE_ROWS, &p);
     if (!rc)
         rc = wish_for(call, &plan->key, &wish);
     if (!rc)
@@ -348,8 +281,8 @@ static cublasStatus_t multiply(
     struct dg_cuda *cu, const struct dg_gemm_call *call, const struct plan *plan)
 {
     const float one = 1, beta = call->add ? 1 : 0;
-    struct problem p;
-    const cublasStatus_t rc = describe(call, call->M, &p);
+    struct dg_gemm_problem p;
+    const cublasStatus_t rc = dg_gemm_problem_describe(call, call->M, &p);
     return rc ? rc
               : cublasLtMatmul(cu->gemm->lt, &p.desc, &one, call->b, &p.a, call->a, &p.b, &beta,
                     call->c, &p.c, call->c, &p.c, &plan->algo, cu->gemm->workspace, WORKSPACE,
