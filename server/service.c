@@ -1,6 +1,7 @@
 /* Order of opening: listen before the models load, so that /livez answers and a taken port is known
  * at once. Order of closing: stop workers -> stop HTTP -> free. */
 #include "server/service.h"
+#include "server/service_tls.h"
 
 #include "base/clock.h"
 #include "base/cores.h"
@@ -80,36 +81,6 @@ static struct dg_http_limits http_limits(const struct dg_server_config *c)
         .write_timeout_ms = (uint32_t)c->write_timeout_ms,
         .idle_timeout_ms = (uint32_t)c->idle_timeout_ms,
         .ping_ms = (uint32_t)c->stream_ping_ms};
-}
-
-/* Said of each certificate that is taken into use. */
-static void log_certificate(struct dg_tls *tls)
-{
-    const int64_t left_s = dg_tls_expires(tls) - (int64_t)dg_clock_wall_s();
-    dg_log(left_s > 0 ? DG_LOG_INFO : DG_LOG_WARN, "certificate days_left=%.1f%s",
-        (double)left_s / 86400, left_s > 0 ? "" : " expired=yes");
-}
-
-static int open_tls(struct dg_service *s, struct dg_error *err)
-{
-    const struct dg_server_config *c = &s->app.config;
-    if (c->tls_certificate[0] == '\0')
-        return DG_OK;
-    int rc = dg_tls_open(c->tls_certificate, c->tls_key, &s->app.tls, err);
-    if (rc == DG_OK)
-        log_certificate(s->app.tls);
-    return rc;
-}
-
-void dg_service_reload_tls(struct dg_service *s)
-{
-    struct dg_error err = {0};
-    if (!s->app.tls)
-        return;
-    if (dg_tls_reload(s->app.tls, &err) == DG_OK)
-        log_certificate(s->app.tls);
-    else
-        dg_log(DG_LOG_ERROR, "certificate not reloaded message=\"%s\"", err.message);
 }
 
 static int open_http(struct dg_service *s, struct dg_error *err)
@@ -346,7 +317,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_status_open(&s->app, &s->app.status, err);
     if (rc == DG_OK)
-        rc = open_tls(s, err);
+        rc = dg_service_open_tls(s, err);
     if (rc == DG_OK)
         rc = open_http(s, err);
     if (rc == DG_OK)

@@ -1,0 +1,100 @@
+/* An exchange's reply on its way to the library: headers of every reply, compression. */
+#include "server/http/compress.h"
+#include "server/http/exchange.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char *format, ...)
+{
+    assert(r->n_headers < DG_HTTP_MAX_HEADERS);
+    if (r->n_headers == DG_HTTP_MAX_HEADERS)
+        return;
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(r->headers[r->n_headers].value, sizeof r->headers[0].value, format, ap);
+    va_end(ap);
+    r->headers[r->n_headers++].name = name;
+}
+
+void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r)
+{
+    assert(!x->replied);
+    x->reply = *r;
+    x->replied = true;
+    memset(r, 0, sizeof *r);
+}
+
+/* The body in fewer bytes, where the client takes that and it pays. Which of them it takes is what
+ * caches have to know of every reply that may be compressed. */
+static void compress(struct dg_http_exchange *x)
+{
+    struct dg_http_reply *r = &x->reply;
+    size_t n;
+    if (!dg_compress_pays(r->content_type, r->body_len))
+        return;
+    const enum dg_compress_coding coding =
+        dg_compress_choose(dg_http_header(x, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+    char *smaller = dg_compress(coding, r->body, r->body_len, &n);
+    x->varies = true;
+    if (!smaller)
+        return;
+    free(r->body);
+    r->body = smaller;
+    r->body_len = n;
+    x->coding = dg_compress_name(coding);
+}
+
+static struct MHD_Response *make_response(struct dg_http_exchange *x)
+{
+    struct dg_http_reply *r = &x->reply;
+    if (x->streaming)
+        return dg_http_stream_response(x);
+    compress(x);
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        r->body_len, r->body, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        free(r->body);
+    r->body = NULL; /* the response's now */
+    x->sent_bytes = r->body_len;
+    return response;
+}
+
+enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
+{
+    struct dg_http_reply *r = &x->reply;
+    struct MHD_Response *response = make_response(x);
+    if (!response)
+        return MHD_NO;
+    if (x->http->o.mark)
+        x->http->o.mark(x->http->o.app, x, r);
+    if (r->content_type)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type);
+    for (size_t i = 0; i < r->n_headers; i++)
+        MHD_add_response_header(response, r->headers[i].name, r->headers[i].value);
+    for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
+        MHD_add_response_header(response, (*h)[0], (*h)[1]);
+    if (x->varies)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    if (x->coding)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, x->coding);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (x->connection && x->connection->pair)
+        MHD_add_response_header(response, "Strict-Transport-Security", "max-age=31536000");
+    MHD_add_response_header(response, "X-Request-Id", x->id);
+    if (x->id_header)
+        MHD_add_response_header(response, x->id_header, x->id);
+    if (x->trace[0] != '\0')
+        MHD_add_response_header(response, "traceparent", x->trace);
+    if (r->close || atomic_load(&x->http->draining))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    x->status = r->status;
+    if (x->connection)
+        dg_net_phase(x->http->net, x->connection->id, DG_NET_WRITING);
+    enum MHD_Result rc = MHD_queue_response(x->mhd, (unsigned)r->status, response);
+    MHD_destroy_response(response);
+    return rc;
+}

@@ -1,0 +1,34 @@
+#include "server/service_tls.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/http/tls.h"
+
+/* Said of each certificate that is taken into use. */
+static void log_certificate(struct dg_tls *tls)
+{
+    const int64_t left_s = dg_tls_expires(tls) - (int64_t)dg_clock_wall_s();
+    dg_log(left_s > 0 ? DG_LOG_INFO : DG_LOG_WARN, "certificate days_left=%.1f%s",
+        (double)left_s / 86400, left_s > 0 ? "" : " expired=yes");
+}
+
+int dg_service_open_tls(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    if (c->tls_certificate[0] == '\0')
+        return DG_OK;
+    int rc = dg_tls_open(c->tls_certificate, c->tls_key, &s->app.tls, err);
+    if (rc == DG_OK)
+        log_certificate(s->app.tls);
+    return rc;
+}
+
+void dg_service_reload_tls(struct dg_service *s)
+{
+    struct dg_error err = {0};
+    if (!s->app.tls)
+        return;
+    if (dg_tls_reload(s->app.tls, &err) == DG_OK)
+        log_certificate(s->app.tls);
+    else
+        dg_log(DG_LOG_ERROR, "certificate not reloaded message=\"%s\"", err.message);
+}
