@@ -1,0 +1,65 @@
+/* A runner as its two files see it: runner.c (its workers), runner_call.c (the threads that call).
+ * Fields say which lock guards them. */
+#ifndef DG_TRANSLATE_RUNNER_INTERNAL_H
+#define DG_TRANSLATE_RUNNER_INTERNAL_H
+
+#include "translate/runner.h"
+
+#include <pthread.h>
+
+struct dg_runner_worker {
+    struct dg_runner *runner;
+    struct dg_backend *be;
+    struct dg_engine *engine;
+    pthread_t thread;
+    bool started;
+    /* Guarded by the runner's lock: sentences that it has taken and not settled. */
+    size_t live;
+    /* Its own: one that the engine had no room for. */
+    struct dg_runner_item *held;
+};
+
+/* One sentence to translate; its address is the engine's id. */
+struct dg_runner_item {
+    struct dg_runner_call *run;
+    size_t job, sentence;
+    /* who has taken it; NULL: nobody, or it is settled */
+    struct dg_runner_worker *worker;
+};
+
+/* A call of dg_runner_run, on its thread's stack. All but the jobs' lock and what it guards belongs
+ * to the runner's lock. */
+struct dg_runner_call {
+    struct dg_runner_call *next;
+    struct dg_job *const *jobs;
+    size_t n_jobs;
+    /* [n_items], of which `taken` were taken and `live` are in engines */
+    struct dg_runner_item *items;
+    size_t n_items, taken, live;
+    /* [n_jobs] sentences whose acceptance was not told of yet: the caller's own */
+    size_t *untold;
+    /* [n_items] jobs whose sentences were accepted, in that order; n_accepted so far */
+    size_t *accepted;
+    size_t n_accepted;
+    /* the first error; DG_OK: none */
+    struct dg_error err;
+    pthread_cond_t changed;
+    /* guards the jobs: sentences of one may be in several engines */
+    pthread_mutex_t jobs_lock;
+};
+
+struct dg_runner {
+    struct dg_runner_worker *workers;
+    int n_workers;
+    pthread_mutex_t lock;
+    /* guarded by the lock: runs that are on, the next to be taken from first */
+    struct dg_runner_call *first;
+    bool stopping;
+    /* there is something to take, or it is stopping */
+    pthread_cond_t work;
+};
+
+/* Has the call an error? The runner's lock is held. */
+bool dg_runner_failed(const struct dg_runner_call *run);
+
+#endif
