@@ -1,9 +1,10 @@
 /* int8 matrix products: s8 weights with a scale per output, u7 activations with a scale and a zero
  * point per row, exact int32 sums. y[m,n] = act((sum_k q[m,k] w[n,k] - zero_m sum_k w[n,k]) *
- * (scale_m scale_n) + bias[n]). Activations keep to 7 bits so that no step of any instruction set
- * saturates (two products are at most 2 127 127 = 32,258 in 16 bits): the sums are the same
- * whatever adds them, and the float formula is the same operations in the same order everywhere, so
- * every path gives the same bits (int8_plain.c is the definition). Any thread. */
+ * (scale_m scale_n) + bias[n]). Activations keep to 7 bits (but for fine ones, below) so that no
+ * step of any instruction set saturates (two products are at most 2 127 127 = 32,258 in 16 bits):
+ * the sums are the same whatever adds them, and the float formula is the same operations in the
+ * same order everywhere, so every path gives the same bits (int8_plain.c is the definition). Any
+ * thread. */
 #ifndef DG_KERNELS_CPU_INT8_H
 #define DG_KERNELS_CPU_INT8_H
 
