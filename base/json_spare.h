@@ -1,8 +1,8 @@
 /* Memory in reserve while jansson parses. Where there is none, jansson's lexer leaves out a
  * character and goes on: a shorter string, a number that ends the process, a read beyond its
- * buffer. So what it then asks for comes out of a block that was taken before; whoever parses sees
- * that this has happened, gives it no more text, and throws away what was made. For base/json.c
- * alone. Any thread; each has its own block, one at a time. */
+ * buffer. So what it then asks for comes out of a block that was taken before; the parser's caller
+ * sees that this has happened, gives it no more text, and throws away what was made. For
+ * base/json.c alone. Any thread; each has its own block, one at a time. */
 #ifndef DG_BASE_JSON_SPARE_H
 #define DG_BASE_JSON_SPARE_H
 
