@@ -2,9 +2,11 @@
 #ifndef DG_TESTS_FUZZ_FUZZ_H
 #define DG_TESTS_FUZZ_FUZZ_H
 
+#include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,15 +18,27 @@ static inline void require(int condition)
         abort();
 }
 
-/* A folder of this process in memory, made by the first call. */
+static char fuzz_folder[64];
+
+static inline int fuzz_remove(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
+static inline void fuzz_clear(void)
+{
+    nftw(fuzz_folder, fuzz_remove, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A folder of this process in memory, made by the first call and removed at the end. */
 static inline const char *fuzz_dir(void)
 {
-    static char dir[64];
-    if (dir[0] == '\0') {
-        snprintf(dir, sizeof dir, "/dev/shm/dragoman-fuzz-XXXXXX");
-        require(mkdtemp(dir) != NULL);
+    if (fuzz_folder[0] == '\0') {
+        snprintf(fuzz_folder, sizeof fuzz_folder, "/dev/shm/dragoman-fuzz-XXXXXX");
+        require(mkdtemp(fuzz_folder) != NULL && atexit(fuzz_clear) == 0);
     }
-    return dir;
+    return fuzz_folder;
 }
 
 /* Write a file of that folder; its path, static storage. */

@@ -1,6 +1,7 @@
 /* libFuzzer target for what reads bodies of requests: the first byte chooses an endpoint's JSON, a
- * form or a form with files. Each is refused by a code that becomes a 4xx, with a message, or has
- * items whose texts are within the limits. */
+ * form or a form with files; from 128 on DeepL's tag lists. Each is refused by a code that becomes
+ * a 4xx, with a message, or has items whose texts are within the limits. */
+#include "server/api/deepl/tags.h"
 #include "server/api/endpoints.h"
 #include "server/http/form.h"
 #include "server/http/multipart.h"
@@ -65,6 +66,23 @@ static void read_multipart(const char *body, size_t n)
     dg_json_free(o);
 }
 
+/* tag_handling, ignore_tags and their like, as lists and as one string with commas. */
+static void read_tags(const char *body, size_t n)
+{
+    struct dg_request_options options = {0};
+    struct dg_arena arena;
+    struct dg_error err = {0};
+    bool first = false;
+    struct dg_json *o = dg_json_parse(body, n, &err);
+    if (!o)
+        return;
+    dg_arena_init(&arena, (size_t)1 << 20);
+    const int rc = dg_deepl_read_tags(o, &arena, &options, &first, &err);
+    require(rc == DG_OK || (rc == err.code && is_refusal(&err)));
+    dg_arena_deinit(&arena);
+    dg_json_free(o);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct dg_endpoint *const endpoints[] = {&dg_endpoint_translate,
@@ -75,7 +93,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const char *body = (const char *)data + 1;
     const size_t which = data[0] % (ENDPOINTS + 2);
-    if (which < ENDPOINTS)
+    if (data[0] >= 128)
+        read_tags(body, size - 1);
+    else if (which < ENDPOINTS)
         read_json(endpoints[which], body, size - 1);
     else if (which == ENDPOINTS)
         read_form(body, size - 1);
