@@ -6,6 +6,7 @@
 #include "server/api/cors.h"
 #include "server/api/dialect.h"
 #include "server/build.h"
+#include "server/certificate.h"
 #include "server/http/http.h"
 #include "server/http/systemd.h"
 #include "server/metrics.h"
@@ -149,7 +150,7 @@ static void read_again(struct dg_service *s, int argc, char *argv[])
         dg_log(DG_LOG_WARN, "settings that need a restart names=%s", kept.data);
     dg_buffer_deinit(&changed);
     dg_buffer_deinit(&kept);
-    dg_service_reload_tls(s);
+    dg_certificate_reload(&s->app);
     dg_reload_ask(s->app.reload, NULL);
 }
 

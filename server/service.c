@@ -1,7 +1,6 @@
 /* Order of opening: listen before the models load, so that /livez answers and a taken port is known
  * at once. Order of closing: stop workers -> stop HTTP -> free. */
 #include "server/service.h"
-#include "server/service_tls.h"
 
 #include "base/clock.h"
 #include "base/cores.h"
@@ -11,6 +10,7 @@
 #include "server/api/cors.h"
 #include "server/api/routes.h"
 #include "server/api/status.h"
+#include "server/certificate.h"
 #include "server/glossaries/collections.h"
 #include "server/glossaries/glossaries.h"
 #include "server/glossaries/memories.h"
@@ -317,7 +317,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_status_open(&s->app, &s->app.status, err);
     if (rc == DG_OK)
-        rc = dg_service_open_tls(s, err);
+        rc = dg_certificate_open(&s->app, err);
     if (rc == DG_OK)
         rc = open_http(s, err);
     if (rc == DG_OK)

@@ -24,8 +24,10 @@ int dg_int8_two_sum(const int8_t *row, size_t K)
 {
     int worst = 0;
     for (size_t k = 0; k < K; k += 2) {
-        int a = row[k], b = k + 1 < K ? row[k + 1] : 0;
-        int sum = (a < 0) == (b < 0) ? abs(a + b) : abs(a) > abs(b) ? abs(a) : abs(b);
+        const int8_t one = row[k], next = k + 1 < K ? row[k + 1] : 0;
+        int sum = abs(one) > abs(next) ? abs(one) : abs(next);
+        if ((one < 0) == (next < 0))
+            sum = abs(one + next);
         worst = sum > worst ? sum : worst;
     }
     return worst;

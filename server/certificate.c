@@ -1,4 +1,4 @@
-#include "server/service_tls.h"
+#include "server/certificate.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/http/tls.h"
@@ -11,24 +11,24 @@ static void log_certificate(struct dg_tls *tls)
         (double)left_s / 86400, left_s > 0 ? "" : " expired=yes");
 }
 
-int dg_service_open_tls(struct dg_service *s, struct dg_error *err)
+int dg_certificate_open(struct dg_app *app, struct dg_error *err)
 {
-    const struct dg_server_config *c = &s->app.config;
+    const struct dg_server_config *c = &app->config;
     if (c->tls_certificate[0] == '\0')
         return DG_OK;
-    int rc = dg_tls_open(c->tls_certificate, c->tls_key, &s->app.tls, err);
+    int rc = dg_tls_open(c->tls_certificate, c->tls_key, &app->tls, err);
     if (rc == DG_OK)
-        log_certificate(s->app.tls);
+        log_certificate(app->tls);
     return rc;
 }
 
-void dg_service_reload_tls(struct dg_service *s)
+void dg_certificate_reload(struct dg_app *app)
 {
     struct dg_error err = {0};
-    if (!s->app.tls)
+    if (!app->tls)
         return;
-    if (dg_tls_reload(s->app.tls, &err) == DG_OK)
-        log_certificate(s->app.tls);
+    if (dg_tls_reload(app->tls, &err) == DG_OK)
+        log_certificate(app->tls);
     else
         dg_log(DG_LOG_ERROR, "certificate not reloaded message=\"%s\"", err.message);
 }

@@ -1,0 +1,14 @@
+/* The certificate of a serving process, and what the log says of it. From main()'s thread alone. */
+#ifndef DG_SERVER_CERTIFICATE_H
+#define DG_SERVER_CERTIFICATE_H
+
+#include "base/error.h"
+#include "server/app.h"
+
+/* Open the certificate that the settings name, if they name one, as app->tls, and log when it
+ * expires. */
+int dg_certificate_open(struct dg_app *app, struct dg_error *err);
+/* Read it again, for connections from now on; one that is broken changes nothing. */
+void dg_certificate_reload(struct dg_app *app);
+
+#endif
