@@ -20,19 +20,6 @@
 
 enum { DEPTH = 3 };
 
-const char *dg_contents_name(enum dg_contents_kind kind)
-{
-    switch (kind) {
-    case DG_CONTENTS_BUNDLE: return "a bundle";
-    case DG_CONTENTS_ARGOS: return "an Argos package";
-    case DG_CONTENTS_CTRANSLATE2: return "a CTranslate2 model";
-    case DG_CONTENTS_HUGGINGFACE: return "a Hugging Face model";
-    case DG_CONTENTS_MARIAN: return "a Marian model";
-    case DG_CONTENTS_BERGAMOT: return "a Bergamot student";
-    }
-    return "?";
-}
-
 static bool has(const char *dir, const char *name)
 {
     char path[4600];

@@ -22,9 +22,6 @@ struct dg_contents {
     char dir[4096];
 };
 
-/* "a Hugging Face model" and such. */
-const char *dg_contents_name(enum dg_contents_kind kind);
-
 /* Look into `dir` and folders in it, three deep. DG_EUNSUP: nothing that is known. */
 int dg_contents_find(const char *dir, struct dg_contents *out, struct dg_error *err);
 
