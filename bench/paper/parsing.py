@@ -39,7 +39,7 @@ class Size(NamedTuple):
 
 
 # small: 100 GFLOP an update (900 source and 3,000 target pieces) at 66 GFLOP/s.
-SIZES = {"small": Size(8000, (0.3, 0.6, 1.0), 1000, 1.56, 25), "tiny": Size(1500, (0.5, 1.0), 300, 0.4, 4)}
+SIZES = {"small": Size(8000, (0.3, 0.6, 1.0), 1000, 1.56, 25), "tiny": Size(6000, (0.5, 1.0), 300, 0.4, 4)}
 
 
 def core_minutes(size, updates=0):
