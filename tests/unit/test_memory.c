@@ -1,4 +1,5 @@
 /* Glossaries and translation memories: the file, and what is read into it. */
+#include "database_file.h"
 #include "store/db.h"
 #include "store/memory.h"
 #include "store/tmx.h"
@@ -13,28 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char path[64];
-
-static int make_path(void **state)
-{
-    (void)state;
-    snprintf(path, sizeof path, "/tmp/dragoman-memory-%d.db", (int)getpid());
-    unlink(path);
-    return 0;
-}
-
-static int remove_path(void **state)
-{
-    char more[80];
-    (void)state;
-    unlink(path);
-    snprintf(more, sizeof more, "%s-wal", path);
-    unlink(more);
-    snprintf(more, sizeof more, "%s-shm", path);
-    unlink(more);
-    return 0;
-}
 
 static struct dg_memory *must_open(void)
 {

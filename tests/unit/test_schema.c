@@ -1,4 +1,5 @@
 /* Tables of a database file, brought up to date step by step. */
+#include "database_file.h"
 #include "store/schema.h"
 
 #include <setjmp.h>
@@ -6,31 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-static char path[64];
-
-static int make_path(void **state)
-{
-    (void)state;
-    snprintf(path, sizeof path, "/tmp/dragoman-schema-%d.db", (int)getpid());
-    unlink(path);
-    return 0;
-}
-
-static int remove_path(void **state)
-{
-    char more[80];
-    (void)state;
-    unlink(path);
-    snprintf(more, sizeof more, "%s-wal", path);
-    unlink(more);
-    snprintf(more, sizeof more, "%s-shm", path);
-    unlink(more);
-    return 0;
-}
 
 /* The steps by which a file is brought up to date: an older file gets what it lacks, once. */
 static void test_schema(void **state)
