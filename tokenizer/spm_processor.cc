@@ -22,9 +22,9 @@ extern "C" {
 
 namespace sp = sentencepiece;
 
-/* What SentencePiece may take, each measured and rounded up. Encoding takes up to 275 bytes a byte
- * of text, 2,040 where NFKC makes one character 18 (U+FDFA); decoding 225 a piece; a model eight
- * times its file. */
+/* What SentencePiece may take. Measured and rounded up: encoding takes up to 275 bytes a byte of
+ * text, 2,040 where NFKC makes one character 18 (U+FDFA), decoding 225 a piece. Assumed, not
+ * measured: a model takes eight times its file. */
 constexpr size_t BASE_BYTES = 65536, ENCODE_BYTES = 2048, DECODE_BYTES = 512, OPEN_BYTES = 16;
 
 struct dg_spm {
