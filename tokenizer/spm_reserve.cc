@@ -10,8 +10,13 @@ namespace
  * ends the process where there is no memory. */
 __thread void *reserve;
 
+/* The handler of the program that this is a part of; null: none. */
+std::new_handler before;
+
 void let_go()
 {
+    if (!reserve && before)
+        return before();
     if (!reserve)
         throw std::bad_alloc();
     free(reserve);
@@ -25,7 +30,7 @@ namespace dg
 
 Reserve::Reserve(size_t bytes) noexcept
 {
-    static const bool installed = (std::set_new_handler(let_go), true);
+    static const bool installed = (before = std::set_new_handler(let_go), true);
     (void)installed;
     reserve = malloc(bytes); /* no page of it is ever touched */
     held_ = reserve != nullptr;

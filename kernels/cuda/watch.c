@@ -1,6 +1,6 @@
 /* Waits for the device: the thread sleeps, and a timer watches over it. A device that hangs never
  * answers, nor does the driver's call that waits for it: all that is left is to end the program, so
- * that whoever started it starts it again. Until then a server's /livez says `stuck`. */
+ * that its supervisor starts it again. Until then a server's /livez says `stuck`. */
 #include "kernels/cuda/internal.h"
 
 #include "base/log.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is said where there is no memory for what should be: the API's form, which DeepL's and
- * LibreTranslate's clients do not read further than its status. */
+/* The reply where there is no memory for the right one: the form of our own API in every dialect,
+ * with a status that every dialect has. */
 static const char NO_MEMORY[] =
     "{\"error\":{\"code\":\"overloaded\",\"message\":\"no memory for the reply\"}}";
 

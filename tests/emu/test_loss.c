@@ -1,6 +1,6 @@
 /* The loss on a device in every precision, against sums in double: short and long rows, rows that
- * lie in groups of 16 bytes and others, logits that are larger the later they come; the gradient
- * takes the logits' place. */
+ * begin at multiples of 16 bytes and others, logits that are larger the later they come; the
+ * gradient takes the logits' place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -30,7 +30,7 @@ def test_one_version(path):
 
 
 def test_the_packages_ask_for_this_one():
-    """CMake and pkg-config files, the wheel and manual pages are written from the one place; nothing of theirs says a number."""
+    """CMake and pkg-config files, the wheel and manual pages are written from the one place; none of them has a number of its own."""
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
     for path in ("packaging/library/dragoman.pc.in", "packaging/library/dragomanConfig.cmake.in", "python/pyproject.toml", "python/setup.py"):
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
