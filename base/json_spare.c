@@ -1,5 +1,7 @@
 #include "base/json_spare.h"
 
+#include "base/thread_block.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -22,7 +24,7 @@ bool dg_json_spare_begin(size_t n)
     spare.size = 2 * n + VALUES_BYTES;
     spare.used = 0;
     spare.wanted = false;
-    spare.block = malloc(spare.size);
+    spare.block = dg_thread_block_take(DG_THREAD_BLOCK_JSON, spare.size);
     return spare.block != NULL;
 }
 
@@ -33,7 +35,7 @@ bool dg_json_spare_used(void)
 
 void dg_json_spare_end(void)
 {
-    free(spare.block);
+    dg_thread_block_give(DG_THREAD_BLOCK_JSON, spare.block);
     spare.block = NULL;
 }
 

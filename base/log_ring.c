@@ -10,7 +10,7 @@
 #define RING_BYTES (256u << 10)
 #define WRITE_BYTES 4096 /* PIPE_BUF: what is written at once is not mixed with others' lines */
 #define STOP_S 1
-#define REST_NS 2000000 /* after a write: lines that come meanwhile are written together */
+#define REST_NS 20000000 /* after a write: lines that come meanwhile are written together */
 #define HURRY_BYTES (RING_BYTES / 2)
 
 enum state { DIRECT, RUNNING, STOPPING, ENDED, STUCK };

@@ -1,5 +1,7 @@
 #include "tokenizer/spm_reserve.h"
 
+#include "base/thread_block.h"
+
 #include <cstdlib>
 #include <new>
 
@@ -32,13 +34,14 @@ Reserve::Reserve(size_t bytes) noexcept
 {
     static const bool installed = (before = std::set_new_handler(let_go), true);
     (void)installed;
-    reserve = malloc(bytes); /* no page of it is ever touched */
+    /* No page of it is ever touched. */
+    reserve = dg_thread_block_take(DG_THREAD_BLOCK_SPM, bytes);
     held_ = reserve != nullptr;
 }
 
 Reserve::~Reserve()
 {
-    free(reserve);
+    dg_thread_block_give(DG_THREAD_BLOCK_SPM, reserve);
     reserve = nullptr;
 }
 

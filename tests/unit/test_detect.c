@@ -117,6 +117,33 @@ static void test_languages_outside_the_model(void **state)
     assert_true(detect(three, 3, "Комитет соберётся в четверг.").doubtful);
 }
 
+/* A thread remembers what was said of its last texts, by text and hint. */
+static void test_asked_again(void **state)
+{
+    enum { TEXTS = 200, HINTS = 3 };
+    static struct dg_cld2_result first[TEXTS][HINTS], again;
+    static const char *const hints[HINTS] = {"en", "de", NULL};
+    static char texts[TEXTS][300];
+    (void)state;
+    for (size_t i = 0; i < TEXTS; i++)
+        snprintf(texts[i], sizeof texts[i], "%s %zu%*s",
+            i % 2 ? "Der kleine Hund mit dem roten Ball steht vor dem Haus."
+                  : "The little dog with the red ball is in front of the house.",
+            i, (int)(i % 7 * 40), ".");
+    for (size_t i = 0; i < TEXTS; i++)
+        for (size_t h = 0; h < HINTS; h++)
+            dg_cld2_detect(texts[i], strlen(texts[i]), hints[h], &first[i][h]);
+    for (size_t round = 0; round < 2; round++)
+        for (size_t i = TEXTS; i-- > 0;)
+            for (size_t h = 0; h < HINTS; h++) {
+                dg_cld2_detect(texts[i], strlen(texts[i]), hints[h], &again);
+                assert_string_equal(again.code, first[i][h].code);
+                assert_int_equal(again.reliable, first[i][h].reliable);
+                assert_int_equal(again.bytes, first[i][h].bytes);
+                assert_string_equal(again.code, i % 2 ? "de" : "en");
+            }
+}
+
 static void test_contradicts(void **state)
 {
     (void)state;
@@ -257,7 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_words),
         cmocka_unit_test(test_cut_and_refused), cmocka_unit_test(test_restricted),
         cmocka_unit_test(test_no_letters), cmocka_unit_test(test_languages_outside_the_model),
-        cmocka_unit_test(test_contradicts), cmocka_unit_test(test_features),
-        cmocka_unit_test(test_model_file), cmocka_unit_test(test_trained)};
+        cmocka_unit_test(test_contradicts), cmocka_unit_test(test_asked_again),
+        cmocka_unit_test(test_features), cmocka_unit_test(test_model_file),
+        cmocka_unit_test(test_trained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

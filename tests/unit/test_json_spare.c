@@ -51,10 +51,20 @@ void free(void *p)
     __libc_free(p);
 }
 
+/* Blocks, when the thread has its own for parsing. */
+static long settled(void)
+{
+    struct dg_error err = {0};
+    struct dg_json *v = dg_json_parse("1", 1, &err);
+    assert_non_null(v);
+    dg_json_free(v);
+    return live;
+}
+
 /* Parse it with that allocation failing; whether there was one. */
 static bool parse(const char *text, size_t at, bool all)
 {
-    const long before = live;
+    const long before = settled();
     struct dg_error err = {0};
     for_good = all;
     failures = 0;
@@ -73,7 +83,7 @@ static bool parse(const char *text, size_t at, bool all)
         dg_buffer_deinit(&b);
     }
     dg_json_free(v);
-    assert_int_equal(live, before);
+    assert_int_equal(settled(), before);
     return failed;
 }
 
@@ -85,6 +95,19 @@ static void each_fails(const char *text)
             at++;
         assert_true(at > 3);
     }
+}
+
+/* The thread's block, which the first text takes and later ones find. */
+static void test_no_block(void **state)
+{
+    struct dg_error err = {0};
+    (void)state;
+    for_good = false;
+    failures = 0;
+    countdown = 1;
+    assert_null(dg_json_parse("[1]", 3, &err));
+    assert_int_equal(failures, 1);
+    assert_int_equal(err.code, DG_ENOMEM);
 }
 
 static void test_values(void **state)
@@ -117,13 +140,13 @@ static void test_long(void **state)
         memcpy(text + 1 + 3 * i, "{},", 3);
     memcpy(text + 3 * N, "]", 2);
     for (size_t at = 1; at < 60; at++) {
-        const long before = live;
+        const long before = settled();
         for_good = true;
         countdown = at * at;
         assert_null(dg_json_parse(text, strlen(text), &err));
         countdown = 0;
         assert_int_equal(err.code, DG_ENOMEM);
-        assert_int_equal(live, before);
+        assert_int_equal(settled(), before);
         err = (struct dg_error){0};
     }
 }
@@ -131,6 +154,7 @@ static void test_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_block),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_long),

@@ -76,8 +76,8 @@ static size_t each_fails(int (*step)(void *), void *context)
         (void)step(context);
         const bool done = countdown != 0;
         countdown = 0;
-        assert_int_equal(live, before);
-        assert_int_equal(step(context), 0); /* nothing is left of it */
+        assert_int_equal(step(context), 0);
+        assert_int_equal(live, before); /* nothing is left of it; the thread has its block again */
         if (done)
             return at - 1;
     }

@@ -1,0 +1,61 @@
+#include "base/thread_block.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Sizes that are asked for differ by text; a block fits most of them. */
+enum { ROUND_UP = 64 * 1024 };
+
+/* This thread's. */
+static __thread struct {
+    void *block; /* NULL: none, or taken */
+    size_t size; /* bytes, of the block or of the one that was taken last */
+} kept[DG_THREAD_BLOCK_KINDS];
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool has_key;
+
+static void free_all(void *unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < DG_THREAD_BLOCK_KINDS; i++) {
+        free(kept[i].block);
+        kept[i].block = NULL;
+    }
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, free_all) == 0;
+}
+
+/* Can blocks of this thread be freed at its end? */
+static bool ends_known(void)
+{
+    pthread_once(&once, make_key);
+    return has_key && (pthread_getspecific(key) || pthread_setspecific(key, kept) == 0);
+}
+
+void *dg_thread_block_take(enum dg_thread_block_kind kind, size_t n)
+{
+    void *block = kept[kind].block;
+    kept[kind].block = NULL;
+    if (block && kept[kind].size >= n)
+        return block;
+    free(block);
+    if (n > SIZE_MAX - ROUND_UP)
+        return NULL;
+    kept[kind].size = (n + ROUND_UP - 1) / ROUND_UP * ROUND_UP;
+    return malloc(kept[kind].size);
+}
+
+void dg_thread_block_give(enum dg_thread_block_kind kind, void *block)
+{
+    if (block && kept[kind].size <= DG_THREAD_BLOCK_KEPT && ends_known())
+        kept[kind].block = block;
+    else
+        free(block);
+}
