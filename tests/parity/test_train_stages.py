@@ -118,6 +118,20 @@ def test_wrong_stages_are_refused_by_name(staged, tmp_path, stages, what):
     assert what in said
 
 
+@pytest.mark.parametrize("weights, stages, what", [
+    ({"late": 0}, [{"until_update": 4}, {"domain_weights": {"late": 2}}],
+     'training.stages[1].domain_weights multiplies the weight of "late", which data.domain_weights sets to 0'),
+    ({"lat": 2}, [], 'data.domain_weights names the domain "lat", which no training file of data.pairs has'),
+])
+def test_wrong_weights_are_refused_before_data_are_prepared(staged, tmp_path, weights, stages, what):
+    folder, path = staged
+    said = run([TRAIN, "run", str(path), "--data", str(folder), "--prepared", str(tmp_path / "data"), "--out", str(tmp_path / "run"),
+                "--quiet", "--set", f"data.domain_weights={json.dumps(weights)}", "--set", f"training.stages={json.dumps(stages)}"],
+               expect=2)
+    assert what in said
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_domain_of_a_file_of_labels_is_looked_up_there(staged, tmp_path):
     """Which labels a file has is known when it is prepared."""
     folder, _ = staged

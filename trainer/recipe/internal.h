@@ -41,7 +41,7 @@ int dg_recipe_weights_read(struct dg_recipe *r, const struct dg_json *o, const c
     struct dg_recipe_weight **out, size_t *n, struct dg_error *err);
 struct dg_json *dg_recipe_weights_write(const struct dg_recipe_weight *w, size_t n);
 
-/* training.stages, after the section "data". */
+/* training.stages, after the section "data", whose labels are checked here, too. */
 int dg_recipe_stages_read(
     const struct dg_json *training, struct dg_recipe *r, struct dg_error *err);
 struct dg_json *dg_recipe_stages_write(const struct dg_recipe *r);

@@ -1,4 +1,5 @@
-/* The stages of a run (training.stages): weights of domains that change at given updates. */
+/* The stages of a run (training.stages): weights of domains that change at given updates. And the
+ * labels that weights may be given to. */
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"
@@ -16,6 +17,34 @@ static bool may_be_there(const struct dg_recipe *r, const char *domain)
             known = known || f->domains[0] || !strcmp(f->domain, domain);
         }
     return known || !r->data.n_pairs;
+}
+
+/* The labels that weights are given to, called `name` in messages. */
+static int check_labels(const struct dg_recipe *r, const char *name,
+    const struct dg_recipe_weight *weights, size_t n, struct dg_error *err)
+{
+    for (size_t k = 0; k < n; k++)
+        if (!may_be_there(r, weights[k].domain))
+            return dg_error_field(err, DG_EINVAL, name,
+                "%s names the domain \"%s\", which no training file of data.pairs has", name,
+                weights[k].domain);
+    return DG_OK;
+}
+
+/* A stage's factors multiply data.domain_weights: a domain that has 0 there is not prepared, and no
+ * stage can bring it back. */
+static int check_factors(const struct dg_recipe *r, const char *name,
+    const struct dg_recipe_stage *s, struct dg_error *err)
+{
+    for (size_t k = 0; k < s->n_domain_weights; k++)
+        for (size_t i = 0; i < r->data.n_domain_weights; i++)
+            if (s->domain_weights[k].weight > 0 && r->data.domain_weights[i].weight <= 0 &&
+                strcmp(s->domain_weights[k].domain, r->data.domain_weights[i].domain) == 0)
+                return dg_error_field(err, DG_EINVAL, name,
+                    "%s multiplies the weight of \"%s\", which data.domain_weights sets to 0: give "
+                    "it a weight there, and 0 in the stages that leave it out",
+                    name, s->domain_weights[k].domain);
+    return DG_OK;
 }
 
 static int read_stage(struct dg_recipe *r, const struct dg_json *v, size_t i, size_t n,
@@ -40,26 +69,24 @@ static int read_stage(struct dg_recipe *r, const struct dg_json *v, size_t i, si
     if (!rc)
         rc = dg_recipe_weights_read(r, dg_json_get(v, "domain_weights"), weights,
             &s->domain_weights, &s->n_domain_weights, err);
-    for (size_t k = 0; !rc && k < s->n_domain_weights; k++)
-        if (!may_be_there(r, s->domain_weights[k].domain))
-            rc = dg_error_field(err, DG_EINVAL, weights,
-                "%s names the domain \"%s\", which no training file of data.pairs has", weights,
-                s->domain_weights[k].domain);
-    return rc;
+    if (!rc)
+        rc = check_labels(r, weights, s->domain_weights, s->n_domain_weights, err);
+    return rc ? rc : check_factors(r, weights, s, err);
 }
 
 int dg_recipe_stages_read(const struct dg_json *training, struct dg_recipe *r, struct dg_error *err)
 {
     const struct dg_json *list = dg_json_get(training, "stages");
     struct dg_recipe_training *t = &r->training;
-    if (!list)
-        return 0;
+    int rc = check_labels(
+        r, "data.domain_weights", r->data.domain_weights, r->data.n_domain_weights, err);
+    if (rc || !list)
+        return rc;
     if (dg_json_typeof(list) != DG_JSON_ARRAY)
         return dg_error_field(err, DG_EINVAL, "training.stages",
             "training.stages must be an array, not %s", dg_json_type_name(dg_json_typeof(list)));
     t->n_stages = dg_json_length(list);
     t->stages = dg_alloc_arena(&r->arena, t->n_stages, sizeof *t->stages);
-    int rc = 0;
     for (size_t i = 0; i < t->n_stages && !rc; i++)
         rc = read_stage(r, dg_json_at(list, i), i, t->n_stages, &t->stages[i], err);
     return rc;
