@@ -64,7 +64,7 @@ static bool begun_at(const struct dg_terms *t, const struct dg_term_form *f, con
     uint32_t n, uint32_t at)
 {
     return f->n > n - at && may_begin(t, f, ids, at) &&
-           memcmp(ids_of(t, f), ids + at, (n - at) * sizeof *ids) == 0;
+           (n == at || memcmp(ids_of(t, f), ids + at, (n - at) * sizeof *ids) == 0);
 }
 
 /* What counts for the term that is begun: so many pieces fewer are left than its first form has. */
