@@ -10,8 +10,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release"))
 TEXTS = ["Two dogs play in the snow.", "A man is riding a bike. A girl is smiling.", "", "12345", "A girl in a red dress is singing."]
 
-if re.search(r"^DG_SANITIZE:STRING=.+$", open(os.path.join(BUILD, "CMakeCache.txt")).read(), re.M):
-    pytest.skip("Python has no sanitizer's library", allow_module_level=True)
+with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+    pytestmark = pytest.mark.skipif(bool(re.search(r"^DG_SANITIZE:STRING=.+$", cache.read(), re.M)),
+                                    reason="Python has no sanitizer's library")
 
 
 def run(*command, **more):
