@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack faults replicas test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak install clean
+.PHONY: help serve build test test-loaded attack faults replicas test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -128,6 +128,9 @@ bench-gpu: ## speed on a GPU, beside PyTorch where it is; compiles nothing
 
 soak: build ## try to break a server, about five minutes
 	@tests/soak/soak.py --programs build/release/bin
+
+soak-hour: build ## the bundled model at 80 % of its capacity for MINUTES (60), with reloads, hang-ups and hostile requests
+	@tests/soak/hour.py --programs build/release/bin --models weights/bundles --minutes $(or $(MINUTES),60) --out bench/results/soak-hour.json
 
 install: build ## everything under DESTDIR/PREFIX (/usr/local): programs, library, models, manual, units
 	@packaging/install build/release/bin
