@@ -18,11 +18,23 @@ int dg_cpu_open(
     const struct dg_cpu_options *options, struct dg_backend **out, struct dg_error *err);
 void dg_cpu_close(struct dg_backend *be); /* NULL is fine */
 
-/* How a trainer multiplies: y[M,N] = x[M,K] w[N,K]^T over fp32 rows that change between calls. Used
+/* One of a layer's products in training, of M rows, N outputs and K inputs; rows of a, b and c are
+ * lda, ldb and ldc apart. */
+struct dg_train_gemm {
+    size_t M, N, K;
+    const float *a; /* x[M,K] forward; dy[M,N] in the gradients */
+    size_t lda;
+    const float *b; /* w[N,K]; x[M,K] in the gradient of w */
+    size_t ldb;
+    float *c; /* y[M,N] forward; the gradient dx[M,K] or dw[N,K] */
+    size_t ldc;
+    bool add; /* c += */
+};
+
+/* How a trainer multiplies: c[M,N] = a[M,K] b[N,K]^T over fp32 rows that change between calls. Used
  * for trainable weights only, where no text depends on row stability. fn NULL goes back to the
  * plain loop. */
-typedef void dg_cpu_gemm_fn(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
-    const float *w, float *y, size_t ldy);
+typedef void dg_cpu_gemm_fn(void *ctx, const struct dg_train_gemm *g);
 void dg_cpu_set_gemm(
     struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx); /* ctx is borrowed until close */
 

@@ -119,8 +119,15 @@ static void multiply_rows(const struct dg_cpu *cpu, const struct dg_weight *w, s
 {
     const float *rows = dg_weight_floats(w);
     if (cpu->gemm) {
-        cpu->gemm(
-            cpu->gemm_ctx, M, w->N, w->K, dg_rows_at(x, 0), x.ld, rows, dg_rows_at(y, 0), y.ld);
+        cpu->gemm(cpu->gemm_ctx, &(struct dg_train_gemm){.M = M,
+                                     .N = w->N,
+                                     .K = w->K,
+                                     .a = dg_rows_at(x, 0),
+                                     .lda = x.ld,
+                                     .b = rows,
+                                     .ldb = w->K,
+                                     .c = dg_rows_at(y, 0),
+                                     .ldc = y.ld});
         return;
     }
     for (size_t m = 0; m < M; m++)

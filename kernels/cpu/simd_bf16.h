@@ -26,12 +26,16 @@ struct bf16_rows {
     size_t row, pair;
 };
 
+/* Where a tile's outputs are: rows m0 .., and panels from column n0 on, so many panels apart. */
+struct bf16_place {
+    size_t m0, n0, apart;
+};
+
 static inline __attribute__((always_inline)) void bf16_tile(const int MR, const int NP,
-    const size_t ahead, const struct dg_bf16_gemm *g, struct bf16_rows rows, size_t m0, size_t n0,
-    size_t apart)
+    const size_t ahead, const struct dg_bf16_gemm *g, struct bf16_rows rows, struct bf16_place at)
 {
-    const size_t panel = apart * g->pairs * 2 * BF16_PANEL;
-    const uint16_t *x = rows.x, *w = g->w + n0 * g->pairs * 2;
+    const size_t panel = at.apart * g->pairs * 2 * BF16_PANEL;
+    const uint16_t *x = rows.x, *w = g->w + at.n0 * g->pairs * 2;
     vec acc[BF16_ROWS][BF16_STREAMS];
 #pragma GCC unroll 8
     for (int r = 0; r < MR; r++)
@@ -56,10 +60,10 @@ static inline __attribute__((always_inline)) void bf16_tile(const int MR, const 
     }
 #pragma GCC unroll 4
     for (int v = 0; v < NP; v++) {
-        size_t n = n0 + (size_t)v * apart * VL;
+        size_t n = at.n0 + (size_t)v * at.apart * VL;
 #pragma GCC unroll 8
         for (int r = 0; r < MR; r++) {
-            float *y = g->y + (m0 + (size_t)r) * g->ldy + n;
+            float *y = g->y + (at.m0 + (size_t)r) * g->ldy + n;
             bf16_put(y, g->n - n, g->add, acc[r][v]);
         }
     }
@@ -67,14 +71,13 @@ static inline __attribute__((always_inline)) void bf16_tile(const int MR, const 
 
 /* One call per height, so that each is compiled for its own. */
 static inline __attribute__((always_inline)) void bf16_tile_rows(size_t n, const int NP,
-    const size_t ahead, const struct dg_bf16_gemm *g, struct bf16_rows rows, size_t m0, size_t n0,
-    size_t apart)
+    const size_t ahead, const struct dg_bf16_gemm *g, struct bf16_rows rows, struct bf16_place at)
 {
     switch (n) {
 /* clang-format off */
 #define ROWS_CASE(r) \
     case r: \
-        bf16_tile(r, NP, ahead, g, rows, m0, n0, apart); \
+        bf16_tile(r, NP, ahead, g, rows, at); \
         break;
         ROWS_CASE(1) ROWS_CASE(2) ROWS_CASE(3) ROWS_CASE(4)
         ROWS_CASE(5) ROWS_CASE(6) ROWS_CASE(7) ROWS_CASE(8)
@@ -90,8 +93,8 @@ static inline __attribute__((always_inline)) size_t bf16_far(
 {
     const size_t apart = g->n / BF16_PANEL / (size_t)NP;
     for (size_t p = 0; p < apart; p++)
-        bf16_tile_rows(
-            g->M, NP, ahead, g, (struct bf16_rows){g->x, g->ldx, 2}, 0, p * BF16_PANEL, apart);
+        bf16_tile_rows(g->M, NP, ahead, g, (struct bf16_rows){g->x, g->ldx, 2},
+            (struct bf16_place){0, p * BF16_PANEL, apart});
     return apart * (size_t)NP * BF16_PANEL;
 }
 
@@ -104,8 +107,8 @@ static inline __attribute__((always_inline)) size_t bf16_panels(
     for (; n0 + (size_t)(NP - 1) * BF16_PANEL < g->n; n0 += (size_t)NP * BF16_PANEL)
         for (size_t t = 0; t < tiles; t++) {
             size_t m0 = g->M * t / tiles, m1 = g->M * (t + 1) / tiles;
-            bf16_tile_rows(
-                m1 - m0, NP, 0, g, (struct bf16_rows){g->x + m0 * g->ldx, g->ldx, 2}, m0, n0, 1);
+            bf16_tile_rows(m1 - m0, NP, 0, g, (struct bf16_rows){g->x + m0 * g->ldx, g->ldx, 2},
+                (struct bf16_place){m0, n0, 1});
         }
     return n0;
 }
@@ -119,7 +122,7 @@ static inline __attribute__((always_inline)) size_t bf16_turned(
             const uint16_t *x =
                 g->x + m0 / BF16_PANEL * BF16_PANEL * 2 * g->pairs + m0 % BF16_PANEL * 2;
             bf16_tile_rows(g->M - m0 < BF16_ROWS ? g->M - m0 : BF16_ROWS, NP, 0, g,
-                (struct bf16_rows){x, 2, 2 * BF16_PANEL}, m0, n0, 1);
+                (struct bf16_rows){x, 2, 2 * BF16_PANEL}, (struct bf16_place){m0, n0, 1});
         }
     return n0;
 }

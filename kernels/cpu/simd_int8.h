@@ -54,64 +54,89 @@ static inline __attribute__((always_inline)) void prefetch(
     }
 }
 
-/* acc[MR][NP PV] = the sums of rows x .. against panels w ..; paired: two groups of four k at a
- * time. */
+/* A tile's way over K: rows x and panels w from the next group of four k on. */
+struct walk {
+    const uint8_t *x; /* [MR,4 groups], g->ldx apart */
+    const int8_t *w;  /* [NP] panels, so many bytes apart */
+    size_t panel;
+    size_t k; /* groups done */
+};
+
+/* acc[MR][NP PV] += the sums of two groups of four k at a time, while there are two. */
+static inline __attribute__((always_inline)) void sum_pairs(const int MR, const int NP,
+    const struct dg_int8_gemm *g, struct walk *t, struct fetch *f,
+    vec_int acc[INT8_ROWS][MOST_PANELS * PV])
+{
+    for (; t->k + 2 <= g->groups; t->k += 2, t->x += 8, t->w += 128) {
+        prefetch(NP, 2, f);
+        vec_int first[MOST_PANELS * PV];
+#pragma GCC unroll 16
+        for (int v = 0; v < NP * PV; v++) {
+            first[v] = v_bytes(t->w + (size_t)(v / PV) * t->panel + v % PV * VL * 4);
+            v_in_register(first[v]);
+        }
+#pragma GCC unroll 8
+        for (int r = 0; r < MR; r++) {
+            vec_int a = v_four_bytes(t->x + (size_t)r * g->ldx),
+                    b = v_four_bytes(t->x + (size_t)r * g->ldx + 4);
+#pragma GCC unroll 16
+            for (int v = 0; v < NP * PV; v++) {
+                const int8_t *at = t->w + (size_t)(v / PV) * t->panel + v % PV * VL * 4;
+                acc[r][v] = v_dot8(acc[r][v], a, first[v], b, v_bytes(at + 64));
+            }
+        }
+    }
+}
+
+#ifdef INT8_LANES
+/* The same four groups at a time: a load of activations serves them all. */
+static inline __attribute__((always_inline)) void sum_lanes(const int MR, const int NP,
+    const struct dg_int8_gemm *g, struct walk *t, struct fetch *f,
+    vec_int acc[INT8_ROWS][MOST_PANELS * PV])
+{
+    for (; t->k + 4 <= g->groups; t->k += 4, t->x += 16, t->w += 256) {
+        vec_int a[INT8_ROWS];
+        prefetch(NP, 4, f);
+#pragma GCC unroll 8
+        for (int r = 0; r < MR; r++)
+            a[r] = v_sixteen_bytes(t->x + (size_t)r * g->ldx);
+#pragma GCC unroll 4
+        for (int u = 0; u < 4; u++)
+#pragma GCC unroll 16
+            for (int v = 0; v < NP * PV; v++) {
+                vec_int b = v_bytes(t->w + u * 64 + (size_t)(v / PV) * t->panel + v % PV * VL * 4);
+#pragma GCC unroll 8
+                for (int r = 0; r < MR; r++)
+                    acc[r][v] = v_dot4_lane(acc[r][v], a[r], u, b);
+            }
+    }
+}
+#endif
+
+/* acc[MR][NP PV] = the sums of a tile over the whole of K; paired: by v_dot8. */
 static inline __attribute__((always_inline)) void sum_tile(const int MR, const int NP,
-    const bool paired, const struct dg_int8_gemm *g, const uint8_t *x, const int8_t *w,
-    size_t panel, struct fetch *f, vec_int acc[INT8_ROWS][MOST_PANELS * PV])
+    const bool paired, const struct dg_int8_gemm *g, struct walk t, struct fetch *f,
+    vec_int acc[INT8_ROWS][MOST_PANELS * PV])
 {
 #pragma GCC unroll 8
     for (int r = 0; r < MR; r++)
 #pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             acc[r][v] = v_int(0);
-    size_t k = 0;
-    for (; paired && k + 2 <= g->groups; k += 2, x += 8, w += 128) {
-        prefetch(NP, 2, f);
-        vec_int first[MOST_PANELS * PV];
-#pragma GCC unroll 16
-        for (int v = 0; v < NP * PV; v++) {
-            first[v] = v_bytes(w + (size_t)(v / PV) * panel + v % PV * VL * 4);
-            v_in_register(first[v]);
-        }
-#pragma GCC unroll 8
-        for (int r = 0; r < MR; r++) {
-            vec_int a = v_four_bytes(x + (size_t)r * g->ldx),
-                    b = v_four_bytes(x + (size_t)r * g->ldx + 4);
-#pragma GCC unroll 16
-            for (int v = 0; v < NP * PV; v++) {
-                const int8_t *at = w + (size_t)(v / PV) * panel + v % PV * VL * 4;
-                acc[r][v] = v_dot8(acc[r][v], a, first[v], b, v_bytes(at + 64));
-            }
-        }
-    }
-#ifdef INT8_LANES /* a load of activations serves four groups */
-    for (; k + 4 <= g->groups; k += 4, x += 16, w += 256) {
-        vec_int a[INT8_ROWS];
-        prefetch(NP, 4, f);
-#pragma GCC unroll 8
-        for (int r = 0; r < MR; r++)
-            a[r] = v_sixteen_bytes(x + (size_t)r * g->ldx);
-#pragma GCC unroll 4
-        for (int u = 0; u < 4; u++)
-#pragma GCC unroll 16
-            for (int v = 0; v < NP * PV; v++) {
-                vec_int b = v_bytes(w + u * 64 + (size_t)(v / PV) * panel + v % PV * VL * 4);
-#pragma GCC unroll 8
-                for (int r = 0; r < MR; r++)
-                    acc[r][v] = v_dot4_lane(acc[r][v], a[r], u, b);
-            }
-    }
+    if (paired)
+        sum_pairs(MR, NP, g, &t, f, acc);
+#ifdef INT8_LANES
+    sum_lanes(MR, NP, g, &t, f, acc);
 #endif
-    for (; k < g->groups; k++, x += 4, w += 64) {
+    for (; t.k < g->groups; t.k++, t.x += 4, t.w += 64) {
         vec_int b[MOST_PANELS * PV];
 #pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
-            b[v] = v_bytes(w + (size_t)(v / PV) * panel + v % PV * VL * 4);
+            b[v] = v_bytes(t.w + (size_t)(v / PV) * t.panel + v % PV * VL * 4);
         prefetch(NP, 1, f);
 #pragma GCC unroll 8
         for (int r = 0; r < MR; r++) {
-            vec_int a = v_four_bytes(x + (size_t)r * g->ldx);
+            vec_int a = v_four_bytes(t.x + (size_t)r * g->ldx);
 #pragma GCC unroll 16
             for (int v = 0; v < NP * PV; v++)
                 acc[r][v] = v_dot4(acc[r][v], a, b[v]);
@@ -156,10 +181,11 @@ static inline __attribute__((always_inline)) void run_tile(const int MR, const i
     const size_t panel = g->groups * 64 + 64;
     const int8_t *w = g->w + n0 / PANEL * panel;
     vec_int acc[INT8_ROWS][MOST_PANELS * PV];
+    const struct walk start = {g->x + m0 * g->ldx, w, apart * panel, 0};
     if (INT8_PAIRS && g->paired)
-        sum_tile(MR, NP, true, g, g->x + m0 * g->ldx, w, apart * panel, f, acc);
+        sum_tile(MR, NP, true, g, start, f, acc);
     else
-        sum_tile(MR, NP, false, g, g->x + m0 * g->ldx, w, apart * panel, f, acc);
+        sum_tile(MR, NP, false, g, start, f, acc);
 #pragma GCC unroll 16
     for (int v = 0; v < NP * PV; v++) {
         size_t n = n0 + (size_t)(v / PV) * apart * PANEL + (size_t)(v % PV) * VL;

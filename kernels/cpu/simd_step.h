@@ -68,11 +68,16 @@ static inline void step_softmax(const struct dg_attn_step *t, float *s)
     scale_by(s, t->n, 1.0f / sum[0]);
 }
 
+/* A run of keys: values j0 .. j0 + n - 1 of the segment. */
+struct step_run {
+    size_t j0, n;
+    const void *row[RUN]; /* n of them, each [H,dim] */
+};
+
 /* Columns d .. of nh heads of nv vectors each of query i; nh and nv are constants where this is
  * called. */
 static inline __attribute__((always_inline)) void step_weigh_heads(const bool half, const int nh,
-    const int nv, const struct dg_attn_step *t, size_t i, size_t h, const void *const row[RUN],
-    size_t j0, size_t n)
+    const int nv, const struct dg_attn_step *t, size_t i, size_t h, const struct step_run *run)
 {
     const size_t d = h * t->v.dim;
     const float *p[STEP_VECTORS];
@@ -80,18 +85,18 @@ static inline __attribute__((always_inline)) void step_weigh_heads(const bool ha
     vec sum[STEP_VECTORS];
 #pragma GCC unroll 8
     for (int a = 0; a < nh; a++)
-        p[a] = t->s + ((h + (size_t)a) * t->n_q + i) * t->lds + j0;
+        p[a] = t->s + ((h + (size_t)a) * t->n_q + i) * t->lds + run->j0;
 #pragma GCC unroll 8
     for (int u = 0; u < nh * nv; u++)
         sum[u] = v_load(out + (size_t)(u * VL));
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < run->n; j++)
 #pragma GCC unroll 8
         for (int a = 0; a < nh; a++) {
             vec x = v_all(p[a][j]);
 #pragma GCC unroll 8
             for (int u = 0; u < nv; u++)
-                sum[a * nv + u] = v_fma(
-                    x, kv_load(half, row[j], d + (size_t)((a * nv + u) * VL)), sum[a * nv + u]);
+                sum[a * nv + u] = v_fma(x,
+                    kv_load(half, run->row[j], d + (size_t)((a * nv + u) * VL)), sum[a * nv + u]);
         }
 #pragma GCC unroll 8
     for (int u = 0; u < nh * nv; u++)
@@ -111,67 +116,67 @@ static inline struct dg_attn_tile step_tile(
 
 /* Any head size: nq queries, a constant where this is called. */
 static inline __attribute__((always_inline)) void step_weigh_any(const bool half, const int nq,
-    const int nv, const struct dg_attn_step *t, size_t i, size_t h, const void *const row[RUN],
-    size_t j0, size_t n)
+    const int nv, const struct dg_attn_step *t, size_t i, size_t h, const struct step_run *run)
 {
     const size_t dim = t->v.dim, at = h * dim * (half ? sizeof(uint16_t) : sizeof(float));
-    struct dg_attn_tile tile = step_tile(t, i, h, j0);
+    struct dg_attn_tile tile = step_tile(t, i, h, run->j0);
     const void *head[RUN];
-    for (size_t j = 0; j < n; j++)
-        head[j] = (const char *)row[j] + at;
+    for (size_t j = 0; j < run->n; j++)
+        head[j] = (const char *)run->row[j] + at;
     tile.out += h * dim;
-    weigh_rows(half, nq, nv, &tile, head, n, dim);
+    weigh_rows(half, nq, nv, &tile, head, run->n, dim);
 }
 
-/* Query i over n rows, all heads. */
-static inline __attribute__((always_inline)) void step_weigh_one(const bool half,
-    const struct dg_attn_step *t, size_t i, const void *const row[RUN], size_t j0, size_t n)
+/* Query i over a run, all heads. */
+static inline __attribute__((always_inline)) void step_weigh_one(
+    const bool half, const struct dg_attn_step *t, size_t i, const struct step_run *run)
 {
     const size_t nv = t->v.dim % VL ? 0 : t->v.dim / VL;
     size_t h = 0;
     if (nv == 4)
         for (; h + 2 <= t->H; h += 2)
-            step_weigh_heads(half, 2, 4, t, i, h, row, j0, n);
+            step_weigh_heads(half, 2, 4, t, i, h, run);
     if (nv == 2)
         for (; h + 4 <= t->H; h += 4)
-            step_weigh_heads(half, 4, 2, t, i, h, row, j0, n);
+            step_weigh_heads(half, 4, 2, t, i, h, run);
     for (; h < t->H; h++) {
         if (nv == 8)
-            step_weigh_heads(half, 1, 8, t, i, h, row, j0, n);
+            step_weigh_heads(half, 1, 8, t, i, h, run);
         else
-            step_weigh_any(half, 1, 64 / VL, t, i, h, row, j0, n);
+            step_weigh_any(half, 1, 64 / VL, t, i, h, run);
     }
 }
 
-/* Queries i .. i + 3 over n rows, all heads: each load of a value serves four. */
-static inline __attribute__((always_inline)) void step_weigh_four(const bool half,
-    const struct dg_attn_step *t, size_t i, const void *const row[RUN], size_t j0, size_t n)
+/* Queries i .. i + 3 over a run, all heads: each load of a value serves four. */
+static inline __attribute__((always_inline)) void step_weigh_four(
+    const bool half, const struct dg_attn_step *t, size_t i, const struct step_run *run)
 {
     const size_t dim = t->v.dim;
     for (size_t h = 0; h < t->H; h++) {
-        const struct dg_attn_tile tile = step_tile(t, i, h, j0);
+        const struct dg_attn_tile tile = step_tile(t, i, h, run->j0);
         if (dim % (2 * VL))
-            step_weigh_any(half, 4, 2, t, i, h, row, j0, n);
+            step_weigh_any(half, 4, 2, t, i, h, run);
         else
             for (size_t d = h * dim; d < (h + 1) * dim; d += 2 * VL)
-                weigh_tile(half, 4, 2, &tile, row, n, d);
+                weigh_tile(half, 4, 2, &tile, run->row, run->n, d);
     }
 }
 
 static inline __attribute__((always_inline)) void step_weigh(
     const bool half, const struct dg_attn_step *t)
 {
-    const void *row[RUN];
+    struct step_run run;
     for (size_t i = 0; i < t->n_q; i++)
         memset(t->out + i * t->ldo, 0, t->H * t->v.dim * sizeof *t->out);
-    for (size_t j0 = 0; j0 < t->n; j0 += RUN) {
-        size_t n = t->n - j0 < RUN ? t->n - j0 : RUN, i = 0;
-        for (size_t j = 0; j < n; j++)
-            row[j] = kv_row(&t->v, j0 + j);
+    for (run.j0 = 0; run.j0 < t->n; run.j0 += RUN) {
+        size_t i = 0;
+        run.n = t->n - run.j0 < RUN ? t->n - run.j0 : RUN;
+        for (size_t j = 0; j < run.n; j++)
+            run.row[j] = kv_row(&t->v, run.j0 + j);
         for (; i + 4 <= t->n_q; i += 4)
-            step_weigh_four(half, t, i, row, j0, n);
+            step_weigh_four(half, t, i, &run);
         for (; i < t->n_q; i++)
-            step_weigh_one(half, t, i, row, j0, n);
+            step_weigh_one(half, t, i, &run);
     }
 }
 

@@ -97,14 +97,26 @@ static void check_way(const struct way *way, size_t M, size_t N, size_t K)
                   y = matrix_new(M, N, APART, 3), dx = matrix_new(M, K, APART, 4),
                   dw = matrix_new(N, K, 0, 5);
     float *dx_before = copy_of(&dx), *dw_before = copy_of(&dw);
-    way->gemm->weight(way->ctx, M, N, K, y.x, y.ld, x.x, x.ld, dw.x);
-    check(way, "weight", &dw, dw_before, &y, true, &x, true, M);
-    way->gemm->input(way->ctx, M, N, K, y.x, y.ld, w.x, true, dx.x, dx.ld);
+    struct dg_train_gemm weight = {M, N, K, y.x, y.ld, x.x, x.ld, dw.x, dw.ld, .add = true},
+                         input = {M, N, K, y.x, y.ld, w.x, w.ld, dx.x, dx.ld, .add = true};
+    way->gemm->weight(way->ctx, &weight);
+    check(way, "weight, added", &dw, dw_before, &y, true, &x, true, M);
+    weight.add = false;
+    way->gemm->weight(way->ctx, &weight);
+    check(way, "weight", &dw, NULL, &y, true, &x, true, M);
+    way->gemm->input(way->ctx, &input);
     check(way, "input, added", &dx, dx_before, &y, false, &w, true, N);
-    way->gemm->input(way->ctx, M, N, K, y.x, y.ld, w.x, false, dx.x, dx.ld);
+    input.add = false;
+    way->gemm->input(way->ctx, &input);
     check(way, "input", &dx, NULL, &y, false, &w, true, N);
-    way->gemm->forward(way->ctx, M, N, K, x.x, x.ld, w.x, y.x, y.ld);
+    float *y_before = copy_of(&y);
+    struct dg_train_gemm forward = {M, N, K, x.x, x.ld, w.x, w.ld, y.x, y.ld, .add = true};
+    way->gemm->forward(way->ctx, &forward);
+    check(way, "forward, added", &y, y_before, &x, false, &w, false, K);
+    forward.add = false;
+    way->gemm->forward(way->ctx, &forward);
     check(way, "forward", &y, NULL, &x, false, &w, false, K);
+    free(y_before);
     free(x.x), free(w.x), free(y.x), free(dx.x), free(dw.x), free(dx_before), free(dw_before);
 }
 
@@ -124,9 +136,9 @@ static void check_empty(const struct way *way, size_t M, size_t N, size_t K)
 {
     float none[1] = {7}, *w = ops_floats(N * K, 1), *dw = ops_floats(N * K, 2),
           *before = ops_floats(N * K, 2);
-    way->gemm->forward(way->ctx, M, N, K, none, K, w, none, N);
-    way->gemm->input(way->ctx, M, N, K, none, N, w, false, none, K);
-    way->gemm->weight(way->ctx, M, N, K, none, N, none, K, dw);
+    way->gemm->forward(way->ctx, &(struct dg_train_gemm){M, N, K, none, K, w, K, none, N, false});
+    way->gemm->input(way->ctx, &(struct dg_train_gemm){M, N, K, none, N, w, K, none, K, false});
+    way->gemm->weight(way->ctx, &(struct dg_train_gemm){M, N, K, none, N, none, K, dw, K, true});
     assert_true(none[0] == 7);
     assert_memory_equal(dw, before, N * K * sizeof *dw);
     free(w), free(dw), free(before);
@@ -145,7 +157,7 @@ static void check_not_finite(const struct way *way, size_t M, size_t N, size_t K
                   y = matrix_new(M, N, 0, 3);
     x.x[3 * K + 2] = NAN;
     x.x[5 * K + 1] = INFINITY;
-    way->gemm->forward(way->ctx, M, N, K, x.x, K, w.x, y.x, N);
+    way->gemm->forward(way->ctx, &(struct dg_train_gemm){M, N, K, x.x, K, w.x, K, y.x, N, false});
     for (size_t n = 0; n < N; n++) {
         assert_true(isnan(y.x[3 * N + n]));
         assert_true(isinf(y.x[5 * N + n]));

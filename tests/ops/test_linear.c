@@ -119,14 +119,12 @@ static void test_borders(void **state)
     ops_each_isa("linear borders", run_borders);
 }
 
-static void hook(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
-    const float *w, float *y, size_t ldy)
+static void hook(void *ctx, const struct dg_train_gemm *g)
 {
-    (void)K, (void)x, (void)ldx, (void)w;
-    *(size_t *)ctx += M * N;
-    for (size_t m = 0; m < M; m++)
-        for (size_t n = 0; n < N; n++)
-            y[m * ldy + n] = (float)(m * 10 + n);
+    *(size_t *)ctx += g->M * g->N;
+    for (size_t m = 0; m < g->M; m++)
+        for (size_t n = 0; n < g->N; n++)
+            g->c[m * g->ldc + n] = (float)(m * 10 + n);
 }
 
 /* A trainer's product is used for trainable weights only, then bias and activation follow. */

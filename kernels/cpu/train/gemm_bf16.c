@@ -80,22 +80,22 @@ static void multiply(const struct dg_gemm_bf16 *g, const struct product *p)
     }
 }
 
-static void forward(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
-    const float *w, float *y, size_t ldy)
+static void forward(void *ctx, const struct dg_train_gemm *g)
 {
-    multiply(ctx, &(struct product){M, N, K, {x, ldx, true}, {w, K, true}, y, ldy, false});
+    multiply(ctx, &(struct product){g->M, g->N, g->K, {g->a, g->lda, true}, {g->b, g->ldb, true},
+                      g->c, g->ldc, g->add});
 }
 
-static void input(void *ctx, size_t M, size_t N, size_t K, const float *dy, size_t lddy,
-    const float *w, bool add, float *dx, size_t lddx)
+static void input(void *ctx, const struct dg_train_gemm *g)
 {
-    multiply(ctx, &(struct product){M, K, N, {dy, lddy, true}, {w, K, false}, dx, lddx, add});
+    multiply(ctx, &(struct product){g->M, g->K, g->N, {g->a, g->lda, true}, {g->b, g->ldb, false},
+                      g->c, g->ldc, g->add});
 }
 
-static void weight(void *ctx, size_t M, size_t N, size_t K, const float *dy, size_t lddy,
-    const float *x, size_t ldx, float *dw)
+static void weight(void *ctx, const struct dg_train_gemm *g)
 {
-    multiply(ctx, &(struct product){N, K, M, {dy, lddy, false}, {x, ldx, false}, dw, K, true});
+    multiply(ctx, &(struct product){g->N, g->K, g->M, {g->a, g->lda, false}, {g->b, g->ldb, false},
+                      g->c, g->ldc, g->add});
 }
 
 const struct dg_gemm_train dg_gemm_bf16 = {.forward = forward, .input = input, .weight = weight};

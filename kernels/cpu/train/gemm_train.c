@@ -21,31 +21,28 @@ const char *dg_cpu_train_library(const char **overruled_by)
     return openblas_get_corename();
 }
 
-static void forward(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
-    const float *w, float *y, size_t ldy)
+static void forward(void *ctx, const struct dg_train_gemm *g)
 {
     (void)ctx;
-    if (M && N)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)M, (int)N, (int)K, 1.0f, x,
-            (int)ldx, w, (int)K, 0.0f, y, (int)ldy);
+    if (g->M && g->N)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)g->M, (int)g->N, (int)g->K, 1.0f,
+            g->a, (int)g->lda, g->b, (int)g->ldb, g->add ? 1.0f : 0.0f, g->c, (int)g->ldc);
 }
 
-static void input(void *ctx, size_t M, size_t N, size_t K, const float *dy, size_t lddy,
-    const float *w, bool add, float *dx, size_t lddx)
+static void input(void *ctx, const struct dg_train_gemm *g)
 {
     (void)ctx;
-    if (M && K)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)M, (int)K, (int)N, 1.0f, dy,
-            (int)lddy, w, (int)K, add ? 1.0f : 0.0f, dx, (int)lddx);
+    if (g->M && g->K)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)g->M, (int)g->K, (int)g->N,
+            1.0f, g->a, (int)g->lda, g->b, (int)g->ldb, g->add ? 1.0f : 0.0f, g->c, (int)g->ldc);
 }
 
-static void weight(void *ctx, size_t M, size_t N, size_t K, const float *dy, size_t lddy,
-    const float *x, size_t ldx, float *dw)
+static void weight(void *ctx, const struct dg_train_gemm *g)
 {
     (void)ctx;
-    if (M && N)
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)N, (int)K, (int)M, 1.0f, dy,
-            (int)lddy, x, (int)ldx, 1.0f, dw, (int)K);
+    if (g->M && g->N)
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)g->N, (int)g->K, (int)g->M, 1.0f,
+            g->a, (int)g->lda, g->b, (int)g->ldb, g->add ? 1.0f : 0.0f, g->c, (int)g->ldc);
 }
 
 const struct dg_gemm_train dg_gemm_fp32 = {.forward = forward, .input = input, .weight = weight};

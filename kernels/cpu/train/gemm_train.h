@@ -4,23 +4,19 @@
 #ifndef DG_KERNELS_CPU_TRAIN_GEMM_TRAIN_H
 #define DG_KERNELS_CPU_TRAIN_GEMM_TRAIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "kernels/cpu/cpu.h"
 
 struct dg_cpu_bf16;
 struct dg_error;
 
 /* A way to multiply. A ctx belongs to one thread at a time. */
 struct dg_gemm_train {
-    /* y[M,N] = x[M,K] w[N,K]^T; a dg_cpu_gemm_fn */
-    void (*forward)(void *ctx, size_t M, size_t N, size_t K, const float *x, size_t ldx,
-        const float *w, float *y, size_t ldy);
-    /* dx[M,K] = dy[M,N] w[N,K]; add: dx += */
-    void (*input)(void *ctx, size_t M, size_t N, size_t K, const float *dy, size_t lddy,
-        const float *w, bool add, float *dx, size_t lddx);
-    /* dw[N,K] += dy[M,N]^T x[M,K] */
-    void (*weight)(void *ctx, size_t M, size_t N, size_t K, const float *dy, size_t lddy,
-        const float *x, size_t ldx, float *dw);
+    /* y[M,N] = x[M,K] w[N,K]^T */
+    dg_cpu_gemm_fn *forward;
+    /* dx[M,K] = dy[M,N] w[N,K] */
+    dg_cpu_gemm_fn *input;
+    /* dw[N,K] = dy[M,N]^T x[M,K] */
+    dg_cpu_gemm_fn *weight;
 };
 
 /* ctx: NULL. Once before the others, dg_gemm_fp32_init keeps the library from starting threads of

@@ -12,6 +12,16 @@ struct strided {
     size_t row, column;
 };
 
+/* A small product c[M,N] = A[M,K] b[K,N]; rows of b and c are ldb and ldc apart. */
+struct product {
+    size_t M, N, K;
+    struct strided A;
+    const float *b;
+    size_t ldb;
+    float *c;
+    size_t ldc;
+};
+
 /* Eight floats anywhere in memory. A GCC vector, because the vectoriser turns the plain nest below
  * sideways and spills it (measured: 5 times slower); row() is the same sum in plain C. */
 typedef float vec __attribute__((vector_size(32), aligned(4), may_alias));
@@ -47,19 +57,20 @@ static void row(struct strided A, const float *b, size_t ldb, size_t K, float *r
     }
 }
 
-/* c[M,N] = A[M,K] b[K,N]. The last tile of a row or column overlaps the one before it. */
-static void product(size_t M, size_t N, size_t K, struct strided A, const float *b, size_t ldb,
-    float *c, size_t ldc)
+/* The last tile of a row or column overlaps the one before it. */
+static void multiply(const struct product *p)
 {
-    const bool tiled = M >= ROWS && N >= COLUMNS;
-    for (size_t m = 0; m < M && !tiled; m++)
-        row((struct strided){A.a + m * A.row, A.row, A.column}, b, ldb, K, c + m * ldc, N);
-    for (size_t m = 0; m < M && tiled; m += ROWS) {
-        const size_t top = m + ROWS <= M ? m : M - ROWS;
+    const struct strided A = p->A;
+    const bool tiled = p->M >= ROWS && p->N >= COLUMNS;
+    for (size_t m = 0; m < p->M && !tiled; m++)
+        row((struct strided){A.a + m * A.row, A.row, A.column}, p->b, p->ldb, p->K,
+            p->c + m * p->ldc, p->N);
+    for (size_t m = 0; m < p->M && tiled; m += ROWS) {
+        const size_t top = m + ROWS <= p->M ? m : p->M - ROWS;
         const struct strided a = {A.a + top * A.row, A.row, A.column};
-        for (size_t n = 0; n < N; n += COLUMNS) {
-            const size_t left = n + COLUMNS <= N ? n : N - COLUMNS;
-            tile(a, b + left, ldb, K, c + top * ldc + left, ldc);
+        for (size_t n = 0; n < p->N; n += COLUMNS) {
+            const size_t left = n + COLUMNS <= p->N ? n : p->N - COLUMNS;
+            tile(a, p->b + left, p->ldb, p->K, p->c + top * p->ldc + left, p->ldc);
         }
     }
 }
@@ -108,12 +119,15 @@ void DG_LOOPS_NAME(head)(const struct dg_loop_head *h)
         for (size_t j = h->n_k; j < padded; j++)
             vt[e * padded + j] = 0;
     }
-    product(h->n_q, padded, h->Dv, (struct strided){h->dout, h->lddout, 1}, vt, padded, ds, padded);
+    multiply(
+        &(struct product){h->n_q, padded, h->Dv, {h->dout, h->lddout, 1}, vt, padded, ds, padded});
     for (size_t i = 0; i < h->n_q; i++)
         softmax_row(h, i, h->causal ? h->n_k - h->n_q + i + 1 : h->n_k, &add, ds + i * padded,
             kept + i * padded);
-    product(h->n_k, h->Dv, h->n_q, (struct strided){kept, 1, padded}, h->dout, h->lddout, h->dv,
-        h->lddv);
-    product(h->n_q, h->Dk, h->n_k, (struct strided){ds, padded, 1}, h->k, h->ldk, h->dq, h->lddq);
-    product(h->n_k, h->Dk, h->n_q, (struct strided){ds, 1, padded}, h->q, h->ldq, h->dk, h->lddk);
+    multiply(&(struct product){
+        h->n_k, h->Dv, h->n_q, {kept, 1, padded}, h->dout, h->lddout, h->dv, h->lddv});
+    multiply(
+        &(struct product){h->n_q, h->Dk, h->n_k, {ds, padded, 1}, h->k, h->ldk, h->dq, h->lddq});
+    multiply(
+        &(struct product){h->n_k, h->Dk, h->n_q, {ds, 1, padded}, h->q, h->ldq, h->dk, h->lddk});
 }

@@ -75,11 +75,12 @@ static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, 
     const float *dy = dg_rows_at(g->dy, 0);
     if (g->dbias)
         l->column_sum(grad_of(g->dbias), dy, g->dy.ld, M, w->N);
-    cpu->gemm->weight(
-        cpu->bf16, M, w->N, w->K, dy, g->dy.ld, dg_rows_at(g->x, 0), g->x.ld, grad_of(g->dw));
+    cpu->gemm->weight(cpu->bf16, &(struct dg_train_gemm){M, w->N, w->K, dy, g->dy.ld,
+                                     dg_rows_at(g->x, 0), g->x.ld, grad_of(g->dw), w->K, true});
     if (g->dx.buf)
-        cpu->gemm->input(cpu->bf16, M, w->N, w->K, dy, g->dy.ld, dg_weight_floats(w), g->dx_add,
-            dg_rows_at(g->dx, 0), g->dx.ld);
+        cpu->gemm->input(
+            cpu->bf16, &(struct dg_train_gemm){M, w->N, w->K, dy, g->dy.ld, dg_weight_floats(w),
+                           w->K, dg_rows_at(g->dx, 0), g->dx.ld, g->dx_add});
     for (size_t m = 0; m < M && g->dx_relu; m++)
         l->relu(dg_rows_at(g->dx, m), dg_rows_at(g->x, m), w->K, 1.0f);
 }
@@ -380,10 +381,9 @@ int dg_cpu_train_open(struct dg_backend *be, struct dg_train **out, struct dg_er
     t->base = (struct dg_train){.ops = &cpu_ops, .be = be};
     t->loops = pick_loops(dg_cpu_of(be));
     int rc = take_products(t, dg_cpu_of(be), err);
+    *out = rc ? NULL : &t->base;
     if (rc)
         dg_cpu_train_close(&t->base);
-    else
-        *out = &t->base;
     return rc;
 }
 
