@@ -1,6 +1,6 @@
 /* Order of opening: listen before the models load, so that /livez answers and a taken port is known
  * at once. Order of closing: stop workers -> stop HTTP -> free. */
-#include "server/service.h"
+#include "server/service_internal.h"
 
 #include "base/clock.h"
 #include "base/cores.h"
@@ -14,7 +14,6 @@
 #include "server/glossaries/collections.h"
 #include "server/glossaries/glossaries.h"
 #include "server/glossaries/memories.h"
-#include "server/http/listen.h"
 #include "server/http/systemd.h"
 #include "server/http/tls.h"
 #include "server/metrics.h"
@@ -35,90 +34,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#define OTHER_DESCRIPTORS 256
-#define LEAST_CONNECTIONS 16
 /* a reload takes seconds of one, opening a bundle a part of one, items of batches milliseconds */
 #define SIDE_THREADS 4
 #define LOW_PRIORITY 10 /* of attention weights, which no batch shares: added to nice */
-
-/* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files,
- * models and epolls. Where the default number is too much for this process, fewer do; a number that
- * somebody chose is not changed. */
-static int raise_descriptor_limit(struct dg_server_config *c, struct dg_error *err)
-{
-    rlim_t need = (rlim_t)c->max_connections + OTHER_DESCRIPTORS;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
-        return DG_OK;
-    limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= need)
-        return DG_OK;
-    if (dg_server_config_origin(c, "max_connections") != DG_FROM_DEFAULT ||
-        limit.rlim_cur < OTHER_DESCRIPTORS + LEAST_CONNECTIONS)
-        return dg_error_field(err, DG_EINVAL, "max_connections",
-            "--max-connections %lld needs %llu file descriptors, this process may have %llu "
-            "(ulimit -n)",
-            (long long)c->max_connections, (unsigned long long)need,
-            (unsigned long long)limit.rlim_cur);
-    c->max_connections = (int64_t)(limit.rlim_cur - OTHER_DESCRIPTORS);
-    dg_log(DG_LOG_WARN, "fewer connections max_connections=%lld descriptors=%llu wanted=%llu",
-        (long long)c->max_connections, (unsigned long long)limit.rlim_cur,
-        (unsigned long long)need);
-    return DG_OK;
-}
-
-static struct dg_http_limits http_limits(const struct dg_server_config *c)
-{
-    const int64_t each = c->max_connections_per_address;
-    return (struct dg_http_limits){
-        .max_connections_per_address = (uint32_t)(each > 0 ? each : (c->max_connections + 1) / 2),
-        .header_timeout_ms = (uint32_t)c->header_timeout_ms,
-        .body_timeout_ms = (uint32_t)c->body_timeout_ms,
-        .write_timeout_ms = (uint32_t)c->write_timeout_ms,
-        .idle_timeout_ms = (uint32_t)c->idle_timeout_ms,
-        .ping_ms = (uint32_t)c->stream_ping_ms};
-}
-
-static int open_http(struct dg_service *s, struct dg_error *err)
-{
-    const struct dg_server_config *c = &s->app.config;
-    int fds[2] = {-1, -1};
-    int rc = dg_systemd_listen_fd(&fds[0], err);
-    bool passed = fds[0] >= 0;
-    if (rc == DG_OK && !passed)
-        rc = dg_listen_open(c->host, (uint16_t)c->port, &fds[0], err);
-    if (rc == DG_OK && c->unix_socket[0] != '\0')
-        rc = dg_listen_open_unix(c->unix_socket, &fds[1], err);
-    if (rc != DG_OK) {
-        if (fds[0] >= 0)
-            close(fds[0]);
-        return rc;
-    }
-    s->unix_bound = fds[1] >= 0;
-    s->port = dg_listen_port(fds[0]);
-    struct dg_http_options o = {
-        .threads = (uint32_t)c->http_threads,
-        .max_connections = (uint32_t)c->max_connections,
-        .max_body_bytes = (size_t)c->max_body_bytes,
-        .max_bodies_bytes = 64 * (size_t)c->max_body_bytes,
-        .limits = http_limits(c),
-        .tls = s->app.tls,
-        .app = &s->app,
-        .handle = dg_routes_handle,
-        .refuse = dg_routes_refuse,
-        .mark = dg_routes_mark,
-        .finished = dg_routes_finished,
-    };
-    rc = dg_http_open(fds, &o, &s->http, err);
-    if (rc == DG_OK)
-        dg_log(DG_LOG_INFO, "listening address=%s:%u%s", passed ? "passed" : c->host, s->port,
-            passed ? " socket=passed" : "");
-    return rc;
-}
 
 static void log_models(struct dg_service *s, const struct dg_models_options *models, double seconds)
 {
@@ -254,31 +174,36 @@ static int open_uploader(struct dg_service *s, struct dg_error *err)
     return dg_uploader_open(&o, &s->app.uploader, err);
 }
 
-int dg_service_open(struct dg_service *s, struct dg_error *err)
+/* What the process needs before any part: case and normal forms, its devices, descriptors, the
+ * origins that browsers may ask from. */
+static int open_process(
+    struct dg_service *s, struct dg_models_options *models, struct dg_error *err)
 {
     struct dg_server_config *c = &s->app.config;
-    struct dg_models_options models = dg_models_options_of(c);
+    int rc = dg_icu_open(err);
+    if (rc == DG_OK)
+        rc = dg_models_options_devices(c, models, err);
+    if (rc == DG_OK && models->devices.list[0].note[0] != '\0')
+        dg_log(DG_LOG_INFO, "device is the CPU reason=\"%s\"", models->devices.list[0].note);
+    if (rc == DG_OK)
+        rc = dg_service_raise_descriptors(c, err);
+    if (rc == DG_OK)
+        rc = dg_cors_open(c->cors_origins, &s->app.cors, err);
+    return rc;
+}
+
+/* Who may ask how much, what waits, and the threads for side work. */
+static int open_schedule(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
     struct dg_queue_options queue = {.max_tokens = (size_t)c->max_queue_tokens,
         .max_seconds = (double)c->max_queue_ms / 1e3,
         .policy = policy_of(c)};
-    struct dg_reload_options reload = {
-        .path = c->models, .arg = s, .begins = reload_begins, .ends = reload_ends};
     const struct dg_executor_options side = {.threads = SIDE_THREADS},
                                      low = {.threads = 1,
                                          .max_ready = DG_MAX_LOW_WAITING,
                                          .nice = LOW_PRIORITY};
-    uint64_t t0 = dg_clock_ns();
-    int rc = dg_icu_open(err);
-    if (rc == DG_OK)
-        rc = dg_models_options_devices(c, &models, err);
-    if (rc == DG_OK && models.devices.list[0].note[0] != '\0')
-        dg_log(DG_LOG_INFO, "device is the CPU reason=\"%s\"", models.devices.list[0].note);
-    if (rc == DG_OK)
-        rc = raise_descriptor_limit(c, err);
-    if (rc == DG_OK)
-        rc = dg_cors_open(c->cors_origins, &s->app.cors, err);
-    if (rc == DG_OK)
-        rc = open_metrics(s, err);
+    int rc = open_metrics(s, err);
     queue.metrics = s->app.metrics;
     if (rc == DG_OK && c->keys[0] != '\0')
         rc = dg_auth_open(c->keys, &s->app.auth, err);
@@ -292,20 +217,35 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         rc = dg_executor_open(&low, &s->app.low, err);
     if (rc == DG_OK)
         rc = dg_answer_cache_open((size_t)c->cache_bytes, &s->app.cache, err);
-    models.cache = s->app.cache;
-    models.executor = s->app.executor;
-    if (rc == DG_OK)
-        rc = dg_models_open(&models, &s->app.models, err);
+    return rc;
+}
+
+/* The table of models, empty as yet, and those who bring texts to it. */
+static int open_models(struct dg_service *s, struct dg_models_options *models, struct dg_error *err)
+{
+    struct dg_reload_options reload = {.path = s->app.config.models,
+        .executor = s->app.executor,
+        .arg = s,
+        .begins = reload_begins,
+        .ends = reload_ends};
+    models->cache = s->app.cache;
+    models->executor = s->app.executor;
+    int rc = dg_models_open(models, &s->app.models, err);
     reload.models = s->app.models;
-    reload.executor = s->app.executor;
     if (rc == DG_OK)
         rc = dg_reload_open(&reload, &s->app.reload, err);
     if (rc == DG_OK)
         rc = dg_feeder_open(&s->app, &s->app.feeder, err);
     if (rc == DG_OK)
         rc = open_planner(s, err);
-    if (rc == DG_OK)
-        rc = dg_glossaries_open(&s->app.glossaries, err);
+    return rc;
+}
+
+/* What clients and the server's files keep: glossaries, memories, suggestions, documents. */
+static int open_stores(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_server_config *c = &s->app.config;
+    int rc = dg_glossaries_open(&s->app.glossaries, err);
     if (rc == DG_OK)
         rc = load_glossaries(s, err);
     if (rc == DG_OK)
@@ -314,16 +254,41 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         rc = dg_suggestions_open(c->suggestions, &s->app.suggestions, err);
     if (rc == DG_OK && c->documents[0] != '\0')
         rc = open_uploader(s, err);
-    if (rc == DG_OK)
-        rc = dg_status_open(&s->app, &s->app.status, err);
+    return rc;
+}
+
+/* Sockets first, so that /livez answers while models load; workers last, for there is no model to
+ * step before. */
+static int open_doors(
+    struct dg_service *s, const struct dg_models_options *models, struct dg_error *err)
+{
+    const struct dg_batch_policy policy = policy_of(&s->app.config);
+    int rc = dg_status_open(&s->app, &s->app.status, err);
     if (rc == DG_OK)
         rc = dg_certificate_open(&s->app, err);
     if (rc == DG_OK)
-        rc = open_http(s, err);
+        rc = dg_service_open_http(s, err);
     if (rc == DG_OK)
-        rc = dg_models_load(s->app.models, c->models, NULL, err);
+        rc = dg_models_load(s->app.models, s->app.config.models, NULL, err);
     if (rc == DG_OK)
-        rc = open_workers(s, dg_models_workers(&models), &queue.policy, err);
+        rc = open_workers(s, dg_models_workers(models), &policy, err);
+    return rc;
+}
+
+int dg_service_open(struct dg_service *s, struct dg_error *err)
+{
+    struct dg_server_config *c = &s->app.config;
+    struct dg_models_options models = dg_models_options_of(c);
+    uint64_t t0 = dg_clock_ns();
+    int rc = open_process(s, &models, err);
+    if (rc == DG_OK)
+        rc = open_schedule(s, err);
+    if (rc == DG_OK)
+        rc = open_models(s, &models, err);
+    if (rc == DG_OK)
+        rc = open_stores(s, err);
+    if (rc == DG_OK)
+        rc = open_doors(s, &models, err);
     if (rc != DG_OK)
         return rc;
     if (dg_server_config_origin(c, "pivot") != DG_FROM_DEFAULT &&
@@ -342,7 +307,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
 void dg_service_apply(struct dg_service *s)
 {
     const struct dg_server_config *c = &s->app.config;
-    const struct dg_http_limits http = http_limits(c);
+    const struct dg_http_limits http = dg_service_http_limits(c);
     const double seconds = (double)c->max_queue_ms / 1e3;
     dg_http_set_limits(s->http, &http);
     dg_queue_set_bound(s->app.queue, (size_t)c->max_queue_tokens, seconds);

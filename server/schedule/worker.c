@@ -181,7 +181,9 @@ static void *work(void *arg)
     if (w->nice > 0)
         setpriority(PRIO_PROCESS, (id_t)gettid(), w->nice);
     while (await(w)) {
+        /* First, so that no row is computed for those whose request has ended. */
         dg_worker_drop_over(w);
+        /* One step of each model in turn: none waits for another's sentences to finish. */
         ref_models(w);
         for (size_t i = 0; i < w->n_models; i++) {
             step(w, w->models[i]);
@@ -212,6 +214,7 @@ int dg_workers_open(
         }
         if (!w || number != 0) {
             free(w);
+            /* Those that run already would wait for sentences for ever. */
             dg_queue_stop(o->queue);
             dg_workers_close(all);
             return dg_error_set(
