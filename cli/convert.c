@@ -70,8 +70,9 @@ static const struct dg_field marian_only[] = {
         .help = "LayerNorm's epsilon (default: 1e-6 for marian, 1e-5 for halves)"},
 };
 
-static int convert_marian(struct convert *c)
+static int convert_marian(struct convert *c, const char *none)
 {
+    (void)none;
     struct dg_convert_marian *m = &c->marian;
     struct dg_error err = {0};
     if (!m->model || !c->vocabs.n || !m->source_lang || !m->target_lang)
@@ -84,16 +85,17 @@ static int convert_marian(struct convert *c)
     return dg_convert_marian(m, &err) ? dg_cli_fail("convert", &err) : 0;
 }
 
-static int convert_bergamot(const struct convert *c, const char *dir)
+static int convert_bergamot(struct convert *c, const char *dir)
 {
     struct dg_error err = {0};
     return dg_convert_bergamot(dir, &c->marian, &err) ? dg_cli_fail("convert", &err) : 0;
 }
 
-static int convert_ctranslate2(const struct convert *c, const char *path, bool argos)
+/* Options of a CTranslate2 model at path, which an Argos package has inside. */
+static struct dg_convert_ctranslate2 ctranslate2_of(const struct convert *c, const char *path)
 {
     const struct dg_convert_marian *m = &c->marian;
-    const struct dg_convert_ctranslate2 o = {.dir = path,
+    return (struct dg_convert_ctranslate2){.dir = path,
         .source_spm = c->spms.items[0],
         .target_spm = c->spms.n == 2 ? c->spms.items[1] : NULL,
         .source_lang = m->source_lang,
@@ -103,12 +105,23 @@ static int convert_ctranslate2(const struct convert *c, const char *path, bool a
         .licence = m->licence,
         .type = m->type,
         .keep_int8 = m->keep_int8};
-    struct dg_error err = {0};
-    int rc = argos ? dg_convert_argos(path, &o, &err) : dg_convert_ctranslate2(&o, &err);
-    return rc ? dg_cli_fail("convert", &err) : 0;
 }
 
-static int convert_huggingface(const struct convert *c, const char *dir)
+static int convert_ctranslate2(struct convert *c, const char *dir)
+{
+    const struct dg_convert_ctranslate2 o = ctranslate2_of(c, dir);
+    struct dg_error err = {0};
+    return dg_convert_ctranslate2(&o, &err) ? dg_cli_fail("convert", &err) : 0;
+}
+
+static int convert_argos(struct convert *c, const char *file)
+{
+    const struct dg_convert_ctranslate2 o = ctranslate2_of(c, file);
+    struct dg_error err = {0};
+    return dg_convert_argos(file, &o, &err) ? dg_cli_fail("convert", &err) : 0;
+}
+
+static int convert_huggingface(struct convert *c, const char *dir)
 {
     const struct dg_convert_marian *m = &c->marian;
     const struct dg_convert_huggingface o = {.dir = dir,
@@ -122,6 +135,71 @@ static int convert_huggingface(const struct convert *c, const char *dir)
     return dg_convert_huggingface(&o, &err) ? dg_cli_fail("convert", &err) : 0;
 }
 
+/* The kinds of model: what converts one, and the options of `marian_only` that it has. */
+static const struct kind {
+    const char *name;
+    int (*convert)(struct convert *c, const char *path);
+    /* words after the kind, and what they are */
+    int n_words;
+    const char *words;
+    /* a bit each row */
+    unsigned options;
+} kinds[] = {
+    {"marian", convert_marian, 0, "no directory, but --model and --vocab", ~0U},
+    {"bergamot", convert_bergamot, 1, "one directory", 1U << SCALES_ROW},
+    {"ctranslate2", convert_ctranslate2, 1, "one directory", 1U << SPM_ROW},
+    {"argos", convert_argos, 1, "one file", 0},
+    {"huggingface", convert_huggingface, 1, "one directory", 0},
+};
+
+/* The kind that is meant, with as many words as it takes and no option of another kind; NULL and
+ * the exit status otherwise. */
+static const struct kind *kind_of(const char *name, int n, const unsigned char given[], int *status)
+{
+    const struct kind *k = kinds;
+    while (k < kinds + DG_FIELD_COUNT(kinds) && strcmp(name, k->name))
+        k++;
+    if (k == kinds + DG_FIELD_COUNT(kinds)) {
+        *status = dg_command_refuse("dragoman convert",
+            "the kind of model is needed: marian, bergamot, ctranslate2, argos or huggingface");
+        return NULL;
+    }
+    if (n != 1 + k->n_words) {
+        *status = dg_command_refuse("dragoman convert", "%s takes %s", name, k->words);
+        return NULL;
+    }
+    char option[64];
+    for (size_t i = 0; i < DG_FIELD_COUNT(marian_only); i++)
+        if (given[i] != DG_FROM_DEFAULT && !(k->options & 1U << i)) {
+            *status =
+                dg_command_refuse("dragoman convert", "%s is for Marian's own files, not for %s",
+                    dg_field_option(&marian_only[i], option), name);
+            return NULL;
+        }
+    return k;
+}
+
+static const char usage[] =
+    "usage: dragoman convert marian --model M.npz|M.bin --vocab SRC [--vocab TGT]\n"
+    "           [--spm SRC.spm [--spm TGT.spm]] [--shortlist LEX.bin] --source-lang CODE\n"
+    "           --target-lang CODE --out DIR [options]\n"
+    "       dragoman convert bergamot DIR --out BUNDLE [options]\n"
+    "       dragoman convert ctranslate2 DIR [--spm SRC.spm [--spm TGT.spm]] --source-lang CODE\n"
+    "           --target-lang CODE --out BUNDLE [options]\n"
+    "       dragoman convert argos FILE.argosmodel --out BUNDLE [options]\n"
+    "       dragoman convert huggingface DIR --out BUNDLE [options]\n";
+
+static const char after[] =
+    "bergamot: DIR is a student as Firefox, Bergamot or translateLocally has it, unpacked: an "
+    "int8 model\n(.bin), SentencePiece vocabularies, a lexical shortlist, perhaps config*.yml; "
+    "languages that are not\ngiven come from names such as model.ende.bin.\n\n"
+    "huggingface: DIR is a MarianMT model (such as OPUS-MT) with config.json, "
+    "model.safetensors\nor pytorch_model.bin (whole or in shards; nothing of a pickle is "
+    "run), vocab.json, source.spm and\ntarget.spm; languages that are not given come from "
+    "tokenizer_config.json and, for models of many\ntarget languages, from the tags in the "
+    "vocabulary (>>deu<< is called de). M2M-100\nand NLLB-200 come with "
+    "sentencepiece.bpe.model; languages that are not given are all of them.\n";
+
 int dg_cli_convert(int argc, char **argv)
 {
     struct convert c = {.vocabs.n = 0};
@@ -129,25 +207,8 @@ int dg_cli_convert(int argc, char **argv)
     const struct dg_fields groups[] = {{both, DG_FIELD_COUNT(both), &c, given_both, NULL},
         {marian_only, DG_FIELD_COUNT(marian_only), &c, given, "marian:"}};
     const struct dg_command command = {.name = "dragoman convert",
-        .usage =
-            "usage: dragoman convert marian --model M.npz|M.bin --vocab SRC [--vocab TGT]\n"
-            "           [--spm SRC.spm [--spm TGT.spm]] [--shortlist LEX.bin] --source-lang CODE\n"
-            "           --target-lang CODE --out DIR [options]\n"
-            "       dragoman convert bergamot DIR --out BUNDLE [options]\n"
-            "       dragoman convert ctranslate2 DIR [--spm SRC.spm [--spm TGT.spm]] --source-lang CODE\n"
-            "           --target-lang CODE --out BUNDLE [options]\n"
-            "       dragoman convert argos FILE.argosmodel --out BUNDLE [options]\n"
-            "       dragoman convert huggingface DIR --out BUNDLE [options]\n",
-        .after =
-            "bergamot: DIR is a student as Firefox, Bergamot or translateLocally has it, unpacked: an "
-            "int8 model\n(.bin), SentencePiece vocabularies, a lexical shortlist, perhaps config*.yml; "
-            "languages that are not\ngiven come from names such as model.ende.bin.\n\n"
-            "huggingface: DIR is a MarianMT model (such as OPUS-MT) with config.json, "
-            "model.safetensors\nor pytorch_model.bin (whole or in shards; nothing of a pickle is "
-            "run), vocab.json, source.spm and\ntarget.spm; languages that are not given come from "
-            "tokenizer_config.json and, for models of many\ntarget languages, from the tags in the "
-            "vocabulary (>>deu<< is called de). M2M-100\nand NLLB-200 come with "
-            "sentencepiece.bpe.model; languages that are not given are all of them.\n",
+        .usage = usage,
+        .after = after,
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups),
         .min_words = 1,
@@ -162,28 +223,10 @@ int dg_cli_convert(int argc, char **argv)
         return status;
     c.marian.input_scales = c.scales == 1;
     c.marian.keep_int8 = given_both[TYPE_ROW] == DG_FROM_DEFAULT && !c.marian.input_scales;
-    const char *kind = argv[1];
-    const bool marian = !strcmp(kind, "marian"), bergamot = !strcmp(kind, "bergamot"),
-               ct2 = !strcmp(kind, "ctranslate2"), argos = !strcmp(kind, "argos"),
-               hf = !strcmp(kind, "huggingface");
-    if (!marian && !bergamot && !ct2 && !argos && !hf)
-        return dg_command_refuse("dragoman convert",
-            "the kind of model is needed: marian, bergamot, ctranslate2, argos or huggingface");
-    if (n != (marian ? 1 : 2))
-        return dg_command_refuse("dragoman convert", "%s takes %s", kind,
-            marian  ? "no directory, but --model and --vocab"
-            : argos ? "one file"
-                    : "one directory");
-    char option[64];
-    for (size_t i = 0; i < DG_FIELD_COUNT(given); i++)
-        if (given[i] != DG_FROM_DEFAULT && !marian && !(bergamot && i == SCALES_ROW) &&
-            !(ct2 && i == SPM_ROW))
-            return dg_command_refuse("dragoman convert", "%s is for Marian's own files, not for %s",
-                dg_field_option(&marian_only[i], option), kind);
-    rc = marian     ? convert_marian(&c)
-         : bergamot ? convert_bergamot(&c, argv[2])
-         : hf       ? convert_huggingface(&c, argv[2])
-                    : convert_ctranslate2(&c, argv[2], argos);
+    const struct kind *kind = kind_of(argv[1], n, given, &status);
+    if (!kind)
+        return status;
+    rc = kind->convert(&c, n > 1 ? argv[2] : NULL);
     if (!rc && dg_check_write(c.marian.out, &err))
         rc = dg_cli_fail("convert", &err);
     if (!rc)
