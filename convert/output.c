@@ -87,7 +87,7 @@ static int write_sides(const struct dg_convert_bundle *b, struct dg_error *err)
     return rc;
 }
 
-int dg_convert_write(const struct dg_convert_bundle *b, struct dg_error *err)
+int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *err)
 {
     int rc = dg_bundle_begin(b->out, err);
     if (!rc)
@@ -99,7 +99,7 @@ int dg_convert_write(const struct dg_convert_bundle *b, struct dg_error *err)
     return rc ? rc : dg_bundle_seal(b->out, b->manifest, err);
 }
 
-int dg_convert_check_spm(const char *path, struct dg_error *err)
+int dg_convert_output_check_spm(const char *path, struct dg_error *err)
 {
     struct dg_spm *spm = NULL;
     int rc = dg_spm_open(path, &spm, err);
@@ -107,7 +107,7 @@ int dg_convert_check_spm(const char *path, struct dg_error *err)
     return rc;
 }
 
-struct dg_json *dg_convert_manifest(
+struct dg_json *dg_convert_output_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err)
 {
     struct dg_json *m = dg_json_new_object();
@@ -125,7 +125,7 @@ struct dg_json *dg_convert_manifest(
     return NULL;
 }
 
-int dg_convert_manifest_origin(struct dg_json *m, const char *from, struct dg_error *err)
+int dg_convert_output_origin(struct dg_json *m, const char *from, struct dg_error *err)
 {
     struct dg_json *origin = dg_json_new_object();
     int rc = dg_json_set_string(origin, "converted_from", from);
@@ -134,7 +134,7 @@ int dg_convert_manifest_origin(struct dg_json *m, const char *from, struct dg_er
               : 0;
 }
 
-int dg_convert_manifest_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
+int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
     const char *from, struct dg_error *err)
 {
     struct dg_json *pair = dg_json_new_array();
@@ -143,5 +143,5 @@ int dg_convert_manifest_pair(struct dg_json *m, const char *source_lang, const c
     rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
     if (rc)
         return dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8");
-    return from ? dg_convert_manifest_origin(m, from, err) : 0;
+    return from ? dg_convert_output_origin(m, from, err) : 0;
 }

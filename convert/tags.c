@@ -55,7 +55,7 @@ static int write_tagged(const struct dg_convert_vocab *v, const char *source, co
                 find_tag(v, NULL), (int)(n < 60 ? n : 60), p);
         else if (dg_json_get(tags, code))
             rc = dg_error_field(err, DG_EINVAL, "target_lang", "--target-lang has %s twice", code);
-        else if (!(rc = dg_convert_manifest_pair(manifest, source, code, NULL, err)) &&
+        else if (!(rc = dg_convert_output_pair(manifest, source, code, NULL, err)) &&
                  dg_json_set_string(tags, code, tag))
             rc = NO_MEMORY(err);
     }
@@ -71,11 +71,11 @@ int dg_convert_tags_write(const struct dg_convert_vocab *v, const char *source, 
 {
     if (find_tag(v, NULL)) {
         int rc = write_tagged(v, source, targets, manifest, err);
-        return rc ? rc : dg_convert_manifest_origin(manifest, from, err);
+        return rc ? rc : dg_convert_output_origin(manifest, from, err);
     }
     if (strchr(targets, ','))
         return dg_error_field(err, DG_EINVAL, "target_lang",
             "--target-lang is \"%.60s\", but the model has no tags of languages: one is expected",
             targets);
-    return dg_convert_manifest_pair(manifest, source, targets, from, err);
+    return dg_convert_output_pair(manifest, source, targets, from, err);
 }

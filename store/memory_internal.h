@@ -1,4 +1,5 @@
-/* What memory.c (collections) and memory_pairs.c (their pairs) share. */
+/* What memory.c (collections) and memory_pairs.c (their pairs) share. One thread at a time for each
+ * open file, as memory.h. */
 #ifndef DG_STORE_MEMORY_INTERNAL_H
 #define DG_STORE_MEMORY_INTERNAL_H
 

@@ -138,9 +138,9 @@ static int read_config(struct job *j, struct dg_error *err)
             j->settings, "config.json", "layer_norm_epsilon", 1e-12, 0.1, &eps, err);
     c->norm_eps = (float)eps;
     if (!rc && j->o->source_spm)
-        rc = dg_convert_check_spm(j->o->source_spm, err);
+        rc = dg_convert_output_check_spm(j->o->source_spm, err);
     if (!rc && j->o->target_spm)
-        rc = dg_convert_check_spm(j->o->target_spm, err);
+        rc = dg_convert_output_check_spm(j->o->target_spm, err);
     return rc ? rc : dg_config_check(c, err);
 }
 
@@ -168,11 +168,11 @@ static int start_manifest(struct job *j, struct dg_error *err)
     const struct dg_convert_ctranslate2 *o = j->o;
     char name[80];
     snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
-    j->manifest = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
+    j->manifest = dg_convert_output_manifest(o->name ? o->name : name, o->licence, &j->config, err);
     if (!j->manifest)
         return DG_ENOMEM;
     int rc =
-        dg_convert_manifest_pair(j->manifest, o->source_lang, o->target_lang, "ctranslate2", err);
+        dg_convert_output_pair(j->manifest, o->source_lang, o->target_lang, "ctranslate2", err);
     return rc ? rc : write_prefix(j, err);
 }
 
@@ -192,7 +192,7 @@ static int write_bundle(struct job *j, struct dg_error *err)
             &j->target},
         .job = j,
         .add_tensors = add_tensors};
-    return dg_convert_write(&b, err);
+    return dg_convert_output_write(&b, err);
 }
 
 int dg_convert_ctranslate2(const struct dg_convert_ctranslate2 *o, struct dg_error *err)

@@ -64,8 +64,8 @@ static int find_spms(struct job *j, struct dg_error *err)
     j->target_spm = dg_file_join(j->o->dir, "target.spm");
     if (!j->source_spm || !j->target_spm)
         return dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    int rc = dg_convert_check_spm(j->source_spm, err);
-    return rc ? rc : dg_convert_check_spm(j->target_spm, err);
+    int rc = dg_convert_output_check_spm(j->source_spm, err);
+    return rc ? rc : dg_convert_output_check_spm(j->target_spm, err);
 }
 
 /* One SentencePiece model for both sides. */
@@ -79,7 +79,7 @@ static int read_multilingual(struct job *j, struct dg_error *err)
     j->target_spm = j->source_spm ? strdup(j->source_spm) : NULL;
     if (!j->target_spm)
         return dg_error_field(err, DG_EFORMAT, names[0], "%s has no %s", j->o->dir, names[0]);
-    int rc = dg_convert_check_spm(j->source_spm, err);
+    int rc = dg_convert_output_check_spm(j->source_spm, err);
     if (!rc)
         rc = dg_hf_multilingual_vocab(
             &j->options, j->o->dir, j->source_spm, c->source_vocab, &j->source, err);
@@ -145,7 +145,7 @@ static int start_manifest(struct job *j, struct dg_error *err)
 {
     char *name = NULL;
     int rc = j->o->name ? 0 : default_name(j->o->dir, &name, err);
-    if (!rc && !(j->manifest = dg_convert_manifest(
+    if (!rc && !(j->manifest = dg_convert_output_manifest(
                      name ? name : j->o->name, j->o->licence, &j->config, err)))
         rc = err ? err->code : DG_ENOMEM;
     if (!rc)
@@ -168,7 +168,7 @@ static int write_bundle(struct job *j, struct dg_error *err)
         .sides = {j->source_spm, j->target_spm, &j->source, &j->target},
         .job = j,
         .add_tensors = add_tensors};
-    return dg_convert_write(&b, err);
+    return dg_convert_output_write(&b, err);
 }
 
 static int check_arguments(const struct dg_convert_huggingface *o, struct dg_error *err)

@@ -88,9 +88,9 @@ static int read_vocabs(struct job *j, struct dg_error *err)
         return dg_error_field(err, DG_EINVAL, "spm", "only the %s side has a SentencePiece model",
             j->source_spm ? "source" : "target");
     if (j->source_spm)
-        rc = dg_convert_check_spm(j->source_spm, err);
+        rc = dg_convert_output_check_spm(j->source_spm, err);
     if (j->target_spm && !rc)
-        rc = dg_convert_check_spm(j->target_spm, err);
+        rc = dg_convert_output_check_spm(j->target_spm, err);
     return rc ? rc : read_ids(j, err);
 }
 
@@ -171,7 +171,7 @@ static int start_manifest(struct job *j, struct dg_error *err)
     snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
     for (char *comma = name; (comma = strchr(comma, ','));)
         *comma = '-';
-    j->manifest = dg_convert_manifest(o->name ? o->name : name, o->licence, &j->config, err);
+    j->manifest = dg_convert_output_manifest(o->name ? o->name : name, o->licence, &j->config, err);
     int rc = j->manifest ? dg_convert_tags_write(&j->source, o->source_lang, o->target_lang,
                                "marian", j->manifest, err)
                          : DG_ENOMEM;
@@ -195,7 +195,7 @@ static int write_bundle(struct job *j, struct dg_error *err)
         .job = j,
         .add_tensors = add_tensors,
         .add_files = add_shortlist};
-    return dg_convert_write(&b, err);
+    return dg_convert_output_write(&b, err);
 }
 
 static int check_arguments(const struct dg_convert_marian *o, struct dg_error *err)

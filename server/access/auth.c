@@ -119,7 +119,7 @@ enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsign
         v = DG_AUTH_EXPIRED;
     else if ((k->key.scopes & scope) == 0)
         v = DG_AUTH_SCOPE;
-    else if (!dg_bucket_take(&k->bucket, k->key.requests_per_minute, dg_clock_ns(), wait_s))
+    else if (!dg_quota_take(&k->bucket, k->key.requests_per_minute, dg_clock_ns(), wait_s))
         v = DG_AUTH_RATE;
     else
         used_on(k, day)->requests++;
@@ -193,7 +193,7 @@ size_t dg_auth_left(
     pthread_mutex_lock(&a->lock);
     const struct dg_key *k = &key->key;
     if (k->requests_per_minute > 0)
-        out[n++] = dg_bucket_left(&key->bucket, k->requests_per_minute, dg_clock_ns());
+        out[n++] = dg_quota_bucket_left(&key->bucket, k->requests_per_minute, dg_clock_ns());
     if (k->characters_per_day > 0) {
         const int64_t used = key->stored + used_on(key, day)->characters;
         out[n++] = (struct dg_quota_left){.name = "characters",

@@ -15,7 +15,8 @@ static double filled_at(const struct dg_bucket *b, double most, uint64_t now_ns)
     return filled > most ? most : filled; /* also when the limit was lowered */
 }
 
-struct dg_quota_left dg_bucket_left(const struct dg_bucket *b, int64_t per_minute, uint64_t now_ns)
+struct dg_quota_left dg_quota_bucket_left(
+    const struct dg_bucket *b, int64_t per_minute, uint64_t now_ns)
 {
     const double most = (double)per_minute, filled = filled_at(b, most, now_ns);
     return (struct dg_quota_left){.name = "requests",
@@ -25,7 +26,7 @@ struct dg_quota_left dg_bucket_left(const struct dg_bucket *b, int64_t per_minut
         .reset_s = (int64_t)ceil((most - filled) * 60 / most - 1e-6)};
 }
 
-bool dg_bucket_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int64_t *wait_s)
+bool dg_quota_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int64_t *wait_s)
 {
     double most = (double)per_minute;
     if (per_minute <= 0)

@@ -14,7 +14,7 @@ struct dg_bucket {
 };
 
 /* Take one request; false: none is left, and *wait_s says when there is. per_minute 0: no limit. */
-bool dg_bucket_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int64_t *wait_s);
+bool dg_quota_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int64_t *wait_s);
 
 /* A limit, and what is left of it. */
 struct dg_quota_left {
@@ -24,7 +24,8 @@ struct dg_quota_left {
     int64_t left;
     int64_t reset_s; /* until all of it is there again */
 };
-struct dg_quota_left dg_bucket_left(const struct dg_bucket *b, int64_t per_minute, uint64_t now_ns);
+struct dg_quota_left dg_quota_bucket_left(
+    const struct dg_bucket *b, int64_t per_minute, uint64_t now_ns);
 
 /* May n more be used when used of limit are? limit 0: always. */
 bool dg_quota_fits(int64_t used, int64_t n, int64_t limit);

@@ -64,7 +64,7 @@ bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t
     if (client == 0 || per_minute == 0)
         return true;
     pthread_mutex_lock(&r->lock);
-    bool taken = dg_bucket_take(&place_of(r, client)->bucket, per_minute, now_ns, wait_s);
+    bool taken = dg_quota_take(&place_of(r, client)->bucket, per_minute, now_ns, wait_s);
     pthread_mutex_unlock(&r->lock);
     return taken;
 }
@@ -75,7 +75,7 @@ bool dg_rates_left(struct dg_rates *r, uint64_t client, uint64_t now_ns, struct 
     if (client == 0 || per_minute == 0)
         return false;
     pthread_mutex_lock(&r->lock);
-    *out = dg_bucket_left(&place_of(r, client)->bucket, per_minute, now_ns);
+    *out = dg_quota_bucket_left(&place_of(r, client)->bucket, per_minute, now_ns);
     pthread_mutex_unlock(&r->lock);
     return true;
 }

@@ -17,16 +17,16 @@ static void a_bucket_starts_full_and_refills(void **state)
     int64_t wait = 0;
     (void)state;
     for (int i = 0; i < 6; i++)
-        assert_true(dg_bucket_take(&b, 6, 100 * S, &wait));
-    assert_false(dg_bucket_take(&b, 6, 100 * S, &wait));
+        assert_true(dg_quota_take(&b, 6, 100 * S, &wait));
+    assert_false(dg_quota_take(&b, 6, 100 * S, &wait));
     assert_int_equal(wait, 10); /* six a minute: one in ten seconds */
-    assert_false(dg_bucket_take(&b, 6, 107 * S, &wait));
+    assert_false(dg_quota_take(&b, 6, 107 * S, &wait));
     assert_int_equal(wait, 3);
-    assert_true(dg_bucket_take(&b, 6, 110 * S, &wait));
-    assert_false(dg_bucket_take(&b, 6, 110 * S, &wait));
+    assert_true(dg_quota_take(&b, 6, 110 * S, &wait));
+    assert_false(dg_quota_take(&b, 6, 110 * S, &wait));
     for (int i = 0; i < 6; i++) /* an hour gives no more than a minute's worth */
-        assert_true(dg_bucket_take(&b, 6, 3700 * S, &wait));
-    assert_false(dg_bucket_take(&b, 6, 3700 * S, &wait));
+        assert_true(dg_quota_take(&b, 6, 3700 * S, &wait));
+    assert_false(dg_quota_take(&b, 6, 3700 * S, &wait));
 }
 
 static void a_lowered_limit_counts_at_once(void **state)
@@ -34,11 +34,11 @@ static void a_lowered_limit_counts_at_once(void **state)
     struct dg_bucket b = {0};
     int64_t wait = 0;
     (void)state;
-    assert_true(dg_bucket_take(&b, 1000, S, &wait));
-    assert_true(dg_bucket_take(&b, 1, S, &wait));
-    assert_false(dg_bucket_take(&b, 1, S, &wait));
+    assert_true(dg_quota_take(&b, 1000, S, &wait));
+    assert_true(dg_quota_take(&b, 1, S, &wait));
+    assert_false(dg_quota_take(&b, 1, S, &wait));
     assert_int_equal(wait, 60);
-    assert_true(dg_bucket_take(&b, 0, S, &wait)); /* no limit */
+    assert_true(dg_quota_take(&b, 0, S, &wait)); /* no limit */
 }
 
 static void fast_rates_wait_a_second_at_least(void **state)
@@ -47,8 +47,8 @@ static void fast_rates_wait_a_second_at_least(void **state)
     int64_t wait = 0;
     (void)state;
     for (int i = 0; i < 6000; i++)
-        assert_true(dg_bucket_take(&b, 6000, S, &wait));
-    assert_false(dg_bucket_take(&b, 6000, S, &wait));
+        assert_true(dg_quota_take(&b, 6000, S, &wait));
+    assert_false(dg_quota_take(&b, 6000, S, &wait));
     assert_int_equal(wait, 1);
 }
 
