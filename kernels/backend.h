@@ -147,7 +147,8 @@ struct dg_attention {
     size_t n_segs;
     /* [.,H*Dk], [.,H*Dv] */
     struct dg_rows k, v;
-    /* optional output: softmax probabilities before dropout, ld unused */
+    /* optional output: softmax probabilities before dropout, each segment's [H,n_q,n_k] where it
+     * says (seg->probs); ld unused */
     struct dg_rows probs;
     /* on the probabilities, row_key per query row, element h*2048+key; or NULL */
     const struct dg_dropout *drop;

@@ -12,12 +12,12 @@
  * below.
  *   place    place 5: one hypothesis, last -1 (nothing yet), logprob 0, no positions
  *   begin    part {place 5, n_in 1, n_out 2, t 0, k 4}, slots {32}: row 0 writes position 0 there
- *   end      the best four of row 0: "Ein" -0.3, "Der" -1.5, </s> -4, "Die" -5. The first two live
- * on as rows 0 and 1; parents {0,0}, pieces {Ein, Der} begin    part {place 5, n_in 2, n_out 2, t
- * 1, k 4}, slots {33, 48}: before any of it was read end      row 0: "Hund" -2 ..., row 1: "Hund"
- * -0.5 ...: totals -2.3 and -2.0; the hypotheses change places, their slots become {32, 48} and
- * {32, 33}; parents {1,0} wait     the host gets the first step's candidates, comes to {0,0} as
- * well, and submits on
+ *   end      the best four of row 0: "Ein" -0.3, "Der" -1.5, </s> -4, "Die" -5. The first two
+ *            live on as rows 0 and 1; parents {0,0}, pieces {Ein, Der}
+ *   begin    part {place 5, n_in 2, n_out 2, t 1, k 4}, slots {33, 48}: before any of it was read
+ *   end      row 0: "Hund" -2 ..., row 1: "Hund" -0.5 ...: totals -2.3 and -2.0; the hypotheses
+ *            change places, their slots become {32, 48} and {32, 33}; parents {1,0}
+ *   wait     the host gets the first step's candidates, comes to {0,0} as well, and submits on
  *
  * Between `begin` and `end` ops take their lists from the step: dg_embed's ids and positions are
  * NULL, dg_attention.of says which of the step's pieces are meant. At most two steps are submitted

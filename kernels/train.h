@@ -25,7 +25,8 @@ struct dg_linear_grad {
     /* dx += instead of dx = */
     bool dx_add;
     /* x came out of a ReLU without dropout, and dx is to be the gradient before it; not with
-     * dx_add. mask: as that layer's linear left it, or none. */
+     * dx_add. mask [M,K]: as that layer's linear left it, or
+     * none. */
     bool dx_relu;
     struct dg_rows mask;
     /* [N,K], [N] or NULL */

@@ -56,7 +56,8 @@ struct dg_bf16_exps {
     float from[2];
     /* [n up to the next multiple of 32] each, zero from n on; NULL: neither these nor pairs */
     uint16_t *rows[2];
-    /* as of dg_cpu_bf16.pair: pairs of the two rows, `apart` elements from block to block */
+    /* [n / 16][16][2] as of dg_cpu_bf16.pair: pairs of the two rows, `apart` elements from block to
+     * block */
     uint16_t *pairs;
     size_t apart;
     /* out: of e before it is rounded; the largest x + bias, unless one is no number */

@@ -17,7 +17,7 @@ struct dg_output_rows {
     struct dg_weight *bias;
     /* whose they are */
     struct dg_backend *be;
-    /* what they may look into: [n,D] and [n] as stored; [n] or NULL */
+    /* what they may look into: [n,D] and [n] as stored; scales [n] or NULL */
     void *rows, *biases;
     float *scales;
 };

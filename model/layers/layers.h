@@ -72,7 +72,10 @@ struct dg_cross_slots {
     struct dg_rows q;
     /* [R, H*Dk+H*Dv] of the packed memory; unused with a cache */
     struct dg_rows kv;
-    struct dg_rows probs, context, sub;
+    /* per segment [H,n_q,n_k], or none */
+    struct dg_rows probs;
+    /* [M, H*Dv]; [M, D]: the sublayer's output */
+    struct dg_rows context, sub;
     struct dg_norm_slots norm;
 };
 

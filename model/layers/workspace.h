@@ -9,6 +9,7 @@ enum { DG_WS_X, DG_WS_QKV, DG_WS_CONTEXT, DG_WS_SUB, DG_WS_HIDDEN, DG_WS_NORMED,
 
 struct dg_workspace {
     struct dg_backend *be;
+    /* [M,ld] each, ld the widest use of its rows; NULL: the model has none */
     struct dg_buf *bufs[DG_WS_COUNT];
     /* [M,D]: the residual stream */
     struct dg_rows x;

@@ -1,5 +1,19 @@
 /* The tape's run: both stacks forward through model/layers/layers.h, the loss, and both back, from
- * the last layer to the first. */
+ * the last layer to the first.
+ *
+ * Example: two encoder and two decoder layers, post-norm, S = 5 source and T = 6 target rows. dx is
+ * the gradient of the rows between two sublayers: scratch.dx [T,D] in the decoder, dmemory [S,D] in
+ * the encoder.
+ *
+ *   dg_loss_output   dx of the decoder's output, and the gradient of the output layer
+ *   decoder 1        ffn, cross, self: each adds to its own parameters and turns dx into the
+ *                    gradient of what it read; cross writes dmemory; the watch is told (1,1)
+ *   decoder 0        the same, but cross adds to dmemory; (1,0)
+ *   target's table   += dx, by the ids of the rows
+ *   encoder 1, 0     ffn, self; (0,1), (0,0)
+ *   source's table   += dx
+ *
+ * A layer's gradients are whole when the watch is told, so ranks can add them up meanwhile. */
 #include "model/train/loss.h"
 #include "model/train/sublayers.h"
 
@@ -9,6 +23,7 @@ static void tell(const struct dg_down *d, uint32_t layer)
 {
     const struct dg_tape_watch *w = d->watch;
     const bool pre = d->t->config.pre_norm;
+    /* Post-norm: all that a layer has is inside it. */
     if (w && !pre)
         w->layer_done(w->arg, d->side, layer);
     if (w && pre && layer + 1 < dg_down_layers(d))
@@ -38,6 +53,7 @@ static int decoder_layer_backward(const struct dg_down *d, uint32_t l,
     const struct dg_dec_slots *s = &t->dec[l];
     const bool ssru = t->config.decoder == DG_DECODER_SSRU;
     const struct dg_rows x = decoder_input(t, l);
+    /* Each sublayer read what the norm of the one before it gave. */
     dg_ffn_backward(d, l, &w->ffn, &g->ffn, s->cross.norm.y, &s->ffn);
     int rc = dg_cross_backward(
         d, l, &w->cross, &g->cross, ssru ? s->ssru.norm.y : s->self.norm.y, &s->cross, err);
@@ -45,6 +61,7 @@ static int decoder_layer_backward(const struct dg_down *d, uint32_t l,
         dg_ssru_backward(d, l, &w->ssru, &g->ssru, x, &s->ssru);
     else if (!rc)
         rc = dg_self_backward(d, l, &w->self, &g->self, x, &s->self, err);
+    /* A pre-norm stack begins with the first sublayer's norm, which read the embeddings. */
     if (!rc && t->config.pre_norm && l == 0)
         dg_begin_backward(d, ssru ? &w->ssru.norm : &w->self.norm,
             ssru ? &g->ssru.norm : &g->self.norm, &s->begin);
@@ -60,6 +77,7 @@ static int decoder_backward(
         rc = decoder_layer_backward(d, l, &w->dec[l], &g->dec[l], err);
         tell(d, l);
     }
+    /* Rows of the same id add to one row of the table, in order. */
     if (!rc)
         dg_embedding_backward(d, &t->target, w->tgt_embed, g->tgt_embed, g->tgt_pos);
     return rc;
@@ -92,12 +110,15 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
     const struct dg_weight *pos[2] = {w->src_pos, w->tgt_pos};
     if (t->sinusoids)
         pos[0] = pos[1] = t->sinusoids;
+    /* The encoder: source rows, [S,D]. */
     struct dg_pass pass = {t->train->be, c, drop ? &drops[0] : NULL, t->source.M};
     struct dg_segs segs = {.segs = t->source.self, .n = t->n};
     dg_embedding_forward(
         &pass, 0, w->src_embed, pos[0], t->source.ids, t->source.pos, t->source.embed);
     *memory = dg_encoder_forward(&pass, w, &segs, t->source.embed, t->enc, 1);
 
+    /* The decoder: target rows, [T,D]. No cache: keys and values of the whole memory are made anew
+     * in each layer, and backward reads them. */
     struct dg_context context = {.self = {.segs = t->target.self, .n = t->n},
         .cross = {.segs = t->cross, .n = t->n},
         .memory = *memory,
@@ -131,19 +152,23 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     int rc = guided ? check_guide(t, o->guide, err) : 0;
     if (!rc)
         rc = dg_tape_load(t, pairs, err);
+    /* A rank whose share of the batch is empty adds nothing. */
     if (rc || !pairs->n)
         return rc;
+    /* Masks are drawn from seed, update, site and sentence: a resumed run drops the same ones. */
     uint32_t key = dg_dropout_hash(
         dg_dropout_hash((uint32_t)o->seed, (uint32_t)(o->seed >> 32)), (uint32_t)o->step);
     struct dg_dropouts drops[2] = {
         {o->dropout, o->attention_dropout, o->act_dropout, key, t->source.row_key},
         {o->dropout, o->attention_dropout, o->act_dropout, key, t->target.row_key}};
+    /* Validation has no gradients, and drops nothing. */
     const bool drop = grads && (o->dropout > 0 || o->attention_dropout > 0 || o->act_dropout > 0);
     struct dg_rows memory, y;
     forward(t, w, drops, drop, &memory, &y);
     rc = dg_loss_output(t, w, grads, o, y, sums, err);
     if (rc || !grads)
         return rc;
+    /* Down the decoder, from what the loss left in scratch.dx. */
     struct dg_guide guide = {.links = pairs->links, .first = pairs->first_link, .sums = sums};
     struct dg_down down = {.t = t,
         .watch = o->watch,
@@ -162,6 +187,7 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     }
     if ((rc = decoder_backward(&down, w, grads, err)))
         return rc;
+    /* Down the encoder: its output's gradient is the sum that all cross-attentions left. */
     const struct dg_down up = {.t = t,
         .watch = o->watch,
         .drop = drop ? &drops[0] : NULL,

@@ -1,3 +1,12 @@
+/* Each function is a forward of layers/ read from its end to its beginning: the norm, then the
+ * products, each of which takes the gradient of its output and leaves that of its input.
+ *
+ * Example: a post-norm feed-forward, y = norm(x + w2 relu(w1 x)). dx holds dy[M,D] at first.
+ *
+ *   norm_backward   dsub[M,D]: the gradient of the sublayer's output; dx: that of the residual
+ *   w2              dhidden[M,F] = dsub w2, 0 where relu gave 0; dw2 += dsub^T hidden
+ *   w1              dx += dhidden w1, as the residual and the sublayer both read x;
+ *                   dw1 += dhidden^T x */
 #include "model/train/sublayers.h"
 
 static const struct dg_dropout *dropout(
@@ -37,7 +46,8 @@ static void norm_backward(const struct dg_down *d, const struct dg_norm_params *
         .dr = pre ? d->dstream : d->dx,
         .dgain = g->gain,
         .dbias = g->bias,
-        /* nothing but its norm reads the stream at a stack's end */
+        /* The sum went on as the stream, whose gradient comes in here; at a stack's end nothing but
+         * the norm reads it. */
         .dsum = pre && !last ? d->dstream : (struct dg_rows){0}};
     d->t->train->ops->add_norm_backward(d->t->train, &grad, d->M, d->t->config.D);
 }
@@ -81,6 +91,7 @@ void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ff
     /* ReLU's backward ends the outer product, where nothing comes between. */
     const bool relu = inner.act == DG_ACT_RELU && !inner.drop;
     norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_FFN);
+    /* dhidden = dsub w2, and with ReLU the gradient before it in the same walk. */
     linear_backward(d, w->w2,
         (struct dg_linear_grad){.x = s->hidden,
             .dy = b->dsub,
@@ -91,7 +102,8 @@ void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ff
             .dbias = g->b2},
         d->M);
     if (relu)
-        inner.act = DG_ACT_NONE;
+        inner.act = DG_ACT_NONE; /* done above */
+    /* In a post-norm model dx has the residual's share already: add. */
     struct dg_linear_grad grad = {.op = &inner,
         .x = x,
         .y = s->hidden,
@@ -143,10 +155,12 @@ int dg_self_backward(const struct dg_down *d, uint32_t layer, const struct dg_se
     struct dg_tape_scratch *b = &d->t->scratch;
     const size_t hdk = (size_t)d->t->config.H * d->t->config.Dk;
     norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_SELF);
+    /* The output projection: dsub[M,D] -> dcontext[M,H*Dv]. */
     linear_backward(d, w->out_w,
         (struct dg_linear_grad){
             .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
         d->M);
+    /* Queries, keys and values are columns of one product's rows, and so are their gradients. */
     struct attend a = {.segs = d->side ? d->t->target.self : d->t->source.self,
         .q = s->qkv,
         .k = column(s->qkv, hdk),
@@ -157,6 +171,7 @@ int dg_self_backward(const struct dg_down *d, uint32_t layer, const struct dg_se
         .dv = column(b->dqkv, 2 * hdk),
         .site = DG_SITE_SELF_PROBS};
     int rc = attend_backward(d, layer, &a, err);
+    /* One product takes all three down: dqkv[M,2*H*Dk+H*Dv] -> dx[M,D]. */
     if (!rc)
         linear_backward(d, w->qkv_w,
             (struct dg_linear_grad){.x = x,
@@ -174,6 +189,7 @@ void dg_ssru_backward(const struct dg_down *d, uint32_t layer, const struct dg_s
 {
     struct dg_tape *t = d->t;
     norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_SELF);
+    /* dz[M,2D] of candidate and forget gate, from a sentence's last position to its first. */
     struct dg_ssru op = {.segs = t->target.self, .n_segs = t->n};
     struct dg_ssru_grad grad = {.op = &op, .z = s->z, .dy = t->scratch.dsub, .dz = t->scratch.dqkv};
     t->train->ops->ssru_backward(t->train, &grad, t->config.D);
@@ -199,6 +215,7 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
         (struct dg_linear_grad){
             .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
         d->M);
+    /* Queries are the target's rows, keys and values the source's: two gradients, two ways on. */
     struct attend a = {.segs = t->cross,
         .q = s->q,
         .k = s->kv,
@@ -220,7 +237,7 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
             .dw = g->q_w,
             .dbias = g->q_b},
         d->M);
-    /* The last layer comes first and writes, the others add. */
+    /* dmemory[S,D] is of all layers: the last one comes first and writes, the others add. */
     linear_backward(d, w->kv_w,
         (struct dg_linear_grad){.x = d->memory,
             .dy = b->dkv,

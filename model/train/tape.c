@@ -3,13 +3,18 @@
  * with no buffers yet it says how large they must be. Sentences are packed, so a segment per
  * sentence says which rows belong together, and where its attention probabilities go.
  *
- * Example: two pairs of 3 and 2 source tokens, 2 and 4 target tokens, </s> counted; labels a </s>
- * and b c d </s>. measure  S = 5 rows, T = 6 rows; n_q x n_k: source 9 + 4, target 4 + 16, cross
- * 2x3 + 4x2 fill     source rows 0 1 2 | 3 4 at positions 0 1 2 | 0 1 target rows 0 1 | 2 3 4 5
- * read <start> a | <start> b c d: each row sees the label before its own cross segments: queries
- * 0..1 over keys 0..2, probabilities from 0 on; queries 2..5 over keys 3..4, probabilities from H x
- * 6 on lay_out  gradients (one set serves all layers), both embeddings, then for every layer its
- * qkv, probabilities, context and norm: forward fills them, backward reads them */
+ * Example: two pairs, of 3 and 2 source tokens and 2 and 4 target tokens, </s> counted; the labels
+ * are a </s> and b c d </s>.
+ *
+ *   measure   S = 5 rows, T = 6 rows; n_q x n_k: source 9 + 4, target 4 + 16, cross 2x3 + 4x2.
+ *
+ *   fill      source rows 0 1 2 | 3 4 are at positions 0 1 2 | 0 1;
+ *             target rows 0 1 | 2 3 4 5 read <start> a | <start> b c d, the label before theirs;
+ *             cross segments: queries 0..1 over keys 0..2, their probabilities from 0 on,
+ *             and queries 2..5 over keys 3..4, from H x 6 on.
+ *
+ *   lay out   gradients (one set serves all layers), both embeddings, then for every layer its qkv,
+ *             probabilities, context and norm: forward fills them, backward reads them. */
 #include "model/train/tape_internal.h"
 
 #include <stdlib.h>
@@ -129,6 +134,7 @@ static int measure(const struct dg_tape *t, const struct dg_micro_batch *p, stru
             return dg_error_set(err, DG_ELIMIT,
                 "a pair of %zu and %zu pieces does not fit 1 to %u positions", s, q,
                 t->max_positions);
+        /* Rows add up; what attention looks at grows with the square of a sentence's length. */
         n->S += s;
         n->T += q;
         n->self_s += s * s;
@@ -194,6 +200,7 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
     const size_t H = t->config.H;
     size_t s = 0, q = 0, self_s = 0, self_t = 0, cross = 0;
     for (size_t i = 0; i < p->n; i++) {
+        /* s and q are the first rows of pair i, the others where its probabilities begin. */
         uint32_t ns = p->source_len[i], nt = p->target_len[i];
         /* Keyed by the sentence's number in the whole training set: whatever batch, rank or thread
          * it is in, the same elements drop out. */
@@ -246,6 +253,7 @@ int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct d
         return rc;
     /* Twice: the buffers may move when they grow. */
     struct dg_tape_cursor need = dg_tape_lay_out(t, &n);
+    /* On an error the slots point into what is gone: the caller may load again, not run. */
     if ((rc = fit_buffers(t, &need, err)))
         return rc;
     dg_tape_lay_out(t, &n);

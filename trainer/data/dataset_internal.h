@@ -32,7 +32,7 @@ struct dg_dataset {
     uint64_t *first;             /* [n_shards + 1] index of each shard's first pair */
     size_t n_shards;
     struct dg_dataset_options o;
-    int32_t *source, *target; /* one sentence, before it is drawn */
+    int32_t *source, *target; /* [max_drawn] one sentence, before it is drawn */
     uint32_t max_drawn;       /* pieces of a side that is drawn */
     struct dg_sampling *draw; /* of the batch given last; NULL: nothing is drawn */
     uint64_t copies;          /* places of a pair in an epoch of this stage */

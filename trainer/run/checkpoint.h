@@ -23,7 +23,7 @@ struct dg_checkpoint_state {
     const struct dg_json *recipe; /* resolved */
 };
 
-/* Blocks of n floats each; ema may be NULL. */
+/* [n] each; ema may be NULL. */
 struct dg_checkpoint_blocks {
     size_t n;
     const float *params, *m, *v, *ema;

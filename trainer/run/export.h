@@ -16,7 +16,7 @@ struct dg_export {
     const char *prepared_dir; /* whose vocabularies go in */
     const struct dg_prepared *prepared;
     const struct dg_config *config;
-    const float *params;                    /* host memory, in the order of a parameter block */
+    const float *params;                    /* [n] host memory, in the order of a parameter block */
     bool full_precision;                    /* f32 whatever the recipe says: for validation */
     const struct dg_calibrated *calibrated; /* how it searches; NULL: as the recipe validates */
     const struct dg_json *training; /* the manifest's "training"; NULL: no model card either */

@@ -1,3 +1,17 @@
+/* The answer with its marks. places.c has said where each goes; here they become edits, changes of
+ * the answer, which are sorted and written in one walk.
+ *
+ * Example, that of places.c: "In der Shell starte make all." with P0 at bytes 20..28, P1 at 0..12
+ * and P2 at 7..12, P2 within P1.
+ *
+ *   place   marks            bytes     groups
+ *   P0      0 `make all`     20..28    REPLACES
+ *   P1      1 [ and 4 ](u)   0 and 12  OPENS, CLOSES
+ *   P2      2 * and 3 *      7 and 12  OPENS, CLOSES
+ *
+ * Sorted by byte, then group, then mark: 1 at 0, 2 at 7, 3 and 4 at 12, 0 at 20. Marks are numbered
+ * as the text has them, so what closes at one byte closes from the inside out, and what opens there
+ * opens from the outside in. */
 #include "translate/layout/decorate.h"
 
 #include "translate/layout/places.h"
@@ -87,7 +101,8 @@ static void settle(struct work *w, const struct dg_place *p)
         if (mark->kind == DG_MARK_BREAK)
             continue; /* its space is among the words; it goes where add_breaks says */
         add_edit(w, end, end, i, wide ? CLOSES : ALONE);
-        /* The source's own text between its marks; a space parts it from the answer. */
+        /* The source's own text between its marks; a space parts it from the answer. All are at one
+         * byte: in_order keeps them by their marks. */
         struct edit *e = &w->edits[w->n_edits - 1];
         e->text = i > p->open ? d->text + from : " ";
         e->text_len = i > p->open ? mark->at - from : end > 0;
@@ -114,6 +129,8 @@ static void make_edits(struct work *w)
     for (size_t i = 0; i < w->places.n; i++) {
         const struct dg_place *p = &w->places.list[i];
         w->first_edit[i] = w->n_edits;
+        /* Places are in the order of their marks: what a lost one holds comes next, and went with
+         * it. */
         if (p->open < lost_until)
             continue;
         if (p->lost) {
@@ -226,6 +243,7 @@ static void add_escapes_of(struct work *w, size_t i)
     size_t rank, escaped, said = 0, n = count_shown(d, i, &rank, &escaped);
     for (size_t at = 0; at + m->len <= d->answer_len; at++)
         said += !w->replaced[at] && memcmp(d->answer + at, d->text + m->at, m->len) == 0;
+    /* said != n: the model wrote another number of them, and no rank says which is which. */
     bool all = said != n && (escaped == n || ispunct((unsigned char)d->text[m->at]));
     /* Where all are escaped, the first escape of these letters does it for the others. */
     if ((said != n && !all) || (all && !is_first(d, i)))

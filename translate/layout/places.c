@@ -10,11 +10,11 @@
  *                   4..12; P1 [the *shell*](u), bytes 16..25; P2 *shell*, bytes 20..25, within P1.
  *  2. place_all     Protected spans first. The answer says the letters of P0, "make all", at bytes
  *                   20..28, so P0 has words 4 and 5, and they are replaced: nothing else begins or
- *                   ends there. Then P1: words 0, 1 and 2 came from "the" and "shell.", one run,
- * and so bytes 0..12. P2: word 2 came from "shell.", bytes 7..12; "." is no part of it, as it is
- * none of P2 in the source.
+ *                   ends there. Then P1: words 0, 1 and 2 came from "the" and "shell.", one
+ *                   run, and so bytes 0..12. P2: word 2 came from "shell.", bytes 7..12; "." is
+ *                   no part of it, as it is none of P2 in the source.
  *  3. nest          A pair holds what it held: P1 holds P2 already. Had "Shell" come first and
- * "der" last, P1 would have grown.
+ *                   "der" last, P1 would have grown.
  *  4. separate      Pairs beside one another must not overlap: there is one such pair here.
  *
  * decorate.c writes the marks at these bytes: [In der *Shell*](u) starte `make all`. */

@@ -30,7 +30,7 @@ struct dg_output_bf16 {
     /* All arrays below are parts of it. */
     char *memory;
     size_t bytes;
-    /* [ROWS,BLOCK] */
+    /* [ROWS,BLOCK] each */
     float *logits;
     uint16_t *exps;
     /* Weights of a block, for logits [BLOCK/16][depth/2][16][2] and for dx [D/16][BLOCK/2][16][2].
