@@ -9,8 +9,10 @@ struct dg_arena_block;
 
 struct dg_arena {
     struct dg_arena_block *head;
-    size_t used_bytes;  /* given out since the last reset */
-    size_t limit_bytes; /* 0 = none */
+    /* given out since the last reset */
+    size_t used_bytes;
+    /* 0 = none */
+    size_t limit_bytes;
 };
 
 void dg_arena_init(struct dg_arena *arena, size_t limit_bytes);

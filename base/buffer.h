@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 struct dg_buffer {
-    char *data; /* NULL while empty */
+    /* NULL while empty */
+    char *data;
     size_t len, cap;
     bool failed;
 };

@@ -4,8 +4,10 @@
 #define DG_BASE_CGROUP_H
 
 struct dg_cgroup {
-    double cpus;         /* may be a fraction; below 0: no limit */
-    double memory_bytes; /* the limit; below 0: none */
+    /* may be a fraction; below 0: no limit */
+    double cpus;
+    /* the limit; below 0: none */
+    double memory_bytes;
     /* before some group meets its limit, idle file pages not counted as used; below 0: none has
      * one */
     double memory_left;

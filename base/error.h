@@ -20,9 +20,12 @@ enum dg_code {
 };
 
 struct dg_error {
-    int code;          /* DG_OK or a negative DG_E* */
-    char field[64];    /* what was wrong: a request field, a tensor, a flag; "" when none */
-    char message[512]; /* a sentence with the values */
+    /* DG_OK or a negative DG_E* */
+    int code;
+    /* what was wrong: a request field, a tensor, a flag; "" when none */
+    char field[64];
+    /* a sentence with the values */
+    char message[512];
 };
 
 /* Start clean. */

@@ -22,8 +22,10 @@ struct thread {
     struct dg_executor *executor;
     pthread_t id;
     /* guarded by the executor's lock */
-    const struct dg_work *current; /* may be freed by now: an address to compare */
-    bool again;                    /* current was posted meanwhile, for again_ns (0: soon) */
+    /* may be freed by now: an address to compare */
+    const struct dg_work *current;
+    /* current was posted meanwhile, for again_ns (0: soon) */
+    bool again;
     uint64_t again_ns;
 };
 
@@ -35,7 +37,8 @@ struct dg_executor {
     /* guarded by lock */
     struct list ready, timed;
     uint32_t n_ready;
-    uint64_t look_ns; /* when the timer's thread wakes by itself */
+    /* when the timer's thread wakes by itself */
+    uint64_t look_ns;
     bool closed;
     uint32_t n_threads;
     struct thread threads[];

@@ -25,8 +25,10 @@ struct dg_work {
 
 struct dg_executor_options {
     uint32_t threads;
-    uint32_t max_ready; /* works that may wait for a thread; 0: any number */
-    int nice;           /* added to the threads' nice value; a thread that they start inherits it */
+    /* works that may wait for a thread; 0: any number */
+    uint32_t max_ready;
+    /* added to the threads' nice value; a thread that they start inherits it */
+    int nice;
 };
 
 int dg_executor_open(

@@ -90,7 +90,8 @@ enum dg_field_origin { DG_FROM_DEFAULT, DG_FROM_FILE, DG_FROM_ENVIRONMENT, DG_FR
 
 /* Rows and the struct they are about. */
 struct dg_fields {
-    const struct dg_field *rows; /* [n] */
+    /* [n] */
+    const struct dg_field *rows;
     size_t n;
     void *out;
     /* [n] where each value comes from (enum dg_field_origin), or NULL. */

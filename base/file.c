@@ -15,9 +15,11 @@
 
 struct dg_file_writer {
     int fd;
-    int code; /* of the first failure; every later call repeats it */
+    /* of the first failure; every later call repeats it */
+    int code;
     char *path, *tmp;
-    size_t used; /* bytes waiting in data */
+    /* bytes waiting in data */
+    size_t used;
     unsigned char data[WRITE_BUFFER_BYTES];
 };
 

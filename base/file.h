@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 struct dg_map {
-    const unsigned char *data; /* valid until unmapped; never NULL, even when size is 0 */
+    /* valid until unmapped; never NULL, even when size is 0 */
+    const unsigned char *data;
     size_t size;
-    bool loaded; /* into memory of our own */
+    /* into memory of our own */
+    bool loaded;
 };
 
 int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err);

@@ -21,8 +21,10 @@ static struct {
     /* guarded by lock */
     enum state state;
     char bytes[RING_BYTES];
-    size_t at, n; /* of the bytes that wait */
-    bool idle;    /* the thread sleeps until a line comes */
+    /* of the bytes that wait */
+    size_t at, n;
+    /* the thread sleeps until a line comes */
+    bool idle;
     uint64_t dropped, told;
     size_t (*tell)(char line[DG_LOG_LINE], uint64_t dropped);
 } ring = {.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -34,7 +34,8 @@ typedef void task_fn(void *arg, size_t i);
 
 struct worker {
     struct dg_pool *pool;
-    int index; /* the caller would be 0 */
+    /* the caller would be 0 */
+    int index;
     pthread_t id;
 };
 
@@ -43,24 +44,33 @@ struct dg_pool {
     /* The job; written by the caller only while nothing is left to claim. */
     _Atomic(task_fn *) task;
     _Atomic(void *) arg;
-    _Atomic size_t first; /* added to the claimed number */
+    /* added to the claimed number */
+    _Atomic size_t first;
 
-    _Alignas(LINE) _Atomic size_t pending; /* tasks of the job that are not finished */
+    /* tasks of the job that are not finished */
+    _Alignas(LINE) _Atomic size_t pending;
 
-    _Alignas(LINE) pthread_mutex_t mutex; /* for sleeping and waking only */
-    pthread_cond_t work, idle;            /* something to claim; pending fell to 0 */
-    _Atomic int sleepers;                 /* workers in or about to enter cond_wait(work) */
+    /* for sleeping and waking only */
+    _Alignas(LINE) pthread_mutex_t mutex;
+    /* something to claim; pending fell to 0 */
+    pthread_cond_t work, idle;
+    /* workers in or about to enter cond_wait(work) */
+    _Atomic int sleepers;
     _Atomic bool caller_sleeps;
     _Atomic bool stop;
 
-    int threads;       /* with the caller */
-    _Atomic int limit; /* of those that may work */
+    /* with the caller */
+    int threads;
+    /* of those that may work */
+    _Atomic int limit;
     uint64_t spin_ns;
-    struct worker *workers; /* [threads-1] */
+    /* [threads-1] */
+    struct worker *workers;
 
     /* The caller's alone. */
     int score;
-    unsigned alone, alone_length; /* runs that are still to be done alone; the next time */
+    /* runs that are still to be done alone; the next time */
+    unsigned alone, alone_length;
 };
 
 static uint32_t unclaimed(uint64_t state)

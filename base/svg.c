@@ -7,7 +7,8 @@
 
 struct colour {
     const char *on_white;
-    const char *on_dark; /* NULL: the same */
+    /* NULL: the same */
+    const char *on_dark;
 };
 
 /* Okabe and Ito's eight, then darker ones. */

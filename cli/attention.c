@@ -18,7 +18,8 @@ struct attention {
     const char *source, *target, *out, *heads;
     struct dg_attention_svg svg;
     enum dg_attention_kind kind;
-    int64_t layer; /* 0: not chosen */
+    /* 0: not chosen */
+    int64_t layer;
     struct dg_backend *be;
     struct dg_translator *translator;
     struct dg_attention_map map;

@@ -17,10 +17,13 @@ struct bench {
     struct dg_decode_options o;
     struct dg_session session;
     const char *path;
-    int throughput; /* 1; 0: latency */
+    /* 1; 0: latency */
+    int throughput;
     int64_t length, reps;
-    int64_t src_len, count; /* 0: not given */
-    char **sentences;       /* [n] tokens separated by spaces */
+    /* 0: not given */
+    int64_t src_len, count;
+    /* [n] tokens separated by spaces */
+    char **sentences;
     size_t n;
 };
 

@@ -14,7 +14,8 @@
 struct convert {
     struct dg_convert_marian marian;
     struct dg_field_list vocabs, spms;
-    unsigned scales; /* of `scales` below */
+    /* of `scales` below */
+    unsigned scales;
 };
 
 static const char *const types[] = {"f32", "f16", "bf16", NULL};

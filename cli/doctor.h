@@ -10,18 +10,25 @@ enum dg_finding_level { DG_FINDING_OK, DG_FINDING_WARN, DG_FINDING_FAIL };
 struct dg_finding {
     enum dg_finding_level level;
     char subject[32], message[512];
-    const char *advice; /* what to do, or NULL; static storage */
+    /* what to do, or NULL; static storage */
+    const char *advice;
 };
 
 struct dg_doctor {
-    const char *models, *host; /* models: a bundle or a directory of bundles */
-    const char *keys;          /* file of API keys, or NULL */
+    /* models: a bundle or a directory of bundles */
+    const char *models, *host;
+    /* file of API keys, or NULL */
+    const char *keys;
     uint32_t port;
-    int64_t connections;     /* that the server is to hold */
-    struct dg_finding *list; /* [n] of cap */
+    /* that the server is to hold */
+    int64_t connections;
+    /* [n] of cap */
+    struct dg_finding *list;
     size_t n, cap;
-    char installed[2048];   /* where `make install` put the bundles, when models were not named */
-    double bytes_available; /* memory this process may still take; set by dg_doctor_machine */
+    /* where `make install` put the bundles, when models were not named */
+    char installed[2048];
+    /* memory this process may still take; set by dg_doctor_machine */
+    double bytes_available;
 };
 
 /* Add a finding. Without memory for it the process ends: a doctor that forgets is of no use. */

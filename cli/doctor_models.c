@@ -24,7 +24,8 @@ static const char repair[] =
 struct patient {
     struct dg_backend *be;
     struct dg_translator *translator;
-    struct dg_engine *engine; /* only to know what one takes */
+    /* only to know what one takes */
+    struct dg_engine *engine;
     struct dg_runner *runner;
 };
 

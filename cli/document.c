@@ -12,7 +12,8 @@ struct run {
     struct dg_session *session;
     const struct dg_translate_options *options;
     const struct dg_extract *extract;
-    struct dg_extract_answer *answers; /* [n] malloc'd bytes */
+    /* [n] malloc'd bytes */
+    struct dg_extract_answer *answers;
     size_t n;
     bool progress;
 };

@@ -16,20 +16,25 @@
 
 /* What the twin's struct dg_weight pointers are. */
 struct pair {
-    struct dg_weight *own, *int8; /* int8 NULL: not quantised */
+    /* int8 NULL: not quantised */
+    struct dg_weight *own, *int8;
     size_t layer, N, K;
 };
 
 struct twin {
-    struct dg_backend base; /* first: a struct dg_backend * is a struct twin * */
+    /* first: a struct dg_backend * is a struct twin * */
+    struct dg_backend base;
     struct dg_ops ops;
     struct dg_backend *cpu;
     const struct dg_weights *quantised;
     struct dg_layer_errors *errors;
-    struct dg_buf *y8; /* [n_y8] int8's outputs */
-    float *host;       /* [2,n_y8] */
+    /* [n_y8] int8's outputs */
+    struct dg_buf *y8;
+    /* [2,n_y8] */
+    float *host;
     size_t n_y8;
-    bool failed; /* no memory in the middle of a step */
+    /* no memory in the middle of a step */
+    bool failed;
 };
 
 static struct twin *twin_of(struct dg_backend *be)

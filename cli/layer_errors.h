@@ -10,11 +10,13 @@
 
 struct dg_layer_error {
     char name[64];
-    double squared_error, squared; /* of the outputs: sums of (int8 - fp32)^2 and fp32^2 */
+    /* of the outputs: sums of (int8 - fp32)^2 and fp32^2 */
+    double squared_error, squared;
 };
 
 struct dg_layer_errors {
-    struct dg_layer_error *layers; /* [n], in the model's order */
+    /* [n], in the model's order */
+    struct dg_layer_error *layers;
     size_t n;
 };
 

@@ -16,7 +16,8 @@ static char standard_input[] = "-";
 static char *const only_standard_input[] = {standard_input};
 
 struct dg_lines {
-    char *const *paths; /* [n] */
+    /* [n] */
+    char *const *paths;
     size_t n, at;
     /* Of paths[at]; -1: it is not open yet. */
     int fd;

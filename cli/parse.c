@@ -18,9 +18,11 @@
 /* One sentence on its way. */
 struct sentence {
     struct dg_arena arena;
-    const char **words; /* [n_words] */
+    /* [n_words] */
+    const char **words;
     uint32_t n_words;
-    struct dg_job *job; /* NULL: there are no words */
+    /* NULL: there are no words */
+    struct dg_job *job;
 };
 
 struct parsing {

@@ -20,9 +20,11 @@ struct quantize {
     struct row {
         char name[64];
         size_t N, K;
-        double weights, outputs; /* relative errors; outputs < 0: not a matrix */
+        /* relative errors; outputs < 0: not a matrix */
+        double weights, outputs;
     } * rows;
-    size_t n, n_before; /* of rows; tensors that were s8 already */
+    /* of rows; tensors that were s8 already */
+    size_t n, n_before;
 };
 
 #define AT(member) DG_FIELD_AT(struct quantize, member)

@@ -14,11 +14,15 @@ struct dg_npz;
 enum dg_npy_type { DG_NPY_F32, DG_NPY_F16, DG_NPY_BYTE };
 
 struct dg_npy {
-    const char *name; /* without ".npy" */
+    /* without ".npy" */
+    const char *name;
     enum dg_npy_type type;
-    uint64_t shape[4]; /* slowest first */
-    size_t n_dims;     /* 0..4 */
-    uint64_t count;    /* elements, >= 1 */
+    /* slowest first */
+    uint64_t shape[4];
+    /* 0..4 */
+    size_t n_dims;
+    /* elements, >= 1 */
+    uint64_t count;
 };
 
 int dg_npz_open(struct dg_input in, struct dg_npz **out, struct dg_error *err);

@@ -10,7 +10,8 @@
 #include "weights/weights.h"
 
 struct dg_convert_sides {
-    const char *source_spm, *target_spm; /* paths; NULL: none */
+    /* paths; NULL: none */
+    const char *source_spm, *target_spm;
     const struct dg_convert_vocab *source, *target;
 };
 

@@ -17,9 +17,11 @@
 #define REFUSE(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
 
 struct dg_safetensors {
-    struct dg_map map; /* of a file; zeroed when the bytes are borrowed */
+    /* of a file; zeroed when the bytes are borrowed */
+    struct dg_map map;
     struct dg_arena arena;
-    struct dg_safetensor *tensors; /* [n] */
+    /* [n] */
+    struct dg_safetensor *tensors;
     size_t n;
 };
 

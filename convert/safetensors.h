@@ -15,11 +15,16 @@ struct dg_safetensors;
 
 struct dg_safetensor {
     const char *name;
-    enum dg_type type;         /* DG_F32, DG_F16 or DG_BF16 */
-    uint64_t shape[4];         /* slowest first */
-    size_t n_dims;             /* 0..4 */
-    uint64_t count;            /* elements, >= 1 */
-    const unsigned char *data; /* little-endian, of any alignment: dg_safetensors_read */
+    /* DG_F32, DG_F16 or DG_BF16 */
+    enum dg_type type;
+    /* slowest first */
+    uint64_t shape[4];
+    /* 0..4 */
+    size_t n_dims;
+    /* elements, >= 1 */
+    uint64_t count;
+    /* little-endian, of any alignment: dg_safetensors_read */
+    const unsigned char *data;
 };
 
 /* DG_EFORMAT or DG_EUNSUP names the tensor. */

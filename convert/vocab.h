@@ -11,7 +11,8 @@
 
 struct dg_convert_vocab {
     struct dg_arena arena;
-    const char **pieces; /* [size] */
+    /* [size] */
+    const char **pieces;
     uint32_t size;
 };
 

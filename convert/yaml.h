@@ -13,7 +13,8 @@ struct dg_yaml;
 struct dg_yaml_entry {
     const char *key;
     bool is_list;
-    const char *const *items; /* [n_items]; a scalar is one item */
+    /* [n_items]; a scalar is one item */
+    const char *const *items;
     size_t n_items;
 };
 

@@ -15,9 +15,12 @@
 #define LINE 42 /* characters, as broadcasters have it; a cue has two such lines */
 
 struct cue {
-    double from, to;   /* seconds */
-    size_t head;       /* the line of times */
-    size_t begin, end; /* its lines of text */
+    /* seconds */
+    double from, to;
+    /* the line of times */
+    size_t head;
+    /* its lines of text */
+    size_t begin, end;
     size_t next;
     size_t lines;
 };

@@ -17,18 +17,23 @@
 struct dg_extract;
 
 struct dg_extract_limits {
-    size_t file_bytes;     /* of the file */
-    size_t unpacked_bytes; /* of all members with text together, of one that is packed */
+    /* of the file */
+    size_t file_bytes;
+    /* of all members with text together, of one that is packed */
+    size_t unpacked_bytes;
     size_t texts;
-    size_t text_bytes; /* of all texts together */
+    /* of all texts together */
+    size_t text_bytes;
 };
 extern const struct dg_extract_limits dg_extract_limits_default;
 
 struct dg_extract_text {
-    const char *s; /* [n]; UTF-8 without U+0000 */
+    /* [n]; UTF-8 without U+0000 */
+    const char *s;
     size_t n;
     enum dg_format format;
-    const struct dg_markup *markup; /* or NULL */
+    /* or NULL */
+    const struct dg_markup *markup;
 };
 
 /* The suffixes of the files that can be read, with their dots, NULL-ended. */
@@ -50,7 +55,8 @@ size_t dg_extract_count(const struct dg_extract *x);
 void dg_extract_text(const struct dg_extract *x, size_t i, struct dg_extract_text *out);
 
 struct dg_extract_answer {
-    const char *s; /* [n] */
+    /* [n] */
+    const char *s;
     size_t n;
 };
 

@@ -10,7 +10,8 @@ typedef int dg_part_reader(struct dg_extract *x, struct dg_extract_part *p, stru
 
 struct dg_kind {
     const char *suffix, *media_type;
-    dg_part_reader *read; /* the file itself, UTF-8; NULL: it is packed */
+    /* the file itself, UTF-8; NULL: it is packed */
+    dg_part_reader *read;
     /* Of a packed one: the reader of a member, or NULL: it has no texts. */
     dg_part_reader *(*member)(const char *name);
 };

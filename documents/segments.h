@@ -33,26 +33,36 @@ enum dg_slot_kind {
 struct dg_slot {
     enum dg_slot_kind kind;
     size_t begin, end, close, close_end;
-    double seconds; /* of a cue */
+    /* of a cue */
+    double seconds;
 };
 
 /* What the tags of text are called in an office file. Without runs: run and text are NULL, and text
  * is right in the paragraphs. */
 struct dg_run_names {
-    const char *const *paragraphs; /* NULL-ended */
+    /* NULL-ended */
+    const char *const *paragraphs;
     const char *paragraph_properties, *run, *run_properties, *text;
-    const char *text_tag;          /* the tag that opens a text with spaces at its ends */
-    const char *end;               /* what is last in a paragraph and no text, or NULL */
-    const char *const *containers; /* tags that may hold runs, NULL-ended */
-    const char *const *dropped;    /* tags that mean nothing once words have moved */
-    const char *const *breaks;     /* in a run or beside it: text does not continue after it */
+    /* the tag that opens a text with spaces at its ends */
+    const char *text_tag;
+    /* what is last in a paragraph and no text, or NULL */
+    const char *end;
+    /* tags that may hold runs, NULL-ended */
+    const char *const *containers;
+    /* tags that mean nothing once words have moved */
+    const char *const *dropped;
+    /* in a run or beside it: text does not continue after it */
+    const char *const *breaks;
 };
 
 struct dg_segment {
-    size_t begin, end; /* bytes of the part that are replaced */
-    char *text;        /* [n] malloc'd; NULL of DG_WRITE_TARGET */
+    /* bytes of the part that are replaced */
+    size_t begin, end;
+    /* [n] malloc'd; NULL of DG_WRITE_TARGET */
+    char *text;
     size_t n;
-    size_t index; /* among the file's texts */
+    /* among the file's texts */
+    size_t index;
     enum dg_format format;
     const struct dg_markup *markup;
     enum dg_writing writing;
@@ -60,30 +70,40 @@ struct dg_segment {
     /* written around the answer, malloc'd or NULL; then it is written where it says the same, too
      */
     char *before, *after;
-    struct dg_slot *slots; /* [n_slots] malloc'd */
+    /* [n_slots] malloc'd */
+    struct dg_slot *slots;
     size_t n_slots, slots_cap;
     const struct dg_run_names *names;
-    size_t run, run_end; /* properties of what is in no <g> */
+    /* properties of what is in no <g> */
+    size_t run, run_end;
 };
 
 /* A file, or a member of one that is packed. */
 struct dg_extract_part {
-    char *own;     /* malloc'd bytes, or NULL: borrowed */
-    const char *s; /* [n] */
+    /* malloc'd bytes, or NULL: borrowed */
+    char *own;
+    /* [n] */
+    const char *s;
     size_t n;
-    struct dg_segment *segments; /* [n_segments]; one may be within a slot of another */
+    /* [n_segments]; one may be within a slot of another */
+    struct dg_segment *segments;
     size_t n_segments, cap;
-    uint64_t member; /* its number in the archive */
+    /* its number in the archive */
+    uint64_t member;
 };
 
 struct dg_extract {
     const struct dg_kind *kind;
-    const char *bytes; /* [n] borrowed */
+    /* [n] borrowed */
+    const char *bytes;
     size_t n;
-    enum dg_utf16_order utf16;     /* of a text file that is not UTF-8 */
-    struct dg_extract_part *parts; /* [n_parts] */
+    /* of a text file that is not UTF-8 */
+    enum dg_utf16_order utf16;
+    /* [n_parts] */
+    struct dg_extract_part *parts;
     size_t n_parts;
-    const struct dg_segment **texts; /* [n_texts] what is translated, in the order of the file */
+    /* [n_texts] what is translated, in the order of the file */
+    const struct dg_segment **texts;
     size_t n_texts, text_bytes;
     struct dg_extract_limits limits;
 };
@@ -104,7 +124,8 @@ struct dg_writer {
     const struct dg_extract_answer *answers;
     const char *target;
     struct dg_buffer *out;
-    bool changed; /* anything but the part's bytes was written */
+    /* anything but the part's bytes was written */
+    bool changed;
 };
 int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err);
 

@@ -10,8 +10,10 @@
 struct state {
     struct dg_writer *w;
     const struct dg_segment *g;
-    size_t open[MAX_OPEN], n_open;   /* slots of <g> */
-    size_t run[MAX_OPEN][2], n_runs; /* properties of those that have some */
+    /* slots of <g> */
+    size_t open[MAX_OPEN], n_open;
+    /* properties of those that have some */
+    size_t run[MAX_OPEN][2], n_runs;
 };
 
 static void add_bytes(struct state *t, size_t begin, size_t end)

@@ -11,7 +11,8 @@
 #define MARKDOWN_BYTES 4000 /* likewise, at least */
 
 struct line {
-    size_t begin, end, next; /* end: without the line's end */
+    /* end: without the line's end */
+    size_t begin, end, next;
     bool blank;
 };
 

@@ -39,58 +39,99 @@ enum dg_server_action {
 typedef _Atomic int64_t dg_live_setting;
 
 struct dg_server_config {
-    char models[1024]; /* a bundle, or a directory of bundles */
+    /* a bundle, or a directory of bundles */
+    char models[1024];
     char host[256];
-    char log_level[16];         /* debug, info, warn, error */
-    char log_format[8];         /* logfmt, json */
-    dg_live_setting access_log; /* one in so many requests is logged; 0: those answered 5xx alone */
-    char unix_socket[108];      /* path, or "": none */
-    char tls_certificate[1024]; /* PEM file, or "": plain HTTP */
-    char tls_key[1024];         /* of it */
-    char keys[1024];            /* file of API keys, or "": everybody may translate */
-    char documents[1024];       /* file of documents that are translated, or "": none are taken */
-    char collections[1024];     /* file of what clients keep here, or "": they keep nothing */
-    char suggestions[1024];     /* file of better translations, or "": none are kept */
-    char memories[1024];        /* the same of translation memories; with collections alone */
-    char glossaries[1024];      /* a file of pairs or a directory of such, or "": none */
+    /* debug, info, warn, error */
+    char log_level[16];
+    /* logfmt, json */
+    char log_format[8];
+    /* one in so many requests is logged; 0: those answered 5xx alone */
+    dg_live_setting access_log;
+    /* path, or "": none */
+    char unix_socket[108];
+    /* PEM file, or "": plain HTTP */
+    char tls_certificate[1024];
+    /* of it */
+    char tls_key[1024];
+    /* file of API keys, or "": everybody may translate */
+    char keys[1024];
+    /* file of documents that are translated, or "": none are taken */
+    char documents[1024];
+    /* file of what clients keep here, or "": they keep nothing */
+    char collections[1024];
+    /* file of better translations, or "": none are kept */
+    char suggestions[1024];
+    /* the same of translation memories; with collections alone */
+    char memories[1024];
+    /* a file of pairs or a directory of such, or "": none */
+    char glossaries[1024];
     int64_t documents_keep_ms, documents_bytes;
-    char keys_open[16];      /* what needs no key: pages, probes */
-    char config[1024];       /* the file these came from, or "" */
-    char dialects[256];      /* that are spoken: "libretranslate,deepl", "all" or "none" */
-    char cors_origins[2048]; /* which pages may read answers: dialects, *, none, or a list */
-    char aliases[1024];      /* of languages, "pb=pt-BR,..." */
-    char pivot[32];          /* language that pairs without a model go through, or "off" */
+    /* what needs no key: pages, probes */
+    char keys_open[16];
+    /* the file these came from, or "" */
+    char config[1024];
+    /* that are spoken: "libretranslate,deepl", "all" or "none" */
+    char dialects[256];
+    /* which pages may read answers: dialects, *, none, or a list */
+    char cors_origins[2048];
+    /* of languages, "pb=pt-BR,..." */
+    char aliases[1024];
+    /* language that pairs without a model go through, or "off" */
+    char pivot[32];
     int64_t port;
     int64_t http_threads;
-    int64_t workers;    /* engines of each model, one thread each */
-    int64_t threads;    /* compute threads of one worker; 0 = an equal share among busy workers */
-    char device[256];   /* auto, cpu, cuda, cuda:N, several of these, cuda:all */
-    char precision[8];  /* of a GPU: fp32, fp16, bf16 */
-    int64_t batch_rows; /* hypotheses that advance together in one worker; 0: the device says */
-    int64_t batch_sentences; /* sentences that do; 0: half of batch_rows, at least 64 */
-    int64_t model_memory;    /* that open bundles may take; 0: all are open */
+    /* engines of each model, one thread each */
+    int64_t workers;
+    /* compute threads of one worker; 0 = an equal share among busy workers */
+    int64_t threads;
+    /* auto, cpu, cuda, cuda:N, several of these, cuda:all */
+    char device[256];
+    /* of a GPU: fp32, fp16, bf16 */
+    char precision[8];
+    /* hypotheses that advance together in one worker; 0: the device says */
+    int64_t batch_rows;
+    /* sentences that do; 0: half of batch_rows, at least 64 */
+    int64_t batch_sentences;
+    /* that open bundles may take; 0: all are open */
+    int64_t model_memory;
     int64_t max_body_bytes;
-    dg_live_setting max_characters; /* of one request, all its texts */
-    dg_live_setting max_sentences;  /* of one request or batch item, once its texts are split */
-    dg_live_setting max_texts;      /* length of a text array */
+    /* of one request, all its texts */
+    dg_live_setting max_characters;
+    /* of one request or batch item, once its texts are split */
+    dg_live_setting max_sentences;
+    /* length of a text array */
+    dg_live_setting max_texts;
     int64_t max_beam;
-    dg_live_setting max_batch_items, max_batch_characters; /* of one batch */
+    /* of one batch */
+    dg_live_setting max_batch_items, max_batch_characters;
     char batching[16];
     dg_live_setting max_queue_ms;
-    dg_live_setting cache_bytes;      /* of kept answers; 0: none are kept */
-    dg_live_setting max_queue_tokens; /* source tokens that may wait; 0: max_queue_ms counts */
+    /* of kept answers; 0: none are kept */
+    dg_live_setting cache_bytes;
+    /* source tokens that may wait; 0: max_queue_ms counts */
+    dg_live_setting max_queue_tokens;
     int64_t max_connections;
-    dg_live_setting max_connections_per_address; /* 0: half of max_connections */
-    dg_live_setting address_requests_per_minute; /* without keys; 0: no limit */
-    int64_t worker_nice;                /* added to the nice value of the engines' threads */
-    dg_live_setting batch_timeout_ms;   /* the same for a batch */
-    dg_live_setting request_timeout_ms; /* default and upper bound of a request's deadline */
+    /* 0: half of max_connections */
+    dg_live_setting max_connections_per_address;
+    /* without keys; 0: no limit */
+    dg_live_setting address_requests_per_minute;
+    /* added to the nice value of the engines' threads */
+    int64_t worker_nice;
+    /* the same for a batch */
+    dg_live_setting batch_timeout_ms;
+    /* default and upper bound of a request's deadline */
+    dg_live_setting request_timeout_ms;
     dg_live_setting header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
     dg_live_setting stream_ping_ms;
-    dg_live_setting lame_duck_ms;            /* after SIGTERM, before the listener closes */
-    dg_live_setting drain_timeout_ms;        /* after that */
-    dg_live_setting stuck_ms;                /* work and no step for so long: unhealthy */
-    unsigned char origin[DG_CONFIG_OPTIONS]; /* enum dg_field_origin of each row */
+    /* after SIGTERM, before the listener closes */
+    dg_live_setting lame_duck_ms;
+    /* after that */
+    dg_live_setting drain_timeout_ms;
+    /* work and no step for so long: unhealthy */
+    dg_live_setting stuck_ms;
+    /* enum dg_field_origin of each row */
+    unsigned char origin[DG_CONFIG_OPTIONS];
     enum dg_server_action action;
 };
 

@@ -15,7 +15,8 @@ struct dg_history {
     struct slot {
         double at;
         char *text;
-    } slots[]; /* [most] */
+        /* [most] */
+    } slots[];
 };
 
 int dg_history_open(

@@ -56,8 +56,10 @@ enum dg_histogram_name {
  * (dg_metrics_label). */
 struct dg_gauge {
     const char *name, *help;
-    bool counter;      /* its type is counter all the same */
-    char labels[1024]; /* a bundle's name may be 255 bytes, each escaped */
+    /* its type is counter all the same */
+    bool counter;
+    /* a bundle's name may be 255 bytes, each escaped */
+    char labels[1024];
     double value;
 };
 
@@ -77,7 +79,8 @@ uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigne
 struct dg_metrics_exchange {
     int status;
     double seconds;
-    size_t bytes_in, bytes_out; /* of the bodies */
+    /* of the bodies */
+    size_t bytes_in, bytes_out;
 };
 void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics_exchange *e);
 /* A request for work ended so; counted by whose API its route is of. */

@@ -18,19 +18,26 @@
 enum dg_scope { DG_SCOPE_TRANSLATE = 1, DG_SCOPE_ADMIN = 2 };
 
 struct dg_key {
-    char id[12]; /* names the key in lists and logs; says nothing about it */
+    /* names the key in lists and logs; says nothing about it */
+    char id[12];
     char name[64];
     unsigned char hash[DG_KEY_HASH];
-    unsigned scopes;              /* enum dg_scope, or'ed */
-    int64_t created_s, revoked_s; /* since the epoch; 0: not revoked */
-    int64_t expires_s;            /* since the epoch; 0: never */
-    int64_t requests_per_minute;  /* 0: no limit */
-    int64_t characters_per_day;   /* 0: no limit */
+    /* enum dg_scope, or'ed */
+    unsigned scopes;
+    /* since the epoch; 0: not revoked */
+    int64_t created_s, revoked_s;
+    /* since the epoch; 0: never */
+    int64_t expires_s;
+    /* 0: no limit */
+    int64_t requests_per_minute;
+    /* 0: no limit */
+    int64_t characters_per_day;
 };
 
 struct dg_key_usage {
     char id[12];
-    int64_t day; /* since the epoch, UTC */
+    /* since the epoch, UTC */
+    int64_t day;
     int64_t requests, characters;
 };
 

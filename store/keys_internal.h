@@ -9,7 +9,8 @@
 
 struct dg_keys {
     struct dg_db db;
-    int64_t data_version; /* as dg_keys_changed last saw it */
+    /* as dg_keys_changed last saw it */
+    int64_t data_version;
     /* The file that is open. */
     dev_t device;
     ino_t inode;

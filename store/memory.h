@@ -33,11 +33,13 @@ struct dg_memory_info {
     char id[DG_MEMORY_ID];
     enum dg_memory_kind kind;
     char name[DG_MEMORY_NAME];
-    char owner[DG_MEMORY_OWNER]; /* id of a key; "": everybody's */
+    /* id of a key; "": everybody's */
+    char owner[DG_MEMORY_OWNER];
     /* the file that it was read from, as its reader tells files apart; "": none */
     char origin[DG_MEMORY_ORIGIN];
     int64_t created_s;
-    int64_t version; /* counts its changes */
+    /* counts its changes */
+    int64_t version;
     int64_t pairs;
 };
 
@@ -59,7 +61,8 @@ typedef int dg_memory_visit(void *ctx, const struct dg_memory_pair *pair, struct
 
 /* What is to become of a collection: all of it or nothing. */
 struct dg_memory_change {
-    const char *name; /* NULL: as it is */
+    /* NULL: as it is */
+    const char *name;
     /* [n] added; one whose source is there already for its languages replaces it */
     const struct dg_memory_pair *pairs;
     size_t n;

@@ -10,7 +10,8 @@ struct dg_suggestions {
     pthread_mutex_t lock;
     /* guarded by lock */
     struct dg_db db;
-    int64_t bytes; /* of all texts */
+    /* of all texts */
+    int64_t bytes;
 };
 
 static const char *const steps[] = {

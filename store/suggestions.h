@@ -10,8 +10,10 @@
 #define DG_SUGGESTIONS_BYTES 268435456 /* of all texts that a file keeps */
 
 struct dg_suggestion {
-    const char *text, *translation; /* as suggested, not as the model has it */
-    const char *source, *target;    /* codes of languages */
+    /* as suggested, not as the model has it */
+    const char *text, *translation;
+    /* codes of languages */
+    const char *source, *target;
     int64_t created_s;
 };
 

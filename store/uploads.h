@@ -22,13 +22,17 @@ enum dg_upload_state { DG_UPLOAD_QUEUED = 1, DG_UPLOAD_RUNNING, DG_UPLOAD_DONE, 
 
 struct dg_upload {
     char id[DG_UPLOAD_ID], key[DG_UPLOAD_KEY];
-    char name[DG_UPLOAD_NAME]; /* of its file */
+    /* of its file */
+    char name[DG_UPLOAD_NAME];
     char source[DG_UPLOAD_LANGUAGE], target[DG_UPLOAD_LANGUAGE];
-    char owner[DG_UPLOAD_OWNER];       /* the API key's id; "": nobody's */
-    char glossary[DG_UPLOAD_GLOSSARY]; /* its name or id; "": none */
+    /* the API key's id; "": nobody's */
+    char owner[DG_UPLOAD_OWNER];
+    /* its name or id; "": none */
+    char glossary[DG_UPLOAD_GLOSSARY];
     enum dg_upload_state state;
     int64_t characters, created_s;
-    char message[DG_UPLOAD_MESSAGE]; /* why it failed */
+    /* why it failed */
+    char message[DG_UPLOAD_MESSAGE];
 };
 
 struct dg_uploads;

@@ -8,7 +8,8 @@ enum { PAGE = 256, PAGES = 0x110000 / PAGE }; /* code points of a page; pages */
 
 struct dg_alphabet {
     uint8_t *pages[DG_ALPHABET_USES]
-                  [PAGES]; /* [PAGE / 8] a bit for each code point; NULL: none of them */
+                  /* [PAGE / 8] a bit for each code point; NULL: none of them */
+                  [PAGES];
 };
 
 struct dg_alphabet *dg_alphabet_open(void)

@@ -10,12 +10,17 @@ enum {
 
 /* One place, taken apart: "...word" terminator closers | trailers | white space "next..." */
 struct place {
-    size_t word_end;          /* after the word, before the run of terminators */
-    int32_t mark, mark_count; /* the last terminator; how many of them in a row */
-    bool closed;              /* quotes or brackets were closed after it */
+    /* after the word, before the run of terminators */
+    size_t word_end;
+    /* the last terminator; how many of them in a row */
+    int32_t mark, mark_count;
+    /* quotes or brackets were closed after it */
+    bool closed;
     size_t left_end, right_begin;
-    int32_t next; /* first code point of the next word, after opening quotes; 0: none near */
-    size_t next_begin, next_end; /* the next word, at most MAX_WORD bytes */
+    /* first code point of the next word, after opening quotes; 0: none near */
+    int32_t next;
+    /* the next word, at most MAX_WORD bytes */
+    size_t next_begin, next_end;
 };
 
 /* [1], [12, 13], [a]: at most ten bytes between the brackets. Returns the end, or i when there is

@@ -11,10 +11,13 @@
 
 struct dg_boundary {
     const char *text;
-    size_t sentence, line_end; /* start of the sentence so far; end of its line */
+    /* start of the sentence so far; end of its line */
+    size_t sentence, line_end;
     const struct dg_language *language;
-    bool has_letter;    /* a letter is between `sentence` and the place */
-    size_t open_quotes; /* guillemets opened and not yet closed there */
+    /* a letter is between `sentence` and the place */
+    bool has_letter;
+    /* guillemets opened and not yet closed there */
+    size_t open_quotes;
 };
 
 /* The place is `at`, after a full stop or the like (and its closing marks, and white space). true:

@@ -11,7 +11,8 @@ enum sign { SIGN_NONE, SIGN_DOT = 1, SIGN_COMMA = 2, SIGN_SPACE = 4, SIGN_APOSTR
 enum { GROUP = 3, MOST_SIGNS = 12 };
 
 struct dg_number_style {
-    const char *languages; /* between blanks */
+    /* between blanks */
+    const char *languages;
     /* enum sign: the decimal one; those that set thousands apart, in a set */
     unsigned decimal, groups;
     /* as they are written */

@@ -13,17 +13,22 @@
 #define ROMANS 100     /* Roman numbers are read below this one */
 
 struct digits {
-    char d[LONGEST]; /* '0'..'9' */
+    /* '0'..'9' */
+    char d[LONGEST];
     size_t n;
 };
 
 /* What a text says in numbers. */
 struct numbers {
-    struct digits runs[MANY]; /* of digits */
-    bool joins[MANY];         /* may run i be thousands of the one before? "1.000" */
-    bool tight[MANY];         /* and no number of its own: no space is between */
+    /* of digits */
+    struct digits runs[MANY];
+    /* may run i be thousands of the one before? "1.000" */
+    bool joins[MANY];
+    /* and no number of its own: no space is between */
+    bool tight[MANY];
     size_t n;
-    bool roman[ROMANS]; /* is this one there as a Roman number? */
+    /* is this one there as a Roman number? */
+    bool roman[ROMANS];
 };
 
 /* The run of digits that begins at s[*at] or later; *at moves after it. False: there is none. */

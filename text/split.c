@@ -18,10 +18,13 @@
 struct splitter {
     const char *text;
     UBreakIterator *breaks;
-    struct dg_span *spans; /* [capacity], the first `count` used */
+    /* [capacity], the first `count` used */
+    struct dg_span *spans;
     size_t count, capacity;
-    struct dg_boundary b; /* the sentence so far */
-    size_t scanned;       /* b.has_letter and b.open_quotes are right for the text before this */
+    /* the sentence so far */
+    struct dg_boundary b;
+    /* b.has_letter and b.open_quotes are right for the text before this */
+    size_t scanned;
 };
 
 static int emit(struct splitter *s, size_t begin, size_t end, struct dg_error *err)

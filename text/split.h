@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 struct dg_span {
-    size_t begin, end; /* bytes */
+    /* bytes */
+    size_t begin, end;
 };
 
 /* Sentence spans of text[n] (valid UTF-8), in order, none empty, no white space at either end; line

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 struct cut {
-    size_t at, distance; /* distance from the middle; SIZE_MAX: none found */
+    /* distance from the middle; SIZE_MAX: none found */
+    size_t at, distance;
 };
 
 static void offer(struct cut *best, size_t at, size_t middle)

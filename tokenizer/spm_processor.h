@@ -32,8 +32,10 @@ bool dg_spm_rewrites(const struct dg_spm *spm);
 
 struct dg_spm_token {
     int32_t id;
-    uint32_t begin, end; /* bytes of the input */
-    char single[5];      /* for the unknown id: its piece, when that is one code point; else "" */
+    /* bytes of the input */
+    uint32_t begin, end;
+    /* for the unknown id: its piece, when that is one code point; else "" */
+    char single[5];
 };
 
 /* What SentencePiece is given at once: it takes up to 2 KB for each byte. */

@@ -29,10 +29,12 @@ struct dg_spm_train_options {
     const char *const
         *inputs; /* [n_inputs] text files, UTF-8, one sentence a line; all into one vocabulary */
     size_t n_inputs;
-    uint32_t vocab_size; /* pieces, the special ones too; 0 = 32000 */
+    /* pieces, the special ones too; 0 = 32000 */
+    uint32_t vocab_size;
     /* share of the input's characters that get a piece, 0.98 to 1; 0 = 1 */
     double character_coverage;
-    bool byte_fallback; /* other characters become bytes (256 pieces) instead of unknown */
+    /* other characters become bytes (256 pieces) instead of unknown */
+    bool byte_fallback;
     const char *const
         *controls; /* [n_controls] pieces set by id alone, such as "<2de>"; ids from 2 on */
     size_t n_controls;
@@ -41,10 +43,14 @@ struct dg_spm_train_options {
     const char *characters;
     /* "nmt_nfkc" (NULL), "nfkc", "identity", ..., or DG_SPM_NMT_NFC */
     const char *normalization;
-    uint64_t sentence_limit;     /* use this many lines, evenly from all files together; 0 = all */
-    uint32_t max_sentence_bytes; /* longer lines are left out; 0 = 4192 */
-    int threads;                 /* 0 = 1 */
-    struct dg_spm_sizes *sizes;  /* NULL; else told where vocab_size does not fit the text */
+    /* use this many lines, evenly from all files together; 0 = all */
+    uint64_t sentence_limit;
+    /* longer lines are left out; 0 = 4192 */
+    uint32_t max_sentence_bytes;
+    /* 0 = 1 */
+    int threads;
+    /* NULL; else told where vocab_size does not fit the text */
+    struct dg_spm_sizes *sizes;
 };
 
 /* Write the model to `path` (whole or not at all): </s> is 0, <unk> is 1, no <s>, no <pad>.

@@ -17,11 +17,15 @@ enum kind {
 };
 
 struct dg_tokenizer {
-    struct dg_spm *spm; /* NULL: pieces only */
+    /* NULL: pieces only */
+    struct dg_spm *spm;
     struct dg_vocab vocab;
-    int32_t unk;       /* -1 when there is none */
-    int32_t *from_spm; /* [dg_spm_size] the model's id -> ours; unk where the vocabulary lacks it */
-    uint8_t *kinds;    /* [vocab.size] enum kind */
+    /* -1 when there is none */
+    int32_t unk;
+    /* [dg_spm_size] the model's id -> ours; unk where the vocabulary lacks it */
+    int32_t *from_spm;
+    /* [vocab.size] enum kind */
+    uint8_t *kinds;
     struct dg_plain_text plain;
 };
 

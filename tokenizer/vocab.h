@@ -10,10 +10,13 @@
 #include <stdint.h>
 
 struct dg_vocab {
-    char *bytes;         /* the pieces, each NUL-terminated, in order */
-    const char **pieces; /* [size] */
+    /* the pieces, each NUL-terminated, in order */
+    char *bytes;
+    /* [size] */
+    const char **pieces;
     uint32_t size;
-    int32_t *slots; /* [n_slots] ids by hash, -1 where free; n_slots is a power of two */
+    /* [n_slots] ids by hash, -1 where free; n_slots is a power of two */
+    int32_t *slots;
     uint32_t n_slots;
 };
 

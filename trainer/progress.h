@@ -7,8 +7,10 @@
 #include <stdint.h>
 
 struct dg_progress {
-    bool on;    /* draw at all */
-    bool drawn; /* a line is shown now */
+    /* draw at all */
+    bool on;
+    /* a line is shown now */
+    bool drawn;
     uint64_t last_ns;
 };
 
@@ -28,8 +30,10 @@ void dg_progress_pairs(struct dg_progress *p, const char *doing, uint64_t done, 
 struct dg_progress_training {
     int64_t update, updates;
     double loss, perplexity, tokens_per_s;
-    double seconds_left; /* not finite: unknown */
-    double epoch;        /* above 0: in the place of the bar, for a line that stays */
+    /* not finite: unknown */
+    double seconds_left;
+    /* above 0: in the place of the bar, for a line that stays */
+    double epoch;
 };
 enum { DG_PROGRESS_LINE = 320 }; /* bytes of a line, more than any terminal is wide */
 /* "1,200/5,000 [===>      ] loss 3.214  ppl 9.82  21,000 tokens/s  ETA 3:07" into out: at most

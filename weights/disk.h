@@ -76,17 +76,23 @@ uint64_t dg_disk_header_checksum(const unsigned char *file, size_t header_bytes)
 
 /* An open file. */
 struct dg_weights {
-    struct dg_map map; /* of a file; its size is 0 when the bytes are borrowed */
+    /* of a file; its size is 0 when the bytes are borrowed */
+    struct dg_map map;
     double load_seconds;
-    bool *kept; /* [tensor_count * DG_MAX_FORMS] forms whose data stay; NULL: it was not loaded */
+    /* [tensor_count * DG_MAX_FORMS] forms whose data stay; NULL: it was not loaded */
+    bool *kept;
     bool trimmed;
     const unsigned char *data;
     size_t size;
     struct dg_disk_header header;
-    struct dg_tensor *tensors;            /* [tensor_count], in the file's order */
-    const struct dg_tensor **by_name;     /* [tensor_count], sorted */
-    const struct dg_disk_tensor *entries; /* [tensor_count], in the file */
-    const struct dg_disk_form *forms;     /* [form_count], in the file */
+    /* [tensor_count], in the file's order */
+    struct dg_tensor *tensors;
+    /* [tensor_count], sorted */
+    const struct dg_tensor **by_name;
+    /* [tensor_count], in the file */
+    const struct dg_disk_tensor *entries;
+    /* [form_count], in the file */
+    const struct dg_disk_form *forms;
     const char *names;
 };
 

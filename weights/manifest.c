@@ -115,7 +115,8 @@ static int check_pairs(const struct dg_json *m, struct dg_error *err)
 /* Fields that give a piece for each language of one side of the pairs. */
 static const struct tags {
     const char *field;
-    int side; /* 0: source, 1: target */
+    /* 0: source, 1: target */
+    int side;
 } tag_fields[] = {{"tags", 1}, {"source_tags", 0}, {"target_tags", 1}};
 
 /* Is the language on that side of some pair, letter case included? */

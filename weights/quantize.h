@@ -19,18 +19,25 @@ enum dg_quantize_as {
 struct dg_quantized {
     const char *name;
     size_t N, K;
-    const float *rows;   /* [N,K] as they were; NULL when it was s8 before */
-    const int8_t *q;     /* [N,K] */
-    const float *scales; /* [N] */
-    double error;        /* |rows - scale q| / |rows|; 0 when it was s8 before */
+    /* [N,K] as they were; NULL when it was s8 before */
+    const float *rows;
+    /* [N,K] */
+    const int8_t *q;
+    /* [N] */
+    const float *scales;
+    /* |rows - scale q| / |rows|; 0 when it was s8 before */
+    double error;
 };
 
 struct dg_quantize {
-    const char *bundle, *out; /* directories; `out` is made, and must be another one */
-    bool packed; /* matrices twice: rows and DG_LAYOUT_PANEL16_S8, used in place at start */
+    /* directories; `out` is made, and must be another one */
+    const char *bundle, *out;
+    /* matrices twice: rows and DG_LAYOUT_PANEL16_S8, used in place at start */
+    bool packed;
     enum dg_quantize_as (*choose)(void *arg, const char *name);
     int (*done)(void *arg, const struct dg_quantized *t,
-        struct dg_error *err); /* optional; borrowed for the call */
+        /* optional; borrowed for the call */
+        struct dg_error *err);
     void *arg;
 };
 

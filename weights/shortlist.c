@@ -15,10 +15,12 @@
 
 struct header {
     unsigned char magic[8];
-    uint64_t checksum; /* XXH3-64 of all that follows it */
+    /* XXH3-64 of all that follows it */
+    uint64_t checksum;
     uint32_t version, source_vocab, target_vocab;
     uint32_t n_always, n_ids;
-    uint32_t id_bytes; /* 2 where all target ids fit, else 4 */
+    /* 2 where all target ids fit, else 4 */
+    uint32_t id_bytes;
     uint64_t file_bytes;
 };
 
@@ -28,8 +30,10 @@ struct dg_shortlist {
     struct dg_map map;
     uint32_t target_vocab, n_always;
     bool wide;
-    const uint32_t *first;    /* [source_vocab + 1], in the map */
-    const void *always, *ids; /* in the map */
+    /* [source_vocab + 1], in the map */
+    const uint32_t *first;
+    /* in the map */
+    const void *always, *ids;
 };
 
 static uint32_t id_at(const struct dg_shortlist *s, const void *list, size_t i)

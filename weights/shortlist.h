@@ -42,10 +42,13 @@ size_t dg_shortlist_select(const struct dg_shortlist *s, const struct dg_shortli
  * to ids[first[i + 1] - 1]. */
 struct dg_shortlist_data {
     uint32_t source_vocab, target_vocab;
-    const uint32_t *always; /* [n_always] */
+    /* [n_always] */
+    const uint32_t *always;
     uint32_t n_always;
-    const uint32_t *first; /* [source_vocab + 1] */
-    const uint32_t *ids;   /* [first[source_vocab]] */
+    /* [source_vocab + 1] */
+    const uint32_t *first;
+    /* [first[source_vocab]] */
+    const uint32_t *ids;
 };
 int dg_shortlist_write(const char *path, const struct dg_shortlist_data *d, struct dg_error *err);
 

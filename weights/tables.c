@@ -11,7 +11,8 @@ _Static_assert(sizeof(size_t) == 8, "sizes of files are kept in size_t");
 /* Where the walk over the header's tables is. */
 struct cursor {
     uint32_t name, form;
-    uint64_t block; /* where the next block of data must begin */
+    /* where the next block of data must begin */
+    uint64_t block;
 };
 
 #define REFUSE(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)

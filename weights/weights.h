@@ -15,11 +15,15 @@ struct dg_weights;
 
 struct dg_tensor {
     const char *name;
-    uint64_t shape[2];                     /* [N,K], slowest first; vectors are [1,K] */
-    struct dg_stored stored[DG_MAX_FORMS]; /* [n_stored], the row-major one first */
-    size_t bytes[DG_MAX_FORMS];            /* of each form's data, scales not counted */
+    /* [N,K], slowest first; vectors are [1,K] */
+    uint64_t shape[2];
+    /* [n_stored], the row-major one first */
+    struct dg_stored stored[DG_MAX_FORMS];
+    /* of each form's data, scales not counted */
+    size_t bytes[DG_MAX_FORMS];
     size_t n_stored;
-    size_t n_unknown; /* further forms in layouts this build does not know: left out of `stored` */
+    /* further forms in layouts this build does not know: left out of `stored` */
+    size_t n_unknown;
 };
 
 /* Map and check: magic, version, every offset, size, shape, type, layout, name, alignment; the

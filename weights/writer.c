@@ -11,7 +11,8 @@ struct form {
     enum dg_type type;
     enum dg_layout layout;
     void *data;
-    float *scales; /* [N] or NULL */
+    /* [N] or NULL */
+    float *scales;
     size_t data_bytes, scales_bytes;
 };
 

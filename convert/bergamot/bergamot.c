@@ -16,7 +16,8 @@
 /* The names in the folder. */
 struct folder {
     const char *dir;
-    char model[256], vocabs[2][256], shortlist[256]; /* "": none */
+    /* "": none */
+    char model[256], vocabs[2][256], shortlist[256];
 };
 
 /* The only name that fits the pattern; "" when there is none and that is allowed. */

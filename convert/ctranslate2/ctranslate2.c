@@ -16,7 +16,8 @@
 struct job {
     const struct dg_convert_ctranslate2 *o;
     struct dg_ct2 *model;
-    struct dg_json *settings; /* config.json; NULL: there is none */
+    /* config.json; NULL: there is none */
+    struct dg_json *settings;
     struct dg_config config;
     struct dg_convert_vocab source, target;
     struct dg_json *manifest;

@@ -19,10 +19,14 @@ struct dg_convert_ctranslate2 {
      * "": none. */
     const char *target_prefix;
     const char *out;
-    const char *name;    /* NULL: "<source>-<target>" */
-    const char *licence; /* NULL: not said */
-    enum dg_type type;   /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
-    bool keep_int8;      /* those that are int8 in the file stay so, and are not stored as type */
+    /* NULL: "<source>-<target>" */
+    const char *name;
+    /* NULL: not said */
+    const char *licence;
+    /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    enum dg_type type;
+    /* those that are int8 in the file stay so, and are not stored as type */
+    bool keep_int8;
 };
 
 /* Read, check, write the bundle. DG_EUNSUP, DG_EFORMAT name the variable, field or file. */

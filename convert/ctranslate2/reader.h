@@ -17,10 +17,14 @@ enum dg_ct2_type { DG_CT2_F32, DG_CT2_S8, DG_CT2_S16, DG_CT2_S32, DG_CT2_F16, DG
 struct dg_ct2_variable {
     const char *name;
     enum dg_ct2_type type;
-    uint64_t shape[4];         /* slowest first */
-    size_t n_dims;             /* 0..4 */
-    uint64_t count;            /* elements, >= 1 */
-    const unsigned char *data; /* of any alignment */
+    /* slowest first */
+    uint64_t shape[4];
+    /* 0..4 */
+    size_t n_dims;
+    /* elements, >= 1 */
+    uint64_t count;
+    /* of any alignment */
+    const unsigned char *data;
 };
 
 int dg_ct2_open(struct dg_input in, struct dg_ct2 **out, struct dg_error *err);

@@ -20,14 +20,20 @@ struct dg_hf_options {
     enum dg_hf_kind kind;
     /* of M2M-100's tokenizer, which list of languages; NULL: not said */
     const char *language_codes;
-    bool shared;      /* one table for both embeddings, by what the configuration says */
-    bool tied;        /* the softmax matrix is the target's table, likewise */
-    bool renormalize; /* what is never put out has no share of the probability either */
+    /* one table for both embeddings, by what the configuration says */
+    bool shared;
+    /* the softmax matrix is the target's table, likewise */
+    bool tied;
+    /* what is never put out has no share of the probability either */
+    bool renormalize;
     bool separate_vocabs;
     int32_t pad;
-    const char *eos_piece, *unk_piece;     /* borrowed from the files */
-    const char *source_lang, *target_lang; /* NULL: not said */
-    const char *version, *origin; /* of transformers; the name it was loaded by; NULL: not said */
+    /* borrowed from the files */
+    const char *eos_piece, *unk_piece;
+    /* NULL: not said */
+    const char *source_lang, *target_lang;
+    /* of transformers; the name it was loaded by; NULL: not said */
+    const char *version, *origin;
 };
 
 /* Everything of *c but ids of pieces' names, ties and learned positions, which the tensors and

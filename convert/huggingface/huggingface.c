@@ -19,7 +19,8 @@ struct job {
     struct dg_hf_tables tables;
     struct dg_config config;
     struct dg_convert_vocab source, target;
-    char *source_spm, *target_spm; /* paths; NULL: none */
+    /* paths; NULL: none */
+    char *source_spm, *target_spm;
     struct dg_json *manifest;
 };
 

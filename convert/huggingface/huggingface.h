@@ -12,10 +12,14 @@ struct dg_convert_huggingface {
     /* Codes with commas between; NULL: what tokenizer_config.json says, and for a model with tags
      * (>>deu<<) all of them; of M2M-100 and NLLB all. */
     const char *source_lang, *target_lang;
-    const char *out;     /* the bundle's directory; made when it is not there */
-    const char *name;    /* NULL: the directory's */
-    const char *licence; /* NULL: not said */
-    enum dg_type type;   /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    /* the bundle's directory; made when it is not there */
+    const char *out;
+    /* NULL: the directory's */
+    const char *name;
+    /* NULL: not said */
+    const char *licence;
+    /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    enum dg_type type;
 };
 
 /* Read, check, write the bundle; nothing in the directory is ever run. DG_EUNSUP names the field or

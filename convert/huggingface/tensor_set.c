@@ -15,13 +15,16 @@ enum { MAX_FILES = 1000 };
 struct file {
     struct dg_safetensors *safe;
     struct dg_torch_file *torch;
-    const char *name; /* of the index; borrowed from it */
+    /* of the index; borrowed from it */
+    const char *name;
 };
 
 struct dg_tensor_set {
-    struct file *files; /* [n_files] */
+    /* [n_files] */
+    struct file *files;
     size_t n_files;
-    const struct dg_safetensor **list; /* [n] */
+    /* [n] */
+    const struct dg_safetensor **list;
     size_t n;
     struct dg_json *index;
 };

@@ -10,8 +10,10 @@
 
 /* Our parameter is these tensors below each other: rows of a matrix, or elements of a vector. */
 struct row {
-    const char *ours;     /* without "enc.I." or "dec.I." */
-    const char *parts[3]; /* without "model.encoder.layers.I." or "model.decoder.layers.I." */
+    /* without "enc.I." or "dec.I." */
+    const char *ours;
+    /* without "model.encoder.layers.I." or "model.decoder.layers.I." */
+    const char *parts[3];
 };
 
 static const struct row layer_rows[] = {
@@ -61,7 +63,8 @@ struct job {
     const struct dg_config *config;
     enum dg_type type;
     struct dg_weights_writer *writer;
-    bool *used; /* [tensors of the file] */
+    /* [tensors of the file] */
+    bool *used;
 };
 
 /* The first of the names that the file has. */

@@ -8,9 +8,12 @@
 
 /* Which tensor is which, and what the configuration takes from them. */
 struct dg_hf_tables {
-    const struct dg_safetensor *source, *target, *output; /* [V,D]; the same pointer where tied */
-    const struct dg_safetensor *bias;                     /* [1,Vt] or NULL */
-    const struct dg_safetensor *positions[2]; /* [P,D] stored position tables, or NULL */
+    /* [V,D]; the same pointer where tied */
+    const struct dg_safetensor *source, *target, *output;
+    /* [1,Vt] or NULL */
+    const struct dg_safetensor *bias;
+    /* [P,D] stored position tables, or NULL */
+    const struct dg_safetensor *positions[2];
 };
 
 /* Find the tables; sets the configuration's ties, output bias and positions (tables stored in the

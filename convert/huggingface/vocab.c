@@ -73,7 +73,8 @@ struct language {
 };
 
 struct languages {
-    struct language *list; /* [MAX_LANGUAGES] */
+    /* [MAX_LANGUAGES] */
+    struct language *list;
     size_t n;
 };
 

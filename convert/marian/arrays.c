@@ -11,9 +11,11 @@
 #include <string.h>
 
 struct dg_marian_arrays {
-    struct dg_npz *npz; /* one of the two is NULL */
+    /* one of the two is NULL */
+    struct dg_npz *npz;
     struct dg_marian_binary *binary;
-    struct dg_marian_array *list; /* [n] in the file's order */
+    /* [n] in the file's order */
+    struct dg_marian_array *list;
     size_t n;
 };
 

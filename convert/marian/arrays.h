@@ -19,10 +19,14 @@ enum dg_marian_type {
 struct dg_marian_array {
     const char *name;
     enum dg_marian_type type;
-    uint64_t shape[4]; /* slowest first */
-    size_t n_dims;     /* 0..4 */
-    uint64_t count;    /* elements, >= 1 */
-    float multiplier;  /* DG_MARIAN_S8 */
+    /* slowest first */
+    uint64_t shape[4];
+    /* 0..4 */
+    size_t n_dims;
+    /* elements, >= 1 */
+    uint64_t count;
+    /* DG_MARIAN_S8 */
+    float multiplier;
 };
 
 /* The file's first bytes say which kind it is. */

@@ -23,10 +23,14 @@ enum dg_marian_item_type {
 struct dg_marian_item {
     const char *name;
     enum dg_marian_item_type type;
-    uint64_t shape[4];         /* slowest first */
-    size_t n_dims;             /* 0..4 */
-    uint64_t count;            /* elements, >= 1 */
-    const unsigned char *data; /* of any alignment */
+    /* slowest first */
+    uint64_t shape[4];
+    /* 0..4 */
+    size_t n_dims;
+    /* elements, >= 1 */
+    uint64_t count;
+    /* of any alignment */
+    const unsigned char *data;
 };
 
 int dg_marian_binary_open(struct dg_input in, struct dg_marian_binary **out, struct dg_error *err);

@@ -12,9 +12,12 @@
 #include <stdint.h>
 
 struct dg_marian_lexicon {
-    uint64_t first;                     /* ids 0 .. first-1 are in every sentence's list */
-    uint32_t n_source;                  /* pieces that have a list */
-    const unsigned char *offsets, *ids; /* [n_source + 1] u64 and their u32, in the file */
+    /* ids 0 .. first-1 are in every sentence's list */
+    uint64_t first;
+    /* pieces that have a list */
+    uint32_t n_source;
+    /* [n_source + 1] u64 and their u32, in the file */
+    const unsigned char *offsets, *ids;
 };
 
 /* Check everything but the ids' range; borrows the bytes. DG_EFORMAT. */

@@ -23,7 +23,8 @@ struct job {
     struct dg_config config;
     struct dg_marian_options options;
     struct dg_convert_vocab source, target;
-    const char *source_spm, *target_spm; /* NULL: none */
+    /* NULL: none */
+    const char *source_spm, *target_spm;
     struct dg_json *manifest;
 };
 

@@ -7,25 +7,33 @@
 #include "model/config.h"
 
 struct dg_convert_marian {
-    const char *model;                       /* model.npz or model.bin */
-    const char *source_vocab, *target_vocab; /* .yml or .spm; target NULL: the source's */
+    /* model.npz or model.bin */
+    const char *model;
+    /* .yml or .spm; target NULL: the source's */
+    const char *source_vocab, *target_vocab;
     const char *source_spm,
         *target_spm; /* SentencePiece models; NULL: the vocabulary when it is one, else none */
-    const char *shortlist;                 /* Marian's binary lexical shortlist; NULL: none */
-    const char *source_lang, *target_lang; /* "en"; "de", or "fr,es" where there are tags */
-    const char *out;                       /* the bundle's directory; made when it is not there */
-    const char *name;                      /* NULL: "<source>-<target>" */
-    const char *licence;                   /* NULL: not said */
+    /* Marian's binary lexical shortlist; NULL: none */
+    const char *shortlist;
+    /* "en"; "de", or "fr,es" where there are tags */
+    const char *source_lang, *target_lang;
+    /* the bundle's directory; made when it is not there */
+    const char *out;
+    /* NULL: "<source>-<target>" */
+    const char *name;
+    /* NULL: not said */
+    const char *licence;
     /* DG_POS_MARIAN, or DG_POS_HALVES for the convention of CTranslate2 */
     enum dg_positions positions;
     /* of LayerNorm; 0: 1e-6 as Marian's code has it, 1e-5 with DG_POS_HALVES as CTranslate2 does */
     double norm_eps;
-    enum dg_type type; /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    enum dg_type type;
     /* keep the scales that an int8 file has for activations, and compute with them as Bergamot does
      * (in fp32: for comparisons, not for speed); DG_F32, not keep_int8 */
     bool input_scales;
-    bool keep_int8; /* what the file has in int8 stays so, byte for byte, and is not stored as type
-                     */
+    /* what the file has in int8 stays so, byte for byte, and is not stored as type */
+    bool keep_int8;
 };
 
 /* Read, check, write the bundle. DG_EUNSUP names the option of Marian's that we do not have and its

@@ -8,7 +8,8 @@
 
 /* An option and what of it can be converted. */
 struct rule {
-    const char *name; /* a pattern */
+    /* a pattern */
+    const char *name;
     /* supported ones, '|' between; ANY: read elsewhere, or without effect on inference */
     const char *values;
 };

@@ -9,12 +9,15 @@
 #include <stdbool.h>
 
 struct dg_marian_options {
-    bool tied_source; /* one table for source and target: Wemb */
-    bool no_bias;     /* no biases in attention and feed-forward networks */
+    /* one table for source and target: Wemb */
+    bool tied_source;
+    /* no biases in attention and feed-forward networks */
+    bool no_bias;
     /* the first head of this decoder layer (from 1) was trained with guided alignment; 0 = not
      * said */
     uint32_t alignment_layer;
-    char version[64]; /* of the Marian that wrote it */
+    /* of the Marian that wrote it */
+    char version[64];
 };
 
 /* Everything of *c but the special ids and learned positions' number. `positions` is DG_POS_MARIAN

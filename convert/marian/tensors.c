@@ -17,7 +17,8 @@ enum form {
 
 /* Our parameter is these arrays of Marian's below each other. */
 struct row {
-    const char *ours; /* without "enc.I." or "dec.I." */
+    /* without "enc.I." or "dec.I." */
+    const char *ours;
     enum form form;
     const char
         *arrays[3]; /* without "encoder_lI_" or "decoder_lI_"; a pre-norm model's norms end in
@@ -72,14 +73,18 @@ struct job {
     const struct dg_marian_options *options;
     const struct dg_marian_storage *storage;
     struct dg_weights_writer *writer;
-    bool *used; /* [arrays of the file] */
+    /* [arrays of the file] */
+    bool *used;
 };
 
 /* A parameter on its way: fp32, or what the file has in int8. */
 struct values {
-    float *rows;   /* [N,K] */
-    int8_t *bytes; /* [N,K], or NULL */
-    float *scales; /* [N] with bytes */
+    /* [N,K] */
+    float *rows;
+    /* [N,K], or NULL */
+    int8_t *bytes;
+    /* [N] with bytes */
+    float *scales;
 };
 
 static const struct row *find_row(const struct row *rows, size_t n, const char *ours)

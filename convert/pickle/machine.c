@@ -13,9 +13,11 @@ enum { MAX_STACK = 1 << 16, MAX_MEMO = 1 << 20, MAX_NODES = 1 << 22, MAX_TEXT = 
 struct machine {
     struct dg_pickle_input *in;
     struct dg_arena *arena;
-    struct dg_pickle **stack; /* [MAX_STACK] */
+    /* [MAX_STACK] */
+    struct dg_pickle **stack;
     size_t depth;
-    struct dg_pickle **memo; /* [n_memo] */
+    /* [n_memo] */
+    struct dg_pickle **memo;
     size_t n_memo, nodes;
 };
 

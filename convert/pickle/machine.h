@@ -32,9 +32,11 @@ enum dg_pickle_kind {
 struct dg_pickle {
     enum dg_pickle_kind kind;
     int64_t i;
-    const char *text; /* [n], and a NUL */
+    /* [n], and a NUL */
+    const char *text;
     struct dg_pickle **items;
-    size_t n, room; /* of items, or the text's bytes */
+    /* of items, or the text's bytes */
+    size_t n, room;
 };
 
 struct dg_pickle_input {

@@ -19,20 +19,25 @@
 /* Elements that tensors are views of. */
 struct storage {
     const char *key;
-    const unsigned char *data; /* [bytes]; NULL until it is found */
+    /* [bytes]; NULL until it is found */
+    const unsigned char *data;
     uint64_t bytes;
-    void *block; /* a copy, or NULL */
+    /* a copy, or NULL */
+    void *block;
 };
 
 struct dg_torch_file {
     struct dg_map map;
     struct dg_input_cursor bytes;
     struct dg_arena arena;
-    struct dg_safetensor *tensors; /* [n] */
+    /* [n] */
+    struct dg_safetensor *tensors;
     size_t n;
-    struct storage *storages; /* [n_storages] */
+    /* [n_storages] */
+    struct storage *storages;
     size_t n_storages;
-    zip_t *zip; /* while it is opened; NULL in an old file */
+    /* while it is opened; NULL in an old file */
+    zip_t *zip;
     char prefix[256];
 };
 

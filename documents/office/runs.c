@@ -11,15 +11,20 @@ const struct dg_markup dg_runs_markup = {.no_outline = true, .splitting = breaks
 /* A stretch of text that looks alike, or something between words. */
 struct piece {
     enum { WORDS, RAW, BREAK, OPEN, CLOSE } kind;
-    size_t begin, end;       /* of words: their bytes; else the tag's, or all of it */
-    size_t run, run_end;     /* properties of the run that it is in; equal: none */
-    bool in_run;             /* RAW, BREAK: within a run */
-    size_t close, close_end; /* of OPEN: its end tag */
+    /* of words: their bytes; else the tag's, or all of it */
+    size_t begin, end;
+    /* properties of the run that it is in; equal: none */
+    size_t run, run_end;
+    /* RAW, BREAK: within a run */
+    bool in_run;
+    /* of OPEN: its end tag */
+    size_t close, close_end;
 };
 
 struct pieces {
     struct dg_runs *r;
-    struct piece *list; /* [n] */
+    /* [n] */
+    struct piece *list;
     size_t n, cap;
     bool failed;
 };

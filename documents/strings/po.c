@@ -12,12 +12,16 @@ enum { ID, PLURAL, N_TEXTS };
 struct reader {
     struct dg_extract *x;
     struct dg_extract_part *p;
-    struct dg_buffer texts[N_TEXTS]; /* of the entry */
+    /* of the entry */
+    struct dg_buffer texts[N_TEXTS];
     /* the keyword whose strings are read */
     enum { NOTHING, CONTEXT, MSGID, MSGID_PLURAL, MSGSTR } at;
-    bool plural_form;  /* MSGSTR: of a number above 0 */
-    size_t begin, end; /* MSGSTR: from its first quotation mark to its last */
-    bool filled;       /* it says something */
+    /* MSGSTR: of a number above 0 */
+    bool plural_form;
+    /* MSGSTR: from its first quotation mark to its last */
+    size_t begin, end;
+    /* it says something */
+    bool filled;
 };
 
 /* The msgstr that was read, if it is one to be filled. */

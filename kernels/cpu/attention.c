@@ -30,8 +30,10 @@ struct job {
 struct group {
     const struct job *j;
     const struct dg_attn_seg *seg;
-    size_t h, i0;                 /* head; first query of the group within the segment */
-    size_t seen[DG_ATTN_QUERIES]; /* keys that each query may see */
+    /* head; first query of the group within the segment */
+    size_t h, i0;
+    /* keys that each query may see */
+    size_t seen[DG_ATTN_QUERIES];
     float max[DG_ATTN_QUERIES], inv[DG_ATTN_QUERIES];
     float sum[DG_ATTN_QUERIES][16];
     struct dg_kv k, v;

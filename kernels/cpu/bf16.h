@@ -39,12 +39,16 @@ void dg_bf16_row(const uint16_t *packed, size_t n, size_t K, float *y);
 
 struct dg_bf16_gemm {
     size_t M, n, pairs;
-    const uint16_t *x; /* [M,2 pairs], rows ldx apart, zero beyond K */
+    /* [M,2 pairs], rows ldx apart, zero beyond K */
+    const uint16_t *x;
     size_t ldx;
-    const uint16_t *w; /* [ceil(n/16),pairs,16,2]: panels from the block's first output on */
-    float *y;          /* [M,n], rows ldy apart */
+    /* [ceil(n/16),pairs,16,2]: panels from the block's first output on */
+    const uint16_t *w;
+    /* [M,n], rows ldy apart */
+    float *y;
     size_t ldy;
-    bool add; /* y += instead of y = */
+    /* y += instead of y = */
+    bool add;
 };
 
 /* Two rows of a softmax, e = exp(x + bias - from), rounded for both products that a trainer's loss

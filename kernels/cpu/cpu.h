@@ -8,8 +8,10 @@
 #include "kernels/backend.h"
 
 struct dg_cpu_options {
-    const char *isa; /* NULL: $DRAGOMAN_ISA, else the best of this machine */
-    int threads;     /* cores one op may be split over; 0 = 1 */
+    /* NULL: $DRAGOMAN_ISA, else the best of this machine */
+    const char *isa;
+    /* cores one op may be split over; 0 = 1 */
+    int threads;
 };
 
 /* Open a backend for one worker. DG_EUNSUP when the named set is unknown or this machine lacks
@@ -22,13 +24,17 @@ void dg_cpu_close(struct dg_backend *be); /* NULL is fine */
  * lda, ldb and ldc apart. */
 struct dg_train_gemm {
     size_t M, N, K;
-    const float *a; /* x[M,K] forward; dy[M,N] in the gradients */
+    /* x[M,K] forward; dy[M,N] in the gradients */
+    const float *a;
     size_t lda;
-    const float *b; /* w[N,K]; x[M,K] in the gradient of w */
+    /* w[N,K]; x[M,K] in the gradient of w */
+    const float *b;
     size_t ldb;
-    float *c; /* y[M,N] forward; the gradient dx[M,K] or dw[N,K] */
+    /* y[M,N] forward; the gradient dx[M,K] or dw[N,K] */
+    float *c;
     size_t ldc;
-    bool add; /* c += */
+    /* c += */
+    bool add;
 };
 
 /* How a trainer multiplies: c[M,N] = a[M,K] b[N,K]^T over fp32 rows that change between calls. Used

@@ -65,22 +65,31 @@ void dg_int8_row(const void *packed, size_t n, size_t K, float *y);
 
 /* How a row of activations was quantised: x[k] is about scale * (q[k] - zero), and 0 is exact. */
 struct dg_int8_act {
-    float scale;  /* NaN when the row holds a value that is not finite: the outputs are NaN, too */
-    int32_t zero; /* 0 .. steps, less the set's fine_shift where activations are fine */
+    /* NaN when the row holds a value that is not finite: the outputs are NaN, too */
+    float scale;
+    /* 0 .. steps, less the set's fine_shift where activations are fine */
+    int32_t zero;
 };
 
 struct dg_int8_gemm {
     size_t M, n, groups;
-    const uint8_t *x; /* [M,4 groups], rows ldx apart */
+    /* [M,4 groups], rows ldx apart */
+    const uint8_t *x;
     size_t ldx;
-    const struct dg_int8_act *acts; /* [M] */
-    const int8_t *w;     /* [ceil(n/16),groups,16,4]: panels from the block's first output on */
-    const float *scales; /* [n] */
-    const float *bias;   /* [n] or NULL */
-    float *y;            /* [M,n], rows ldy apart */
+    /* [M] */
+    const struct dg_int8_act *acts;
+    /* [ceil(n/16),groups,16,4]: panels from the block's first output on */
+    const int8_t *w;
+    /* [n] */
+    const float *scales;
+    /* [n] or NULL */
+    const float *bias;
+    /* [M,n], rows ldy apart */
+    float *y;
     size_t ldy;
     bool relu;
-    bool paired; /* dg_int8_pack returned true for the weights, and activations are not fine */
+    /* dg_int8_pack returned true for the weights, and activations are not fine */
+    bool paired;
 };
 
 struct dg_cpu_int8 {

@@ -15,9 +15,12 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_linear *op;
     struct dg_rows x, y;
-    size_t m0, M;         /* the rows in the scratch space are m0 .. m0+M-1 of x and y */
-    size_t ldq;           /* bytes from one quantised row to the next */
-    size_t rows, columns; /* of a block; columns is a multiple of DG_PANEL */
+    /* the rows in the scratch space are m0 .. m0+M-1 of x and y */
+    size_t m0, M;
+    /* bytes from one quantised row to the next */
+    size_t ldq;
+    /* of a block; columns is a multiple of DG_PANEL */
+    size_t rows, columns;
     size_t column_blocks;
 };
 

@@ -12,10 +12,13 @@
 
 /* fp32, 64-byte aligned; or fp16, for keys and values. */
 struct dg_buf {
-    float *data;      /* [n]; NULL when fp16 */
-    uint16_t *halves; /* [n]; NULL when fp32 */
+    /* [n]; NULL when fp16 */
+    float *data;
+    /* [n]; NULL when fp32 */
+    uint16_t *halves;
     size_t n;
-    void *block; /* what free() takes */
+    /* what free() takes */
+    void *block;
 };
 
 enum dg_weight_kind {
@@ -29,14 +32,21 @@ enum dg_weight_kind {
 
 struct dg_weight {
     enum dg_weight_kind kind;
-    enum dg_type type; /* of data; DG_F32 for DG_WEIGHT_ROWS and DG_WEIGHT_PANEL */
+    /* of data; DG_F32 for DG_WEIGHT_ROWS and DG_WEIGHT_PANEL */
+    enum dg_type type;
     size_t N, K;
-    const void *data;    /* [N,K] as kind says */
-    const float *scales; /* [N] when type is DG_S8 */
-    float input_scale;   /* weight_round_inputs; 0: inputs as they are */
-    bool paired;         /* DG_WEIGHT_INT8: sums may be paired (int8.h) */
-    int steps;           /* DG_WEIGHT_INT8: of its inputs */
-    void *block;         /* our copy, freed with the weight; NULL when data is borrowed */
+    /* [N,K] as kind says */
+    const void *data;
+    /* [N] when type is DG_S8 */
+    const float *scales;
+    /* weight_round_inputs; 0: inputs as they are */
+    float input_scale;
+    /* DG_WEIGHT_INT8: sums may be paired (int8.h) */
+    bool paired;
+    /* DG_WEIGHT_INT8: of its inputs */
+    int steps;
+    /* our copy, freed with the weight; NULL when data is borrowed */
+    void *block;
 };
 
 enum {
@@ -53,16 +63,24 @@ enum {
 };
 
 struct dg_cpu {
-    struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cpu * */
+    /* first: a struct dg_backend * is a struct dg_cpu * */
+    struct dg_backend base;
     const struct dg_cpu_isa *isa;
     const struct dg_cpu_int8 *int8;
-    const struct dg_cpu_bf16 *bf16; /* NULL: bf16 weights are widened */
-    enum dg_type products;  /* of weights that train: the trainer asks (cpu/train/train.c) */
-    struct dg_pool *pool;   /* NULL with one thread */
-    size_t threads, active; /* active: of those that ops are split over now */
-    float *scratch;         /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
-    uint8_t *int8_rows;     /* [DG_INT8_SCRATCH]; bf16 rows, too */
-    struct dg_int8_act *int8_acts; /* [DG_INT8_ROWS] */
+    /* NULL: bf16 weights are widened */
+    const struct dg_cpu_bf16 *bf16;
+    /* of weights that train: the trainer asks (cpu/train/train.c) */
+    enum dg_type products;
+    /* NULL with one thread */
+    struct dg_pool *pool;
+    /* active: of those that ops are split over now */
+    size_t threads, active;
+    /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
+    float *scratch;
+    /* [DG_INT8_SCRATCH]; bf16 rows, too */
+    uint8_t *int8_rows;
+    /* [DG_INT8_ROWS] */
+    struct dg_int8_act *int8_acts;
     dg_cpu_gemm_fn *gemm;
     void *gemm_ctx;
     char name[48];

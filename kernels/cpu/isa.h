@@ -12,52 +12,70 @@
  * zero-padded. */
 struct dg_gemm {
     size_t M, n, K;
-    const float *x; /* [M,K], rows ldx apart */
+    /* [M,K], rows ldx apart */
+    const float *x;
     size_t ldx;
-    const float *w; /* [ceil(n/16)][K][16] */
-    float *y;       /* [M,n], rows ldy apart */
+    /* [ceil(n/16)][K][16] */
+    const float *w;
+    /* [M,n], rows ldy apart */
+    float *y;
     size_t ldy;
 };
 
 /* A row's dropout, resolved: element e of the row is hashed with key; p = 0 means none. */
 struct dg_mask {
-    uint32_t key, first; /* first: index of the row's element 0 */
+    /* first: index of the row's element 0 */
+    uint32_t key, first;
     float p;
 };
 
 struct dg_norm_row {
-    const float *x, *r;       /* [D]; r NULL: no residual */
-    float *y;                 /* [D]; may be x or r */
-    const float *gain, *bias; /* [D] */
-    float *xhat, *rstd;       /* [D], [1] or NULL */
+    /* [D]; r NULL: no residual */
+    const float *x, *r;
+    /* [D]; may be x or r */
+    float *y;
+    /* [D] */
+    const float *gain, *bias;
+    /* [D], [1] or NULL */
+    float *xhat, *rstd;
     float eps;
-    struct dg_mask drop; /* on x */
+    /* on x */
+    struct dg_mask drop;
 };
 
 /* One step of an SSRU: see struct dg_ssru. */
 struct dg_ssru_row {
-    const float *x, *f;  /* [D] candidate; forget gate before its sigmoid */
-    const float *before; /* [D]; NULL: zeros */
-    float *after, *y;    /* [D]; after may be before or x */
+    /* [D] candidate; forget gate before its sigmoid */
+    const float *x, *f;
+    /* [D]; NULL: zeros */
+    const float *before;
+    /* [D]; after may be before or x */
+    float *after, *y;
 };
 
 /* Keys or values of one head: row j is data + (slots ? slots[j] : k0 + j) * ld, dim floats of it.
  * fp16 ones have halves instead of data. */
 struct dg_kv {
-    const float *data; /* [.,dim], rows ld apart */
+    /* [.,dim], rows ld apart */
+    const float *data;
     size_t ld, k0, dim;
-    const int32_t *slots;   /* [keys], or NULL: adjacent from k0 on */
-    const uint16_t *halves; /* [.,dim], rows ld apart */
+    /* [keys], or NULL: adjacent from k0 on */
+    const int32_t *slots;
+    /* [.,dim], rows ld apart */
+    const uint16_t *halves;
 };
 
 /* Query rows of one head that walk the keys together. */
 struct dg_attn_tile {
     size_t n_q;
-    const float *q; /* [n_q,Dk], rows ldq apart */
+    /* [n_q,Dk], rows ldq apart */
+    const float *q;
     size_t ldq;
-    float *s; /* [n_q,.], rows lds apart: scores, then probabilities; room for a multiple of 8 */
+    /* [n_q,.], rows lds apart: scores, then probabilities; room for a multiple of 8 */
+    float *s;
     size_t lds;
-    float *out; /* [n_q,Dv], rows ldo apart */
+    /* [n_q,Dv], rows ldo apart */
+    float *out;
     size_t ldo;
 };
 

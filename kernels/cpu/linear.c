@@ -20,10 +20,13 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_linear *op;
     struct dg_rows x, y;
-    size_t m0, M;         /* what is done now: rows m0 .. m0+M-1 of x and y */
-    size_t rows, columns; /* of a block; columns is a multiple of DG_PANEL */
+    /* what is done now: rows m0 .. m0+M-1 of x and y */
+    size_t m0, M;
+    /* of a block; columns is a multiple of DG_PANEL */
+    size_t rows, columns;
     size_t column_blocks;
-    uint16_t *rounded; /* [M,ldr]: those rows in bf16; NULL: the weight is fp32 */
+    /* [M,ldr]: those rows in bf16; NULL: the weight is fp32 */
+    uint16_t *rounded;
     size_t ldr;
 };
 

@@ -9,7 +9,8 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_norm *op;
     struct dg_rows x, r, y;
-    size_t M, D, rows; /* rows: of a piece */
+    /* rows: of a piece */
+    size_t M, D, rows;
 };
 
 /* sum[D] = r + x; sum may be either */

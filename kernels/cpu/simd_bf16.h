@@ -22,7 +22,8 @@ static inline __attribute__((always_inline)) void bf16_put(float *y, size_t n, b
 
 /* A tile's rows: row r's pair k is at x + r * row + k * pair. */
 struct bf16_rows {
-    const uint16_t *x; /* [MR,pairs,2] */
+    /* [MR,pairs,2] */
+    const uint16_t *x;
     size_t row, pair;
 };
 

@@ -21,11 +21,14 @@ struct tile {
     const float *x;
     size_t ldx;
     const float *w;
-    size_t panel; /* elements from one panel to the next */
+    /* elements from one panel to the next */
+    size_t panel;
     size_t kc;
-    float *sum; /* partial sums in; out */
+    /* partial sums in; out */
+    float *sum;
     size_t lds;
-    bool first; /* nothing summed yet */
+    /* nothing summed yet */
+    bool first;
     /* What is prefetched. FETCH_NEXT: `ahead`, moving `step` bytes each k. FETCH_WINDOW: four lines
      * each 4 k, `step` bytes apart, moving on by a line. */
     uintptr_t ahead;

@@ -56,10 +56,13 @@ static inline __attribute__((always_inline)) void prefetch(
 
 /* A tile's way over K: rows x and panels w from the next group of four k on. */
 struct walk {
-    const uint8_t *x; /* [MR,4 groups], g->ldx apart */
-    const int8_t *w;  /* [NP] panels, so many bytes apart */
+    /* [MR,4 groups], g->ldx apart */
+    const uint8_t *x;
+    /* [NP] panels, so many bytes apart */
+    const int8_t *w;
     size_t panel;
-    size_t k; /* groups done */
+    /* groups done */
+    size_t k;
 };
 
 /* acc[MR][NP PV] += the sums of two groups of four k at a time, while there are two. */

@@ -71,7 +71,8 @@ static inline void step_softmax(const struct dg_attn_step *t, float *s)
 /* A run of keys: values j0 .. j0 + n - 1 of the segment. */
 struct step_run {
     size_t j0, n;
-    const void *row[RUN]; /* n of them, each [H,dim] */
+    /* n of them, each [H,dim] */
+    const void *row[RUN];
 };
 
 /* Columns d .. of nh heads of nv vectors each of query i; nh and nv are constants where this is

@@ -8,7 +8,8 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_ssru *op;
     struct dg_rows z, y;
-    size_t M, D, rows; /* rows: of a part of a step */
+    /* rows: of a part of a step */
+    size_t M, D, rows;
 };
 
 static void run_row(const struct job *j, size_t m, const float *before, float *after)

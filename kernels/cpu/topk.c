@@ -18,7 +18,8 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_topk *op;
     struct dg_rows logits;
-    size_t M, rows; /* rows: of a piece */
+    /* rows: of a piece */
+    size_t M, rows;
 };
 
 /* The maxima of a row's runs. */

@@ -23,9 +23,12 @@ struct span {
 
 /* What a list of sentences adds to a step's price. */
 struct price {
-    struct span whole; /* from the first row of a sentence without rows of its own to the last */
-    uint32_t rows;     /* of all */
-    double own, since; /* of products with own rows outside of `whole`; since its end */
+    /* from the first row of a sentence without rows of its own to the last */
+    struct span whole;
+    /* of all */
+    uint32_t rows;
+    /* of products with own rows outside of `whole`; since its end */
+    double own, since;
 };
 
 static void add_sentence(struct price *p, const struct dg_live *s, uint32_t rows)

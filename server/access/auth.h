@@ -56,9 +56,11 @@ size_t dg_auth_left(
     struct dg_auth *a, struct dg_auth_key *key, struct dg_quota_left out[DG_AUTH_LIMITS]);
 
 struct dg_auth_counts {
-    uint64_t keys; /* that are not revoked */
+    /* that are not revoked */
+    uint64_t keys;
     uint64_t refused[DG_AUTH_VERDICTS];
-    uint64_t store_errors; /* times the file could not be read or written */
+    /* times the file could not be read or written */
+    uint64_t store_errors;
 };
 void dg_auth_count(struct dg_auth *a, struct dg_auth_counts *out);
 

@@ -15,16 +15,24 @@
 
 /* What travels with an exchange. */
 struct dg_visit {
-    atomic_uint refs; /* the exchange's, and of the code that keeps one */
+    /* the exchange's, and of the code that keeps one */
+    atomic_uint refs;
     pthread_mutex_t lock;
     const struct dg_route *route;
-    struct dg_auth_key *key;     /* that pays; NULL: none was needed, or it was refused */
-    struct dg_auth_key *limited; /* the same, but also where it is over its rate */
-    bool by_address;             /* held against its address's rate */
-    const char *shown;           /* in the log */
-    bool left;                   /* guarded by lock, as the next two: its exchange is over */
-    int64_t day, characters;     /* taken from that day of its */
-    bool told;                   /* how many of these were answered: */
+    /* that pays; NULL: none was needed, or it was refused */
+    struct dg_auth_key *key;
+    /* the same, but also where it is over its rate */
+    struct dg_auth_key *limited;
+    /* held against its address's rate */
+    bool by_address;
+    /* in the log */
+    const char *shown;
+    /* guarded by lock, as the next two: its exchange is over */
+    bool left;
+    /* taken from that day of its */
+    int64_t day, characters;
+    /* how many of these were answered: */
+    bool told;
     int64_t answered;
 };
 

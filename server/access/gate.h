@@ -24,8 +24,10 @@ struct dg_gate_manner {
 
 /* What requests are held against. */
 struct dg_gate {
-    struct dg_auth *auth;   /* NULL: no keys are asked for */
-    struct dg_rates *rates; /* of addresses, where none are; NULL: no limit */
+    /* NULL: no keys are asked for */
+    struct dg_auth *auth;
+    /* of addresses, where none are; NULL: no limit */
+    struct dg_rates *rates;
 };
 
 /* A request for route (kept for dg_gate_route, not looked into) begins, which asks for one of the

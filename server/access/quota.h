@@ -9,8 +9,10 @@
 
 /* Requests that may come now. Full at first: a minute's worth may come at once. */
 struct dg_bucket {
-    double filled;  /* 0 .. per_minute */
-    uint64_t at_ns; /* when that was so; 0: never used */
+    /* 0 .. per_minute */
+    double filled;
+    /* when that was so; 0: never used */
+    uint64_t at_ns;
 };
 
 /* Take one request; false: none is left, and *wait_s says when there is. per_minute 0: no limit. */
@@ -18,11 +20,14 @@ bool dg_quota_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int
 
 /* A limit, and what is left of it. */
 struct dg_quota_left {
-    const char *name; /* "requests", "characters" */
+    /* "requests", "characters" */
+    const char *name;
     int64_t limit;
-    int64_t window_s; /* it is for so long */
+    /* it is for so long */
+    int64_t window_s;
     int64_t left;
-    int64_t reset_s; /* until all of it is there again */
+    /* until all of it is there again */
+    int64_t reset_s;
 };
 struct dg_quota_left dg_quota_bucket_left(
     const struct dg_bucket *b, int64_t per_minute, uint64_t now_ns);

@@ -8,7 +8,8 @@
 #define WAYS 8 /* places that a client may have */
 
 struct place {
-    uint64_t client; /* 0: none */
+    /* 0: none */
+    uint64_t client;
     struct dg_bucket bucket;
 };
 

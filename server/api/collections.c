@@ -49,7 +49,8 @@ static void fail(struct dg_http_reply *r, const struct dg_error *err)
 /* What a body says. */
 struct body {
     struct dg_json *json;
-    const char *name; /* NULL: not said */
+    /* NULL: not said */
+    const char *name;
     struct dg_pair_list pairs;
 };
 

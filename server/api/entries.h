@@ -9,10 +9,13 @@
 
 /* The pairs of one dictionary as a request has it. */
 struct dg_entries {
-    const char *source, *target; /* languages */
-    const char *format;          /* NULL: tsv */
+    /* languages */
+    const char *source, *target;
+    /* NULL: tsv */
+    const char *format;
     const struct dg_json *entries;
-    const char *where; /* of the entries' field, for messages */
+    /* of the entries' field, for messages */
+    const char *where;
 };
 
 /* What the object o, called `where`, says of its entries: source, target, format, borrowed from it.

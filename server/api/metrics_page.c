@@ -19,9 +19,11 @@
 #include <string.h>
 
 struct gauges {
-    struct dg_gauge *list; /* [cap] */
+    /* [cap] */
+    struct dg_gauge *list;
     size_t n, cap;
-    bool failed; /* no memory: the page would lack some */
+    /* no memory: the page would lack some */
+    bool failed;
 };
 
 /* The new gauge; where there is no memory for it, one that is not shown. */

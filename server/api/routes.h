@@ -14,8 +14,10 @@ struct dg_endpoint;
 struct dg_route {
     const char *method, *path;
     void (*handle)(struct dg_app *app, struct dg_http_exchange *x);
-    const struct dg_endpoint *endpoint; /* instead of handle */
-    const struct dg_dialect *dialect;   /* NULL: our own */
+    /* instead of handle */
+    const struct dg_endpoint *endpoint;
+    /* NULL: our own */
+    const struct dg_dialect *dialect;
 };
 
 /* All routes, [*n], also of dialects that are switched off. */

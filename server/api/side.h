@@ -10,11 +10,15 @@
 /* What is known of the request. */
 struct dg_side {
     struct dg_app *app;
-    const struct dg_http_exchange *x; /* dg_http_request alone may be asked of it */
+    /* dg_http_request alone may be asked of it */
+    const struct dg_http_exchange *x;
     const struct dg_http_request *request;
-    char owner[DG_MEMORY_OWNER]; /* whose collections are meant */
-    char accept[80];             /* the header; "": none */
-    bool json;                   /* the body says it is JSON */
+    /* whose collections are meant */
+    char owner[DG_MEMORY_OWNER];
+    /* the header; "": none */
+    char accept[80];
+    /* the body says it is JSON */
+    bool json;
 };
 
 /* Fill in the reply. The line's thread. */

@@ -8,7 +8,8 @@
 
 struct file {
     const char *name, *type;
-    const unsigned char *data; /* [*size] */
+    /* [*size] */
+    const unsigned char *data;
     const size_t *size;
 };
 

@@ -11,19 +11,23 @@
 #define MAX_WAITING 64 /* works */
 
 struct kept {
-    int64_t version, used; /* used: when, by asked */
+    /* used: when, by asked */
+    int64_t version, used;
     struct dg_glossary_set *set;
 };
 
 struct dg_collections {
-    struct dg_executor *line; /* one thread */
+    /* one thread */
+    struct dg_executor *line;
     atomic_bool has_sentences;
     pthread_mutex_t change_lock;
-    struct dg_memory *changed; /* guarded by change_lock */
+    /* guarded by change_lock */
+    struct dg_memory *changed;
     pthread_mutex_t lock;
     /* guarded by lock */
     struct dg_memory *asked_of;
-    struct kept kept[KEPT]; /* by id, which is a set's name */
+    /* by id, which is a set's name */
+    struct kept kept[KEPT];
     int64_t asked;
 };
 

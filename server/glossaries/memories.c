@@ -14,10 +14,13 @@
 /* What the files are to become, and what was there. */
 struct load {
     struct dg_memory *memory;
-    struct dg_memory_info *before; /* [n_before] memories that nobody owns */
-    bool *stays;                   /* [n_before] */
+    /* [n_before] memories that nobody owns */
+    struct dg_memory_info *before;
+    /* [n_before] */
+    bool *stays;
     size_t n_before, n_read, entries;
-    char (*made)[DG_MEMORY_ID]; /* [n_made] */
+    /* [n_made] */
+    char (*made)[DG_MEMORY_ID];
     size_t n_made;
 };
 

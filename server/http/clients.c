@@ -13,13 +13,15 @@
 
 struct entry {
     uint64_t client;
-    size_t n; /* 0: free */
+    /* 0: free */
+    size_t n;
 };
 
 struct dg_clients {
     size_t mask;
     size_t used, most;
-    struct entry entries[]; /* [mask + 1] */
+    /* [mask + 1] */
+    struct entry entries[];
 };
 
 struct dg_clients *dg_clients_open(size_t most)

@@ -23,17 +23,21 @@ struct dg_http {
     struct MHD_Daemon *local;
     struct dg_net *net;
     atomic_bool draining;
-    atomic_size_t bodies_bytes; /* of bodies that have arrived, until their replies are sent */
-    atomic_size_t awaited;      /* exchanges whose wake is still due */
+    /* of bodies that have arrived, until their replies are sent */
+    atomic_size_t bodies_bytes;
+    /* exchanges whose wake is still due */
+    atomic_size_t awaited;
     atomic_uint_least64_t next_id;
     uint64_t id_seed;
 };
 
 /* A connection: what the library carries as its socket context. */
 struct dg_http_connection {
-    uint64_t id; /* of net */
+    /* of net */
+    uint64_t id;
     bool linger;
-    struct dg_tls_pair *pair; /* that its session uses; NULL: plain */
+    /* that its session uses; NULL: plain */
+    struct dg_tls_pair *pair;
 };
 
 enum dg_later_state {
@@ -48,42 +52,62 @@ enum dg_later_state {
 struct dg_http_exchange {
     struct dg_http *http;
     struct MHD_Connection *mhd;
-    struct dg_http_connection *connection; /* NULL beyond the table */
+    /* NULL beyond the table */
+    struct dg_http_connection *connection;
     struct dg_http_request request;
     struct dg_buffer body;
-    char *query; /* owned; NULL: none */
+    /* owned; NULL: none */
+    char *query;
     size_t reserved_bytes;
     bool headers_seen, dispatched;
-    bool cut_short; /* refused in the midst of its body: the status says how */
+    /* refused in the midst of its body: the status says how */
+    bool cut_short;
     bool replied;
-    bool streaming; /* the reply's body is asked for piece by piece */
+    /* the reply's body is asked for piece by piece */
+    bool streaming;
     int status;
-    int outcome;        /* where the status does not say it; 0: it does */
-    size_t sent_bytes;  /* of the reply's body */
-    bool varies;        /* the reply, by Accept-Encoding */
-    const char *coding; /* its Content-Encoding; NULL: none */
+    /* where the status does not say it; 0: it does */
+    int outcome;
+    /* of the reply's body */
+    size_t sent_bytes;
+    /* the reply, by Accept-Encoding */
+    bool varies;
+    /* its Content-Encoding; NULL: none */
+    const char *coding;
     struct dg_http_reply reply;
     const void *tag;
-    const char *const (*headers)[2]; /* of every reply, see dg_http_set_headers; NULL: none */
-    const char *id_header;           /* the name that its id has besides, or NULL */
+    /* of every reply, see dg_http_set_headers; NULL: none */
+    const char *const (*headers)[2];
+    /* the name that its id has besides, or NULL */
+    const char *id_header;
     char id[DG_HTTP_ID_BYTES];
     char trace[DG_TRACE_PARENT_BYTES];
     char type[DG_HTTP_TYPE_BYTES];
-    const struct dg_http_later *later; /* guarded by lock once the handler has returned */
-    void *later_arg;                   /* NULL: the reply does not come later */
+    /* guarded by lock once the handler has returned */
+    const struct dg_http_later *later;
+    /* NULL: the reply does not come later */
+    void *later_arg;
     /* Streaming: bytes on their way, HTTP thread only. */
     struct dg_buffer out;
     size_t out_at;
-    bool out_last; /* nothing comes after them */
+    /* nothing comes after them */
+    bool out_last;
     atomic_uint refs;
     pthread_mutex_t lock;
-    enum dg_later_state state; /* guarded by lock */
-    bool late;                 /* guarded by lock: it was answered without its wake */
-    bool told_gone;            /* guarded by lock */
-    bool turned;               /* guarded by lock: it is a stream, and not begun */
-    uint64_t due_ns;           /* guarded by lock: its wake is late then; 0: never */
-    bool poked;                /* guarded by lock: there is something new to fill in */
-    bool ping;                 /* guarded by lock: or that it is still at work */
+    /* guarded by lock */
+    enum dg_later_state state;
+    /* guarded by lock: it was answered without its wake */
+    bool late;
+    /* guarded by lock */
+    bool told_gone;
+    /* guarded by lock: it is a stream, and not begun */
+    bool turned;
+    /* guarded by lock: its wake is late then; 0: never */
+    uint64_t due_ns;
+    /* guarded by lock: there is something new to fill in */
+    bool poked;
+    /* guarded by lock: or that it is still at work */
+    bool ping;
 };
 
 /* Start the library's threads, and stop them; has_unix: there is a Unix socket, too. */

@@ -7,10 +7,12 @@
 #include <stdbool.h>
 
 struct dg_framing {
-    unsigned lengths, encodings; /* how many Content-Length and Transfer-Encoding headers */
+    /* how many Content-Length and Transfer-Encoding headers */
+    unsigned lengths, encodings;
     unsigned hosts;
     bool chunked, bad_name;
-    unsigned long long length; /* of the body, when there is a good Content-Length */
+    /* of the body, when there is a good Content-Length */
+    unsigned long long length;
     bool bad_length;
 };
 

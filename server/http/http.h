@@ -18,31 +18,44 @@ struct dg_tls;
 struct dg_http_exchange; /* one request and its reply */
 
 struct dg_http_request {
-    const char *method, *path; /* path: percent-decoded, without the query */
-    const char *query;         /* as it was sent, without "?"; "": there is none */
-    const char *body;          /* [body_len]; not NUL-terminated text, never NULL */
+    /* path: percent-decoded, without the query */
+    const char *method, *path;
+    /* as it was sent, without "?"; "": there is none */
+    const char *query;
+    /* [body_len]; not NUL-terminated text, never NULL */
+    const char *body;
     size_t body_len;
-    const char *type;    /* Content-Type; "": none, or a longer one than any there is */
-    const char *id;      /* X-Request-Id: the client's when it is well-formed, else made here */
-    const char *trace;   /* traceparent of W3C's Trace Context; "": none, or not well-formed */
-    uint64_t start_ns;   /* when the headers were complete */
-    uint64_t handled_ns; /* when the body was complete */
+    /* Content-Type; "": none, or a longer one than any there is */
+    const char *type;
+    /* X-Request-Id: the client's when it is well-formed, else made here */
+    const char *id;
+    /* traceparent of W3C's Trace Context; "": none, or not well-formed */
+    const char *trace;
+    /* when the headers were complete */
+    uint64_t start_ns;
+    /* when the body was complete */
+    uint64_t handled_ns;
 };
 
 #define DG_HTTP_MAX_HEADERS 10
 
 struct dg_http_reply {
     int status;
-    const char *content_type; /* static storage; NULL: none */
-    char *body;               /* malloc'd (NULL: empty); taken with the reply */
+    /* static storage; NULL: none */
+    const char *content_type;
+    /* malloc'd (NULL: empty); taken with the reply */
+    char *body;
     size_t body_len;
     struct {
-        const char *name; /* static storage */
+        /* static storage */
+        const char *name;
         char value[200];
     } headers[DG_HTTP_MAX_HEADERS];
     size_t n_headers;
-    const char *ping; /* of a stream: said when there is nothing else to say for a time; NULL */
-    bool close;       /* end the connection after this reply */
+    /* of a stream: said when there is nothing else to say for a time; NULL */
+    const char *ping;
+    /* end the connection after this reply */
+    bool close;
 };
 
 /* Add a header; silently dropped beyond the table (a bug: asserted). */
@@ -51,20 +64,24 @@ void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char 
 
 /* What may change while it serves. */
 struct dg_http_limits {
-    uint32_t max_connections_per_address; /* but for clients on this machine; 0: no limit */
+    /* but for clients on this machine; 0: no limit */
+    uint32_t max_connections_per_address;
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
-    uint32_t ping_ms; /* quiet time of a stream before it says reply.ping; 0: it never does */
+    /* quiet time of a stream before it says reply.ping; 0: it never does */
+    uint32_t ping_ms;
 };
 
 struct dg_http_options {
     uint32_t threads;
     uint32_t max_connections;
     size_t max_body_bytes;
-    size_t max_bodies_bytes; /* all requests together, as far as they have arrived */
+    /* all requests together, as far as they have arrived */
+    size_t max_bodies_bytes;
     /* NULL: plain HTTP; else the first socket speaks TLS alone, the second is plain. Borrowed. */
     struct dg_tls *tls;
     struct dg_http_limits limits;
-    void *app; /* first argument of the callbacks */
+    /* first argument of the callbacks */
+    void *app;
     /* Answer one request. HTTP thread. */
     void (*handle)(void *app, struct dg_http_exchange *x);
     /* Make the reply for a request that never reached handle (413, bad framing), or whose deadline
@@ -107,10 +124,14 @@ bool dg_http_gone(const struct dg_http_exchange *x);
 size_t dg_http_sent(const struct dg_http_exchange *x);
 /* Connections of the server that this exchange is one of, since the start. */
 struct dg_http_counts {
-    uint64_t open;      /* now */
-    uint64_t refused;   /* over the limit: 503 */
-    uint64_t evicted;   /* idle, and closed for new ones */
-    uint64_t timed_out; /* whose requests came in too slowly: 408 */
+    /* now */
+    uint64_t open;
+    /* over the limit: 503 */
+    uint64_t refused;
+    /* idle, and closed for new ones */
+    uint64_t evicted;
+    /* whose requests came in too slowly: 408 */
+    uint64_t timed_out;
 };
 void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out);
 /* What came of a stream that ends in an error: the status that a reply would have had, now that its
@@ -132,10 +153,12 @@ void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 /* What happens to an exchange that is answered later, or bit by bit. */
 struct dg_http_later {
     void (*finish)(
-        void *arg, struct dg_http_exchange *x); /* after the wake, on an HTTP thread: reply now */
+        /* after the wake, on an HTTP thread: reply now */
+        void *arg, struct dg_http_exchange *x);
     /* the client hung up before the wake: hurry up, dg_http_wake is still due. Any thread */
     void (*gone)(void *arg);
-    void (*drop)(void *arg); /* the exchange is over: free arg. Any thread */
+    /* the exchange is over: free arg. Any thread */
+    void (*drop)(void *arg);
     /* NULL, or, for a stream: its deadline passed without a wake, these are its last words; else it
      * is cut off. Others may be at work on arg. HTTP thread. */
     void (*late)(void *arg, struct dg_http_exchange *x, struct dg_buffer *out);

@@ -11,7 +11,8 @@
 struct dg_multipart_file {
     /* of the file, as the client says, without folders; "": there is no file, or it has none */
     char name[256];
-    const char *data; /* [n] borrowed from the body */
+    /* [n] borrowed from the body */
+    const char *data;
     size_t n;
 };
 

@@ -27,24 +27,33 @@ enum dg_net_phase {
 };
 
 struct dg_net_limits {
-    uint32_t max_per_client;          /* connections of one address; 0 = none */
-    uint32_t limit_ms[DG_NET_PHASES]; /* 0 = none */
-    uint32_t quiet_ms;                /* see quiet; 0: never */
+    /* connections of one address; 0 = none */
+    uint32_t max_per_client;
+    /* 0 = none */
+    uint32_t limit_ms[DG_NET_PHASES];
+    /* see quiet; 0: never */
+    uint32_t quiet_ms;
 };
 
 struct dg_net_options {
-    uint32_t max_connections; /* above: the longest idle one is closed, else 503 at once */
-    uint32_t kept_local;      /* of max_connections, only for clients on this machine */
+    /* above: the longest idle one is closed, else 503 at once */
+    uint32_t max_connections;
+    /* of max_connections, only for clients on this machine */
+    uint32_t kept_local;
     /* Connections but those of the Unix socket speak TLS: nothing is written onto them here, a
      * refused one is closed without words. */
     bool encrypted;
     struct dg_net_limits limits;
-    void *arg; /* first argument of the callbacks */
+    /* first argument of the callbacks */
+    void *arg;
     /* Takes fd, and enters it soon; false: it did not, and has closed it. */
     bool (*accepted)(void *arg, int fd, const struct sockaddr *addr, socklen_t n);
-    void (*pin)(void *user);  /* keep user alive; called with the lock held: count, nothing else */
-    void (*gone)(void *user); /* the client of a watched request hung up; drops the pin */
-    void (*late)(void *user); /* its answer is late; drops the pin */
+    /* keep user alive; called with the lock held: count, nothing else */
+    void (*pin)(void *user);
+    /* the client of a watched request hung up; drops the pin */
+    void (*gone)(void *user);
+    /* its answer is late; drops the pin */
+    void (*late)(void *user);
     /* Its connection is in DG_NET_HANDLING for quiet_ms, once more for each; drops the pin. */
     void (*quiet)(void *user);
 };
@@ -110,9 +119,12 @@ size_t dg_net_count(struct dg_net *net);
 
 /* Since the start. */
 struct dg_net_counts {
-    uint64_t refused;   /* connections over the limit: 503 */
-    uint64_t evicted;   /* idle connections closed for new ones */
-    uint64_t timed_out; /* those whose requests came in too slowly: 408 */
+    /* connections over the limit: 503 */
+    uint64_t refused;
+    /* idle connections closed for new ones */
+    uint64_t evicted;
+    /* those whose requests came in too slowly: 408 */
+    uint64_t timed_out;
 };
 void dg_net_counts(struct dg_net *net, struct dg_net_counts *out);
 

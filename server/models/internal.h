@@ -13,12 +13,14 @@
 
 /* Guarded by the lock of the models. */
 struct dg_model_openings {
-    struct dg_opening *line, **end; /* those that wait, first come first */
+    /* those that wait, first come first */
+    struct dg_opening *line, **end;
     size_t n;
     struct dg_work work;
     bool stopped;
     uint64_t opened, closed, failed;
-    size_t most_beside; /* that an open bundle took besides its file */
+    /* that an open bundle took besides its file */
+    size_t most_beside;
 };
 
 struct dg_models {

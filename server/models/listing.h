@@ -15,15 +15,21 @@
 struct dg_served;
 
 struct dg_listing {
-    struct dg_bundle *bundle; /* its manifest; of its weights the header's words alone */
+    /* its manifest; of its weights the header's words alone */
+    struct dg_bundle *bundle;
     struct dg_config config;
     atomic_uint refs;
     /* Guarded by the models' lock. */
-    struct dg_served *open; /* referenced; NULL: closed */
-    uint64_t opened_ns;     /* 0: never yet */
-    size_t bytes;           /* that it took when it was open; 0: never yet */
-    bool leaving;           /* to be closed once its requests are over: new ones wait */
-    uint64_t failed_ns;     /* when it could not be opened; 0: never */
+    /* referenced; NULL: closed */
+    struct dg_served *open;
+    /* 0: never yet */
+    uint64_t opened_ns;
+    /* that it took when it was open; 0: never yet */
+    size_t bytes;
+    /* to be closed once its requests are over: new ones wait */
+    bool leaving;
+    /* when it could not be opened; 0: never */
+    uint64_t failed_ns;
     struct dg_error failure;
 };
 

@@ -28,15 +28,20 @@ static double anonymous_bytes(void)
 
 /* What one GPU's own memory has to hold. */
 struct plan_device {
-    char name[96];              /* as its backend calls it */
-    double parameters, engines; /* of all models; engines of one worker */
-    double free;                /* before anything of ours is there */
+    /* as its backend calls it */
+    char name[96];
+    /* of all models; engines of one worker */
+    double parameters, engines;
+    /* before anything of ours is there */
+    double free;
 };
 
 struct plan {
     double most;
-    double models, largest_model; /* of all bundles, and of the one that takes most */
-    double largest;               /* file: it is in memory as a whole while it is loaded */
+    /* of all bundles, and of the one that takes most */
+    double models, largest_model;
+    /* file: it is in memory as a whole while it is loaded */
+    double largest;
     struct plan_device on[DG_DEVICES_MAX];
     struct dg_buffer *b;
 };

@@ -29,48 +29,66 @@ struct dg_replica {
     struct dg_engine *engine;
     /* The worker's own, from its first step of the model on; freed with the model. */
     struct dg_pace *pace;
-    int threads; /* that its backend may use at present, as its worker last said; 0: all of its own
-                  */
-    uint32_t placed; /* which of the model's copies it reads */
+    /* that its backend may use at present, as its worker last said; 0: all of its own */
+    int threads;
+    /* which of the model's copies it reads */
+    uint32_t placed;
     /* For metrics and the queue, as of the last step. tokens_per_s: source tokens, what it can do
      * when there is enough to do; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
-    _Atomic uint64_t steps; /* of its worker, which alone counts */
+    /* of its worker, which alone counts */
+    _Atomic uint64_t steps;
 };
 
 /* The parameters on one device. */
 struct dg_placed {
     struct dg_backend *be;
-    struct dg_model *copy; /* NULL: the translator's own */
+    /* NULL: the translator's own */
+    struct dg_model *copy;
 };
 
 struct dg_served {
-    struct dg_answer_cache *cache; /* of answers, borrowed; NULL: there is none */
-    struct dg_placed *placed; /* [n_placed] once for each device; the first is the translator's */
+    /* of answers, borrowed; NULL: there is none */
+    struct dg_answer_cache *cache;
+    /* [n_placed] once for each device; the first is the translator's */
+    struct dg_placed *placed;
     uint32_t n_placed;
     struct dg_translator *translator;
-    struct dg_replica *replicas; /* [n_replicas], by worker number */
+    /* [n_replicas], by worker number */
+    struct dg_replica *replicas;
     uint32_t n_replicas;
-    struct dg_device device;       /* the first one */
-    struct dg_backend *aside;      /* on it, see dg_served_aside; NULL until asked for */
-    double load_seconds;           /* with its self-test */
-    size_t bytes;                  /* that it takes at most, with its engines' caches full */
-    atomic_uint label;             /* dg_served_label's, plus one; 0: not asked for yet */
-    atomic_uint_least64_t used_ns; /* when a request was done with it last */
+    /* the first one */
+    struct dg_device device;
+    /* on it, see dg_served_aside; NULL until asked for */
+    struct dg_backend *aside;
+    /* with its self-test */
+    double load_seconds;
+    /* that it takes at most, with its engines' caches full */
+    size_t bytes;
+    /* dg_served_label's, plus one; 0: not asked for yet */
+    atomic_uint label;
+    /* when a request was done with it last */
+    atomic_uint_least64_t used_ns;
     atomic_uint refs;
 };
 
 struct dg_models_options {
-    uint32_t workers; /* of each device */
+    /* of each device */
+    uint32_t workers;
     uint32_t compute_threads;
     struct dg_engine_limits limits;
-    struct dg_answer_cache *cache; /* for all models; borrowed, NULL: none */
-    size_t memory;                 /* bytes that open ones may take; 0: all are open */
+    /* for all models; borrowed, NULL: none */
+    struct dg_answer_cache *cache;
+    /* bytes that open ones may take; 0: all are open */
+    size_t memory;
     /* what bundles are opened on when they are first needed; NULL: nobody asks for any */
     struct dg_executor *executor;
-    const char *aliases; /* as languages.h has them; "" none */
-    const char *pivot;   /* the language that pairs without a model may go through, or "off" */
-    struct dg_devices devices; /* what engines run on; zeros: the CPU */
+    /* as languages.h has them; "" none */
+    const char *aliases;
+    /* the language that pairs without a model may go through, or "off" */
+    const char *pivot;
+    /* what engines run on; zeros: the CPU */
+    struct dg_devices devices;
 };
 
 static inline uint32_t dg_models_devices(const struct dg_models_options *o)
@@ -110,11 +128,14 @@ int dg_models_load(
 /* How to get from one language to another: one model, or two. */
 struct dg_way {
     struct {
-        struct dg_listing *listing; /* referenced */
-        const char *pair[2];        /* as the bundle writes the codes; borrowed from it */
+        /* referenced */
+        struct dg_listing *listing;
+        /* as the bundle writes the codes; borrowed from it */
+        const char *pair[2];
     } hops[2];
     size_t n;
-    bool same; /* both are one language: the one hop's model is not to be asked */
+    /* both are one language: the one hop's model is not to be asked */
+    bool same;
 };
 
 /* The nearest pair by languages.h's rule; where there is none and it may be (may_pivot), through
@@ -139,7 +160,8 @@ enum { DG_SOURCES = 1, DG_TARGETS = 2 };
 
 /* Languages, each once, in the order of the models. */
 struct dg_model_languages {
-    const char *codes[DG_MODELS_MAX]; /* [n], into storage */
+    /* [n], into storage */
+    const char *codes[DG_MODELS_MAX];
     char storage[DG_MODELS_MAX][DG_LANGUAGE_MAX];
     size_t n;
 };

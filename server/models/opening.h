@@ -23,15 +23,19 @@ struct dg_models;
 
 /* Who asks, and what for. Zeroed but for the first part; kept in place while it waits. */
 struct dg_opening {
-    struct dg_listing *listings[DG_OPENING_MAX]; /* [n], borrowed */
+    /* [n], borrowed */
+    struct dg_listing *listings[DG_OPENING_MAX];
     size_t n;
-    const atomic_int *ended; /* not 0: nobody waits any more. Or NULL */
+    /* not 0: nobody waits any more. Or NULL */
+    const atomic_int *ended;
     /* It waits no longer: any thread, once, no lock held. */
     void (*ready)(void *arg);
     void *arg;
     /* What came of it. */
-    struct dg_served *models[DG_OPENING_MAX]; /* [n], each referenced */
-    struct dg_error err;                      /* why there are none */
+    /* [n], each referenced */
+    struct dg_served *models[DG_OPENING_MAX];
+    /* why there are none */
+    struct dg_error err;
     uint64_t since_ns;
     struct dg_opening *next;
 };
@@ -50,8 +54,10 @@ void dg_opening_stop(struct dg_models *m);
 
 struct dg_opening_counts {
     uint64_t opened, closed, failed;
-    size_t waiting;           /* requests */
-    size_t bytes, most_bytes; /* of open bundles; that they may take, 0: any number */
+    /* requests */
+    size_t waiting;
+    /* of open bundles; that they may take, 0: any number */
+    size_t bytes, most_bytes;
 };
 void dg_opening_count(struct dg_models *m, struct dg_opening_counts *out);
 

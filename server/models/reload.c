@@ -14,7 +14,8 @@ struct dg_reload {
     pthread_mutex_t lock;
     /* guarded by lock */
     bool stop;
-    struct dg_reload_waiter *waiting; /* for the next reload */
+    /* for the next reload */
+    struct dg_reload_waiter *waiting;
     struct dg_reload_counts counts;
 };
 

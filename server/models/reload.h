@@ -12,8 +12,10 @@ struct dg_reload;
 struct dg_reload_options {
     struct dg_executor *executor;
     struct dg_models *models;
-    const char *path; /* of the bundles, borrowed */
-    void *arg;        /* of both */
+    /* of the bundles, borrowed */
+    const char *path;
+    /* of both */
+    void *arg;
     /* Before and after each reload, on its thread. Optional. */
     void (*begins)(void *arg);
     void (*ends)(void *arg);
@@ -29,9 +31,11 @@ void dg_reload_close(struct dg_reload *r);
 
 /* Which request is told the outcome of a reload. */
 struct dg_reload_waiter {
-    void (*told)(struct dg_reload_waiter *w); /* once; any thread; may free it */
+    /* once; any thread; may free it */
+    void (*told)(struct dg_reload_waiter *w);
     struct dg_models_loaded what;
-    struct dg_error err; /* DG_ECANCELED: the server stops */
+    /* DG_ECANCELED: the server stops */
+    struct dg_error err;
     struct dg_reload_waiter *next;
 };
 
@@ -41,8 +45,10 @@ bool dg_reload_ask(struct dg_reload *r, struct dg_reload_waiter *w);
 
 struct dg_reload_counts {
     uint64_t ok, failed;
-    bool running;     /* now */
-    double last_ok_s; /* since the epoch; 0: none yet */
+    /* now */
+    bool running;
+    /* since the epoch; 0: none yet */
+    double last_ok_s;
 };
 void dg_reload_count(struct dg_reload *r, struct dg_reload_counts *out);
 

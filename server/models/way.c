@@ -14,7 +14,8 @@
 struct found {
     struct dg_listing *listing;
     const char *pair[2];
-    int distance; /* -1: none yet */
+    /* -1: none yet */
+    int distance;
     bool source_known;
 };
 

@@ -17,46 +17,73 @@
 struct dg_request;
 
 struct dg_text {
-    const char *s; /* [len]; valid UTF-8 */
+    /* [len]; valid UTF-8 */
+    const char *s;
     size_t len;
 };
 
 struct dg_hop {
-    struct dg_listing *listing; /* of its bundle, referenced */
-    struct dg_served *model;    /* the same open, referenced; NULL until it is */
-    const char *pair[2];        /* as the bundle writes the codes; borrowed from the listing */
-    struct dg_job **jobs;       /* [n_texts], NULL until planned */
-    struct dg_answers *read;    /* [n_texts] the answers that the next hop reads; last hop: NULL */
+    /* of its bundle, referenced */
+    struct dg_listing *listing;
+    /* the same open, referenced; NULL until it is */
+    struct dg_served *model;
+    /* as the bundle writes the codes; borrowed from the listing */
+    const char *pair[2];
+    /* [n_texts], NULL until planned */
+    struct dg_job **jobs;
+    /* [n_texts] the answers that the next hop reads; last hop: NULL */
+    struct dg_answers *read;
     struct dg_task *task;
 };
 
 struct dg_item {
     struct dg_request *request;
-    size_t index; /* in the request */
+    /* in the request */
+    size_t index;
     /* What was read. */
-    const char *source, *target; /* languages, as the client wrote them */
-    bool detected;               /* the source was found out, */
-    int confidence;              /* as surely as this, 0 to 100 */
-    struct dg_text *texts;       /* [n_texts] */
-    struct dg_text *given;       /* [n_texts] translations that the client has; NULL: none */
+    /* languages, as the client wrote them */
+    const char *source, *target;
+    /* the source was found out, */
+    bool detected;
+    /* as surely as this, 0 to 100 */
+    int confidence;
+    /* [n_texts] */
+    struct dg_text *texts;
+    /* [n_texts] translations that the client has; NULL: none */
+    struct dg_text *given;
     size_t n_texts;
-    size_t source_characters, characters; /* of texts; with given ones and target_prefix */
+    /* of texts; with given ones and target_prefix */
+    size_t source_characters, characters;
     struct dg_request_options options;
-    const void *extra;            /* the reader's, for its writer */
-    const struct dg_error *wrong; /* NULL: well-formed */
+    /* the reader's, for its writer */
+    const void *extra;
+    /* NULL: well-formed */
+    const struct dg_error *wrong;
     /* Its way. */
-    struct dg_hop hops[DG_HOPS_MAX]; /* [n_hops] */
-    size_t n_hops;                   /* 0: not planned yet */
-    bool same_language;              /* of source and target: its one model is not asked */
-    atomic_size_t at;                /* the hop under way. Any thread may read it */
-    bool running;                    /* fed: in the queue or with a worker */
-    bool answered;                   /* the last hop is over, and well */
-    struct dg_opening opening;       /* of its models */
-    struct dg_work work;             /* of a kind with `work`; fed: planning */
-    bool unplanned;                  /* for the feeder: it could not be planned, */
-    struct dg_error *failed;         /* and why, malloc'd; NULL: memory was out */
-    struct dg_item *next;            /* of a list of the feeder's */
-    struct dg_buffer answer;         /* once it is over */
+    /* [n_hops] */
+    struct dg_hop hops[DG_HOPS_MAX];
+    /* 0: not planned yet */
+    size_t n_hops;
+    /* of source and target: its one model is not asked */
+    bool same_language;
+    /* the hop under way. Any thread may read it */
+    atomic_size_t at;
+    /* fed: in the queue or with a worker */
+    bool running;
+    /* the last hop is over, and well */
+    bool answered;
+    /* of its models */
+    struct dg_opening opening;
+    /* of a kind with `work`; fed: planning */
+    struct dg_work work;
+    /* for the feeder: it could not be planned, */
+    bool unplanned;
+    /* and why, malloc'd; NULL: memory was out */
+    struct dg_error *failed;
+    /* of a list of the feeder's */
+    struct dg_item *next;
+    /* once it is over */
+    struct dg_buffer answer;
 };
 
 /* Find its way: which bundles' models it needs. DG_OK also when it was found before; else what is

@@ -8,13 +8,20 @@
 #include "server/models/models.h"
 
 struct dg_request_options {
-    struct dg_search search; /* as dg_translate_options wants it */
-    uint32_t alternatives;   /* how many are asked for */
-    bool wide;               /* the model's own beam grows to n_best */
-    bool scores;             /* say the score of the whole text */
-    bool alignments;         /* say which words came from which */
-    enum dg_format format;   /* what line ends and marks in the text mean */
-    bool whole;              /* a plain text is one sentence */
+    /* as dg_translate_options wants it */
+    struct dg_search search;
+    /* how many are asked for */
+    uint32_t alternatives;
+    /* the model's own beam grows to n_best */
+    bool wide;
+    /* say the score of the whole text */
+    bool scores;
+    /* say which words came from which */
+    bool alignments;
+    /* what line ends and marks in the text mean */
+    enum dg_format format;
+    /* a plain text is one sentence */
+    bool whole;
     /* how tags of HTML and XML are taken, or NULL; the request's arena's */
     const struct dg_markup *markup;
     /* what the first sentence's answer begins with, or NULL; borrowed from the request's body */

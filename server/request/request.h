@@ -41,9 +41,12 @@ struct dg_usage {
 
 /* What is particular about an endpoint. Static storage. */
 struct dg_request_kind {
-    bool may_pivot; /* through a third language */
-    bool fed;       /* each item enters the queue by itself, as there is room */
-    bool at_once;   /* needs no model: written as soon as it is read */
+    /* through a third language */
+    bool may_pivot;
+    /* each item enters the queue by itself, as there is room */
+    bool fed;
+    /* needs no model: written as soon as it is read */
+    bool at_once;
     /* Plan one text of an item for a model; NULL: it is to be translated. */
     int (*plan)(const struct dg_item *item, size_t text, const struct dg_translator *t,
         const struct dg_text *read, const struct dg_translate_options *o, struct dg_job **out,
@@ -80,23 +83,35 @@ struct dg_request {
     const struct dg_request_kind *kind;
     struct dg_app *app;
     struct dg_http_exchange *x;
-    struct dg_visit *visit; /* held; NULL: of nobody, in tests */
+    /* held; NULL: of nobody, in tests */
+    struct dg_visit *visit;
     /* How it is read: fill in what follows from the exchange's body, or say what is wrong with it.
      * A planner's thread. */
     int (*read)(struct dg_request *r, struct dg_error *err);
-    const void *reader;          /* read's own */
-    const char *timeout_header;  /* X-Request-Timeout, or NULL; the arena's */
-    bool wants_lines;            /* by its header Accept */
-    size_t bytes;                /* of the body */
-    bool direct;                 /* so short that HTTP threads do it all: DG_DIRECT_BYTES */
-    uint64_t client;             /* dg_gate_client */
-    char owner[DG_MEMORY_OWNER]; /* dg_gate_owner; of no exchange: whose it is */
-    size_t taken;                /* of the budget; its step's thread */
+    /* read's own */
+    const void *reader;
+    /* X-Request-Timeout, or NULL; the arena's */
+    const char *timeout_header;
+    /* by its header Accept */
+    bool wants_lines;
+    /* of the body */
+    size_t bytes;
+    /* so short that HTTP threads do it all: DG_DIRECT_BYTES */
+    bool direct;
+    /* dg_gate_client */
+    uint64_t client;
+    /* dg_gate_owner; of no exchange: whose it is */
+    char owner[DG_MEMORY_OWNER];
+    /* of the budget; its step's thread */
+    size_t taken;
     /* What was read; arrays are the arena's. */
     struct dg_arena arena;
-    struct dg_json *body;  /* what texts and strings are borrowed from */
-    const void *extra;     /* the reader's, for its writer: the body may be gone by then */
-    struct dg_item *items; /* [n] */
+    /* what texts and strings are borrowed from */
+    struct dg_json *body;
+    /* the reader's, for its writer: the body may be gone by then */
+    const void *extra;
+    /* [n] */
+    struct dg_item *items;
     /* that its items' options use; the arena's */
     struct dg_request_glossary *glossaries;
     size_t n;
@@ -104,37 +119,58 @@ struct dg_request {
     enum dg_class priority;
     int64_t timeout_ms;
     /* Its way. */
-    uint64_t came_ns; /* with its body; 0: of no exchange */
+    /* with its body; 0: of no exchange */
+    uint64_t came_ns;
     uint64_t deadline_ns, planned_ns;
-    struct dg_work reading, planning, writing; /* the planner's */
-    struct dg_work late;                       /* posted for the deadline */
-    uint64_t work_ns;                          /* so long it was read and planned */
-    atomic_bool waits;                         /* the planner counts its bytes */
-    atomic_bool opens;                         /* it may wait for its models to be opened */
-    atomic_bool prepared;     /* its first item's task is there for others to see */
-    atomic_uint news;         /* to be written: sentences, DG_OVER: nothing else is to come */
-    atomic_int to_come;       /* of its start and its end: after both it is woken */
-    atomic_int ended;         /* enum dg_outcome: why it is to end early. Any thread */
-    atomic_uint refs;         /* the exchange's, and late's while it is posted */
-    struct dg_error err;      /* why its item failed; fed: the writer's */
-    struct dg_stream *stream; /* events only */
-    bool shown;               /* a sentence of it */
-    struct dg_usage usage;    /* of all items that were answered */
-    int64_t answered;         /* characters of these, as they count for a key */
+    /* the planner's */
+    struct dg_work reading, planning, writing;
+    /* posted for the deadline */
+    struct dg_work late;
+    /* so long it was read and planned */
+    uint64_t work_ns;
+    /* the planner counts its bytes */
+    atomic_bool waits;
+    /* it may wait for its models to be opened */
+    atomic_bool opens;
+    /* its first item's task is there for others to see */
+    atomic_bool prepared;
+    /* to be written: sentences, DG_OVER: nothing else is to come */
+    atomic_uint news;
+    /* of its start and its end: after both it is woken */
+    atomic_int to_come;
+    /* enum dg_outcome: why it is to end early. Any thread */
+    atomic_int ended;
+    /* the exchange's, and late's while it is posted */
+    atomic_uint refs;
+    /* why its item failed; fed: the writer's */
+    struct dg_error err;
+    /* events only */
+    struct dg_stream *stream;
+    /* a sentence of it */
+    bool shown;
+    /* of all items that were answered */
+    struct dg_usage usage;
+    /* characters of these, as they count for a key */
+    int64_t answered;
     /* The reply, once written: a body, or (failed.code != DG_OK) what it says instead. */
     struct dg_buffer reply;
     struct dg_error failed;
-    char timing[200], version[200]; /* headers; "": none */
+    /* headers; "": none */
+    char timing[200], version[200];
     pthread_mutex_t lock;
     /* guarded by lock */
-    bool released;           /* items and their tasks are gone */
-    struct dg_buffer events; /* written and not taken */
-    int64_t streamed;        /* characters of the sentences in them and before */
+    /* items and their tasks are gone */
+    bool released;
+    /* written and not taken */
+    struct dg_buffer events;
+    /* characters of the sentences in them and before */
+    int64_t streamed;
     /* The feeder's: see feeder.c. */
     struct dg_request *next;
     size_t n_started, n_over;
     bool cut;
-    struct dg_item *ahead; /* begun, and not in the queue yet */
+    /* begun, and not in the queue yet */
+    struct dg_item *ahead;
     bool ahead_planned;
     struct dg_buffer lines;
 };

@@ -7,19 +7,25 @@
 #define UNSENT SIZE_MAX
 
 struct part {
-    size_t characters;               /* of its translation; UNSENT: not shown yet */
-    size_t source_begin, source_end; /* as was shown */
+    /* of its translation; UNSENT: not shown yet */
+    size_t characters;
+    /* as was shown */
+    size_t source_begin, source_end;
 };
 
 /* One text. */
 struct text {
-    struct part *parts;            /* [n] */
-    size_t n, n_front;             /* all below n_front are shown */
-    size_t source_end, target_end; /* where the last of these ends in both texts */
+    /* [n] */
+    struct part *parts;
+    /* all below n_front are shown */
+    size_t n, n_front;
+    /* where the last of these ends in both texts */
+    size_t source_end, target_end;
 };
 
 struct dg_stream {
-    struct text *texts; /* [n] */
+    /* [n] */
+    struct text *texts;
     size_t n;
 };
 

@@ -11,9 +11,11 @@ struct dg_stream;
 /* A sentence to show. */
 struct dg_streamed {
     size_t text, index;
-    struct dg_answer_sentence sentence; /* target: where placed */
+    /* target: where placed */
+    struct dg_answer_sentence sentence;
     bool placed;
-    const char *translation; /* [len], borrowed from the job */
+    /* [len], borrowed from the job */
+    const char *translation;
     size_t len;
 };
 

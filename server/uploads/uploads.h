@@ -12,8 +12,10 @@ struct dg_uploader;
 struct dg_uploader_options {
     struct dg_app *app;
     const char *path;
-    int64_t keep_s;     /* documents, from when they were sent */
-    int64_t most_bytes; /* of all files that are kept */
+    /* documents, from when they were sent */
+    int64_t keep_s;
+    /* of all files that are kept */
+    int64_t most_bytes;
 };
 
 /* DG_EFORMAT, DG_EUNSUP, DG_EIO: as dg_uploads_open. */
@@ -30,10 +32,12 @@ void dg_uploader_close(struct dg_uploader *u);
 /* A document of a client: its name, its bytes and its languages (as this server has them; source
  * NULL: to be found out). x: the exchange that sent it, whose key pays. */
 struct dg_upload_order {
-    const char *name, *bytes; /* [n] */
+    /* [n] */
+    const char *name, *bytes;
     size_t n;
     const char *source, *target;
-    const char *glossary; /* one of the server, by its name, or of the key, by its id; NULL: none */
+    /* one of the server, by its name, or of the key, by its id; NULL: none */
+    const char *glossary;
     struct dg_http_exchange *x;
 };
 

@@ -20,7 +20,8 @@ struct dg_detect_model {
     size_t n;
     char codes[DG_DETECT_LANGUAGES][DG_DETECT_CODE + 1];
     float bias[DG_DETECT_LANGUAGES], scale;
-    const int8_t *weights; /* [DG_DETECT_BUCKETS][n], borrowed from the file's bytes */
+    /* [DG_DETECT_BUCKETS][n], borrowed from the file's bytes */
+    const int8_t *weights;
 };
 
 /* View a model file in bytes[size], which must stay. DG_EFORMAT says what is wrong with it. */

@@ -126,9 +126,11 @@ static bool has_protected(const struct dg_document *d, const char *s, const stru
 struct rewrite {
     struct dg_document *d;
     const char *s;
-    struct dg_document old; /* the unit alone, with its `at` from 0 */
+    /* the unit alone, with its `at` from 0 */
+    struct dg_document old;
     struct dg_unit unit;
-    size_t at, mark; /* bytes and marks of `old` that are written */
+    /* bytes and marks of `old` that are written */
+    size_t at, mark;
 };
 
 /* The text up to byte `end` of the old unit, with the characters written otherwise in it. */

@@ -58,29 +58,40 @@ enum dg_mark_kind {
 
 struct dg_mark {
     enum dg_mark_kind kind;
-    size_t at, len;    /* bytes of the document's `text` that represent it */
-    size_t begin, end; /* bytes of the document that it is */
-    uint32_t id;       /* of OPEN and CLOSE, from 1: the same for both; else 0 */
+    /* bytes of the document's `text` that represent it */
+    size_t at, len;
+    /* bytes of the document that it is */
+    size_t begin, end;
+    /* of OPEN and CLOSE, from 1: the same for both; else 0 */
+    uint32_t id;
 };
 
 struct dg_unit {
-    size_t at, end;       /* bytes of the document's `text` */
-    size_t source;        /* byte of the document where it begins */
-    size_t mark, n_marks; /* its marks, in order */
+    /* bytes of the document's `text` */
+    size_t at, end;
+    /* byte of the document where it begins */
+    size_t source;
+    /* its marks, in order */
+    size_t mark, n_marks;
     /* how an answer is written there; the unit's own text is so already */
     enum dg_encoding encoding;
 };
 
 struct dg_document {
-    struct dg_buffer text; /* the units' texts, with nothing between them */
+    /* the units' texts, with nothing between them */
+    struct dg_buffer text;
     /* [n_units] in the order of the document, but that inner units follow the one they are in */
     struct dg_unit *units;
     size_t n_units, units_cap;
-    struct dg_mark *marks; /* [n_marks] */
+    /* [n_marks] */
+    struct dg_mark *marks;
     size_t n_marks, marks_cap;
-    uint32_t ids;                    /* given to pairs so far */
-    bool is_markup;                  /* of plain text: it looks like HTML */
-    const struct dg_alphabet *known; /* see struct dg_document_kind */
+    /* given to pairs so far */
+    uint32_t ids;
+    /* of plain text: it looks like HTML */
+    bool is_markup;
+    /* see struct dg_document_kind */
+    const struct dg_alphabet *known;
 };
 
 /* The names of the formats in the enum's order, NULL-ended. */

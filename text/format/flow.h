@@ -13,10 +13,13 @@ struct dg_flow_value {
 
 struct dg_flow {
     struct dg_document *d;
-    const char *s; /* [n] */
+    /* [n] */
+    const char *s;
     size_t n;
-    bool lines; /* a line's end ends the text, as in <pre> */
-    bool open;  /* a unit has begun */
+    /* a line's end ends the text, as in <pre> */
+    bool lines;
+    /* a unit has begun */
+    bool open;
     /* white space, perhaps with <br> in it, that is written with what comes after it; equal: none
      */
     size_t space, space_end;

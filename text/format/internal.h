@@ -56,7 +56,8 @@ bool dg_line_is_blank(const char *s, const struct dg_line *l);
 /* A paragraph while its lines are collected. Zeroed: none. */
 struct dg_paragraph {
     bool open;
-    size_t (*lines)[2]; /* [n] begin and end of each line's text */
+    /* [n] begin and end of each line's text */
+    size_t (*lines)[2];
     size_t n, cap;
     bool failed;
 };

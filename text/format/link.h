@@ -7,7 +7,8 @@
 
 struct dg_link_end {
     size_t end;
-    size_t title, title_end; /* between its quotation marks; equal: there is none */
+    /* between its quotation marks; equal: there is none */
+    size_t title, title_end;
 };
 
 /* s[at] is the "]" of something that is known to be a link; bytes from `end` on are not looked at.

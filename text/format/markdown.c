@@ -17,14 +17,21 @@ struct reader {
     struct dg_document *d;
     const char *s;
     size_t n;
-    size_t floor; /* the next unit begins here or later */
+    /* the next unit begins here or later */
+    size_t floor;
     struct dg_md_events e;
-    unsigned depth;                                     /* of quotations and items */
-    enum { NO_BLOCK, CODE_BLOCK, HTML_BLOCK } verbatim; /* whose lines are collected */
-    bool in_code;                                       /* a code span */
-    bool indented;                                      /* CODE_BLOCK: by four spaces */
-    bool in_footnote; /* the last unit, or what followed it by four spaces, is a footnote's */
-    struct dg_paragraph lines; /* of CODE_BLOCK, HTML_BLOCK */
+    /* of quotations and items */
+    unsigned depth;
+    /* whose lines are collected */
+    enum { NO_BLOCK, CODE_BLOCK, HTML_BLOCK } verbatim;
+    /* a code span */
+    bool in_code;
+    /* CODE_BLOCK: by four spaces */
+    bool indented;
+    /* the last unit, or what followed it by four spaces, is a footnote's */
+    bool in_footnote;
+    /* of CODE_BLOCK, HTML_BLOCK */
+    struct dg_paragraph lines;
     struct dg_md_titles titles;
 };
 

@@ -13,12 +13,17 @@
 #include "text/format/markdown_unit.h"
 
 struct dg_md_cursor {
-    const char *s; /* [n] the source */
+    /* [n] the source */
+    const char *s;
     size_t n;
-    const struct dg_md_event *list; /* [end] */
-    size_t i, end;                  /* the event that is taken */
-    size_t at;                      /* bytes before it are written */
-    size_t *bounds;                 /* [end + 1] where the next text after an event begins, or n */
+    /* [end] */
+    const struct dg_md_event *list;
+    /* the event that is taken */
+    size_t i, end;
+    /* bytes before it are written */
+    size_t at;
+    /* [end + 1] where the next text after an event begins, or n */
+    size_t *bounds;
 };
 
 /* s, n, list and end are given. False: no memory. */

@@ -9,12 +9,15 @@
 
 struct builder {
     struct dg_document *d;
-    struct dg_document inner; /* units within the one being built */
+    /* units within the one being built */
+    struct dg_document inner;
     struct dg_md_titles *titles;
     struct dg_md_cursor c;
-    uint32_t *open; /* ids of pairs that are open, as a stack; [depth] */
+    /* ids of pairs that are open, as a stack; [depth] */
+    uint32_t *open;
     size_t depth;
-    size_t image; /* depth of the innermost image's pair, from 1; 0: in none */
+    /* depth of the innermost image's pair, from 1; 0: in none */
+    size_t image;
 };
 
 /* Bytes from the cursor to `end` are a mark. */

@@ -22,9 +22,12 @@ enum dg_md_span { DG_MD_EMPHASIS, DG_MD_STRONG, DG_MD_STRIKE, DG_MD_LINK, DG_MD_
 
 struct dg_md_event {
     enum dg_md_kind kind;
-    enum dg_md_span span; /* of ENTER and LEAVE */
-    size_t begin, end;    /* bytes of the source; SIZE_MAX: md4c does not say */
-    size_t title[2]; /* of a link or image that is left: its title, when md4c gives bytes for it */
+    /* of ENTER and LEAVE */
+    enum dg_md_span span;
+    /* bytes of the source; SIZE_MAX: md4c does not say */
+    size_t begin, end;
+    /* of a link or image that is left: its title, when md4c gives bytes for it */
+    size_t title[2];
 };
 
 struct dg_md_events {
@@ -36,7 +39,8 @@ struct dg_md_events {
 /* Titles of links' definitions, each of which many links may share. */
 struct dg_md_titles {
     struct dg_document units;
-    bool *seen; /* [n] of the source: one begins at this byte; NULL: none does */
+    /* [n] of the source: one begins at this byte; NULL: none does */
+    bool *seen;
 };
 
 /* Add the unit (several, where the lines are broken for good) of events e to d, and the inner ones

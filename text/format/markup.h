@@ -7,9 +7,12 @@
 
 struct dg_markup {
     /* NULL-ended lists of tags' names, or NULL: none */
-    const char *const *splitting;     /* end a sentence at either end */
-    const char *const *non_splitting; /* enclose words of a sentence */
-    const char *const *ignored;       /* what they enclose stays as it is */
+    /* end a sentence at either end */
+    const char *const *splitting;
+    /* enclose words of a sentence */
+    const char *const *non_splitting;
+    /* what they enclose stays as it is */
+    const char *const *ignored;
     /* XML: no tags end sentences but those of `splitting`; else those do that have no text beside
      * them */
     bool no_outline;

@@ -69,7 +69,8 @@ static bool name_of(const char *s, const struct dg_mark *m, bool *closes, size_t
 /* One pair whose end has not come yet: a mark that is one, or a tag that may become one. */
 struct open {
     size_t mark;
-    uint32_t id; /* 0: a tag */
+    /* 0: a tag */
+    uint32_t id;
     size_t name, len;
 };
 

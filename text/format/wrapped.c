@@ -20,9 +20,12 @@ static size_t skip_quote(const char *s, const struct dg_line *l, unsigned *depth
 
 /* Where a line's words are, and whether they may go on with those of the line before. */
 struct start {
-    size_t at;      /* after indent and quotation marks */
-    size_t indent;  /* columns before the first sign */
-    unsigned depth; /* of quotation */
+    /* after indent and quotation marks */
+    size_t at;
+    /* columns before the first sign */
+    size_t indent;
+    /* of quotation */
+    unsigned depth;
     bool is_item, has_letters;
 };
 

@@ -30,9 +30,11 @@ struct dg_bracket {
 
 /* Strings and arrays are in the arena that the tree was read into. */
 struct dg_tree {
-    struct dg_tree_word *words; /* [n_words] */
+    /* [n_words] */
+    struct dg_tree_word *words;
     uint32_t n_words;
-    struct dg_bracket *brackets; /* [n_brackets] in the order in which they open, so outer first */
+    /* [n_brackets] in the order in which they open, so outer first */
+    struct dg_bracket *brackets;
     uint32_t n_brackets;
 };
 
@@ -51,10 +53,14 @@ void dg_tree_write_sequence(const struct dg_tree *t, struct dg_buffer *out);
 
 /* What had to be done to a sequence that was no tree of the words. */
 struct dg_tree_repairs {
-    uint32_t closed;  /* brackets that were closed for it: by an outer one's end, or at the end */
-    uint32_t ignored; /* symbols: no bracket and no XX, or the end of a bracket that is not open */
-    uint32_t missing; /* words that it had no XX for */
-    uint32_t surplus; /* XX for which there was no word */
+    /* brackets that were closed for it: by an outer one's end, or at the end */
+    uint32_t closed;
+    /* symbols: no bracket and no XX, or the end of a bracket that is not open */
+    uint32_t ignored;
+    /* words that it had no XX for */
+    uint32_t missing;
+    /* XX for which there was no word */
+    uint32_t surplus;
 };
 
 static inline bool dg_tree_was_repaired(const struct dg_tree_repairs *r)

@@ -48,7 +48,8 @@ void dg_aligner_free(struct dg_aligner *a)
 struct grid {
     uint32_t n_source, n_target;
     const int32_t *there, *back;
-    bool linked[MAX * MAX]; /* [n_target,n_source] */
+    /* [n_target,n_source] */
+    bool linked[MAX * MAX];
     bool has_source[MAX], has_target[MAX];
 };
 

@@ -15,10 +15,12 @@ struct dg_aligner;
 
 struct dg_aligner_options {
     uint32_t source_vocab, target_vocab;
-    int32_t eos; /* aligned with nothing */
+    /* aligned with nothing */
+    int32_t eos;
     /* Another source piece that is linked to nothing (<bt>); 0 or -1: none. */
     int32_t unlinked;
-    uint64_t pairs; /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
+    /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
+    uint64_t pairs;
 };
 
 struct dg_aligner *dg_aligner_new(const struct dg_dataset *d, const struct dg_aligner_options *o);

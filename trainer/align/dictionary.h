@@ -16,11 +16,15 @@
 struct dg_dictionary;
 
 struct dg_dictionary_options {
-    const char *dir; /* for temporary files, which are gone afterwards */
-    uint32_t pair;   /* of the recipe: only its sentences */
+    /* for temporary files, which are gone afterwards */
+    const char *dir;
+    /* of the recipe: only its sentences */
+    uint32_t pair;
     const char *source_lang, *target_lang;
-    uint64_t most_pairs;    /* reads the first so many of them; 0: all */
-    uint64_t lexicon_pairs; /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
+    /* reads the first so many of them; 0: all */
+    uint64_t most_pairs;
+    /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
+    uint64_t lexicon_pairs;
 };
 
 /* Reads all pairs twice. dedup (may be NULL) says which to pass over. */

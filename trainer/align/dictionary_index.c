@@ -8,7 +8,8 @@
 struct dg_dictionary_index {
     const struct dg_dictionary *dictionary;
     struct dg_string_table *sources;
-    uint32_t *entry; /* [sources] of the dictionary */
+    /* [sources] of the dictionary */
+    uint32_t *entry;
 };
 
 int dg_dictionary_index_open(

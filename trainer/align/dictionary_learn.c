@@ -26,21 +26,27 @@ struct side {
         uint32_t key;
         /* times on its own after a sentence's first word, where its case is its own */
         uint32_t within;
-    } * of_form; /* [forms] */
+        /* [forms] */
+    } * of_form;
     struct key {
         uint32_t count, alone;
-        uint32_t best; /* its translation, */
-        float p;       /* and how probable that is; 0: none */
-    } * of_key;        /* [keys] */
+        /* its translation, */
+        uint32_t best;
+        /* and how probable that is; 0: none */
+        float p;
+        /* [keys] */
+    } * of_key;
     uint32_t forms_cap, keys_cap;
 };
 
 struct learning {
     const struct dg_dictionary_options *o;
-    struct side sides[2]; /* source, target */
+    /* source, target */
+    struct side sides[2];
     struct dg_buffer small;
     int32_t ids[2][MAX_WORDS + 1];
-    char path[4096]; /* of the shard of word numbers */
+    /* of the shard of word numbers */
+    char path[4096];
 };
 
 static int add_key(struct learning *l, struct side *side, const char *s, size_t n, uint32_t *key,

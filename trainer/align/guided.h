@@ -9,8 +9,10 @@
 
 /* Room for links; zeroed: none. */
 struct dg_guided {
-    struct dg_link *links; /* [cap] */
-    size_t *first;         /* [cap_pairs + 1] */
+    /* [cap] */
+    struct dg_link *links;
+    /* [cap_pairs + 1] */
+    size_t *first;
     size_t cap, cap_pairs;
 };
 

@@ -13,19 +13,24 @@ static const float null_share = 0.08f;
 
 /* One (e, f) that came up together; e = source_vocab is the empty word. */
 struct cell {
-    uint64_t key; /* (e << 32 | f) + 1; 0: empty */
+    /* (e << 32 | f) + 1; 0: empty */
+    uint64_t key;
     float t, count;
 };
 
 struct dg_lexicon {
     const struct dg_dataset *d;
     struct dg_lexicon_options o;
-    struct cell *cells; /* [size], size a power of two, open addressing */
+    /* [size], size a power of two, open addressing */
+    struct cell *cells;
     size_t size, used;
-    double *totals;   /* [source_vocab + 1] expected counts of e */
-    uint64_t *counts; /* [target_vocab] */
+    /* [source_vocab + 1] expected counts of e */
+    double *totals;
+    /* [target_vocab] */
+    uint64_t *counts;
     int32_t source[MAX_PIECES], target[MAX_PIECES];
-    uint32_t n_source, n_target; /* of the pair at hand, without </s> */
+    /* of the pair at hand, without </s> */
+    uint32_t n_source, n_target;
     struct dg_translation *list;
 };
 

@@ -11,11 +11,16 @@ struct dg_lexicon;
 
 struct dg_lexicon_options {
     uint32_t source_vocab, target_vocab;
-    int32_t source_eos, target_eos; /* aligned with nothing */
-    uint64_t pairs;                 /* at most so many, evenly spread; 0: all */
-    int iterations;                 /* 0: 5 */
-    bool reversed; /* the pairs' targets are the sources here, in all the fields above too */
-    float tension; /* of the prior exp(-tension |i/n - j/m|); 0: none, as in Model 1 */
+    /* aligned with nothing */
+    int32_t source_eos, target_eos;
+    /* at most so many, evenly spread; 0: all */
+    uint64_t pairs;
+    /* 0: 5 */
+    int iterations;
+    /* the pairs' targets are the sources here, in all the fields above too */
+    bool reversed;
+    /* of the prior exp(-tension |i/n - j/m|); 0: none, as in Model 1 */
+    float tension;
 };
 
 enum { DG_LEXICON_PIECES = 200 }; /* of a side: what is longer says little about single pieces */
@@ -25,7 +30,8 @@ void dg_lexicon_free(struct dg_lexicon *l); /* NULL is fine */
 
 struct dg_translation {
     uint32_t source, target;
-    float p; /* t(target | source) */
+    /* t(target | source) */
+    float p;
 };
 
 /* All with p >= least, by source piece, most probable first (ties: smaller id). Borrowed. */

@@ -21,13 +21,16 @@ enum { LONGEST_SIDE = 1000 }; /* bytes: longer pairs are left alone */
 
 /* The same thing on both sides. */
 struct span {
-    size_t begin[2], end[2]; /* bytes of source and target */
-    uint64_t draw;           /* the smallest are taken; 0: always */
+    /* bytes of source and target */
+    size_t begin[2], end[2];
+    /* the smallest are taken; 0: always */
+    uint64_t draw;
 };
 
 struct dg_masks {
     const struct dg_recipe *recipe;
-    struct dg_dictionary_index **words; /* [data.n_pairs] */
+    /* [data.n_pairs] */
+    struct dg_dictionary_index **words;
     struct span spans[MAX_SPANS];
     size_t n;
     struct dg_buffer text[2];

@@ -15,14 +15,17 @@ enum { LEAST_FOUND = 200 }; /* words, to tell anything */
 
 /* The words of a line by hash, and, of a source, by the hash of their translation. */
 struct line {
-    uint64_t words[MAX_WORDS], others[MAX_WORDS]; /* others: 0 where the dictionary knows none */
+    /* others: 0 where the dictionary knows none */
+    uint64_t words[MAX_WORDS], others[MAX_WORDS];
     size_t n;
-    uint64_t set[2 * MAX_WORDS]; /* the words again, open addressing; 0: empty */
+    /* the words again, open addressing; 0: empty */
+    uint64_t set[2 * MAX_WORDS];
 };
 
 struct dg_relation {
     const struct dg_dictionary_index *index;
-    struct line sources[2], targets[2]; /* of this pair and the one before, by turns */
+    /* of this pair and the one before, by turns */
+    struct line sources[2], targets[2];
     struct dg_relation_counts counts;
 };
 

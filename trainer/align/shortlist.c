@@ -22,7 +22,8 @@ struct make {
     struct dg_prepared *prepared;
     struct dg_dataset *data;
     struct dg_lexicon *lexicon;
-    bool joint; /* a piece may be copied */
+    /* a piece may be copied */
+    bool joint;
     uint32_t *always, *first, *ids;
     uint32_t n_always;
     char path[4096];

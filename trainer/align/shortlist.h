@@ -9,14 +9,18 @@
 
 struct dg_make_shortlist {
     const char *bundle, *prepared_dir;
-    uint64_t pairs;    /* at most so many; 0: a million */
-    uint32_t best;     /* translations of a source piece; 0: 50 */
-    uint32_t frequent; /* target pieces that always may come; 0: 200 */
+    /* at most so many; 0: a million */
+    uint64_t pairs;
+    /* translations of a source piece; 0: 50 */
+    uint32_t best;
+    /* target pieces that always may come; 0: 200 */
+    uint32_t frequent;
 };
 
 struct dg_made_shortlist {
     uint64_t pairs;
-    double mean_best; /* translations of a source piece, on average */
+    /* translations of a source piece, on average */
+    double mean_best;
     uint32_t frequent;
     /* over the pairs: length of a sentence's list; share of target pieces that are in it */
     double mean_rows, coverage;

@@ -14,9 +14,12 @@
 
 struct dg_variants {
     const struct dg_recipe *recipe;
-    struct dg_buffer last[2]; /* texts of the pair before */
-    struct dg_pair before;    /* with them; source NULL: none */
-    struct dg_buffer text[2]; /* of the variant */
+    /* texts of the pair before */
+    struct dg_buffer last[2];
+    /* with them; source NULL: none */
+    struct dg_pair before;
+    /* of the variant */
+    struct dg_buffer text[2];
 };
 
 void dg_variants_init(struct dg_variants *v, const struct dg_recipe *recipe);

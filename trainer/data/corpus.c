@@ -17,7 +17,8 @@ struct dg_corpus_lines {
     gzFile file;
     char *path;
     char *block;
-    size_t cap, begin, end; /* unread bytes are block[begin, end) */
+    /* unread bytes are block[begin, end) */
+    size_t cap, begin, end;
     bool at_end;
     uint64_t number;
 };

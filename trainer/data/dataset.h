@@ -20,9 +20,11 @@ struct dg_recipe_noise;
 struct dg_recipe_stage;
 
 struct dg_dataset_options {
-    int mode; /* enum dg_batch_mode (trainer/recipe/recipe.h) */
+    /* enum dg_batch_mode (trainer/recipe/recipe.h) */
+    int mode;
     uint64_t batch_tokens;
-    uint64_t window; /* pairs; 0: 1,000,000 */
+    /* pairs; 0: 1,000,000 */
+    uint64_t window;
     uint64_t seed;
     /* share of merges left out, drawn anew each epoch; 0 off; dg_dataset_open only */
     double bpe_dropout;
@@ -44,18 +46,23 @@ struct dg_dataset_options {
 /* Where the next batch comes from; plain data to be kept in a checkpoint. Zero is the start. */
 struct dg_dataset_position {
     uint64_t epoch;
-    uint64_t cursor; /* place in the epoch's permutation where the current window began */
-    uint64_t batch;  /* batches of that window already given */
-    uint64_t stage;  /* that these batches are of; n_stages: pairs have their own weights */
+    /* place in the epoch's permutation where the current window began */
+    uint64_t cursor;
+    /* batches of that window already given */
+    uint64_t batch;
+    /* that these batches are of; n_stages: pairs have their own weights */
+    uint64_t stage;
 };
 
 struct dg_batch {
     /* [count] indices for the readers below, similar lengths side by side */
     const uint64_t *sentences;
     size_t count;
-    uint64_t source_tokens, target_tokens; /* real ones, </s> counted */
+    /* real ones, </s> counted */
+    uint64_t source_tokens, target_tokens;
     uint32_t max_source, max_target;
-    uint64_t epoch; /* that it belongs to */
+    /* that it belongs to */
+    uint64_t epoch;
 };
 
 /* The shards of one set ("train", "dev-0", ...) of a prepared folder. */
@@ -114,7 +121,8 @@ size_t dg_batch_cut(const struct dg_dataset *d, const struct dg_batch *b, size_t
 /* Upper limits over all batches that options can give, for planning memory. */
 struct dg_dataset_worst {
     uint64_t sentences, source_tokens, target_tokens;
-    uint32_t max_source, max_target; /* longest sentences with </s> */
+    /* longest sentences with </s> */
+    uint32_t max_source, max_target;
 };
 void dg_dataset_worst(
     const struct dg_dataset *d, const struct dg_dataset_options *o, struct dg_dataset_worst *out);

@@ -12,7 +12,8 @@
 enum { DG_DATASET_MAX_COPIES = 1024 };
 
 struct dg_dataset_item {
-    uint64_t key; /* target length, source length, random bits */
+    /* target length, source length, random bits */
+    uint64_t key;
     uint64_t sentence;
 };
 
@@ -22,20 +23,29 @@ struct dg_dataset_range {
 
 /* Weights of a stage. */
 struct dg_dataset_stage {
-    double *factors; /* [n_domains] times a pair's weight */
-    uint64_t copies; /* places of a pair in an epoch: the largest weight, rounded up */
+    /* [n_domains] times a pair's weight */
+    double *factors;
+    /* places of a pair in an epoch: the largest weight, rounded up */
+    uint64_t copies;
 };
 
 struct dg_dataset {
-    struct dg_shard **shards;    /* [n_shards] */
-    struct dg_link_file **links; /* [n_shards] or NULL: without */
-    uint64_t *first;             /* [n_shards + 1] index of each shard's first pair */
+    /* [n_shards] */
+    struct dg_shard **shards;
+    /* [n_shards] or NULL: without */
+    struct dg_link_file **links;
+    /* [n_shards + 1] index of each shard's first pair */
+    uint64_t *first;
     size_t n_shards;
     struct dg_dataset_options o;
-    int32_t *source, *target; /* [max_drawn] one sentence, before it is drawn */
-    uint32_t max_drawn;       /* pieces of a side that is drawn */
-    struct dg_sampling *draw; /* of the batch given last; NULL: nothing is drawn */
-    uint64_t copies;          /* places of a pair in an epoch of this stage */
+    /* [max_drawn] one sentence, before it is drawn */
+    int32_t *source, *target;
+    /* pieces of a side that is drawn */
+    uint32_t max_drawn;
+    /* of the batch given last; NULL: nothing is drawn */
+    struct dg_sampling *draw;
+    /* places of a pair in an epoch of this stage */
+    uint64_t copies;
     /* [o.n_stages + 1], the last with the pairs' own weights; NULL without stages */
     struct dg_dataset_stage *stages;
     size_t n_domains;
@@ -43,10 +53,14 @@ struct dg_dataset {
     /* The window; built when the first batch of it is asked for. */
     struct dg_dataset_position position;
     bool built;
-    uint64_t window_end;              /* place in the epoch after it */
-    struct dg_dataset_item *items;    /* [n_items], room for o.window */
-    uint64_t *sentences;              /* [n_items] */
-    struct dg_dataset_range *batches; /* [n_batches] of sentences */
+    /* place in the epoch after it */
+    uint64_t window_end;
+    /* [n_items], room for o.window */
+    struct dg_dataset_item *items;
+    /* [n_items] */
+    uint64_t *sentences;
+    /* [n_batches] of sentences */
+    struct dg_dataset_range *batches;
     size_t n_items, n_batches, cap_batches;
 };
 

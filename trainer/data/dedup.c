@@ -19,7 +19,8 @@ struct record {
 struct dg_dedup {
     FILE *parts[PARTITIONS];
     uint64_t counts[PARTITIONS], n;
-    unsigned char *seen; /* a bit an item, after finish */
+    /* a bit an item, after finish */
+    unsigned char *seen;
 };
 
 int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err)
@@ -121,7 +122,8 @@ void dg_dedup_mark(struct dg_dedup *d, uint64_t item)
 }
 
 struct dg_hash_set {
-    struct dg_hash128 *slots; /* low 0 and high 0: free */
+    /* low 0 and high 0: free */
+    struct dg_hash128 *slots;
     uint64_t mask, n;
 };
 

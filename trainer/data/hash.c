@@ -11,7 +11,8 @@
 #include <xxhash.h>
 
 struct dg_hasher {
-    XXH3_state_t *small, *large; /* 64 and 128 bits */
+    /* 64 and 128 bits */
+    XXH3_state_t *small, *large;
 };
 
 uint64_t dg_hash64(const void *data, size_t n)

@@ -12,7 +12,8 @@
 
 struct footer {
     struct dg_link_info info;
-    uint64_t check; /* XXH3-64 of info */
+    /* XXH3-64 of info */
+    uint64_t check;
 };
 
 _Static_assert(sizeof(struct dg_link) == 4, "the file holds links as they are");
@@ -21,7 +22,8 @@ _Static_assert(sizeof(struct footer) == 48, "the file ends with a footer as it i
 struct dg_link_file {
     struct dg_map map;
     const struct dg_link *links;
-    const uint64_t *first; /* [sentences + 1] */
+    /* [sentences + 1] */
+    const uint64_t *first;
 };
 
 static uint64_t round8(uint64_t n)
@@ -123,7 +125,8 @@ const struct dg_link *dg_link_file_links(const struct dg_link_file *f, uint64_t 
 struct dg_link_file_writer {
     struct dg_file_writer *file;
     struct dg_hasher *hash;
-    uint64_t *first; /* [cap] */
+    /* [cap] */
+    uint64_t *first;
     size_t cap;
     struct dg_link_info info;
 };

@@ -11,9 +11,12 @@
 
 struct dg_link_info {
     uint64_t sentences, links;
-    uint64_t shard;    /* checksum of the shard that it belongs to */
-    uint64_t checksum; /* XXH3-64 of all between head and this struct */
-    uint64_t bytes;    /* of the whole file */
+    /* checksum of the shard that it belongs to */
+    uint64_t shard;
+    /* XXH3-64 of all between head and this struct */
+    uint64_t checksum;
+    /* of the whole file */
+    uint64_t bytes;
 };
 
 struct dg_link_file;

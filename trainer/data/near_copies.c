@@ -11,13 +11,16 @@ enum { LONGEST_WORD = 256 }; /* bytes that count */
 
 struct dg_near_copies {
     int words;
-    struct dg_hash_set *runs; /* hashes of words in a row */
+    /* hashes of words in a row */
+    struct dg_hash_set *runs;
 };
 
 /* The last words of a line. */
 struct window {
-    uint64_t words[DG_NEAR_COPY_MOST]; /* hashes, in a ring */
-    size_t n;                          /* words so far */
+    /* hashes, in a ring */
+    uint64_t words[DG_NEAR_COPY_MOST];
+    /* words so far */
+    size_t n;
 };
 
 struct dg_near_copies *dg_near_copies_new(int words)

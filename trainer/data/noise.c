@@ -11,10 +11,13 @@
 struct dg_noise {
     const struct dg_recipe_noise *how;
     struct dg_tokenizer *tokenizer;
-    bool *control;                     /* [V] pieces that no text gives */
-    int32_t reserved[DG_MAX_RESERVED]; /* -1: there is none */
+    /* [V] pieces that no text gives */
+    bool *control;
+    /* -1: there is none */
+    int32_t reserved[DG_MAX_RESERVED];
     struct dg_buffer plain, typed;
-    struct dg_token *spans; /* [cap] of a sentence's ids */
+    /* [cap] of a sentence's ids */
+    struct dg_token *spans;
     size_t cap;
 };
 

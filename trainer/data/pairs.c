@@ -20,8 +20,10 @@ struct record {
 
 struct dg_pairs {
     FILE *file;
-    uint64_t n, left; /* added; still to be read */
-    char *text;       /* of the pair being read */
+    /* added; still to be read */
+    uint64_t n, left;
+    /* of the pair being read */
+    char *text;
     size_t cap;
 };
 

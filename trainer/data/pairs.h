@@ -9,14 +9,19 @@
 #include <stdint.h>
 
 struct dg_pair {
-    uint32_t pair;   /* of the recipe's data.pairs */
-    uint32_t file;   /* of all training files, counted through */
-    uint32_t domain; /* of the prepared folder's list */
+    /* of the recipe's data.pairs */
+    uint32_t pair;
+    /* of all training files, counted through */
+    uint32_t file;
+    /* of the prepared folder's list */
+    uint32_t domain;
     float weight;
     /* enum dg_back_translated */
     uint32_t back_translated;
-    uint32_t source_len, target_len; /* bytes */
-    const char *source, *target;     /* when reading: until the next call */
+    /* bytes */
+    uint32_t source_len, target_len;
+    /* when reading: until the next call */
+    const char *source, *target;
 };
 
 struct dg_pairs;

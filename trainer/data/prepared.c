@@ -12,12 +12,15 @@
 
 struct set {
     const char *name, *kind;
-    const char *texts[2]; /* paths, or "" */
+    /* paths, or "" */
+    const char *texts[2];
     size_t direction;
     uint64_t sentences, left_out;
     uint32_t longest;
-    const char **shards; /* [n_shards] paths */
-    const char **links;  /* [n_shards] paths, NULL where there are none */
+    /* [n_shards] paths */
+    const char **shards;
+    /* [n_shards] paths, NULL where there are none */
+    const char **links;
     size_t n_shards;
 };
 
@@ -26,7 +29,8 @@ struct dg_prepared {
     struct dg_json *manifest;
     const char *hash;
     int64_t source_size, target_size, eos, unk;
-    struct set *sets; /* [n_sets] */
+    /* [n_sets] */
+    struct set *sets;
     size_t n_sets;
 };
 

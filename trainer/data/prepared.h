@@ -28,13 +28,17 @@ int32_t dg_prepared_unk(const struct dg_prepared *p);
 /* Sets for validation: kind "dev" or "test". Each is one direction of the recipe, all its files in
  * turn. */
 struct dg_prepared_set {
-    const char *name; /* "dev-0": for dg_dataset_open */
+    /* "dev-0": for dg_dataset_open */
+    const char *name;
     /* path, one sentence a line, NFC, as in the recipe's files otherwise */
     const char *source_text;
-    const char *target_text; /* path */
-    size_t direction;        /* of the recipe */
+    /* path */
+    const char *target_text;
+    /* of the recipe */
+    size_t direction;
     uint64_t sentences;
-    uint64_t left_out; /* of them not in the shards: over cleaning.max_tokens */
+    /* of them not in the shards: over cleaning.max_tokens */
+    uint64_t left_out;
     /* pieces of the longest line of either side, tag and </s> counted; 0: not known  (prepared by
      * an older program) */
     uint32_t longest;

@@ -13,14 +13,19 @@
 enum { NOISE = 1 }; /* its random numbers are others than those of dropout */
 
 struct dg_sampling {
-    struct dg_subword *source, *target; /* NULL: no dropout */
+    /* NULL: no dropout */
+    struct dg_subword *source, *target;
     struct dg_sampling_options o;
-    struct dg_noise *noise; /* NULL: none */
-    int32_t *typed;         /* [o.max] a source with noise */
+    /* NULL: none */
+    struct dg_noise *noise;
+    /* [o.max] a source with noise */
+    int32_t *typed;
     uint64_t epoch;
-    int32_t *ids; /* [n_ids] */
+    /* [n_ids] */
+    int32_t *ids;
     size_t n_ids, cap_ids;
-    struct dg_sampled *items; /* [n_items], sorted by sentence after dg_sampling_end */
+    /* [n_items], sorted by sentence after dg_sampling_end */
+    struct dg_sampled *items;
     size_t n_items, cap_items;
 };
 

@@ -16,16 +16,20 @@ struct dg_sampling;
 
 struct dg_sampled {
     uint64_t sentence;
-    size_t source, target; /* where their ids begin, see dg_sampling_ids */
+    /* where their ids begin, see dg_sampling_ids */
+    size_t source, target;
     uint32_t source_len, target_len;
 };
 
 struct dg_sampling_options {
-    bool dropout; /* segment anew, with p of the merges left out */
+    /* segment anew, with p of the merges left out */
+    bool dropout;
     double p;
-    const struct dg_recipe_noise *noise; /* NULL: none; borrowed until close */
+    /* NULL: none; borrowed until close */
+    const struct dg_recipe_noise *noise;
     uint64_t seed;
-    uint32_t max; /* pieces: no side grows past that */
+    /* pieces: no side grows past that */
+    uint32_t max;
 };
 
 /* Vocabularies from a prepared folder. */

@@ -12,7 +12,8 @@
 
 struct footer {
     struct dg_shard_info info;
-    uint64_t check; /* XXH3-64 of info */
+    /* XXH3-64 of info */
+    uint64_t check;
 };
 
 _Static_assert(sizeof(struct dg_shard_entry) == 24, "the file holds entries as they are");
@@ -22,7 +23,8 @@ struct dg_shard {
     struct dg_map map;
     char *path;
     const struct dg_shard_info *info;
-    const struct dg_shard_entry *entries; /* [sentences] */
+    /* [sentences] */
+    const struct dg_shard_entry *entries;
     const unsigned char *ids;
 };
 
@@ -178,7 +180,8 @@ struct dg_shard_writer {
     struct dg_file_writer *file;
     struct dg_hasher *hash;
     struct dg_shard_info info;
-    struct dg_shard_entry *entries; /* [info.sentences] */
+    /* [info.sentences] */
+    struct dg_shard_entry *entries;
     size_t cap;
 };
 

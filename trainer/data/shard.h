@@ -12,20 +12,28 @@
 #include <stdint.h>
 
 struct dg_shard_entry {
-    uint64_t begin;      /* first id, counted from the first id of the file */
-    uint32_t source_len; /* tokens with </s> */
+    /* first id, counted from the first id of the file */
+    uint64_t begin;
+    /* tokens with </s> */
+    uint32_t source_len;
     uint32_t target_len;
-    float weight;       /* times an epoch */
-    uint16_t direction; /* of the recipe */
-    uint16_t domain;    /* of the prepared folder's list */
+    /* times an epoch */
+    float weight;
+    /* of the recipe */
+    uint16_t direction;
+    /* of the prepared folder's list */
+    uint16_t domain;
 };
 
 struct dg_shard_info {
-    uint32_t id_bytes; /* 2 or 4 */
+    /* 2 or 4 */
+    uint32_t id_bytes;
     uint32_t source_vocab, target_vocab, zero;
     uint64_t sentences, source_tokens, target_tokens;
-    uint64_t checksum; /* XXH3-64 of ids and entries, padding included */
-    uint64_t bytes;    /* of the whole file */
+    /* XXH3-64 of ids and entries, padding included */
+    uint64_t checksum;
+    /* of the whole file */
+    uint64_t bytes;
     uint64_t reserved;
 };
 

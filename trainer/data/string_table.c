@@ -9,15 +9,19 @@
 
 struct entry {
     uint64_t hash;
-    size_t text; /* bytes of `text` */
+    /* bytes of `text` */
+    size_t text;
     size_t len;
 };
 
 struct dg_string_table {
     struct dg_buffer text;
-    struct entry *entries; /* [cap] */
-    uint32_t *slots;       /* [2 * cap], open addressing: number + 1, 0: empty */
-    uint32_t n, cap;       /* cap: a power of two */
+    /* [cap] */
+    struct entry *entries;
+    /* [2 * cap], open addressing: number + 1, 0: empty */
+    uint32_t *slots;
+    /* cap: a power of two */
+    uint32_t n, cap;
 };
 
 struct dg_string_table *dg_string_table_new(void)

@@ -15,23 +15,31 @@ enum { MAX_WORD = 256 }; /* characters; longer words stay as they are */
 
 struct slot {
     uint64_t hash;
-    int32_t id; /* -1: free */
+    /* -1: free */
+    int32_t id;
 };
 
 struct dg_subword {
-    char *text;      /* all pieces, one after the other */
-    uint32_t *begin; /* [V + 1] in text */
-    uint16_t *chars; /* [V] characters; 0: a piece that is no text */
-    bool *first;     /* [V] begins a word */
+    /* all pieces, one after the other */
+    char *text;
+    /* [V + 1] in text */
+    uint32_t *begin;
+    /* [V] characters; 0: a piece that is no text */
+    uint16_t *chars;
+    /* [V] begins a word */
+    bool *first;
     struct slot *slots;
     uint64_t mask;
     uint32_t V;
 };
 
 struct symbol {
-    uint32_t begin, end; /* bytes of the word */
-    int32_t id, merged;  /* merged: with the next symbol; -1 none */
-    int next;            /* -1: the last */
+    /* bytes of the word */
+    uint32_t begin, end;
+    /* merged: with the next symbol; -1 none */
+    int32_t id, merged;
+    /* -1: the last */
+    int next;
 };
 
 static size_t char_bytes(unsigned char c)

@@ -142,7 +142,8 @@ static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs,
 enum { MAX_CONTROLS = UINT8_MAX + DG_MAX_RESERVED + 2 };
 
 struct controls {
-    const char *list[MAX_CONTROLS]; /* NULL-ended */
+    /* NULL-ended */
+    const char *list[MAX_CONTROLS];
     char reserved[DG_MAX_RESERVED][DG_RESERVED_NAME];
 };
 

@@ -13,10 +13,13 @@
 #include <stdint.h>
 
 struct dg_vocabulary {
-    struct dg_tokenizer *source, *target; /* the same one twice when joint */
+    /* the same one twice when joint */
+    struct dg_tokenizer *source, *target;
     int32_t eos, unk;
-    int32_t *tags;                        /* [n_directions] ids put before the source; -1 none */
-    int32_t reserved[2][DG_MAX_RESERVED]; /* ids of ⟨1⟩, ... in source and target */
+    /* [n_directions] ids put before the source; -1 none */
+    int32_t *tags;
+    /* ids of ⟨1⟩, ... in source and target */
+    int32_t reserved[2][DG_MAX_RESERVED];
     /* Id of DG_BACK_TRANSLATED_PIECE; -1: no file is. */
     int32_t back_translated;
 };
@@ -29,7 +32,8 @@ int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
  * they are relative to: ready to be opened. All "" when the recipe trains its own. vocab paths are
  * "" for a bare SentencePiece model: its own order then. */
 struct dg_vocabulary_files {
-    char paths[4][4096]; /* source spm, source vocab, target spm, target vocab */
+    /* source spm, source vocab, target spm, target vocab */
+    char paths[4][4096];
 };
 int dg_vocabulary_find(
     const struct dg_recipe *r, struct dg_vocabulary_files *out, struct dg_error *err);

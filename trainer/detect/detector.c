@@ -26,7 +26,8 @@ enum {
 /* Lines of one language. */
 struct text {
     struct dg_buffer bytes;
-    size_t *begins; /* [n + 1] */
+    /* [n + 1] */
+    size_t *begins;
     size_t n, cap;
 };
 

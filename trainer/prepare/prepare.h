@@ -20,13 +20,18 @@
 #include <stdbool.h>
 
 struct dg_prepare_options {
-    const char *dir; /* made when missing */
-    int threads;     /* 0: all the machine has */
-    bool force;      /* make it anew even when it matches */
-    bool quiet;      /* no progress on the terminal */
+    /* made when missing */
+    const char *dir;
+    /* 0: all the machine has */
+    int threads;
+    /* make it anew even when it matches */
+    bool force;
+    /* no progress on the terminal */
+    bool quiet;
     /* set to non-zero by a signal handler: stops with DG_ECANCELED; NULL never */
     const volatile int *stop;
-    int *hold; /* the folder is held for the caller as by dg_prepared_hold; NULL: it is not */
+    /* the folder is held for the caller as by dg_prepared_hold; NULL: it is not */
+    int *hold;
 };
 
 /* *made (may be NULL) says whether anything had to be done. DG_EAGAIN: the folder would have to be

@@ -20,8 +20,10 @@ struct place {
 };
 
 struct line_pair {
-    struct place source, target; /* in block.text, then in the task's buffer when clean */
-    struct place raw[2];         /* in block.text */
+    /* in block.text, then in the task's buffer when clean */
+    struct place source, target;
+    /* in block.text */
+    struct place raw[2];
     uint32_t domain;
     bool cut, swapped;
     enum dg_drop why;
@@ -29,19 +31,25 @@ struct line_pair {
 };
 
 struct task {
-    struct dg_buffer text; /* clean lines */
+    /* clean lines */
+    struct dg_buffer text;
     struct dg_error err;
 };
 
 struct block {
     struct dg_prepare_job *job;
-    size_t pair; /* of the recipe */
+    /* of the recipe */
+    size_t pair;
     const struct dg_recipe_file *file;
-    struct dg_buffer text;   /* lines as read */
-    struct line_pair *pairs; /* [BLOCK_PAIRS] */
-    struct task *tasks;      /* [TASKS] */
+    /* lines as read */
+    struct dg_buffer text;
+    /* [BLOCK_PAIRS] */
+    struct line_pair *pairs;
+    /* [TASKS] */
+    struct task *tasks;
     size_t n;
-    uint64_t done; /* pairs read so far, all files */
+    /* pairs read so far, all files */
+    uint64_t done;
 };
 
 static struct dg_hash128 line_hash(const char *s, size_t n)

@@ -17,15 +17,18 @@
 
 /* The first line that was dropped for a reason. */
 struct dg_prepare_example {
-    uint64_t line; /* from 1; 0: none was */
+    /* from 1; 0: none was */
+    uint64_t line;
     char text[2][80];
 };
 
 struct dg_prepare_count {
     uint64_t read;
-    uint64_t swapped; /* of by[DG_DROP_LANGUAGE]: each side in the other's language */
+    /* of by[DG_DROP_LANGUAGE]: each side in the other's language */
+    uint64_t swapped;
     struct dg_prepare_example examples[DG_N_DROPS];
-    uint64_t by[DG_N_DROPS]; /* by[DG_KEEP]: kept */
+    /* by[DG_KEEP]: kept */
+    uint64_t by[DG_N_DROPS];
 };
 
 struct dg_prepare_job {
@@ -34,18 +37,26 @@ struct dg_prepare_job {
     struct dg_pool *pool;
     struct dg_progress progress;
     struct dg_hash_set *held_out;
-    struct dg_near_copies *near; /* NULL: not asked for */
+    /* NULL: not asked for */
+    struct dg_near_copies *near;
     struct dg_pairs *pairs;
-    struct dg_dedup *dedup;              /* NULL: duplicates stay */
-    unsigned char *unrelated;            /* a bit an item of pairs; NULL: none was looked at */
-    struct dg_dictionary **dictionaries; /* [data.n_pairs]; NULL: not wanted */
+    /* NULL: duplicates stay */
+    struct dg_dedup *dedup;
+    /* a bit an item of pairs; NULL: none was looked at */
+    unsigned char *unrelated;
+    /* [data.n_pairs]; NULL: not wanted */
+    struct dg_dictionary **dictionaries;
     struct dg_vocabulary *vocabulary;
-    char **domains; /* [n_domains] labels in the order they came up */
+    /* [n_domains] labels in the order they came up */
+    char **domains;
     size_t n_domains;
-    struct dg_prepare_count *counts; /* [n_files] training files, counted through all pairs */
+    /* [n_files] training files, counted through all pairs */
+    struct dg_prepare_count *counts;
     size_t n_files;
-    uint64_t *characters; /* [dg_characters_count()] in the pairs that were kept */
-    struct dg_json *sets; /* for the manifest */
+    /* [dg_characters_count()] in the pairs that were kept */
+    uint64_t *characters;
+    /* for the manifest */
+    struct dg_json *sets;
 };
 
 /* Is it time to stop? DG_ECANCELED. */

@@ -13,12 +13,15 @@
 
 struct aligning {
     struct dg_prepare_job *job;
-    struct dg_json *shards; /* of the training set, in the manifest to be */
-    char **paths;           /* [n] */
+    /* of the training set, in the manifest to be */
+    struct dg_json *shards;
+    /* [n] */
+    char **paths;
     size_t n;
     struct dg_dataset *data;
     struct dg_aligner *aligner;
-    uint64_t at; /* pairs done */
+    /* pairs done */
+    uint64_t at;
 };
 
 /* train-00000.shard -> train-00000.links */

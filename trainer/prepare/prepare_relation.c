@@ -23,7 +23,8 @@ static const struct dg_recipe_file *file_of(const struct dg_recipe *r, uint32_t 
 struct look {
     uint32_t pair, file;
     struct dg_relation *whole, *window;
-    uint64_t first; /* pair of lines that the window begins with, of those that are kept; from 1 */
+    /* pair of lines that the window begins with, of those that are kept; from 1 */
+    uint64_t first;
 };
 
 static int refuse(const struct dg_prepare_job *j, const struct look *l,

@@ -14,7 +14,8 @@ struct held_set {
     struct dg_encode_block block;
     struct dg_encode_set set;
     size_t direction;
-    struct dg_file_writer *texts[2]; /* source, target as the direction has them */
+    /* source, target as the direction has them */
+    struct dg_file_writer *texts[2];
     uint64_t n, file_start;
 };
 

@@ -202,7 +202,8 @@ static const struct dg_field output_rows[] = {
     }
 
 static const struct section {
-    const char *name; /* "": top level */
+    /* "": top level */
+    const char *name;
     const struct dg_field *rows;
     size_t n;
 } sections[] = {

@@ -26,8 +26,10 @@ enum dg_back_translated {
 /* Two line-aligned files, plain or gzip; paths are relative to the data folder. */
 struct dg_recipe_file {
     const char *source, *target;
-    const char *domain;  /* one label for all lines, "" none */
-    const char *domains; /* or a file with one label a line, "" none */
+    /* one label for all lines, "" none */
+    const char *domain;
+    /* or a file with one label a line, "" none */
+    const char *domains;
     /* how often a pair comes up in an epoch: 1 once, 0.5 every other epoch, 3 three times */
     double weight;
     /* enum dg_back_translated; of training files */
@@ -36,7 +38,8 @@ struct dg_recipe_file {
 
 struct dg_recipe_pair {
     const char *source_lang, *target_lang;
-    bool both_directions; /* train target -> source too */
+    /* train target -> source too */
+    bool both_directions;
     struct dg_recipe_file *train, *dev, *test;
     size_t n_train, n_dev, n_test;
 };
@@ -45,19 +48,24 @@ struct dg_recipe_pair {
  * order. */
 struct dg_recipe_direction {
     const char *source_lang, *target_lang;
-    const char *tag; /* control piece put before the source, e.g. "<2de>"; "" none */
-    size_t pair;     /* in data.pairs */
-    bool reversed;   /* the pair's target is the source */
+    /* control piece put before the source, e.g. "<2de>"; "" none */
+    const char *tag;
+    /* in data.pairs */
+    size_t pair;
+    /* the pair's target is the source */
+    bool reversed;
 };
 
 struct dg_recipe_weight {
     const char *domain;
-    double weight; /* multiplies the file's weight */
+    /* multiplies the file's weight */
+    double weight;
 };
 
 /* A part of a run with weights of its own. */
 struct dg_recipe_stage {
-    int64_t until_update; /* its last update; INT64_MAX: to the end of the run */
+    /* its last update; INT64_MAX: to the end of the run */
+    int64_t until_update;
     /* multiply the weights of the pairs; domains that are not named keep theirs */
     struct dg_recipe_weight *domain_weights;
     size_t n_domain_weights;
@@ -72,54 +80,76 @@ enum dg_tags {
 struct dg_recipe_data {
     struct dg_recipe_pair *pairs;
     size_t n_pairs;
-    const char **held_out; /* further files (plain lines) whose lines must not be trained on */
+    /* further files (plain lines) whose lines must not be trained on */
+    const char **held_out;
     size_t n_held_out;
     struct dg_recipe_weight *domain_weights;
     size_t n_domain_weights;
-    bool back_translated;                   /* derived: some training file is */
-    int target_tags;                        /* enum dg_tags */
-    struct dg_recipe_direction *directions; /* derived */
+    /* derived: some training file is */
+    bool back_translated;
+    /* enum dg_tags */
+    int target_tags;
+    /* derived */
+    struct dg_recipe_direction *directions;
     size_t n_directions;
 };
 
 /* What is dropped before training; dev and test are never filtered. */
 struct dg_recipe_cleaning {
-    int64_t min_chars, max_chars; /* code points of a side */
+    /* code points of a side */
+    int64_t min_chars, max_chars;
     /* longer side / shorter side in code points (both + 8, so that short lines pass); 0 off */
     double max_char_ratio;
-    int64_t max_tokens;     /* of a side, with </s>: longer pairs are dropped */
-    double max_token_ratio; /* as max_char_ratio, in tokens (both + 4); 0 off */
-    bool drop_identical;    /* source = target */
-    bool require_letters;   /* a side without any letter */
-    bool deduplicate;       /* the same pair again */
-    bool remove_overlap;    /* a side that is a line of dev, test or held_out */
-    int64_t near_copies;    /* a side with so many words in a row of such a line; 0 off */
-    bool language_check;    /* a side that is surely in another language */
+    /* of a side, with </s>: longer pairs are dropped */
+    int64_t max_tokens;
+    /* as max_char_ratio, in tokens (both + 4); 0 off */
+    double max_token_ratio;
+    /* source = target */
+    bool drop_identical;
+    /* a side without any letter */
+    bool require_letters;
+    /* the same pair again */
+    bool deduplicate;
+    /* a side that is a line of dev, test or held_out */
+    bool remove_overlap;
+    /* a side with so many words in a row of such a line; 0 off */
+    int64_t near_copies;
+    /* a side that is surely in another language */
+    bool language_check;
     /* largest share of a file's pairs dropped for faults: above it nothing is prepared; 1: off */
     double max_dropped;
-    bool check_relation; /* refuse files whose lines do not translate each other */
+    /* refuse files whose lines do not translate each other */
+    bool check_relation;
     /* least share of a pair's known words that find their translation; 0 off */
     double min_relation;
 };
 
 /* Shares of the pairs that come in another form, too (trainer/align/variants.h). */
 struct dg_recipe_variants {
-    double upper;        /* in capitals */
-    double no_full_stop; /* of those that end in one */
-    double joined;       /* after the pair before, on one line */
-    double numbers;      /* of those that share one: with another in its place */
+    /* in capitals */
+    double upper;
+    /* of those that end in one */
+    double no_full_stop;
+    /* after the pair before, on one line */
+    double joined;
+    /* of those that share one: with another in its place */
+    double numbers;
     /* how often each word and its translation come in an epoch (trainer/align/dictionary.h) */
     double words;
     /* with a reserved piece on both sides in place of what must survive (trainer/align/masks.h) */
     double mask;
-    double signs; /* likewise with characters that text seldom has, to be copied */
+    /* likewise with characters that text seldom has, to be copied */
+    double signs;
 };
 
 /* What is mistyped in sources while training, drawn anew each epoch (trainer/data/typing.h). */
 struct dg_recipe_noise {
-    double letter_case; /* share of sentences */
-    double typos;       /* share of words of four letters or more */
-    double merges;      /* share of blanks left out */
+    /* share of sentences */
+    double letter_case;
+    /* share of words of four letters or more */
+    double typos;
+    /* share of blanks left out */
+    double merges;
 };
 
 /* Which characters get a piece: those that text has often enough, or those of
@@ -131,14 +161,22 @@ enum { DG_MAX_RESERVED = 16 };
 struct dg_recipe_vocabulary {
     /* a bundle, a prepared folder or a SentencePiece model to reuse; "" trains one */
     const char *from;
-    int64_t size;              /* pieces, specials included */
-    bool joint;                /* one vocabulary for both sides */
-    double character_coverage; /* share of characters that get a piece */
-    bool byte_fallback;        /* other characters as bytes */
-    const char *normalization; /* SentencePiece rule: identity, nfkc, nmt_nfkc, nmt_nfkc_cf */
-    int64_t sample_lines;      /* at most so many lines are used to train it */
-    int characters;            /* enum dg_characters */
-    int64_t reserved;          /* pieces ⟨1⟩, ⟨2⟩, ...: no text can spell them */
+    /* pieces, specials included */
+    int64_t size;
+    /* one vocabulary for both sides */
+    bool joint;
+    /* share of characters that get a piece */
+    double character_coverage;
+    /* other characters as bytes */
+    bool byte_fallback;
+    /* SentencePiece rule: identity, nfkc, nmt_nfkc, nmt_nfkc_cf */
+    const char *normalization;
+    /* at most so many lines are used to train it */
+    int64_t sample_lines;
+    /* enum dg_characters */
+    int characters;
+    /* pieces ⟨1⟩, ⟨2⟩, ...: no text can spell them */
+    int64_t reserved;
 };
 
 enum dg_batch_mode {
@@ -158,55 +196,83 @@ enum dg_recipe_precision {
 
 struct dg_recipe_training {
     int64_t updates;
-    int64_t batch_tokens; /* of one update, over all threads and ranks */
-    int batch_mode;       /* enum dg_batch_mode */
+    /* of one update, over all threads and ranks */
+    int64_t batch_tokens;
+    /* enum dg_batch_mode */
+    int batch_mode;
     /* source + target tokens of one forward and backward pass of a thread; 0: chosen */
     int64_t micro_tokens;
-    int64_t shuffle_window; /* sentences sorted by length together; bounds memory */
-    int64_t warmup;         /* updates */
-    double lr_scale;        /* lr = lr_scale * d^-0.5 * min(step^-0.5, step * warmup^-1.5) */
-    int64_t cooldown;       /* last so many updates fall linearly to 0; 0 is the paper */
+    /* sentences sorted by length together; bounds memory */
+    int64_t shuffle_window;
+    /* updates */
+    int64_t warmup;
+    /* lr = lr_scale * d^-0.5 * min(step^-0.5, step * warmup^-1.5) */
+    double lr_scale;
+    /* last so many updates fall linearly to 0; 0 is the paper */
+    int64_t cooldown;
     double beta1, beta2, epsilon;
-    double weight_decay; /* decoupled; 0 is the paper */
+    /* decoupled; 0 is the paper */
+    double weight_decay;
     double label_smoothing;
-    double dropout; /* sublayer outputs and embedding sums */
+    /* sublayer outputs and embedding sums */
+    double dropout;
     double attention_dropout, relu_dropout;
-    double bpe_dropout; /* of merges; 0 off */
+    /* of merges; 0 off */
+    double bpe_dropout;
     /* in their order; after the last one the pairs have their own weights */
     struct dg_recipe_stage *stages;
     size_t n_stages;
-    double clip;                /* largest gradient norm; 0 off */
-    double ema;                 /* decay of averaged weights; 0 off */
-    int64_t checkpoint_updates; /* 0 off */
-    double checkpoint_minutes;  /* 0 off */
+    /* largest gradient norm; 0 off */
+    double clip;
+    /* decay of averaged weights; 0 off */
+    double ema;
+    /* 0 off */
+    int64_t checkpoint_updates;
+    /* 0 off */
+    double checkpoint_minutes;
     int64_t keep_last, keep_best;
-    int64_t average_last; /* checkpoints in the final average; 1: the last alone */
-    int64_t average_best; /* of the best instead, when > 0 */
-    bool average_compare; /* a single checkpoint instead of the mean where dev says so */
-    int64_t patience;     /* validations without a better score before stopping; 0 never */
-    int stop_metric;      /* enum dg_stop_metric; also what "best" means */
-    int64_t log_updates;  /* updates a log line */
+    /* checkpoints in the final average; 1: the last alone */
+    int64_t average_last;
+    /* of the best instead, when > 0 */
+    int64_t average_best;
+    /* a single checkpoint instead of the mean where dev says so */
+    bool average_compare;
+    /* validations without a better score before stopping; 0 never */
+    int64_t patience;
+    /* enum dg_stop_metric; also what "best" means */
+    int stop_metric;
+    /* updates a log line */
+    int64_t log_updates;
     int64_t seed;
-    int64_t threads; /* 0: all cores this process may use */
-    int precision;   /* enum dg_recipe_precision: of matrix products */
+    /* 0: all cores this process may use */
+    int64_t threads;
+    /* enum dg_recipe_precision: of matrix products */
+    int precision;
 };
 
 struct dg_recipe_validation {
-    int64_t every;   /* updates; 0: at checkpoints only */
-    int64_t lines;   /* dev lines translated for BLEU; 0 all */
-    int64_t samples; /* translations shown in the log */
+    /* updates; 0: at checkpoints only */
+    int64_t every;
+    /* dev lines translated for BLEU; 0 all */
+    int64_t lines;
+    /* translations shown in the log */
+    int64_t samples;
     int64_t beam;
     double alpha;
     int64_t extra_length;
-    int64_t calibrate; /* lines of each dev set that the bundle is calibrated with; 0 off */
+    /* lines of each dev set that the bundle is calibrated with; 0 off */
+    int64_t calibrate;
 };
 
 /* Guided alignment (Garg et al. 2019): attention that is trained to look where a word comes
  * from. */
 struct dg_recipe_guided {
-    double weight;  /* of its loss beside the translation's; 0 off */
-    uint32_t layer; /* decoder layer from 1; 0: the last but one */
-    uint32_t head;  /* from 1; 0: the mean of all */
+    /* of its loss beside the translation's; 0 off */
+    double weight;
+    /* decoder layer from 1; 0: the last but one */
+    uint32_t layer;
+    /* from 1; 0: the mean of all */
+    uint32_t head;
 };
 
 enum dg_recipe_start {
@@ -215,9 +281,12 @@ enum dg_recipe_start {
 }; /* what the decoder starts from: a zero vector, </s> */
 
 struct dg_recipe_output {
-    const char *type;     /* "f32" or "f16" */
-    const char *capitals; /* the manifest's: "as_written" or "as_words" */
-    const char *answers;  /* the manifest's: "text" or "trees" */
+    /* "f32" or "f16" */
+    const char *type;
+    /* the manifest's: "as_written" or "as_words" */
+    const char *capitals;
+    /* the manifest's: "text" or "trees" */
+    const char *answers;
     const char *licence, *description;
 };
 
@@ -228,11 +297,16 @@ enum dg_init_vocabulary { DG_VOCABULARY_KEEP, DG_VOCABULARY_NEW };
 enum dg_init_layers { DG_LAYERS_KEEP, DG_LAYERS_SPREAD };
 
 struct dg_recipe {
-    const char *name;     /* of the bundle: letters, digits, - _ . */
-    const char *data_dir; /* what relative paths are relative to */
-    const char *init;     /* bundle to start from, keeping its dimensions; "" random */
-    int init_vocabulary;  /* enum dg_init_vocabulary: and its vocabulary? */
-    int init_layers;      /* enum dg_init_layers: and its numbers of layers? */
+    /* of the bundle: letters, digits, - _ . */
+    const char *name;
+    /* what relative paths are relative to */
+    const char *data_dir;
+    /* bundle to start from, keeping its dimensions; "" random */
+    const char *init;
+    /* enum dg_init_vocabulary: and its vocabulary? */
+    int init_vocabulary;
+    /* enum dg_init_layers: and its numbers of layers? */
+    int init_layers;
     struct dg_recipe_data data;
     struct dg_recipe_cleaning cleaning;
     struct dg_recipe_variants variants;
@@ -240,12 +314,14 @@ struct dg_recipe {
     struct dg_recipe_vocabulary vocabulary;
     /* vocabulary sizes, ids and start are not known before dg_recipe_config */
     struct dg_config model;
-    int decoder_start; /* enum dg_recipe_start */
+    /* enum dg_recipe_start */
+    int decoder_start;
     struct dg_recipe_training training;
     struct dg_recipe_guided guided;
     struct dg_recipe_validation validation;
     struct dg_recipe_output output;
-    struct dg_json *json; /* the resolved recipe, every default in it */
+    /* the resolved recipe, every default in it */
+    struct dg_json *json;
     struct dg_arena arena;
 };
 

@@ -13,14 +13,21 @@
 #include "trainer/data/dataset.h"
 
 struct dg_checkpoint_state {
-    uint64_t step;                       /* updates done */
-    struct dg_dataset_position position; /* of the next batch */
+    /* updates done */
+    uint64_t step;
+    /* of the next batch */
+    struct dg_dataset_position position;
     uint64_t micro_tokens, threads;
-    const char *backend;          /* "cpu/avx2" */
-    const char *data;             /* hash of the prepared folder */
-    uint64_t epoch_tokens;        /* target tokens of the epoch so far */
-    double seconds;               /* trained so far */
-    const struct dg_json *recipe; /* resolved */
+    /* "cpu/avx2" */
+    const char *backend;
+    /* hash of the prepared folder */
+    const char *data;
+    /* target tokens of the epoch so far */
+    uint64_t epoch_tokens;
+    /* trained so far */
+    double seconds;
+    /* resolved */
+    const struct dg_json *recipe;
 };
 
 /* [n] each; ema may be NULL. */
@@ -30,8 +37,10 @@ struct dg_checkpoint_blocks {
 };
 
 struct dg_checkpoint {
-    struct dg_checkpoint_state state;   /* its pointers live as long as this */
-    struct dg_checkpoint_blocks blocks; /* mapped */
+    /* its pointers live as long as this */
+    struct dg_checkpoint_state state;
+    /* mapped */
+    struct dg_checkpoint_blocks blocks;
     struct dg_map map;
     struct dg_json *header;
 };

@@ -16,19 +16,25 @@ enum dg_kept_kind {
 
 struct dg_kept {
     uint64_t step;
-    float score; /* higher is better; NaN: was not validated. As many digits as index.json keeps */
+    /* higher is better; NaN: was not validated. As many digits as index.json keeps */
+    float score;
     enum dg_kept_kind kind;
 };
 
 struct dg_checkpoint_dir {
     char *dir;
-    struct dg_kept *kept; /* [n], ascending steps */
+    /* [n], ascending steps */
+    struct dg_kept *kept;
     size_t n, cap;
     size_t keep_last, keep_best;
-    float best;         /* best score of the run so far, kept or not; NaN: none yet */
-    uint64_t best_step; /* where it is from; 0: none, or an index that did not say */
-    uint64_t bad;       /* validations since that one */
-    uint64_t validated; /* latest step that was: one that comes again is not counted again */
+    /* best score of the run so far, kept or not; NaN: none yet */
+    float best;
+    /* where it is from; 0: none, or an index that did not say */
+    uint64_t best_step;
+    /* validations since that one */
+    uint64_t bad;
+    /* latest step that was: one that comes again is not counted again */
+    uint64_t validated;
 };
 
 /* Make or read the folder. */

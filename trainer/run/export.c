@@ -65,7 +65,8 @@ static bool is_joint(const struct dg_export *e, const char *source, const char *
 /* Names of one kind of file ("spm", "vocab") in the bundle: one for both sides where they are the
  * same. */
 struct side_files {
-    char source[32], target[32]; /* in the prepared folder */
+    /* in the prepared folder */
+    char source[32], target[32];
     char joint[32];
     bool same;
 };

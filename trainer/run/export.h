@@ -11,15 +11,21 @@
 #include "trainer/score/calibrate.h"
 
 struct dg_export {
-    const char *dir; /* made when missing */
+    /* made when missing */
+    const char *dir;
     const struct dg_recipe *recipe;
-    const char *prepared_dir; /* whose vocabularies go in */
+    /* whose vocabularies go in */
+    const char *prepared_dir;
     const struct dg_prepared *prepared;
     const struct dg_config *config;
-    const float *params;                    /* [n] host memory, in the order of a parameter block */
-    bool full_precision;                    /* f32 whatever the recipe says: for validation */
-    const struct dg_calibrated *calibrated; /* how it searches; NULL: as the recipe validates */
-    const struct dg_json *training; /* the manifest's "training"; NULL: no model card either */
+    /* [n] host memory, in the order of a parameter block */
+    const float *params;
+    /* f32 whatever the recipe says: for validation */
+    bool full_precision;
+    /* how it searches; NULL: as the recipe validates */
+    const struct dg_calibrated *calibrated;
+    /* the manifest's "training"; NULL: no model card either */
+    const struct dg_json *training;
 };
 
 /* A bundle that lies there is no bundle any more until this one is whole. DG_EINVAL: prepared_dir

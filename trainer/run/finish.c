@@ -20,8 +20,10 @@
 struct choice {
     uint64_t *steps;
     size_t n;
-    const char *averaged;        /* what the manifest calls them */
-    struct dg_json *comparisons; /* NULL: they were compared with nothing */
+    /* what the manifest calls them */
+    const char *averaged;
+    /* NULL: they were compared with nothing */
+    struct dg_json *comparisons;
 };
 
 static int choose(const struct dg_checkpoint_dir *k, size_t n, bool best, struct choice *out,
@@ -44,9 +46,11 @@ struct source {
     const struct dg_config *config;
     const struct dg_checkpoint_dir *keeper;
     const struct dg_json *origin;
-    struct dg_run *run; /* whose workers may be used up to compare weights; NULL: none */
+    /* whose workers may be used up to compare weights; NULL: none */
+    struct dg_run *run;
     bool scores;
-    const volatile int *stop; /* leave the scores out when it is set: DG_ECANCELED; NULL never */
+    /* leave the scores out when it is set: DG_ECANCELED; NULL never */
+    const volatile int *stop;
 };
 
 static struct dg_json *comparisons_json(const struct dg_winner *w)

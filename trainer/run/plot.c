@@ -29,19 +29,22 @@ enum {
 };
 
 struct series {
-    double *x, *y; /* [n] */
+    /* [n] */
+    double *x, *y;
     size_t n, cap;
 };
 
 struct curve {
-    const char *kind, *key; /* of the log's lines */
+    /* of the log's lines */
+    const char *kind, *key;
     bool dots;
 };
 
 struct panel {
     const char *title;
     struct curve curves[2];
-    bool from_zero; /* the axis begins at 0 */
+    /* the axis begins at 0 */
+    bool from_zero;
 };
 
 static const struct panel panels[] = {

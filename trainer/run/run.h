@@ -16,19 +16,28 @@
 
 struct dg_run_options {
     const char *dir;
-    const char *prepared;           /* NULL: dir/data */
-    const struct dg_recipe *recipe; /* `resume`: NULL takes the run's own */
+    /* NULL: dir/data */
+    const char *prepared;
+    /* `resume`: NULL takes the run's own */
+    const struct dg_recipe *recipe;
     const char *const *
-        settings; /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
+        /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
+        settings;
     size_t n_settings;
-    bool resume;    /* go on from the newest whole checkpoint; else the folder must hold none */
-    bool look;      /* write nothing into the folder: a process that trains in it is no obstacle */
-    bool quiet;     /* no progress bar, no plan */
-    bool no_scores; /* of dev and test sets at the end */
-    const char *tensorboard; /* folder for event files; NULL: none */
+    /* go on from the newest whole checkpoint; else the folder must hold none */
+    bool resume;
+    /* write nothing into the folder: a process that trains in it is no obstacle */
+    bool look;
+    /* no progress bar, no plan */
+    bool quiet;
+    /* of dev and test sets at the end */
+    bool no_scores;
+    /* folder for event files; NULL: none */
+    const char *tensorboard;
     /* set by a signal handler: save and come back with *stopped; NULL never */
     const volatile int *stop;
-    const char *device, *precision; /* kernels/device.h; NULL: the environment's, else the CPU */
+    /* kernels/device.h; NULL: the environment's, else the CPU */
+    const char *device, *precision;
     /* other processes that share every batch; NULL: none. Rank 0 leads: it alone writes, validates
      * and exports */
     const struct dg_ranks *ranks;
@@ -48,8 +57,10 @@ int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg
 /* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev
  * and test sets. Into another folder also while the run goes on. */
 struct dg_run_average {
-    const char *dir, *bundle; /* bundle NULL: dir/bundle */
-    size_t n;                 /* 0: as the recipe says */
+    /* bundle NULL: dir/bundle */
+    const char *dir, *bundle;
+    /* 0: as the recipe says */
+    size_t n;
     bool best;
     bool no_scores;
     bool quiet;

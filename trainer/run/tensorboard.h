@@ -18,7 +18,8 @@ int dg_tensorboard_open(
 void dg_tensorboard_close(struct dg_tensorboard *t); /* NULL is fine */
 
 struct dg_tensorboard_value {
-    const char *tag; /* "train/loss" */
+    /* "train/loss" */
+    const char *tag;
     double value;
 };
 /* The values of one step, as one record: all of it or nothing. DG_EIO. */

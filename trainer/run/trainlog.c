@@ -21,11 +21,14 @@ enum { PLAIN_COLUMNS = 79 }; /* of a line where there is no terminal */
 
 struct dg_trainlog {
     int file;
-    bool failing; /* the last line could not be written */
+    /* the last line could not be written */
+    bool failing;
     char *path;
-    struct dg_tensorboard *tensorboard; /* NULL: none */
+    /* NULL: none */
+    struct dg_tensorboard *tensorboard;
     struct dg_progress bar;
-    int64_t logged; /* update of the last line of training, or of the beginning */
+    /* update of the last line of training, or of the beginning */
+    int64_t logged;
     /* Decaying averages for the bar */
     uint64_t tick_ns;
     double updates_per_s, tokens_per_s, loss, nll;

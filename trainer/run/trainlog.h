@@ -16,21 +16,30 @@ struct dg_trainlog;
 
 /* One line of training. Sums are over the updates since the last line. */
 struct dg_trainlog_train {
-    int64_t update, updates; /* done, planned */
-    double epoch;            /* with its fraction, or whole */
-    double loss;             /* mean smoothed loss per target piece */
-    double nll;              /* mean unsmoothed; perplexity = exp */
-    double guided;           /* mean loss of guided alignment per aligned piece; 0: none */
+    /* done, planned */
+    int64_t update, updates;
+    /* with its fraction, or whole */
+    double epoch;
+    /* mean smoothed loss per target piece */
+    double loss;
+    /* mean unsmoothed; perplexity = exp */
+    double nll;
+    /* mean loss of guided alignment per aligned piece; 0: none */
+    double guided;
     double lr, grad_norm;
-    uint64_t source_tokens, target_tokens; /* real ones */
-    double seconds, cpu_seconds;           /* wall time they took, and CPU time of all ranks */
+    /* real ones */
+    uint64_t source_tokens, target_tokens;
+    /* wall time they took, and CPU time of all ranks */
+    double seconds, cpu_seconds;
     uint64_t rss_bytes;
 };
 
 struct dg_trainlog_valid {
     int64_t update;
-    double loss, nll;  /* per target piece */
-    double bleu, chrf; /* NaN: not measured */
+    /* per target piece */
+    double loss, nll;
+    /* NaN: not measured */
+    double bleu, chrf;
     const char *bleu_signature;
     double seconds;
 };

@@ -14,16 +14,21 @@ enum { DG_WINNER_TRIALS = 3 };
 
 /* Some checkpoints' mean, and how good it is. */
 struct dg_winner_trial {
-    const char *name; /* "mean", "newest" or "best" */
-    uint64_t *steps;  /* [n]; dg_winner_free frees them */
+    /* "mean", "newest" or "best" */
+    const char *name;
+    /* [n]; dg_winner_free frees them */
+    uint64_t *steps;
     size_t n;
-    double perplexity; /* per target token of all dev sets together */
+    /* per target token of all dev sets together */
+    double perplexity;
 };
 
 struct dg_winner {
-    struct dg_winner_trial trials[DG_WINNER_TRIALS]; /* [n] */
+    /* [n] */
+    struct dg_winner_trial trials[DG_WINNER_TRIALS];
     size_t n;
-    size_t chosen; /* of the lowest perplexity; the first of equals */
+    /* of the lowest perplexity; the first of equals */
+    size_t chosen;
 };
 
 /* Compare the mean of steps[n], the newest of the run's checkpoints that were due and the one that

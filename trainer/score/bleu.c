@@ -15,7 +15,8 @@ const char *dg_bleu_signature(void)
 /* Where the tokens of a tokenised text begin and end; tokens are one space apart. */
 struct tokens {
     struct dg_buffer text;
-    size_t *begin; /* [n + 1]: begin[i + 1] - 1 is the end of token i */
+    /* [n + 1]: begin[i + 1] - 1 is the end of token i */
+    size_t *begin;
     size_t n;
 };
 

@@ -13,7 +13,8 @@
 
 struct dg_bleu {
     uint64_t correct[DG_BLEU_ORDER], total[DG_BLEU_ORDER];
-    uint64_t hyp_len, ref_len; /* 13a tokens */
+    /* 13a tokens */
+    uint64_t hyp_len, ref_len;
 };
 
 /* Add one sentence. Texts are UTF-8 (other bytes count as themselves), detokenised, without line

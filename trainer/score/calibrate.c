@@ -25,7 +25,8 @@ struct answer {
 };
 
 struct answers {
-    struct answer *list; /* [n] */
+    /* [n] */
+    struct answer *list;
     size_t n, cap;
 };
 

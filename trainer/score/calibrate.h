@@ -43,15 +43,19 @@ enum { DG_CALIBRATE_PAIRS = 64 };
 
 struct dg_calibrate_options {
     const char *bundle;
-    const struct dg_calibrate_set *sets; /* [n_sets] of at most DG_CALIBRATE_PAIRS pairs */
+    /* [n_sets] of at most DG_CALIBRATE_PAIRS pairs */
+    const struct dg_calibrate_set *sets;
     size_t n_sets;
-    uint64_t lines; /* the first so many of each; 0: all */
-    int threads;    /* 0: all that this process may use */
+    /* the first so many of each; 0: all */
+    uint64_t lines;
+    /* 0: all that this process may use */
+    int threads;
     /* told of each trial, and of which pair it is about (NULL: of all sets); NULL: nobody is */
     void (*tried)(
         void *arg, const struct dg_calibrated_pair *pair, const struct dg_calibrate_trial *t);
     void *arg;
-    const volatile int *stop; /* non-zero: DG_ECANCELED; NULL never */
+    /* non-zero: DG_ECANCELED; NULL never */
+    const volatile int *stop;
 };
 
 struct dg_calibrated {
@@ -59,7 +63,8 @@ struct dg_calibrated {
     struct dg_calibrate_trial before, chosen;
     /* as it is now, with the single pairs' penalties */
     struct dg_calibrate_trial after;
-    struct dg_calibrated_pair pairs[DG_CALIBRATE_PAIRS]; /* [n_pairs] */
+    /* [n_pairs] */
+    struct dg_calibrated_pair pairs[DG_CALIBRATE_PAIRS];
     size_t n_pairs;
     float low_confidence;
     /* sentences translated; good ones of them: chrF of DG_CALIBRATE_GOOD or more */

@@ -16,7 +16,8 @@ const char *dg_chrf_signature(void)
 /* A text's characters without white space. */
 struct chars {
     char *text;
-    size_t *begin; /* [n + 1] */
+    /* [n + 1] */
+    size_t *begin;
     size_t n;
 };
 

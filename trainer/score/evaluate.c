@@ -152,7 +152,8 @@ static int score_slice(struct dg_bulk *d, const struct dg_evaluate_text *o, cons
 struct slice {
     const struct dg_evaluate_text *o;
     const struct dg_text_pair *pairs;
-    size_t first, every; /* every: lines from one sample to the next; 0: none */
+    /* every: lines from one sample to the next; 0: none */
+    size_t first, every;
     struct dg_evaluated *out;
 };
 

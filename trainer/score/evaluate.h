@@ -9,10 +9,12 @@
 #include "translate/translate.h"
 
 struct dg_evaluate_set {
-    const char *prepared_dir, *name; /* "dev-0" */
+    /* "dev-0" */
+    const char *prepared_dir, *name;
     double label_smoothing;
     uint64_t micro_tokens;
-    const volatile int *stop; /* non-zero: DG_ECANCELED; NULL never */
+    /* non-zero: DG_ECANCELED; NULL never */
+    const volatile int *stop;
 };
 
 /* Sums over a set; params NULL: the workers' own. */
@@ -21,28 +23,41 @@ int dg_evaluate_loss(struct dg_crew *ws, struct dg_params *params,
 
 struct dg_evaluate_text {
     const char *bundle;
-    const char *source, *target;           /* line-aligned files, plain or gzip */
-    const char *source_lang, *target_lang; /* NULL: the bundle's first pair */
-    uint64_t lines;                        /* the first so many; 0: all */
-    int threads;                           /* 0: all that this process may use */
-    uint32_t beam;                         /* 0: the bundle's */
-    float alpha;                           /* negative: the bundle's */
-    float penalty_cap; /* with alpha: times the source's tokens; 0: the penalty counts all */
-    bool score;        /* also the reference's log-probability, by forced decoding */
-    uint64_t samples;  /* how many are told to `sample`, from all over the text */
+    /* line-aligned files, plain or gzip */
+    const char *source, *target;
+    /* NULL: the bundle's first pair */
+    const char *source_lang, *target_lang;
+    /* the first so many; 0: all */
+    uint64_t lines;
+    /* 0: all that this process may use */
+    int threads;
+    /* 0: the bundle's */
+    uint32_t beam;
+    /* negative: the bundle's */
+    float alpha;
+    /* with alpha: times the source's tokens; 0: the penalty counts all */
+    float penalty_cap;
+    /* also the reference's log-probability, by forced decoding */
+    bool score;
+    /* how many are told to `sample`, from all over the text */
+    uint64_t samples;
     void (*sample)(void *arg, const char *source, const char *reference, const char *translation);
     /* told of every answer; NULL: nobody is */
     void (*answer)(
         void *arg, const struct dg_answers *a, const char *reference, size_t reference_len);
-    void *arg;                /* of both */
-    const volatile int *stop; /* non-zero: DG_ECANCELED; NULL never */
+    /* of both */
+    void *arg;
+    /* non-zero: DG_ECANCELED; NULL never */
+    const volatile int *stop;
 };
 
 struct dg_evaluated {
     struct dg_bleu bleu;
     struct dg_chrf chrf;
-    uint64_t lines, pieces; /* pieces of the references, </s> counted: when scored */
-    double nll;             /* of the references, summed */
+    /* pieces of the references, </s> counted: when scored */
+    uint64_t lines, pieces;
+    /* of the references, summed */
+    double nll;
     double seconds;
 };
 

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 struct dg_ngram {
-    const char *text; /* borrowed */
+    /* borrowed */
+    const char *text;
     size_t len;
 };
 

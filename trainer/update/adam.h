@@ -8,16 +8,21 @@
 
 struct dg_adam_options {
     double beta1, beta2, epsilon, weight_decay;
-    double ema; /* decay of the averaged weights; 0: none are kept */
+    /* decay of the averaged weights; 0: none are kept */
+    double ema;
 };
 
 struct dg_adam_state {
     struct dg_adam_options options;
-    struct dg_train *train; /* borrowed */
-    float *m, *v;           /* [n] first and second moments */
-    float *ema;             /* [n] or NULL */
+    /* borrowed */
+    struct dg_train *train;
+    /* [n] first and second moments */
+    float *m, *v;
+    /* [n] or NULL */
+    float *ema;
     size_t n;
-    uint64_t step; /* updates done */
+    /* updates done */
+    uint64_t step;
 };
 
 /* Moments zero. */

@@ -15,29 +15,40 @@ struct dg_worker {
     struct dg_backend *be;
     struct dg_train *train;
     struct dg_tape *tape;
-    struct dg_param_block *grads; /* this worker's share of the batch's gradient */
-    struct dg_loss_sums sums;     /* of its share */
+    /* this worker's share of the batch's gradient */
+    struct dg_param_block *grads;
+    /* of its share */
+    struct dg_loss_sums sums;
     struct dg_error err;
     /* The micro-batch being packed. */
-    uint32_t *len;   /* [2 * cap_pairs] source lengths, target lengths */
-    uint64_t *index; /* [cap_pairs] */
-    int32_t *ids;    /* [cap_ids] */
+    /* [2 * cap_pairs] source lengths, target lengths */
+    uint32_t *len;
+    /* [cap_pairs] */
+    uint64_t *index;
+    /* [cap_ids] */
+    int32_t *ids;
     size_t cap_pairs, cap_ids;
-    struct dg_guided guided; /* its links, where there is a guide */
+    /* its links, where there is a guide */
+    struct dg_guided guided;
 };
 
 struct dg_crew {
     struct dg_pool *pool;
     int n;
-    struct dg_worker *w;           /* [n] */
-    struct dg_param_block *params; /* read by all */
+    /* [n] */
+    struct dg_worker *w;
+    /* read by all */
+    struct dg_param_block *params;
 };
 
 struct dg_crew_options {
     const struct dg_config *config;
-    int threads;                    /* 0: all that this process may use; a GPU takes one */
-    uint32_t max_positions;         /* longest side of a pair, </s> counted */
-    const struct dg_device *device; /* NULL: the CPU */
+    /* 0: all that this process may use; a GPU takes one */
+    int threads;
+    /* longest side of a pair, </s> counted */
+    uint32_t max_positions;
+    /* NULL: the CPU */
+    const struct dg_device *device;
 };
 
 int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
@@ -45,8 +56,10 @@ void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
 
 /* A block where the host can read it: itself on a CPU, else a copy, to be freed. */
 struct dg_crew_host_block {
-    const float *data; /* [n] */
-    float *copy;       /* [n]; NULL: there is none */
+    /* [n] */
+    const float *data;
+    /* [n]; NULL: there is none */
+    float *copy;
 };
 int dg_crew_host_block(struct dg_train *t, const float *block, size_t n,
     struct dg_crew_host_block *out, struct dg_error *err);
@@ -55,7 +68,8 @@ int dg_crew_host_block(struct dg_train *t, const float *block, size_t n,
 struct dg_crew_watch {
     /* Worker's gradients of a layer are finished; order of struct dg_tape_watch. */
     void (*layer_done)(void *arg, size_t worker, int side, uint32_t layer);
-    void (*worker_done)(void *arg, size_t worker); /* all of them, after an error too */
+    /* all of them, after an error too */
+    void (*worker_done)(void *arg, size_t worker);
     void *arg;
 };
 
@@ -64,11 +78,16 @@ struct dg_crew_pass {
     const struct dg_dataset *data;
     const struct dg_batch *batch;
     const struct dg_objective *objective;
-    struct dg_params *params;          /* NULL: those of the workers */
-    uint64_t micro_tokens;             /* source + target tokens a worker takes at once */
-    bool gradients;                    /* else the loss alone */
-    size_t rank, ranks;                /* of the processes that share the batch; 0, 1 alone */
-    const struct dg_crew_watch *watch; /* NULL: nobody is told */
+    /* NULL: those of the workers */
+    struct dg_params *params;
+    /* source + target tokens a worker takes at once */
+    uint64_t micro_tokens;
+    /* else the loss alone */
+    bool gradients;
+    /* of the processes that share the batch; 0, 1 alone */
+    size_t rank, ranks;
+    /* NULL: nobody is told */
+    const struct dg_crew_watch *watch;
 };
 
 /* Zero the gradients and run. The first worker's error is the pass's. */

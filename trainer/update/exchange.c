@@ -14,16 +14,20 @@ struct dg_exchange {
     const struct dg_ranks *ranks;
     struct dg_crew_watch watch;
     struct dg_grad_order order;
-    struct dg_exchange_device *device; /* NULL: on CPUs, which use the fields below */
-    struct dg_backend *be;             /* the thread's own */
+    /* NULL: on CPUs, which use the fields below */
+    struct dg_exchange_device *device;
+    /* the thread's own */
+    struct dg_backend *be;
     struct dg_train *train;
-    const float **parts; /* [workers] */
+    /* [workers] */
+    const float **parts;
     bool started;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* guarded by lock */
-    size_t *finished; /* [workers] groups that each has finished in this pass */
+    /* [workers] groups that each has finished in this pass */
+    size_t *finished;
     bool busy, quit;
     /* the thread's, read by others when it is not busy */
     int rc;

@@ -15,10 +15,14 @@ struct dg_exchange_device {
     struct dg_worker *w;
     const struct dg_ranks *ranks;
     const struct dg_grad_order *order;
-    struct dg_team *team; /* NULL: through the host */
-    float *piece;         /* [PIECE] or NULL: with a team */
-    size_t next;          /* the first stretch that the team was not given in this pass */
-    struct dg_error err;  /* of this pass */
+    /* NULL: through the host */
+    struct dg_team *team;
+    /* [PIECE] or NULL: with a team */
+    float *piece;
+    /* the first stretch that the team was not given in this pass */
+    size_t next;
+    /* of this pass */
+    struct dg_error err;
     char what[512];
 };
 

@@ -15,8 +15,10 @@ struct dg_grad_range {
 };
 
 struct dg_grad_order {
-    size_t n_groups;            /* dec_layers + enc_layers + 1 */
-    struct dg_grad_range *list; /* [n] by group */
+    /* dec_layers + enc_layers + 1 */
+    size_t n_groups;
+    /* [n] by group */
+    struct dg_grad_range *list;
     size_t n;
 };
 

@@ -12,15 +12,18 @@
 struct dg_ranks {
     void *ctx;
     size_t rank, ranks;
-    const char *what; /* "Open MPI v4.1.4", for the log */
+    /* "Open MPI v4.1.4", for the log */
+    const char *what;
     /* x[n] becomes its sum over the ranks, the same bits on each. All ranks call it with the same
      * n. */
     int (*sum)(void *ctx, float *x, size_t n, struct dg_error *err);
     int (*sum_doubles)(void *ctx, double *x, size_t n, struct dg_error *err);
     /* Wait for all, asleep: one of them may be busy for minutes. */
     int (*meet)(void *ctx, struct dg_error *err);
-    void (*close)(void *ctx);           /* after all ranks are through */
-    void (*abort)(void *ctx, int code); /* end all ranks now; does not return */
+    /* after all ranks are through */
+    void (*close)(void *ctx);
+    /* end all ranks now; does not return */
+    void (*abort)(void *ctx, int code);
 };
 
 /* How many ranks a launcher (mpirun, srun) says that there are; 1 when none did start this one. */

@@ -6,9 +6,11 @@
 #include <stdint.h>
 
 struct dg_schedule {
-    double scale; /* 1 in the paper */
+    /* 1 in the paper */
+    double scale;
     uint32_t D;
-    int64_t warmup, updates, cooldown; /* cooldown 0: none */
+    /* cooldown 0: none */
+    int64_t warmup, updates, cooldown;
 };
 
 /* scale * D^-0.5 * min(step^-0.5, step * warmup^-1.5), step = 1 for the first update; over the last

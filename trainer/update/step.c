@@ -10,7 +10,8 @@ struct update {
     struct dg_crew *ws;
     struct dg_adam_state *optimizer;
     double rate, grad_scale;
-    size_t slices; /* SLICES or 1 */
+    /* SLICES or 1 */
+    size_t slices;
     double squares[SLICES];
 };
 

@@ -8,16 +8,21 @@
 #include "trainer/update/exchange.h"
 
 struct dg_step_options {
-    double clip; /* largest gradient norm; 0: off */
+    /* largest gradient norm; 0: off */
+    double clip;
     double label_smoothing, dropout, attention_dropout, relu_dropout;
     uint64_t seed, micro_tokens;
-    const struct dg_guidance *guide; /* guided alignment; NULL: none */
-    struct dg_exchange *exchange;    /* with other ranks; NULL: alone */
+    /* guided alignment; NULL: none */
+    const struct dg_guidance *guide;
+    /* with other ranks; NULL: alone */
+    struct dg_exchange *exchange;
 };
 
 struct dg_step_result {
-    struct dg_loss_sums sums; /* over the whole batch */
-    double grad_norm;         /* before clipping */
+    /* over the whole batch */
+    struct dg_loss_sums sums;
+    /* before clipping */
+    double grad_norm;
 };
 
 struct dg_step_input {

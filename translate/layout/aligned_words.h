@@ -21,10 +21,14 @@ struct dg_words {
 
 struct dg_aligned_words {
     struct dg_words source, answer;
-    uint32_t *from;  /* [answer.n] the source word that it came from, or DG_NO_WORD */
-    uint32_t *after; /* [source.n] one past the last word of the answer that came from it, or 0 */
-    size_t len;      /* of the source's text */
-    bool any;        /* attention said anything */
+    /* [answer.n] the source word that it came from, or DG_NO_WORD */
+    uint32_t *from;
+    /* [source.n] one past the last word of the answer that came from it, or 0 */
+    uint32_t *after;
+    /* of the source's text */
+    size_t len;
+    /* attention said anything */
+    bool any;
 };
 
 /* False: no memory. */

@@ -30,7 +30,8 @@ struct edit {
     size_t begin, end;
     enum group group;
     size_t mark;
-    const char *text; /* in front of it; or NULL */
+    /* in front of it; or NULL */
+    const char *text;
     size_t text_len;
     bool space_after;
 };
@@ -38,9 +39,12 @@ struct edit {
 struct work {
     const struct dg_decoration *d;
     struct dg_places places;
-    size_t *first_edit; /* [places.n]; a pair's second one is the next */
-    bool *replaced;     /* [answer_len] by something protected */
-    size_t *spaces;     /* see find_spaces */
+    /* [places.n]; a pair's second one is the next */
+    size_t *first_edit;
+    /* [answer_len] by something protected */
+    bool *replaced;
+    /* see find_spaces */
+    size_t *spaces;
     struct edit *edits;
     size_t n_edits;
 };

@@ -22,21 +22,28 @@ struct dg_word_pairs {
 
 /* What is written for a mark. */
 struct dg_mark_bytes {
-    const char *s; /* [n] */
+    /* [n] */
+    const char *s;
     size_t n;
 };
 
 struct dg_decoration {
-    const char *text; /* [len] the sentence as it was translated */
+    /* [len] the sentence as it was translated */
+    const char *text;
     size_t len;
-    const struct dg_mark *marks;       /* [n] with `at` within text */
-    const struct dg_mark_bytes *bytes; /* [n] */
+    /* [n] with `at` within text */
+    const struct dg_mark *marks;
+    /* [n] */
+    const struct dg_mark_bytes *bytes;
     size_t n;
-    const char *answer; /* [answer_len] */
+    /* [answer_len] */
+    const char *answer;
     size_t answer_len;
-    const struct dg_word_pair *pairs; /* [n_pairs], in any order; none: by proportion */
+    /* [n_pairs], in any order; none: by proportion */
+    const struct dg_word_pair *pairs;
     size_t n_pairs;
-    enum dg_encoding encoding; /* how the answer's characters are written */
+    /* how the answer's characters are written */
+    enum dg_encoding encoding;
 };
 
 /* Append the decorated answer. shift (optional, [answer_len + 1]) gets where each byte of the

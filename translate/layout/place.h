@@ -9,12 +9,15 @@
 struct dg_placing {
     const struct dg_decoration *d;
     struct dg_aligned_words words;
-    bool *used; /* [answer_len] bytes that something protected replaces */
+    /* [answer_len] bytes that something protected replaces */
+    bool *used;
     /* [words.answer.n] the protected span that replaces the word or a part of it, or NULL */
     const struct dg_place **replaced_by;
-    struct dg_place *places; /* [n_places] */
+    /* [n_places] */
+    struct dg_place *places;
     size_t n_places;
-    size_t *wide; /* [n_places] for separate() */
+    /* [n_places] for separate() */
+    size_t *wide;
 };
 
 /* The letters of something protected, said by the model as they are: where they are said as often

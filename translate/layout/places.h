@@ -12,18 +12,25 @@
 
 /* Where a mark, or a pair of them, goes: words first .. end - 1 of the answer, and bytes of it. */
 struct dg_place {
-    size_t open, close;          /* marks; close = open when it is alone */
-    size_t text_begin, text_end; /* bytes of the source's text */
+    /* marks; close = open when it is alone */
+    size_t open, close;
+    /* bytes of the source's text */
+    size_t text_begin, text_end;
     uint32_t first, end;
     size_t begin_byte, end_byte;
-    bool literal;           /* the bytes were found as they are: not to be fitted to words */
-    bool space_after;       /* it had white space on both sides: a space goes after it */
-    bool lost;              /* another pair is there; its bytes say nothing */
-    struct dg_place *outer; /* the innermost pair that holds it, or NULL */
+    /* the bytes were found as they are: not to be fitted to words */
+    bool literal;
+    /* it had white space on both sides: a space goes after it */
+    bool space_after;
+    /* another pair is there; its bytes say nothing */
+    bool lost;
+    /* the innermost pair that holds it, or NULL */
+    struct dg_place *outer;
 };
 
 struct dg_places {
-    struct dg_place *list; /* in the order of their marks: what holds others comes before them */
+    /* in the order of their marks: what holds others comes before them */
+    struct dg_place *list;
     size_t n;
 };
 

@@ -11,11 +11,14 @@ enum dg_attention_kind { DG_ATTENTION_ENCODER, DG_ATTENTION_DECODER, DG_ATTENTIO
 
 struct dg_attention_map {
     struct dg_trace trace;
-    const char **source; /* [trace.S] tokens that the encoder reads; borrowed from the translator */
-    const char **target; /* [trace.T] tokens that the decoder puts out, </s> last */
+    /* [trace.S] tokens that the encoder reads; borrowed from the translator */
+    const char **source;
+    /* [trace.T] tokens that the decoder puts out, </s> last */
+    const char **target;
     /* [trace.T] tokens that it reads meanwhile: the start, then target without its last */
     const char **input;
-    bool by_tokens; /* the texts were tokens: nothing is merged to words */
+    /* the texts were tokens: nothing is merged to words */
+    bool by_tokens;
 };
 
 /* target NULL: the best translation is found first. The text must be one sentence;
@@ -37,13 +40,16 @@ const float *dg_attention_weights(const struct dg_attention_map *m, enum dg_atte
 
 struct dg_attention_view {
     enum dg_attention_kind kind;
-    uint32_t layer, n_layers; /* layer counts from 0 */
+    /* layer counts from 0 */
+    uint32_t layer, n_layers;
     uint32_t n_heads;
-    uint32_t *heads; /* [n_heads] counted from 0 */
+    /* [n_heads] counted from 0 */
+    uint32_t *heads;
     uint32_t rows, columns;
     /* words, or tokens; cross-attention's rows are what the decoder puts out */
     char **row_labels, **column_labels;
-    float *weights; /* [n_heads, rows, columns]; each row sums to 1 */
+    /* [n_heads, rows, columns]; each row sums to 1 */
+    float *weights;
 };
 
 /* Heads heads[n] of a layer. A word's weight for a word is the mean over its tokens of the sum over

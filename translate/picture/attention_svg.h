@@ -9,8 +9,10 @@
 #include <stdbool.h>
 
 struct dg_attention_svg {
-    bool heat_map;    /* one grid a head instead of lines */
-    const char *word; /* only rows with this label look; NULL: all */
+    /* one grid a head instead of lines */
+    bool heat_map;
+    /* only rows with this label look; NULL: all */
+    const char *word;
 };
 
 /* Lines this faint are left out: they would not be seen, and are most of them. */

@@ -21,17 +21,22 @@ _Static_assert(ROWS % ACROSS == 0 && COLUMNS % ACROSS == 0 && DEPTH % RUN == 0,
 
 struct dg_gemm_bf16 {
     const struct dg_cpu_bf16 *ops;
-    uint16_t *rows;   /* [ROWS, up to DEPTH], or in panels */
-    uint16_t *panels; /* [COLUMNS / ACROSS][up to DEPTH / 2][ACROSS][2] */
-    uint16_t *strip;  /* [ACROSS, up to DEPTH]: what is to be turned over */
+    /* [ROWS, up to DEPTH], or in panels */
+    uint16_t *rows;
+    /* [COLUMNS / ACROSS][up to DEPTH / 2][ACROSS][2] */
+    uint16_t *panels;
+    /* [ACROSS, up to DEPTH]: what is to be turned over */
+    uint16_t *strip;
 };
 
 struct product {
     size_t M, N, K;
     struct dg_operand left, right;
-    float *y; /* [M,N], rows ldy apart */
+    /* [M,N], rows ldy apart */
+    float *y;
     size_t ldy;
-    bool add; /* y += */
+    /* y += */
+    bool add;
 };
 
 static size_t least(size_t a, size_t b)

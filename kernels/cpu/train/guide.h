@@ -6,9 +6,11 @@
 #include "kernels/cpu/train/loops.h"
 
 struct dg_guided_head {
-    const float *probs; /* [H,n_q,n_k] */
+    /* [H,n_q,n_k] */
+    const float *probs;
     uint32_t n_q, n_k;
-    const struct dg_link *links; /* [n_links] of this segment, by query */
+    /* [n_links] of this segment, by query */
+    const struct dg_link *links;
     size_t n_links;
 };
 

@@ -13,22 +13,32 @@ struct dg_loop_mask {
 };
 
 struct dg_loop_norm {
-    const float *dy, *xhat; /* [D] */
-    const float *gain;      /* [D] */
+    /* [D] */
+    const float *dy, *xhat;
+    /* [D] */
+    const float *gain;
     float rstd;
-    const float *dsum;    /* [D] or NULL; may be dr */
-    float *dx, *dr;       /* [D]; dr may be dy */
-    float *dgain, *dbias; /* [D], added to */
+    /* [D] or NULL; may be dr */
+    const float *dsum;
+    /* [D]; dr may be dy */
+    float *dx, *dr;
+    /* [D], added to */
+    float *dgain, *dbias;
     struct dg_loop_mask drop;
 };
 
 /* One position of an SSRU, from the last of its piece to the first: see struct dg_ssru_grad. */
 struct dg_loop_ssru {
-    const float *c, *before; /* [D] its state and the one before it; before NULL: zeros */
-    const float *f, *dy;     /* [D] */
-    float *dx;               /* [D] in: the share of dc from the position after; out */
-    float *df;               /* [D] */
-    float *earlier;          /* [D] dx of the position before, or NULL */
+    /* [D] its state and the one before it; before NULL: zeros */
+    const float *c, *before;
+    /* [D] */
+    const float *f, *dy;
+    /* [D] in: the share of dc from the position after; out */
+    float *dx;
+    /* [D] */
+    float *df;
+    /* [D] dx of the position before, or NULL */
+    float *earlier;
 };
 
 /* What is added to one element of a gradient of probabilities. */
@@ -41,29 +51,41 @@ struct dg_loop_add {
 struct dg_loop_head {
     size_t n_q, n_k, Dk, Dv;
     bool causal;
-    float scale;            /* 1/sqrt(Dk) */
-    const float *q, *k, *v; /* [n_q,Dk], [n_k,Dk], [n_k,Dv] */
-    const float *probs;     /* [n_q,n_k], dense */
-    const float *dout;      /* [n_q,Dv] */
-    float *dq, *dk, *dv;    /* [n_q,Dk], [n_k,Dk], [n_k,Dv]: written */
+    /* 1/sqrt(Dk) */
+    float scale;
+    /* [n_q,Dk], [n_k,Dk], [n_k,Dv] */
+    const float *q, *k, *v;
+    /* [n_q,n_k], dense */
+    const float *probs;
+    /* [n_q,Dv] */
+    const float *dout;
+    /* [n_q,Dk], [n_k,Dk], [n_k,Dv]: written */
+    float *dq, *dk, *dv;
     size_t ldq, ldk, ldv, lddout, lddq, lddk, lddv;
-    const uint32_t *row_key; /* [n_q] or NULL: dropout of the probabilities */
-    uint32_t site, first;    /* its key and the index of key 0 */
+    /* [n_q] or NULL: dropout of the probabilities */
+    const uint32_t *row_key;
+    /* its key and the index of key 0 */
+    uint32_t site, first;
     float p;
-    const struct dg_loop_add *adds; /* [n_adds] to the gradient of probs, by row */
+    /* [n_adds] to the gradient of probs, by row */
+    const struct dg_loop_add *adds;
     size_t n_adds;
-    float *scratch; /* [dg_loop_head_scratch()] */
+    /* [dg_loop_head_scratch()] */
+    float *scratch;
 };
 
 /* One row of the vocabulary: see struct dg_loss. */
 struct dg_loop_loss {
-    float *x; /* [V] in: logits; out: their gradient when want_grad */
+    /* [V] in: logits; out: their gradient when want_grad */
+    float *x;
     size_t V;
     int32_t target;
     float epsilon, scale;
     bool want_grad;
-    double smoothed, nll; /* out */
-    bool correct;         /* out */
+    /* out */
+    double smoothed, nll;
+    /* out */
+    bool correct;
 };
 
 struct dg_loops {

@@ -18,7 +18,8 @@ enum {
 /* Element (i, k), i a row of the left matrix or a column of the right one, is p[i * ld + k] where K
  * lies along p's rows, else p[k * ld + i]. */
 struct dg_operand {
-    const float *p; /* [i,K], or [K,i] where not along; rows ld apart */
+    /* [i,K], or [K,i] where not along; rows ld apart */
+    const float *p;
     size_t ld;
     bool along;
 };

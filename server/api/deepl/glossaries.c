@@ -19,7 +19,8 @@
 /* A glossary with its languages. */
 struct glossary {
     struct dg_memory_info info;
-    struct dg_memory_dictionary *list; /* [n] */
+    /* [n] */
+    struct dg_memory_dictionary *list;
     size_t n;
 };
 

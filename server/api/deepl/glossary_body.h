@@ -10,7 +10,8 @@
 
 struct dg_deepl_glossary_body {
     struct dg_json *json;
-    const char *name; /* NULL: not said; json's */
+    /* NULL: not said; json's */
+    const char *name;
     struct dg_pair_list pairs;
 };
 

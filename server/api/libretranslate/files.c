@@ -20,7 +20,8 @@ struct waiting {
     struct dg_uploader *uploader;
     struct dg_http_exchange *x;
     char id[DG_UPLOAD_ID];
-    char base[300]; /* "http://host" */
+    /* "http://host" */
+    char base[300];
 };
 
 static void fail(struct dg_http_exchange *x, int code, const char *message)

@@ -20,14 +20,17 @@ struct dg_html_event {
     enum dg_html_kind kind;
     size_t begin, end;
     size_t inner, inner_end;
-    enum dg_encoding encoding; /* of a value */
+    /* of a value */
+    enum dg_encoding encoding;
     /* the text after it: not for translation; its line ends mean something */
     bool quiet, lines;
-    size_t sequence; /* in the tree's order */
+    /* in the tree's order */
+    size_t sequence;
 };
 
 struct dg_html_events {
-    struct dg_html_event *list; /* [n] by their begin */
+    /* [n] by their begin */
+    struct dg_html_event *list;
     size_t n, cap;
 };
 

@@ -19,15 +19,21 @@ enum dg_xml_kind {
 
 struct dg_xml_tag {
     enum dg_xml_kind kind;
-    size_t begin, end;     /* bytes */
-    size_t name, name_end; /* with its prefix; of what has none: equal */
-    size_t partner;        /* of OPEN and CLOSE: the other one's index; else its own */
-    size_t parent;         /* index of the OPEN around it; SIZE_MAX: none */
+    /* bytes */
+    size_t begin, end;
+    /* with its prefix; of what has none: equal */
+    size_t name, name_end;
+    /* of OPEN and CLOSE: the other one's index; else its own */
+    size_t partner;
+    /* index of the OPEN around it; SIZE_MAX: none */
+    size_t parent;
 };
 
 struct dg_xml {
-    const char *s;           /* [n] borrowed */
-    struct dg_xml_tag *tags; /* [n_tags] in order */
+    /* [n] borrowed */
+    const char *s;
+    /* [n_tags] in order */
+    struct dg_xml_tag *tags;
     size_t n, n_tags, cap;
 };
 

@@ -12,7 +12,8 @@ struct reader {
     struct dg_flow f;
     struct dg_xml x;
     const struct dg_markup *markup;
-    bool *mixed; /* [n_tags + 1] there is text right within it; the last: beside the roots */
+    /* [n_tags + 1] there is text right within it; the last: beside the roots */
+    bool *mixed;
 };
 
 static bool is_text(const char *s, size_t at, size_t end)

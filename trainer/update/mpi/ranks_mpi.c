@@ -9,10 +9,13 @@
 #include <time.h>
 
 struct mpi {
-    MPI_Comm comm; /* our own, so that errors come back instead of ending the process */
+    /* our own, so that errors come back instead of ending the process */
+    MPI_Comm comm;
     int rank, ranks;
-    int *counts, *offsets; /* [ranks] of the block that each rank adds up */
-    float *part;           /* [cap] this rank's block */
+    /* [ranks] of the block that each rank adds up */
+    int *counts, *offsets;
+    /* [cap] this rank's block */
+    float *part;
     size_t cap;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
 };
