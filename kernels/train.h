@@ -176,8 +176,11 @@ enum {
 };
 
 struct dg_train_ops {
-    /* of logits that one call of loss likes */
+    /* of fp32 logits that one call of loss likes */
     size_t loss_bytes;
+    /* Memory of a device that ops take for themselves: of lists and small sums; and in the backward
+     * of attention, for each weight. 0 on the host. */
+    size_t room_bytes, weight_bytes;
     /* attention_backward takes a guide */
     bool guides;
     /* linear writes a mask, and linear_backward reads it */

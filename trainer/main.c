@@ -31,7 +31,7 @@ static const struct dg_verb verbs[] = {
     {"prepare", "RECIPE --out DIR", "clean, train the vocabulary and encode, and no more", 1, 1,
         "out! data set init threads force quiet", dg_verb_prepare},
     {"plan", "RECIPE --out DIR", "what a run will need of memory (prepares its data)", 1, 1,
-        "out! data set init prepared threads quiet", dg_verb_plan},
+        "out! data set init prepared threads device precision quiet", dg_verb_plan},
     {"recipe", "RECIPE", "print a recipe with every default", 1, 1,
         "data set init threads describe", dg_verb_recipe},
     {"plot", "LOG... --out FILE", "curves of one or more log.jsonl, as SVG", 1, -1, "out!",

@@ -270,7 +270,11 @@ static void train_close(struct dg_train *t)
     free(ct);
 }
 
+/* room_bytes: staging's least (staging.c), a table of positions, small scratch. weight_bytes: dS,
+ * and the eighth more that scratch space has (attention_bwd.c). */
 static const struct dg_train_ops train_ops = {.loss_bytes = 512 << 20,
+    .room_bytes = 18 << 20,
+    .weight_bytes = sizeof(float) + 1,
     .guides = true,
     .masks = true,
     .team = &dg_cuda_team_ops,

@@ -73,9 +73,8 @@ static void take_ffn(struct dg_tape_cursor *c, const struct dg_tape *t, struct d
     /* ReLU's derivative shows in its output. */
     s->pre =
         m->act == DG_ACT_RELU || m->act == DG_ACT_NONE ? (struct dg_rows){0} : take(c, M, m->F);
-    s->mask = m->act == DG_ACT_RELU && t->train && t->train->ops->masks
-                  ? take(c, M, dg_relu_mask_ld(m->F))
-                  : (struct dg_rows){0};
+    s->mask = m->act == DG_ACT_RELU && t->train->ops->masks ? take(c, M, dg_relu_mask_ld(m->F))
+                                                            : (struct dg_rows){0};
     s->hidden = take(c, M, m->F);
     s->sub = side->sub;
     take_norm(c, &s->norm, M, m->D, side->stream);

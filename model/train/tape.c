@@ -29,18 +29,41 @@ static size_t chunk_rows(const struct dg_config *c, size_t T, size_t bytes)
     return rows < T ? rows : T;
 }
 
-size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest)
+struct dg_tape_device dg_tape_device(const struct dg_train *train, size_t element)
 {
+    const struct dg_train_ops *ops = train->ops;
+    return (struct dg_tape_device){element, ops->loss_bytes, ops->room_bytes, ops->weight_bytes,
+        ops->masks, !train->be->ops->on_host};
+}
+
+/* What a buffer has beyond what was asked for: the next micro-batch may be a little larger. */
+static size_t with_spare(size_t n)
+{
+    return n + n / 16;
+}
+
+size_t dg_tape_bytes(const struct dg_config *config, const struct dg_tape_device *device, size_t S,
+    size_t T, uint32_t longest)
+{
+    const struct dg_train_ops ops = {.masks = device->masks};
+    struct dg_train train = {.ops = &ops};
     struct dg_tape *t = calloc(1, sizeof *t);
     if (!t)
         return 0;
     t->config = *config;
+    t->train = &train;
     /* Sentences as long as they may be need the most probabilities: S/longest of longest^2 each. */
     struct dg_tape_sizes n = {
-        S, T, S * longest, T * longest, T * longest, chunk_rows(config, T, DG_LOSS_BYTES)};
+        S, T, S * longest, T * longest, T * longest, chunk_rows(config, T, device->loss_bytes)};
     struct dg_tape_cursor c = dg_tape_lay_out(t, &n);
     free(t);
-    /* Where the output layer is one op, it keeps a number of 16 bits for each logit. */
+    if (device->own_memory) {
+        const size_t weights = (S > T ? S : T) * longest * config->H;
+        return with_spare(c.at) * device->element + with_spare(c.wide_at) * sizeof(float) +
+               weights * device->weight_bytes + device->room_bytes;
+    }
+    /* The host's memory counts when it is touched, which what is spare is not. Where the output
+     * layer is one op, it keeps a number of 16 bits for each logit. */
     const size_t output = T * config->target_vocab * 2;
     return (c.at + c.wide_at) * sizeof(float) + (S + T) * 16 +
            (output < DG_OUTPUT_BYTES ? output : DG_OUTPUT_BYTES);
@@ -220,8 +243,8 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
     }
 }
 
-/* At least need.at and need.wide_at elements, and a sixteenth more, since the next micro-batch may
- * be a little larger. Freed before the new one is made: both would not fit on a full device. */
+/* At least need.at and need.wide_at elements, with some to spare. Freed before the new one is made:
+ * both would not fit on a full device. */
 static int fit_buffers(struct dg_tape *t, const struct dg_tape_cursor *need, struct dg_error *err)
 {
     struct dg_backend *be = t->train->be;
@@ -230,15 +253,15 @@ static int fit_buffers(struct dg_tape *t, const struct dg_tape_cursor *need, str
         be->ops->buf_free(be, t->buf);
         t->buf = NULL;
         t->buf_n = 0;
-        rc = be->ops->buf_new(be, need->at + need->at / 16, &t->buf, err);
-        t->buf_n = rc ? 0 : need->at + need->at / 16;
+        rc = be->ops->buf_new(be, with_spare(need->at), &t->buf, err);
+        t->buf_n = rc ? 0 : with_spare(need->at);
     }
     if (!rc && need->wide_at > t->wide_n) {
         be->ops->buf_free(be, t->wide);
         t->wide = NULL;
         t->wide_n = 0;
-        rc = be->ops->buf_new_wide(be, need->wide_at + need->wide_at / 16, &t->wide, err);
-        t->wide_n = rc ? 0 : need->wide_at + need->wide_at / 16;
+        rc = be->ops->buf_new_wide(be, with_spare(need->wide_at), &t->wide, err);
+        t->wide_n = rc ? 0 : with_spare(need->wide_at);
     }
     return rc;
 }

@@ -67,9 +67,22 @@ int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_
     struct dg_tape **out, struct dg_error *err);
 void dg_tape_close(struct dg_tape *t); /* NULL is fine */
 
-/* Bytes of activations that a micro-batch of at most S source and T target rows in sentences of at
- * most `longest` pieces needs. */
-size_t dg_tape_bytes(const struct dg_config *config, size_t S, size_t T, uint32_t longest);
+/* What of a device decides how large tapes are on it. Plain data. */
+struct dg_tape_device {
+    /* bytes of an activation */
+    size_t element;
+    /* as in struct dg_train_ops */
+    size_t loss_bytes, room_bytes, weight_bytes;
+    bool masks;
+    /* of its own memory */
+    bool own_memory;
+};
+struct dg_tape_device dg_tape_device(const struct dg_train *train, size_t element);
+
+/* Bytes that a micro-batch of at most S source and T target rows in sentences of at most `longest`
+ * pieces needs for activations, and a device's ops for what they keep beside them. */
+size_t dg_tape_bytes(const struct dg_config *config, const struct dg_tape_device *device, size_t S,
+    size_t T, uint32_t longest);
 
 /* Forward, loss and, unless grads is NULL, backward; adds to *sums, or to what the device keeps
  * (dg_train_sums). With grads NULL there is no

@@ -61,11 +61,31 @@ def test_micro_batches_fit_the_device(data, tmp_path, monkeypatch):
         command = runs.command(data, out, "--device", "cuda", *SETTINGS, "--set", "training.updates=1")
         return out, runs.subprocess.run(command, text=True, capture_output=True, timeout=300)
     much, done = run(16 << 30)
-    assert done.returncode == 0 and runs.checkpoint(much, 1)["micro_tokens"] == 32768, done.stderr
+    assert done.returncode == 0 and runs.checkpoint(much, 1)["micro_tokens"] == 50000, done.stderr
     little, done = run(110 << 20)
     assert done.returncode == 0 and 512 <= runs.checkpoint(little, 1)["micro_tokens"] <= 16384, done.stderr
     _, done = run(33 << 20)
     assert done.returncode == 1 and "the device has 0.0 GiB" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("gigabytes", [80, 141])
+@pytest.mark.parametrize("preset", ["paper-base-ende", "paper-big-ende"])
+def test_plan_of_a_device(data, tmp_path, monkeypatch, preset, gigabytes):
+    """The paper's batch in one pass, on devices with as much memory as there are; the small vocabulary is the corpus's."""
+    monkeypatch.setenv("DRAGOMAN_EMU_MEMORY", str(gigabytes * 10 ** 9))
+    with open(data / f"{preset}.json", "w", encoding="utf-8") as f:
+        json.dump({k: runs.RECIPE[k] for k in ("data", "cleaning", "vocabulary")} | {"name": preset, "preset": preset}, f)
+    text = runs.run([runs.TRAIN, "plan", str(data / f"{preset}.json"), "--data", str(data), "--out", str(tmp_path / "plan"), "--device", "cuda",
+                     "--precision", "bf16", "--quiet"])
+    assert "passes of 50000 source + target tokens" in text and "the device has" in text, text
+
+
+def test_another_device_takes_its_own_passes(data, tmp_path):
+    """A run that goes on elsewhere is not held to what the first device's memory allowed."""
+    out = tmp_path / "run"
+    runs.run(runs.command(data, out, "--device", "cuda", *SETTINGS, "--set", "training.updates=2"))
+    runs.run([runs.TRAIN, "resume", str(out), "--set", "training.updates=4", "--device", "cpu", "--quiet"])
+    assert [runs.checkpoint(out, n)["micro_tokens"] for n in (2, 4)] == [50000, 4096]
 
 
 def test_goes_on_from_a_checkpoint(data, tmp_path):

@@ -237,11 +237,34 @@ static void test_bf16_near_cpu(void **state)
     near("bf16", 0.02);
 }
 
+/* Forty updates in bf16 beside fp32, on the device: the losses stay together, and fall by much more
+ * than they differ. */
+static void test_forty_updates(void **state)
+{
+    struct training wide, narrow;
+    double first = 0, last = 0, apart = 0;
+    (void)state;
+    begin(&wide, "fp32");
+    begin(&narrow, "bf16");
+    for (int i = 0; i < 40; i++) {
+        update(&wide);
+        update(&narrow);
+        last = wide.last.sums.smoothed / (double)wide.last.sums.n;
+        first = i ? first : last;
+        apart = fmax(apart, fabs(narrow.last.sums.smoothed / (double)narrow.last.sums.n - last));
+        assert_true(isfinite(narrow.last.grad_norm));
+    }
+    print_message("fp32 from %.4f to %.4f, bf16 at most %.4f from it\n", first, last, apart);
+    assert_true(first - last > 1 && apart < 0.01 * last);
+    end(&wide);
+    end(&narrow);
+}
+
 int main(void)
 {
     static char fp32[] = "fp32", bf16[] = "bf16";
-    const struct CMUnitTest anywhere[] = {
-        cmocka_unit_test(test_fp32_near_cpu), cmocka_unit_test(test_bf16_near_cpu)};
+    const struct CMUnitTest anywhere[] = {cmocka_unit_test(test_fp32_near_cpu),
+        cmocka_unit_test(test_bf16_near_cpu), cmocka_unit_test(test_forty_updates)};
     const struct CMUnitTest emulation[] = {
         {"one read-back, fp32", test_one_read_back, NULL, NULL, fp32},
         {"one read-back, bf16", test_one_read_back, NULL, NULL, bf16}, cmocka_unit_test(test_ends),

@@ -1,4 +1,4 @@
-/* The memory plan's limit: the machine's, or its control group's. */
+/* The memory plan: the machine's limit, or its control group's; micro-batches of a device. */
 #include "trainer/run/report.h"
 #include "trainer/run/training_plan.h"
 
@@ -58,9 +58,69 @@ static void test_refusal_says_whose_limit(void **state)
     assert_int_equal(dg_training_plan_check(&p, &err), 0);
 }
 
+enum { V = 37000, LONGEST = 256 };
+
+/* The paper's models on a device with so much free memory, by CUDA's table of training ops. */
+static struct dg_training_plan on_device(bool big, double free, size_t element)
+{
+    const struct dg_recipe r = {.training = {.threads = 4}};
+    const struct dg_training_place place = {(size_t)free, {.element = element,
+                                                              .loss_bytes = 512 << 20,
+                                                              .room_bytes = 18 << 20,
+                                                              .weight_bytes = 5,
+                                                              .masks = true,
+                                                              .own_memory = true}};
+    struct dg_training_plan p;
+    struct dg_config c;
+    dg_config_base(&c, V);
+    if (big) {
+        c.D = 1024;
+        c.F = 4096;
+        c.H = 16;
+    }
+    dg_training_plan_make(&r, &c, LONGEST, &place, &p);
+    return p;
+}
+
+/* The paper's batch is one pass on devices of 80 and of 141 GB, in either precision. */
+static void test_large_devices(void **state)
+{
+    (void)state;
+    struct dg_error err = {0};
+    for (int big = 0; big < 2; big++)
+        for (int i = 0; i < 4; i++) {
+            const struct dg_training_plan p = on_device(big, i % 2 ? 141e9 : 80e9, i / 2 ? 4 : 2);
+            assert_int_equal(p.micro_tokens, 50000);
+            assert_true(p.device && p.activations <= p.available / 2);
+            assert_int_equal(dg_training_plan_check(&p, &err), 0);
+        }
+}
+
+/* Fewer tokens where less memory is free, down to a limit; beyond it there is an error. */
+static void test_small_devices(void **state)
+{
+    (void)state;
+    struct dg_error err = {0};
+    uint64_t last = 50000;
+    for (double gb = 32; gb >= 4; gb /= 2) {
+        const struct dg_training_plan p = on_device(false, gb * 1e9, 2);
+        assert_true(p.micro_tokens <= last && p.micro_tokens >= 512);
+        assert_true(p.activations <= p.available / 2);
+        assert_int_equal(dg_training_plan_check(&p, &err), 0);
+        last = p.micro_tokens;
+    }
+    assert_true(last < 25000);
+    const struct dg_training_plan p = on_device(true, 2e9, 4);
+    assert_true(p.micro_tokens < 1000);
+    assert_int_equal(dg_training_plan_check(&p, &err), DG_ELIMIT);
+    assert_non_null(strstr(err.message, "the device has 1.9 GiB"));
+    dg_error_clear(&err);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limit), cmocka_unit_test(test_refusal_says_whose_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_refusal_says_whose_limit), cmocka_unit_test(test_large_devices),
+        cmocka_unit_test(test_small_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

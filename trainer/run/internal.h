@@ -28,7 +28,7 @@ struct dg_run {
     struct dg_dataset *data;
     struct dg_training_plan plan;
     struct dg_device device; /* one for each worker */
-    size_t device_bytes;     /* of its own memory, free at the start; 0: it has none */
+    struct dg_training_place place;
     struct dg_crew *workers;
     struct dg_exchange *exchange; /* NULL: alone */
     bool stopping;                /* some rank was asked to stop, or the one that leads so far */

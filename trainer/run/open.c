@@ -66,12 +66,12 @@ static int try_device(
         rc = dg_train_open(be, &train, err);
     if (!rc && (r->has_config || !r->recipe->init[0]))
         rc = dg_tape_check(r->has_config ? &r->config : &r->recipe->model, train, err);
-    r->device_bytes = 0;
-    if (!rc && be->ops->memory && !be->ops->on_host) {
-        struct dg_memory memory;
+    struct dg_memory memory = {0};
+    if (!rc && be->ops->memory && !be->ops->on_host)
         rc = be->ops->memory(be, &memory, err);
-        r->device_bytes = rc ? 0 : memory.free;
-    }
+    if (!rc)
+        r->place = (struct dg_training_place){memory.free,
+            dg_tape_device(train, r->device.cuda && r->device.type != DG_F32 ? 2 : sizeof(float))};
     dg_train_close(train);
     dg_device_close(be);
     return rc;
@@ -260,7 +260,7 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
         return rc;
     dg_dataset_worst(r->data, &data, &worst);
     dg_training_plan_make(r->recipe, &r->config,
-        worst.max_source > worst.max_target ? worst.max_source : worst.max_target, r->device_bytes,
+        worst.max_source > worst.max_target ? worst.max_source : worst.max_target, &r->place,
         &r->plan);
     return 0;
 }

@@ -101,6 +101,11 @@ void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c)
             c->state.backend, c->state.threads, backend, dg_run_threads(r));
 }
 
+static bool is_cpu(const char *backend)
+{
+    return !strncmp(backend, "cpu", 3);
+}
+
 int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)
 {
     struct dg_train *t = r->workers->w[0].train;
@@ -119,7 +124,8 @@ int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_err
     r->epoch = c->state.position.epoch;
     r->epoch_tokens = c->state.epoch_tokens;
     r->seconds = c->state.seconds;
-    if (!r->recipe->training.micro_tokens)
+    /* The same passes give the same bits; another kind of device has its own bits, and memory. */
+    if (!r->recipe->training.micro_tokens && is_cpu(t->be->name) == is_cpu(c->state.backend))
         r->plan.micro_tokens = c->state.micro_tokens;
     return 0;
 }

@@ -387,8 +387,8 @@ int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg
     int rc = dg_run_paths(&r, err);
     if (!rc && !r.recipe)
         rc = dg_run_load(&r, err);
-    if (!rc)
-        rc = dg_run_data(&r, err);
+    rc = rc ? rc : dg_run_device(&r, err);
+    rc = rc ? rc : dg_run_data(&r, err);
     if (!rc) {
         struct dg_dataset_options data = dg_run_batches(r.recipe);
         dg_dataset_worst(r.data, &data, &worst);

@@ -2,14 +2,14 @@
 
 #include "base/cores.h"
 #include "model/param_block.h"
-#include "model/train/tape.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { MICRO_MOST = 4096, DEVICE_MICRO_MOST = 32768, MICRO_LEAST = 512 };
+/* DEVICE: the paper's batch, 25,000 source and as many target tokens, in one pass. */
+enum { MICRO_MOST = 4096, DEVICE_MICRO_MOST = 50000, MICRO_LEAST = 512 };
 
 /* Limits, not what is free at the moment: a control group counts the page cache as used. */
 void dg_training_plan_memory(
@@ -45,22 +45,34 @@ static void find_memory(struct dg_training_plan *p)
 }
 
 /* Half of a micro-batch's tokens are the source's, but for pairs of very different lengths. */
-static size_t activation_bytes(const struct dg_config *c, uint64_t micro, uint32_t longest)
+static size_t activation_bytes(const struct dg_config *c, const struct dg_training_place *place,
+    uint64_t micro, uint32_t longest)
 {
     size_t rows = (size_t)micro / 2 + longest;
-    return dg_tape_bytes(c, rows, rows, longest);
+    return dg_tape_bytes(c, &place->tape, rows, rows, longest);
+}
+
+/* The most whose activations fit half of what is available. */
+static uint64_t choose_micro_tokens(const struct dg_training_plan *p, const struct dg_config *c,
+    const struct dg_training_place *place, size_t workers, uint32_t longest)
+{
+    uint64_t micro = p->device ? DEVICE_MICRO_MOST : MICRO_MOST;
+    while (micro > MICRO_LEAST &&
+           workers * activation_bytes(c, place, micro, longest) > p->available / 2)
+        micro /= 2;
+    return micro > MICRO_LEAST ? micro : MICRO_LEAST;
 }
 
 void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t longest,
-    size_t device_bytes, struct dg_training_plan *out)
+    const struct dg_training_place *place, struct dg_training_plan *out)
 {
-    const size_t block = dg_param_block_size(c) * sizeof(float);
+    const size_t elements = dg_param_block_size(c), block = elements * sizeof(float);
     memset(out, 0, sizeof *out);
     out->parameters = dg_config_parameters(c);
     out->threads = (uint64_t)(r->training.threads > 0 ? r->training.threads : dg_cores_available());
-    if (device_bytes) {
+    if (place->tape.own_memory) {
         out->device = true;
-        out->available = device_bytes;
+        out->available = place->free;
     } else {
         find_memory(out);
     }
@@ -68,14 +80,13 @@ void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c,
     const size_t workers = out->device ? 1 : (size_t)out->threads;
     out->micro_tokens = (uint64_t)r->training.micro_tokens;
     if (!out->micro_tokens)
-        for (out->micro_tokens = out->device ? DEVICE_MICRO_MOST : MICRO_MOST;
-             out->micro_tokens > MICRO_LEAST; out->micro_tokens /= 2)
-            if (workers * activation_bytes(c, out->micro_tokens, longest) <= out->available / 2)
-                break;
-    out->weights = block;
-    out->optimizer = (r->training.ema > 0 ? 3 : 2) * block;
+        out->micro_tokens = choose_micro_tokens(out, c, place, workers, longest);
+    /* With a copy in 16 bits for products; averages once more as they are read. */
+    const bool narrow = place->tape.element<sizeof(float), ema = r->training.ema> 0;
+    out->weights = block + (narrow ? elements * place->tape.element : 0);
+    out->optimizer = (2 + (ema ? 1 + out->device : 0)) * block;
     out->gradients = workers * block;
-    out->activations = workers * activation_bytes(c, out->micro_tokens, longest);
+    out->activations = workers * activation_bytes(c, place, out->micro_tokens, longest);
     const size_t search = 2 * block + out->threads * ((size_t)64 << 20),
                  average = 3 * block; /* sums as doubles, and their mean */
     out->validation = search > average ? search : average;

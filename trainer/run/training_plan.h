@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/cgroup.h"
+#include "model/train/tape.h"
 #include "trainer/data/dataset.h"
 #include "trainer/recipe/recipe.h"
 
@@ -22,15 +23,21 @@ struct dg_training_plan {
     bool grouped;
     /* by `ulimit -v` or `ulimit -d`, where that is less than either */
     bool limited;
-    /* What is available is a device's memory; all of the above but `validation` lies there. */
+    /* What is available is a device's memory; all of the above but `validation` is there. */
     bool device;
 };
 
+/* Where a run trains. */
+struct dg_training_place {
+    /* of a device's own memory; the host's is looked at where there is none */
+    size_t free;
+    struct dg_tape_device tape;
+};
+
 /* Plan for a model. micro_tokens 0: the most that fit half of what is available, 512 to 4096; on a
- * device, with device_bytes free, up to 32768. device_bytes 0: the host's memory. longest: tokens
- * of the longest sentence. */
+ * device up to 50000, the paper's whole batch. longest: tokens of the longest sentence. */
 void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t longest,
-    size_t device_bytes, struct dg_training_plan *out);
+    const struct dg_training_place *place, struct dg_training_plan *out);
 void dg_training_plan_print(
     const struct dg_training_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out);
 /* Sets available and grouped. machine: bytes it has, 0 when unknown. */

@@ -130,8 +130,14 @@ int dg_verb_plan(const struct dg_args *a, struct dg_error *err)
     struct dg_buffer text;
     dg_buffer_init(&text);
     int rc = dg_verb_load_recipe(a, &r, err);
-    struct dg_run_options o = {
-        .dir = a->out, .prepared = a->prepared, .recipe = r, .quiet = a->quiet};
+    struct dg_run_options o = {.dir = a->out,
+        .prepared = a->prepared,
+        .recipe = r,
+        .quiet = a->quiet,
+        .device = a->device,
+        .precision = a->precision};
+    if (!rc)
+        rc = check_device(a, err);
     if (!rc)
         rc = dg_run_plan(&o, &text, err);
     if (text.data)
