@@ -198,7 +198,7 @@ struct dg_train_ops {
     int (*attention_backward)(
         struct dg_train *t, const struct dg_attention_grad *op, struct dg_error *err);
     void (*embed_backward)(struct dg_train *t, const struct dg_embed_grad *op, size_t M);
-    /* logits[M,V], of the activations' type; adds to *sums. */
+    /* logits[M,V], of the activations' type, rows at multiples of 16 bytes; adds to *sums. */
     void (*loss)(struct dg_train *t, const struct dg_loss *op, struct dg_rows logits, size_t M,
         struct dg_loss_sums *sums);
     /* x[M,D]; adds to *sums. NULL: linear, loss and linear_backward do it. DG_ENOMEM. */

@@ -21,7 +21,7 @@ static const struct dg_k_tile *send_key_tiles(
 struct needs {
     size_t pairs, key_tiles;     /* of all heads and pieces */
     size_t M, links;             /* query rows; links of the guide */
-    size_t ds_bytes, loss_bytes; /* scratch: dS, and behind it each query row's loss */
+    size_t ds_bytes, loss_bytes; /* scratch: dS, each query row's loss, what each link adds */
     bool mma;                    /* on tensor cores */
     uint32_t rows;               /* of a tile */
 };
@@ -32,8 +32,7 @@ static struct needs count(const struct dg_cuda *cu, const struct dg_attention_gr
     const bool mma =
         dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){g->q, g->dout, g->dq, g->dk, g->dv}, 5);
     struct needs n = {.mma = mma,
-        .rows = mma ? dg_attention_mma_rows()
-                    : dg_attention_bwd_rows(op->Dk > op->Dv ? op->Dk : op->Dv),
+        .rows = mma ? dg_attention_mma_rows() : 1,
         .M = dg_cuda_query_rows(op),
         .links = g->guide ? g->guide->first[op->n_segs] : 0};
     for (size_t i = 0; i < op->n_segs; i++) {
@@ -88,8 +87,9 @@ static void add_guide(struct dg_cuda *cu, const struct dg_guide *guide, size_t n
 }
 
 int dg_cuda_attention_backward(
-    struct dg_cuda *cu, const struct dg_attention_grad *g, struct dg_error *err)
+    struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err)
 {
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     const struct dg_attention *op = g->op;
     const struct needs n = count(cu, g);
     struct dg_k_attention_bwd k = {.dout = dg_k_rows_of(g->dout),
@@ -98,7 +98,8 @@ int dg_cuda_attention_backward(
         .dv = dg_k_rows_of(g->dv)};
     if (!n.pairs || !dg_cuda_alive(cu))
         return dg_cuda_status(&cu->base, err);
-    char *scratch = dg_cuda_scratch(cu, n.ds_bytes + n.loss_bytes);
+    assert(g->q.buf->type == cu->type && op->probs.buf->type == cu->type);
+    char *scratch = dg_cuda_scratch(cu, n.ds_bytes + n.loss_bytes + n.links * sizeof(float));
     if (!scratch)
         return dg_error_set(
             err, DG_ENOMEM, "no memory on %s for %zu attention weights", cu->name, n.pairs);
@@ -110,9 +111,11 @@ int dg_cuda_attention_backward(
     k.a.q = dg_k_rows_of(g->q);
     if (n.links) {
         k.guide.loss = (double *)(void *)(scratch + n.ds_bytes);
+        k.guide.adds = (float *)(void *)(scratch + n.ds_bytes + n.loss_bytes);
         dg_cuda_ok(
             cu, cudaMemsetAsync(k.guide.loss, 0, n.loss_bytes, cu->stream), "the guide's loss");
         send_guide(cu, g, &n, &k.guide);
+        dg_cuda_ok(cu, dg_launch_guide(cu->stream, &k), "the guide");
     }
     dg_cuda_ok(cu,
         n.mma ? dg_launch_attention_bwd_mma(cu->stream, &k)

@@ -13,8 +13,6 @@
 #include "kernels/cuda/attention_bwd.cuh"
 #include "kernels/cuda/mma.cuh"
 
-#include <math.h>
-
 static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64,
                       QUERIES = 32,
                       WIDE = ROWS + DG_PAD; /* of a row of weights in `attention_bwd_dkv` */
@@ -112,22 +110,10 @@ static __device__ void guide_chunk(const struct dg_k_attention_bwd &g, const str
         for (uint32_t at = l.first; at < l.first + l.n; at++) {
             const uint32_t j = g.guide.keys[at];
             if (j - j0 < KEYS && j < seen_by(p.seg, i0 + lane))
-                extra[lane * KEYS + j - j0] +=
-                    dg_guided_gradient(g.guide, l.n, dg_guided_mean(g, p.seg, i0 + lane, j));
+                extra[lane * KEYS + j - j0] += g.guide.adds[at];
         }
     }
     __syncwarp();
-}
-
-static __device__ void guide_loss(
-    const struct dg_k_attention_bwd &g, const struct place &p, uint32_t i)
-{
-    const struct dg_k_links l = g.guide.rows[p.seg.q0 + i];
-    double loss = 0;
-    for (uint32_t at = l.first; at < l.first + l.n; at++)
-        loss -= log((double)dg_guided_mean(g, p.seg, i, g.guide.keys[at]));
-    if (l.n)
-        g.guide.loss[p.seg.q0 + i] = loss / l.n;
 }
 
 static __device__ __forceinline__ void add_guide(float (&dp)[KEYS / 8][4], const float *extra)
@@ -191,7 +177,7 @@ static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8)
 {
     DG_SHARED_BYTES(bytes);
     const struct dg_k_attention &a = g.a;
-    const struct place p = place_of(a, a.tiles, false, ROWS);
+    const struct place p = place_of(a, a.tiles[blockIdx.x], blockIdx.y, false, ROWS);
     const uint32_t warp = dg_warp_first(), mine = dg_warp_rows(p.n), i0 = p.first + warp,
                    most = seen_by(p.seg, p.first + p.n - 1), chunks = (most + KEYS - 1) / KEYS;
     const bool guided = GUIDED && dg_guided(g.guide, p.h);
@@ -239,8 +225,6 @@ static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8)
     if (mine)
         dg_put_rows<T, D>(
             dq, a.scale / LIFT, rows + warp * (D + DG_PAD), g.dq, (size_t)p.seg.q0 + i0, p.h, mine);
-    if (guided && p.h == g.guide.head && threadIdx.x < p.n)
-        guide_loss(g, p, p.first + threadIdx.x);
 }
 
 /* Of QUERIES queries from i0, n of which there are: probabilities as dropout left them, and dS, for
@@ -290,7 +274,7 @@ static __global__ void __launch_bounds__(THREADS, 8) attention_bwd_dkv(struct dg
 {
     DG_SHARED_BYTES(bytes);
     const struct dg_k_attention &a = g.a;
-    const struct place p = place_of(a, g.key_tiles, true, ROWS);
+    const struct place p = place_of(a, g.key_tiles[blockIdx.x], blockIdx.y, true, ROWS);
     const uint32_t warp = dg_warp_first(), mine = dg_warp_rows(p.n),
                    before = p.seg.n_k - p.seg.n_q; /* causal: keys that all queries see */
     T *queries = (T *)bytes;                       /* [QUERIES,D + DG_PAD] */

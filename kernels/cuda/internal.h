@@ -155,7 +155,7 @@ struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop,
 /* Training's backward of a linear, and its forward product with ReLU's mask (linear_bwd.c). */
 void dg_cuda_multiply_masked(
     struct dg_cuda *cu, const struct dg_gemm_call *call, struct dg_rows mask);
-void dg_cuda_linear_backward(struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M);
+void dg_cuda_linear_backward(struct dg_train *t, const struct dg_linear_grad *g, size_t M);
 
 /* A weight's elements as `type`, which is fp32 or the backend's: made when a trainable one is first
  * asked for in 16 bits, and kept up to date from then on. NULL: the device failed. */
@@ -175,7 +175,7 @@ bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attentio
 
 /* Backward of attention, with its guide (attention_bwd.c). */
 int dg_cuda_attention_backward(
-    struct dg_cuda *cu, const struct dg_attention_grad *g, struct dg_error *err);
+    struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err);
 
 int dg_cuda_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
 int dg_cuda_buf_new_wide(

@@ -1,4 +1,5 @@
-/* Training's kernels as host code sees them; see launch.h. All reductions have a fixed order: the
+/* Training's kernels as host code sees them; see launch.h. Activations and their gradients in one
+ * call have one type. All reductions have a fixed order: the
  * same bits from run to run. One thread at a time per backend, as backend.h says. */
 #ifndef DG_KERNELS_CUDA_LAUNCH_TRAIN_H
 #define DG_KERNELS_CUDA_LAUNCH_TRAIN_H
@@ -92,7 +93,7 @@ struct dg_k_add_rows {
 int dg_launch_add_rows(cudaStream_t stream, const struct dg_k_add_rows *k);
 
 struct dg_k_loss {
-    struct dg_k_rows logits; /* [M,V]; where `gradient`, they become it */
+    struct dg_k_rows logits; /* [M,V] at multiples of 16 bytes; where `gradient`, they become it */
     const int32_t *target;   /* [M] */
     double *rows;            /* [M,DG_LOSS_SUMS] as struct dg_k_sums has them */
     float epsilon, scale;
@@ -111,12 +112,14 @@ struct dg_k_guide {
     const struct dg_k_links *rows; /* [M] by query row */
     const uint16_t *keys;          /* [sum of the rows' n] */
     double *loss;                  /* [M] by query row; written for those with links, else 0 */
+    float *adds;                   /* scratch, by link: what it adds to dP of each guided head */
     uint32_t head, n_heads;
     float scale;
 };
 
-/* Backward of attention. ds: scratch [H,n_q,n_k] per piece, laid out as the probabilities are. The
- * first pass takes query tiles and writes ds and dq; the second takes key tiles. */
+/* Backward of attention. ds: scratch [H,n_q,n_k] per piece,
+ * laid out as the probabilities are. The first pass takes query tiles and writes ds and dq; the
+ * second takes key tiles. */
 struct dg_k_attention_bwd {
     struct dg_k_attention a; /* as it went forward, probs filled; tiles of queries */
     struct dg_k_rows dout, dq, dk, dv;
@@ -125,8 +128,9 @@ struct dg_k_attention_bwd {
     uint32_t n_key_tiles;
     struct dg_k_guide guide;
 };
-/* Rows of a tile whose results are `width` wide. */
-uint32_t dg_attention_bwd_rows(uint32_t width);
+/* Fills guide.loss and guide.adds, which the backward then reads. */
+int dg_launch_guide(cudaStream_t stream, const struct dg_k_attention_bwd *k);
+/* Tiles of one row. */
 int dg_launch_attention_bwd(cudaStream_t stream, const struct dg_k_attention_bwd *k);
 /* The same on tensor cores, in tiles of dg_attention_mma_rows; ds then has the activations'
  * type. */

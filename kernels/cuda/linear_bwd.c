@@ -82,8 +82,9 @@ static void input_backward(
         act_backward(cu, &relu, g->dx, g->x, call.M, call.K);
 }
 
-void dg_cuda_linear_backward(struct dg_cuda *cu, const struct dg_linear_grad *g, size_t M)
+void dg_cuda_linear_backward(struct dg_train *t, const struct dg_linear_grad *g, size_t M)
 {
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     const struct dg_weight *w = g->op->w;
     const size_t N = w->N, K = w->K;
     if (!M || !dg_cuda_alive(cu))

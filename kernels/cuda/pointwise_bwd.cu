@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(THREADS) act_bwd(struct dg_k_act_bwd k)
                 g = dg_drop(k.drop, key[u], (uint32_t)at.n, g);
             g = through(k.act, g, dg_float(by[u]));
             if (m + u < at.m1)
-                dg_set<T>(k.dy.p, k.dy.type, (m + u) * k.dy.ld + at.n, g);
+                dg_put((T *)k.dy.p + (m + u) * k.dy.ld + at.n, g);
         }
     }
 }
@@ -191,16 +191,14 @@ extern "C" int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k
 
 extern "C" int dg_launch_act_bwd(cudaStream_t stream, const struct dg_k_act_bwd *k)
 {
-    DG_TYPED_OR_ANY(dg_one_type(k->dy, k->seen), k->dy.type,
-        DG_LAUNCH(act_bwd<T>, places(k->M, k->N), THREADS, 0, stream, *k));
+    DG_TYPED(k->dy.type, DG_LAUNCH(act_bwd<T>, places(k->M, k->N), THREADS, 0, stream, *k));
     return cudaGetLastError();
 }
 
 extern "C" int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k)
 {
     const struct dg_k_totals totals = {k->parts, {k->out}, 1, dg_column_parts(k->M), k->N};
-    DG_TYPED_OR_ANY(dg_one_type(k->x, k->by), k->x.type,
-        DG_LAUNCH(column_parts<T>, places(k->M, k->N), THREADS, 0, stream, *k));
+    DG_TYPED(k->x.type, DG_LAUNCH(column_parts<T>, places(k->M, k->N), THREADS, 0, stream, *k));
     const int rc = cudaGetLastError();
     return rc ? rc : dg_launch_totals(stream, &totals);
 }

@@ -10,21 +10,15 @@
 
 struct cuda_train {
     struct dg_train base; /* first: a struct dg_train * is a struct cuda_train * */
-    struct dg_cuda *cu;
-    int32_t *sort; /* [sort_n] host: the embedding's rows in order of their ids */
+    int32_t *sort;        /* [sort_n] host: the embedding's rows in order of their ids */
     size_t sort_n;
     struct dg_k_sums read; /* cu->sums as they were when they were read last ... */
-    bool is_read;          /* ... since when nothing was added */
+    bool is_read;          /* ... since when no loss was added */
 };
 
 static struct dg_cuda *device(struct dg_train *t)
 {
-    return ((struct cuda_train *)t)->cu;
-}
-
-static void linear_backward(struct dg_train *t, const struct dg_linear_grad *g, size_t M)
-{
-    dg_cuda_linear_backward(device(t), g, M);
+    return dg_cuda_of(t->be);
 }
 
 static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)
@@ -47,13 +41,6 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
         return;
     k.drop = dg_cuda_drop(cu, g->op->drop, M);
     dg_cuda_ok(cu, dg_launch_norm_bwd(cu->stream, &k), "LayerNorm's backward");
-}
-
-static int attention_backward(
-    struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err)
-{
-    ((struct cuda_train *)t)->is_read = false;
-    return dg_cuda_attention_backward(device(t), g, err);
 }
 
 /* Rows in order of their id, by counting; those with none (id < 0) left out. */
@@ -100,7 +87,7 @@ static void scatter(struct dg_train *t, const struct dg_embed_grad *g, const int
     struct dg_weight *table, float scale, size_t M)
 {
     struct cuda_train *ct = (struct cuda_train *)t;
-    struct dg_cuda *cu = ct->cu;
+    struct dg_cuda *cu = device(t);
     struct sorted s;
     if (!sort_rows(ct, ids, M, table->N, &s)) {
         dg_cuda_ok(cu, cudaErrorMemoryAllocation, "sorting the embedding's rows");
@@ -205,7 +192,7 @@ static void sum(struct dg_train *t, const float *const *parts, size_t n_parts, f
 /* The one copy of an update that is waited for. A failed device's numbers are none. */
 static const struct dg_k_sums *read_sums(struct cuda_train *t)
 {
-    struct dg_cuda *cu = t->cu;
+    struct dg_cuda *cu = device(&t->base);
     void *to = dg_cuda_alive(cu) ? dg_cuda_results(cu, sizeof t->read) : NULL;
     t->read = (struct dg_k_sums){NAN, NAN, 0, NAN, NAN};
     if (to) {
@@ -232,7 +219,7 @@ static double square_sum(struct dg_train *t, const float *x, size_t n)
 static void sums(struct dg_train *t, struct dg_loss_sums *out)
 {
     struct cuda_train *ct = (struct cuda_train *)t;
-    struct dg_cuda *cu = ct->cu;
+    struct dg_cuda *cu = device(t);
     if (out) {
         const struct dg_k_sums *s = ct->is_read ? &ct->read : read_sums(ct);
         out->smoothed += s->smoothed;
@@ -264,8 +251,8 @@ static void train_close(struct dg_train *t)
     struct cuda_train *ct = (struct cuda_train *)t;
     if (!ct)
         return;
-    dg_cuda_release(ct->cu, ct->cu->sums);
-    ct->cu->sums = NULL;
+    dg_cuda_release(device(t), device(t)->sums);
+    device(t)->sums = NULL;
     free(ct->sort);
     free(ct);
 }
@@ -278,9 +265,9 @@ static const struct dg_train_ops train_ops = {.loss_bytes = 512 << 20,
     .guides = true,
     .masks = true,
     .team = &dg_cuda_team_ops,
-    .linear_backward = linear_backward,
+    .linear_backward = dg_cuda_linear_backward,
     .add_norm_backward = add_norm_backward,
-    .attention_backward = attention_backward,
+    .attention_backward = dg_cuda_attention_backward,
     .embed_backward = embed_backward,
     .loss = loss,
     .block_new = block_new,
@@ -300,14 +287,14 @@ int dg_cuda_train_open(struct dg_backend *be, struct dg_train **out, struct dg_e
     *out = NULL;
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for the training ops");
-    t->cu = dg_cuda_of(be);
+    struct dg_cuda *cu = dg_cuda_of(be);
     t->base = (struct dg_train){&train_ops, be};
-    t->cu->sums = dg_cuda_alloc(t->cu, sizeof *t->cu->sums);
-    if (!t->cu->sums) {
+    cu->sums = dg_cuda_alloc(cu, sizeof *cu->sums);
+    if (!cu->sums) {
         free(t);
         return dg_error_set(err, DG_ENOMEM, "no memory on %s for an update's sums", be->name);
     }
-    t->cu->trains = true;
+    cu->trains = true;
     sums(&t->base, NULL);
     *out = &t->base;
     return DG_OK;

@@ -292,10 +292,14 @@ static void loss_case(struct fixture *f, double eps, bool gaps)
         l.x[i] *= 8; /* so that probabilities are far from flat */
     if (gaps)
         l.x[5] = l.x[V + 1] = l.x[V + 900] = l.x[3 * V - 2] = -INFINITY;
-    struct dg_rows x = rows(f, l.x, M, V);
+    struct dg_rows x = rows(f, NULL, M, V);
     struct dg_loss op = {V, target, (float)eps, 1.0f, true};
     struct dg_loss_sums sums = {0};
     float *host = malloc(M * V * sizeof *host);
+    x.offset = 0, x.ld = V + 1; /* at multiples of 16 bytes */
+    for (size_t i = 0; i < M * V; i++)
+        host[i] = (float)l.x[i];
+    f->be->ops->write(f->be, host, x, M, V);
     l.eps = op.epsilon;
     f->train->ops->loss(f->train, &op, x, M, &sums);
     dg_train_sums(f->train, &sums);
