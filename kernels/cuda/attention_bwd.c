@@ -89,6 +89,7 @@ static void add_guide(struct dg_cuda *cu, const struct dg_guide *guide, size_t n
 int dg_cuda_attention_backward(
     struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err)
 {
+    DG_RANGE("attention_backward");
     struct dg_cuda *cu = dg_cuda_of(t->be);
     const struct dg_attention *op = g->op;
     const struct needs n = count(cu, g);

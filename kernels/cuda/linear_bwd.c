@@ -84,6 +84,7 @@ static void input_backward(
 
 void dg_cuda_linear_backward(struct dg_train *t, const struct dg_linear_grad *g, size_t M)
 {
+    DG_RANGE("linear_backward");
     struct dg_cuda *cu = dg_cuda_of(t->be);
     const struct dg_weight *w = g->op->w;
     const size_t N = w->N, K = w->K;

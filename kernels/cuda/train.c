@@ -23,6 +23,7 @@ static struct dg_cuda *device(struct dg_train *t)
 
 static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)
 {
+    DG_RANGE("add_norm_backward");
     struct dg_cuda *cu = device(t);
     if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
         return;
@@ -106,6 +107,7 @@ static void scatter(struct dg_train *t, const struct dg_embed_grad *g, const int
 
 static void embed_backward(struct dg_train *t, const struct dg_embed_grad *g, size_t M)
 {
+    DG_RANGE("embed_backward");
     if (!M || !dg_cuda_alive(device(t)))
         return;
     scatter(t, g, g->op->ids, g->dtable, g->op->scale, M);
@@ -116,6 +118,7 @@ static void embed_backward(struct dg_train *t, const struct dg_embed_grad *g, si
 static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows logits, size_t M,
     struct dg_loss_sums *sums)
 {
+    DG_RANGE("loss");
     struct dg_cuda *cu = device(t);
     struct dg_k_loss k = {.logits = dg_k_rows_of(logits),
         .gradient = op->gradient,
@@ -208,6 +211,7 @@ static const struct dg_k_sums *read_sums(struct cuda_train *t)
 
 static double square_sum(struct dg_train *t, const float *x, size_t n)
 {
+    DG_RANGE("square_sum");
     struct dg_cuda *cu = device(t);
     double *parts = dg_cuda_alive(cu) ? dg_cuda_scratch(cu, DG_SQUARE_PARTS * sizeof *parts) : NULL;
     const struct dg_k_square k = {x, n, parts, &cu->sums->squares};
@@ -234,6 +238,7 @@ static void sums(struct dg_train *t, struct dg_loss_sums *out)
 
 static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
 {
+    DG_RANGE("adam");
     struct dg_cuda *cu = device(t);
     if (!n || !dg_cuda_alive(cu))
         return;

@@ -27,6 +27,15 @@ def test_all_of_it(tmp_path):
     assert all((tmp_path / name).stat().st_size for name in ("bundled-model.log", "step-of-1-in-bf16.log", "server-and-load.log"))
 
 
+def test_the_second_part(tmp_path):
+    done = first("--part", "second", "--rehearse", "--build", BUILD, "--out", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = {r["check"]: r for r in json.loads((tmp_path / "summary.json").read_text())}
+    for name in "base in bf16", "big in bf16", "base in fp32":
+        assert results[f"update of {name}"]["state"] == "ok" and "update_ms" in results[f"update of {name}"]["said"]
+    assert all(r["state"] in ("ok", "left out") for r in results.values()) and len(results) == 10
+
+
 def test_a_broken_device_is_told_and_the_next_check_runs(tmp_path):
     """A plugin that cannot be opened: each check fails with its log's end, and the summary names them all."""
     os.makedirs(tmp_path / "build" / "tests")
