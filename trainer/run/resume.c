@@ -101,9 +101,14 @@ void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c)
             c->state.backend, c->state.threads, backend, dg_run_threads(r));
 }
 
-static bool is_cpu(const char *backend)
+/* Two CPUs, or two GPUs of one name and precision: cuda:0/bf16/NAME. */
+static bool same_kind(const char *a, const char *b)
 {
-    return !strncmp(backend, "cpu", 3);
+    if (!strncmp(a, "cpu", 3) || !strncmp(b, "cpu", 3))
+        return !strncmp(a, b, 3);
+    a = strchr(a, '/');
+    b = strchr(b, '/');
+    return a && b && !strcmp(a, b);
 }
 
 int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)
@@ -125,7 +130,7 @@ int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_err
     r->epoch_tokens = c->state.epoch_tokens;
     r->seconds = c->state.seconds;
     /* The same passes give the same bits; another kind of device has its own bits, and memory. */
-    if (!r->recipe->training.micro_tokens && is_cpu(t->be->name) == is_cpu(c->state.backend))
+    if (!r->recipe->training.micro_tokens && same_kind(t->be->name, c->state.backend))
         r->plan.micro_tokens = c->state.micro_tokens;
     return 0;
 }
