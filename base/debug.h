@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 /* cuda-log: which algorithm each product got; cuda-graphs-off: steps are launched op by op;
- * cuda-plain-attention: none on tensor cores. */
+ * cuda-plain-attention: none on tensor cores; cuda-one-stream: encoder passes follow steps in one
+ * stream. */
 bool dg_debug(const char *word);
 
 /* DG_EINVAL: DRAGOMAN_DEBUG has a word that is none of these. */

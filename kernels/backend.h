@@ -249,6 +249,11 @@ struct dg_ops {
         struct dg_weight **out, struct dg_error *err);
     /* NULL is fine */
     void (*weight_free)(struct dg_backend *be, struct dg_weight *w);
+    /* One weight of several: matrices of one K beneath each other, or vectors end to end. They stay
+     * weights, as parts of it, and are freed before or after it, but not used after it. NULL: the
+     * device gains nothing by a wider product. */
+    int (*weight_join)(struct dg_backend *be, struct dg_weight *const *parts, size_t n,
+        struct dg_weight **out, struct dg_error *err);
     /* From now on the inputs of this fp32 matrix are rounded to whole multiples of 1/scale, at most
      * 127 of them, before they are multiplied, as another program's int8 arithmetic does it: for
      * comparisons. NULL: the device does not. */
@@ -281,6 +286,16 @@ struct dg_ops {
     /* Take the memory that ops need for a while now, so that they ask for none later. NULL: they
      * never do. */
     int (*reserve)(struct dg_backend *be, const struct dg_most *most, struct dg_error *err);
+
+    /* A side stream: embed, linear, add_norm, attention and kv_write between begin and end follow
+     * all that was asked before, and run beside what is asked after. end returns their number, from
+     * 1 on. NULL, all four: the device does one thing after another. */
+    void (*side_begin)(struct dg_backend *be);
+    uint32_t (*side_end)(struct dg_backend *be);
+    /* Have the ops of this number, and of all before it, been done? Does not wait. */
+    bool (*side_done)(struct dg_backend *be, uint32_t number);
+    /* The device does what is asked from now on after them. Does not wait. */
+    void (*side_join)(struct dg_backend *be, uint32_t number);
 
     /* DG_OK, or why the device failed. A failed device stays so: ops do nothing any more, topk
      * gives no candidates, and what was computed since the last DG_OK is worth nothing. Ask after

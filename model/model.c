@@ -84,6 +84,25 @@ static int make_positions(struct dg_model *m, uint32_t n, struct dg_error *err)
     return m->be->ops->weight_new(m->be, &spec, &m->positions, err);
 }
 
+/* Keys and values of the memory for all decoder layers are one product, where the device gains by
+ * that. */
+static int join_memory_kv(struct dg_model *m, struct dg_error *err)
+{
+    const struct dg_ops *ops = m->be->ops;
+    const uint32_t n = m->config.dec_layers;
+    struct dg_weight *w[DG_MAX_LAYERS], *b[DG_MAX_LAYERS];
+    if (!ops->weight_join || n < 2)
+        return 0;
+    for (uint32_t l = 0; l < n; l++) {
+        w[l] = m->params.dec[l].cross.kv_w;
+        b[l] = m->params.dec[l].cross.kv_b;
+    }
+    int rc = ops->weight_join(m->be, w, n, &m->params.memory_kv_w, err);
+    if (!rc && b[0])
+        rc = ops->weight_join(m->be, b, n, &m->params.memory_kv_b, err);
+    return rc;
+}
+
 int dg_model_open(const struct dg_config *config, const struct dg_weights *weights,
     struct dg_backend *be, uint32_t max_positions, struct dg_model **out, struct dg_error *err)
 {
@@ -105,6 +124,8 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
             goto out;
     }
     dg_params_tie(config, &m->params);
+    if ((rc = join_memory_kv(m, err)))
+        goto out;
     if (config->positions != DG_POS_LEARNED) {
         if ((rc = make_positions(m, max_positions, err)))
             goto out;
@@ -167,6 +188,8 @@ void dg_model_close(struct dg_model *m)
         dg_params_info(&m->config, i, &info);
         m->be->ops->weight_free(m->be, *dg_params_slot(&m->params, &info));
     }
+    m->be->ops->weight_free(m->be, m->params.memory_kv_w);
+    m->be->ops->weight_free(m->be, m->params.memory_kv_b);
     m->be->ops->weight_free(m->be, m->positions);
     free(m->sinusoids);
     free(m);

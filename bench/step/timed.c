@@ -28,6 +28,7 @@ struct timed {
     struct dg_timed_entry entries[ENTRIES_MAX];
     size_t n_entries;
     struct dg_ops ops;
+    struct dg_device_search_ops search;
 };
 
 static struct timed *timed_of(struct dg_backend *be)
@@ -126,6 +127,30 @@ static int weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     return 0;
 }
 
+static const struct named *find_weight(const struct timed *t, const struct dg_weight *w)
+{
+    for (size_t i = 0; i < t->n_weights; i++)
+        if (t->weights[i].w == w)
+            return &t->weights[i];
+    return NULL;
+}
+
+static int weight_join(struct dg_backend *be, struct dg_weight *const *parts, size_t n,
+    struct dg_weight **out, struct dg_error *err)
+{
+    struct timed *t = timed_of(be);
+    const int rc = t->inner->ops->weight_join(t->inner, parts, n, out, err);
+    if (rc || t->n_weights == WEIGHTS_MAX)
+        return rc;
+    const struct named *first = find_weight(t, parts[0]);
+    struct named all = first ? *first : (struct named){0};
+    all.w = *out;
+    all.N *= n;
+    all.bytes *= (double)n;
+    t->weights[t->n_weights++] = all;
+    return 0;
+}
+
 static void weight_free(struct dg_backend *be, struct dg_weight *w)
 {
     struct dg_backend *inner = timed_of(be)->inner;
@@ -140,14 +165,6 @@ static void embed(struct dg_backend *be, const struct dg_embed *op, struct dg_ro
     uint64_t start = dg_clock_ns();
     t->inner->ops->embed(t->inner, op, y, M);
     count(t, "embedding", start);
-}
-
-static const struct named *find_weight(const struct timed *t, const struct dg_weight *w)
-{
-    for (size_t i = 0; i < t->n_weights; i++)
-        if (t->weights[i].w == w)
-            return &t->weights[i];
-    return NULL;
 }
 
 static void linear(
@@ -221,6 +238,30 @@ static void use_threads(struct dg_backend *be, int n)
     struct dg_backend *inner = timed_of(be)->inner;
     if (inner->ops->use_threads)
         inner->ops->use_threads(inner, n);
+}
+
+static void side_begin(struct dg_backend *be)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    inner->ops->side_begin(inner);
+}
+
+static uint32_t side_end(struct dg_backend *be)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    return inner->ops->side_end(inner);
+}
+
+static bool side_done(struct dg_backend *be, uint32_t number)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    return inner->ops->side_done(inner, number);
+}
+
+static void side_join(struct dg_backend *be, uint32_t number)
+{
+    struct dg_backend *inner = timed_of(be)->inner;
+    inner->ops->side_join(inner, number);
 }
 
 static int search_open(struct dg_backend *be, const struct dg_device_search_limits *most,
@@ -318,9 +359,17 @@ int dg_timed_open(struct dg_backend *inner, struct dg_backend **out, struct dg_e
         .kv_write = kv_write,
         .topk = topk,
         .status = status,
-        .device_search = inner->ops->device_search ? &search_ops : NULL,
+        .device_search = inner->ops->device_search ? &t->search : NULL,
+        .weight_join = inner->ops->weight_join ? weight_join : NULL,
+        .side_begin = inner->ops->side_begin ? side_begin : NULL,
+        .side_end = side_end,
+        .side_done = side_done,
+        .side_join = side_join,
         .use_threads = use_threads,
         .close = dg_timed_close};
+    t->search = search_ops;
+    if (inner->ops->device_search)
+        t->search.next_rows = inner->ops->device_search->next_rows;
     t->inner = inner;
     t->base.ops = &t->ops;
     t->base.name = inner->name;

@@ -22,7 +22,7 @@
 
 /* CHECKED: rows of the largest step or encoder pass that an engine makes by itself (dg_ops'
  * busy_rows); what is larger, an operator's wish, is seen when it is refused. */
-enum { WORKSPACE = 32 << 20, PLANS = 512, CHECKED = 4096, ASKED = 16, STABLE_ROWS = 64 };
+enum { PLANS = 512, CHECKED = 4096, ASKED = 16, STABLE_ROWS = 64 };
 
 /* What an algorithm was chosen for: all that the library may look at. */
 struct key {
@@ -42,7 +42,6 @@ struct plan {
 
 struct dg_cuda_gemm_context {
     cublasLtHandle_t lt;
-    void *workspace; /* [WORKSPACE] bytes */
     struct plan plans[PLANS];
     size_t n_plans;
     unsigned told; /* last steps that the library lacks for some call: the log says so once */
@@ -60,7 +59,10 @@ int dg_cuda_gemm_open(struct dg_cuda *cu, struct dg_error *err)
     const cublasStatus_t rc = g ? cublasLtCreate(&g->lt) : CUBLAS_STATUS_SUCCESS;
     if (rc)
         return failed(err, "its start", rc);
-    if (!g || !(g->workspace = dg_cuda_alloc(cu, WORKSPACE)))
+    bool whole = g;
+    for (int i = 0; i < DG_LANES && whole; i++)
+        whole = (cu->lanes[i].workspace = dg_cuda_alloc(cu, DG_WORKSPACE));
+    if (!whole)
         return dg_error_set(err, DG_ENOMEM, "no memory for matrix products on %s", cu->name);
     return DG_OK;
 }
@@ -146,7 +148,7 @@ static size_t first_refused(struct dg_cuda_gemm_context *g, const struct dg_gemm
     for (size_t M = 1; M <= CHECKED; M++) {
         dg_gemm_problem_lay_out(call, M, &p);
         if (cublasLtMatmulAlgoCheck(g->lt, &p.desc, &p.a, &p.b, &p.c, &p.c, algo, &result) ||
-            result.workspaceSize > WORKSPACE)
+            result.workspaceSize > DG_WORKSPACE)
             return M;
     }
     return 0;
@@ -155,7 +157,7 @@ static size_t first_refused(struct dg_cuda_gemm_context *g, const struct dg_gemm
 static cublasStatus_t wish_for(
     const struct dg_gemm_call *call, const struct key *key, cublasLtMatmulPreferenceOpaque_t *wish)
 {
-    const size_t workspace = WORKSPACE;
+    const size_t workspace = DG_WORKSPACE;
     const uint32_t schemes = key->whole            ? CUBLASLT_REDUCTION_SCHEME_NONE
                              : call->out == DG_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
                                                    : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
@@ -285,7 +287,7 @@ static cublasStatus_t multiply(
     const cublasStatus_t rc = dg_gemm_problem_describe(call, call->M, &p);
     return rc ? rc
               : cublasLtMatmul(cu->gemm->lt, &p.desc, &one, call->b, &p.a, call->a, &p.b, &beta,
-                    call->c, &p.c, call->c, &p.c, &plan->algo, cu->gemm->workspace, WORKSPACE,
+                    call->c, &p.c, call->c, &p.c, &plan->algo, cu->lane->workspace, DG_WORKSPACE,
                     cu->stream);
 }
 

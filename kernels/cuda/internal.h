@@ -29,7 +29,7 @@ struct dg_weight {
     void *matrix;  /* [N,K] in the backend's type: multiplied, and looked up when tied */
     float *floats; /* [N,K] fp32: vectors, tables that are never multiplied, trainable memory */
     void *narrow;  /* [K] of a vector in the backend's type, for products that add it as they end */
-    bool borrowed; /* floats is a part of a block of the trainer's */
+    bool borrowed; /* parts of a block of the trainer's, or of the weight they were joined to */
 };
 
 /* An array staged since the last wait: found again by where it came from, if it is still the
@@ -50,6 +50,18 @@ struct dg_stage {
     size_t n_staged;
 };
 
+/* What each stream has of its own. */
+struct dg_lane {
+    cudaStream_t stream;
+    cudaEvent_t done; /* dg_cuda_wait's */
+    struct dg_stage stage;
+    void *workspace; /* [DG_WORKSPACE] cuBLASLt's */
+};
+
+/* SIDE: encoder passes beside the steps (side.c). */
+enum { DG_LANE_STEPS, DG_LANE_SIDE, DG_LANES };
+enum { DG_WORKSPACE = 32 << 20, DG_SIDE_EVENTS = 8 };
+
 /* fp32 memory that trains, and its copy in the backend's type for products; see train.c. */
 struct dg_cuda_block {
     struct dg_cuda_block *next;
@@ -63,12 +75,14 @@ struct dg_cuda {
     struct dg_ops ops;      /* base's: the table of all, with what this device decides */
     int device;
     enum dg_type type; /* of activations and matrices */
-    cudaStream_t stream;
-    cudaEvent_t done;       /* dg_cuda_wait's */
-    struct dg_watch *watch; /* ends the program when the device hangs (watch.c) */
+    struct dg_lane lanes[DG_LANES];
+    struct dg_lane *lane;                    /* the one that ops go to now */
+    cudaStream_t stream;                     /* lane's */
+    cudaEvent_t side_events[DG_SIDE_EVENTS]; /* after ops of number i, i + DG_SIDE_EVENTS, ... */
+    uint32_t sides;                          /* the last number given */
+    struct dg_watch *watch;                  /* ends the program when the device hangs (watch.c) */
     struct dg_memory_block *memory;
     size_t memory_bytes; /* held from the driver */
-    struct dg_stage stage;
     struct dg_cuda_gemm_context *gemm;
     unsigned gemm_refusals;       /* of what cuBLASLt had chosen: older graphs are worth nothing */
     bool own_products;            /* DRAGOMAN_CUDA_GEMM=own: never the library */
@@ -130,8 +144,19 @@ void *dg_cuda_results(struct dg_cuda *cu, size_t bytes);
 
 int dg_cuda_reserve(struct dg_backend *be, const struct dg_most *most, struct dg_error *err);
 
-/* Staging. Reserve room for all arrays of an op first, because running out of it waits and begins
- * anew. Each array is filled in place and sent; the same bytes under the same key are sent once. */
+/* Which of its streams ops go to from now on (side.c). */
+void dg_cuda_use_lane(struct dg_cuda *cu, int lane);
+int dg_cuda_lanes_open(struct dg_cuda *cu, struct dg_error *err);
+void dg_cuda_lanes_wait(struct dg_cuda *cu); /* for all of them */
+void dg_cuda_lanes_close(struct dg_cuda *cu);
+void dg_cuda_side_begin(struct dg_backend *be);
+uint32_t dg_cuda_side_end(struct dg_backend *be);
+bool dg_cuda_side_done(struct dg_backend *be, uint32_t number);
+void dg_cuda_side_join(struct dg_backend *be, uint32_t number);
+
+/* Staging, in the stream that ops go to. Reserve room for all arrays of an op first, because
+ * running out of it waits and begins anew. Each array is filled in place and sent; the same bytes
+ * under the same key are sent once. */
 bool dg_cuda_stage_reserve(struct dg_cuda *cu, size_t bytes, size_t arrays);
 void *dg_cuda_stage_next(struct dg_cuda *cu);
 const void *dg_cuda_stage_send(struct dg_cuda *cu, const void *key, size_t bytes);
@@ -145,9 +170,9 @@ int dg_cuda_event(struct dg_cuda *cu, cudaEvent_t *out);
 bool dg_cuda_reach(struct dg_cuda *cu, cudaEvent_t event, const char *what);
 int dg_watch_open(const char *device, struct dg_watch **out, struct dg_error *err);
 void dg_watch_close(struct dg_watch *w); /* NULL is fine */
-/* Wait until the device has done everything. */
+/* Wait until the device has done everything in the stream that ops go to. */
 bool dg_cuda_wait(struct dg_cuda *cu);
-void dg_cuda_stage_close(struct dg_cuda *cu);
+void dg_cuda_stage_close(struct dg_cuda *cu); /* that stream's */
 
 /* Dropout for kernels; stages its keys[M] (reserve for them first). NULL gives none. */
 struct dg_k_drop dg_cuda_drop(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M);
@@ -184,6 +209,8 @@ void dg_cuda_buf_free(struct dg_backend *be, struct dg_buf *buf);
 void dg_cuda_write(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N);
 void dg_cuda_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst);
 int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
+    struct dg_weight **out, struct dg_error *err);
+int dg_cuda_weight_join(struct dg_backend *be, struct dg_weight *const *parts, size_t n,
     struct dg_weight **out, struct dg_error *err);
 void dg_cuda_weight_free(struct dg_backend *be, struct dg_weight *w);
 void dg_cuda_attention(

@@ -125,6 +125,7 @@ void dg_cuda_buf_free(struct dg_backend *be, struct dg_buf *buf)
 
 void *dg_cuda_scratch(struct dg_cuda *cu, size_t bytes)
 {
+    assert(cu->lane == &cu->lanes[DG_LANE_STEPS]);
     if (bytes > cu->scratch_bytes) {
         dg_cuda_release(cu, cu->scratch);
         cu->scratch = dg_cuda_alloc(cu, bytes + bytes / 8);

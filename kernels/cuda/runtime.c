@@ -104,10 +104,6 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
     cudaError_t rc = (cudaError_t)dg_cuda_here(cu);
     if (rc == cudaSuccess)
         rc = cudaGetDeviceProperties(&p, cu->device);
-    if (rc == cudaSuccess)
-        rc = cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking);
-    if (rc == cudaSuccess)
-        rc = (cudaError_t)dg_cuda_event(cu, &cu->done);
     if (rc != cudaSuccess) {
         cudaGetLastError();
         return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d cannot be used: %s", cu->device,
@@ -144,6 +140,8 @@ static int choose_ways(struct dg_cuda *cu, struct dg_error *err)
         rc = choose("DRAGOMAN_CUDA_GEMM", "own", "one", &cu->own_products, err);
     cu->graphs = !dg_debug("cuda-graphs-off");
     cu->plain_attention = dg_debug("cuda-plain-attention");
+    if (dg_debug("cuda-one-stream"))
+        cu->ops.side_begin = NULL;
     return rc ? rc : dg_debug_check(err);
 }
 
@@ -164,6 +162,8 @@ static int cuda_open(
     if (!rc)
         rc = choose_device(cu, err);
     if (!rc)
+        rc = dg_cuda_lanes_open(cu, err);
+    if (!rc)
         rc = dg_watch_open(cu->name, &cu->watch, err);
     if (!rc)
         rc = dg_cuda_gemm_open(cu, err);
@@ -181,16 +181,11 @@ void dg_cuda_close(struct dg_backend *be)
         return;
     struct dg_cuda *cu = dg_cuda_of(be);
     dg_cuda_here(cu);
-    if (cu->stream && cu->done && cu->watch)
-        dg_cuda_wait(cu);
+    dg_cuda_lanes_wait(cu);
     dg_cuda_gemm_close(cu);
-    dg_cuda_stage_close(cu);
+    dg_cuda_lanes_close(cu);
     cudaFreeHost(cu->results);
     dg_cuda_memory_close(cu);
-    if (cu->done)
-        cudaEventDestroy(cu->done);
-    if (cu->stream)
-        cudaStreamDestroy(cu->stream);
     dg_watch_close(cu->watch);
     free(cu);
 }

@@ -12,23 +12,23 @@ enum { ALIGN = 256, LEAST = 1 << 20, ARRAYS = 24, TRAINS = 16 << 20 };
 
 bool dg_cuda_wait(struct dg_cuda *cu)
 {
-    bool ok = dg_cuda_ok(cu, cudaEventRecord(cu->done, cu->stream), "an event to wait for") &&
-              dg_cuda_reach(cu, cu->done, "waiting for the device");
-    cu->stage.used = 0;
-    cu->stage.n_staged = 0;
+    bool ok = dg_cuda_ok(cu, cudaEventRecord(cu->lane->done, cu->stream), "an event to wait for") &&
+              dg_cuda_reach(cu, cu->lane->done, "waiting for the device");
+    cu->lane->stage.used = 0;
+    cu->lane->stage.n_staged = 0;
     return ok;
 }
 
 void dg_cuda_stage_close(struct dg_cuda *cu)
 {
-    cudaFreeHost(cu->stage.host);
-    dg_cuda_release(cu, cu->stage.device);
-    memset(&cu->stage, 0, sizeof cu->stage);
+    cudaFreeHost(cu->lane->stage.host);
+    dg_cuda_release(cu, cu->lane->stage.device);
+    memset(&cu->lane->stage, 0, sizeof cu->lane->stage);
 }
 
 static bool grow(struct dg_cuda *cu, size_t bytes)
 {
-    struct dg_stage *s = &cu->stage;
+    struct dg_stage *s = &cu->lane->stage;
     void *host = NULL;
     const size_t least = cu->trains ? TRAINS : LEAST;
     bytes = bytes * 2 > least ? bytes * 2 : least;
@@ -43,7 +43,7 @@ static bool grow(struct dg_cuda *cu, size_t bytes)
 
 bool dg_cuda_stage_reserve(struct dg_cuda *cu, size_t bytes, size_t arrays)
 {
-    struct dg_stage *s = &cu->stage;
+    struct dg_stage *s = &cu->lane->stage;
     bytes += arrays * ALIGN;
     if (!dg_cuda_alive(cu))
         return false;
@@ -56,12 +56,12 @@ bool dg_cuda_stage_reserve(struct dg_cuda *cu, size_t bytes, size_t arrays)
 
 void *dg_cuda_stage_next(struct dg_cuda *cu)
 {
-    return cu->stage.host + cu->stage.used;
+    return cu->lane->stage.host + cu->lane->stage.used;
 }
 
 const void *dg_cuda_stage_send(struct dg_cuda *cu, const void *key, size_t bytes)
 {
-    struct dg_stage *s = &cu->stage;
+    struct dg_stage *s = &cu->lane->stage;
     for (size_t i = 0; i < s->n_staged; i++) {
         const struct dg_staged *old = &s->staged[i];
         if (old->key == key && old->bytes == bytes &&
@@ -113,6 +113,9 @@ int dg_cuda_reserve(struct dg_backend *be, const struct dg_most *most, struct dg
                  topk = dg_topk_parts(most->rows, most->V) + found;
     if (dg_cuda_alive(cu) && dg_cuda_results(cu, found) &&
         dg_cuda_scratch(cu, topk > read ? topk : read))
-        dg_cuda_stage_reserve(cu, list_bytes(most), ARRAYS);
+        for (int i = DG_LANES; i-- > 0;) {
+            dg_cuda_use_lane(cu, i);
+            dg_cuda_stage_reserve(cu, list_bytes(most), ARRAYS);
+        }
     return dg_cuda_status(be, err);
 }

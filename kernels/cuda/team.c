@@ -250,6 +250,8 @@ static int wait_all(struct dg_team *t, struct dg_error *err)
         const cudaError_t status = cudaEventQuery(t->done);
         if (status != cudaErrorNotReady && !cuda_ok(t, status, "the sums over ranks"))
             break;
+        if (status == cudaErrorNotReady)
+            cudaGetLastError(); /* else the next launch would find it */
         if (!sound(t))
             break;
         if (status == cudaSuccess) {

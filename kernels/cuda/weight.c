@@ -4,6 +4,7 @@
 #include "kernels/cuda/block.h"
 #include "kernels/weight_form.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,14 +87,66 @@ int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     return 0;
 }
 
+/* Copies one array of each part to its place in `to`, and gives back the part's own. */
+static void *gather(
+    struct dg_cuda *cu, void *to, size_t at, void *from, size_t n, enum dg_type type)
+{
+    const size_t bytes = dg_cuda_type_bytes(type);
+    if (!to)
+        return NULL;
+    char *part = (char *)to + at * bytes;
+    dg_cuda_ok(cu, cudaMemcpyAsync(part, from, n * bytes, cudaMemcpyDeviceToDevice, cu->stream),
+        "joining weights");
+    dg_cuda_release(cu, from);
+    return part;
+}
+
+int dg_cuda_weight_join(struct dg_backend *be, struct dg_weight *const *parts, size_t n,
+    struct dg_weight **out, struct dg_error *err)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    const struct dg_weight *first = parts[0];
+    struct dg_weight *w = calloc(1, sizeof *w);
+    size_t all = 0;
+    *out = NULL;
+    if (!w)
+        return dg_error_set(err, DG_ENOMEM, "no memory to join %zu weights", n);
+    for (size_t i = 0; i < n; i++)
+        all += parts[i]->N * parts[i]->K;
+    const bool vector = first->use & DG_USE_VECTOR;
+    *w = (struct dg_weight){
+        .N = vector ? 1 : all / first->K, .K = vector ? all : first->K, .use = first->use};
+    w->matrix = first->matrix ? dg_cuda_alloc(cu, all * dg_cuda_type_bytes(cu->type)) : NULL;
+    w->narrow = first->narrow ? dg_cuda_alloc(cu, all * dg_cuda_type_bytes(cu->type)) : NULL;
+    w->floats = first->floats ? dg_cuda_alloc(cu, all * sizeof(float)) : NULL;
+    if (!w->matrix != !first->matrix || !w->narrow != !first->narrow ||
+        !w->floats != !first->floats || !dg_cuda_alive(cu)) {
+        dg_cuda_weight_free(be, w);
+        return dg_error_set(err, DG_ENOMEM, "no memory on %s to join %zu weights", cu->name, n);
+    }
+    for (size_t i = 0, at = 0; i < n; i++) {
+        struct dg_weight *p = parts[i];
+        const size_t size = p->N * p->K;
+        assert(!p->borrowed && (vector || p->K == first->K));
+        p->matrix = gather(cu, w->matrix, at, p->matrix, size, cu->type);
+        p->narrow = gather(cu, w->narrow, at, p->narrow, size, cu->type);
+        p->floats = gather(cu, w->floats, at, p->floats, size, DG_F32);
+        p->borrowed = true;
+        at += size;
+    }
+    *out = w;
+    return dg_cuda_status(be, err);
+}
+
 void dg_cuda_weight_free(struct dg_backend *be, struct dg_weight *w)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     if (!w)
         return;
-    dg_cuda_release(cu, w->matrix);
-    dg_cuda_release(cu, w->narrow);
-    if (!w->borrowed)
+    if (!w->borrowed) {
+        dg_cuda_release(cu, w->matrix);
+        dg_cuda_release(cu, w->narrow);
         dg_cuda_release(cu, w->floats);
+    }
     free(w);
 }

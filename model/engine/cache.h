@@ -18,6 +18,7 @@ struct dg_cache {
     struct dg_backend *be;
     /* [dec_layers] */
     struct dg_kv_pools *pools;
+    bool joined;
     uint32_t n_layers, n_blocks;
     /* [n_blocks] stack */
     int32_t *free_blocks;
@@ -36,8 +37,9 @@ static inline uint32_t dg_cache_blocks(uint32_t n)
 /* Bytes of one block over all layers. */
 size_t dg_cache_block_bytes(const struct dg_config *c);
 
+/* joined: all pools are columns of one buffer, as dg_cross_cache_fill may want them. */
 int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg_config *c,
-    uint32_t n_blocks, struct dg_error *err);
+    uint32_t n_blocks, bool joined, struct dg_error *err);
 void dg_cache_close(struct dg_cache *cache); /* a zeroed cache is fine */
 
 /* A free block's id; the caller has reserved it, so there always is one. */

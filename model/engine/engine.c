@@ -82,24 +82,27 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
     e->max_rows = e->limits.max_rows;
     e->encode_rows = dg_engine_limits_encode_rows(be->ops, &e->limits);
     uint32_t blocks = dg_engine_limits_cache_blocks(&model->config, &e->limits);
+    const bool joined = model->params.memory_kv_w, beside = be->ops->side_begin;
+    const size_t step_rows = beside ? e->max_rows : most_rows(e);
     int rc;
-    if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, err)) ||
+    if ((rc = dg_cache_open(&e->cache, be, &model->config, blocks, joined, err)) ||
         (rc = dg_state_pool_open(&e->states, be, &model->config, e->max_rows, err)) ||
-        (rc = dg_workspace_open(&e->ws, be, &model->config, most_rows(e), err)) ||
-        (rc = dg_align_open(e, err)) || (rc = open_step_arrays(e, err)) || (rc = reserve(e, err)) ||
+        (rc = dg_workspace_open(&e->ws, be, &model->config, step_rows, err)) ||
+        (rc = dg_encode_open(e, err)) || (rc = dg_align_open(e, err)) ||
+        (rc = open_step_arrays(e, err)) || (rc = reserve(e, err)) ||
         (rc = dg_pipelined_step_open(e, err))) {
         dg_engine_close(e);
         return rc;
     }
     if (e->pipelined) {
-        dg_engine_warm_encoder(e);
+        dg_encode_warm(e);
         dg_pipelined_step_warm(e);
     }
     if (be->ops->status(be, err)) {
         dg_engine_close(e);
         return DG_EINTERNAL;
     }
-    e->bytes += e->cache.bytes + e->states.bytes + e->ws.bytes;
+    e->bytes += e->cache.bytes + e->states.bytes + e->ws.bytes + e->encode.bytes;
     *out = e;
     return 0;
 }
@@ -117,7 +120,9 @@ void dg_engine_close(struct dg_engine *e)
     if (!e)
         return;
     dg_pipelined_step_close(e);
+    dg_encode_close(e);
     free_all(e->pending);
+    free_all(e->encode.sentences);
     free_all(e->live);
     free_all(e->done);
     free_all(e->spare);
@@ -155,6 +160,7 @@ static struct dg_live **tail(struct dg_live **list)
 static void give_room(struct dg_engine *e, struct dg_live *s)
 {
     dg_pipelined_step_forget(e, s);
+    dg_encode_leave(e, s);
     dg_output_rows_close(s->output);
     s->output = NULL;
     for (uint32_t i = 0; i < s->n_blocks; i++)
@@ -319,18 +325,23 @@ static bool drop(struct dg_engine *e, struct dg_live **list, uint64_t id, bool h
 
 void dg_engine_cancel(struct dg_engine *e, uint64_t id)
 {
-    if (!drop(e, &e->pending, id, true) && !drop(e, &e->live, id, true))
+    if (!drop(e, &e->pending, id, true) && !drop(e, &e->encode.sentences, id, true) &&
+        !drop(e, &e->live, id, true))
         drop(e, &e->done, id, false);
+}
+
+static void pause(struct dg_live *list, uint64_t id, bool paused)
+{
+    for (struct dg_live *s = list; s; s = s->next)
+        if (s->id == id)
+            s->paused = paused;
 }
 
 void dg_engine_pause(struct dg_engine *e, uint64_t id, bool paused)
 {
-    for (struct dg_live *s = e->pending; s; s = s->next)
-        if (s->id == id)
-            s->paused = paused;
-    for (struct dg_live *s = e->live; s; s = s->next)
-        if (s->id == id)
-            s->paused = paused;
+    pause(e->pending, id, paused);
+    pause(e->encode.sentences, id, paused);
+    pause(e->live, id, paused);
 }
 
 void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out)

@@ -1,12 +1,13 @@
 /* The engine as its own files see it: engine.c (admission, answers), live.c (one sentence), step.c
- * (encode, decode), align.c (where rows look), candidates.c (logits and what is best of them),
- * pipelined_step.c and pipelined_read.c (decode with the search's state on the device), limits.c.
- * Only model/engine includes this; one thread at a time per engine. */
+ * (decode), encode.c (encoder passes), align.c (where rows look), candidates.c (logits and what is
+ * best of them), pipelined_step.c and pipelined_read.c (decode with the search's state on the
+ * device), limits.c. Only model/engine includes this; one thread at a time per engine. */
 #ifndef DG_MODEL_ENGINE_INTERNAL_H
 #define DG_MODEL_ENGINE_INTERNAL_H
 
 #include "model/engine/align.h"
 #include "model/engine/cache.h"
+#include "model/engine/encode.h"
 #include "model/engine/live.h"
 #include "model/engine/states.h"
 #include "model/layers/workspace.h"
@@ -22,6 +23,7 @@ struct dg_engine {
     struct dg_cache cache;
     struct dg_state_pool states;
     struct dg_workspace ws;
+    struct dg_encode encode;
     struct dg_align align;
     /* NULL: the search is the host's alone */
     struct dg_pipelined_step *pipelined;
@@ -56,10 +58,6 @@ struct dg_engine {
     uint32_t max_shortlist;
     size_t bytes;
 };
-
-/* One row through the encoder: a device chooses its products' algorithms before the first request.
- */
-void dg_engine_warm_encoder(struct dg_engine *e);
 
 /* The sentence is finished: its room goes back, its answer is ready to be polled. */
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s);

@@ -36,6 +36,8 @@ struct dg_live {
     uint64_t key;
     /* the sentence's shortlist; NULL: the whole vocabulary */
     struct dg_output_rows *output;
+    /* its encoder pass, which steps do not follow yet; 0: none */
+    uint32_t pass;
     bool want_alignment, paused;
     /* the next step is the host's: the device's candidates were too few */
     bool on_host;

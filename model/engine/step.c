@@ -1,78 +1,14 @@
-/* One engine step: encode who joined, then one position for every live sentence that is not paused.
- * No allocation, no lock. */
+/* One engine step: encode who joined (encode.c), then one position for every live sentence that is
+ * not paused. No allocation, no lock. */
 #include "model/engine/candidates.h"
 #include "model/engine/constrained.h"
+#include "model/engine/encode.h"
 #include "model/engine/internal.h"
 #include "model/engine/pipelined_step.h"
 #include "model/model_internal.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Sentences of `pending` from `first` on that fit into one encoder pass, as packed rows; returns
- * the rows. */
-static uint32_t pack_sources(
-    struct dg_engine *e, struct dg_live *first, struct dg_live **end, size_t *n_segs)
-{
-    uint32_t R = 0;
-    size_t n = 0;
-    struct dg_live *s = first;
-    for (; s && R + s->n_source <= e->encode_rows; s = s->next) {
-        e->segs[n++] =
-            (struct dg_attn_seg){.q0 = R, .n_q = s->n_source, .n_k = s->n_source, .k0 = R};
-        int32_t block = 0;
-        for (uint32_t i = 0; i < s->n_source; i++) {
-            e->ids[R + i] = s->source[i];
-            e->pos[R + i] = (int32_t)i;
-            if (i % DG_BLOCK == 0) {
-                block = dg_cache_take(&e->cache);
-                s->blocks[s->n_blocks++] = block;
-            }
-            s->cross_slots[i] = e->slots[R + i] =
-                block * (int32_t)DG_BLOCK + (int32_t)(i % DG_BLOCK);
-        }
-        R += s->n_source;
-    }
-    *end = s;
-    *n_segs = n;
-    return R;
-}
-
-/* R packed rows through the encoder, and cross-attention's keys and values of every decoder layer.
- */
-static void encode(struct dg_engine *e, uint32_t R, size_t n_segs)
-{
-    const struct dg_model *m = e->model;
-    struct dg_pass p = {.be = e->be, .config = &m->config, .M = R};
-    struct dg_segs segs = {.segs = e->segs, .n = n_segs};
-    dg_embedding_forward(
-        &p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, e->ws.x);
-    struct dg_rows memory = dg_encoder_forward(&p, &m->params, &segs, e->ws.x, &e->ws.enc, 0);
-    dg_cross_cache_fill(&p, &m->params, memory, e->slots, e->cache.pools, e->ws.kv);
-}
-
-void dg_engine_warm_encoder(struct dg_engine *e)
-{
-    e->segs[0] = (struct dg_attn_seg){.n_q = 1, .n_k = 1};
-    e->ids[0] = e->pos[0] = 0;
-    e->slots[0] = -1; /* its keys and values go nowhere */
-    encode(e, 1, 1);
-}
-
-/* Everybody in `pending` is encoded, and lives then. */
-static void encode_pending(struct dg_engine *e)
-{
-    for (struct dg_live *s = e->pending, *end; s; s = end) {
-        size_t n_segs;
-        uint32_t R = pack_sources(e, s, &end, &n_segs);
-        encode(e, R, n_segs);
-    }
-    struct dg_live **end = &e->live;
-    while (*end)
-        end = &(*end)->next;
-    *end = e->pending;
-    e->pending = NULL;
-}
 
 /* The rows of one sentence from row M on: what they read and where they write. Returns the row
  * after them. What a device has kept of its search is old from now on. */
@@ -268,7 +204,7 @@ static uint32_t step_now(struct dg_engine *e)
 
 uint32_t dg_engine_step(struct dg_engine *e)
 {
-    encode_pending(e);
+    dg_encode_pending(e);
     if (e->pipelined && dg_pipelined_step_possible(e))
         return dg_pipelined_step_run(e);
     uint32_t settled = e->pipelined ? dg_pipelined_step_drain(e) : 0, rows = step_now(e);

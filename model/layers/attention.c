@@ -94,6 +94,12 @@ void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, str
 {
     const struct dg_config *c = p->config;
     size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv;
+    if (w->memory_kv_w) {
+        linear(p, w->memory_kv_w, w->memory_kv_b, memory, kv, p->M);
+        p->be->ops->kv_write(
+            p->be, kv, pools[0].k, slots, p->M, (size_t)c->dec_layers * (hdk + hdv));
+        return;
+    }
     for (uint32_t l = 0; l < c->dec_layers; l++) {
         linear(p, w->dec[l].cross.kv_w, w->dec[l].cross.kv_b, memory, kv, p->M);
         p->be->ops->kv_write(p->be, kv, pools[l].k, slots, p->M, hdk);

@@ -210,7 +210,13 @@ void dg_output_forward(
     const struct dg_pass *p, const struct dg_params *w, struct dg_rows x, struct dg_rows logits);
 
 /* Keys and values of the memory[R,D] into every decoder layer's pools (slots[R]); kv is scratch [R,
- * H*Dk+H*Dv]. */
+ * dg_memory_kv_width()]. Where the width is that of all layers, the pools are columns of one
+ * buffer, in the order of the layers: keys, values. */
+static inline size_t dg_memory_kv_width(const struct dg_config *c, const struct dg_params *w)
+{
+    return (size_t)(w->memory_kv_w ? c->dec_layers : 1) * c->H * (c->Dk + c->Dv);
+}
+
 void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, struct dg_rows memory,
     const int32_t *slots, const struct dg_kv_pools *pools, struct dg_rows kv);
 

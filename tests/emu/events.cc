@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct dg_emu_event {
@@ -51,16 +52,26 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaGetLastError();
 }
 
-/* Who asks again and again gets a little further each time. */
+/* Who asks again and again gets a little further each time; with DRAGOMAN_EMU_QUERY=never not. */
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
+    const char *never = getenv("DRAGOMAN_EMU_QUERY");
     if (!event->stream)
         return cudaGetLastError();
     const bool done = dg_emu_reached(event->stream) >= event->given &&
                       __atomic_load_n(&event->stream->done, __ATOMIC_ACQUIRE) >= event->sums;
-    if (!done)
+    if (done)
+        return cudaGetLastError();
+    if (!never || strcmp(never, "never") != 0)
         dg_emu_finish(event->stream, dg_emu_reached(event->stream) + 1);
-    return done ? cudaGetLastError() : cudaErrorNotReady;
+    dg_emu_not_ready();
+    return cudaErrorNotReady;
+}
+
+static void await_sums(cudaEvent_t event)
+{
+    while (__atomic_load_n(&event->stream->done, __ATOMIC_ACQUIRE) < event->sums)
+        sched_yield();
 }
 
 static void await(cudaEvent_t event)
@@ -68,8 +79,7 @@ static void await(cudaEvent_t event)
     if (!event->stream)
         return;
     dg_emu_finish(event->stream, event->given);
-    while (__atomic_load_n(&event->stream->done, __ATOMIC_ACQUIRE) < event->sums)
-        sched_yield();
+    await_sums(event);
 }
 
 /* DRAGOMAN_EMU_HANG=N: the process' N-th wait, and all after it, never end. */
@@ -88,11 +98,15 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return dg_emu_waited(event->device);
 }
 
-/* What a stream is given after this waits; here the host does. */
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned)
+/* What a stream is given after this waits, for what the event means now. For NCCL's sums the host
+ * does. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    await(event);
-    return cudaGetLastError();
+    if (!event->stream)
+        return cudaGetLastError();
+    const cudaError_t rc = dg_emu_follow(stream, event->stream, event->given);
+    await_sums(event);
+    return rc ? rc : cudaGetLastError();
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)

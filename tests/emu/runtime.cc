@@ -45,6 +45,7 @@ std::map<const void *, size_t> shared_most; /* shared memory that was asked for,
 
 std::atomic<unsigned long> allocations, read_backs;
 thread_local int current;
+thread_local bool not_ready;
 
 int count()
 {
@@ -132,6 +133,11 @@ int dg_emu_device_of(cudaStream_t stream, const char *what)
     return d;
 }
 
+void dg_emu_not_ready()
+{
+    not_ready = true;
+}
+
 cudaError_t dg_emu_state(int d)
 {
     return broken(d) ? cudaErrorLaunchFailure : cudaSuccess;
@@ -193,9 +199,12 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
     return cudaSuccess;
 }
 
+/* As with CUDA, an answer that is no fault is found, too, until it was asked for. */
 cudaError_t cudaGetLastError(void)
 {
-    return dg_emu_state(current);
+    const cudaError_t last = not_ready ? cudaErrorNotReady : cudaSuccess;
+    not_ready = false;
+    return last ? last : dg_emu_state(current);
 }
 
 const char *cudaGetErrorString(cudaError_t e)

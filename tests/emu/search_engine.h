@@ -33,6 +33,11 @@ static struct {
 
 static const struct dg_device_search_ops *inner;
 
+/* What the device is taken to lack, to see that it changes no answer. */
+static struct {
+    bool joined_weights, side_stream;
+} lacks;
+
 static inline bool watched_begin(struct dg_backend *be, struct dg_device_search *t,
     const struct dg_device_search_step *step, size_t *M)
 {
@@ -70,6 +75,10 @@ static inline struct dg_backend *watched_backend(const char *precision)
     search.begin = watched_begin;
     search.wait = watched_wait;
     ops.device_search = &search;
+    if (lacks.joined_weights)
+        ops.weight_join = NULL;
+    if (lacks.side_stream)
+        ops.side_begin = NULL;
     be->ops = &ops;
     memset(&seen, 0, sizeof seen);
     return be;

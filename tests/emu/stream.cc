@@ -1,7 +1,9 @@
 /* Streams of the emulated CUDA, and graphs recorded from them. A stream does at once what it is
- * given; or, when it was made under DRAGOMAN_EMU_LAZY=1, only when somebody waits for it, and no
- * more than is waited for: as late as a device may, so that whoever overwrites pinned memory or
- * reads a result too early is found out. */
+ * given; or, when it was made under DRAGOMAN_EMU_LAZY=1, only when somebody waits for it, the host
+ * or another stream's work, and no more than is waited for: as late as a device may, so that
+ * whoever overwrites pinned memory or reads a result too early is found out. DRAGOMAN_EMU_LAZY=even
+ * and odd: the first stream that is made and every second one after it are late, or all the others.
+ * DRAGOMAN_EMU_WAITS=off: no stream waits for another, to see that it would be found out. */
 #include "tests/emu/stream.h"
 #include "tests/emu/device.h"
 
@@ -10,12 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <set>
 #include <vector>
 
-typedef std::function<void()> work;
+struct work {
+    std::function<void()> todo;
+    /* else: the stream waits until this one has come so far */
+    dg_emu_stream *other;
+    uint64_t upto;
+};
 
 struct dg_emu_queue {
     std::recursive_mutex lock; /* held while its work is done */
@@ -34,13 +42,15 @@ struct dg_emu_graph {
 namespace
 {
 
-std::mutex listing; /* guards the list; taken before a queue's lock */
-std::set<dg_emu_stream *> streams;
+std::mutex listing;                      /* guards the list; taken before a queue's lock */
+std::set<dg_emu_stream *> streams, gone; /* gone: what waited for them may look at them still */
+std::atomic<unsigned long> made, waits;
 
 bool wants_lazy()
 {
     const char *lazy = getenv("DRAGOMAN_EMU_LAZY");
-    return lazy && !strcmp(lazy, "1");
+    const unsigned long number = made++;
+    return lazy && (!strcmp(lazy, "1") || !strcmp(lazy, number % 2 ? "odd" : "even"));
 }
 
 void finish(dg_emu_stream *s, uint64_t upto)
@@ -50,19 +60,16 @@ void finish(dg_emu_stream *s, uint64_t upto)
     while (q->done < upto && !q->waiting.empty()) {
         const work next = std::move(q->waiting.front());
         q->waiting.pop_front();
-        dg_emu_on(s->device, next);
+        if (next.other)
+            finish(next.other, next.upto);
+        else
+            dg_emu_on(s->device, next.todo);
         q->done++;
     }
 }
 
-} // namespace
-
-cudaError_t dg_emu_give(cudaStream_t stream, work w)
+cudaError_t give(cudaStream_t stream, work w)
 {
-    if (!stream) {
-        dg_emu_on(dg_emu_device_of(stream, nullptr), w);
-        return cudaSuccess;
-    }
     dg_emu_queue *q = stream->queue;
     const std::lock_guard<std::recursive_mutex> held(q->lock);
     if (q->recording) {
@@ -74,6 +81,28 @@ cudaError_t dg_emu_give(cudaStream_t stream, work w)
     if (!q->lazy)
         finish(stream, q->given);
     return cudaSuccess;
+}
+
+} // namespace
+
+cudaError_t dg_emu_give(cudaStream_t stream, std::function<void()> todo)
+{
+    if (!stream) {
+        dg_emu_on(dg_emu_device_of(stream, nullptr), todo);
+        return cudaSuccess;
+    }
+    return give(stream, {std::move(todo), nullptr, 0});
+}
+
+cudaError_t dg_emu_follow(cudaStream_t stream, cudaStream_t other, uint64_t upto)
+{
+    const char *wish = getenv("DRAGOMAN_EMU_WAITS");
+    if (dg_emu_recording(stream)) {
+        dg_emu_spoil(stream); /* CUDA would record it; nobody here wants that */
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    waits++;
+    return wish && !strcmp(wish, "off") ? cudaSuccess : give(stream, {nullptr, other, upto});
 }
 
 uint64_t dg_emu_given(cudaStream_t stream)
@@ -122,6 +151,12 @@ bool dg_emu_lazy(cudaStream_t stream)
 
 extern "C" {
 
+/* Waits of a stream for another. */
+unsigned long dg_emu_stream_waits(void)
+{
+    return waits;
+}
+
 void dg_emu_call(cudaStream_t stream, void (*f)(const void *), const void *arg, size_t bytes)
 {
     dg_emu_device_of(stream, "a product on another device's stream");
@@ -157,9 +192,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     {
         const std::lock_guard<std::mutex> held(listing);
         streams.erase(stream);
+        gone.insert(stream);
     }
-    delete stream->queue;
-    delete stream;
     return cudaSuccess;
 }
 
@@ -228,7 +262,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         return cudaErrorMemoryAllocation;
     const cudaError_t rc = dg_emu_give(stream, [nodes] {
         for (const work &node : nodes)
-            node();
+            node.todo();
     });
     return rc ? rc : dg_emu_state(stream->device);
 }

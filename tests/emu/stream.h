@@ -12,6 +12,8 @@
 int dg_emu_device_of(cudaStream_t stream, const char *what);
 /* What a call on this device answers: whether it is broken. */
 cudaError_t dg_emu_state(int device);
+/* The calling thread's last error is from now on that something is not ready. */
+void dg_emu_not_ready();
 /* One more wait for a device; what it then answers. */
 cudaError_t dg_emu_waited(int device);
 /* A launch takes so much dynamic shared memory: ends the program where that is more than 48 KiB and
@@ -23,6 +25,8 @@ void dg_emu_on(int device, const std::function<void()> &work);
 /* Give a stream something to do: now, or when somebody waits. An error: it records a graph that has
  * failed. */
 cudaError_t dg_emu_give(cudaStream_t stream, std::function<void()> work);
+/* It waits until the other one has come so far. An error: it records a graph. */
+cudaError_t dg_emu_follow(cudaStream_t stream, cudaStream_t other, uint64_t upto);
 /* How much it was given, how far it is, and doing more. */
 uint64_t dg_emu_given(cudaStream_t stream);
 uint64_t dg_emu_reached(cudaStream_t stream);

@@ -27,7 +27,7 @@ struct shape {
 
 static const struct shape base[] = {{1536, 512, false}, {512, 512, false}, {1024, 512, false},
     {2048, 512, false}, {512, 2048, false}, {32000, 512, true}, {3072, 1024, false},
-    {4096, 1024, false}, {1024, 4096, false}},
+    {4096, 1024, false}, {1024, 4096, false}, {6144, 512, false}, {12288, 1024, false}},
                           small[] = {{48, 24, false}, {40, 64, false}, {56, 64, true}};
 static const size_t rows_of_base[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100,
     127, 128, 129, 255, 256, 257, 500, 512, 513, 1000, 1024, 1025},

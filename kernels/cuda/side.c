@@ -1,0 +1,103 @@
+/* The backend's two streams. Steps have one, with everything else; encoder passes have the other,
+ * so that no step waits for them. A pass follows all that was submitted before it: a step may still
+ * write to slots that are the pass's now. Steps that read what a pass has left wait for its event,
+ * on the device. Each stream has its own staging and cuBLASLt's workspace; memory is taken and
+ * given back in the first one's order, which each pass follows. */
+#include "kernels/cuda/internal.h"
+
+#include <assert.h>
+
+void dg_cuda_use_lane(struct dg_cuda *cu, int lane)
+{
+    cu->lane = &cu->lanes[lane];
+    cu->stream = cu->lane->stream;
+}
+
+int dg_cuda_lanes_open(struct dg_cuda *cu, struct dg_error *err)
+{
+    cudaError_t rc = (cudaError_t)dg_cuda_here(cu);
+    for (int i = 0; i < DG_LANES && rc == cudaSuccess; i++) {
+        rc = cudaStreamCreateWithFlags(&cu->lanes[i].stream, cudaStreamNonBlocking);
+        if (rc == cudaSuccess)
+            rc = (cudaError_t)dg_cuda_event(cu, &cu->lanes[i].done);
+    }
+    for (int i = 0; i < DG_SIDE_EVENTS && rc == cudaSuccess; i++)
+        rc = (cudaError_t)dg_cuda_event(cu, &cu->side_events[i]);
+    dg_cuda_use_lane(cu, DG_LANE_STEPS);
+    if (rc == cudaSuccess)
+        return DG_OK;
+    cudaGetLastError();
+    return dg_error_set(
+        err, DG_ENOTFOUND, "CUDA device %d cannot be used: %s", cu->device, cudaGetErrorString(rc));
+}
+
+void dg_cuda_lanes_wait(struct dg_cuda *cu)
+{
+    for (int i = DG_LANES; i-- > 0;) {
+        dg_cuda_use_lane(cu, i);
+        if (cu->lane->done && cu->watch)
+            dg_cuda_wait(cu);
+    }
+}
+
+void dg_cuda_lanes_close(struct dg_cuda *cu)
+{
+    for (int i = DG_LANES; i-- > 0;) {
+        dg_cuda_use_lane(cu, i);
+        dg_cuda_stage_close(cu);
+        if (cu->lane->done)
+            cudaEventDestroy(cu->lane->done);
+        if (cu->lane->stream)
+            cudaStreamDestroy(cu->lane->stream);
+    }
+    for (int i = 0; i < DG_SIDE_EVENTS; i++)
+        if (cu->side_events[i])
+            cudaEventDestroy(cu->side_events[i]);
+}
+
+static void follow(struct dg_cuda *cu, int lane, cudaEvent_t event)
+{
+    if (dg_cuda_alive(cu))
+        dg_cuda_ok(cu, cudaStreamWaitEvent(cu->lanes[lane].stream, event, 0), "ordering streams");
+}
+
+void dg_cuda_side_begin(struct dg_backend *be)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    assert(cu->lane == &cu->lanes[DG_LANE_STEPS] && !cu->step);
+    if (dg_cuda_alive(cu))
+        dg_cuda_ok(cu, cudaEventRecord(cu->lane->done, cu->stream), "an event before a pass");
+    follow(cu, DG_LANE_SIDE, cu->lane->done);
+    dg_cuda_use_lane(cu, DG_LANE_SIDE);
+}
+
+uint32_t dg_cuda_side_end(struct dg_backend *be)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    assert(cu->lane == &cu->lanes[DG_LANE_SIDE]);
+    cu->sides++;
+    if (dg_cuda_alive(cu))
+        dg_cuda_ok(cu, cudaEventRecord(cu->side_events[cu->sides % DG_SIDE_EVENTS], cu->stream),
+            "an event after a pass");
+    dg_cuda_use_lane(cu, DG_LANE_STEPS);
+    return cu->sides;
+}
+
+/* An event that was recorded again since says the same, later. */
+bool dg_cuda_side_done(struct dg_backend *be, uint32_t number)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    if (!dg_cuda_alive(cu))
+        return true;
+    const cudaError_t rc = cudaEventQuery(cu->side_events[number % DG_SIDE_EVENTS]);
+    if (rc != cudaErrorNotReady)
+        return dg_cuda_ok(cu, rc, "asking for a pass") || true;
+    cudaGetLastError(); /* else the next launch would find it */
+    return false;
+}
+
+void dg_cuda_side_join(struct dg_backend *be, uint32_t number)
+{
+    struct dg_cuda *cu = dg_cuda_of(be);
+    follow(cu, DG_LANE_STEPS, cu->side_events[number % DG_SIDE_EVENTS]);
+}
