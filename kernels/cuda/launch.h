@@ -28,8 +28,9 @@ struct dg_k_drop {
 
 /* y[M,D] = drop(scale * table[ids] + positions[pos]) */
 struct dg_k_embed {
-    const void *table, *positions; /* [V,D]; [max_positions,D] */
-    enum dg_type table_type, positions_type;
+    const void *table; /* [V,D] */
+    enum dg_type table_type;
+    const float *positions; /* [max_positions,D] */
     float scale;
     const int32_t *ids, *pos; /* [M] */
     struct dg_k_drop drop;
@@ -38,10 +39,9 @@ struct dg_k_embed {
 };
 int dg_launch_embed(cudaStream_t stream, const struct dg_k_embed *k);
 
-/* v[M,N] = y + bias; pre = v; y = drop(act(v)) */
+/* pre[M,N] = y; y = drop(act(y)) */
 struct dg_k_finish {
     struct dg_k_rows y, pre;
-    const float *bias; /* [N] or NULL */
     enum dg_act act;
     struct dg_k_drop drop;
     size_t M, N;

@@ -6,12 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const void *elements(const struct dg_weight *w, enum dg_type *type, enum dg_type mode)
-{
-    *type = w->floats ? DG_F32 : mode;
-    return w->floats ? (const void *)w->floats : w->matrix;
-}
-
 /* Room for dropout's keys. Without dropout the stage is left alone: a step that is recorded, or
  * whose lists the device has made, must not wait for room in it. */
 static bool ready(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M)
@@ -29,9 +23,11 @@ static void op_embed(struct dg_backend *be, const struct dg_embed *op, struct dg
         !(op->ids ? dg_cuda_stage_reserve(cu, 3 * M * sizeof(int32_t), 3) : dg_cuda_alive(cu)))
         return;
     struct dg_k_embed k = {.scale = op->scale, .y = dg_k_rows_of(y), .M = M, .D = op->table->K};
-    k.table = elements(op->table, &k.table_type, cu->type);
-    k.positions = elements(op->positions, &k.positions_type, cu->type);
-    assert(op->ids || (cu->step && !op->drop));
+    const struct dg_weight *table = op->table;
+    k.table = table->floats ? (const void *)table->floats : table->matrix;
+    k.table_type = table->floats ? DG_F32 : cu->type;
+    k.positions = op->positions->floats;
+    assert(k.positions && (op->ids || (cu->step && !op->drop)));
     k.ids = op->ids ? dg_cuda_stage_array(cu, op->ids, M * sizeof *op->ids) : cu->step->k.ids;
     k.pos = op->ids ? dg_cuda_stage_array(cu, op->pos, M * sizeof *op->pos) : cu->step->k.pos;
     k.drop = dg_cuda_drop(cu, op->drop, M);

@@ -10,24 +10,23 @@
 static const uint32_t THREADS = 128;
 enum { BATCH = 8 };
 
-/* T, P: the tables' types. */
-template <typename T, typename P>
+/* T: the words' type. Positions are never multiplied, so that their table is fp32 in every mode. */
+template <typename T>
 static __global__ void __launch_bounds__(THREADS) embed_rows(struct dg_k_embed k)
 {
-    const struct dg_k_rows positions = {(void *)k.positions, k.D, k.positions_type};
+    const struct dg_k_rows positions = {(void *)k.positions, k.D, DG_F32};
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
         const int32_t id = k.ids[m];
         const struct dg_k_rows table = {id < 0 ? NULL : (void *)k.table, k.D, k.table_type};
         const uint32_t key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
         for (uint32_t d = threadIdx.x; d < k.D; d += THREADS * BATCH) {
             T word[BATCH];
-            P position[BATCH];
-            float v[BATCH];
+            float position[BATCH], v[BATCH];
             dg_get_row<THREADS>(table, (size_t)id, d, (uint32_t)k.D, word);
             dg_get_row<THREADS>(positions, (size_t)k.pos[m], d, (uint32_t)k.D, position);
 #pragma unroll
             for (int j = 0; j < BATCH; j++) {
-                v[j] = __fmul_rn(k.scale, dg_float(word[j])) + dg_float(position[j]);
+                v[j] = __fmul_rn(k.scale, dg_float(word[j])) + position[j];
                 if (k.drop.row_key)
                     v[j] = dg_drop(k.drop, key, d + (uint32_t)j * THREADS, v[j]);
             }
@@ -50,17 +49,15 @@ static __device__ __forceinline__ float activate(float x, enum dg_act act)
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) finish_rows(struct dg_k_finish k)
 {
-    const struct dg_k_rows biases = {(void *)k.bias, 0, DG_F32};
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
         const uint32_t key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
         for (uint32_t n = threadIdx.x; n < k.N; n += THREADS * BATCH) {
             T y[BATCH];
-            float bias[BATCH], v[BATCH];
+            float v[BATCH];
             dg_get_row<THREADS>(k.y, m, n, (uint32_t)k.N, y);
-            dg_get_row<THREADS>(biases, 0, n, (uint32_t)k.N, bias);
 #pragma unroll
             for (int j = 0; j < BATCH; j++)
-                v[j] = k.bias ? dg_float(y[j]) + bias[j] : dg_float(y[j]);
+                v[j] = dg_float(y[j]);
             if (k.pre.p)
                 dg_put_batch<THREADS>(k.pre, m, n, k.N, v);
 #pragma unroll
@@ -132,14 +129,9 @@ static __global__ void __launch_bounds__(THREADS) ssru_step(struct dg_k_ssru k)
     }
 }
 
-/* Positions are never multiplied, so that their table is fp32 in every mode. */
 extern "C" int dg_launch_embed(cudaStream_t stream, const struct dg_k_embed *k)
 {
-    const unsigned blocks = dg_blocks(k->M, 1);
-    if (k->positions_type == DG_F32)
-        DG_TYPED(k->table_type, DG_LAUNCH((embed_rows<T, float>), blocks, THREADS, 0, stream, *k));
-    else
-        DG_LAUNCH((embed_rows<struct dg_any, struct dg_any>), blocks, THREADS, 0, stream, *k);
+    DG_TYPED(k->table_type, DG_LAUNCH(embed_rows<T>, dg_blocks(k->M, 1), THREADS, 0, stream, *k));
     return cudaGetLastError();
 }
 

@@ -14,6 +14,7 @@ struct dg_emu_event {
     dg_emu_stream *stream; /* NULL: never recorded, and so done */
     uint64_t sums, given;  /* to the stream, when it was recorded: by NCCL, by the runtime */
     int device;
+    unsigned flags;
 };
 
 static void expect_here(int device, const char *what)
@@ -29,11 +30,11 @@ static void expect_here(int device, const char *what)
 
 extern "C" {
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     int here = -1;
     cudaGetDevice(&here);
-    *event = new dg_emu_event{nullptr, 0, 0, here};
+    *event = new dg_emu_event{nullptr, 0, 0, here, flags};
     return cudaSuccess;
 }
 
@@ -85,6 +86,10 @@ static void await(cudaEvent_t event)
 /* DRAGOMAN_EMU_HANG=N: the process' N-th wait, and all after it, never end. */
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    if (!(event->flags & cudaEventBlockingSync)) {
+        fprintf(stderr, "emulation: a thread spins while it waits for an event\n");
+        abort();
+    }
     static unsigned long waits;
     const char *hang = getenv("DRAGOMAN_EMU_HANG");
     if (hang && __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED) >= strtoul(hang, nullptr, 10))

@@ -4,6 +4,7 @@
  * the backend holds must stand still. */
 #include "tests/invariants/random_model.h"
 
+#include "model/layers/workspace.h"
 #include "tests/emu/cuda.h"
 
 #include <dlfcn.h>
@@ -130,9 +131,28 @@ static void test_fp16(void **state)
     check("fp16");
 }
 
+/* Matrices of a device have no gaps between rows, whatever their width: the products are those that
+ * test_cuda_rows holds to their bits. */
+static void test_no_gaps(void **state)
+{
+    (void)state;
+    struct dg_config c = small();
+    struct dg_backend *be = cuda_or_skip("fp32");
+    struct dg_workspace ws;
+    struct dg_error err = {0};
+    c.D = c.F = 1024;
+    if (dg_workspace_open(&ws, be, &c, 2, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(ws.x.ld, 1024);
+    assert_int_equal(ws.enc.ffn.hidden.ld, 1024);
+    dg_workspace_close(&ws);
+    dg_device_close(be);
+}
+
 int main(void)
 {
     unsetenv("DRAGOMAN_DEBUG"); /* as in service */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16), cmocka_unit_test(test_no_gaps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
