@@ -90,10 +90,11 @@ bool dg_cuda_side_done(struct dg_backend *be, uint32_t number)
     if (!dg_cuda_alive(cu))
         return true;
     const cudaError_t rc = cudaEventQuery(cu->side_events[number % DG_SIDE_EVENTS]);
-    if (rc != cudaErrorNotReady)
-        return dg_cuda_ok(cu, rc, "asking for a pass") || true;
-    cudaGetLastError(); /* else the next launch would find it */
-    return false;
+    if (rc == cudaErrorNotReady)
+        cudaGetLastError(); /* else the next launch would find it */
+    else
+        dg_cuda_ok(cu, rc, "asking for a pass");
+    return rc != cudaErrorNotReady;
 }
 
 void dg_cuda_side_join(struct dg_backend *be, uint32_t number)

@@ -187,7 +187,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     snprintf(p->name, sizeof p->name, "emulated on the host");
     p->major = 9;
     p->minor = 0;
-    p->multiProcessorCount = 4;
+    const char *processors = getenv("DRAGOMAN_EMU_PROCESSORS");
+    p->multiProcessorCount = processors ? atoi(processors) : 4;
     return cudaSuccess;
 }
 

@@ -4,6 +4,7 @@
  * the backend holds must stand still. */
 #include "tests/invariants/random_model.h"
 
+#include "model/engine/limits.h"
 #include "model/layers/workspace.h"
 #include "tests/emu/cuda.h"
 
@@ -131,6 +132,40 @@ static void test_fp16(void **state)
     check("fp16");
 }
 
+/* A step has as many rows as the device wants, eight for each multiprocessor, and an engine that is
+ * not told otherwise takes them. */
+static void test_rows_of_the_device(void **state)
+{
+    static const struct {
+        const char *processors;
+        uint32_t rows;
+    } devices[] = {{"2", 32}, {"16", 128}, {"108", 512}, {"132", 1024}, {"160", 1024}};
+    (void)state;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        setenv("DRAGOMAN_EMU_PROCESSORS", devices[i].processors, 1);
+        struct dg_backend *be = cuda_or_skip("bf16");
+        struct dg_model *model;
+        struct dg_engine_limits limits;
+        struct random_model m;
+        struct dg_error err = {0};
+        const struct dg_config c = small();
+        if (!strstr(be->name, "emulated")) {
+            dg_device_close(be);
+            skip();
+        }
+        random_model_open(&m, &c, DG_F32, NULL, LONGEST, 21);
+        if (dg_model_open(&c, m.weights, be, LONGEST, &model, &err))
+            fail_msg("%s", err.message);
+        assert_int_equal(be->ops->step_rows, devices[i].rows);
+        dg_engine_limits_resolve(model, be->ops, NULL, &limits);
+        assert_int_equal(limits.max_rows, devices[i].rows);
+        dg_model_close(model);
+        dg_device_close(be);
+        random_model_close(&m);
+    }
+    unsetenv("DRAGOMAN_EMU_PROCESSORS");
+}
+
 /* Matrices of a device have no gaps between rows, whatever their width: the products are those that
  * test_cuda_rows holds to their bits. */
 static void test_no_gaps(void **state)
@@ -152,7 +187,7 @@ static void test_no_gaps(void **state)
 int main(void)
 {
     unsetenv("DRAGOMAN_DEBUG"); /* as in service */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16), cmocka_unit_test(test_no_gaps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16),
+        cmocka_unit_test(test_rows_of_the_device), cmocka_unit_test(test_no_gaps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ struct test {
     double unit;        /* largest relative error of rounding to it */
     bool emulated, own; /* own: DRAGOMAN_CUDA_GEMM=own asks for our kernel */
     const size_t *counts;
-    size_t n_counts, failed;
+    size_t n_counts, failed, plans; /* plans: algorithms that the log has named */
 };
 
 /* One shape's product: y[M,N] = act(x[M,K] w[N,K]^T + b[N]). */
@@ -111,8 +111,9 @@ static void close_product(struct test *t, struct product *p)
     free(p->x), free(p->w), free(p->b);
 }
 
-/* The product of all rows, whose algorithm is chosen here. Does the log say that our own kernel
- * multiplies? It goes through a file for that, and then where it belongs. */
+/* The product of all rows, whose algorithm is chosen here: not one that adds up a sum in parts.
+ * Does the log say that our own kernel multiplies? It goes through a file for that, and then where
+ * it belongs. */
 static bool chooses_own(struct test *t, const struct product *p)
 {
     char line[4096];
@@ -127,6 +128,10 @@ static bool chooses_own(struct test *t, const struct product *p)
     rewind(log);
     while (fgets(line, sizeof line, log)) {
         own = own || strstr(line, "gemm_own");
+        t->plans += strstr(line, "gemm_plan") != NULL;
+        if (strstr(line, "gemm_plan") &&
+            (!strstr(line, "whole=1") || !(strstr(line, "split=0") || strstr(line, "split=1 "))))
+            t->failed++;
         fputs(line, stderr);
     }
     fclose(log);
@@ -238,6 +243,7 @@ static void check(void **state)
     const size_t n = t.emulated ? sizeof small / sizeof *small : sizeof base / sizeof *base;
     for (size_t i = 0; i < n; i++)
         check_shape(&t, shapes[i]);
+    assert_true(t.plans || t.own);
     if (t.be->ops->status(t.be, &err))
         fail_msg("%s", err.message);
     dg_device_close(t.be);
@@ -247,5 +253,6 @@ static void check(void **state)
 
 int main(void)
 {
+    setenv("DRAGOMAN_DEBUG", "cuda-log", 1);
     return cuda_each_precision(check);
 }
