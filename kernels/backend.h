@@ -289,7 +289,7 @@ struct dg_ops {
 
     /* A side stream: embed, linear, add_norm, attention and kv_write between begin and end follow
      * all that was asked before, and run beside what is asked after. end returns their number, from
-     * 1 on. NULL, all four: the device does one thing after another. */
+     * 1 on. side_begin NULL: the device does one thing after another. */
     void (*side_begin)(struct dg_backend *be);
     uint32_t (*side_end)(struct dg_backend *be);
     /* Have the ops of this number, and of all before it, been done? Does not wait. */

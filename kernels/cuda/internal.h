@@ -147,7 +147,7 @@ int dg_cuda_reserve(struct dg_backend *be, const struct dg_most *most, struct dg
 /* Which of its streams ops go to from now on (side.c). */
 void dg_cuda_use_lane(struct dg_cuda *cu, int lane);
 int dg_cuda_lanes_open(struct dg_cuda *cu, struct dg_error *err);
-void dg_cuda_lanes_wait(struct dg_cuda *cu); /* for all of them */
+/* Waits for them. */
 void dg_cuda_lanes_close(struct dg_cuda *cu);
 void dg_cuda_side_begin(struct dg_backend *be);
 uint32_t dg_cuda_side_end(struct dg_backend *be);

@@ -181,9 +181,8 @@ void dg_cuda_close(struct dg_backend *be)
         return;
     struct dg_cuda *cu = dg_cuda_of(be);
     dg_cuda_here(cu);
-    dg_cuda_lanes_wait(cu);
-    dg_cuda_gemm_close(cu);
     dg_cuda_lanes_close(cu);
+    dg_cuda_gemm_close(cu);
     cudaFreeHost(cu->results);
     dg_cuda_memory_close(cu);
     dg_watch_close(cu->watch);

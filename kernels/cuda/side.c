@@ -31,19 +31,12 @@ int dg_cuda_lanes_open(struct dg_cuda *cu, struct dg_error *err)
         err, DG_ENOTFOUND, "CUDA device %d cannot be used: %s", cu->device, cudaGetErrorString(rc));
 }
 
-void dg_cuda_lanes_wait(struct dg_cuda *cu)
+void dg_cuda_lanes_close(struct dg_cuda *cu)
 {
     for (int i = DG_LANES; i-- > 0;) {
         dg_cuda_use_lane(cu, i);
         if (cu->lane->done && cu->watch)
             dg_cuda_wait(cu);
-    }
-}
-
-void dg_cuda_lanes_close(struct dg_cuda *cu)
-{
-    for (int i = DG_LANES; i-- > 0;) {
-        dg_cuda_use_lane(cu, i);
         dg_cuda_stage_close(cu);
         if (cu->lane->done)
             cudaEventDestroy(cu->lane->done);

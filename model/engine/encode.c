@@ -13,7 +13,6 @@ int dg_encode_open(struct dg_engine *e, struct dg_error *err)
     const size_t ld = dg_memory_kv_width(&m->config, &m->params);
     n->beside = e->be->ops->side_begin != NULL;
     n->ws = n->beside ? &n->own : &e->ws;
-    n->kv = n->ws->kv;
     int rc = n->beside ? dg_workspace_open(&n->own, e->be, &m->config, e->encode_rows, err) : 0;
     if (!rc && m->params.memory_kv_w) {
         rc = e->be->ops->buf_new(e->be, e->encode_rows * ld, &n->kv_buf, err);
