@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SILENT_NS 1000000000ull /* a connection without a request may be evicted after this */
@@ -49,9 +50,20 @@ static bool evict(struct dg_net *net, const uint64_t *client)
 
 enum verdict { PLACE, NO_PLACE, TOO_MANY_OF_CLIENT };
 
+/* It comes until its owner enters it. Lock held. */
+static void put_coming(struct dg_net *net, int fd, uint64_t client)
+{
+    struct stat what = {0};
+    uint64_t missed; /* one that had the same descriptor, and was closed since the last look */
+    if (dg_net_came(net, fd, &missed))
+        dg_clients_remove(net->clients, missed);
+    fstat(fd, &what);
+    net->coming[net->n_coming++] = (struct dg_net_coming){fd, what.st_ino, client};
+}
+
 /* Take a place for a connection that has been accepted. Connections from this machine (a proxy, a
  * probe, the operator) have no limit of their own and some places to themselves. */
-static enum verdict take_place(struct dg_net *net, uint64_t client)
+static enum verdict take_place(struct dg_net *net, int fd, uint64_t client)
 {
     enum verdict v = PLACE;
     bool local = dg_client_is_local(client);
@@ -61,20 +73,36 @@ static enum verdict take_place(struct dg_net *net, uint64_t client)
         dg_clients_count(net->clients, client) >= net->o.limits.max_per_client &&
         !evict(net, &client))
         v = TOO_MANY_OF_CLIENT;
-    else if (net->count - net->closing + net->coming >= most && !evict(net, NULL))
+    else if (net->count - net->closing + net->n_coming >= most && !evict(net, NULL))
         v = NO_PLACE;
     else if (!dg_clients_add(net->clients, client))
         v = NO_PLACE;
-    net->coming += v == PLACE;
+    else
+        put_coming(net, fd, client);
     pthread_mutex_unlock(&net->lock);
     return v;
 }
 
-static void give_place_back(struct dg_net *net, uint64_t client)
+static void give_place_back(struct dg_net *net, int fd)
 {
+    uint64_t client;
     pthread_mutex_lock(&net->lock);
-    net->coming--;
-    dg_clients_remove(net->clients, client);
+    if (dg_net_came(net, fd, &client))
+        dg_clients_remove(net->clients, client);
+    pthread_mutex_unlock(&net->lock);
+}
+
+void dg_net_miss(struct dg_net *net)
+{
+    struct stat what;
+    pthread_mutex_lock(&net->lock);
+    for (size_t i = net->n_coming; i-- > 0;) {
+        const struct dg_net_coming c = net->coming[i];
+        if (fstat(c.fd, &what) == 0 && what.st_ino == c.inode)
+            continue;
+        net->coming[i] = net->coming[--net->n_coming];
+        dg_clients_remove(net->clients, c.client);
+    }
     pthread_mutex_unlock(&net->lock);
 }
 
@@ -113,11 +141,11 @@ static void take_in(struct dg_net *net, int fd, const struct sockaddr_storage *a
 {
     const struct sockaddr *from = (const struct sockaddr *)addr;
     uint64_t client = dg_client_of(from, n);
-    enum verdict v = take_place(net, client);
+    enum verdict v = take_place(net, fd, client);
     if (v != PLACE)
         refuse_connection(net, fd, v, dg_net_is_plain(net, from));
     else if (!net->o.accepted(net->o.arg, fd, from, n))
-        give_place_back(net, client);
+        give_place_back(net, fd);
 }
 
 void dg_net_accept(struct dg_net *net, int listen_fd)

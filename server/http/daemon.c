@@ -27,6 +27,8 @@ static void begin_connection(struct dg_http *http, struct MHD_Connection *mhd, v
     info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (c && fd >= 0 && info)
         c->id = dg_net_enter(http->net, fd, info->client_addr, sizeof(struct sockaddr_storage));
+    if (!c && fd >= 0) /* no memory to remember it by: its end is read next, and it is closed */
+        shutdown(fd, SHUT_RDWR);
 }
 
 static void on_connection(

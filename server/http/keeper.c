@@ -136,7 +136,7 @@ static void begin_drain(struct dg_net *net)
 static bool needs_ticks(struct dg_net *net)
 {
     pthread_mutex_lock(&net->lock);
-    bool yes = net->count > 0 || net->n_linger > 0 || net->retry_ns != 0;
+    bool yes = net->count > 0 || net->n_coming > 0 || net->n_linger > 0 || net->retry_ns != 0;
     pthread_mutex_unlock(&net->lock);
     return yes;
 }
@@ -169,6 +169,7 @@ void *dg_net_keep(void *arg)
         if (now < next_tick)
             continue;
         next_tick = now + DG_NET_TICK_MS * DG_NET_MS;
+        dg_net_miss(net);
         close_slow(net, now);
         tell_late(net, now);
         tell_quiet(net, now);

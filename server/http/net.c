@@ -35,11 +35,23 @@ bool dg_net_is_plain(const struct dg_net *net, const struct sockaddr *addr)
     return !net->o.encrypted || (addr && addr->sa_family == AF_UNIX);
 }
 
+bool dg_net_came(struct dg_net *net, int fd, uint64_t *client)
+{
+    size_t i = 0;
+    while (i < net->n_coming && net->coming[i].fd != fd)
+        i++;
+    if (i == net->n_coming)
+        return false;
+    *client = net->coming[i].client;
+    net->coming[i] = net->coming[--net->n_coming];
+    return true;
+}
+
 uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, socklen_t n)
 {
     uint64_t id = 0, client = dg_client_of(addr, n);
     pthread_mutex_lock(&net->lock);
-    net->coming -= net->coming > 0;
+    dg_net_came(net, fd, &client);
     uint32_t index = net->first_free;
     if (index == UINT32_MAX)
         dg_clients_remove(net->clients, client);
@@ -153,7 +165,7 @@ void dg_net_unwatch(struct dg_net *net, uint64_t id)
 size_t dg_net_count(struct dg_net *net)
 {
     pthread_mutex_lock(&net->lock);
-    size_t n = net->count + net->coming;
+    size_t n = net->count + net->n_coming;
     pthread_mutex_unlock(&net->lock);
     return n;
 }
@@ -230,8 +242,9 @@ int dg_net_open(const int listen_fds[DG_NET_LISTENERS], const struct dg_net_opti
         goto out;
     net->n_slots = options->max_connections + DG_NET_MAX_CLOSING;
     net->slots = calloc(net->n_slots, sizeof *net->slots);
+    net->coming = calloc(net->n_slots, sizeof *net->coming);
     net->clients = dg_clients_open(net->n_slots);
-    if (!net->slots || !net->clients) {
+    if (!net->slots || !net->coming || !net->clients) {
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %u connections", options->max_connections);
         goto out;
     }
@@ -271,6 +284,7 @@ void dg_net_close(struct dg_net *net)
         close(net->wake_fd);
     pthread_mutex_destroy(&net->lock);
     dg_clients_close(net->clients);
+    free(net->coming);
     free(net->slots);
     free(net);
 }

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #define DG_NET_TICK_MS 100
 #define DG_NET_MS 1000000ull
@@ -39,6 +40,14 @@ struct dg_net_slot {
     uint64_t due_ns;
 };
 
+/* A connection that was handed over, and whose owner has not entered it yet. */
+struct dg_net_coming {
+    int fd;
+    /* of its socket: another one means that the descriptor was closed, and taken again */
+    ino_t inode;
+    uint64_t client;
+};
+
 struct dg_net_lingering {
     int fd;
     uint64_t until_ns;
@@ -63,8 +72,9 @@ struct dg_net {
     uint32_t first_free;
     /* slots taken, and how many of these are evicted */
     size_t count, closing;
-    /* accepted, not entered yet: they have a place already */
-    size_t coming;
+    /* [n_coming] of [n_slots]: they have a place already */
+    struct dg_net_coming *coming;
+    size_t n_coming;
     /* of those that count and those that come */
     struct dg_clients *clients;
     /* when draining began; 0 before */
@@ -80,6 +90,10 @@ void dg_net_wake(struct dg_net *net);
 /* The slot of an id, or NULL when its connection has left. Lock held. */
 struct dg_net_slot *dg_net_find(struct dg_net *net, uint64_t id);
 
+/* Whatever comes as this descriptor does not any more: it is entered, or was never taken. False:
+ * nothing does. Lock held. */
+bool dg_net_came(struct dg_net *net, int fd, uint64_t *client);
+
 /* May a refusal be written onto a connection from this address? */
 bool dg_net_is_plain(const struct dg_net *net, const struct sockaddr *addr);
 
@@ -87,6 +101,10 @@ bool dg_net_is_plain(const struct dg_net *net, const struct sockaddr *addr);
 void dg_net_linger(struct dg_net *net, int fd);
 /* Read what lingering clients still send; close those that are done or out of time. */
 void dg_net_tend_lingering(struct dg_net *net, uint64_t now);
+
+/* Give the places of connections back that were closed before they were entered: the HTTP library
+ * does so, and says nothing, where it has no memory for one. */
+void dg_net_miss(struct dg_net *net);
 
 /* Watch the listening sockets or not: how is epoll_ctl's. -1: that failed, errno says why. */
 int dg_net_set_listening(struct dg_net *net, int how);

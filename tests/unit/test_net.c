@@ -1,0 +1,113 @@
+/* The keeper's table of connections beside an owner that misbehaves: one that closes what it was
+ * handed over and never enters it, as the HTTP library does where it has no memory. */
+#include "server/http/net.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct owner {
+    struct dg_net *net;
+    int listen_fd;
+    struct sockaddr_in address;
+    atomic_int handed_over; /* connections */
+    atomic_bool enters;
+};
+
+/* Says that it takes the connection. */
+static bool take(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
+{
+    struct owner *o = arg;
+    if (atomic_load(&o->enters))
+        dg_net_enter(o->net, fd, addr, n);
+    else
+        close(fd);
+    atomic_fetch_add(&o->handed_over, 1);
+    return true;
+}
+
+static void begin(struct owner *o, uint32_t most)
+{
+    socklen_t n = sizeof o->address;
+    struct dg_error err = {0};
+    o->address =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    o->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(o->listen_fd, (struct sockaddr *)&o->address, n), 0);
+    assert_int_equal(listen(o->listen_fd, 16), 0);
+    assert_int_equal(getsockname(o->listen_fd, (struct sockaddr *)&o->address, &n), 0);
+    const struct dg_net_options options = {.max_connections = most, .arg = o, .accepted = take};
+    const int fds[DG_NET_LISTENERS] = {o->listen_fd, -1};
+    assert_int_equal(dg_net_open(fds, &options, &o->net, &err), DG_OK);
+}
+
+/* A client that stays until it is handed over. */
+static int connect_once(struct owner *o)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const int before = atomic_load(&o->handed_over);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&o->address, sizeof o->address), 0);
+    for (int i = 0; i < 20000 && atomic_load(&o->handed_over) == before; i++)
+        nanosleep(&pause, NULL);
+    assert_int_equal(atomic_load(&o->handed_over), before + 1);
+    return fd;
+}
+
+/* Does the table get down to n connections within seconds? */
+static bool comes_to(struct owner *o, size_t n)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (int i = 0; i < 20000 && dg_net_count(o->net) != n; i++)
+        nanosleep(&pause, NULL);
+    return dg_net_count(o->net) == n;
+}
+
+static void test_a_connection_that_is_never_entered_gives_its_place_back(void **state)
+{
+    struct owner o = {0};
+    (void)state;
+    begin(&o, 4);
+    for (int i = 0; i < 12; i++) { /* three times as many as there are places */
+        close(connect_once(&o));
+        if (i % 3 ==
+            2) /* two of three are closed between two looks: their descriptor comes again */
+            assert_true(comes_to(&o, 0));
+    }
+    assert_true(comes_to(&o, 0));
+    dg_net_close(o.net);
+}
+
+/* What is entered stays, whatever was missed beside it with the same descriptor. */
+static void test_one_that_is_entered_stays(void **state)
+{
+    struct owner o = {0};
+    (void)state;
+    begin(&o, 4);
+    close(connect_once(&o));
+    atomic_store(&o.enters, true);
+    const int fd = connect_once(&o);
+    assert_true(comes_to(&o, 1));
+    const struct timespec looks = {.tv_nsec = 300000000}; /* three ticks */
+    nanosleep(&looks, NULL);
+    assert_int_equal(dg_net_count(o.net), 1);
+    close(fd);
+    dg_net_close(o.net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_connection_that_is_never_entered_gives_its_place_back),
+        cmocka_unit_test(test_one_that_is_entered_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
