@@ -11,9 +11,7 @@
  * lines under way. A Zen 4 core then reads a quarter faster with one row, half as fast again with
  * four, and computes a third more with eight (21 GB/s, 19 GB/s, 285 GOP/s; the caches alone:
  * 390). Any thread. */
-#include "kernels/cpu/int8.h"
-
-#include <math.h>
+#include "kernels/cpu/simd_quantize.h"
 
 enum {
     PANEL = 16,
@@ -313,33 +311,4 @@ static void int8_gemm(const struct dg_int8_gemm *g)
         run_panels(INT8_PANELS, g, n0);
     for (; n0 < g->n; n0 += PANEL)
         run_panels(1, g, n0);
-}
-
-static struct dg_int8_act int8_quantize(const float *x, size_t K, int steps, uint8_t *q)
-{
-    struct dg_int8_act act = {0, 0};
-    vec max = v_zero(), minus_min = v_zero(), odd = v_zero(); /* odd: x - x is 0, or NaN */
-    size_t k = 0;
-    for (; k < K; k += VL) {
-        vec v = K - k >= VL ? v_load(x + k) : v_load_part(x + k, v_first(K - k));
-        max = v_max(max, v);
-        minus_min = v_max(minus_min, v_sub(v_zero(), v));
-        odd = v_add(odd, v_sub(v, v));
-    }
-    float low = v_largest(minus_min), range = v_largest(max) + low;
-    if (isnan(v_sum(odd))) {
-        act.scale = NAN;
-        range = 0;
-    }
-    float inverse = range >= 1e-30f ? (float)steps / range : 0;
-    if (range >= 1e-30f)
-        act = (struct dg_int8_act){range / (float)steps, (int32_t)rintf(low * inverse)};
-    for (k = 0; k < K; k += VL) {
-        vec v = K - k >= VL ? v_load(x + k) : v_load_part(x + k, v_first(K - k));
-        v_narrow(q + k, v_int_add(v_nearest(v_mul(v, v_all(inverse))), v_int((uint32_t)act.zero)),
-            steps);
-    }
-    if (steps != DG_INT8_STEPS)
-        act.zero -= INT8_FINE_SHIFT;
-    return act;
 }

@@ -77,4 +77,16 @@ static inline void v_narrow(uint8_t *q, vec_int a, int steps)
     _mm_storel_epi64((__m128i *)(void *)q, bytes);
 }
 
+#define INT8_NARROW4
+/* The same of four vectors: they are packed within halves, so that fours of bytes end up apart. */
+static inline void v_narrow4(uint8_t *q, const vec_int a[4], int steps)
+{
+    const __m256i bytes =
+        _mm256_packus_epi16(_mm256_packs_epi32(a[0], a[1]), _mm256_packs_epi32(a[2], a[3]));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i kept =
+        _mm256_min_epu8(_mm256_permutevar8x32_epi32(bytes, order), _mm256_set1_epi8((char)steps));
+    _mm256_storeu_si256((__m256i *)(void *)q, kept);
+}
+
 #endif
