@@ -20,14 +20,14 @@ pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the plugin i
 LINES = 50 if REAL else 2  # of each direction
 
 
-def sentences():
-    """{(source, target): lines}"""
+def sentences(n=LINES):
+    """{(source, target): the first n lines, None: all}"""
     out = {}
     with open(os.path.join(ROOT, "bench", "card", "ordinary.tsv"), encoding="utf-8") as f:
         for line in f:
             _, source, target, text = line.rstrip("\n").split("\t")
             out.setdefault((source, target), []).append(text)
-    return {pair: lines[:LINES] for pair, lines in out.items()}
+    return {pair: lines[:n] for pair, lines in out.items()}
 
 
 def translate(model, pair, lines, device, **env):
@@ -38,12 +38,16 @@ def translate(model, pair, lines, device, **env):
     return done.stdout.splitlines()
 
 
-@pytest.fixture(scope="module")
-def on_cpu(tmp_path_factory):
+def on_cpu_of(lines_of, tmp_path_factory):
     """{pair: answers} of the same weights in fp32."""
     copy = str(tmp_path_factory.mktemp("fp32") / "bundle")
     full_precision.copy(BUNDLE, copy, DRAGOMAN)
-    return {pair: translate(copy, pair, lines, "cpu") for pair, lines in sentences().items()}
+    return {pair: translate(copy, pair, lines, "cpu") for pair, lines in lines_of.items()}
+
+
+@pytest.fixture(scope="module")
+def on_cpu(tmp_path_factory):
+    return on_cpu_of(sentences(), tmp_path_factory)
 
 
 @pytest.mark.parametrize("step", [{}, {"DRAGOMAN_DEBUG": "cuda-graphs-off"}, {"DRAGOMAN_CUDA_STEP": "host"}], ids=str)
