@@ -31,13 +31,19 @@ static int make_matrix(struct dg_output_rows *o, const struct dg_model *m, struc
     if (!o->rows || (from->scales && !o->scales))
         return dg_error_set(err, DG_ENOMEM, "no memory for %u output rows", o->n);
     struct dg_stored stored = {from->type, DG_LAYOUT_ROWS, o->rows, o->scales};
+    const void *in_place = NULL;
     struct dg_weight_spec spec = {.name = "output rows",
         .use = DG_USE_MATRIX,
         .N = o->n,
         .K = K,
         .stored = &stored,
-        .n_stored = 1};
+        .n_stored = 1,
+        .in_place = &in_place};
     int rc = o->be->ops->weight_new(o->be, &spec, &o->w, err);
+    if (!in_place) { /* copied: the next sentence's are gathered in the same memory */
+        free(o->rows);
+        o->rows = NULL;
+    }
     if (!rc && m->out_input_scale > 0)
         o->be->ops->weight_round_inputs(o->be, o->w, m->out_input_scale);
     return rc;
