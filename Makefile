@@ -37,10 +37,10 @@ replicas: build ## replicas behind HAProxy and nginx, killed, drained and frozen
 test-clients: ## other servers' clients from PyPI against this one, with the bundled model
 	@scripts/test release --label-regex '^clients$$'
 
-faults: build ## a server started with each allocation failing in turn, two minutes
+faults: build ## each allocation fails in turn: start, requests, reload, command line, 40 of each trainer's verb; long
 	@scripts/test-env
 	@scripts/build release faults
-	@FAULTS_STEPS=0 .venv/bin/python3 -m pytest -q -p no:cacheprovider tests/faults
+	@FAULTS_STEPS=0 FAULTS_RUNS=40 .venv/bin/python3 -m pytest -q -p no:cacheprovider tests/faults
 
 test-openapi: ## openapi.yaml tried on the server, 200 made-up requests for each operation (schemathesis), some minutes
 	@scripts/test release --tests-regex 'clients/test_(long_)?schemathesis'

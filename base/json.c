@@ -217,6 +217,11 @@ void dg_json_begin(void)
     (void)dg_json_spare_lost();
 }
 
+bool dg_json_lost(void)
+{
+    return dg_json_spare_lost();
+}
+
 struct dg_json *dg_json_new_object(void)
 {
     return wrap(json_object());

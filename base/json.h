@@ -69,6 +69,8 @@ int dg_json_only(
  * while a thread was building, its next write fails. */
 /* Forget that it did: what this thread builds now is another value. */
 void dg_json_begin(void);
+/* Has it ended since? What was built lacks a part. Forgets it, too. */
+bool dg_json_lost(void);
 struct dg_json *dg_json_new_object(void);
 struct dg_json *dg_json_new_array(void);
 struct dg_json *dg_json_new_string(const char *s, size_t n);

@@ -46,12 +46,12 @@ static const struct setting *find(const char *section, const char *key)
     return NULL;
 }
 
-/* Text that is not the number it should be is refused with the manifest. */
+/* Text that is not the number it should be is refused with the manifest. NULL: no memory. */
 static struct dg_json *value_of(const struct setting *s, const char *text)
 {
     struct dg_error ignored = {0};
     struct dg_json *v = s->text ? NULL : dg_json_parse(text, strlen(text), &ignored);
-    return v ? v : dg_json_new_string(text, strlen(text));
+    return v || ignored.code == DG_ENOMEM ? v : dg_json_new_string(text, strlen(text));
 }
 
 /* An object without members is not written. */
@@ -65,16 +65,17 @@ static void put_object(struct dg_json *in, const char *key, struct dg_json *o)
     dg_json_free(o);
 }
 
-/* The object with that key changed, which the caller owns. */
-static struct dg_json *changed(const struct dg_json *o, const struct setting *s, const char *value)
+/* The object with that key changed, which the caller owns; value is taken, NULL: there is none. */
+static struct dg_json *changed(
+    const struct dg_json *o, const struct setting *s, struct dg_json *value)
 {
     struct dg_json *copy = o ? dg_json_copy(o) : dg_json_new_object();
     if (s->old)
         dg_json_remove(copy, s->old);
-    if (!value[0])
-        dg_json_remove(copy, s->key);
+    if (value)
+        dg_json_set_take(copy, s->key, value);
     else
-        dg_json_set_take(copy, s->key, value_of(s, value));
+        dg_json_remove(copy, s->key);
     return copy;
 }
 
@@ -106,11 +107,13 @@ static int set(struct dg_json **manifest, const char *setting, struct dg_error *
     int rc = split(setting, n, &w, err);
     if (rc)
         return rc;
-    const char *value = setting + n + 1;
     const struct setting *s = find(w.section, w.key);
     if (!s || (w.pair != NULL) != !strcmp(s->section, "pair_decoding"))
         return dg_error_set(
             err, DG_EINVAL, "--set knows no %.*s; see dragoman seal --help", (int)n, setting);
+    struct dg_json *value = setting[n + 1] ? value_of(s, setting + n + 1) : NULL;
+    if (setting[n + 1] && !value)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %s", setting);
     const struct dg_json *section = dg_json_get(*manifest, w.section);
     struct dg_json *after;
     if (w.pair) {
@@ -137,9 +140,12 @@ static int seal(const char *dir, const char *const *settings, size_t n, struct d
     int rc = dg_bundle_open(dir, &b, err);
     if (rc)
         return rc;
+    dg_json_begin();
     struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b));
     for (size_t i = 0; i < n && !rc; i++)
         rc = set(&manifest, settings[i], err);
+    if (!rc && (!manifest || dg_json_lost())) /* a part may be missing */
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     if (!rc)
         rc = dg_config_read(manifest, &config, err);
     if (!rc)

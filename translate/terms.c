@@ -91,10 +91,14 @@ static int add_form(struct making *m, const char *text, size_t n, size_t skip,
     }
     const uint32_t n_ids = (uint32_t)(count - first);
     if (ids && fits && !has_form(m, t->n, ids, n_ids)) {
-        m->forms[t->n_forms++] = (struct dg_term_form){t->n, t->n_ids, n_ids, (uint32_t)place};
         dg_buffer_add(&m->ids, ids, n_ids * sizeof *ids);
+        *added = !m->ids.failed;
+        if (m->ids.failed) /* what is kept of it is compared with the next one */
+            rc = DG_JOB_NO_MEMORY(err);
+    }
+    if (*added) {
+        m->forms[t->n_forms++] = (struct dg_term_form){t->n, t->n_ids, n_ids, (uint32_t)place};
         t->n_ids += n_ids;
-        *added = true;
     }
     free(ids);
     free(tokens);

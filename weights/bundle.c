@@ -362,8 +362,8 @@ int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *e
     struct dg_buffer text;
     char *path = dg_file_join(dir, DG_MANIFEST_FILE);
     dg_buffer_init(&text);
-    int rc = path ? dg_manifest_check(manifest, err)
-                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = path && !dg_json_lost() ? dg_manifest_check(manifest, err)
+                                     : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     if (!rc)
         rc = dg_version_compute(dir, manifest, NULL, version, err);
     if (rc)

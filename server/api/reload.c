@@ -25,7 +25,7 @@ static void finish(void *arg, struct dg_http_exchange *x)
     const struct waiter *w = arg;
     const struct dg_models_loaded *what = &w->base.what;
     struct dg_http_reply r = {0};
-    if (w->base.err.code == DG_ECANCELED) {
+    if (w->base.err.code == DG_ECANCELED || w->base.err.code == DG_ENOMEM) {
         dg_reply_failure(&r, &w->base.err);
     } else if (w->base.err.code != DG_OK) {
         /* What is on disk is wrong, not this server: it goes on with what it had. */

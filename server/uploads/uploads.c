@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define MAX_WATCHES 64
-#define RETRY_NS 1000000000ull   /* the feeder has no room */
+#define RETRY_NS 1000000000ull   /* the feeder has no room, or the file cannot be read or written */
 #define EXPIRE_NS 60000000000ull /* between two looks at what has expired */
 
 struct watch {
@@ -28,6 +28,9 @@ struct dg_uploader {
     struct dg_work work;
     atomic_bool over, stopped;
     uint64_t expired_ns; /* the work's own */
+    /* the work's own: what became of the document `running` could not be written, so it is to be
+     * translated again */
+    bool unsettled;
     pthread_mutex_t lock;
     pthread_cond_t idle; /* busy has become false */
     /* guarded by lock */
@@ -108,22 +111,47 @@ static void log_error(const char *what, const struct dg_error *err)
     dg_log(DG_LOG_ERROR, "documents: %s message=\"%s\"", what, err->message);
 }
 
-/* Its state in the file: translated, put back, or failed because of why. */
+static void retry(struct dg_uploader *u)
+{
+    dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + RETRY_NS);
+}
+
+/* Its state in the file: translated, put back, or failed because of why, or because the translation
+ * could not be written. */
 static void settle(
     struct dg_uploader *u, const char *id, const struct dg_buffer *file, const struct dg_error *why)
 {
-    struct dg_error err = {0};
+    struct dg_error err = {0}, again = {0};
     bool later = why->code == DG_ECANCELED || why->code == DG_EAGAIN;
     pthread_mutex_lock(&u->lock);
     int rc = later ? dg_uploads_put_back(u->store, id, &err)
              : why->code != DG_OK
                  ? dg_uploads_done(u->store, id, "", 0, why->message, &err)
                  : dg_uploads_done(u->store, id, file->data, file->len, NULL, &err);
+    if (rc != DG_OK && !later)
+        rc = dg_uploads_done(u->store, id, "", 0, err.message, &again);
+    u->unsettled = rc != DG_OK;
+    if (u->unsettled)
+        snprintf(u->running, sizeof u->running, "%s", id);
     pthread_mutex_unlock(&u->lock);
-    if (rc != DG_OK)
+    if (err.code != DG_OK)
         log_error("cannot be written", &err);
-    if (!later)
+    if (!later && !u->unsettled)
         wake(u, id, NULL);
+}
+
+/* False: the file cannot be written now either. */
+static bool settle_again(struct dg_uploader *u)
+{
+    struct dg_error err = {0};
+    if (!u->unsettled)
+        return true;
+    pthread_mutex_lock(&u->lock);
+    u->unsettled = dg_uploads_put_back(u->store, u->running, &err) != DG_OK;
+    pthread_mutex_unlock(&u->lock);
+    if (u->unsettled)
+        retry(u);
+    return !u->unsettled;
 }
 
 static void end_run(struct dg_uploader *u)
@@ -153,12 +181,16 @@ static bool begin_run(struct dg_uploader *u)
     struct dg_buffer file;
     struct dg_error err = {0};
     dg_buffer_init(&file);
+    if (!settle_again(u))
+        return false;
     pthread_mutex_lock(&u->lock);
     int rc = dg_uploads_next(u->store, &next, &file, &err);
     pthread_mutex_unlock(&u->lock);
     if (rc != DG_OK) {
-        if (rc != DG_ENOTFOUND)
+        if (rc != DG_ENOTFOUND) {
             log_error("cannot be read", &err);
+            retry(u);
+        }
         dg_buffer_deinit(&file);
         return false;
     }
@@ -171,7 +203,7 @@ static bool begin_run(struct dg_uploader *u)
     if (rc != DG_OK) {
         settle(u, next.id, NULL, &err);
         if (rc == DG_EAGAIN)
-            dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + RETRY_NS);
+            retry(u);
         return rc != DG_EAGAIN;
     }
     pthread_mutex_lock(&u->lock);

@@ -27,6 +27,7 @@ struct memory {
     struct dg_arena arena;
     uint64_t until_ns;
     size_t n_allocations;
+    bool ended; /* the machine's memory, and not the limit */
     jmp_buf out;
 };
 
@@ -43,6 +44,7 @@ static void *allocate(void *arg, size_t size)
     struct memory *m = arg;
     void *p = dg_arena_alloc(&m->arena, size);
     bool late = ++m->n_allocations % LOOK_AT_CLOCK == 0 && cpu_ns() > m->until_ns;
+    m->ended = !p && size < m->arena.limit_bytes - m->arena.used_bytes;
     if (!p || late)
         longjmp(m->out, 1);
     return p;
@@ -368,6 +370,8 @@ int dg_html_parse(const char *s, size_t n, const struct dg_markup *markup,
         struct walk w = {.s = s, .n = n, .markup = markup, .out = out};
         walk_tree(&w, tree->document);
         rc = w.failed ? dg_error_set(err, DG_ENOMEM, "no memory to parse HTML") : DG_OK;
+    } else if (m->ended) {
+        rc = dg_error_set(err, DG_ENOMEM, "no memory to parse HTML");
     } else {
         rc = dg_error_field(err, DG_ELIMIT, "text",
             "the HTML is nested too deeply: it would take too much memory or time to parse");
