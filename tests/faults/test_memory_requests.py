@@ -281,6 +281,7 @@ def one(client, control, request, want, place, skip):
     return way, [w + "\n" + "".join(server.log[begin:])[:5000] for w in wrong]
 
 
+@pytest.mark.skipif("FAULTS_STEPS" not in os.environ, reason="compares what varies by itself: the order of events, lists with what is left over")
 def test_requests(models, control, tmp_path):  # noqa: F811
     ways, wrong, grown = {}, [], {}
     with serving(models, control, tmp_path) as client:
