@@ -3,6 +3,7 @@
 #include "server/http/exchange.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,44 @@ static struct MHD_Response *make_response(struct dg_http_exchange *x)
     return response;
 }
 
+/* One header; *lost: there was no memory for it. The library says no more than that it is not
+ * there, which it also does of an empty value. */
+static void add(struct MHD_Response *response, const char *name, const char *value, bool *lost)
+{
+    errno = 0;
+    if (MHD_add_response_header(response, name, value) != MHD_YES && errno == ENOMEM)
+        *lost = true;
+}
+
+/* The headers of a reply. false: one of them is missing for want of memory, and what would be sent
+ * is not what was said: a body without its type, or without its coding. */
+static bool add_headers(struct dg_http_exchange *x, struct MHD_Response *response)
+{
+    const struct dg_http_reply *r = &x->reply;
+    bool lost = false;
+    if (r->content_type)
+        add(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type, &lost);
+    for (size_t i = 0; i < r->n_headers; i++)
+        add(response, r->headers[i].name, r->headers[i].value, &lost);
+    for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
+        add(response, (*h)[0], (*h)[1], &lost);
+    if (x->varies)
+        add(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING, &lost);
+    if (x->coding)
+        add(response, MHD_HTTP_HEADER_CONTENT_ENCODING, x->coding, &lost);
+    add(response, "X-Content-Type-Options", "nosniff", &lost);
+    if (x->connection && x->connection->pair)
+        add(response, "Strict-Transport-Security", "max-age=31536000", &lost);
+    add(response, "X-Request-Id", x->id, &lost);
+    if (x->id_header)
+        add(response, x->id_header, x->id, &lost);
+    if (x->trace[0] != '\0')
+        add(response, "traceparent", x->trace, &lost);
+    if (r->close || atomic_load(&x->http->draining))
+        add(response, MHD_HTTP_HEADER_CONNECTION, "close", &lost);
+    return !lost;
+}
+
 enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
 {
     struct dg_http_reply *r = &x->reply;
@@ -71,26 +110,10 @@ enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
         return MHD_NO;
     if (x->http->o.mark)
         x->http->o.mark(x->http->o.app, x, r);
-    if (r->content_type)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->content_type);
-    for (size_t i = 0; i < r->n_headers; i++)
-        MHD_add_response_header(response, r->headers[i].name, r->headers[i].value);
-    for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
-        MHD_add_response_header(response, (*h)[0], (*h)[1]);
-    if (x->varies)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
-    if (x->coding)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, x->coding);
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (x->connection && x->connection->pair)
-        MHD_add_response_header(response, "Strict-Transport-Security", "max-age=31536000");
-    MHD_add_response_header(response, "X-Request-Id", x->id);
-    if (x->id_header)
-        MHD_add_response_header(response, x->id_header, x->id);
-    if (x->trace[0] != '\0')
-        MHD_add_response_header(response, "traceparent", x->trace);
-    if (r->close || atomic_load(&x->http->draining))
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    if (!add_headers(x, response)) {
+        MHD_destroy_response(response);
+        return MHD_NO; /* the connection is closed */
+    }
     x->status = r->status;
     if (x->connection)
         dg_net_phase(x->http->net, x->connection->id, DG_NET_WRITING);
