@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack faults replicas test-clients test-openapi test-real-shape asan tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
+.PHONY: help serve build test test-loaded attack faults replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -50,6 +50,9 @@ test-real-shape: build ## M2M-100 and NLLB-200 in their real shapes beside trans
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test asan --label-exclude long
+
+analyse: build ## conversions that may change a value or its sign, in the product's C; DEEP=--deep: gcc's -fanalyzer, too
+	@scripts/analyse $(DEEP)
 
 tsan: ## the C tests under ThreadSanitizer
 	@scripts/test tsan --label-exclude 'long|python'

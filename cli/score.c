@@ -133,7 +133,7 @@ static int score_chunk(
     if (dragoman_score(r->session.model, c->texts[0], c->texts[1], c->n, o, &results, &error)) {
         rc = dg_decode_options_error(&error, err);
         if (error.index >= 0)
-            dg_error_prefix(err, "line %llu", (unsigned long long)r->n_lines + error.index + 1);
+            dg_error_prefix(err, "line %zu", (size_t)r->n_lines + (size_t)error.index + 1);
     }
     for (size_t i = 0; i < c->n && !rc; i++)
         rc = write_score(r, dragoman_results_at(results, i), err);

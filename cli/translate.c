@@ -227,7 +227,7 @@ static int translate_texts(
     if (dragoman_translate(r->session.model, texts, n, &r->options, &results, &error)) {
         rc = dg_decode_options_error(&error, err);
         if (error.index >= 0 && r->input)
-            dg_error_prefix(err, "line %llu", (unsigned long long)r->lines + error.index + 1);
+            dg_error_prefix(err, "line %zu", (size_t)r->lines + (size_t)error.index + 1);
     }
     for (size_t i = 0; i < n && !rc; i++)
         rc = write_answer(r, dragoman_results_at(results, i), r->lines + i, err);

@@ -39,7 +39,11 @@ static bool is_known_otherwise(const struct dg_alphabet *known, int32_t c)
         return false;
     for (int32_t i = 0; i < n;) {
         UChar32 part;
+/* ICU's macro compares signed with unsigned. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
         U16_NEXT(to, i, n, part);
+#pragma GCC diagnostic pop
         if (part == c || !(part < 0x80 || dg_alphabet_has(known, DG_ALPHABET_READ, part)))
             return false;
     }

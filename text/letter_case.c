@@ -1,4 +1,5 @@
 #include "text/letter_case.h"
+#include "text/scan.h"
 
 #include <stdlib.h>
 #include <unicode/ucasemap.h>
@@ -47,8 +48,7 @@ bool dg_letter_case_is_capitals(const char *s, size_t n)
 {
     unsigned words = 0, letters = 0;
     for (size_t at = 0; at < n;) {
-        UChar32 c;
-        U8_NEXT(s, at, n, c);
+        UChar32 c = dg_scan_next(s, n, &at);
         if (c < 0 || (u_isalpha(c) && !u_isupper(c)))
             return false;
         letters = u_isalpha(c) ? letters + 1 : u_isspace(c) ? 0 : letters;
@@ -60,8 +60,7 @@ bool dg_letter_case_is_capitals(const char *s, size_t n)
 size_t dg_letter_case_first_letter(const char *s, size_t n)
 {
     for (size_t at = 0; at < n;) {
-        UChar32 c;
-        U8_NEXT(s, at, n, c);
+        UChar32 c = dg_scan_next(s, n, &at);
         if (c >= 0 && u_isalpha(c))
             return at;
     }

@@ -1,13 +1,12 @@
 #include "text/scan.h"
+#include "text/utf8.h"
 
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
 int32_t dg_scan_next(const char *s, size_t n, size_t *i)
 {
-    UChar32 c;
-    U8_NEXT(s, *i, n, c);
-    return c;
+    return (int32_t)dg_utf8_next(s, n, i);
 }
 
 int32_t dg_scan_prev(const char *s, size_t start, size_t *i)

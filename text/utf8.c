@@ -9,6 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ICU's macro narrows bytes as it goes. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+uint32_t dg_utf8_next(const char *s, size_t n, size_t *at)
+{
+    UChar32 c;
+    U8_NEXT(s, *at, n, c);
+    return (uint32_t)c;
+}
+#pragma GCC diagnostic pop
+
 /* Length of the run of bytes 0x01..0x7F at s, in words of eight: most text is mostly ASCII. */
 static size_t ascii_run(const char *s, size_t n)
 {
@@ -28,8 +40,7 @@ int dg_utf8_check(const char *s, size_t n, struct dg_error *err)
 {
     for (size_t i = ascii_run(s, n); i < n; i += ascii_run(s + i, n - i)) {
         size_t at = i;
-        UChar32 c;
-        U8_NEXT(s, i, n, c);
+        UChar32 c = (UChar32)dg_utf8_next(s, n, &i);
         if (c < 0)
             return dg_error_set(err, DG_EINVAL, "not valid UTF-8 at byte %zu (0x%02X)", at,
                 (unsigned)(unsigned char)s[at]);
@@ -44,18 +55,10 @@ void dg_utf8_mend(char *s)
     size_t n = strlen(s);
     for (size_t i = 0; i < n;) {
         size_t at = i;
-        UChar32 c;
-        U8_NEXT(s, i, n, c);
+        UChar32 c = (UChar32)dg_utf8_next(s, n, &i);
         if (c < 0)
             memset(s + at, '?', i - at);
     }
-}
-
-uint32_t dg_utf8_next(const char *s, size_t n, size_t *at)
-{
-    UChar32 c;
-    U8_NEXT(s, *at, n, c);
-    return (uint32_t)c;
 }
 
 size_t dg_utf8_count(const char *s, size_t n)
@@ -69,8 +72,7 @@ size_t dg_utf8_count(const char *s, size_t n)
 bool dg_utf8_has_letter(const char *s, size_t n)
 {
     for (size_t i = 0; i < n;) {
-        UChar32 c;
-        U8_NEXT(s, i, n, c);
+        UChar32 c = (UChar32)dg_utf8_next(s, n, &i);
         if (c > 0 && u_isalpha(c))
             return true;
     }

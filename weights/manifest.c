@@ -116,11 +116,11 @@ static int check_pairs(const struct dg_json *m, struct dg_error *err)
 static const struct tags {
     const char *field;
     /* 0: source, 1: target */
-    int side;
+    size_t side;
 } tag_fields[] = {{"tags", 1}, {"source_tags", 0}, {"target_tags", 1}};
 
 /* Is the language on that side of some pair, letter case included? */
-static bool is_in_pairs(const struct dg_json *pairs, int side, const char *language)
+static bool is_in_pairs(const struct dg_json *pairs, size_t side, const char *language)
 {
     for (size_t i = 0; i < dg_json_length(pairs); i++)
         if (strcmp(dg_json_string(dg_json_at(dg_json_at(pairs, i), side), NULL), language) == 0)

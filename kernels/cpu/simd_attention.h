@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void weigh_tile(const bool half, co
     for (int i = 0; i < nq; i++)
 #pragma GCC unroll 16
         for (int u = 0; u < nv; u++)
-            sum[i][u] = v_load(t->out + i * t->ldo + d + u * VL);
+            sum[i][u] = v_load(t->out + (size_t)i * t->ldo + d + (size_t)(u * VL));
     for (size_t j = 0; j < n; j++) {
         vec x[WEIGH_VECTORS];
 #pragma GCC unroll 16
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) void weigh_tile(const bool half, co
             x[u] = kv_load(half, row[j], d + (size_t)(u * VL));
 #pragma GCC unroll 4
         for (int i = 0; i < nq; i++) {
-            vec p = v_all(t->s[i * t->lds + j]);
+            vec p = v_all(t->s[(size_t)i * t->lds + j]);
 #pragma GCC unroll 16
             for (int u = 0; u < nv; u++)
                 sum[i][u] = v_fma(p, x[u], sum[i][u]);
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void weigh_tile(const bool half, co
     for (int i = 0; i < nq; i++)
 #pragma GCC unroll 16
         for (int u = 0; u < nv; u++)
-            v_store(t->out + i * t->ldo + d + u * VL, sum[i][u]);
+            v_store(t->out + (size_t)i * t->ldo + d + (size_t)(u * VL), sum[i][u]);
 }
 
 /* nq queries over n values, all columns: nv vectors at a time, then one, then the rest. */
@@ -133,10 +133,11 @@ static inline __attribute__((always_inline)) void weigh_rows(const bool half, co
         return;
     vec_mask m = v_first(dim - d);
     for (int i = 0; i < nq; i++) {
-        float *out = t->out + i * t->ldo + d;
+        float *out = t->out + (size_t)i * t->ldo + d;
         vec sum = v_load_part(out, m);
         for (size_t j = 0; j < n; j++)
-            sum = v_fma(v_all(t->s[i * t->lds + j]), kv_load_part(half, row[j], d, dim - d), sum);
+            sum = v_fma(
+                v_all(t->s[(size_t)i * t->lds + j]), kv_load_part(half, row[j], d, dim - d), sum);
         v_store_part(out, m, sum);
     }
 }

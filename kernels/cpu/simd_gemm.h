@@ -44,10 +44,10 @@ static inline __attribute__((always_inline)) void add_products(const int MR, con
     vec b[TILE_VECTORS];
 #pragma GCC unroll 16
     for (int v = 0; v < NP * PV; v++)
-        b[v] = v_load(w + v / PV * t->panel + v % PV * VL);
+        b[v] = v_load(w + (size_t)(v / PV) * t->panel + v % PV * VL);
 #pragma GCC unroll 16
     for (int r = 0; r < MR; r++) {
-        vec a = v_all(x[r * t->ldx]);
+        vec a = v_all(x[(size_t)r * t->ldx]);
 #pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             acc[r][v] = v_fma(a, b[v], acc[r][v]);
@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) void run_tile(
     for (int r = 0; r < MR; r++)
 #pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
-            acc[r][v] = t->first ? v_zero() : v_load(t->sum + r * t->lds + v * VL);
+            acc[r][v] = t->first ? v_zero() : v_load(t->sum + (size_t)r * t->lds + v * VL);
     const float *w = t->w, *x = t->x;
     size_t k = 0;
     uintptr_t ahead = t->ahead;
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void run_tile(
     for (int r = 0; r < MR; r++)
 #pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
-            v_store(t->sum + r * t->lds + v * VL, acc[r][v]);
+            v_store(t->sum + (size_t)r * t->lds + v * VL, acc[r][v]);
 }
 
 /* One call per height, so that each is compiled for its own. */

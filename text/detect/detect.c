@@ -37,9 +37,8 @@ static UScriptCode main_script(const char *s, size_t n, size_t *letters)
     *letters = 0;
     for (size_t at = 0; at < n && at < MAX_SCRIPT_BYTES;) {
         UErrorCode status = U_ZERO_ERROR;
-        UChar32 c;
+        UChar32 c = dg_scan_next(s, n, &at);
         size_t i = 0;
-        U8_NEXT(s, at, n, c);
         if (c < 0 || !dg_scan_is_letter(c))
             continue;
         const UScriptCode script = c < 0x80 ? USCRIPT_LATIN : uscript_getScript(c, &status);

@@ -71,8 +71,7 @@ size_t dg_detect_features(const char *s, size_t n, dg_detect_visit *visit, void 
     UChar32 word[MAX_LETTERS + 2] = {EDGE};
     size_t words = 0, len = 1;
     for (size_t at = 0; at < n && words < DG_DETECT_WORDS;) {
-        UChar32 c;
-        U8_NEXT(s, at, n, c);
+        UChar32 c = dg_scan_next(s, n, &at);
         const bool letter = is_letter(c);
         if (letter || (is_apostrophe(c) && len > 1)) {
             if (len <= MAX_LETTERS)

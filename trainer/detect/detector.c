@@ -182,7 +182,8 @@ static double learn(struct detector *d, size_t y)
 
 static void add_u32(struct dg_buffer *b, uint32_t v)
 {
-    const unsigned char bytes[] = {v & 255, v >> 8 & 255, v >> 16 & 255, v >> 24};
+    const unsigned char bytes[] = {(unsigned char)v, (unsigned char)(v >> 8),
+        (unsigned char)(v >> 16), (unsigned char)(v >> 24)};
     dg_buffer_add(b, bytes, sizeof bytes);
 }
 

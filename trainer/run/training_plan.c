@@ -82,9 +82,10 @@ void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c,
     if (!out->micro_tokens)
         out->micro_tokens = choose_micro_tokens(out, c, place, workers, longest);
     /* With a copy in 16 bits for products; averages once more as they are read. */
-    const bool narrow = place->tape.element<sizeof(float), ema = r->training.ema> 0;
+    const bool narrow = place->tape.element < sizeof(float);
+    const bool ema = r->training.ema > 0;
     out->weights = block + (narrow ? elements * place->tape.element : 0);
-    out->optimizer = (2 + (ema ? 1 + out->device : 0)) * block;
+    out->optimizer = (size_t)(2 + (ema ? 1 + out->device : 0)) * block;
     out->gradients = workers * block;
     out->activations = workers * activation_bytes(c, place, out->micro_tokens, longest);
     const size_t search = 2 * block + out->threads * ((size_t)64 << 20),

@@ -19,7 +19,7 @@ static int check_length(const char *text, size_t limit, struct dg_error *err)
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    struct dg_suggestion s = {.created_s = dg_clock_wall_s()};
+    struct dg_suggestion s = {.created_s = (int64_t)dg_clock_wall_s()};
     bool form;
     if (!r->app->suggestions)
         return dg_error_set(err, DG_EUNSUP, "Suggestions are disabled on this server.");
