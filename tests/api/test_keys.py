@@ -174,12 +174,14 @@ def test_a_stream_that_fails_costs_what_it_brought(endless, busy, path):
             return paid_for([data for _, data in sentences])
         # Over before it began: no stream.
         reply = ask(server, key, dict(GOOD, text=long_text(2000), stream=True, timeout_ms=1))
-        assert reply.status_code == 504 and reply.json()["error"]["code"] == "timeout"
+        # A slow machine refuses what it has measured that it cannot do.
+        assert (reply.status_code, reply.json()["error"]["code"]) in ((504, "timeout"), (503, "overloaded"))
         pace = 20 / busy(20).count("Number")  # seconds a sentence
         texts = ["12:30", "Grüße. " + long_text(50 + round(60 / pace))]
         brought = fail(texts, round(1000 * max(4, 10 * pace)))
         assert 0 < brought < len(texts[1])
-    assert used(path, key) == (2, brought)
+    requests_used, characters = used(path, key)
+    assert characters == brought and requests_used in ((2,) if reply.status_code == 504 else (1, 2))
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
