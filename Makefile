@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack faults replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
+.PHONY: help serve build test test-loaded attack faults kills replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -41,6 +41,10 @@ faults: build ## each allocation fails in turn: start, requests, reload, command
 	@scripts/test-env
 	@scripts/build release faults
 	@FAULTS_STEPS=0 FAULTS_RUNS=40 .venv/bin/python3 -m pytest -q -p no:cacheprovider tests/faults
+
+kills: build ## a training run killed KILLS (200) times at random moments, a server fifty times: nothing is lost, a quarter of an hour
+	@scripts/test-env
+	@KILLS=$${KILLS:-200} .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults/test_kills.py
 
 test-openapi: ## openapi.yaml tried on the server, 200 made-up requests for each operation (schemathesis), some minutes
 	@scripts/test release --tests-regex 'clients/test_(long_)?schemathesis'

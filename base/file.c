@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -323,6 +324,26 @@ int dg_file_write(const char *path, const void *data, size_t n, struct dg_error 
         return rc;
     }
     return dg_file_commit_take(w, err);
+}
+
+/* A name that open_tmp made. */
+static bool is_unfinished(const char *name)
+{
+    const char *at = strstr(name, ".tmp-");
+    unsigned random;
+    long pid;
+    int n = 0;
+    return at && sscanf(at, ".tmp-%ld-%8x%n", &pid, &random, &n) == 2 && !at[n];
+}
+
+void dg_file_drop_unfinished(const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (is_unfinished(e->d_name))
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
 }
 
 /* An existing folder is fine, an existing file is not. */

@@ -36,7 +36,7 @@ int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
 
 /* Write to "path.tmp-PID-RANDOM", fsync, rename over path (keeping its mode), fsync the folder. The
  * old file stays whole on any failure; a process killed half-way leaves the temporary file,
- * which nothing reads. */
+ * which nothing reads, until dg_file_drop_unfinished. */
 int dg_file_write(const char *path, const void *data, size_t n, struct dg_error *err);
 
 /* The same in pieces: begin, write..., then commit (or abort). */
@@ -45,6 +45,10 @@ int dg_file_begin(const char *path, struct dg_file_writer **out, struct dg_error
 int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct dg_error *err);
 int dg_file_commit_take(struct dg_file_writer *w, struct dg_error *err); /* frees w in every case */
 void dg_file_abort(struct dg_file_writer *w);                            /* NULL is fine */
+
+/* Remove the temporary files of writers that were killed from a folder in which nobody else writes
+ * now. Where there is no such folder, nothing happens. */
+void dg_file_drop_unfinished(const char *dir);
 
 /* "dir/name". Caller frees; NULL on out of memory. */
 char *dg_file_join(const char *dir, const char *name);

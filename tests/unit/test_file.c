@@ -174,6 +174,15 @@ static void killed_writer_leaves_the_old_file(void **state)
     /* The temporary file that was left behind is in nobody's way. */
     assert_int_equal(dg_file_write(path, "new", 3, NULL), 0);
     assert_holds(path, "new");
+    /* It goes, and no file of anybody else's. */
+    const char *const others[] = {"a.tmp-", "b.tmp-1", "c.tmp-1-zz", "d.tmp-12-0123abcd.txt"};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(dg_file_write(in_folder(others[i]), "", 0, NULL), 0);
+    assert_int_equal(files_in_folder(), 6);
+    dg_file_drop_unfinished(folder);
+    assert_int_equal(files_in_folder(), 5);
+    dg_file_drop_unfinished(in_folder("nowhere"));
+    assert_holds(in_folder("kept"), "new");
 }
 
 /* RLIMIT_FSIZE stands for a full disk: write() gives EFBIG half-way. In a child, because limits

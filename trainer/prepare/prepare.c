@@ -60,14 +60,13 @@ static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
     }
     DIR *d = opendir(j->o->dir);
     for (struct dirent *e; d && (e = readdir(d));) {
-        bool ours = ends_with(e->d_name, ".shard") || strstr(e->d_name, ".shard.tmp-") ||
-                    ends_with(e->d_name, ".links") || strstr(e->d_name, ".links.tmp-") ||
-                    strstr(e->d_name, ".txt.tmp-");
+        bool ours = ends_with(e->d_name, ".shard") || ends_with(e->d_name, ".links");
         if (ours && dg_prepare_path(j, &path, e->d_name))
             remove(path.data);
     }
     if (d)
         closedir(d);
+    dg_file_drop_unfinished(j->o->dir);
     dg_buffer_deinit(&path);
     return 0;
 }

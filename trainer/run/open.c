@@ -23,6 +23,14 @@ void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
     r->lock = r->prepared_lock = -1;
 }
 
+/* What writers left that were killed; a model's weights are not small. */
+static void drop_unfinished(const struct dg_run *r)
+{
+    dg_file_drop_unfinished(r->o->dir);
+    dg_file_drop_unfinished(r->validation_dir);
+    dg_file_drop_unfinished(r->bundle_dir);
+}
+
 /* One process at a time trains in a folder. */
 static int take_lock(struct dg_run *r, struct dg_error *err)
 {
@@ -33,6 +41,8 @@ static int take_lock(struct dg_run *r, struct dg_error *err)
         rc = dg_error_set(err, DG_EIO, "%s/lock: %s", r->o->dir, strerror(errno));
     else if (flock(r->lock, LOCK_EX | LOCK_NB))
         rc = dg_error_set(err, DG_EAGAIN, "another process is training in %s", r->o->dir);
+    else
+        drop_unfinished(r);
     free(path);
     return rc;
 }
