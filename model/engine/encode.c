@@ -89,13 +89,6 @@ void dg_encode_warm(struct dg_engine *e)
         e->be->ops->side_join(e->be, e->encode.passes);
 }
 
-static struct dg_live **tail(struct dg_live **list)
-{
-    while (*list)
-        list = &(*list)->next;
-    return list;
-}
-
 /* Does anybody else advance meanwhile? */
 static bool others_advance(const struct dg_engine *e)
 {
@@ -109,7 +102,7 @@ static bool others_advance(const struct dg_engine *e)
 static void join(struct dg_engine *e)
 {
     struct dg_encode *n = &e->encode;
-    struct dg_live **end = tail(&e->live);
+    struct dg_live **end = dg_live_tail(&e->live);
     n->steps = n->sentences ? n->steps + 1 : 0;
     while (n->sentences) {
         const uint32_t pass = n->sentences->pass;
@@ -136,7 +129,7 @@ void dg_encode_pending(struct dg_engine *e)
         for (; s != end; s = s->next)
             s->pass = e->encode.passes;
     }
-    *tail(e->encode.beside ? &e->encode.sentences : &e->live) = e->pending;
+    *dg_live_tail(e->encode.beside ? &e->encode.sentences : &e->live) = e->pending;
     e->pending = NULL;
     if (e->encode.beside)
         join(e);

@@ -35,7 +35,8 @@ void dg_encode_close(struct dg_engine *e);
 void dg_encode_warm(struct dg_engine *e);
 /* Everybody in `pending` is encoded; whose pass is done lives then. */
 void dg_encode_pending(struct dg_engine *e);
-/* A sentence's room is given away: whoever gets it comes after the pass that writes to it. */
+/* Call before a sentence's cache blocks are reused: the device then finishes the sentence's pass
+ * before it does what is asked later. */
 void dg_encode_leave(struct dg_engine *e, struct dg_live *s);
 
 #endif

@@ -149,13 +149,6 @@ void dg_engine_close(struct dg_engine *e)
     free(e);
 }
 
-static struct dg_live **tail(struct dg_live **list)
-{
-    while (*list)
-        list = &(*list)->next;
-    return list;
-}
-
 /* Room back to the pool; the sentence itself stays (its answer may still be read). */
 static void give_room(struct dg_engine *e, struct dg_live *s)
 {
@@ -272,7 +265,7 @@ int dg_engine_admit(
     dg_state_pool_take(&e->states, s->states, search.beam);
     e->rows_reserved += search.beam;
     e->n_sentences++;
-    *tail(&e->pending) = s;
+    *dg_live_tail(&e->pending) = s;
     return 0;
 }
 
@@ -304,7 +297,7 @@ void dg_engine_retire(struct dg_engine *e, struct dg_live *s)
         .steps = s->beam.t};
     give_room(e, s);
     s->next = NULL;
-    *tail(&e->done) = s;
+    *dg_live_tail(&e->done) = s;
 }
 
 static bool drop(struct dg_engine *e, struct dg_live **list, uint64_t id, bool has_room)

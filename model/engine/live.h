@@ -56,6 +56,14 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     const struct dg_search *search, int32_t eos, uint32_t n_reserved, struct dg_error *err);
 void dg_live_free(struct dg_live *s); /* NULL is fine */
 
+/* Where the next sentence of a list is appended. */
+static inline struct dg_live **dg_live_tail(struct dg_live **list)
+{
+    while (*list)
+        list = &(*list)->next;
+    return list;
+}
+
 /* The slot for position t of row r, the same every time: a row's chain of blocks grows when it
  * first writes into one (a row may come to life in the middle of a block). */
 int32_t dg_live_slot(struct dg_engine *e, struct dg_live *s, uint32_t r, uint32_t t);

@@ -131,14 +131,6 @@ static void run_task(void *arg, size_t i)
         clean_one(b, t, &b->pairs[k]);
 }
 
-static double domain_weight(const struct dg_recipe_data *d, const char *label)
-{
-    for (size_t i = 0; i < d->n_domain_weights; i++)
-        if (strcmp(d->domain_weights[i].domain, label) == 0)
-            return d->domain_weights[i].weight;
-    return 1;
-}
-
 int dg_prepare_domain(
     struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err)
 {
@@ -200,7 +192,7 @@ static int write_block(struct block *b, size_t file, struct dg_error *err)
         struct task *t = &b->tasks[k / TASK_PAIRS];
         if (t->err.code)
             return dg_error_set(err, t->err.code, "%s", t->err.message);
-        double weight = b->file->weight * domain_weight(&j->r->data, j->domains[p->domain]);
+        double weight = b->file->weight * dg_recipe_domain_weight(j->r, j->domains[p->domain]);
         if (p->why == DG_KEEP && weight <= 0)
             p->why = DG_DROP_WEIGHT;
         count->read++;

@@ -260,6 +260,14 @@ static int make_directions(struct dg_recipe *r, struct dg_error *err)
     return check_twice(d, err);
 }
 
+double dg_recipe_domain_weight(const struct dg_recipe *r, const char *domain)
+{
+    for (size_t i = 0; i < r->data.n_domain_weights; i++)
+        if (strcmp(r->data.domain_weights[i].domain, domain) == 0)
+            return r->data.domain_weights[i].weight;
+    return 1;
+}
+
 int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct dg_error *err)
 {
     static const char *const allowed[] = {

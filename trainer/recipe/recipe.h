@@ -355,6 +355,10 @@ struct dg_json *dg_recipe_describe(void);
 int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
     int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err);
 
+/* What data.domain_weights multiplies the weights of this domain's files by; 1 where it is not
+ * named. */
+double dg_recipe_domain_weight(const struct dg_recipe *r, const char *domain);
+
 /* The stage of an update, counted from 1; n_stages: after the last one, or there are none. */
 size_t dg_recipe_stage_of(const struct dg_recipe *r, int64_t update);
 

@@ -1,5 +1,5 @@
-/* The stages of a run (training.stages): weights of domains that change at given updates. And the
- * labels that weights may be given to. */
+/* The stages of a run (training.stages): weights of domains that change at given updates; and the
+ * check of the labels that have weights. */
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"
@@ -19,7 +19,7 @@ static bool may_be_there(const struct dg_recipe *r, const char *domain)
     return known || !r->data.n_pairs;
 }
 
-/* The labels that weights are given to, called `name` in messages. */
+/* May weights be given to these labels? `name`: the field, in messages. */
 static int check_labels(const struct dg_recipe *r, const char *name,
     const struct dg_recipe_weight *weights, size_t n, struct dg_error *err)
 {
@@ -37,13 +37,12 @@ static int check_factors(const struct dg_recipe *r, const char *name,
     const struct dg_recipe_stage *s, struct dg_error *err)
 {
     for (size_t k = 0; k < s->n_domain_weights; k++)
-        for (size_t i = 0; i < r->data.n_domain_weights; i++)
-            if (s->domain_weights[k].weight > 0 && r->data.domain_weights[i].weight <= 0 &&
-                strcmp(s->domain_weights[k].domain, r->data.domain_weights[i].domain) == 0)
-                return dg_error_field(err, DG_EINVAL, name,
-                    "%s multiplies the weight of \"%s\", which data.domain_weights sets to 0: give "
-                    "it a weight there, and 0 in the stages that leave it out",
-                    name, s->domain_weights[k].domain);
+        if (s->domain_weights[k].weight > 0 &&
+            dg_recipe_domain_weight(r, s->domain_weights[k].domain) <= 0)
+            return dg_error_field(err, DG_EINVAL, name,
+                "%s multiplies the weight of \"%s\", which data.domain_weights sets to 0: give "
+                "it a weight there, and 0 in the stages that leave it out",
+                name, s->domain_weights[k].domain);
     return DG_OK;
 }
 
