@@ -24,6 +24,16 @@ static inline struct dg_backend *cuda_or_skip(const char *precision)
     return be;
 }
 
+/* Bytes of the device's memory that the backend holds. */
+static inline size_t cuda_held(struct dg_backend *be)
+{
+    struct dg_memory m;
+    struct dg_error err = {0};
+    if (be->ops->memory(be, &m, &err))
+        fail_msg("%s", err.message);
+    return m.held;
+}
+
 /* As main() of a test: check, whose state is the precision's name, in each of them. */
 static inline int cuda_each_precision(CMUnitTestFunction check)
 {

@@ -38,15 +38,6 @@ static unsigned long count_of(const char *name)
     return n;
 }
 
-static size_t held(struct dg_backend *be)
-{
-    struct dg_memory m;
-    struct dg_error err = {0};
-    if (be->ops->memory(be, &m, &err))
-        fail_msg("%s", err.message);
-    return m.held;
-}
-
 /* Sentence i: short and long ones, every beam, every other one aligned; the last ones are the
  * longest there may be. */
 static bool admit(struct dg_engine *e, const struct dg_config *c, uint32_t i, uint64_t *rng)
@@ -100,15 +91,15 @@ static void check(const char *precision)
         fail_msg("%s", err.message);
     const unsigned long before = count_of("dg_emu_allocations"),
                         chosen = count_of("dg_emu_choices");
-    const size_t had = held(be);
+    const size_t had = cuda_held(be);
     serve(e, &c);
     assert_int_equal(count_of("dg_emu_allocations"), before);
     assert_int_equal(count_of("dg_emu_choices"), chosen);
-    assert_int_equal(held(be), had);
+    assert_int_equal(cuda_held(be), had);
     /* Both would show it. */
     struct dg_buf *more;
     assert_int_equal(be->ops->buf_new(be, 32 << 20, &more, &err), 0);
-    assert_true(held(be) > had);
+    assert_true(cuda_held(be) > had);
     if (before > 0)
         assert_true(count_of("dg_emu_allocations") > before && chosen > 0);
     be->ops->buf_free(be, more);

@@ -34,15 +34,6 @@ static struct dg_config small(void)
     return c;
 }
 
-static size_t held(struct dg_backend *be)
-{
-    struct dg_memory m;
-    struct dg_error err = {0};
-    if (be->ops->memory(be, &m, &err))
-        fail_msg("%s", err.message);
-    return m.held;
-}
-
 /* The plan for the device, and what a backend holds by itself. */
 static struct dg_training_plan make_plan(const struct dg_device *device, size_t *by_itself)
 {
@@ -55,7 +46,7 @@ static struct dg_training_plan make_plan(const struct dg_device *device, size_t 
     struct dg_error err = {0};
     if (dg_device_open(device, &be, &err) || dg_train_open(be, &train, &err))
         fail_msg("%s", err.message);
-    *by_itself = held(be);
+    *by_itself = cuda_held(be);
     place.tape = dg_tape_device(train, device->type == DG_F32 ? 4 : 2);
     dg_training_plan_make(&r, &c, LONGEST, &place, &plan);
     dg_train_close(train);
@@ -138,9 +129,10 @@ static void test_plan_is_what_is_held(void **state)
     const struct dg_training_plan plan = make_plan(&device, &by_itself);
     struct training t = {0};
     begin(&t, &device);
-    const size_t blocks = held(t.crew->w[0].be) - by_itself, copy = device.type == DG_F32 ? 0 : 2;
+    const size_t blocks = cuda_held(t.crew->w[0].be) - by_itself,
+                 copy = device.type == DG_F32 ? 0 : 2;
     update(&t, PAIRS, LONGEST);
-    const size_t all = held(t.crew->w[0].be) - by_itself;
+    const size_t all = cuda_held(t.crew->w[0].be) - by_itself;
     end(&t);
     print_message("%s: planned %zu, held %zu bytes\n", (const char *)*state, plan.total, all);
     /* The 16-bit copy comes with the first product. Beside the blocks, a table of positions. */

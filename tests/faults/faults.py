@@ -6,6 +6,8 @@ import re
 import struct
 import subprocess
 
+import pytest
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release"))
 LIBRARY = os.path.join(BUILD, "tests", "libfaults.so")
@@ -79,6 +81,13 @@ class Faults:
         """Calls of these kinds on files whose name has `part` fail with this errno; 0: they do half."""
         self.map[PATH_AT:PLACES_AT] = part.encode().ljust(PATH_BYTES, b"\0")
         self.io_errno, self.io_at, self.io_n, self.io_calls, self.io_failed, self.io_mask = how, at, times, 0, 0, kinds
+
+
+@pytest.fixture
+def control(tmp_path):
+    c = Faults(tmp_path / "control")
+    yield c
+    c.close()
 
 
 def crash_report(run):

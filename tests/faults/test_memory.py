@@ -1,5 +1,4 @@
-"""Every place that asks for memory at the start of a server does not get it, once each: nothing ends by a signal, what is
-refused is refused in words, and no memory is lost.
+"""Each allocation of a server's start fails once. The server does not crash, its message names memory, and no memory leaks.
 
 FAULTS_STEPS: how many places of a start are tried (24); `make faults` tries all of them."""
 import os
@@ -11,17 +10,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "api")]
 
 from conftest import SERVER, models, sanitized  # noqa: E402,F401  (models: a fixture)
-from faults import Faults, each_place  # noqa: E402
+from faults import control, each_place  # noqa: E402,F401  (control: a fixture)
 
 STEPS = int(os.environ.get("FAULTS_STEPS", "24"))  # 0: all
 pytestmark = pytest.mark.skipif(sanitized(), reason="a sanitizer has an allocator of its own")
-
-
-@pytest.fixture
-def control(tmp_path):
-    c = Faults(tmp_path / "control")
-    yield c
-    c.close()
 
 
 def test_start(models, control):  # noqa: F811

@@ -1,8 +1,9 @@
-"""Every place that asks for memory in the command line and in the trainer does not get it, once each: nothing ends by a
-signal, what is refused is refused in words, and what is on disk is whole: no output or the right one, a bundle as it was or
-as it should be, and a training run that goes on to the same weights.
+"""Each allocation of the command line and of the trainer fails once. The program does not crash, and its message names
+memory. Files stay whole: the output is missing or right, a bundle is the old one or the new one, and a training run goes on
+to the same weights.
 
 FAULTS_STEPS: how many places of each program are tried (a few); `make faults` tries all, of training FAULTS_RUNS."""
+import functools
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "api"), os.path.join(HERE, "..", 
 
 import bundle  # noqa: E402
 from conftest import CLI, models, sanitized  # noqa: E402,F401  (models: a fixture)
-from faults import Faults, each_place  # noqa: E402
+from faults import control, each_place  # noqa: E402,F401  (control: a fixture)
 from train_runs import RECIPE, TRAIN, write_corpus  # noqa: E402
 
 STEPS = int(os.environ.get("FAULTS_STEPS", "6"))  # 0: all
@@ -28,13 +29,6 @@ TRAIN = os.path.abspath(TRAIN)
 SMALL = ["--quiet", "--threads", "1"]
 RUN = [x for s in ("training.updates=4", "training.checkpoint_updates=2", "training.threads=1", "validation.every=2",
                    "training.batch_tokens=300") for x in ("--set", s)]
-
-
-@pytest.fixture
-def control(tmp_path):
-    c = Faults(tmp_path / "control")
-    yield c
-    c.close()
 
 
 def tree(folder):
@@ -91,10 +85,14 @@ def is_whole(folder):
     return True
 
 
+def without(out):
+    """What a run is prepared by: it begins without its output."""
+    return functools.partial(shutil.rmtree, out, ignore_errors=True)
+
+
 def makes(control, out, command, steps=STEPS):
     """A program that makes a bundle: the right one, or none."""
-    def prepare():
-        shutil.rmtree(out, ignore_errors=True)
+    prepare = without(out)
     prepare()
     subprocess.run(command, check=True, capture_output=True)
     want = tree(out)
@@ -186,9 +184,7 @@ def test_run(control, recipe, tmp_path):
     options, file = recipe
     out = tmp_path / "run"
     command = [TRAIN, "run", file, "--out", str(out), *options]
-
-    def prepare():
-        shutil.rmtree(out, ignore_errors=True)
+    prepare = without(out)
     subprocess.run(command, check=True, capture_output=True)
     want = weights(out)
 
@@ -208,9 +204,7 @@ def test_prepare(control, recipe, tmp_path):
     options, file = recipe
     out = tmp_path / "prepared"
     command = [TRAIN, "prepare", file, "--out", str(out), *options]
-
-    def prepare():
-        shutil.rmtree(out, ignore_errors=True)
+    prepare = without(out)
     subprocess.run(command, check=True, capture_output=True)
     want = prepared(out)
 

@@ -18,17 +18,10 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "api")]
 
 import bundle  # noqa: E402
 from conftest import CLI, PATIENCE, Local, models, sanitized  # noqa: E402,F401  (models: a fixture)
-from faults import Faults  # noqa: E402
+from faults import control  # noqa: E402,F401  (control: a fixture)
 
 STEPS = int(os.environ.get("FAULTS_STEPS", "5"))  # 0: all
 pytestmark = pytest.mark.skipif(sanitized(), reason="a sanitizer has an allocator of its own")
-
-
-@pytest.fixture
-def control(tmp_path):
-    c = Faults(tmp_path / "control")
-    yield c
-    c.close()
 
 
 class Served:

@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "api")]
 
 from conftest import PATIENCE, Local, models, sanitized  # noqa: E402,F401  (models: a fixture)
-from faults import Faults  # noqa: E402
+from faults import control  # noqa: E402,F401  (control: a fixture)
 from test_keys import add  # noqa: E402
 
 STEPS = int(os.environ.get("FAULTS_STEPS", "4"))  # 0: all
@@ -233,13 +233,6 @@ def serving(models, control, folder, *flags):  # noqa: F811
         begin = time.monotonic()
         assert server.stop() == 0
         assert time.monotonic() - begin < DRAIN_SECONDS, "SIGTERM took %.1f s" % (time.monotonic() - begin)
-
-
-@pytest.fixture
-def control(tmp_path):
-    c = Faults(tmp_path / "control")
-    yield c
-    c.close()
 
 
 def chosen(places, name):

@@ -19,7 +19,6 @@ import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -27,10 +26,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "bench", "serve")]
 
 import machine  # noqa: E402
+import soak  # noqa: E402
 from scenarios import bad  # noqa: E402
-from server import Failure, Load, Server, learn, say  # noqa: E402
+from server import Load, Server, learn, say  # noqa: E402
 
-WORDS = "the old house near sea two small boats a red dog plays in snow with big tree and green book man waits".split()
 OPTIONS = ["--workers", "1", "--compute-threads", "1", "--cache-bytes", "0", "--max-connections", "2000", "--access-log", "0"]
 PAIR = '"source":"en","target":"de"'
 MOST_KB_A_MINUTE = 64  # of memory, after the first quarter
@@ -99,24 +98,21 @@ class Hostile(threading.Thread):
             self.sent += 1
 
 
-class Hour:
+class Hour(soak.Checks):
     def __init__(self, a, work):
-        self.a, self.work, self.failed, self.minutes = a, work, 0, []
+        super().__init__(a, work)
+        self.minutes = []
         self.models = os.path.join(work, "models")
         self.bundle = os.path.join(self.models, "en-de-fr")
         shutil.copytree(os.path.join(a.models, "en-de-fr"), self.bundle)
         self.turn = 0
-
-    def check(self, what, ok, value=""):
-        self.failed += not ok
-        say(f"  {'ok  ' if ok else 'FAIL'} {what} {value}")
 
     def items(self):
         rng, path = random.Random(3), os.path.join(self.work, "raw.jsonl")
         with open(path, "w", encoding="utf-8") as f:
             for i in range(200):
                 kind, n = ("long", rng.randint(25, 40)) if i % 10 == 0 else ("short", rng.randint(3, 9))
-                body = {"text": " ".join(rng.choices(WORDS, k=n)) + ".", "source": "en", "target": "fr" if i % 3 else "de"}
+                body = {"text": " ".join(rng.choices(soak.WORDS, k=n)) + ".", "source": "en", "target": "fr" if i % 3 else "de"}
                 f.write(json.dumps({"class": kind, "body": body}) + "\n")
         return path
 
@@ -193,8 +189,7 @@ class Hour:
                 json.dump({"machine": machine.describe(), "capacity": capacity, "rate": rate, "hostile": hostile.sent,
                            "minutes": self.minutes, "failed": self.failed}, f, indent=1)
                 f.write("\n")
-        say("all is well" if not self.failed else f"{self.failed} checks failed")
-        return 1 if self.failed else 0
+        return self.status()
 
 
 def main():
@@ -206,13 +201,7 @@ def main():
     p.add_argument("--share", type=float, default=0.8, help="of the capacity that is measured first")
     p.add_argument("--pause", type=float, default=2, help="seconds between two hostile requests")
     p.add_argument("--out", help="write the figures there, as JSON")
-    a = p.parse_args()
-    try:
-        with tempfile.TemporaryDirectory(prefix="dragoman-hour-") as work:
-            return Hour(a, work).run()
-    except (Failure, OSError, subprocess.CalledProcessError) as e:
-        say(f"soak: {e}")
-        return 2
+    return soak.run(Hour, p.parse_args())
 
 
 if __name__ == "__main__":

@@ -29,14 +29,25 @@ WORDS = "the old house near sea two small boats a red dog plays in snow with big
 SLOPE_CHUNKS = 40
 
 
-class Soak:
+class Checks:
+    """What is checked, said and counted."""
+
     def __init__(self, a, work):
         self.a, self.work, self.failed = a, work, 0
-        self.tiny, self.small = self.prepare("tiny", 8), self.prepare("small", 32 if a.sanitized else 128)
 
     def check(self, text, ok, value=""):
         self.failed += not ok
         say(f"  {'ok  ' if ok else 'FAIL'} {text} {value}")
+
+    def status(self):
+        say("all is well" if not self.failed else f"{self.failed} checks failed")
+        return 1 if self.failed else 0
+
+
+class Soak(Checks):
+    def __init__(self, a, work):
+        super().__init__(a, work)
+        self.tiny, self.small = self.prepare("tiny", 8), self.prepare("small", 32 if a.sanitized else 128)
 
     def prepare(self, name, size):
         """A model of this size, and what it says to each item alone: (bundle, load)."""
@@ -141,8 +152,17 @@ class Soak:
         for name in self.a.only.split(","):
             say(f"== {name}")
             getattr(self, name)()
-        say("all is well" if not self.failed else f"{self.failed} checks failed")
-        return 1 if self.failed else 0
+        return self.status()
+
+
+def run(make, a):
+    """The exit status of make(a, a folder to work in).run()."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="dragoman-soak-") as work:
+            return make(a, work).run()
+    except (Failure, OSError, subprocess.CalledProcessError) as e:
+        say(f"soak: {e}")
+        return 2
 
 
 def main():
@@ -153,13 +173,7 @@ def main():
     p.add_argument("--sanitized", action="store_true")
     p.add_argument("--only", default="memory,chaos,term")
     p.add_argument("--log", help="append the servers' logs there")
-    a = p.parse_args()
-    try:
-        with tempfile.TemporaryDirectory(prefix="dragoman-soak-") as work:
-            return Soak(a, work).run()
-    except (Failure, OSError, subprocess.CalledProcessError) as e:
-        say(f"soak: {e}")
-        return 2
+    return run(Soak, p.parse_args())
 
 
 if __name__ == "__main__":
