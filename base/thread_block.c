@@ -10,8 +10,10 @@ enum { ROUND_UP = 64 * 1024 };
 
 /* This thread's. */
 static __thread struct {
-    void *block; /* NULL: none, or taken */
-    size_t size; /* bytes, of the block or of the one that was taken last */
+    /* NULL: none, or taken */
+    void *block;
+    /* bytes, of the block or of the one that was taken last */
+    size_t size;
 } kept[DG_THREAD_BLOCK_KINDS];
 
 static pthread_key_t key;

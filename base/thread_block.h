@@ -1,6 +1,7 @@
-/* A large block of memory that a thread keeps from one use to the next. malloc maps and unmaps one
- * of that size each time, which took 20 of the 150 us of a sentence from the cache. Any thread;
- * each has its own, one of a kind at a time, and they go when the thread ends. */
+/* Large blocks of memory that a thread keeps from one use to the next. malloc maps and unmaps a
+ * block of this size each time, which took 20 of the 150 us of a sentence from the answer cache.
+ * Any thread: each has its own blocks, uses one of a kind at a time, and frees them when it ends.
+ */
 #ifndef DG_BASE_THREAD_BLOCK_H
 #define DG_BASE_THREAD_BLOCK_H
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unicode/ucasemap.h>
 #include <unicode/uchar.h>
-#include <unicode/utf8.h>
 
 typedef int32_t map_function(
     const UCaseMap *map, char *to, int32_t cap, const char *from, int32_t n, UErrorCode *status);

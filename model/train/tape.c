@@ -62,8 +62,8 @@ size_t dg_tape_bytes(const struct dg_config *config, const struct dg_tape_device
         return with_spare(c.at) * device->element + with_spare(c.wide_at) * sizeof(float) +
                weights * device->weight_bytes + device->room_bytes;
     }
-    /* The host's memory counts when it is touched, which what is spare is not. Where the output
-     * layer is one op, it keeps a number of 16 bits for each logit. */
+    /* On the host, memory counts once it is touched, and the spare part never is. Where the output
+     * layer is one op, it keeps 16 bits for each logit. */
     const size_t output = T * config->target_vocab * 2;
     return (c.at + c.wide_at) * sizeof(float) + (S + T) * 16 +
            (output < DG_OUTPUT_BYTES ? output : DG_OUTPUT_BYTES);

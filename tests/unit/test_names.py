@@ -35,7 +35,7 @@ def nouns(path):
 
 
 def declared(text):
-    """Functions at the begin of a line; what is between braces is no declaration."""
+    """Functions declared at the start of a line; text between braces does not count."""
     text = plain(text)
     while re.search(r"\{[^{}]*\}", text):
         text = re.sub(r"\{[^{}]*\}", ";", text)

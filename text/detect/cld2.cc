@@ -32,10 +32,11 @@ CLD2::Language by_code(const char *language)
     return answer;
 }
 
-/* What was said of this thread's last texts: the same sentences come again, and where their
- * translations are in the answer cache CLD2 took 7 of a sentence's 120 us. */
+/* CLD2's answers for this thread's last texts: the same sentences come again, and CLD2 took 7 of
+ * the 120 us of a sentence from the answer cache. */
 struct Recent {
-    size_t n; /* bytes of text; 0: nothing was said yet */
+    /* bytes of text; 0: nothing was said yet */
+    size_t n;
     CLD2::Language hint;
     char text[240];
     dg_cld2_result result;

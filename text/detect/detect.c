@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 #include <unicode/uscript.h>
-#include <unicode/utf8.h>
 
 enum {
     MAX_CANDIDATES = 256, /* languages; those beyond are not looked at */

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <unicode/uchar.h>
-#include <unicode/utf8.h>
 
 enum {
     MAX_LETTERS = 40, /* of a word: the rest of a longer one is left out */
