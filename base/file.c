@@ -162,14 +162,16 @@ int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err)
     return rc;
 }
 
-bool dg_file_same(const char *a, const char *b)
+int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err)
 {
     struct dg_map x = {0}, y = {0};
-    bool same = !dg_file_map(a, &x, NULL) && !dg_file_map(b, &y, NULL) && x.size == y.size &&
-                !memcmp(x.data, y.data, x.size);
+    int rc = dg_file_map(a, &x, err);
+    if (!rc)
+        rc = dg_file_map(b, &y, err);
+    *same = !rc && x.size == y.size && !memcmp(x.data, y.data, x.size);
     dg_file_unmap(&x);
     dg_file_unmap(&y);
-    return same;
+    return rc;
 }
 
 static void writer_free(struct dg_file_writer *w)

@@ -28,8 +28,8 @@ void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
  * happens where it was loaded. */
 void dg_file_forget(const struct dg_map *map);
 
-/* Do both hold the same bytes? false where one cannot be read. */
-bool dg_file_same(const char *a, const char *b);
+/* Do both hold the same bytes? */
+int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err);
 
 /* Append a whole file to b. */
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);

@@ -67,6 +67,16 @@ static bool write_whole(int fd, const char *data, size_t n)
     return true;
 }
 
+/* The library says what it could not do; where the system refused, why is added. */
+static int fail(const char *path, const char *what, struct archive *a, struct dg_error *err)
+{
+    const int why = archive_errno(a);
+    const bool system = why == EIO || why == EACCES || why == ENOMEM || why == EMFILE;
+    return dg_error_set(err, system ? DG_EIO : DG_EFORMAT, "%.300s%s: %.150s%s%s", path, what,
+        archive_error_string(a) ? archive_error_string(a) : "cannot be read", system ? ": " : "",
+        system ? strerror(why) : "");
+}
+
 /* The entry's bytes, counted off what may still come out. */
 static int copy_data(
     struct archive *a, const char *name, const char *to, uint64_t *left, struct dg_error *err)
@@ -89,8 +99,7 @@ static int copy_data(
             *left -= (uint64_t)n;
     }
     if (!rc && n < 0)
-        rc = dg_error_set(err, DG_EFORMAT, "%.200s: %.200s", name,
-            archive_error_string(a) ? archive_error_string(a) : "cannot be read");
+        rc = fail(name, "", a, err);
     if (close(fd) != 0 && !rc)
         rc = dg_error_set(err, DG_EIO, "%.200s: cannot write: %s", to, strerror(errno));
     return rc;
@@ -142,8 +151,7 @@ static int open_archive(struct archive **out, const char *path, bool raw, struct
         archive_read_support_format_zip(a);
     }
     if (archive_read_open_filename(a, path, BLOCK) != ARCHIVE_OK)
-        return dg_error_set(
-            err, DG_EFORMAT, "%.300s cannot be unpacked: %.150s", path, archive_error_string(a));
+        return fail(path, " cannot be unpacked", a, err);
     return 0;
 }
 
@@ -154,7 +162,7 @@ int dg_unpack_archive(const char *path, const char *dir, uint64_t most, struct d
     int status = ARCHIVE_OK, rc = open_archive(&a, path, false, err);
     for (int i = 0; !rc && (status = archive_read_next_header(a, &e)) != ARCHIVE_EOF; i++) {
         if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
-            rc = dg_error_set(err, DG_EFORMAT, "%.300s: %.150s", path, archive_error_string(a));
+            rc = fail(path, "", a, err);
         else if (i == ENTRIES)
             rc = dg_error_set(
                 err, DG_ELIMIT, "%.300s has more than %d entries: refused", path, ENTRIES);
@@ -171,7 +179,7 @@ int dg_unpack_file(const char *path, const char *to, uint64_t most, struct dg_er
     struct archive_entry *e;
     int rc = open_archive(&a, path, true, err);
     if (!rc && archive_read_next_header(a, &e) != ARCHIVE_OK)
-        rc = dg_error_set(err, DG_EFORMAT, "%.300s: %.150s", path, archive_error_string(a));
+        rc = fail(path, "", a, err);
     if (!rc && archive_filter_count(a) < 2) /* the file itself counts for one */
         rc = dg_error_set(err, DG_EFORMAT, "%.300s is not compressed as its name says", path);
     if (!rc)

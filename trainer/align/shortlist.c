@@ -37,7 +37,11 @@ static int check_vocabulary(const struct make *m, struct dg_error *err)
     for (int i = 0; i < 2; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", m->o->prepared_dir, names[i]);
-        if (!dg_file_same(own[i], path))
+        bool same;
+        int rc = dg_file_same(own[i], path, &same, err);
+        if (rc)
+            return rc;
+        if (!same)
             return dg_error_field(err, DG_EINVAL, "prepared",
                 "%s and %s differ: the text must be prepared with the bundle's vocabulary "
                 "(vocabulary.from)",
@@ -57,6 +61,9 @@ static int open_all(struct make *m, struct dg_error *err)
     if (!rc)
         rc = check_vocabulary(m, err);
     if (!rc)
+        rc = dg_file_same(
+            dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle), &m->joint, err);
+    if (!rc)
         rc = dg_dataset_open(m->o->prepared_dir, "train", &options, &m->data, err);
     if (rc)
         return rc;
@@ -65,7 +72,6 @@ static int open_all(struct make *m, struct dg_error *err)
         .source_eos = dg_prepared_eos(m->prepared),
         .target_eos = m->config.eos,
         .pairs = m->o->pairs ? m->o->pairs : 1000000};
-    m->joint = dg_file_same(dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle));
     snprintf(m->path, sizeof m->path, "%s/" DG_SHORTLIST_FILE, m->o->bundle);
     m->lexicon = dg_lexicon_new(m->data, &lexicon);
     return 0;

@@ -53,13 +53,14 @@ static int copy(const struct dg_export *e, const char *from, const char *to, str
 }
 
 /* Do both sides have the same file? */
-static bool is_joint(const struct dg_export *e, const char *source, const char *target)
+static int is_joint(const struct dg_export *e, const char *source, const char *target, bool *same,
+    struct dg_error *err)
 {
-    char *a = dg_file_join(e->prepared_dir, source), *b = dg_file_join(e->prepared_dir, target);
-    bool same = a && b && dg_file_same(a, b);
+    char *a = dg_alloc_path(e->prepared_dir, source), *b = dg_alloc_path(e->prepared_dir, target);
+    int rc = dg_file_same(a, b, same, err);
     free(a);
     free(b);
-    return same;
+    return rc;
 }
 
 /* Names of one kind of file ("spm", "vocab") in the bundle: one for both sides where they are the
@@ -71,42 +72,41 @@ struct side_files {
     bool same;
 };
 
-static struct side_files name_sides(const struct dg_export *e, const char *kind)
+static int name_sides(
+    const struct dg_export *e, const char *kind, struct side_files *f, struct dg_error *err)
 {
-    struct side_files f;
-    snprintf(f.source, sizeof f.source, "source.%s", kind);
-    snprintf(f.target, sizeof f.target, "target.%s", kind);
-    snprintf(f.joint, sizeof f.joint, "joint.%s", kind);
-    f.same = is_joint(e, f.source, f.target);
-    return f;
+    snprintf(f->source, sizeof f->source, "source.%s", kind);
+    snprintf(f->target, sizeof f->target, "target.%s", kind);
+    snprintf(f->joint, sizeof f->joint, "joint.%s", kind);
+    return is_joint(e, f->source, f->target, &f->same, err);
 }
 
 static int copy_sides(const struct dg_export *e, const char *kind, struct dg_error *err)
 {
-    const struct side_files f = name_sides(e, kind);
-    int rc = copy(e, f.source, f.same ? f.joint : f.source, err);
+    struct side_files f;
+    int rc = name_sides(e, kind, &f, err);
+    if (!rc)
+        rc = copy(e, f.source, f.same ? f.joint : f.source, err);
     return rc || f.same ? rc : copy(e, f.target, f.target, err);
 }
 
-/* The manifest's "files". NULL when memory is out. */
-static struct dg_json *files_of(const struct dg_export *e)
+/* The manifest's "files". */
+static int add_files(const struct dg_export *e, struct dg_json *manifest, struct dg_error *err)
 {
     static const char *const kinds[] = {"spm", "vocab"};
     struct dg_json *files = dg_json_new_object();
-    int rc = dg_json_set_string(files, "weights", WEIGHTS);
+    struct side_files f;
+    int rc = 0, bad = dg_json_set_string(files, "weights", WEIGHTS);
     for (size_t i = 0; i < 2 && !rc; i++) {
-        const struct side_files f = name_sides(e, kinds[i]);
         char key[32];
+        rc = name_sides(e, kinds[i], &f, err);
         snprintf(key, sizeof key, "source_%s", kinds[i]);
-        rc = dg_json_set_string(files, key, f.same ? f.joint : f.source);
+        bad |= rc ? 0 : dg_json_set_string(files, key, f.same ? f.joint : f.source);
         snprintf(key, sizeof key, "target_%s", kinds[i]);
-        if (!rc)
-            rc = dg_json_set_string(files, key, f.same ? f.joint : f.target);
+        bad |= rc ? 0 : dg_json_set_string(files, key, f.same ? f.joint : f.target);
     }
-    if (!rc)
-        return files;
-    dg_json_free(files);
-    return NULL;
+    bad |= dg_json_set_take(manifest, "files", files);
+    return rc || !bad ? rc : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
 }
 
 static struct dg_json *pairs_of(const struct dg_recipe *r)
@@ -162,7 +162,6 @@ static struct dg_json *make_manifest(const struct dg_export *e)
     dg_json_set_take(m, "pairs", pairs_of(r));
     if (tags)
         dg_json_set_take(m, "tags", tags);
-    dg_json_set_take(m, "files", files_of(e));
     if (dg_guided_of(r, e->config, &guide)) {
         dg_json_set_int(m, "alignment_layer", guide.layer + 1);
         if (guide.n_heads == 1)
@@ -203,9 +202,9 @@ int dg_export_seal(const struct dg_export *e, struct dg_error *err)
     config.alpha = (float)e->recipe->validation.alpha;
     config.extra_length = (uint32_t)e->recipe->validation.extra_length;
     struct dg_json *manifest = make_manifest(e);
-    int rc = !manifest || dg_config_write(&config, manifest)
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
-                 : 0;
+    int rc = add_files(e, manifest, err);
+    if (!rc && dg_config_write(&config, manifest))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     if (!rc && e->calibrated)
         rc = dg_calibrated_write(e->calibrated, &config, manifest, err);
     if (!rc)

@@ -1,0 +1,213 @@
+"""Disks that are full, broken or slow to give, under a server: what it acknowledges is kept, what it refuses is not, requests that
+need no disk are answered as ever, and once the disk is well again so is the server.
+
+FILES_STEPS: how many calls of each kind fail, one at a time (3); `make faults-files`: all of them."""
+import collections
+import errno
+import os
+import shutil
+import sqlite3
+import sys
+import time
+
+import pytest
+import requests
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "api")]
+
+import bundle  # noqa: E402
+from conftest import CLI, EN_DE, PATIENCE, Local, sanitized  # noqa: E402
+from faults import control  # noqa: E402,F401  (control: a fixture)
+from io_faults import FULL, WAYS, chosen, failing  # noqa: E402
+from test_keys import add, used  # noqa: E402
+
+pytestmark = pytest.mark.skipif(sanitized(), reason="a sanitizer has calls of its own")
+PAIR = {"source": "en", "target": "de"}
+ENTRIES = [dict(PAIR, entries={"dog": "Hund", "snow": "Schnee"})]
+KINDS = ("glossary", "memory", "change", "suggestion", "document")
+
+
+def served(control, models, *flags):
+    return Local(models, *flags, env={k: v for k, v in control.env().items() if k in ("LD_PRELOAD", "FAULTS_CONTROL")})
+
+
+class Stores:
+    """A server that keeps things. Each request gives its reply, and whether what is kept is what the reply says."""
+
+    def __init__(self, server, folder, key):
+        self.server, self.folder, self.turn = server, folder, 0
+        self.headers = {"Authorization": "Bearer " + key["key"]}
+
+    def send(self, method, path, **more):
+        return requests.request(method, self.server.url(path), headers=self.headers, timeout=PATIENCE, **more)
+
+    def translate(self, text="Two dogs play."):
+        return self.send("POST", "/v1/translate", json=dict(PAIR, text=text))
+
+    def rows(self, name, sql):
+        db = sqlite3.connect("file:%s?mode=ro" % (self.folder / (name + ".db")), uri=True)
+        try:
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            return [row[0] for row in db.execute(sql)]
+        finally:
+            db.close()
+
+    def collection(self, path):
+        self.turn += 1
+        name = "n%d" % self.turn
+        reply = self.send("POST", path, json={"name": name, "dictionaries": ENTRIES})
+        kept = self.rows("collections", "SELECT (SELECT count(*) FROM pairs WHERE collection = number) FROM collections WHERE name = '%s'" % name)
+        return reply, {201: [2]}.get(reply.status_code, []) == kept
+
+    def glossary(self):
+        return self.collection("/v1/glossaries")
+
+    def memory(self):
+        return self.collection("/v1/memories")
+
+    def change(self):
+        """A glossary's new name and entries, both or none."""
+        made = self.send("GET", "/v1/glossaries").json()["glossaries"][0]
+        self.turn += 1
+        reply = self.send("PATCH", "/v1/glossaries/" + made["id"], json={
+            "name": "c%d" % self.turn, "dictionaries": [dict(PAIR, entries={"cat%d" % self.turn: "Katze"})]})
+        now = self.send("GET", "/v1/glossaries/" + made["id"]).json()
+        if reply.status_code == 200:
+            return reply, now["name"] == "c%d" % self.turn and now["dictionaries"][0]["entries"] == made["dictionaries"][0]["entries"] + 1
+        return reply, now == made
+
+    def suggestion(self):
+        self.turn += 1
+        reply = self.send("POST", "/suggest", json=dict(PAIR, q="q%d" % self.turn, s="s"))
+        kept = self.rows("suggestions", "SELECT text FROM suggestions WHERE text = 'q%d'" % self.turn)
+        return reply, bool(kept) == (reply.status_code == 200)
+
+    def document(self):
+        """Taken and translated, or failed with words; never for ever under way."""
+        reply = self.send("POST", "/v2/document", files={"file": ("a.txt", "Two dogs play.\n")}, data={"target_lang": "DE"})
+        if reply.status_code != 200:
+            return reply, True
+        id, key = reply.json()["document_id"], {"document_key": reply.json()["document_key"]}
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            now = self.send("POST", "/v2/document/" + id, json=key)
+            state = now.json().get("status") if now.status_code == 200 else None
+            if state == "done":
+                got = self.send("POST", "/v2/document/%s/result" % id, json=key)
+                return reply, got.status_code != 200 or got.text.startswith("Zwei Hunde")
+            if state == "error":
+                return reply, bool(now.json().get("error_message") or now.json().get("message"))
+            time.sleep(0.05)
+        return reply, False
+
+
+@pytest.fixture
+def stores(control, tmp_path):
+    folder = tmp_path / "stores"
+    folder.mkdir()
+    key = add(folder / "keys.db")
+    flags = [x for name in ("keys", "collections", "suggestions", "documents") for x in ("--" + name, str(folder / (name + ".db")))]
+    with served(control, EN_DE, *flags) as server:
+        s = Stores(server, folder, key)
+        for what in KINDS:
+            reply, good = getattr(s, what)()
+            assert reply.status_code in (200, 201) and good, (what, reply.text)
+        yield s
+        control.io_mask = 0
+
+
+def refused(reply):
+    """In words, with what the API promises of a refusal."""
+    said = reply.json() if reply.status_code in (500, 503) else {}
+    return reply.headers.get("X-Request-Id") and isinstance(said.get("error", said.get("message")), (str, dict))
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_stores(control, stores, what):
+    ways, wrong = collections.Counter(), []
+    part = str(stores.folder / {"suggestion": "suggestions", "document": "documents"}.get(what, "collections"))
+    ask, plain = getattr(stores, what), stores.translate().json()["translations"]
+    for name, kinds, how in WAYS:
+        with failing(control, part, kinds, how, 0):
+            ask()
+        calls = control.io_calls
+        for at in chosen(calls):
+            with failing(control, part, kinds, how, at):
+                reply, good = ask()
+            where = "%s, call %d of %d: %d %s" % (name, at, calls, reply.status_code, reply.text[:300])
+            ways["not reached" if not control.io_failed else "refused" if reply.status_code >= 400 else "done all the same"] += 1
+            if reply.status_code >= 400 and (how == 0 or not refused(reply)):
+                wrong.append("refused: " + where)
+            if not good:
+                wrong.append("kept in part: " + where)
+            reply, good = ask()
+            if reply.status_code >= 400 or not good:
+                wrong.append("after %s: %d %s" % (where, reply.status_code, reply.text[:300]))
+        if stores.translate().json()["translations"] != plain:
+            wrong.append("another answer")
+    print(what, dict(ways))
+    assert not wrong, "%d of %s:\n%s\n%s" % (len(wrong), dict(ways), "\n".join(wrong[:8]), "".join(stores.server.log[-10:]))
+    assert ways["refused"] and ways["done all the same"]
+
+
+def test_a_disk_that_stays_full(control, stores):
+    """Translations go on, what would be kept is refused, the keys' usage is written when there is room: none is lost."""
+    keys = stores.folder / "keys.db"
+    id = {"id": stores.rows("keys", "SELECT id FROM keys")[0]}
+    before, asked = used(keys, id)[1], 0
+    with failing(control, str(stores.folder), FULL, errno.ENOSPC, 1, 1 << 40):
+        end = time.monotonic() + 30
+        while time.monotonic() < end and not stores.server.logged('event="keys" store=failed'):
+            asked += 1
+            assert stores.translate("Two dogs.").status_code == 200
+            time.sleep(0.2)
+        assert stores.server.logged('event="keys" store=failed')
+        for what in KINDS:
+            reply, good = getattr(stores, what)()
+            assert refused(reply) and good, (what, reply.status_code, reply.text)
+        assert stores.server.get("/readyz").status_code == 200
+    stores.server.until(lambda: stores.server.logged('event="keys" store=recovered'))
+    for what in KINDS:
+        reply, good = getattr(stores, what)()
+        assert reply.status_code in (200, 201) and good
+    stores.server.until(lambda: used(keys, id)[1] >= before + asked * len("Two dogs."))
+
+
+def test_reload(control, tmp_path):
+    """A bundle that cannot be read, at any call, is refused and the old one served on; one that comes in pieces is taken."""
+    folder, wrong, ways = tmp_path / "served", [], collections.Counter()
+    for seed in (21, 22):
+        bundle.make(CLI, str(tmp_path / str(seed)), seed=seed)
+    shutil.copytree(tmp_path / "21", folder / "en-de")
+
+    def exchange(turn):
+        shutil.copytree(tmp_path / str(21 + turn % 2), tmp_path / "next")
+        os.rename(folder / "en-de", tmp_path / "old")
+        os.rename(tmp_path / "next", folder / "en-de")
+        shutil.rmtree(tmp_path / "old")
+    with served(control, str(folder)) as server:
+        def version():
+            return server.get("/v1/models").json()["models"][0]["version"]
+        turn = 1
+        for name, kinds, how in WAYS[1:]:
+            exchange(turn)
+            with failing(control, str(folder), kinds, how, 0):
+                assert server.reload().status_code == 200
+            calls = control.io_calls
+            for at in chosen(calls):
+                turn, before = turn + 1, version()
+                exchange(turn)
+                with failing(control, str(folder), kinds, how, at):
+                    reply = server.reload()
+                where = "%s, call %d of %d: %d %s" % (name, at, calls, reply.status_code, reply.text[:300])
+                ways["not reached" if not control.io_failed else str(reply.status_code)] += 1
+                if (reply.status_code == 200) == (version() == before) or (how == 0 and reply.status_code != 200):
+                    wrong.append(where)
+                if reply.status_code != 200 and "Input/output error" not in reply.text:
+                    wrong.append("not clear: " + where)
+                if server.translate("Hello.").status_code != 200 or server.reload().status_code != 200 or version() == before:
+                    wrong.append("afterwards: " + where)
+            turn += 1
+    print(dict(ways))
+    assert not wrong and ways["422"] > 1, "%d of %s:\n%s" % (len(wrong), dict(ways), "\n".join(wrong[:8]))
