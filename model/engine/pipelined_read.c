@@ -46,6 +46,7 @@ static void advance(struct dg_engine *e, struct dg_live *s, const struct dg_pipe
     struct dg_beam *b = &s->beam;
     struct dg_candidates c = {0};
     if (found) {
+        /* The sentence's rows of the step's candidates: [n_in, want], ld apart. */
         const size_t at = p->row * found->ld;
         c = (struct dg_candidates){.logprob = found->logprob + at,
             .ids = found->ids + at,
@@ -54,6 +55,7 @@ static void advance(struct dg_engine *e, struct dg_live *s, const struct dg_pipe
             .sources = found->sources + p->row};
     }
     const bool bytes = found && dg_beam_offers_no_character(b, &c);
+    /* A character's bytes need more candidates than the device sends: the host goes on alone. */
     if (bytes && dg_beam_short(b, &c)) {
         dg_pipelined_leave(e->pipelined, s);
         s->on_host = true;

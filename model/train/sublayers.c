@@ -211,6 +211,7 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
     struct dg_tape_scratch *b = &t->scratch;
     const size_t hdk = (size_t)t->config.H * t->config.Dk;
     norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_CROSS);
+    /* The output projection: dsub[M,D] -> dcontext[M,H*Dv]. */
     linear_backward(d, w->out_w,
         (struct dg_linear_grad){
             .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
@@ -229,6 +230,7 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
     int rc = attend_backward(d, layer, &a, err);
     if (rc)
         return rc;
+    /* The target's way: dq[M,H*Dk] -> dx[M,D], added to the residual's share. */
     linear_backward(d, w->q_w,
         (struct dg_linear_grad){.x = x,
             .dy = b->dq,
@@ -252,6 +254,7 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
 void dg_embedding_backward(const struct dg_down *d, const struct dg_tape_side *side,
     const struct dg_weight *table, struct dg_weight *dtable, struct dg_weight *dpositions)
 {
+    /* The embedding's dropout is the first of a stack: its gradient is what is left in dx. */
     struct dg_dropout drop;
     struct dg_embed op = {.table = table,
         .scale = d->t->config.embed_scale,
