@@ -166,7 +166,8 @@ void dg_cuda_attention(
     k.out = dg_k_rows_of(out);
     assert(!k.new_k.p ||
            (k.tile_rows == 1 && k.slots && k.new_k.type == k.k.type && k.new_v.type == k.v.type));
-    dg_cuda_ok(cu,
-        mma ? dg_launch_attention_mma(cu->stream, &k) : dg_launch_attention(cu->stream, &k),
-        "attention");
+    if (mma)
+        dg_launch_attention_mma(cu, &k);
+    else
+        dg_launch_attention(cu, &k);
 }

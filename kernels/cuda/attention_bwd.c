@@ -79,7 +79,7 @@ static void add_guide(struct dg_cuda *cu, const struct dg_guide *guide, size_t n
     const struct needs *n, const double *losses)
 {
     const struct dg_k_add_rows k = {losses, &cu->sums->guided, n->M, 1};
-    dg_cuda_ok(cu, dg_launch_add_rows(cu->stream, &k), "the guide's loss");
+    dg_launch_add_rows(cu, &k);
     for (size_t s = 0; s < n_segs; s++)
         for (size_t i = guide->first[s]; i < guide->first[s + 1]; i++)
             guide->sums->n_guided +=
@@ -116,12 +116,12 @@ int dg_cuda_attention_backward(
         dg_cuda_ok(
             cu, cudaMemsetAsync(k.guide.loss, 0, n.loss_bytes, cu->stream), "the guide's loss");
         send_guide(cu, g, &n, &k.guide);
-        dg_cuda_ok(cu, dg_launch_guide(cu->stream, &k), "the guide");
+        dg_launch_guide(cu, &k);
     }
-    dg_cuda_ok(cu,
-        n.mma ? dg_launch_attention_bwd_mma(cu->stream, &k)
-              : dg_launch_attention_bwd(cu->stream, &k),
-        "attention's backward");
+    if (n.mma)
+        dg_launch_attention_bwd_mma(cu, &k);
+    else
+        dg_launch_attention_bwd(cu, &k);
     if (n.links)
         add_guide(cu, g->guide, op->n_segs, &n, k.guide.loss);
     return dg_cuda_status(&cu->base, err);

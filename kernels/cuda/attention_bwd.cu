@@ -140,18 +140,16 @@ static __global__ void guide_links(struct dg_k_attention_bwd g)
         guide.loss[s.q0 + i] = loss / l.n;
 }
 
-extern "C" int dg_launch_guide(cudaStream_t stream, const struct dg_k_attention_bwd *k)
+extern "C" void dg_launch_guide(struct dg_cuda *cu, const struct dg_k_attention_bwd *k)
 {
     const unsigned threads = (k->a.tile_rows + DG_WARP - 1) / DG_WARP * DG_WARP;
-    DG_LAUNCH(guide_links, k->a.n_tiles, threads, 0, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, guide_links, k->a.n_tiles, threads, 0, *k);
 }
 
-extern "C" int dg_launch_attention_bwd(cudaStream_t stream, const struct dg_k_attention_bwd *k)
+extern "C" void dg_launch_attention_bwd(struct dg_cuda *cu, const struct dg_k_attention_bwd *k)
 {
     const unsigned queries = (k->a.n_tiles * k->a.H + WARPS - 1) / WARPS,
                    keys = (k->n_key_tiles * k->a.H + WARPS - 1) / WARPS;
-    DG_TYPED(k->a.q.type, DG_LAUNCH(attention_bwd_dq<T>, queries, THREADS, 0, stream, *k));
-    DG_TYPED(k->a.q.type, DG_LAUNCH(attention_bwd_dkv<T>, keys, THREADS, 0, stream, *k));
-    return cudaGetLastError();
+    DG_TYPED(k->a.q.type, DG_LAUNCH(cu, attention_bwd_dq<T>, queries, THREADS, 0, *k));
+    DG_TYPED(k->a.q.type, DG_LAUNCH(cu, attention_bwd_dkv<T>, keys, THREADS, 0, *k));
 }

@@ -309,24 +309,23 @@ static __global__ void __launch_bounds__(THREADS, 8) attention_bwd_dkv(struct dg
 }
 
 template <typename T, uint32_t D>
-static int launch(cudaStream_t stream, const struct dg_k_attention_bwd *k)
+static void launch(struct dg_cuda *cu, const struct dg_k_attention_bwd *k)
 {
     const size_t row = (D + DG_PAD) * sizeof(T), extra = ROWS * KEYS * sizeof(float),
                  bytes = (ROWS + 2 * KEYS) * row + ROWS * (KEYS + DG_PAD) * sizeof(T),
                  bytes2 = 2 * QUERIES * (row + WIDE * sizeof(T));
     const dim3 grid(k->a.n_tiles, k->a.H);
     if (k->guide.rows)
-        DG_LAUNCH((attention_bwd_dq<T, D, true>), grid, THREADS, bytes + extra, stream, *k);
+        DG_LAUNCH(cu, (attention_bwd_dq<T, D, true>), grid, THREADS, bytes + extra, *k);
     else
-        DG_LAUNCH((attention_bwd_dq<T, D, false>), grid, THREADS, bytes, stream, *k);
-    DG_LAUNCH((attention_bwd_dkv<T, D>), dim3(k->n_key_tiles, k->a.H), THREADS, bytes2, stream, *k);
-    return cudaGetLastError();
+        DG_LAUNCH(cu, (attention_bwd_dq<T, D, false>), grid, THREADS, bytes, *k);
+    DG_LAUNCH(cu, (attention_bwd_dkv<T, D>), dim3(k->n_key_tiles, k->a.H), THREADS, bytes2, *k);
 }
 
-extern "C" int dg_launch_attention_bwd_mma(cudaStream_t stream, const struct dg_k_attention_bwd *k)
+extern "C" void dg_launch_attention_bwd_mma(struct dg_cuda *cu, const struct dg_k_attention_bwd *k)
 {
-    const bool wide = k->a.Dk == 64;
-    if (k->a.q.type == DG_F16)
-        return wide ? launch<__half, 64>(stream, k) : launch<__half, 32>(stream, k);
-    return wide ? launch<__nv_bfloat16, 64>(stream, k) : launch<__nv_bfloat16, 32>(stream, k);
+    void (*const launches[2][2])(struct dg_cuda *, const struct dg_k_attention_bwd *) = {
+        {launch<__half, 32>, launch<__half, 64>},
+        {launch<__nv_bfloat16, 32>, launch<__nv_bfloat16, 64>}};
+    launches[k->a.q.type == DG_BF16][k->a.Dk == 64](cu, k);
 }

@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(THREADS) attention_fwd(struct dg_k_atte
     }
 }
 
-template <typename T> static int launch(cudaStream_t stream, const struct dg_k_attention *k)
+template <typename T> static void launch(struct dg_cuda *cu, const struct dg_k_attention *k)
 {
     const size_t bytes = WARPS * (sizeof(struct chunk) + (k->Dk + 3) / 4 * 4 * sizeof(float));
     const bool wide = k->Dk % 4 == 0 && k->Dv % 4 == 0 && dg_in_fours(k->q) && dg_in_fours(k->k) &&
@@ -170,15 +170,11 @@ template <typename T> static int launch(cudaStream_t stream, const struct dg_k_a
     void (*const kernel)(struct dg_k_attention) =
         wide ? attention_fwd<T, true> : attention_fwd<T, false>;
     const dim3 grid((k->n_tiles * k->H + WARPS - 1) / WARPS, (k->Dv + COLUMNS - 1) / COLUMNS);
-    const int rc = dg_allow_shared((const void *)kernel, bytes);
-    if (rc == cudaSuccess)
-        DG_LAUNCH(kernel, grid, THREADS, bytes, stream, *k);
-    return rc ? rc : (int)cudaGetLastError();
+    if (dg_cuda_ok(cu, dg_allow_shared((const void *)kernel, bytes), "attention's shared memory"))
+        DG_LAUNCH(cu, kernel, grid, THREADS, bytes, *k);
 }
 
-extern "C" int dg_launch_attention(cudaStream_t stream, const struct dg_k_attention *k)
+extern "C" void dg_launch_attention(struct dg_cuda *cu, const struct dg_k_attention *k)
 {
-    int rc = cudaErrorInvalidValue;
-    DG_TYPED(k->q.type, rc = launch<T>(stream, k));
-    return rc;
+    DG_TYPED(k->q.type, launch<T>(cu, k));
 }

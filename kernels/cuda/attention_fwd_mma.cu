@@ -188,11 +188,10 @@ static __global__ void __launch_bounds__(THREADS, 8) attend(struct dg_k_attentio
 }
 
 template <typename T, uint32_t D>
-static int launch(cudaStream_t stream, const struct dg_k_attention *k)
+static void launch(struct dg_cuda *cu, const struct dg_k_attention *k)
 {
     const size_t bytes = ((ROWS + 2 * KEYS) * (D + DG_PAD) + ROWS * (KEYS + DG_PAD)) * sizeof(T);
-    DG_LAUNCH((attend<T, D>), dim3(k->n_tiles, k->H), THREADS, bytes, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, (attend<T, D>), dim3(k->n_tiles, k->H), THREADS, bytes, *k);
 }
 
 extern "C" uint32_t dg_attention_mma_rows(void)
@@ -200,10 +199,10 @@ extern "C" uint32_t dg_attention_mma_rows(void)
     return ROWS;
 }
 
-extern "C" int dg_launch_attention_mma(cudaStream_t stream, const struct dg_k_attention *k)
+extern "C" void dg_launch_attention_mma(struct dg_cuda *cu, const struct dg_k_attention *k)
 {
-    if (k->q.type == DG_F16)
-        return k->Dk == 64 ? launch<__half, 64>(stream, k) : launch<__half, 32>(stream, k);
-    return k->Dk == 64 ? launch<__nv_bfloat16, 64>(stream, k)
-                       : launch<__nv_bfloat16, 32>(stream, k);
+    void (*const launches[2][2])(struct dg_cuda *, const struct dg_k_attention *) = {
+        {launch<__half, 32>, launch<__half, 64>},
+        {launch<__nv_bfloat16, 32>, launch<__nv_bfloat16, 64>}};
+    launches[k->q.type == DG_BF16][k->Dk == 64](cu, k);
 }

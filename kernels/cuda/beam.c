@@ -183,7 +183,7 @@ static void search_place(struct dg_backend *be, struct dg_device_search *t,
     struct dg_k_places k = {.places = dg_cuda_stage_send(cu, t, bytes), .n = n};
     k.totals = (const double *)(const void *)(k.places + n);
     k.lists = (const int32_t *)(const void *)(k.totals + hyps);
-    dg_cuda_ok(cu, dg_launch_place(cu->stream, &t->k, &k), "placing sentences");
+    dg_launch_place(cu, &t->k, &k);
 }
 
 _Static_assert(sizeof(struct dg_k_place) % sizeof(double) == 0, "totals lie behind the heads");
@@ -249,7 +249,8 @@ static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
             "sending a step") ||
         !dg_graph_begin(cu, t))
         return false;
-    return dg_cuda_ok(cu, dg_launch_begin(cu->stream, &t->k, t->M), "beginning a step");
+    dg_launch_begin(cu, &t->k, t->M);
+    return dg_cuda_alive(cu);
 }
 
 /* The ops that end a step. */
@@ -263,9 +264,10 @@ static void select_candidates(struct dg_cuda *cu, struct dg_device_search *t, st
         .fit = &t->k.step->stride,
         .logprob = t->k.candidates,
         .parts = t->topk_parts};
-    if (dg_cuda_alive(cu) &&
-        dg_cuda_ok(cu, dg_launch_topk(cu->stream, &top), "a step's candidates"))
-        dg_cuda_ok(cu, dg_launch_select(cu->stream, &t->k, t->M), "a step's choice");
+    if (dg_cuda_alive(cu))
+        dg_launch_topk(cu, &top);
+    if (dg_cuda_alive(cu))
+        dg_launch_select(cu, &t->k, t->M);
 }
 
 static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct dg_rows logits)
@@ -280,7 +282,7 @@ static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct
         select_candidates(cu, t, logits);
     if (!dg_graph_end(cu, t)) {
         t->record = NULL;
-        dg_cuda_ok(cu, dg_launch_begin(cu->stream, &t->k, t->M), "beginning a step again");
+        dg_launch_begin(cu, &t->k, t->M);
         return false;
     }
     if (dg_cuda_alive(cu) &&

@@ -215,21 +215,18 @@ static __global__ void __launch_bounds__(THREADS) select_hypotheses(struct dg_k_
     }
 }
 
-extern "C" int dg_launch_place(
-    cudaStream_t stream, const struct dg_k_device_search *k, const struct dg_k_places *places)
+extern "C" void dg_launch_place(
+    struct dg_cuda *cu, const struct dg_k_device_search *k, const struct dg_k_places *places)
 {
-    DG_LAUNCH(place_sentences, places->n, THREADS, 0, stream, *k, *places);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, place_sentences, places->n, THREADS, 0, *k, *places);
 }
 
-extern "C" int dg_launch_begin(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M)
+extern "C" void dg_launch_begin(struct dg_cuda *cu, const struct dg_k_device_search *k, uint32_t M)
 {
-    DG_LAUNCH(begin_step, M, DG_WARP, 0, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, begin_step, M, DG_WARP, 0, *k);
 }
 
-extern "C" int dg_launch_select(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M)
+extern "C" void dg_launch_select(struct dg_cuda *cu, const struct dg_k_device_search *k, uint32_t M)
 {
-    DG_LAUNCH(select_hypotheses, M, THREADS, 0, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, select_hypotheses, M, THREADS, 0, *k);
 }

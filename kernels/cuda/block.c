@@ -51,7 +51,7 @@ static void copy(struct dg_cuda *cu, const struct dg_cuda_block *b, size_t first
         .n = n,
         .type = cu->type,
         .dst = (char *)b->shadow + first * dg_cuda_type_bytes(cu->type)};
-    dg_cuda_ok(cu, dg_launch_narrow(cu->stream, &k), "a parameter block's 16-bit copy");
+    dg_launch_narrow(cu, &k);
 }
 
 bool dg_cuda_block_holds(struct dg_cuda *cu, const float *p, size_t n)

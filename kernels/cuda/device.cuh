@@ -11,11 +11,18 @@
 #include <cuda_runtime.h>
 
 /* The host build defines its own. */
-#ifndef DG_LAUNCH
-#define DG_LAUNCH(kernel, grid, block, shared, stream, ...)                                        \
+#ifndef DG_START
+#define DG_START(kernel, grid, block, shared, stream, ...)                                         \
     kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
 #define DG_SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
+
+/* In the backend's stream; an error is noted by the kernel's name. */
+#define DG_LAUNCH(cu, kernel, grid, block, shared, ...)                                            \
+    do {                                                                                           \
+        DG_START(kernel, grid, block, shared, dg_cuda_stream(cu), __VA_ARGS__);                    \
+        dg_cuda_ok(cu, cudaGetLastError(), #kernel);                                               \
+    } while (0)
 
 enum { DG_WARP = 32 };
 

@@ -356,5 +356,5 @@ void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *c)
         .out = c->out,
         .add = c->add,
         .relu = c->relu};
-    dg_cuda_ok(cu, dg_launch_gemm(cu->stream, &g), "a product of our own");
+    dg_launch_gemm(cu, &g);
 }

@@ -55,12 +55,12 @@ static __global__ void __launch_bounds__(THREADS) multiply(struct dg_k_gemm g)
     }
 }
 
-extern "C" int dg_launch_gemm(cudaStream_t stream, const struct dg_k_gemm *g)
+extern "C" void dg_launch_gemm(struct dg_cuda *cu, const struct dg_k_gemm *g)
 {
     const dim3 grid(
         (unsigned)((g->columns + TILE - 1) / TILE), (unsigned)((g->rows + TILE - 1) / TILE));
     if (grid.y > 65535)
-        return cudaErrorInvalidValue;
-    DG_LAUNCH(multiply, grid, THREADS, 0, stream, *g);
-    return cudaGetLastError();
+        dg_cuda_ok(cu, cudaErrorInvalidValue, "a product of so many rows");
+    else
+        DG_LAUNCH(cu, multiply, grid, THREADS, 0, *g);
 }

@@ -122,9 +122,7 @@ static inline struct dg_k_rows dg_k_rows_of(struct dg_rows r)
     return k;
 }
 
-/* Note a failed call; the first one stays. True when all is well. Every op begins by asking whether
- * the device still is. */
-bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what);
+/* No failure was noted (dg_cuda_ok); every op begins by asking. */
 bool dg_cuda_alive(struct dg_cuda *cu); /* also makes it the calling thread's device */
 /* Make it the calling thread's device; a cudaError_t. */
 int dg_cuda_here(const struct dg_cuda *cu);

@@ -1,6 +1,7 @@
-/* Kernels as host code sees them: structs of device pointers and one launcher each. Launchers take
- * the stream, return a cudaError_t, and do not wait. Everything is pointers on the device but the
- * structs themselves. One thread at a time per backend, as backend.h says. */
+/* Kernels as host code sees them: structs of device pointers and one launcher each. Launchers use
+ * the stream that ops go to, note an error as the backend's failure, and do not wait. Everything is
+ * pointers on the device but the structs themselves. One thread at a time per backend, as backend.h
+ * says. */
 #ifndef DG_KERNELS_CUDA_LAUNCH_H
 #define DG_KERNELS_CUDA_LAUNCH_H
 
@@ -11,6 +12,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct dg_cuda;
+
+/* The stream that ops go to. */
+cudaStream_t dg_cuda_stream(const struct dg_cuda *cu);
+/* Note a failed call; the first one stays. True when all is well. */
+bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what);
 
 /* Row m begins at element m * ld; p NULL: none. */
 struct dg_k_rows {
@@ -37,7 +45,7 @@ struct dg_k_embed {
     struct dg_k_rows y;
     size_t M, D;
 };
-int dg_launch_embed(cudaStream_t stream, const struct dg_k_embed *k);
+void dg_launch_embed(struct dg_cuda *cu, const struct dg_k_embed *k);
 
 /* pre[M,N] = y; y = drop(act(y)) */
 struct dg_k_finish {
@@ -46,7 +54,7 @@ struct dg_k_finish {
     struct dg_k_drop drop;
     size_t M, N;
 };
-int dg_launch_finish(cudaStream_t stream, const struct dg_k_finish *k);
+void dg_launch_finish(struct dg_cuda *cu, const struct dg_k_finish *k);
 
 /* y[m] = x[m], or y[slots[m]] = x[m], where slots[m] >= 0; of any two types. */
 struct dg_k_copy {
@@ -54,7 +62,7 @@ struct dg_k_copy {
     const int32_t *slots; /* [M] or NULL */
     size_t M, N;
 };
-int dg_launch_copy(cudaStream_t stream, const struct dg_k_copy *k);
+void dg_launch_copy(struct dg_cuda *cu, const struct dg_k_copy *k);
 
 /* y[M,D] = LayerNorm(r + drop(x)) * gain + bias; sum[M,D] = r + drop(x), and may be x or r */
 struct dg_k_norm {
@@ -64,7 +72,7 @@ struct dg_k_norm {
     struct dg_k_drop drop;
     size_t M, D;
 };
-int dg_launch_norm(cudaStream_t stream, const struct dg_k_norm *k);
+void dg_launch_norm(struct dg_cuda *cu, const struct dg_k_norm *k);
 
 struct dg_k_sums; /* launch_train.h */
 
@@ -81,7 +89,7 @@ struct dg_k_ssru {
     const int32_t *from, *to; /* [M] */
     size_t M, D;
 };
-int dg_launch_ssru(cudaStream_t stream, const struct dg_k_ssru *k);
+void dg_launch_ssru(struct dg_cuda *cu, const struct dg_k_ssru *k);
 
 struct dg_k_seg {
     uint32_t q0, n_q, n_k, k0;
@@ -108,10 +116,10 @@ struct dg_k_attention {
     struct dg_k_rows new_k, new_v; /* as in struct dg_attention; p NULL: none */
 };
 /* Tiles of one query. */
-int dg_launch_attention(cudaStream_t stream, const struct dg_k_attention *k);
+void dg_launch_attention(struct dg_cuda *cu, const struct dg_k_attention *k);
 /* Training's, on tensor cores, for the calls that dg_cuda_attention_is_mma lets through. */
 uint32_t dg_attention_mma_rows(void);
-int dg_launch_attention_mma(cudaStream_t stream, const struct dg_k_attention *k);
+void dg_launch_attention_mma(struct dg_cuda *cu, const struct dg_k_attention *k);
 
 /* The k[m] best of logits[M,V]; logprob and ids are [M,stride]. fit not NULL: the stride stands
  * there, and a row's ids behind its log-probabilities: logprob is [M,2,stride]. parts: scratch of
@@ -127,7 +135,7 @@ struct dg_k_topk {
     void *parts;          /* [dg_topk_parts(M, V)] bytes */
 };
 size_t dg_topk_parts(size_t M, size_t V);
-int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k);
+void dg_launch_topk(struct dg_cuda *cu, const struct dg_k_topk *k);
 
 /* c[i,j] = sum over k of a[i ai + k ak] b[j bj + k bk], as struct dg_gemm_call wants it
  * finished. */
@@ -138,7 +146,7 @@ struct dg_k_gemm {
     enum dg_type in, out;
     uint32_t add, relu;
 };
-int dg_launch_gemm(cudaStream_t stream, const struct dg_k_gemm *g);
+void dg_launch_gemm(struct dg_cuda *cu, const struct dg_k_gemm *g);
 
 #ifdef __cplusplus
 }

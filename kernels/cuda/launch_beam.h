@@ -58,13 +58,13 @@ struct dg_k_places {
     const int32_t *lists;            /* the places' lists, one after the other */
     uint32_t n;
 };
-int dg_launch_place(
-    cudaStream_t stream, const struct dg_k_device_search *k, const struct dg_k_places *places);
+void dg_launch_place(
+    struct dg_cuda *cu, const struct dg_k_device_search *k, const struct dg_k_places *places);
 
 /* The lists of a step of M rows: those beyond n_rows mean nothing and do nothing. */
-int dg_launch_begin(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M);
+void dg_launch_begin(struct dg_cuda *cu, const struct dg_k_device_search *k, uint32_t M);
 /* Who lives on, from the candidates, and where each row looked. */
-int dg_launch_select(cudaStream_t stream, const struct dg_k_device_search *k, uint32_t M);
+void dg_launch_select(struct dg_cuda *cu, const struct dg_k_device_search *k, uint32_t M);
 
 #ifdef __cplusplus
 }

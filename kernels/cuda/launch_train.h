@@ -18,7 +18,7 @@ struct dg_k_flat {
     size_t n;
     enum dg_type type;
 };
-int dg_launch_narrow(cudaStream_t stream, const struct dg_k_flat *k);
+void dg_launch_narrow(struct dg_cuda *cu, const struct dg_k_flat *k);
 
 /* Sums over rows are made in two steps: blocks add up strips of so many rows, then the strips' sums
  * are added. */
@@ -31,7 +31,7 @@ struct dg_k_totals {
     float *out[2];
     size_t n_out, n_parts, N;
 };
-int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k);
+void dg_launch_totals(struct dg_cuda *cu, const struct dg_k_totals *k);
 
 /* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. seen: the output of a ReLU, pre of
  * others. */
@@ -41,7 +41,7 @@ struct dg_k_act_bwd {
     struct dg_k_drop drop;
     size_t M, N;
 };
-int dg_launch_act_bwd(cudaStream_t stream, const struct dg_k_act_bwd *k);
+void dg_launch_act_bwd(struct dg_cuda *cu, const struct dg_k_act_bwd *k);
 
 /* out[N] += sum over M of x[M,N] * (by[M,N] or 1). parts: scratch of dg_column_parts(M) * N
  * floats. */
@@ -50,7 +50,7 @@ struct dg_k_columns {
     float *out, *parts; /* [N]; [dg_column_parts(M),N] */
     size_t M, N;
 };
-int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k);
+void dg_launch_columns(struct dg_cuda *cu, const struct dg_k_columns *k);
 
 /* dx, dr of y = LayerNorm(r + drop(x)) * gain + bias; dgain[D] += sum over M of dy xhat, dbias[D]
  * += sum over M of dy. parts: scratch of 2 * dg_column_parts(M) * D floats. */
@@ -61,7 +61,7 @@ struct dg_k_norm_bwd {
     struct dg_k_drop drop;
     size_t M, D;
 };
-int dg_launch_norm_bwd(cudaStream_t stream, const struct dg_k_norm_bwd *k);
+void dg_launch_norm_bwd(struct dg_cuda *cu, const struct dg_k_norm_bwd *k);
 
 /* Rows of the table that the batch looked up, each once: order[first[i] .. first[i+1]) are the rows
  * of dy that looked up id[i], in order. table[id[i]] += scale * sum of drop(dy rows). */
@@ -74,7 +74,7 @@ struct dg_k_scatter {
     struct dg_k_drop drop;
     size_t n, D;
 };
-int dg_launch_scatter(cudaStream_t stream, const struct dg_k_scatter *k);
+void dg_launch_scatter(struct dg_cuda *cu, const struct dg_k_scatter *k);
 
 /* What an update adds up, on the device until it is read in one copy. */
 struct dg_k_sums {
@@ -90,7 +90,7 @@ struct dg_k_add_rows {
     size_t M;
     uint32_t N;
 };
-int dg_launch_add_rows(cudaStream_t stream, const struct dg_k_add_rows *k);
+void dg_launch_add_rows(struct dg_cuda *cu, const struct dg_k_add_rows *k);
 
 struct dg_k_loss {
     struct dg_k_rows logits; /* [M,V] at multiples of 16 bytes; where `gradient`, they become it */
@@ -100,7 +100,7 @@ struct dg_k_loss {
     uint32_t gradient;
     size_t M, V;
 };
-int dg_launch_loss(cudaStream_t stream, const struct dg_k_loss *k);
+void dg_launch_loss(struct dg_cuda *cu, const struct dg_k_loss *k);
 
 /* Where a query row ought to look: keys[first] .. keys[first + n - 1]. */
 struct dg_k_links {
@@ -129,12 +129,12 @@ struct dg_k_attention_bwd {
     struct dg_k_guide guide;
 };
 /* Fills guide.loss and guide.adds, which the backward then reads. */
-int dg_launch_guide(cudaStream_t stream, const struct dg_k_attention_bwd *k);
+void dg_launch_guide(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
 /* Tiles of one row. */
-int dg_launch_attention_bwd(cudaStream_t stream, const struct dg_k_attention_bwd *k);
+void dg_launch_attention_bwd(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
 /* The same on tensor cores, in tiles of dg_attention_mma_rows; ds then has the activations'
  * type. */
-int dg_launch_attention_bwd_mma(cudaStream_t stream, const struct dg_k_attention_bwd *k);
+void dg_launch_attention_bwd_mma(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
 
 /* out[n] = parts[0] + parts[1] + ... for up to 8 parts. */
 enum { DG_SUM_PARTS = 8 };
@@ -143,7 +143,7 @@ struct dg_k_sum {
     size_t n_parts, n;
     float *out; /* [n] */
 };
-int dg_launch_sum(cudaStream_t stream, const struct dg_k_sum *k);
+void dg_launch_sum(struct dg_cuda *cu, const struct dg_k_sum *k);
 
 /* *out = sum of squares; parts: scratch of DG_SQUARE_PARTS doubles. */
 enum { DG_SQUARE_PARTS = 1024 };
@@ -152,7 +152,7 @@ struct dg_k_square {
     size_t n;
     double *parts, *out; /* [DG_SQUARE_PARTS]; [1] */
 };
-int dg_launch_square_sum(cudaStream_t stream, const struct dg_k_square *k);
+void dg_launch_square_sum(struct dg_cuda *cu, const struct dg_k_square *k);
 
 struct dg_k_adam {
     struct dg_adam op;
@@ -161,7 +161,7 @@ struct dg_k_adam {
     enum dg_type type;
     size_t n;
 };
-int dg_launch_adam(cudaStream_t stream, const struct dg_k_adam *k);
+void dg_launch_adam(struct dg_cuda *cu, const struct dg_k_adam *k);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,7 @@ static void act_backward(struct dg_cuda *cu, const struct dg_linear *op, struct 
     if (op->act != DG_ACT_NONE)
         k.seen = dg_k_rows_of(op->act == DG_ACT_RELU ? y : op->pre);
     k.drop = dg_cuda_drop(cu, op->drop, M);
-    dg_cuda_ok(cu, dg_launch_act_bwd(cu->stream, &k), "the activation's backward");
+    dg_launch_act_bwd(cu, &k);
 }
 
 /* call: dw += dy^T x. parts: [dg_column_parts(M),N], or NULL without a bias. */
@@ -60,9 +60,10 @@ static void weight_backward(
     const struct dg_k_totals totals = {parts, {dbias}, 1, 1, N};
     const struct dg_k_columns columns = {
         .x = {(void *)call.a, call.lda, call.in}, .out = dbias, .parts = parts, .M = M, .N = N};
-    dg_cuda_ok(cu,
-        summed ? dg_launch_totals(cu->stream, &totals) : dg_launch_columns(cu->stream, &columns),
-        "a bias's gradient");
+    if (summed)
+        dg_launch_totals(cu, &totals);
+    else
+        dg_launch_columns(cu, &columns);
 }
 
 static void input_backward(

@@ -170,7 +170,7 @@ void dg_cuda_write(struct dg_backend *be, const float *src, struct dg_rows y, si
     dg_cuda_ok(cu,
         cudaMemcpyAsync(flat, src, M * N * sizeof *flat, cudaMemcpyHostToDevice, cu->stream),
         "writing rows");
-    dg_cuda_ok(cu, dg_launch_copy(cu->stream, &k), "writing rows");
+    dg_launch_copy(cu, &k);
     dg_cuda_wait(cu); /* src is the caller's again */
 }
 
@@ -183,7 +183,7 @@ void dg_cuda_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, f
     if (!flat)
         return;
     struct dg_k_copy k = {.x = dg_k_rows_of(x), .y = {flat, N, DG_F32}, .M = M, .N = N};
-    dg_cuda_ok(cu, dg_launch_copy(cu->stream, &k), "reading rows");
+    dg_launch_copy(cu, &k);
     dg_cuda_ok(cu,
         cudaMemcpyAsync(dst, flat, M * N * sizeof *flat, cudaMemcpyDeviceToHost, cu->stream),
         "reading rows");

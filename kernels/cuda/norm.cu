@@ -78,16 +78,15 @@ static __global__ void __launch_bounds__(ROWS *DG_WARP) norm_rows(struct dg_k_no
     }
 }
 
-extern "C" int dg_launch_norm(cudaStream_t stream, const struct dg_k_norm *k)
+extern "C" void dg_launch_norm(struct dg_cuda *cu, const struct dg_k_norm *k)
 {
     const unsigned blocks = dg_blocks(k->M, ROWS);
     const bool one = dg_one_type(k->x, k->r) && dg_one_type(k->x, k->y) &&
                      dg_one_type(k->x, k->xhat) && dg_one_type(k->x, k->sum);
     if (k->D <= DG_WARP * 16)
         DG_TYPED_OR_ANY(
-            one, k->x.type, DG_LAUNCH((norm_rows<T, 16>), blocks, ROWS * DG_WARP, 0, stream, *k));
+            one, k->x.type, DG_LAUNCH(cu, (norm_rows<T, 16>), blocks, ROWS * DG_WARP, 0, *k));
     else
         DG_TYPED_OR_ANY(
-            one, k->x.type, DG_LAUNCH((norm_rows<T, 32>), blocks, ROWS * DG_WARP, 0, stream, *k));
-    return cudaGetLastError();
+            one, k->x.type, DG_LAUNCH(cu, (norm_rows<T, 32>), blocks, ROWS * DG_WARP, 0, *k));
 }

@@ -117,30 +117,29 @@ static __global__ void norm_bwd_any(struct dg_k_norm_bwd k)
 }
 
 /* The sums first: dr may be dy. */
-static int launch_any(cudaStream_t stream, const struct dg_k_norm_bwd *k)
+static void launch_any(struct dg_cuda *cu, const struct dg_k_norm_bwd *k)
 {
     struct dg_k_columns c = {
         .x = k->dy, .by = k->xhat, .out = k->dgain, .parts = k->parts, .M = k->M, .N = k->D};
-    int rc = dg_launch_columns(stream, &c);
+    dg_launch_columns(cu, &c);
     c.by.p = NULL;
     c.out = k->dbias;
-    rc = rc ? rc : dg_launch_columns(stream, &c);
-    DG_LAUNCH(norm_bwd_any, dg_blocks(k->M, WARPS), THREADS, 0, stream, *k);
-    return rc ? rc : cudaGetLastError();
+    dg_launch_columns(cu, &c);
+    DG_LAUNCH(cu, norm_bwd_any, dg_blocks(k->M, WARPS), THREADS, 0, *k);
 }
 
-extern "C" int dg_launch_norm_bwd(cudaStream_t stream, const struct dg_k_norm_bwd *k)
+extern "C" void dg_launch_norm_bwd(struct dg_cuda *cu, const struct dg_k_norm_bwd *k)
 {
     const size_t strips = dg_column_parts(k->M);
     const struct dg_k_totals totals = {k->parts, {k->dgain, k->dbias}, 2, strips, k->D};
-    if (k->D > DG_WARP * HELD)
-        return launch_any(stream, k);
+    if (k->D > DG_WARP * HELD) {
+        launch_any(cu, k);
+        return;
+    }
     if (k->D <= DG_WARP * HELD / 2)
-        DG_TYPED(k->dy.type,
-            DG_LAUNCH((norm_bwd<T, HELD / 2>), (unsigned)strips, THREADS, 0, stream, *k));
-    else
         DG_TYPED(
-            k->dy.type, DG_LAUNCH((norm_bwd<T, HELD>), (unsigned)strips, THREADS, 0, stream, *k));
-    const int rc = cudaGetLastError();
-    return rc ? rc : dg_launch_totals(stream, &totals);
+            k->dy.type, DG_LAUNCH(cu, (norm_bwd<T, HELD / 2>), (unsigned)strips, THREADS, 0, *k));
+    else
+        DG_TYPED(k->dy.type, DG_LAUNCH(cu, (norm_bwd<T, HELD>), (unsigned)strips, THREADS, 0, *k));
+    dg_launch_totals(cu, &totals);
 }

@@ -31,7 +31,7 @@ static void op_embed(struct dg_backend *be, const struct dg_embed *op, struct dg
     k.ids = op->ids ? dg_cuda_stage_array(cu, op->ids, M * sizeof *op->ids) : cu->step->k.ids;
     k.pos = op->ids ? dg_cuda_stage_array(cu, op->pos, M * sizeof *op->pos) : cu->step->k.pos;
     k.drop = dg_cuda_drop(cu, op->drop, M);
-    dg_cuda_ok(cu, dg_launch_embed(cu->stream, &k), "embed");
+    dg_launch_embed(cu, &k);
 }
 
 static void op_linear(
@@ -66,7 +66,7 @@ static void op_linear(
     struct dg_k_finish k = {
         .y = ky, .pre = dg_k_rows_of(op->pre), .act = op->act, .M = M, .N = w->N};
     k.drop = dg_cuda_drop(cu, op->drop, M);
-    dg_cuda_ok(cu, dg_launch_finish(cu->stream, &k), "linear");
+    dg_launch_finish(cu, &k);
 }
 
 static void op_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
@@ -89,7 +89,7 @@ static void op_add_norm(struct dg_backend *be, const struct dg_norm *op, struct 
         .M = M,
         .D = D};
     k.drop = dg_cuda_drop(cu, op->drop, M);
-    dg_cuda_ok(cu, dg_launch_norm(cu->stream, &k), "add_norm");
+    dg_launch_norm(cu, &k);
 }
 
 /* The recurrence of SSRU decoders: whole segments, or a step with the places of its states. */
@@ -103,7 +103,7 @@ static void ssru_segments(struct dg_cuda *cu, const struct dg_ssru *op, struct d
         to[i] = (struct dg_k_piece){op->segs[i].q0, op->segs[i].n_q};
     k->pieces = dg_cuda_stage_send(cu, &op->segs->n_q, bytes);
     k->n_pieces = op->n_segs;
-    dg_cuda_ok(cu, dg_launch_ssru(cu->stream, k), "ssru");
+    dg_launch_ssru(cu, k);
 }
 
 static void op_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
@@ -125,7 +125,7 @@ static void op_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_r
     assert(k.states.type == DG_F32);
     k.from = dg_cuda_stage_array(cu, op->from, M * sizeof *op->from);
     k.to = dg_cuda_stage_array(cu, op->to, M * sizeof *op->to);
-    dg_cuda_ok(cu, dg_launch_ssru(cu->stream, &k), "ssru");
+    dg_launch_ssru(cu, &k);
 }
 
 static void op_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
@@ -137,7 +137,7 @@ static void op_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows 
         return;
     struct dg_k_copy k = {.x = dg_k_rows_of(x), .y = dg_k_rows_of(pool), .M = M, .N = N};
     k.slots = dg_cuda_stage_array(cu, slots, M * sizeof *slots);
-    dg_cuda_ok(cu, dg_launch_copy(cu->stream, &k), "kv_write");
+    dg_launch_copy(cu, &k);
 }
 
 /* Nothing is known of these rows: no candidates, so that a search on a failed device ends. */
@@ -171,7 +171,7 @@ static bool best_of_rows(
         .parts = scratch};
     k.k = dg_cuda_stage_array(cu, op->k, M * sizeof *op->k);
     k.force = op->force ? dg_cuda_stage_array(cu, op->force, M * sizeof *op->force) : NULL;
-    dg_cuda_ok(cu, dg_launch_topk(cu->stream, &k), "topk");
+    dg_launch_topk(cu, &k);
     dg_cuda_ok(
         cu, cudaMemcpyAsync(results, device, bytes, cudaMemcpyDeviceToHost, cu->stream), "topk");
     if (!dg_cuda_wait(cu) || !dg_cuda_alive(cu))

@@ -108,36 +108,31 @@ static __global__ void adam(struct dg_k_adam k)
     }
 }
 
-extern "C" int dg_launch_narrow(cudaStream_t stream, const struct dg_k_flat *k)
+extern "C" void dg_launch_narrow(struct dg_cuda *cu, const struct dg_k_flat *k)
 {
-    DG_LAUNCH(narrow, dg_blocks(k->n, THREADS), THREADS, 0, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, narrow, dg_blocks(k->n, THREADS), THREADS, 0, *k);
 }
 
-extern "C" int dg_launch_sum(cudaStream_t stream, const struct dg_k_sum *k)
+extern "C" void dg_launch_sum(struct dg_cuda *cu, const struct dg_k_sum *k)
 {
-    DG_LAUNCH(sum, dg_blocks(k->n, THREADS), THREADS, 0, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, sum, dg_blocks(k->n, THREADS), THREADS, 0, *k);
 }
 
-extern "C" int dg_launch_add_rows(cudaStream_t stream, const struct dg_k_add_rows *k)
+extern "C" void dg_launch_add_rows(struct dg_cuda *cu, const struct dg_k_add_rows *k)
 {
-    DG_LAUNCH(add_rows, 1, THREADS, 0, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, add_rows, 1, THREADS, 0, *k);
 }
 
-extern "C" int dg_launch_square_sum(cudaStream_t stream, const struct dg_k_square *k)
+extern "C" void dg_launch_square_sum(struct dg_cuda *cu, const struct dg_k_square *k)
 {
     static_assert(DG_SQUARE_PARTS % (int)THREADS == 0, "whole rounds of the second kernel");
     const unsigned parts = square_parts(k->n);
     if (parts)
-        DG_LAUNCH(squares, parts, THREADS, 0, stream, *k);
-    DG_LAUNCH(total, 1, THREADS, 0, stream, *k, parts);
-    return cudaGetLastError();
+        DG_LAUNCH(cu, squares, parts, THREADS, 0, *k);
+    DG_LAUNCH(cu, total, 1, THREADS, 0, *k, parts);
 }
 
-extern "C" int dg_launch_adam(cudaStream_t stream, const struct dg_k_adam *k)
+extern "C" void dg_launch_adam(struct dg_cuda *cu, const struct dg_k_adam *k)
 {
-    DG_LAUNCH(adam, dg_blocks(k->n, THREADS), THREADS, 0, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, adam, dg_blocks(k->n, THREADS), THREADS, 0, *k);
 }

@@ -129,31 +129,27 @@ static __global__ void __launch_bounds__(THREADS) ssru_step(struct dg_k_ssru k)
     }
 }
 
-extern "C" int dg_launch_embed(cudaStream_t stream, const struct dg_k_embed *k)
+extern "C" void dg_launch_embed(struct dg_cuda *cu, const struct dg_k_embed *k)
 {
-    DG_TYPED(k->table_type, DG_LAUNCH(embed_rows<T>, dg_blocks(k->M, 1), THREADS, 0, stream, *k));
-    return cudaGetLastError();
+    DG_TYPED(k->table_type, DG_LAUNCH(cu, embed_rows<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
 }
 
-extern "C" int dg_launch_finish(cudaStream_t stream, const struct dg_k_finish *k)
+extern "C" void dg_launch_finish(struct dg_cuda *cu, const struct dg_k_finish *k)
 {
-    DG_TYPED(k->y.type, DG_LAUNCH(finish_rows<T>, dg_blocks(k->M, 1), THREADS, 0, stream, *k));
-    return cudaGetLastError();
+    DG_TYPED(k->y.type, DG_LAUNCH(cu, finish_rows<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
 }
 
-extern "C" int dg_launch_copy(cudaStream_t stream, const struct dg_k_copy *k)
+extern "C" void dg_launch_copy(struct dg_cuda *cu, const struct dg_k_copy *k)
 {
-    DG_TYPED(k->x.type, DG_LAUNCH(copy_rows<T>, dg_blocks(k->M, 1), THREADS, 0, stream, *k));
-    return cudaGetLastError();
+    DG_TYPED(k->x.type, DG_LAUNCH(cu, copy_rows<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
 }
 
-extern "C" int dg_launch_ssru(cudaStream_t stream, const struct dg_k_ssru *k)
+extern "C" void dg_launch_ssru(struct dg_cuda *cu, const struct dg_k_ssru *k)
 {
     if (k->from) {
-        DG_TYPED(k->z.type, DG_LAUNCH(ssru_step<T>, dg_blocks(k->M, 1), THREADS, 0, stream, *k));
+        DG_TYPED(k->z.type, DG_LAUNCH(cu, ssru_step<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
     } else {
         const dim3 blocks(dg_blocks(k->n_pieces, 1), (unsigned)((k->D + THREADS - 1) / THREADS));
-        DG_TYPED(k->z.type, DG_LAUNCH(ssru_segments<T>, blocks, THREADS, 0, stream, *k));
+        DG_TYPED(k->z.type, DG_LAUNCH(cu, ssru_segments<T>, blocks, THREADS, 0, *k));
     }
-    return cudaGetLastError();
 }

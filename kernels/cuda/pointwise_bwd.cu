@@ -182,30 +182,26 @@ extern "C" size_t dg_column_parts(size_t M)
     return (M + DG_STRIP_ROWS - 1) / DG_STRIP_ROWS;
 }
 
-extern "C" int dg_launch_totals(cudaStream_t stream, const struct dg_k_totals *k)
+extern "C" void dg_launch_totals(struct dg_cuda *cu, const struct dg_k_totals *k)
 {
     const dim3 grid((unsigned)((k->N + DG_WARP - 1) / DG_WARP), (unsigned)k->n_out);
-    DG_LAUNCH(column_totals, grid, TOTAL_THREADS, 0, stream, *k);
-    return cudaGetLastError();
+    DG_LAUNCH(cu, column_totals, grid, TOTAL_THREADS, 0, *k);
 }
 
-extern "C" int dg_launch_act_bwd(cudaStream_t stream, const struct dg_k_act_bwd *k)
+extern "C" void dg_launch_act_bwd(struct dg_cuda *cu, const struct dg_k_act_bwd *k)
 {
-    DG_TYPED(k->dy.type, DG_LAUNCH(act_bwd<T>, places(k->M, k->N), THREADS, 0, stream, *k));
-    return cudaGetLastError();
+    DG_TYPED(k->dy.type, DG_LAUNCH(cu, act_bwd<T>, places(k->M, k->N), THREADS, 0, *k));
 }
 
-extern "C" int dg_launch_columns(cudaStream_t stream, const struct dg_k_columns *k)
+extern "C" void dg_launch_columns(struct dg_cuda *cu, const struct dg_k_columns *k)
 {
     const struct dg_k_totals totals = {k->parts, {k->out}, 1, dg_column_parts(k->M), k->N};
-    DG_TYPED(k->x.type, DG_LAUNCH(column_parts<T>, places(k->M, k->N), THREADS, 0, stream, *k));
-    const int rc = cudaGetLastError();
-    return rc ? rc : dg_launch_totals(stream, &totals);
+    DG_TYPED(k->x.type, DG_LAUNCH(cu, column_parts<T>, places(k->M, k->N), THREADS, 0, *k));
+    dg_launch_totals(cu, &totals);
 }
 
-extern "C" int dg_launch_scatter(cudaStream_t stream, const struct dg_k_scatter *k)
+extern "C" void dg_launch_scatter(struct dg_cuda *cu, const struct dg_k_scatter *k)
 {
     const dim3 grid((unsigned)k->n, (unsigned)((k->D + THREADS - 1) / THREADS));
-    DG_TYPED(k->dy.type, DG_LAUNCH(scatter<T>, grid, THREADS, 0, stream, *k));
-    return cudaGetLastError();
+    DG_TYPED(k->dy.type, DG_LAUNCH(cu, scatter<T>, grid, THREADS, 0, *k));
 }

@@ -27,6 +27,11 @@ bool dg_cuda_alive(struct dg_cuda *cu)
     return cu->failure.code == DG_OK && dg_cuda_ok(cu, dg_cuda_here(cu), "choosing the device");
 }
 
+cudaStream_t dg_cuda_stream(const struct dg_cuda *cu)
+{
+    return cu->stream;
+}
+
 void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err)
 {
     dg_error_set(&cu->failure, err->code, "%s: %s", cu->name, err->message);

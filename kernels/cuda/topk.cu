@@ -186,14 +186,13 @@ extern "C" size_t dg_topk_parts(size_t M, size_t V)
     return M * segments_of(V) * sizeof(struct segment);
 }
 
-extern "C" int dg_launch_topk(cudaStream_t stream, const struct dg_k_topk *k)
+extern "C" void dg_launch_topk(struct dg_cuda *cu, const struct dg_k_topk *k)
 {
     const unsigned n = segments_of(k->V);
     const dim3 grid((unsigned)k->M, n);
     if (dg_in_fours(k->logits))
-        DG_TYPED(k->logits.type, DG_LAUNCH((topk_partial<T, true>), grid, DG_WARP, 0, stream, *k));
+        DG_TYPED(k->logits.type, DG_LAUNCH(cu, (topk_partial<T, true>), grid, DG_WARP, 0, *k));
     else
-        DG_TYPED(k->logits.type, DG_LAUNCH((topk_partial<T, false>), grid, DG_WARP, 0, stream, *k));
-    DG_LAUNCH(topk_merge, (unsigned)k->M, DG_WARP, 0, stream, *k, n);
-    return cudaGetLastError();
+        DG_TYPED(k->logits.type, DG_LAUNCH(cu, (topk_partial<T, false>), grid, DG_WARP, 0, *k));
+    DG_LAUNCH(cu, topk_merge, (unsigned)k->M, DG_WARP, 0, *k, n);
 }

@@ -41,7 +41,7 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
     if (!k.parts)
         return;
     k.drop = dg_cuda_drop(cu, g->op->drop, M);
-    dg_cuda_ok(cu, dg_launch_norm_bwd(cu->stream, &k), "LayerNorm's backward");
+    dg_launch_norm_bwd(cu, &k);
 }
 
 /* Rows in order of their id, by counting; those with none (id < 0) left out. */
@@ -102,7 +102,7 @@ static void scatter(struct dg_train *t, const struct dg_embed_grad *g, const int
     k.first = dg_cuda_stage_array(cu, s.first, (s.n + 1) * sizeof *s.first);
     k.order = dg_cuda_stage_array(cu, s.order, s.first[s.n] * sizeof *s.order);
     k.drop = dg_cuda_drop(cu, g->op->drop, M);
-    dg_cuda_ok(cu, dg_launch_scatter(cu->stream, &k), "the embedding's backward");
+    dg_launch_scatter(cu, &k);
 }
 
 static void embed_backward(struct dg_train *t, const struct dg_embed_grad *g, size_t M)
@@ -131,9 +131,9 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
     if (!k.rows || !dg_cuda_stage_reserve(cu, M * sizeof *op->target, 1))
         return;
     k.target = dg_cuda_stage_array(cu, op->target, M * sizeof *op->target);
-    dg_cuda_ok(cu, dg_launch_loss(cu->stream, &k), "the loss");
+    dg_launch_loss(cu, &k);
     const struct dg_k_add_rows add = {k.rows, &cu->sums->smoothed, M, DG_LOSS_SUMS};
-    dg_cuda_ok(cu, dg_launch_add_rows(cu->stream, &add), "the loss");
+    dg_launch_add_rows(cu, &add);
     ((struct cuda_train *)t)->is_read = false;
 }
 
@@ -187,7 +187,7 @@ static void sum(struct dg_train *t, const float *const *parts, size_t n_parts, f
             k.parts[k.n_parts++] = out;
         while (k.n_parts < DG_SUM_PARTS && done < n_parts)
             k.parts[k.n_parts++] = parts[done++];
-        dg_cuda_ok(cu, dg_launch_sum(cu->stream, &k), "a sum of blocks");
+        dg_launch_sum(cu, &k);
     }
     dg_cuda_block_changed(cu, out, n);
 }
@@ -216,7 +216,7 @@ static double square_sum(struct dg_train *t, const float *x, size_t n)
     double *parts = dg_cuda_alive(cu) ? dg_cuda_scratch(cu, DG_SQUARE_PARTS * sizeof *parts) : NULL;
     const struct dg_k_square k = {x, n, parts, &cu->sums->squares};
     if (parts)
-        dg_cuda_ok(cu, dg_launch_square_sum(cu->stream, &k), "a sum of squares");
+        dg_launch_square_sum(cu, &k);
     return read_sums((struct cuda_train *)t)->squares;
 }
 
@@ -248,7 +248,7 @@ static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
         .shadow = dg_cuda_block_shadow(cu, op->p),
         .step = (float)(op->lr / (1.0 - pow(op->beta1, (double)op->step))),
         .root = (float)(1.0 / sqrt(1.0 - pow(op->beta2, (double)op->step)))};
-    dg_cuda_ok(cu, dg_launch_adam(cu->stream, &k), "Adam");
+    dg_launch_adam(cu, &k);
 }
 
 static void train_close(struct dg_train *t)

@@ -31,7 +31,7 @@ static int upload(struct dg_cuda *cu, const struct dg_weight_spec *spec,
         dg_cuda_ok(cu,
             cudaMemcpyAsync(device, host, n * K * sizeof *host, cudaMemcpyHostToDevice, cu->stream),
             "loading weights");
-        dg_cuda_ok(cu, dg_launch_copy(cu->stream, &k), "loading weights");
+        dg_launch_copy(cu, &k);
         dg_cuda_wait(cu);
     }
     free(host);

@@ -106,7 +106,7 @@ static inline void dg_emu_kernel(
     dg_emu_give(stream, [=] { dg_emu_launch(grid, block, shared, [&] { kernel(args...); }); });
 }
 
-#define DG_LAUNCH(kernel, grid, block, shared, stream, ...)                                        \
+#define DG_START(kernel, grid, block, shared, stream, ...)                                         \
     dg_emu_kernel((stream), dim3(grid), dim3(block), (shared), (kernel), __VA_ARGS__)
 #define DG_SHARED_BYTES(name) unsigned char *name = dg_emu_shared()
 
