@@ -74,10 +74,10 @@ void *dg_cuda_block_shadow(struct dg_cuda *cu, const float *p)
                           : NULL;
 }
 
-const void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_type type)
+void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_type type)
 {
     if (type == DG_F32)
-        return w->floats ? w->floats : w->matrix;
+        return w->floats ? (void *)w->floats : w->matrix;
     if (w->matrix || w->narrow)
         return w->matrix ? w->matrix : w->narrow;
     struct dg_cuda_block *b = find(cu, w->floats);

@@ -9,13 +9,12 @@
  * its promise: test_cuda_rows checks it on the device. Others, the trainer's: the best for each
  * power of two of rows, so that the choice does not depend on which M came first. Partial sums are
  * never kept in 16 bits. */
-#include "kernels/cuda/gemm.h"
-#include "kernels/cuda/gemm_problem.h"
+#include "kernels/cuda/internal.h"
 
 #include "base/debug.h"
 #include "base/log.h"
-#include "kernels/cuda/internal.h"
 
+#include <cublasLt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +23,11 @@
  * busy_rows); what is larger, an operator's wish, is seen when it is refused. */
 enum { PLANS = 512, CHECKED = 4096, ASKED = 16, STABLE_ROWS = 64 };
 
-/* What an algorithm was chosen for: all that the library may look at. */
+/* What an algorithm was chosen for: all that the library may look at. Compared as bytes, of which
+ * none is between the fields. */
 struct key {
     size_t M, N, K; /* M: the largest number of rows; 0: any */
-    size_t lda, ldb, ldc;
+    size_t ld[3];
     int kind, in, out, epilogue, add, whole;
     uint32_t align[4]; /* of the library's a, b, c and of the bias, 16 where there is none */
 };
@@ -74,11 +74,78 @@ void dg_cuda_gemm_close(struct dg_cuda *cu)
     free(cu->gemm);
 }
 
+/* The product's last step: bias, ReLU, and what training does there. */
+static cublasLtEpilogue_t epilogue(const struct dg_gemm_call *call)
+{
+    if (call->sums)
+        return CUBLASLT_EPILOGUE_BGRADB; /* the library's b is our a */
+    if (call->mask.p && call->kind == DG_GEMM_INPUT)
+        return CUBLASLT_EPILOGUE_DRELU;
+    if (call->mask.p)
+        return call->bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
+    if (call->bias)
+        return call->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+    return call->relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+/* One call in the library's words. Its a is our b, its c our c^T. */
+struct problem {
+    cublasLtMatmulDescOpaque_t desc;
+    cublasLtMatrixLayoutOpaque_t a, b, c;
+};
+
+/* The shapes, for so many rows: width and height of our b, a and c. */
+static void lay_out(const struct dg_gemm_call *call, size_t rows, struct problem *p)
+{
+    enum { M, N, K };
+    static const unsigned char sides[][6] = {
+        [DG_GEMM_FORWARD] = {K, N, K, M, N, M}, /* [N,M] = b[K,N]^T a[K,M] */
+        [DG_GEMM_INPUT] = {K, N, N, M, K, M},   /* [K,M] = b[K,N] a[N,M] */
+        [DG_GEMM_WEIGHT] = {K, M, N, M, K, N}}; /* [K,N] = b[K,M] a[N,M]^T */
+    static const cudaDataType_t types[] = {
+        [DG_F32] = CUDA_R_32F, [DG_F16] = CUDA_R_16F, [DG_BF16] = CUDA_R_16BF};
+    const unsigned char *s = sides[call->kind];
+    const size_t n[] = {[M] = rows, [N] = call->N, [K] = call->K};
+    cublasLtMatrixLayoutInit(&p->a, types[call->b.type], n[s[0]], n[s[1]], (int64_t)call->b.ld);
+    cublasLtMatrixLayoutInit(&p->b, types[call->a.type], n[s[2]], n[s[3]], (int64_t)call->a.ld);
+    cublasLtMatrixLayoutInit(&p->c, types[call->c.type], n[s[4]], n[s[5]], (int64_t)call->c.ld);
+}
+
+/* Unless something was refused before. */
+static void set(cublasStatus_t *rc, struct problem *p, cublasLtMatmulDescAttributes_t what,
+    const void *value, size_t bytes)
+{
+    if (!*rc)
+        *rc = cublasLtMatmulDescSetAttribute(&p->desc, what, value, bytes);
+}
+
+/* All of it. */
+static cublasStatus_t describe(const struct dg_gemm_call *call, size_t rows, struct problem *p)
+{
+    const cublasOperation_t ta = call->kind == DG_GEMM_FORWARD ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            tb = call->kind == DG_GEMM_WEIGHT ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasLtEpilogue_t end = epilogue(call);
+    const void *bias = call->sums ? call->sums : call->bias;
+    const int64_t mask_ld = (int64_t)(call->mask.ld * dg_cuda_type_bytes(call->mask.type) * 8);
+    cublasStatus_t rc = cublasLtMatmulDescInit(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    lay_out(call, rows, p);
+    set(&rc, p, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta);
+    set(&rc, p, CUBLASLT_MATMUL_DESC_TRANSB, &tb, sizeof tb);
+    set(&rc, p, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end);
+    if (bias)
+        set(&rc, p, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+    if (call->mask.p) {
+        set(&rc, p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &call->mask.p, sizeof call->mask.p);
+        set(&rc, p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &mask_ld, sizeof mask_ld);
+    }
+    return rc;
+}
+
 /* The largest power of two up to 16 bytes that the address and the row distance are multiples
  * of. */
-static uint32_t alignment(const void *p, size_t ld, enum dg_type type)
+static uint32_t alignment(struct dg_k_rows r)
 {
-    const uintptr_t bits = (uintptr_t)p | ld * dg_cuda_type_bytes(type) | 16;
+    const uintptr_t bits = (uintptr_t)r.p | r.ld * dg_cuda_type_bytes(r.type) | 16;
     return (uint32_t)(bits & (~bits + 1));
 }
 
@@ -93,25 +160,19 @@ static size_t bucket(size_t M)
 
 static struct key key_of(const struct dg_gemm_call *call, bool whole)
 {
-    struct key key;
-    memset(&key, 0, sizeof key); /* compared as bytes */
-    key.M = call->row_stable ? 0 : bucket(call->M);
-    key.N = call->N;
-    key.K = call->K;
-    key.lda = call->lda;
-    key.ldb = call->ldb;
-    key.ldc = call->ldc;
-    key.kind = call->kind;
-    key.in = call->in;
-    key.out = call->out;
-    key.epilogue = (int)dg_gemm_problem_epilogue(call);
-    key.add = call->add;
-    key.whole = whole || call->row_stable;
-    key.align[0] = alignment(call->b, call->ldb, call->in);
-    key.align[1] = alignment(call->a, call->lda, call->in);
-    key.align[2] = alignment(call->c, call->ldc, call->out);
-    key.align[3] = alignment(call->sums ? call->sums : call->bias, 0, call->out);
-    return key;
+    const void *bias = call->sums ? call->sums : call->bias;
+    return (struct key){.M = call->row_stable ? 0 : bucket(call->M),
+        .N = call->N,
+        .K = call->K,
+        .ld = {call->a.ld, call->b.ld, call->c.ld},
+        .kind = call->kind,
+        .in = call->a.type,
+        .out = call->c.type,
+        .epilogue = (int)epilogue(call),
+        .add = call->add,
+        .whole = whole || call->row_stable,
+        .align = {alignment(call->b), alignment(call->a), alignment(call->c),
+            alignment((struct dg_k_rows){(void *)bias, 0, call->c.type})}};
 }
 
 /* One number of an algorithm; -1: it has none. Some are of 32 bits, some of 16. */
@@ -141,12 +202,12 @@ static bool is_whole(const cublasLtMatmulAlgo_t *algo)
 static size_t first_refused(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *call,
     const cublasLtMatmulAlgo_t *algo)
 {
-    struct dg_gemm_problem p;
+    struct problem p;
     cublasLtMatmulHeuristicResult_t result;
-    if (dg_gemm_problem_describe(call, 1, &p))
+    if (describe(call, 1, &p))
         return 1;
     for (size_t M = 1; M <= CHECKED; M++) {
-        dg_gemm_problem_lay_out(call, M, &p);
+        lay_out(call, M, &p);
         if (cublasLtMatmulAlgoCheck(g->lt, &p.desc, &p.a, &p.b, &p.c, &p.c, algo, &result) ||
             result.workspaceSize > DG_WORKSPACE)
             return M;
@@ -158,23 +219,22 @@ static cublasStatus_t wish_for(
     const struct dg_gemm_call *call, const struct key *key, cublasLtMatmulPreferenceOpaque_t *wish)
 {
     const size_t workspace = DG_WORKSPACE;
-    const uint32_t schemes = key->whole            ? CUBLASLT_REDUCTION_SCHEME_NONE
-                             : call->out == DG_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
-                                                   : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-    static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    const uint32_t schemes = key->whole               ? CUBLASLT_REDUCTION_SCHEME_NONE
+                             : call->c.type == DG_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
+                                                      : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    const struct {
+        cublasLtMatmulPreferenceAttributes_t what;
+        const void *value;
+        size_t bytes;
+    } all[] = {{CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace},
+        {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &key->align[0], sizeof *key->align},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &key->align[1], sizeof *key->align},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &key->align[2], sizeof *key->align},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &key->align[2], sizeof *key->align}};
     cublasStatus_t rc = cublasLtMatmulPreferenceInit(wish);
-    if (!rc)
-        rc = cublasLtMatmulPreferenceSetAttribute(
-            wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
-    if (!rc)
-        rc = cublasLtMatmulPreferenceSetAttribute(
-            wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes);
-    for (int i = 0; i < 4 && !rc; i++) {
-        const uint32_t align = key->align[i < 2 ? i : 2];
-        rc = cublasLtMatmulPreferenceSetAttribute(wish, aligned[i], &align, sizeof align);
-    }
+    for (size_t i = 0; i < sizeof all / sizeof *all && !rc; i++)
+        rc = cublasLtMatmulPreferenceSetAttribute(wish, all[i].what, all[i].value, all[i].bytes);
     return rc;
 }
 
@@ -220,9 +280,9 @@ static int choose(struct dg_cuda_gemm_context *g, const struct dg_gemm_call *cal
 {
     cublasLtMatmulPreferenceOpaque_t wish;
     cublasLtMatmulHeuristicResult_t found[ASKED];
-    struct dg_gemm_problem p;
+    struct problem p;
     int n = 0;
-    cublasStatus_t rc = dg_gemm_problem_describe(call, plan->key.M ? plan->key.M : STABLE_ROWS, &p);
+    cublasStatus_t rc = describe(call, plan->key.M ? plan->key.M : STABLE_ROWS, &p);
     if (!rc)
         rc = wish_for(call, &plan->key, &wish);
     if (!rc)
@@ -283,12 +343,12 @@ static cublasStatus_t multiply(
     struct dg_cuda *cu, const struct dg_gemm_call *call, const struct plan *plan)
 {
     const float one = 1, beta = call->add ? 1 : 0;
-    struct dg_gemm_problem p;
-    const cublasStatus_t rc = dg_gemm_problem_describe(call, call->M, &p);
+    struct problem p;
+    const cublasStatus_t rc = describe(call, call->M, &p);
     return rc ? rc
-              : cublasLtMatmul(cu->gemm->lt, &p.desc, &one, call->b, &p.a, call->a, &p.b, &beta,
-                    call->c, &p.c, call->c, &p.c, &plan->algo, cu->lane->workspace, DG_WORKSPACE,
-                    cu->stream);
+              : cublasLtMatmul(cu->gemm->lt, &p.desc, &one, call->b.p, &p.a, call->a.p, &p.b, &beta,
+                    call->c.p, &p.c, call->c.p, &p.c, &plan->algo, cu->lane->workspace,
+                    DG_WORKSPACE, cu->stream);
 }
 
 static bool refused(cublasStatus_t rc)
@@ -325,7 +385,7 @@ static int ask_library(struct dg_cuda *cu, const struct dg_gemm_call *call, stru
 bool dg_cuda_multiply_ended(struct dg_cuda *cu, const struct dg_gemm_call *c)
 {
     struct dg_error err = {0};
-    if (!dg_cuda_alive(cu) || !c->a || !c->b)
+    if (!dg_cuda_alive(cu) || !c->a.p || !c->b.p)
         return true;
     const int rc = cu->own_products ? DG_EUNSUP : ask_library(cu, c, &err);
     if (rc && rc != DG_EUNSUP)
@@ -335,26 +395,6 @@ bool dg_cuda_multiply_ended(struct dg_cuda *cu, const struct dg_gemm_call *c)
 
 void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *c)
 {
-    if (dg_cuda_multiply_ended(cu, c))
-        return;
-    const bool weight = c->kind == DG_GEMM_WEIGHT, forward = c->kind == DG_GEMM_FORWARD;
-    const struct dg_k_gemm g = {.a = c->a,
-        .b = c->b,
-        .c = c->c,
-        .bias = c->bias,
-        .rows = weight ? c->N : c->M,
-        .columns = forward ? c->N : c->K,
-        .sum = forward  ? c->K
-               : weight ? c->M
-                        : c->N,
-        .ai = weight ? 1 : c->lda,
-        .ak = weight ? c->lda : 1,
-        .bj = forward ? c->ldb : 1,
-        .bk = forward ? 1 : c->ldb,
-        .ldc = c->ldc,
-        .in = c->in,
-        .out = c->out,
-        .add = c->add,
-        .relu = c->relu};
-    dg_launch_gemm(cu, &g);
+    if (!dg_cuda_multiply_ended(cu, c))
+        dg_launch_gemm(cu, c);
 }

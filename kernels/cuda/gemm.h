@@ -3,11 +3,7 @@
 #ifndef DG_KERNELS_CUDA_GEMM_H
 #define DG_KERNELS_CUDA_GEMM_H
 
-#include "kernels/backend.h"
-
-#include <cuda_runtime_api.h>
-
-struct dg_cuda;
+#include "kernels/cuda/launch.h"
 
 enum dg_gemm_kind {
     DG_GEMM_FORWARD, /* c[M,N] = a[M,K] b[N,K]^T */
@@ -19,20 +15,18 @@ enum dg_gemm_kind {
 struct dg_gemm_call {
     enum dg_gemm_kind kind;
     size_t M, N, K;
-    /* as kind says, rows lda, ldb and ldc apart */
-    const void *a, *b; /* [M,K] or [M,N]; [N,K] or [M,K] */
-    void *c;           /* [M,N], [M,K] or [N,K] */
-    size_t lda, ldb, ldc;
-    enum dg_type in, out; /* of a and b; of c */
-    bool add;             /* c += instead of c = */
-    /* FORWARD only: in the product's last step. */
-    const void *bias; /* [N] of type out, or NULL */
+    /* as kind says; a and b of one type */
+    struct dg_k_rows a, b, c;
+    /* c += instead of c = */
+    bool add;
+    /* FORWARD only, in the product's last step: [N] of c's type, or NULL */
+    const void *bias;
     bool relu;
-    /* Training's last steps. FORWARD with relu: writes which elements it lets through; INPUT: those
-     * that did not become 0. [.,mask_ld] bits, mask_ld a multiple of 128. */
-    void *mask;
-    size_t mask_ld;
-    float *sums; /* WEIGHT, out fp32: [N] = the sum of a's rows, or NULL */
+    /* Training's last steps, or none. mask: FORWARD with relu writes which elements it lets
+     * through, INPUT reads which did not become 0; a bit each, rows a multiple of 128 apart. sums:
+     * WEIGHT, c fp32: [N] = the sum of a's rows. */
+    struct dg_k_rows mask;
+    float *sums;
     /* A row of c depends on its row of a and on b alone (contract 1): one algorithm for all M. */
     bool row_stable;
 };

@@ -182,7 +182,7 @@ void dg_cuda_linear_backward(struct dg_train *t, const struct dg_linear_grad *g,
 
 /* A weight's elements as `type`, which is fp32 or the backend's: made when a trainable one is first
  * asked for in 16 bits, and kept up to date from then on. NULL: the device failed. */
-const void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_type type);
+void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_type type);
 
 /* An attention call's pieces, its queries in tiles of `rows`; `spare` bytes stay free for one more
  * array (attention.c). False: nothing to do, or the device failed. */

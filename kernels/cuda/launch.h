@@ -137,16 +137,9 @@ struct dg_k_topk {
 size_t dg_topk_parts(size_t M, size_t V);
 void dg_launch_topk(struct dg_cuda *cu, const struct dg_k_topk *k);
 
-/* c[i,j] = sum over k of a[i ai + k ak] b[j bj + k bk], as struct dg_gemm_call wants it
- * finished. */
-struct dg_k_gemm {
-    const void *a, *b, *bias; /* [rows,sum]; [columns,sum]; [columns] or NULL */
-    void *c;                  /* [rows,columns], rows ldc apart */
-    size_t rows, columns, sum, ai, ak, bj, bk, ldc;
-    enum dg_type in, out;
-    uint32_t add, relu;
-};
-void dg_launch_gemm(struct dg_cuda *cu, const struct dg_k_gemm *g);
+/* A product by our own kernel, without mask and sums (gemm.h). */
+struct dg_gemm_call;
+void dg_launch_gemm(struct dg_cuda *cu, const struct dg_gemm_call *call);
 
 #ifdef __cplusplus
 }

@@ -12,19 +12,12 @@
 
 #include <assert.h>
 
-static void put_mask(struct dg_gemm_call *call, struct dg_rows mask)
-{
-    const struct dg_k_rows k = dg_k_rows_of(mask);
-    call->mask = k.p;
-    call->mask_ld = k.ld * dg_cuda_type_bytes(k.type) * 8;
-}
-
 void dg_cuda_multiply_masked(
     struct dg_cuda *cu, const struct dg_gemm_call *call, struct dg_rows mask)
 {
     struct dg_gemm_call masked = *call;
     if (call->relu && mask.buf && !cu->no_masks) {
-        put_mask(&masked, mask);
+        masked.mask = dg_k_rows_of(mask);
         if (dg_cuda_multiply_ended(cu, &masked))
             return;
         cu->no_masks = true;
@@ -58,8 +51,7 @@ static void weight_backward(
     if (!parts)
         return;
     const struct dg_k_totals totals = {parts, {dbias}, 1, 1, N};
-    const struct dg_k_columns columns = {
-        .x = {(void *)call.a, call.lda, call.in}, .out = dbias, .parts = parts, .M = M, .N = N};
+    const struct dg_k_columns columns = {.x = call.a, .out = dbias, .parts = parts, .M = M, .N = N};
     if (summed)
         dg_launch_totals(cu, &totals);
     else
@@ -72,10 +64,10 @@ static void input_backward(
     const struct dg_linear relu = {.act = DG_ACT_RELU};
     assert(!g->dx_relu || !g->dx_add);
     if (g->dx_relu && g->mask.buf && !cu->no_masks) {
-        put_mask(&call, g->mask);
+        call.mask = dg_k_rows_of(g->mask);
         if (dg_cuda_multiply_ended(cu, &call))
             return;
-        call.mask = NULL;
+        call.mask.p = NULL;
         cu->no_masks = true;
     }
     dg_cuda_multiply(cu, &call);
@@ -97,31 +89,21 @@ void dg_cuda_linear_backward(struct dg_train *t, const struct dg_linear_grad *g,
         return;
     if (g->op->act != DG_ACT_NONE || g->op->drop)
         act_backward(cu, g->op, g->dy, g->y, M, N);
-    const struct dg_k_rows dy = dg_k_rows_of(g->dy), x = dg_k_rows_of(g->x),
-                           dx = dg_k_rows_of(g->dx);
     struct dg_gemm_call call = {.kind = DG_GEMM_WEIGHT,
         .M = M,
         .N = N,
         .K = K,
-        .a = dy.p,
-        .lda = dy.ld,
-        .b = x.p,
-        .ldb = x.ld,
-        .c = g->dw->floats,
-        .ldc = K,
-        .in = cu->type,
-        .out = DG_F32,
+        .a = dg_k_rows_of(g->dy),
+        .b = dg_k_rows_of(g->x),
+        .c = {g->dw->floats, K, DG_F32},
         .add = true};
     weight_backward(cu, call, g->dbias ? g->dbias->floats : NULL, parts);
     dg_cuda_block_changed(cu, g->dw->floats, N * K);
     if (!g->dx.buf)
         return;
     call.kind = DG_GEMM_INPUT;
-    call.b = dg_cuda_operand(cu, w, cu->type);
-    call.ldb = K;
-    call.c = dx.p;
-    call.ldc = dx.ld;
-    call.out = dx.type;
+    call.b = (struct dg_k_rows){dg_cuda_operand(cu, w, cu->type), w->K, cu->type};
+    call.c = dg_k_rows_of(g->dx);
     call.add = g->dx_add;
     input_backward(cu, call, g);
 }

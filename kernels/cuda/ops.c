@@ -44,19 +44,14 @@ static void op_linear(
     if (!ready(cu, op->drop, M))
         return;
     assert(x.buf->type == cu->type);
-    const struct dg_k_rows kx = dg_k_rows_of(x), ky = dg_k_rows_of(y);
-    struct dg_gemm_call g = {.kind = DG_GEMM_FORWARD,
+    const struct dg_k_rows ky = dg_k_rows_of(y);
+    const struct dg_gemm_call g = {.kind = DG_GEMM_FORWARD,
         .M = M,
         .N = w->N,
         .K = w->K,
-        .a = kx.p,
-        .lda = kx.ld,
-        .b = dg_cuda_operand(cu, w, cu->type),
-        .ldb = w->K,
-        .c = ky.p,
-        .ldc = ky.ld,
-        .in = cu->type,
-        .out = ky.type,
+        .a = dg_k_rows_of(x),
+        .b = {dg_cuda_operand(cu, w, cu->type), w->K, cu->type},
+        .c = ky,
         .bias = op->bias ? dg_cuda_operand(cu, op->bias, ky.type) : NULL,
         .relu = op->act == DG_ACT_RELU && !late,
         .row_stable = !w->trainable};

@@ -14,10 +14,8 @@ LONG = {  # functions that may be longer: kernels whose steps share what a warp 
     ("kernels/cuda/attention_fwd.cu", "attention_fwd"),
 }
 WIDE = {  # functions that may take more: kernels' steps, whose arguments are registers; libmicrohttpd's callback
-    ("kernels/cuda/attention_bwd.cu", "gather"),
     ("kernels/cuda/attention_bwd_mma.cu", "weight_grads"),
     ("kernels/cuda/attention_fwd_mma.cu", "weights"),
-    ("kernels/cuda/gemm_own.cu", "load"),
     ("server/http/http.c", "dg_http_on_request"),
 }
 
