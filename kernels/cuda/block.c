@@ -47,11 +47,12 @@ void dg_cuda_block_free(struct dg_cuda *cu, float *data)
 
 static void copy(struct dg_cuda *cu, const struct dg_cuda_block *b, size_t first, size_t n)
 {
-    const struct dg_k_flat k = {.src = b->data + first,
+    const struct dg_k_sum k = {.parts = {b->data + first},
+        .n_parts = 1,
         .n = n,
-        .type = cu->type,
-        .dst = (char *)b->shadow + first * dg_cuda_type_bytes(cu->type)};
-    dg_launch_narrow(cu, &k);
+        .out = (char *)b->shadow + first * dg_cuda_type_bytes(cu->type),
+        .type = cu->type};
+    dg_launch_sum(cu, &k);
 }
 
 bool dg_cuda_block_holds(struct dg_cuda *cu, const float *p, size_t n)

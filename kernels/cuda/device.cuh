@@ -56,29 +56,46 @@ static __device__ __forceinline__ void dg_put(__nv_bfloat16 *y, float x)
     *y = __float2bfloat16(x);
 }
 
+/* Run the statement with T as the element type of `type`. */
+#define DG_TYPED(type, ...)                                                                        \
+    do {                                                                                           \
+        if ((type) == DG_F32) {                                                                    \
+            typedef float T;                                                                       \
+            __VA_ARGS__;                                                                           \
+        } else if ((type) == DG_F16) {                                                             \
+            typedef __half T;                                                                      \
+            __VA_ARGS__;                                                                           \
+        } else {                                                                                   \
+            typedef __nv_bfloat16 T;                                                               \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
+
 /* Where the type is not worth an instantiation. */
 static __device__ __forceinline__ float dg_load(const void *p, enum dg_type type, size_t i)
 {
-    if (type == DG_F32)
-        return ((const float *)p)[i];
-    return type == DG_F16 ? dg_float(((const __half *)p)[i])
-                          : dg_float(((const __nv_bfloat16 *)p)[i]);
+    float x;
+    DG_TYPED(type, x = dg_float(((const T *)p)[i]));
+    return x;
 }
 
 static __device__ __forceinline__ void dg_store(void *p, enum dg_type type, size_t i, float x)
 {
-    if (type == DG_F32)
-        ((float *)p)[i] = x;
-    else if (type == DG_F16)
-        dg_put((__half *)p + i, x);
-    else
-        dg_put((__nv_bfloat16 *)p + i, x);
+    DG_TYPED(type, dg_put((T *)p + i, x));
 }
 
-/* The hash of backend.h, which a device cannot call. */
+/* Of dropout in row m. */
+static __device__ __forceinline__ uint32_t dg_drop_key(const struct dg_k_drop &d, size_t m)
+{
+    return d.row_key ? d.row_key[m] ^ d.site : 0;
+}
+
+/* Element e after dropout, by the hash of backend.h, which a device cannot call. */
 static __device__ __forceinline__ float dg_drop(
     const struct dg_k_drop &d, uint32_t key, uint32_t e, float x)
 {
+    if (!d.row_key)
+        return x;
     uint32_t h = e * 0x9E3779B9u + key;
     h ^= h >> 16;
     h *= 0x7FEB352Du;
@@ -145,21 +162,6 @@ static __device__ __forceinline__ void dg_get_four(
             x[e] = e < left ? dg_float(p[e]) : beyond;
     }
 }
-
-/* Run the statement with T as the element type of `type`. */
-#define DG_TYPED(type, ...)                                                                        \
-    do {                                                                                           \
-        if ((type) == DG_F32) {                                                                    \
-            typedef float T;                                                                       \
-            __VA_ARGS__;                                                                           \
-        } else if ((type) == DG_F16) {                                                             \
-            typedef __half T;                                                                      \
-            __VA_ARGS__;                                                                           \
-        } else {                                                                                   \
-            typedef __nv_bfloat16 T;                                                               \
-            __VA_ARGS__;                                                                           \
-        }                                                                                          \
-    } while (0)
 
 /* A kernel may take 48 KiB of shared memory unasked, its own static arrays (1 KiB at most) among
  * them; for more the driver wants to be told, and a launch that needs no more is not to pay for

@@ -47,24 +47,19 @@ struct dg_k_embed {
 };
 void dg_launch_embed(struct dg_cuda *cu, const struct dg_k_embed *k);
 
-/* pre[M,N] = y; y = drop(act(y)) */
-struct dg_k_finish {
-    struct dg_k_rows y, pre;
+/* y[m] = drop(act(x[m])), or y[slots[m]] where slots[m] >= 0, of any two types; pre[M,N] = x. y may
+ * be x. */
+struct dg_k_copy {
+    struct dg_k_rows x, y, pre;
+    const int32_t *slots; /* [M] or NULL */
     enum dg_act act;
     struct dg_k_drop drop;
     size_t M, N;
 };
-void dg_launch_finish(struct dg_cuda *cu, const struct dg_k_finish *k);
-
-/* y[m] = x[m], or y[slots[m]] = x[m], where slots[m] >= 0; of any two types. */
-struct dg_k_copy {
-    struct dg_k_rows x, y;
-    const int32_t *slots; /* [M] or NULL */
-    size_t M, N;
-};
 void dg_launch_copy(struct dg_cuda *cu, const struct dg_k_copy *k);
 
-/* y[M,D] = LayerNorm(r + drop(x)) * gain + bias; sum[M,D] = r + drop(x), and may be x or r */
+/* y[M,D] = LayerNorm(r + drop(x)) * gain + bias; sum[M,D] = r + drop(x), and may be x or r. All but
+ * rstd have one type. */
 struct dg_k_norm {
     struct dg_k_rows x, r, y, xhat, rstd, sum;
     const float *gain, *bias; /* [D] */
@@ -80,22 +75,22 @@ struct dg_k_piece {
     uint32_t q0, n_q;
 };
 
-/* As struct dg_ssru: z[M,2D] -> y[M,D], both of one type. from NULL: whole pieces. */
+/* As struct dg_ssru: z[M,2D] -> y[M,D], both of one type, states fp32. pieces[n_pieces] of several
+ * rows; NULL: rows from, to [n_pieces] of `states`, a row each. */
 struct dg_k_ssru {
-    struct dg_k_rows z, y;
-    const struct dg_k_piece *pieces; /* [n_pieces] */
-    size_t n_pieces;
-    struct dg_k_rows states;  /* fp32 */
-    const int32_t *from, *to; /* [M] */
-    size_t M, D;
+    struct dg_k_rows z, y, states;
+    const struct dg_k_piece *pieces;
+    const int32_t *from, *to;
+    size_t n_pieces, D;
 };
 void dg_launch_ssru(struct dg_cuda *cu, const struct dg_k_ssru *k);
 
+/* As struct dg_attn_seg. slots: where its list begins in dg_k_attention.slots; -1: rows k0, k0 + 1,
+ * ... No bytes between the fields: lists are compared. */
 struct dg_k_seg {
     uint32_t q0, n_q, n_k, k0;
-    int64_t slots; /* where its list begins in dg_k_attention.slots; -1: rows k0, k0 + 1, ... */
-    uint64_t probs;
-    uint32_t causal;
+    int64_t slots;
+    uint64_t probs, causal;
 };
 
 /* Some queries (or, backward, some keys) of one piece. */

@@ -11,15 +11,6 @@
 extern "C" {
 #endif
 
-/* dst[n] of a type = src[n] */
-struct dg_k_flat {
-    const float *src; /* [n] */
-    void *dst;        /* [n] */
-    size_t n;
-    enum dg_type type;
-};
-void dg_launch_narrow(struct dg_cuda *cu, const struct dg_k_flat *k);
-
 /* Sums over rows are made in two steps: blocks add up strips of so many rows, then the strips' sums
  * are added. */
 enum { DG_STRIP_ROWS = 32 };
@@ -136,21 +127,22 @@ void dg_launch_attention_bwd(struct dg_cuda *cu, const struct dg_k_attention_bwd
  * type. */
 void dg_launch_attention_bwd_mma(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
 
-/* out[n] = parts[0] + parts[1] + ... for up to 8 parts. */
+/* out[n] of a type = parts[0] + parts[1] + ..., [n] each, for up to 8 parts. */
 enum { DG_SUM_PARTS = 8 };
 struct dg_k_sum {
-    const float *parts[DG_SUM_PARTS]; /* [n] each */
+    const float *parts[DG_SUM_PARTS];
     size_t n_parts, n;
-    float *out; /* [n] */
+    void *out;
+    enum dg_type type;
 };
 void dg_launch_sum(struct dg_cuda *cu, const struct dg_k_sum *k);
 
-/* *out = sum of squares; parts: scratch of DG_SQUARE_PARTS doubles. */
+/* *out += sum of the squares of x[n]; parts: scratch of DG_SQUARE_PARTS doubles. */
 enum { DG_SQUARE_PARTS = 1024 };
 struct dg_k_square {
-    const float *x; /* [n] */
+    const float *x;
     size_t n;
-    double *parts, *out; /* [DG_SQUARE_PARTS]; [1] */
+    double *parts, *out;
 };
 void dg_launch_square_sum(struct dg_cuda *cu, const struct dg_k_square *k);
 

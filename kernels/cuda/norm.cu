@@ -14,15 +14,13 @@ template <typename T, int N>
 static __device__ __forceinline__ void residual(
     const struct dg_k_norm &k, size_t m, uint32_t first, float (&v)[N])
 {
-    const uint32_t D = (uint32_t)k.D, key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
+    const uint32_t D = (uint32_t)k.D, key = dg_drop_key(k.drop, m);
     T x[N], r[N];
     dg_get_row(k.x, m, first, D, x);
     dg_get_row(k.r, m, first, D, r);
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        v[j] = dg_float(x[j]);
-        if (k.drop.row_key)
-            v[j] = dg_drop(k.drop, key, first + (uint32_t)j * DG_WARP, v[j]);
+        v[j] = dg_drop(k.drop, key, first + (uint32_t)j * DG_WARP, dg_float(x[j]));
         if (k.r.p)
             v[j] = dg_float(r[j]) + v[j];
     }
@@ -67,10 +65,10 @@ static __global__ void __launch_bounds__(ROWS *DG_WARP) norm_rows(struct dg_k_no
                 if (at >= D)
                     continue;
                 if (k.sum.p)
-                    dg_set<T>(k.sum.p, k.sum.type, m * k.sum.ld + at, v[j]);
+                    dg_put((T *)k.sum.p + m * k.sum.ld + at, v[j]);
                 if (k.xhat.p)
-                    dg_set<T>(k.xhat.p, k.xhat.type, m * k.xhat.ld + at, xhat);
-                dg_set<T>(k.y.p, k.y.type, m * k.y.ld + at, __fmul_rn(xhat, gain[j]) + bias[j]);
+                    dg_put((T *)k.xhat.p + m * k.xhat.ld + at, xhat);
+                dg_put((T *)k.y.p + m * k.y.ld + at, __fmul_rn(xhat, gain[j]) + bias[j]);
             }
         }
         if (k.rstd.p && lane == 0)
@@ -81,12 +79,8 @@ static __global__ void __launch_bounds__(ROWS *DG_WARP) norm_rows(struct dg_k_no
 extern "C" void dg_launch_norm(struct dg_cuda *cu, const struct dg_k_norm *k)
 {
     const unsigned blocks = dg_blocks(k->M, ROWS);
-    const bool one = dg_one_type(k->x, k->r) && dg_one_type(k->x, k->y) &&
-                     dg_one_type(k->x, k->xhat) && dg_one_type(k->x, k->sum);
     if (k->D <= DG_WARP * 16)
-        DG_TYPED_OR_ANY(
-            one, k->x.type, DG_LAUNCH(cu, (norm_rows<T, 16>), blocks, ROWS * DG_WARP, 0, *k));
+        DG_TYPED(k->x.type, DG_LAUNCH(cu, (norm_rows<T, 16>), blocks, ROWS * DG_WARP, 0, *k));
     else
-        DG_TYPED_OR_ANY(
-            one, k->x.type, DG_LAUNCH(cu, (norm_rows<T, 32>), blocks, ROWS * DG_WARP, 0, *k));
+        DG_TYPED(k->x.type, DG_LAUNCH(cu, (norm_rows<T, 32>), blocks, ROWS * DG_WARP, 0, *k));
 }

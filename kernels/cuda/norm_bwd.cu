@@ -12,11 +12,6 @@
 static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP;
 enum { HELD = 32 }; /* elements a lane holds */
 
-static __device__ __forceinline__ uint32_t key_of(const struct dg_k_norm_bwd &k, size_t m)
-{
-    return k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
-}
-
 /* to[D] = the warps' sums of each column, where mine are a lane's. */
 template <int N>
 static __device__ __forceinline__ void put_part(const float (&mine)[N], uint32_t D, float *to)
@@ -47,8 +42,7 @@ static __device__ __forceinline__ void put_row(
         const uint32_t i = (uint32_t)j * DG_WARP + lane;
         if (i < D) {
             dg_put((T *)k.dr.p + m * k.dr.ld + i, dv[j]);
-            dg_put((T *)k.dx.p + m * k.dx.ld + i,
-                k.drop.row_key ? dg_drop(k.drop, key, i, dv[j]) : dv[j]);
+            dg_put((T *)k.dx.p + m * k.dx.ld + i, dg_drop(k.drop, key, i, dv[j]));
         }
     }
 }
@@ -67,7 +61,7 @@ static __global__ void __launch_bounds__(THREADS) norm_bwd(struct dg_k_norm_bwd 
         float a = 0, b = 0;
         dg_get_row(k.dy, m, lane, D, dy);
         dg_get_row(k.xhat, m, lane, D, xhat);
-        const uint32_t key = key_of(k, m);
+        const uint32_t key = dg_drop_key(k.drop, m);
         const float rstd = dg_load(k.rstd.p, k.rstd.type, m * k.rstd.ld);
 #pragma unroll
         for (int j = 0; j < N; j++) {
@@ -96,7 +90,7 @@ static __global__ void norm_bwd_any(struct dg_k_norm_bwd k)
     const uint32_t lane = threadIdx.x % DG_WARP;
     for (size_t m = (size_t)blockIdx.x * WARPS + threadIdx.x / DG_WARP; m < k.M;
          m += (size_t)gridDim.x * WARPS) {
-        const uint32_t key = key_of(k, m);
+        const uint32_t key = dg_drop_key(k.drop, m);
         const float rstd = dg_load(k.rstd.p, k.rstd.type, m * k.rstd.ld);
         float a = 0, b = 0;
         for (size_t i = lane; i < k.D; i += DG_WARP) {
@@ -110,8 +104,7 @@ static __global__ void norm_bwd_any(struct dg_k_norm_bwd k)
             const float g = k.gain[i] * dg_load(k.dy.p, k.dy.type, m * k.dy.ld + i);
             const float v = (g - a - dg_load(k.xhat.p, k.xhat.type, m * k.xhat.ld + i) * b) * rstd;
             dg_store(k.dr.p, k.dr.type, m * k.dr.ld + i, v);
-            dg_store(k.dx.p, k.dx.type, m * k.dx.ld + i,
-                k.drop.row_key ? dg_drop(k.drop, key, (uint32_t)i, v) : v);
+            dg_store(k.dx.p, k.dx.type, m * k.dx.ld + i, dg_drop(k.drop, key, (uint32_t)i, v));
         }
     }
 }

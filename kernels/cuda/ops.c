@@ -58,10 +58,10 @@ static void op_linear(
     dg_cuda_multiply_masked(cu, &g, op->mask);
     if (!late)
         return;
-    struct dg_k_finish k = {
-        .y = ky, .pre = dg_k_rows_of(op->pre), .act = op->act, .M = M, .N = w->N};
+    struct dg_k_copy k = {
+        .x = ky, .y = ky, .pre = dg_k_rows_of(op->pre), .act = op->act, .M = M, .N = w->N};
     k.drop = dg_cuda_drop(cu, op->drop, M);
-    dg_launch_finish(cu, &k);
+    dg_launch_copy(cu, &k);
 }
 
 static void op_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_rows x,
@@ -83,22 +83,10 @@ static void op_add_norm(struct dg_backend *be, const struct dg_norm *op, struct 
         .eps = op->eps,
         .M = M,
         .D = D};
+    assert(k.y.type == k.x.type && (!k.r.p || k.r.type == k.x.type) &&
+           (!k.xhat.p || k.xhat.type == k.x.type) && (!k.sum.p || k.sum.type == k.x.type));
     k.drop = dg_cuda_drop(cu, op->drop, M);
     dg_launch_norm(cu, &k);
-}
-
-/* The recurrence of SSRU decoders: whole segments, or a step with the places of its states. */
-static void ssru_segments(struct dg_cuda *cu, const struct dg_ssru *op, struct dg_k_ssru *k)
-{
-    const size_t bytes = op->n_segs * sizeof(struct dg_k_piece);
-    if (!op->n_segs || !dg_cuda_stage_reserve(cu, bytes, 1))
-        return;
-    struct dg_k_piece *to = dg_cuda_stage_next(cu);
-    for (size_t i = 0; i < op->n_segs; i++)
-        to[i] = (struct dg_k_piece){op->segs[i].q0, op->segs[i].n_q};
-    k->pieces = dg_cuda_stage_send(cu, &op->segs->n_q, bytes);
-    k->n_pieces = op->n_segs;
-    dg_launch_ssru(cu, k);
 }
 
 static void op_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_rows z,
@@ -106,22 +94,28 @@ static void op_ssru(struct dg_backend *be, const struct dg_ssru *op, struct dg_r
 {
     DG_RANGE("ssru");
     struct dg_cuda *cu = dg_cuda_of(be);
-    struct dg_k_ssru k = {.z = dg_k_rows_of(z), .y = dg_k_rows_of(y), .M = M, .D = D};
-    if (!M || !dg_cuda_alive(cu))
+    const bool step = op->states.buf;
+    struct dg_k_ssru k = {.z = dg_k_rows_of(z),
+        .y = dg_k_rows_of(y),
+        .states = dg_k_rows_of(op->states),
+        .n_pieces = step ? M : op->n_segs,
+        .D = D};
+    assert(k.z.type == k.y.type && k.states.type == DG_F32);
+    if (!k.n_pieces || !dg_cuda_stage_reserve(cu, k.n_pieces * sizeof *k.pieces, 2))
         return;
-    assert(k.z.type == k.y.type);
-    if (!op->states.buf) {
-        ssru_segments(cu, op, &k);
-        return;
+    if (step) {
+        k.from = dg_cuda_stage_array(cu, op->from, M * sizeof *op->from);
+        k.to = dg_cuda_stage_array(cu, op->to, M * sizeof *op->to);
+    } else {
+        struct dg_k_piece *to = dg_cuda_stage_next(cu);
+        for (size_t i = 0; i < op->n_segs; i++)
+            to[i] = (struct dg_k_piece){op->segs[i].q0, op->segs[i].n_q};
+        k.pieces = dg_cuda_stage_send(cu, &op->segs->n_q, op->n_segs * sizeof *to);
     }
-    if (!dg_cuda_stage_reserve(cu, 2 * M * sizeof *op->from, 2))
-        return;
-    k.states = dg_k_rows_of(op->states);
-    assert(k.states.type == DG_F32);
-    k.from = dg_cuda_stage_array(cu, op->from, M * sizeof *op->from);
-    k.to = dg_cuda_stage_array(cu, op->to, M * sizeof *op->to);
     dg_launch_ssru(cu, &k);
 }
+
+_Static_assert(sizeof(struct dg_k_piece) == 2 * sizeof(int32_t), "room for both of a step's lists");
 
 static void op_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows pool,
     const int32_t *slots, size_t M, size_t N)

@@ -1,22 +1,15 @@
-/* The flat kernels of an update: sums of blocks, the gradient's norm, Adam and the 16-bit copy.
- * Each element is read and written once.
+/* The flat kernels of an update: sums of blocks, which also copy one to 16 bits, the gradient's
+ * norm and Adam. Each element is read and written once.
  *
  * Expected on an H200 at 3.6 TB/s, base, P = 63 million (calculated, not measured): adam 30 P =
- * 1.9 GB, 525 us, with the moving average 38 P = 2.4 GB, 665 us; squares 4 P = 252 MB, 70 us;
- * narrow 6 P = 378 MB, 105 us, once a run; add_rows 24 M = 0.6 MB, 3 us. */
+ * 1.9 GB, 525 us, with the moving average 38 P = 2.4 GB, 665 us; squares 4 P = 252 MB, 70 us; sum
+ * to 16 bits 6 P = 378 MB, 105 us, once a run; add_rows 24 M = 0.6 MB, 3 us. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_train.h"
 
 #include <math.h>
 
 enum { THREADS = 256, BATCH = 8 }; /* BATCH: loads of a thread on their way at once */
-
-static __global__ void narrow(struct dg_k_flat k)
-{
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < k.n;
-         i += (size_t)gridDim.x * THREADS)
-        dg_store(k.dst, k.type, i, k.src[i]);
-}
 
 static __global__ void sum(struct dg_k_sum k)
 {
@@ -29,8 +22,9 @@ static __global__ void sum(struct dg_k_sum k)
         float s = x[0];
 #pragma unroll
         for (int p = 1; p < DG_SUM_PARTS; p++)
-            s += x[p];
-        k.out[i] = s;
+            if (p < (int)k.n_parts)
+                s += x[p];
+        dg_store(k.out, k.type, i, s);
     }
 }
 
@@ -59,18 +53,6 @@ static __global__ void __launch_bounds__(THREADS) squares(struct dg_k_square k)
     s = dg_block_sum<THREADS / DG_WARP>(s, warps);
     if (threadIdx.x == 0)
         k.parts[blockIdx.x] = s;
-}
-
-static __global__ void __launch_bounds__(THREADS) total(struct dg_k_square k, unsigned parts)
-{
-    __shared__ double warps[THREADS / DG_WARP];
-    double s = 0;
-#pragma unroll
-    for (unsigned u = 0; u < DG_SQUARE_PARTS / THREADS; u++)
-        s += u * THREADS + threadIdx.x < parts ? k.parts[u * THREADS + threadIdx.x] : 0.0;
-    s = dg_block_sum<THREADS / DG_WARP>(s, warps);
-    if (threadIdx.x == 0)
-        *k.out = s;
 }
 
 /* A block; rows are few beside what made them. */
@@ -108,11 +90,6 @@ static __global__ void adam(struct dg_k_adam k)
     }
 }
 
-extern "C" void dg_launch_narrow(struct dg_cuda *cu, const struct dg_k_flat *k)
-{
-    DG_LAUNCH(cu, narrow, dg_blocks(k->n, THREADS), THREADS, 0, *k);
-}
-
 extern "C" void dg_launch_sum(struct dg_cuda *cu, const struct dg_k_sum *k)
 {
     DG_LAUNCH(cu, sum, dg_blocks(k->n, THREADS), THREADS, 0, *k);
@@ -125,11 +102,10 @@ extern "C" void dg_launch_add_rows(struct dg_cuda *cu, const struct dg_k_add_row
 
 extern "C" void dg_launch_square_sum(struct dg_cuda *cu, const struct dg_k_square *k)
 {
-    static_assert(DG_SQUARE_PARTS % (int)THREADS == 0, "whole rounds of the second kernel");
-    const unsigned parts = square_parts(k->n);
-    if (parts)
-        DG_LAUNCH(cu, squares, parts, THREADS, 0, *k);
-    DG_LAUNCH(cu, total, 1, THREADS, 0, *k, parts);
+    const struct dg_k_add_rows all = {k->parts, k->out, square_parts(k->n), 1};
+    if (all.M)
+        DG_LAUNCH(cu, squares, (unsigned)all.M, THREADS, 0, *k);
+    dg_launch_add_rows(cu, &all);
 }
 
 extern "C" void dg_launch_adam(struct dg_cuda *cu, const struct dg_k_adam *k)

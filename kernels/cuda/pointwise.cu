@@ -18,18 +18,16 @@ static __global__ void __launch_bounds__(THREADS) embed_rows(struct dg_k_embed k
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
         const int32_t id = k.ids[m];
         const struct dg_k_rows table = {id < 0 ? NULL : (void *)k.table, k.D, k.table_type};
-        const uint32_t key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
+        const uint32_t key = dg_drop_key(k.drop, m);
         for (uint32_t d = threadIdx.x; d < k.D; d += THREADS * BATCH) {
             T word[BATCH];
             float position[BATCH], v[BATCH];
             dg_get_row<THREADS>(table, (size_t)id, d, (uint32_t)k.D, word);
             dg_get_row<THREADS>(positions, (size_t)k.pos[m], d, (uint32_t)k.D, position);
 #pragma unroll
-            for (int j = 0; j < BATCH; j++) {
-                v[j] = __fmul_rn(k.scale, dg_float(word[j])) + position[j];
-                if (k.drop.row_key)
-                    v[j] = dg_drop(k.drop, key, d + (uint32_t)j * THREADS, v[j]);
-            }
+            for (int j = 0; j < BATCH; j++)
+                v[j] = dg_drop(k.drop, key, d + (uint32_t)j * THREADS,
+                    __fmul_rn(k.scale, dg_float(word[j])) + position[j]);
             dg_put_batch<THREADS>(k.y, m, d, k.D, v);
         }
     }
@@ -47,35 +45,11 @@ static __device__ __forceinline__ float activate(float x, enum dg_act act)
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) finish_rows(struct dg_k_finish k)
-{
-    for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
-        const uint32_t key = k.drop.row_key ? k.drop.row_key[m] ^ k.drop.site : 0;
-        for (uint32_t n = threadIdx.x; n < k.N; n += THREADS * BATCH) {
-            T y[BATCH];
-            float v[BATCH];
-            dg_get_row<THREADS>(k.y, m, n, (uint32_t)k.N, y);
-#pragma unroll
-            for (int j = 0; j < BATCH; j++)
-                v[j] = dg_float(y[j]);
-            if (k.pre.p)
-                dg_put_batch<THREADS>(k.pre, m, n, k.N, v);
-#pragma unroll
-            for (int j = 0; j < BATCH; j++) {
-                v[j] = activate(v[j], k.act);
-                if (k.drop.row_key)
-                    v[j] = dg_drop(k.drop, key, n + (uint32_t)j * THREADS, v[j]);
-            }
-            dg_put_batch<THREADS>(k.y, m, n, k.N, v);
-        }
-    }
-}
-
-template <typename T>
 static __global__ void __launch_bounds__(THREADS) copy_rows(struct dg_k_copy k)
 {
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
         const int64_t to = k.slots ? k.slots[m] : (int64_t)m;
+        const uint32_t key = dg_drop_key(k.drop, m);
         for (uint32_t n = threadIdx.x; to >= 0 && n < k.N; n += THREADS * BATCH) {
             T x[BATCH];
             float v[BATCH];
@@ -83,6 +57,11 @@ static __global__ void __launch_bounds__(THREADS) copy_rows(struct dg_k_copy k)
 #pragma unroll
             for (int j = 0; j < BATCH; j++)
                 v[j] = dg_float(x[j]);
+            if (k.pre.p)
+                dg_put_batch<THREADS>(k.pre, m, n, k.N, v);
+#pragma unroll
+            for (int j = 0; j < BATCH; j++)
+                v[j] = dg_drop(k.drop, key, n + (uint32_t)j * THREADS, activate(v[j], k.act));
             dg_put_batch<THREADS>(k.y, (size_t)to, n, k.N, v);
         }
     }
@@ -96,47 +75,30 @@ static __device__ __forceinline__ float next_state(float x, float f, float befor
     return __fmul_rn(keep, before) + __fmul_rn(1.0f - keep, x);
 }
 
-/* Teacher forcing: a thread owns an element of a segment's rows and walks them in order. */
+/* A thread owns an element of a piece's rows and walks them in order. A step's states come from one
+ * row of the pool and go to another, which no row of the call reads. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) ssru_segments(struct dg_k_ssru k)
+static __global__ void __launch_bounds__(THREADS) ssru_rows(struct dg_k_ssru k)
 {
     const size_t d = (size_t)blockIdx.y * THREADS + threadIdx.x;
+    float *states = (float *)k.states.p + d;
     for (size_t s = blockIdx.x; s < k.n_pieces && d < k.D; s += gridDim.x) {
-        const size_t end = (size_t)k.pieces[s].q0 + k.pieces[s].n_q;
-        float c = 0;
-        for (size_t m = k.pieces[s].q0; m < end; m++) {
+        const size_t first = k.pieces ? k.pieces[s].q0 : s,
+                     end = first + (k.pieces ? k.pieces[s].n_q : 1);
+        float c = k.from && k.from[s] >= 0 ? states[(size_t)k.from[s] * k.states.ld] : 0;
+        for (size_t m = first; m < end; m++) {
             const T *z = (const T *)k.z.p + m * k.z.ld;
             c = next_state(dg_float(z[d]), dg_float(z[k.D + d]), c);
             dg_put((T *)k.y.p + m * k.y.ld + d, c < 0 ? 0 : c);
         }
-    }
-}
-
-/* States come from one row of the pool and go to another, which no row of the call reads. */
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) ssru_step(struct dg_k_ssru k)
-{
-    for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
-        const T *z = (const T *)k.z.p + m * k.z.ld;
-        const float *from =
-            k.from[m] < 0 ? NULL : (const float *)k.states.p + (size_t)k.from[m] * k.states.ld;
-        float *to = (float *)k.states.p + (size_t)k.to[m] * k.states.ld;
-        for (size_t d = threadIdx.x; d < k.D; d += THREADS) {
-            const float c = next_state(dg_float(z[d]), dg_float(z[k.D + d]), from ? from[d] : 0.0f);
-            to[d] = c;
-            dg_put((T *)k.y.p + m * k.y.ld + d, c < 0 ? 0 : c);
-        }
+        if (k.to)
+            states[(size_t)k.to[s] * k.states.ld] = c;
     }
 }
 
 extern "C" void dg_launch_embed(struct dg_cuda *cu, const struct dg_k_embed *k)
 {
     DG_TYPED(k->table_type, DG_LAUNCH(cu, embed_rows<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
-}
-
-extern "C" void dg_launch_finish(struct dg_cuda *cu, const struct dg_k_finish *k)
-{
-    DG_TYPED(k->y.type, DG_LAUNCH(cu, finish_rows<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
 }
 
 extern "C" void dg_launch_copy(struct dg_cuda *cu, const struct dg_k_copy *k)
@@ -146,10 +108,6 @@ extern "C" void dg_launch_copy(struct dg_cuda *cu, const struct dg_k_copy *k)
 
 extern "C" void dg_launch_ssru(struct dg_cuda *cu, const struct dg_k_ssru *k)
 {
-    if (k->from) {
-        DG_TYPED(k->z.type, DG_LAUNCH(cu, ssru_step<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
-    } else {
-        const dim3 blocks(dg_blocks(k->n_pieces, 1), (unsigned)((k->D + THREADS - 1) / THREADS));
-        DG_TYPED(k->z.type, DG_LAUNCH(cu, ssru_segments<T>, blocks, THREADS, 0, *k));
-    }
+    const dim3 blocks(dg_blocks(k->n_pieces, 1), (unsigned)((k->D + THREADS - 1) / THREADS));
+    DG_TYPED(k->z.type, DG_LAUNCH(cu, ssru_rows<T>, blocks, THREADS, 0, *k));
 }

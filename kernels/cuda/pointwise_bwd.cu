@@ -61,18 +61,15 @@ static __global__ void __launch_bounds__(THREADS) act_bwd(struct dg_k_act_bwd k)
 #pragma unroll
         for (int u = 0; u < BATCH; u++) {
             const bool in = m + u < at.m1;
-            dy[u] = dg_get<T>(in, k.dy.p, k.dy.type, (m + u) * k.dy.ld + at.n);
-            by[u] = dg_get<T>(in && seen.p, seen.p, seen.type, (m + u) * seen.ld + at.n);
-            key[u] = in && k.drop.row_key ? k.drop.row_key[m + u] ^ k.drop.site : 0;
+            dy[u] = dg_get<T>(in, k.dy.p, (m + u) * k.dy.ld + at.n);
+            by[u] = dg_get<T>(in && seen.p, seen.p, (m + u) * seen.ld + at.n);
+            key[u] = in ? dg_drop_key(k.drop, m + u) : 0;
         }
 #pragma unroll
         for (int u = 0; u < BATCH; u++) {
-            float g = dg_float(dy[u]);
-            if (k.drop.row_key)
-                g = dg_drop(k.drop, key[u], (uint32_t)at.n, g);
-            g = through(k.act, g, dg_float(by[u]));
+            const float g = dg_drop(k.drop, key[u], (uint32_t)at.n, dg_float(dy[u]));
             if (m + u < at.m1)
-                dg_put((T *)k.dy.p + (m + u) * k.dy.ld + at.n, g);
+                dg_put((T *)k.dy.p + (m + u) * k.dy.ld + at.n, through(k.act, g, dg_float(by[u])));
         }
     }
 }
@@ -90,8 +87,8 @@ static __global__ void __launch_bounds__(THREADS) column_parts(struct dg_k_colum
 #pragma unroll
         for (int u = 0; u < BATCH; u++) {
             const bool in = m + u < at.m1;
-            x[u] = dg_get<T>(in, k.x.p, k.x.type, (m + u) * k.x.ld + at.n);
-            by[u] = dg_get<T>(in && k.by.p, k.by.p, k.by.type, (m + u) * k.by.ld + at.n);
+            x[u] = dg_get<T>(in, k.x.p, (m + u) * k.x.ld + at.n);
+            by[u] = dg_get<T>(in && k.by.p, k.by.p, (m + u) * k.by.ld + at.n);
         }
 #pragma unroll
         for (int u = 0; u < BATCH; u++)
@@ -148,22 +145,19 @@ static __global__ void __launch_bounds__(THREADS) scatter(struct dg_k_scatter k)
 #pragma unroll
         for (int u = 0; u < BATCH; u++) {
             const bool in = at + u * WARPS < end;
-            key[u] = k.drop.row_key ? k.drop.row_key[m[u]] ^ k.drop.site : 0;
+            key[u] = dg_drop_key(k.drop, m[u]);
 #pragma unroll
             for (uint32_t c = 0; c < WARPS; c++) {
                 const size_t i = d0 + c * DG_WARP + lane;
-                g[u][c] = dg_get<T>(in && i < k.D, k.dy.p, k.dy.type, m[u] * k.dy.ld + i);
+                g[u][c] = dg_get<T>(in && i < k.D, k.dy.p, m[u] * k.dy.ld + i);
             }
         }
 #pragma unroll
         for (int u = 0; u < BATCH; u++)
 #pragma unroll
-            for (uint32_t c = 0; c < WARPS; c++) {
-                const float x = dg_float(g[u][c]);
-                sum[c] += k.drop.row_key
-                              ? dg_drop(k.drop, key[u], (uint32_t)(d0 + c * DG_WARP + lane), x)
-                              : x;
-            }
+            for (uint32_t c = 0; c < WARPS; c++)
+                sum[c] +=
+                    dg_drop(k.drop, key[u], (uint32_t)(d0 + c * DG_WARP + lane), dg_float(g[u][c]));
     }
 #pragma unroll
     for (uint32_t c = 0; c < WARPS; c++)

@@ -1,33 +1,16 @@
 /* Elements of rows whose type a kernel knows when it is compiled. Loads are then plain, and a
  * thread has a batch of them on their way before it uses the first; a type found at run time is a
  * branch at each element, with the conversion waiting right behind the load. Kernels keep both
- * steps apart: dg_get into registers for a whole batch, dg_float after it. Rows of one launch that
- * differ in type take dg_any, which does ask at each element: slow, and the same bits. */
+ * steps apart: dg_get into registers for a whole batch, dg_float after it. */
 #ifndef DG_KERNELS_CUDA_ROWS_CUH
 #define DG_KERNELS_CUDA_ROWS_CUH
 
 #include "kernels/cuda/device.cuh"
 
-struct dg_any {
-    float x;
-};
-
-static __device__ __forceinline__ float dg_float(struct dg_any a)
-{
-    return a.x;
-}
-
 /* Element i of p where `in`, else 0. */
-template <typename T>
-static __device__ __forceinline__ T dg_get(bool in, const void *p, enum dg_type, size_t i)
+template <typename T> static __device__ __forceinline__ T dg_get(bool in, const void *p, size_t i)
 {
     return in ? ((const T *)p)[i] : T{};
-}
-
-template <>
-__device__ __forceinline__ struct dg_any dg_get(bool in, const void *p, enum dg_type type, size_t i)
-{
-    return {in ? dg_load(p, type, i) : 0.0f};
 }
 
 /* Elements first, first + STEP, ... of row m of D elements; zeros beyond the end, and where there
@@ -39,21 +22,8 @@ static __device__ __forceinline__ void dg_get_row(
 #pragma unroll
     for (int j = 0; j < N; j++) {
         const uint32_t i = first + (uint32_t)j * STEP;
-        to[j] = dg_get<T>(x.p && i < D, x.p, x.type, m * x.ld + i);
+        to[j] = dg_get<T>(x.p && i < D, x.p, m * x.ld + i);
     }
-}
-
-/* Element i of p = x */
-template <typename T>
-static __device__ __forceinline__ void dg_set(void *p, enum dg_type, size_t i, float x)
-{
-    dg_put((T *)p + i, x);
-}
-
-template <>
-__device__ __forceinline__ void dg_set<struct dg_any>(void *p, enum dg_type type, size_t i, float x)
-{
-    dg_store(p, type, i, x);
 }
 
 template <uint32_t STEP, typename T, int N>
@@ -74,21 +44,5 @@ static __device__ __forceinline__ void dg_put_batch(
 {
     DG_TYPED(y.type, dg_put_steps<STEP>((T *)y.p + m * y.ld, at, end, x));
 }
-
-static inline bool dg_one_type(const struct dg_k_rows &a, const struct dg_k_rows &b)
-{
-    return !a.p || !b.p || a.type == b.type;
-}
-
-/* As DG_TYPED where all rows have the type, with dg_any as T where they have not. */
-#define DG_TYPED_OR_ANY(one, type, ...)                                                            \
-    do {                                                                                           \
-        if (one) {                                                                                 \
-            DG_TYPED(type, __VA_ARGS__);                                                           \
-        } else {                                                                                   \
-            typedef struct dg_any T;                                                               \
-            __VA_ARGS__;                                                                           \
-        }                                                                                          \
-    } while (0)
 
 #endif

@@ -215,7 +215,7 @@ static double square_sum(struct dg_train *t, const float *x, size_t n)
     struct dg_cuda *cu = device(t);
     double *parts = dg_cuda_alive(cu) ? dg_cuda_scratch(cu, DG_SQUARE_PARTS * sizeof *parts) : NULL;
     const struct dg_k_square k = {x, n, parts, &cu->sums->squares};
-    if (parts)
+    if (parts && dg_cuda_ok(cu, cudaMemsetAsync(k.out, 0, sizeof *k.out, cu->stream), "new sums"))
         dg_launch_square_sum(cu, &k);
     return read_sums((struct cuda_train *)t)->squares;
 }
