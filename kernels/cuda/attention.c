@@ -6,37 +6,43 @@
 #include <math.h>
 #include <string.h>
 
-/* Entries the lists will have. */
-struct counts {
-    size_t tiles, slots, segs;
-};
-
-static struct counts count(const struct dg_attention *op, uint32_t rows)
+/* Tiles of `rows` queries each, or keys, of all pieces; to: [their number], or NULL. */
+static size_t fill_tiles(
+    const struct dg_attention *op, uint32_t rows, bool of_keys, struct dg_k_tile *to)
 {
-    struct counts n = {0, 0, op->n_segs};
+    size_t n = 0;
     for (size_t i = 0; i < op->n_segs; i++) {
         const struct dg_attn_seg *s = &op->segs[i];
-        assert(!s->causal || s->n_q <= s->n_k);
-        n.tiles += s->n_k ? (s->n_q + rows - 1) / rows : 0;
-        n.slots += s->slots ? s->n_k : 0;
+        const uint32_t end = s->n_k && s->n_q ? (of_keys ? s->n_k : s->n_q) : 0;
+        for (uint32_t first = 0; first < end; first += rows, n++)
+            if (to)
+                to[n] = (struct dg_k_tile){(uint32_t)i, first};
     }
     return n;
+}
+
+size_t dg_cuda_count_tiles(const struct dg_attention *op, uint32_t rows, bool of_keys)
+{
+    return fill_tiles(op, rows, of_keys, NULL);
+}
+
+const struct dg_k_tile *dg_cuda_send_tiles(
+    struct dg_cuda *cu, const struct dg_attention *op, uint32_t rows, bool of_keys)
+{
+    struct dg_k_tile *to = dg_cuda_stage_next(cu);
+    const size_t n = fill_tiles(op, rows, of_keys, to);
+    return dg_cuda_stage_send(cu, of_keys ? &op->segs->n_k : &op->segs->q0, n * sizeof *to);
 }
 
 static const struct dg_k_seg *send_segs(struct dg_cuda *cu, const struct dg_attention *op)
 {
     struct dg_k_seg *to = dg_cuda_stage_next(cu);
     int64_t at = 0;
-    memset(to, 0, op->n_segs * sizeof *to); /* its padding is compared, too */
     for (size_t i = 0; i < op->n_segs; i++) {
         const struct dg_attn_seg *s = &op->segs[i];
-        to[i].q0 = s->q0;
-        to[i].n_q = s->n_q;
-        to[i].n_k = s->n_k;
-        to[i].k0 = s->k0;
-        to[i].slots = s->slots ? at : -1;
-        to[i].probs = s->probs;
-        to[i].causal = s->causal;
+        assert(!s->causal || s->n_q <= s->n_k);
+        to[i] = (struct dg_k_seg){
+            s->q0, s->n_q, s->n_k, s->k0, s->slots ? at : -1, s->probs, s->causal};
         at += s->slots ? (int64_t)s->n_k : 0;
     }
     return dg_cuda_stage_send(cu, op->segs, op->n_segs * sizeof *to);
@@ -53,17 +59,6 @@ static const int32_t *send_slots(struct dg_cuda *cu, const struct dg_attention *
         }
     }
     return dg_cuda_stage_send(cu, &op->segs->slots, n * sizeof *to);
-}
-
-static const struct dg_k_tile *send_tiles(
-    struct dg_cuda *cu, const struct dg_attention *op, uint32_t rows, size_t n)
-{
-    struct dg_k_tile *to = dg_cuda_stage_next(cu);
-    size_t at = 0;
-    for (size_t i = 0; i < op->n_segs; i++)
-        for (uint32_t first = 0; op->segs[i].n_k && first < op->segs[i].n_q; first += rows)
-            to[at++] = (struct dg_k_tile){(uint32_t)i, first};
-    return dg_cuda_stage_send(cu, &op->segs->q0, n * sizeof *to);
 }
 
 /* All but the pieces. */
@@ -84,18 +79,19 @@ static struct dg_k_attention fixed_part(const struct dg_attention *op, uint32_t 
 bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, size_t M,
     uint32_t rows, size_t spare, struct dg_k_attention *k)
 {
-    if (!op->n_segs || !op->H)
-        return false;
-    const struct counts n = count(op, rows);
-    const size_t bytes = n.segs * sizeof(struct dg_k_seg) + n.slots * sizeof(int32_t) +
-                         n.tiles * sizeof(struct dg_k_tile) + (op->drop ? M * sizeof(uint32_t) : 0);
-    if (!n.tiles || !dg_cuda_stage_reserve(cu, bytes + spare, 5))
+    const size_t tiles = dg_cuda_count_tiles(op, rows, false);
+    size_t slots = 0;
+    for (size_t i = 0; i < op->n_segs; i++)
+        slots += op->segs[i].slots ? op->segs[i].n_k : 0;
+    const size_t bytes = op->n_segs * sizeof *k->segs + slots * sizeof *k->slots +
+                         tiles * sizeof *k->tiles + (op->drop ? M * sizeof(uint32_t) : 0);
+    if (!tiles || !op->H || !dg_cuda_stage_reserve(cu, bytes + spare, 5))
         return false;
     *k = fixed_part(op, rows);
-    k->n_tiles = (uint32_t)n.tiles;
+    k->n_tiles = (uint32_t)tiles;
     k->segs = send_segs(cu, op);
-    k->slots = n.slots ? send_slots(cu, op, n.slots) : NULL;
-    k->tiles = send_tiles(cu, op, rows, n.tiles);
+    k->slots = slots ? send_slots(cu, op, slots) : NULL;
+    k->tiles = dg_cuda_send_tiles(cu, op, rows, false);
     k->drop = dg_cuda_drop(cu, op->drop, M);
     return true;
 }

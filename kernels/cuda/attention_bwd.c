@@ -5,18 +5,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* Tiles over the keys, as dg_cuda_stage_attention makes them over the queries. */
-static const struct dg_k_tile *send_key_tiles(
-    struct dg_cuda *cu, const struct dg_attention *op, uint32_t rows, uint32_t *n)
-{
-    struct dg_k_tile *to = dg_cuda_stage_next(cu);
-    *n = 0;
-    for (size_t i = 0; i < op->n_segs; i++)
-        for (uint32_t first = 0; op->segs[i].n_q && first < op->segs[i].n_k; first += rows)
-            to[(*n)++] = (struct dg_k_tile){(uint32_t)i, first};
-    return dg_cuda_stage_send(cu, &op->segs->n_k, *n * sizeof *to);
-}
-
 /* What the call needs, counted first. */
 struct needs {
     size_t pairs, key_tiles;     /* of all heads and pieces */
@@ -31,8 +19,10 @@ static struct needs count(const struct dg_cuda *cu, const struct dg_attention_gr
     const struct dg_attention *op = g->op;
     const bool mma =
         dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){g->q, g->dout, g->dq, g->dk, g->dv}, 5);
+    const uint32_t rows = mma ? dg_attention_mma_rows() : 1;
     struct needs n = {.mma = mma,
-        .rows = mma ? dg_attention_mma_rows() : 1,
+        .rows = rows,
+        .key_tiles = dg_cuda_count_tiles(op, rows, true),
         .M = dg_cuda_query_rows(op),
         .links = g->guide ? g->guide->first[op->n_segs] : 0};
     for (size_t i = 0; i < op->n_segs; i++) {
@@ -40,7 +30,6 @@ static struct needs count(const struct dg_cuda *cu, const struct dg_attention_gr
         const size_t end = s->probs + (size_t)op->H * s->n_q * s->n_k;
         assert(!s->slots);
         n.pairs = end > n.pairs ? end : n.pairs;
-        n.key_tiles += (s->n_k + n.rows - 1) / n.rows;
     }
     n.ds_bytes = (n.pairs * sizeof(float) + 255) / 256 * 256;
     n.loss_bytes = n.links ? n.M * sizeof(double) : 0;
@@ -108,7 +97,8 @@ int dg_cuda_attention_backward(
             cu, op, n.M, n.rows, n.key_tiles * sizeof(struct dg_k_tile) + guide_room(&n), &k.a))
         return dg_cuda_status(&cu->base, err);
     k.ds = (float *)(void *)scratch;
-    k.key_tiles = send_key_tiles(cu, op, n.rows, &k.n_key_tiles);
+    k.key_tiles = dg_cuda_send_tiles(cu, op, n.rows, true);
+    k.n_key_tiles = (uint32_t)n.key_tiles;
     k.a.q = dg_k_rows_of(g->q);
     if (n.links) {
         k.guide.loss = (double *)(void *)(scratch + n.ds_bytes);

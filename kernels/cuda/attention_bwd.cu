@@ -10,7 +10,8 @@
  * memory dq and dkv each 4 (4 M D + 2 H M 27) = 248 MB, 69 us at 3.6 TB/s; by instructions, some 40
  * of a warp for each of 5.4 million pairs, 240 us each. guide_links reads and writes 10 bytes a
  * link and a head: 3 us. */
-#include "kernels/cuda/attention_bwd.cuh"
+#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/launch_train.h"
 
 #include <math.h>
 
@@ -28,9 +29,7 @@ static __device__ __forceinline__ T *part_of(
 static __device__ __forceinline__ float masked(
     const struct dg_k_attention &a, const struct place &p, uint32_t i, uint32_t j, float x)
 {
-    if (!a.drop.row_key)
-        return x;
-    return dg_drop(a.drop, a.drop.row_key[p.seg.q0 + i] ^ a.drop.site, p.h * 2048 + j, x);
+    return dg_drop(a.drop, dg_drop_key(a.drop, p.seg.q0 + i), p.h * 2048 + j, x);
 }
 
 template <typename T>
@@ -57,7 +56,7 @@ static __global__ void __launch_bounds__(THREADS) attention_bwd_dq(struct dg_k_a
         if (lane == 0)
             ds[j] = masked(a, p, i, j, dp);
     }
-    if (dg_guided(g.guide, p.h) && lane == 0) {
+    if (g.guide.rows && p.h - g.guide.head < g.guide.n_heads && lane == 0) {
         const struct dg_k_links l = g.guide.rows[row];
         for (uint32_t n = l.first; n < l.first + l.n; n++)
             if (g.guide.keys[n] < seen)

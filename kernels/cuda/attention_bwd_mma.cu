@@ -10,41 +10,14 @@
  * Expected on an H200 at 3.6 TB/s, base, bf16, M = 25,000 in sentences of 27 (calculated, not
  * measured): dq reads dO, k, v and P and writes dS and dq, 2 (4 M D + 2 H M 27) = 124 MB, 34 us;
  * dkv reads q, dO, P and dS and writes dk and dv, as much; 1.4 GFLOP each. */
-#include "kernels/cuda/attention_bwd.cuh"
+#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/launch_train.h"
 #include "kernels/cuda/mma.cuh"
 
 static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64,
                       QUERIES = 32,
                       WIDE = ROWS + DG_PAD; /* of a row of weights in `attention_bwd_dkv` */
 static const float LIFT = 16;
-
-/* A lane's two queries, g and g + 8 of its warp's. */
-struct queries {
-    uint32_t seen[2], key[2]; /* keys they see, 0 behind the last query; of dropout */
-    float sum[2];             /* of P dP */
-};
-
-static __device__ __forceinline__ struct queries queries_of(
-    const struct dg_k_attention &a, const struct place &p)
-{
-    struct queries m;
-#pragma unroll
-    for (uint32_t r = 0; r < 2; r++) {
-        const uint32_t at = threadIdx.x / DG_WARP * 16 + threadIdx.x % DG_WARP / 4 + r * 8,
-                       i = p.first + at;
-        const bool there = at < p.n;
-        m.seen[r] = there ? seen_by(p.seg, i) : 0;
-        m.key[r] = there && a.drop.row_key ? a.drop.row_key[p.seg.q0 + i] ^ a.drop.site : 0;
-        m.sum[r] = 0;
-    }
-    return m;
-}
-
-/* The key of element c of block b of a chunk. */
-static __device__ __forceinline__ uint32_t key_of(uint32_t j0, uint32_t b, uint32_t c)
-{
-    return j0 + b * 8 + threadIdx.x % 4 * 2 + c % 2;
-}
 
 /* own[16,KEYS]: probabilities of the warp's n queries from i0 and of the chunk's keys, 0 where a
  * query does not look. */
@@ -74,24 +47,23 @@ static __device__ __forceinline__ void load_probs(T *own, const struct dg_k_atte
     }
 }
 
-/* dP of n keys from j0. */
+/* dP of head h, before the guide. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void weight_grads(float (&dp)[KEYS / 8][4],
-    const uint32_t (&dout)[D / 16][4], const T *values, const struct dg_k_attention &a,
-    const struct place &p, const struct queries &m, uint32_t j0, uint32_t n)
+    const uint32_t (&dout)[D / 16][4], const T *values, const struct dg_k_drop &drop, uint32_t h,
+    const struct queries &m, const struct keys &at)
 {
 #pragma unroll
     for (uint32_t b = 0; b < KEYS / 8; b++) {
 #pragma unroll
         for (uint32_t c = 0; c < 4; c++)
             dp[b][c] = 0;
-        if (b * 8 >= n)
+        if (b * 8 >= at.n)
             continue;
         dg_score<T, D>(dp[b], dout, values + b * 8 * (D + DG_PAD));
-        if (a.drop.row_key)
 #pragma unroll
-            for (uint32_t c = 0; c < 4; c++)
-                dp[b][c] = dg_drop(a.drop, m.key[c / 2], p.h * 2048 + key_of(j0, b, c), dp[b][c]);
+        for (uint32_t c = 0; c < 4; c++)
+            dp[b][c] = dg_drop(drop, m.key[c / 2], h * 2048 + key_of(at, b, c), dp[b][c]);
     }
 }
 
@@ -123,7 +95,7 @@ static __device__ __forceinline__ void add_guide(float (&dp)[KEYS / 8][4], const
     for (uint32_t b = 0; b < KEYS / 8; b++)
 #pragma unroll
         for (uint32_t c = 0; c < 4; c++)
-            dp[b][c] += extra[(lane / 4 + c / 2 * 8) * KEYS + key_of(0, b, c)];
+            dp[b][c] += extra[(lane / 4 + c / 2 * 8) * KEYS + key_of({0, KEYS}, b, c)];
 }
 
 /* The queries' sums of P dP go on by n keys. */
@@ -180,7 +152,7 @@ static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8)
     const struct place p = place_of(a, a.tiles[blockIdx.x], blockIdx.y, false, ROWS);
     const uint32_t warp = dg_warp_first(), mine = dg_warp_rows(p.n), i0 = p.first + warp,
                    most = seen_by(p.seg, p.first + p.n - 1), chunks = (most + KEYS - 1) / KEYS;
-    const bool guided = GUIDED && dg_guided(g.guide, p.h);
+    const bool guided = GUIDED && p.h - g.guide.head < g.guide.n_heads;
     T *rows = (T *)bytes;                      /* dO [ROWS,D + DG_PAD] */
     T *keys = rows + ROWS * (D + DG_PAD);      /* [KEYS,D + DG_PAD] */
     T *values = keys + KEYS * (D + DG_PAD);    /* [KEYS,D + DG_PAD] */
@@ -196,8 +168,8 @@ static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8)
     /* Round `at` walks chunk at % chunks; with one chunk there is no first walk. */
     for (uint32_t at = chunks > 1 ? 0 : chunks; at < 2 * chunks; at++) {
         const bool last = at >= chunks;
-        const uint32_t j0 = (last ? at - chunks : at) * KEYS,
-                       n = most - j0 < KEYS ? most - j0 : KEYS, all = (n + 15) / 16 * 16;
+        const uint32_t j0 = at % chunks * KEYS, n = most - j0 < KEYS ? most - j0 : KEYS,
+                       all = (n + 15) / 16 * 16;
         dg_fetch_rows<T, D, THREADS>(values, a.v, (size_t)p.seg.k0 + j0, p.h, n, all);
         if (last)
             dg_fetch_rows<T, D, THREADS>(keys, a.k, (size_t)p.seg.k0 + j0, p.h, n, all);
@@ -208,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8)
         if (mine) {
             __syncwarp();
             dg_left<T, D>(dout, rows + warp * (D + DG_PAD));
-            weight_grads<T, D>(dp, dout, values, a, p, m, j0, n);
+            weight_grads<T, D>(dp, dout, values, a.drop, p.h, m, {j0, n});
             if (guided) {
                 guide_chunk(g, p, i0, mine, j0, extra);
                 add_guide(dp, extra);
@@ -250,7 +222,7 @@ static __device__ __forceinline__ void load_weights(const struct dg_k_attention_
         for (uint32_t b = 0; b < BATCH; b++) {
             const uint32_t i = at + b * WARPS;
             if (g.a.drop.row_key && i < n)
-                dg_put(&x[b], dg_drop(g.a.drop, g.a.drop.row_key[p.seg.q0 + i0 + i] ^ g.a.drop.site,
+                dg_put(&x[b], dg_drop(g.a.drop, dg_drop_key(g.a.drop, p.seg.q0 + i0 + i),
                                   p.h * 2048 + j, dg_float(x[b])));
             kept[i * WIDE + lane] = x[b];
             ds[i * WIDE + lane] = y[b];

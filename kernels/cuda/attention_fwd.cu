@@ -9,7 +9,7 @@
  * multiples of four elements are read so, others by the element, with the same result.
  * Calculated for an H200, bf16, 256 rows of 8 heads of 64: over t = 14 positions 7.3 MB, 2.5 us;
  * over sources of 27, once a sentence from memory (3.5 MB) and the other beams from L2, 2 us. */
-#include "kernels/cuda/attention_tile.cuh"
+#include "kernels/cuda/attention.cuh"
 
 static const uint32_t WARPS = 4, THREADS = WARPS * DG_WARP, KEYS = DG_WARP, COLUMNS = 64,
                       LANES = 4, /* of a key's score */
@@ -21,10 +21,27 @@ struct chunk {
     float weight[KEYS];
 };
 
+/* A query of head h: number i of its segment, which sees so many keys; its row, and dropout's key.
+ */
 struct query {
     struct dg_k_seg seg;
-    uint32_t h, i, seen; /* head; number in the segment; keys that it sees */
+    uint32_t h, i, seen, key;
+    size_t row;
 };
+
+/* Number `at` of all heads' queries. */
+static __device__ __forceinline__ struct query query_of(const struct dg_k_attention &a, uint32_t at)
+{
+    const uint32_t tile = at % a.n_tiles;
+    struct query q;
+    q.h = at / a.n_tiles;
+    q.seg = a.segs[a.tiles ? a.tiles[tile].seg : tile];
+    q.i = a.tiles ? a.tiles[tile].first : 0;
+    q.seen = seen_by(q.seg, q.i);
+    q.row = (size_t)q.seg.q0 + q.i;
+    q.key = dg_drop_key(a.drop, q.row);
+    return q;
+}
 
 /* Key or value number `row`. */
 template <typename T>
@@ -89,29 +106,36 @@ static __device__ float score(const struct dg_k_attention &a, const struct query
     return lane < n ? c->weight[lane] : -INFINITY;
 }
 
+/* The finished softmax, before dropout: scores are made again. */
+template <typename T, bool WIDE>
+static __device__ void put_probs(const struct dg_k_attention &a, const struct query &q,
+    const float *x, float most, float sum, struct chunk *c)
+{
+    const uint32_t lane = threadIdx.x % DG_WARP;
+    for (uint32_t j0 = 0; j0 < q.seg.n_k; j0 += KEYS) {
+        const uint32_t left = q.seen > j0 ? q.seen - j0 : 0, n = left < KEYS ? left : KEYS;
+        const float s = score<T, WIDE>(a, q, x, j0, n, c);
+        const size_t to = q.seg.probs + ((size_t)q.h * q.seg.n_q + q.i) * q.seg.n_k + j0 + lane;
+        if (j0 + lane < q.seg.n_k)
+            dg_store(a.probs.p, a.probs.type, to, lane < n ? expf(s - most) / sum : 0.0f);
+    }
+}
+
 template <typename T, bool WIDE>
 static __global__ void __launch_bounds__(THREADS) attention_fwd(struct dg_k_attention a)
 {
     DG_SHARED_BYTES(bytes);
     const uint32_t lane = threadIdx.x % DG_WARP, warp = threadIdx.x / DG_WARP,
-                   at = blockIdx.x * WARPS + warp, tile = at % a.n_tiles,
-                   column = blockIdx.y * COLUMNS + lane % 16 * 4;
-    struct chunk *c = (struct chunk *)(void *)bytes + warp;
-    float *x =
-        (float *)(void *)((struct chunk *)(void *)bytes + WARPS) + warp * ((a.Dk + 3) / 4 * 4);
-    struct query q;
-    q.h = at / a.n_tiles;
-    if (q.h >= a.H)
+                   column = blockIdx.y * COLUMNS + lane % 16 * 4, padded = (a.Dk + 3) / 4 * 4;
+    if (blockIdx.x * WARPS + warp >= a.n_tiles * a.H)
         return;
-    q.seg = a.segs[a.tiles ? a.tiles[tile].seg : tile];
-    q.i = a.tiles ? a.tiles[tile].first : 0;
+    const struct query q = query_of(a, blockIdx.x * WARPS + warp);
+    struct chunk *chunks = (struct chunk *)(void *)bytes, *c = chunks + warp;
+    float *x = (float *)(void *)(chunks + WARPS) + warp * padded;
     if (q.seg.n_q == 0) /* a segment without queries pads a step */
         return;
-    q.seen = seen_by(q.seg, q.i);
-    const size_t row = (size_t)q.seg.q0 + q.i;
-
-    for (uint32_t d = lane; d < (a.Dk + 3) / 4 * 4; d += DG_WARP)
-        x[d] = d < a.Dk ? dg_float(((const T *)a.q.p)[row * a.q.ld + (size_t)q.h * a.Dk + d]) : 0;
+    for (uint32_t d = lane; d < padded; d += DG_WARP)
+        x[d] = d < a.Dk ? dg_float(((const T *)a.q.p)[q.row * a.q.ld + (size_t)q.h * a.Dk + d]) : 0;
     if (a.new_k.p && blockIdx.y == 0) {
         keep_newest<T>(a, q, a.k, a.new_k, a.Dk);
         keep_newest<T>(a, q, a.v, a.new_v, a.Dv);
@@ -123,14 +147,12 @@ static __global__ void __launch_bounds__(THREADS) attention_fwd(struct dg_k_atte
     for (uint32_t j0 = 0; j0 < q.seen; j0 += KEYS) {
         const uint32_t n = q.seen - j0 < KEYS ? q.seen - j0 : KEYS;
         const float s = score<T, WIDE>(a, q, x, j0, n, c), top = fmaxf(most, dg_warp_max(s)),
-                    base = top == -INFINITY ? 0.0f : top, fix = expf(most - base);
-        float p = expf(s - base);
+                    base = top == -INFINITY ? 0.0f : top, fix = expf(most - base),
+                    p = expf(s - base);
         sum = fmaf(sum, fix, dg_warp_sum(p));
         most = top;
-        if (a.drop.row_key && lane < n)
-            p = dg_drop(a.drop, a.drop.row_key[row] ^ a.drop.site, q.h * 2048 + j0 + lane, p);
         __syncwarp();
-        c->weight[lane] = p;
+        c->weight[lane] = dg_drop(a.drop, q.key, q.h * 2048 + j0 + lane, p);
         __syncwarp();
 #pragma unroll
         for (int e = 0; e < 4; e++)
@@ -149,17 +171,10 @@ static __global__ void __launch_bounds__(THREADS) attention_fwd(struct dg_k_atte
     for (uint32_t e = 0; e < 4; e++) {
         out[e] += __shfl_xor_sync(0xFFFFFFFFu, out[e], 16);
         if (lane < 16 && column + e < a.Dv)
-            dg_put((T *)a.out.p + row * a.out.ld + (size_t)q.h * a.Dv + column + e, out[e] / sum);
+            dg_put((T *)a.out.p + q.row * a.out.ld + (size_t)q.h * a.Dv + column + e, out[e] / sum);
     }
-
-    /* The finished softmax, before dropout, where it is wanted: scores are made again. */
-    for (uint32_t j0 = 0; a.probs.p && blockIdx.y == 0 && j0 < q.seg.n_k; j0 += KEYS) {
-        const uint32_t left = q.seen > j0 ? q.seen - j0 : 0, n = left < KEYS ? left : KEYS;
-        const float s = score<T, WIDE>(a, q, x, j0, n, c);
-        const size_t to = q.seg.probs + ((size_t)q.h * q.seg.n_q + q.i) * q.seg.n_k + j0 + lane;
-        if (j0 + lane < q.seg.n_k)
-            dg_store(a.probs.p, a.probs.type, to, lane < n ? expf(s - most) / sum : 0.0f);
-    }
+    if (a.probs.p && blockIdx.y == 0)
+        put_probs<T, WIDE>(a, q, x, most, sum, c);
 }
 
 template <typename T> static void launch(struct dg_cuda *cu, const struct dg_k_attention *k)

@@ -7,56 +7,25 @@
  * Calculated for an H200, bf16, 25,000 pieces in sentences of 27, 8 heads of 64: q, k, v and out
  * are 102 MB, probabilities 11 MB; 32 us. Limits: attention.c chooses the calls; others go to
  * attention_fwd.cu. */
-#include "kernels/cuda/attention_tile.cuh"
+#include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/mma.cuh"
 
 static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64;
 
-/* A lane's two queries, g and g + 8 of its warp's. */
-struct queries {
-    bool there[2];
-    uint32_t i[2], seen[2], key[2]; /* in the piece; keys they see; of dropout */
-    float top[2], sum[2];           /* largest score; sum of exp(score - top) */
-};
-
-static __device__ __forceinline__ struct queries queries_of(
-    const struct dg_k_attention &a, const struct tile &t)
-{
-    struct queries m;
-#pragma unroll
-    for (uint32_t r = 0; r < 2; r++) {
-        const uint32_t at = threadIdx.x / DG_WARP * 16 + threadIdx.x % DG_WARP / 4 + r * 8;
-        m.there[r] = at < t.n;
-        m.i[r] = t.i0 + at;
-        m.seen[r] = m.there[r] ? seen_by(t.seg, m.i[r]) : 0;
-        m.key[r] =
-            a.drop.row_key && m.there[r] ? a.drop.row_key[t.seg.q0 + m.i[r]] ^ a.drop.site : 0;
-        m.top[r] = -INFINITY;
-        m.sum[r] = 0;
-    }
-    return m;
-}
-
-/* The key of element c of block b of a chunk. */
-static __device__ __forceinline__ uint32_t key_of(uint32_t j0, uint32_t b, uint32_t c)
-{
-    return j0 + b * 8 + threadIdx.x % 4 * 2 + c % 2;
-}
-
-/* Scores of n keys from j0; -infinity where a query does not look. */
+/* Scores of the keys; -infinity where a query does not look. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void score(float (&s)[KEYS / 8][4],
-    const uint32_t (&q)[D / 16][4], const T *keys, const struct queries &m, uint32_t j0, uint32_t n,
+    const uint32_t (&q)[D / 16][4], const T *keys, const struct queries &m, const struct keys &at,
     float scale)
 {
 #pragma unroll
     for (uint32_t b = 0; b < KEYS / 8; b++) {
         float x[4] = {0, 0, 0, 0};
-        if (b * 8 < n)
+        if (b * 8 < at.n)
             dg_score<T, D>(x, q, keys + b * 8 * (D + DG_PAD));
 #pragma unroll
         for (uint32_t c = 0; c < 4; c++)
-            s[b][c] = key_of(j0, b, c) < m.seen[c / 2] ? __fmul_rn(x[c], scale) : -INFINITY;
+            s[b][c] = key_of(at, b, c) < m.seen[c / 2] ? __fmul_rn(x[c], scale) : -INFINITY;
     }
 }
 
@@ -90,26 +59,26 @@ static __device__ __forceinline__ void online_softmax(
     }
 }
 
-/* What online_softmax left of n keys becomes probabilities, own[16,KEYS], and behind dropout
- * weights, as operands: w[b][r] is a pair of block b of keys and query r. */
+/* What online_softmax left of the keys becomes head h's probabilities, own[16,KEYS], and behind
+ * dropout weights, as operands: w[b][r] is a pair of block b of keys and query r. */
 template <typename T>
 static __device__ __forceinline__ void weights(uint32_t (&w)[KEYS / 8][2],
-    const float (&s)[KEYS / 8][4], const struct dg_k_attention &a, const struct tile &t,
-    const struct queries &m, uint32_t j0, uint32_t n, T *own)
+    const float (&s)[KEYS / 8][4], const struct dg_k_drop &drop, uint32_t h,
+    const struct queries &m, const struct keys &at, T *own)
 {
 #pragma unroll
     for (uint32_t r = 0; r < 2; r++) {
-        const float part = m.there[r] ? 1 / m.sum[r] : 0.0f;
+        const float part = m.seen[r] ? 1 / m.sum[r] : 0.0f;
 #pragma unroll
         for (uint32_t b = 0; b < KEYS / 8; b++) {
             w[b][r] = 0;
-            if (b * 8 < n) {
+            if (b * 8 < at.n) {
                 float x = s[b][2 * r] * part, y = s[b][2 * r + 1] * part;
                 w[b][r] = dg_pair<T>(x, y);
                 *dg_pair_at<KEYS>(own, b, r) = w[b][r];
-                if (a.drop.row_key) {
-                    x = dg_drop(a.drop, m.key[r], t.h * 2048 + key_of(j0, b, 0), x);
-                    y = dg_drop(a.drop, m.key[r], t.h * 2048 + key_of(j0, b, 1), y);
+                if (drop.row_key) {
+                    x = dg_drop(drop, m.key[r], h * 2048 + key_of(at, b, 0), x);
+                    y = dg_drop(drop, m.key[r], h * 2048 + key_of(at, b, 1), y);
                     w[b][r] = dg_pair<T>(x, y);
                 }
             }
@@ -133,58 +102,58 @@ static __device__ __forceinline__ void add_values(
 /* Probabilities of keys from j0 on, which no query of the tile sees. */
 template <typename T>
 static __device__ void clear_probs(
-    const struct dg_k_attention &a, const struct tile &t, uint32_t j0)
+    const struct dg_k_attention &a, const struct place &p, uint32_t j0)
 {
-    T *probs = (T *)a.probs.p + t.seg.probs + ((size_t)t.h * t.seg.n_q + t.i0) * t.seg.n_k;
-    for (uint32_t i = threadIdx.x / DG_WARP; i < t.n; i += WARPS)
-        for (uint32_t j = j0 + threadIdx.x % DG_WARP; j < t.seg.n_k; j += DG_WARP)
-            dg_put(probs + (size_t)i * t.seg.n_k + j, 0.0f);
+    T *probs = (T *)a.probs.p + p.pairs + (size_t)p.first * p.seg.n_k;
+    for (uint32_t i = threadIdx.x / DG_WARP; i < p.n; i += WARPS)
+        for (uint32_t j = j0 + threadIdx.x % DG_WARP; j < p.seg.n_k; j += DG_WARP)
+            dg_put(probs + (size_t)i * p.seg.n_k + j, 0.0f);
 }
 
 template <typename T, uint32_t D>
 static __global__ void __launch_bounds__(THREADS, 8) attend(struct dg_k_attention a)
 {
     DG_SHARED_BYTES(bytes);
-    const struct tile t = tile_of(a);
-    const uint32_t warp = dg_warp_first(), mine = dg_warp_rows(t.n),
-                   chunks = (t.most + KEYS - 1) / KEYS;
+    const struct place p = place_of(a, a.tiles[blockIdx.x], blockIdx.y, false, ROWS);
+    const uint32_t warp = dg_warp_first(), mine = dg_warp_rows(p.n), i0 = p.first + warp,
+                   most = seen_by(p.seg, p.first + p.n - 1), chunks = (most + KEYS - 1) / KEYS;
     T *queries = (T *)bytes;                                        /* [ROWS,D + DG_PAD] */
     T *keys = queries + ROWS * (D + DG_PAD);                        /* [KEYS,D + DG_PAD] */
     T *values = keys + KEYS * (D + DG_PAD);                         /* [KEYS,D + DG_PAD] */
     T *own = values + KEYS * (D + DG_PAD) + warp * (KEYS + DG_PAD); /* [ROWS,KEYS + DG_PAD] */
-    T *probs = (T *)a.probs.p + t.seg.probs + ((size_t)t.h * t.seg.n_q + t.i0 + warp) * t.seg.n_k;
-    struct queries m = queries_of(a, t);
+    T *probs = (T *)a.probs.p + p.pairs + (size_t)i0 * p.seg.n_k;
+    struct queries m = queries_of(a, p);
     uint32_t q[D / 16][4], w[KEYS / 8][2];
     float s[KEYS / 8][4], out[D / 8][4] = {};
 
-    dg_fetch_rows<T, D, THREADS>(queries, a.q, (size_t)t.seg.q0 + t.i0, t.h, t.n, ROWS);
+    dg_fetch_rows<T, D, THREADS>(queries, a.q, (size_t)p.seg.q0 + p.first, p.h, p.n, ROWS);
     /* Round `at` walks chunk at % chunks; with one chunk there is no first walk. */
     for (uint32_t at = chunks > 1 ? 0 : chunks; at < 2 * chunks; at++) {
         const bool last = at >= chunks;
-        const uint32_t j0 = (last ? at - chunks : at) * KEYS,
-                       n = t.most - j0 < KEYS ? t.most - j0 : KEYS, rows = (n + 15) / 16 * 16;
-        dg_fetch_rows<T, D, THREADS>(keys, a.k, (size_t)t.seg.k0 + j0, t.h, n, rows);
+        const uint32_t j0 = at % chunks * KEYS, n = most - j0 < KEYS ? most - j0 : KEYS,
+                       rows = (n + 15) / 16 * 16;
+        dg_fetch_rows<T, D, THREADS>(keys, a.k, (size_t)p.seg.k0 + j0, p.h, n, rows);
         if (last)
-            dg_fetch_rows<T, D, THREADS>(values, a.v, (size_t)t.seg.k0 + j0, t.h, n, rows);
+            dg_fetch_rows<T, D, THREADS>(values, a.v, (size_t)p.seg.k0 + j0, p.h, n, rows);
         dg_copies_done();
         __syncthreads();
         if (mine) {
             __syncwarp();
             dg_left<T, D>(q, queries + warp * (D + DG_PAD));
-            score<T, D>(s, q, keys, m, j0, n, a.scale);
+            score<T, D>(s, q, keys, m, {j0, n}, a.scale);
             online_softmax(s, &m, n, !last || chunks == 1);
             if (last) {
-                weights<T>(w, s, a, t, m, j0, n, own);
+                weights<T>(w, s, a.drop, p.h, m, {j0, n}, own);
                 add_values<T, D>(out, w, values, n);
-                dg_put_lines<T, KEYS>(own, probs + j0, t.seg.n_k, mine, n);
+                dg_put_lines<T, KEYS>(own, probs + j0, p.seg.n_k, mine, n);
             }
         }
         __syncthreads();
     }
     if (mine)
-        dg_put_rows<T, D>(out, 1, queries + warp * (D + DG_PAD), a.out,
-            (size_t)t.seg.q0 + t.i0 + warp, t.h, mine);
-    clear_probs<T>(a, t, t.most);
+        dg_put_rows<T, D>(
+            out, 1, queries + warp * (D + DG_PAD), a.out, (size_t)p.seg.q0 + i0, p.h, mine);
+    clear_probs<T>(a, p, most);
 }
 
 template <typename T, uint32_t D>

@@ -188,6 +188,10 @@ void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_typ
  * array (attention.c). False: nothing to do, or the device failed. */
 bool dg_cuda_stage_attention(struct dg_cuda *cu, const struct dg_attention *op, size_t M,
     uint32_t rows, size_t spare, struct dg_k_attention *k);
+/* Its tiles of queries, or of keys: how many, and the list; room for it must have been reserved. */
+size_t dg_cuda_count_tiles(const struct dg_attention *op, uint32_t rows, bool of_keys);
+const struct dg_k_tile *dg_cuda_send_tiles(
+    struct dg_cuda *cu, const struct dg_attention *op, uint32_t rows, bool of_keys);
 /* Rows that an attention call's queries reach to: as many dropout keys it has. */
 size_t dg_cuda_query_rows(const struct dg_attention *op);
 
