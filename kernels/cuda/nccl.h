@@ -1,7 +1,7 @@
 /* The few functions of NCCL that team.c uses, found in a library at run time: $DRAGOMAN_NCCL, or
  * libnccl.so.2 where the system or the CUDA toolkit has it. Declared here, so that no header of
- * NCCL is needed to build; where there is one, nccl.c is checked against it. Only kernels/cuda
- * includes this. Any thread. */
+ * NCCL is needed to build; where there is one, tests/emu/nccl_header.c compares both. Only
+ * kernels/cuda includes this. Any thread. */
 #ifndef DG_KERNELS_CUDA_NCCL_H
 #define DG_KERNELS_CUDA_NCCL_H
 
@@ -19,23 +19,26 @@ enum {
     DG_NCCL_FLOAT32 = 7,
     DG_NCCL_SUM = 0,
     DG_NCCL_ID_BYTES = 128,
-    DG_NCCL_LEAST = 21400 /* calls that do not block */
+    /* calls that do not block */
+    DG_NCCL_LEAST = 21400
 };
 
 struct dg_nccl_id {
     char bytes[DG_NCCL_ID_BYTES];
 };
 
-/* As of 2.14; later ones take a shorter struct by its size and version. */
+/* As of 2.14; later ones take a shorter struct by its size and version. rest: where 2.17 has its
+ * first new field. */
 struct dg_nccl_config {
     size_t size;
     unsigned magic, version;
     int blocking;
-    int rest; /* where 2.17 has its first new field */
+    int rest;
 };
 
+/* what: "NCCL 2.28.9" */
 struct dg_nccl {
-    char what[32]; /* "NCCL 2.28.9" */
+    char what[32];
     int (*version)(int *version);
     int (*new_id)(struct dg_nccl_id *id);
     int (*init)(struct ncclComm **comm, int ranks, struct dg_nccl_id id, int rank,
