@@ -9,7 +9,7 @@
  * read twice, the second time from L2, where the rows of all blocks fit (74 KB each), and written
  * once: 4 M V = 3.7 GB, 1,030 us. */
 #include "kernels/cuda/launch_train.h"
-#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/device.cuh"
 
 #include <float.h>
 #include <math.h>
@@ -38,10 +38,11 @@ static __device__ __forceinline__ void load(const T *row, uint32_t i, uint32_t V
         x[e] = i + e < V ? dg_float(g.v[e]) : -INFINITY;
 }
 
-/* What a thread knows of its part of a row, then what the block knows of all of it. */
+/* What a thread knows of its part of a row, then what the block knows of all of it: the largest
+ * logit, the sums of logits and of exp(logit - top), and how many are possible. */
 struct seen {
-    float top;               /* the largest logit */
-    double sum, exps, count; /* of logits, of exp(logit - top); those that are possible */
+    float top;
+    double sum, exps, count;
 };
 
 template <typename T> static __device__ __forceinline__ struct seen look(const T *row, uint32_t V)
