@@ -56,12 +56,13 @@ static __device__ __forceinline__ struct queries queries_of(
 }
 
 /* n keys from `first` on, which are in shared memory. */
-struct keys {
+struct key_range {
     uint32_t first, n;
 };
 
 /* The key of a lane's element c of block b of them. */
-static __device__ __forceinline__ uint32_t key_of(const struct keys &at, uint32_t b, uint32_t c)
+static __device__ __forceinline__ uint32_t key_of(
+    const struct key_range &at, uint32_t b, uint32_t c)
 {
     return at.first + b * 8 + threadIdx.x % 4 * 2 + c % 2;
 }

@@ -51,7 +51,7 @@ static __device__ __forceinline__ void load_probs(T *own, const struct dg_k_atte
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void weight_grads(float (&dp)[KEYS / 8][4],
     const uint32_t (&dout)[D / 16][4], const T *values, const struct dg_k_drop &drop, uint32_t h,
-    const struct queries &m, const struct keys &at)
+    const struct queries &m, const struct key_range &at)
 {
 #pragma unroll
     for (uint32_t b = 0; b < KEYS / 8; b++) {

@@ -15,8 +15,8 @@ static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, K
 /* Scores of the keys; -infinity where a query does not look. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void score(float (&s)[KEYS / 8][4],
-    const uint32_t (&q)[D / 16][4], const T *keys, const struct queries &m, const struct keys &at,
-    float scale)
+    const uint32_t (&q)[D / 16][4], const T *keys, const struct queries &m,
+    const struct key_range &at, float scale)
 {
 #pragma unroll
     for (uint32_t b = 0; b < KEYS / 8; b++) {
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void online_softmax(
 template <typename T>
 static __device__ __forceinline__ void weights(uint32_t (&w)[KEYS / 8][2],
     const float (&s)[KEYS / 8][4], const struct dg_k_drop &drop, uint32_t h,
-    const struct queries &m, const struct keys &at, T *own)
+    const struct queries &m, const struct key_range &at, T *own)
 {
 #pragma unroll
     for (uint32_t r = 0; r < 2; r++) {

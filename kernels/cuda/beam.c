@@ -243,9 +243,7 @@ static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
     const size_t bytes = fill(t, step, buffers);
     /* Sent outside the recording: its source changes from step to step, its target does not. */
     if (!dg_cuda_alive(cu) ||
-        !dg_cuda_ok(cu,
-            cudaMemcpyAsync(
-                (void *)t->k.step, buffers->sent, bytes, cudaMemcpyHostToDevice, cu->stream),
+        !dg_cuda_copy(cu, (void *)t->k.step, buffers->sent, bytes, cudaMemcpyHostToDevice,
             "sending a step") ||
         !dg_graph_begin(cu, t))
         return false;
@@ -285,11 +283,9 @@ static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct
         dg_launch_begin(cu, &t->k, t->M);
         return false;
     }
-    if (dg_cuda_alive(cu) &&
-        dg_cuda_ok(cu,
-            cudaMemcpyAsync(twin(t, buffers, t->k.parents), t->k.parents,
-                (size_t)(end - (unsigned char *)t->k.parents), cudaMemcpyDeviceToHost, cu->stream),
-            "fetching a step's candidates"))
+    if (dg_cuda_alive(cu) && dg_cuda_copy(cu, twin(t, buffers, t->k.parents), t->k.parents,
+                                 (size_t)(end - (unsigned char *)t->k.parents),
+                                 cudaMemcpyDeviceToHost, "fetching a step's candidates"))
         dg_cuda_ok(cu, cudaEventRecord(buffers->arrived, cu->stream), "an event after a step");
     /* Ops take their lists from the host again; the event says when the copy has arrived. */
     cu->step = NULL;

@@ -10,7 +10,6 @@
  * Calculated for an H200, 64 sentences of four hypotheses: each kernel moves 0.1 MB; begin_step
  * takes 2 us, select_hypotheses 3 us, both little more than a launch. */
 #include "kernels/cuda/device.cuh"
-#include "kernels/cuda/launch_beam.h"
 
 enum { THREADS = 128, MOST_HYPS = DG_WARP };
 

@@ -4,21 +4,21 @@
 #define DG_KERNELS_CUDA_BEAM_H
 
 #include "kernels/cuda/internal.h"
-#include "kernels/cuda/launch_beam.h"
-#include "kernels/device_search.h"
 
 enum { DG_GRAPHS_MAX = 48 };
 
-/* Steps of M rows: run once, recorded the second time, repeated from then on. */
+/* Steps of M rows: run once, recorded the second time, repeated from then on. exec NULL: not
+ * recorded yet. */
 struct dg_step_graph {
     uint32_t M;
     bool seen;
-    cudaGraphExec_t exec; /* NULL: not recorded yet */
+    cudaGraphExec_t exec;
 };
 
-/* One of two steps on their way. */
+/* One of two steps on their way. sent, pinned: [sent_bytes + found_bytes], the latter comes back.
+ */
 struct dg_step_buffers {
-    unsigned char *sent; /* pinned: [sent_bytes + found_bytes], the latter comes back */
+    unsigned char *sent;
     cudaEvent_t arrived;
     uint32_t n_rows, stride;
 };
@@ -26,17 +26,22 @@ struct dg_step_buffers {
 struct dg_device_search {
     struct dg_device_search_limits most;
     struct dg_k_device_search k;
-    unsigned char *device, *pinned; /* all that k points to; both buffers */
-    size_t sent_bytes, found_bytes; /* from k.step on; from k.parents on */
-    void *topk_parts; /* [dg_topk_parts()] bytes, topk's scratch: graphs keep its place */
+    /* all that k points to; both buffers */
+    unsigned char *device, *pinned;
+    /* from k.step on; from k.parents on */
+    size_t sent_bytes, found_bytes;
+    /* [dg_topk_parts()] bytes, topk's scratch: graphs keep its place */
+    void *topk_parts;
     struct dg_step_buffers buffers[2];
     uint64_t given, waited;
-    uint32_t M; /* rows of the open step, padded */
+    /* rows of the open step, padded; its recording, NULL: steps are not recorded */
+    uint32_t M;
+    struct dg_step_graph *record;
+    bool recording;
+    /* products: dg_cuda.gemm_refusals when they were made */
     struct dg_step_graph graphs[DG_GRAPHS_MAX];
     uint32_t n_graphs;
-    struct dg_step_graph *record; /* the open step's; NULL: steps are not recorded */
-    bool recording;
-    unsigned products; /* dg_cuda.gemm_refusals when the graphs were made */
+    unsigned products;
 };
 
 extern const struct dg_device_search_ops dg_cuda_device_search_ops;

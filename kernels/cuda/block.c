@@ -1,9 +1,18 @@
 /* fp32 memory that trains: parameters, gradients, moments. Products in 16 bits read a copy of a
  * block, made when one is first asked for, and written again after every op that changes the block
  * (Adam does both in one pass). */
-#include "kernels/cuda/block.h"
 
+#include "kernels/cuda/internal.h"
 #include <stdlib.h>
+
+/* data[n], fp32. shadow: its copy in the backend's type for products, or NULL: nothing was
+ * multiplied yet. */
+struct dg_cuda_block {
+    struct dg_cuda_block *next;
+    float *data;
+    size_t n;
+    void *shadow;
+};
 
 static struct dg_cuda_block *find(struct dg_cuda *cu, const float *p)
 {
@@ -13,8 +22,9 @@ static struct dg_cuda_block *find(struct dg_cuda *cu, const float *p)
     return b;
 }
 
-int dg_cuda_block_new(struct dg_cuda *cu, size_t n, float **out, struct dg_error *err)
+int dg_cuda_block_new(struct dg_train *t, size_t n, float **out, struct dg_error *err)
 {
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     *out = NULL;
     struct dg_cuda_block *b = calloc(1, sizeof *b);
     float *data = b && n <= SIZE_MAX / 8 ? dg_cuda_alloc(cu, n * sizeof *data) : NULL;
@@ -31,8 +41,9 @@ int dg_cuda_block_new(struct dg_cuda *cu, size_t n, float **out, struct dg_error
     return DG_OK;
 }
 
-void dg_cuda_block_free(struct dg_cuda *cu, float *data)
+void dg_cuda_block_free(struct dg_train *t, float *data)
 {
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     for (struct dg_cuda_block **link = &cu->blocks; data && *link; link = &(*link)->next) {
         struct dg_cuda_block *b = *link;
         if (b->data != data)
@@ -79,8 +90,8 @@ void *dg_cuda_operand(struct dg_cuda *cu, const struct dg_weight *w, enum dg_typ
 {
     if (type == DG_F32)
         return w->floats ? (void *)w->floats : w->matrix;
-    if (w->matrix || w->narrow)
-        return w->matrix ? w->matrix : w->narrow;
+    if (w->matrix)
+        return w->matrix;
     struct dg_cuda_block *b = find(cu, w->floats);
     if (b && !b->shadow) {
         b->shadow = dg_cuda_alloc(cu, b->n * dg_cuda_type_bytes(cu->type));

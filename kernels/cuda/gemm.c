@@ -23,28 +23,31 @@
  * busy_rows); what is larger, an operator's wish, is seen when it is refused. */
 enum { PLANS = 512, CHECKED = 4096, ASKED = 16, STABLE_ROWS = 64 };
 
-/* What an algorithm was chosen for: all that the library may look at. Compared as bytes, of which
- * none is between the fields. */
+/* What an algorithm was chosen for: all that the library may look at. M: the largest number of
+ * rows, 0: any. align: of the library's a, b, c and of the bias, 16 where there is none. Compared
+ * as bytes, of which none is between the fields. */
 struct key {
-    size_t M, N, K; /* M: the largest number of rows; 0: any */
-    size_t ld[3];
+    size_t M, N, K, ld[3];
     int kind, in, out, epilogue, add, whole;
-    uint32_t align[4]; /* of the library's a, b, c and of the bias, 16 where there is none */
+    uint32_t align[4];
 };
 
+/* split: parts of the sum. none: the library has no algorithm; refused: for so many rows, if it is
+ * that. */
 struct plan {
     struct key key;
     cublasLtMatmulAlgo_t algo;
-    int32_t split;  /* parts of the sum */
-    bool none;      /* the library has no algorithm */
-    size_t refused; /* the number of rows that it refuses, if it is that */
+    int32_t split;
+    bool none;
+    size_t refused;
 };
 
+/* told: last steps that the library lacks for some call; the log says so once. */
 struct dg_cuda_gemm_context {
     cublasLtHandle_t lt;
     struct plan plans[PLANS];
     size_t n_plans;
-    unsigned told; /* last steps that the library lacks for some call: the log says so once */
+    unsigned told;
 };
 
 static int failed(struct dg_error *err, const char *what, cublasStatus_t rc)
@@ -141,8 +144,7 @@ static cublasStatus_t describe(const struct dg_gemm_call *call, size_t rows, str
     return rc;
 }
 
-/* The largest power of two up to 16 bytes that the address and the row distance are multiples
- * of. */
+/* The largest power of two, at most 16, that address and row distance are multiples of. */
 static uint32_t alignment(struct dg_k_rows r)
 {
     const uintptr_t bits = (uintptr_t)r.p | r.ld * dg_cuda_type_bytes(r.type) | 16;
@@ -188,8 +190,7 @@ static int32_t config_of(
                                                                                             : small;
 }
 
-/* The sum in one piece: neither split-K nor stream-K, which the library marks by a negative
- * number. */
+/* Neither split-K nor stream-K, which the library marks by a negative number. */
 static bool is_whole(const cublasLtMatmulAlgo_t *algo)
 {
     const int32_t split = config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
@@ -215,26 +216,27 @@ static size_t first_refused(struct dg_cuda_gemm_context *g, const struct dg_gemm
     return 0;
 }
 
+static void want(cublasStatus_t *rc, cublasLtMatmulPreferenceOpaque_t *w,
+    cublasLtMatmulPreferenceAttributes_t what, const void *value, size_t bytes)
+{
+    if (!*rc)
+        *rc = cublasLtMatmulPreferenceSetAttribute(w, what, value, bytes);
+}
+
 static cublasStatus_t wish_for(
-    const struct dg_gemm_call *call, const struct key *key, cublasLtMatmulPreferenceOpaque_t *wish)
+    const struct dg_gemm_call *call, const struct key *key, cublasLtMatmulPreferenceOpaque_t *w)
 {
     const size_t workspace = DG_WORKSPACE;
     const uint32_t schemes = key->whole               ? CUBLASLT_REDUCTION_SCHEME_NONE
                              : call->c.type == DG_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
                                                       : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-    const struct {
-        cublasLtMatmulPreferenceAttributes_t what;
-        const void *value;
-        size_t bytes;
-    } all[] = {{CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace},
-        {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes},
-        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &key->align[0], sizeof *key->align},
-        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &key->align[1], sizeof *key->align},
-        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &key->align[2], sizeof *key->align},
-        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &key->align[2], sizeof *key->align}};
-    cublasStatus_t rc = cublasLtMatmulPreferenceInit(wish);
-    for (size_t i = 0; i < sizeof all / sizeof *all && !rc; i++)
-        rc = cublasLtMatmulPreferenceSetAttribute(wish, all[i].what, all[i].value, all[i].bytes);
+    cublasStatus_t rc = cublasLtMatmulPreferenceInit(w);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &key->align[0], sizeof *key->align);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &key->align[1], sizeof *key->align);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &key->align[2], sizeof *key->align);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &key->align[2], sizeof *key->align);
     return rc;
 }
 
@@ -242,28 +244,26 @@ static void log_plan(struct dg_cuda_gemm_context *g, const struct plan *p)
 {
     enum { OURS = CUBLASLT_EPILOGUE_DRELU | CUBLASLT_EPILOGUE_BGRADB };
     const unsigned end = p->none ? (unsigned)p->key.epilogue & OURS : 0;
-    if (end & ~g->told)
-        dg_log(DG_LOG_WARN,
-            "gemm_epilogue msg=\"cuBLASLt has no algorithm with this last step: kernels of ours do "
-            "it\" epilogue=%d m=%zu n=%zu k=%zu",
-            p->key.epilogue, p->key.M, p->key.N, p->key.K);
-    g->told |= end;
-    if (end)
-        return;
     static const char *const kinds[] = {"forward", "input", "weight"};
     static const char *const types[] = {"fp32", "16 bits"};
     const struct key *k = &p->key;
-    char shape[160];
+    char shape[192];
     snprintf(shape, sizeof shape,
-        "kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d align=%u,%u,%u,%u", kinds[k->kind],
-        k->M, k->N, k->K, types[k->in != DG_F32], types[k->out != DG_F32], k->whole, k->align[0],
-        k->align[1], k->align[2], k->align[3]);
-    if (p->none)
+        "epilogue=%d kind=%s m=%zu n=%zu k=%zu in=\"%s\" out=\"%s\" whole=%d align=%u,%u,%u,%u",
+        k->epilogue, kinds[k->kind], k->M, k->N, k->K, types[k->in != DG_F32],
+        types[k->out != DG_F32], k->whole, k->align[0], k->align[1], k->align[2], k->align[3]);
+    if (end & ~g->told)
+        dg_log(DG_LOG_WARN,
+            "gemm_epilogue msg=\"cuBLASLt has no algorithm with this last step: kernels of ours do "
+            "it\" %s",
+            shape);
+    g->told |= end;
+    if (p->none && !end)
         dg_log(DG_LOG_WARN,
             "gemm_own msg=\"cuBLASLt has no algorithm for every number of rows: our own, slow kernel "
             "multiplies them all\" %s refused_rows=%zu",
             shape, p->refused);
-    else if (dg_debug("cuda-log"))
+    else if (!p->none && dg_debug("cuda-log"))
         dg_log(DG_LOG_INFO,
             "gemm_plan %s id=%d tile=%d stages=%d split=%d scheme=%d custom=%d cluster=%d", shape,
             config_of(&p->algo, CUBLASLT_ALGO_CONFIG_ID),

@@ -1,35 +1,35 @@
 /* What the CUDA plugin's files share: its structs and the entries of its tables. Host code is C and
- * sees CUDA's runtime API only; kernels are in the .cu files behind launch.h; cuBLAS behind gemm.h.
- * Only kernels/cuda includes this. One thread at a time per backend, as backend.h says. */
+ * sees CUDA's runtime API only; kernels are in the .cu files behind launch.h and launch_train.h;
+ * cuBLAS behind gemm.h. Only kernels/cuda includes this. One thread at a time per backend, as
+ * backend.h says. */
 #ifndef DG_KERNELS_CUDA_INTERNAL_H
 #define DG_KERNELS_CUDA_INTERNAL_H
 
-#include "kernels/backend.h"
 #include "kernels/cuda/gemm.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/launch_train.h"
 #include "kernels/cuda/profile.h"
 #include "kernels/plugin.h"
-#include "kernels/train.h"
+#include "kernels/team.h"
 
-#include <cuda_runtime_api.h>
-
-struct dg_memory_block; /* memory.c */
-
+/* data[n] on the device */
 struct dg_buf {
-    void *data; /* [n] on the device */
+    void *data;
     size_t n;
     enum dg_type type;
 };
 
-/* One of matrix, floats is set; vectors have both when the mode is 16-bit. */
+/* [N,K]. One of matrix, floats is set; vectors have both when the mode is 16-bit, for products that
+ * add them as they end. */
 struct dg_weight {
     size_t N, K;
     unsigned use;
     bool trainable;
-    void *matrix;  /* [N,K] in the backend's type: multiplied, and looked up when tied */
-    float *floats; /* [N,K] fp32: vectors, tables that are never multiplied, trainable memory */
-    void *narrow;  /* [K] of a vector in the backend's type, for products that add it as they end */
-    bool borrowed; /* parts of a block of the trainer's, or of the weight they were joined to */
+    /* parts of a block of the trainer's, or of the weight they were joined to */
+    bool borrowed;
+    /* in the backend's type: multiplied or added, and looked up when tied */
+    void *matrix;
+    /* fp32: vectors, tables that are never multiplied, trainable memory */
+    float *floats;
 };
 
 /* An array staged since the last wait: found again by where it came from, if it is still the
@@ -41,64 +41,68 @@ struct dg_staged {
 
 enum { DG_STAGED_MAX = 64 };
 
-/* Arrays of the host on their way: one pinned buffer and its twin on the device, filled from the
- * start after each wait for the device (staging.c). */
+/* Arrays of the host on their way: one pinned buffer [bytes] and its twin on the device, filled
+ * from the start after each wait for the device (staging.c). */
 struct dg_stage {
-    unsigned char *host, *device; /* [bytes] */
+    unsigned char *host, *device;
     size_t bytes, used;
     struct dg_staged staged[DG_STAGED_MAX];
     size_t n_staged;
 };
 
-/* What each stream has of its own. */
+/* What each stream has of its own: dg_cuda_wait's event, cuBLASLt's workspace [DG_WORKSPACE]. */
 struct dg_lane {
     cudaStream_t stream;
-    cudaEvent_t done; /* dg_cuda_wait's */
+    cudaEvent_t done;
     struct dg_stage stage;
-    void *workspace; /* [DG_WORKSPACE] cuBLASLt's */
+    void *workspace;
 };
 
 /* SIDE: encoder passes beside the steps (side.c). */
 enum { DG_LANE_STEPS, DG_LANE_SIDE, DG_LANES };
 enum { DG_WORKSPACE = 32 << 20, DG_SIDE_EVENTS = 8 };
 
-/* fp32 memory that trains, and its copy in the backend's type for products; see train.c. */
-struct dg_cuda_block {
-    struct dg_cuda_block *next;
-    float *data; /* [n] */
-    size_t n;
-    void *shadow; /* [n] or NULL: nothing was multiplied yet */
-};
-
 struct dg_cuda {
-    struct dg_backend base; /* first: a struct dg_backend * is a struct dg_cuda * */
-    struct dg_ops ops;      /* base's: the table of all, with what this device decides */
+    /* first: a struct dg_backend * is a struct dg_cuda *. ops: the table of all, with what this
+     * device decides */
+    struct dg_backend base;
+    struct dg_ops ops;
     int device;
-    enum dg_type type; /* of activations and matrices */
-    struct dg_lane lanes[DG_LANES];
-    struct dg_lane *lane;                    /* the one that ops go to now */
-    cudaStream_t stream;                     /* lane's */
-    cudaEvent_t side_events[DG_SIDE_EVENTS]; /* after ops of number i, i + DG_SIDE_EVENTS, ... */
-    uint32_t sides;                          /* the last number given */
-    struct dg_watch *watch;                  /* ends the program when the device hangs (watch.c) */
-    struct dg_memory_block *memory;
-    size_t memory_bytes; /* held from the driver */
-    struct dg_cuda_gemm_context *gemm;
-    unsigned gemm_refusals;       /* of what cuBLASLt had chosen: older graphs are worth nothing */
-    bool own_products;            /* DRAGOMAN_CUDA_GEMM=own: never the library */
-    bool trains, plain_attention; /* what dg_cuda_attention_is_mma asks */
-    struct dg_k_sums *sums;       /* the trainer's, on the device (train.c) */
-    bool no_masks;                /* the library lacks ReLU's mask for some call: y tells, always */
-    bool host_search;             /* DRAGOMAN_CUDA_STEP=host: no search is opened */
-    bool graphs;                  /* steps are recorded, until the driver refuses */
-    struct dg_device_search *step; /* the open one, whose lists ops read; else NULL (beam.h) */
-    unsigned char *results;        /* [results_bytes] pinned: what topk brings back */
-    size_t results_bytes;
-    void *scratch; /* [scratch_bytes] device: one op's intermediate results, grown before use */
-    size_t scratch_bytes;
-    struct dg_cuda_block *blocks; /* the trainer's */
-    struct dg_error failure;      /* the first error of the device: it stays */
     char name[96];
+    /* of activations and matrices */
+    enum dg_type type;
+    /* The first error of the device: it stays. */
+    struct dg_error failure;
+    /* lane: the one that ops go to now, with its stream */
+    struct dg_lane lanes[DG_LANES], *lane;
+    cudaStream_t stream;
+    /* after side ops of number i, i + DG_SIDE_EVENTS, ...; the last number given */
+    cudaEvent_t side_events[DG_SIDE_EVENTS];
+    uint32_t sides;
+    /* ends the program when the device hangs (watch.c) */
+    struct dg_watch *watch;
+    /* memory.c's; bytes held from the driver */
+    struct dg_memory_block *memory;
+    size_t memory_bytes;
+    /* one op's intermediate results, on the device, and what comes back, pinned: both grow */
+    void *scratch;
+    unsigned char *results;
+    size_t scratch_bytes, results_bytes;
+    /* refusals: of what cuBLASLt had chosen: older graphs are worth nothing. own_products:
+     * DRAGOMAN_CUDA_GEMM=own, never the library. no_masks: the library lacks ReLU's mask for some
+     * call, y tells, always */
+    struct dg_cuda_gemm_context *gemm;
+    unsigned gemm_refusals;
+    bool own_products, no_masks;
+    /* what dg_cuda_attention_is_mma asks */
+    bool trains, plain_attention;
+    /* DRAGOMAN_CUDA_STEP=host: no search is opened. graphs: steps are recorded, until the driver
+     * refuses. step: the open one, whose lists ops read, else NULL (beam.h) */
+    bool host_search, graphs;
+    struct dg_device_search *step;
+    /* the trainer's: sums on the device (train.c), blocks (block.c) */
+    struct dg_k_sums *sums;
+    struct dg_cuda_block *blocks;
 };
 
 static inline struct dg_cuda *dg_cuda_of(struct dg_backend *be)
@@ -129,6 +133,10 @@ int dg_cuda_here(const struct dg_cuda *cu);
 void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err);
 /* The noted failure as an error of the caller's. */
 int dg_cuda_status(struct dg_backend *be, struct dg_error *err);
+
+/* As cudaMemcpyAsync in the stream that ops go to; a failure is noted. */
+bool dg_cuda_copy(struct dg_cuda *cu, void *to, const void *from, size_t bytes,
+    enum cudaMemcpyKind kind, const char *what);
 
 /* Device memory, 256-byte aligned, contents unspecified; NULL when there is none. */
 void *dg_cuda_alloc(struct dg_cuda *cu, size_t bytes);
@@ -166,6 +174,8 @@ int dg_cuda_event(struct dg_cuda *cu, cudaEvent_t *out);
 /* Wait until the device has reached the event. The thread sleeps; a device that has not come so far
  * after $DRAGOMAN_CUDA_PATIENCE seconds (60; 0: never mind) ends the program (watch.c). */
 bool dg_cuda_reach(struct dg_cuda *cu, cudaEvent_t event, const char *what);
+/* Whether it has; does not wait. True, too, when asking failed. */
+bool dg_cuda_passed(struct dg_cuda *cu, cudaEvent_t event, const char *what);
 int dg_watch_open(const char *device, struct dg_watch **out, struct dg_error *err);
 void dg_watch_close(struct dg_watch *w); /* NULL is fine */
 /* Wait until the device has done everything in the stream that ops go to. */
@@ -200,6 +210,16 @@ size_t dg_cuda_query_rows(const struct dg_attention *op);
 bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attention *op,
     const struct dg_rows *rows, size_t n_rows);
 
+/* Blocks of the trainer (block.c); NULL can be freed. */
+int dg_cuda_block_new(struct dg_train *t, size_t n, float **out, struct dg_error *err);
+void dg_cuda_block_free(struct dg_train *t, float *data);
+/* Whether p[n] lies in a block of this device. */
+bool dg_cuda_block_holds(struct dg_cuda *cu, const float *p, size_t n);
+/* p[n], a part of a block, was written: its 16-bit copy, if there is one, follows. */
+void dg_cuda_block_changed(struct dg_cuda *cu, const float *p, size_t n);
+/* The 16-bit copy of what p points to, or NULL when nobody asked for one yet. */
+void *dg_cuda_block_shadow(struct dg_cuda *cu, const float *p);
+
 /* Backward of attention, with its guide (attention_bwd.c). */
 int dg_cuda_attention_backward(
     struct dg_train *t, const struct dg_attention_grad *g, struct dg_error *err);
@@ -223,7 +243,8 @@ extern const struct dg_ops dg_cuda_ops;
 int dg_cuda_memory(struct dg_backend *be, struct dg_memory *out, struct dg_error *err);
 void dg_cuda_close(struct dg_backend *be);
 
-/* The trainer's table over this backend (train.c). */
+/* The trainer's table over this backend (train.c), and the team's entries in it (team.c). */
+extern const struct dg_team_ops dg_cuda_team_ops;
 int dg_cuda_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);
 
 #endif

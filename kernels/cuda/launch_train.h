@@ -1,6 +1,6 @@
 /* Training's kernels as host code sees them; see launch.h. Activations and their gradients in one
- * call have one type. All reductions have a fixed order: the
- * same bits from run to run. One thread at a time per backend, as backend.h says. */
+ * call have one type. All reductions have a fixed order: the same bits from run to run. One thread
+ * at a time per backend, as backend.h says. */
 #ifndef DG_KERNELS_CUDA_LAUNCH_TRAIN_H
 #define DG_KERNELS_CUDA_LAUNCH_TRAIN_H
 
@@ -16,9 +16,9 @@ extern "C" {
 enum { DG_STRIP_ROWS = 32 };
 size_t dg_column_parts(size_t M);
 
-/* out[i][N] += sum of parts[i][n_parts,N] */
+/* out[i][N] += sum over n_parts of parts[n_out,n_parts,N] */
 struct dg_k_totals {
-    const float *parts; /* [n_out,n_parts,N] */
+    const float *parts;
     float *out[2];
     size_t n_out, n_parts, N;
 };
@@ -38,39 +38,41 @@ void dg_launch_act_bwd(struct dg_cuda *cu, const struct dg_k_act_bwd *k);
  * floats. */
 struct dg_k_columns {
     struct dg_k_rows x, by;
-    float *out, *parts; /* [N]; [dg_column_parts(M),N] */
+    float *out, *parts;
     size_t M, N;
 };
 void dg_launch_columns(struct dg_cuda *cu, const struct dg_k_columns *k);
 
-/* dx, dr of y = LayerNorm(r + drop(x)) * gain + bias; dgain[D] += sum over M of dy xhat, dbias[D]
+/* dx, dr of y = LayerNorm(r + drop(x)) * gain[D] + bias; dgain[D] += sum over M of dy xhat,
+ * dbias[D]
  * += sum over M of dy. parts: scratch of 2 * dg_column_parts(M) * D floats. */
 struct dg_k_norm_bwd {
     struct dg_k_rows dy, xhat, rstd, dx, dr;
-    const float *gain;            /* [D] */
-    float *dgain, *dbias, *parts; /* [D]; [D]; [2,dg_column_parts(M),D] */
+    const float *gain;
+    float *dgain, *dbias, *parts;
     struct dg_k_drop drop;
     size_t M, D;
 };
 void dg_launch_norm_bwd(struct dg_cuda *cu, const struct dg_k_norm_bwd *k);
 
-/* Rows of the table that the batch looked up, each once: order[first[i] .. first[i+1]) are the rows
- * of dy that looked up id[i], in order. table[id[i]] += scale * sum of drop(dy rows). */
+/* Rows of the table[V,D] that the batch looked up, id[n], each once: order[first[i] .. first[i+1])
+ * are the rows of dy that looked up id[i], in order. table[id[i]] += scale * sum of drop(dy
+ * rows). */
 struct dg_k_scatter {
     struct dg_k_rows dy;
-    float *table; /* [V,D] */
+    float *table;
     float scale;
-    const int32_t *id;             /* [n] */
-    const uint32_t *first, *order; /* [n+1], [first[n]] */
+    const int32_t *id;
+    const uint32_t *first, *order;
     struct dg_k_drop drop;
     size_t n, D;
 };
 void dg_launch_scatter(struct dg_cuda *cu, const struct dg_k_scatter *k);
 
-/* What an update adds up, on the device until it is read in one copy. */
+/* What an update adds up, on the device until it is read in one copy: DG_LOSS_SUMS of
+ * dg_launch_loss first. */
 struct dg_k_sums {
-    double smoothed, nll, correct; /* DG_LOSS_SUMS of dg_launch_loss, in this order */
-    double guided, squares;
+    double smoothed, nll, correct, guided, squares;
 };
 enum { DG_LOSS_SUMS = 3 };
 
@@ -83,10 +85,12 @@ struct dg_k_add_rows {
 };
 void dg_launch_add_rows(struct dg_cuda *cu, const struct dg_k_add_rows *k);
 
+/* rows[M,DG_LOSS_SUMS] as struct dg_k_sums has them, of logits[M,V] at multiples of 16 bytes, which
+ * become the gradient where that is wanted, and target[M]. */
 struct dg_k_loss {
-    struct dg_k_rows logits; /* [M,V] at multiples of 16 bytes; where `gradient`, they become it */
-    const int32_t *target;   /* [M] */
-    double *rows;            /* [M,DG_LOSS_SUMS] as struct dg_k_sums has them */
+    struct dg_k_rows logits;
+    const int32_t *target;
+    double *rows;
     float epsilon, scale;
     uint32_t gradient;
     size_t M, V;
@@ -98,24 +102,26 @@ struct dg_k_links {
     uint32_t first, n;
 };
 
-/* The loss of struct dg_guide. rows NULL: none. */
+/* The loss of struct dg_guide; rows NULL: none. rows[M] by query row, with keys[sum of their n];
+ * loss[M], written where there are links, else 0; adds, scratch: what each link adds to dP of each
+ * guided head. */
 struct dg_k_guide {
-    const struct dg_k_links *rows; /* [M] by query row */
-    const uint16_t *keys;          /* [sum of the rows' n] */
-    double *loss;                  /* [M] by query row; written for those with links, else 0 */
-    float *adds;                   /* scratch, by link: what it adds to dP of each guided head */
+    const struct dg_k_links *rows;
+    const uint16_t *keys;
+    double *loss;
+    float *adds;
     uint32_t head, n_heads;
     float scale;
 };
 
-/* Backward of attention. ds: scratch [H,n_q,n_k] per piece,
- * laid out as the probabilities are. The first pass takes query tiles and writes ds and dq; the
- * second takes key tiles. */
+/* Backward of attention `a` as it went forward, probs filled. ds: scratch, laid out as the
+ * probabilities are. The first pass takes query tiles and writes ds and dq; the second takes
+ * key_tiles[n_key_tiles]. */
 struct dg_k_attention_bwd {
-    struct dg_k_attention a; /* as it went forward, probs filled; tiles of queries */
+    struct dg_k_attention a;
     struct dg_k_rows dout, dq, dk, dv;
-    float *ds;                         /* [H,n_q,n_k] of each piece */
-    const struct dg_k_tile *key_tiles; /* [n_key_tiles] */
+    float *ds;
+    const struct dg_k_tile *key_tiles;
     uint32_t n_key_tiles;
     struct dg_k_guide guide;
 };
@@ -146,10 +152,11 @@ struct dg_k_square {
 };
 void dg_launch_square_sum(struct dg_cuda *cu, const struct dg_k_square *k);
 
+/* step, root: with the bias corrections in them; shadow: [n] of p in `type`, or NULL */
 struct dg_k_adam {
     struct dg_adam op;
-    float step, root; /* with the bias corrections in them */
-    void *shadow;     /* [n] of p in `type`, or NULL */
+    float step, root;
+    void *shadow;
     enum dg_type type;
     size_t n;
 };

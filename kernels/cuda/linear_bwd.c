@@ -7,9 +7,8 @@
  * Expected on an H200, base, bf16, 25,000 rows, 2048 x 512 (calculated, not measured): 52 GFLOP a
  * product, 83 us at 80 % of 790 TFLOP/s. What the last steps save, at 3.6 TB/s: a bias's kernel,
  * 2 M N = 102 MB, 28 us; ReLU's, 6 M N = 307 MB, 85 us. */
-#include "kernels/cuda/block.h"
-#include "kernels/cuda/launch_train.h"
 
+#include "kernels/cuda/internal.h"
 #include <assert.h>
 
 void dg_cuda_multiply_masked(

@@ -158,18 +158,28 @@ void *dg_cuda_results(struct dg_cuda *cu, size_t bytes)
     return cu->results;
 }
 
-/* Through fp32 rows side by side on the device, so that one copy crosses the bus. */
+bool dg_cuda_copy(struct dg_cuda *cu, void *to, const void *from, size_t bytes,
+    enum cudaMemcpyKind kind, const char *what)
+{
+    return dg_cuda_ok(cu, cudaMemcpyAsync(to, from, bytes, kind, cu->stream), what);
+}
+
+/* fp32 rows side by side on the device, so that one copy crosses the bus; NULL: nothing to do, or a
+ * failure. */
+static float *flat_rows(struct dg_cuda *cu, size_t M, size_t N)
+{
+    return M && N && dg_cuda_alive(cu) ? dg_cuda_scratch(cu, M * N * sizeof(float)) : NULL;
+}
+
 void dg_cuda_write(struct dg_backend *be, const float *src, struct dg_rows y, size_t M, size_t N)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(!M || y.offset + (M - 1) * y.ld + N <= y.buf->n);
-    float *flat = M && N && dg_cuda_alive(cu) ? dg_cuda_scratch(cu, M * N * sizeof *flat) : NULL;
+    float *flat = flat_rows(cu, M, N);
+    const struct dg_k_copy k = {.x = {flat, N, DG_F32}, .y = dg_k_rows_of(y), .M = M, .N = N};
     if (!flat)
         return;
-    struct dg_k_copy k = {.x = {flat, N, DG_F32}, .y = dg_k_rows_of(y), .M = M, .N = N};
-    dg_cuda_ok(cu,
-        cudaMemcpyAsync(flat, src, M * N * sizeof *flat, cudaMemcpyHostToDevice, cu->stream),
-        "writing rows");
+    dg_cuda_copy(cu, flat, src, M * N * sizeof *flat, cudaMemcpyHostToDevice, "writing rows");
     dg_launch_copy(cu, &k);
     dg_cuda_wait(cu); /* src is the caller's again */
 }
@@ -178,14 +188,12 @@ void dg_cuda_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, f
 {
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(!M || x.offset + (M - 1) * x.ld + N <= x.buf->n);
+    float *flat = flat_rows(cu, M, N);
+    const struct dg_k_copy k = {.x = dg_k_rows_of(x), .y = {flat, N, DG_F32}, .M = M, .N = N};
     memset(dst, 0, M * N * sizeof *dst);
-    float *flat = M && N && dg_cuda_alive(cu) ? dg_cuda_scratch(cu, M * N * sizeof *flat) : NULL;
     if (!flat)
         return;
-    struct dg_k_copy k = {.x = dg_k_rows_of(x), .y = {flat, N, DG_F32}, .M = M, .N = N};
     dg_launch_copy(cu, &k);
-    dg_cuda_ok(cu,
-        cudaMemcpyAsync(dst, flat, M * N * sizeof *flat, cudaMemcpyDeviceToHost, cu->stream),
-        "reading rows");
+    dg_cuda_copy(cu, dst, flat, M * N * sizeof *flat, cudaMemcpyDeviceToHost, "reading rows");
     dg_cuda_wait(cu);
 }

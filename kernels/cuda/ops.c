@@ -161,8 +161,7 @@ static bool best_of_rows(
     k.k = dg_cuda_stage_array(cu, op->k, M * sizeof *op->k);
     k.force = op->force ? dg_cuda_stage_array(cu, op->force, M * sizeof *op->force) : NULL;
     dg_launch_topk(cu, &k);
-    dg_cuda_ok(
-        cu, cudaMemcpyAsync(results, device, bytes, cudaMemcpyDeviceToHost, cu->stream), "topk");
+    dg_cuda_copy(cu, results, device, bytes, cudaMemcpyDeviceToHost, "topk");
     if (!dg_cuda_wait(cu) || !dg_cuda_alive(cu))
         return false;
     const unsigned char *ids = results + M * k_most * sizeof(float);

@@ -74,18 +74,24 @@ static int count_devices(struct dg_error *err)
     return 0;
 }
 
+static int properties(int device, struct cudaDeviceProp *out, struct dg_error *err)
+{
+    const cudaError_t rc = cudaGetDeviceProperties(out, device);
+    if (rc == cudaSuccess)
+        return DG_OK;
+    cudaGetLastError();
+    return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d does not say which it is: %s", device,
+        cudaGetErrorString(rc));
+}
+
 static int identity(int device, unsigned char id[DG_DEVICE_ID], struct dg_error *err)
 {
     struct cudaDeviceProp p;
-    const cudaError_t rc = cudaGetDeviceProperties(&p, device);
     _Static_assert(sizeof p.uuid == DG_DEVICE_ID, "the driver's number of a device");
-    if (rc != cudaSuccess) {
-        cudaGetLastError();
-        return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d does not say which it is: %s",
-            device, cudaGetErrorString(rc));
-    }
-    memcpy(id, &p.uuid, sizeof p.uuid);
-    return DG_OK;
+    const int rc = properties(device, &p, err);
+    if (!rc)
+        memcpy(id, &p.uuid, sizeof p.uuid);
+    return rc;
 }
 
 static const char *type_name(enum dg_type type)
@@ -106,14 +112,9 @@ static uint32_t step_rows(const struct cudaDeviceProp *p)
 static int choose_device(struct dg_cuda *cu, struct dg_error *err)
 {
     struct cudaDeviceProp p;
-    cudaError_t rc = (cudaError_t)dg_cuda_here(cu);
-    if (rc == cudaSuccess)
-        rc = cudaGetDeviceProperties(&p, cu->device);
-    if (rc != cudaSuccess) {
-        cudaGetLastError();
-        return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d cannot be used: %s", cu->device,
-            cudaGetErrorString(rc));
-    }
+    const int rc = properties(cu->device, &p, err);
+    if (rc)
+        return rc;
     cu->ops.step_rows = step_rows(&p);
     if (p.major < 8)
         return dg_error_set(err, DG_EUNSUP,

@@ -80,14 +80,8 @@ uint32_t dg_cuda_side_end(struct dg_backend *be)
 bool dg_cuda_side_done(struct dg_backend *be, uint32_t number)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
-    if (!dg_cuda_alive(cu))
-        return true;
-    const cudaError_t rc = cudaEventQuery(cu->side_events[number % DG_SIDE_EVENTS]);
-    if (rc == cudaErrorNotReady)
-        cudaGetLastError(); /* else the next launch would find it */
-    else
-        dg_cuda_ok(cu, rc, "asking for a pass");
-    return rc != cudaErrorNotReady;
+    return !dg_cuda_alive(cu) ||
+           dg_cuda_passed(cu, cu->side_events[number % DG_SIDE_EVENTS], "asking for a pass");
 }
 
 void dg_cuda_side_join(struct dg_backend *be, uint32_t number)

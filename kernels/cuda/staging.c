@@ -74,9 +74,8 @@ const void *dg_cuda_stage_send(struct dg_cuda *cu, const void *key, size_t bytes
         s->n_staged = 0;
     s->staged[s->n_staged++] = (struct dg_staged){key, at, bytes};
     s->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    dg_cuda_ok(cu,
-        cudaMemcpyAsync(s->device + at, s->host + at, bytes, cudaMemcpyHostToDevice, cu->stream),
-        "sending an array");
+    dg_cuda_copy(
+        cu, s->device + at, s->host + at, bytes, cudaMemcpyHostToDevice, "sending an array");
     return s->device + at;
 }
 

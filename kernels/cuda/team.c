@@ -3,10 +3,9 @@
  * with a limit and an eye on NCCL's own news: a rank that is gone must end the run, not hold it.
  * NCCL's calls return before they are done (a configuration of 2.14): each is asked after until it
  * is. The host's wait costs the device nothing but the launch of what follows it. */
-#include "kernels/cuda/team.h"
 
+#include "kernels/cuda/internal.h"
 #include "base/clock.h"
-#include "kernels/cuda/block.h"
 #include "kernels/cuda/nccl.h"
 
 #include <assert.h>
@@ -23,11 +22,13 @@ struct dg_team {
     struct dg_nccl nccl;
     struct ncclComm *comm;
     cudaStream_t stream;
-    cudaEvent_t ready; /* the ops before a sum are done */
-    cudaEvent_t done;  /* all sums are */
+    /* the ops before a sum are done; all sums are */
+    cudaEvent_t ready, done;
     double wait_s;
-    bool busy;               /* sums that nobody waited for yet */
-    struct dg_error failure; /* the first one stays */
+    /* sums that nobody waited for yet */
+    bool busy;
+    /* the first one stays; the device has its own */
+    struct dg_error failure;
 };
 
 static struct dg_cuda *device(struct dg_train *t)
@@ -35,18 +36,12 @@ static struct dg_cuda *device(struct dg_train *t)
     return dg_cuda_of(t->be);
 }
 
-/* The team's failure as the caller's error. */
-static int failed(const struct dg_team *t, struct dg_error *err)
+/* DG_OK, or why the team or its device failed. */
+static int state(const struct dg_team *t, struct dg_error *err)
 {
-    return dg_error_set(err, t->failure.code, "%s", t->failure.message);
-}
-
-static bool cuda_ok(struct dg_team *t, cudaError_t status, const char *what)
-{
-    if (dg_cuda_ok(t->cu, status, what))
-        return true;
-    dg_error_set(&t->failure, t->cu->failure.code, "%s", t->cu->failure.message);
-    return false;
+    if (t->failure.code)
+        return dg_error_set(err, t->failure.code, "%s", t->failure.message);
+    return dg_cuda_alive(t->cu) ? DG_OK : dg_cuda_status(&t->cu->base, err);
 }
 
 static void note(struct dg_team *t, int result, const char *what)
@@ -176,12 +171,11 @@ static void meet(struct dg_team *t, const struct dg_team_options *o)
     struct dg_nccl_config config = dg_nccl_config();
     struct dg_nccl_id id;
     memcpy(&id, o->key, sizeof id);
-    if (!dg_cuda_alive(t->cu))
-        dg_error_set(&t->failure, t->cu->failure.code, "%s", t->cu->failure.message);
-    else if (cuda_ok(t, cudaStreamCreateWithFlags(&t->stream, cudaStreamNonBlocking),
-                 "a stream for sums over ranks") &&
-             cuda_ok(t, cudaEventCreateWithFlags(&t->ready, cudaEventDisableTiming), "an event") &&
-             cuda_ok(t, cudaEventCreateWithFlags(&t->done, cudaEventDisableTiming), "an event"))
+    if (dg_cuda_alive(t->cu) &&
+        dg_cuda_ok(t->cu, cudaStreamCreateWithFlags(&t->stream, cudaStreamNonBlocking),
+            "a stream for sums over ranks") &&
+        dg_cuda_ok(t->cu, dg_cuda_event(t->cu, &t->ready), "an event") &&
+        dg_cuda_ok(t->cu, dg_cuda_event(t->cu, &t->done), "an event"))
         settled(t, t->nccl.init(&t->comm, (int)o->ranks, id, (int)o->rank, &config), "meeting");
 }
 
@@ -196,32 +190,26 @@ static int join(struct dg_train *train, const struct dg_team_options *o, struct 
     t->wait_s = o->wait_s;
     if (!dg_nccl_open(&t->nccl, &t->failure))
         meet(t, o);
-    if (t->failure.code) {
-        const int rc = failed(t, err);
+    const int rc = state(t, err);
+    if (rc)
         leave(t);
-        return rc;
-    }
-    *out = t;
-    return DG_OK;
+    else
+        *out = t;
+    return rc;
 }
 
 static int add(struct dg_team *t, float *x, size_t n, struct dg_error *err)
 {
     assert(!dg_cuda_block_shadow(t->cu, x)); /* nothing multiplies gradients */
-    if (t->failure.code)
-        return failed(t, err);
-    if (!dg_cuda_alive(t->cu))
-        return dg_cuda_status(&t->cu->base, err);
-    if (!n)
-        return DG_OK;
+    const int rc = state(t, err);
+    if (rc || !n)
+        return rc;
     t->busy = true;
-    if (cuda_ok(t, cudaEventRecord(t->ready, t->cu->stream), "an event before a sum over ranks") &&
-        cuda_ok(
-            t, cudaStreamWaitEvent(t->stream, t->ready, 0), "an event before a sum over ranks") &&
+    if (dg_cuda_ok(t->cu, cudaEventRecord(t->ready, t->cu->stream), "an event before a sum") &&
+        dg_cuda_ok(t->cu, cudaStreamWaitEvent(t->stream, t->ready, 0), "waiting before a sum"))
         settled(t, t->nccl.all_reduce(x, x, n, DG_NCCL_FLOAT32, DG_NCCL_SUM, t->comm, t->stream),
-            "adding gradients"))
-        return DG_OK;
-    return failed(t, err);
+            "adding gradients");
+    return state(t, err);
 }
 
 /* Whether NCCL knows of a rank that is gone, or of a connection. */
@@ -238,30 +226,17 @@ static bool sound(struct dg_team *t)
 static int wait_all(struct dg_team *t, struct dg_error *err)
 {
     struct patience patience = {0};
-    if (t->failure.code)
-        return failed(t, err);
-    if (!dg_cuda_alive(t->cu))
-        return dg_cuda_status(&t->cu->base, err);
-    if (!t->busy)
-        return DG_OK;
-    if (!cuda_ok(t, cudaEventRecord(t->done, t->stream), "an event after the sums over ranks"))
-        return failed(t, err);
-    for (;;) {
-        const cudaError_t status = cudaEventQuery(t->done);
-        if (status != cudaErrorNotReady && !cuda_ok(t, status, "the sums over ranks"))
-            break;
-        if (status == cudaErrorNotReady)
-            cudaGetLastError(); /* else the next launch would find it */
-        if (!sound(t))
-            break;
-        if (status == cudaSuccess) {
+    int rc = state(t, err);
+    if (!rc && t->busy)
+        dg_cuda_ok(t->cu, cudaEventRecord(t->done, t->stream), "an event after the sums");
+    while (t->busy && !(rc = state(t, err))) {
+        const bool over = dg_cuda_passed(t->cu, t->done, "the sums over ranks");
+        if (sound(t) && over)
             t->busy = false;
-            return DG_OK;
-        }
-        if (!endure(t, &patience, "adding gradients"))
-            break;
+        else if (!over)
+            endure(t, &patience, "adding gradients");
     }
-    return failed(t, err);
+    return rc;
 }
 
 const struct dg_team_ops dg_cuda_team_ops = {

@@ -14,13 +14,15 @@ enum { RUN = 4 * DG_WARP, RUNS = 8, SEGMENT = RUNS * RUN };
 
 static const unsigned ALL = 0xFFFFFFFFu, NONE = 0xFFFFFFFFu;
 
+/* Of each run the key of its best element that was not drawn yet; 0: it has none. */
 struct alignas(16) heads {
-    uint32_t key[RUNS]; /* of each run's best element that was not drawn yet; 0: it has none */
+    uint32_t key[RUNS];
 };
 
+/* sum: of exp(x - top); of exp(x) where top is -inf */
 struct segment {
     struct heads heads;
-    double sum; /* of exp(x - top); of exp(x) where top is -inf */
+    double sum;
     float top;
     uint32_t pad;
 };

@@ -1,19 +1,18 @@
 /* The trainer's table on a device. Parameters, gradients and moments are fp32 blocks (block.c);
  * activations and their gradients have the backend's type, products of 16 bits add up in fp32. */
-#include "kernels/cuda/block.h"
-#include "kernels/cuda/team.h"
 
+#include "kernels/cuda/internal.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* base is first: a struct dg_train * is a struct cuda_train *. read: cu->sums as they were when
+ * they were read last; is_read: no loss was added since. */
 struct cuda_train {
-    struct dg_train base; /* first: a struct dg_train * is a struct cuda_train * */
-    int32_t *sort;        /* [sort_n] host: the embedding's rows in order of their ids */
-    size_t sort_n;
-    struct dg_k_sums read; /* cu->sums as they were when they were read last ... */
-    bool is_read;          /* ... since when no loss was added */
+    struct dg_train base;
+    struct dg_k_sums read;
+    bool is_read;
 };
 
 static struct dg_cuda *device(struct dg_train *t)
@@ -44,63 +43,48 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
     dg_launch_norm_bwd(cu, &k);
 }
 
-/* Rows in order of their id, by counting; those with none (id < 0) left out. */
-struct sorted {
-    int32_t *id;             /* [n] */
-    uint32_t *first, *order; /* [n+1], [first[n]] */
-    size_t n;
-};
-
-static bool sort_rows(
-    struct cuda_train *t, const int32_t *ids, size_t M, size_t V, struct sorted *out)
+/* Rows in order of their id, by counting; those with none (id < 0) left out. id[n], first[n+1] and
+ * order[first[n]] as struct dg_k_scatter has them, n at most M; at: [V+1] to count in. Gives n. */
+static size_t sort_rows(const int32_t *ids, size_t M, size_t V, int32_t *id, uint32_t *first,
+    uint32_t *order, uint32_t *at)
 {
-    const size_t need = V + 1 + M + M + 1 + M;
-    if (need > t->sort_n) {
-        free(t->sort);
-        t->sort = malloc(need * sizeof *t->sort);
-        t->sort_n = t->sort ? need : 0;
-    }
-    if (!t->sort)
-        return false;
-    uint32_t *at = (uint32_t *)t->sort; /* [V+1] where each id's rows begin */
-    *out = (struct sorted){
-        t->sort + V + 1, (uint32_t *)t->sort + V + 1 + M, (uint32_t *)t->sort + V + 2 + 2 * M, 0};
+    size_t n = 0;
     memset(at, 0, (V + 1) * sizeof *at);
     for (size_t m = 0; m < M; m++)
         if (ids[m] >= 0)
             at[ids[m] + 1]++;
     for (size_t v = 0; v < V; v++) {
         if (at[v + 1]) {
-            out->id[out->n] = (int32_t)v;
-            out->first[out->n++] = at[v];
+            id[n] = (int32_t)v;
+            first[n++] = at[v];
         }
         at[v + 1] += at[v];
     }
-    out->first[out->n] = at[V];
+    first[n] = at[V];
     for (size_t m = 0; m < M; m++)
         if (ids[m] >= 0)
-            out->order[at[ids[m]]++] = (uint32_t)m;
-    return true;
+            order[at[ids[m]]++] = (uint32_t)m;
+    return n;
 }
 
-/* table[ids[m]] += scale * drop(dy[m]) */
+/* table[ids[m]] += scale * drop(dy[m]). The lists are made where they are sent from, and behind
+ * them the counts. */
 static void scatter(struct dg_train *t, const struct dg_embed_grad *g, const int32_t *ids,
     struct dg_weight *table, float scale, size_t M)
 {
-    struct cuda_train *ct = (struct cuda_train *)t;
     struct dg_cuda *cu = device(t);
-    struct sorted s;
-    if (!sort_rows(ct, ids, M, table->N, &s)) {
-        dg_cuda_ok(cu, cudaErrorMemoryAllocation, "sorting the embedding's rows");
+    const size_t lists = 3 * M + 1;
+    if (!dg_cuda_stage_reserve(cu, (lists + table->N + 1 + M) * sizeof(int32_t), 2))
         return;
-    }
-    if (!s.n || !dg_cuda_stage_reserve(cu, (2 * s.n + 1 + 2 * M) * sizeof(int32_t), 4))
-        return;
+    uint32_t *to = dg_cuda_stage_next(cu), *first = to + M, *order = first + M + 1;
     struct dg_k_scatter k = {
-        .dy = dg_k_rows_of(g->dy), .table = table->floats, .scale = scale, .n = s.n, .D = table->K};
-    k.id = dg_cuda_stage_array(cu, s.id, s.n * sizeof *s.id);
-    k.first = dg_cuda_stage_array(cu, s.first, (s.n + 1) * sizeof *s.first);
-    k.order = dg_cuda_stage_array(cu, s.order, s.first[s.n] * sizeof *s.order);
+        .dy = dg_k_rows_of(g->dy), .table = table->floats, .scale = scale, .D = table->K};
+    k.n = sort_rows(ids, M, table->N, (int32_t *)to, first, order, to + lists);
+    if (!k.n)
+        return;
+    k.id = dg_cuda_stage_send(cu, ids, lists * sizeof *to);
+    k.first = (const uint32_t *)k.id + M;
+    k.order = k.first + M + 1;
     k.drop = dg_cuda_drop(cu, g->op->drop, M);
     dg_launch_scatter(cu, &k);
 }
@@ -137,24 +121,12 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
     ((struct cuda_train *)t)->is_read = false;
 }
 
-static int block_new(struct dg_train *t, size_t n, float **out, struct dg_error *err)
-{
-    return dg_cuda_block_new(device(t), n, out, err);
-}
-
-static void block_free(struct dg_train *t, float *block)
-{
-    dg_cuda_block_free(device(t), block);
-}
-
 static void block_write(struct dg_train *t, float *block, const float *src, size_t n)
 {
     struct dg_cuda *cu = device(t);
     if (!n || !dg_cuda_alive(cu))
         return;
-    dg_cuda_ok(cu,
-        cudaMemcpyAsync(block, src, n * sizeof *block, cudaMemcpyHostToDevice, cu->stream),
-        "writing a block");
+    dg_cuda_copy(cu, block, src, n * sizeof *block, cudaMemcpyHostToDevice, "writing a block");
     dg_cuda_block_changed(cu, block, n);
     dg_cuda_wait(cu);
 }
@@ -164,8 +136,7 @@ static void block_read(struct dg_train *t, const float *block, size_t n, float *
     struct dg_cuda *cu = device(t);
     if (!n || !dg_cuda_alive(cu))
         return;
-    dg_cuda_ok(cu, cudaMemcpyAsync(dst, block, n * sizeof *dst, cudaMemcpyDeviceToHost, cu->stream),
-        "reading a block");
+    dg_cuda_copy(cu, dst, block, n * sizeof *dst, cudaMemcpyDeviceToHost, "reading a block");
     dg_cuda_wait(cu);
 }
 
@@ -199,9 +170,7 @@ static const struct dg_k_sums *read_sums(struct cuda_train *t)
     void *to = dg_cuda_alive(cu) ? dg_cuda_results(cu, sizeof t->read) : NULL;
     t->read = (struct dg_k_sums){NAN, NAN, 0, NAN, NAN};
     if (to) {
-        dg_cuda_ok(cu,
-            cudaMemcpyAsync(to, cu->sums, sizeof t->read, cudaMemcpyDeviceToHost, cu->stream),
-            "an update's sums");
+        dg_cuda_copy(cu, to, cu->sums, sizeof t->read, cudaMemcpyDeviceToHost, "an update's sums");
         if (dg_cuda_wait(cu) && dg_cuda_alive(cu))
             memcpy(&t->read, to, sizeof t->read);
     }
@@ -258,7 +227,6 @@ static void train_close(struct dg_train *t)
         return;
     dg_cuda_release(device(t), device(t)->sums);
     device(t)->sums = NULL;
-    free(ct->sort);
     free(ct);
 }
 
@@ -275,8 +243,8 @@ static const struct dg_train_ops train_ops = {.loss_bytes = 512 << 20,
     .attention_backward = dg_cuda_attention_backward,
     .embed_backward = embed_backward,
     .loss = loss,
-    .block_new = block_new,
-    .block_free = block_free,
+    .block_new = dg_cuda_block_new,
+    .block_free = dg_cuda_block_free,
     .block_write = block_write,
     .block_read = block_read,
     .zero = zero,

@@ -13,9 +13,10 @@
 
 enum { PATIENCE = 60, HUNG = 1 };
 
+/* patience_s 0: no timer */
 struct dg_watch {
     timer_t timer;
-    double patience_s; /* 0: no timer */
+    double patience_s;
     char device[96];
 };
 
@@ -41,6 +42,16 @@ bool dg_cuda_reach(struct dg_cuda *cu, cudaEvent_t event, const char *what)
     const cudaError_t rc = cudaEventSynchronize(event);
     set_timer(cu->watch, 0);
     return dg_cuda_ok(cu, rc, what);
+}
+
+bool dg_cuda_passed(struct dg_cuda *cu, cudaEvent_t event, const char *what)
+{
+    const cudaError_t rc = cudaEventQuery(event);
+    if (rc == cudaErrorNotReady)
+        cudaGetLastError(); /* else the next launch would find it */
+    else
+        dg_cuda_ok(cu, rc, what);
+    return rc != cudaErrorNotReady;
 }
 
 /* On a thread of the timer's. */

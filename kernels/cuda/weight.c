@@ -1,7 +1,7 @@
 /* Parameters on the device. Every stored form is brought to fp32 on the host, a strip of rows at a
  * time, and from there to the backend's type on the device: matrices in that type, vectors in fp32
  * (and in that type, for products that add them), tables that are only looked up in fp32. */
-#include "kernels/cuda/block.h"
+#include "kernels/cuda/internal.h"
 #include "kernels/weight_form.h"
 
 #include <assert.h>
@@ -28,9 +28,8 @@ static int upload(struct dg_cuda *cu, const struct dg_weight_spec *spec,
         struct dg_k_copy k = {.x = {device, K, DG_F32}, .M = n, .N = K};
         k.y = (struct dg_k_rows){(char *)to + m * K * dg_cuda_type_bytes(type), K, type};
         dg_stored_floats(rows, K, m, n, host);
-        dg_cuda_ok(cu,
-            cudaMemcpyAsync(device, host, n * K * sizeof *host, cudaMemcpyHostToDevice, cu->stream),
-            "loading weights");
+        dg_cuda_copy(
+            cu, device, host, n * K * sizeof *host, cudaMemcpyHostToDevice, "loading weights");
         dg_launch_copy(cu, &k);
         dg_cuda_wait(cu);
     }
@@ -76,7 +75,7 @@ int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     } else {
         rc = place(cu, spec, rows, DG_F32, &floats, err);
         if (!rc && (spec->use & DG_USE_VECTOR) && cu->type != DG_F32)
-            rc = place(cu, spec, rows, cu->type, &w->narrow, err);
+            rc = place(cu, spec, rows, cu->type, &w->matrix, err);
     }
     w->floats = floats;
     if (rc) {
@@ -87,7 +86,7 @@ int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     return 0;
 }
 
-/* Copies one array of each part to its place in `to`, and gives back the part's own. */
+/* One array of a part to its place in `to`; the part's own is given back. */
 static void *gather(
     struct dg_cuda *cu, void *to, size_t at, void *from, size_t n, enum dg_type type)
 {
@@ -95,8 +94,7 @@ static void *gather(
     if (!to)
         return NULL;
     char *part = (char *)to + at * bytes;
-    dg_cuda_ok(cu, cudaMemcpyAsync(part, from, n * bytes, cudaMemcpyDeviceToDevice, cu->stream),
-        "joining weights");
+    dg_cuda_copy(cu, part, from, n * bytes, cudaMemcpyDeviceToDevice, "joining weights");
     dg_cuda_release(cu, from);
     return part;
 }
@@ -117,10 +115,8 @@ int dg_cuda_weight_join(struct dg_backend *be, struct dg_weight *const *parts, s
     *w = (struct dg_weight){
         .N = vector ? 1 : all / first->K, .K = vector ? all : first->K, .use = first->use};
     w->matrix = first->matrix ? dg_cuda_alloc(cu, all * dg_cuda_type_bytes(cu->type)) : NULL;
-    w->narrow = first->narrow ? dg_cuda_alloc(cu, all * dg_cuda_type_bytes(cu->type)) : NULL;
     w->floats = first->floats ? dg_cuda_alloc(cu, all * sizeof(float)) : NULL;
-    if (!w->matrix != !first->matrix || !w->narrow != !first->narrow ||
-        !w->floats != !first->floats || !dg_cuda_alive(cu)) {
+    if (!w->matrix != !first->matrix || !w->floats != !first->floats || !dg_cuda_alive(cu)) {
         dg_cuda_weight_free(be, w);
         return dg_error_set(err, DG_ENOMEM, "no memory on %s to join %zu weights", cu->name, n);
     }
@@ -129,7 +125,6 @@ int dg_cuda_weight_join(struct dg_backend *be, struct dg_weight *const *parts, s
         const size_t size = p->N * p->K;
         assert(!p->borrowed && (vector || p->K == first->K));
         p->matrix = gather(cu, w->matrix, at, p->matrix, size, cu->type);
-        p->narrow = gather(cu, w->narrow, at, p->narrow, size, cu->type);
         p->floats = gather(cu, w->floats, at, p->floats, size, DG_F32);
         p->borrowed = true;
         at += size;
@@ -145,7 +140,6 @@ void dg_cuda_weight_free(struct dg_backend *be, struct dg_weight *w)
         return;
     if (!w->borrowed) {
         dg_cuda_release(cu, w->matrix);
-        dg_cuda_release(cu, w->narrow);
         dg_cuda_release(cu, w->floats);
     }
     free(w);
