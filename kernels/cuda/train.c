@@ -2,6 +2,7 @@
  * activations and their gradients have the backend's type, products of 16 bits add up in fp32. */
 
 #include "kernels/cuda/internal.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -16,22 +16,17 @@ static int upload(struct dg_cuda *cu, const struct dg_weight_spec *spec,
 {
     const size_t K = spec->K, most = STRIP / K ? STRIP / K : 1,
                  strip = most < spec->N ? most : spec->N;
+    struct dg_buf buf = {to, spec->N * K, type};
     float *host = malloc(strip * K * sizeof *host);
-    float *device = host ? dg_cuda_scratch(cu, strip * K * sizeof *device) : NULL;
-    if (!device) {
+    if (!host || !dg_cuda_scratch(cu, strip * K * sizeof *host)) {
         free(host);
         return dg_error_field(err, DG_ENOMEM, spec->name, "no memory to load tensor %s [%zu,%zu]",
             spec->name, spec->N, K);
     }
     for (size_t m = 0; m < spec->N; m += strip) {
         const size_t n = spec->N - m < strip ? spec->N - m : strip;
-        struct dg_k_copy k = {.x = {device, K, DG_F32}, .M = n, .N = K};
-        k.y = (struct dg_k_rows){(char *)to + m * K * dg_cuda_type_bytes(type), K, type};
         dg_stored_floats(rows, K, m, n, host);
-        dg_cuda_copy(
-            cu, device, host, n * K * sizeof *host, cudaMemcpyHostToDevice, "loading weights");
-        dg_launch_copy(cu, &k);
-        dg_cuda_wait(cu);
+        dg_cuda_write(&cu->base, host, (struct dg_rows){&buf, m * K, K}, n, K);
     }
     free(host);
     return dg_cuda_status(&cu->base, err);
