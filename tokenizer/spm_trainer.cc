@@ -182,6 +182,10 @@ std::unordered_map<std::string, std::string> arguments(const struct dg_spm_train
         {"pad_id", "-1"},
         {"minloglevel", "2"}, /* errors alone, and those come back as a status too */
     };
+    if (o.mixed_scripts)
+        args["split_by_unicode_script"] = "false";
+    if (o.at_most)
+        args["hard_vocab_limit"] = "false";
     if (!controls.empty())
         args["control_symbols"] = controls;
     if (o.characters)

@@ -43,6 +43,10 @@ struct dg_spm_train_options {
     const char *characters;
     /* "nmt_nfkc" (NULL), "nfkc", "identity", ..., or DG_SPM_NMT_NFC */
     const char *normalization;
+    /* pieces may have characters of several scripts, letters beside signs, such as "(NP" */
+    bool mixed_scripts;
+    /* fewer pieces than vocab_size where the text gives no more */
+    bool at_most;
     /* use this many lines, evenly from all files together; 0 = all */
     uint64_t sentence_limit;
     /* longer lines are left out; 0 = 4192 */

@@ -94,8 +94,13 @@ def table2(results):
         r, ours = whole(name), load(os.path.join(results, "table2", name + ".json"))
         measured = f"{ours['bleu']:.1f} ({ours['data']}; {machine_of(ours)})" if ours else needs(update_minutes(r, base) * r["training"]["updates"])
         rows.append([f"Transformer, {row}", f"`dragoman-train run {RECIPES}/{name}.json --data data --out run`", bleu, measured])
+    found = load(os.path.join(results, "table2.json"))
+    for pair, x in found["pairs"].items() if found else ():
+        rows.append([f"{found['bundle']}, {pair.upper()}", "`make paper-table2`", "–", f"{x['bleu']:.1f}"])
+    note = (f"\n\n{found['bundle']} {found['version'][:12]}: {found['parameters'] / 1e6:.1f} million parameters, trained on {found['trained_pairs']:,} pairs of both languages; scored on "
+            f"{machine_of(found)}, {sum(x['cpu_seconds'] for x in found['pairs'].values()):.0f} CPU seconds, {found['date']}.") if found else ""
     cited = [[name, de or "–", fr or "–", fde or "–", ffr or "–"] for name, de, fr, fde, ffr in facts.OTHERS]
-    return (table(["", "command", "paper: newstest2014, tokenised BLEU", "ours: newstest2014, sacreBLEU"], rows) + "\n\nCited from the paper, nothing measured here:\n\n"
+    return (table(["", "command", "paper: newstest2014, tokenised BLEU", "ours: newstest2014, sacreBLEU"], rows) + note + "\n\nCited from the paper, nothing measured here:\n\n"
             + table(["", "EN-DE, tokenised BLEU", "EN-FR, tokenised BLEU", "FLOPs EN-DE", "FLOPs EN-FR"], cited))
 
 
@@ -169,7 +174,7 @@ def parsers(results):
                                                            if found else [needs(parsing.core_minutes(size)), "–", "–", "–", "–"])])
         if found:
             notes.append(f"parsing-{size}: {found['updates']:,} updates, {found['precision']}; lr_scale {found['rate']:g} and beam {found['beam']} chosen on "
-                         f"other trees of GUM. {machine_of(found)}, {found['date']}.")
+                         f"other trees of GUM; {minutes(found['cpu_seconds'] / 60)} in all. {machine_of(found)}, {found['date']}.")
     return "\n\n".join([table(head, rows), *notes])
 
 

@@ -46,10 +46,10 @@ def work(tmp_path_factory):
     pair = {"source_lang": "en", "target_lang": "parse", "train": [{"source": "train.words", "target": "train.parse"}],
             "dev": [{"source": "test.words", "target": "test.parse"}]}
     recipe = {"extends": os.path.abspath(RECIPE), "name": "toy", "data": {"pairs": [pair]}, "cleaning": {"max_tokens": 256},
-              "vocabulary": {"size": 80, "byte_fallback": False, "character_coverage": 1},
+              "vocabulary": {"size": 40, "byte_fallback": False, "character_coverage": 1},
               "model": {"encoder_layers": 2, "decoder_layers": 2, "d_model": 64, "d_ff": 128, "heads": 4},
-              "training": {"updates": 1500, "cooldown": 1000, "batch_tokens": 400, "warmup": 200, "lr_scale": 0.2, "dropout": 0,
-                           "attention_dropout": 0, "label_smoothing": 0, "checkpoint_updates": 1500, "keep_last": 1, "average_last": 1, "threads": 1},
+              "training": {"updates": 900, "cooldown": 600, "batch_tokens": 400, "warmup": 200, "lr_scale": 0.2, "dropout": 0,
+                           "attention_dropout": 0, "label_smoothing": 0, "checkpoint_updates": 900, "keep_last": 1, "average_last": 1, "threads": 1},
               "validation": {"every": 1000000}}
     (work / "recipe.json").write_text(json.dumps(recipe))
     call(TRAIN, "run", str(work / "recipe.json"), "--data", str(work), "--out", str(work / "run"), "--no-scores", "--quiet")
@@ -83,9 +83,9 @@ def test_text_and_words_and_json_agree(work):
 
 
 def test_broken_answers_are_counted(work):
-    done = subprocess.run([CLI, "parse", "--model", str(work / "models" / "toy"), "--max-length", "3"], input="the dog sees a cat.\n",
+    done = subprocess.run([CLI, "parse", "--model", str(work / "models" / "toy"), "--max-length", "2"], input="the dog sees a cat.\n",
                           capture_output=True, text=True, check=True)
-    # Three tokens end within the second bracket, whose words are missing.
+    # Two tokens are two brackets, whose words are missing.
     assert done.stdout == "(TOP (S (XX the) (XX dog) (XX sees) (XX a) (XX cat) (XX .)))\n"
     assert "1 of 1 answers were no trees and were repaired" in done.stderr
 

@@ -50,6 +50,24 @@ def test_results_come_into_their_rows(tmp_path):
     assert [x for x in found["BLEU on val"] if x != "–"] == ["12.3"]
 
 
+def test_measured_translations_and_parses_come_into_their_tables(tmp_path):
+    machine = {"cpu": "A CPU", "flags": ["avx2"]}
+    (tmp_path / "table2.json").write_text(json.dumps({
+        "bundle": "en-de-fr", "version": "0123456789abcdef", "parameters": 10957440, "trained_pairs": 1617870, "machine": machine, "date": "2026-11-24",
+        "pairs": {"en-de": {"bleu": 14.84, "cpu_seconds": 30.4}, "en-fr": {"bleu": 22.96, "cpu_seconds": 40.4}}}))
+    scores = {"sentences": 1000, "recall": 61.25, "precision": 63.5, "f1": 62.36, "repaired": 17}
+    (tmp_path / "parsing-tiny.json").write_text(json.dumps({
+        "updates": 8000, "precision": "fp32", "rate": 0.4, "beam": 4, "cpu_seconds": 2400, "machine": machine, "date": "2026-11-24",
+        "tests": {part: scores for part in ("gum-test", "craft-test", "wsj-sample-test")}}))
+    page = rebuilt(tmp_path, tmp_path)
+    found = columns(page, "table2")
+    assert [x for x in found["ours: newstest2014, sacreBLEU"] if not x.startswith("recipe only")] == ["14.8", "23.0"]
+    assert found["paper: newstest2014, tokenised BLEU"][-2:] == ["–", "–"]
+    assert "11.0 million parameters, trained on 1,617,870 pairs" in page and "71 CPU seconds" in page
+    found = columns(page, "parsing")
+    assert [x for x in found["ours: F1"] if x != "–"] == ["62.4"] * 3 and "40 core-minutes in all" in page
+
+
 def test_what_came_since_names_precision_and_machine(tmp_path):
     (tmp_path / "grid").mkdir()
     one = {"row": "ssru", "seed": 1, "perplexity": 8.5, "bleu": 31.25, "cpu_seconds": 540, "precision": "fp32", "translate_cpu_seconds": 2.028, "lines": 1014,

@@ -233,6 +233,8 @@ static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
         .controls = controls.list,
         .characters = r->vocabulary.characters == DG_CHARACTERS_WESTERN ? characters.data : NULL,
         .normalization = r->vocabulary.normalization,
+        .mixed_scripts = sides & 2 && dg_recipe_has_trees(r),
+        .at_most = sides == 2 && dg_recipe_has_trees(r),
         .threads = threads,
         .sizes = &sizes,
     };

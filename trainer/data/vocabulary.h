@@ -12,6 +12,9 @@
 
 #include <stdint.h>
 
+/* How brackets become pieces where the targets are trees: a part of the prepared data's hash. */
+#define DG_VOCABULARY_BRACKETS "whole-1"
+
 struct dg_vocabulary {
     /* the same one twice when joint */
     struct dg_tokenizer *source, *target;
@@ -25,7 +28,9 @@ struct dg_vocabulary {
 };
 
 /* Train on the pairs (those that dedup, which may be NULL, has not seen before) and write
- * source.spm, source.vocab, target.spm and target.vocab into dir. */
+ * source.spm, source.vocab, target.spm and target.vocab into dir. A vocabulary of trees has "(NP"
+ * as one piece, and alone it may be smaller than the recipe's size: there are not so many
+ * brackets. */
 int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
     const struct dg_dedup *dedup, int threads, const char *dir, struct dg_error *err);
 /* The files that recipe.init or vocabulary.from names, in the data folder where that is what

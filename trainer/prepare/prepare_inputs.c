@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "trainer/align/aligner.h"
 #include "trainer/align/masks.h"
+#include "trainer/align/tree_links.h"
 #include "trainer/align/variants.h"
 
 #include <stdio.h>
@@ -66,6 +67,8 @@ static struct dg_json *vocabulary_part(const struct dg_recipe *r)
         dg_json_remove(o, "characters");
     if (!r->vocabulary.reserved)
         dg_json_remove(o, "reserved");
+    if (dg_recipe_has_trees(r))
+        dg_json_set_string(o, "brackets", DG_VOCABULARY_BRACKETS);
     return o;
 }
 
@@ -78,7 +81,8 @@ struct dg_json *dg_prepare_data_part(const struct dg_recipe *r)
     if (dg_variants_wanted(r))
         dg_json_set_take(o, "variants", variants_part(r));
     if (dg_recipe_guides(r))
-        dg_json_set_string(o, "alignments", DG_LINKS_METHOD);
+        dg_json_set_string(
+            o, "alignments", dg_recipe_has_trees(r) ? DG_TREE_LINKS_METHOD : DG_LINKS_METHOD);
     dg_json_set_string(o, "init", dg_recipe_keeps_vocabulary(r) ? r->init : "");
     return o;
 }

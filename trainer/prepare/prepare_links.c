@@ -6,6 +6,7 @@
 #include "trainer/data/dataset.h"
 #include "trainer/data/link_file.h"
 #include "trainer/align/aligner.h"
+#include "trainer/align/tree_links.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,9 @@ struct aligning {
     char **paths;
     size_t n;
     struct dg_dataset *data;
+    /* one of the two: targets are text, or trees */
     struct dg_aligner *aligner;
+    struct dg_tree_linker *trees;
     /* pairs done */
     uint64_t at;
 };
@@ -57,9 +60,13 @@ static int open_aligner(struct aligning *a, struct dg_error *err)
         .target_vocab = (uint32_t)dg_tokenizer_size(v->target),
         .eos = v->eos,
         .unlinked = v->back_translated};
-    dg_progress_draw(&a->job->progress, "learning which piece translates which");
+    const bool trees = dg_recipe_has_trees(a->job->r);
+    if (!trees)
+        dg_progress_draw(&a->job->progress, "learning which piece translates which");
     int rc = dg_dataset_open_shards((const char *const *)a->paths, a->n, &data, &a->data, err);
-    if (!rc)
+    if (!rc && trees)
+        rc = dg_tree_linker_new(a->data, v, &a->trees, err);
+    else if (!rc)
         a->aligner = dg_aligner_new(a->data, &o);
     return rc;
 }
@@ -71,7 +78,8 @@ static int write_links(struct aligning *a, const struct dg_shard *shard,
     for (uint64_t i = 0; i < dg_shard_info(shard)->sentences && rc == 0; i++, a->at++) {
         const int32_t tag = a->job->vocabulary->tags[dg_dataset_direction(a->data, a->at)];
         size_t n;
-        const struct dg_link *links = dg_aligner_links(a->aligner, a->at, tag, &n);
+        const struct dg_link *links = a->trees ? dg_tree_linker_links(a->trees, a->at, &n)
+                                               : dg_aligner_links(a->aligner, a->at, tag, &n);
         rc = dg_link_file_add(w, links, n, err);
         if (rc == 0 && i % 4096 == 0)
             rc = dg_prepare_check(a->job, err);
@@ -128,6 +136,7 @@ int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err)
     for (size_t i = 0; i < a.n && rc == 0; i++)
         rc = align_shard(&a, i, err);
     dg_aligner_free(a.aligner);
+    dg_tree_linker_free(a.trees);
     dg_dataset_close(a.data);
     for (size_t i = 0; i < a.n && a.paths; i++)
         free(a.paths[i]);

@@ -191,8 +191,7 @@ static const struct dg_field output_rows[] = {
     {"licence", TEXT(output.licence), .fallback = "", .flags = RESUMABLE},
     {"capitals", TEXT(output.capitals), .words = capitals_names, .fallback = "as_written",
         .flags = RESUMABLE},
-    {"answers", TEXT(output.answers), .words = answers_names, .fallback = "text",
-        .flags = RESUMABLE},
+    {"answers", TEXT(output.answers), .words = answers_names, .fallback = "text"},
     {"description", TEXT(output.description), .fallback = "", .flags = RESUMABLE},
 };
 

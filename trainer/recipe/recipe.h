@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Which side of a file a model made: that side is trained as a source only, with a tag before it.
  */
@@ -341,6 +342,11 @@ static inline bool dg_recipe_keeps_vocabulary(const struct dg_recipe *r)
 static inline bool dg_recipe_guides(const struct dg_recipe *r)
 {
     return r->guided.weight > 0;
+}
+/* Are the targets trees, written as sequences of brackets? */
+static inline bool dg_recipe_has_trees(const struct dg_recipe *r)
+{
+    return !strcmp(r->output.answers, "trees");
 }
 void dg_recipe_free(struct dg_recipe *r); /* NULL is fine */
 

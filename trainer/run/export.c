@@ -169,7 +169,7 @@ static struct dg_json *make_manifest(const struct dg_export *e)
     }
     if (!strcmp(r->output.capitals, "as_words"))
         dg_json_set_string(m, "capitals", r->output.capitals);
-    if (!strcmp(r->output.answers, "trees"))
+    if (dg_recipe_has_trees(r))
         dg_json_set_string(m, "answers", r->output.answers);
     if (r->vocabulary.reserved)
         dg_json_set_take(m, "reserved", reserved_of(r));
