@@ -109,8 +109,9 @@ extern const struct dg_cpu_int8 dg_int8_avx512;     /* vpmaddubsw + vpmaddwd, 64
 extern const struct dg_cpu_int8 dg_int8_avx512vnni; /* vpdpbusd, 64 bytes */
 #endif
 #ifdef DG_ARM
-extern const struct dg_cpu_int8 dg_int8_neon;    /* smull, smlal, sadalp */
-extern const struct dg_cpu_int8 dg_int8_neondot; /* sdot */
+extern const struct dg_cpu_int8 dg_int8_neon;     /* smull, smlal, sadalp */
+extern const struct dg_cpu_int8 dg_int8_neondot;  /* sdot */
+extern const struct dg_cpu_int8 dg_int8_neoni8mm; /* smmla; a lone row: sdot */
 #endif
 
 #endif

@@ -106,6 +106,11 @@ static bool has_dotprod(void)
 {
     return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
 }
+
+static bool has_i8mm(void)
+{
+    return has_dotprod() && getauxval(AT_HWCAP2) & HWCAP2_I8MM;
+}
 #endif
 
 static bool always(void)
@@ -130,6 +135,7 @@ static const struct choice {
     {"avx2", has_avx2, &dg_cpu_avx2, &dg_int8_avx2, NULL},
 #endif
 #ifdef DG_ARM
+    {"neoni8mm", has_i8mm, &dg_cpu_neon, &dg_int8_neoni8mm, NULL},
     {"neondot", has_dotprod, &dg_cpu_neon, &dg_int8_neondot, NULL},
     {"neon", always, &dg_cpu_neon, &dg_int8_neon, NULL},
 #endif

@@ -51,4 +51,25 @@ static inline void problem_free(struct problem *p)
     free(p->x), free(p->w), free(p->packed), free(p->scales), free(p->bias), free(p->acts);
 }
 
+/* A row of one kind: what range and zero point have to get right. */
+static inline void fill_row(int kind, float *x, size_t K, uint64_t seed)
+{
+    for (size_t k = 0; k < K; k++)
+        x[k] = ops_uniform(&seed);
+    for (size_t k = 0; k < K; k++)
+        switch (kind) {
+        case 1: x[k] = fabsf(x[k]); break;
+        case 2: x[k] = -fabsf(x[k]) - 3; break;
+        case 3: x[k] = 0; break;
+        case 4: x[k] = -7.25f; break;
+        case 5: x[k] *= 1e-31f; break;
+        case 6: x[k] *= 1e37f; break;
+        case 7: x[k] = (float)((int)(ops_random(&seed) % 128) - 64) + 0.5f; break; /* ties */
+        case 8: x[k] = k ? x[k] : 1000; break;
+        case 9: x[k] = k % 2 ? -0.0f : 0.0f; break;
+        default: break;
+        }
+}
+enum { KINDS = 10 };
+
 #endif

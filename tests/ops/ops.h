@@ -111,7 +111,7 @@ static inline void ops_near(
 static inline void ops_each_isa(const char *what, void (*f)(struct dg_backend *be, const char *isa))
 {
 #ifdef __aarch64__
-    const char *const all[] = {"neondot", "neon", "generic"},
+    const char *const all[] = {"neoni8mm", "neondot", "neon", "generic"},
 #else
     const char *const all[] = {"avx512vnni", "avx512", "avxvnni", "avx2", "generic"},
 #endif

@@ -32,6 +32,7 @@ static const struct path paths[] = {
 #ifdef DG_ARM
     {"neon", "neon", &dg_int8_neon},
     {"neondot", "neondot", &dg_int8_neondot},
+    {"neoni8mm", "neoni8mm", &dg_int8_neoni8mm},
 #endif
 };
 enum { PATHS = sizeof paths / sizeof *paths };
@@ -134,53 +135,41 @@ static void test_exact(void **state)
     }
 }
 
-/* Bit for bit the plain one: odd N and K, every height of a tile, bias and ReLU or not; nothing
- * beside [M,N] written. */
+/* Bit for bit the plain one, with bias and ReLU or not; nothing beside [M,N] written. */
+static void check_same_bits(size_t M, size_t N, size_t K, size_t s)
+{
+    struct problem p = problem_new(M, N, K, s);
+    float *want = ops_memory(p.M * p.ldy, sizeof *want), *y = ops_memory(p.M * p.ldy, sizeof *y);
+    assert_true(p.paired || s % 2 == 0);
+    multiply(&p, &dg_int8_plain, s & 1, s & 2, want);
+    for (size_t m = 0; m < p.M; m++)
+        for (size_t n = p.N; n < p.ldy; n++)
+            assert_true(want[m * p.ldy + n] == 1234);
+    for (size_t i = 1; i < PATHS; i++) {
+        if (!runs(&paths[i]))
+            continue;
+        multiply(&p, paths[i].int8, s & 1, s & 2, y);
+        if (memcmp(y, want, p.M * p.ldy * sizeof *y))
+            fail_msg(
+                "%s: M %zu, N %zu, K %zu differs from the plain one", paths[i].name, p.M, p.N, p.K);
+    }
+    free(want), free(y);
+    problem_free(&p);
+}
+
+/* Odd N and K, every height of a tile; then rows and panels that do not stay in the caches: several
+ * tiles with several runs of columns, and tiles of fewer rows because rows are long. */
 static void test_same_bits(void **state)
 {
     (void)state;
-    for (size_t s = 0; s < 300; s++) {
-        struct problem p = problem_new(1 + s % 21, 1 + s * 11 % 101, 1 + s * 29 % 333, s);
-        float *want = ops_memory(p.M * p.ldy, sizeof *want),
-              *y = ops_memory(p.M * p.ldy, sizeof *y);
-        assert_true(p.paired || s % 2 == 0);
-        multiply(&p, &dg_int8_plain, s & 1, s & 2, want);
-        for (size_t m = 0; m < p.M; m++)
-            for (size_t n = p.N; n < p.ldy; n++)
-                assert_true(want[m * p.ldy + n] == 1234);
-        for (size_t i = 1; i < PATHS; i++) {
-            if (!runs(&paths[i]))
-                continue;
-            multiply(&p, paths[i].int8, s & 1, s & 2, y);
-            if (memcmp(y, want, p.M * p.ldy * sizeof *y))
-                fail_msg("%s: M %zu, N %zu, K %zu differs from the plain one", paths[i].name, p.M,
-                    p.N, p.K);
-        }
-        free(want), free(y);
-        problem_free(&p);
-    }
+    for (size_t s = 0; s < 300; s++)
+        check_same_bits(1 + s % 21, 1 + s * 11 % 101, 1 + s * 29 % 333, s);
+    check_same_bits(14, 58, 2090, 1);
+    check_same_bits(27, 41, 3075, 2);
+    check_same_bits(5, 33, 8003, 3);
+    check_same_bits(4, 33, 20001, 1);
+    check_same_bits(3, 17, 30002, 2);
 }
-
-/* A row of one kind: what range and zero point have to get right. */
-static void fill_row(int kind, float *x, size_t K, uint64_t seed)
-{
-    for (size_t k = 0; k < K; k++)
-        x[k] = ops_uniform(&seed);
-    for (size_t k = 0; k < K; k++)
-        switch (kind) {
-        case 1: x[k] = fabsf(x[k]); break;
-        case 2: x[k] = -fabsf(x[k]) - 3; break;
-        case 3: x[k] = 0; break;
-        case 4: x[k] = -7.25f; break;
-        case 5: x[k] *= 1e-31f; break;
-        case 6: x[k] *= 1e37f; break;
-        case 7: x[k] = (float)((int)(ops_random(&seed) % 128) - 64) + 0.5f; break; /* ties */
-        case 8: x[k] = k ? x[k] : 1000; break;
-        case 9: x[k] = k % 2 ? -0.0f : 0.0f; break;
-        default: break;
-        }
-}
-enum { KINDS = 10 };
 
 static void check_quantised(
     const char *name, int kind, const float *x, size_t K, const uint8_t *q, struct dg_int8_act act)
