@@ -1,5 +1,7 @@
 #include "store/db.h"
 
+#include "base/log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +17,11 @@ int dg_db_error(struct dg_db *db, struct dg_error *err)
                : number == SQLITE_NOTADB || number == SQLITE_CORRUPT ? DG_EFORMAT
                : number == SQLITE_NOMEM                              ? DG_ENOMEM
                                                                      : DG_EIO;
-    return dg_error_set(err, code, "%s: %s", db->path, sqlite3_errmsg(db->handle));
+    const char *said = sqlite3_errmsg(db->handle);
+    if (db->keeps)
+        dg_log(DG_LOG_ERROR, "store failed keeps=\"%s\" path=\"%s\" message=\"%s\"", db->keeps,
+            db->path, said);
+    return dg_error_set(err, code, "%s: %s", db->keeps ? db->keeps : db->path, said);
 }
 
 int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err)

@@ -12,13 +12,17 @@
 struct dg_db {
     sqlite3 *handle;
     char path[1024];
+    /* What it keeps, where its errors go to clients, who are not told the path: the log is. NULL:
+     * errors name the path. */
+    const char *keeps;
 };
 
 /* Open the file; create: make it, readable by its owner alone, when it is not there. */
 int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error *err);
 void dg_db_close(struct dg_db *db); /* a zeroed one is fine */
 
-/* What SQLite says went wrong, with the file's name; DG_EAGAIN when another program holds it. */
+/* What SQLite says went wrong, with the file's path or what it keeps; DG_EAGAIN when another
+ * program holds it. */
 int dg_db_error(struct dg_db *db, struct dg_error *err);
 int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err);
 int dg_db_prepare(struct dg_db *db, const char *sql, sqlite3_stmt **out, struct dg_error *err);

@@ -61,6 +61,7 @@ int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct
         dg_memory_close(m);
         return rc;
     }
+    m->db.keeps = schema.what;
     *out = m;
     return DG_OK;
 }
@@ -305,8 +306,9 @@ int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
         rc = dg_memory_number(m, own.id, &number, err);
     if (rc == DG_OK)
         rc = dg_memory_put(m, number, own.kind, &all, err);
-    rc = settle(m, rc, err);
-    return rc == DG_OK ? dg_memory_get(m, own.kind, own.owner, own.id, made, err) : rc;
+    if (rc == DG_OK)
+        rc = dg_memory_get(m, own.kind, own.owner, own.id, made, err);
+    return settle(m, rc, err);
 }
 
 int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
@@ -325,8 +327,9 @@ int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
         rc = run(m,
             "UPDATE collections SET name = coalesce(?2, name), version = version + 1 WHERE id = ?1",
             (const char *const[]){own->id, change->name, NULL}, err);
-    rc = settle(m, rc, err);
-    return rc == DG_OK ? dg_memory_get(m, own->kind, own->owner, own->id, out, err) : rc;
+    if (rc == DG_OK)
+        rc = dg_memory_get(m, own->kind, own->owner, own->id, out, err);
+    return settle(m, rc, err);
 }
 
 int dg_memory_remove(struct dg_memory *m, const char *id, struct dg_error *err)

@@ -44,6 +44,7 @@ int dg_suggestions_open(const char *path, struct dg_suggestions **out, struct dg
         dg_suggestions_close(s);
         return rc;
     }
+    s->db.keeps = schema.what;
     *out = s;
     return DG_OK;
 }

@@ -44,6 +44,7 @@ int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *
         dg_uploads_close(d);
         return rc;
     }
+    d->db.keeps = schema.what;
     *out = d;
     return DG_OK;
 }

@@ -154,18 +154,18 @@ static int list(
     return rc;
 }
 
-static int make(const struct dg_side *s, struct dg_memory *m, struct body *b, struct dg_json **out,
-    struct dg_error *err)
+/* made: what there is then, to be removed again where the reply cannot say so. */
+static int make(const struct dg_side *s, struct dg_memory *m, struct body *b,
+    struct dg_memory_info *made, struct dg_json **out, struct dg_error *err)
 {
-    struct dg_memory_info wanted = {.kind = kind_of(s), .created_s = (int64_t)dg_clock_wall_s()},
-                          made;
+    struct dg_memory_info wanted = {.kind = kind_of(s), .created_s = (int64_t)dg_clock_wall_s()};
     if (strlen(b->name) >= sizeof wanted.name)
         return dg_error_field(err, DG_EINVAL, "name", "name has %zu bytes, expected 1 to %d",
             strlen(b->name), DG_MEMORY_NAME - 1);
     snprintf(wanted.name, sizeof wanted.name, "%s", b->name);
     snprintf(wanted.owner, sizeof wanted.owner, "%s", s->owner);
-    int rc = dg_memory_make(m, &wanted, b->pairs.list, b->pairs.n, &made, err);
-    return rc == DG_OK ? describe(m, &made, out, err) : rc;
+    int rc = dg_memory_make(m, &wanted, b->pairs.list, b->pairs.n, made, err);
+    return rc == DG_OK ? describe(m, made, out, err) : rc;
 }
 
 /* The collection that the path names; own: one that may be changed. */
@@ -247,6 +247,7 @@ static void reply(
 static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
 {
     const bool post = s->request->method[1] == 'O', put = s->request->method[1] == 'U';
+    struct dg_memory_info made = {0};
     struct dg_json *root = NULL;
     struct dg_error err = {0};
     struct body b = {0};
@@ -257,12 +258,13 @@ static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
     }
     dg_pair_list_init(&b.pairs);
     int rc = read_body(s, post || put, &b, &err);
-    if (rc == DG_OK) {
-        struct dg_memory *m = dg_collections_take(s->app->collections);
-        rc = post ? make(s, m, &b, &root, &err) : alter(s, m, &b, put, &root, &err);
-        dg_collections_give(s->app->collections);
-    }
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    if (rc == DG_OK)
+        rc = post ? make(s, m, &b, &made, &root, &err) : alter(s, m, &b, put, &root, &err);
     reply(r, rc, post ? 201 : 200, root, &err);
+    if (made.id[0] != '\0' && r->status != 201) /* what is refused is not there */
+        dg_memory_remove(m, made.id, NULL);
+    dg_collections_give(s->app->collections);
     dg_pair_list_deinit(&b.pairs);
     dg_json_free(b.json);
 }

@@ -24,15 +24,20 @@ static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
     return true;
 }
 
+static void say_failure(struct dg_http_reply *r, const struct dg_error *err)
+{
+    if (err->code == DG_ENOTFOUND && strcmp(err->field, "id") == 0)
+        dg_reply_error(r, 404, "not_found", "id", err->message);
+    else if (err->code == DG_ENOTFOUND && strcmp(err->field, "glossary") == 0)
+        dg_reply_error(r, 400, "invalid_request", "glossary", err->message);
+    else
+        dg_reply_failure(r, err);
+}
+
 static void fail(struct dg_http_exchange *x, const struct dg_error *err)
 {
     struct dg_http_reply r = {0};
-    if (err->code == DG_ENOTFOUND && strcmp(err->field, "id") == 0)
-        dg_reply_error(&r, 404, "not_found", "id", err->message);
-    else if (err->code == DG_ENOTFOUND && strcmp(err->field, "glossary") == 0)
-        dg_reply_error(&r, 400, "invalid_request", "glossary", err->message);
-    else
-        dg_reply_failure(&r, err);
+    say_failure(&r, err);
     dg_http_reply_take(x, &r);
 }
 
@@ -172,7 +177,7 @@ void dg_api_document_result(struct dg_app *app, struct dg_http_exchange *x)
             u.state == DG_UPLOAD_FAILED ? "the document could not be translated"
                                         : "the document is not translated yet");
     else if (dg_uploader_read(app->uploader, u.id, &file, &err) != DG_OK)
-        dg_reply_error(&r, 404, "not_found", "id", err.message);
+        say_failure(&r, &err);
     else
         dg_file_reply_take(&r, &u, &file);
     dg_buffer_deinit(&file);

@@ -136,6 +136,8 @@ def test_stores(control, stores, what):
             with failing(control, part, kinds, how, at):
                 reply, good = ask()
             where = "%s, call %d of %d: %d %s" % (name, at, calls, reply.status_code, reply.text[:300])
+            if str(stores.folder) in reply.text:
+                wrong.append("says where the file is: " + where)
             ways["not reached" if not control.io_failed else "refused" if reply.status_code >= 400 else "done all the same"] += 1
             if reply.status_code >= 400 and (how == 0 or not refused(reply)):
                 wrong.append("refused: " + where)
@@ -149,6 +151,7 @@ def test_stores(control, stores, what):
     print(what, dict(ways))
     assert not wrong, "%d of %s:\n%s\n%s" % (len(wrong), dict(ways), "\n".join(wrong[:8]), "".join(stores.server.log[-10:]))
     assert ways["refused"] and ways["done all the same"]
+    stores.server.until(lambda: stores.server.logged('event="store failed" .*path="%s' % part))
 
 
 def test_a_disk_that_stays_full(control, stores):

@@ -112,6 +112,11 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
     return rc;
 }
 
+static void refuse(struct dg_http_reply *r, const struct dg_error *err)
+{
+    dg_deepl.refuse(r, err->code == DG_ENOTFOUND ? 404 : dg_reply_status(err), err->message);
+}
+
 /* The document that the request asks for; false: it has its answer. */
 static bool look_up(
     struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u, double *share)
@@ -122,7 +127,7 @@ static bool look_up(
     if (find(app, x, u, share, &err) == DG_OK)
         return true;
     struct dg_http_reply r = {0};
-    dg_deepl.refuse(&r, err.code == DG_ENOTFOUND ? 404 : dg_reply_status(&err), err.message);
+    refuse(&r, &err);
     dg_http_reply_take(x, &r);
     return false;
 }
@@ -172,7 +177,7 @@ void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x)
         dg_deepl.refuse(&r, u.state == DG_UPLOAD_FAILED ? 404 : 503,
             u.state == DG_UPLOAD_FAILED ? u.message : "Document is not ready");
     else if (dg_uploader_read(app->uploader, u.id, &file, &err) != DG_OK)
-        dg_deepl.refuse(&r, 404, err.message);
+        refuse(&r, &err);
     else
         dg_file_reply_take(&r, &u, &file);
     dg_buffer_deinit(&file);

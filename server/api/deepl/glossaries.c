@@ -115,7 +115,7 @@ static struct dg_json *describe(const struct glossary *g, bool v3)
 static void reply(
     struct dg_http_reply *r, int rc, int status, struct dg_json *root, const struct dg_error *err)
 {
-    if (rc == DG_OK && root) {
+    if (rc == DG_OK && status != 204) {
         dg_reply_json_take(r, status, root);
     } else if (rc == DG_OK) {
         r->status = status;
@@ -187,17 +187,15 @@ static void answer_make(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_deepl_glossary_body b;
     struct glossary g = {0};
     struct dg_error err = {0};
-    struct dg_json *root = NULL;
     int rc = dg_deepl_glossary_read(
         s, is_v3(s) ? DG_DEEPL_MULTILINGUAL : DG_DEEPL_MONOLINGUAL, &b, &err);
-    if (rc == DG_OK) {
-        struct dg_memory *m = dg_collections_take(s->app->collections);
-        rc = make(s, m, &b, &g, &err);
-        dg_collections_give(s->app->collections);
-    }
+    struct dg_memory *m = dg_collections_take(s->app->collections);
     if (rc == DG_OK)
-        root = describe(&g, is_v3(s));
-    reply(r, rc, 201, root, &err);
+        rc = make(s, m, &b, &g, &err);
+    reply(r, rc, 201, rc == DG_OK ? describe(&g, is_v3(s)) : NULL, &err);
+    if (g.info.id[0] != '\0' && r->status != 201) /* what is refused is not there */
+        dg_memory_remove(m, g.info.id, NULL);
+    dg_collections_give(s->app->collections);
     dg_deepl_glossary_body_deinit(&b);
     free(g.list);
 }
