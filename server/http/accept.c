@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,13 +93,22 @@ static void give_place_back(struct dg_net *net, int fd)
     pthread_mutex_unlock(&net->lock);
 }
 
-void dg_net_miss(struct dg_net *net)
+/* Is it the socket that was handed over, and can anything still come or go through it? */
+static bool is_coming(const struct dg_net_coming *c)
 {
     struct stat what;
+    struct pollfd look = {.fd = c->fd};
+    if (fstat(c->fd, &what) != 0 || what.st_ino != c->inode)
+        return false;
+    return poll(&look, 1, 0) == 0 || !(look.revents & (POLLHUP | POLLERR));
+}
+
+void dg_net_miss(struct dg_net *net)
+{
     pthread_mutex_lock(&net->lock);
     for (size_t i = net->n_coming; i-- > 0;) {
         const struct dg_net_coming c = net->coming[i];
-        if (fstat(c.fd, &what) == 0 && what.st_ino == c.inode)
+        if (is_coming(&c))
             continue;
         net->coming[i] = net->coming[--net->n_coming];
         dg_clients_remove(net->clients, c.client);

@@ -51,7 +51,8 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
 {
     uint64_t id = 0, client = dg_client_of(addr, n);
     pthread_mutex_lock(&net->lock);
-    dg_net_came(net, fd, &client);
+    if (!dg_net_came(net, fd, &client)) /* it was missed, or comes by another way */
+        dg_clients_add(net->clients, client);
     uint32_t index = net->first_free;
     if (index == UINT32_MAX)
         dg_clients_remove(net->clients, client);

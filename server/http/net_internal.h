@@ -102,8 +102,8 @@ void dg_net_linger(struct dg_net *net, int fd);
 /* Read what lingering clients still send; close those that are done or out of time. */
 void dg_net_tend_lingering(struct dg_net *net, uint64_t now);
 
-/* Give the places of connections back that were closed before they were entered: the HTTP library
- * does so, and says nothing, where it has no memory for one. */
+/* Give the places of connections back that were closed, or shut in both directions, before they were
+ * entered: the HTTP library does so, and says nothing, where it has no memory for one. */
 void dg_net_miss(struct dg_net *net);
 
 /* Watch the listening sockets or not: how is epoll_ctl's. -1: that failed, errno says why. */

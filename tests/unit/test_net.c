@@ -20,6 +20,9 @@ struct owner {
     struct sockaddr_in address;
     atomic_int handed_over; /* connections */
     atomic_bool enters;
+    /* it shuts connections that it does not enter, and keeps their descriptors */
+    atomic_bool shuts;
+    atomic_int kept[16];
 };
 
 /* Says that it takes the connection. */
@@ -28,6 +31,9 @@ static bool take(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
     struct owner *o = arg;
     if (atomic_load(&o->enters))
         dg_net_enter(o->net, fd, addr, n);
+    else if (atomic_load(&o->shuts))
+        atomic_store(
+            &o->kept[atomic_load(&o->handed_over)], shutdown(fd, SHUT_RDWR) == 0 ? fd : -1);
     else
         close(fd);
     atomic_fetch_add(&o->handed_over, 1);
@@ -86,6 +92,22 @@ static void test_a_connection_that_is_never_entered_gives_its_place_back(void **
     dg_net_close(o.net);
 }
 
+/* Nor does one that is shut and not closed keep its place. */
+static void test_a_connection_that_is_shut_gives_its_place_back(void **state)
+{
+    struct owner o = {.shuts = true};
+    (void)state;
+    begin(&o, 2);
+    for (int i = 0; i < 4; i++) {
+        const int fd = connect_once(&o);
+        assert_true(comes_to(&o, 0));
+        close(fd);
+    }
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(close(atomic_load(&o.kept[i])), 0);
+    dg_net_close(o.net);
+}
+
 /* What is entered stays, whatever was missed beside it with the same descriptor. */
 static void test_one_that_is_entered_stays(void **state)
 {
@@ -107,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_connection_that_is_never_entered_gives_its_place_back),
+        cmocka_unit_test(test_a_connection_that_is_shut_gives_its_place_back),
         cmocka_unit_test(test_one_that_is_entered_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
