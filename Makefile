@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack faults faults-files kills replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-table2 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
+.PHONY: help serve build test test-loaded attack faults faults-files faults-clock kills replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-table2 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -46,6 +46,11 @@ faults-files: build ## each read and write fails in turn: full, broken and slow 
 	@scripts/test-env
 	@scripts/build release faults
 	@FILES_STEPS=0 .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults/test_files.py tests/faults/test_files_server.py
+
+faults-clock: build ## the wall clock set forward and back under a server and training, as in `make test`, and documents over minutes; a quarter of an hour
+	@scripts/test-env
+	@scripts/build release faults
+	@CLOCK_MINUTES=1 .venv/bin/python3 -m pytest -q -p no:cacheprovider tests/faults/test_clock.py
 
 kills: build ## a training run killed KILLS (200) times at random moments, a server fifty times: nothing is lost, a quarter of an hour
 	@scripts/test-env

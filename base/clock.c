@@ -17,7 +17,14 @@ uint64_t dg_clock_ns(void)
 
 double dg_clock_wall_s(void)
 {
-    return (double)read_ns(CLOCK_REALTIME) * 1e-9;
+    struct timespec ts = {0}; /* before 1970 it is negative */
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+uint64_t dg_clock_boot_ns(void)
+{
+    return read_ns(CLOCK_BOOTTIME);
 }
 
 uint64_t dg_clock_cpu_ns(void)

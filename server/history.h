@@ -1,6 +1,6 @@
 /* The samples of the last minutes, for an operator without Prometheus: text as /metrics writes it,
  * of a few families, oldest first. What is 0 is left out, and so are histograms without any
- * observation. Time is passed in. Any thread. */
+ * observation. Time is passed in: one that nobody sets. Any thread. */
 #ifndef DG_SERVER_HISTORY_H
 #define DG_SERVER_HISTORY_H
 

@@ -232,6 +232,26 @@ int dg_uploads_remove(struct dg_uploads *d, const char *id, struct dg_error *err
                : rc;
 }
 
+int dg_uploads_date(
+    struct dg_uploads *d, const struct dg_uploads_clock *clock, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row;
+    int rc = dg_db_prepare(&d->db,
+        "UPDATE documents SET created_s ="
+        " min(?2, created_s + iif(?1 > 0 OR created_s >= ?3 - ?1, ?1, 0))"
+        " WHERE ?1 <> 0 OR created_s > ?2",
+        &s, err);
+    if (rc == DG_OK) {
+        sqlite3_bind_int64(s, 1, clock->step_s);
+        sqlite3_bind_int64(s, 2, clock->now_s);
+        sqlite3_bind_int64(s, 3, clock->began_s);
+        rc = dg_db_step(&d->db, s, &row, err);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
 int dg_uploads_expire(struct dg_uploads *d, int64_t before_s, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;

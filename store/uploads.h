@@ -62,6 +62,17 @@ int dg_uploads_read(
     struct dg_uploads *d, const char *id, struct dg_buffer *file, struct dg_error *err);
 /* Drop it, whatever its state. DG_ENOTFOUND. */
 int dg_uploads_remove(struct dg_uploads *d, const char *id, struct dg_error *err);
+/* By how much the wall clock was set, and what it says now and said when the server began, as it is
+ * set now. */
+struct dg_uploads_clock {
+    int64_t step_s, now_s, began_s;
+};
+
+/* What was made by the other time is not older by this one, and was not made in the future. What
+ * was made before the server began may have been made by the right time: it does not become younger
+ * either, as what was made since then does. */
+int dg_uploads_date(
+    struct dg_uploads *d, const struct dg_uploads_clock *clock, struct dg_error *err);
 /* Drop those that were made before then. */
 int dg_uploads_expire(struct dg_uploads *d, int64_t before_s, struct dg_error *err);
 

@@ -84,20 +84,6 @@ static struct dg_auth_key *find_secret(const struct dg_auth *a, const unsigned c
     return NULL;
 }
 
-/* The counters of the day; lock held. */
-static struct dg_auth_used *used_on(struct dg_auth_key *k, int64_t day)
-{
-    struct dg_auth_used *u = &k->pending[day % DG_AUTH_DAYS];
-    if (u->day != day)
-        *u = (struct dg_auth_used){
-            .day = day}; /* what was there is two days old and written long ago */
-    if (k->today != day) {
-        k->today = day;
-        k->stored = 0;
-    }
-    return u;
-}
-
 enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
     struct dg_auth_key **key, int64_t *wait_s)
 {
@@ -122,7 +108,7 @@ enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsign
     else if (!dg_quota_take(&k->bucket, k->key.requests_per_minute, dg_clock_ns(), wait_s))
         v = DG_AUTH_RATE;
     else
-        used_on(k, day)->requests++;
+        dg_auth_used_on(k, day)->requests++;
     a->counts.refused[v] += v != DG_AUTH_OK;
     pthread_mutex_unlock(&a->lock);
     *key = k;
@@ -135,8 +121,8 @@ enum dg_auth_verdict dg_auth_use(
     int64_t left;
     *day = dg_day_of(dg_clock_wall_s(), &left);
     pthread_mutex_lock(&a->lock);
-    struct dg_auth_used *u = used_on(key, *day);
-    bool fits = dg_quota_fits(key->stored + u->characters, n, key->key.characters_per_day);
+    struct dg_auth_used *u = dg_auth_used_on(key, *day);
+    bool fits = dg_quota_fits(u->stored + u->characters, n, key->key.characters_per_day);
     if (fits)
         u->characters += n;
     else
@@ -148,8 +134,8 @@ enum dg_auth_verdict dg_auth_use(
 void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, int64_t n)
 {
     pthread_mutex_lock(&a->lock);
-    struct dg_auth_used *u = &key->pending[day % DG_AUTH_DAYS];
-    if (u->day == day)      /* else it is two days ago, and nobody's limit any more */
+    struct dg_auth_used *u = dg_auth_find_day(key, day);
+    if (u)                  /* else it is days ago, and nobody's limit any more */
         u->characters -= n; /* may go below 0 for a moment: it was written meanwhile */
     pthread_mutex_unlock(&a->lock);
 }
@@ -171,8 +157,8 @@ int64_t dg_auth_used(struct dg_auth *a, struct dg_auth_key *key)
 {
     int64_t left, day = dg_day_of(dg_clock_wall_s(), &left);
     pthread_mutex_lock(&a->lock);
-    const struct dg_auth_used *u = used_on(key, day);
-    int64_t characters = key->stored + u->characters;
+    const struct dg_auth_used *u = dg_auth_used_on(key, day);
+    int64_t characters = u->stored + u->characters;
     pthread_mutex_unlock(&a->lock);
     return characters;
 }
@@ -195,7 +181,8 @@ size_t dg_auth_left(
     if (k->requests_per_minute > 0)
         out[n++] = dg_quota_bucket_left(&key->bucket, k->requests_per_minute, dg_clock_ns());
     if (k->characters_per_day > 0) {
-        const int64_t used = key->stored + used_on(key, day)->characters;
+        const struct dg_auth_used *u = dg_auth_used_on(key, day);
+        const int64_t used = u->stored + u->characters;
         out[n++] = (struct dg_quota_left){.name = "characters",
             .limit = k->characters_per_day,
             .window_s = 86400,

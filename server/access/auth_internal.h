@@ -8,12 +8,17 @@
 
 #include <pthread.h>
 
-/* of usage that is not in the file yet: midnight may come in between */
-#define DG_AUTH_DAYS 2
+/* whose usage is kept: midnight comes between two writes, and the wall clock may be set */
+#define DG_AUTH_DAYS 4
 
-/* What a key used on a day. */
+/* What a key used on a day: by the file when last read, and since then. */
 struct dg_auth_used {
-    int64_t day, requests, characters;
+    /* INT64_MIN: none */
+    int64_t day;
+    /* characters by the file */
+    int64_t stored;
+    /* not in the file yet */
+    int64_t requests, characters;
 };
 
 struct dg_auth_key {
@@ -22,10 +27,8 @@ struct dg_auth_key {
     /* for the reading in progress */
     bool listed;
     struct dg_bucket bucket;
-    /* characters of the day `today`, by the file when last read */
-    int64_t today, stored;
-    /* by day modulo DG_AUTH_DAYS: not in the file yet */
-    struct dg_auth_used pending[DG_AUTH_DAYS];
+    /* the one that was asked for last comes first */
+    struct dg_auth_used days[DG_AUTH_DAYS];
 };
 
 struct dg_auth {
@@ -44,6 +47,12 @@ struct dg_auth {
     size_t n, cap;
     struct dg_auth_counts counts;
 };
+
+/* The counters of a day, from 0 where it has none: another day that is written leaves for it. Where
+ * none is written, what the oldest has goes to the next one. Lock held. */
+struct dg_auth_used *dg_auth_used_on(struct dg_auth_key *k, int64_t day);
+/* Those that it has; NULL: none. Lock held. */
+struct dg_auth_used *dg_auth_find_day(struct dg_auth_key *k, int64_t day);
 
 /* Bring memory up to what the file says, or the file up to memory; the thread's, and while opening
  * and closing. */

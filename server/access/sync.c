@@ -54,6 +54,8 @@ static int take_key(struct dg_auth *a, const struct dg_key *key, struct dg_error
         if (!k)
             return dg_error_set(err, DG_ENOMEM, "no memory for %zu keys", a->n + 1);
         k->key = *key;
+        for (int d = 0; d < DG_AUTH_DAYS; d++)
+            k->days[d].day = INT64_MIN;
         a->by_hash[a->n] = k;
         a->keys[a->n++] = k;
     }
@@ -104,10 +106,8 @@ static int read_usage(struct dg_auth *a, struct dg_error *err)
     pthread_mutex_lock(&a->lock);
     for (size_t i = 0; i < n; i++) {
         struct dg_auth_key *k = list[i].day == day ? find_id(a, list[i].id) : NULL;
-        if (!k)
-            continue;
-        k->today = day;
-        k->stored = list[i].characters;
+        if (k)
+            dg_auth_used_on(k, day)->stored = list[i].characters;
     }
     pthread_mutex_unlock(&a->lock);
     free(list);
@@ -121,14 +121,13 @@ static size_t take_pending(struct dg_auth *a, struct dg_key_usage *list)
     for (size_t i = 0; i < a->n; i++) {
         struct dg_auth_key *k = a->keys[i];
         for (int d = 0; d < DG_AUTH_DAYS; d++) {
-            struct dg_auth_used *u = &k->pending[d];
+            struct dg_auth_used *u = &k->days[d];
             if (u->requests == 0 && u->characters == 0)
                 continue;
             list[n] = (struct dg_key_usage){
                 .day = u->day, .requests = u->requests, .characters = u->characters};
             memcpy(list[n++].id, k->key.id, sizeof list->id);
-            if (k->today == u->day)
-                k->stored += u->characters;
+            u->stored += u->characters;
             u->requests = u->characters = 0;
         }
     }
@@ -140,14 +139,11 @@ static void put_back(struct dg_auth *a, const struct dg_key_usage *list, size_t 
     pthread_mutex_lock(&a->lock);
     for (size_t i = 0; i < n; i++) {
         struct dg_auth_key *k = find_id(a, list[i].id);
-        struct dg_auth_used *u = &k->pending[list[i].day % DG_AUTH_DAYS];
-        if (u->day != list[i].day && (u->requests != 0 || u->characters != 0))
-            continue; /* two days later: the file was away too long */
-        u->day = list[i].day;
+        const bool counted = dg_auth_find_day(k, list[i].day) != NULL;
+        struct dg_auth_used *u = dg_auth_used_on(k, list[i].day);
         u->requests += list[i].requests;
         u->characters += list[i].characters;
-        if (k->today == u->day)
-            k->stored -= list[i].characters;
+        u->stored -= counted ? list[i].characters : 0;
     }
     pthread_mutex_unlock(&a->lock);
 }

@@ -125,8 +125,8 @@ void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
 }
 
 /* The document that the path names, of the request's key; false: it has its answer. */
-static bool look_up(
-    struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u, double *share)
+static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u,
+    struct dg_upload_progress *progress)
 {
     char id[DG_UPLOAD_ID], owner[DG_GATE_OWNER];
     struct dg_error err = {0};
@@ -136,7 +136,7 @@ static bool look_up(
     const int len = (int)strcspn(part, "/");
     snprintf(id, sizeof id, "%.*s", len, len < (int)sizeof id ? part : ""); /* longer: no id */
     dg_gate_owner(app->auth, x, owner);
-    int rc = dg_uploader_get(app->uploader, id, u, share, &err);
+    int rc = dg_uploader_get(app->uploader, id, u, progress, &err);
     if (rc == DG_OK && strcmp(u->owner, owner) != 0)
         rc = dg_error_field(&err, DG_ENOTFOUND, "id", "there is no such document");
     if (rc != DG_OK)
@@ -150,15 +150,15 @@ void dg_api_document(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_upload u;
     struct dg_error err = {0};
     struct dg_http_reply r = {.status = 204};
-    double share;
-    if (!look_up(app, x, &u, &share))
+    struct dg_upload_progress progress;
+    if (!look_up(app, x, &u, &progress))
         return;
     if (removes && dg_uploader_remove(app->uploader, u.id, &err) != DG_OK) {
         fail(x, &err);
         return;
     }
     if (!removes)
-        dg_reply_json_take(&r, 200, describe(&u, share));
+        dg_reply_json_take(&r, 200, describe(&u, progress.share));
     dg_http_reply_take(x, &r);
 }
 
@@ -168,8 +168,8 @@ void dg_api_document_result(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_buffer file;
     struct dg_error err = {0};
     struct dg_http_reply r = {0};
-    double share;
-    if (!look_up(app, x, &u, &share))
+    struct dg_upload_progress progress;
+    if (!look_up(app, x, &u, &progress))
         return;
     dg_buffer_init(&file);
     if (u.state != DG_UPLOAD_DONE)

@@ -30,13 +30,19 @@ struct dg_status {
     struct dg_work work;
 };
 
+/* Times of samples are by the clock that nobody sets, and shown as the wall clock has them now. */
+static double steady_s(void)
+{
+    return (double)dg_clock_ns() * 1e-9;
+}
+
 static void keep(void *arg)
 {
     struct dg_status *s = arg;
     struct dg_buffer b;
     dg_buffer_init(&b);
     if (dg_metrics_page_write(s->app, NULL, &b))
-        dg_history_add(s->history, dg_clock_wall_s(), b.data);
+        dg_history_add(s->history, steady_s(), b.data);
     dg_buffer_deinit(&b);
     dg_executor_post_at(s->app->executor, &s->work, dg_clock_ns() + EVERY_NS);
 }
@@ -103,11 +109,12 @@ static void set_time(struct dg_json *o, double at)
 static struct dg_json *earlier_of(struct dg_history *h)
 {
     struct dg_json *list = dg_json_new_array();
+    const double ahead_s = dg_clock_wall_s() - steady_s();
     uint64_t cursor = 0;
     double at = 0;
     for (char *text; (text = dg_history_next(h, &cursor, &at)) != NULL; free(text)) {
         struct dg_json *o = dg_json_new_object();
-        set_time(o, at);
+        set_time(o, at + ahead_s);
         dg_json_set_take(o, "samples", samples_of(text));
         dg_json_append_take(list, o);
     }

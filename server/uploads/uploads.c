@@ -3,12 +3,14 @@
 #include "server/uploads/uploads.h"
 
 #include "base/clock.h"
+#include "base/clock_step.h"
 #include "base/executor.h"
 #include "base/log.h"
 #include "server/access/gate.h"
 #include "server/uploads/check.h"
 #include "server/uploads/run.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 
 #define MAX_WATCHES 64
 #define RETRY_NS 1000000000ull   /* the feeder has no room, or the file cannot be read or written */
-#define EXPIRE_NS 60000000000ull /* between two looks at what has expired */
+#define EXPIRE_NS 60000000000ull /* between two looks at what has expired, and before the first */
 
 struct watch {
     char id[DG_UPLOAD_ID];
@@ -38,6 +40,11 @@ struct dg_uploader {
     bool busy;                 /* a document is read, or translated */
     struct dg_upload_run *run; /* made and closed by the work alone */
     char running[DG_UPLOAD_ID];
+    uint64_t began_ns;
+    /* by both clocks, when the wall clock was looked at last */
+    struct dg_clock_step clock;
+    int64_t began_s; /* by the wall clock as it is set now */
+    int64_t step_s;  /* it was set by so much, and the file does not know yet */
     struct watch watches[MAX_WATCHES];
     size_t n_watches;
 };
@@ -208,20 +215,39 @@ static bool begin_run(struct dg_uploader *u)
     }
     pthread_mutex_lock(&u->lock);
     u->run = run;
+    u->began_ns = dg_clock_ns();
     snprintf(u->running, sizeof u->running, "%s", next.id);
     pthread_mutex_unlock(&u->lock);
     return true;
+}
+
+/* Documents are as old as they are, whatever the wall clock was set to since the last look: before
+ * one is added, and before those that are too old are dropped. Lock held. */
+static int follow_clock(struct dg_uploader *u, struct dg_error *err)
+{
+    const int64_t step = dg_clock_step(&u->clock);
+    u->step_s += step;
+    u->began_s += step;
+    if (step != 0)
+        dg_log(DG_LOG_WARN, "documents: the wall clock was set by_seconds=%" PRId64, step);
+    const struct dg_uploads_clock clock = {u->step_s, (int64_t)dg_clock_wall_s(), u->began_s};
+    int rc = dg_uploads_date(u->store, &clock, err);
+    if (rc == DG_OK)
+        u->step_s = 0;
+    return rc;
 }
 
 static void expire(struct dg_uploader *u)
 {
     struct dg_error err = {0};
     uint64_t now = dg_clock_ns();
-    if (u->expired_ns > 0 && now - u->expired_ns < EXPIRE_NS)
+    if (now - u->expired_ns < EXPIRE_NS)
         return;
     u->expired_ns = now;
     pthread_mutex_lock(&u->lock);
-    int rc = dg_uploads_expire(u->store, (int64_t)dg_clock_wall_s() - u->options.keep_s, &err);
+    int rc = follow_clock(u, &err);
+    if (rc == DG_OK)
+        rc = dg_uploads_expire(u->store, (int64_t)dg_clock_wall_s() - u->options.keep_s, &err);
     pthread_mutex_unlock(&u->lock);
     if (rc != DG_OK)
         log_error("cannot be dropped", &err);
@@ -253,6 +279,9 @@ int dg_uploader_open(
     u->work = (struct dg_work){.run = work, .arg = u};
     pthread_mutex_init(&u->lock, NULL);
     pthread_cond_init(&u->idle, NULL);
+    dg_clock_step(&u->clock);
+    u->began_s = (int64_t)dg_clock_wall_s();
+    u->expired_ns = dg_clock_ns(); /* not yet: the clock of a machine that starts may be set soon */
     int rc = dg_uploads_open(options->path, &u->store, err);
     if (rc != DG_OK) {
         dg_uploader_close(u);
@@ -287,6 +316,8 @@ void dg_uploader_close(struct dg_uploader *u)
     if (!u)
         return;
     dg_upload_run_close(u->run); /* it is queued again when the file is opened */
+    if (u->store)
+        follow_clock(u, NULL);
     dg_uploads_close(u->store);
     pthread_cond_destroy(&u->idle);
     pthread_mutex_destroy(&u->lock);
@@ -300,7 +331,6 @@ int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, stru
 {
     memset(made, 0, sizeof *made);
     snprintf(made->name, sizeof made->name, "%s", o->name);
-    made->created_s = (int64_t)dg_clock_wall_s();
     dg_gate_owner(u->options.app->auth, o->x, made->owner);
     int rc = dg_upload_check(u->options.app, o, made, err);
     if (rc == DG_OK) {
@@ -311,19 +341,25 @@ int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, stru
     if (rc != DG_OK)
         return rc;
     pthread_mutex_lock(&u->lock);
-    rc = dg_uploads_add(u->store, o->bytes, o->n, u->options.most_bytes, made, err);
+    rc = follow_clock(u, err);
+    made->created_s = (int64_t)dg_clock_wall_s();
+    if (rc == DG_OK)
+        rc = dg_uploads_add(u->store, o->bytes, o->n, u->options.most_bytes, made, err);
     pthread_mutex_unlock(&u->lock);
     if (rc == DG_OK)
         dg_executor_post(u->options.app->executor, &u->work);
     return rc;
 }
 
-int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out, double *share,
-    struct dg_error *err)
+int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out,
+    struct dg_upload_progress *progress, struct dg_error *err)
 {
+    *progress = (struct dg_upload_progress){0};
     pthread_mutex_lock(&u->lock);
     int rc = dg_uploads_get(u->store, id, out, err);
-    *share = rc == DG_OK && u->run && strcmp(u->running, id) == 0 ? dg_upload_run_share(u->run) : 0;
+    if (rc == DG_OK && u->run && strcmp(u->running, id) == 0)
+        *progress = (struct dg_upload_progress){
+            dg_upload_run_share(u->run), (double)(dg_clock_ns() - u->began_ns) * 1e-9};
     pthread_mutex_unlock(&u->lock);
     return rc;
 }

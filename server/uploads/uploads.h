@@ -12,7 +12,7 @@ struct dg_uploader;
 struct dg_uploader_options {
     struct dg_app *app;
     const char *path;
-    /* documents, from when they were sent */
+    /* documents, from when they were sent; what somebody sets the wall clock to does not count */
     int64_t keep_s;
     /* of all files that are kept */
     int64_t most_bytes;
@@ -47,9 +47,17 @@ struct dg_upload_order {
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *order,
     struct dg_upload *made, struct dg_error *err);
 
-/* How it is. *share: of a running one, 0 to 1. DG_ENOTFOUND. */
-int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out, double *share,
-    struct dg_error *err);
+/* Of one that is translated now; else 0. */
+struct dg_upload_progress {
+    /* of it that is done, 0 to 1 */
+    double share;
+    /* since it was begun */
+    double seconds;
+};
+
+/* How it is. DG_ENOTFOUND. */
+int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out,
+    struct dg_upload_progress *progress, struct dg_error *err);
 /* Its translation. DG_ENOTFOUND, also where it is not done. */
 int dg_uploader_read(
     struct dg_uploader *u, const char *id, struct dg_buffer *file, struct dg_error *err);

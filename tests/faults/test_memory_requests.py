@@ -4,6 +4,7 @@ what it refuses it refuses in words, the next answer is the right one, and what 
 FAULTS_STEPS: how many places of each kind of request are tried (a few of them); `make faults` tries all."""
 import collections
 import contextlib
+import gc
 import json
 import os
 import random
@@ -21,7 +22,7 @@ from conftest import PATIENCE, Local, models, sanitized  # noqa: E402,F401  (mod
 from faults import control  # noqa: E402,F401  (control: a fixture)
 from test_keys import add  # noqa: E402
 
-STEPS = int(os.environ.get("FAULTS_STEPS", "4"))  # 0: all
+STEPS = int(os.environ.get("FAULTS_STEPS", "2"))  # 0: all
 pytestmark = pytest.mark.skipif(sanitized(), reason="a sanitizer has an allocator of its own")
 PAIR = {"source": "en", "target": "de"}
 TEXT = "The dog plays in the snow. It is cold today."
@@ -225,7 +226,8 @@ def figures(server):
 
 
 def settle(server):
-    """Nothing is under way any more, within seconds."""
+    """Nothing is under way any more, within seconds; what a failed request kept open here is none of the server's."""
+    gc.collect()
     end = time.monotonic() + SETTLE_SECONDS
     while (now := figures(server)) != GAUGES:
         assert time.monotonic() < end, "%s\n%s" % ({k: v for k, v in now.items() if v != GAUGES[k]}, "".join(server.log[-60:]))
@@ -289,7 +291,6 @@ def one(client, control, request, want, place, skip):
     return way, [w + "\n" + "".join(server.log[begin:])[:5000] for w in wrong]
 
 
-@pytest.mark.skipif("FAULTS_STEPS" not in os.environ, reason="compares what varies by itself: the order of events, lists with what is left over")
 def test_requests(models, control, tmp_path):  # noqa: F811
     ways, wrong, grown = {}, [], {}
     with serving(models, control, tmp_path) as client:

@@ -1,4 +1,5 @@
-/* API keys across midnight: what is given back goes to the day that it was taken from. The clock is
+/* API keys across midnight, and where somebody sets the clock: what is used and given back goes to
+ * the day that it was taken from. The clock is
  * the test's own. */
 #include "server/access/auth.h"
 
@@ -65,7 +66,7 @@ static int64_t written(int64_t day)
     int64_t characters = 0;
     size_t n = 0;
     assert_int_equal(dg_keys_open(path, false, &store, &err), DG_OK);
-    assert_int_equal(dg_keys_usage(store, FIRST, &list, &n, &err), DG_OK);
+    assert_int_equal(dg_keys_usage(store, day, &list, &n, &err), DG_OK);
     for (size_t i = 0; i < n; i++)
         characters += list[i].day == day ? list[i].characters : 0;
     free(list);
@@ -125,12 +126,53 @@ static void given_back_two_days_later(void **state)
     assert_int_equal(written(FIRST + 2), 3);
 }
 
+/* The clock is set two days forward and back again before anything is written: each day has what
+ * was used on it. */
+static void the_clock_is_set(void **state)
+{
+    struct dg_auth_key *key;
+    int64_t day;
+    (void)state;
+    wall_s = FIRST * (double)DAY_S + 100;
+    struct dg_auth *a = open_with_one_key(&key);
+    assert_int_equal(dg_auth_use(a, key, 10, &day), DG_AUTH_OK);
+    wall_s = wall_s + 2 * DAY_S;
+    assert_int_equal(dg_auth_use(a, key, 9, &day), DG_AUTH_OK);
+    wall_s = wall_s - 2 * DAY_S;
+    assert_int_equal(dg_auth_use(a, key, 1, &day), DG_AUTH_QUOTA);
+    dg_auth_close(a);
+    assert_int_equal(written(FIRST), 10);
+    assert_int_equal(written(FIRST + 2), 9);
+}
+
+static void before_1970(void **state)
+{
+    struct dg_auth_key *key;
+    int64_t day;
+    (void)state;
+    wall_s = FIRST * (double)DAY_S;
+    struct dg_auth *a = open_with_one_key(&key);
+    for (int i = 1; i <= 5; i++) {
+        wall_s = -i * (double)DAY_S;
+        assert_int_equal(dg_auth_use(a, key, 10, &day), DG_AUTH_OK);
+        assert_int_equal(day, -i);
+        assert_int_equal(dg_auth_use(a, key, 1, &day), DG_AUTH_QUOTA);
+    }
+    dg_auth_close(a);
+    int64_t sum = 0; /* five days unwritten are more than it keeps apart: none is lost */
+    for (int i = 1; i <= 5; i++)
+        sum += written(-i);
+    assert_int_equal(sum, 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(given_back_on_the_same_day, set_up, tear_down),
         cmocka_unit_test_setup_teardown(given_back_after_midnight, set_up, tear_down),
         cmocka_unit_test_setup_teardown(given_back_two_days_later, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_clock_is_set, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(before_1970, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

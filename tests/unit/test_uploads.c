@@ -119,6 +119,53 @@ static void room(void **state)
     dg_uploads_close(d);
 }
 
+static int64_t made_at(struct dg_uploads *d, const struct dg_upload *u)
+{
+    struct dg_upload now;
+    assert_int_equal(dg_uploads_get(d, u->id, &now, NULL), 0);
+    return now.created_s;
+}
+
+static void date(struct dg_uploads *d, int64_t step, int64_t now, int64_t began)
+{
+    assert_int_equal(dg_uploads_date(d, &(struct dg_uploads_clock){step, now, began}, NULL), 0);
+}
+
+/* The clock is set under documents of which one is from before the server began, at 1050. */
+static void another_clock(void **state)
+{
+    (void)state;
+    struct dg_uploads *d = open_file();
+    struct dg_upload old = add(d, "a.txt", "one", 1000), fresh = add(d, "b.txt", "two", 1090);
+    date(d, 5000, 6100, 6050); /* forward: as old as they were */
+    assert_int_equal(made_at(d, &old), 6000);
+    assert_int_equal(made_at(d, &fresh), 6090);
+    date(d, 0, 6100, 6050);
+    assert_int_equal(made_at(d, &fresh), 6090);
+    date(d, -3000, 3101, 3050); /* back: what was there before began today */
+    assert_int_equal(made_at(d, &old), 3101);
+    assert_int_equal(made_at(d, &fresh), 3090);
+    date(d, 0, 70, 60); /* a file from the future */
+    assert_int_equal(made_at(d, &fresh), 70);
+    dg_uploads_close(d);
+}
+
+/* A server that began in 2060, whose clock is right now: what was made before is as old as it is.
+ */
+static void a_clock_that_was_wrong_at_first(void **state)
+{
+    (void)state;
+    struct dg_uploads *d = open_file();
+    struct dg_upload old = add(d, "a.txt", "one", 1000), fresh = add(d, "b.txt", "two", 99020);
+    date(d, -98000, 1030, 1010);
+    assert_int_equal(made_at(d, &old), 1000);
+    assert_int_equal(made_at(d, &fresh), 1020);
+    assert_int_equal(dg_uploads_expire(d, 1015, NULL), 0);
+    assert_int_equal(dg_uploads_get(d, old.id, &old, NULL), DG_ENOTFOUND);
+    assert_int_equal(made_at(d, &fresh), 1020);
+    dg_uploads_close(d);
+}
+
 static void another_file(void **state)
 {
     (void)state;
@@ -136,6 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_document_and_a_restart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_clock, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_at_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_file, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,4 @@
 /* POST /v2/document: sent, asked about with its key, and had. */
-#include "base/clock.h"
 #include "documents/extract.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/files.h"
@@ -93,8 +92,8 @@ void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x)
 }
 
 /* The document that the path names, where the request has its key. DG_ENOTFOUND. */
-static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u, double *share,
-    struct dg_error *err)
+static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u,
+    struct dg_upload_progress *progress, struct dg_error *err)
 {
     char id[DG_UPLOAD_ID];
     struct dg_json *fields = NULL;
@@ -105,7 +104,7 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
     int rc = dg_parameters_read(x, &fields, &form, err);
     const char *key = dg_parameter_string(fields, "document_key");
     if (rc == DG_OK)
-        rc = dg_uploader_get(app->uploader, id, u, share, err);
+        rc = dg_uploader_get(app->uploader, id, u, progress, err);
     if (rc == DG_OK && (!key || strcmp(key, u->key) != 0))
         rc = dg_error_field(err, DG_ENOTFOUND, "id", "there is no such document with this key");
     dg_json_free(fields);
@@ -118,13 +117,13 @@ static void refuse(struct dg_http_reply *r, const struct dg_error *err)
 }
 
 /* The document that the request asks for; false: it has its answer. */
-static bool look_up(
-    struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u, double *share)
+static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u,
+    struct dg_upload_progress *progress)
 {
     struct dg_error err = {0};
     if (is_off(app, x))
         return false;
-    if (find(app, x, u, share, &err) == DG_OK)
+    if (find(app, x, u, progress, &err) == DG_OK)
         return true;
     struct dg_http_reply r = {0};
     refuse(&r, &err);
@@ -133,10 +132,9 @@ static bool look_up(
 }
 
 /* By how fast it was so far; at least a second. */
-static int64_t seconds_left(const struct dg_upload *u, double share)
+static int64_t seconds_left(const struct dg_upload_progress *p)
 {
-    double spent = dg_clock_wall_s() - (double)u->created_s;
-    return share > 0.01 ? (int64_t)(spent * (1 - share) / share) + 1 : 10;
+    return p->share > 0.01 ? (int64_t)(p->seconds * (1 - p->share) / p->share) + 1 : 10;
 }
 
 void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x)
@@ -146,15 +144,15 @@ void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x)
         [DG_UPLOAD_DONE] = "done",
         [DG_UPLOAD_FAILED] = "error"};
     struct dg_upload u;
-    double share;
-    if (!look_up(app, x, &u, &share))
+    struct dg_upload_progress progress;
+    if (!look_up(app, x, &u, &progress))
         return;
     struct dg_http_reply r = {0};
     struct dg_json *root = dg_json_new_object();
     dg_json_set_string(root, "document_id", u.id);
     dg_json_set_string(root, "status", names[u.state]);
     if (u.state == DG_UPLOAD_RUNNING)
-        dg_json_set_int(root, "seconds_remaining", seconds_left(&u, share));
+        dg_json_set_int(root, "seconds_remaining", seconds_left(&progress));
     if (u.state == DG_UPLOAD_DONE)
         dg_json_set_int(root, "billed_characters", u.characters);
     if (u.state == DG_UPLOAD_FAILED)
@@ -169,8 +167,8 @@ void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_buffer file;
     struct dg_error err = {0};
     struct dg_http_reply r = {0};
-    double share;
-    if (!look_up(app, x, &u, &share))
+    struct dg_upload_progress progress;
+    if (!look_up(app, x, &u, &progress))
         return;
     dg_buffer_init(&file);
     if (u.state != DG_UPLOAD_DONE)

@@ -45,13 +45,13 @@ static void finish(void *arg, struct dg_http_exchange *x)
 {
     const struct waiting *w = arg;
     struct dg_upload u;
-    double share;
+    struct dg_upload_progress progress;
     struct dg_error err = {0};
     if (dg_http_gone(x)) {
         struct dg_http_reply r = {0};
         dg_reply_client_gone(&r);
         dg_http_reply_take(x, &r);
-    } else if (dg_uploader_get(w->uploader, w->id, &u, &share, &err) != DG_OK) {
+    } else if (dg_uploader_get(w->uploader, w->id, &u, &progress, &err) != DG_OK) {
         fail(x, err.code, err.message);
     } else if (u.state == DG_UPLOAD_FAILED) {
         fail(x, DG_EINTERNAL, u.message);
@@ -145,8 +145,9 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_upload u;
     struct dg_buffer file;
     struct dg_http_reply r = {0};
+    struct dg_error err = {0};
     char id[DG_UPLOAD_ID];
-    double share;
+    struct dg_upload_progress progress;
     if (!app->uploader) {
         forbid(x);
         return;
@@ -158,9 +159,14 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
     memcpy(id, name, sizeof id - 1);
     id[sizeof id - 1] = '\0';
     dg_buffer_init(&file);
-    if (dg_uploader_get(app->uploader, id, &u, &share, NULL) != DG_OK ||
-        strcmp(dg_extract_suffix(u.name), name + sizeof id - 1) != 0 ||
-        dg_uploader_read(app->uploader, id, &file, NULL) != DG_OK)
+    int rc = dg_uploader_get(app->uploader, id, &u, &progress, &err);
+    if (rc == DG_OK && strcmp(dg_extract_suffix(u.name), name + sizeof id - 1) != 0)
+        rc = DG_ENOTFOUND;
+    if (rc == DG_OK)
+        rc = dg_uploader_read(app->uploader, id, &file, &err);
+    if (rc != DG_OK && rc != DG_ENOTFOUND)
+        dg_libretranslate_fail(&r, &err);
+    else if (rc != DG_OK)
         dg_libretranslate.refuse(&r, 404, "there is no such file: it has expired, or is not ready");
     else
         dg_file_reply_take(&r, &u, &file);
