@@ -3,14 +3,18 @@
 #include "server/http/net_internal.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SILENT_NS 1000000000ull /* a connection without a request may be evicted after this */
+#define STARVED_EVICTIONS 8           /* of idle connections, a tick */
+#define STARVED_LOG_NS 60000000000ull /* between two lines that say so */
+#define SILENT_NS 1000000000ull       /* a connection without a request may be evicted after this */
 
 /* Does nobody lose anything when this connection is closed? What has arrived unread is a request
  * that nobody has looked at yet. Lock held. */
@@ -158,6 +162,25 @@ static void take_in(struct dg_net *net, int fd, const struct sockaddr_storage *a
         give_place_back(net, fd);
 }
 
+/* Out of descriptors or memory: the event would come back at once. Idle connections make room, as
+ * they do where all places are taken. */
+static void starve(struct dg_net *net)
+{
+    const int why = errno;
+    const uint64_t now = dg_clock_ns();
+    dg_net_set_listening(net, EPOLL_CTL_DEL);
+    net->retry_ns = now + DG_NET_TICK_MS * DG_NET_MS;
+    pthread_mutex_lock(&net->lock);
+    for (int i = 0; i < STARVED_EVICTIONS && evict(net, NULL); i++)
+        continue;
+    const size_t count = net->count;
+    pthread_mutex_unlock(&net->lock);
+    if (net->starved_ns != 0 && now - net->starved_ns < STARVED_LOG_NS)
+        return;
+    net->starved_ns = now;
+    dg_log(DG_LOG_WARN, "connections wait message=\"%s\" connections=%zu", strerror(why), count);
+}
+
 void dg_net_accept(struct dg_net *net, int listen_fd)
 {
     while (listen_fd >= 0) {
@@ -170,11 +193,8 @@ void dg_net_accept(struct dg_net *net, int listen_fd)
         }
         if (errno == EINTR || errno == ECONNABORTED)
             continue;
-        if (errno != EAGAIN) {
-            /* Out of descriptors or memory: the event would come back at once. */
-            dg_net_set_listening(net, EPOLL_CTL_DEL);
-            net->retry_ns = dg_clock_ns() + DG_NET_TICK_MS * DG_NET_MS;
-        }
+        if (errno != EAGAIN)
+            starve(net);
         return;
     }
 }

@@ -64,6 +64,8 @@ struct dg_net {
     int listen_fds[DG_NET_LISTENERS];
     /* keeper's thread only: accept again then, after running out of descriptors */
     uint64_t retry_ns;
+    /* when that was last said; 0: never */
+    uint64_t starved_ns;
 
     pthread_mutex_t lock;
     /* Guarded by lock from here on. [n_slots]: max_connections, and those that are being closed. */
@@ -102,8 +104,8 @@ void dg_net_linger(struct dg_net *net, int fd);
 /* Read what lingering clients still send; close those that are done or out of time. */
 void dg_net_tend_lingering(struct dg_net *net, uint64_t now);
 
-/* Give the places of connections back that were closed, or shut in both directions, before they were
- * entered: the HTTP library does so, and says nothing, where it has no memory for one. */
+/* Give the places of connections back that were closed, or shut in both directions, before they
+ * were entered: the HTTP library does so, and says nothing, where it has no memory for one. */
 void dg_net_miss(struct dg_net *net);
 
 /* Watch the listening sockets or not: how is epoll_ctl's. -1: that failed, errno says why. */
