@@ -10,6 +10,8 @@
 
 #include "kernels/backend.h"
 
+#include <stdbool.h>
+
 struct dg_team_ops; /* kernels/team.h */
 
 /* Backward of y[M,N] = drop(act(x[M,K] w[N,K]^T + bias[N])). */
@@ -247,6 +249,9 @@ void dg_cpu_train_close(struct dg_train *t); /* NULL is fine */
 /* Which kernels the library of fp32 products has chosen for this machine ("SkylakeX"), static; and
  * the name of an environment variable that overrules its choice, NULL where there is none. */
 const char *dg_cpu_train_library(const char **overruled_by);
+/* Is there address space for that library's buffers, 128 MB for each thread that multiplies? Where
+ * there is none (`ulimit -v`, strict overcommit) it does not fail but tries again for ever. */
+bool dg_cpu_train_has_room(size_t threads);
 
 /* Training on any backend (kernels/cpu/train/open.c). */
 int dg_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);

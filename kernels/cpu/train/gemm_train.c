@@ -3,6 +3,7 @@
 
 #include <cblas.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* OpenBLAS wants int sizes; every dimension of a model and of a micro-batch is far below that. */
 
@@ -19,6 +20,17 @@ const char *dg_cpu_train_library(const char **overruled_by)
         if (getenv(names[i]) && *getenv(names[i]))
             *overruled_by = names[i];
     return openblas_get_corename();
+}
+
+bool dg_cpu_train_has_room(size_t threads)
+{
+    const size_t each = (size_t)144 << 20; /* with its stack and heap */
+    void *p =
+        mmap(NULL, threads * each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return false;
+    munmap(p, threads * each);
+    return true;
 }
 
 static void forward(void *ctx, const struct dg_train_gemm *g)
