@@ -27,6 +27,7 @@ struct dg_stream {
     /* [n] */
     struct text *texts;
     size_t n;
+    bool lost;
 };
 
 int dg_stream_open(struct dg_stream **out, struct dg_error *err)
@@ -102,6 +103,7 @@ bool dg_stream_show(struct dg_stream *s, struct dg_item *item,
     struct dg_hop *hop = dg_item_hop(item);
     struct dg_finished_part p;
     bool any = false;
+    s->lost = false;
     if (hop != dg_item_last_hop(item))
         return false;
     pthread_mutex_lock(&hop->task->lock); /* workers accept other sentences of its jobs meanwhile */
@@ -110,7 +112,11 @@ bool dg_stream_show(struct dg_stream *s, struct dg_item *item,
         struct dg_job *job = hop->jobs[text];
         for (size_t i = t->n_front; i < t->n; i++) {
             pass_shown(t, job);
-            if (t->parts[i].characters != UNSENT || dg_job_finish_part(job, i, &p, NULL) != DG_OK)
+            if (t->parts[i].characters != UNSENT)
+                continue;
+            const int rc = dg_job_finish_part(job, i, &p, NULL);
+            s->lost = s->lost || rc == DG_ENOMEM;
+            if (rc != DG_OK)
                 continue;
             struct dg_streamed one = describe(item, text, i, &p);
             one.placed = i == t->n_front;
@@ -126,6 +132,11 @@ bool dg_stream_show(struct dg_stream *s, struct dg_item *item,
     }
     pthread_mutex_unlock(&hop->task->lock);
     return any;
+}
+
+bool dg_stream_lost(const struct dg_stream *s)
+{
+    return s->lost;
 }
 
 size_t dg_stream_characters(const struct dg_stream *s)

@@ -27,6 +27,8 @@ void dg_stream_free(struct dg_stream *s); /* NULL is fine */
 /* Show what has been done since, in the order of the texts; true: there was something. */
 bool dg_stream_show(struct dg_stream *s, struct dg_item *item,
     void (*show)(const struct dg_streamed *, struct dg_buffer *), struct dg_buffer *out);
+/* Was there no memory for one of them? It is shown the next time. */
+bool dg_stream_lost(const struct dg_stream *s);
 /* Characters of the texts whose translations were shown. Through a third language several sentences
  * may come from one: it counts once. */
 size_t dg_stream_characters(const struct dg_stream *s);

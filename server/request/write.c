@@ -111,6 +111,8 @@ static void write_events(struct dg_request *r, bool last)
     }
     if (last) {
         dg_request_settle(item, &err);
+        if (err.code == DG_OK && dg_stream_lost(r->stream))
+            dg_error_set(&err, DG_ENOMEM, "no memory for a sentence");
         r->kind->write_end(item, err.code != DG_OK ? &err : NULL, &out);
         r->failed = err;
     }
