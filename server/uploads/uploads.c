@@ -18,7 +18,8 @@
 
 #define MAX_WATCHES 64
 #define RETRY_NS 1000000000ull   /* the feeder has no room, or the file cannot be read or written */
-#define EXPIRE_NS 60000000000ull /* between two looks at what has expired, and before the first */
+#define EXPIRE_NS 60000000000ull /* between two looks at what has expired */
+#define FIRST_NS 5000000000ull   /* before the first: a starting machine's clock may be set soon */
 
 struct watch {
     char id[DG_UPLOAD_ID];
@@ -264,7 +265,7 @@ static void work(void *arg)
     if (!u->run)
         set_busy(u, false);
     if (!atomic_load(&u->stopped))
-        dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + EXPIRE_NS);
+        dg_executor_post_at(u->options.app->executor, &u->work, u->expired_ns + EXPIRE_NS);
 }
 
 /* ---- open, close ---- */
@@ -281,7 +282,7 @@ int dg_uploader_open(
     pthread_cond_init(&u->idle, NULL);
     dg_clock_step(&u->clock);
     u->began_s = (int64_t)dg_clock_wall_s();
-    u->expired_ns = dg_clock_ns(); /* not yet: the clock of a machine that starts may be set soon */
+    u->expired_ns = dg_clock_ns() - EXPIRE_NS + FIRST_NS;
     int rc = dg_uploads_open(options->path, &u->store, err);
     if (rc != DG_OK) {
         dg_uploader_close(u);

@@ -233,11 +233,7 @@ def test_expiry_and_room(tmp_path):
         assert sent == [200, 200, 503, 503]
     subprocess.run(["sqlite3", str(tmp_path / "d.db"), "UPDATE documents SET created_s = created_s - 100000"], check=True)
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db")) as s:
-        for _ in range(100):
-            if s.post("/v2/document/" + id, key).status_code == 404:
-                break
-            time.sleep(0.1)
-        assert s.post("/v2/document/" + id, key).status_code == 404
+        s.until(lambda: s.post("/v2/document/" + id, key).status_code == 404)
 
 
 def test_without_documents():
