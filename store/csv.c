@@ -31,7 +31,9 @@ static int read_field(
             return dg_error_set(
                 err, DG_EFORMAT, "line %zu: a quoted field does not end", row->line);
         at++;
-        if (at < n && !strchr(",\r\n", s[at]))
+        /* a row ends with CRLF as well as with LF */
+        const size_t end = at + (at + 1 < n && s[at] == '\r');
+        if (at < n && s[end] != ',' && s[end] != '\n' && (s[end] != '\r' || end + 1 < n))
             return dg_error_set(err, DG_EFORMAT,
                 "line %zu: a quoted field continues after its closing quote", row->line);
     } else {

@@ -100,6 +100,8 @@ static int begin_element(struct tmx *t, struct dg_error *err)
 {
     if (xmlTextReaderDepth(t->reader) == 0 && !is(t, "tmx"))
         return wrong(t, "the document is no <tmx>", err);
+    if (t->in_segment && (is(t, "tu") || is(t, "tuv")))
+        return wrong(t, "a unit or a variant within a <seg>", err);
     if (is(t, "tu"))
         t->n = 0;
     if (is(t, "tuv"))

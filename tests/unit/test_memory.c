@@ -2,6 +2,7 @@
 #include "database_file.h"
 #include "store/db.h"
 #include "store/memory.h"
+#include "store/csv.h"
 #include "store/tmx.h"
 #include "store/tsv.h"
 
@@ -303,6 +304,30 @@ static void test_tsv(void **state)
     dg_buffer_deinit(&b);
 }
 
+static void test_csv(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want; /* want NULL: refused */
+    } rows[] = {{"dog,Hund\r\n\n \"a,\"\"b\" , c\n", NULL},
+        {"\"a,\"\"b\",c\r\nd,e", "en>de|a,\"b|c\nen>de|d|e\n"},
+        {"\"a\nb\",\"c\"\r\n", "en>de|a\nb|c\n"}, {"a,\"b\"\r", "en>de|a|b\n"},
+        {"x,y,fr,it\n", "fr>it|x|y\n"},
+        /* a line's end of old, which took the next row's first letter with it */
+        {"\"a\",\"b\"\rcat,d\n", NULL}, {"\"a\"b,c\n", NULL}, {"\"a\",\"b\n", NULL}};
+    struct dg_buffer b;
+    struct dg_error err = {0};
+    dg_buffer_init(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        dg_buffer_reset(&b);
+        const int rc = dg_csv_read(rows[i].text, strlen(rows[i].text), "en", "de", print, &b, &err);
+        assert_int_equal(rc, rows[i].want ? DG_OK : DG_EFORMAT);
+        if (rows[i].want)
+            assert_string_equal(b.data, rows[i].want);
+    }
+    dg_buffer_deinit(&b);
+}
+
 static void test_tmx(void **state)
 {
     (void)state;
@@ -331,6 +356,10 @@ static void test_tmx(void **state)
         {"<!DOCTYPE tmx [<!ENTITY e SYSTEM \"/etc/passwd\">]><tmx><tu><tuv xml:lang=\"en\"><seg>&e;"
          "</seg></tuv></tu></tmx>",
             "entity"},
+        {"<tmx><tu><tuv lang=\"en\"><seg>a<tu>b</tu></seg></tuv></tu></tmx>", "within a <seg>"},
+        {"<tmx><tu><tuv lang=\"en\"><seg>a<tuv lang=\"de\"><seg>b</seg></tuv></seg></tuv></tu>"
+         "</tmx>",
+            "within a <seg>"},
         {"<tmx><tu><tuv xml:lang=\"en\"><seg>\xFF</seg></tuv></tu></tmx>", "TMX, line 1"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         dg_error_clear(&err);
@@ -351,6 +380,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_alter, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_read, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_older_file, make_path, remove_path),
-        cmocka_unit_test(test_tsv), cmocka_unit_test(test_tmx)};
+        cmocka_unit_test(test_tsv), cmocka_unit_test(test_csv), cmocka_unit_test(test_tmx)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
