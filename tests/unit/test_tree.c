@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct fixture {
     struct dg_arena arena;
@@ -170,6 +172,20 @@ static void test_words_of_a_treebank(void **state)
     }
 }
 
+/* Nothing is read beyond the text: after its last byte is a page that cannot be. */
+static void test_words_at_the_end_of_memory(void **state)
+{
+    struct fixture *f = *state;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(two, MAP_FAILED);
+    assert_int_equal(mprotect(two + page, page, PROT_NONE), 0);
+    memcpy(two + page - 5, "No ..", 5);
+    dg_treebank_words(two + page - 5, 5, &f->out);
+    assert_string_equal(f->out.data, "No ..");
+    munmap(two, 2 * page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +195,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_broken_sequences_are_repaired_by_the_rule, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_words_of_a_treebank, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_words_at_the_end_of_memory, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,10 @@ static size_t contraction(const struct run *r)
 
 static bool all_dots(const struct run *r)
 {
-    return strspn(r->s, ".") >= r->n;
+    size_t n = 0;
+    while (n < r->n && r->s[n] == '.')
+        n++;
+    return n == r->n;
 }
 
 /* What is left of a run once the marks around it are gone. */
