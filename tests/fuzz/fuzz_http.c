@@ -3,7 +3,7 @@
  * it, and what it says to the client begins as HTTP and is no 5xx but what the HTTP library says of
  * a chunk extension beyond its buffer, and 501 to 505, which are about the request. */
 #include "server/service.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/small_model.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -18,7 +18,7 @@ static struct dg_service service;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    char *args[] = {"dragoman-server", "--models", "tests/data/en-de", "--port", "0", "--host",
+    char *args[] = {"dragoman-server", "--models", fuzz_small_model(), "--port", "0", "--host",
         "127.0.0.1", "--device", "cpu", "--http-threads", "2", "--threads", "1",
         "--address-requests-per-minute", "0", "--dialects", "all", "--max-body-bytes", "65536",
         NULL};

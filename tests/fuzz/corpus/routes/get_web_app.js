@@ -1,0 +1,2 @@
+GET /web/app.js
+

@@ -1,0 +1,171 @@
+/* libFuzzer target for every route, end to end: an input is a method and an address, headers, a
+ * blank line and a body; it is sent well-formed, whatever it says, through the server's Unix socket
+ * (where everything is allowed) to a server with documents, collections and suggestions. fuzz_http
+ * has what is not well-formed. Property: an answer comes and ends, with an id, and is no 5xx but
+ * 501, 503 and 504; where it says that it is JSON it is. */
+#include "base/json.h"
+#include "base/log.h"
+#include "server/service.h"
+#include "tests/fuzz/small_model.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { WAIT_MS = 15000, MAX_INPUT = 16384, MAX_HEAD = 2048 };
+static struct dg_service service;
+static char files[4][128];
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    static const char *const names[] = {"socket", "documents.db", "collections.db", "s.db"};
+    struct dg_error err = {0};
+    (void)argc;
+    (void)argv;
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < 4; i++)
+        snprintf(files[i], sizeof files[i], "%s/%s", fuzz_dir(), names[i]);
+    char *args[] = {"dragoman-server", "--models", fuzz_small_model(), "--port", "0", "--host",
+        "127.0.0.1", "--device", "cpu", "--http-threads", "1", "--threads", "1", "--unix-socket",
+        files[0], "--documents", files[1], "--collections", files[2], "--suggestions", files[3],
+        "--documents-bytes", "4194304", "--documents-keep", "60", "--request-timeout", "5",
+        "--batch-timeout", "5", NULL};
+    int rc = dg_server_config_read(
+        (int)(sizeof args / sizeof *args) - 1, args, getenv, &service.app.config, &err);
+    dg_log_set_level(DG_LOG_ERROR);
+    service.app.config.access_log = 0;
+    service.app.revision = "fuzz";
+    if (rc == DG_OK)
+        rc = dg_service_open(&service, &err);
+    if (rc != DG_OK)
+        fprintf(stderr, "no server: %s\n", err.message);
+    require(rc == DG_OK);
+    return 0;
+}
+
+static int connect_to(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    snprintf(a.sun_path, sizeof a.sun_path, "%s", files[0]);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    require(fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0);
+    return fd;
+}
+
+/* A line of the head without what would end it; headers that say how long the body is are ours. */
+static int is_plain(const char *line, size_t n, int header)
+{
+    static const char *const framing[] = {
+        "content-length", "transfer-encoding", "connection", "expect", "host", "upgrade"};
+    for (size_t i = 0; i < n; i++)
+        if (line[i] < ' ' || line[i] == 127)
+            return 0;
+    for (size_t i = 0; header && i < sizeof framing / sizeof *framing; i++)
+        if (strncasecmp(line, framing[i], strlen(framing[i])) == 0)
+            return 0;
+    const char *colon = memchr(line, ':', n);
+    return header ? colon && colon > line && !memchr(line, ' ', (size_t)(colon - line))
+                  : n > 3 && memchr(line, '/', n) != NULL;
+}
+
+/* The request that the input is; 0: it is none. *body is where its body begins. */
+static size_t make_head(const char *s, size_t n, char *head, size_t cap, size_t *body)
+{
+    size_t at = 0, len = 0;
+    for (int line = 0;; line++) {
+        const char *stop = memchr(s + at, '\n', n - at);
+        const size_t m = stop ? (size_t)(stop - s) - at : n - at;
+        if (m > 0 && (m + 64 > cap - len || !is_plain(s + at, m, line > 0)))
+            return 0;
+        if (m == 0 && line == 0)
+            return 0;
+        if (m > 0)
+            len += (size_t)snprintf(
+                head + len, cap - len, "%.*s%s\r\n", (int)m, s + at, line ? "" : " HTTP/1.1");
+        at += m + (stop != NULL);
+        if (m == 0 || !stop)
+            break;
+    }
+    *body = at;
+    return len + (size_t)snprintf(head + len, cap - len,
+                     "Host: a\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", n - at);
+}
+
+static size_t hear(int fd, char *answer, size_t size)
+{
+    size_t n = 0;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        char rest[4096];
+        const int polled = poll(&p, 1, WAIT_MS); /* it ends by itself */
+        if (polled != 1)
+            fprintf(stderr, "the answer does not end, after %zu bytes\n", n);
+        require(polled == 1);
+        ssize_t got = recv(fd, n < size ? answer + n : rest, n < size ? size - n : sizeof rest, 0);
+        if (got < 0)
+            perror("the answer is cut off");
+        require(got >= 0);
+        if (got == 0)
+            return n;
+        n += n < size ? (size_t)got : 0;
+    }
+}
+
+static const char *header_of(const char *answer, const char *end, const char *name)
+{
+    const char *at = strcasestr(answer, name);
+    return at && at < end ? at + strlen(name) : NULL;
+}
+
+static void check_answer(char *answer, size_t n)
+{
+    if (n <= 12)
+        fprintf(stderr, "no answer, but %zu bytes\n", n);
+    require(n > 12 && strncmp(answer, "HTTP/1.1 ", 9) == 0);
+    const int status = atoi(answer + 9);
+    char *end = strstr(answer, "\r\n\r\n");
+    require(end != NULL);
+    if (status >= 500 && status != 501 && status != 503 && status != 504)
+        fprintf(stderr, "%s\n", answer);
+    require(status >= 200 && (status < 500 || status == 501 || status == 503 || status == 504));
+    /* what the library itself says has none: SECURITY.md */
+    if (!header_of(answer, end, "\r\nX-Request-Id:") && status < 400)
+        fprintf(stderr, "no id: %s\n", answer);
+    require(header_of(answer, end, "\r\nX-Request-Id:") || status >= 400);
+    const char *type = header_of(answer, end, "\r\nContent-Type: application/json");
+    const char *length = header_of(answer, end, "\r\nContent-Length: ");
+    const size_t said = length ? strtoull(length, NULL, 10) : 0,
+                 had = n - (size_t)(end + 4 - answer);
+    struct dg_error err = {0};
+    if (type && length && said == had && had > 0) {
+        struct dg_json *json = dg_json_parse(end + 4, had, &err);
+        if (!json)
+            fprintf(stderr, "no JSON (%s): %s\n", err.message, answer);
+        require(json != NULL);
+        dg_json_free(json);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char answer[(1 << 20) + 1], head[MAX_HEAD + 256];
+    size_t body = 0;
+    if (size > MAX_INPUT)
+        return 0;
+    const size_t n = make_head((const char *)data, size, head, MAX_HEAD, &body);
+    if (n == 0)
+        return 0;
+    int fd = connect_to();
+    if (send(fd, head, n, MSG_NOSIGNAL) == (ssize_t)n) {
+        if (size > body)
+            (void)!send(fd, data + body, size - body, MSG_NOSIGNAL);
+        const size_t got = hear(fd, answer, sizeof answer - 1);
+        answer[got] = '\0';
+        check_answer(answer, got);
+    }
+    close(fd);
+    return 0;
+}
