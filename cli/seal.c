@@ -94,7 +94,7 @@ static int split(const char *setting, size_t n, struct where *w, struct dg_error
     char *first = strchr(w->name, '.'), *last = strrchr(w->name, '.');
     w->section = first ? w->name : "";
     w->key = last ? last + 1 : w->name;
-    w->pair = first != last ? first + 1 : NULL;
+    w->pair = first && first != last ? first + 1 : NULL;
     if (first)
         *first = *last = '\0';
     return 0;

@@ -58,7 +58,7 @@ bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
 {
     char plain[DG_LANGUAGE_MAX];
     size_t n = 0;
-    for (; code[n] != '\0' && n < DG_LANGUAGE_MAX - 1; n++)
+    for (; n < DG_LANGUAGE_MAX - 1 && code[n] != '\0'; n++)
         plain[n] = code[n] == '_' ? '-' : (char)tolower((unsigned char)code[n]);
     if (code[n] != '\0')
         return false;

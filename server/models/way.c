@@ -126,7 +126,7 @@ static void firefox_code(const char *code, char out[17])
 {
     size_t n = 0;
     bool language = true;
-    for (; code[n] != '\0' && n < 16; n++) {
+    for (; n < 16 && code[n] != '\0'; n++) {
         language = language && code[n] != '-';
         out[n] = language ? (char)tolower((unsigned char)code[n]) : code[n];
     }

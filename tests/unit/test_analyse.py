@@ -1,5 +1,6 @@
 """No conversion in the product's C changes a value or its sign silently (scripts/analyse)."""
 import os
+import runpy
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,3 +26,10 @@ def test_a_conversion_is_found(tmp_path):
         '[{"directory": "%s", "command": "%s", "file": "%s"}]' % (tmp_path, command, source))
     done = subprocess.run([os.path.join(ROOT, "scripts", "analyse"), "--build", str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 1 and "[-Wconversion]" in done.stdout and "1 findings" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_bug_is_found_by_cppcheck(tmp_path):
+    """The list of suppressions is read, and a finding fails."""
+    (tmp_path / "zz_bug.c").write_text("void f(char *out)\n{\n    int a[4];\n    a[5] = 1;\n    *out = (char)a[5];\n}\n")
+    found = runpy.run_path(os.path.join(ROOT, "scripts", "analyse"))["cppcheck"]([str(tmp_path / "zz_bug.c")])
+    assert len(found) >= 1 and "arrayIndexOutOfBounds" in found[0], found

@@ -106,9 +106,9 @@ static void clean_one(struct block *b, struct task *t, struct line_pair *p)
     if (p->why == DG_KEEP && p->cut)
         p->why = DG_DROP_LONG;
     if (p->why == DG_KEEP) {
-        const char *s = t->text.data + p->source.begin, *g = t->text.data + p->target.begin;
-        if (!t->text.data)
-            s = g = "";
+        /* where there is no memory at all both sides are empty */
+        const char *text = t->text.data ? t->text.data : "";
+        const char *s = text + p->source.begin, *g = text + p->target.begin;
         p->why = dg_clean_pair(
             &r->cleaning, &r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
         if (p->why == DG_KEEP)

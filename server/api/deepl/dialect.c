@@ -38,7 +38,7 @@ static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
 void dg_deepl_code(const char *code, char out[36])
 {
     size_t n = 0;
-    for (; code[n] != '\0' && n < 35; n++)
+    for (; n < 35 && code[n] != '\0'; n++)
         out[n] = code[n] == '_' ? '-' : (char)toupper((unsigned char)code[n]);
     out[n] = '\0';
 }
