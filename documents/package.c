@@ -25,7 +25,9 @@ static int open_archive(
     zip_error_t why;
     zip_error_init(&why);
     *out = NULL;
-    void *copy = malloc(n + 1);
+    if (n == 0) /* whose copy the library would not free */
+        return dg_extract_broken(err, "it is empty");
+    void *copy = malloc(n);
     if (!copy)
         return dg_error_set(err, DG_ENOMEM, "no memory for a file");
     memcpy(copy, bytes, n);

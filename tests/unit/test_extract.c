@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <iconv.h>
+#include <malloc.h>
 #include <stdio.h>
 
 #include <cmocka.h>
@@ -265,6 +266,22 @@ static void what_is_refused(void **state)
     refuse("strings.xml", "<resources><string>a</resources>", 32, DG_EINVAL, "line 1");
     refuse("a.docx", "PK", 2, DG_EINVAL, "broken");
     refuse("a.epub", "<html>", 6, DG_EINVAL, "broken");
+    refuse("a.docx", "", 0, DG_EINVAL, "broken");
+}
+
+/* What is refused leaves no memory taken. (Sanitizers' own allocator says 0 here, and finds it by
+ * itself.) */
+static void refusals_give_memory_back(void **state)
+{
+    (void)state;
+    refuse("a.docx", "", 0, DG_EINVAL, "broken");
+    refuse("a.docx", "PK", 2, DG_EINVAL, "broken");
+    const size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 100; i++) {
+        refuse("a.docx", "", 0, DG_EINVAL, "broken");
+        refuse("a.docx", "PK", 2, DG_EINVAL, "broken");
+    }
+    assert_in_range(mallinfo2().uordblks, 0, before + 1000);
 }
 
 /* A translation that is longer or shorter than its text: every cue has some of it, in its order. */
@@ -340,6 +357,7 @@ int main(void)
         cmocka_unit_test(examples),
         cmocka_unit_test(utf16_files),
         cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(refusals_give_memory_back),
         cmocka_unit_test(cues_share_a_sentence),
         cmocka_unit_test(long_files),
     };
