@@ -51,13 +51,18 @@ static int read_field(
     return DG_OK;
 }
 
-/* Column c without spaces around it; *len its bytes. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Column c without white space around it; *len its bytes. */
 static const char *column(const struct row *row, size_t c, size_t *len)
 {
     const char *s = row->text.data + row->begin[c], *end = row->text.data + row->end[c];
-    while (s < end && *s == ' ')
+    while (s < end && is_blank(*s))
         s++;
-    while (end > s && end[-1] == ' ')
+    while (end > s && is_blank(end[-1]))
         end--;
     *len = (size_t)(end - s);
     return s;

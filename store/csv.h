@@ -7,7 +7,7 @@
 #include "store/memory.h"
 
 /* Visit the pairs of s[n] in order. A row without languages has those given (NULL: it must have
- * its own). Line ends are LF or CRLF; empty rows are passed over, spaces around texts dropped.
+ * its own). Line ends are LF or CRLF; empty rows are passed over, white space around texts dropped.
  * DG_EFORMAT names the line. */
 int dg_csv_read(const char *s, size_t n, const char *source_lang, const char *target_lang,
     dg_memory_visit *visit, void *ctx, struct dg_error *err);

@@ -4,11 +4,16 @@
 
 #include <string.h>
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\r';
+}
+
 static void trim(const char **s, size_t *n)
 {
-    for (; *n > 0 && **s == ' '; (*n)--)
+    for (; *n > 0 && is_blank(**s); (*n)--)
         (*s)++;
-    while (*n > 0 && (*s)[*n - 1] == ' ')
+    while (*n > 0 && is_blank((*s)[*n - 1]))
         (*n)--;
 }
 

@@ -31,13 +31,18 @@ static void check_pair(const struct dg_memory_pair *p)
     require(dg_utf8_check(p->target, p->target_len, NULL) == DG_OK);
 }
 
-/* CSV keeps every text but spaces around it; TSV keeps those without tabs and line ends. */
+static int has_blanks_around(const char *s, size_t n)
+{
+    return strchr(" \t\r\n", s[0]) || strchr(" \t\r\n", s[n - 1]);
+}
+
+/* CSV keeps every text but white space around it; TSV keeps those without tabs and line ends. */
 static void check_written(const struct dg_memory_pair *p, int kind)
 {
     struct dg_buffer row;
     struct dg_pair_list again;
-    if (kind == TMX && (p->source[0] == ' ' || p->source[p->source_len - 1] == ' ' ||
-                           p->target[0] == ' ' || p->target[p->target_len - 1] == ' '))
+    if (kind == TMX && (has_blanks_around(p->source, p->source_len) ||
+                           has_blanks_around(p->target, p->target_len)))
         return;
     dg_buffer_init(&row);
     dg_pair_list_init(&again);

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { WAIT_MS = 15000, MAX_INPUT = 16384, MAX_HEAD = 2048 };
+enum { WAIT_MS = 50000, MAX_INPUT = 16384, MAX_HEAD = 2048 };
 static struct dg_service service;
 static char files[4][128];
 
@@ -66,9 +66,10 @@ static int is_plain(const char *line, size_t n, int header)
     for (size_t i = 0; header && i < sizeof framing / sizeof *framing; i++)
         if (strncasecmp(line, framing[i], strlen(framing[i])) == 0)
             return 0;
-    const char *colon = memchr(line, ':', n);
+    const char *colon = memchr(line, ':', n), *space = memchr(line, ' ', n);
     return header ? colon && colon > line && !memchr(line, ' ', (size_t)(colon - line))
-                  : n > 3 && memchr(line, '/', n) != NULL;
+                  : n > 3 && space && space[1] == '/' &&
+                        !memchr(space + 1, ' ', (size_t)(line + n - space - 1));
 }
 
 /* The request that the input is; 0: it is none. *body is where its body begins. */

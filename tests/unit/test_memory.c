@@ -290,7 +290,7 @@ static void test_tsv(void **state)
         const char *text, *message;
     } bad[] = {{"a\tb\nonly one\n", "line 2 has no tab"}, {"a\tb\tc\n", "line 1 has more than one"},
         {"\n\tb\n", "line 2 has an empty source"}, {"a\t \n", "line 1 has an empty target"},
-        {"a\t\xFF\n", "line 1 is not UTF-8"}};
+        {"a\t\r \n", "line 1 has an empty target"}, {"a\t\xFF\n", "line 1 is not UTF-8"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         dg_error_clear(&err);
         assert_int_equal(
@@ -312,7 +312,8 @@ static void test_csv(void **state)
     } rows[] = {{"dog,Hund\r\n\n \"a,\"\"b\" , c\n", NULL},
         {"\"a,\"\"b\",c\r\nd,e", "en>de|a,\"b|c\nen>de|d|e\n"},
         {"\"a\nb\",\"c\"\r\n", "en>de|a\nb|c\n"}, {"a,\"b\"\r", "en>de|a|b\n"},
-        {"x,y,fr,it\n", "fr>it|x|y\n"},
+        {"x,y,fr,it\n", "fr>it|x|y\n"}, {"\"\t\r\n\",b\n", NULL},
+        {"\"\r\na\t\",b\n", "en>de|a|b\n"},
         /* a line's end of old, which took the next row's first letter with it */
         {"\"a\",\"b\"\rcat,d\n", NULL}, {"\"a\"b,c\n", NULL}, {"\"a\",\"b\n", NULL}};
     struct dg_buffer b;
