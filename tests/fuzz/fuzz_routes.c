@@ -64,7 +64,7 @@ static int is_plain(const char *line, size_t n, int header)
         if (line[i] < ' ' || line[i] == 127)
             return 0;
     for (size_t i = 0; header && i < sizeof framing / sizeof *framing; i++)
-        if (strncasecmp(line, framing[i], strlen(framing[i])) == 0)
+        if (n >= strlen(framing[i]) && strncasecmp(line, framing[i], strlen(framing[i])) == 0)
             return 0;
     const char *colon = memchr(line, ':', n), *space = memchr(line, ' ', n);
     return header ? colon && colon > line && !memchr(line, ' ', (size_t)(colon - line))
