@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack faults faults-files faults-clock kills replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-table2 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
+.PHONY: help serve build test test-loaded attack faults faults-files faults-clock kills replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz coverage test-arm bench bench-scale bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-table2 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)
@@ -65,7 +65,7 @@ test-real-shape: build ## M2M-100 and NLLB-200 in their real shapes beside trans
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test asan --label-exclude long
 
-analyse: build ## conversions that may change a value or its sign, in the product's C; DEEP=--deep: gcc's -fanalyzer, too
+analyse: build ## conversions that may change a value or its sign, in the product's C, and cppcheck; DEEP=--deep: gcc's -fanalyzer, too
 	@scripts/analyse $(DEEP)
 
 tsan: ## the C tests under ThreadSanitizer
@@ -76,8 +76,11 @@ valgrind: ## one request to a server under valgrind
 	@scripts/build release dragoman-server
 	@scripts/valgrind-request $(MODELS)
 
-fuzz: ## each fuzz target for FUZZ_SECONDS (60)
+fuzz: ## each fuzz target for FUZZ_SECONDS (60), FUZZ_JOBS (1) at once
 	@scripts/fuzz
+
+coverage: ## which lines the unit, parity and API tests run, a folder a line
+	@scripts/coverage
 
 test-arm: ## 64-bit ARM: cross build, ops (plain C, NEON, dot products) and golden models under qemu (slow)
 	@scripts/test-arm
