@@ -90,7 +90,7 @@ def test_a_flood_is_refused_and_serving_goes_on(server):
             assert t["text"] == TARGET
         replies = [f.result() for f in flood]
     codes = {r.status_code for r in replies}
-    assert codes <= {200, 503} and 200 in codes, codes
+    assert codes <= {200, 503, 504} and 200 in codes, codes  # 504: a slow machine's deadline comes first
     for r in replies:
         if r.status_code == 503:
             assert r.json()["error"]["code"] == "overloaded" and r.headers["Retry-After"]

@@ -88,7 +88,9 @@ def test_what_is_taken_is_doubted_by_itself(page, bundled):
     for i in (doubted, 0):
         page.driver.execute_script("document.getElementById('nbest').open = false")
         page.driver.execute_script("setTimeout(() => document.getElementById('nbest').open = true, 50)")
-        page.until(lambda: len(page.all("#nbest li button")) == len(best) and page.all("#nbest li button")[i].is_displayed())
+        # One look each time: the list is filled anew when it opens.
+        shown = lambda: [b.is_displayed() for b in page.all("#nbest li button")]
+        page.until(lambda: shown() == [True] * len(best))
         page.all("#nbest li button")[i].click()
         page.until(lambda: page["legend"].is_displayed() == bool(of[i]) and len(page.all("#output .flagged")) == bool(of[i])
                    and ("number" in page["sentence-flags"].text) == bool(of[i]))

@@ -42,8 +42,11 @@ struct dg_emu_graph {
 namespace
 {
 
-std::mutex listing;                      /* guards the list; taken before a queue's lock */
-std::set<dg_emu_stream *> streams, gone; /* gone: what waited for them may look at them still */
+std::mutex listing; /* guards the list; taken before a queue's lock */
+std::set<dg_emu_stream *> streams;
+/* Destroyed ones: what waited for them may look at them still. Never freed itself, so that a leak
+ * checker finds them. */
+std::set<dg_emu_stream *> &gone = *new std::set<dg_emu_stream *>;
 std::atomic<unsigned long> made, waits;
 
 bool wants_lazy()
