@@ -131,7 +131,7 @@ def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
         reply = post(server, "/v1/translate", body_of(sentences(17000, 0), timeout_ms=200))
         took = time.monotonic() - start
     print("answered after %.2f s" % took)
-    assert reply.status_code == 504 and took < (10 if sanitized() else 2)  # 0.9 s alone on Zen 3, 1.2 s beside one other test
+    assert reply.status_code == 504 and took < (10 if sanitized() else 1)
 
 
 def peak_mb(server):
