@@ -6,8 +6,7 @@
 #include "convert/bergamot/bergamot.h"
 #include "convert/ctranslate2/argos.h"
 #include "convert/huggingface/huggingface.h"
-#include "kernels/device.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/cpu.h"
 #include "translate/translate.h"
 
 #include <string.h>
@@ -34,13 +33,9 @@ static char in[96], out[96], home[768];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    const struct dg_device_options o = {.device = "cpu"};
-    struct dg_device device;
-    struct dg_error err = {0};
     (void)argc;
     (void)argv;
-    require(dg_device_choose(&o, &device, &err) == DG_OK);
-    require(dg_device_open(&device, &be, &err) == DG_OK);
+    be = fuzz_cpu();
     require(getcwd(home, sizeof home) != NULL);
     snprintf(in, sizeof in, "%s/in", fuzz_dir());
     snprintf(out, sizeof out, "%s/out", fuzz_dir());

@@ -11,47 +11,22 @@
 #include "server/api/libretranslate/libretranslate.h"
 #include "server/api/parameters.h"
 #include "server/http/exchange.h"
-#include "server/service.h"
-#include "tests/fuzz/small_model.h"
-
-#include "base/log.h"
+#include "tests/fuzz/requests.h"
+#include "tests/fuzz/serve.h"
 
 #include <string.h>
 
-static const struct dg_limits limits = {.characters = 1000,
-    .texts = 8,
-    .beam = 8,
-    .items = 8,
-    .all_characters = 4000,
-    .timeout_ms = 5000};
 static struct dg_service service;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     static char suggestions[128];
     snprintf(suggestions, sizeof suggestions, "%s/suggestions.db", fuzz_dir());
-    char *args[] = {"dragoman-server", "--models", fuzz_small_model(), "--port", "0", "--host",
-        "127.0.0.1", "--device", "cpu", "--http-threads", "1", "--threads", "1", "--suggestions",
-        suggestions, NULL};
-    struct dg_error err = {0};
+    char *const options[] = {"--http-threads", "1", "--suggestions", suggestions};
     (void)argc;
     (void)argv;
-    int rc = dg_server_config_read(
-        (int)(sizeof args / sizeof *args) - 1, args, getenv, &service.app.config, &err);
-    dg_log_set_level(DG_LOG_ERROR);
-    service.app.revision = "fuzz";
-    if (rc == DG_OK)
-        rc = dg_service_open(&service, &err);
-    if (rc != DG_OK)
-        fprintf(stderr, "no server: %s\n", err.message);
-    require(rc == DG_OK);
+    fuzz_serve(&service, options, sizeof options / sizeof *options);
     return 0;
-}
-
-static int is_refusal(int rc, const struct dg_error *err)
-{
-    return rc == err->code && err->message[0] != '\0' &&
-           (rc == DG_EINVAL || rc == DG_ELIMIT || rc == DG_ENOTFOUND || rc == DG_EUNSUP);
 }
 
 static void read_items(const struct dg_endpoint *endpoint, struct dg_http_exchange *x)

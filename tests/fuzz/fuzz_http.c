@@ -2,39 +2,24 @@
  * which a server of this process answers. Property: the server stays up and answers a probe after
  * it, and what it says to the client begins as HTTP and is no 5xx but what the HTTP library says of
  * a chunk extension beyond its buffer, and 501 to 505, which are about the request. */
-#include "server/service.h"
-#include "tests/fuzz/small_model.h"
+#include "tests/fuzz/serve.h"
 
 #include <arpa/inet.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-
-#include "base/log.h"
 
 enum { WAIT_MS = 20, MAX_INPUT = 8192 };
 static struct dg_service service;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    char *args[] = {"dragoman-server", "--models", fuzz_small_model(), "--port", "0", "--host",
-        "127.0.0.1", "--device", "cpu", "--http-threads", "2", "--threads", "1",
-        "--address-requests-per-minute", "0", "--dialects", "all", "--max-body-bytes", "65536",
-        NULL};
-    struct dg_error err = {0};
+    char *const options[] = {"--http-threads", "2", "--address-requests-per-minute", "0",
+        "--dialects", "all", "--max-body-bytes", "65536"};
     (void)argc;
     (void)argv;
     signal(SIGPIPE, SIG_IGN);
-    int rc = dg_server_config_read(
-        (int)(sizeof args / sizeof *args) - 1, args, getenv, &service.app.config, &err);
-    dg_log_set_level(DG_LOG_ERROR);
-    service.app.revision = "fuzz";
-    if (rc == DG_OK)
-        rc = dg_service_open(&service, &err);
-    if (rc != DG_OK)
-        fprintf(stderr, "no server: %s\n", err.message);
-    require(rc == DG_OK);
+    fuzz_serve(&service, options, sizeof options / sizeof *options);
     return 0;
 }
 
@@ -53,8 +38,7 @@ static int connect_to(void)
 static size_t hear(int fd, char *answer, size_t size, int ms)
 {
     size_t n = 0;
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    while (n < size && poll(&p, 1, ms) > 0) {
+    while (n < size && fuzz_poll(fd, ms) > 0) {
         ssize_t got = recv(fd, answer + n, size - n, 0);
         if (got <= 0)
             break;

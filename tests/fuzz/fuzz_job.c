@@ -2,8 +2,7 @@
  * that is not there answers with any ids and alignments. Eight bytes choose options and answers,
  * the rest is the text. Property: it is planned or refused with a message; whatever the answers,
  * the job is finished, and all spans are within the texts and in order. */
-#include "kernels/device.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/cpu.h"
 #include "text/utf8.h"
 #include "translate/translate.h"
 
@@ -17,15 +16,10 @@ static struct dg_translator *t;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    const struct dg_device_options o = {.device = "cpu"};
-    struct dg_device device;
-    struct dg_backend *be = NULL;
     struct dg_error err = {0};
     (void)argc;
     (void)argv;
-    require(dg_device_choose(&o, &device, &err) == DG_OK);
-    require(dg_device_open(&device, &be, &err) == DG_OK);
-    require(dg_translator_open(BUNDLE, be, 512, &t, &err) == DG_OK);
+    require(dg_translator_open(BUNDLE, fuzz_cpu(), 512, &t, &err) == DG_OK);
     return 0;
 }
 

@@ -1,8 +1,7 @@
 /* libFuzzer target for manifest -> config -> open: the input is the manifest of a small bundle
  * whose other files are sound. It is refused with a message, or the bundle opens and a sentence
  * goes through its engine. */
-#include "kernels/device.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/cpu.h"
 #include "translate/translate.h"
 
 #include <string.h>
@@ -22,13 +21,9 @@ static void link_in(const char *name)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    const struct dg_device_options o = {.device = "cpu"};
-    struct dg_device device;
-    struct dg_error err = {0};
     (void)argc;
     (void)argv;
-    require(dg_device_choose(&o, &device, &err) == DG_OK);
-    require(dg_device_open(&device, &be, &err) == DG_OK);
+    be = fuzz_cpu();
     link_in("joint.vocab");
     link_in("weights.dgw");
     return 0;

@@ -5,12 +5,9 @@
  * 501, 503 and 504; where it says that it is JSON it is. (What the HTTP library takes for no
  * request has no answer.) */
 #include "base/json.h"
-#include "base/log.h"
-#include "server/service.h"
-#include "tests/fuzz/small_model.h"
+#include "tests/fuzz/serve.h"
 
 #include <ctype.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
@@ -24,27 +21,16 @@ static char files[4][128];
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     static const char *const names[] = {"socket", "documents.db", "collections.db", "s.db"};
-    struct dg_error err = {0};
     (void)argc;
     (void)argv;
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < 4; i++)
         snprintf(files[i], sizeof files[i], "%s/%s", fuzz_dir(), names[i]);
-    char *args[] = {"dragoman-server", "--models", fuzz_small_model(), "--port", "0", "--host",
-        "127.0.0.1", "--device", "cpu", "--http-threads", "1", "--threads", "1", "--unix-socket",
-        files[0], "--documents", files[1], "--collections", files[2], "--suggestions", files[3],
-        "--documents-bytes", "4194304", "--documents-keep", "60", "--request-timeout", "5",
-        "--batch-timeout", "5", NULL};
-    int rc = dg_server_config_read(
-        (int)(sizeof args / sizeof *args) - 1, args, getenv, &service.app.config, &err);
-    dg_log_set_level(DG_LOG_ERROR);
-    service.app.config.access_log = 0;
-    service.app.revision = "fuzz";
-    if (rc == DG_OK)
-        rc = dg_service_open(&service, &err);
-    if (rc != DG_OK)
-        fprintf(stderr, "no server: %s\n", err.message);
-    require(rc == DG_OK);
+    char *const options[] = {"--http-threads", "1", "--unix-socket", files[0], "--documents",
+        files[1], "--collections", files[2], "--suggestions", files[3], "--documents-bytes",
+        "4194304", "--documents-keep", "60", "--request-timeout", "5", "--batch-timeout", "5",
+        "--access-log", "0"};
+    fuzz_serve(&service, options, sizeof options / sizeof *options);
     return 0;
 }
 
@@ -79,8 +65,8 @@ static int is_plain(const char *line, size_t n, int header)
             return 0;
     const char *colon = memchr(line, ':', n), *space = memchr(line, ' ', n);
     return header ? colon && colon > line && !memchr(line, ' ', (size_t)(colon - line))
-                  : n > 3 && space && space == method_end(line, n) && space[1] == '/' &&
-                        !memchr(space + 1, ' ', (size_t)(line + n - space - 1));
+                  : space && space + 1 < line + n && space == method_end(line, n) &&
+                        space[1] == '/' && !memchr(space + 1, ' ', (size_t)(line + n - space - 1));
 }
 
 /* The request that the input is; 0: it is none. *body is where its body begins. */
@@ -109,10 +95,9 @@ static size_t make_head(const char *s, size_t n, char *head, size_t cap, size_t 
 static size_t hear(int fd, char *answer, size_t size)
 {
     size_t n = 0;
-    struct pollfd p = {.fd = fd, .events = POLLIN};
     for (;;) {
         char rest[4096];
-        const int polled = poll(&p, 1, WAIT_MS); /* it ends by itself */
+        const int polled = fuzz_poll(fd, WAIT_MS); /* it ends by itself */
         if (polled != 1)
             fprintf(stderr, "the answer does not end, after %zu bytes\n", n);
         require(polled == 1);
