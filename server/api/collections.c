@@ -258,13 +258,14 @@ static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
     }
     dg_pair_list_init(&b.pairs);
     int rc = read_body(s, post || put, &b, &err);
-    struct dg_memory *m = dg_collections_take(s->app->collections);
-    if (rc == DG_OK)
+    if (rc == DG_OK) {
+        struct dg_memory *m = dg_collections_take(s->app->collections);
         rc = post ? make(s, m, &b, &made, &root, &err) : alter(s, m, &b, put, &root, &err);
-    reply(r, rc, post ? 201 : 200, root, &err);
-    if (made.id[0] != '\0' && r->status != 201) /* what is refused is not there */
-        dg_memory_remove(m, made.id, NULL);
-    dg_collections_give(s->app->collections);
+        reply(r, rc, post ? 201 : 200, root, &err);
+        dg_collections_give_made(s->app->collections, &made, r->status);
+    } else {
+        fail(r, &err);
+    }
     dg_pair_list_deinit(&b.pairs);
     dg_json_free(b.json);
 }

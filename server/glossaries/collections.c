@@ -85,6 +85,14 @@ void dg_collections_give(struct dg_collections *c)
     pthread_mutex_unlock(&c->change_lock);
 }
 
+void dg_collections_give_made(
+    struct dg_collections *c, const struct dg_memory_info *made, int status)
+{
+    if (made->id[0] != '\0' && status != 201)
+        dg_memory_remove(c->changed, made->id, NULL);
+    dg_collections_give(c);
+}
+
 bool dg_collections_post(struct dg_collections *c, struct dg_work *work)
 {
     return dg_executor_post(c->line, work);

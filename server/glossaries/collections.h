@@ -17,6 +17,10 @@ void dg_collections_close(struct dg_collections *c); /* NULL is fine */
 /* The file, for looking and changing, until it is given back; others wait. */
 struct dg_memory *dg_collections_take(struct dg_collections *c);
 void dg_collections_give(struct dg_collections *c);
+/* The same after a request that makes something, `made` (an empty id: nothing was made): where the
+ * reply of this status does not say so, it is removed again. */
+void dg_collections_give_made(
+    struct dg_collections *c, const struct dg_memory_info *made, int status);
 /* A line for such work, on a thread of its own; false: it is full. */
 bool dg_collections_post(struct dg_collections *c, struct dg_work *work);
 

@@ -189,13 +189,13 @@ static void answer_make(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_error err = {0};
     int rc = dg_deepl_glossary_read(
         s, is_v3(s) ? DG_DEEPL_MULTILINGUAL : DG_DEEPL_MONOLINGUAL, &b, &err);
-    struct dg_memory *m = dg_collections_take(s->app->collections);
-    if (rc == DG_OK)
-        rc = make(s, m, &b, &g, &err);
-    reply(r, rc, 201, rc == DG_OK ? describe(&g, is_v3(s)) : NULL, &err);
-    if (g.info.id[0] != '\0' && r->status != 201) /* what is refused is not there */
-        dg_memory_remove(m, g.info.id, NULL);
-    dg_collections_give(s->app->collections);
+    if (rc == DG_OK) {
+        rc = make(s, dg_collections_take(s->app->collections), &b, &g, &err);
+        reply(r, rc, 201, rc == DG_OK ? describe(&g, is_v3(s)) : NULL, &err);
+        dg_collections_give_made(s->app->collections, &g.info, r->status);
+    } else {
+        reply(r, rc, 201, NULL, &err);
+    }
     dg_deepl_glossary_body_deinit(&b);
     free(g.list);
 }
