@@ -154,7 +154,7 @@ static struct dg_k_place fill_place(
     return (struct dg_k_place){s->place, s->n_hyps, s->t, s->n_memory, k.total, k.lists};
 }
 
-/* One copy and one launch for all: heads, totals and lists lie behind one another. */
+/* One copy and one launch for all: totals follow the heads in memory, lists the totals. */
 static void search_place(struct dg_backend *be, struct dg_device_search *t,
     const struct dg_device_search_sentence *s, uint32_t n)
 {
@@ -186,7 +186,7 @@ static void search_place(struct dg_backend *be, struct dg_device_search *t,
     dg_launch_place(cu, &t->k, &k);
 }
 
-_Static_assert(sizeof(struct dg_k_place) % sizeof(double) == 0, "totals lie behind the heads");
+_Static_assert(sizeof(struct dg_k_place) % sizeof(double) == 0, "totals follow the heads");
 
 /* So many rows are run for n: 4, 8, 16, 24, 32, 48, 64, 96, ... */
 static uint32_t pad_rows(const struct dg_device_search *t, uint32_t n)

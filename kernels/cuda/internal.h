@@ -213,7 +213,7 @@ bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attentio
 /* Blocks of the trainer (block.c); NULL can be freed. */
 int dg_cuda_block_new(struct dg_train *t, size_t n, float **out, struct dg_error *err);
 void dg_cuda_block_free(struct dg_train *t, float *data);
-/* Whether p[n] lies in a block of this device. */
+/* Is p[n] within a block of this device? */
 bool dg_cuda_block_holds(struct dg_cuda *cu, const float *p, size_t n);
 /* p[n], a part of a block, was written: its 16-bit copy, if there is one, follows. */
 void dg_cuda_block_changed(struct dg_cuda *cu, const float *p, size_t n);

@@ -138,7 +138,8 @@ void dg_launch_gemm(struct dg_cuda *cu, const struct dg_gemm_call *call);
 /* The search that the device keeps (beam.cu). A hypothesis' number is place * width + its number in
  * the place. */
 
-/* A step as it is sent; its slots and parts lie behind it. stride: the largest k of all rows. */
+/* A step as it is sent; its slots and parts follow it in memory. stride: the largest k of all
+ * rows. */
 struct dg_k_step {
     uint32_t n_parts, n_rows, stride;
 };

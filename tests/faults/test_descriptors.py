@@ -135,7 +135,7 @@ def test_reload(tmp_path):
 
 
 def test_files(tmp_path):
-    """Documents, glossaries and suggestions where SQLite can open nothing: what is refused is not there, what was taken stays."""
+    """Documents, glossaries and suggestions where SQLite can open nothing: a refused one is not kept, an accepted one stays."""
     flags = [x for name in ("collections", "suggestions", "documents") for x in ("--" + name, str(tmp_path / (name + ".db")))]
     with Local(EN_DE, *flags) as server:
         kept, names, said = Kept(server), [], []

@@ -1,5 +1,5 @@
 """Disks that are full, broken or slow to give, under the command line and the trainer: bundles, checkpoints, prepared data,
-downloads and keys are whole or not there, what was there before stays, and what is refused is refused in words.
+downloads and keys are whole or absent, earlier files stay, and each refusal names its reason.
 
 FILES_STEPS: how many calls of each kind fail, one in each run (3); `make faults-files`: all of them, of training 40."""
 import hashlib
@@ -165,7 +165,7 @@ def test_training(control, data, tmp_path):
 # Downloads --------------------------------------------------------------------------------------------------------
 
 def test_pull(control, tmp_path, tmp_path_factory):
-    """Whatever fails: what is installed is whole, and the next pull installs it."""
+    """Whatever fails, an installed model is whole, and the next pull installs a missing one."""
     ca, *pair = stand_in.authority(str(tmp_path_factory.mktemp("ca")))
     hub = stand_in.StandIn(*pair)
     hub.serve_firefox()

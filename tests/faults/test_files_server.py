@@ -1,5 +1,5 @@
-"""Disks that are full, broken or slow to give, under a server: what it acknowledges is kept, what it refuses is not, requests that
-need no disk are answered as ever, and once the disk is well again so is the server.
+"""Disks that are full, broken or slow to give, under a server: it stores each entry that it acknowledges and none that it refuses,
+answers requests that need no disk as before, and recovers with the disk.
 
 FILES_STEPS: how many calls of each kind fail, one at a time (3); `make faults-files`: all of them."""
 import collections
@@ -33,7 +33,7 @@ def served(control, models, *flags):
 
 
 class Stores:
-    """A server that keeps things. Each request gives its reply, and whether what is kept is what the reply says."""
+    """A server that stores data. Each request returns its reply, and whether the store agrees with it."""
 
     def __init__(self, server, folder, key):
         self.server, self.folder, self.turn = server, folder, 0
