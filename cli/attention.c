@@ -33,19 +33,18 @@ static const struct dg_field options[] = {
     {"source", DG_FIELD_STRING, AT(source), .flags = DG_FIELD_REQUIRED, .argument = "TEXT",
         .help = "one sentence"},
     {"target", DG_FIELD_STRING, AT(target), .argument = "TEXT",
-        .help = "its translation (default: the one that the model finds)"},
+        .help = "its translation (default: the model's own)"},
     {"kind", DG_FIELD_WORD, AT(kind), 0, 0, .words = kinds, .fallback = "cross", .argument = "KIND",
-        .help = "encoder, decoder or cross (what the answer's words look at in the source)"},
-    {"layer", DG_FIELD_INT, AT(layer), 1, 64, .help = "counted from 1 (default: the last)"},
+        .help = "encoder, decoder or cross (from the translation's words to the source)"},
+    {"layer", DG_FIELD_INT, AT(layer), 1, 64, .help = "layer, counted from 1 (default: the last)"},
     {"heads", DG_FIELD_STRING, AT(heads), .fallback = "all", .argument = "LIST",
-        .help = "all, or numbers from 1 with commas between"},
+        .help = "all, or head numbers from 1, separated by commas"},
     {"word", DG_FIELD_STRING, AT(svg.word), .argument = "WORD",
-        .help = "of the picture: only what this word looks at"},
+        .help = "draw only the attention of this word"},
     {"heatmap", DG_FIELD_BOOL, AT(svg.heat_map),
-        .help = "of the picture: a grid for each head instead of lines between two columns of "
-                "words"},
+        .help = "draw a grid per head instead of lines between two columns of words"},
     {"out", DG_FIELD_STRING, AT(out), .argument = "FILE",
-        .help = "the picture (SVG); not needed with --json"},
+        .help = "file for the picture (SVG); optional with --json"},
 };
 
 /* *list is malloc'd; heads count from 0. */
@@ -204,10 +203,12 @@ int dg_cli_attention(int argc, char **argv)
     const struct dg_command command = {.name = "dragoman attention",
         .usage = "usage: dragoman attention --source TEXT [--target TEXT] --out "
                  "FILE.svg [options]\n",
-        .after = "--json writes the weights to standard output: [layers][heads][row][column] by "
-                 "tokens, of all\nlayers unless one is chosen; the decoder's rows and columns are "
-                 "what it reads: the start, then\nthe target's tokens but the last. With --tokens "
-                 "nothing is merged to words.\n",
+        .after = "--json writes the weights to standard output as [layers][heads][row][column], "
+                 "one row and column per\n"
+                 "token, for all layers unless --layer chooses one. The decoder's rows and "
+                 "columns are its inputs: the\n"
+                 "start symbol, then the target's tokens except the last. --tokens keeps tokens "
+                 "instead of words.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
     int status = dg_command_read(&command, argc, argv, NULL);

@@ -33,16 +33,16 @@ static const char *const modes[] = {"latency", "throughput", NULL};
 
 static const struct dg_field rows[] = {
     {"sentences", DG_FIELD_STRING, AT(path), .flags = DG_FIELD_REQUIRED, .argument = "FILE",
-        .help = "sentences as tokens, one a line"},
+        .help = "file of sentences as tokens, one per line"},
     {"mode", DG_FIELD_WORD, AT(throughput), 0, 1, .words = modes, .fallback = "latency",
-        .argument = "KIND", .help = "latency (one at a time, p50) or throughput"},
+        .argument = "KIND", .help = "latency (one sentence at a time, p50) or throughput"},
     {"length", DG_FIELD_INT, AT(length), 0, 1000, .fallback = "27",
-        .help = "tokens out, forced; 0: natural end, --max-length at most"},
+        .help = "forced number of output tokens; 0: natural end, at most --max-length"},
     {"src_len", DG_FIELD_INT, AT(src_len), 1, 500,
-        .help = "latency: tokens of each source (default: 27)"},
+        .help = "latency: tokens per source (default: 27)"},
     {"count", DG_FIELD_INT, AT(count), 1, 100000,
-        .help = "latency: sentences of each repetition (default: 12)"},
-    {"reps", DG_FIELD_INT, AT(reps), 1, 64, .fallback = "3", .help = "repetitions"},
+        .help = "latency: sentences per repetition (default: 12)"},
+    {"reps", DG_FIELD_INT, AT(reps), 1, 64, .fallback = "3", .help = "number of repetitions"},
 };
 
 static int add_sentence(struct bench *b, const char *s, size_t len, struct dg_error *err)

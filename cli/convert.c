@@ -31,42 +31,42 @@ enum { TYPE_ROW = 3, SPM_ROW = 2, SCALES_ROW = 4 }; /* of `both`; of `marian_onl
 
 static const struct dg_field both[] = {
     {"out", DG_FIELD_STRING, AT(marian.out), .flags = DG_FIELD_REQUIRED, .argument = "DIR",
-        .help = "the bundle"},
+        .help = "output directory: the bundle"},
     {"source_lang", DG_FIELD_STRING, AT(marian.source_lang), .argument = "CODE",
-        .help = "such as en; of huggingface several with commas between (default: its own)"},
+        .help = "source language, such as en; huggingface: a list separated by commas "
+                "(default: the model's)"},
     {"target_lang", DG_FIELD_STRING, AT(marian.target_lang), .argument = "CODE",
-        .help = "such as de; likewise, and where there are tags those that are wanted (default: "
-                "all)"},
+        .help = "target language, such as de; a list for huggingface and for models with "
+                "language tags (default: all)"},
     {"type", DG_FIELD_WORD, AT(marian.type), DG_F32, DG_BF16, .words = types, .fallback = "f32",
         .argument = "TYPE",
-        .help =
-            "of the matrices; those that a Marian file has in int8 stay so unless this is given"},
+        .help = "type of the matrices (without this option, a Marian file's int8 matrices stay "
+                "int8)"},
     {"name", DG_FIELD_STRING, AT(marian.name), .argument = "NAME",
-        .help = "(default: SOURCE-TARGET, or the directory's name)"},
+        .help = "name of the bundle (default: SOURCE-TARGET, or the directory's name)"},
     {"licence", DG_FIELD_STRING, AT(marian.licence), .argument = "TEXT",
-        .help = "kept in the manifest"},
+        .help = "licence to record in the manifest"},
 };
 
 /* Options that Hugging Face's models do not have. */
 static const struct dg_field marian_only[] = {
     {"model", DG_FIELD_STRING, AT(marian.model), .argument = "FILE",
-        .help = "the weights (.npz, or .bin as Bergamot and Firefox have it)"},
+        .help = "weights file (.npz, or .bin of Bergamot and Firefox)"},
     {"vocab", DG_FIELD_LIST, AT(vocabs), 0, 2, .argument = "FILE",
-        .help = "source, then target vocabulary (.yml or .spm); once when they are one"},
+        .help = "source, then target vocabulary (.yml or .spm); once for a joint vocabulary"},
     {"spm", DG_FIELD_LIST, AT(spms), 0, 2, .argument = "FILE",
-        .help = "SentencePiece models in the same order; without them a bundle made from .yml "
+        .help = "SentencePiece models in the same order; without them, a bundle with .yml "
                 "vocabularies takes --tokens only"},
     {"shortlist", DG_FIELD_STRING, AT(marian.shortlist), .argument = "FILE",
         .help = "Marian's binary lexical shortlist"},
     {"activation_scales", DG_FIELD_WORD, AT(scales), 0, 1, .words = scales, .fallback = "dynamic",
         .argument = "KIND",
-        .help =
-            "of an int8 file: dynamic (each row its own), or stored (the file's, computed in fp32; "
-            "for comparisons with Bergamot)"},
+        .help = "int8 files: dynamic (one scale per row), or stored (the file's scales, "
+                "computed in fp32, for comparisons with Bergamot)"},
     {"positions", DG_FIELD_WORD, AT(marian.positions), DG_POS_MARIAN, DG_POS_HALVES,
         .words = positions, .fallback = "marian", .argument = "KIND",
-        .help = "marian (10000^(i/(d/2-1))) or halves (10000^(2i/d), what CTranslate2 and Hugging "
-                "Face read Marian models with)"},
+        .help = "position encoding: marian (10000^(i/(d/2-1))) or halves (10000^(2i/d), as "
+                "CTranslate2 and Hugging Face read Marian models)"},
     {"norm_eps", DG_FIELD_REAL, AT(marian.norm_eps), 1e-12, 0.1, .argument = "X",
         .help = "LayerNorm's epsilon (default: 1e-6 for marian, 1e-5 for halves)"},
 };
@@ -191,15 +191,20 @@ static const char usage[] =
     "       dragoman convert huggingface DIR --out BUNDLE [options]\n";
 
 static const char after[] =
-    "bergamot: DIR is a student as Firefox, Bergamot or translateLocally has it, unpacked: an "
-    "int8 model\n(.bin), SentencePiece vocabularies, a lexical shortlist, perhaps config*.yml; "
-    "languages that are not\ngiven come from names such as model.ende.bin.\n\n"
+    "bergamot: DIR is an unpacked student model of Firefox, Bergamot or "
+    "translateLocally: an int8 model\n"
+    "(.bin), SentencePiece vocabularies, a lexical shortlist, optionally "
+    "config*.yml. Default languages come\n"
+    "from file names such as model.ende.bin.\n\n"
     "huggingface: DIR is a MarianMT model (such as OPUS-MT) with config.json, "
-    "model.safetensors\nor pytorch_model.bin (whole or in shards; nothing of a pickle is "
-    "run), vocab.json, source.spm and\ntarget.spm; languages that are not given come from "
-    "tokenizer_config.json and, for models of many\ntarget languages, from the tags in the "
-    "vocabulary (>>deu<< is called de). M2M-100\nand NLLB-200 come with "
-    "sentencepiece.bpe.model; languages that are not given are all of them.\n";
+    "model.safetensors or\n"
+    "pytorch_model.bin (whole or in shards; no code in a pickle is run), "
+    "vocab.json, source.spm and\n"
+    "target.spm. Default languages come from tokenizer_config.json and, for "
+    "several target\n"
+    "languages, from the tags in the vocabulary (>>deu<< is called de). M2M-100 "
+    "and NLLB-200 have\n"
+    "sentencepiece.bpe.model; their default is all languages.\n";
 
 int dg_cli_convert(int argc, char **argv)
 {

@@ -11,26 +11,25 @@
 
 static const struct dg_field model_rows[] = {
     {"model", DG_FIELD_STRING, AT(model), .argument = "BUNDLE",
-        .help = "the bundle to use (default: the one that is installed for the languages, in "
-                "$DRAGOMAN_MODELS, weights/bundles or where this program was installed)"},
+        .help = "model to use (default: an installed bundle for the languages, from "
+                "$DRAGOMAN_MODELS, weights/bundles or the installation directory)"},
     {"source_lang", DG_FIELD_STRING, AT(translate.source), .argument = "CODE",
-        .help = "language of the input (default: the bundle's first pair)"},
+        .help = "source language (default: that of the bundle's first pair)"},
     {"target_lang", DG_FIELD_STRING, AT(translate.target), .argument = "CODE",
-        .help = "language of the output"},
+        .help = "target language"},
     {"device", DG_FIELD_STRING, AT(device), .argument = "NAME",
-        .help = "auto, cpu, cuda or cuda:N (default: auto, a GPU where one can be used)"},
+        .help = "auto, cpu, cuda or cuda:N (default: auto, the GPU if there is a usable one)"},
     {"precision", DG_FIELD_STRING, AT(precision), .argument = "TYPE",
-        .help = "of a GPU's arithmetic: fp32, fp16 or bf16 (default: fp32)"},
-    {"threads", DG_FIELD_INT, AT(threads), 1, 256, .fallback = "1",
-        .help = "cores that one step is split over"},
+        .help = "arithmetic on a GPU: fp32, fp16 or bf16 (default: fp32)"},
+    {"threads", DG_FIELD_INT, AT(threads), 1, 256, .fallback = "1", .help = "threads per engine"},
     {"tokens", DG_FIELD_BOOL, AT(translate.tokens), .old = "pieces",
-        .help = "read and write tokens of the vocabulary, with spaces between, instead of text"},
+        .help = "read and write tokens of the vocabulary, separated by spaces, instead of text"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "write JSON"},
 };
 
 static const struct dg_field workers_rows[] = {
     {"workers", DG_FIELD_INT, AT(workers), 1, 256,
-        .help = "engines side by side (default: one for each core; one on a GPU)"},
+        .help = "engines that run in parallel (default: one per core; one on a GPU)"},
 };
 
 /* "temperature=0.7,seed=1" */
@@ -62,9 +61,8 @@ static int take_sampling(const char *name, const char *text, void *out, struct d
 
 static const struct dg_field sampling_rows[] = {
     {"sampling", DG_FIELD_CUSTOM, .take = take_sampling, .argument = "SPEC",
-        .help =
-            "draw tokens at random instead of searching: temperature=X,top-k=N,seed=N (each may "
-            "be left out: 1, all, 0); the same seed and sentence give the same answer"},
+        .help = "sample tokens instead of searching: temperature=X,top-k=N,seed=N (defaults: "
+                "1, all, 0); the same seed and sentence give the same translation"},
 };
 
 #define GROUP(rows)                                                                                \

@@ -98,13 +98,13 @@ static const struct dg_field rows[] = {
         .help = "its port (default: $DRAGOMAN_PORT)"},
     {"max_connections", DG_FIELD_INT, AT(connections), 1, 1000000, .fallback = "4096",
         .old = "connections",
-        .help = "how many it is to hold (default: $DRAGOMAN_MAX_CONNECTIONS)"},
+        .help = "its maximum of open connections (default: $DRAGOMAN_MAX_CONNECTIONS)"},
     {"keys", DG_FIELD_STRING, AT(keys), .argument = "FILE",
         .help = "its file of API keys, if it has one (default: $DRAGOMAN_KEYS)"},
 };
 
 static const struct dg_field json_row[] = {
-    {"json", DG_FIELD_BOOL, 0, sizeof(bool), .help = "the findings as one JSON object"}};
+    {"json", DG_FIELD_BOOL, 0, sizeof(bool), .help = "print the findings as one JSON object"}};
 
 /* An empty variable counts as none. */
 static char *from_environment(const char *name)
@@ -121,9 +121,9 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
         {rows, DG_FIELD_COUNT(rows), d, NULL, NULL}, {json_row, 1, json, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman doctor",
         .usage = "usage: dragoman doctor [--models DIR] [options]\n\n"
-                 "Looks at what a server would find: machine, limits, port, models. Changes "
-                 "nothing. Exit status\n0 when a server would run, 1 when something has to be "
-                 "repaired first.\n",
+                 "Checks the machine, limits, port and models that a server would use. Changes "
+                 "nothing. The exit\n"
+                 "status is 0 if a server can run, and 1 if something must be repaired first.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
     dg_fields_default(groups);

@@ -18,13 +18,13 @@ struct inspect {
 
 static const struct dg_field rows[] = {
     {"verify", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, verify),
-        .help = "compare every checksum and the bundle's version"},
+        .help = "check every checksum and the bundle's version"},
     {"tensors", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, tensors), .help = "list every tensor"},
     {"graph", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, graph),
-        .help = "print its boxes instead, as Figures 1 and 2 of the paper draw them: what each is, "
-                "its shapes, what it reads"},
+        .help = "print the model's boxes as in Figures 1 and 2 of the paper: name, shapes and "
+                "inputs of each"},
     {"dot", DG_FIELD_BOOL, DG_FIELD_AT(struct inspect, dot),
-        .help = "the same for Graphviz: dot -Tsvg draws it"},
+        .help = "print the same graph for Graphviz; dot -Tsvg draws it"},
 };
 
 static const char *type_name(enum dg_type type)

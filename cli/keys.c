@@ -205,21 +205,20 @@ static int take_expiry(const char *option, const char *text, void *out, struct d
 
 static const struct dg_field rows[] = {
     {"keys", DG_FIELD_STRING, AT(path), .argument = "FILE",
-        .help = "the file of keys (default: $DRAGOMAN_KEYS); add makes it"},
+        .help = "file of keys (default: $DRAGOMAN_KEYS); add creates it"},
     {"name", DG_FIELD_CUSTOM, .take = take_name, .argument = "NAME",
-        .help = "whose key it is, for lists"},
+        .help = "name of the key's owner, for lists"},
     {"scope", DG_FIELD_CUSTOM, .take = take_scope, .fallback = "translate", .argument = "SCOPES",
         .help = "translate, admin (reload models) or translate,admin"},
     {"requests_per_minute", DG_FIELD_INT, AT(key.requests_per_minute), 0, 1e9, .fallback = "0",
-        .help = "how fast it may ask; a minute's worth may come at once; 0: no limit"},
+        .help = "maximum requests per minute; a minute's worth may come at once; 0: no limit"},
     {"characters_per_day", DG_FIELD_INT, AT(key.characters_per_day), 0, 1e15, .fallback = "0",
-        .help = "how much it may have translated by day, UTC; 0: no limit"},
+        .help = "maximum characters per day (UTC); 0: no limit"},
     {"expires", DG_FIELD_CUSTOM, .take = take_expiry, .fallback = "never", .argument = "WHEN",
-        .help =
-            "its last day, 2027-01-31 (UTC), a time, 2027-01-31T12:00:00Z, 30d or 12h from now, "
-            "or never"},
+        .help = "expiry: the last day (2027-01-31, UTC), a time (2027-01-31T12:00:00Z), a span "
+                "from now (30d, 12h), or never"},
     {"days", DG_FIELD_INT, AT(days), 1, 36500, .fallback = "30",
-        .help = "usage: of the last N days, today being the first"},
+        .help = "usage: of the last N days, including today"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
 };
 
@@ -277,9 +276,10 @@ int dg_cli_keys(int argc, char **argv)
                  "       dragoman keys set ID [options]\n"
                  "       dragoman keys revoke ID [options]\n"
                  "       dragoman keys usage [ID] [options]\n\n"
-                 "The API keys of a server that was started with --keys FILE. The key is shown "
-                 "once, when it is\nmade; the file holds its hash. A running server sees changes "
-                 "within two seconds.\n",
+                 "Manages the API keys of a server started with --keys FILE. A key is printed "
+                 "once, when it is\n"
+                 "created; the file stores its hash. A running server sees changes within two "
+                 "seconds.\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,

@@ -9,19 +9,19 @@ static const struct verb {
     const char *what;
 } verbs[] = {
     {"translate", dg_cli_translate, "translate files or standard input"},
-    {"score", dg_cli_score, "log-probabilities of given translations"},
+    {"score", dg_cli_score, "print log-probabilities of given translations"},
     {"pull", dg_cli_pull, "fetch and install a model of Firefox, OPUS-MT, Argos or Hugging Face"},
-    {"list", dg_cli_list, "list the models that are installed"},
-    {"remove", dg_cli_remove, "remove models that were pulled"},
-    {"parse", dg_cli_parse, "sentences as trees, with a model that parses"},
-    {"convert", dg_cli_convert, "make a bundle from another program's model"},
+    {"list", dg_cli_list, "list installed models"},
+    {"remove", dg_cli_remove, "remove pulled models"},
+    {"parse", dg_cli_parse, "parse sentences into trees, with a parsing model"},
+    {"convert", dg_cli_convert, "convert another program's model to a bundle"},
     {"attention", dg_cli_attention, "draw attention weights as SVG"},
-    {"inspect", dg_cli_inspect, "say what a bundle is, and verify it"},
-    {"seal", dg_cli_seal, "change settings in a bundle's manifest, under its new version"},
-    {"quantize", dg_cli_quantize, "make an int8 bundle, and say what it costs"},
-    {"doctor", dg_cli_doctor, "what a server would find on this machine, and what to do"},
-    {"keys", dg_cli_keys, "make, list and revoke a server's API keys"},
-    {"bench", dg_cli_bench, "measure speed with forced lengths"},
+    {"inspect", dg_cli_inspect, "describe and verify a bundle"},
+    {"seal", dg_cli_seal, "change settings in a bundle's manifest and update its version"},
+    {"quantize", dg_cli_quantize, "convert a bundle to int8 and report the errors"},
+    {"doctor", dg_cli_doctor, "check whether a server can run on this machine"},
+    {"keys", dg_cli_keys, "create, list, change and revoke a server's API keys"},
+    {"bench", dg_cli_bench, "measure speed with forced output lengths"},
 };
 
 int dg_cli_fail(const char *verb, const struct dg_error *err)
@@ -53,7 +53,9 @@ static void help(FILE *to)
     fprintf(to, "usage: dragoman VERB [options]\n\n");
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].what);
-    fprintf(to, "\ndragoman VERB --help tells a verb's options; dragoman --version the version.\n");
+    fprintf(to, "\n"
+                "dragoman VERB --help prints a verb's options, dragoman --version the "
+                "version.\n");
 }
 
 int main(int argc, char **argv)

@@ -25,13 +25,15 @@ struct options {
 
 static const struct dg_field list_rows[] = {
     {"models", DG_FIELD_STRING, AT(models), .argument = "DIR",
-        .help = "of that directory (default: where models are that no --model names)"},
-    {"json", DG_FIELD_BOOL, AT(json), .help = "a line of JSON a model"},
+        .help = "directory of models (default: the one that models are found in without "
+                "--model)"},
+    {"json", DG_FIELD_BOOL, AT(json), .help = "print one JSON object per model and line"},
 };
 
 static const struct dg_field remove_rows[] = {
     {"models", DG_FIELD_STRING, AT(models), .argument = "DIR",
-        .help = "from that directory (default: where models are that no --model names)"},
+        .help = "directory of models (default: the one that models are found in without "
+                "--model)"},
 };
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -106,7 +108,8 @@ int dg_cli_list(int argc, char **argv)
     struct options o = {NULL, false};
     const struct dg_fields groups[] = {{list_rows, DG_FIELD_COUNT(list_rows), &o, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman list",
-        .usage = "usage: dragoman list [options]\n\nThe models that are installed.\n",
+        .usage = "usage: dragoman list [options]\n\n"
+                 "Lists installed models.\n",
         .groups = groups,
         .n_groups = 1};
     char where[4096], dir[4400];

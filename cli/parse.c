@@ -39,10 +39,10 @@ struct parsing {
 
 static const struct dg_field rows[] = {
     {"tokenized", DG_FIELD_BOOL, AT(tokenized),
-        .help =
-            "the words are apart as in a treebank (default: running text, one sentence a line)"},
+        .help = "input words are separated as in a treebank (default: running text, one "
+                "sentence per line)"},
     {"sequence", DG_FIELD_BOOL, AT(sequence),
-        .help = "print what the model says, labelled brackets and XX, instead of a tree"},
+        .help = "print the model's raw output, labelled brackets and XX, instead of a tree"},
 };
 
 static int no_memory(struct dg_error *err)
@@ -250,8 +250,8 @@ int dg_cli_parse(int argc, char **argv)
     dg_decode_options_search(&p.o, groups + 3);
     const struct dg_command command = {.name = "dragoman parse",
         .usage = "usage: dragoman parse [options] [FILE...]\n\n"
-                 "Parses lines of files, or of standard input: a sentence a line in, a tree a line "
-                 "out.\n",
+                 "Parses the lines of files or standard input: one sentence per input line, one "
+                 "tree per output line.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups),
         .max_words = -1};

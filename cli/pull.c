@@ -28,38 +28,39 @@ static const char *const types[] = {"int8", "f32", "f16", "bf16", NULL};
 #define AT(member) DG_FIELD_AT(struct options, member)
 
 static const struct dg_field rows[] = {
-    {"list", DG_FIELD_BOOL, AT(list), .help = "print what firefox, opus-mt or argos has"},
+    {"list", DG_FIELD_BOOL, AT(list), .help = "list the models of firefox, opus-mt or argos"},
     {"offline", DG_FIELD_BOOL, AT(offline),
-        .help = "the words are files that are on disk already: an archive, a model's files, or one "
-                "directory; no network is used"},
+        .help = "install from local files: an archive, a model's files, or one directory; uses "
+                "no network"},
     {"models", DG_FIELD_STRING, AT(pull.models), .argument = "DIR",
-        .help = "install there (default: where models are that no --model names, such as "
-                "$DRAGOMAN_MODELS)"},
+        .help = "directory to install into (default: the directory that models are found in "
+                "without --model, such as $DRAGOMAN_MODELS)"},
     {"name", DG_FIELD_STRING, AT(pull.name), .argument = "NAME",
-        .help = "of the bundle (default: by its source, such as firefox-en-de)"},
+        .help = "name of the bundle (default: from its source, such as firefox-en-de)"},
     {"source_lang", DG_FIELD_STRING, AT(pull.source_lang), .argument = "CODE",
-        .help = "where neither index nor model says it"},
-    {"target_lang", DG_FIELD_STRING, AT(pull.target_lang), .argument = "CODE", .help = "likewise"},
+        .help = "source language, if neither index nor model names it"},
+    {"target_lang", DG_FIELD_STRING, AT(pull.target_lang), .argument = "CODE",
+        .help = "target language, if neither index nor model names it"},
     {"type", DG_FIELD_WORD, AT(type), 0, 3, .words = types, .fallback = "int8", .argument = "TYPE",
-        .help = "of the matrices: int8, or f32, f16, bf16 (those that are int8 in int8 files of "
-                "students are copied)"},
+        .help = "type of the matrices: int8, f32, f16 or bf16 (int8 matrices of student models "
+                "are copied as they are)"},
     {"if_missing", DG_FIELD_BOOL, AT(pull.if_missing),
-        .help = "leave what is installed, without asking its source for a newer one"},
+        .help = "skip installed models without asking their source for a newer one"},
     {"index", DG_FIELD_STRING, AT(pull.index), .argument = "URL|FILE",
-        .help = "in the place of the service's own index; of opus-mt and hf the hub's address "
-                "(default: $HF_ENDPOINT)"},
+        .help = "index to use instead of the service's own; for opus-mt and hf: address of the "
+                "hub (default: $HF_ENDPOINT)"},
     {"sha256", DG_FIELD_STRING, AT(sha256), .argument = "HEX",
-        .help = "of the one file that is fetched or on disk"},
+        .help = "expected SHA-256 of the one file to install"},
     {"cacert", DG_FIELD_STRING, AT(pull.ca_file), .argument = "FILE",
-        .help = "certificate authorities in PEM (default: $CURL_CA_BUNDLE, $SSL_CERT_FILE, the "
-                "system's)"},
+        .help = "file of certificate authorities, PEM (default: $CURL_CA_BUNDLE, "
+                "$SSL_CERT_FILE, the system's)"},
     {"cache", DG_FIELD_STRING, AT(pull.cache), .argument = "DIR",
-        .help = "where files arrive, and wait for the next run when they are cut off (default: "
+        .help = "directory for downloads; partial files stay there for the next run (default: "
                 "$XDG_CACHE_HOME/dragoman, ~/.cache/dragoman)"},
     {"stall_timeout", DG_FIELD_INT, AT(pull.stall_seconds), 1, 3600, .fallback = "30",
         .argument = "SECONDS",
-        .help = "a connection that brings less than 1 kB/s for so long is given up"},
-    {"quiet", DG_FIELD_BOOL, AT(pull.quiet), .help = "no progress of downloads"},
+        .help = "give up on a connection that stays below 1 kB/s for this long"},
+    {"quiet", DG_FIELD_BOOL, AT(pull.quiet), .help = "do not print download progress"},
 };
 
 /* A translator with what it takes to use it. */
@@ -181,16 +182,20 @@ int dg_cli_pull(int argc, char **argv)
         .usage = "usage: dragoman pull SOURCE... [options]\n"
                  "       dragoman pull --list firefox|opus-mt|argos [options]\n"
                  "       dragoman pull --offline FILE... [options]\n\n"
-                 "Fetches a model over https, converts it in a process without network, tries it "
-                 "and installs it.\nA SOURCE is one of\n"
-                 "    firefox/en-de           with :tiny, :base-memory or :base for that size\n"
+                 "Downloads a model over https, converts it in a process without network "
+                 "access, tests it and\n"
+                 "installs it.\n"
+                 "A SOURCE is one of\n"
+                 "    firefox/en-de           add :tiny, :base-memory or :base to choose the "
+                 "size\n"
                  "    opus-mt/en-de           Helsinki-NLP/opus-mt-en-de of Hugging Face\n"
                  "    argos/en-de\n"
-                 "    hf/OWNER/REPO           with @REVISION for that one\n"
-                 "    https://...             an archive with any model that can be converted\n",
-        .after =
-            "A proxy is what HTTPS_PROXY and NO_PROXY say. What was cut off goes on with the next "
-            "run. A server\ntakes new models when it is told to reload (SIGHUP).\n",
+                 "    hf/OWNER/REPO           add @REVISION to choose a revision\n"
+                 "    https://...             an archive with a bundle or a model that dragoman "
+                 "convert reads\n",
+        .after = "HTTPS_PROXY and NO_PROXY set the proxy. The next run resumes an interrupted "
+                 "download. A running\n"
+                 "server loads new models when it reloads (SIGHUP).\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,

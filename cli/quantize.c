@@ -31,17 +31,17 @@ struct quantize {
 
 static const struct dg_field options[] = {
     {"out", DG_FIELD_STRING, AT(o.out), .flags = DG_FIELD_REQUIRED, .argument = "DIR",
-        .help = "the bundle in int8; a quarter of the size of fp32"},
+        .help = "output bundle in int8; it takes a quarter of the size of fp32"},
     {"packed", DG_FIELD_BOOL, AT(o.packed),
-        .help = "store matrices packed, too: starts without packing them, twice the size"},
+        .help = "also store packed matrices: loads faster, but takes twice the size"},
     {"report", DG_FIELD_BOOL, AT(report),
-        .help = "the layers with the largest errors: of their weights, and of their outputs on "
-                "random activations"},
+        .help = "list the layers with the largest errors in their weights, and in their "
+                "outputs on random activations"},
     {"sentences", DG_FIELD_STRING, AT(sentences), .argument = "FILE",
-        .help = "report with the outputs' errors on these sentences instead (one a line, a hundred "
-                "will do; tokens where the bundle has no SentencePiece model)"},
+        .help = "report output errors on these sentences instead (one per line, a hundred are "
+                "enough; tokens if the bundle has no SentencePiece model)"},
     {"worst", DG_FIELD_INT, AT(worst), 0, 100000, .fallback = "12",
-        .help = "how many layers the report lists; 0: all"},
+        .help = "number of layers that the report lists; 0: all"},
 };
 
 static enum dg_quantize_as choose(void *arg, const char *name)
@@ -165,9 +165,9 @@ int dg_cli_quantize(int argc, char **argv)
     const struct dg_fields groups[] = {{options, DG_FIELD_COUNT(options), &q, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman quantize",
         .usage = "usage: dragoman quantize BUNDLE --out BUNDLE [options]\n",
-        .after =
-            "Translations before and after: translate a test set with both bundles and compare "
-            "with\n`dragoman-train bleu`.\n",
+        .after = "To compare translations before and after, translate a test set with both "
+                 "bundles and run\n"
+                 "`dragoman-train bleu`.\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,

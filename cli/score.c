@@ -23,9 +23,9 @@ struct run {
 
 static const struct dg_field rows[] = {
     {"source", DG_FIELD_STRING, DG_FIELD_AT(struct run, paths[0]), .flags = DG_FIELD_REQUIRED,
-        .argument = "FILE", .help = "source sentences, one a line"},
+        .argument = "FILE", .help = "file of source sentences, one per line"},
     {"target", DG_FIELD_STRING, DG_FIELD_AT(struct run, paths[1]), .flags = DG_FIELD_REQUIRED,
-        .argument = "FILE", .help = "their translations, line by line"},
+        .argument = "FILE", .help = "file of their translations, line by line"},
 };
 
 /* Lines that were read: texts[f][n] within bytes[f]. */
@@ -178,8 +178,9 @@ int dg_cli_score(int argc, char **argv)
         dg_decode_options_model(&r.o), dg_decode_options_workers(&r.o)};
     const struct dg_command command = {.name = "dragoman score",
         .usage = "usage: dragoman score --source FILE --target FILE [options]\n",
-        .after = "Plain output, a line for each pair: total log-probability, a tab, then "
-                 "token:log-probability\nwith </s> last.\n",
+        .after = "Plain output has one line per pair: total log-probability, a tab, then "
+                 "token:log-probability for\n"
+                 "each token, </s> last.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
     int status = dg_command_read(&command, argc, argv, NULL);

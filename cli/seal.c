@@ -11,13 +11,12 @@
 
 static const struct dg_field rows[] = {
     {"set", DG_FIELD_LIST, 0, sizeof(struct dg_field_list), 0, 32, .argument = "KEY=VALUE",
-        .help = "name, description, licence, capitals (as_words or as_written), answers (text or "
-                "trees), alignment_layer, "
-                "alignment_head, decoding.beam_size, decoding.length_penalty, "
-                "decoding.extra_length, decoding.max_source_tokens, decoding.low_confidence, "
-                "decoding.never, rare, pair_decoding.en-de.length_penalty or "
-                "pair_decoding.en-de.length_penalty_cap (of any pair); without a value it is left "
-                "out again; may be repeated"},
+        .help = "name, description, licence, capitals (as_words or as_written), answers (text "
+                "or trees), alignment_layer, alignment_head, decoding.beam_size, "
+                "decoding.length_penalty, decoding.extra_length, decoding.max_source_tokens, "
+                "decoding.low_confidence, decoding.never, rare, "
+                "pair_decoding.en-de.length_penalty or pair_decoding.en-de.length_penalty_cap "
+                "(of any pair); without a value, the setting is removed; may be repeated"},
 };
 
 enum { DG_SETTING_NAME = 128 };
@@ -166,8 +165,8 @@ int dg_cli_seal(int argc, char **argv)
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &settings, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman seal",
         .usage = "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n",
-        .after = "Checks the manifest and writes the version it has then. Without --set: after it "
-                 "was edited by hand.\n",
+        .after = "Checks the manifest and updates its version. Without --set, it does so after "
+                 "an edit by hand.\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,

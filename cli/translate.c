@@ -35,31 +35,29 @@ struct run {
 static const struct dg_field rows[] = {
     {"format", DG_FIELD_WORD, AT(format), DG_FORMAT_TEXT, DG_FORMAT_TEXT, .words = dg_format_names,
         .argument = "FORMAT",
-        .help =
-            "text (default): each line by itself; or the whole input is a document: wrapped "
-            "(lines of a paragraph are one text), srt (subtitles, WebVTT too), markdown, html or xml"},
+        .help = "text (default): each line is one text; otherwise the input is one document: "
+                "wrapped (the lines of a paragraph are one text), srt (subtitles, also "
+                "WebVTT), markdown, html or xml"},
     {"target_prefix", DG_FIELD_STRING, AT(prefix), .old = "prefix", .argument = "TEXT",
-        .help = "every answer begins with it; its last word may go on, unless white space follows"},
+        .help = "text that every translation starts with; its last word may continue unless "
+                "white space follows it"},
     {"alignments", DG_FIELD_BOOL, AT(alignments),
-        .help = "with --json: [source, target] spans of words in code points (with --tokens: of "
-                "tokens)"},
+        .help = "with --json: word alignments as [source, target] spans in code points (with "
+                "--tokens: in tokens)"},
     {"keep_loops", DG_FIELD_BOOL, AT(keep_loops),
-        .help = "leave answers that repeat themselves over and over, or are empty, as they are "
-                "(default: such a sentence is decoded again, kept from that, and flagged; with "
-                "--tokens they are left)"},
+        .help = "keep translations that loop or are empty (default: decode the sentence again "
+                "with loops forbidden, and flag it; with --tokens they are kept)"},
 };
 
 static const struct dg_field run_rows[] = {
     {"steps", DG_FIELD_BOOL, DG_FIELD_AT(struct run, steps),
-        .help = "with --json: how many steps the search took, and the most it might have taken"},
+        .help = "with --json: number of decoding steps, and their limit"},
     {"glossary", DG_FIELD_STRING, DG_FIELD_AT(struct run, glossary), .argument = "FILE",
-        .help =
-            "terms that answers must have where their sources are in the text: lines of source, "
-            "tab, target (.tsv), a table (.csv) or a TMX file (.tmx)"},
+        .help = "terms to enforce where their source is in the text: lines of source, tab, "
+                "target (.tsv), a table (.csv) or a TMX file (.tmx)"},
     {"output", DG_FIELD_STRING, DG_FIELD_AT(struct run, output), .argument = "FILE",
-        .help =
-            "-o FILE: translate one document of the kind that its name says (.docx, .odt, .html, "
-            ".md, .srt, .po, .json and more) and write it to FILE"},
+        .help = "-o FILE: translate one document and write it to FILE; the file name's "
+                "extension gives its kind (.docx, .odt, .html, .md, .srt, .po, .json and more)"},
 };
 
 static int show_progress(void *arg, size_t finished, size_t n)
@@ -357,8 +355,8 @@ int dg_cli_translate(int argc, char **argv)
     const struct dg_command command = {.name = "dragoman translate",
         .usage = "usage: dragoman translate [options] [FILE...]\n"
                  "       dragoman translate [options] FILE -o FILE\n\n"
-                 "Translates lines of files, or of standard input, to standard output; or a "
-                 "document.\n",
+                 "Translates the lines of files or standard input to standard output, or one "
+                 "document to a file.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups),
         .max_words = -1};

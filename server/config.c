@@ -30,132 +30,135 @@ static const struct dg_field settings[] = {
     {"host", TEXT(host), .fallback = "127.0.0.1", .argument = "ADDRESS",
         .help = "address to listen on"},
     {"port", WHOLE(port, 0, 65535), .fallback = "8080",
-        .help = "port to listen on; 0 takes a free one"},
+        .help = "port to listen on; 0: any free port"},
     {"http_threads", WHOLE(http_threads, 1, 64), .fallback = "2",
-        .help = "threads that read from sockets and write to them; as many work on short texts"},
+        .help = "threads for reading and writing sockets; the same number process short texts"},
     {"workers", WHOLE(workers, 0, 64), .fallback = "0",
-        .help =
-            "engines of each model on each device, one thread each; 0: one for each core, at most 4, and one on a GPU"},
+        .help = "engines per model and device, one thread each; 0: one per core, at most 4, "
+                "and one on a GPU"},
     {"threads", WHOLE(threads, 0, 256), .fallback = "0", .old = "compute_threads",
-        .help =
-            "compute threads of one worker; 0 shares this machine's cores among those that are busy"},
+        .help = "compute threads per worker; 0: busy workers share this machine's cores"},
     {"device", TEXT(device), .fallback = "auto", .argument = "NAMES",
-        .help =
-            "auto, cpu, cuda, cuda:N, several (cuda:0,cuda:2) or cuda:all; auto takes a GPU where there is one"},
+        .help = "auto, cpu, cuda, cuda:N, a list (cuda:0,cuda:2) or cuda:all; auto: the first "
+                "usable GPU, else the CPU"},
     {"precision", TEXT(precision), .words = precision_words, .fallback = "fp32", .argument = "TYPE",
-        .help = "of a GPU's arithmetic: fp32, fp16 or bf16"},
+        .help = "arithmetic on a GPU: fp32, fp16 or bf16"},
     {"batch_rows", WHOLE(batch_rows, 0, 4096), .fallback = "0",
-        .help =
-            "hypotheses that advance together in one worker; 0: 128, or what keeps a GPU busy (1024)"},
+        .help = "hypotheses per decoding step of one worker; 0: 128 on the CPU, 1024 on a GPU"},
     {"batch_sentences", WHOLE(batch_sentences, 0, 4096), .fallback = "0",
-        .help =
-            "sentences that advance together in one worker; 0: half as many as rows, at least 64"},
+        .help = "sentences per decoding step of one worker; 0: half of the rows, at least 64"},
     {"model_memory", WHOLE(model_memory, 0, 4e18), .fallback = "0",
-        .help =
-            "that open bundles may take, as --plan counts; above, the longest idle one is closed; 0: all stay open"},
+        .help = "memory in bytes for open bundles, as --plan counts it; beyond it the longest "
+                "idle bundle is closed; 0: all stay open"},
     {"max_body_bytes", WHOLE(max_body_bytes, 1024, 1073741824), .fallback = "1048576",
-        .help = "largest request body"},
+        .help = "maximum size of a request body in bytes"},
     {"max_characters", WHOLE(max_characters, 1, 100000000), .flags = LIVE, .fallback = "200000",
-        .help = "most characters of one request, all its texts together"},
+        .help = "maximum characters per request, over all its texts"},
     {"max_sentences", WHOLE(max_sentences, 1, 1000000), .flags = LIVE, .fallback = "10000",
-        .help = "most sentences of one request, all its texts together"},
+        .help = "maximum sentences per request, over all its texts"},
     {"max_texts", WHOLE(max_texts, 1, 100000), .flags = LIVE, .fallback = "64",
-        .help = "most texts in one request"},
+        .help = "maximum texts per request"},
     {"max_beam", WHOLE(max_beam, 1, 32), .fallback = "32",
-        .help = "largest beam_size a request may ask for"},
+        .help = "maximum beam_size of a request"},
     {"max_batch_items", WHOLE(max_batch_items, 1, 1000000), .flags = LIVE, .fallback = "1000",
-        .help = "most items in one batch"},
+        .help = "maximum items per batch"},
     {"max_batch_characters", WHOLE(max_batch_characters, 1, 100000000), .flags = LIVE,
-        .fallback = "200000", .help = "most characters of one batch, all its items together"},
+        .fallback = "200000", .help = "maximum characters per batch, over all its items"},
     {"batching", TEXT(batching), .words = batching_words, .fallback = "continuous",
-        .argument = "NAME", .help = "continuous; for comparison fifo or static"},
+        .argument = "NAME", .help = "continuous; fifo and static are for comparison"},
     {"max_queue_seconds", SECONDS(max_queue_ms, 0.001, 86400), .flags = LIVE, .fallback = "2",
-        .argument = "SECONDS", .help = "longest queue, as work at the measured speed; above: 503"},
+        .argument = "SECONDS",
+        .help = "maximum backlog in seconds of work at the measured speed; requests beyond it "
+                "get 503"},
     {"max_queue_tokens", WHOLE(max_queue_tokens, 0, 1073741824), .flags = LIVE, .fallback = "0",
-        .help = "longest queue in source tokens instead; 0: seconds count"},
+        .help = "maximum backlog in source tokens instead of seconds; 0: use "
+                "--max-queue-seconds"},
     {"cache_bytes", WHOLE(cache_bytes, 0, 4e18), .flags = LIVE, .fallback = "0",
-        .help = "room for answers to sentences that come again; 0: none are kept"},
+        .help = "size of the cache of answers to repeated sentences; 0: no cache"},
     {"max_connections", WHOLE(max_connections, 1, 1000000), .fallback = "4096",
-        .help = "open connections; above: the longest idle one is closed, else 503"},
+        .help = "maximum open connections; beyond it the longest idle one is closed, or the "
+                "new one gets 503"},
     {"max_connections_per_address", WHOLE(max_connections_per_address, 0, 1000000), .flags = LIVE,
         .fallback = "0",
-        .help =
-            "of these, from one address (an IPv6 /64) other than 127.0.0.1 and ::1; 0: half of them"},
+        .help = "maximum connections from one address (an IPv6 /64) other than 127.0.0.1 and "
+                "::1; 0: half of --max-connections"},
     {"address_requests_per_minute", WHOLE(address_requests_per_minute, 0, 1000000), .flags = LIVE,
         .fallback = "0",
-        .help =
-            "without --keys: requests of one address other than this machine's; above: 429; 0: no limit"},
+        .help = "without --keys: maximum requests per minute from one address other than this "
+                "machine's; beyond it: 429; 0: no limit"},
     {"worker_nice", WHOLE(worker_nice, 0, 19), .fallback = "0",
-        .help =
-            "added to the nice value of the engines' threads, so that reading and writing go first"},
+        .help = "added to the nice value of the engine threads, so that I/O and text work run "
+                "first"},
     {"request_timeout", SECONDS(request_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "60",
-        .argument = "SECONDS",
-        .help = "deadline of a request that asks for none, and the latest one may ask for"},
+        .argument = "SECONDS", .help = "default and maximum deadline of a request"},
     {"batch_timeout", SECONDS(batch_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "600",
-        .argument = "SECONDS", .help = "the same for a batch"},
+        .argument = "SECONDS", .help = "default and maximum deadline of a batch"},
     {"header_timeout", SECONDS(header_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "10",
-        .argument = "SECONDS", .help = "a request's headers must be complete by then"},
+        .argument = "SECONDS", .help = "maximum time to receive a request's headers"},
     {"body_timeout", SECONDS(body_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "30",
-        .argument = "SECONDS", .help = "a request's body must be complete by then"},
+        .argument = "SECONDS", .help = "maximum time to receive a request's body"},
     {"write_timeout", SECONDS(write_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "60",
-        .argument = "SECONDS", .help = "a reply must be read by then"},
+        .argument = "SECONDS", .help = "maximum time for a client to read a reply"},
     {"idle_timeout", SECONDS(idle_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "75",
-        .argument = "SECONDS", .help = "a connection without a request is closed after this"},
+        .argument = "SECONDS", .help = "close a connection after this time without a request"},
     {"stream_ping", SECONDS(stream_ping_ms, 0, 86400), .flags = LIVE, .fallback = "15",
         .argument = "SECONDS",
-        .help = "a stream of events that has said nothing for so long sends a comment; 0: none"},
+        .help = "send a comment on an event stream that was silent for this long; 0: never"},
     {"lame_duck", SECONDS(lame_duck_ms, 0, 3600), .flags = LIVE, .fallback = "0",
-        .argument = "SECONDS", .help = "after SIGTERM, accept for so long while /readyz says 503"},
+        .argument = "SECONDS",
+        .help = "after SIGTERM, accept requests for this long while /readyz returns 503"},
     {"stuck_after", SECONDS(stuck_ms, 0.1, 86400), .flags = LIVE, .fallback = "30",
         .argument = "SECONDS",
-        .help = "engines that have work and take no step for so long fail /livez and /readyz"},
+        .help = "an engine that has work but takes no step for this long fails /livez and "
+                "/readyz"},
     {"drain_timeout", SECONDS(drain_timeout_ms, 0, 86400), .flags = LIVE, .fallback = "30",
-        .argument = "SECONDS", .help = "after SIGTERM, requests that run may take this long"},
+        .argument = "SECONDS", .help = "after SIGTERM, wait this long for running requests"},
     {"unix_socket", TEXT(unix_socket), .fallback = "", .argument = "PATH",
-        .help = "listen there too; owner and group may use it, and reload models without a key"},
+        .help = "also listen on this Unix socket; its owner and group may use it and reload "
+                "models without a key"},
     {"tls_certificate", TEXT(tls_certificate), .fallback = "", .argument = "FILE",
-        .help =
-            "speak TLS (1.2, 1.3) with this certificate and its chain, PEM; SIGHUP reads it again"},
+        .help = "certificate and chain for TLS 1.2 and 1.3, PEM; SIGHUP reads it again"},
     {"tls_key", TEXT(tls_key), .fallback = "", .argument = "FILE",
         .help = "the certificate's private key, PEM"},
     {"aliases", TEXT(aliases), .fallback = "", .argument = "LIST",
-        .help = "names of languages: pb=pt-BR,zt=zh-Hant"},
+        .help = "additional language codes: pb=pt-BR,zt=zh-Hant"},
     {"pivot", TEXT(pivot), .fallback = "en", .argument = "LANGUAGE",
-        .help = "pairs without a model go through this language; off: they do not"},
+        .help = "pivot language for pairs without a model; off: no pivot translation"},
     {"keys", TEXT(keys), .fallback = "", .argument = "FILE",
-        .help = "API keys (dragoman keys add); without, everybody may translate"},
+        .help = "file of API keys (dragoman keys add); without it, anyone may translate"},
     {"documents", TEXT(documents), .fallback = "", .argument = "FILE",
-        .help = "translate documents that clients send, and keep them in this file meanwhile"},
+        .help = "translate documents that clients send; this file (SQLite) stores them"},
     {"documents_keep", SECONDS(documents_keep_ms, 60, 2592000), .fallback = "86400",
-        .argument = "SECONDS", .help = "how long documents and their translations are kept"},
+        .argument = "SECONDS", .help = "how long to keep documents and their translations"},
     {"documents_bytes", WHOLE(documents_bytes, 1048576, 1099511627776), .fallback = "1073741824",
-        .help = "of all documents that are kept; beyond them 503"},
+        .help = "maximum total size of stored documents; beyond it: 503"},
     {"glossaries", TEXT(glossaries), .fallback = "", .argument = "PATH",
         .help = "a .tsv, .csv or .tmx file, or a directory of them: glossaries that requests name"},
     {"collections", TEXT(collections), .fallback = "", .argument = "FILE",
-        .help = "keep glossaries and translation memories that clients make in this file"},
+        .help = "store glossaries and translation memories of clients in this file (SQLite)"},
     {"memories", TEXT(memories), .fallback = "", .argument = "PATH",
-        .help =
-            "a .tsv, .csv or .tmx file, or a directory of them: sentences with translations that "
-            "answer for the model (with --collections)"},
+        .help = "a .tsv, .csv or .tmx file, or a directory of them: translation memories, used "
+                "instead of the model (needs --collections)"},
     {"suggestions", TEXT(suggestions), .fallback = "", .argument = "FILE",
-        .help = "keep the better translations that people suggest (POST /suggest) in this file"},
+        .help = "store suggested translations (POST /suggest) in this file (SQLite)"},
     {"dialects", TEXT(dialects), .fallback = "all", .argument = "LIST",
-        .help = "other servers' APIs that are spoken besides /v1: all, none, or of libretranslate, "
-                "deepl, google, imme, kiss, hcfy, deeplx"},
+        .help = "APIs of other servers to offer besides /v1: all, none, or a list of "
+                "libretranslate, deepl, google, imme, kiss, hcfy, deeplx"},
     {"cors_origins", TEXT(cors_origins), .fallback = "dialects", .argument = "LIST",
-        .help = "origins whose pages may read answers: a list, * or none; dialects: as those do"},
+        .help = "CORS: origins whose pages may read answers: a list, * or none; dialects: as "
+                "each API in --dialects does"},
     {"keys_open", TEXT(keys_open), .words = keys_open_words, .fallback = "pages",
         .argument = "WHAT",
-        .help = "what needs no key: pages (health, metrics, description) or probes (health alone)"},
+        .help = "endpoints that need no key: pages (health, metrics, API description) or "
+                "probes (health only)"},
     {"log_level", TEXT(log_level), .flags = LIVE, .words = log_level_words, .fallback = "info",
         .argument = "LEVEL", .help = "debug, info, warn or error"},
     {"log_format", TEXT(log_format), .words = log_format_words, .fallback = "logfmt",
         .argument = "FORMAT", .help = "logfmt or json"},
     {"access_log", WHOLE(access_log, 0, 1000000), .flags = LIVE, .fallback = "1",
-        .help = "log one in N requests and all that are answered 5xx; 0: these alone"},
+        .help = "log one in N requests, and every 5xx reply; 0: only 5xx replies"},
     {"config", TEXT(config), .fallback = "", .argument = "FILE",
-        .help = "JSON file with these settings (keys with _ for -)"},
+        .help = "JSON file with these settings (keys use _ instead of -)"},
 };
 
 #define ACTION(value) DG_FIELD_MARK, DG_FIELD_AT(struct dg_server_config, action), value, value
@@ -164,16 +167,17 @@ static const struct dg_field actions[] = {
     {"help", ACTION(DG_SHOW_HELP), .help = "print this text and exit"},
     {"version", ACTION(DG_SHOW_VERSION), .help = "print the version and exit"},
     {"routes", ACTION(DG_SHOW_ROUTES), .help = "print the routes (METHOD path) and exit"},
-    {"print_config", ACTION(DG_SHOW_CONFIG),
-        .help = "print the settings, with where each comes from, and exit"},
-    {"check_config", ACTION(DG_CHECK_CONFIG), .help = "as --print-config, and open the models too"},
+    {"print_config", ACTION(DG_SHOW_CONFIG), .help = "print each setting with its origin and exit"},
+    {"check_config", ACTION(DG_CHECK_CONFIG),
+        .help = "as --print-config, and also open the models"},
     {"describe", ACTION(DG_SHOW_FIELDS),
-        .help = "print type, range and default of each setting and of a request's search options, "
-                "as JSON, and exit"},
+        .help = "print type, range and default of each setting and search option as JSON, and "
+                "exit"},
     /* For packaging/completion; no help: --help does not show it. */
     {"complete", ACTION(DG_SHOW_OPTIONS), .help = NULL},
     {"plan", ACTION(DG_SHOW_PLAN),
-        .help = "print how much memory the settings may take, and exit: 0 if there is as much"},
+        .help = "print the memory that the settings may need and exit; status 0 if it is "
+                "available"},
 };
 
 enum { GROUPS = 2 };
@@ -308,11 +312,12 @@ void dg_server_config_help(struct dg_buffer *b)
     struct dg_server_config ignored;
     struct dg_fields groups[GROUPS];
     fields_of(&ignored, groups);
-    dg_options_help(
-        "usage: dragoman-server --models DIR [options]\n\n"
-        "Serves translations over HTTP. Each option --some-name may also be given as the\n"
-        "environment variable DRAGOMAN_SOME_NAME or as some_name in a JSON file (--config);\n"
-        "flags beat the environment, the environment beats the file.\n",
+    dg_options_help("usage: dragoman-server --models DIR [options]\n\n"
+                    "Serves translations over HTTP. Each option --some-name is also an environment "
+                    "variable\n"
+                    "DRAGOMAN_SOME_NAME and a key some_name of a JSON file (--config). Options "
+                    "override the\n"
+                    "environment, and the environment overrides the file.\n",
         groups, GROUPS, NULL, b);
 }
 

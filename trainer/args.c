@@ -18,49 +18,48 @@ enum { SETTINGS = DG_FIELD_LIST_MAX - 2 };
 
 static const struct dg_field rows[] = {
     {"out", TEXT(out), .argument = "DIR",
-        .help = "folder (of plot and languages: file) to write; PREFIX: PREFIX.en and so on"},
+        .help = "output directory (plot, languages: output file); PREFIX: writes PREFIX.en and "
+                "so on"},
     {"data", TEXT(data), .argument = "DIR",
-        .help = "folder that the recipe's paths are relative to"},
+        .help = "base directory of the recipe's relative paths"},
     {"set", DG_FIELD_LIST, AT(settings), 0, SETTINGS, .argument = "KEY=VALUE",
-        .help = "another value for a recipe's field, e.g. training.updates=2000; may be repeated"},
+        .help = "override a field of the recipe, e.g. training.updates=2000; may be repeated"},
     {"prepared", TEXT(prepared), .argument = "DIR",
-        .help = "folder of prepared data to use or make; several runs may share it"},
+        .help = "directory of prepared data, created if missing; several runs may share it"},
     {"init", TEXT(init), .argument = "BUNDLE",
-        .help = "start from a bundle, keeping its vocabulary and dimensions"},
+        .help = "start from this bundle and keep its vocabulary and dimensions"},
     {"threads", WHOLE(threads, 0, 4096),
-        .help =
-            "compute threads; 0: all cores that affinity and control groups allow (default: the "
-            "recipe's, else 0)"},
+        .help = "compute threads; 0: all cores that affinity and control groups allow "
+                "(default: the recipe's value, or 0)"},
     {"device", TEXT(device), .argument = "NAME",
-        .help = "where to train: cpu, cuda, cuda:N or auto (default: cpu)"},
+        .help = "training device: cpu, cuda, cuda:N or auto (default: cpu)"},
     {"precision", TEXT(precision), .argument = "TYPE",
-        .help = "of products: fp32, bf16, or on a GPU fp16; parameters are fp32 always (default: "
-                "the recipe's)"},
+        .help = "type of matrix products: fp32, bf16, or fp16 on a GPU; parameters are always "
+                "fp32 (default: the recipe's)"},
     {"no_scores", DG_FIELD_BOOL, AT(no_scores),
-        .help = "leave out translating dev and test sets at the end"},
+        .help = "do not translate and score the dev and test sets at the end"},
     {"tensorboard", TEXT(tensorboard), .argument = "DIR",
-        .help = "also write the log's numbers into event files of this folder, as TensorBoard "
-                "reads them"},
-    {"force", DG_FIELD_BOOL, AT(force), .help = "prepare again what is there"},
-    {"quiet", DG_FIELD_BOOL, AT(quiet), .help = "no progress on standard error"},
+        .help = "also write the log's numbers as TensorBoard event files into this directory"},
+    {"force", DG_FIELD_BOOL, AT(force), .help = "prepare the data again even if it exists"},
+    {"quiet", DG_FIELD_BOOL, AT(quiet), .help = "do not print progress on standard error"},
     {"from", TEXT(from), .argument = "CODE", .help = "source language (default: the bundle's)"},
     {"to", TEXT(to), .argument = "CODE", .help = "target language"},
     {"beam_size", WHOLE(beam_size, 0, DG_MAX_BEAM), .old = "beam",
-        .help = "hypotheses the search keeps; 0: the bundle's"},
+        .help = "beam size; 0: the bundle's"},
     {"length_penalty", DG_FIELD_REAL, AT(length_penalty), 0, 10, .old = "alpha", .argument = "X",
         .help = "exponent of the length penalty (default: the bundle's)"},
-    {"lines", WHOLE(lines, 0, 1e9), .help = "use so many lines, pairs or batches; 0: all"},
+    {"lines", WHOLE(lines, 0, 1e9), .help = "number of lines, pairs or batches to use; 0: all"},
     {"last", WHOLE(last, 0, 10000), .help = "average the last N checkpoints"},
     {"best", WHOLE(best, 0, 10000),
-        .help = "average the best N checkpoints; of a shortlist: translations of each token "
+        .help = "average the best N checkpoints; shortlist: translations per source token "
                 "(default: 50)"},
     {"frequent", WHOLE(frequent, 0, 1000000),
-        .help = "of a shortlist: tokens that are always in it (default: 200)"},
+        .help = "shortlist: number of frequent tokens that are always in it (default: 200)"},
     {"keep", DG_FIELD_REAL, AT(keep), 0, 1, .argument = "SHARE",
-        .help = "how much of the pairs stays (default: 0.8)"},
+        .help = "share of the pairs to keep (default: 0.8)"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
     {"describe", DG_FIELD_BOOL, AT(describe),
-        .help = "print every field's type, range and default instead"},
+        .help = "print each field's type, range and default instead"},
 };
 
 /* The rows that a verb names; how many. */

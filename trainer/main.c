@@ -5,63 +5,68 @@
 #include <string.h>
 
 static const struct dg_verb verbs[] = {
-    {"run", "RECIPE --out DIR", "text files to a bundle: prepare, train, validate, average, score",
-        1, 1, "out! data set init prepared threads device precision no_scores tensorboard quiet",
+    {"run", "RECIPE --out DIR",
+        "train a bundle from text files: prepare, train, validate, average, score", 1, 1,
+        "out! data set init prepared threads device precision no_scores tensorboard quiet",
         dg_verb_run},
-    {"resume", "DIR", "go on with a run, bit for bit", 1, 1,
+    {"resume", "DIR", "continue a run, bit for bit", 1, 1,
         "set prepared threads device precision no_scores tensorboard quiet", dg_verb_resume},
     {"average", "DIR [--out BUNDLE]", "average a run's checkpoints into a bundle", 1, 1,
         "out last best no_scores quiet", dg_verb_average},
     {"evaluate", "BUNDLE SOURCE TARGET",
-        "perplexity, BLEU and chrF of a bundle on a text and its translation", 3, 3,
+        "print a bundle's perplexity, BLEU and chrF on a text and its translation", 3, 3,
         "from to beam_size length_penalty lines threads json", dg_verb_evaluate},
     {"calibrate", "BUNDLE FROM:TO:SOURCE:TARGET...",
-        "length penalty, beam and threshold of low confidence by development sets, into the bundle",
-        2, -1, "lines threads quiet", dg_verb_calibrate},
+        "choose a bundle's length penalty, beam size and low-confidence threshold", 2, -1,
+        "lines threads quiet", dg_verb_calibrate},
     {"distill", "TEACHER TEXT [RECIPE] --out DIR",
-        "a small model that learns from a large one's translations of TEXT, a line each", 2, 3,
+        "train a small model on a large one's translations of TEXT, line by line", 2, 3,
         "from to out! set beam_size length_penalty lines threads device precision no_scores quiet",
         dg_verb_distill},
     {"backtranslate", "BUNDLE TEXT --out PREFIX",
-        "pairs from text in the target language: BUNDLE, which translates back, makes the sources",
-        2, 2, "from to out! beam_size length_penalty lines threads quiet", dg_verb_backtranslate},
+        "make pairs from target-language text: BUNDLE translates it back", 2, 2,
+        "from to out! beam_size length_penalty lines threads quiet", dg_verb_backtranslate},
     {"filter", "BUNDLE SOURCE TARGET --out PREFIX",
-        "the share of a file of pairs that a model finds best", 3, 3,
+        "keep the share of a file's pairs that a model scores best", 3, 3,
         "from to out! keep threads quiet", dg_verb_filter},
-    {"prepare", "RECIPE --out DIR", "clean, train the vocabulary and encode, and no more", 1, 1,
-        "out! data set init threads force quiet", dg_verb_prepare},
-    {"plan", "RECIPE --out DIR", "what a run will need of memory (prepares its data)", 1, 1,
+    {"prepare", "RECIPE --out DIR", "prepare data only: clean it, train the vocabulary, encode", 1,
+        1, "out! data set init threads force quiet", dg_verb_prepare},
+    {"plan", "RECIPE --out DIR", "print the memory that a run needs (prepares its data)", 1, 1,
         "out! data set init prepared threads device precision quiet", dg_verb_plan},
     {"recipe", "RECIPE", "print a recipe with every default", 1, 1,
         "data set init threads describe", dg_verb_recipe},
-    {"plot", "LOG... --out FILE", "curves of one or more log.jsonl, as SVG", 1, -1, "out!",
+    {"plot", "LOG... --out FILE", "draw the curves of one or more log.jsonl as SVG", 1, -1, "out!",
         dg_verb_plot},
     {"bleu", "HYPOTHESES REFERENCES [OTHERS]",
-        "BLEU and chrF as sacreBLEU counts them; of two translations, whether chance parts them", 2,
-        3, "", dg_verb_bleu},
+        "compute BLEU and chrF as sacreBLEU does; test whether two translations differ", 2, 3, "",
+        dg_verb_bleu},
     {"treebank", "TREES --out PREFIX",
-        "of a treebank, a tree a line: PREFIX.words and .parse to train a parser on, .gold to score it",
-        1, 1, "out! lines", dg_verb_treebank},
-    {"evalb", "GOLD PARSED", "labelled brackets of parsed trees, as EVALB counts them", 2, 2,
+        "make PREFIX.words, .parse and .gold from a treebank with one tree per line", 1, 1,
+        "out! lines", dg_verb_treebank},
+    {"evalb", "GOLD PARSED", "score the labelled brackets of parsed trees as EVALB does", 2, 2,
         "json", dg_verb_evalb},
     {"languages", "CODE=FILE... --out FILE",
-        "a model that tells languages, of plain texts (CODE: en, de ...)", 1, -1, "out!",
+        "train a language detection model on plain texts (CODE: en, de ...)", 1, -1, "out!",
         dg_verb_languages},
     {"shortlist", "BUNDLE --prepared DIR",
-        "which target tokens come from which source tokens, into the bundle: faster output layer",
-        1, 1, "prepared! lines best frequent", dg_verb_shortlist},
+        "add a vocabulary shortlist to a bundle, for a faster output layer", 1, 1,
+        "prepared! lines best frequent", dg_verb_shortlist},
     {"batches", "RECIPE --prepared DIR",
-        "the first --lines N batches as JSON, for comparing with other trainers", 1, 1,
+        "print the first --lines N batches as JSON, to compare with other trainers", 1, 1,
         "prepared! data set lines", dg_verb_batches},
 };
 
 static const char after[] =
-    "\nRECIPE is a file or a preset: small, base, big, paper-base-ende, paper-big-ende, "
-    "paper-big-enfr.\n"
-    "SIGTERM and SIGINT save a checkpoint and end the program with exit code 0.\n"
-    "mpirun -n N dragoman-train run ... shares every batch among N processes, each with a GPU of "
-    "its\nown under --device cuda; SIGUSR1 to mpirun saves and ends them.\n"
-    "dragoman-train VERB --help tells a verb's options; dragoman-train --version the version.\n";
+    "\n"
+    "RECIPE is a file or a preset: small, base, big, paper-base-ende, "
+    "paper-big-ende, paper-big-enfr.\n"
+    "On SIGTERM and SIGINT, the program saves a checkpoint and exits with status "
+    "0.\n"
+    "mpirun -n N dragoman-train run ... splits every batch over N processes. With "
+    "--device cuda, each has\n"
+    "its own GPU. SIGUSR1 to mpirun makes them save and exit.\n"
+    "dragoman-train VERB --help prints a verb's options, dragoman-train --version "
+    "the version.\n";
 
 static void help(FILE *to)
 {

@@ -6,14 +6,15 @@
 
 static const struct dg_field search[] = {
     {"beam_size", DG_FIELD_INT, AT(beam), 1, DG_MAX_BEAM, .old = "beam",
-        .help = "hypotheses the search keeps (default: the model's)"},
+        .help = "beam size (default: the model's)"},
     {"length_penalty", DG_FIELD_REAL, AT(alpha), 0, 10, .old = "alpha", .argument = "X",
-        .help = "exponent of the length penalty: 0 favours short answers (default: the model's)"},
+        .help = "exponent of the length penalty; 0 favours short translations (default: the "
+                "model's)"},
 };
 
 static const struct dg_field n_best[] = {
     {"n_best", DG_FIELD_INT, AT(n_best), 1, DG_MAX_BEAM,
-        .help = "give so many of the best translations (default: one)"},
+        .help = "number of translations per sentence, best first (default: one)"},
 };
 
 static const char *const kinds[] = {"gnmt", "power", "none", NULL};
@@ -21,13 +22,14 @@ static const char *const kinds[] = {"gnmt", "power", "none", NULL};
 static const struct dg_field length[] = {
     {"length_penalty_kind", DG_FIELD_WORD, AT(penalty), DG_PENALTY_GNMT, DG_PENALTY_NONE,
         .words = kinds, .old = "penalty", .argument = "KIND",
-        .help = "what scores are divided by: gnmt ((5+n)/6)^X, power n^X, or none (default: gnmt)"},
+        .help = "divisor of scores for length n: gnmt ((5+n)/6)^X, power n^X, or none "
+                "(default: gnmt)"},
     {"length_penalty_cap", DG_FIELD_REAL, AT(penalty_cap), 0, 10, .argument = "X",
-        .help = "with --length-penalty: it counts at most X times the source's tokens (default: "
-                "every token)"},
+        .help = "with --length-penalty: count at most X times the source's tokens (default: "
+                "count all)"},
     {"max_length", DG_FIELD_INT, AT(max_len), 1, 4096,
-        .help = "most tokens of an answer, </s> counted (default: the source's and the model's "
-                "extra length)"},
+        .help = "maximum tokens of a translation, including </s> (default: the source's length "
+                "plus the model's extra length)"},
 };
 
 #undef AT
@@ -35,11 +37,11 @@ static const struct dg_field length[] = {
 
 static const struct dg_field sampling[] = {
     {"temperature", DG_FIELD_REAL, AT(temperature), 0.01, 100, .fallback = "1",
-        .help = "logits are divided by it"},
+        .help = "divisor of the logits"},
     {"top_k", DG_FIELD_INT, AT(top_k), 0, DG_MAX_SAMPLE_TOP_K, .fallback = "0",
-        .help = "draw from so many of the likeliest tokens; 0: from all"},
+        .help = "sample from this many of the likeliest tokens; 0: from all"},
     {"seed", DG_FIELD_INT, AT(seed), 0, 0x1p63, .fallback = "0",
-        .help = "the same seed and sentence give the same answer"},
+        .help = "seed; the same seed and sentence give the same translation"},
 };
 
 struct dg_fields dg_search_fields(struct dg_search *s, unsigned char *given)

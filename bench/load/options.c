@@ -101,46 +101,49 @@ static int take_term(const char *name, const char *text, void *out, struct dg_er
 
 /* Everything is bounded: this is for loading one's own machine. */
 static const struct dg_field both[] = {
-    {"port", WHOLE(port, 1, 65535), .help = "of the server on 127.0.0.1"},
+    {"port", WHOLE(port, 1, 65535), .help = "port of the server on 127.0.0.1"},
     {"items", TEXT(items), .flags = DG_FIELD_REQUIRED,
-        .help = "{\"class\":\"short\",\"body\":{...},\"answer\":{...}} a line"},
-    {"out", TEXT(out), .help = "where learn writes"},
+        .help = "file of items, one per line: "
+                "{\"class\":\"short\",\"body\":{...},\"answer\":{...}}"},
+    {"out", TEXT(out), .help = "output file of learn"},
     {"path", DG_FIELD_STRING, AT(path), .argument = "PATH", .fallback = "/v1/translate",
-        .help = "what is asked"},
+        .help = "path to request"},
     {"share", DG_FIELD_CUSTOM, .take = take_share, .argument = "CLASS=W",
         .help = "weight of a class in the mix (1 each); may be repeated"},
     {"only", DG_FIELD_STRING, AT(only), .argument = "CLASS",
-        .help = "the same arrivals, but those of other classes left out"},
+        .help = "send only the arrivals of this class"},
     {"fields", DG_FIELD_CUSTOM, .take = take_fields, .argument = "CLASS=JSON",
         .help = "put these fields into each body of the class; \"\" for every class"},
-    {"connections", WHOLE(connections, 1, 20000), .fallback = "1024", .help = "most connections"},
-    {"seed", WHOLE(seed, 0, 9e15), .fallback = "1", .help = "another seed, other arrivals"},
+    {"connections", WHOLE(connections, 1, 20000), .fallback = "1024",
+        .help = "maximum connections"},
+    {"seed", WHOLE(seed, 0, 9e15), .fallback = "1", .help = "seed of the arrivals"},
     {"grace", REAL(grace, 0, 600), .fallback = "60", .argument = "SECONDS",
         .help = "wait this long for the last answers"},
     {"trace", TEXT(trace), .help = "write one line for each request"},
     {"term", DG_FIELD_CUSTOM, .take = take_term, .argument = "PID@SECONDS",
-        .help = "send SIGTERM to the server then, and say what became of requests sent before"},
+        .help = "send SIGTERM to process PID at this time and report the requests sent before"},
 };
 
 static const struct dg_field of_run[] = {
     {"phase", DG_FIELD_CUSTOM, .take = take_phase, .argument = "RATE:SECONDS",
-        .help = "requests a second, for how long; repeated: one phase after another"},
+        .help = "requests per second, for this long; may be repeated for more phases"},
     {"vanish", DG_FIELD_CUSTOM, .take = take_vanish, .argument = "SHARE:SECONDS",
-        .help = "this share of the clients goes away within that time"},
+        .help = "share of the clients that disconnect within this time"},
     {"idle", WHOLE(idle, 0, 20000), .fallback = "0",
-        .help = "connections that ask once, stay silent, and ask again at the end"},
+        .help = "connections that send one request, stay idle, and send another at the end"},
     {"slow", WHOLE(slow, 0, 20000), .fallback = "0", .help = "slow-loris connections"},
     {"slow_interval", REAL(slow_interval, 0.01, 60), .fallback = "1", .argument = "SECONDS",
-        .help = "between two of their bytes"},
+        .help = "time between two bytes of a slow-loris connection"},
 };
 
 static const struct dg_field of_closed[] = {
-    {"concurrency", WHOLE(concurrency, 1, 20000), .fallback = "64", .help = "requests at a time"},
+    {"concurrency", WHOLE(concurrency, 1, 20000), .fallback = "64", .help = "concurrent requests"},
     {"seconds", REAL(seconds, 0, 3600), .fallback = "0", .argument = "SECONDS",
-        .help = "how long; 0: until --requests"},
+        .help = "duration; 0: until --requests are done"},
     {"warm_up", REAL(warm_up, 0, 3600), .fallback = "0", .argument = "SECONDS",
-        .help = "not counted in throughput"},
-    {"requests", WHOLE(requests, 1, 10e6), .fallback = "1000000", .help = "at most so many"},
+        .help = "warm-up time, not counted in throughput"},
+    {"requests", WHOLE(requests, 1, 10e6), .fallback = "1000000",
+        .help = "maximum number of requests"},
 };
 
 static int check(const struct dg_load_options *o, struct dg_error *err)
@@ -169,13 +172,15 @@ int dg_load_options_read(int argc, char *argv[], struct dg_load_options *out)
         {of_closed, DG_FIELD_COUNT(of_closed), out, NULL, "closed:"}};
     const struct dg_command command = {.name = "dragoman-load",
         .usage = "usage: dragoman-load VERB --port N --items FILE [options]\n\n"
-                 "Loads a dragoman-server on 127.0.0.1 and says, as JSON, how it stood it. Every "
-                 "answer is compared\nwith the one of its item.\n\n"
-                 "  learn   ask for each item alone, one after another; write the items with "
-                 "answers to --out\n"
-                 "  run     open loop: Poisson arrivals; latency counts from when a request was "
-                 "due\n"
-                 "  closed  so many requests at a time: what the server can do at most\n",
+                 "Puts load on a dragoman-server on 127.0.0.1 and reports the result as JSON. "
+                 "Every answer is compared\n"
+                 "with its item's.\n\n"
+                 "  learn   send the items one at a time; write them with their answers to "
+                 "--out\n"
+                 "  run     open loop: Poisson arrivals; latency counts from the scheduled "
+                 "arrival\n"
+                 "  closed  closed loop: a fixed number of concurrent requests; measures the "
+                 "maximum throughput\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups),
         .min_words = 1,

@@ -36,55 +36,58 @@ static int take_share(const char *name, const char *text, void *out, struct dg_e
 
 static const struct dg_field both[] = {
     {"items", TEXT(items), .argument = "FILE",
-        .help = "requests as dragoman-load has them: how many steps each takes"},
-    {"out", TEXT(out), .argument = "FILE", .help = "write there"},
+        .help = "items file of dragoman-load; sets the number of steps per request"},
+    {"out", TEXT(out), .argument = "FILE", .help = "output file"},
     {"workers", NUMBER(workers, 1, 4096), .fallback = "1",
-        .help = "of run; of measure: how much slower each is when others share the cores, up to N "
-                "of them"},
-    {"rows", NUMBER(rows, 1, 1e6), .fallback = "128", .help = "of one worker"},
-    {"sentences", NUMBER(sentences, 1, 1e6), .fallback = "64", .help = "of one worker"},
-    {"json", DG_FIELD_BOOL, AT(json), .help = "instead of a table"},
+        .help = "run: number of workers; measure: also measure the slow-down with up to N "
+                "workers"},
+    {"rows", NUMBER(rows, 1, 1e6), .fallback = "128", .help = "maximum in one worker"},
+    {"sentences", NUMBER(sentences, 1, 1e6), .fallback = "64", .help = "maximum in one worker"},
+    {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON instead of a table"},
 };
 
 static const struct dg_field of_measure[] = {
-    {"model", TEXT(model), .argument = "BUNDLE", .help = "what is measured"},
-    {"beam_size", NUMBER(beam, 1, 32), .old = "beam", .help = "(default: the bundle's)"},
+    {"model", TEXT(model), .argument = "BUNDLE", .help = "bundle to measure"},
+    {"beam_size", NUMBER(beam, 1, 32), .old = "beam", .help = "beam size (default: the bundle's)"},
     {"threads", NUMBER(threads, 1, 256), .fallback = "1",
-        .help = "cores a step is split over, and that workers share"},
-    {"repeats", NUMBER(repeats, 1, 100), .fallback = "5", .help = "of each timing"},
+        .help = "threads per step, shared by the workers"},
+    {"repeats", NUMBER(repeats, 1, 100), .fallback = "5", .help = "repetitions per timing"},
 };
 
 static const struct dg_field of_run[] = {
-    {"cost", TEXT(cost), .argument = "FILE", .help = "what measure wrote"},
+    {"cost", TEXT(cost), .argument = "FILE", .help = "cost file written by measure"},
     {"trace", TEXT(trace), .argument = "FILE",
-        .help = "arrivals that dragoman-load recorded; real latencies are printed beside"},
-    {"phase", NUMBER(phase, 0, 255), .help = "of the trace, this phase alone"},
+        .help = "trace file of dragoman-load with arrivals; its latencies are printed for "
+                "comparison"},
+    {"phase", NUMBER(phase, 0, 255), .help = "use only this phase of the trace"},
     {"speed", NUMBER(speed, 1e-6, 1e6), .fallback = "1", .argument = "X",
-        .help = "the trace's arrivals, so many times as dense"},
-    {"rate", NUMBER(rate, 1e-6, 1e9), .argument = "R", .help = "or: Poisson, requests a second"},
+        .help = "factor for the trace's arrival rate"},
+    {"rate", NUMBER(rate, 1e-6, 1e9), .argument = "R",
+        .help = "Poisson arrivals, requests per second"},
     {"load", NUMBER(load, 1e-6, 1000), .argument = "SHARE",
-        .help = "or: Poisson at this share of what continuous batching could do"},
-    {"requests", NUMBER(requests, 1, 10e6), .fallback = "20000", .help = "how many"},
+        .help = "Poisson arrivals, as a share of the capacity of continuous batching"},
+    {"requests", NUMBER(requests, 1, 10e6), .fallback = "20000", .help = "number of requests"},
     {"capacity", NUMBER(capacity, 1e-6, 1e9), .argument = "X",
-        .help = "answers a second when 64 requests are under way: scales what company costs"},
+        .help = "answers per second with 64 concurrent requests; scales the cost of batching"},
     {"share", DG_FIELD_CUSTOM, .take = take_share, .argument = "CLASS=W",
         .help = "weight of a class in the mix; may be repeated"},
-    {"only", TEXT(only), .argument = "CLASS",
-        .help = "the same arrivals, those of other classes left out"},
-    {"bulk", TEXT(bulk), .argument = "CLASS", .help = "its requests are bulk ones"},
+    {"only", TEXT(only), .argument = "CLASS", .help = "simulate only the arrivals of this class"},
+    {"bulk", TEXT(bulk), .argument = "CLASS",
+        .help = "send the requests of this class with bulk priority"},
     {"batching", DG_FIELD_CUSTOM, .take = take_batching, .argument = "NAME",
         .help = "continuous (default), fifo, static-early, static-drop or static-pad; all"},
     {"queue_seconds", NUMBER(queue_seconds, 0, 1e9), .fallback = "2", .argument = "X",
-        .help = "bound of the queue; 0: none"},
-    {"queue_tokens", NUMBER(queue_tokens, 0, 1e12), .help = "instead: in source tokens"},
+        .help = "maximum backlog in seconds; 0: no limit"},
+    {"queue_tokens", NUMBER(queue_tokens, 0, 1e12),
+        .help = "maximum backlog in source tokens instead"},
     {"encode_tokens", NUMBER(encode_tokens, 0, 4e9),
-        .help = "tokens encoded beside running sentences in one step (default: the server's; 0: no "
-                "bound)"},
+        .help = "maximum tokens encoded in a step with running sentences (default: the "
+                "server's; 0: no limit)"},
     {"outside_us", NUMBER(outside_us, 0, 1e9), .argument = "X",
         .help = "time of a step outside the engine (default: the cost file's)"},
     {"request_us", NUMBER(request_us, 0, 1e9), .argument = "X",
         .help = "time of a request outside the engine (default: the cost file's)"},
-    {"seed", NUMBER(seed, 0, 9e15), .fallback = "1", .help = "another seed, other arrivals"},
+    {"seed", NUMBER(seed, 0, 9e15), .fallback = "1", .help = "seed of the arrivals"},
 };
 
 int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o)
