@@ -63,7 +63,7 @@ static int take_heads(
         snprintf(number, sizeof number, "%.*s", (int)strcspn(p, ","), p);
         int rc = dg_field_set(&row, "--heads", number, &head, err);
         if (!rc && *n == H)
-            rc = dg_error_set(err, DG_EINVAL, "--heads has more than the model's %u", H);
+            rc = dg_error_set(err, DG_EINVAL, "--heads lists more heads than the model's %u", H);
         if (rc)
             return rc;
         (*list)[(*n)++] = (uint32_t)head - 1;
@@ -164,7 +164,7 @@ static int run(struct attention *a, struct dg_error *err)
         rc = dg_attention_map_open(
             a->translator, a->be, a->source, a->target, &a->o.translate, &a->map, err);
     if (!rc && a->layer > dg_attention_layers(&a->map, a->kind))
-        rc = dg_error_set(err, DG_EINVAL, "--layer is %d, the model has %u there", (int)a->layer,
+        rc = dg_error_set(err, DG_EINVAL, "--layer is %d, the model has %u", (int)a->layer,
             dg_attention_layers(&a->map, a->kind));
     if (!rc && a->o.json)
         rc = write_json(a, heads, n_heads, err);
@@ -182,10 +182,9 @@ static int check(struct attention *a, struct dg_error *err)
 {
     const char *option = a->target ? dg_decode_options_given(&a->o) : NULL;
     if (option)
-        return dg_error_set(
-            err, DG_EINVAL, "%s has no effect with --target: nothing is searched for", option);
+        return dg_error_set(err, DG_EINVAL, "%s has no effect with --target", option);
     if (!a->out && (a->svg.word || a->svg.heat_map))
-        return dg_error_set(err, DG_EINVAL, "%s is of the picture: it needs --out",
+        return dg_error_set(err, DG_EINVAL, "%s affects the picture only: it needs --out",
             a->svg.word ? "--word" : "--heatmap");
     return dg_decode_options_check(&a->o, err);
 }

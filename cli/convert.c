@@ -162,7 +162,8 @@ static const struct kind *kind_of(const char *name, int n, const unsigned char g
         k++;
     if (k == kinds + DG_FIELD_COUNT(kinds)) {
         *status = dg_command_refuse("dragoman convert",
-            "the kind of model is needed: marian, bergamot, ctranslate2, argos or huggingface");
+            "expected the kind of model: marian, bergamot, ctranslate2, argos or "
+            "huggingface");
         return NULL;
     }
     if (n != 1 + k->n_words) {
@@ -194,8 +195,8 @@ static const char after[] =
     "bergamot: DIR is an unpacked student model of Firefox, Bergamot or "
     "translateLocally: an int8 model\n"
     "(.bin), SentencePiece vocabularies, a lexical shortlist, optionally "
-    "config*.yml. Default languages come\n"
-    "from file names such as model.ende.bin.\n\n"
+    "config*.yml. Default languages\n"
+    "come from file names such as model.ende.bin.\n\n"
     "huggingface: DIR is a MarianMT model (such as OPUS-MT) with config.json, "
     "model.safetensors or\n"
     "pytorch_model.bin (whole or in shards; no code in a pickle is run), "

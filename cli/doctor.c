@@ -47,7 +47,7 @@ static enum dg_finding_level worst(const struct dg_doctor *d)
 static void print_text(const struct dg_doctor *d)
 {
     static const char *const summary[] = {
-        "Ready to serve.", "Will serve; see the warnings.", "Will not serve: repair what failed."};
+        "Ready to serve.", "Will serve; see the warnings.", "Will not serve: fix the failures."};
     for (size_t i = 0; i < d->n; i++) {
         const struct dg_finding *f = &d->list[i];
         printf("%-4s  %-16s %s\n", level_names[f->level], f->subject, f->message);
@@ -154,8 +154,8 @@ static void look_at_keys(struct dg_doctor *d)
             "%s", err.message);
     else
         dg_doctor_say(d, valid > 0 ? DG_FINDING_OK : DG_FINDING_WARN, "keys",
-            valid > 0 ? NULL : "nobody can translate: dragoman keys add", "%zu of %zu keys valid",
-            valid, n);
+            valid > 0 ? NULL : "no one can translate: add a key with dragoman keys add",
+            "%zu of %zu keys valid", valid, n);
     free(list);
     dg_keys_close(keys);
 }

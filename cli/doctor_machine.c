@@ -92,7 +92,7 @@ static void look_at_cores(struct dg_doctor *d)
             d, DG_FINDING_OK, "cores", NULL, "%g of %d, by the control group", limit, cores);
     else
         dg_doctor_say(d, DG_FINDING_WARN, "cores",
-            "threads pause when the part of a core is used up: give it whole cores",
+            "a fraction of a core pauses threads: assign whole cores",
             "%g of %d, by the control group", limit, cores);
 }
 
@@ -113,10 +113,9 @@ static void look_at_descriptors(struct dg_doctor *d)
         return;
     bool enough = limit.rlim_max >= need;
     dg_doctor_say(d, enough ? DG_FINDING_OK : DG_FINDING_FAIL, "descriptors",
-        enough
-            ? NULL
-            : "ulimit -n 65536 (systemd: LimitNOFILE; Docker: --ulimit nofile=65536), or a smaller "
-              "--max-connections",
+        enough ? NULL
+               : "raise ulimit -n to 65536 (systemd: LimitNOFILE; Docker: --ulimit "
+                 "nofile=65536), or lower --max-connections",
         "%llu allowed, %lld connections need %llu", (unsigned long long)limit.rlim_max,
         (long long)d->connections, need);
 }
@@ -149,7 +148,7 @@ static void look_at_gpu(struct dg_doctor *d)
         name_devices(&devices, names, sizeof names);
         dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL, "%s", names);
     } else if (!first->note[0]) {
-        dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL, "not used: the CPU was asked for");
+        dg_doctor_say(d, DG_FINDING_OK, "gpu", NULL, "not used: the device is set to cpu");
     } else {
         dg_doctor_say(d, there ? DG_FINDING_WARN : DG_FINDING_OK, "gpu",
             there ? "see docs/gpu.md, or DRAGOMAN_DEVICE=cpu to leave it idle" : NULL,
@@ -188,8 +187,9 @@ void dg_doctor_port(struct dg_doctor *d)
     else
         dg_doctor_say(d, DG_FINDING_FAIL, "port",
             errno == EADDRINUSE
-                ? "stop what listens there (a server that runs already?), or another --port"
-            : errno == EACCES ? "a port above 1023"
+                ? "stop the program that listens there (another server?), or choose another "
+                  "--port"
+            : errno == EACCES ? "choose a port above 1023"
                               : "another --host",
             "%s:%u: %s", d->host, d->port, strerror(errno));
     if (fd >= 0)

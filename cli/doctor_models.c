@@ -18,7 +18,7 @@
 #define COMPUTE_BYTES 4.0 /* of a parameter, as the kernels hold it */
 
 static const char repair[] =
-    "get the bundle again, or make it again (dragoman convert, dragoman-train)";
+    "download the bundle again, or rebuild it (dragoman convert, dragoman-train)";
 
 /* A loaded bundle with what is needed to translate by it. */
 struct patient {
@@ -100,7 +100,7 @@ static void say_model(struct dg_doctor *d, const struct patient *p)
     } else {
         dg_doctor_say(d, fits ? DG_FINDING_OK : DG_FINDING_WARN, subject,
             fits ? NULL
-                 : "more memory, --batch-rows and --batch-sentences lower, or a smaller model",
+                 : "add memory, lower --batch-rows and --batch-sentences, or use a smaller model",
             "checksums right; %zu tokens in %.0f ms on one core; takes up to %.0f MB with one "
             "worker",
             tokens, seconds * 1e3, need / 1e6);

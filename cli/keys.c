@@ -73,8 +73,8 @@ static int add(struct dg_keys *k, const struct options *o, struct dg_error *err)
         print_take(root);
     } else {
         /* The key alone on standard output, for scripts. */
-        fprintf(stderr, "key %s for \"%s\", scope %s. It is shown this once:\n", made.id, made.name,
-            dg_keys_scopes_name(made.scopes));
+        fprintf(stderr, "key %s for \"%s\", scope %s. It is printed only this once:\n", made.id,
+            made.name, dg_keys_scopes_name(made.scopes));
         printf("%s\n", secret);
     }
     explicit_bzero(secret, sizeof secret);
@@ -246,8 +246,8 @@ static int read_words(char **words, int n, struct options *o, const struct verb 
         if (strcmp(words[0], verbs[i].name) == 0)
             *verb = &verbs[i];
     if (!*verb)
-        return dg_command_refuse(
-            "dragoman keys", "there is no \"%s\": add, list, set, revoke or usage", words[0]);
+        return dg_command_refuse("dragoman keys",
+            "unknown command \"%s\": expected add, list, set, revoke or usage", words[0]);
     if (n > 1 && !(*verb)->takes_id)
         return dg_command_refuse("dragoman keys", "unexpected \"%s\"", words[1]);
     o->id = n > 1 ? words[1] : NULL;
@@ -255,7 +255,7 @@ static int read_words(char **words, int n, struct options *o, const struct verb 
         return dg_command_refuse(
             "dragoman keys", "%s needs a key's ID (see dragoman keys list)", (*verb)->name);
     if ((*verb)->creates && o->key.name[0] == '\0')
-        return dg_command_refuse("dragoman keys", "add needs --name: whose key is it?");
+        return dg_command_refuse("dragoman keys", "add needs --name, the key's owner");
     if ((*verb)->changes && o->fields == 0)
         return dg_command_refuse("dragoman keys",
             "set changes nothing without --name, --scope, --requests-per-minute, "

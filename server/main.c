@@ -64,8 +64,8 @@ static int check_settings(const struct dg_server_config *c, struct dg_error *err
         return dg_error_field(
             err, DG_EINVAL, "models", "--models is needed: a bundle, or a directory of bundles");
     if ((c->tls_certificate[0] == '\0') != (c->tls_key[0] == '\0'))
-        return dg_error_field(
-            err, DG_EINVAL, "tls_certificate", "--tls-certificate and --tls-key need each other");
+        return dg_error_field(err, DG_EINVAL, "tls_certificate",
+            "--tls-certificate and --tls-key must be given together");
     if (c->batch_rows && c->max_beam > c->batch_rows)
         return dg_error_field(err, DG_EINVAL, "max_beam",
             "--max-beam %lld is more than --batch-rows %lld", (long long)c->max_beam,
@@ -139,7 +139,7 @@ static void read_again(struct dg_service *s, int argc, char *argv[])
     dg_buffer_init(&kept);
     if (dg_server_config_read_again(argc, argv, getenv, &s->app.config, &changed, &kept, &err) !=
         DG_OK) {
-        dg_log(DG_LOG_ERROR, "settings not read again message=\"%s\"", err.message);
+        dg_log(DG_LOG_ERROR, "settings not reloaded message=\"%s\"", err.message);
     } else {
         set_log_level(s->app.config.log_level);
         dg_service_apply(s);
@@ -147,7 +147,7 @@ static void read_again(struct dg_service *s, int argc, char *argv[])
     if (changed.data && !changed.failed)
         dg_log(DG_LOG_INFO, "settings changed now=%s", changed.data);
     if (kept.data && !kept.failed)
-        dg_log(DG_LOG_WARN, "settings that need a restart names=%s", kept.data);
+        dg_log(DG_LOG_WARN, "settings need a restart names=%s", kept.data);
     dg_buffer_deinit(&changed);
     dg_buffer_deinit(&kept);
     dg_certificate_reload(&s->app);
@@ -207,7 +207,7 @@ static void report_unknown(void)
     dg_buffer_init(&names);
     dg_server_config_unknown(environ, &names);
     if (names.data && !names.failed)
-        dg_log(DG_LOG_WARN, "environment variables that no setting reads: %s", names.data);
+        dg_log(DG_LOG_WARN, "unknown environment variables: %s", names.data);
     dg_buffer_deinit(&names);
 }
 

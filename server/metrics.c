@@ -38,31 +38,28 @@ static const struct counter_family {
     [DG_COUNT_CHARACTERS] = {"dragoman_characters_total",
         "Characters of translated texts (code points).", "pair", NULL},
     [DG_COUNT_SOURCE_TOKENS] = {"dragoman_source_tokens_total", "Source tokens read.", NULL, NULL},
-    [DG_COUNT_TARGET_TOKENS] = {"dragoman_target_tokens_total", "Tokens of the translations given.",
+    [DG_COUNT_TARGET_TOKENS] = {"dragoman_target_tokens_total", "Target tokens of translations.",
         NULL, NULL},
     [DG_COUNT_DECODE_STEPS] = {"dragoman_decode_steps_total",
-        "Engine steps, each one position of every live sentence.", NULL, NULL},
+        "Decode steps; each advances every live sentence by one position.", NULL, NULL},
     [DG_COUNT_SPLIT] = {"dragoman_truncated_total",
-        "Parts of sentences that were too long and were split; nothing is "
-        "dropped.",
-        NULL, NULL},
+        "Parts of sentences split because they were too long; no text is dropped.", NULL, NULL},
     [DG_COUNT_LENGTH_LIMITED] = {"dragoman_length_limit_hits_total",
-        "Translations that met their length limit.", NULL, NULL},
+        "Translations that reached their length limit.", NULL, NULL},
     [DG_COUNT_UNKNOWN] = {"dragoman_unknown_tokens_total",
         "Sentences with a character outside the vocabulary.", NULL, NULL},
-    [DG_COUNT_BATCH_ITEMS] = {"dragoman_batch_items_total", "Items of batches by how they ended.",
-        "outcome", outcomes},
+    [DG_COUNT_BATCH_ITEMS] = {"dragoman_batch_items_total", "Batch items by outcome.", "outcome",
+        outcomes},
     [DG_COUNT_COALESCED] = {"dragoman_coalesced_sentences_total",
-        "Sentences that took the answer of an equal one they had waited with.", NULL, NULL},
+        "Sentences answered together with an equal sentence in the queue.", NULL, NULL},
     [DG_COUNT_REPETITION] = {"dragoman_repetition_detected_total",
-        "Sentences whose first answer was caught in a loop and that were decoded again.", NULL,
-        NULL},
+        "Sentences decoded again because the first answer looped.", NULL, NULL},
     [DG_COUNT_LOW_CONFIDENCE] = {"dragoman_low_confidence_total",
-        "Sentences whose answer the model itself finds improbable.", NULL, NULL},
+        "Sentences flagged low_confidence.", NULL, NULL},
     [DG_COUNT_NUMBER_MISMATCH] = {"dragoman_number_mismatch_total",
-        "Sentences whose numbers are not those of their translation.", NULL, NULL},
+        "Sentences whose translation has other numbers than the source.", NULL, NULL},
     [DG_COUNT_SOURCE_LANGUAGE_DOUBTFUL] = {"dragoman_source_language_doubtful_total",
-        "Sentences that are plainly in another language than the source's.", NULL, NULL},
+        "Sentences that look like another language than the request's source.", NULL, NULL},
     [DG_COUNT_WORD_COPIED] = {"dragoman_word_copied_total",
         "Sentences whose translation copies a source word that is not a name.", NULL, NULL},
 };
@@ -93,21 +90,20 @@ static const struct histogram_row {
                            SECONDS},
         "stage", stages},
     [DG_TIME_FIRST] = {{"dragoman_time_to_first_sentence_seconds",
-        "Of streamed requests, until their first sentence was written.", SECONDS}},
-    [DG_SIZE_BATCH_ROWS] = {{"dragoman_batch_rows", "Hypotheses advanced in one step.", POWERS}},
-    [DG_SIZE_BATCH_SENTENCES] = {{"dragoman_batch_sentences", "Sentences live in one step.",
+        "Time until the first sentence of a streamed request was written.", SECONDS}},
+    [DG_SIZE_BATCH_ROWS] = {{"dragoman_batch_rows", "Hypotheses per decode step.", POWERS}},
+    [DG_SIZE_BATCH_SENTENCES] = {{"dragoman_batch_sentences", "Sentences per decode step.",
         POWERS}},
 };
 
 static const struct dg_histogram_family
     http_family = {"dragoman_http_request_duration_seconds",
-        "From complete headers to the reply's last byte.", SECONDS},
-    request_size_family = {"dragoman_http_request_size_bytes", "Bodies of requests.", BYTES},
-    response_size_family = {"dragoman_http_response_size_bytes", "Bodies of replies.", BYTES},
+        "Time from complete request headers to the reply's last byte.", SECONDS},
+    request_size_family = {"dragoman_http_request_size_bytes", "Size of request bodies.", BYTES},
+    response_size_family = {"dragoman_http_response_size_bytes", "Size of reply bodies.", BYTES},
     wait_family = {"dragoman_queue_wait_seconds",
-        "How long a sentence waited for a worker, by the class that it waited in.", SECONDS},
-    step_family = {
-        "dragoman_step_seconds", "One step: every live sentence advances by a position.", SECONDS};
+        "Time that sentences waited in the queue, by class.", SECONDS},
+    step_family = {"dragoman_step_seconds", "Duration of a decode step.", SECONDS};
 
 /* Names as they are met, up to `most`; then all others are one. */
 struct names {
@@ -327,7 +323,7 @@ static void write_models(struct dg_metrics *m, struct dg_buffer *b)
 static void write_http(struct dg_metrics *m, struct dg_buffer *b)
 {
     write_head(b, "dragoman_http_requests_total",
-        "Requests by route and status; 499: the client went away.", "counter");
+        "HTTP requests by route and status; 499: the client disconnected.", "counter");
     for (size_t r = 0; r <= m->n_routes; r++) {
         for (size_t s = 0; s < STATUSES; s++) {
             uint64_t n = get(&m->http[r][s]);
@@ -358,7 +354,8 @@ static bool is_first_of_dialect(const struct dg_metrics *m, size_t route)
 
 static void write_requests(struct dg_metrics *m, struct dg_buffer *b)
 {
-    write_head(b, "dragoman_requests_total", "Requests for work by how they ended.", "counter");
+    write_head(
+        b, "dragoman_requests_total", "Translation and scoring requests by outcome.", "counter");
     for (size_t r = 0; r < m->n_routes; r++) {
         for (size_t how = 0; is_first_of_dialect(m, r) && how < OUTCOMES; how++) {
             const char *dialect = m->routes[r][2];

@@ -50,7 +50,7 @@ static void log_models(struct dg_service *s, const struct dg_models_options *mod
     for (size_t i = 0; i < n; i++)
         dg_served_log(list[i]);
     if (n < all)
-        dg_log(DG_LOG_INFO, "bundles are opened when they are first needed closed=%zu", all - n);
+        dg_log(DG_LOG_INFO, "bundles open on first use closed=%zu", all - n);
     if (n > 0)
         dg_served_devices(list[0], &devices);
     dg_log(DG_LOG_INFO,
@@ -119,10 +119,9 @@ static int open_collections(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
     if (c->collections[0] == '\0')
-        return c->memories[0] == '\0'
-                   ? DG_OK
-                   : dg_error_field(err, DG_EINVAL, "memories",
-                         "--memories needs --collections FILE, which they are read into");
+        return c->memories[0] == '\0' ? DG_OK
+                                      : dg_error_field(err, DG_EINVAL, "memories",
+                                            "--memories needs --collections FILE to store them");
     int rc = dg_collections_open(c->collections, &s->app.collections, err);
     return rc == DG_OK ? dg_memories_load(s->app.collections, c->memories, err) : rc;
 }
@@ -293,8 +292,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
         return rc;
     if (dg_server_config_origin(c, "pivot") != DG_FROM_DEFAULT &&
         !dg_models_has_pivot(s->app.models))
-        dg_log(DG_LOG_WARN, "no model translates into the pivot, or none out of it pivot=%s",
-            c->pivot);
+        dg_log(DG_LOG_WARN, "no model translates to or from the pivot pivot=%s", c->pivot);
     dg_status_start(s->app.status);
     atomic_store(&s->app.state, DG_APP_READY);
     if (s->app.uploader)

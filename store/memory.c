@@ -183,7 +183,7 @@ int dg_memory_get_own(struct dg_memory *m, enum dg_memory_kind kind, const char 
     int rc = dg_memory_get(m, kind, owner, id, out, err);
     if (rc == DG_OK && (strcmp(out->owner, owner) != 0 || out->origin[0] != '\0'))
         rc = dg_error_field(err, DG_ENOTFOUND, "id",
-            "\"%s\" is the server's own and not to be changed by clients", out->id);
+            "\"%s\" belongs to the server: clients cannot change it", out->id);
     return rc;
 }
 

@@ -85,7 +85,7 @@ int dg_suggestions_add(
     pthread_mutex_lock(&s->lock);
     int rc = s->bytes + bytes <= DG_SUGGESTIONS_BYTES
                  ? insert(s, one, err)
-                 : dg_error_set(err, DG_EAGAIN, "no more suggestions are kept here");
+                 : dg_error_set(err, DG_EAGAIN, "the limit of suggestions is reached");
     if (rc == DG_OK && sqlite3_changes(s->db.handle) > 0)
         s->bytes += bytes;
     pthread_mutex_unlock(&s->lock);

@@ -143,7 +143,7 @@ static int read_row(struct dg_uploads *d, sqlite3_stmt *s, struct dg_upload *out
     bool row = false;
     int rc = dg_db_step(&d->db, s, &row, err);
     if (rc == DG_OK && !row)
-        return dg_error_field(err, DG_ENOTFOUND, "id", "there is no such document");
+        return dg_error_field(err, DG_ENOTFOUND, "id", "no such document");
     if (rc != DG_OK)
         return rc;
     copy_text(s, 0, out->id, sizeof out->id);
@@ -228,7 +228,7 @@ int dg_uploads_remove(struct dg_uploads *d, const char *id, struct dg_error *err
     const char *const texts[] = {id, NULL};
     int rc = run(d, "DELETE FROM documents WHERE id = ?", texts, err);
     return rc == DG_OK && sqlite3_changes(d->db.handle) == 0
-               ? dg_error_field(err, DG_ENOTFOUND, "id", "there is no such document")
+               ? dg_error_field(err, DG_ENOTFOUND, "id", "no such document")
                : rc;
 }
 

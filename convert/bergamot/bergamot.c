@@ -137,11 +137,12 @@ static int convert(
     int rc =
         !o.model || !o.source_vocab || (two && !o.target_vocab) || (f->shortlist[0] && !o.shortlist)
             ? dg_error_set(err, DG_ENOMEM, "no memory for paths")
-        : o.source_lang ? dg_convert_marian(&o, err)
-                        : dg_error_field(err, DG_EINVAL, "source_lang",
-                              "the languages are needed: %s does not say them as "
-                              "model.ende.* does",
-                              f->model);
+        : o.source_lang
+            ? dg_convert_marian(&o, err)
+            : dg_error_field(err, DG_EINVAL, "source_lang",
+                  "--source-lang and --target-lang are missing: the name %s has no languages, as "
+                  "model.ende.* has",
+                  f->model);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         free(paths[i]);
     return rc;

@@ -201,7 +201,8 @@ int dg_convert_ctranslate2(const struct dg_convert_ctranslate2 *o, struct dg_err
     struct job j = {.o = o};
     if (!o->source_lang || !o->target_lang)
         return dg_error_field(err, DG_EINVAL, o->source_lang ? "target_lang" : "source_lang",
-            "the languages are needed: a CTranslate2 directory does not say them");
+            "--source-lang and --target-lang are missing: a CTranslate2 directory does not "
+            "record them");
     int rc = open_model(&j, err);
     if (!rc)
         rc = read_config(&j, err);

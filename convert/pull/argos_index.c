@@ -61,14 +61,14 @@ int dg_argos_find(
     }
     if (!best)
         return dg_error_set(err, DG_ENOTFOUND,
-            "argos has no %s; `dragoman pull --list argos` shows what there is", pair);
+            "argos has no %s; `dragoman pull --list argos` lists its models", pair);
     const char *url = link_of(best), *slash = url ? strrchr(url, '/') : NULL;
     if (!slash)
         return dg_error_set(err, DG_EUNSUP, "argos has no link with https:// to %s", pair);
     char id[200];
     snprintf(id, sizeof id, "argos/%.40s-%.40s", text(best, "from_code"), text(best, "to_code"));
     out->id = dg_arena_strdup(&out->arena, id);
-    out->note = "the index says neither size nor hash of a package";
+    out->note = "the index has neither size nor hash of a package";
     const struct dg_listing_file f = {.name = slash + 1, .url = url};
     return out->id ? dg_listing_add(out, &f, err)
                    : dg_error_set(err, DG_ENOMEM, "no memory for a listing");

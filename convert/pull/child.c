@@ -86,9 +86,9 @@ int dg_child_run(int (*work)(void *arg, struct dg_child_report *r, struct dg_err
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (!told)
-        return dg_error_set(err, DG_EINTERNAL, "the converting process ended with signal %d%s",
+        return dg_error_set(err, DG_EINTERNAL, "the conversion process was killed by signal %d%s",
             WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-            WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? " (no memory left?)" : "");
+            WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? " (out of memory?)" : "");
     *out = m.report;
     return m.rc ? dg_error_field(err, m.rc, m.err.field, "%s", m.err.message) : 0;
 }

@@ -142,7 +142,8 @@ static int convert_marian(const struct dg_contents *c, const struct dg_contents_
     int rc = 0;
     if (!o->source_lang || !o->target_lang)
         return dg_error_field(err, DG_EINVAL, "source_lang",
-            "a Marian model does not say its languages: give --source-lang and --target-lang");
+            "--source-lang and --target-lang are missing: a Marian model does not record "
+            "its languages");
     find_file(c->dir, "*.npz", "best", name);
     paths[4] = dg_file_join(c->dir, name);
     for (int i = 0; i < 4; i++) {

@@ -237,17 +237,16 @@ static int explain(const struct transfer *t, CURLcode code, const char *url, str
         return dg_error_set(err, t->broken.code, "%.250s: %.200s", url, t->broken.message);
     if (code == CURLE_UNSUPPORTED_PROTOCOL)
         return dg_error_set(
-            err, DG_EUNSUP, "%.250s: this address, or one that it leads to, is not https", url);
+            err, DG_EUNSUP, "%.250s: this address, or a redirect of it, is not https", url);
     if (code == CURLE_TOO_MANY_REDIRECTS)
-        return dg_error_set(
-            err, DG_EUNSUP, "%.250s: leads on more than %d times", url, (int)REDIRECTS);
+        return dg_error_set(err, DG_EUNSUP, "%.250s: more than %d redirects", url, (int)REDIRECTS);
     if (code != CURLE_OK)
         return dg_error_set(err, DG_EIO, "%.250s: %.200s", url,
             t->d->why[0] ? t->d->why : curl_easy_strerror(code));
     if (status == 200 || status == 206)
         return 0;
     return dg_error_set(err, status == 404 ? DG_ENOTFOUND : DG_EIO,
-        "%.250s: the server answers %ld%s", url, status, status == 404 ? " (not found)" : "");
+        "%.250s: the server returns %ld%s", url, status, status == 404 ? " (not found)" : "");
 }
 
 int dg_downloader_open(
@@ -346,7 +345,7 @@ static int fetch(struct dg_downloader *d, const struct dg_download *f, struct dg
     }
     return rc ? rc
               : dg_error_set(err, DG_EIO,
-                    "%.250s: the server says 416 to the whole file and to its rest", f->url);
+                    "%.250s: the server returns 416 for the whole file and for its rest", f->url);
 }
 
 int dg_download_file(struct dg_downloader *d, const struct dg_download *f,

@@ -90,7 +90,7 @@ static int add_record(
     dg_listing_hex(dg_json_get(a, "hash"), DG_SHA256_DIGITS, f.sha256);
     dg_listing_hex(dg_json_get(r, "decompressedHash"), DG_SHA256_DIGITS, f.unpacked_sha256);
     if (!f.size || !f.sha256[0])
-        return dg_error_set(err, DG_EFORMAT, "the index says no size or no hash of %.100s", f.name);
+        return dg_error_set(err, DG_EFORMAT, "the index lacks the size or hash of %.100s", f.name);
     return dg_listing_add(l, &f, err);
 }
 
@@ -133,7 +133,7 @@ static int find_record(const struct dg_json *data, const char *base, const char 
     }
     if (!best.source)
         return dg_error_set(err, DG_ENOTFOUND,
-            "firefox has no %s%s%s; `dragoman pull --list firefox` shows what there is", pair,
+            "firefox has no %s%s%s; `dragoman pull --list firefox` lists its models", pair,
             architecture ? " of size " : "", architecture ? architecture : "");
     int rc = describe(out, &best, err);
     for (size_t i = 0; i < dg_json_length(data) && !rc; i++) {

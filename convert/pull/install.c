@@ -55,13 +55,12 @@ static int check_unpacked(const struct dg_install_file *f, const char *path, str
     struct stat st;
     if (f->unpacked_size && (stat(path, &st) != 0 || (uint64_t)st.st_size != f->unpacked_size))
         return dg_error_set(err, DG_EFORMAT,
-            "%.200s: not the %llu bytes come out that are expected", base_name(f->path),
+            "%.200s: the unpacked size is not the expected %llu bytes", base_name(f->path),
             (unsigned long long)f->unpacked_size);
     int rc = f->unpacked_sha256[0] ? hash_file(path, sha256, err) : 0;
     if (!rc && f->unpacked_sha256[0] && strcmp(sha256, f->unpacked_sha256) != 0)
-        rc =
-            dg_error_set(err, DG_EFORMAT, "%.200s: the sha256 of what comes out is %s, expected %s",
-                base_name(f->path), sha256, f->unpacked_sha256);
+        rc = dg_error_set(err, DG_EFORMAT, "%.200s: the unpacked file's sha256 is %s, expected %s",
+            base_name(f->path), sha256, f->unpacked_sha256);
     return rc;
 }
 
@@ -205,8 +204,8 @@ int dg_install_look(
     dg_json_free(*manifest);
     *manifest = NULL;
     return dg_error_field(err, DG_EINVAL, "name",
-        "%.200s/%s was not installed by `dragoman pull`: it stays as it is (--name names another "
-        "directory)",
+        "%.200s/%s was not installed by `dragoman pull` and is not replaced (--name "
+        "chooses another directory)",
         models, name);
 }
 

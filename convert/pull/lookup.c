@@ -141,7 +141,7 @@ static int find_opus(struct dg_downloader *d, const char *rest, const char *inde
     int rc = find_repository(d, repository, index, out, err);
     if (rc == DG_ENOTFOUND && err)
         dg_error_prefix(
-            err, "opus-mt has no %.60s (`dragoman pull --list opus-mt` shows all)", rest);
+            err, "opus-mt has no %.60s (`dragoman pull --list opus-mt` lists its models)", rest);
     return rc;
 }
 
@@ -158,7 +158,7 @@ static int find_address(const char *source, struct dg_listing *out, struct dg_er
         if (!isalnum((unsigned char)*c) && !strchr("._-+", *c))
             *c = '_';
     const struct dg_listing_file f = {.name = name, .url = source};
-    out->note = "a file by itself has nothing beside it that says its size or hash";
+    out->note = "the source gives neither size nor hash of the file";
     return dg_listing_add(out, &f, err);
 }
 

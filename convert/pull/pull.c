@@ -36,7 +36,7 @@ static int open_downloader(
 
 static void print_licence(const char *licence)
 {
-    print_plain("licence", licence ? licence : "its source states none");
+    print_plain("licence", licence ? licence : "not stated by the source");
     if (licence && dg_licence_is_non_commercial(licence))
         printf("            NON-COMMERCIAL: this licence forbids commercial use\n");
 }
@@ -122,13 +122,13 @@ static int download(const struct dg_pull *p, struct dg_downloader *d, const char
 static int install(const struct dg_pull *p, const struct dg_install *what, struct dg_error *err)
 {
     struct dg_child_report report;
-    printf("converting and trying it%s\n", what->int8 ? ", in int8" : "");
+    printf("converting and testing it%s\n", what->int8 ? ", in int8" : "");
     int rc = dg_install(what, &report, err);
     if (rc)
         return rc;
     if (report.has_network)
-        printf("note        this kernel gives no network namespace: it was converted in a process "
-               "with network\n");
+        printf("note        this kernel has no network namespaces: the conversion ran with "
+               "network access\n");
     print_plain("translated", report.source);
     print_plain("", report.answer);
     printf("installed   %s/%s\n", p->models, report.name);
@@ -173,7 +173,7 @@ static int pull(const struct dg_pull *p, struct dg_downloader *d, const char *so
     dg_listing_init(&l);
     int rc = dg_lookup_find(d, source, p->index, &l, err);
     if (!rc && is_installed(there, &l))
-        printf("%s is installed as it is there: %s/%s\n", source, p->models, name);
+        printf("%s is installed and up to date: %s/%s\n", source, p->models, name);
     else if (!rc) {
         print_listing(&l);
         rc = fetch_and_install(p, d, &l, source, name, err);

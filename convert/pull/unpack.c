@@ -87,12 +87,12 @@ static int copy_data(
     const int fd = open(to, flags, 0644);
     if (fd < 0)
         return dg_error_set(err, errno == EEXIST ? DG_EFORMAT : DG_EIO, "%.200s: cannot write: %s",
-            name, errno == EEXIST ? "there are two of that name" : strerror(errno));
+            name, errno == EEXIST ? "two entries have that name" : strerror(errno));
     int rc = 0;
     while (!rc && (n = archive_read_data(a, block, sizeof block)) > 0) {
         if ((uint64_t)n > *left)
-            rc = dg_error_set(err, DG_ELIMIT,
-                "%.200s: more comes out than such an archive may hold: refused", name);
+            rc = dg_error_set(
+                err, DG_ELIMIT, "%.200s: the unpacked size exceeds the limit: refused", name);
         else if (!write_whole(fd, block, (size_t)n))
             rc = dg_error_set(err, DG_EIO, "%.200s: cannot write: %s", to, strerror(errno));
         else

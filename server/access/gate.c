@@ -71,12 +71,12 @@ static const char *message_of(enum dg_auth_verdict why, unsigned scope)
     switch (why) {
     case DG_AUTH_MISSING:
         return "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY";
-    case DG_AUTH_UNKNOWN: return "the API key is not known here, or was revoked";
+    case DG_AUTH_UNKNOWN: return "the API key is unknown or revoked";
     case DG_AUTH_EXPIRED: return "the API key has expired";
-    case DG_AUTH_RATE: return "the API key has sent all its requests of this minute";
+    case DG_AUTH_RATE: return "the API key's requests for this minute are used up";
     default:
-        return scope == DG_SCOPE_ADMIN ? "the API key may not do this: it has no scope admin"
-                                       : "the API key may not do this: it has no scope translate";
+        return scope == DG_SCOPE_ADMIN ? "the API key lacks the scope admin"
+                                       : "the API key lacks the scope translate";
     }
 }
 
@@ -126,7 +126,7 @@ static bool check_rate(
     if (dg_rates_take(rates, dg_http_client(x), dg_clock_ns(), &wait_s))
         return true;
     (manner ? manner->refuse : say)(
-        &r, DG_AUTH_RATE, "this address has sent all its requests of this minute");
+        &r, DG_AUTH_RATE, "this address's requests for this minute are used up");
     dg_reply_retry_after(&r, wait_s);
     dg_http_reply_take(x, &r);
     return false;
@@ -160,8 +160,8 @@ bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsig
         return check_key(gate->auth, x, scope, manner, v);
     if (scope == DG_SCOPE_ADMIN) {
         refuse(x, 403, "forbidden",
-            "without API keys (--keys) this goes through the server's Unix socket (--unix-socket) "
-            "alone; SIGHUP does the same");
+            "without API keys (--keys), this works only through the server's Unix socket "
+            "(--unix-socket); SIGHUP does the same");
         return false;
     }
     v->by_address = gate->rates != NULL;
@@ -219,7 +219,7 @@ int dg_gate_use(struct dg_auth *auth, struct dg_visit *v, int64_t characters, st
         rc = dg_error_set(err, DG_ECANCELED, "the request is over");
     } else if (dg_auth_use(auth, v->key, characters, &day) != DG_AUTH_OK) {
         rc = dg_error_set(err, DG_EQUOTA,
-            "%lld characters are more than is left of the API key's %lld for today (UTC)",
+            "%lld characters are more than the API key has left of its %lld for today (UTC)",
             (long long)characters, (long long)dg_auth_daily_limit(auth, v->key));
     } else {
         v->day = day;

@@ -36,7 +36,7 @@ static int check(const struct dg_item *item, struct dg_error *err)
     const struct dg_config *c = dg_model_config(dg_translator_model(t));
     uint32_t layers = w->kind == DG_ATTENTION_ENCODER ? c->enc_layers : c->dec_layers;
     if (w->layer > layers)
-        return dg_error_field(err, DG_EINVAL, "layer", "layer is %lld, the model has %u there",
+        return dg_error_field(err, DG_EINVAL, "layer", "layer is %lld, the model has %u",
             (long long)w->layer, layers);
     return dg_attention_check(c, w->kind, err);
 }

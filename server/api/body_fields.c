@@ -75,7 +75,7 @@ static int read_named_glossary(
     int rc = dg_request_name_glossary(b->request, wanted, &b->options, &why);
     if (rc == DG_ENOTFOUND)
         return dg_error_field(
-            err, DG_EINVAL, name, "%s: there is no glossary \"%.64s\"", name, wanted);
+            err, DG_EINVAL, name, "%s: no glossary is named \"%.64s\"", name, wanted);
     return rc == DG_OK ? rc : dg_error_set(err, rc, "%s", why.message);
 }
 

@@ -207,7 +207,7 @@ static int read_languages(const struct dg_side *s, char languages[2][DG_MEMORY_L
         rc = dg_json_field_string(o, NULL, fields[i], &text[i], err);
     if (rc == DG_OK && !text[0] != !text[1])
         rc = dg_error_field(err, DG_EINVAL, text[0] ? "target" : "source",
-            "source and target are given together, or neither");
+            "source and target must be given together");
     *said = text[0] != NULL;
     for (size_t i = 0; i < 2 && rc == DG_OK && *said; i++)
         if (dg_memory_language(text[i], languages[i], &why) != DG_OK)
@@ -317,7 +317,7 @@ static int write_entries(const struct dg_side *s, struct dg_memory *m, struct dg
                          !strcmp(all[i].target_lang, languages[1]));
     if (rc == DG_OK && !said && n != 1)
         rc = dg_error_field(err, DG_EINVAL, "source",
-            "it has entries in %zu pairs of languages: source and target must say which", n);
+            "it has entries for %zu language pairs: source and target must choose one", n);
     if (rc == DG_OK && said && !has)
         rc = dg_error_field(err, DG_ENOTFOUND, "source", "there are no entries from %s to %s",
             languages[0], languages[1]);
@@ -361,8 +361,8 @@ static bool may_change(struct dg_app *app, struct dg_http_exchange *x)
         !begins(q->path, MEMORIES) || dg_gate_is_owner(x))
         return true;
     refuse(&r, 403,
-        "without API keys (--keys) memories are changed through the server's Unix socket "
-        "(--unix-socket) alone");
+        "without API keys (--keys), memories can be changed only through the server's "
+        "Unix socket (--unix-socket)");
     dg_http_reply_take(x, &r);
     return false;
 }

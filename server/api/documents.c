@@ -18,8 +18,8 @@ static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {0};
     if (app->uploader)
         return false;
-    dg_reply_error(
-        &r, 403, "forbidden", NULL, "documents are not translated on this server (--documents)");
+    dg_reply_error(&r, 403, "forbidden", NULL,
+        "documents are disabled on this server (--documents enables them)");
     dg_http_reply_take(x, &r);
     return true;
 }
@@ -95,8 +95,8 @@ static int take(
     if (rc == DG_OK && !file.name[0])
         rc = dg_error_field(err, DG_EINVAL, "file", "file is missing, or has no name");
     if (rc == DG_OK && !dg_extract_suffix(file.name))
-        rc = dg_error_field(
-            err, DG_EUNSUP, "file", "file: \"%.100s\" is of no kind that is translated", file.name);
+        rc = dg_error_field(err, DG_EUNSUP, "file",
+            "file: \"%.100s\" is not a supported kind of document", file.name);
     if (rc == DG_OK)
         rc = dg_uploader_add(app->uploader, &order, made, err);
     dg_json_free(fields);
@@ -138,7 +138,7 @@ static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_up
     dg_gate_owner(app->auth, x, owner);
     int rc = dg_uploader_get(app->uploader, id, u, progress, &err);
     if (rc == DG_OK && strcmp(u->owner, owner) != 0)
-        rc = dg_error_field(&err, DG_ENOTFOUND, "id", "there is no such document");
+        rc = dg_error_field(&err, DG_ENOTFOUND, "id", "no such document");
     if (rc != DG_OK)
         fail(x, &err);
     return rc == DG_OK;

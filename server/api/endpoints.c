@@ -36,7 +36,7 @@ bool dg_endpoint_accept(const struct dg_app *app, struct dg_http_exchange *x)
         dg_reply_error(&r, 415, "unsupported_media_type", "Content-Type",
             "Content-Type must be application/json");
     else if (atomic_load(&app->state) == DG_APP_STARTING)
-        dg_reply_error(&r, 503, "starting", NULL, "the models are being loaded");
+        dg_reply_error(&r, 503, "starting", NULL, "the models are loading");
     else if (dg_http_gone(x)) /* before any work is done for it */
         dg_reply_client_gone(&r);
     else
@@ -56,7 +56,7 @@ static bool accept_any(
     else if (atomic_load(&app->state) != DG_APP_STARTING)
         return true;
     else
-        dg_error_set(&err, DG_EAGAIN, "the models are being loaded");
+        dg_error_set(&err, DG_EAGAIN, "the models are loading");
     if (err.code != DG_OK)
         endpoint->kind.fail(&r, &err);
     dg_http_reply_take(x, &r);

@@ -63,28 +63,27 @@ static void put_server(struct gauges *g, struct dg_app *app)
     const char *const build[] = {
         "version", DG_VERSION, "revision", app->revision, "isa", dg_cpu_isa(), NULL};
     dg_queue_load(app->queue, &load);
-    put(g, "dragoman_ready", "1 when requests should be sent here.",
+    put(g, "dragoman_ready", "1 if the server is ready for requests.",
         atomic_load(&app->state) == DG_APP_READY);
-    put(g, "dragoman_stuck", "1 when the engine has work and has taken no step for --stuck-after.",
+    put(g, "dragoman_stuck", "1 if an engine has work and took no step for --stuck-after seconds.",
         atomic_load(&app->stuck));
-    put_labelled(
-        g, "dragoman_build_info", "The program, and the CPU instructions it uses.", 1, build);
-    put(g, "dragoman_queue_depth", "Sentences that wait for a worker.", (double)load.entries);
-    put(g, "dragoman_queue_tokens", "Their source tokens; equal sentences count once.",
+    put_labelled(g, "dragoman_build_info",
+        "Version of the program, and the CPU instruction set it uses.", 1, build);
+    put(g, "dragoman_queue_depth", "Sentences in the queue.", (double)load.entries);
+    put(g, "dragoman_queue_tokens", "Source tokens in the queue; equal sentences count once.",
         (double)load.tokens);
     put(g, "dragoman_queue_seconds", "Estimated time to drain the queue, in seconds.",
         load.seconds);
-    put(g, "dragoman_http_requests_in_flight", "Requests being answered.",
+    put(g, "dragoman_http_requests_in_flight", "Requests in progress.",
         atomic_load(&app->in_flight));
-    put(g, "dragoman_workers_busy",
-        "Workers that have something to do; they share the cores by this number.",
+    put(g, "dragoman_workers_busy", "Busy workers; they share the cores.",
         dg_core_share_busy(&app->share));
     put_counter(g, "dragoman_log_lines_dropped_total",
-        "Log lines dropped because nobody read stderr.", (double)dg_log_dropped());
-    put(g, "dragoman_batches_under_way", "Batch requests begun and not yet at their end.",
+        "Log lines dropped because stderr was not read.", (double)dg_log_dropped());
+    put(g, "dragoman_batches_under_way", "Batch requests in progress.",
         (double)dg_feeder_requests(app->feeder));
     put(g, "dragoman_last_success_timestamp_seconds",
-        "When the last translation or score was answered; 0: none yet.",
+        "Time of the last answered translation or score; 0: none yet.",
         atomic_load(&app->last_success_s));
 }
 
@@ -93,19 +92,20 @@ static void put_connections(struct gauges *g, const struct dg_http_exchange *x)
 {
     struct dg_http_counts c;
     dg_http_counts(x, &c);
-    put(g, "dragoman_connections_open", "Connections open now.", (double)c.open);
+    put(g, "dragoman_connections_open", "Open connections.", (double)c.open);
     put_counter(g, "dragoman_connections_evicted_total",
-        "Idle connections closed for new ones, at the limit.", (double)c.evicted);
+        "Idle connections closed to make room for new ones.", (double)c.evicted);
     put_counter(g, "dragoman_connections_refused_total",
-        "Connections over the limit, answered 503 at once.", (double)c.refused);
+        "Connections over the limit, rejected with 503.", (double)c.refused);
     put_counter(g, "dragoman_connections_timed_out_total",
-        "Connections whose requests came in too slowly, answered 408.", (double)c.timed_out);
+        "Connections rejected with 408 because their requests arrived too slowly.",
+        (double)c.timed_out);
 }
 
 static void put_certificate(struct gauges *g, struct dg_app *app)
 {
     put(g, "dragoman_tls_certificate_expiry_timestamp_seconds",
-        "When the certificate of new connections expires; 0: there is none.",
+        "Expiry time of the TLS certificate in use; 0: no certificate.",
         app->tls ? (double)dg_tls_expires(app->tls) : 0);
 }
 
@@ -118,17 +118,16 @@ static void put_keys(struct gauges *g, struct dg_app *app)
     struct dg_auth_counts c = {0};
     if (app->auth)
         dg_auth_count(app->auth, &c);
-    put(g, "dragoman_keys", "API keys that are not revoked; 0 also when none are asked for.",
-        (double)c.keys);
+    put(g, "dragoman_keys", "API keys that are not revoked; 0 without --keys.", (double)c.keys);
     for (int v = 1; v < DG_AUTH_VERDICTS; v++) {
         const char *const label[] = {"reason", reasons[v], NULL};
         put_labelled(g, "dragoman_key_refusals_total",
-            "Requests refused because of their API key, or for want of one.", (double)c.refused[v],
+            "Requests refused because of a missing or invalid API key.", (double)c.refused[v],
             label)
             ->counter = true;
     }
     put_counter(g, "dragoman_key_store_errors_total",
-        "Times the file of API keys could not be read or written.", (double)c.store_errors);
+        "Failures to read or write the file of API keys.", (double)c.store_errors);
 }
 
 static void put_reloads(struct gauges *g, struct dg_app *app)
@@ -136,34 +135,34 @@ static void put_reloads(struct gauges *g, struct dg_app *app)
     static const char *const ok[] = {"outcome", "ok", NULL}, *const failed[] = {
                                                                  "outcome", "failed", NULL};
     static const char name[] = "dragoman_model_reloads_total",
-                      help[] = "Reloads of the models; failed: the old ones serve on.";
+                      help[] = "Model reloads; after a failed one the old models stay in service.";
     struct dg_reload_counts c = {0};
     if (app->reload)
         dg_reload_count(app->reload, &c);
     put_labelled(g, name, help, (double)c.ok, ok)->counter = true;
     put_labelled(g, name, help, (double)c.failed, failed)->counter = true;
-    put(g, "dragoman_model_reload_in_progress", "1 while models are being reloaded.", c.running);
+    put(g, "dragoman_model_reload_in_progress", "1 while models are reloading.", c.running);
     put(g, "dragoman_model_last_reload_timestamp_seconds",
-        "When models were last reloaded with success; 0: not since the start.", c.last_ok_s);
+        "Time of the last successful model reload; 0: none since the start.", c.last_ok_s);
 }
 
 static void put_process(struct gauges *g)
 {
     struct dg_process p;
     dg_process_read(&p);
-    put_counter(g, "process_cpu_seconds_total", "CPU time used, all threads.", p.cpu_seconds);
-    put(g, "process_resident_memory_bytes", "Memory resident.", p.resident_bytes);
-    put(g, "process_virtual_memory_bytes", "Address space used.", p.virtual_bytes);
+    put_counter(g, "process_cpu_seconds_total", "Total CPU time of all threads.", p.cpu_seconds);
+    put(g, "process_resident_memory_bytes", "Resident memory.", p.resident_bytes);
+    put(g, "process_virtual_memory_bytes", "Virtual memory size.", p.virtual_bytes);
     put(g, "process_open_fds", "Open file descriptors.", p.open_fds);
-    put(g, "process_max_fds", "File descriptors this process may open.", p.max_fds);
-    put(g, "process_start_time_seconds", "When the process began.", p.start_time_s);
+    put(g, "process_max_fds", "Maximum number of open file descriptors.", p.max_fds);
+    put(g, "process_start_time_seconds", "Start time of the process.", p.start_time_s);
 }
 
 static void put_engines(struct gauges *g, struct dg_served *const *models, size_t n)
 {
     static const char *const used_label[] = {"state", "used", NULL}, *const total_label[] = {
                                                                          "state", "total", NULL};
-    static const char help[] = "Blocks of 16 positions for keys and values, all engines.";
+    static const char help[] = "Key-value cache blocks of 16 positions, all engines.";
     double used = 0, total = 0, live = 0;
     for (size_t i = 0; i < n; i++) {
         for (uint32_t r = 0; r < models[i]->n_replicas; r++) {
@@ -175,7 +174,7 @@ static void put_engines(struct gauges *g, struct dg_served *const *models, size_
     }
     put_labelled(g, "dragoman_cache_blocks", help, used, used_label);
     put_labelled(g, "dragoman_cache_blocks", help, total, total_label);
-    put(g, "dragoman_live_sentences", "Sentences being translated.", live);
+    put(g, "dragoman_live_sentences", "Sentences in translation.", live);
 }
 
 /* All models have as many replicas, and worker i uses the i-th of each. */
@@ -190,7 +189,7 @@ static void put_workers(struct gauges *g, struct dg_served *const *models, size_
         const char *const labels[] = {
             "worker", number, "device", models[0]->replicas[w].be->name, NULL};
         put_labelled(g, "dragoman_worker_steps_total",
-            "Decode steps of a worker, with the models that it has now.", steps, labels)
+            "Decode steps per worker since its models were loaded.", steps, labels)
             ->counter = true;
     }
 }
@@ -201,14 +200,14 @@ static void put_cache(struct gauges *g, struct dg_app *app)
     if (app->cache)
         dg_answer_cache_count(app->cache, &c);
     put_counter(g, "dragoman_cache_hits_total",
-        "Answers found in the translation cache; two for a sentence that was decoded twice.",
-        (double)c.hits);
+        "Translation cache hits; a sentence decoded twice counts twice.", (double)c.hits);
     put_counter(g, "dragoman_cache_misses_total", "Translation cache misses.", (double)c.misses);
-    put_counter(g, "dragoman_cache_evictions_total",
-        "Answers that left the translation cache for others.", (double)c.evictions);
+    put_counter(g, "dragoman_cache_evictions_total", "Answers evicted from the translation cache.",
+        (double)c.evictions);
     put(g, "dragoman_cache_entries", "Answers in the translation cache.", (double)c.entries);
-    put(g, "dragoman_cache_bytes", "Their size.", (double)c.bytes);
-    put(g, "dragoman_cache_max_bytes", "The room for them; 0: none are kept.", (double)c.max_bytes);
+    put(g, "dragoman_cache_bytes", "Size of the translation cache.", (double)c.bytes);
+    put(g, "dragoman_cache_max_bytes", "Capacity of the translation cache; 0: no cache.",
+        (double)c.max_bytes);
 }
 
 static const char *bundle_name(const struct dg_served *s)
@@ -229,18 +228,19 @@ static void put_openings(struct gauges *g, struct dg_app *app)
     static const char *const ok[] = {"outcome", "ok", NULL}, *const failed[] = {
                                                                  "outcome", "failed", NULL};
     static const char name[] = "dragoman_model_opens_total",
-                      help[] = "Bundles opened, at start, for a reload or for a request.";
+                      help[] = "Bundles opened at start, for a reload or for a request.";
     struct dg_opening_counts c;
     dg_opening_count(app->models, &c);
     put_labelled(g, name, help, (double)c.opened, ok)->counter = true;
     put_labelled(g, name, help, (double)c.failed, failed)->counter = true;
-    put_counter(g, "dragoman_model_closes_total",
-        "Bundles closed because others needed their memory.", (double)c.closed);
+    put_counter(g, "dragoman_model_closes_total", "Bundles closed to free memory for others.",
+        (double)c.closed);
     put(g, "dragoman_model_waiting_requests",
-        "Requests that wait for a bundle to be opened; of a batch, its items.", (double)c.waiting);
-    put(g, "dragoman_model_memory_bytes", "What open bundles take, with their caches full.",
+        "Requests and batch items that wait for a bundle to open.", (double)c.waiting);
+    put(g, "dragoman_model_memory_bytes", "Memory of open bundles with full caches.",
         (double)c.bytes);
-    put(g, "dragoman_model_memory_max_bytes", "What they may take; 0: all are open.",
+    put(g, "dragoman_model_memory_max_bytes",
+        "Limit of the memory of open bundles (--model-memory); 0: all are open.",
         (double)c.most_bytes);
 }
 
@@ -253,24 +253,25 @@ static void put_models(
             const char *const labels[] = {"model", bundle_name(models[i]), "version",
                 dg_bundle_version(b), "type", dg_served_type(models[i]), "device",
                 models[i]->replicas[d].be->name, NULL};
-            put_labelled(g, "dragoman_model_info", "A model being served, on each of its devices.",
-                1, labels);
+            put_labelled(
+                g, "dragoman_model_info", "Served models, one sample per device.", 1, labels);
         }
     }
     put_openings(g, app);
     put(g, "dragoman_models_open",
-        "Models in memory, also those that were replaced and that requests still use.",
+        "Models in memory, including replaced ones that requests still use.",
         (double)dg_served_alive());
     for (size_t i = 0; i < n; i++) {
         const char *const labels[] = {"model", bundle_name(models[i]), NULL};
         put_labelled(g, "dragoman_model_tokens_per_second",
-            "Source tokens a second that its workers can do, measured; 0: not yet.",
+            "Measured capacity of a model's workers in source tokens per second; 0: not "
+            "measured yet.",
             speed_of(models[i]), labels);
     }
     for (size_t i = 0; i < n; i++) {
         const char *const labels[] = {"model", bundle_name(models[i]), NULL};
         put_labelled(g, "dragoman_model_load_seconds",
-            "How long it took to load, with its self-test.", models[i]->load_seconds, labels);
+            "Time to load the model, including its self-test.", models[i]->load_seconds, labels);
     }
 }
 
@@ -294,8 +295,7 @@ static void put_depths(
         for (int c = 0; c < DG_CLASSES && !shown; c++) {
             const char *const labels[] = {"model", name, "class", dg_metrics_classes[c], NULL};
             put_labelled(g, "dragoman_queue_sentences",
-                "Sentences that wait for a worker, by model and class.", (double)waiting[c],
-                labels);
+                "Sentences in the queue by model and class.", (double)waiting[c], labels);
         }
     }
     for (size_t i = 0; i < n_depths; i++)

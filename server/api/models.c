@@ -26,6 +26,6 @@ void dg_api_model_card(struct dg_app *app, struct dg_http_exchange *x)
         dg_reply_json_take(&r, 200, card);
     else
         dg_reply_error(&r, 404, "not_found", "version",
-            "version is that of no model served: GET /v1/models lists them");
+            "no served model has this version: GET /v1/models lists the models");
     dg_http_reply_take(x, &r);
 }

@@ -69,7 +69,7 @@ void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x)
         return;
     }
     if (atomic_load(&app->state) == DG_APP_STARTING) {
-        fail(x, 503, "starting", "the models are being loaded");
+        fail(x, 503, "starting", "the models are loading");
         return;
     }
     struct waiter *w = calloc(1, sizeof *w);

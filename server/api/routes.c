@@ -226,7 +226,7 @@ static void refuse(
 {
     const struct dg_http_request *request = dg_http_request(x);
     struct dg_http_reply r = {.status = status};
-    char message[192] = "there is nothing at this path: GET / lists the routes";
+    char message[192] = "no such path: GET / lists the routes";
     if (status == 405)
         snprintf(message, sizeof message, "%.80s takes %s, not %.16s", request->path, allow,
             request->method);

@@ -65,7 +65,9 @@ void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer 
     static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
     struct dg_http_reply r = {0};
     if (!app->collections) {
-        refuse(&r, 403, "this server keeps no glossaries and memories of clients (--collections)");
+        refuse(&r, 403,
+            "glossaries and memories of clients are disabled on this server (--collections "
+            "enables them)");
         dg_http_reply_take(x, &r);
         return;
     }
@@ -77,7 +79,7 @@ void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer 
         if (dg_collections_post(app->collections, &w->work))
             return;
     }
-    refuse(&r, 503, "too many such requests wait");
+    refuse(&r, 503, "too many requests of this kind are waiting");
     dg_http_reply_take(x, &r);
 }
 

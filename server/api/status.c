@@ -130,7 +130,7 @@ static int read_earlier(const char *query, bool *earlier, struct dg_error *err)
     const char *word = v ? dg_json_string(v, NULL) : "false";
     *earlier = word && strcmp(word, "true") == 0;
     if (rc == DG_OK && (!word || (!*earlier && strcmp(word, "false") != 0)))
-        rc = dg_error_field(err, DG_EINVAL, "earlier", "earlier is true or false");
+        rc = dg_error_field(err, DG_EINVAL, "earlier", "earlier must be true or false");
     dg_json_free(o);
     return rc;
 }

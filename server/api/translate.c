@@ -23,7 +23,7 @@ static int take(struct dg_request *r, const struct dg_body *b, struct dg_error *
     int rc = dg_mixed_make(r, &kind, b, 0, err);
     if (rc == DG_OK && b->stream && r->n > 1)
         rc = dg_error_field(err, DG_EINVAL, "stream",
-            "stream cannot be had with source \"auto\" for texts in several languages");
+            "stream does not support source \"auto\" for texts in several languages");
     r->shape = b->stream ? DG_SHAPE_EVENTS : DG_SHAPE_WHOLE;
     return rc;
 }

@@ -17,7 +17,7 @@
 #include <time.h>
 
 #define MAX_KEPT_LOCAL 16 /* places that only clients on this machine get */
-#define TOO_MANY_BODIES "too many large requests are on their way"
+#define TOO_MANY_BODIES "too many large requests are in progress"
 #define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
 
 /* ---- What the library calls ---- */

@@ -90,7 +90,7 @@ static uint64_t limit_ns(const struct dg_net *net, const struct dg_net_slot *s)
 static void tell_slow(struct dg_net *net, struct dg_net_slot *s)
 {
     static const struct dg_net_refusal slow = {
-        .status = 408, .code = "request_timeout", .message = "the request came in too slowly"};
+        .status = 408, .code = "request_timeout", .message = "the request arrived too slowly"};
     if (s->timed_out)
         return;
     if (s->plain)

@@ -89,14 +89,14 @@ static int clear_path(const char *path, const struct sockaddr_un *a, struct dg_e
     if (lstat(path, &there) != 0)
         return errno == ENOENT ? DG_OK : unix_error(path, strerror(errno), err);
     if (!S_ISSOCK(there.st_mode))
-        return unix_error(path, "there is a file that is no socket", err);
+        return unix_error(path, "the path exists and is not a socket", err);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     bool answered = fd >= 0 && (connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 ||
                                    errno == EAGAIN); /* its backlog is full */
     if (fd >= 0)
         close(fd);
     if (answered)
-        return unix_error(path, "another server answers there", err);
+        return unix_error(path, "another server uses this socket", err);
     return unlink(path) == 0 ? DG_OK : unix_error(path, strerror(errno), err);
 }
 

@@ -76,14 +76,13 @@ int dg_systemd_listen_fd(int *fd, struct dg_error *err)
     if (n == 0)
         return DG_OK;
     if (n > 1)
-        return dg_error_set(err, DG_EINVAL, "%lld sockets were passed on, one can be served", n);
+        return dg_error_set(err, DG_EINVAL, "%lld sockets were passed, the server takes one", n);
     if (!listens(FIRST_FD))
-        return dg_error_set(err, DG_EINVAL, "what was passed on is no TCP socket that listens");
+        return dg_error_set(err, DG_EINVAL, "the passed socket is not a listening TCP socket");
     int flags = fcntl(FIRST_FD, F_GETFL);
     if (flags < 0 || fcntl(FIRST_FD, F_SETFL, flags | O_NONBLOCK) < 0 ||
         fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC) < 0)
-        return dg_error_set(
-            err, DG_EIO, "cannot set up the socket that was passed on: %s", strerror(errno));
+        return dg_error_set(err, DG_EIO, "cannot set up the passed socket: %s", strerror(errno));
     *fd = FIRST_FD;
     return DG_OK;
 }

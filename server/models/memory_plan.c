@@ -150,9 +150,9 @@ static void plan_models(struct plan *p, const struct dg_models_options *o)
         p->most += p->models;
         return;
     }
-    snprintf(what, sizeof what, "of these, open at a time, --model-memory %zu", o->memory);
+    snprintf(what, sizeof what, "limit of open bundles, --model-memory %zu", o->memory);
     plan_line(p, what, (double)o->memory);
-    plan_line(p, "the largest of these, while it is opened", p->largest_model);
+    plan_line(p, "the largest of these, while it is opening", p->largest_model);
 }
 
 static void plan_requests(struct plan *p, const struct dg_server_config *c)
@@ -185,7 +185,7 @@ static void plan_verdict(struct plan *p, bool *fits)
     dg_buffer_addf(p->b, "  %-70s %10.1f\n",
         grouped ? "available, by the control group" : "available on this machine", available / MB);
     dg_buffer_addf(p->b, "\n%s\n",
-        *fits ? "It fits. While models are reloaded, those that are new come on top."
+        *fits ? "It fits. During a reload, new models need memory in addition."
               : "It does not fit: lower --workers, --batch-rows or --max-connections, bound "
                 "--model-memory, or allow more memory.");
 }

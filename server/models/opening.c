@@ -214,7 +214,7 @@ static void open_listing(struct dg_models *m, struct dg_listing *l)
         m->opening.failed++;
         l->failed_ns = dg_clock_ns();
         dg_error_clear(&l->failure);
-        dg_error_set(&l->failure, DG_EINTERNAL, "the model %s cannot be opened: the log says why",
+        dg_error_set(&l->failure, DG_EINTERNAL, "the model %s cannot be opened: see the log",
             dg_bundle_name(l->bundle));
     }
     pthread_mutex_unlock(&m->lock);

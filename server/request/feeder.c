@@ -40,7 +40,7 @@ int dg_feeder_add(struct dg_feeder *f, struct dg_request *r, struct dg_error *er
     pthread_mutex_unlock(&f->lock);
     if (!room)
         return dg_error_set(
-            err, DG_EAGAIN, "%d batches are under way, the most there may be", MAX_REQUESTS);
+            err, DG_EAGAIN, "%d batches are in progress, which is the limit", MAX_REQUESTS);
     dg_feeder_poke(f);
     return DG_OK;
 }

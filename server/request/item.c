@@ -44,7 +44,8 @@ int dg_item_find(struct dg_item *item, struct dg_error *err)
     const struct dg_hop *last = dg_item_last_hop(item);
     if (way.n > 1 && (item->options.glossary || named))
         return dg_error_field(err, DG_EINVAL, "glossary",
-            "glossary: %s is translated to %s through %s, and terms have no place in two models",
+            "glossary: %s is translated to %s through %s, and pivot translation does not "
+            "support glossaries",
             way.hops[0].pair[0], way.hops[1].pair[1], way.hops[0].pair[1]);
     item->same_language = way.same;
     if (named && !way.same && !dg_glossary_set_pair(named, last->pair[0], last->pair[1]))

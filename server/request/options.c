@@ -42,7 +42,7 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
         out->glossary = dg_glossary_set_pair(options->named_glossary, pair[0], pair[1]);
     const bool has_terms = options->glossary || options->named_glossary;
     if (has_terms && (options->target_prefix || options->search.sampling.temperature > 0))
-        return dg_error_field(err, DG_EINVAL, "glossary", "glossary cannot be had together with %s",
+        return dg_error_field(err, DG_EINVAL, "glossary", "glossary cannot be combined with %s",
             options->target_prefix ? "target_prefix" : "sampling");
     if (options->search.sampling.temperature > 0) {
         if (options->search.beam > 1 || options->search.n_best > 1)

@@ -92,8 +92,8 @@ int dg_planner_admit(struct dg_planner *p, size_t bytes, struct dg_error *err)
     double before = seconds_of(w, w->bytes), all = seconds_of(w, w->bytes + bytes);
     if (w->bytes > 0 && all > p->max_seconds)
         rc = dg_error_set(err, DG_EAGAIN,
-            "%.1f s of texts are waiting to be planned, %.1f more would be over the limit of %g",
-            before, all - before, p->max_seconds);
+            "%.1f s of text work are waiting, %.1f s more would exceed the limit of %g", before,
+            all - before, p->max_seconds);
     else
         w->bytes += bytes;
     pthread_mutex_unlock(&p->lock);

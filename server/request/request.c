@@ -29,11 +29,12 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
      * other half. */
     if (kind->work && dg_budget_above_half(&app->budget))
         return dg_error_set(err, DG_EAGAIN,
-            "other requests take more than half of the memory there is for texts and answers");
+            "other requests use more than half of the memory for texts and answers");
     if (kind->work && atomic_fetch_add(&app->works, 1) >= MAX_WORKS) {
         atomic_fetch_sub(&app->works, 1);
         return dg_error_set(err, DG_EAGAIN,
-            "%d requests of this kind are open already, or their answers are being read",
+            "%d requests of this kind are open already, or their answers are still being "
+            "read",
             MAX_WORKS);
     }
     struct dg_request *r = calloc(1, sizeof *r);
@@ -109,7 +110,7 @@ int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err)
 {
     if (!dg_budget_take(&r->app->budget, bytes))
         return dg_error_set(
-            err, DG_EAGAIN, "the texts of other requests take all the memory there is for texts");
+            err, DG_EAGAIN, "the texts of other requests use all the memory for texts");
     r->taken += bytes;
     return DG_OK;
 }

@@ -67,7 +67,7 @@ bool dg_queue_overdue(
         waited <= q->o.max_seconds)
         return false;
     dg_error_set(err, DG_EAGAIN,
-        "the request waited for %.1f s and was not begun, over the limit of %g", waited,
+        "the request waited for %.1f s without starting, over the limit of %g", waited,
         q->o.max_seconds);
     return true;
 }
@@ -101,10 +101,10 @@ static int refuse(
 {
     if (q->o.max_tokens > 0)
         return dg_error_set(err, DG_EAGAIN,
-            "%llu tokens are waiting, %llu more would be over the limit of %zu",
+            "%llu tokens are waiting, %llu more would exceed the limit of %zu",
             (unsigned long long)r->b.cost, (unsigned long long)cost, q->o.max_tokens);
     return dg_error_set(err, DG_EAGAIN,
-        "%.1f s of work are waiting, %.1f more would be over the limit of %g", r->b.seconds,
+        "%.1f s of work are waiting, %.1f s more would exceed the limit of %g", r->b.seconds,
         (double)cost * q->o.max_seconds / (double)(r->most > 0 ? r->most : 1), q->o.max_seconds);
 }
 
@@ -121,7 +121,7 @@ static int check(const struct dg_queue *q, const struct room *r, uint64_t client
     return dg_usage_fits(&q->usage, client, cost, r->most - r->b.cost, now_ns)
                ? DG_OK
                : dg_error_set(err, DG_EAGAIN,
-                     "this client's requests have as much waiting as is left for others");
+                     "this client's waiting requests use up its share of the queue");
 }
 
 int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns,

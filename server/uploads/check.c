@@ -57,7 +57,8 @@ static int check_glossary(const struct dg_app *app, const struct dg_upload *made
         rc = dg_error_field(err, rc, "glossary", "glossary: %.400s", why.message);
     else if (way->n > 1)
         rc = dg_error_field(err, DG_EINVAL, "glossary",
-            "glossary: %s is translated to %s through %s, and terms have no place in two models",
+            "glossary: %s is translated to %s through %s, and pivot translation does not "
+            "support glossaries",
             way->hops[0].pair[0], way->hops[1].pair[1], way->hops[0].pair[1]);
     else if (!way->same && !dg_glossary_set_pair(set, way->hops[0].pair[0], way->hops[0].pair[1]))
         rc = dg_error_field(err, DG_EINVAL, "glossary",
@@ -94,8 +95,7 @@ int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *o,
     if (rc != DG_OK)
         return rc;
     if (o->glossary && strlen(o->glossary) >= sizeof made->glossary)
-        rc = dg_error_field(
-            err, DG_ENOTFOUND, "glossary", "glossary: there is no glossary of that name");
+        rc = dg_error_field(err, DG_ENOTFOUND, "glossary", "glossary: no glossary has this name");
     else if (o->glossary) {
         snprintf(made->glossary, sizeof made->glossary, "%s", o->glossary);
         rc = check_glossary(app, made, &way, err);

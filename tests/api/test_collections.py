@@ -153,7 +153,7 @@ def test_each_key_has_its_own(tmp_path):
         assert reply.status_code == 400 and "no glossary" in reply.text
         assert "Haustiere" in text_of(s, b, glossary=shared["id"])
         refused = ask(s, "DELETE", "/v1/glossaries/" + shared["id"], key=b)
-        assert refused.status_code == 404 and "not to be changed" in refused.text
+        assert refused.status_code == 404 and "clients cannot change it" in refused.text
         assert ask(s, "POST", "/v1/glossaries", PETS).status_code == ask(s, "GET", "/v1/glossaries").status_code == 401
 
 

@@ -55,7 +55,7 @@ def test_text_says_the_same_as_json(models, port):
     assert [line.split()[:2] for line in lines if line[:1] in "owf"] == \
         [[f["level"], f["subject"]] for f in report["findings"]]
     assert lines[-1] == {"ok": "Ready to serve.", "warn": "Will serve; see the warnings.",
-                         "fail": "Will not serve: repair what failed."}[report["result"]]
+                         "fail": "Will not serve: fix the failures."}[report["result"]]
 
 
 def test_a_taken_port(models):
@@ -103,7 +103,7 @@ def test_the_device_is_the_servers(models, port):
     status, report = doctor(*flags, env={**nowhere, "DRAGOMAN_DEVICE": "auto"})
     assert status == 0 and "not used: the CUDA plugin cannot be opened: /nowhere.so" in finding(report, "gpu")["message"]
     status, report = doctor(*flags, env={"DRAGOMAN_DEVICE": "cpu"})
-    assert status == 0 and finding(report, "gpu")["message"] == "not used: the CPU was asked for"
+    assert status == 0 and finding(report, "gpu")["message"] == "not used: the device is set to cpu"
 
 
 def test_one_core(models, port):

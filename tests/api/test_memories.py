@@ -130,7 +130,7 @@ def test_none_answers_for_another_key(tmp_path):
         assert ask(s, "PATCH", path, {"dictionaries": [{"source": "en", "target": "de", "entries": {DOGS: "Neu."}}]}, a).status_code == 200
         assert one(s, DOGS, a)["text"] == "Neu."
         shared = next(x for x in ask(s, "GET", "/v1/memories", key=b).json()["memories"])
-        assert shared["shared"] is True and "not to be changed" in ask(s, "DELETE", "/v1/memories/" + shared["id"], key=b).text
+        assert shared["shared"] is True and "clients cannot change it" in ask(s, "DELETE", "/v1/memories/" + shared["id"], key=b).text
         assert ask(s, "DELETE", path, key=a).status_code == 204
         assert one(s, DOGS, a)["text"] == "Alle."
 

@@ -69,7 +69,7 @@ def test_what_fits_is_opened_at_start_and_the_rest_when_it_is_needed(many, right
     answers, each = right
     with Server(str(many), *FLAGS, "--model-memory", str(each * 4 + each // 2)) as server:
         assert opened(server) == {"de-en", "en-de", "en-es", "en-fr"}  # by name
-        server.until(lambda: server.logged(r'event="bundles are opened when they are first needed" closed=12'))
+        server.until(lambda: server.logged(r'event="bundles open on first use" closed=12'))
         models = server.get("/v1/models").json()["models"]
         assert len(models) == 16 and all(m["bytes"] > 0 and ("device" in m) == m["open"] for m in models)
         assert {l["code"] for l in server.get("/v1/languages").json()["languages"]} == {"en", *LANGUAGES}

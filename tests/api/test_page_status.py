@@ -191,7 +191,7 @@ def test_the_look_at_the_server_asks_for_an_admin_key(chrome, tmp_path):
         assert axe(asked) == "[]"
         # The form has the focus: a person types, and needs no mouse.
         ActionChains(chrome).send_keys(plain + Keys.ENTER).perform()
-        wait(lambda: "no scope admin" in error())
+        wait(lambda: "lacks the scope admin" in error())
         ActionChains(chrome).send_keys(admin + Keys.ENTER).perform()
         wait(lambda: len(chrome.find_elements(By.CSS_SELECTOR, "svg.chart")) == 6)
         assert not form().is_displayed() and error() == ""

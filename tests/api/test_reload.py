@@ -232,7 +232,7 @@ def test_the_unix_socket_comes_and_goes(models):
     first = Local(models)
     with first:
         # Another server is told, and takes nothing away.
-        assert "another server answers there" in refused(first.socket_path)
+        assert "another server uses this socket" in refused(first.socket_path)
         assert first.local("GET", "/livez").status_code == 200
     assert not os.path.exists(first.socket_path)
     with tempfile.TemporaryDirectory() as folder:
@@ -292,7 +292,7 @@ def test_settings_that_sighup_takes(models, tmp_path):
         assert server.translate("Once more.").json()["translations"] == first["translations"]
         assert metric(server, "dragoman_cache_hits_total") > 0
         assert server.logged(r'event="settings changed" now="?max_texts=3,cache_bytes=1048576,log_level=debug')
-        assert server.logged(r'level=warn event="settings that need a restart" names="?workers')
+        assert server.logged(r'level=warn event="settings need a restart" names="?workers')
         server.until(lambda: server.logged("level=debug .*route=/metrics"))
         write(max_texts=2, idle_timeout=0.3, log_level="info", cache_bytes=0)
         assert server.translate(["One.", "Two.", "Three."]).status_code == 413
@@ -304,7 +304,7 @@ def test_settings_that_sighup_takes(models, tmp_path):
                 data += more
             assert b" 200 " in data and time.monotonic() - start < 20  # and not 75 s
         write(max_texts=0, idle_timeout=60)
-        assert server.logged('level=error event="settings not read again" .*max_texts')
+        assert server.logged('level=error event="settings not reloaded" .*max_texts')
         assert server.translate(["One.", "Two."]).status_code == 200
         write(max_queue_tokens=1, request_timeout=5, address_requests_per_minute=1000)
         big = " ".join("Sentence number %d is here." % i for i in range(60))

@@ -238,7 +238,7 @@ def test_a_socket_that_listens_already(models):
 def test_what_is_no_socket_to_listen_on(models, tmp_path):
     plain = socket.socket()
     two = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-    for sockets, words in (([plain], "no TCP socket that listens"), (two, "2 sockets were passed on")):
+    for sockets, words in (([plain], "not a listening TCP socket"), (two, "2 sockets were passed")):
         server = Activated(models, *sockets)
         server.__enter__()
         assert server.process.wait(PATIENCE) == 1

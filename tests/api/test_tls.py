@@ -177,7 +177,7 @@ def test_a_certificate_is_exchanged_without_dropping_connections(models, pairs, 
 def test_what_cannot_be_used_is_refused_at_start(models, pairs, tmp_path):
     certificate, key = pairs["first"]
     alone = run_server("--models", models, "--port", "0", "--tls-certificate", certificate)
-    assert alone.returncode == 2 and "need each other" in alone.stderr
+    assert alone.returncode == 2 and "must be given together" in alone.stderr
     for pair, word in (((certificate, pairs["second"][1]), "key"), ((__file__, key), "certificate"),
                        ((certificate, str(tmp_path / "none")), "none")):
         done = run_server("--models", models, "--port", "0", "--tls-certificate", pair[0], "--tls-key", pair[1])

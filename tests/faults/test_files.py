@@ -145,14 +145,14 @@ def test_training(control, data, tmp_path):
 
     def end(done=None):
         """Where a checkpoint could not be written, the bundle is a mean of others; the last one is the same."""
-        mean = None if done and "training goes on" in done.stderr else tree(out / "bundle")["weights.dgw"]
+        mean = None if done and "training continues" in done.stderr else tree(out / "bundle")["weights.dgw"]
         return train_runs.checkpoint(out)["xxh3"], mean
     prepare()
     subprocess.run(command, check=True, capture_output=True)
     want = end()
 
     def after(done):
-        wanted = (want[0], None) if "training goes on" in done.stderr else want
+        wanted = (want[0], None) if "training continues" in done.stderr else want
         if done.returncode == 0 and end(done) != wanted:
             return "other weights"
         again = subprocess.run(command, capture_output=True, text=True, timeout=120)

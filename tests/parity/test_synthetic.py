@@ -37,7 +37,7 @@ def test_filter_finds_what_does_not_translate(tmp_path):
     shuffled = [de[moved.get(i, i)] for i in range(len(de))]
     source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", shuffled)
     args = [TRAIN, "filter", BUNDLE, source, target, "--out", str(tmp_path / "kept"), "--from", "en", "--to", "de", "--keep", "0.66", "--quiet"]
-    assert f"{round(len(en) * 0.66)} of {len(en)} pairs stay" in run(args)
+    assert f"{round(len(en) * 0.66)} of {len(en)} pairs kept" in run(args)
     kept = list(zip(*pair_files(tmp_path / "kept")))
     right, everything = set(zip(en, de)), list(zip(en, shuffled))
     print("%d wrong ones of %d stay" % (len(set(kept) - right), len(wrong)))
@@ -54,7 +54,7 @@ def test_filter_names_what_it_cannot_score(tmp_path):
     source = write(tmp_path / "in.en", ["", "word " * 2000] + en[:4])
     target = write(tmp_path / "in.de", ["Leer.", "Wort " * 2000] + de[:4])
     args = [TRAIN, "filter", BUNDLE, source, target, "--out", str(tmp_path / "kept"), "--from", "en", "--to", "de", "--keep", "1", "--quiet"]
-    assert "4 of 6 pairs stay (2 have no score" in run(args)
+    assert "4 of 6 pairs kept (2 have no score" in run(args)
     assert lines(tmp_path / "kept.scores")[:2] == ["-", "-"]
     write(tmp_path / "in.de", de[:5])
     assert "kept.scores is there already, and was made of something else" in run(args, expect=2)

@@ -40,7 +40,7 @@ def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
     assert not is_locked(shared / ".use-lock")
     run([*prepare, *other])
     average = [TRAIN, "average", str(second), "--last", "1", "--no-scores", "--quiet", "--out", str(tmp_path / "bundle")]
-    assert "this run was begun with" in run(average, expect=2)
+    assert "this run started with" in run(average, expect=2)
     assert not (tmp_path / "bundle").exists()
 
 

@@ -79,7 +79,7 @@ def test_signal_saves_and_any_number_of_processes_goes_on(data, whole, tmp_path)
     stderr = process.communicate(timeout=300)[1]
     assert process.returncode == 0, stderr
     if not (out / "bundle" / "manifest.json").exists():
-        assert stderr.count("go on with: dragoman-train resume") == 1
+        assert stderr.count("continue with: dragoman-train resume") == 1
         runs.run(runs.command(data, out, "--quiet", "--set", "training.threads=2", verb="resume"))
     runs.same_end(out, whole)
 

@@ -22,7 +22,7 @@ def test_stopped_while_scoring(data, tmp_path):
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 0, said
     assert "stopped while translating" in said and f"bundle, without scores: {out}/bundle" in said
-    assert f"go on with: dragoman-train resume {out}" in said
+    assert f"continue with: dragoman-train resume {out}" in said
     assert "scores" not in json.loads(manifest.read_text())["training"]
     run(command(corpus, out, verb="resume"))
     assert json.loads(manifest.read_text())["training"]["scores"][0]["lines"] == 18000

@@ -86,7 +86,7 @@ def test_other_stages_are_another_run(staged, whole, tmp_path):
     shutil.copytree(whole, out)
     said = run([TRAIN, "resume", str(out), "--quiet", "--set", "training.updates=30", "--set",
                 'training.stages=[{"until_update":6,"domain_weights":{"late":0.5}}]'], expect=2)
-    assert "training.stages:" in said and "not the one this run was begun with" in said
+    assert "training.stages:" in said and "not the one this run started with" in said
 
 
 def test_after_the_last_stage_pairs_have_their_own_weights(staged, tmp_path):

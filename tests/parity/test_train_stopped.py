@@ -40,7 +40,7 @@ def stopped_while_validating(out, args):
     process.terminate()
     said = process.communicate(timeout=300)[1]
     assert process.returncode == 0, said
-    assert f"go on with: dragoman-train resume {out}" in said
+    assert f"continue with: dragoman-train resume {out}" in said
 
 
 def index(out):
@@ -130,7 +130,7 @@ def test_damaged_checkpoints_are_made_again(data, tmp_path):  # noqa: F811
     for step in (6, 8):
         os.truncate(out / "checkpoints" / f"{step:08d}.ckpt", 3000)
     text = run(command(data, out, "--no-scores", verb="resume"))
-    assert "going on after update 4 (newer checkpoints are damaged)" in text
+    assert "continuing after update 4 (newer checkpoints are damaged)" in text
     assert index(out) == before and averaged(out) == [6, 8]
     assert all(checkpoint(out, c["step"])["step"] == c["step"] for c in kept(out))
 

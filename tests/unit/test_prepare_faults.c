@@ -64,7 +64,7 @@ static void test_shifted(void **state)
     dg_buffer_add(&other, t.data, t.len);
     dg_buffer_adds(&s, "one more\n");
     EXPECT(message(&s, &other, PLAIN), "train.en and train.de do not belong together",
-        "the target is a line behind");
+        "the target is one line late");
     assert_string_equal(message(&s, &other, PLAIN ",\"check_relation\":false"), "");
     /* From the middle on. */
     dg_buffer_reset(&other);
@@ -84,7 +84,7 @@ static void test_shifted(void **state)
             dg_buffer_adds(&t, "one more\n");
     }
     dg_buffer_adds(&s, "one more\n");
-    EXPECT(message(&s, &t, PLAIN), "from pair 2001 on", "the target is a line behind");
+    EXPECT(message(&s, &t, PLAIN), "from pair 2001 on", "the target is one line late");
     dg_buffer_deinit(&s);
     dg_buffer_deinit(&t);
     dg_buffer_deinit(&other);

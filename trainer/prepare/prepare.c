@@ -16,8 +16,7 @@
 int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err)
 {
     if (j->o->stop && *j->o->stop)
-        return dg_error_set(err, DG_ECANCELED,
-            "preparing was stopped; what was done so far is made anew next time");
+        return dg_error_set(err, DG_ECANCELED, "preparation stopped; the next run starts it again");
     return 0;
 }
 

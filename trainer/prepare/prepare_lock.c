@@ -64,8 +64,8 @@ int dg_prepare_lock_unused(const char *dir, int *fd, struct dg_error *err)
     if (errno != EWOULDBLOCK)
         return dg_error_set(err, DG_EIO, "cannot lock %s/.use-lock: %s", dir, strerror(errno));
     return dg_error_set(err, DG_EAGAIN,
-        "the prepared data in %s is in use by a run and would have to be made anew: prepare into "
-        "another folder, or wait until that run has ended",
+        "another run uses the prepared data in %s, which would have to be replaced: "
+        "prepare into another folder, or wait for that run to end",
         dir);
 }
 

@@ -31,13 +31,14 @@ static int refuse(const struct dg_prepare_job *j, const struct look *l,
     const struct dg_relation_counts *c, enum dg_relation_kind kind, struct dg_error *err)
 {
     const struct dg_recipe_file *f = file_of(j->r, l->pair, l->file);
-    const char *what = kind == DG_RELATION_BEFORE
-                           ? "the target is a line ahead: a line is missing in it, or the source "
-                             "has one too many"
-                       : kind == DG_RELATION_AFTER
-                           ? "the target is a line behind: it has a line too many, or one is "
-                             "missing in the source"
-                           : "the lines of one do not translate those of the other";
+    const char *what =
+        kind == DG_RELATION_BEFORE
+            ? "the target is one line early: a line is missing in it, or the source has one "
+              "too many"
+        : kind == DG_RELATION_AFTER
+            ? "the target is one line late: it has a line too many, or one is missing in the "
+              "source"
+            : "the lines of one do not translate those of the other";
     return dg_error_field(err, DG_EINVAL, "cleaning.check_relation",
         "%s and %s do not belong together: of %llu pairs of lines from pair %llu on %llu source "
         "words find their translation in the line beside theirs, %llu in the one before, %llu in "

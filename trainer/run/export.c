@@ -188,7 +188,7 @@ static int check_prepared(const struct dg_export *e, struct dg_error *err)
     int rc = dg_prepared_open(e->prepared_dir, &now, err);
     if (!rc && strcmp(dg_prepared_hash(now), dg_prepared_hash(e->prepared)))
         rc = dg_error_set(err, DG_EINVAL,
-            "the prepared data in %s was made anew meanwhile: it has hash %s, had %s",
+            "the prepared data in %s was replaced during the run: its hash is %s, was %s",
             e->prepared_dir, dg_prepared_hash(now), dg_prepared_hash(e->prepared));
     dg_prepared_close(now);
     return rc;

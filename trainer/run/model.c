@@ -194,7 +194,7 @@ static int begin_log(
             dg_exchange_what(r->exchange));
     if (c) {
         dg_run_warn_other_bits(r, c);
-        dg_trainlog_say(r->log, "going on after update %" PRIu64 "%s", c->state.step,
+        dg_trainlog_say(r->log, "continuing after update %" PRIu64 "%s", c->state.step,
             damaged ? " (newer checkpoints are damaged)" : "");
     }
     return 0;

@@ -57,7 +57,7 @@ int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct
     if (!strcmp(c->state.data, dg_prepared_hash(p)))
         return 0;
     return dg_error_set(err, DG_EINVAL,
-        "the prepared data %s has hash %s, this run was begun with %s", dir, dg_prepared_hash(p),
+        "the prepared data %s has hash %s, this run started with %s", dir, dg_prepared_hash(p),
         c->state.data);
 }
 
@@ -75,7 +75,7 @@ static int check_checkpoint(
         while (list.len && list.data[list.len - 1] == '\n')
             list.data[--list.len] = '\0';
         rc = dg_error_set(
-            err, DG_EINVAL, "the recipe is not the one this run was begun with: %s", list.data);
+            err, DG_EINVAL, "the recipe is not the one this run started with: %s", list.data);
     } else {
         rc = dg_run_check_data(r->prepared, r->prepared_dir, c, err);
     }
@@ -95,9 +95,9 @@ void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c)
     const char *backend = r->workers->w[0].be->name;
     if (strcmp(backend, c->state.backend) || c->state.threads != (uint64_t)dg_run_threads(r))
         dg_trainlog_say(r->log,
-            "warning: begun with %s and %" PRIu64
-            " threads, going on with %s and %d: products and sums round otherwise, "
-            "so that this run will not be bit-identical to an undisturbed one",
+            "warning: started with %s and %" PRIu64
+            " threads, continuing with %s and %d: rounding differs, so this run will not "
+            "be bit-identical to an uninterrupted one",
             c->state.backend, c->state.threads, backend, dg_run_threads(r));
 }
 

@@ -131,7 +131,7 @@ static bool validation_due(const struct dg_run *r, bool checkpoint, bool last)
 
 static int warn(struct dg_run *r, const char *message, struct dg_error *err)
 {
-    dg_trainlog_say(r->log, "warning: %s; training goes on", message);
+    dg_trainlog_say(r->log, "warning: %s; training continues", message);
     struct dg_json *v = dg_json_new_object();
     dg_json_set_int(v, "update", (int64_t)r->optimizer->step);
     dg_json_set_string(v, "message", message);
@@ -236,7 +236,7 @@ static int enter_stage(struct dg_run *r, struct dg_error *err)
     if (stage < t->n_stages)
         dg_trainlog_say(r->log, "stage %zu of %zu begins", stage + 1, t->n_stages);
     else
-        dg_trainlog_say(r->log, "the stages are over: pairs have their own weights");
+        dg_trainlog_say(r->log, "the stages have ended: pairs have their own weights");
     struct dg_json *v = dg_json_new_object();
     dg_json_set_int(v, "update", update);
     dg_json_set_int(v, "stage", (int64_t)stage);

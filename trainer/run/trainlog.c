@@ -127,9 +127,8 @@ static void append(struct dg_trainlog *l, const struct dg_buffer *line)
 {
     int why = write_line(l->file, line->data, line->len);
     if (why && !l->failing)
-        dg_trainlog_say(l,
-            "warning: cannot write %s: %s; lines will be missing in it, training goes on", l->path,
-            strerror(why));
+        dg_trainlog_say(l, "warning: cannot write %s: %s; it will lack lines; training continues",
+            l->path, strerror(why));
     l->failing = why != 0;
 }
 

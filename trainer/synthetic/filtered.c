@@ -192,7 +192,7 @@ static int score_all(struct run *r, struct dg_error *err)
     for (r->n_pairs = 1; !rc && r->n_pairs;) {
         if (r->o->stop && *r->o->stop)
             rc = dg_error_set(
-                err, DG_ECANCELED, "stopped after %zu pairs; the same command goes on", r->n);
+                err, DG_ECANCELED, "stopped after %zu pairs; the same command continues", r->n);
         if (!rc)
             rc = read_slice(r, corpus, err);
         if (!rc && r->n_pairs)

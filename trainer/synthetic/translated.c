@@ -145,8 +145,8 @@ static int translate_all(struct run *r, struct dg_error *err)
     while (!rc && more) {
         if (r->o->stop && *r->o->stop)
             return dg_error_set(err, DG_ECANCELED,
-                "stopped after %" PRIu64 " lines of %s; the same command goes on", r->counts->read,
-                r->o->text);
+                "stopped after %" PRIu64 " lines of %s; the same command continues",
+                r->counts->read, r->o->text);
         rc = read_slice(r, &more, err);
         if (!rc && r->n)
             rc = dg_bulk_translate(r->model, r->pairs, r->n, take_answer, r, err);

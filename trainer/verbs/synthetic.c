@@ -159,9 +159,9 @@ int dg_verb_filter(const struct dg_args *a, struct dg_error *err)
     }
     if (!rc)
         printf(
-            "%s, %s: %" PRIu64 " of %" PRIu64 " pairs stay (%" PRIu64
+            "%s, %s: %" PRIu64 " of %" PRIu64 " pairs kept (%" PRIu64
             " have no score: no text, or too long)\n"
-            "score (%s): limit %.3f; mean %.3f of those that stay, %.3f of the others; all in %s\n",
+            "score (%s): limit %.3f; mean %.3f of the kept pairs, %.3f of the others; all in %s\n",
             source, target, done.kept, done.read, done.unscored,
             f.back ? "dual conditional cross-entropy" : "nats a token", done.limit, done.mean_kept,
             done.mean_dropped, scores);

@@ -22,7 +22,7 @@ static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {0};
     if (app->uploader)
         return false;
-    dg_deepl.refuse(&r, 403, "documents are not translated on this server");
+    dg_deepl.refuse(&r, 403, "documents are disabled on this server");
     dg_http_reply_take(x, &r);
     return true;
 }
@@ -106,7 +106,7 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
     if (rc == DG_OK)
         rc = dg_uploader_get(app->uploader, id, u, progress, err);
     if (rc == DG_OK && (!key || strcmp(key, u->key) != 0))
-        rc = dg_error_field(err, DG_ENOTFOUND, "id", "there is no such document with this key");
+        rc = dg_error_field(err, DG_ENOTFOUND, "id", "no such document with this key");
     dg_json_free(fields);
     return rc;
 }

@@ -40,7 +40,7 @@ static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *
         return DG_OK;
     }
     dg_json_free(list);
-    return dg_error_set(err, DG_EAGAIN, "the models are being loaded");
+    return dg_error_set(err, DG_EAGAIN, "the models are loading");
 }
 
 const struct dg_endpoint dg_google_detect = {

@@ -167,7 +167,7 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
     if (rc != DG_OK && rc != DG_ENOTFOUND)
         dg_libretranslate_fail(&r, &err);
     else if (rc != DG_OK)
-        dg_libretranslate.refuse(&r, 404, "there is no such file: it has expired, or is not ready");
+        dg_libretranslate.refuse(&r, 404, "no such file: it has expired, or is not ready yet");
     else
         dg_file_reply_take(&r, &u, &file);
     dg_buffer_deinit(&file);

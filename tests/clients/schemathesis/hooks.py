@@ -29,7 +29,7 @@ HAVE_LANGUAGES = {
 }
 # A request that is good field by field, and refused all the same: path, message, why a schema cannot say it.
 GO_TOGETHER = [
-    (r"/v1/", r"glossary cannot be had together", "glossary beside target_prefix or sampling"),
+    (r"/v1/", r"glossary cannot be combined", "glossary beside target_prefix or sampling"),
     (r"/v1/", r"sampling", "sampling draws one answer: no beam_size, no n_best"),
     (r"/v1/", r"n_best", "n_best is at most beam_size"),
     (r"/v1/", r"no glossary", "a glossary's name is one of the server's"),
@@ -40,7 +40,7 @@ GO_TOGETHER = [
     (r"/kiss", r"text must not contain the character U\+0000", "text without U+0000 where it is looked at"),
     (r"/deeplx", r"XML is not well-formed", "XML is well-formed"),
     (r"/v1/score", r"translation", "as many translations as texts"),
-    (r"/v1/(glossaries|memories)/", r"given together, or neither", "source and target are one pair"),
+    (r"/v1/(glossaries|memories)/", r"must be given together", "source and target are one pair"),
     (r"/v1/", r"glossary: (entry \d+: its (source|target) has 0|.* is translated to .* through)", "a glossary's words are not empty, and for one model"),
     (r"/v1/(alternatives|attention)", r"the text is (no|not one) sentence", "a sentence has letters"),
     (r"/(translate|detect|suggest)$", r"missing (q|s|source|target) parameter", "in the query, in a form or in JSON: somewhere"),
