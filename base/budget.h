@@ -11,9 +11,9 @@ struct dg_budget {
     atomic_size_t taken;
 };
 
-/* False: there is not so much left, and nothing was taken. */
+/* False: less is left, and nothing was taken. */
 bool dg_budget_take(struct dg_budget *b, size_t bytes);
-/* So much is taken already, whatever is left. */
+/* Take n without a check: it is already in use. */
 void dg_budget_add(struct dg_budget *b, size_t bytes);
 void dg_budget_give(struct dg_budget *b, size_t bytes);
 /* More than half is taken: a user that is not urgent leaves the rest to the others. */

@@ -1,5 +1,5 @@
-/* A growable byte buffer, always NUL-terminated once it holds anything. One thread at a time.
- * A failed allocation sets `failed` and drops what follows: check once at the end. */
+/* A growable byte buffer, always NUL-terminated once it holds anything. One thread at a time. A
+ * failed allocation sets `failed` and ignores later writes: check once at the end. */
 #ifndef DG_BASE_BUFFER_H
 #define DG_BASE_BUFFER_H
 

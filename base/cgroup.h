@@ -1,5 +1,5 @@
-/* What the control groups above this process allow (Linux, versions 1 and 2): the least limit of
- * its own group and of all above it; a container usually sees its own as the root. Any thread. */
+/* Limits of this process's control groups (Linux, versions 1 and 2): the lowest limit of its own
+ * group and of all above it. A container usually sees its own group as the root. Any thread. */
 #ifndef DG_BASE_CGROUP_H
 #define DG_BASE_CGROUP_H
 
@@ -8,13 +8,12 @@ struct dg_cgroup {
     double cpus;
     /* the limit; below 0: none */
     double memory_bytes;
-    /* before some group meets its limit, idle file pages not counted as used; below 0: none has
-     * one */
+    /* bytes left before a group reaches its limit, without idle file pages; below 0: no limit */
     double memory_left;
 };
 
-/* membership: as /proc/self/cgroup; root: as /sys/fs/cgroup. NULL: these. What cannot be read
- * limits nothing. */
+/* membership: as /proc/self/cgroup; root: as /sys/fs/cgroup. NULL: these. Unreadable files mean no
+ * limit. */
 void dg_cgroup_read(const char *membership, const char *root, struct dg_cgroup *out);
 
 #endif

@@ -7,8 +7,8 @@
 /* By CPU affinity and the control groups' CPU limit, rounded up; at least 1. */
 int dg_cores_available(void);
 
-/* Bytes that may still be taken: what the machine has free or the control groups leave, whichever
- * is less; *grouped says that it is the latter. 0 when nothing can be read. */
+/* Available bytes: the lower of the machine's free memory and the control groups' rest; *grouped is
+ * true for the latter. 0 when nothing can be read. */
 double dg_memory_available(bool *grouped);
 
 #endif

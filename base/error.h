@@ -6,23 +6,23 @@
 enum dg_code {
     DG_OK = 0,
     DG_EINVAL = -1,  /* the caller's input is wrong */
-    DG_ENOMEM = -2,  /* memory could not be had */
+    DG_ENOMEM = -2,  /* out of memory */
     DG_EIO = -3,     /* the operating system refused a file or socket operation */
     DG_EFORMAT = -4, /* a file is not what its format says */
     DG_EUNSUP = -5,  /* well-formed, but not supported */
-    DG_EAGAIN = -6,  /* no room now: try later */
-    DG_ELIMIT = -7,  /* over a limit: will never fit */
+    DG_EAGAIN = -6,  /* no room now; try later */
+    DG_ELIMIT = -7,  /* over a limit; never fits */
     DG_ENOTFOUND = -8,
     DG_ECANCELED = -9,
     DG_EINTERNAL = -10,
-    DG_EQUOTA = -11,   /* more than this caller may use by now: later */
-    DG_ETIMEOUT = -12, /* its time is up */
+    DG_EQUOTA = -11,   /* quota used up; try later */
+    DG_ETIMEOUT = -12, /* deadline passed */
 };
 
 struct dg_error {
     /* DG_OK or a negative DG_E* */
     int code;
-    /* what was wrong: a request field, a tensor, a flag; "" when none */
+    /* name of the wrong request field, tensor or flag; "" if none */
     char field[64];
     /* a sentence with the values */
     char message[512];
@@ -40,12 +40,12 @@ int dg_error_field(struct dg_error *err, int code, const char *field, const char
     __attribute__((format(printf, 4, 5)));
 
 #ifdef __clang_analyzer__
-/* The analyser sees one file at a time: what comes back is the code, never 0. */
+/* For the analyser, which sees one file at a time: the return value is the code, never 0. */
 #define dg_error_set(err, code, ...) (dg_error_set(err, code, __VA_ARGS__), code)
 #define dg_error_field(err, code, field, ...) (dg_error_field(err, code, field, __VA_ARGS__), code)
 #endif
 
-/* Put "prefix: " before the message that is set; no-op when none is. Returns err's code. */
+/* Put "prefix: " before the message, if one is set. Returns err's code. */
 int dg_error_prefix(struct dg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,6 @@
-/* Threads for work that comes now and then or at a time: what would otherwise hold up a thread that
- * has other things to do. A work runs on one thread at a time: posted while it runs, it runs once
- * more. Nothing is allocated, so posting fails only where a line is bounded and full. Any
- * thread. */
+/* Threads for occasional or scheduled work that would block other threads. A work item runs on one
+ * thread at a time; if it is posted while it runs, it runs once more. Posting allocates nothing and
+ * fails only if the queue is bounded and full. Any thread. */
 #ifndef DG_BASE_EXECUTOR_H
 #define DG_BASE_EXECUTOR_H
 
@@ -12,8 +11,8 @@
 
 struct dg_executor;
 
-/* Owned by the code that posts it, zeroed but for run and arg. It may be freed once it has been
- * called or cancelled, also from within run. */
+/* Owned by the code that posts it, zeroed except run and arg. It may be freed after it was called
+ * or cancelled, also within run. */
 struct dg_work {
     void (*run)(void *arg);
     void *arg;
@@ -25,7 +24,7 @@ struct dg_work {
 
 struct dg_executor_options {
     uint32_t threads;
-    /* works that may wait for a thread; 0: any number */
+    /* maximum number of waiting items; 0: any number */
     uint32_t max_ready;
     /* added to the threads' nice value; a thread that they start inherits it */
     int nice;
@@ -33,14 +32,14 @@ struct dg_executor_options {
 
 int dg_executor_open(
     const struct dg_executor_options *options, struct dg_executor **out, struct dg_error *err);
-/* Waits for the work that runs; work that has not begun is not called. NULL is fine. */
+/* Waits for running work; work that has not started is not called. NULL is allowed. */
 void dg_executor_close(struct dg_executor *e);
 
-/* Run w soon, in the order of posting. False: the line is full, or closed. */
+/* Run w soon, in posting order. False: the queue is full or closed. */
 bool dg_executor_post(struct dg_executor *e, struct dg_work *w);
-/* Run w at that time of dg_clock_ns; if it waits already, at the earlier of both times. */
+/* Run w at this time of dg_clock_ns; if it is already scheduled, at the earlier time. */
 void dg_executor_post_at(struct dg_executor *e, struct dg_work *w, uint64_t at_ns);
-/* True: w waited and will not be called. False: it is running, or did not wait. */
+/* True: w was waiting and will not be called. False: it is running or was not waiting. */
 bool dg_executor_cancel(struct dg_executor *e, struct dg_work *w);
 
 #endif

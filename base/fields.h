@@ -1,8 +1,7 @@
-/* Tables of typed fields: one row says what a field is called, of which kind it is, where it is
- * kept, what it may be, what it is without being set, and what it means. Every source reads through
- * the same row: JSON (requests, manifests, recipes, settings), the command line (base/options.h)
- * and the environment; and every text about a field comes from it: --help, manual pages, documented
- * limits.
+/* Tables of typed fields: one row has a field's name, type, place, allowed values, default and help
+ * text. Every source reads through the same row: JSON (requests, manifests, recipes, settings), the
+ * command line (base/options.h) and the environment; and every text about a field comes from it:
+ * --help, manual pages, documented limits.
  *
  * A name is written in snake_case: "beam_size" in JSON, --beam-size on a command line,
  * DRAGOMAN_BEAM_SIZE in the environment. Tables are constant; any thread. */
@@ -71,10 +70,10 @@ struct dg_field {
     const char *const *words;
     /* As written on a command line; NULL: the field keeps the value it has. */
     const char *fallback;
-    /* What --help calls the value, in capitals, such as FILE. */
+    /* The value's name in --help, in capitals, such as FILE. */
     const char *argument;
     const char *help;
-    /* A former name that is still read, never written. */
+    /* A former name, still read but never written. */
     const char *old;
     unsigned flags;
     /* DG_FIELD_CUSTOM: put what `text` says into the struct `out`; `name` is for messages. */
@@ -104,7 +103,7 @@ struct dg_fields {
 void dg_fields_default(const struct dg_fields *t);
 
 /* One row from text. `name` is what messages call it, such as "--port" or "DRAGOMAN_PORT".
- * DG_EINVAL says the name, the value and what is allowed. */
+ * DG_EINVAL names the field, its value and the allowed values. */
 int dg_field_set(
     const struct dg_field *f, const char *name, const char *text, void *out, struct dg_error *err);
 
@@ -112,8 +111,8 @@ int dg_field_set(
  * keep their value. Messages and err->field say "where.key"; `where` may be NULL. */
 int dg_fields_from_json(const struct dg_fields *t, const char *where, const struct dg_json *o,
     enum dg_field_origin origin, struct dg_error *err);
-/* Put each row's name in place of its former one in object `o` (NULL is fine), where it has that
- * alone: for trees that are merged before they are read. */
+/* Replace former names by current ones in object `o` (NULL is allowed), unless it has both: for
+ * trees that are merged before they are read. */
 void dg_fields_rename(const struct dg_fields *t, struct dg_json *o);
 /* Set every row's value in object `o`. DG_ENOMEM. */
 int dg_fields_to_json(const struct dg_fields *t, struct dg_json *o);
@@ -127,8 +126,8 @@ const char *dg_field_variable(const struct dg_field *f, char out[64]);
 /* Is name[n] its variable, or that of its former name? */
 bool dg_field_has_variable(const struct dg_field *f, const char *name, size_t n);
 
-/* Is each number of the struct within its row's range and each word one of them? For structs that
- * code filled in. */
+/* Whether each number of the struct is within its row's range and each word is an allowed one. For
+ * structs filled in by code. */
 int dg_fields_check(const struct dg_fields *t, const char *where, struct dg_error *err);
 
 /* The value of a whole number, word, mark or bool; of a real number or seconds (in seconds). A

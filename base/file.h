@@ -19,13 +19,13 @@ struct dg_map {
 };
 
 int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err);
-/* The same, but read into memory of our own: what becomes of the file later changes nothing. The
- * memory begins on a page, and pages of it may be let go of (madvise). DG_EIO when the file's size
- * changes while it is read. */
+/* The same, but read into memory, independent of later changes to the file. The memory begins on a
+ * page, and pages of it may be let go of (madvise). DG_EIO when the file's size changes while it is
+ * read. */
 int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err);
 void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
-/* Let go of the memory that reading took; what is read again comes from the file again. Nothing
- * happens where it was loaded. */
+/* Release the pages that were read; later reads come from the file again. No effect on a loaded
+ * file. */
 void dg_file_forget(const struct dg_map *map);
 
 /* Do both hold the same bytes? */
@@ -35,8 +35,8 @@ int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err)
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
 
 /* Write to "path.tmp-PID-RANDOM", fsync, rename over path (keeping its mode), fsync the folder. The
- * old file stays whole on any failure; a process killed half-way leaves the temporary file,
- * which nothing reads, until dg_file_drop_unfinished. */
+ * old file stays intact on any failure. A killed process leaves the temporary file, which nothing
+ * reads, until dg_file_drop_unfinished. */
 int dg_file_write(const char *path, const void *data, size_t n, struct dg_error *err);
 
 /* The same in pieces: begin, write..., then commit (or abort). */
@@ -46,8 +46,8 @@ int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct 
 int dg_file_commit_take(struct dg_file_writer *w, struct dg_error *err); /* frees w in every case */
 void dg_file_abort(struct dg_file_writer *w);                            /* NULL is fine */
 
-/* Remove the temporary files of writers that were killed from a folder in which nobody else writes
- * now. Where there is no such folder, nothing happens. */
+/* Remove temporary files of killed writers from a folder that no one else writes to. No effect if
+ * the folder does not exist. */
 void dg_file_drop_unfinished(const char *dir);
 
 /* "dir/name". Caller frees; NULL on out of memory. */

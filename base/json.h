@@ -65,11 +65,11 @@ int dg_json_only(
     const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err);
 
 /* Building. NULL on out of memory or invalid UTF-8; adding to or adding NULL is a no-op that
- * returns -1. set/append take ownership of v, also on failure. Nobody need look: where memory ended
- * while a thread was building, its next write fails. */
-/* Forget that it did: what this thread builds now is another value. */
+ * returns -1. set/append take ownership of v, also on failure. Checks are optional: after out of
+ * memory in a thread's building, its next write fails. */
+/* Reset that state: this thread starts another value. */
 void dg_json_begin(void);
-/* Has it ended since? What was built lacks a part. Forgets it, too. */
+/* Whether memory ran out since then: the value is incomplete. Also resets the state. */
 bool dg_json_lost(void);
 struct dg_json *dg_json_new_object(void);
 struct dg_json *dg_json_new_array(void);

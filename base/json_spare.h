@@ -1,8 +1,8 @@
-/* Memory in reserve while jansson parses. Where there is none, jansson's lexer leaves out a
- * character and goes on: a shorter string, a number that ends the process, a read beyond its
- * buffer. So what it then asks for comes out of a block that was taken before; the parser's caller
- * sees that this has happened, gives it no more text, and throws away what was made. For
- * base/json.c alone. Any thread; each has its own block, one at a time. */
+/* Memory in reserve while jansson parses. Without memory, jansson's lexer drops a character and
+ * continues: a shorter string, a number that ends the process, a read beyond its buffer. Its
+ * requests then come from a block reserved before; the parser's caller notices, passes no more
+ * text, and discards the result. For base/json.c alone. Any thread; each has its own block, one at
+ * a time. */
 #ifndef DG_BASE_JSON_SPARE_H
 #define DG_BASE_JSON_SPARE_H
 
@@ -13,13 +13,13 @@
  * false: there is no memory for it. */
 enum { DG_JSON_SPARE_STEP = 1024 }; /* jansson's own, of json_load_callback */
 bool dg_json_spare_begin(size_t n);
-/* Was there no memory since? */
+/* Whether memory ran out since then. */
 bool dg_json_spare_used(void);
-/* Nothing that came out of the block may be left. */
+/* Nothing allocated from the block may remain. */
 void dg_json_spare_end(void);
 
-/* Has jansson found no memory in this thread, outside of parsing, since the last call of this? Then
- * what was being made lacks a part. */
+/* Whether jansson ran out of memory in this thread, outside of parsing, since the last call. The
+ * value is then incomplete. */
 bool dg_json_spare_lost(void);
 
 /* jansson's allocation functions. */

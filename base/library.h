@@ -1,5 +1,5 @@
-/* The files beside a program, or beside the shared library that this code is part of: the shared
- * libraries that are opened at run time, and data. Any thread. */
+/* Files beside the program or beside this shared library: shared libraries opened at run time, and
+ * data. Any thread. */
 #ifndef DG_BASE_LIBRARY_H
 #define DG_BASE_LIBRARY_H
 

@@ -16,12 +16,12 @@ void dg_log_set_format(enum dg_log_format format);
  * "". */
 void dg_log(enum dg_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* From here on no thread that logs waits for the reader of stderr: a thread writes, and lines that
- * come while it cannot are dropped beyond 256 KiB of them. For the main thread, like its end. */
+/* From here on logging never waits for the reader of stderr: a thread writes, and lines beyond a
+ * backlog of 256 KiB are dropped. For the main thread, like its end. */
 int dg_log_start(struct dg_error *err);
 /* Write the waiting lines, as far as they are read within a second. */
 void dg_log_stop(void);
-/* Lines dropped so far. */
+/* Number of dropped lines. */
 uint64_t dg_log_dropped(void);
 
 #endif

@@ -11,7 +11,7 @@
 #define DG_LOG_LINE 4000
 
 /* text is "event key=value key="other value"", without control characters; the line ends in a line
- * feed. Returns its length, below DG_LOG_LINE; what does not fit is cut. */
+ * feed. Returns its length, below DG_LOG_LINE; longer text is cut. */
 size_t dg_log_line(char out[DG_LOG_LINE], enum dg_log_format format, enum dg_log_level level,
     const struct timespec *now, const char *text);
 

@@ -1,5 +1,5 @@
-/* What SVG pictures share: the document's head, text as XML may hold it, colours. Appends to a
- * buffer of the caller, whose `failed` says whether memory ran out. Any thread. */
+/* Common parts of SVG pictures: the document's head, escaped text, colours. Appends to the caller's
+ * buffer; its `failed` shows out of memory. Any thread. */
 #ifndef DG_BASE_SVG_H
 #define DG_BASE_SVG_H
 

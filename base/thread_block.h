@@ -1,7 +1,6 @@
-/* Large blocks of memory that a thread keeps from one use to the next. malloc maps and unmaps a
- * block of this size each time, which took 20 of the 150 us of a sentence from the answer cache.
- * Any thread: each has its own blocks, uses one of a kind at a time, and frees them when it ends.
- */
+/* Large memory blocks that a thread keeps between uses. malloc maps and unmaps a block of this size
+ * each time, which took 20 of the 150 us of a sentence from the answer cache. Any thread: each has
+ * its own blocks, uses one of a kind at a time, and frees them when it ends. */
 #ifndef DG_BASE_THREAD_BLOCK_H
 #define DG_BASE_THREAD_BLOCK_H
 
@@ -19,7 +18,7 @@ extern "C" {
 /* At least n bytes, not cleared; NULL: no memory. The caller owns it until it gives it back, or
  * passes it to free() and then gives nothing back. */
 void *dg_thread_block_take(enum dg_thread_block_kind kind, size_t n);
-/* What the last take of this kind returned in this thread; NULL is allowed. */
+/* The block of the last take of this kind in this thread; NULL is allowed. */
 void dg_thread_block_give(enum dg_thread_block_kind kind, void *block);
 
 #ifdef __cplusplus

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* The end of what begins at byte `at` of s, which looks no further than `end`; `at`: nothing does.
- * The byte before is part of no word. */
+/* The end of the address that starts at byte `at` of s, reading at most to `end`; `at` if none
+ * starts there. The byte before is part of no word. */
 
 /* https://…, www.…, mailto:…, localhost:8080, 10.0.0.1:80/x: without a full stop and the like after
  * it. */

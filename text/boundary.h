@@ -1,4 +1,4 @@
-/* Is a place where a sentence may end one where it does? The rules after ICU's own: abbreviations,
+/* Whether a sentence ends at a possible sentence end. The rules after ICU's own: abbreviations,
  * initials, ordinals, closing quotes, addresses of web pages. For text/ alone; knows one place at a
  * time and keeps nothing. Any thread. */
 #ifndef DG_TEXT_BOUNDARY_H

@@ -1,8 +1,8 @@
-/* A glossary of one pair of languages: words of the source with the words that they are to become,
- * and where a text has them. An entry is found as whole words, the longest entry first, from left
- * to right. One in small letters also fits the same letters with capitals ("dog": dog, Dog, DOG);
- * one with a capital fits as it is written. Other inflections are entries of their own. Const after
- * it is made, and counted by references: any thread. */
+/* A glossary of one language pair: source terms with their translations, and their positions in a
+ * text. An entry is found as whole words, the longest entry first, from left to right. One in small
+ * letters also fits the same letters with capitals ("dog": dog, Dog, DOG); one with a capital fits
+ * as it is written. Other inflections are entries of their own. Const after it is made, and counted
+ * by references: any thread. */
 #ifndef DG_TEXT_GLOSSARY_H
 #define DG_TEXT_GLOSSARY_H
 
@@ -31,7 +31,7 @@ struct dg_glossary *dg_glossary_ref(struct dg_glossary *g);
 void dg_glossary_unref(struct dg_glossary *g); /* NULL is fine */
 size_t dg_glossary_size(const struct dg_glossary *g);
 
-/* Bytes begin..end of a text, and what they are to become; borrowed from the glossary. */
+/* Bytes begin..end of a text and their translation; borrowed from the glossary. */
 struct dg_glossary_match {
     size_t begin, end;
     /* [target_len] NUL-terminated, in NFC */

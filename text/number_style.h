@@ -33,7 +33,7 @@ bool dg_number_read(
 size_t dg_number_write(
     const struct dg_number_style *style, const struct dg_number *x, char out[DG_NUMBER_BYTES]);
 /* Has the number at s[begin, end) a decimal point that is none of a version, a heading or a time
- * ("Windows 8.1", "chapter 2.5", "at 9.30 pm")? Where the decimal sign is a comma: yes. */
+ * ("Windows 8.1", "chapter 2.5", "at 9.30 pm")? Whether the decimal sign is a comma. */
 bool dg_number_is_quantity(
     const struct dg_number_style *style, const char *s, size_t n, size_t begin, size_t end);
 

@@ -1,4 +1,4 @@
-/* SentencePiece's processor behind a C interface, in its own ids. For tokenizer/ and the converter
+/* C interface to SentencePiece's processor, with its own ids. For tokenizer/ and the converter
  * alone. Const after open: any thread. No C++ exception leaves it. */
 #ifndef DG_TOKENIZER_SPM_PROCESSOR_H
 #define DG_TOKENIZER_SPM_PROCESSOR_H
@@ -25,9 +25,9 @@ const char *dg_spm_piece(const struct dg_spm *spm, int32_t id, size_t *n);
 int32_t dg_spm_unk(const struct dg_spm *spm);
 /* Is the piece nothing but its letters: no byte, control piece, unknown or unused one? */
 bool dg_spm_is_plain(const struct dg_spm *spm, int32_t id);
-/* The byte that the piece stands for; -1: it is no byte. */
+/* The byte of a byte piece; -1 for other pieces. */
 int dg_spm_byte(const struct dg_spm *spm, int32_t id);
-/* Has the model a denormaliser, which rewrites what it decoded? */
+/* Whether the model has a denormaliser, which rewrites decoded text. */
 bool dg_spm_rewrites(const struct dg_spm *spm);
 
 struct dg_spm_token {
@@ -46,8 +46,8 @@ int dg_spm_encode(const struct dg_spm *spm, const char *text, size_t n,
     struct dg_spm_token **tokens, size_t *count, struct dg_error *err);
 
 /* Text of pieces[count]; *text is malloc'd and NUL-terminated. ends[count]: where each piece's text
- * ends; the first begins at 0, each other where the one before it ends. A piece that the model does
- * not have stands for itself, letter by letter. */
+ * ends; the first begins at 0, each other where the one before it ends. An unknown piece is decoded
+ * as its own letters. */
 int dg_spm_decode(const struct dg_spm *spm, const char *const *pieces, size_t count, char **text,
     size_t *len, uint32_t *ends, struct dg_error *err);
 

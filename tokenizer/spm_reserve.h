@@ -1,8 +1,7 @@
 /* Memory that is kept for SentencePiece when there is none. Its protocol buffers are not exception-
- * safe: where `new` throws half-way through a list, what clears it up ends the process. So a call
- * of the library holds a reserve of what it may take, and `new`, before it would throw, lets go of
- * that and tries once more. C++ alone, for tokenizer/spm_*.cc. Any thread; each has its own
- * reserve. */
+ * safe: where `new` throws half-way through a list, what clears it up ends the process. A call of
+ * the library therefore holds a memory reserve. Before `new` throws, it frees the reserve and tries
+ * again. C++ alone, for tokenizer/spm_*.cc. Any thread; each has its own reserve. */
 #ifndef DG_TOKENIZER_SPM_RESERVE_H
 #define DG_TOKENIZER_SPM_RESERVE_H
 
@@ -19,7 +18,7 @@ class Reserve
     ~Reserve();
     Reserve(const Reserve &) = delete;
     Reserve &operator=(const Reserve &) = delete;
-    /* false: there was not so much memory, and the library must not be called. */
+    /* false: out of memory; do not call the library. */
     bool held() const noexcept
     {
         return held_;

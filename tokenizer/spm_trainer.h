@@ -38,8 +38,8 @@ struct dg_spm_train_options {
     const char *const
         *controls; /* [n_controls] pieces set by id alone, such as "<2de>"; ids from 2 on */
     size_t n_controls;
-    /* UTF-8: each of these characters gets a piece, also where the text has none of it; NULL: none.
-     * No control characters, no white space. */
+    /* UTF-8: each of these characters gets a piece, even if the text does not contain it; NULL:
+     * none. No control characters, no white space. */
     const char *characters;
     /* "nmt_nfkc" (NULL), "nfkc", "identity", ..., or DG_SPM_NMT_NFC */
     const char *normalization;

@@ -42,16 +42,15 @@ struct dg_token {
 int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n,
     struct dg_token **tokens, size_t *count, struct dg_error *err);
 
-/* [n] bytes of a text, each with the id that they are to be. */
+/* [n] spans of a text with their ids. */
 struct dg_token_spans {
     const struct dg_token *list;
     size_t n;
 };
 
-/* Likewise, but each of the spans (bytes begin..end of text, in order, none in another) comes
- * out as its id alone, whatever its bytes are: a reserved piece for what must survive. Word marks
- * are as around a word. DG_EUNSUP where the vocabulary cannot tell spans apart: it has no byte
- * pieces and spans touch each other or other unknown characters. */
+/* Likewise, but each span (bytes begin..end of text, in order, not nested) becomes its id, whatever
+ * its bytes are: a reserved piece for protected text. Word marks are as around a word. DG_EUNSUP if
+ * the vocabulary has no byte pieces and spans touch each other or other unknown characters. */
 int dg_tokenizer_encode_spans(const struct dg_tokenizer *t, const char *text, size_t n,
     const struct dg_token_spans *spans, struct dg_token **tokens, size_t *count,
     struct dg_error *err);

@@ -17,11 +17,10 @@ int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err
 /* The same for serving: the weights are loaded and every byte of them checked
  * (dg_weights_load). */
 int dg_bundle_load(const char *dir, struct dg_bundle **out, struct dg_error *err);
-/* Close the weights, and keep what the manifest and their header say: dg_bundle_weights is NULL
- * from now on, the functions below that speak of them answer as before. For a bundle that is known,
- * not used. */
+/* Close the weights but keep the values of the manifest and their header: dg_bundle_weights is NULL
+ * from now on, and the functions below still answer. For a bundle that is known, not used. */
 void dg_bundle_forget_weights(struct dg_bundle *b);
-/* Let go of what no model uses in place (dg_weights_trim). */
+/* Free data that no model uses in place (dg_weights_trim). */
 void dg_bundle_trim(struct dg_bundle *b);
 /* *same: are these the same manifest and the same weights, as far as headers and their checksums
  * tell? DG_ENOMEM. */
@@ -80,7 +79,7 @@ const char *dg_bundle_target_vocab(const struct dg_bundle *b);
 /* Path of the vocabulary shortlist (weights/shortlist.h), "" when the bundle has none. */
 const char *dg_bundle_shortlist(const struct dg_bundle *b);
 
-/* Make DIR where there is none. An old manifest goes: a bundle that is half replaced must not look
+/* Make DIR if it is missing. An old manifest goes: a bundle that is half replaced must not look
  * whole. */
 int dg_bundle_begin(const char *dir, struct dg_error *err);
 
@@ -94,8 +93,7 @@ int dg_bundle_verify_version(const struct dg_bundle *b, struct dg_error *err);
 /* Seal DIR after weights and vocabularies are in it: check the manifest, compute the version, set
  * it in `manifest` and write manifest.json last. The manifest's "files" object names them. */
 int dg_bundle_seal(const char *dir, struct dg_json *manifest, struct dg_error *err);
-/* Seal the bundle again with one more file, which is in it already, as files.<kind>. b stays what
- * it was when it was opened. */
+/* Add a file of the bundle's directory as files.<kind> and seal it again. b does not change. */
 int dg_bundle_add_file(
     const struct dg_bundle *b, const char *kind, const char *file, struct dg_error *err);
 

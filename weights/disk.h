@@ -1,6 +1,6 @@
-/* The weights file as it lies on disk (FORMAT.md), and an open one. Private to weights/ and its
- * tests. All numbers are little-endian; the structs are read and written whole, so a big-endian
- * host is refused here. An open file is const: any thread. */
+/* The weights file on disk (FORMAT.md), and an open one. Private to weights/ and its tests. All
+ * numbers are little-endian; the structs are read and written whole, so a big-endian host is
+ * refused here. An open file is const: any thread. */
 #ifndef DG_WEIGHTS_DISK_H
 #define DG_WEIGHTS_DISK_H
 

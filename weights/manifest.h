@@ -1,5 +1,5 @@
 /* The manifest of a bundle: which fields it may have, and reading the ones that weights/ itself
- * needs. What it says is described in FORMAT.md. Private to weights/. Any thread. */
+ * needs. FORMAT.md describes its fields. Private to weights/. Any thread. */
 #ifndef DG_WEIGHTS_MANIFEST_H
 #define DG_WEIGHTS_MANIFEST_H
 
@@ -25,8 +25,8 @@ const char *dg_manifest_file_key(enum dg_bundle_file file);
 /* The file's name, borrowed from the manifest; NULL when it names none. */
 const char *dg_manifest_file(const struct dg_json *manifest, enum dg_bundle_file file);
 
-/* Every field but "model" and "decoding" (those are model/config.c's), "version" included when it
- * is there. DG_EINVAL names the field. */
+/* Every field except "model" and "decoding" (model/config.c reads those), including "version" if
+ * present. DG_EINVAL names the field. */
 int dg_manifest_check(const struct dg_json *manifest, struct dg_error *err);
 
 #endif

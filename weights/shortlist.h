@@ -14,7 +14,7 @@
 
 struct dg_shortlist;
 
-/* Map the file and check all of it. DG_EFORMAT says what is wrong, DG_EINVAL that it is for other
+/* Map the file and check all of it. DG_EFORMAT names the fault; DG_EINVAL: it is for other
  * vocabularies. */
 int dg_shortlist_open(const char *path, uint32_t source_vocab, uint32_t target_vocab,
     struct dg_shortlist **out, struct dg_error *err);
@@ -23,7 +23,7 @@ void dg_shortlist_close(struct dg_shortlist *s); /* NULL is fine */
 /* Words of scratch that dg_shortlist_select needs. */
 size_t dg_shortlist_words(const struct dg_shortlist *s);
 
-/* What a sentence needs of the target vocabulary. */
+/* The target vocabulary of a sentence. */
 struct dg_shortlist_need {
     /* [n_source] source ids, whose translations are taken. */
     const int32_t *source;
@@ -38,8 +38,8 @@ struct dg_shortlist_need {
 size_t dg_shortlist_select(const struct dg_shortlist *s, const struct dg_shortlist_need *need,
     uint64_t *bits, int32_t *ids, size_t cap);
 
-/* What a file is made from. Lists follow one another, that of source piece i at ids[first[i]]
- * to ids[first[i + 1] - 1]. */
+/* Input for writing a file. Lists follow one another, that of source piece i at ids[first[i]] to
+ * ids[first[i + 1] - 1]. */
 struct dg_shortlist_data {
     uint32_t source_vocab, target_vocab;
     /* [n_always] */

@@ -30,15 +30,15 @@ struct dg_tensor {
  * header's own checksum always, the tensors' checksums only by dg_weights_verify. DG_EFORMAT says
  * which field and value. */
 int dg_weights_open(const char *path, struct dg_weights **out, struct dg_error *err);
-/* Read the file into own memory and check every byte of it (dg_weights_verify): what becomes of the
- * file later, cut short or overwritten, changes nothing. */
+/* Read the file into memory and check every byte (dg_weights_verify). Later changes to the file
+ * have no effect. */
 int dg_weights_load(const char *path, struct dg_weights **out, struct dg_error *err);
-/* Of what was loaded: how long reading and checking took; 0: it was mapped. */
+/* Time for reading and checking, if loaded; 0: it was mapped. */
 double dg_weights_load_seconds(const struct dg_weights *w);
 /* These data of a stored form stay in use. While the file is loaded by one thread. */
 void dg_weights_keep(const struct dg_weights *w, const void *data);
-/* Let go of the memory of all data that nobody asked to keep (scales stay); their forms' `data` are
- * NULL from then on. Only where the weights were loaded; no other thread may use w meanwhile. */
+/* Free all data that was not marked to be kept (scales stay); their forms' `data` are NULL from
+ * then on. Only for loaded weights; no other thread may use w during the call. */
 void dg_weights_trim(struct dg_weights *w);
 
 /* The same over a file's bytes in memory, 64-byte aligned and borrowed until close. */
@@ -55,8 +55,7 @@ const struct dg_tensor *dg_weights_find(const struct dg_weights *w, const char *
 size_t dg_weights_count(const struct dg_weights *w);
 const struct dg_tensor *dg_weights_at(const struct dg_weights *w, size_t i);
 size_t dg_weights_bytes(const struct dg_weights *w); /* of the whole file */
-/* The file's bytes [dg_weights_bytes], where it was loaded and is all there still (not trimmed);
- * else NULL. */
+/* The file's bytes [dg_weights_bytes] if it was loaded and not trimmed; otherwise NULL. */
 const void *dg_weights_loaded(const struct dg_weights *w);
 /* The header's checksum, which covers the tensors' checksums too. */
 uint64_t dg_weights_fingerprint(const struct dg_weights *w);
@@ -75,8 +74,8 @@ int dg_weights_writer_open(struct dg_weights_writer **out, struct dg_error *err)
  * even). Copies. */
 int dg_weights_writer_add(struct dg_weights_writer *w, const char *name, uint64_t N, uint64_t K,
     enum dg_type type, const float *rows, struct dg_error *err);
-/* Add an [N,K] tensor whose row-major elements are given as they are to be stored (DG_S8 with
- * scales[N]). Copies. */
+/* Add an [N,K] tensor with row-major elements in their stored type (DG_S8 with scales[N]).
+ * Copies. */
 int dg_weights_writer_add_rows(struct dg_weights_writer *w, const char *name, uint64_t N,
     uint64_t K, const struct dg_stored *rows, struct dg_error *err);
 /* Add a further stored form of a tensor added before (a packed or quantised one). Copies. DG_S8 has

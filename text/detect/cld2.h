@@ -1,5 +1,5 @@
-/* CLD2 behind a C interface: which languages a text is in, by its own account. cld2.cc is the one
- * file that includes it. Where memory ends it knows no language. Any thread. */
+/* C interface to CLD2: the languages that it detects in a text. Only cld2.cc includes it. Out of
+ * memory: no language. Any thread. */
 #ifndef DG_TEXT_DETECT_CLD2_H
 #define DG_TEXT_DETECT_CLD2_H
 
@@ -26,7 +26,7 @@ struct dg_cld2_result {
     bool reliable;
     /* best first */
     struct dg_cld2_guess guesses[DG_CLD2_GUESSES];
-    /* letters and spaces that it looked at */
+    /* letters and spaces examined */
     int bytes;
 };
 

@@ -1,7 +1,7 @@
-/* Which of some languages is a text in? The built-in language model (model.h) decides where it
- * knows all of them, for it needs few words; CLD2 decides among others, and says when a text is
- * in none of them. Languages are codes such as "en", "pt-BR"; what follows the first part is not
- * looked at, but for scripts ("zh-Hant"). Any thread. */
+/* Which of some languages is a text in? The built-in language model (model.h) decides if it knows
+ * all of them, because it needs few words; CLD2 decides among others, and says when a text is in
+ * none of them. Languages are codes such as "en", "pt-BR"; only the first part counts, and the
+ * script ("zh-Hant"). Any thread. */
 #ifndef DG_TEXT_DETECT_DETECT_H
 #define DG_TEXT_DETECT_DETECT_H
 
@@ -21,7 +21,7 @@ struct dg_detected {
 void dg_detect(
     const char *const *languages, size_t n, const char *text, size_t len, struct dg_detected *out);
 
-/* Is text[len] plainly in another language than this one? Short texts are hardly ever. */
+/* Is text[len] plainly in another language than this one? Short texts rarely are. */
 bool dg_detect_contradicts(const char *language, const char *text, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
-/* Is a text surely in another language than the one expected? Short texts and close relatives stay
- * undecided, which counts as right: the check finds what is plainly wrong. Any thread. */
+/* Is a text surely in another language than the one expected? Short texts and close languages stay
+ * undecided, which counts as correct: the check finds only clear errors. Any thread. */
 #ifndef DG_TEXT_DETECT_LANGCHECK_H
 #define DG_TEXT_DETECT_LANGCHECK_H
 

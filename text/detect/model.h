@@ -24,13 +24,13 @@ struct dg_detect_model {
     const int8_t *weights;
 };
 
-/* View a model file in bytes[size], which must stay. DG_EFORMAT says what is wrong with it. */
+/* View a model file in bytes[size], which must stay. DG_EFORMAT names the fault. */
 int dg_detect_model_read(
     const unsigned char *bytes, size_t size, struct dg_detect_model *out, struct dg_error *err);
 /* The one that is built in. */
 void dg_detect_model_builtin(struct dg_detect_model *out);
 
-/* logits[model->n] for s[n], valid UTF-8. Returns the words it looked at. */
+/* logits[model->n] for s[n], valid UTF-8. Returns the number of words used. */
 size_t dg_detect_model_logits(
     const struct dg_detect_model *model, const char *s, size_t n, double *logits);
 

@@ -51,8 +51,8 @@ enum dg_mark_kind {
     /* a protected span (text/protected.h, `code`): comes back exactly once, byte for byte. The
      * text has (the first of) its letters, for the model to see */
     DG_MARK_PROTECTED,
-    /* a character written otherwise, such as "\*" or "&eacute;": the text has the character, and
-     * where the answer has it, it is written like that again */
+    /* an escaped character such as "\*" or "&eacute;": the text has the character, and the answer
+     * gets the same escape */
     DG_MARK_ESCAPE,
 };
 
@@ -69,7 +69,7 @@ struct dg_mark {
 struct dg_unit {
     /* bytes of the document's `text` */
     size_t at, end;
-    /* byte of the document where it begins */
+    /* its first byte in the document */
     size_t source;
     /* its marks, in order */
     size_t mark, n_marks;

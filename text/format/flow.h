@@ -34,7 +34,7 @@ void dg_flow_deinit(struct dg_flow *f);
 /* After a byte-order mark. */
 size_t dg_flow_first(const char *s, size_t n);
 
-/* Each of these begins where the one before ended, while a unit is open. */
+/* While a unit is open, each call starts at the end of the previous one. */
 void dg_flow_text(struct dg_flow *f, size_t begin, size_t end);
 /* A tag that may enclose words. One that opens begins a unit when none is open; one that closes at
  * once what it opened makes one point with it. */

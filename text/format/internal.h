@@ -27,7 +27,7 @@ void dg_document_protect(
     struct dg_document *d, const char *s, const size_t mark[2], const size_t letters[2]);
 void dg_document_end(struct dg_document *d, const char *s);
 void dg_document_drop(struct dg_document *d);
-/* Has the unit begun any letter so far? Not without memory. */
+/* Whether the unit has a letter so far. Not without memory. */
 bool dg_document_has_letter(const struct dg_document *d);
 /* Add all units of `more`, which were taken from the same source. */
 void dg_document_append(struct dg_document *d, const struct dg_document *more);
@@ -36,8 +36,8 @@ void dg_document_append(struct dg_document *d, const struct dg_document *more);
  * does. */
 size_t dg_tag_end(const char *s, size_t at, size_t end);
 /* Those marks of the last unit, from `first` on, that are opening and closing tags of the same name
- * become pairs, where they are properly within the pairs that are there. What has no partner is
- * alone. */
+ * become pairs, where they are properly within the pairs that are there. Tags without a partner
+ * stay single. */
 void dg_tags_pair(struct dg_document *d, const char *s, size_t first);
 
 /* One line: s[begin, end) without its end mark, next: where the following one begins. */

@@ -38,7 +38,7 @@ size_t dg_md_find_sign(const struct dg_md_cursor *c, const char *signs);
 /* What a pair may begin or end with, and the bytes of its begin from s[at] on. */
 const char *dg_md_signs(enum dg_md_span span, bool opens);
 size_t dg_md_length(const struct dg_md_cursor *c, enum dg_md_span span, size_t at);
-/* How often s[at] is there in a row. */
+/* Length of the run of s[at]. */
 size_t dg_md_run(const struct dg_md_cursor *c, size_t at);
 /* After the white space of a line's end, the "\\" before it and what the next line begins with. */
 size_t dg_md_skip_break(const struct dg_md_cursor *c);

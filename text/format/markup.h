@@ -1,4 +1,4 @@
-/* How the tags of HTML or XML are to be taken, as a client says. Plain data; any thread. */
+/* A client's options for HTML and XML tags. Plain data; any thread. */
 #ifndef DG_TEXT_FORMAT_MARKUP_H
 #define DG_TEXT_FORMAT_MARKUP_H
 
@@ -11,7 +11,7 @@ struct dg_markup {
     const char *const *splitting;
     /* enclose words of a sentence */
     const char *const *non_splitting;
-    /* what they enclose stays as it is */
+    /* their content is not translated */
     const char *const *ignored;
     /* XML: no tags end sentences but those of `splitting`; else those do that have no text beside
      * them */

@@ -1,6 +1,6 @@
 /* Labelled brackets of parsed trees against gold ones, as EVALB counts them with COLLINS.prm:
  * commas, colons, quotes and full stops (by the gold tree's tags) are left out of the spans, ADVP
- * and PRT are one label, a label that is there n times around the same words counts n times. Plain
+ * and PRT are one label, a label that occurs n times around the same words counts n times. Plain
  * data; one thread at a time. */
 #ifndef DG_TEXT_TREE_EVALB_H
 #define DG_TEXT_TREE_EVALB_H
@@ -18,7 +18,7 @@ struct dg_evalb {
 int dg_evalb_add(struct dg_evalb *e, const struct dg_tree *gold, const struct dg_tree *parsed,
     struct dg_error *err);
 
-/* In percent; 0 where there is nothing. */
+/* In percent; 0 without brackets. */
 double dg_evalb_recall(const struct dg_evalb *e);
 double dg_evalb_precision(const struct dg_evalb *e);
 double dg_evalb_f1(const struct dg_evalb *e);

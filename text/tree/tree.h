@@ -51,7 +51,7 @@ void dg_tree_write_words(const struct dg_tree *t, struct dg_buffer *out);
 /* Append the sequence: labelled brackets, each word as XX, no tags. */
 void dg_tree_write_sequence(const struct dg_tree *t, struct dg_buffer *out);
 
-/* What had to be done to a sequence that was no tree of the words. */
+/* Repairs of a sequence that was not a tree of the words. */
 struct dg_tree_repairs {
     /* brackets that were closed for it: by an outer one's end, or at the end */
     uint32_t closed;

@@ -1,5 +1,4 @@
-/* Running text as words of a treebank: what the Penn Treebank writes apart, a blank apart. Any
- * thread. */
+/* Splits running text into words as the Penn Treebank does, separated by spaces. Any thread. */
 #ifndef DG_TEXT_TREE_TREEBANK_WORDS_H
 #define DG_TEXT_TREE_TREEBANK_WORDS_H
 

@@ -16,7 +16,7 @@ enum dg_element {
 };
 
 enum dg_element dg_element_find(const char *name);
-/* Is there such an element in HTML? */
+/* Whether HTML has this element. */
 bool dg_element_is_known(const char *name);
 
 /* Is this attribute's value text for readers? Of <meta> and <input> it depends on another one:

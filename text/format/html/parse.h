@@ -7,7 +7,7 @@
 #include "text/format/document.h"
 
 enum dg_html_kind {
-    DG_HTML_BLOCK,     /* a tag that ends a sentence; perhaps no bytes, where it is left out */
+    DG_HTML_BLOCK,     /* a tag that ends a sentence; it may be omitted and have no bytes */
     DG_HTML_OPEN,      /* an inline tag */
     DG_HTML_CLOSE,     /* */
     DG_HTML_POINT,     /* an image, a comment, a whole <script> */

@@ -1,6 +1,6 @@
-/* XML as a list of its tags with their bytes. libxml2 says whether it is well-formed; where it is,
- * its tags are found without looking at their meaning. Nothing is loaded and no entity is replaced.
- * Any thread. For text/format and documents/. */
+/* XML as a list of its tags with their bytes. libxml2 checks that it is well-formed; then its tags
+ * are found without regard to their meaning. Nothing is loaded and no entity is replaced. Any
+ * thread. For text/format and documents/. */
 #ifndef DG_TEXT_FORMAT_XML_SCAN_H
 #define DG_TEXT_FORMAT_XML_SCAN_H
 
@@ -21,7 +21,7 @@ struct dg_xml_tag {
     enum dg_xml_kind kind;
     /* bytes */
     size_t begin, end;
-    /* with its prefix; of what has none: equal */
+    /* with its prefix; equal if there is none */
     size_t name, name_end;
     /* of OPEN and CLOSE: the other one's index; else its own */
     size_t partner;
