@@ -1,10 +1,10 @@
 /* Byte pieces: "<0xE2>" is one byte of a character that the vocabulary has no piece for. An
- * answer's bytes are to make whole characters, so a search may say a byte only where UTF-8 goes on
- * with it: an automaton whose state is the bytes of the character that is begun. Control characters
- * are no answer, either. Const after open; pure functions: any thread.
+ * answer's bytes must form complete characters, so a search may choose a byte only if it continues
+ * UTF-8: an automaton whose state is the bytes of the current character. Control characters are no
+ * answer, either. Const after open; pure functions: any thread.
  *
- * Example: after "▁Haus <0xE2>" only 0x80 .. 0xBF may come, and after one of these another;
- * then anything but a byte that continues a character. */
+ * Example: after "▁Haus <0xE2>" only 0x80 .. 0xBF may come, and after one of these another; then
+ * anything but a byte that continues a character. */
 #ifndef DG_MODEL_BYTE_PIECES_H
 #define DG_MODEL_BYTE_PIECES_H
 
@@ -26,7 +26,7 @@ int dg_byte_pieces_open(
     const int32_t id[256], uint32_t V, struct dg_byte_pieces **out, struct dg_error *err);
 void dg_byte_pieces_close(struct dg_byte_pieces *p); /* NULL is fine */
 
-/* What one search may say. */
+/* The pieces that one search may use. */
 struct dg_byte_rule {
     /* borrowed; NULL: any piece may follow any other */
     const struct dg_byte_pieces *pieces;
@@ -41,10 +41,10 @@ struct dg_byte_rule dg_byte_rule_of(
 
 /* Do ids[n] end within a character? */
 bool dg_byte_rule_within(const struct dg_byte_rule *r, const int32_t *ids, uint32_t n);
-/* May `next` follow ids[n], with room for so many pieces after it? */
+/* Whether `next` may follow ids[n], with room for this many pieces after it. */
 bool dg_byte_rule_allows(
     const struct dg_byte_rule *r, const int32_t *ids, uint32_t n, int32_t next, uint32_t room);
-/* Logits x[V] of what may not follow ids[n] become -inf. */
+/* Set the logits x[V] of pieces that may not follow ids[n] to -inf. */
 void dg_byte_rule_forbid(const struct dg_byte_rule *r, const int32_t *ids, uint32_t n,
     uint32_t room, float *x, uint32_t V);
 

@@ -1,5 +1,5 @@
-/* What a model is: dimensions and conventions, read from the manifest's "model" object. Plain
- * data: any thread, while none changes it. */
+/* A model's dimensions and conventions, read from the manifest's "model" object. Plain data: any
+ * thread, while none changes it. */
 #ifndef DG_MODEL_CONFIG_H
 #define DG_MODEL_CONFIG_H
 
@@ -17,7 +17,7 @@ enum dg_positions {
     DG_POS_LEARNED /* parameters src.pos, tgt.pos [max_positions,D] ("learned") */
 };
 
-/* What the decoder looks back at its own pieces with. */
+/* The decoder's sublayer over its own pieces. */
 enum dg_decoder {
     DG_DECODER_ATTENTION, /* masked self-attention, the paper's ("attention") */
     DG_DECODER_SSRU       /* a recurrent unit: struct dg_ssru in kernels/backend.h ("ssru") */
@@ -29,8 +29,8 @@ enum dg_decoder {
 struct dg_config {
     uint32_t source_vocab, target_vocab;
     uint32_t D, F, H, Dk, Dv;
-    /* The decoder's, where they differ from the encoder's; 0: they do not. dec_H divides H * Dk and
-     * H * Dv, which are both sides'. */
+    /* The decoder's sizes if they differ from the encoder's; 0: they do not. dec_H divides H * Dk
+     * and H * Dv, which are both sides'. */
     uint32_t dec_F, dec_H;
     uint32_t enc_layers, dec_layers;
     float norm_eps;
@@ -52,7 +52,7 @@ struct dg_config {
     bool tied_output;
     /* ids in the target vocabulary; eos in the source too */
     int32_t eos, unk;
-    /* what the decoder starts from; -1 is the zero vector */
+    /* first input of the decoder; -1 is the zero vector */
     int32_t start;
     /* the encoder's input ends with </s> */
     bool source_eos;
@@ -63,15 +63,15 @@ struct dg_config {
     uint32_t extra_length;
     /* and not above this many times the source pieces with </s>; 0: no such limit */
     float length_factor;
-    /* a sentence of more tokens, with </s> and a language's, is split; 0: where the caller says */
+    /* a sentence of more tokens, with </s> and a language's, is split; 0: as the caller says */
     uint32_t max_source;
     /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
     float low_confidence;
     /* of cached keys and values; not in the manifest: opening a model chooses */
     enum dg_type kv;
-    /* whose cross-attention aligns an answer, both counted from 1: a decoder layer (0: the last but
-     * one, the last where there is one only), and one of its heads (0: the mean of all). The
-     * manifest's "alignment_layer" and "alignment_head", which are not written here */
+    /* Cross-attention for alignments, counted from 1: a decoder layer (0: the last but one, or the
+     * only one) and one of its heads (0: the mean of all). The manifest's "alignment_layer" and
+     * "alignment_head", which are not written here */
     uint32_t align_layer, align_head;
     /* an id that no search takes, though the softmax counts it (padding); -1: none */
     int32_t never;
@@ -101,7 +101,7 @@ int dg_config_write(const struct dg_config *c, struct dg_json *manifest);
 /* Every dimension within its limits and consistent. */
 int dg_config_check(const struct dg_config *c, struct dg_error *err);
 
-/* Number of parameters (contract 8's formula, biases and learned positions counted where the model
+/* Number of parameters (contract 8's formula, including biases and learned positions if the model
  * has them). */
 uint64_t dg_config_parameters(const struct dg_config *c);
 

@@ -10,7 +10,7 @@
 struct dg_param_block {
     /* [n] device memory */
     float *data;
-    /* tensors begin at multiples of 16 floats; what lies between stays zero */
+    /* tensors begin at multiples of 16 floats; gaps stay zero */
     size_t n;
     struct dg_params params;
     struct dg_config config;
@@ -20,7 +20,7 @@ struct dg_param_block {
 
 /* Elements a block of this configuration has. */
 size_t dg_param_block_size(const struct dg_config *c);
-/* Where the i-th tensor of dg_params_info begins in any block of this configuration. */
+/* Start of the i-th tensor of dg_params_info in any block of this configuration. */
 size_t dg_param_block_offset(const struct dg_config *c, size_t i);
 
 /* All zeros. */

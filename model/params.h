@@ -79,8 +79,8 @@ struct dg_params {
     struct dg_weight *src_pos, *tgt_pos;
     /* a pre-norm model's last norms */
     struct dg_norm_params src_norm, tgt_norm;
-    /* All decoder layers' cross.kv_w and kv_b in one, where the backend joins weights: keys and
-     * values of layer 0, of layer 1, ... [dec_layers*(H*Dk+H*Dv), D]; else NULL. Not stored. */
+    /* All decoder layers' cross.kv_w and kv_b in one, if the backend joins weights: keys and values
+     * of layer 0, of layer 1, ... [dec_layers*(H*Dk+H*Dv), D]; else NULL. Not stored. */
     struct dg_weight *memory_kv_w, *memory_kv_b;
     struct dg_enc_params enc[DG_MAX_LAYERS];
     struct dg_dec_params dec[DG_MAX_LAYERS];

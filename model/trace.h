@@ -12,7 +12,7 @@ struct dg_trace {
     float *logprob;
     /* [enc_layers,H,S,S] */
     float *enc_self;
-    /* [dec_layers,dec_H,T,T]; zero above the diagonal, and throughout where the decoder has no
+    /* [dec_layers,dec_H,T,T]; zero above the diagonal, and all zero if the decoder has no
      * self-attention */
     float *dec_self;
     /* [dec_layers,dec_H,T,S] */

@@ -1,6 +1,6 @@
 /* Pairs as rows "source,target" or "source,target,source language,target language", as glossaries
- * come in files: RFC 4180, fields in quotes where they hold commas, quotes or line ends. Pure; any
- * thread. */
+ * come in files: RFC 4180, with quotes around fields that contain commas, quotes or line ends.
+ * Pure; any thread. */
 #ifndef DG_STORE_CSV_H
 #define DG_STORE_CSV_H
 

@@ -1,5 +1,5 @@
-/* SQLite as store/ uses it: a file in WAL mode, so that a server and a command line share it, and
- * statements that say what went wrong. Only store/ includes this. One thread at a time. */
+/* SQLite for store/: a file in WAL mode, which a server and a command line can share, and
+ * statements with error messages. Only store/ includes this. One thread at a time. */
 #ifndef DG_STORE_DB_H
 #define DG_STORE_DB_H
 

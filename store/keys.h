@@ -1,8 +1,7 @@
-/* API keys and what each has used, in one SQLite file. A key is 256 random bits that are shown
- * once; the file holds their SHA-256 alone. (A slow salted hash protects secrets that can be
- * guessed. 256 random bits cannot, so one SHA-256 is as safe, and cheap enough for every request.)
- * Usage is counted by day, UTC. One thread at a time for each open file; any number of programs
- * share it. */
+/* API keys and their usage, in one SQLite file. A key is 256 random bits that are shown once; the
+ * file holds their SHA-256 alone. (A slow salted hash protects secrets that can be guessed. 256
+ * random bits cannot, so one SHA-256 is as safe, and cheap enough for every request.) Usage is
+ * counted by day, UTC. One thread at a time for each open file; any number of programs share it. */
 #ifndef DG_STORE_KEYS_H
 #define DG_STORE_KEYS_H
 
@@ -72,9 +71,9 @@ int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_er
  * this one's place? Then that one is open from now on. DG_EIO: there is none now. */
 int dg_keys_changed(struct dg_keys *k, bool *changed, struct dg_error *err);
 
-/* Add to the counters: all of list[n] or nothing. Keys that are gone are passed over. What was
- * written is in the file itself when this returns, so that one that is put in its place is not
- * mixed with what SQLite keeps beside it. */
+/* Add to the counters: all of list[n] or nothing. Keys that are gone are passed over. All writes
+ * are in the file itself when this returns, so that a replacement of the file does not mix with
+ * SQLite's side files. */
 int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, struct dg_error *err);
 /* From first_day on, by key and day: *out[*n], to be freed. */
 int dg_keys_usage(struct dg_keys *k, int64_t first_day, struct dg_key_usage **out, size_t *n,

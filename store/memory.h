@@ -1,6 +1,6 @@
-/* Glossaries and translation memories in one SQLite file: collections of pairs of texts, each of a
- * pair of languages, each owned by an API key (or by nobody: then it is everybody's). Sentences are
- * kept, and looked for, in one form: NFC, white space as single blanks. Codes of languages are kept
+/* Glossaries and translation memories in one SQLite file: collections of text pairs, each of one
+ * language pair, each owned by an API key (or shared by all if it has no owner). Sentences are
+ * stored and looked up in one form: NFC, white space as single blanks. Codes of languages are kept
  * as BCP 47 writes them ("en", "pt-BR"). One thread at a time for each open file; any number of
  * programs share it. */
 #ifndef DG_STORE_MEMORY_H
@@ -59,16 +59,16 @@ struct dg_memory_pair {
 /* Borrowed for the call; other than 0 ends the reading, which returns it. */
 typedef int dg_memory_visit(void *ctx, const struct dg_memory_pair *pair, struct dg_error *err);
 
-/* What is to become of a collection: all of it or nothing. */
+/* A change of a collection, applied completely or not at all. */
 struct dg_memory_change {
     /* NULL: as it is */
     const char *name;
-    /* [n] added; one whose source is there already for its languages replaces it */
+    /* [n] added; a pair replaces the one with the same source and languages */
     const struct dg_memory_pair *pairs;
     size_t n;
     enum dg_memory_how {
         DG_MEMORY_MERGE,
-        DG_MEMORY_REPLACE_LANGUAGES, /* drop what there is in the languages of pairs */
+        DG_MEMORY_REPLACE_LANGUAGES, /* drop existing entries in the languages of pairs */
         DG_MEMORY_REPLACE_ALL,
     } how;
 };
@@ -107,7 +107,7 @@ int dg_memory_list(struct dg_memory *m, enum dg_memory_kind kind, const char *ow
 int dg_memory_dictionaries(struct dg_memory *m, const char *id, struct dg_memory_dictionary **out,
     size_t *n, struct dg_error *err);
 
-/* All pairs of a collection, by languages and source; of these languages where they are not NULL.
+/* All pairs of a collection, by languages and source; only of these languages if they are not NULL.
  * DG_ENOTFOUND. */
 int dg_memory_read(struct dg_memory *m, const char *id, const char *const languages[2],
     dg_memory_visit *visit, void *ctx, struct dg_error *err);
@@ -117,7 +117,7 @@ int dg_memory_read(struct dg_memory *m, const char *id, const char *const langua
  * fit as far as both sides say them. DG_ENOTFOUND. */
 int dg_memory_find(struct dg_memory *m, const char *owner, const struct dg_memory_pair *wanted,
     struct dg_buffer *target, struct dg_error *err);
-/* Are there sentences at all? DG_EIO. */
+/* Whether there are any sentences. DG_EIO. */
 int dg_memory_has_sentences(struct dg_memory *m, bool *has, struct dg_error *err);
 
 /* A code as BCP 47 writes it: "en", "pt-BR", "zh-Hant". DG_EINVAL: it is none. */

@@ -16,10 +16,10 @@ void dg_memory_bind(sqlite3_stmt *s, int at, const char *text, size_t n);
 void dg_memory_copy_column(sqlite3_stmt *s, int column, char *out, size_t cap);
 /* The row number of a collection. DG_ENOTFOUND. */
 int dg_memory_number(struct dg_memory *m, const char *id, int64_t *number, struct dg_error *err);
-/* Within a transaction: add pairs[n] as change says, and count them anew. */
+/* Within a transaction: add pairs[n] according to change, and update the counts. */
 int dg_memory_put(struct dg_memory *m, int64_t number, enum dg_memory_kind kind,
     const struct dg_memory_change *change, struct dg_error *err);
-/* Within a transaction: how many pairs of which languages a collection has, anew. */
+/* Within a transaction: update a collection's counts of pairs per language pair. */
 int dg_memory_count(struct dg_memory *m, int64_t number, struct dg_error *err);
 
 #endif

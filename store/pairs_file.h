@@ -8,8 +8,7 @@
 /* Bytes of one file. */
 #define DG_PAIRS_FILE_BYTES (512u << 20)
 
-/* The languages that a file's name says, into source and target[36] each: false where it says
- * none. */
+/* Get the languages in a file's name into source and target[36] each; false if it has none. */
 bool dg_pairs_file_languages(const char *path, char source[36], char target[36]);
 /* Is the name one of a file of pairs? */
 bool dg_pairs_file_is(const char *path);

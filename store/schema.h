@@ -10,7 +10,7 @@
 struct dg_schema {
     /* in the file: other files of SQLite are refused */
     int64_t application_id;
-    /* what it is a file of, for messages */
+    /* the kind of file, for messages */
     const char *what;
     /* [n_steps] SQL; step i makes version i + 1 (user_version) of version i */
     const char *const *steps;

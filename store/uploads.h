@@ -1,7 +1,6 @@
-/* Documents that are to be translated, and translated ones, in one SQLite file, so that a restart
- * loses none: each with its file, its languages and how far it is. Whoever has an id and its key
- * may have the document; both are random. Files are kept until they expire. One thread at a time
- * for each open file. */
+/* Documents to translate and translated ones in one SQLite file, so that a restart loses none: each
+ * with its file, languages and state. A document's id and key together give access to it; both are
+ * random. Files are kept until they expire. One thread at a time for each open file. */
 #ifndef DG_STORE_UPLOADS_H
 #define DG_STORE_UPLOADS_H
 
@@ -25,7 +24,7 @@ struct dg_upload {
     /* of its file */
     char name[DG_UPLOAD_NAME];
     char source[DG_UPLOAD_LANGUAGE], target[DG_UPLOAD_LANGUAGE];
-    /* the API key's id; "": nobody's */
+    /* the API key's id; "": no owner */
     char owner[DG_UPLOAD_OWNER];
     /* its name or id; "": none */
     char glossary[DG_UPLOAD_GLOSSARY];
@@ -57,7 +56,7 @@ int dg_uploads_done(struct dg_uploads *d, const char *id, const void *file, size
     const char *message, struct dg_error *err);
 /* Queue it again. */
 int dg_uploads_put_back(struct dg_uploads *d, const char *id, struct dg_error *err);
-/* Append the translated file. DG_ENOTFOUND, also where it is not done. */
+/* Append the translated file. DG_ENOTFOUND, also if it is not done. */
 int dg_uploads_read(
     struct dg_uploads *d, const char *id, struct dg_buffer *file, struct dg_error *err);
 /* Drop it, whatever its state. DG_ENOTFOUND. */

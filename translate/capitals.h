@@ -9,7 +9,7 @@
 
 /* Append s[n], which is in capitals, as the vocabulary knows its words: of "the", "The" and "THE"
  * the one that takes the fewest tokens, and of equals the most frequent (smallest ids). The first
- * word keeps its capital. White space stays where it is, so words keep their numbers. */
+ * word keeps its capital. White space does not change, so words keep their numbers. */
 int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
     struct dg_buffer *out, struct dg_error *err);
 /* Put `text` from `from` on in capitals; ends[n] (bytes of the whole text,

@@ -9,12 +9,12 @@
 
 /* Score the manifest's sentence by `model` (the translator's own, or a copy of it) on its device.
  * DG_EFORMAT: the sum is off by more than 1 % (more where matrices are rounded to 16 bits), which
- * refuses the bundle. Nothing happens where the manifest has no check. */
+ * refuses the bundle. No effect if the manifest has no check. */
 int dg_check_run(const struct dg_translator *t, const struct dg_model *model, struct dg_backend *be,
     struct dg_error *err);
 
-/* Translate a sentence with the bundle in `dir` and seal it again with what came out; a check that
- * was there is replaced. On this machine's CPU. */
+/* Translate a sentence with the bundle in `dir`, record the result as its check in place of an
+ * earlier one, and seal the bundle again. On this machine's CPU. */
 int dg_check_write(const char *dir, struct dg_error *err);
 
 #endif

@@ -9,15 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where they are: $DRAGOMAN_MODELS, else weights/bundles, else ../share/dragoman/bundles from this
- * program or library, else /usr/share/dragoman/bundles. `path` has room for the result. */
+/* Directory of models: $DRAGOMAN_MODELS, else weights/bundles, else ../share/dragoman/bundles from
+ * this program or library, else /usr/share/dragoman/bundles. `path` has room for the result. */
 const char *dg_installed_models(char *path, size_t cap);
 
 /* Is it a bundle (a directory with manifest.json)? */
 bool dg_installed_is_bundle(const char *dir);
 
-/* How many bundles in `dir` translate from source to target (NULL: any language) with as few pairs
- * as any, as a server chooses; the first one's path, and the names of all (NULL: nobody asks). */
+/* Count the bundles in `dir` that translate from source to target (NULL: any language) and have the
+ * fewest pairs, as a server chooses. Returns the first one's path and the names of all (NULL: not
+ * wanted). */
 size_t dg_installed_look(const char *dir, const char *source, const char *target, char *path,
     size_t cap, struct dg_buffer *names);
 

@@ -1,5 +1,5 @@
-/* One text on its way: encode.c and what it calls make its sentences, accept.c takes the engine's
- * answers, finish.c and what it calls write the text. One thread at a time per job. */
+/* One text in translation: encode.c makes its sentences, accept.c takes the engine's answers,
+ * finish.c writes the text. One thread at a time per job. */
 #ifndef DG_TRANSLATE_JOB_INTERNAL_H
 #define DG_TRANSLATE_JOB_INTERNAL_H
 
@@ -28,24 +28,24 @@ struct dg_part {
     /* bytes of the job's text */
     size_t begin, end;
     bool copied;
-    /* [known_len] its answer, where that was known: it is copied then, too; else NULL */
+    /* [known_len] its answer if it is known or copied; otherwise NULL */
     const char *known;
     size_t known_len;
-    /* ids begin with so many tokens that name languages */
+    /* number of language tags at the start of ids */
     uint32_t n_tags;
     /* the sentence is in capitals, and read as ordinary words */
     bool capitals;
     /* read as words of a treebank */
     bool treebank_words;
     unsigned flags;
-    /* no_repeat_ngram of a second round; 0: the answer was in no loop so far */
+    /* no_repeat_ngram of a second round; 0: no loop so far */
     uint32_t block;
     /* a second round, after an answer of nothing */
     bool not_empty;
     /* [n_first_hyps] the first round's answer, for a second one that finds none; else NULL */
     struct dg_part_hyp *first_hyps;
     uint32_t n_first_hyps;
-    /* [shown_len] what the model sees, where that is not the text's own bytes; else NULL */
+    /* [shown_len] text for the model if it differs from the source's bytes; otherwise NULL */
     const char *shown;
     size_t shown_len;
     /* [n_marks] with `at` within shown: put back around the answer */
@@ -58,15 +58,15 @@ struct dg_part {
     enum dg_encoding encoding;
     /* parts within this one's bytes, from parts[inner] on */
     size_t inner, n_inner;
-    /* normalised; what the tokens' offsets mean */
+    /* normalised text that the tokens' offsets refer to */
     const char *text;
-    /* [n_tokens] of `text`; NULL where the text is tokens */
+    /* [n_tokens] of `text`; NULL for text given as tokens */
     struct dg_token *tokens;
     size_t n_tokens;
     /* [n_wanted] terms of the glossary that `text` has, each to become its target */
     const struct dg_glossary_match *wanted;
     size_t n_wanted;
-    /* of these what the search is to say; NULL: nothing */
+    /* of these, the terms for the search; NULL: nothing */
     struct dg_terms *terms;
     /* [n_ids] for the encoder: tag, tokens, </s> */
     int32_t *ids;
@@ -113,7 +113,7 @@ struct dg_job {
     size_t n_sentences, n_accepted;
     /* of the first sentence's answer */
     struct dg_prefix prefix;
-    /* [1 + prefix.n or n_forced] what the decoder begins with where something leads, else NULL */
+    /* [1 + prefix.n or n_forced] start of the decoder with a leading piece; otherwise NULL */
     int32_t *framed;
     /* [n_parts] of the text in code points, once asked for */
     struct dg_span *spans;
@@ -141,16 +141,16 @@ int dg_part_write_known(
     struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err);
 /* All parts of the job's text. */
 int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err);
-/* While encoding: may the answer be changed where the source says how? What the user has begun to
- * write may not. */
+/* While encoding: whether the answer may be changed according to the source. A user's prefix may
+ * not. */
 bool dg_job_answer_is_free(const struct dg_job *j);
 
 /* Make p the sentence `at` (bytes of the document's text) of unit u, with the marks that are its
  * own. */
 int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
     const struct dg_unit *u, struct dg_span at, struct dg_error *err);
-/* The byte of the job's text where byte `at` of p->shown is; after what has no letters
- * there, or before it. */
+/* The byte of the job's text that corresponds to byte `at` of p->shown, after or before text
+ * without letters there. */
 size_t dg_part_source(const struct dg_part *p, size_t at, bool after);
 
 /* Ids of an answer as text[len], and the bytes of each of its n tokens there. */
@@ -167,9 +167,9 @@ bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struc
     const struct dg_decoded *d, struct dg_buffer *out);
 /* Remember where token i of the best answer ends, for its alignment. */
 void dg_part_note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i, size_t end);
-/* What the answer for p has to begin with; empty for all but the first sentence. */
+/* The required beginning of the answer for p; empty except for the first sentence. */
 const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_part *p);
-/* Mean log-probability of its tokens; 0 where there are none. */
+/* Mean log-probability of its tokens; 0 if there are none. */
 double dg_part_confidence(const struct dg_part_hyp *h);
 
 /* Append one answer's text; unknown tokens are replaced (of the best answer's, p->flags tells). */

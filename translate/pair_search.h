@@ -1,5 +1,5 @@
-/* How a bundle searches for one of its pairs, where that is another way than for all: the
- * manifest's "pair_decoding". Const after reading: any thread. */
+/* Search settings of a single pair that differ from the bundle's: the manifest's "pair_decoding".
+ * Const after reading: any thread. */
 #ifndef DG_TRANSLATE_PAIR_SEARCH_H
 #define DG_TRANSLATE_PAIR_SEARCH_H
 

@@ -1,5 +1,5 @@
-/* Numbers of an answer, written as its language writes them: a model that copies "3.200" from
- * German has said 3.2 in English. Private to translate/. One thread at a time per job. */
+/* Writes an answer's numbers in its language's notation: a copied German "3.200" would mean 3.2 in
+ * English. Private to translate/. One thread at a time per job. */
 #ifndef DG_TRANSLATE_PART_NUMBERS_H
 #define DG_TRANSLATE_PART_NUMBERS_H
 
@@ -10,9 +10,9 @@
 struct dg_job;
 struct dg_part;
 
-/* In `text` from byte `from` on, the answer to p as the model gave it: what has the digits of one
- * of the sentence's numbers, and is not that number in the target language, becomes it. ends[n]
- * (bytes of the whole text, ascending) are moved along. */
+/* `text` from byte `from` on is the model's answer to p. A number with the digits of a source
+ * number but another value in the target language is rewritten to that number. ends[n] (bytes of
+ * the whole text, ascending) move along. */
 void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
     size_t from, size_t *ends, size_t n);
 

@@ -1,7 +1,6 @@
-/* The beginning that an answer is held to. Its last word may be unfinished: tokens are chosen as if
- * the model had written it, so "Ein Man" may go on as "Ein Mann" or "Ein Mannequin", whatever the
- * tokens of either are. Private to translate/. One thread at a
- * time per job. */
+/* The beginning that an answer is held to. Its last word may be unfinished: "Ein Man" may continue
+ * as "Ein Mann" or "Ein Mannequin", whatever their tokens are. Private to translate/. One thread at
+ * a time per job. */
 #ifndef DG_TRANSLATE_PREFIX_H
 #define DG_TRANSLATE_PREFIX_H
 
@@ -12,7 +11,7 @@ struct dg_prefix {
     /* [n] tokens of the words before the last */
     int32_t *ids;
     uint32_t n;
-    /* [n] where they are in `text` */
+    /* [n] their positions in `text` */
     struct dg_token *tokens;
     /* normalised */
     const char *text;

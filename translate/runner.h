@@ -31,7 +31,7 @@ int dg_runner_run(struct dg_runner *r, struct dg_job *const *jobs, size_t n,
 struct dg_runner_watch {
     void *arg;
     /* A sentence of jobs[job] was accepted. No other one is until this returns, so that the job may
-     * be read (dg_job_finish_part). NULL: nobody asks. */
+     * be read (dg_job_finish_part). NULL: not wanted. */
     void (*accepted)(void *arg, size_t job);
     /* The same, while further sentences are accepted; `whole`: it was the job's last one. Anything
      * but 0 ends the run with DG_ECANCELED. A job without sentences is not told of. */

@@ -27,8 +27,8 @@ struct dg_runner_item {
     struct dg_runner_worker *worker;
 };
 
-/* A call of dg_runner_run, on its thread's stack. All but the jobs' lock and what it guards belongs
- * to the runner's lock. */
+/* A call of dg_runner_run, on its thread's stack. The runner's lock guards everything except the
+ * jobs' lock and its fields. */
 struct dg_runner_call {
     struct dg_runner_call *next;
     struct dg_job *const *jobs;

@@ -6,8 +6,8 @@
 #include "base/fields.h"
 #include "model/engine/beam.h"
 
-/* beam_size and length_penalty; given[2] as in dg_fields, or NULL. What is not given keeps its
- * value: see dg_search_init. */
+/* beam_size and length_penalty; given[2] as in dg_fields, or NULL. Absent fields keep their value:
+ * see dg_search_init. */
 struct dg_fields dg_search_fields(struct dg_search *s, unsigned char *given);
 /* n_best. */
 struct dg_fields dg_n_best_fields(struct dg_search *s);

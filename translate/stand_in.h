@@ -1,6 +1,6 @@
-/* What the model sees of a protected span: one word that it copies well, or the bundle's reserved
- * piece, instead of letters that it would have to spell. In the answer that word says where the
- * span goes. One thread at a time per job. Private to translate/. */
+/* Stand-ins for protected spans: the model sees a word that it copies well, or a reserved piece,
+ * instead of letters that it would have to spell. That word marks the span's position in the
+ * answer. One thread at a time per job. Private to translate/. */
 #ifndef DG_TRANSLATE_STAND_IN_H
 #define DG_TRANSLATE_STAND_IN_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for the name of a stand-in: "XX12", or a reserved piece's. */
+/* Size of a stand-in's name: "XX12", or a reserved piece's name. */
 enum { DG_STAND_IN_NAME = 32, DG_MAX_STAND_INS = 16 };
 
 /* One span's word. */
@@ -38,13 +38,13 @@ int dg_stand_in_put(struct dg_job *j, struct dg_part *p, struct dg_error *err);
  * to, and their ids. list has room for DG_MAX_STAND_INS. Returns how many there are. */
 size_t dg_stand_in_find(const struct dg_part *p, const char *text, size_t n, struct dg_token *list);
 
-/* What target piece `id` says in p's answer, if it is a reserved one: the name of its stand-in the
- * first time (*said has a bit for each), then nothing, ""; NULL: it is an ordinary piece. */
+/* Text of target piece `id` in p's answer if it is a reserved one: the name of its stand-in the
+ * first time (*said has a bit for each), then ""; NULL: it is an ordinary piece. */
 const char *dg_stand_in_name_of(
     const struct dg_translator *t, const struct dg_part *p, int32_t id, uint64_t *said);
 
-/* Of each stand-in keep one in text from byte `from` on: what the model says twice goes, and so
- * do letters that it writes to one. ends[n] are moved along. */
+/* Keep one occurrence of each stand-in in text from byte `from` on; repetitions are removed, and so
+ * are letters attached to one. ends[n] move along. */
 void dg_stand_in_clean(
     const struct dg_part *p, struct dg_buffer *text, size_t from, size_t *ends, size_t n);
 

@@ -16,8 +16,8 @@ void dg_word_pieces_close(struct dg_word_pieces *w);
 
 /* The search for p, made fit for its terms: a wider beam, and room for their pieces. */
 void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_search *s);
-/* Find the terms that p's text has, and set p->terms where the search is to say them. Those that
- * the vocabulary cannot write, or that find no room, are flagged. */
+/* Find the terms in p's text, and set p->terms for the search. Those that the vocabulary cannot
+ * write, or that find no room, are flagged. */
 int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* Flag p where its answer s[n], before marks are put back, lacks one of its terms. */
 void dg_part_check_terms(struct dg_part *p, const char *s, size_t n);

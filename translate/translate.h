@@ -25,8 +25,8 @@ struct dg_translator;
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err);
 void dg_translator_close(struct dg_translator *t); /* NULL is fine */
-/* Let go of the part of the file in memory that no model reads in place. After this no copies are
- * made; no other thread may use t meanwhile. */
+/* Let go of the part of the file in memory that no model reads in place. No copies may be made
+ * after this; no other thread may use t during the call. */
 void dg_translator_trim(struct dg_translator *t);
 const struct dg_model *dg_translator_model(const struct dg_translator *t);
 /* The same model once more on be's device; close it before the translator (and before be). */
@@ -36,8 +36,8 @@ const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);
 
-/* Where known translations are looked for: append that of s[n], which is exactly the source, and
- * return true, or leave out as it is. */
+/* Look-up of known translations: append the one for exactly s[n] and return true, or leave `out`
+ * unchanged. */
 struct dg_known {
     bool (*find)(const void *arg, const char *s, size_t n, struct dg_buffer *out);
     const void *arg;
@@ -53,13 +53,13 @@ struct dg_translate_options {
     /* the text is tokens with white space between, not sentences; the answer has one space */
     bool tokens;
     /* source and target are the same language: the answer is the text itself, flagged; the pair is
-     * not looked at */
+     * ignored */
     bool same_language;
     /* say which words of the source the answer's words came from */
     bool alignments;
     /* an answer that is caught in a loop, or empty, is left as it is (tokens always are) */
     bool keep_loops;
-    /* what the text's line ends and marks mean; not with `tokens` */
+    /* meaning of the text's line ends and marks; not with `tokens` */
     enum dg_format format;
     /* of HTML and XML: how tags are taken; NULL: as is usual. The caller's until it is encoded */
     const struct dg_markup *markup;
@@ -70,7 +70,7 @@ struct dg_translate_options {
      * space at the end says that it is finished (with `tokens`: tokens). NULL: none. DG_EINVAL,
      * DG_ELIMIT: field target_prefix */
     const char *prefix;
-    /* Terms that the answer is made to say where the text has them; NULL: none. Not with `tokens`,
+    /* Terms to enforce in the answer if they occur in the text; NULL: none. Not with `tokens`,
      * sampling or a prefix: these have no terms. The caller's; the job takes its own reference */
     struct dg_glossary *glossary;
     /* hypotheses that a search with terms may have; 0 = DG_MAX_BEAM */
@@ -79,8 +79,8 @@ struct dg_translate_options {
      * answered with it and is no engine work; NULL: none. Not with `tokens` or a prefix. The
      * caller's until it is encoded */
     const struct dg_known *known;
-    /* token limit of one sentence with </s>; 0 = 512. A model's own, where it is lower, says where
-     * texts are split */
+    /* token limit of one sentence with </s>; 0 = 512. a lower limit of the model splits texts
+     * earlier */
     uint32_t max_source;
     /* NULL, or asked between sentences with check_arg: is encoding worth going on with? Otherwise
      * it ends with check's error */
@@ -103,7 +103,7 @@ struct dg_text_pair {
 };
 int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair *pair,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
-/* A job that looks for n different ways to go on after o->prefix ("" for the first word), each
+/* A job that finds n different continuations after o->prefix ("" for the first word), each
  * completed by its own search: one sentence, n searches. */
 int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
     uint32_t n, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
@@ -117,9 +117,9 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
 /* Cost of sentence i for queues: tokens in (with </s>), and the most tokens that may come out. */
 void dg_job_cost(
     const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
-/* Keep sentence i's answer (copied). DG_EAGAIN: it is caught in a loop, or empty; nothing was kept,
- * and the sentence is to be admitted once more as dg_job_sentence gives it now, kept from that (err
- * untouched). */
+/* Keep sentence i's answer (copied). DG_EAGAIN: the answer loops or is empty. It was discarded;
+ * admit the sentence again as dg_job_sentence now returns it, with loops forbidden (err is
+ * unchanged). */
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err);
 
 enum dg_flag {
@@ -173,7 +173,7 @@ struct dg_answer_pair {
 };
 
 struct dg_answers {
-    /* [n_best]; the first is the translation, what is between sentences put back */
+    /* [n_best]; the first is the translation, with the text between sentences */
     const struct dg_answer *best;
     size_t n_best;
     /* [n_sentences] of the first */
@@ -185,14 +185,14 @@ struct dg_answers {
     /* all sentences' flags or'ed */
     unsigned flags;
     size_t source_characters, source_tokens, target_tokens;
-    /* that all searches took, and the most they might have: less where one ended early */
+    /* steps of all searches, and their maximum; lower if one ended early */
     size_t steps, most_steps;
 };
 
 /* Put the answer together once every sentence was accepted. Borrowed until the job is freed. */
 int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err);
 
-/* A sentence of the answer by itself, before the others are there: what will be member i of
+/* One sentence of the answer before the others are done: the future member i of
  * dg_answers.sentences. */
 struct dg_finished_part {
     /* [len] as it will be in the answer; borrowed from the job, NUL-terminated */

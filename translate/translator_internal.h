@@ -14,7 +14,8 @@
  * piece limit has half as many. */
 #define DG_ENCODE_BYTES 8192
 
-/* Which pieces go on with a word, and after which a word may begin without a blank (bits by id). */
+/* Pieces that continue a word, and pieces after which a word may start without a space (bits by
+ * id). */
 struct dg_word_pieces {
     uint64_t *continues, *opens;
 };
@@ -31,7 +32,7 @@ struct dg_translator {
     struct dg_word_pieces words;
     /* of the target vocabulary; NULL: it has none */
     struct dg_byte_pieces *bytes;
-    /* what the vocabularies have pieces for */
+    /* characters that the vocabularies have pieces for */
     struct dg_alphabet *alphabet;
     /* pieces that represent protected spans; 0: words do, where there are any */
     uint32_t n_reserved;

@@ -1,6 +1,6 @@
-/* Where the rows of a step look in their sources: cross-attention of the layer that the model's
- * config names, as the step itself computed it. Only model/engine includes this; one thread at a
- * time, the engine's. */
+/* Source positions that the rows of a step attend to: cross-attention of the layer that the model's
+ * config names, as computed by the step. Only model/engine includes this; one thread at a time, the
+ * engine's. */
 #ifndef DG_MODEL_ENGINE_ALIGN_H
 #define DG_MODEL_ENGINE_ALIGN_H
 

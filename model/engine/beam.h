@@ -1,11 +1,11 @@
 /* Beam search without tensors (contract 5; paper section 6.1, Wu et al. 2016): takes each live
  * row's best candidates and decides which live on, which are finished and when to stop. One thread
- * at a time per beam. Each step the 2K best of all candidates are looked at (ties: smaller row,
- * then smaller id): those that end in </s> enter the finished set (the best n_best by logP/lp
- * stay), the first K others live on. It stops when the set is full and the best live
- * logP/lp(max_len) is not above its worst score. K = 1 is greedy: the best candidate alone. A piece
- * that is never put out (padding) is no candidate, though its share of the probability stays its
- * own; nor is a byte that makes no whole character. */
+ * at a time per beam. Each step considers the 2K best of all candidates (ties: smaller row, then
+ * smaller id). Those that end in </s> enter the finished set (the best n_best by logP/lp stay); the
+ * first K others stay live. It stops when the set is full and the best live logP/lp(max_len) is not
+ * above its worst score. K = 1 is greedy: the best candidate alone. A piece that is never put out
+ * (padding) is no candidate, though its share of the probability stays its own; nor is a byte that
+ * makes no whole character. */
 #ifndef DG_MODEL_ENGINE_BEAM_H
 #define DG_MODEL_ENGINE_BEAM_H
 
@@ -55,7 +55,7 @@ struct dg_search {
     float penalty_cap;
     /* that in tokens; resolved from penalty_cap by dg_live_resolve. 0 = every token */
     uint32_t penalty_tokens;
-    /* no run of so many pieces stands twice in an answer; 0 = it may */
+    /* no run of this many pieces occurs twice in an answer; 0 = it may */
     uint32_t no_repeat_ngram;
     /* the first free piece is the pick-th best (1 = the best) and no other; 0 = the search's
      * choice */
@@ -74,10 +74,10 @@ struct dg_hypothesis {
     uint32_t n;
     /* sum over the pieces, natural logarithm */
     double logprob;
-    /* logprob / lp(n): what the search ranked by */
+    /* logprob / lp(n): the search's ranking */
     double score;
     bool length_limited;
-    /* [n] the source position that each piece's row looked at most */
+    /* [n] the source position with most attention for each piece */
     const int32_t *sources;
 };
 
@@ -92,7 +92,7 @@ struct dg_beam_row {
     double logprob;
 };
 
-/* What a step offers: k candidates of each live row r, best first. */
+/* Output of a step: k candidates of each live row r, best first. */
 struct dg_candidates {
     /* [n_live,ld], of which k count */
     const float *logprob;
@@ -102,8 +102,8 @@ struct dg_candidates {
     size_t ld;
     /* [n_live] the source position that each row attends to most; NULL: not known, -1 is noted */
     const int32_t *sources;
-    /* Where the step chooses by terms: [n_live,DG_MAX_TERM_FORMS] candidates besides, of which
-     * n_needed[r] count for row r; else NULL */
+    /* With terms: [n_live,DG_MAX_TERM_FORMS] further candidates, of which n_needed[r] count for row
+     * r; otherwise NULL */
     const float *needed_logprob;
     const int32_t *needed_ids;
     const uint32_t *n_needed;
@@ -116,8 +116,8 @@ struct dg_beam {
     /* [n_prefix] borrowed */
     const int32_t *prefix;
     uint32_t n_prefix;
-    /* So many of the prefix are no part of the answer, nor of its probability and length: what the
-     * decoder is started with, such as the piece that names a language. begin sets 0 */
+    /* Number of prefix pieces that are not part of the answer, its probability or its length, such
+     * as the piece that names a language. begin sets 0 */
     uint32_t n_lead;
     /* the prefix is the whole answer */
     bool forced;
@@ -125,8 +125,8 @@ struct dg_beam {
     int32_t never;
     /* which byte may follow which; begin sets none, the engine the model's */
     struct dg_byte_rule bytes;
-    /* what the answer must contain; borrowed. NULL: nothing, and while it is being spelt. begin
-     * sets NULL */
+    /* terms that the answer must contain; borrowed. NULL: nothing, and while it is being spelt.
+     * begin sets NULL */
     const struct dg_terms *terms;
     /* pieces every live hypothesis has */
     uint32_t t;
@@ -148,7 +148,7 @@ int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos
     const int32_t *prefix, uint32_t n_prefix, bool forced, struct dg_error *err);
 void dg_beam_deinit(struct dg_beam *b); /* a zeroed beam is fine */
 
-/* What the next step must offer: candidates per live row, and the one id that is forced (or -1). */
+/* Requirements of the next step: candidates per live row, and the forced id (or -1). */
 uint32_t dg_beam_wants(const struct dg_beam *b);
 int32_t dg_beam_force(const struct dg_beam *b);
 /* The same for a step at t pieces that the search has not come to yet. It can be told when the

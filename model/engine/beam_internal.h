@@ -1,11 +1,11 @@
-/* What the plain search and the one by terms share. Only beam.c and constrained.c include this; one
- * thread at a time per beam. */
+/* Common parts of the plain search and the search with terms. Only beam.c and constrained.c include
+ * this; one thread at a time per beam. */
 #ifndef DG_MODEL_ENGINE_BEAM_INTERNAL_H
 #define DG_MODEL_ENGINE_BEAM_INTERNAL_H
 
 #include "model/engine/beam.h"
 
-/* The piece that a row goes on with: its log-probability, and where the row looked. */
+/* The piece that continues a row, its log-probability, and the row's source position. */
 struct dg_beam_piece {
     int32_t id, source;
     float logprob;

@@ -7,8 +7,8 @@
 
 #include "model/engine/beam.h"
 
-/* What the first free pieces of an answer may be: an automaton over ids. State 0 is where the
- * prefix ends; in state n_states everything goes, and it is never left. ids of a state ascend. */
+/* The allowed first free pieces of an answer: an automaton over ids. State 0 is the end of the
+ * prefix. State n_states allows everything and is final. The ids of a state ascend. */
 struct dg_spelling {
     uint32_t n_states;
     /* [n_states + 1]: state s has edges first[s] .. first[s + 1] */
@@ -30,7 +30,7 @@ struct dg_choice {
     uint32_t state;
     /* of the sentence; NULL: none */
     const struct dg_byte_rule *bytes;
-    /* [n] pieces so far */
+    /* [n] the pieces so far */
     const int32_t *ids;
     uint32_t n;
     int32_t eos, never;
@@ -39,8 +39,7 @@ struct dg_choice {
 };
 
 /* The k best candidates of logits[V] under the choice (sampling: the drawn one first), as the topk
- * op gives them: log-probabilities of the whole softmax; -inf where there are fewer. Spoils
- * logits. */
+ * op gives them: log-probabilities of the whole softmax; -inf if there are fewer. Spoils logits. */
 void dg_choose(
     const struct dg_choice *c, float *logits, uint32_t V, uint32_t k, float *logprob, int32_t *ids);
 

@@ -1,7 +1,7 @@
-/* The engine: many sentences translated side by side, driven step by step (contract 2).
- * admit -> step, step, ... -> poll. Sentences are at different positions in one step; each one's
- * answer is, bit for bit, what it would be alone. One thread at a time per engine; the model is
- * shared, const after open. */
+/* The engine: many sentences translated side by side, driven step by step (contract 2). admit ->
+ * step, step, ... -> poll. Sentences are at different positions in one step; each answer is the
+ * same, bit for bit, as alone. One thread at a time per engine; the model is shared, const after
+ * open. */
 #ifndef DG_MODEL_ENGINE_ENGINE_H
 #define DG_MODEL_ENGINE_ENGINE_H
 
@@ -31,7 +31,7 @@ struct dg_engine_limits {
 };
 
 struct dg_sentence {
-    /* [n_source] ids as the encoder wants them, </s> included where the model wants it; copied */
+    /* [n_source] ids for the encoder, including </s> if the model uses it; copied */
     const int32_t *source;
     uint32_t n_source;
     /* beam, alpha, penalty, n_best, max_len (0: n_source without </s> + the model's limit) */
@@ -39,14 +39,14 @@ struct dg_sentence {
     /* [n_prefix] target ids to begin with; copied */
     const int32_t *prefix;
     uint32_t n_prefix;
-    /* so many of these start the decoder, and are no part of the answer: neither of its
-     * probability nor of its length nor of max_len; <= n_prefix */
+    /* number of these that start the decoder and are not part of the answer, its probability, its
+     * length or max_len; <= n_prefix */
     uint32_t n_lead;
-    /* what may follow the prefix; NULL: anything. Borrowed until the answer was polled, or the
+    /* allowed pieces after the prefix; NULL: anything. Borrowed until the answer was polled, or the
      * sentence cancelled */
     const struct dg_spelling *spelling;
-    /* what the answer must contain, in a wider beam if it is to be good (the rows that a search has
-     * are shared); NULL: nothing. Not with sampling, pick or a forced target. Borrowed likewise */
+    /* terms that the answer must contain; a wider beam helps, since the rows of a search are
+     * shared; NULL: nothing. Not with sampling, pick or a forced target. Borrowed likewise */
     const struct dg_terms *terms;
     /* the prefix is the whole target (with </s>): score it, search nothing */
     bool forced;
@@ -81,15 +81,15 @@ void dg_engine_close(struct dg_engine *e); /* NULL is fine */
 int dg_engine_admit(
     struct dg_engine *e, uint64_t id, const struct dg_sentence *s, struct dg_error *err);
 
-/* Pause a sentence, or let it go on: it keeps its room and its place and does not advance; a step
- * that a device was given before is still done. A sentence that was admitted since the last step is
- * encoded in the next one, paused or not. */
+/* Pause or resume a sentence. A paused sentence keeps its room and position but does not advance;
+ * steps already given to a device are still done. A sentence that was admitted since the last step
+ * is encoded in the next one, paused or not. */
 void dg_engine_pause(struct dg_engine *e, uint64_t id, bool paused);
 
-/* Encode what was admitted since the last step, then advance every live sentence that is not paused
- * by one position. Returns the number of rows that were advanced (0: nothing lives). On a device
- * that keeps the search a call gives one step and reads the one before it: answers come a call
- * later, and the last call only reads. */
+/* Encode the sentences admitted since the last step, then advance every live sentence that is not
+ * paused by one position. Returns the number of rows that were advanced (0: nothing lives). On a
+ * device that keeps the search a call gives one step and reads the one before it: answers come a
+ * call later, and the last call only reads. */
 uint32_t dg_engine_step(struct dg_engine *e);
 
 /* A finished sentence's answer, or NULL. Its room is free again already; release the answer when

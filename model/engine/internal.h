@@ -1,7 +1,7 @@
-/* The engine as its own files see it: engine.c (admission, answers), live.c (one sentence), step.c
- * (decode), encode.c (encoder passes), align.c (where rows look), candidates.c (logits and what is
- * best of them), pipelined_step.c and pipelined_read.c (decode with the search's state on the
- * device), limits.c. Only model/engine includes this; one thread at a time per engine. */
+/* Internals of the engine: engine.c (admission, answers), live.c (one sentence), step.c (decode),
+ * encode.c (encoder passes), align.c (where rows look), candidates.c (logits and what is best of
+ * them), pipelined_step.c and pipelined_read.c (decode with the search's state on the device),
+ * limits.c. Only model/engine includes this; one thread at a time per engine. */
 #ifndef DG_MODEL_ENGINE_INTERNAL_H
 #define DG_MODEL_ENGINE_INTERNAL_H
 
@@ -12,8 +12,8 @@
 #include "model/engine/states.h"
 #include "model/layers/workspace.h"
 
-/* Rows of one encoder pass when several sentences join at once: enough to keep the GEMMs busy,
- * where the backend does not ask for more. */
+/* Rows of one encoder pass if several sentences join at once: enough to keep the GEMMs busy, unless
+ * the backend asks for more. */
 #define DG_ENCODE_ROWS 512u
 
 struct dg_engine {
@@ -46,8 +46,8 @@ struct dg_engine {
     int32_t *top_ids;
     /* [V] one row's logits, once a sentence needed them on the host; else NULL */
     float *row;
-    /* [DG_MAX_BEAM,DG_MAX_TERM_FORMS] and [DG_MAX_BEAM]: what the rows of a sentence with terms
-     * need, once there was such a sentence; else NULL */
+    /* [DG_MAX_BEAM,DG_MAX_TERM_FORMS] and [DG_MAX_BEAM]: needs of the rows of a sentence with
+     * terms, after the first such sentence; otherwise NULL */
     float *needed_logprob;
     int32_t *needed_ids;
     uint32_t *n_needed;

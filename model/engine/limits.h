@@ -1,5 +1,5 @@
-/* What an engine has room for: its limits with the defaults filled in, and the cache's blocks and
- * the encoder's rows that follow from them. Pure functions, any thread. */
+/* An engine's capacity: its limits with the defaults filled in, and the resulting cache blocks and
+ * encoder rows. Pure functions, any thread. */
 #ifndef DG_MODEL_ENGINE_LIMITS_H
 #define DG_MODEL_ENGINE_LIMITS_H
 

@@ -14,7 +14,7 @@ struct dg_live {
     int32_t *source, *prefix;
     uint32_t n_source, n_prefix;
     struct dg_beam beam;
-    /* [n_source] where the memory's keys and values are */
+    /* [n_source] positions of the memory's keys and values */
     int32_t *cross_slots;
     /* [beam,max_len] each, slots of each hypothesis' positions; [0] is current */
     int32_t *history[2];
@@ -22,7 +22,7 @@ struct dg_live {
     int32_t *chains;
     /* [beam] each row's place in the pool of an SSRU decoder's states */
     int32_t *states;
-    /* [n_blocks] of [n_reserved] taken so far */
+    /* [n_blocks] taken of [n_reserved] */
     int32_t *blocks;
     uint32_t n_blocks, n_reserved;
     /* all the arrays above */
@@ -56,7 +56,7 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     const struct dg_search *search, int32_t eos, uint32_t n_reserved, struct dg_error *err);
 void dg_live_free(struct dg_live *s); /* NULL is fine */
 
-/* Where the next sentence of a list is appended. */
+/* Position for appending the next sentence of a list. */
 static inline struct dg_live **dg_live_tail(struct dg_live **list)
 {
     while (*list)

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Would `next` after ids[n] complete a run of `order` pieces (>= 1) that is there already? */
+/* Whether `next` after ids[n] would complete a run of `order` pieces (>= 1) that already occurs. */
 bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next);
 
-/* At most how many different pieces would: places where the last order - 1 pieces stood before. */
+/* Maximum number of such pieces: earlier occurrences of the last order - 1 pieces. */
 uint32_t dg_ngram_blocked(const int32_t *ids, uint32_t n, uint32_t order);
 
 #endif

@@ -40,8 +40,7 @@ struct dg_pipelined_step {
     uint32_t n_places;
 };
 
-/* What the device has of s is old: its part of steps in flight is passed over when they are read.
- */
+/* The device's copy of s is stale: its part of steps in flight is ignored when they are read. */
 void dg_pipelined_leave(struct dg_pipelined_step *ps, struct dg_live *s);
 
 /* Read the oldest step; returns its rows, of sentences that are still there. */

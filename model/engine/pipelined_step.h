@@ -5,10 +5,10 @@
 
 #include "model/engine/internal.h"
 
-/* e->pipelined, where the device can keep a search; NULL elsewhere. DG_ENOMEM. */
+/* e->pipelined, if the device can keep a search; NULL elsewhere. DG_ENOMEM. */
 int dg_pipelined_step_open(struct dg_engine *e, struct dg_error *err);
-/* Show the device every number of rows that a step may have, twice, with no sentences: it chooses
- * algorithms, loads kernels and records steps now, not in somebody's request. Ask the backend's
+/* Run every possible number of rows of a step on the device twice, without sentences, so that it
+ * chooses algorithms, loads kernels and records steps now, not during a request. Ask the backend's
  * status after it. Without e->pipelined: nothing. */
 void dg_pipelined_step_warm(struct dg_engine *e);
 void dg_pipelined_step_close(struct dg_engine *e); /* without e->pipelined: nothing */

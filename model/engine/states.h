@@ -21,12 +21,12 @@ struct dg_state_pool {
     size_t bytes;
 };
 
-/* Room for so many hypotheses; where the decoder is self-attention there is nothing to open. */
+/* Room for this many hypotheses; a decoder with self-attention needs none. */
 int dg_state_pool_open(struct dg_state_pool *pool, struct dg_backend *be, const struct dg_config *c,
     uint32_t hypotheses, struct dg_error *err);
 void dg_state_pool_close(struct dg_state_pool *pool); /* a zeroed one is fine */
 
-/* n places, which are there: the caller counts hypotheses. Without pools: nothing. */
+/* Take n places; the caller ensures that they are free. Without pools: nothing. */
 void dg_state_pool_take(struct dg_state_pool *pool, int32_t *places, uint32_t n);
 void dg_state_pool_give(struct dg_state_pool *pool, const int32_t *places, uint32_t n);
 

@@ -17,7 +17,7 @@
 enum dg_term_place {
     DG_TERM_ANYWHERE, /* its first piece begins a word */
     DG_TERM_INSIDE,   /* without a blank before it: only after a piece of `opens` */
-    DG_TERM_FIRST,    /* only where the answer begins */
+    DG_TERM_FIRST,    /* only at the beginning of the answer */
 };
 
 /* One way to write a term: ids[at .. at + n). Plain numbers, so that equal terms have equal bytes.
@@ -42,11 +42,11 @@ struct dg_terms {
     const uint64_t *continues, *opens;
 };
 
-/* What a sequence of ids has of the terms. */
+/* The terms contained in a sequence of ids. */
 struct dg_terms_state {
-    /* terms that are there, one bit each */
+    /* terms present, one bit each */
     uint32_t met;
-    /* where the last of them ends */
+    /* end of the last of them */
     uint32_t from;
     /* pieces of those, and of the one that is begun */
     uint32_t pieces;
@@ -54,9 +54,9 @@ struct dg_terms_state {
 
 /* Pieces of all terms, each in its first form. */
 uint32_t dg_terms_pieces(const struct dg_terms *t);
-/* Terms are looked for from left to right, the longest first; none overlaps another. */
+/* Terms are matched from left to right, the longest first, without overlap. */
 struct dg_terms_state dg_terms_look(const struct dg_terms *t, const int32_t *ids, uint32_t n);
-/* The pieces that begin a term that ids[n] lack, or go on with one: ids into next[cap], each once.
+/* The pieces that start or continue a term missing in ids[n]: ids into next[cap], each once.
  * Returns how many. */
 uint32_t dg_terms_next(const struct dg_terms *t, const struct dg_terms_state *s, const int32_t *ids,
     uint32_t n, int32_t *next, uint32_t cap);

@@ -123,7 +123,7 @@ struct dg_kv_pools {
     struct dg_rows k, v;
 };
 
-/* Where a cached step keeps the states of an SSRU decoder: one pool a layer. */
+/* States of an SSRU decoder in cached steps: one pool per layer. */
 struct dg_states {
     /* [dec_layers] of [slots, D] fp32 */
     const struct dg_rows *pools;
@@ -131,7 +131,7 @@ struct dg_states {
     const int32_t *from, *to;
 };
 
-/* What the layers of one pass share. */
+/* Common data of the layers of one pass. */
 struct dg_pass {
     struct dg_backend *be;
     const struct dg_config *config;
@@ -149,7 +149,7 @@ struct dg_segs {
     enum dg_attn_of of;
 };
 
-/* Decoder only: what it attends to. */
+/* Decoder only: the input of cross-attention. */
 struct dg_context {
     struct dg_segs self, cross;
     /* [dec_layers]: a cached step, each piece's only query with its key and value for the last
@@ -167,7 +167,7 @@ struct dg_context {
 void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_weight *table,
     const struct dg_weight *positions, const int32_t *ids, const int32_t *pos, struct dg_rows y);
 
-/* Where the rows of a self-attention look. */
+/* Positions that the rows of a self-attention attend to. */
 struct dg_self_keys {
     const struct dg_segs *segs;
     /* Of the cache; NULL: at the pass's own keys and values. */
@@ -201,7 +201,7 @@ void dg_residual_norm(const struct dg_pass *p, const struct dg_norm_params *w,
     const struct dg_dropout *drop, struct dg_rows x, struct dg_rows input,
     const struct dg_norm_slots *norm);
 /* A pre-norm stack's beginning: the embedding x is the residual stream, its norm by w goes to
- * norm->y. Returns what the first sublayer reads. */
+ * norm->y. Returns the input of the first sublayer. */
 struct dg_rows dg_stack_begin(const struct dg_pass *p, const struct dg_norm_params *w,
     struct dg_rows x, const struct dg_norm_slots *norm);
 
@@ -210,8 +210,8 @@ void dg_output_forward(
     const struct dg_pass *p, const struct dg_params *w, struct dg_rows x, struct dg_rows logits);
 
 /* Keys and values of the memory[R,D] into every decoder layer's pools (slots[R]); kv is scratch [R,
- * dg_memory_kv_width()]. Where the width is that of all layers, the pools are columns of one
- * buffer, in the order of the layers: keys, values. */
+ * dg_memory_kv_width()]. If the width is that of all layers, the pools are columns of one buffer,
+ * in the order of the layers: keys, values. */
 static inline size_t dg_memory_kv_width(const struct dg_config *c, const struct dg_params *w)
 {
     return (size_t)(w->memory_kv_w ? c->dec_layers : 1) * c->H * (c->Dk + c->Dv);

@@ -11,7 +11,7 @@
 
 #include "model/train/tape_internal.h"
 
-/* What the layers' backward share. */
+/* Common data of the layers' backward. */
 struct dg_down {
     struct dg_tape *t;
     /* NULL: none */
@@ -36,7 +36,7 @@ static inline uint32_t dg_down_layers(const struct dg_down *d)
     return d->side ? d->t->config.dec_layers : d->t->config.enc_layers;
 }
 
-/* Each: x[M,D] is what the sublayer read, d->dx the gradient of its output; adds to g's. */
+/* Each: x[M,D] is the sublayer's input, d->dx the gradient of its output; adds to g's. */
 void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ffn_params *w,
     const struct dg_ffn_params *g, struct dg_rows x, const struct dg_ffn_slots *s);
 /* DG_ENOMEM */

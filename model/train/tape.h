@@ -20,8 +20,8 @@ struct dg_micro_batch {
     const int32_t *source, *target;
     /* [n] global sentence index: what dropout is keyed by */
     const uint64_t *index;
-    /* Which source position each target piece comes from, for dg_objective.guide; the pairs' behind
-     * one another, each by target (= query). NULL without. */
+    /* Source positions of each target piece, for dg_objective.guide; the pairs' lists one after the
+     * other, each by target (= query). NULL without. */
     const struct dg_link *links;
     /* [n + 1] */
     const size_t *first_link;
@@ -34,11 +34,11 @@ struct dg_tape_watch {
     void *arg;
 };
 
-/* Cross-attention of one decoder layer is trained to look where the links say. */
+/* Cross-attention of one decoder layer is trained to follow the links. */
 struct dg_guidance {
     /* from 0 */
     uint32_t layer;
-    /* from 0; the mean of so many heads */
+    /* from 0; the mean of this many heads */
     uint32_t head, n_heads;
     /* of its loss beside the translation's */
     float weight;
@@ -53,7 +53,7 @@ struct dg_objective {
     float dropout, attention_dropout, act_dropout;
     /* key of this update's dropout masks */
     uint64_t seed, step;
-    /* NULL: nobody is told */
+    /* NULL: no callback */
     const struct dg_tape_watch *watch;
     /* NULL: none. In passes with gradients alone */
     const struct dg_guidance *guide;
@@ -84,10 +84,9 @@ struct dg_tape_device dg_tape_device(const struct dg_train *train, size_t elemen
 size_t dg_tape_bytes(const struct dg_config *config, const struct dg_tape_device *device, size_t S,
     size_t T, uint32_t longest);
 
-/* Forward, loss and, unless grads is NULL, backward; adds to *sums, or to what the device keeps
- * (dg_train_sums). With grads NULL there is no
- * dropout. DG_ELIMIT: a sentence is longer than max_positions; DG_EUNSUP: the device has no guided
- * alignment; DG_ENOMEM. */
+/* Forward, loss and, unless grads is NULL, backward; adds to *sums, or to the device's sums
+ * (dg_train_sums). With grads NULL there is no dropout. DG_ELIMIT: a sentence is longer than
+ * max_positions; DG_EUNSUP: the device has no guided alignment; DG_ENOMEM. */
 int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
     const struct dg_micro_batch *pairs, const struct dg_objective *o, struct dg_loss_sums *sums,
     struct dg_error *err);

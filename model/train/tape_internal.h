@@ -20,7 +20,7 @@ struct dg_tape_scratch {
     struct dg_rows dhidden;
     /* [R,H*Dv] */
     struct dg_rows dcontext;
-    /* [R,2*H*Dk+H*Dv], or of an SSRU's [T,2*D] where that is more */
+    /* [R,2*H*Dk+H*Dv], or of an SSRU's [T,2*D] if that is larger */
     struct dg_rows dqkv;
     /* [T,H*Dk], [S,H*Dk+H*Dv] */
     struct dg_rows dq, dkv;

@@ -27,7 +27,7 @@ struct dg_aligned_words {
     uint32_t *after;
     /* of the source's text */
     size_t len;
-    /* attention said anything */
+    /* attention gave a position */
     bool any;
 };
 

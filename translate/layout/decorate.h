@@ -1,7 +1,6 @@
-/* Marks, code and line ends of a sentence put back around its translation: what a pair of marks
- * enclosed is found through the alignment of words, line ends by proportion. Every mark comes back
- * exactly once, and pairs stay properly within one another. Any thread. Private to translate/.
- */
+/* Restores marks, code and line ends of a sentence in its translation: pairs of marks by word
+ * alignment, line ends by proportion. Every mark comes back exactly once, and pairs stay properly
+ * within one another. Any thread. Private to translate/. */
 #ifndef DG_TRANSLATE_LAYOUT_DECORATE_H
 #define DG_TRANSLATE_LAYOUT_DECORATE_H
 
@@ -20,7 +19,7 @@ struct dg_word_pairs {
     size_t n;
 };
 
-/* What is written for a mark. */
+/* The text written for a mark. */
 struct dg_mark_bytes {
     /* [n] */
     const char *s;
@@ -46,8 +45,8 @@ struct dg_decoration {
     enum dg_encoding encoding;
 };
 
-/* Append the decorated answer. shift (optional, [answer_len + 1]) gets where each byte of the
- * answer went, counted from the start of what was appended. The arena is for scratch. False: no
+/* Append the decorated answer. shift (optional, [answer_len + 1]) gets the new position of each
+ * byte of the answer, from the start of the appended text. The arena is for scratch. False: no
  * memory. */
 bool dg_decorate(
     const struct dg_decoration *d, struct dg_arena *arena, struct dg_buffer *out, size_t *shift);

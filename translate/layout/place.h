@@ -20,13 +20,13 @@ struct dg_placing {
     size_t *wide;
 };
 
-/* The letters of something protected, said by the model as they are: where they are said as often
- * as in the source, each time is the same one, else for the first that is left. Sets words
- * and bytes; false: it does not say them. */
+/* Finds protected text that the model copied. If it occurs as often as in the source, occurrences
+ * match in order; otherwise each matches the first remaining one. Sets words and bytes; false: it
+ * does not say them. */
 bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p);
 
-/* p's words to bytes of the answer: without what is beside p in the source, and with punctuation at
- * the ends only where the source has some there. */
+/* Bytes of the answer for p's words, without adjacent text, and with punctuation at the ends only
+ * if the source has some there. */
 void dg_place_fit(const struct dg_placing *w, struct dg_place *p);
 
 #endif

@@ -1,7 +1,7 @@
-/* Where the marks of a sentence go in its answer: what a pair of marks enclosed is found through
- * the alignment of words, a protected span by its letters. Pairs come out within one another as
- * they were in the source; nothing begins or ends within a protected span. Line ends and escapes
- * have no place: see decorate.c. One thread at a time. Private to translate/. */
+/* Positions of a sentence's marks in its answer: pairs of marks by word alignment, protected spans
+ * by their letters. Pairs come out within one another as they were in the source; nothing begins or
+ * ends within a protected span. Line ends and escapes have no place: see decorate.c. One thread at
+ * a time. Private to translate/. */
 #ifndef DG_TRANSLATE_LAYOUT_PLACES_H
 #define DG_TRANSLATE_LAYOUT_PLACES_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where a mark, or a pair of them, goes: words first .. end - 1 of the answer, and bytes of it. */
+/* Position of a mark or a pair: words first .. end - 1 of the answer, and their bytes. */
 struct dg_place {
     /* marks; close = open when it is alone */
     size_t open, close;
@@ -22,7 +22,7 @@ struct dg_place {
     bool literal;
     /* it had white space on both sides: a space goes after it */
     bool space_after;
-    /* another pair is there; its bytes say nothing */
+    /* another pair is there; its bytes are not valid */
     bool lost;
     /* the innermost pair that holds it, or NULL */
     struct dg_place *outer;
@@ -39,7 +39,7 @@ bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struc
 
 bool dg_place_is_pair(const struct dg_place *p);
 
-/* Is there anything between its begin and its end? Not where it is lost. */
+/* Whether it encloses any text; false if it is lost. */
 bool dg_place_has_width(const struct dg_place *p);
 
 #endif

@@ -21,13 +21,13 @@ struct dg_attention_map {
     bool by_tokens;
 };
 
-/* target NULL: the best translation is found first. The text must be one sentence;
- * o->max_source, when set, is the most tokens of either side. DG_EINVAL, DG_ELIMIT name what is
- * wrong. */
+/* target NULL: the best translation is found first. The text must be one sentence; o->max_source,
+ * when set, is the most tokens of either side. DG_EINVAL and DG_ELIMIT name the fault. */
 int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, const char *source,
     const char *target, const struct dg_translate_options *o, struct dg_attention_map *out,
     struct dg_error *err);
-/* Can this kind be looked at in the model? DG_EUNSUP where its decoder has no self-attention. */
+/* Whether the model has this kind of attention. DG_EUNSUP where its decoder has no
+ * self-attention. */
 int dg_attention_check(
     const struct dg_config *c, enum dg_attention_kind kind, struct dg_error *err);
 void dg_attention_map_close(struct dg_attention_map *m); /* a zeroed one is fine */
@@ -46,7 +46,7 @@ struct dg_attention_view {
     /* [n_heads] counted from 0 */
     uint32_t *heads;
     uint32_t rows, columns;
-    /* words, or tokens; cross-attention's rows are what the decoder puts out */
+    /* words or tokens; rows of cross-attention are the decoder's outputs */
     char **row_labels, **column_labels;
     /* [n_heads, rows, columns]; each row sums to 1 */
     float *weights;
