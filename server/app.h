@@ -1,4 +1,4 @@
-/* What the handlers share: settings, models, queue, state. One per process, made by main. Const but
+/* Shared state of the handlers: settings, models, queue. One per process, made by main. Const but
  * for the atomics, live settings among them: any thread. */
 #ifndef DG_SERVER_APP_H
 #define DG_SERVER_APP_H

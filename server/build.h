@@ -1,5 +1,5 @@
-/* What this program was built from. Linked into the program and not the library, so that a commit
- * makes nothing else new. Any thread. */
+/* Version and revision of this program. Linked into the program and not the library, so that a
+ * commit makes nothing else new. Any thread. */
 #ifndef DG_SERVER_BUILD_H
 #define DG_SERVER_BUILD_H
 

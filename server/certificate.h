@@ -1,4 +1,4 @@
-/* The certificate of a serving process, and what the log says of it. From main()'s thread alone. */
+/* The certificate of a serving process, and its log lines. From main()'s thread alone. */
 #ifndef DG_SERVER_CERTIFICATE_H
 #define DG_SERVER_CERTIFICATE_H
 

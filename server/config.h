@@ -1,6 +1,6 @@
-/* The server's settings: one table (config.c) drives flags, environment, file and help text.
- * Later beats earlier: default < JSON file < DRAGOMAN_* environment < flag; each value remembers
- * where it came from. Plain data; any thread. */
+/* The server's settings: one table (config.c) drives flags, environment, file and help text. Later
+ * sources override earlier ones: default < JSON file < DRAGOMAN_* environment < flag. Each value
+ * records its source. Plain data; any thread. */
 #ifndef DG_SERVER_CONFIG_H
 #define DG_SERVER_CONFIG_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the command line asks for instead of serving. */
+/* Actions of the command line instead of serving. */
 enum dg_server_action {
     DG_SERVE,
     DG_SHOW_HELP,
@@ -24,10 +24,10 @@ enum dg_server_action {
 
 #define DG_CONFIG_OPTIONS 64 /* room for the table's rows */
 
-/* Memory for texts, in bodies of the largest size: of what was read, planned and answered, until
- * the reply is handed over. */
+/* Memory for texts, in bodies of the largest size: read, planned and answered texts, until the
+ * reply is handed over. */
 #define DG_BUDGET_BODIES 128
-/* What a body comes to when it is read: JSON values, items; of a batch its answers, too. */
+/* Memory of a body after reading: JSON values, items; of a batch its answers, too. */
 #define DG_BUDGET_READ 4
 #define DG_BUDGET_READ_BATCH 8
 /* What the work on one text takes for itself, of a short one and of a long one (DG_ENCODE_BYTES of
@@ -46,7 +46,7 @@ struct dg_server_config {
     char log_level[16];
     /* logfmt, json */
     char log_format[8];
-    /* one in so many requests is logged; 0: those answered 5xx alone */
+    /* one in this many requests is logged; 0: those answered 5xx alone */
     dg_live_setting access_log;
     /* path, or "": none */
     char unix_socket[108];
@@ -67,7 +67,7 @@ struct dg_server_config {
     /* a file of pairs or a directory of such, or "": none */
     char glossaries[1024];
     int64_t documents_keep_ms, documents_bytes;
-    /* what needs no key: pages, probes */
+    /* endpoints without a key: pages, probes */
     char keys_open[16];
     /* the file these came from, or "" */
     char config[1024];
@@ -128,7 +128,7 @@ struct dg_server_config {
     dg_live_setting lame_duck_ms;
     /* after that */
     dg_live_setting drain_timeout_ms;
-    /* work and no step for so long: unhealthy */
+    /* unhealthy after this time with work but no step */
     dg_live_setting stuck_ms;
     /* enum dg_field_origin of each row */
     unsigned char origin[DG_CONFIG_OPTIONS];
@@ -136,19 +136,19 @@ struct dg_server_config {
 };
 
 /* Read the command line, the environment (through `env`, as getenv) and the file they name.
- * DG_EINVAL names the flag, variable or key, its value and what is allowed. */
+ * DG_EINVAL names the flag, variable or key, its value and the allowed values. */
 int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name),
     struct dg_server_config *out, struct dg_error *err);
 
 /* Read them again, as dg_server_config_read does, and take over those that may change while the
  * server runs: the live ones and log_level. Their names and values are appended to `changed`, the
  * names of others that differ to `kept`, commas between. Nothing changes on failure. One thread at
- * a time; others may read live settings meanwhile. */
+ * a time; others may read live settings during the call. */
 int dg_server_config_read_again(int argc, char *argv[], char *(*env)(const char *name),
     struct dg_server_config *live, struct dg_buffer *changed, struct dg_buffer *kept,
     struct dg_error *err);
 
-/* Where the value of a setting (as the JSON file names it) comes from. */
+/* Source of a setting's value; the name is that of the JSON file. */
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);
 
 /* Append the names of DRAGOMAN_* variables of `environment` (as environ) that nothing reads, with

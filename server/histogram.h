@@ -17,7 +17,7 @@ struct dg_histogram_family {
     /* [n_bounds], ascending */
     const double *bounds;
     size_t n_bounds;
-    /* what the sum is kept in, in parts of a unit: nanoseconds for seconds */
+    /* parts of a unit in which the sum is kept: nanoseconds for seconds */
     double per_unit;
 };
 

@@ -1,6 +1,6 @@
 /* The samples of the last minutes, for an operator without Prometheus: text as /metrics writes it,
- * of a few families, oldest first. What is 0 is left out, and so are histograms without any
- * observation. Time is passed in: one that nobody sets. Any thread. */
+ * of a few families, oldest first. Zeros and histograms without observations are left out. Time is
+ * passed in, from a clock that nobody sets. Any thread. */
 #ifndef DG_SERVER_HISTORY_H
 #define DG_SERVER_HISTORY_H
 
@@ -18,8 +18,8 @@ int dg_history_open(
     const char *const *families, size_t most, struct dg_history **out, struct dg_error *err);
 void dg_history_close(struct dg_history *h); /* NULL is fine */
 
-/* Keep the families' lines of a text, at a time in seconds; the oldest text leaves for it. Where
- * there is no memory this time is missing. */
+/* Keep the families' lines of a text, at a time in seconds; the oldest text leaves for it. Out of
+ * memory: this sample is missing. */
 void dg_history_add(struct dg_history *h, double at, const char *text);
 /* The next text after those that *cursor has had (0: the oldest), malloc'd; NULL: there is none
  * yet, or no memory. */

@@ -1,6 +1,6 @@
 /* Counters and histograms for Prometheus. Any thread; adding is a few atomic operations, no lock.
  * Labels are bounded: routes, dialects, status codes, language pairs and outcomes, never texts,
- * keys or addresses. Gauges are read where they live when somebody asks (health.c) and handed to
+ * keys or addresses. Gauges are read at their source on request (health.c) and passed to
  * dg_metrics_write. */
 #ifndef DG_SERVER_METRICS_H
 #define DG_SERVER_METRICS_H
@@ -69,11 +69,11 @@ int dg_metrics_open(
     const char *(*routes)[3], size_t n, struct dg_metrics **out, struct dg_error *err);
 void dg_metrics_close(struct dg_metrics *m); /* NULL is fine */
 
-/* m NULL: nothing is counted. label 0 where the metric has none. */
+/* m NULL: no effect. label 0 if the metric has none. */
 void dg_metrics_add(struct dg_metrics *m, enum dg_counter c, unsigned label, uint64_t n);
 void dg_metrics_observe(
     struct dg_metrics *m, enum dg_histogram_name h, unsigned label, double value);
-/* What was added so far. */
+/* The current value. */
 uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigned label);
 /* An answered HTTP request; route: index, or n for none. */
 struct dg_metrics_exchange {
@@ -85,8 +85,8 @@ struct dg_metrics_exchange {
 void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics_exchange *e);
 /* A request for work ended so; counted by whose API its route is of. */
 void dg_metrics_request(struct dg_metrics *m, size_t route, enum dg_metrics_outcome how);
-/* The label of a language pair, the same for the same codes; one for all pairs beyond what is kept
- * apart. */
+/* The label of a language pair, the same for the same codes; all pairs beyond the limit share
+ * one. */
 unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *target);
 
 /* The label of a model by its name, as for pairs. */

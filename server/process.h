@@ -1,5 +1,4 @@
-/* What the operating system says about this process, and what is asked of it (Linux). Any
- * thread. */
+/* Data and settings of this process in the operating system (Linux). Any thread. */
 #ifndef DG_SERVER_PROCESS_H
 #define DG_SERVER_PROCESS_H
 

@@ -27,7 +27,7 @@ struct dg_service {
 int dg_service_open(struct dg_service *s, struct dg_error *err);
 /* Live settings were read again: they hold from now on. */
 void dg_service_apply(struct dg_service *s);
-/* Fail what is left, and stop. Returns how many workers had their device fail. */
+/* Fail the remaining requests and stop. Returns how many workers had their device fail. */
 uint32_t dg_service_close(struct dg_service *s);
 
 #endif

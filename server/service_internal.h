@@ -5,8 +5,8 @@
 #include "server/http/http.h"
 #include "server/service.h"
 
-/* Raise the process's limit to the descriptors that its connections take. Where the system forbids
- * it, the default number of connections becomes smaller, and a chosen one is DG_EINVAL. */
+/* Raise the process's limit to the descriptors that its connections take. If the system forbids it,
+ * the default number of connections is lowered, and a chosen one is DG_EINVAL. */
 int dg_service_raise_descriptors(struct dg_server_config *c, struct dg_error *err);
 /* Listen and serve: from now on /livez answers. */
 int dg_service_open_http(struct dg_service *s, struct dg_error *err);

@@ -1,8 +1,7 @@
 /* The API keys of a running server: who may do what, how fast, how much. Keys and counters are in
- * memory; a thread of its own reads what others change in the file (each second) and writes what
- * was used (every few seconds, and at the end), so that no request waits for a disk. Servers that
- * share a file share the day's limits to within those seconds, but not the rates. No HTTP here. Any
- * thread. */
+ * memory. A separate thread reads changes of the file (each second) and writes usage (every few
+ * seconds, and at the end), so that no request waits for a disk. Servers that share a file share
+ * the day's limits to within those seconds, but not the rates. No HTTP here. Any thread. */
 #ifndef DG_SERVER_ACCESS_AUTH_H
 #define DG_SERVER_ACCESS_AUTH_H
 
@@ -19,7 +18,7 @@ struct dg_auth_key; /* lives as long as the dg_auth, also when it is revoked */
 enum dg_auth_verdict {
     DG_AUTH_OK,
     DG_AUTH_MISSING, /* no key was sent */
-    DG_AUTH_UNKNOWN, /* nobody's, or revoked */
+    DG_AUTH_UNKNOWN, /* unknown or revoked */
     DG_AUTH_EXPIRED, /* its time is over */
     DG_AUTH_SCOPE,   /* it may not do this */
     DG_AUTH_RATE,    /* too many requests this minute */
@@ -29,19 +28,19 @@ enum dg_auth_verdict {
 
 /* Read the keys at path; fails when there are none to be read. */
 int dg_auth_open(const char *path, struct dg_auth **out, struct dg_error *err);
-/* Write what was used, and stop. NULL is fine. */
+/* Write the usage and stop. NULL is fine. */
 void dg_auth_close(struct dg_auth *a);
 
 /* May the sender of secret (NULL: none was sent) do something of scope (one bit or several: any of
- * them will do)? OK counts as a request. Otherwise *wait_s says when to try again, if that
- * helps. *key is whose secret it is, also when the answer is no; NULL: nobody's. */
+ * them will do)? OK counts as a request. Otherwise *wait_s says when to try again, if that helps.
+ * *key is whose secret it is, also when the answer is no; NULL: unknown. */
 enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
     struct dg_auth_key **key, int64_t *wait_s);
 
 /* Use n characters of the day's, *day: all or nothing. */
 enum dg_auth_verdict dg_auth_use(
     struct dg_auth *a, struct dg_auth_key *key, int64_t n, int64_t *day);
-/* Give n of them back to that day: what they were for failed here. */
+/* Give n characters back to that day: their request failed. */
 void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, int64_t n);
 
 const char *dg_auth_id(const struct dg_auth_key *key);
@@ -50,7 +49,7 @@ int64_t dg_auth_daily_limit(struct dg_auth *a, const struct dg_auth_key *key);
 int64_t dg_auth_used(struct dg_auth *a, struct dg_auth_key *key);
 /* When it expires or expired, since the epoch; 0: never. */
 int64_t dg_auth_expires(struct dg_auth *a, const struct dg_auth_key *key);
-/* What is left of its limits: n of DG_AUTH_LIMITS that it has. */
+/* What remains of its limits: n of DG_AUTH_LIMITS. */
 #define DG_AUTH_LIMITS 2
 size_t dg_auth_left(
     struct dg_auth *a, struct dg_auth_key *key, struct dg_quota_left out[DG_AUTH_LIMITS]);

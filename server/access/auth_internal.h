@@ -1,5 +1,5 @@
-/* The keys in memory, as auth.c (requests) and sync.c (the file) see them. Guarded by
- * the lock but for what is const: any thread. */
+/* The keys in memory, as auth.c (requests) and sync.c (the file) see them. The lock guards
+ * everything that is not const. Any thread. */
 #ifndef DG_SERVER_ACCESS_AUTH_INTERNAL_H
 #define DG_SERVER_ACCESS_AUTH_INTERNAL_H
 
@@ -11,7 +11,7 @@
 /* whose usage is kept: midnight comes between two writes, and the wall clock may be set */
 #define DG_AUTH_DAYS 4
 
-/* What a key used on a day: by the file when last read, and since then. */
+/* A key's usage on a day. */
 struct dg_auth_used {
     /* INT64_MIN: none */
     int64_t day;
@@ -54,8 +54,8 @@ struct dg_auth_used *dg_auth_used_on(struct dg_auth_key *k, int64_t day);
 /* Those that it has; NULL: none. Lock held. */
 struct dg_auth_used *dg_auth_find_day(struct dg_auth_key *k, int64_t day);
 
-/* Bring memory up to what the file says, or the file up to memory; the thread's, and while opening
- * and closing. */
+/* Update memory from the file, or the file from memory. For the thread, and during open and
+ * close. */
 int dg_auth_read_keys(struct dg_auth *a, struct dg_error *err);
 int dg_auth_write_usage(struct dg_auth *a, struct dg_error *err);
 /* The thread that does both now and then; arg is the dg_auth. */

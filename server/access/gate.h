@@ -12,9 +12,9 @@
 struct dg_rates;
 struct dg_route;
 
-#define DG_GATE_KEY 256 /* bytes of a key that is looked at, with NUL */
+#define DG_GATE_KEY 256 /* maximum bytes of a checked key, with NUL */
 
-/* Where an API's requests hold their keys, and what it says when one is refused. */
+/* Places of keys in an API's requests, and its messages for refused ones. */
 struct dg_gate_manner {
     /* The key, in out; false: none. */
     bool (*find_key)(const struct dg_http_exchange *x, char out[DG_GATE_KEY]);
@@ -36,19 +36,18 @@ struct dg_gate {
  * 429, or as manner has it. */
 bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsigned scope,
     const struct dg_gate_manner *manner, const struct dg_route *route);
-/* What is known of an exchange's key, for other threads: held until it is released, and the
- * exchange may be over by then. */
+/* An exchange's key, for other threads: valid until it is released, even after the exchange. */
 struct dg_visit;
 struct dg_visit *dg_gate_hold(struct dg_http_exchange *x);
 void dg_gate_release(struct dg_visit *v); /* any thread; NULL is fine */
-/* So many characters are to be translated: take them from the key's day. Once. DG_EQUOTA: they do
- * not fit. Any thread. */
+/* Charge this many characters to the key's daily limit. Once. DG_EQUOTA: they do not fit. Any
+ * thread. */
 int dg_gate_use(struct dg_auth *auth, struct dg_visit *v, int64_t characters, struct dg_error *err);
 
 /* NULL: it had none. */
 const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
-/* The id of its key, which is no secret, also of one that was refused; "unknown": it is nobody's;
- * "-": none was sent. */
+/* The id of its key, which is not secret, also of a refused one; "unknown": no such key; "-": none
+ * was sent. */
 const char *dg_gate_key(const struct dg_http_exchange *x);
 /* Whose glossaries and memories it may use besides everybody's: its key's id; "" without keys. */
 #define DG_GATE_OWNER 16
@@ -62,15 +61,15 @@ uint64_t dg_gate_client(const struct dg_http_exchange *x);
  * both 0. */
 void dg_gate_usage(
     struct dg_auth *auth, const struct dg_http_exchange *x, int64_t *used, int64_t *limit);
-/* Have its reply say what is left of the limits that it was held against: RateLimit-Policy and
- * RateLimit, as the IETF's draft draft-ietf-httpapi-ratelimit-headers-10 has them. HTTP thread. */
+/* Add what remains of its limits to its reply: RateLimit-Policy and RateLimit, as the IETF's draft
+ * draft-ietf-httpapi-ratelimit-headers-10 has them. HTTP thread. */
 void dg_gate_mark(const struct dg_gate *gate, struct dg_http_exchange *x, struct dg_http_reply *r);
 /* The request's status will not say what of its texts was answered: n characters, which its key is
  * to pay for, and not the others. HTTP thread. */
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n);
-/* The request is over, and this came of it (a stream that failed: not its 200). What it took from
- * its key is given back as far as it was refused or failed (4xx, 5xx, or as dg_gate_answered says),
- * but not where its client left (499). */
+/* The request is over, and this came of it (a stream that failed: not its 200). Give back what a
+ * refused or failed request was charged (4xx, 5xx, or as dg_gate_answered says), except if its
+ * client disconnected (499). */
 void dg_gate_leave(struct dg_auth *auth, struct dg_http_exchange *x, int status);
 
 #endif

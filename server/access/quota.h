@@ -18,15 +18,15 @@ struct dg_bucket {
 /* Take one request; false: none is left, and *wait_s says when there is. per_minute 0: no limit. */
 bool dg_quota_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int64_t *wait_s);
 
-/* A limit, and what is left of it. */
+/* A limit, and what remains of it. */
 struct dg_quota_left {
     /* "requests", "characters" */
     const char *name;
     int64_t limit;
-    /* it is for so long */
+    /* its period */
     int64_t window_s;
     int64_t left;
-    /* until all of it is there again */
+    /* until it is full again */
     int64_t reset_s;
 };
 struct dg_quota_left dg_quota_bucket_left(

@@ -1,6 +1,5 @@
-/* How many requests each address may send where nobody has a key: a bucket each (quota.h), for as
- * many addresses as there are places; the one that has been quiet longest makes room. Any thread.
- */
+/* Limits requests per address on a server without keys: one bucket each (quota.h), for a fixed
+ * number of addresses; the one that has been quiet longest makes room. Any thread. */
 #ifndef DG_SERVER_ACCESS_RATES_H
 #define DG_SERVER_ACCESS_RATES_H
 
@@ -16,10 +15,10 @@ struct dg_rates;
 int dg_rates_open(int64_t per_minute, struct dg_rates **out, struct dg_error *err);
 void dg_rates_close(struct dg_rates *r); /* NULL is fine */
 void dg_rates_set(struct dg_rates *r, int64_t per_minute);
-/* Take one request of a client (0: nobody in particular, who has no limit). False: none is left,
- * and *wait_s says when there is. */
+/* Count one request of a client (0: an unidentified client without limit). False: none is left, and
+ * *wait_s says when there is. */
 bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t *wait_s);
-/* What it has left. False: it has no limit. */
+/* What remains. False: it has no limit. */
 bool dg_rates_left(struct dg_rates *r, uint64_t client, uint64_t now_ns, struct dg_quota_left *out);
 
 #endif

@@ -12,8 +12,8 @@ int dg_answer_translation(struct dg_item *item, size_t i, struct dg_arena *arena
     struct dg_usage *usage, struct dg_error *err);
 /* {"text","score"} */
 struct dg_json *dg_answer_text(const struct dg_answer *a);
-/* Add the members of one of "sentences" to an object: without "target" where it is not placed yet,
- * with "text" where that is not NULL (taken). */
+/* Add the members of one of "sentences" to an object: without "target" if it is not placed yet,
+ * with "text" if that is not NULL (taken). */
 void dg_answer_sentence_take(
     struct dg_json *o, const struct dg_answer_sentence *s, bool placed, struct dg_json *text);
 /* The names of the bits set (enum dg_flag). */

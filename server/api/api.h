@@ -5,13 +5,13 @@
 #include "server/app.h"
 #include "server/http/http.h"
 
-/* GET /v1/models: what is served. */
+/* GET /v1/models: the served models. */
 void dg_api_models(struct dg_app *app, struct dg_http_exchange *x);
-/* GET /v1/models/{version}/card: what one is, where it comes from, and its MODEL_CARD.md. */
+/* GET /v1/models/{version}/card: a model's description, its origin, and its MODEL_CARD.md. */
 void dg_api_model_card(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /v1/languages: which languages, and to which each is translated, by which way. */
 void dg_api_languages(struct dg_app *app, struct dg_http_exchange *x);
-/* GET /v1/usage: what the key has used today. */
+/* GET /v1/usage: the key's usage of today. */
 void dg_api_usage(struct dg_app *app, struct dg_http_exchange *x);
 /* POST /v1/models/reload: models exchanged while the server runs. */
 void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x);

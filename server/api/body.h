@@ -1,6 +1,6 @@
-/* What a request's body says: the fields of all endpoints, read and checked once, here. An endpoint
- * (endpoints.h) lists those that its body has, in the order in which they are checked; dialects
- * fill in the same struct from what they call the fields. No HTTP. Any thread. */
+/* A request's body: the fields of all endpoints, read and checked once, here. An endpoint
+ * (endpoints.h) lists its fields in the order in which they are checked; dialects fill in the same
+ * struct from their own fields. No HTTP. Any thread. */
 #ifndef DG_SERVER_API_BODY_H
 #define DG_SERVER_API_BODY_H
 
@@ -30,7 +30,7 @@ struct dg_body {
     struct dg_request_options options;
     bool stream;
     enum dg_class priority;
-    /* 0: not said */
+    /* 0: not given */
     int64_t timeout_ms;
     /* of attention weights: an enum dg_attention_kind, and a layer; 0: all */
     int kind;
@@ -59,7 +59,7 @@ enum dg_body_field {
     DG_BODY_SCORES,
     DG_BODY_ALIGNMENTS,
     DG_BODY_TARGET_PREFIX,
-    /* the same where it must be there */
+    /* the same if it is required */
     DG_BODY_GIVEN_PREFIX,
     DG_BODY_SAMPLING,
     DG_BODY_FORMAT,
@@ -70,7 +70,7 @@ enum dg_body_field {
     DG_BODY_KIND,
     DG_BODY_LAYER,
     DG_BODY_STREAM,
-    /* priority; bulk where it is not said */
+    /* priority; bulk by default */
     DG_BODY_PRIORITY,
     DG_BODY_BULK_PRIORITY,
     DG_BODY_TIMEOUT_MS,
@@ -100,7 +100,7 @@ int dg_body_read_texts(
 /* DG_ELIMIT, field "text": texts, given translations and target_prefix have more characters than
  * the limit. */
 int dg_body_check_characters(const struct dg_body *b, const char *where, struct dg_error *err);
-/* What an item is about: n texts, from `first` on. Counts their characters. */
+/* The texts of an item: n texts from `first` on. Counts their characters. */
 void dg_body_put(const struct dg_body *b, size_t first, size_t n, struct dg_item *item);
 
 /* A deadline as header X-Request-Timeout gives it, in seconds ("2", "0.5"); at most limit_ms is

@@ -1,5 +1,5 @@
-/* Which pages of other origins may read what the server answers (CORS), as --cors-origins says:
- *   "dialects": all of them, where a dialect's own server lets them; the rest of the API none;
+/* Pages of other origins that may read answers (CORS), by --cors-origins: "dialects": all pages, if
+ * a dialect's own server allows it, but none for the rest of the API;
  *   "*": all of them, everything; "none": none, nothing;
  *   a list "https://a.example,http://localhost:3000": these, everything, and no others.
  * A browser asks; other programs do not look at these headers. Constant once made; any thread. */
@@ -18,8 +18,8 @@ int dg_cors_open(const char *origins, struct dg_cors **out, struct dg_error *err
 /* NULL is fine. */
 void dg_cors_close(struct dg_cors *c);
 
-/* Have the reply say what the request's origin may do under a path of this dialect (NULL: our own).
- * c NULL: nothing. HTTP thread. */
+/* Add the permissions of the request's origin for a path of this dialect (NULL: our own) to the
+ * reply. c NULL: none. HTTP thread. */
 void dg_cors_mark(
     const struct dg_cors *c, struct dg_http_exchange *x, const struct dg_dialect *dialect);
 

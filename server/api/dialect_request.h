@@ -1,12 +1,12 @@
 /* What requests of most dialects have in common: texts and two languages, under names of their own.
- * Whatever else a body has is passed over, as these APIs do. Messages name field, value and what is
- * allowed. Planners' threads. */
+ * Whatever else a body has is passed over, as these APIs do. Messages name the field, its value and
+ * the allowed values. Planners' threads. */
 #ifndef DG_SERVER_API_DIALECT_REQUEST_H
 #define DG_SERVER_API_DIALECT_REQUEST_H
 
 #include "server/api/body.h"
 
-/* What a dialect calls the fields. */
+/* A dialect's names of the fields. */
 struct dg_dialect_request {
     const char *texts, *source, *target;
 };
@@ -16,8 +16,8 @@ struct dg_dialect_request {
  * "" or "auto" is DG_SOURCE_AUTO. DG_EINVAL, DG_ELIMIT, DG_ENOMEM. */
 int dg_dialect_request_read(
     struct dg_body *b, const struct dg_dialect_request *names, struct dg_error *err);
-/* One of some words, NULL at their end, as a string: its index, -1 where it is absent or null, -2
- * where it is none of them, which err says with `allowed`. */
+/* A string that must be one of a NULL-terminated list of words: its index, -1 if it is absent or
+ * null, -2 with a message that names `allowed` if it is another. */
 int dg_dialect_request_word(const struct dg_json *o, const char *name, const char *const *words,
     const char *allowed, struct dg_error *err);
 /* The texts alone: a string, or an array of them. */

@@ -1,5 +1,5 @@
-/* /v1/documents: files that clients send, translated in turn (uploads/uploads.h). The API key that
- * sent a document has it, nobody else; without keys anyone who knows its id. HTTP threads. */
+/* /v1/documents: files that clients send, translated in turn (uploads/uploads.h). Only the API key
+ * that sent a document can use it; without keys, anyone who knows its id. HTTP threads. */
 #ifndef DG_SERVER_API_DOCUMENTS_H
 #define DG_SERVER_API_DOCUMENTS_H
 

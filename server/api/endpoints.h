@@ -1,7 +1,7 @@
-/* The endpoints that translate or score: a row each of what its body has, how its texts are
- * planned and how its answer is written. What they have in common is request.h's. Another API's
- * dialect is a reader and a writer, and a row here. Readers and writers run on planners' threads,
- * the rest on HTTP threads. */
+/* The endpoints that translate or score: a row each of what its body has, how its texts are planned
+ * and how its answer is written. Their common part is in request.h. Another API's dialect is a
+ * reader and a writer, and a row here. Readers and writers run on planners' threads, the rest on
+ * HTTP threads. */
 #ifndef DG_SERVER_API_ENDPOINTS_H
 #define DG_SERVER_API_ENDPOINTS_H
 
@@ -10,9 +10,9 @@
 struct dg_endpoint {
     /* What its body has, ended by DG_BODY_END. */
     enum dg_body_field fields[DG_BODY_FIELDS];
-    /* Make items of what was read; NULL: one of all texts. */
+    /* Make items of the body; NULL: one of all texts. */
     int (*take)(struct dg_request *r, const struct dg_body *b, struct dg_error *err);
-    /* Instead of both, for bodies of any media type: make items of what the exchange says. */
+    /* Instead of both, for bodies of any media type: make items from the exchange. */
     int (*read)(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err);
     struct dg_request_kind kind;
 };
@@ -24,8 +24,8 @@ extern const struct dg_endpoint dg_endpoint_alternatives; /* POST /v1/alternativ
 extern const struct dg_endpoint dg_endpoint_attention;    /* POST /v1/attention */
 extern const struct dg_endpoint dg_endpoint_detect;       /* POST /v1/detect */
 
-/* For other routes with a body: is it JSON, are there models, is the client still there? False: it
- * was refused. And the limits of one request. */
+/* For other routes with a body: check the media type, the models and the client's connection.
+ * False: it was refused. And the limits of one request. */
 bool dg_endpoint_accept(const struct dg_app *app, struct dg_http_exchange *x);
 struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed);
 /* Fill in the request from a JSON body[n]. No HTTP. DG_EINVAL (field "body": not JSON or no object)

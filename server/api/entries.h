@@ -18,7 +18,7 @@ struct dg_entries {
     const char *where;
 };
 
-/* What the object o, called `where`, says of its entries: source, target, format, borrowed from it.
+/* The source, target and format of the entries of object o, called `where`; borrowed from it.
  * DG_EINVAL with the field. */
 int dg_entries_read_kind(
     const struct dg_json *o, const char *where, struct dg_entries *e, struct dg_error *err);

@@ -9,7 +9,7 @@
 
 /* GET /metrics, as text for Prometheus. */
 void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x);
-/* The same text. x NULL: without what is known of connections. False: memory is out. Any thread. */
+/* The same text. x NULL: without metrics of connections. False: memory is out. Any thread. */
 bool dg_metrics_page_write(
     struct dg_app *app, const struct dg_http_exchange *x, struct dg_buffer *b);
 

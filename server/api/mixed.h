@@ -1,5 +1,5 @@
-/* Texts of one request that need not be in one language: where the source is "auto", it is found
- * out for each. Texts of one language are one item of the request (request.h), else each is one.
+/* Texts of one request in different languages: with source "auto", the language of each is
+ * detected. Texts of one language are one item of the request (request.h), else each is one.
  * Dialects have the reply written for them from translations as /v1 writes them. HTTP threads. */
 #ifndef DG_SERVER_API_MIXED_H
 #define DG_SERVER_API_MIXED_H
@@ -9,7 +9,7 @@
 #define DG_SOURCE_AUTO "auto"
 
 struct dg_mixed_text {
-    /* the arena's where it was found out, else the body's, which the writer has no more */
+    /* the arena's if it was detected, otherwise the body's, which the writer no longer has */
     const char *source;
     /* 0 to 100, of a source that was found out */
     int confidence;
@@ -19,7 +19,7 @@ struct dg_mixed_text {
 
 struct dg_mixed;
 
-/* What is a dialect's own. Static storage. */
+/* A dialect's own part. Static storage. */
 struct dg_mixed_kind {
     /* Append the reply's body. translations: an array [n] of what /v1 calls a translation, taken.
      */
@@ -46,8 +46,8 @@ struct dg_mixed {
 int dg_source_detect(struct dg_request *r, const struct dg_text *text, const char **code,
     int *confidence, struct dg_error *err);
 
-/* Make items of what was read, for a request whose kind writes with dg_mixed_write. DG_ENOTFOUND
- * where nothing is served. */
+/* Make items of the body, for a request whose kind writes with dg_mixed_write. DG_ENOTFOUND where
+ * nothing is served. */
 int dg_mixed_make(struct dg_request *r, const struct dg_mixed_kind *kind, const struct dg_body *b,
     unsigned flags, struct dg_error *err);
 

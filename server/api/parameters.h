@@ -1,6 +1,5 @@
-/* What a request of another server's API asks for: fields of a JSON object, else parameters of the
- * query and of a form (also one with files, which are passed over), all as one JSON object. HTTP
- * threads. */
+/* Parameters of a request of another server's API: fields of a JSON object, otherwise parameters of
+ * the query and of a form (its files are ignored), as one JSON object. HTTP threads. */
 #ifndef DG_SERVER_API_PARAMETERS_H
 #define DG_SERVER_API_PARAMETERS_H
 

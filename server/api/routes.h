@@ -29,8 +29,8 @@ const struct dg_route *dg_routes(size_t *n);
 const struct dg_route *dg_routes_find(const char *method, const char *path, const char *dialects,
     int *status, char allow[64], const struct dg_dialect **dialect);
 
-/* What a route asks for, as bits of enum dg_scope; 0: open to all. pages_open: so are pages about
- * the server. */
+/* Required scopes of a route, as bits of enum dg_scope; 0: open to all. pages_open: so are pages
+ * about the server. */
 unsigned dg_routes_scope(const char *method, const char *path, bool pages_open);
 
 /* The callbacks of dg_http_options; app is a struct dg_app. */

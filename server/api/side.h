@@ -7,7 +7,7 @@
 #include "server/http/http.h"
 #include "store/memory.h"
 
-/* What is known of the request. */
+/* The request. */
 struct dg_side {
     struct dg_app *app;
     /* dg_http_request alone may be asked of it */
@@ -24,8 +24,8 @@ struct dg_side {
 /* Fill in the reply. The line's thread. */
 typedef void dg_side_answer(const struct dg_side *s, struct dg_http_reply *r);
 
-/* Have it answered. Where there are no collections (--collections) refuse has 403 to say, where too
- * many wait 503. */
+/* Have it answered. Without collections (--collections), refuse gets 403; if too many requests
+ * wait, 503. */
 void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
     void (*refuse)(struct dg_http_reply *r, int status, const char *message));
 

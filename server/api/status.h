@@ -1,5 +1,5 @@
-/* What the page at /status shows: the samples of now, and those of the last minutes, which the
- * server keeps by itself. Each function says its thread. */
+/* Data of the page at /status: the current samples, and those of the last minutes, which the server
+ * keeps. Each function says its thread. */
 #ifndef DG_SERVER_API_STATUS_H
 #define DG_SERVER_API_STATUS_H
 

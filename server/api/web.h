@@ -13,7 +13,7 @@ void dg_web_page(struct dg_app *app, struct dg_http_exchange *x);
 void dg_web_status(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /web/NAME: one of its files; 404 for any other name. */
 void dg_web_file(struct dg_app *app, struct dg_http_exchange *x);
-/* Add the headers that every page has: what it may load, and how long it is kept. */
+/* Add the headers of every page: its Content-Security-Policy and caching. */
 void dg_web_policy(struct dg_http_reply *r);
 
 #endif

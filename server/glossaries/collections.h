@@ -28,9 +28,9 @@ bool dg_collections_post(struct dg_collections *c, struct dg_work *work);
  * DG_ENOTFOUND; c NULL: none are. */
 int dg_collections_glossary(struct dg_collections *c, const char *owner, const char *id,
     struct dg_glossary_set **out, struct dg_error *err);
-/* Are there sentences with translations at all, of anybody? c NULL: none are. */
+/* Whether there are any translation memories with sentences. c NULL: no. */
 bool dg_collections_has_sentences(struct dg_collections *c);
-/* As dg_memory_find; false also where it fails, which the log says. */
+/* As dg_memory_find; a failure is logged and returns false. */
 bool dg_collections_find(struct dg_collections *c, const char *owner,
     const struct dg_memory_pair *wanted, struct dg_buffer *target);
 

@@ -15,9 +15,9 @@ struct dg_glossaries;
 int dg_glossaries_open(struct dg_glossaries **out, struct dg_error *err);
 void dg_glossaries_close(struct dg_glossaries *g); /* NULL is fine */
 
-/* Read a file, or all files of a directory that are named as files of pairs are, in place of what
- * there was. On failure what there was stays; the message names the file. DG_EINVAL, DG_EFORMAT,
- * DG_EIO, DG_ELIMIT, DG_ENOMEM. */
+/* Read a file, or all files of pairs in a directory, in place of the current glossaries. On failure
+ * these stay, and the message names the file. DG_EINVAL, DG_EFORMAT, DG_EIO, DG_ELIMIT,
+ * DG_ENOMEM. */
 int dg_glossaries_load(struct dg_glossaries *g, const char *path, struct dg_error *err);
 
 /* The glossary of that name, referenced; NULL: there is none. g NULL: none are kept. */

@@ -6,8 +6,8 @@
 
 #include "server/glossaries/collections.h"
 
-/* Take what path has now, a file or a directory of them, in place of what was read before; "":
- * nothing. On failure what there was stays; the message names the file. */
+/* Read path, a file or a directory of files, in place of the memories read before; "": none. On
+ * failure these stay, and the message names the file. */
 int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the API says of the models that are served. Any thread. */
+/* Descriptions of the served models for the API. Any thread. */
 #ifndef DG_SERVER_MODELS_DESCRIBE_H
 #define DG_SERVER_MODELS_DESCRIBE_H
 

@@ -1,6 +1,5 @@
-/* What load.c, models.c, opening.c, way.c and served.c share. Any thread, with the lock where a
- * field says so.
- */
+/* What load.c, models.c, opening.c, way.c and served.c share. Any thread, with the lock if a field
+ * says so. */
 #ifndef DG_SERVER_MODELS_INTERNAL_H
 #define DG_SERVER_MODELS_INTERNAL_H
 
@@ -37,12 +36,12 @@ struct dg_models {
     struct dg_model_openings opening;
 };
 
-/* Without the lock: open what is listed, if it is still the same bundle. Held once. */
+/* Without the lock: open the listed bundle, if it has not changed. Held once. */
 int dg_models_open_listed(
     struct dg_models *m, const struct dg_listing *l, struct dg_served **out, struct dg_error *err);
 /* With the lock: l is open now, unless it was before. */
 void dg_models_is_open_take(struct dg_models *m, struct dg_listing *l, struct dg_served *s);
-/* With the lock: what it takes or, before it was ever open, may take. */
+/* With the lock: its memory, or its estimate before the first opening. */
 size_t dg_models_estimate(const struct dg_models *m, const struct dg_listing *l);
 void dg_opening_init(struct dg_models *m);
 

@@ -1,10 +1,9 @@
 /* Language codes as people write them against those that models are served under. The rule:
  *   letter case does not matter, '_' is '-', a three-letter code of ISO 639-2 is its two-letter
  *   one ("EN", "de_DE", "eng", "ger"), and "zh-CN" has the script that its region writes, zh-Hans;
- *   then the same code fits best; else what was asked for may lose subtags from its end ("en-GB"
- *   finds "en", RFC 4647's lookup); else it may be the beginning of what is served ("pt" finds
- *   "pt-BR").
- * Aliases of the operator's come first. Pure; any thread. */
+ *   then the same code is nearest; next, the request's code may lose subtags from its end ("en-GB"
+ * finds "en", RFC 4647's lookup); last, it may be the beginning of a served code ("pt" finds
+ * "pt-BR"). Aliases of the operator's come first. Pure; any thread. */
 #ifndef DG_SERVER_MODELS_LANGUAGES_H
 #define DG_SERVER_MODELS_LANGUAGES_H
 
@@ -18,7 +17,7 @@
 /* The code in the form that is compared; false: too long for one. */
 bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX]);
 
-/* How far what is served is from what was asked for: 0 the same, 1 and up for each subtag that the
+/* Distance of a served code from the requested one: 0 the same, 1 and up for each subtag that the
  * asked one loses, DG_LANGUAGE_WIDER and up when served is more special; -1: another language. */
 int dg_language_distance(const char *asked, const char *served);
 

@@ -1,6 +1,6 @@
 /* A bundle that is served, open or closed: what its manifest says is known in any case, and so
- * requests find their way without opening anything. Const after open, but for what the models' lock
- * guards. Any thread. */
+ * requests find their way without opening anything. Const after open, except the fields that the
+ * models' lock guards. Any thread. */
 #ifndef DG_SERVER_MODELS_LISTING_H
 #define DG_SERVER_MODELS_LISTING_H
 

@@ -22,19 +22,19 @@ struct dg_listing;
 struct dg_metrics;
 struct dg_pace;
 
-/* What one worker runs a model on. A backend belongs to one thread at a time, so each replica has
+/* One worker's engine of a model. A backend belongs to one thread at a time, so each replica has
  * its own. */
 struct dg_replica {
     struct dg_backend *be;
     struct dg_engine *engine;
     /* The worker's own, from its first step of the model on; freed with the model. */
     struct dg_pace *pace;
-    /* that its backend may use at present, as its worker last said; 0: all of its own */
+    /* that its backend may use at present, as last set by its worker; 0: all of its own */
     int threads;
     /* which of the model's copies it reads */
     uint32_t placed;
-    /* For metrics and the queue, as of the last step. tokens_per_s: source tokens, what it can do
-     * when there is enough to do; 0: not known yet. */
+    /* For metrics and the queue, as of the last step. tokens_per_s: source tokens per second at
+     * full load; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
     /* of its worker, which alone counts */
     _Atomic uint64_t steps;
@@ -81,7 +81,7 @@ struct dg_models_options {
     struct dg_answer_cache *cache;
     /* bytes that open ones may take; 0: all are open */
     size_t memory;
-    /* what bundles are opened on when they are first needed; NULL: nobody asks for any */
+    /* what bundles are opened on when they are first needed; NULL: none */
     struct dg_executor *executor;
     /* as languages.h has them; "" none */
     const char *aliases;
@@ -110,18 +110,18 @@ int dg_models_open(
     const struct dg_models_options *options, struct dg_models **out, struct dg_error *err);
 void dg_models_close(struct dg_models *m); /* NULL is fine; models still referenced live on */
 
-/* What a load did. */
+/* Result of a load. */
 struct dg_models_loaded {
     size_t opened, kept, removed;
     double seconds;
 };
 
 /* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica
- * and only then serve them, instead of what was served: a request keeps the model that it found.
- * What is served from the same directory with the same version already stays. Those that have no
- * room in the memory for models are closed again; when nothing is served yet and there are requests
- * to come, they are not opened in the first place. DG_EFORMAT and others name the bundle; then
- * everything stays as it was. what may be NULL. */
+ * and then serve them instead of the current ones: a request keeps the model that it found. A
+ * bundle that is already served from the same directory with the same version stays. Those that
+ * have no room in the memory for models are closed again; when nothing is served yet and there are
+ * requests to come, they are not opened in the first place. DG_EFORMAT and others name the bundle;
+ * then everything stays as it was. what may be NULL. */
 int dg_models_load(
     struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err);
 
@@ -138,15 +138,16 @@ struct dg_way {
     bool same;
 };
 
-/* The nearest pair by languages.h's rule; where there is none and it may be (may_pivot), through
- * the pivot, or, where both are the same language of some model, not at all. DG_ENOTFOUND with
- * field source or target. */
+/* The nearest pair by languages.h's rule. If there is none, the pair goes through the pivot (with
+ * may_pivot), or needs no translation if both are the same language of some model. DG_ENOTFOUND
+ * with field source or target. */
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
     struct dg_way *out, struct dg_error *err);
 void dg_way_release(struct dg_way *way);
 
-/* What to type for a pair that no model has, to end a message with: "; to install one: dragoman
- * pull firefox/en-fr". "" where a code is none; NULL or "auto", for one of them: nobody said it. */
+/* Command that installs a model for an unserved pair, for the end of a message: "; to install one:
+ * dragoman pull firefox/en-fr". "" where a code is none; One of them may be NULL or "auto": not
+ * given. */
 enum { DG_WAY_COMMAND = 128 };
 void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMMAND]);
 
@@ -171,12 +172,12 @@ void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_la
  * of texts found to be in "en"; false: none is near. */
 bool dg_models_nearest(
     struct dg_models *m, const char *asked, unsigned which, char out[DG_LANGUAGE_MAX]);
-/* Is there a model into the pivot and one out of it? True without a pivot. */
+/* Whether there are models to and from the pivot. True without a pivot. */
 bool dg_models_has_pivot(struct dg_models *m);
 
 /* "float32", "float16", "bfloat16" or "int8": what most of the weights are. */
 const char *dg_served_type(const struct dg_served *s);
-/* What it runs on, as the backends call it: all devices, commas between them. */
+/* Its devices as the backends name them, separated by commas. */
 void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
 /* Log its name, pairs and version. */
 void dg_served_log(const struct dg_served *s);

@@ -26,12 +26,12 @@ struct dg_opening {
     /* [n], borrowed */
     struct dg_listing *listings[DG_OPENING_MAX];
     size_t n;
-    /* not 0: nobody waits any more. Or NULL */
+    /* not 0: the wait has ended. Or NULL */
     const atomic_int *ended;
     /* It waits no longer: any thread, once, no lock held. */
     void (*ready)(void *arg);
     void *arg;
-    /* What came of it. */
+    /* The result. */
     /* [n], each referenced */
     struct dg_served *models[DG_OPENING_MAX];
     /* why there are none */
@@ -40,7 +40,7 @@ struct dg_opening {
     struct dg_opening *next;
 };
 
-/* True: its models are there, or err says why not. False: ready will be called. */
+/* True: its models are open, or err has the reason. False: ready will be called. */
 bool dg_opening_begin(struct dg_models *m, struct dg_opening *o);
 /* The same, but false means that they are not open, and nothing was begun. */
 bool dg_opening_try(struct dg_models *m, struct dg_opening *o);
@@ -49,7 +49,7 @@ bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o);
 /* A request is done with a model: from now on it is idle, unless others have it. */
 void dg_opening_done(struct dg_served *s);
 
-/* Whoever waits is told that the server stops, and so is everybody who asks later. */
+/* Waiting and later requests are told that the server stops. */
 void dg_opening_stop(struct dg_models *m);
 
 struct dg_opening_counts {

@@ -1,4 +1,4 @@
-/* What the models are opened with, from the server's settings. Any thread. */
+/* Options for opening the models, from the server's settings. Any thread. */
 #ifndef DG_SERVER_MODELS_OPTIONS_H
 #define DG_SERVER_MODELS_OPTIONS_H
 
@@ -7,7 +7,7 @@
 
 /* All but the devices; strings are borrowed from the settings. */
 struct dg_models_options dg_models_options_of(const struct dg_server_config *c);
-/* Choose the devices, and the number of workers where no setting says it. */
+/* Choose the devices, and the number of workers if no setting has it. */
 int dg_models_options_devices(
     const struct dg_server_config *c, struct dg_models_options *models, struct dg_error *err);
 

@@ -1,6 +1,6 @@
 /* Models exchanged while the server runs: by SIGHUP, or by POST /v1/models/reload. The executor
- * opens them; requests go on meanwhile. Asking while a reload runs asks for another one after
- * it, because the files may have changed since it began. Any thread. */
+ * opens them while requests continue. Asking while a reload runs asks for another one after it,
+ * because the files may have changed since it began. Any thread. */
 #ifndef DG_SERVER_MODELS_RELOAD_H
 #define DG_SERVER_MODELS_RELOAD_H
 
@@ -39,8 +39,8 @@ struct dg_reload_waiter {
     struct dg_reload_waiter *next;
 };
 
-/* Reload, soon. w NULL: nobody waits for the outcome, which is logged and counted in any case.
- * False: the server stops, and w will not be told. */
+/* Reload soon. w NULL: the outcome is only logged and counted. False: the server stops, and w will
+ * not be told. */
 bool dg_reload_ask(struct dg_reload *r, struct dg_reload_waiter *w);
 
 struct dg_reload_counts {

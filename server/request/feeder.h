@@ -16,7 +16,7 @@ void dg_feeder_close(struct dg_feeder *f);
 
 /* Feed a request; it is woken when all its items are over. DG_EAGAIN: too many are under way. */
 int dg_feeder_add(struct dg_feeder *f, struct dg_request *r, struct dg_error *err);
-/* An item's task is over, and it is to go on, or its request is fed. */
+/* An item's task has ended: continue with the item or feed its request. */
 void dg_feeder_over(struct dg_feeder *f, struct dg_item *item);
 /* Something has changed that it is to look at: a request has ended. */
 void dg_feeder_poke(struct dg_feeder *f);

@@ -1,4 +1,4 @@
-/* The feeder, as feeder.c and feeder_plan.c see it. Any thread, with the lock where a field says
+/* The feeder, as feeder.c and feeder_plan.c see it. Any thread, with the lock if a field says
  * so. */
 #ifndef DG_SERVER_REQUEST_FEEDER_INTERNAL_H
 #define DG_SERVER_REQUEST_FEEDER_INTERNAL_H

@@ -1,7 +1,7 @@
 /* One item of a request (request.h): texts that go through the queue together, in one hop (a model
  * for their pair) or in two (through a third language). Its way: plan, queue, workers, perhaps plan
- * and queue again, write. What it reads is borrowed from the request. One thread at a time, except
- * as said. */
+ * and queue again, write. Its input is borrowed from the request. One thread at a time, unless
+ * stated otherwise. */
 #ifndef DG_SERVER_REQUEST_ITEM_H
 #define DG_SERVER_REQUEST_ITEM_H
 
@@ -40,7 +40,7 @@ struct dg_item {
     struct dg_request *request;
     /* in the request */
     size_t index;
-    /* What was read. */
+    /* The input. */
     /* languages, as the client wrote them */
     const char *source, *target;
     /* the source was found out, */
@@ -86,8 +86,8 @@ struct dg_item {
     struct dg_buffer answer;
 };
 
-/* Find its way: which bundles' models it needs. DG_OK also when it was found before; else what is
- * wrong with it. */
+/* Find its way: which bundles' models it needs. DG_OK also if it was found before; otherwise the
+ * item's error. */
 int dg_item_find(struct dg_item *item, struct dg_error *err);
 /* Are its models open? Then they are its own, or *err says why there are none. */
 bool dg_item_has_models(struct dg_item *item, struct dg_error *err);
@@ -96,10 +96,10 @@ bool dg_item_has_models(struct dg_item *item, struct dg_error *err);
 bool dg_item_open_models(struct dg_item *item, void (*ready)(void *item));
 /* True: it waited for its models, and ready will not be called. Any thread. */
 bool dg_item_cancel_opening(struct dg_item *item);
-/* Plan its first hop; its models are open. DG_OK: its task is to be submitted, or has no entries
- * and is over at once. Otherwise what is wrong with it, or DG_EAGAIN, DG_ENOMEM. */
+/* Plan its first hop; its models are open. DG_OK: submit its task, unless it has no entries and has
+ * ended. Otherwise the item's error, or DG_EAGAIN, DG_ENOMEM. */
 int dg_item_plan(struct dg_item *item, struct dg_error *err);
-/* A hop's task is over, and well. Is there another hop to come? */
+/* A hop's task is over, and well. Whether another hop follows. */
 bool dg_item_goes_on(const struct dg_item *item);
 /* Plan that hop from the answers of the one before; codes as above. */
 int dg_item_plan_next(struct dg_item *item, struct dg_error *err);

@@ -24,7 +24,7 @@ struct dg_request_options {
     bool whole;
     /* how tags of HTML and XML are taken, or NULL; the request's arena's */
     const struct dg_markup *markup;
-    /* what the first sentence's answer begins with, or NULL; borrowed from the request's body */
+    /* beginning of the first sentence's answer, or NULL; borrowed from the request's body */
     const char *target_prefix;
     /* terms that the answer must have, or NULL; the request's */
     struct dg_glossary *glossary;
@@ -34,12 +34,10 @@ struct dg_request_options {
     bool no_memory;
 };
 
-/* The same for the first hop of two: how to read the text and how to search, and nothing about what
- * the answer is to be. */
+/* The same for the first hop of two: only format and search options. */
 struct dg_request_options dg_request_options_first(const struct dg_request_options *options);
 
-/* What the planner is to be told for a pair of a model (borrowed); DG_EINVAL when the model cannot
- * do it. */
+/* The planner's options for a pair of a model (borrowed); DG_EINVAL when the model cannot do it. */
 int dg_request_options_plan(const struct dg_request_options *options, const struct dg_config *model,
     const char *const pair[2], struct dg_translate_options *out, struct dg_error *err);
 

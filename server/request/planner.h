@@ -4,9 +4,8 @@
  * last; long ones' bodies and answers, which take milliseconds; the planning of long ones, which
  * may take seconds.
  *
- * The first admission. Work that waits to be planned is bounded in bytes, by the time that the last
- * ones took: a body is refused for what waits before it, and nothing in it has been looked at by
- * then. Any thread. */
+ * The first admission. Waiting work is limited in bytes by the measured time of recent work: a body
+ * is refused because of the work before it, without being read. Any thread. */
 #ifndef DG_SERVER_REQUEST_PLANNER_H
 #define DG_SERVER_REQUEST_PLANNER_H
 
@@ -29,7 +28,7 @@ struct dg_planner_options {
     double max_seconds;
 };
 
-/* What is to be done with a text. */
+/* Options for a text. */
 enum dg_planner_step { DG_STEP_READ, DG_STEP_PLAN, DG_STEP_WRITE };
 
 int dg_planner_open(
@@ -40,16 +39,16 @@ void dg_planner_close(struct dg_planner *p);
 /* Another max_seconds from now on. */
 void dg_planner_set_bound(struct dg_planner *p, double max_seconds);
 
-/* A body of so many bytes has come. DG_EAGAIN: too much waits before it. DG_OK: it counts as
+/* A body of this many bytes arrived. DG_EAGAIN: too much waits before it. DG_OK: it counts as
  * waiting until dg_planner_planned. */
 int dg_planner_admit(struct dg_planner *p, size_t bytes, struct dg_error *err);
-/* It waits no more. took_ns: a thread has worked for so long to read and plan it; 0: it was given
- * up, and says nothing of the speed. tokens: what it came to, if planned. */
+/* It no longer waits. took_ns: time of reading and planning it; 0: it was abandoned and does not
+ * count for the speed. tokens: its tokens, if planned. */
 void dg_planner_planned(struct dg_planner *p, size_t bytes, uint64_t took_ns, size_t tokens);
-/* Estimated tokens of so many bytes, from recent texts; 0 until there were some. */
+/* Estimated tokens of this many bytes, from recent texts; 0 until there were some. */
 size_t dg_planner_tokens(struct dg_planner *p, size_t bytes);
 
-/* Run w soon, as a step for a text of so many bytes. False: closed. */
+/* Run w soon, as a step for a text of this many bytes. False: closed. */
 bool dg_planner_post(
     struct dg_planner *p, enum dg_planner_step step, size_t bytes, struct dg_work *w);
 /* True: w, posted so, waited and will not be called. */

@@ -39,7 +39,7 @@ struct dg_usage {
     size_t source_characters, source_tokens, target_tokens;
 };
 
-/* What is particular about an endpoint. Static storage. */
+/* An endpoint's own functions. Static storage. */
 struct dg_request_kind {
     /* through a third language */
     bool may_pivot;
@@ -47,11 +47,11 @@ struct dg_request_kind {
     bool fed;
     /* needs no model: written as soon as it is read */
     bool at_once;
-    /* Plan one text of an item for a model; NULL: it is to be translated. */
+    /* Plan one text of an item for a model; NULL: translate it. */
     int (*plan)(const struct dg_item *item, size_t text, const struct dg_translator *t,
         const struct dg_text *read, const struct dg_translate_options *o, struct dg_job **out,
         struct dg_error *err);
-    /* Optional: can the item's model, which was found, do what it asks for? */
+    /* Optional: check whether the item's model supports its options. */
     int (*check)(const struct dg_item *item, struct dg_error *err);
     /* Instead of plan: all of the item's work, on the low-priority thread; writes the answer. */
     int (*work)(struct dg_item *item, struct dg_error *err);
@@ -83,10 +83,9 @@ struct dg_request {
     const struct dg_request_kind *kind;
     struct dg_app *app;
     struct dg_http_exchange *x;
-    /* held; NULL: of nobody, in tests */
+    /* held; NULL: no client, in tests */
     struct dg_visit *visit;
-    /* How it is read: fill in what follows from the exchange's body, or say what is wrong with it.
-     * A planner's thread. */
+    /* Reads the exchange's body into the following fields, or sets an error. A planner's thread. */
     int (*read)(struct dg_request *r, struct dg_error *err);
     /* read's own */
     const void *reader;
@@ -104,7 +103,7 @@ struct dg_request {
     char owner[DG_MEMORY_OWNER];
     /* of the budget; its step's thread */
     size_t taken;
-    /* What was read; arrays are the arena's. */
+    /* The input; arrays are the arena's. */
     struct dg_arena arena;
     /* what texts and strings are borrowed from */
     struct dg_json *body;
@@ -126,13 +125,13 @@ struct dg_request {
     struct dg_work reading, planning, writing;
     /* posted for the deadline */
     struct dg_work late;
-    /* so long it was read and planned */
+    /* time of reading and planning */
     uint64_t work_ns;
     /* the planner counts its bytes */
     atomic_bool waits;
     /* it may wait for its models to be opened */
     atomic_bool opens;
-    /* its first item's task is there for others to see */
+    /* its first item's task is visible to other threads */
     atomic_bool prepared;
     /* to be written: sentences, DG_OVER: nothing else is to come */
     atomic_uint news;
@@ -152,7 +151,7 @@ struct dg_request {
     struct dg_usage usage;
     /* characters of these, as they count for a key */
     int64_t answered;
-    /* The reply, once written: a body, or (failed.code != DG_OK) what it says instead. */
+    /* The written reply: a body, or an error (failed.code != DG_OK). */
     struct dg_buffer reply;
     struct dg_error failed;
     /* headers; "": none */
@@ -193,7 +192,8 @@ int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
  * timeout_ms (the latest that there may be) are set. The request is taken over. HTTP thread. */
 void dg_request_start_take(struct dg_request *r);
 
-/* End it early, if it has not ended: the client is gone, or it is late. Any thread. */
+/* End it early, if it has not ended: the client disconnected, or the deadline passed. Any
+ * thread. */
 void dg_request_end(struct dg_request *r, enum dg_outcome why);
 /* Is work on its texts worth going on with? DG_ECANCELED or DG_ETIMEOUT: it has ended. */
 int dg_request_check(const struct dg_request *r, struct dg_error *err);
@@ -204,7 +204,7 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err);
 void dg_request_news(struct dg_request *r);
 /* Nothing but writing is left of it: have that done, and reply. Any thread, once. */
 void dg_request_over(struct dg_request *r);
-/* Write what came of an item into its answer, and count it. DG_OK: an answer; else it is an error,
+/* Write an item's result into its answer, and count it. DG_OK: an answer; else it is an error,
  * which only fed items write. A planner's thread, or the feeder. */
 int dg_request_settle(struct dg_item *item, struct dg_error *err);
 

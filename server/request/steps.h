@@ -1,13 +1,13 @@
-/* The steps of a request (request.h): private to server/request/. Planners' threads,
- * one at a time where nothing else is said. */
+/* The steps of a request (request.h): private to server/request/. Planners' threads, one at a time
+ * unless stated otherwise. */
 #ifndef DG_SERVER_REQUEST_STEPS_H
 #define DG_SERVER_REQUEST_STEPS_H
 
 #include "server/request/request.h"
 
-/* The planner's works on a struct dg_request: read its body, and go on to plan it; plan its item,
- * and put it into the queue; write its answer, or of events what there is so far. A direct one is
- * read and planned by an HTTP thread. */
+/* The planner's steps for a struct dg_request: read its body and start planning; plan an item and
+ * submit it; write its answer, or the events so far. A direct one is read and planned by an HTTP
+ * thread. */
 void dg_request_read(void *request);
 void dg_request_plan(void *request);
 void dg_request_write(void *request);
@@ -19,7 +19,7 @@ void dg_request_set_deadline(struct dg_request *r);
 /* It failed before anything was under way. A planner's thread, or the one that cancelled its work.
  */
 void dg_request_fail(struct dg_request *r, const struct dg_error *err);
-/* It has ended early, and what runs of it, if it does by now, is to end, too. */
+/* It has ended early; its running work must end, too. */
 void dg_request_tell(struct dg_request *r);
 /* Its bytes wait no longer; took_ns and tokens as dg_planner_planned has them. */
 void dg_request_waited(struct dg_request *r, uint64_t took_ns, size_t tokens);
@@ -28,9 +28,9 @@ void dg_request_arrive(struct dg_request *r);
 /* Note the versions of the models that have a part in it, in order; of a fed request that would be
  * one an item. */
 void dg_request_say_version(struct dg_request *r);
-/* Take so much more of the budget. DG_EAGAIN: others have it. */
+/* Take this much more of the budget. DG_EAGAIN: others have it. */
 int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err);
-/* Free what is needed no more once the answer is written. */
+/* Free data that is not needed after the answer is written. */
 void dg_request_release(struct dg_request *r);
 
 /* How HTTP threads answer a request of each shape; a whole one, too, until its shape is known. */

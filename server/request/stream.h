@@ -1,6 +1,6 @@
 /* The sentences of an item as they are done: which were shown, and where each is in the
  * translation, which is known once all before it are done. Through a third language, as the second
- * hop finishes them. One thread at a time, except as said. */
+ * hop finishes them. One thread at a time, unless stated otherwise. */
 #ifndef DG_SERVER_REQUEST_STREAM_H
 #define DG_SERVER_REQUEST_STREAM_H
 
@@ -24,7 +24,7 @@ int dg_stream_open(struct dg_stream **out, struct dg_error *err);
 int dg_stream_plan(struct dg_stream *s, const struct dg_item *item, struct dg_error *err);
 void dg_stream_free(struct dg_stream *s); /* NULL is fine */
 
-/* Show what has been done since, in the order of the texts; true: there was something. */
+/* Write the newly finished sentences in the order of the texts; true: there were some. */
 bool dg_stream_show(struct dg_stream *s, struct dg_item *item,
     void (*show)(const struct dg_streamed *, struct dg_buffer *), struct dg_buffer *out);
 /* Was there no memory for one of them? It is shown the next time. */

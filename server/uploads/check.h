@@ -8,10 +8,10 @@
 
 #define DG_UPLOAD_MOST_BYTES (64u << 20)
 
-/* Of a document's files; its texts may have so many bytes. */
+/* Limit of a document's file, and of its texts, in bytes. */
 struct dg_extract_limits dg_upload_limits(size_t text_bytes);
 
-/* Fill in made's characters, languages and glossary; its owner is there. As dg_uploader_add. */
+/* Fill in made's characters, languages and glossary; its owner is set. As dg_uploader_add. */
 int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *order,
     struct dg_upload *made, struct dg_error *err);
 

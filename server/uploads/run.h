@@ -24,7 +24,7 @@ int dg_upload_run_start(struct dg_app *app, const struct dg_upload_run_options *
     struct dg_buffer *file, struct dg_upload_run **out, struct dg_error *err);
 /* How much of it is done, 0 to 1. Any thread. */
 double dg_upload_run_share(const struct dg_upload_run *run);
-/* Once it is over: its translation. DG_ECANCELED: the server stopped meanwhile. */
+/* Once it is over: its translation. DG_ECANCELED: the server stopped during it. */
 int dg_upload_run_result(struct dg_upload_run *run, struct dg_buffer *out, struct dg_error *err);
 void dg_upload_run_close(struct dg_upload_run *run); /* NULL is fine */
 

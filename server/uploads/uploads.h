@@ -1,5 +1,6 @@
 /* Documents that clients send: kept in a file (store/uploads.h), translated one after another as
- * bulk work, and kept until they expire. What a restart interrupts begins anew. Any thread. */
+ * bulk work, and kept until they expire. A document interrupted by a restart starts again. Any
+ * thread. */
 #ifndef DG_SERVER_UPLOADS_UPLOADS_H
 #define DG_SERVER_UPLOADS_UPLOADS_H
 
@@ -21,7 +22,7 @@ struct dg_uploader_options {
 /* DG_EFORMAT, DG_EUNSUP, DG_EIO: as dg_uploads_open. */
 int dg_uploader_open(
     const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err);
-/* Begin with what is there: the models are loaded. */
+/* Start with the stored documents: the models are loaded. */
 void dg_uploader_start(struct dg_uploader *u);
 /* Translate no more, and wake all waiting exchanges: the queue was stopped, the planner was not.
  * Returns once nothing is under way. NULL is fine. */
@@ -65,8 +66,8 @@ int dg_uploader_read(
 /* Drop it; the answer of one that is being translated is thrown away. DG_ENOTFOUND. */
 int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *err);
 
-/* Wake the exchange once the document is done or failed, or the server stops: it is to be answered
- * later. False: too many wait. */
+/* Wake the exchange when the document is done or failed, or the server stops, to answer it later.
+ * False: too many wait. */
 bool dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exchange *x);
 /* Its client has gone: wake it now, if it waits. */
 void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x);

@@ -1,6 +1,6 @@
-/* DeepL's API v2 and v3, for its clients: they change a URL. Texts, documents, glossaries, pages;
- * what this server does not have (formality, styles) is refused as
- * DeepL refuses it. Errors are {"message": a sentence}. HTTP threads. */
+/* DeepL's API v2 and v3, for its clients: they change a URL. Texts, documents, glossaries, pages.
+ * Unsupported options (formality, styles) are refused as DeepL refuses them. Errors are {"message":
+ * a sentence}. HTTP threads. */
 #ifndef DG_SERVER_API_DEEPL_DEEPL_H
 #define DG_SERVER_API_DEEPL_DEEPL_H
 
@@ -43,7 +43,7 @@ int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
 /* What else would change the answer and cannot be done: DG_EINVAL. */
 int dg_deepl_check_options(const struct dg_json *o, const char *target, struct dg_error *err);
 
-/* What a served language is called as a target: DeepL's clients take the varieties of English and
+/* DeepL's name of a served language as a target: DeepL's clients take the varieties of English and
  * Portuguese alone. Into out, which borrows; how many. */
 size_t dg_deepl_varieties(const char *code, const char *out[2]);
 

@@ -10,12 +10,12 @@
 
 struct dg_deepl_glossary_body {
     struct dg_json *json;
-    /* NULL: not said; json's */
+    /* NULL: not given; json's */
     const char *name;
     struct dg_pair_list pairs;
 };
 
-/* What a body is about. */
+/* A body's content. */
 enum dg_deepl_glossary_form {
     DG_DEEPL_MONOLINGUAL,  /* v2: name and one dictionary's fields, also as a form */
     DG_DEEPL_MULTILINGUAL, /* v3: name and dictionaries */
@@ -23,7 +23,7 @@ enum dg_deepl_glossary_form {
     DG_DEEPL_DICTIONARY,   /* v3: one dictionary's fields, without a name */
 };
 
-/* Read it; b is to be deinited in every case. DG_EINVAL, DG_ELIMIT in DeepL's words; DG_EUNSUP: v3
+/* Read it; the caller deinits b in every case. DG_EINVAL, DG_ELIMIT in DeepL's words; DG_EUNSUP: v3
  * takes JSON alone. */
 int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form form,
     struct dg_deepl_glossary_body *b, struct dg_error *err);
@@ -33,7 +33,7 @@ void dg_deepl_glossary_body_deinit(struct dg_deepl_glossary_body *b);
 int dg_deepl_glossary_query(
     const struct dg_side *s, struct dg_json **out, const char *languages[2], struct dg_error *err);
 
-/* Is there a model for the pair itself, so that a glossary can be used? */
+/* Whether the pair has its own model, so that a glossary can be used. */
 bool dg_deepl_glossary_pair(struct dg_models *m, const char *source, const char *target);
 
 #endif

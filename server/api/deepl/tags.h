@@ -1,4 +1,4 @@
-/* tag_handling and what goes with it. HTTP threads. */
+/* tag_handling and its options. HTTP threads. */
 #ifndef DG_SERVER_API_DEEPL_TAGS_H
 #define DG_SERVER_API_DEEPL_TAGS_H
 

@@ -18,7 +18,7 @@ extern const struct dg_endpoint dg_deeplx_translate;
 /* The reply that is an error. */
 void dg_extension_fail(struct dg_http_reply *r, const struct dg_error *err);
 void dg_deeplx_fail(struct dg_http_reply *r, const struct dg_error *err);
-/* What DeepLX's says where a request has no text. */
+/* DeepLX's message for a request without text. */
 extern const char dg_deeplx_no_text[];
 
 /* {key: the text of a translation as /v1 has it}, set in an object. */

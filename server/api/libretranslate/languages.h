@@ -6,10 +6,10 @@
 #include "server/models/models.h"
 
 /* Both as this server knows them ("pb" is "pt-BR", "zt" is "zh-Hant"); DG_ENOTFOUND, in
- * LibreTranslate's words, where no model has one of them. "auto" stays as a source. */
+ * LibreTranslate's words, if no model has one of them. "auto" stays as a source. */
 int dg_lt_languages(
     struct dg_models *m, const char **source, const char **target, struct dg_error *err);
-/* Is there a way from one to the other? DG_ENOTFOUND, in LibreTranslate's words. */
+/* Whether one can be translated to the other. DG_ENOTFOUND, in LibreTranslate's words. */
 int dg_lt_pair(struct dg_models *m, const char *source, const char *target, struct dg_error *err);
 
 /* {"code","name"} */

@@ -5,7 +5,7 @@
 
 #include "server/api/parameters.h"
 
-/* As dg_parameters_read, and what must be a string is one. */
+/* As dg_parameters_read, and checks that strings are strings. */
 int dg_lt_read(
     const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err);
 /* A string that must be there and not be empty; of several the first. DG_EINVAL. */

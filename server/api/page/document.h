@@ -21,7 +21,7 @@ int dg_doc_open(const char *path, struct dg_doc **out, struct dg_error *err);
 void dg_doc_close(struct dg_doc *d); /* NULL is fine */
 const struct dg_node *dg_doc_root(const struct dg_doc *d);
 
-/* All take NULL for what is not there, and give NULL, 0 or "". */
+/* All accept NULL for absent nodes, and then return NULL, 0 or "". */
 const struct dg_node *dg_node_get(const struct dg_node *mapping, const char *key);
 const struct dg_node *dg_node_at(const struct dg_node *n, size_t i);
 const char *dg_node_key(const struct dg_node *mapping, size_t i);
