@@ -6,7 +6,7 @@
 #include "base/fields.h"
 
 struct dg_args {
-    /* [n_words] what is no option, after the verb; of argv. */
+    /* [n_words] words after the verb that are not options; of argv. */
     const char *const *words;
     size_t n_words;
     /* --set KEY=VALUE, and what --threads and --init become. */
@@ -35,8 +35,8 @@ struct dg_verb {
     int (*run)(const struct dg_args *a, struct dg_error *err);
 };
 
-/* argv[0] is the verb. -1: go on; otherwise the exit status: 0 after --help, 2 after wrong usage,
- * which was explained. */
+/* argv[0] is the verb. -1: continue; otherwise the exit status: 0 after --help, 2 after wrong
+ * usage, which was explained. */
 int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_args *out);
 
 #endif

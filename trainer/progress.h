@@ -41,7 +41,7 @@ enum { DG_PROGRESS_LINE = 320 }; /* bytes of a line, more than any terminal is w
  * without loss; the ETA is always there. */
 void dg_progress_training_line(
     const struct dg_progress_training *t, int columns, char out[DG_PROGRESS_LINE]);
-/* Columns that a line on this terminal may take; 79 where it does not say. */
+/* Columns that a line on this terminal may take; 79 if it is unknown. */
 int dg_progress_columns(void);
 
 /* "[=====>    ]" of width cells into out[width + 3]; share 0 to 1. */

@@ -8,7 +8,7 @@
 #include "kernels/train.h"
 #include "trainer/data/dataset.h"
 
-/* Named in what decides the prepared data: change it with what comes out. */
+/* Part of the prepared data's key: change it whenever the result changes. */
 #define DG_LINKS_METHOD "lexicon-1"
 
 struct dg_aligner;
@@ -19,16 +19,16 @@ struct dg_aligner_options {
     int32_t eos;
     /* Another source piece that is linked to nothing (<bt>); 0 or -1: none. */
     int32_t unlinked;
-    /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
+    /* the lexicons learn from at most this many pairs, evenly spread; 0: 200,000 */
     uint64_t pairs;
 };
 
 struct dg_aligner *dg_aligner_new(const struct dg_dataset *d, const struct dg_aligner_options *o);
 void dg_aligner_free(struct dg_aligner *a); /* NULL is fine */
 
-/* Links of one pair of the data set, by query (target piece); borrowed until the next call. None
- * where a side is longer than DG_LEXICON_PIECES. without: a source piece that is linked to nothing
- * (the target language's tag), -1: none. */
+/* Links of one pair of the data set, by query (target piece); borrowed until the next call. None if
+ * a side is longer than DG_LEXICON_PIECES. without: a source piece that is never linked (the target
+ * language's tag), -1: none. */
 const struct dg_link *dg_aligner_links(
     struct dg_aligner *a, uint64_t sentence, int32_t without, size_t *n);
 

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* Named in what decides the prepared data: change it with what comes out. */
+/* Part of the prepared data's key: change it whenever the result changes. */
 #define DG_DICTIONARY_METHOD "dictionary-1"
 
 struct dg_dictionary;
@@ -21,9 +21,9 @@ struct dg_dictionary_options {
     /* of the recipe: only its sentences */
     uint32_t pair;
     const char *source_lang, *target_lang;
-    /* reads the first so many of them; 0: all */
+    /* reads the first this many of them; 0: all */
     uint64_t most_pairs;
-    /* the lexicons learn from at most so many, evenly spread; 0: 200,000 */
+    /* the lexicons learn from at most this many pairs, evenly spread; 0: 200,000 */
     uint64_t lexicon_pairs;
 };
 
@@ -32,9 +32,9 @@ int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dedup *dedup,
     const struct dg_dictionary_options *o, struct dg_dictionary **out, struct dg_error *err);
 void dg_dictionary_close(struct dg_dictionary *w); /* NULL is fine */
 
-/* A word and its translation as the text writes them within sentences, then both with a capital
- * first letter where that differs; in the order of the source words' first coming up. Words that
- * are the same in both languages are none. Borrowed; not NUL-terminated. */
+/* A word and its translation as written within sentences, then both with a capital first letter if
+ * that differs; in the order of the source words' first occurrence. Words that are the same in both
+ * languages are none. Borrowed; not NUL-terminated. */
 struct dg_dictionary_entry {
     const char *source, *target;
     uint32_t source_len, target_len;

@@ -13,7 +13,7 @@ struct dg_lexicon_options {
     uint32_t source_vocab, target_vocab;
     /* aligned with nothing */
     int32_t source_eos, target_eos;
-    /* at most so many, evenly spread; 0: all */
+    /* at most this many, evenly spread; 0: all */
     uint64_t pairs;
     /* 0: 5 */
     int iterations;
@@ -23,7 +23,7 @@ struct dg_lexicon_options {
     float tension;
 };
 
-enum { DG_LEXICON_PIECES = 200 }; /* of a side: what is longer says little about single pieces */
+enum { DG_LEXICON_PIECES = 200 }; /* per side: longer sentences say little about single pieces */
 
 struct dg_lexicon *dg_lexicon_new(const struct dg_dataset *d, const struct dg_lexicon_options *o);
 void dg_lexicon_free(struct dg_lexicon *l); /* NULL is fine */

@@ -9,7 +9,7 @@
 #include "trainer/data/pairs.h"
 #include "trainer/recipe/recipe.h"
 
-/* Named in what decides the prepared data: change it with what comes out. */
+/* Part of the prepared data's key: change it whenever the result changes. */
 #define DG_MASKS_METHOD "masks-1"
 
 enum dg_mask_kind { DG_MASK_PIECES, DG_MASK_SIGNS };

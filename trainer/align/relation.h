@@ -1,6 +1,6 @@
 /* Do the lines of two files translate each other, or does each translate the line before or after
- * the one beside it? Words whose translation a dictionary knows, words that both languages write
- * alike and numbers are looked for on the other side. One thread at a time. */
+ * the one beside it? Words that a dictionary can translate, words that both languages write alike,
+ * and numbers are searched on the other side. One thread at a time. */
 #ifndef DG_TRAINER_ALIGN_RELATION_H
 #define DG_TRAINER_ALIGN_RELATION_H
 
@@ -21,8 +21,8 @@ void dg_relation_free(struct dg_relation *r); /* NULL is fine */
 void dg_relation_add(struct dg_relation *r, const struct dg_pair *p);
 void dg_relation_counts(const struct dg_relation *r, struct dg_relation_counts *out);
 
-/* One pair by itself: its source words that have a translation in the dictionary or are in the
- * target as they are, and those of them whose translation, by how it begins, is there. Any
+/* A single pair: its source words that have a translation in the dictionary or occur in the target
+ * unchanged, and the number of these whose translation, by its beginning, occurs in the target. Any
  * thread. */
 struct dg_relation_pair {
     uint32_t known, found;
@@ -32,7 +32,7 @@ struct dg_relation_pair dg_relation_of_pair(
 /* Fewer known words say nothing about a pair. */
 enum { DG_RELATION_LEAST_KNOWN = 3 };
 
-/* What the counts say. DG_RELATION_UNKNOWN: too little was found to tell. */
+/* Result of the counts. DG_RELATION_UNKNOWN: too little was found to tell. */
 enum dg_relation_kind {
     DG_RELATION_UNKNOWN,
     DG_RELATION_BESIDE,

@@ -26,7 +26,7 @@ struct dg_made_shortlist {
     double mean_rows, coverage;
 };
 
-/* Write BUNDLE/shortlist.dgl and seal the bundle anew: it has another version then. */
+/* Write BUNDLE/shortlist.dgl and seal the bundle again, which changes its version. */
 int dg_shortlist_make(
     const struct dg_make_shortlist *o, struct dg_made_shortlist *out, struct dg_error *err);
 

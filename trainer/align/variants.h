@@ -8,7 +8,7 @@
 #include "trainer/data/pairs.h"
 #include "trainer/recipe/recipe.h"
 
-/* What becomes of forms and words that are lines of dev, test or held_out: a part of the prepared
+/* Handling of forms and words that are lines of dev, test or held_out: a part of the prepared
  * data's hash. */
 #define DG_VARIANTS_OVERLAP "dropped-1"
 

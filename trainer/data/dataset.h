@@ -26,10 +26,10 @@ struct dg_dataset_options {
     /* pairs; 0: 1,000,000 */
     uint64_t window;
     uint64_t seed;
-    /* share of merges left out, drawn anew each epoch; 0 off; dg_dataset_open only */
+    /* share of merges skipped, drawn anew in each epoch; 0 off; dg_dataset_open only */
     double bpe_dropout;
-    /* what is mistyped in sources, and whose they are [directions of the recipe]; NULL: nothing.
-     * Borrowed until close; dg_dataset_open only, not with links */
+    /* noise in sources, and their languages [directions of the recipe]; NULL: nothing. Borrowed
+     * until close; dg_dataset_open only, not with links */
     const struct dg_recipe_noise *noise;
     const struct dg_recipe_direction *directions;
     /* with the alignments beside the shards (dg_dataset_links); dg_dataset_open only, not with BPE
@@ -43,10 +43,10 @@ struct dg_dataset_options {
     bool shuffle;
 };
 
-/* Where the next batch comes from; plain data to be kept in a checkpoint. Zero is the start. */
+/* Position of the next batch; plain data for a checkpoint. Zero is the start. */
 struct dg_dataset_position {
     uint64_t epoch;
-    /* place in the epoch's permutation where the current window began */
+    /* start of the current window in the epoch's permutation */
     uint64_t cursor;
     /* batches of that window already given */
     uint64_t batch;
@@ -86,12 +86,12 @@ const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sent
 double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence);
 uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence);
 
-/* The next batch; goes on to the next epoch by itself. Borrowed until the next call. DG_EINVAL when
- * nothing has any weight in this epoch, DG_ENOMEM. */
+/* The next batch; continues with the next epoch automatically. Borrowed until the next call.
+ * DG_EINVAL when nothing has any weight in this epoch, DG_ENOMEM. */
 int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error *err);
 
-/* The next batch is of this stage (0 to n_stages). Where it is not the stage of the batch before,
- * an epoch of its own begins (true): what is left of the one so far is not given. */
+/* The next batch is of this stage (0 to n_stages). If the stage changes, a new epoch starts (true)
+ * and the rest of the current one is dropped. */
 bool dg_dataset_enter(struct dg_dataset *d, size_t stage);
 
 /* Position before the batch that dg_dataset_next would give; seek makes that batch the next one
@@ -100,8 +100,8 @@ void dg_dataset_tell(const struct dg_dataset *d, struct dg_dataset_position *out
 int dg_dataset_seek(
     struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err);
 
-/* Epochs that were given so far: 1.25 is a quarter of the second. Counted in pairs by their
- * weights; within a window in batches. One that a stage ended early counts as whole. */
+/* Epochs so far: 1.25 is a quarter of the second. Counted in pairs by their weights; within a
+ * window in batches. One that a stage ended early counts as whole. */
 double dg_dataset_epochs(const struct dg_dataset *d);
 
 /* Part i of n of a batch: sentences [*begin, *end), contiguous, balanced by tokens, some empty when

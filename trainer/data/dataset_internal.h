@@ -1,4 +1,4 @@
-/* What the data set's files share; nobody else includes it. One thread at a time, but for what
+/* Internals of the data set's files; no other file includes it. One thread at a time, but for what
  * dataset.h marks. */
 #ifndef DG_TRAINER_DATA_DATASET_INTERNAL_H
 #define DG_TRAINER_DATA_DATASET_INTERNAL_H
@@ -74,7 +74,7 @@ int dg_dataset_open_stages(struct dg_dataset *d, const struct dg_prepared *p, st
 void dg_dataset_use_stage(struct dg_dataset *d);
 /* A pair's weight in the stage. */
 double dg_dataset_weight_now(const struct dg_dataset *d, const struct dg_shard_entry *e);
-/* The most that it ever has. */
+/* Its maximum. */
 double dg_dataset_weight_most(const struct dg_dataset *d, const struct dg_shard_entry *e);
 /* Room for a window, whichever the stage. */
 void dg_dataset_make_window(struct dg_dataset *d);

@@ -12,7 +12,7 @@
 
 struct dg_dedup;
 
-/* Temporary files are made in dir and unlinked at once: nothing is left behind. */
+/* Temporary files are made in dir and unlinked at once, so none remain. */
 int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err);
 void dg_dedup_close(struct dg_dedup *d); /* NULL is fine */
 /* Items are numbered 0, 1, ... by the calls. */
@@ -29,7 +29,7 @@ struct dg_hash_set *dg_hash_set_new(void);
 void dg_hash_set_free(struct dg_hash_set *s); /* NULL is fine */
 void dg_hash_set_add(struct dg_hash_set *s, struct dg_hash128 h);
 bool dg_hash_set_has(
-    const struct dg_hash_set *s, struct dg_hash128 h); /* any thread while nobody adds */
+    const struct dg_hash_set *s, struct dg_hash128 h); /* any thread while no thread adds */
 uint64_t dg_hash_set_count(const struct dg_hash_set *s);
 
 #endif

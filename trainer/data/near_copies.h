@@ -1,6 +1,6 @@
-/* Lines that have so many words in a row in common with a held-out line that a model trained on
- * them has seen it: quotations, other versions, captions written after one pattern. Adding: one
- * thread; asking: any, while nobody adds. */
+/* Lines that share so many consecutive words with a held-out line that a model trained on them has
+ * seen it: quotations, other versions, captions after one pattern. Adding: one thread. Look-ups:
+ * any thread while no thread adds. */
 #ifndef DG_TRAINER_DATA_NEAR_COPIES_H
 #define DG_TRAINER_DATA_NEAR_COPIES_H
 

@@ -1,5 +1,5 @@
-/* Noise in the sources of a batch, on the fly: pieces are read as text, typed anew
- * (trainer/data/typing.h), and cut into pieces again. One thread at a time. */
+/* Noise in the sources of a batch, on the fly: pieces are decoded to text, changed
+ * (trainer/data/typing.h), and segmented again. One thread at a time. */
 #ifndef DG_TRAINER_DATA_NOISE_H
 #define DG_TRAINER_DATA_NOISE_H
 
@@ -17,8 +17,8 @@ int dg_noise_open(const char *prepared_dir, const struct dg_recipe_noise *how,
 void dg_noise_close(struct dg_noise *z); /* NULL is fine */
 
 /* The source ids[n], </s> last, with noise by random numbers that depend on key alone. Control
- * pieces stay. out[room], room >= n; returns how many were written: ids itself where nothing was
- * mistyped, where text has pieces that the vocabulary does not know, or where it would not fit. */
+ * pieces stay. out[room], room >= n; returns the number of written ids: ids itself if nothing
+ * changed, if the text has unknown pieces, or if it would not fit. */
 size_t dg_noise_add(struct dg_noise *z, const char *language, const int32_t *ids, size_t n,
     uint64_t key, int32_t *out, size_t room);
 

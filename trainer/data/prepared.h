@@ -1,6 +1,6 @@
 /* A prepared folder (trainer/prepare/prepare.h makes it), opened: its sets, shards and vocabulary
- * sizes as prepared.json names them. Every file it names is there in full size after open. Const
- * after open: any thread. */
+ * sizes as prepared.json names them. After open, every file that it names exists in full size.
+ * Const after open: any thread. */
 #ifndef DG_TRAINER_DATA_PREPARED_H
 #define DG_TRAINER_DATA_PREPARED_H
 

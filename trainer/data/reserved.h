@@ -1,5 +1,5 @@
-/* Reserved pieces ⟨1⟩, ⟨2⟩, ...: control pieces that no text can spell, for what must survive a
- * translation. Any thread. */
+/* Reserved pieces ⟨1⟩, ⟨2⟩, ...: control pieces that no text can contain, for protected text. Any
+ * thread. */
 #ifndef DG_TRAINER_DATA_RESERVED_H
 #define DG_TRAINER_DATA_RESERVED_H
 

@@ -1,6 +1,5 @@
-/* The sentences of a batch as they are drawn anew in each epoch, by noise in sources and BPE
- * dropout: drawn when the batch is given, looked up by sentence. One thread draws; any thread looks
- * up until the next draw. */
+/* The sentences of a batch after noise and BPE dropout, drawn anew in each epoch: drawn with the
+ * batch, looked up by sentence. One thread draws; any thread looks up until the next draw. */
 #ifndef DG_TRAINER_DATA_SAMPLING_H
 #define DG_TRAINER_DATA_SAMPLING_H
 
@@ -22,7 +21,7 @@ struct dg_sampled {
 };
 
 struct dg_sampling_options {
-    /* segment anew, with p of the merges left out */
+    /* segment again, with share p of the merges skipped */
     bool dropout;
     double p;
     /* NULL: none; borrowed until close */

@@ -12,13 +12,13 @@
 
 struct dg_subword;
 
-/* Copies what it needs of the tokenizer. */
+/* Copies the needed parts of the tokenizer. */
 int dg_subword_open(const struct dg_tokenizer *t, struct dg_subword **out, struct dg_error *err);
 void dg_subword_close(struct dg_subword *s); /* NULL is fine */
 
-/* Segment ids[n] anew, each merge left out with probability p, by random numbers that depend on key
- * alone. Special pieces, bytes and words that cannot be cut stay as they are. p 0 gives the ids
- * back if the vocabulary is in BPE order. out[] has room for dg_subword_room; returns how many were
+/* Segment ids[n] again, skipping each merge with probability p; random numbers depend only on key.
+ * Special pieces, bytes and words that cannot be cut stay as they are. p 0 gives the ids back if
+ * the vocabulary is in BPE order. out[] has room for dg_subword_room; returns how many were
  * written. */
 size_t dg_subword_draw(
     const struct dg_subword *s, const int32_t *ids, size_t n, double p, uint64_t key, int32_t *out);

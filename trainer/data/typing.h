@@ -9,9 +9,8 @@
 
 #include <stdint.h>
 
-/* Append s[n], valid UTF-8, as somebody may have typed it. Reserved pieces
- * (trainer/data/reserved.h) and blanks beside them stay. Keys are those of the language's usual
- * keyboard. */
+/* Append s[n], valid UTF-8, with typing errors. Reserved pieces (trainer/data/reserved.h) and
+ * blanks beside them stay. Keys are those of the language's usual keyboard. */
 int dg_typing(const struct dg_recipe_noise *how, const char *language, const char *s, size_t n,
     uint64_t key, struct dg_buffer *out, struct dg_error *err);
 

@@ -33,9 +33,9 @@ struct dg_vocabulary {
  * brackets. */
 int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
     const struct dg_dedup *dedup, int threads, const char *dir, struct dg_error *err);
-/* The files that recipe.init or vocabulary.from names, in the data folder where that is what
- * they are relative to: ready to be opened. All "" when the recipe trains its own. vocab paths are
- * "" for a bare SentencePiece model: its own order then. */
+/* The files named by recipe.init or vocabulary.from, resolved against the data folder if they are
+ * relative to it. All "" when the recipe trains its own. vocab paths are "" for a bare
+ * SentencePiece model: its own order then. */
 struct dg_vocabulary_files {
     /* source spm, source vocab, target spm, target vocab */
     char paths[4][4096];

@@ -14,7 +14,7 @@ struct dg_make_detector {
     const char *const *texts;
     size_t n;
     const char *out;
-    /* examples looked at; 0: two million */
+    /* examples used; 0: two million */
     uint64_t examples;
 };
 

@@ -27,7 +27,7 @@ struct dg_encoded_pair {
     bool left_out[2];
 };
 
-/* What one thread encodes: DG_ENCODE_TASK_PAIRS neighbours of a block. */
+/* The work of one thread: DG_ENCODE_TASK_PAIRS neighbours of a block. */
 struct dg_encode_task {
     /* [cap], n in use. */
     int32_t *ids;
@@ -43,7 +43,7 @@ struct dg_encode_block {
     size_t n;
     /* [TASKS] */
     struct dg_encode_task *tasks;
-    /* Of job->pairs, read so far. */
+    /* Pairs of job->pairs read so far. */
     uint64_t item;
 };
 

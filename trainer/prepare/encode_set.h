@@ -11,7 +11,7 @@ struct dg_encode_set {
     bool keep_all;
     struct dg_shard_writer *shard;
     char file[64];
-    /* For the manifest, of what is written. */
+    /* Counts of the written data, for the manifest. */
     struct dg_json *list;
     unsigned n_shards;
     /* With keep_all: pairs over the model's limit, not in the shards. */
@@ -20,8 +20,8 @@ struct dg_encode_set {
     uint32_t longest;
 };
 
-/* Encode the block, write what fits and empty the block; all directions of a pair, or one (only >=
- * 0). */
+/* Encode the block, write the pairs that fit and empty the block; all directions of a pair, or one
+ * (only >= 0). */
 int dg_encode_set_flush(
     struct dg_encode_set *s, struct dg_encode_block *b, long only, struct dg_error *err);
 /* Close the last shard. Without it, dg_shard_abort(s->shard) and free s->list. */

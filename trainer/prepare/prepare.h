@@ -24,7 +24,7 @@ struct dg_prepare_options {
     const char *dir;
     /* 0: all the machine has */
     int threads;
-    /* make it anew even when it matches */
+    /* prepare again even if it matches */
     bool force;
     /* no progress on the terminal */
     bool quiet;
@@ -35,12 +35,12 @@ struct dg_prepare_options {
 };
 
 /* *made (may be NULL) says whether anything had to be done. DG_EAGAIN: the folder would have to be
- * made anew, but is held by others. */
+ * replaced, but others use it. */
 int dg_prepare(const struct dg_recipe *r, const struct dg_prepare_options *o, bool *made,
     struct dg_error *err);
 
-/* Nobody makes the folder anew until *fd is closed; any number of processes may hold it. -1 where
- * no lock can be had: a read-only folder. DG_EAGAIN: it is being made. */
+/* The folder is not replaced until *fd is closed; any number of processes may hold it. -1 if it
+ * cannot be locked: a read-only folder. DG_EAGAIN: it is being made. */
 int dg_prepared_hold(const char *dir, int *fd, struct dg_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* What prepare's passes share; nobody else includes it. One thread at a time, but where said. */
+/* Internals of prepare's passes; no other file includes it. One thread at a time, unless stated
+ * otherwise. */
 #ifndef DG_TRAINER_PREPARE_PREPARE_INTERNAL_H
 #define DG_TRAINER_PREPARE_PREPARE_INTERNAL_H
 
@@ -42,7 +43,7 @@ struct dg_prepare_job {
     struct dg_pairs *pairs;
     /* NULL: duplicates stay */
     struct dg_dedup *dedup;
-    /* a bit an item of pairs; NULL: none was looked at */
+    /* a bit an item of pairs; NULL: none was checked */
     unsigned char *unrelated;
     /* [data.n_pairs]; NULL: not wanted */
     struct dg_dictionary **dictionaries;
@@ -77,8 +78,8 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
 enum dg_drop dg_prepare_held_out_as(
     const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len);
 
-/* prepare_faults.c. Is so much of a training file dropped for faults that it cannot be what the
- * recipe says? DG_EINVAL with reasons, counts and an example. */
+/* prepare_faults.c. Whether so much of a training file is dropped for faults that the recipe must
+ * be wrong. DG_EINVAL with reasons, counts and an example. */
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err);
 /* No training pair is left: DG_EINVAL with how many were read and why each was dropped. */
@@ -88,16 +89,16 @@ void dg_prepare_note_example(
     struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2]);
 
 /* prepare_relation.c. Do the lines of each file translate each other? DG_EINVAL says which file's
- * do not. Then single pairs that do not, into j->unrelated, where the recipe wants that. Right
- * after dg_prepare_dictionary. */
+ * do not. Then single unrelated pairs into j->unrelated, if the recipe asks for it. Right after
+ * dg_prepare_dictionary. */
 int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err);
 
 /* Why an item of j->pairs is not trained on, after the passes above: DG_KEEP, DG_DROP_DUPLICATE,
  * DG_DROP_UNRELATED. */
 enum dg_drop dg_prepare_left_out(const struct dg_prepare_job *j, uint64_t item);
 
-/* Pass 2, prepare_dictionary.c: words of their own out of j->pairs into j->dictionaries, where the
- * recipe wants them. */
+/* Pass 2, prepare_dictionary.c: single words from j->pairs into j->dictionaries, if the recipe asks
+ * for them. */
 int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err);
 
 /* Pass 3: j->pairs and j->dictionaries into shards (prepare_encode.c); dev and test files into
@@ -105,19 +106,19 @@ int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err);
 
-/* Pass 4, prepare_links.c: the training pairs aligned, where the recipe guides alignment. Right
- * after dg_prepare_encode: adds to what that put into j->sets. */
+/* Pass 4, prepare_links.c: align the training pairs, if the recipe guides alignment. Right after
+ * dg_prepare_encode: adds to its j->sets. */
 int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err);
 
 /* prepare_lock.c. One process at a time makes a folder, also where several runs share it: the
  * others wait, and find it made. *fd is closed by the caller; the lock goes with it. */
 int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error *err);
-/* Nobody reads the folder, and nobody may until *fd is closed by the caller, on failure too where
- * it is not -1. DG_EAGAIN: somebody does. */
+/* Lock the folder against readers until the caller closes *fd, on failure too if it is not -1.
+ * DG_EAGAIN: it is in use. */
 int dg_prepare_lock_unused(const char *dir, int *fd, struct dg_error *err);
 
-/* What decides the prepared data: data, cleaning, vocabulary and init, variants and alignments
- * where they are wanted; prepare_inputs.c. Caller frees. */
+/* The prepared data's key: data, cleaning, vocabulary and init, and variants and alignments if
+ * requested; prepare_inputs.c. Caller frees. */
 struct dg_json *dg_prepare_data_part(const struct dg_recipe *r);
 /* Every file that the recipe reads, with size and hash: [{"path","bytes","xxh3"}];
  * prepare_inputs.c. Caller frees. */

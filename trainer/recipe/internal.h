@@ -1,4 +1,4 @@
-/* What the recipe's files share; nobody else includes it. Const: any thread. */
+/* Internals of the recipe's files; no other file includes it. Const: any thread. */
 #ifndef DG_TRAINER_RECIPE_INTERNAL_H
 #define DG_TRAINER_RECIPE_INTERNAL_H
 
@@ -9,12 +9,12 @@ struct dg_json *dg_recipe_defaults(void);
 /* A preset's changes to them; NULL when unknown. */
 const char *dg_recipe_preset(const char *name);
 const char *dg_recipe_preset_names(void); /* for messages: "small, base, ..." */
-/* A preset's name where there is no such file (a folder of that name is none): the recipe that is
- * that preset alone; else NULL. */
+/* For a preset's name without such a file (a folder does not count): the recipe of only that
+ * preset; otherwise NULL. */
 struct dg_json *dg_recipe_preset_json(const char *name);
 
-/* path, or where the shipped recipe of that former name is now, kept in out (initialised); only
- * when there is no file at path and one at the new place. */
+/* path, or the new place of a shipped recipe with that former name, stored in out (initialised), if
+ * only the new place has a file. */
 const char *dg_recipe_moved(const char *path, struct dg_buffer *out);
 
 /* The recipe that this one extends (a preset or another file, relative to dir), then the recipe
@@ -31,7 +31,7 @@ int dg_recipe_fields_write(const struct dg_recipe *r, struct dg_json *root);
 /* Put today's names in place of former ones, so that trees can be merged. */
 void dg_recipe_fields_rename(struct dg_json *root);
 bool dg_recipe_field_resumable(
-    const char *name); /* "training.threads": may change when a run goes on */
+    const char *name); /* "training.threads": may change in a resumed run */
 
 /* The section "data". */
 int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct dg_error *err);

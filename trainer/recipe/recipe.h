@@ -1,7 +1,7 @@
-/* A recipe: everything that decides what a training run makes, read from one JSON file.
- * Values come from, later over earlier: the built-in defaults, the preset, the recipe named by
- * "extends", the file, and KEY=VALUE settings of the command line. Every field is listed once, in
- * recipe_fields.c. Const after load: any thread. Strings live as long as the recipe. */
+/* A recipe: all settings of a training run, read from one JSON file. Values come from, later over
+ * earlier: the built-in defaults, the preset, the recipe named by "extends", the file, and
+ * KEY=VALUE settings of the command line. Every field is listed once, in recipe_fields.c. Const
+ * after load: any thread. Strings live as long as the recipe. */
 #ifndef DG_TRAINER_RECIPE_RECIPE_H
 #define DG_TRAINER_RECIPE_RECIPE_H
 
@@ -45,7 +45,7 @@ struct dg_recipe_pair {
     size_t n_train, n_dev, n_test;
 };
 
-/* What the model translates: one per pair, two where both directions are trained, in the recipe's
+/* The model's directions: one per pair, two if both directions are trained, in the recipe's
  * order. */
 struct dg_recipe_direction {
     const char *source_lang, *target_lang;
@@ -95,7 +95,7 @@ struct dg_recipe_data {
     size_t n_directions;
 };
 
-/* What is dropped before training; dev and test are never filtered. */
+/* Reasons for dropping pairs before training; dev and test sets are not filtered. */
 struct dg_recipe_cleaning {
     /* code points of a side */
     int64_t min_chars, max_chars;
@@ -113,7 +113,7 @@ struct dg_recipe_cleaning {
     bool deduplicate;
     /* a side that is a line of dev, test or held_out */
     bool remove_overlap;
-    /* a side with so many words in a row of such a line; 0 off */
+    /* a side that shares this many consecutive words with such a line; 0 off */
     int64_t near_copies;
     /* a side that is surely in another language */
     bool language_check;
@@ -137,13 +137,13 @@ struct dg_recipe_variants {
     double numbers;
     /* how often each word and its translation come in an epoch (trainer/align/dictionary.h) */
     double words;
-    /* with a reserved piece on both sides in place of what must survive (trainer/align/masks.h) */
+    /* with a reserved piece on both sides instead of protected text (trainer/align/masks.h) */
     double mask;
     /* likewise with characters that text seldom has, to be copied */
     double signs;
 };
 
-/* What is mistyped in sources while training, drawn anew each epoch (trainer/data/typing.h). */
+/* Noise in sources during training, drawn anew in each epoch (trainer/data/typing.h). */
 struct dg_recipe_noise {
     /* share of sentences */
     double letter_case;
@@ -172,7 +172,7 @@ struct dg_recipe_vocabulary {
     bool byte_fallback;
     /* SentencePiece rule: identity, nfkc, nmt_nfkc, nmt_nfkc_cf */
     const char *normalization;
-    /* at most so many lines are used to train it */
+    /* maximum number of lines that train it */
     int64_t sample_lines;
     /* enum dg_characters */
     int characters;
@@ -187,7 +187,8 @@ enum dg_batch_mode {
 };
 enum dg_stop_metric { DG_STOP_BLEU, DG_STOP_LOSS };
 enum dg_recipe_precision {
-    /* of a run that goes on, what it had; else bf16 on processors that have it, fp32 elsewhere */
+    /* a resumed run keeps its precision; a new one uses bf16 on processors that have it, otherwise
+     * fp32 */
     DG_PRECISION_AUTO,
     DG_PRECISION_FP32,
     DG_PRECISION_BF16,
@@ -209,7 +210,7 @@ struct dg_recipe_training {
     int64_t warmup;
     /* lr = lr_scale * d^-0.5 * min(step^-0.5, step * warmup^-1.5) */
     double lr_scale;
-    /* last so many updates fall linearly to 0; 0 is the paper */
+    /* number of last updates that fall linearly to 0; 0 is the paper */
     int64_t cooldown;
     double beta1, beta2, epsilon;
     /* decoupled; 0 is the paper */
@@ -265,8 +266,7 @@ struct dg_recipe_validation {
     int64_t calibrate;
 };
 
-/* Guided alignment (Garg et al. 2019): attention that is trained to look where a word comes
- * from. */
+/* Guided alignment (Garg et al. 2019): attention that is trained to align words. */
 struct dg_recipe_guided {
     /* of its loss beside the translation's; 0 off */
     double weight;
@@ -279,7 +279,7 @@ struct dg_recipe_guided {
 enum dg_recipe_start {
     DG_START_ZERO,
     DG_START_EOS
-}; /* what the decoder starts from: a zero vector, </s> */
+}; /* first input of the decoder: a zero vector or </s> */
 
 struct dg_recipe_output {
     /* "f32" or "f16" */
@@ -326,9 +326,9 @@ struct dg_recipe {
     struct dg_arena arena;
 };
 
-/* Load PATH (or a preset by its name, where no such file is). settings[n]: "training.updates=200"
- * and the like, the value as JSON or a plain word. DG_EINVAL names the field ("training.dropout")
- * and says what it should be. data.pairs may be empty until dg_prepare. */
+/* Load PATH (or a preset by its name, if there is no such file). settings[n]:
+ * "training.updates=200" and the like, the value as JSON or a plain word. DG_EINVAL names the field
+ * ("training.dropout") and the allowed values. data.pairs may be empty until dg_prepare. */
 int dg_recipe_load(const char *path, const char *data_dir, const char *const *settings,
     size_t n_settings, struct dg_recipe **out, struct dg_error *err);
 /* The same from text; "extends" is relative to `base_dir`. */
@@ -350,18 +350,17 @@ static inline bool dg_recipe_has_trees(const struct dg_recipe *r)
 }
 void dg_recipe_free(struct dg_recipe *r); /* NULL is fine */
 
-/* The whole recipe as indented JSON, every default in it: what is printed reads back as the same
- * recipe. */
+/* The whole recipe with every default as indented JSON, which reads back as the same recipe. */
 int dg_recipe_print(const struct dg_recipe *r, struct dg_buffer *out);
-/* Every field as an object of dg_fields_describe with "resumable": may it change when a run goes
- * on? The caller frees it; NULL: no memory. */
+/* Every field as an object of dg_fields_describe with "resumable": whether it may change in a
+ * resumed run. The caller frees it; NULL: no memory. */
 struct dg_json *dg_recipe_describe(void);
 
 /* The model with its vocabulary filled in. DG_EINVAL when a tied model is given two sizes. */
 int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
     int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err);
 
-/* What data.domain_weights multiplies the weights of this domain's files by; 1 where it is not
+/* What data.domain_weights multiplies the weights of this domain's files by; 1 if it is not
  * named. */
 double dg_recipe_domain_weight(const struct dg_recipe *r, const char *domain);
 

@@ -1,4 +1,4 @@
-/* The mean of several checkpoints' parameters (paper section 6.1): of their averaged weights where
+/* The mean of several checkpoints' parameters (paper section 6.1), or of their averaged weights if
  * they have them. One thread at a time. */
 #ifndef DG_TRAINER_RUN_AVERAGE_H
 #define DG_TRAINER_RUN_AVERAGE_H

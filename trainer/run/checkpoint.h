@@ -1,9 +1,10 @@
-/* One checkpoint: a file with all that a run needs to go on bit for bit: parameters, moments,
- * averaged weights, place in the data, update number, and what it must not be mixed with (recipe,
- * data, instruction set). Little endian: 0  char magic[8] "DGCKPT01"   8  u64 header bytes   16 u64
- * XXH3-64 of the header   24  zeros to 64 64  header: a JSON object      then, each at a multiple
- * of 64: parameters, m, v and, with "ema", averages; fp32 Written to a temporary name, synced and
- * renamed: a name either holds all of it or is not there. Const after open: any thread. */
+/* One checkpoint: a file with everything that a run needs to continue bit for bit: parameters,
+ * moments, averaged weights, position in the data, update number, and the recipe, data and
+ * instruction set that it belongs to. Little endian: 0  char magic[8] "DGCKPT01"   8  u64 header
+ * bytes   16 u64 XXH3-64 of the header   24  zeros to 64 64  header: a JSON object      then, each
+ * at a multiple of 64: parameters, m, v and, with "ema", averages; fp32 Written to a temporary
+ * name, synced and renamed: a name either holds all of it or is not there. Const after open: any
+ * thread. */
 #ifndef DG_TRAINER_RUN_CHECKPOINT_H
 #define DG_TRAINER_RUN_CHECKPOINT_H
 
@@ -48,7 +49,7 @@ struct dg_checkpoint {
 int dg_checkpoint_write(const char *path, const struct dg_checkpoint_state *s,
     const struct dg_checkpoint_blocks *b, struct dg_error *err);
 
-/* Map and check all of it, checksums too; DG_EFORMAT says what is wrong. */
+/* Map and check all of it, checksums too; DG_EFORMAT names the fault. */
 int dg_checkpoint_open(const char *path, struct dg_checkpoint **out, struct dg_error *err);
 void dg_checkpoint_close(struct dg_checkpoint *c); /* NULL is fine */
 

@@ -29,7 +29,7 @@ struct dg_checkpoint_dir {
     size_t keep_last, keep_best;
     /* best score of the run so far, kept or not; NaN: none yet */
     float best;
-    /* where it is from; 0: none, or an index that did not say */
+    /* its origin; 0: none, or an index that did not say */
     uint64_t best_step;
     /* validations since that one */
     uint64_t bad;
@@ -42,15 +42,15 @@ int dg_checkpoint_dir_open(const char *dir, size_t keep_last, size_t keep_best,
     struct dg_checkpoint_dir **out, struct dg_error *err);
 void dg_checkpoint_dir_close(struct dg_checkpoint_dir *k); /* NULL is fine */
 
-/* Delete what a killed run left: temporary files and checkpoints that the marker does not
- * name. Only for the run that owns the folder. */
+/* Delete leftovers of a killed run: temporary files and checkpoints that the marker does not name.
+ * Only for the run that owns the folder. */
 void dg_checkpoint_dir_clean(const struct dg_checkpoint_dir *k);
 
 /* Path of the checkpoint of a step. Caller frees; NULL on out of memory. */
 char *dg_checkpoint_dir_path(const struct dg_checkpoint_dir *k, uint64_t step);
 
-/* Write a checkpoint and the marker, then delete what need not be kept. On failure what was there
- * before is whole. */
+/* Write a checkpoint and the marker, then delete what need not be kept. On failure the earlier
+ * state stays intact. */
 int dg_checkpoint_dir_add(struct dg_checkpoint_dir *k, const struct dg_checkpoint_state *s,
     const struct dg_checkpoint_blocks *b, enum dg_kept_kind kind, struct dg_error *err);
 /* The newest checkpoint, if it is of this step and there is an older one: the model in it turned
@@ -74,10 +74,9 @@ int dg_checkpoint_dir_attach(
  * DG_ENOTFOUND: none. One that cannot be read for another reason is an error: it may be whole. */
 int dg_checkpoint_dir_newest(const struct dg_checkpoint_dir *k, struct dg_checkpoint **out,
     size_t *damaged, struct dg_error *err);
-/* The run goes on from this step: later checkpoints are no longer its own, and for
- * dg_checkpoint_dir_clean they are left-overs. Best, bad and validated stay, so that what comes
- * again is not counted again; a run that begins (step 0) has none. The marker says so when it is
- * written next. */
+/* Continue the run from this step: later checkpoints become leftovers for dg_checkpoint_dir_clean.
+ * Best, bad and validated stay, so that repeated validations do not count twice; a new run (step 0)
+ * has none. The marker says so when it is written next. */
 void dg_checkpoint_dir_go_on(struct dg_checkpoint_dir *k, uint64_t step);
 
 /* Steps of the last n that were due (the newest one where none was), or of the n with the best

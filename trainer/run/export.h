@@ -1,5 +1,5 @@
-/* A bundle from trained parameters: weights, vocabularies, manifest with where it all came from,
- * model card. What `dragoman-server` loads. One thread at a time. */
+/* A bundle from trained parameters: weights, vocabularies, a manifest with their origin, a model
+ * card. What `dragoman-server` loads. One thread at a time. */
 #ifndef DG_TRAINER_RUN_EXPORT_H
 #define DG_TRAINER_RUN_EXPORT_H
 
@@ -28,8 +28,8 @@ struct dg_export {
     const struct dg_json *training;
 };
 
-/* A bundle that lies there is no bundle any more until this one is whole. DG_EINVAL: prepared_dir
- * was made anew since `prepared` was opened. */
+/* An existing bundle there is invalid until this one is complete. DG_EINVAL: prepared_dir was
+ * replaced after `prepared` was opened. */
 int dg_export(const struct dg_export *e, struct dg_error *err);
 /* Manifest and card of an exported bundle once more, for another `training`: weights and
  * vocabularies stay as they are. */

@@ -1,6 +1,6 @@
-/* What the files of a run share: run.c opens and loops, open.c makes or finds folder and data,
- * model.c parameters, optimiser and threads, saved.c keeps the recipe, validate.c measures,
- * finish.c averages and exports. Nobody else includes it. One thread at a time. */
+/* Internals of a run: run.c opens and loops, open.c makes or finds folder and data, model.c
+ * parameters, optimiser and threads, saved.c keeps the recipe, validate.c measures, finish.c
+ * averages and exports. No other file includes it. One thread at a time. */
 #ifndef DG_TRAINER_RUN_INTERNAL_H
 #define DG_TRAINER_RUN_INTERNAL_H
 
@@ -20,7 +20,7 @@ struct dg_run {
     const struct dg_recipe *recipe;
     char *data_dir, *prepared_dir, *checkpoint_dir, *validation_dir, *bundle_dir, *log_path;
     int lock;          /* file descriptor, -1: none */
-    int prepared_lock; /* likewise: while it is open nobody makes the prepared folder anew */
+    int prepared_lock; /* likewise: while it is open, the prepared folder is not replaced */
     struct dg_prepared *prepared;
     struct dg_json *origin; /* trainer/run/provenance.h; NULL before a new run is saved */
     bool has_config;        /* `config` was saved with the run */
@@ -31,12 +31,13 @@ struct dg_run {
     struct dg_training_place place;
     struct dg_crew *workers;
     struct dg_exchange *exchange; /* NULL: alone */
-    bool stopping;                /* some rank was asked to stop, or the one that leads so far */
+    bool stopping;                /* some rank was asked to stop, or the leading one so far */
     struct dg_adam_state *optimizer;
-    struct dg_param_block *averaged; /* NULL without ema: what is validated and exported */
+    struct dg_param_block
+        *averaged; /* NULL without ema: the parameters that are validated and exported */
     struct dg_checkpoint_dir *keeper;
     struct dg_trainlog *log;
-    uint64_t epoch, epoch_tokens; /* of the batches so far */
+    uint64_t epoch, epoch_tokens; /* of the batches until now */
     double seconds;               /* trained in earlier sessions of this run */
     uint64_t start_ns;            /* this session began */
     uint64_t checkpoint_ns;       /* last checkpoint that was due, validations since left out */
@@ -71,9 +72,8 @@ int dg_run_data(struct dg_run *r, struct dg_error *err);
 int dg_run_model(struct dg_run *r, struct dg_error *err);
 
 /* saved.c */
-int dg_run_save(struct dg_run *r, struct dg_error *err); /* what the folder says about a new run */
-/* The recipe as a resumed run's settings have it: they hold for those that go on later, and for the
- * bundles. */
+int dg_run_save(struct dg_run *r, struct dg_error *err); /* state of the folder for a new run */
+/* Apply a resumed run's settings to the recipe: they hold for later resumes and for the bundles. */
 int dg_run_save_settings(const struct dg_run *r, struct dg_error *err);
 /* The saved recipe with this session's settings over it, origin and configuration. */
 int dg_run_load(struct dg_run *r, struct dg_error *err);
@@ -88,13 +88,13 @@ void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c);
 void dg_run_close(struct dg_run *r);
 
 /* validate.c */
-/* On the dev sets, of which there must be one; *score is what the run's stop_metric says, higher is
- * better. DG_ECANCELED: asked to stop meanwhile, nothing was scored. */
+/* Validate on the dev sets, at least one; *score follows the run's stop_metric, higher is better.
+ * DG_ECANCELED: asked to stop; nothing was scored. */
 int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err);
-/* The parameters that count: averaged ones where the recipe keeps them. */
+/* The parameters to use: averaged ones if the recipe keeps them. */
 struct dg_param_block *dg_run_best_params(struct dg_run *r);
 /* Scores of all sets of a kind by a bundle, as an array for a manifest. NULL on failure;
- * DG_ECANCELED: `stop` (NULL: never) was set meanwhile. */
+ * DG_ECANCELED: `stop` (NULL: never) was set. */
 struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
     const char *kind, const char *bundle, const volatile int *stop, struct dg_error *err);
 

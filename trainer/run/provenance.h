@@ -1,17 +1,17 @@
-/* Where a run begins, by name and content: paths of the machine it was made on mean nothing to
- * a reader of the bundle. Any thread. */
+/* A run's origin by name and content, because paths of the training machine mean nothing to a
+ * reader of the bundle. Any thread. */
 #ifndef DG_TRAINER_RUN_PROVENANCE_H
 #define DG_TRAINER_RUN_PROVENANCE_H
 
 #include "trainer/recipe/recipe.h"
 
-/* {"init": "NAME@VERSION", "vocabulary": "NAME@VERSION" or "FILE@HASH"}, a member only where the
- * recipe begins with a bundle or takes a vocabulary over. What is not there any more has no
- * VERSION. NULL when memory is out. Caller frees. */
+/* {"init": "NAME@VERSION", "vocabulary": "NAME@VERSION" or "FILE@HASH"}, with a member only if the
+ * recipe starts from a bundle or takes over a vocabulary. A deleted one has no VERSION. NULL when
+ * memory is out. Caller frees. */
 struct dg_json *dg_provenance_find(const struct dg_recipe *r);
 
-/* The recipe as a bundle shows it: origins instead of paths, data files relative to the data
- * folder, a file that lies elsewhere by its name alone. NULL when memory is out. Caller frees. */
+/* The recipe as a bundle records it: origins instead of paths, data files relative to the data
+ * folder, files elsewhere by name only. NULL when memory is out. Caller frees. */
 struct dg_json *dg_provenance_recipe(const struct dg_recipe *r, const struct dg_json *origin);
 
 #endif

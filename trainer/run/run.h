@@ -24,7 +24,7 @@ struct dg_run_options {
         /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
         settings;
     size_t n_settings;
-    /* go on from the newest whole checkpoint; else the folder must hold none */
+    /* continue from the newest complete checkpoint; otherwise the folder must have none */
     bool resume;
     /* write nothing into the folder: a process that trains in it is no obstacle */
     bool look;
@@ -55,7 +55,7 @@ struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe);
 int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err);
 
 /* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev
- * and test sets. Into another folder also while the run goes on. */
+ * and test sets. Into another folder, also during the run. */
 struct dg_run_average {
     /* bundle NULL: dir/bundle */
     const char *dir, *bundle;

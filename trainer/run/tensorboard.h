@@ -10,9 +10,9 @@
 
 struct dg_tensorboard;
 
-/* A new file "events.out.tfevents.TIME.HOST.PID" in dir, which is made where it is missing. A run
- * that goes on from update `step` begins a file of its own, which takes what an earlier file says
- * about later steps back. DG_EIO. */
+/* A new file "events.out.tfevents.TIME.HOST.PID" in dir, which is created if missing. A run that
+ * resumes from update `step` starts a new file, which revokes later steps of an earlier file.
+ * DG_EIO. */
 int dg_tensorboard_open(
     const char *dir, int64_t step, struct dg_tensorboard **out, struct dg_error *err);
 void dg_tensorboard_close(struct dg_tensorboard *t); /* NULL is fine */

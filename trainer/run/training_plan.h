@@ -8,7 +8,7 @@
 #include "trainer/data/dataset.h"
 #include "trainer/recipe/recipe.h"
 
-/* What a run will hold, in bytes. */
+/* Memory of a run, in bytes. */
 struct dg_training_plan {
     /* Their number. */
     uint64_t parameters;
@@ -21,20 +21,20 @@ struct dg_training_plan {
     size_t total, available;
     /* It is the control group's. */
     bool grouped;
-    /* by `ulimit -v` or `ulimit -d`, where that is less than either */
+    /* by `ulimit -v` or `ulimit -d`, if that is lower than either */
     bool limited;
-    /* What is available is a device's memory; all of the above but `validation` is there. */
+    /* `available` is a device's memory; it holds all of the above except `validation`. */
     bool device;
 };
 
-/* Where a run trains. */
+/* Device of a run. */
 struct dg_training_place {
-    /* of a device's own memory; the host's is looked at where there is none */
+    /* of a device's own memory; without one, the host's is used */
     size_t free;
     struct dg_tape_device tape;
 };
 
-/* Plan for a model. micro_tokens 0: the most that fit half of what is available, 512 to 4096; on a
+/* Plan for a model. micro_tokens 0: as many as fit half of the available memory, 512 to 4096; on a
  * device up to 50000, the paper's whole batch. longest: tokens of the longest sentence. */
 void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c, uint32_t longest,
     const struct dg_training_place *place, struct dg_training_plan *out);

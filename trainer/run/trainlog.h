@@ -1,4 +1,4 @@
-/* What a run says while it trains: one JSON object a line in a file, and a progress bar on a
+/* Output of a run during training: one JSON object per line in a file, and a progress bar on a
  * terminal. Whole lines are appended, so a killed run keeps its log; on resume, lines of updates
  * past the checkpoint are cut off first. A line that cannot be written (a full disk) is told and
  * missing. One thread at a time. */

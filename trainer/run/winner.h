@@ -32,9 +32,9 @@ struct dg_winner {
 };
 
 /* Compare the mean of steps[n], the newest of the run's checkpoints that were due and the one that
- * validated best, by their loss on the dev sets, of which there must be one. What is the same as an
- * earlier one is left out. Overwrites the workers' parameters: the run trains no further.
- * DG_ECANCELED: asked to stop meanwhile. */
+ * validated best, by their loss on the dev sets, of which there must be one. A candidate equal to
+ * an earlier one is left out. Overwrites the workers' parameters: the run trains no further.
+ * DG_ECANCELED: asked to stop. */
 int dg_winner_choose(
     struct dg_run *r, const uint64_t *steps, size_t n, struct dg_winner *out, struct dg_error *err);
 void dg_winner_free(struct dg_winner *w);

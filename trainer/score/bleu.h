@@ -23,8 +23,8 @@ void dg_bleu_add(
     struct dg_bleu *b, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len);
 /* 0 to 100. */
 double dg_bleu_score(const struct dg_bleu *b);
-/* The brevity penalty: 1 where the hypotheses are at least as long as the references together,
- * towards 0 the shorter they are. */
+/* The brevity penalty: 1 if the hypotheses are at least as long as the references together; the
+ * shorter, the closer to 0. */
 double dg_bleu_brevity(const struct dg_bleu *b);
 /* "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.x.y = 35.21 68.2/42.1/28.0/19.1 (BP
  * = 1.000 ratio = ...)" */

@@ -18,8 +18,8 @@ struct dg_bootstrap_line {
 struct dg_bootstrap_result {
     /* of each translation: the whole set's, and half the width of 95 % of the samples */
     double score[2], spread[2];
-    /* how often chance alone would part them so far: below 0.05 is called significant; 1 where
-     * nothing parts them */
+    /* probability of such a difference by chance; below 0.05 is called significant; 1 where nothing
+     * parts them */
     double p;
 };
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Lines under way at once: a caller that may be stopped hands over so many at a time. */
+/* Lines in progress at once: a caller that may be stopped passes this many at a time. */
 enum { DG_BULK_SLICE = 512 };
 
 struct dg_bulk_options {
@@ -29,8 +29,8 @@ struct dg_bulk_options {
 struct dg_bulk;
 
 /* Opens the bundle. longest: most tokens, with a tag and </s>, of a pair that will be scored, for
- * which the model gets positions where it computes them; 0 when it is not known. The options'
- * strings are the caller's until close. */
+ * which the model gets positions if it computes them; 0 when it is not known. The options' strings
+ * are the caller's until close. */
 int dg_bulk_open(
     const struct dg_bulk_options *o, uint32_t longest, struct dg_bulk **out, struct dg_error *err);
 void dg_bulk_close(struct dg_bulk *d); /* NULL is fine */

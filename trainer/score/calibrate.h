@@ -1,6 +1,5 @@
-/* What a bundle's searches should be like when nobody says: the length penalty and beam that
- * translate development sets best, and the confidence below which an answer is flagged. One thread
- * at a time. */
+/* A bundle's default search settings: the length penalty and beam that translate development sets
+ * best, and the confidence below which an answer is flagged. One thread at a time. */
 #ifndef DG_TRAINER_SCORE_CALIBRATE_H
 #define DG_TRAINER_SCORE_CALIBRATE_H
 
@@ -27,7 +26,7 @@ struct dg_calibrate_trial {
     float penalty_cap;
     /* means over the sets */
     double bleu, chrf;
-    /* the lowest brevity penalty of a set: 1 where no answers are too short */
+    /* the lowest brevity penalty of a set: 1 if no answers are too short */
     double brevity;
 };
 
@@ -46,11 +45,11 @@ struct dg_calibrate_options {
     /* [n_sets] of at most DG_CALIBRATE_PAIRS pairs */
     const struct dg_calibrate_set *sets;
     size_t n_sets;
-    /* the first so many of each; 0: all */
+    /* number of first lines of each; 0: all */
     uint64_t lines;
     /* 0: all that this process may use */
     int threads;
-    /* told of each trial, and of which pair it is about (NULL: of all sets); NULL: nobody is */
+    /* told of each trial, and of which pair it is about (NULL: of all sets); NULL: no callback */
     void (*tried)(
         void *arg, const struct dg_calibrated_pair *pair, const struct dg_calibrate_trial *t);
     void *arg;
@@ -80,10 +79,10 @@ enum { DG_CALIBRATE_GOOD = 60, DG_CALIBRATE_LEAST_GOOD = 100 };
 /* Measure; the bundle stays as it is. */
 int dg_calibrate(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err);
-/* Put what was chosen into a config, and the pairs' penalties into a manifest. DG_ENOMEM. */
+/* Write the chosen values into a config, and the pairs' penalties into a manifest. DG_ENOMEM. */
 int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
     struct dg_json *manifest, struct dg_error *err);
-/* Seal the bundle with what was chosen. */
+/* Seal the bundle with the chosen values. */
 int dg_calibrate_seal(const char *bundle, const struct dg_calibrated *c, struct dg_error *err);
 
 /* The highest threshold below which at most one in a hundred of good[n] is, rounded down to a

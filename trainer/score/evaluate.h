@@ -27,7 +27,7 @@ struct dg_evaluate_text {
     const char *source, *target;
     /* NULL: the bundle's first pair */
     const char *source_lang, *target_lang;
-    /* the first so many; 0: all */
+    /* number of first lines; 0: all */
     uint64_t lines;
     /* 0: all that this process may use */
     int threads;
@@ -42,7 +42,7 @@ struct dg_evaluate_text {
     /* how many are told to `sample`, from all over the text */
     uint64_t samples;
     void (*sample)(void *arg, const char *source, const char *reference, const char *translation);
-    /* told of every answer; NULL: nobody is */
+    /* told of every answer; NULL: no callback */
     void (*answer)(
         void *arg, const struct dg_answers *a, const char *reference, size_t reference_len);
     /* of both */

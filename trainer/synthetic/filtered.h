@@ -1,7 +1,7 @@
 /* The best share of a file of pairs, by a model's judgement. A pair's score is its dual conditional
- * cross-entropy (Junczys-Dowmunt, 2018) where the model, or a second one, translates back, too:
- * |H(t|s) - H(s|t)| + (H(t|s) + H(s|t)) / 2, H in nats a token; else H(t|s). Lower is better. One
- * thread at a time; the models' own threads work. */
+ * cross-entropy (Junczys-Dowmunt, 2018) if the model or a second one also translates back: |H(t|s)
+ * - H(s|t)| + (H(t|s) + H(s|t)) / 2, H in nats a token; else H(t|s). Lower is better. One thread at
+ * a time; the models' own threads work. */
 #ifndef DG_TRAINER_SYNTHETIC_FILTERED_H
 #define DG_TRAINER_SYNTHETIC_FILTERED_H
 
@@ -33,7 +33,8 @@ struct dg_filtered {
     double limit, mean_kept, mean_dropped;
 };
 
-/* All files at once, or none but out_scores' ".part", with which the same call later goes on. */
+/* Writes all files at once, or only out_scores' ".part", from which the same call later
+ * continues. */
 int dg_filtered_write(
     const struct dg_filtered_options *o, struct dg_filtered *out, struct dg_error *err);
 

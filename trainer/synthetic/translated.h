@@ -12,7 +12,7 @@ struct dg_translated_options {
     struct dg_bulk_options model;
     /* Lines, plain or gzip. */
     const char *text;
-    /* Leave the first so many out; take so many after them, 0: all. */
+    /* Skip this many first lines; use this many after them, 0: all. */
     uint64_t skip, lines;
     /* Files to write: the text's lines, and their translations, line-aligned. */
     const char *out_text, *out_translation;
@@ -28,8 +28,8 @@ struct dg_translated {
     uint64_t read, kept, no_text, failed;
 };
 
-/* Both files at once, or none: until then their ".part" grows, and the same call later goes on with
- * it. */
+/* Writes both files at once, or none: until then their ".part" grows, and the same call later
+ * continues it. */
 int dg_translated_write(
     const struct dg_translated_options *o, struct dg_translated *out, struct dg_error *err);
 

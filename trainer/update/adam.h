@@ -1,6 +1,6 @@
 /* The optimiser's state and its update (paper section 5.3: Adam). The update works on slices of the
  * flat block, so that threads share it; a slice's bits do not depend on who computes it. One thread
- * at a time but where said. */
+ * at a time, unless stated otherwise. */
 #ifndef DG_TRAINER_UPDATE_ADAM_H
 #define DG_TRAINER_UPDATE_ADAM_H
 
@@ -33,7 +33,7 @@ void dg_adam_close(struct dg_adam_state *a); /* NULL is fine */
 /* Set the averaged weights to the parameters p[n]: before the first update. */
 void dg_adam_start(struct dg_adam_state *a, const float *p);
 
-/* What an update is made of. */
+/* Parts of an update. */
 struct dg_adam_input {
     double rate, grad_scale;
     /* [n] gradients and parameters. */

@@ -28,7 +28,7 @@ struct dg_worker {
     /* [cap_ids] */
     int32_t *ids;
     size_t cap_pairs, cap_ids;
-    /* its links, where there is a guide */
+    /* its links, with guided alignment */
     struct dg_guided guided;
 };
 
@@ -54,7 +54,7 @@ struct dg_crew_options {
 int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
 void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
 
-/* A block where the host can read it: itself on a CPU, else a copy, to be freed. */
+/* A block readable by the host: itself on a CPU, otherwise a copy to be freed. */
 struct dg_crew_host_block {
     /* [n] */
     const float *data;
@@ -86,7 +86,7 @@ struct dg_crew_pass {
     bool gradients;
     /* of the processes that share the batch; 0, 1 alone */
     size_t rank, ranks;
-    /* NULL: nobody is told */
+    /* NULL: no callback told */
     const struct dg_crew_watch *watch;
 };
 

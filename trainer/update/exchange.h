@@ -26,7 +26,7 @@ const struct dg_crew_watch *dg_exchange_begin(struct dg_exchange *x);
 int dg_exchange_finish(
     struct dg_exchange *x, bool failed, struct dg_loss_sums *sums, struct dg_error *err);
 /* Then: has every rank the same gradients, judged by their norm? Devices' libraries promise it;
- * parameters that drift apart would be seen by nobody. */
+ * drifting parameters would stay unnoticed. */
 int dg_exchange_check(struct dg_exchange *x, double grad_norm, struct dg_error *err);
 
 #endif

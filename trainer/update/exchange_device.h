@@ -1,8 +1,7 @@
-/* The exchange of gradients of ranks that train on devices. Where every rank has NCCL, sums go from
- * device to device: what backward has finished is given to the device's team at once, so that it is
- * added while backward goes on. Else, aloud, through the host's memory and the ranks' own sum,
- * after the pass. One thread at a time: the one that drives the device. Only exchange.c includes
- * this. */
+/* The exchange of gradients of ranks that train on devices. If every rank has NCCL, sums go from
+ * device to device: finished gradients are passed to the device's team at once, so that they are
+ * added during backward. Else, aloud, through the host's memory and the ranks' own sum, after the
+ * pass. One thread at a time: the one that drives the device. Only exchange.c includes this. */
 #ifndef DG_TRAINER_UPDATE_EXCHANGE_DEVICE_H
 #define DG_TRAINER_UPDATE_EXCHANGE_DEVICE_H
 
@@ -20,7 +19,7 @@ void dg_exchange_device_close(struct dg_exchange_device *x); /* NULL is fine */
 const char *dg_exchange_device_what(const struct dg_exchange_device *x);
 
 void dg_exchange_device_begin(struct dg_exchange_device *x);
-/* Backward's ops on the first so many groups have been called. */
+/* Backward's ops on this many first groups have been called. */
 void dg_exchange_device_reached(struct dg_exchange_device *x, size_t groups);
 /* The worker's gradients are those of all ranks. */
 int dg_exchange_device_finish(struct dg_exchange_device *x, struct dg_error *err);

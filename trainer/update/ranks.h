@@ -1,6 +1,6 @@
-/* Processes that train one model together, each on its share of every batch. What they need of each
- * other is one small table, filled by a plugin (trainer/update/mpi/) that is loaded when it is
- * asked for, so that the trainer itself needs no MPI. One thread at a time. */
+/* Processes that train one model together, each on its share of every batch. Their interface is one
+ * small table, filled by a plugin (trainer/update/mpi/) that is loaded on demand, so that the
+ * trainer itself needs no MPI. One thread at a time. */
 #ifndef DG_TRAINER_UPDATE_RANKS_H
 #define DG_TRAINER_UPDATE_RANKS_H
 
@@ -40,7 +40,7 @@ int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, str
 /* Does every rank have the same number? DG_EINVAL says that `what` differs. */
 int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err);
 
-/* What the plugin exports under this name. */
+/* The plugin's exported symbol. */
 #define DG_RANKS_PLUGIN_SYMBOL "dg_ranks_mpi_open"
 typedef int (*dg_ranks_plugin_open)(struct dg_ranks *out, struct dg_error *err);
 

@@ -1,5 +1,5 @@
-/* The learning rate of the paper's section 5.3, and a linear fall at the end where a recipe asks
- * for one. Any thread. */
+/* The learning rate of the paper's section 5.3, and a linear fall at the end if the recipe has one.
+ * Any thread. */
 #ifndef DG_TRAINER_UPDATE_SCHEDULE_H
 #define DG_TRAINER_UPDATE_SCHEDULE_H
 

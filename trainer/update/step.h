@@ -1,6 +1,6 @@
-/* One update: the batch's gradient from all workers, summed in a fixed order, over all ranks where
- * there are several, clipped, and Adam. Bit-identical for the same instruction set, thread count
- * and ranks. One caller at a time. */
+/* One update: the batch's gradient from all workers, summed in a fixed order over all ranks,
+ * clipped, and Adam. Bit-identical for the same instruction set, thread count and ranks. One caller
+ * at a time. */
 #ifndef DG_TRAINER_UPDATE_STEP_H
 #define DG_TRAINER_UPDATE_STEP_H
 

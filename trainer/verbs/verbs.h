@@ -6,13 +6,13 @@
 #include "trainer/args.h"
 #include "trainer/recipe/recipe.h"
 
-/* verbs/run.c: a run and what it leaves. */
+/* verbs/run.c: a run and its results. */
 int dg_verb_run(const struct dg_args *a, struct dg_error *err);
 int dg_verb_resume(const struct dg_args *a, struct dg_error *err);
 int dg_verb_plan(const struct dg_args *a, struct dg_error *err);
 int dg_verb_average(const struct dg_args *a, struct dg_error *err);
 
-/* verbs/data.c: recipes, data and what is made of them without a run. */
+/* verbs/data.c: recipes and data, and verbs that use them without a run. */
 int dg_verb_recipe(const struct dg_args *a, struct dg_error *err);
 int dg_verb_prepare(const struct dg_args *a, struct dg_error *err);
 int dg_verb_batches(const struct dg_args *a, struct dg_error *err);
