@@ -1,5 +1,5 @@
-/* Where a reader of model files takes its bytes from: a path, or memory that is borrowed until the
- * reader is closed. Values; any thread. Private to convert/ and its tests. */
+/* Source of a model file's bytes: a path, or memory borrowed until the reader is closed. Values;
+ * any thread. Private to convert/ and its tests. */
 #ifndef DG_CONVERT_INPUT_H
 #define DG_CONVERT_INPUT_H
 
@@ -24,7 +24,7 @@ static inline struct dg_input dg_input_memory(const void *data, size_t size)
     return (struct dg_input){.data = data, .size = size};
 }
 
-/* What is left to read. */
+/* The remaining bytes. */
 struct dg_input_cursor {
     const unsigned char *at, *end;
 };
@@ -43,10 +43,10 @@ static inline const unsigned char *dg_input_take(struct dg_input_cursor *c, uint
  * in every case; memory leaves *map as it is. */
 int dg_input_open(const struct dg_input *in, struct dg_map *map, struct dg_input_cursor *all,
     struct dg_error *err);
-/* rc; where it is an error, its message begins with the path. */
+/* rc; an error's message starts with the path. */
 int dg_input_result(const struct dg_input *in, int rc, struct dg_error *err);
 
-/* Is there such a file in the directory? */
+/* Whether the directory has this file. */
 bool dg_input_has(const char *dir, const char *name);
 /* The object in a JSON file of the directory; one that may be missing leaves *out as it is. The
  * error's field is the file's name. Caller frees. */

@@ -7,8 +7,8 @@
 
 #define DG_LANGUAGE_BYTES 36
 
-/* False when `code` is not letters and digits with _ or - between, or longer than 35 bytes. A code
- * that we do not know stays what it is. */
+/* False when `code` is not letters and digits with _ or - between, or longer than 35 bytes. An
+ * unknown code stays unchanged. */
 bool dg_language_tag(const char *code, char out[DG_LANGUAGE_BYTES]);
 
 #endif

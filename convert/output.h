@@ -1,5 +1,5 @@
-/* What every converter does with a bundle's directory: begin it, put vocabularies and SentencePiece
- * models in, name them in the manifest. Private to convert/. One thread at a time. */
+/* Common steps of all converters for a bundle's directory: create it, add vocabularies and
+ * SentencePiece models, name them in the manifest. Private to convert/. One thread at a time. */
 #ifndef DG_CONVERT_OUTPUT_H
 #define DG_CONVERT_OUTPUT_H
 
@@ -15,14 +15,14 @@ struct dg_convert_sides {
     const struct dg_convert_vocab *source, *target;
 };
 
-/* What a bundle is made of. */
+/* Parts of a bundle. */
 struct dg_convert_bundle {
     /* Its directory. */
     const char *out;
     /* By dg_convert_output_manifest; files are named in its "files". */
     struct dg_json *manifest;
     struct dg_convert_sides sides;
-    /* The converter, for what is its own: the tensors, and further files (NULL: none). */
+    /* The converter's own part: the tensors, and further files (NULL: none). */
     void *job;
     int (*add_tensors)(void *job, struct dg_weights_writer *w, struct dg_error *err);
     int (*add_files)(void *job, struct dg_error *err);
@@ -40,11 +40,11 @@ int dg_convert_output_check_spm(const char *path, struct dg_error *err);
 struct dg_json *dg_convert_output_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err);
 
-/* A pair of languages that a model translates, and what it was converted from (NULL: not said
+/* A pair of languages that a model translates, and what it was converted from (NULL: not given
  * here). */
 int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
     const char *from, struct dg_error *err);
-/* What it was converted from, into "training". */
+/* Add the original format to "training". */
 int dg_convert_output_origin(struct dg_json *m, const char *from, struct dg_error *err);
 
 #endif

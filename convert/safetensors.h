@@ -1,7 +1,7 @@
 /* Reading .safetensors files, strictly: an eight-byte length, a JSON header, the tensors' bytes.
  * Everything the header says is checked when the file is opened: types (F32, F16, BF16), shapes,
- * and that the tensors' bytes fill the file without gap or overlap. Nothing of it is ever run.
- * Const after open: any thread. */
+ * and that the tensors' bytes fill the file without gap or overlap. No code in it is run. Const
+ * after open: any thread. */
 #ifndef DG_CONVERT_SAFETENSORS_H
 #define DG_CONVERT_SAFETENSORS_H
 

@@ -12,9 +12,9 @@
 bool dg_convert_tag_read(
     const char *piece, char written[DG_LANGUAGE_BYTES], char code[DG_LANGUAGE_BYTES]);
 
-/* The manifest's pairs, their tags, and what the model was converted from: `targets` is one code,
- * or codes with commas between where the vocabulary has tags. DG_EINVAL names a code that has no
- * tag, since the model would answer in whichever language it likes. */
+/* The manifest's pairs, their tags, and the original model: `targets` is one code, or codes
+ * separated by commas if the vocabulary has tags. DG_EINVAL names a code that has no tag, since the
+ * model would answer in whichever language it likes. */
 int dg_convert_tags_write(const struct dg_convert_vocab *v, const char *source, const char *targets,
     const char *from, struct dg_json *manifest, struct dg_error *err);
 

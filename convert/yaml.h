@@ -19,8 +19,8 @@ struct dg_yaml_entry {
 };
 
 /* DG_EFORMAT with the line when text[n] is not one such mapping (nested values, aliases, several
- * documents, NUL characters included). `what` begins the messages. Keys may repeat: the caller
- * knows what that means. */
+ * documents, NUL characters included). `what` begins the messages. Keys may repeat; the caller
+ * interprets that. */
 int dg_yaml_parse(
     const char *text, size_t n, const char *what, struct dg_yaml **out, struct dg_error *err);
 void dg_yaml_free(struct dg_yaml *y); /* NULL is fine */

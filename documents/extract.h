@@ -1,12 +1,12 @@
-/* The texts of a file, and the file with their translations. A file is taken apart into segments,
- * each a text for the translator with its format, and the bytes that its translation replaces: the
- * rest of the file is never written anew. A reader for each kind of file makes them (kinds.c).
+/* The texts of a file, and the file with their translations. A file is split into segments: each is
+ * a text for the translator with its format, and the bytes that its translation replaces. The rest
+ * of the file is never rewritten. A reader for each kind of file makes them (kinds.c).
  *
  *   bytes --open--> texts --(translator)--> answers --write--> bytes
  *
  * Where every answer is the text that was asked about, the file comes back byte for byte, but for
- * kinds that hold both languages (PO, XLIFF), whose empty targets are filled. Limits: DG_ELIMIT
- * where a file is larger, or unpacks to more, than they say. Const after open: any thread. */
+ * kinds that hold both languages (PO, XLIFF), whose empty targets are filled. Limits: DG_ELIMIT if
+ * a file is larger, or unpacks to more, than they allow. Const after open: any thread. */
 #ifndef DG_DOCUMENTS_EXTRACT_H
 #define DG_DOCUMENTS_EXTRACT_H
 

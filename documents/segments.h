@@ -1,5 +1,4 @@
-/* How the readers of files (kinds.h) say what they found. One thread at a time. For documents/
- * alone. */
+/* Output of the readers of files (kinds.h). One thread at a time. For documents/ alone. */
 #ifndef DG_DOCUMENTS_SEGMENTS_H
 #define DG_DOCUMENTS_SEGMENTS_H
 
@@ -23,8 +22,7 @@ enum dg_writing {
 
 enum dg_slot_kind {
     DG_SLOT_TAGS, /* <g> and </g>: an opening and a closing tag */
-    DG_SLOT_RUN, /* <g> and </g>: what a run of office text looks like; begin .. end: its properties
-                  */
+    DG_SLOT_RUN, /* <g> and </g>: formatting of a run of office text; begin .. end: its properties /
     DG_SLOT_RAW, /* <x/>: all of it */
     DG_SLOT_CHILD, /* <x/>: within a run of its own, whose properties are close .. close_end */
     DG_SLOT_CUE,   /* the lines of a subtitle */
@@ -37,15 +35,15 @@ struct dg_slot {
     double seconds;
 };
 
-/* What the tags of text are called in an office file. Without runs: run and text are NULL, and text
- * is right in the paragraphs. */
+/* Names of text tags in an office file. Without runs: run and text are NULL, and text is right in
+ * the paragraphs. */
 struct dg_run_names {
     /* NULL-ended */
     const char *const *paragraphs;
     const char *paragraph_properties, *run, *run_properties, *text;
     /* the tag that opens a text with spaces at its ends */
     const char *text_tag;
-    /* what is last in a paragraph and no text, or NULL */
+    /* a last element of a paragraph that is not text, or NULL */
     const char *end;
     /* tags that may hold runs, NULL-ended */
     const char *const *containers;
@@ -67,14 +65,13 @@ struct dg_segment {
     const struct dg_markup *markup;
     enum dg_writing writing;
     enum dg_escapes escapes;
-    /* written around the answer, malloc'd or NULL; then it is written where it says the same, too
-     */
+    /* written around the answer, malloc'd or NULL; then an unchanged answer is written, too */
     char *before, *after;
     /* [n_slots] malloc'd */
     struct dg_slot *slots;
     size_t n_slots, slots_cap;
     const struct dg_run_names *names;
-    /* properties of what is in no <g> */
+    /* properties of text outside any <g> */
     size_t run, run_end;
 };
 
@@ -102,7 +99,7 @@ struct dg_extract {
     /* [n_parts] */
     struct dg_extract_part *parts;
     size_t n_parts;
-    /* [n_texts] what is translated, in the order of the file */
+    /* [n_texts] texts to translate, in the order of the file */
     const struct dg_segment **texts;
     size_t n_texts, text_bytes;
     struct dg_extract_limits limits;
@@ -129,7 +126,7 @@ struct dg_writer {
 };
 int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err);
 
-/* "the file is broken: why", or what is wrong with it where err says something of a field. */
+/* "the file is broken: why", or the message of err if it names a field. */
 int dg_extract_broken(struct dg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

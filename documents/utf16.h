@@ -10,8 +10,8 @@
 
 enum dg_utf16_order { DG_UTF16_NONE, DG_UTF16_LITTLE, DG_UTF16_BIG };
 
-/* What the mark at the beginning of s[n] says; none: it is not UTF-16. (UTF-32's mark is none
- * either.) */
+/* Encoding by the mark at the beginning of s[n]; none: not UTF-16. (UTF-32's mark counts as
+ * none.) */
 enum dg_utf16_order dg_utf16_mark(const char *s, size_t n);
 /* s[n], which begins with its mark, as UTF-8 without one: malloc'd, its length in *len. DG_EINVAL
  * (field file): half a character, DG_ENOMEM. */

@@ -14,10 +14,10 @@
  * that closes a model, frees results or a glossary is the last one that uses them. Callbacks are
  * called by the thread that called. A process that forks must not use a model in the child.
  *
- * What a library must not do, this one does not: it keeps no state between models, writes nothing
- * to standard output or standard error, ends no process, and sets no signal handler, environment
- * variable or locale. It reads the environment variables DRAGOMAN_MODELS, DRAGOMAN_DEVICE,
- * DRAGOMAN_PRECISION, DRAGOMAN_ISA and DRAGOMAN_CUDA_PLUGIN.
+ * The library keeps no state between models, writes nothing to standard output or standard error,
+ * ends no process, and sets no signal handler, environment variable or locale. It reads the
+ * environment variables DRAGOMAN_MODELS, DRAGOMAN_DEVICE, DRAGOMAN_PRECISION, DRAGOMAN_ISA and
+ * DRAGOMAN_CUDA_PLUGIN.
  *
  * Growth: structures that a caller fills in begin with their size, and later versions add members
  * at their ends. A program that was built with an older header keeps working with the same
@@ -55,7 +55,7 @@ enum dragoman_code {
     DRAGOMAN_EINTERNAL = -10 /* a fault of the library */
 };
 
-/* What went wrong. Functions return the code and fill this in when it is not NULL. */
+/* The error. Functions return the code and fill this in when it is not NULL. */
 struct dragoman_error {
     int code;
     /* the text or pair it is about, from 0; -1: none */
@@ -73,7 +73,7 @@ DRAGOMAN_API const char *dragoman_code_name(int code);
 
 struct dragoman_model;
 
-/* Fill it in with dragoman_open_options_init, then change what should differ. */
+/* Fill it in with dragoman_open_options_init, then change fields. */
 struct dragoman_open_options {
     size_t size;
     /* "cpu", "cuda", "cuda:N" or "auto"; NULL: $DRAGOMAN_DEVICE, or "auto" */
@@ -85,7 +85,7 @@ struct dragoman_open_options {
     /* cores that one step is split over; 0: 1 */
     int threads;
     /* the widest beam and the longest answer (tokens) that every call is sure of room for; 0: the
-     * model's own. A wider or longer one is refused where it does not fit. */
+     * model's own. A wider or longer one that does not fit is refused. */
     uint32_t max_beam_size, max_length;
 };
 #define DRAGOMAN_OPEN_OPTIONS_SIZE sizeof(struct dragoman_open_options)
@@ -112,7 +112,7 @@ DRAGOMAN_API int dragoman_model_pair(
 
 /* ---- glossaries -------------------------------------------------------------------------- */
 
-/* Words of the source and what they become. Free it after the last call that uses it. */
+/* Source terms with their translations. Free it after the last call that uses it. */
 struct dragoman_glossary;
 
 /* UTF-8; the bytes need no NUL. */
@@ -145,14 +145,14 @@ enum dragoman_penalty {
     DRAGOMAN_PENALTY_NONE
 };
 
-/* Fill it in with dragoman_options_init, then change what should differ. */
+/* Fill it in with dragoman_options_init, then change fields. */
 struct dragoman_options {
     size_t size;
     /* languages; NULL: the model's first pair, or the pair that it was opened by */
     const char *source, *target;
     /* hypotheses that the search keeps, 1 to 32; 0: the model's */
     uint32_t beam_size;
-    /* so many of the best translations, up to the beam; 0: one */
+    /* number of best translations, up to the beam; 0: one */
     uint32_t n_best;
     /* most tokens of a sentence's answer, </s> counted; 0: the source's and the model's extra */
     uint32_t max_length;
@@ -160,14 +160,14 @@ struct dragoman_options {
     double length_penalty;
     /* enum dragoman_penalty; negative: the model's */
     int length_penalty_kind;
-    /* the penalty counts at most so many times the source's tokens; 0: every token */
+    /* the penalty counts at most this many times the source's tokens; 0: every token */
     double length_penalty_cap;
     /* more than 0: draw tokens at random instead of searching; then from the top_k likeliest
      * (0: from all). The same seed and sentence give the same answer. */
     double temperature;
     uint32_t top_k;
     uint64_t seed;
-    /* what the answer begins with; NULL: nothing */
+    /* beginning of the answer; NULL: nothing */
     const char *target_prefix;
     /* NULL: none; not with tokens, a target_prefix or a temperature */
     const struct dragoman_glossary *glossary;
@@ -211,17 +211,17 @@ struct dragoman_sentence {
     uint32_t flags;
 };
 
-/* What to call while texts are translated. Fill it in with dragoman_stream_init. Anything but 0
- * from a callback ends the call with DRAGOMAN_ECANCELED. */
+/* Callbacks during translation. Fill it in with dragoman_stream_init. Anything but 0 from a
+ * callback ends the call with DRAGOMAN_ECANCELED. */
 struct dragoman_stream {
     size_t size;
     void *arg;
-    /* The answer of a sentence of texts[text] is there: [length] bytes, NUL-terminated. In order
-     * within a text; one without letters has no sentence. NULL: do not tell. */
+    /* A sentence of texts[text] is answered: [length] bytes, NUL-terminated. In order within a
+     * text; one without letters has no sentence. NULL: do not tell. */
     int (*sentence)(void *arg, size_t text, const char *answer, size_t length,
         const struct dragoman_sentence *sentence);
-    /* The answer of texts[text] is there; texts come in the order they are finished in. It is
-     * valid until the callback returns. NULL: do not tell. */
+    /* texts[text] is answered; texts arrive in the order in which they finish. It is valid until
+     * the callback returns. NULL: do not tell. */
     int (*result)(void *arg, size_t text, const struct dragoman_result *result);
 };
 #define DRAGOMAN_STREAM_SIZE sizeof(struct dragoman_stream)
@@ -247,7 +247,7 @@ DRAGOMAN_API const struct dragoman_result *dragoman_results_at(
 DRAGOMAN_API void dragoman_results_free(struct dragoman_results *results); /* NULL is fine */
 
 /* How many of the best translations it has, and the k-th: its text, NUL-terminated ([*length],
- * which may be NULL), and its score. NULL and 0 where there is none. Of a scored pair: no text, and
+ * which may be NULL), and its score. NULL and 0 if there is none. Of a scored pair: no text, and
  * the score is the target's log-probability. */
 DRAGOMAN_API size_t dragoman_result_count(const struct dragoman_result *result);
 DRAGOMAN_API const char *dragoman_result_text(

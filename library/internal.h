@@ -1,6 +1,6 @@
-/* What the library's files share; not installed. An object of the public header is what it says
- * there; struct dg_error becomes struct dragoman_error at the border and nowhere else. Any thread:
- * a model is const after open, a result belongs to its caller. */
+/* Internals of the library; not installed. Objects of the public header are those described there;
+ * struct dg_error becomes struct dragoman_error only at the border. Any thread: a model is const
+ * after open, a result belongs to its caller. */
 #ifndef DG_LIBRARY_INTERNAL_H
 #define DG_LIBRARY_INTERNAL_H
 

@@ -4,10 +4,10 @@
 
 #include "convert/ctranslate2/ctranslate2.h"
 
-/* Unpack what is needed of the .argosmodel at `path`, or take it from the directory that one was
- * unpacked to, into a folder of its own, which is removed, and convert it; dir and SentencePiece
- * models of `o` are those found there, languages that are NULL metadata.json's. DG_EUNSUP: a
- * package with bpe.model. DG_EFORMAT, DG_EIO. */
+/* Unpack the needed parts of the .argosmodel at `path`, or take them from its unpacked directory,
+ * into a temporary folder, and convert them. dir and SentencePiece models of `o` are those found
+ * there; languages that are NULL come from metadata.json. DG_EUNSUP: a package with bpe.model.
+ * DG_EFORMAT, DG_EIO. */
 int dg_convert_argos(
     const char *path, const struct dg_convert_ctranslate2 *o, struct dg_error *err);
 

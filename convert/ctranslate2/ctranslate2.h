@@ -21,7 +21,7 @@ struct dg_convert_ctranslate2 {
     const char *out;
     /* NULL: "<source>-<target>" */
     const char *name;
-    /* NULL: not said */
+    /* NULL: not given */
     const char *licence;
     /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
     enum dg_type type;

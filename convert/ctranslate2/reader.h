@@ -35,8 +35,8 @@ const char *dg_ct2_spec(const struct dg_ct2 *c);
 /* Borrowed until close. Without aliases. */
 size_t dg_ct2_count(const struct dg_ct2 *c);
 const struct dg_ct2_variable *dg_ct2_at(const struct dg_ct2 *c, size_t i);
-/* By its name or an alias; NULL when there is none. An alias of X/weight also is one of what
- * belongs to it (X/weight_scale). */
+/* By its name or an alias; NULL when there is none. An alias of X/weight also applies to its
+ * X/weight_scale. */
 const struct dg_ct2_variable *dg_ct2_find(const struct dg_ct2 *c, const char *name);
 
 /* Its elements as numbers into dst[count], whatever the type; weights' scales are not applied. */

@@ -7,9 +7,9 @@
 #include "model/config.h"
 #include "weights/weights.h"
 
-/* Dimensions, kind of layers, tables and positions by what the file has; everything of *c but the
- * special ids, norm_eps and source_eos. zero_start: the decoder begins with a vector of zeros.
- * DG_EUNSUP names a variable of a kind of model that ours is not. */
+/* Dimensions, kind of layers, tables and positions from the file: all of *c except the special ids,
+ * norm_eps and source_eos. zero_start: the decoder starts with a zero vector. DG_EUNSUP names a
+ * variable of a kind of model that ours is not. */
 int dg_ct2_config_read(
     const struct dg_ct2 *m, struct dg_config *c, bool *zero_start, struct dg_error *err);
 

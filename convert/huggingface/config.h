@@ -1,6 +1,6 @@
 /* config.json, generation_config.json and tokenizer_config.json of a MarianMT, M2M-100 or NLLB
- * directory as our configuration. What would make another model, or another choice of pieces, than
- * ours is refused by name and value. Private to convert/. One thread at a time. */
+ * directory as our configuration. Settings that mean another model or another choice of pieces are
+ * refused by name and value. Private to convert/. One thread at a time. */
 #ifndef DG_CONVERT_HUGGINGFACE_CONFIG_H
 #define DG_CONVERT_HUGGINGFACE_CONFIG_H
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* The directory's JSON files; NULL where there is none (config must be there). */
+/* The directory's JSON files; NULL if there is none (config is required). */
 struct dg_hf_files {
     struct dg_json *config, *generation, *tokenizer;
 };
@@ -18,21 +18,21 @@ enum dg_hf_kind { DG_HF_MARIAN, DG_HF_M2M100, DG_HF_NLLB };
 
 struct dg_hf_options {
     enum dg_hf_kind kind;
-    /* of M2M-100's tokenizer, which list of languages; NULL: not said */
+    /* of M2M-100's tokenizer, which list of languages; NULL: not given */
     const char *language_codes;
-    /* one table for both embeddings, by what the configuration says */
+    /* one table for both embeddings, according to the configuration */
     bool shared;
     /* the softmax matrix is the target's table, likewise */
     bool tied;
-    /* what is never put out has no share of the probability either */
+    /* pieces that are never output have no probability either */
     bool renormalize;
     bool separate_vocabs;
     int32_t pad;
     /* borrowed from the files */
     const char *eos_piece, *unk_piece;
-    /* NULL: not said */
+    /* NULL: not given */
     const char *source_lang, *target_lang;
-    /* of transformers; the name it was loaded by; NULL: not said */
+    /* of transformers; the name it was loaded by; NULL: not given */
     const char *version, *origin;
 };
 

@@ -16,15 +16,15 @@ struct dg_convert_huggingface {
     const char *out;
     /* NULL: the directory's */
     const char *name;
-    /* NULL: not said */
+    /* NULL: not given */
     const char *licence;
     /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
     enum dg_type type;
 };
 
-/* Read, check, write the bundle; nothing in the directory is ever run. DG_EUNSUP names the field or
- * tensor that we do not have, with its value; DG_EFORMAT what is missing or wrong. On failure no
- * manifest is left in `out`. */
+/* Read, check, write the bundle; no code in the directory is run. DG_EUNSUP names the field or
+ * tensor that we do not have, with its value; DG_EFORMAT names a missing or wrong part. On failure
+ * no manifest is left in `out`. */
 int dg_convert_huggingface(const struct dg_convert_huggingface *o, struct dg_error *err);
 
 #endif

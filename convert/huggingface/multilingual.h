@@ -13,8 +13,8 @@
 int dg_hf_multilingual_vocab(const struct dg_hf_options *o, const char *dir, const char *spm,
     uint32_t size, struct dg_convert_vocab *v, struct dg_error *err);
 
-/* BCP 47 for a language's piece (__de__, deu_Latn); a script is named where the language has two.
- * False: it is no language's. */
+/* BCP 47 for a language's piece (__de__, deu_Latn); with a script if the language has two. False:
+ * it is no language's. */
 bool dg_hf_language_of(
     const struct dg_hf_options *o, const char *piece, char out[DG_LANGUAGE_BYTES]);
 

@@ -6,7 +6,7 @@
 #include "convert/huggingface/tensor_set.h"
 #include "weights/weights.h"
 
-/* Which tensor is which, and what the configuration takes from them. */
+/* Maps tensors to ours, and takes the configuration from them. */
 struct dg_hf_tables {
     /* [V,D]; the same pointer where tied */
     const struct dg_safetensor *source, *target, *output;

@@ -1,5 +1,5 @@
 /* vocab.json as a vocabulary, and the languages of a model: tags such as >>deu<< in its vocabulary,
- * pieces such as __de__, or what the caller and tokenizer_config.json say. Private to convert/. One
+ * pieces such as __de__, or those of the caller and tokenizer_config.json. Private to convert/. One
  * thread at a time. */
 #ifndef DG_CONVERT_HUGGINGFACE_VOCAB_H
 #define DG_CONVERT_HUGGINGFACE_VOCAB_H
@@ -20,9 +20,9 @@ int dg_hf_vocab_take(
 int dg_hf_vocab_fill(struct dg_convert_vocab *v, const char *path, struct dg_error *err);
 
 /* Fill the manifest's "pairs" and, for a model with tags, "tags" or "source_tags" and
- * "target_tags". sources and targets: codes with
- * commas between, as the caller wants them called; NULL: what the directory says. With tags,
- * targets chooses among them; of M2M-100 and NLLB both choose, and NULL is all languages. */
+ * "target_tags". sources and targets: codes with commas between, as the caller wants them called;
+ * NULL: those of the directory. With tags, targets chooses among them; of M2M-100 and NLLB both
+ * choose, and NULL is all languages. */
 int dg_hf_languages_write(const struct dg_convert_vocab *v, const struct dg_hf_options *o,
     const char *sources, const char *targets, struct dg_json *manifest, struct dg_error *err);
 

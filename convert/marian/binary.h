@@ -1,7 +1,7 @@
 /* Reading Marian's binary model files (version 1, ".bin"), strictly: every length, shape and type
  * is checked when the file is opened. Layout (little-endian): u64 version, u64 n; n times u64 name
  * length (NUL counted), type, dimensions, data bytes; the names; the shapes (i32); u64 padding and
- * so many bytes; the items' data one after the other. Const after open: any thread. */
+ * this many bytes; the items' data one after the other. Const after open: any thread. */
 #ifndef DG_CONVERT_MARIAN_BINARY_H
 #define DG_CONVERT_MARIAN_BINARY_H
 
@@ -17,7 +17,7 @@ enum dg_marian_item_type {
     DG_MARIAN_ITEM_INT8 = 0x101,
     DG_MARIAN_ITEM_F16 = 0x402,
     DG_MARIAN_ITEM_F32 = 0x404,
-    DG_MARIAN_ITEM_INTGEMM8 = 0x4101 /* int8 elements, then an f32: what they were multiplied by */
+    DG_MARIAN_ITEM_INTGEMM8 = 0x4101 /* int8 elements, then an f32: their multiplier */
 };
 
 struct dg_marian_item {

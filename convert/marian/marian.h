@@ -15,13 +15,13 @@ struct dg_convert_marian {
         *target_spm; /* SentencePiece models; NULL: the vocabulary when it is one, else none */
     /* Marian's binary lexical shortlist; NULL: none */
     const char *shortlist;
-    /* "en"; "de", or "fr,es" where there are tags */
+    /* "en"; "de", or "fr,es" with tags */
     const char *source_lang, *target_lang;
     /* the bundle's directory; made when it is not there */
     const char *out;
     /* NULL: "<source>-<target>" */
     const char *name;
-    /* NULL: not said */
+    /* NULL: not given */
     const char *licence;
     /* DG_POS_MARIAN, or DG_POS_HALVES for the convention of CTranslate2 */
     enum dg_positions positions;
@@ -32,7 +32,7 @@ struct dg_convert_marian {
     /* keep the scales that an int8 file has for activations, and compute with them as Bergamot does
      * (in fp32: for comparisons, not for speed); DG_F32, not keep_int8 */
     bool input_scales;
-    /* what the file has in int8 stays so, byte for byte, and is not stored as type */
+    /* int8 data of the file stays int8, byte for byte, and is not stored as type */
     bool keep_int8;
 };
 

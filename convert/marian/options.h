@@ -1,5 +1,5 @@
-/* Marian's options (special:model.yml) as a configuration. What would make another model than ours
- * is refused by name and value. Private to convert/. One thread at a time. */
+/* Marian's options (special:model.yml) as a configuration. Settings that mean another model are
+ * refused by name and value. Private to convert/. One thread at a time. */
 #ifndef DG_CONVERT_MARIAN_OPTIONS_H
 #define DG_CONVERT_MARIAN_OPTIONS_H
 
@@ -14,7 +14,7 @@ struct dg_marian_options {
     /* no biases in attention and feed-forward networks */
     bool no_bias;
     /* the first head of this decoder layer (from 1) was trained with guided alignment; 0 = not
-     * said */
+     * given */
     uint32_t alignment_layer;
     /* of the Marian that wrote it */
     char version[64];

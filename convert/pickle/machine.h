@@ -1,6 +1,6 @@
 /* A pickle (protocol 2) as a tree, by the few opcodes that torch.save writes for a dictionary of
- * tensors. Nothing is imported or run: a GLOBAL is one of three names that are known here, and
- * every other opcode or name is refused by what it is called. One thread at a time. */
+ * tensors. No code is imported or run: a GLOBAL must be one of three known names, and every other
+ * opcode or name is refused by name. One thread at a time. */
 #ifndef DG_CONVERT_PICKLE_MACHINE_H
 #define DG_CONVERT_PICKLE_MACHINE_H
 

@@ -4,11 +4,11 @@
 #ifndef DG_CONVERT_PICKLE_TORCH_FILE_H
 #define DG_CONVERT_PICKLE_TORCH_FILE_H
 
-#include "convert/safetensors.h" /* struct dg_safetensor: what a tensor is */
+#include "convert/safetensors.h" /* struct dg_safetensor: a tensor */
 
 struct dg_torch_file;
 
-/* DG_EFORMAT or DG_EUNSUP says what is wrong. */
+/* DG_EFORMAT or DG_EUNSUP names the fault. */
 int dg_torch_file_open(struct dg_input in, struct dg_torch_file **out, struct dg_error *err);
 void dg_torch_file_close(struct dg_torch_file *f); /* NULL is fine */
 

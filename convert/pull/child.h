@@ -1,6 +1,6 @@
-/* Work on a stranger's bytes in a process of its own that has no network, where the kernel lets us
- * take it away. Whatever becomes of it, the caller goes on. One thread at a time, and no other
- * thread may run: the child is a fork. */
+/* Processes untrusted bytes in a child process without network access, if the kernel supports that.
+ * The caller continues, whatever happens to it. One thread at a time, and no other thread may run:
+ * the child is a fork. */
 #ifndef DG_CONVERT_PULL_CHILD_H
 #define DG_CONVERT_PULL_CHILD_H
 
@@ -11,7 +11,7 @@
 struct dg_child_report {
     /* The kernel refused a namespace without network. */
     bool has_network;
-    /* What the work has to say: a sentence and its translation. */
+    /* Result of the work: a sentence and its translation. */
     char source[256], answer[512];
     /* The bundle's directory. */
     char name[128];

@@ -26,7 +26,7 @@ struct dg_contents {
 int dg_contents_find(const char *dir, struct dg_contents *out, struct dg_error *err);
 
 struct dg_contents_options {
-    /* NULL: what the model's own files say. */
+    /* NULL: those of the model's own files. */
     const char *source_lang, *target_lang;
     const char *name, *licence;
     /* The bundle's directory. */

@@ -15,7 +15,7 @@ struct dg_digest {
     struct sha1_ctx git;
 };
 
-/* git hashes the size first; any number will do where nobody asks for its name. */
+/* git hashes the size first; any number works for other hashes. */
 void dg_digest_begin(struct dg_digest *d, uint64_t size);
 void dg_digest_add(struct dg_digest *d, const void *data, size_t n);
 /* Lower-case hexadecimal digits. */

@@ -1,6 +1,6 @@
 /* Files and texts over https, the one place that knows libcurl. The certificate is checked against
  * the system's authorities (or a file of them); redirects stay with https and are few; a proxy is
- * what HTTPS_PROXY and NO_PROXY say. No credentials are ever sent. One thread at a time. */
+ * what HTTPS_PROXY and NO_PROXY say. It never sends credentials. One thread at a time. */
 #ifndef DG_CONVERT_PULL_DOWNLOAD_H
 #define DG_CONVERT_PULL_DOWNLOAD_H
 
@@ -16,7 +16,7 @@ struct dg_downloader;
 struct dg_download_options {
     /* Certificate authorities in PEM; NULL: $CURL_CA_BUNDLE, $SSL_CERT_FILE, else the system's. */
     const char *ca_file;
-    /* A connection that brings less than 1 kB/s for so long is given up; 0: 30. */
+    /* A connection below 1 kB/s for this long is closed; 0: 30. */
     uint32_t stall_seconds;
     /* No progress on standard error. */
     bool quiet;
@@ -35,12 +35,11 @@ struct dg_download {
     /* Called so in messages and progress. */
     const char *name;
     const char *url;
-    /* Where it goes. Until it is whole and right it is PATH.part, which a later run goes on with.
-     */
+    /* Its path. Until it is complete and correct it is PATH.part, which a later run continues. */
     const char *path;
     /* 0: not known. */
     uint64_t size;
-    /* At most so many bytes when the size is not known. */
+    /* Maximum number of bytes if the size is unknown. */
     uint64_t most;
     /* "" or NULL: not known. */
     const char *sha256, *git;
@@ -51,9 +50,9 @@ struct dg_downloaded {
     char sha256[DG_SHA256_DIGITS + 1];
 };
 
-/* Fetch it, going on where an earlier try or run was cut off. A file that is not what it should be
- * is removed. DG_EIO: the network, the disk; DG_ELIMIT: larger than it may be; DG_EFORMAT: another
- * size or hash; DG_ENOTFOUND: 404. */
+/* Fetch it, going on where an earlier try or run was cut off. A wrong file is removed. DG_EIO: the
+ * network, the disk; DG_ELIMIT: larger than it may be; DG_EFORMAT: another size or hash;
+ * DG_ENOTFOUND: 404. */
 int dg_download_file(struct dg_downloader *d, const struct dg_download *f,
     struct dg_downloaded *out, struct dg_error *err);
 

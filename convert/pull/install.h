@@ -1,6 +1,6 @@
-/* Files that were fetched, or were there, as a bundle in the directory of models: unpacked,
- * converted, made int8, signed with where it comes from, and tried with one sentence, all in a
- * process without network; only then it gets its place. One thread at a time. */
+/* Installs downloaded or local files as a bundle in the directory of models. They are unpacked,
+ * converted, quantised to int8, marked with their origin, and tested with one sentence, all in a
+ * process without network access, before the bundle gets its place. One thread at a time. */
 #ifndef DG_CONVERT_PULL_INSTALL_H
 #define DG_CONVERT_PULL_INSTALL_H
 
@@ -15,13 +15,13 @@
 struct dg_install_file {
     /* A file, or a directory (one alone). */
     const char *path;
-    /* Kept in the manifest: url NULL for what was on disk already. */
+    /* Recorded in the manifest; url is NULL for local files. */
     const char *url;
     char sha256[DG_SHA256_DIGITS + 1];
     uint64_t size;
     /* Its source says this hash or git's, or the caller did. */
     bool verified;
-    /* Of a compressed file: what must come out; 0 and "": not known. */
+    /* Of a compressed file: the unpacked file's expected values; 0 and "": not known. */
     uint64_t unpacked_size;
     char unpacked_sha256[DG_SHA256_DIGITS + 1];
 };
@@ -44,12 +44,11 @@ struct dg_install {
 int dg_install(const struct dg_install *o, struct dg_child_report *out, struct dg_error *err);
 
 /* May `name` be written: is it a plain name, and is nothing there that was not installed by this?
- * The manifest that is there in *manifest (owned by the caller), NULL where there is none.
- * DG_EINVAL. */
+ * The existing manifest in *manifest (owned by the caller), NULL if there is none. DG_EINVAL. */
 int dg_install_look(
     const char *models, const char *name, struct dg_json **manifest, struct dg_error *err);
 
-/* Remove what was installed under that name. DG_ENOTFOUND; DG_EINVAL: not by this. */
+/* Remove the model installed under that name. DG_ENOTFOUND; DG_EINVAL: not by this. */
 int dg_install_remove(const char *models, const char *name, struct dg_error *err);
 
 #endif

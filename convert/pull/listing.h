@@ -1,4 +1,4 @@
-/* What a source's index says of one model: its files, where they are, what they must be. Everything
+/* A source's index entry of one model: its files, their addresses and expected hashes. Everything
  * in an index is a stranger's word: names are checked before they become files, addresses and
  * hashes before they are used. Any thread, one struct per caller. */
 #ifndef DG_CONVERT_PULL_LISTING_H
@@ -18,11 +18,11 @@ struct dg_listing_file {
     /* As it is called on disk, a plain name. */
     const char *name;
     const char *url;
-    /* In bytes; 0: not said. */
+    /* In bytes; 0: not given. */
     uint64_t size;
-    /* Lower-case digits; "": not said. */
+    /* Lower-case digits; "": not given. */
     char sha256[DG_SHA256_DIGITS + 1], git[DG_GIT_DIGITS + 1];
-    /* Of what a .gz or .zst holds. */
+    /* Of the content of a .gz or .zst. */
     uint64_t unpacked_size;
     char unpacked_sha256[DG_SHA256_DIGITS + 1];
 };

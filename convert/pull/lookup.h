@@ -1,5 +1,5 @@
-/* From what a person types ("firefox/en-de:tiny") to the files that make the model, by way of the
- * service's index. One thread at a time. */
+/* Finds the files of a model ("firefox/en-de:tiny") in the service's index. One thread at a
+ * time. */
 #ifndef DG_CONVERT_PULL_LOOKUP_H
 #define DG_CONVERT_PULL_LOOKUP_H
 

@@ -23,7 +23,7 @@ struct dg_part {
     char path[4096], etag_path[4128];
 };
 
-/* Open or make it, reading what is there. DG_EAGAIN: another run has it open. */
+/* Open or create it, reading its content. DG_EAGAIN: another run has it open. */
 int dg_part_open(struct dg_part *p, const struct dg_download *f, struct dg_error *err);
 int dg_part_append(struct dg_part *p, const void *data, size_t n, struct dg_error *err);
 /* Begin again with nothing. */

@@ -20,7 +20,7 @@ struct dg_progress {
 /* `name` is borrowed until the end. */
 void dg_progress_begin(
     struct dg_progress *p, const char *name, uint64_t total, uint64_t before, bool quiet);
-/* done bytes are there, those from before included. */
+/* done: bytes present, including earlier ones. */
 void dg_progress_set(struct dg_progress *p, uint64_t done);
 void dg_progress_end(struct dg_progress *p, bool whole);
 

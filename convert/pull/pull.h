@@ -1,5 +1,5 @@
-/* Models of other services, fetched, converted and installed. Prints what it does to standard
- * output, and how far a download is to standard error. One thread at a time, no other may run. */
+/* Models of other services, fetched, converted and installed. Prints its steps to standard output,
+ * and download progress to standard error. One thread at a time, no other may run. */
 #ifndef DG_CONVERT_PULL_PULL_H
 #define DG_CONVERT_PULL_PULL_H
 
@@ -15,7 +15,7 @@ struct dg_pull {
     const char *models;
     /* The bundle's name; NULL: by its source. */
     const char *name;
-    /* NULL: what the index or the model says. */
+    /* NULL: those of the index or the model. */
     const char *source_lang, *target_lang;
     /* In the place of the service's index, see convert/pull/lookup.h; or NULL. */
     const char *index;
@@ -27,7 +27,7 @@ struct dg_pull {
     /* Where files arrive; NULL: $XDG_CACHE_HOME/dragoman or ~/.cache/dragoman. */
     const char *cache;
     bool quiet;
-    /* What is installed is left, and no index asked about it. */
+    /* Skip installed models without asking an index. */
     bool if_missing;
     bool int8;
     enum dg_type type;
@@ -38,7 +38,7 @@ struct dg_pull {
 int dg_pull_source(const struct dg_pull *p, const char *source, struct dg_error *err);
 /* Files (or one directory) that are on disk already; no network is touched. */
 int dg_pull_files(const struct dg_pull *p, char *const *paths, size_t n, struct dg_error *err);
-/* Append what the service has. */
+/* Append the service's list. */
 int dg_pull_list(
     const struct dg_pull *p, const char *service, struct dg_buffer *out, struct dg_error *err);
 

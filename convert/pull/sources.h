@@ -18,7 +18,7 @@
 /* Firefox's students: records of its Remote Settings ({"data": [...]}; `base` is where attachments
  * are), or the registry that its training writes ({"baseUrl", "models"}; base is not looked at).
  * pair: "en-de"; architecture "tiny", "base-memory", "base", or NULL: the largest that a desktop
- * gets. DG_ENOTFOUND says what there is instead. */
+ * gets. DG_ENOTFOUND lists alternatives. */
 int dg_firefox_find(const struct dg_json *index, const char *base, const char *pair,
     const char *architecture, struct dg_listing *out, struct dg_error *err);
 /* Append a line a model. */
@@ -30,7 +30,7 @@ int dg_argos_find(
 int dg_argos_list(const struct dg_json *index, struct dg_buffer *out, struct dg_error *err);
 
 /* A repository of a hub, by what its api/models/OWNER/REPO?blobs=true answers; `hub` is the address
- * before "/OWNER/REPO/resolve/". Only what a converter reads is taken. */
+ * before "/OWNER/REPO/resolve/". Only files that a converter reads are used. */
 int dg_hub_find(const struct dg_json *answer, const char *hub, const char *repository,
     struct dg_listing *out, struct dg_error *err);
 /* Append a line for each repository opus-mt-SOURCE-TARGET of an api/models answer. */

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* DG_EIO names what cannot be removed; nothing happens where there is nothing. */
+/* DG_EIO names a file that cannot be removed; no effect if there is none. */
 int dg_tree_remove(const char *path, struct dg_error *err);
 /* Replace the folder `to`, if it exists, by `from`, in one step: a reader never finds half of a
  * folder. */

@@ -1,6 +1,6 @@
 /* Archives and compressed files into a folder, the one place that knows libarchive. An entry that
- * would leave the folder, is a link or a device, or more bytes than may come out: all is refused,
- * and what was written stays for the caller to remove. Any thread. */
+ * would leave the folder, a link, a device, or too many unpacked bytes: everything is refused, and
+ * the caller removes the written files. Any thread. */
 #ifndef DG_CONVERT_PULL_UNPACK_H
 #define DG_CONVERT_PULL_UNPACK_H
 

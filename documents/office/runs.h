@@ -1,7 +1,7 @@
-/* Paragraphs of office files as markup for the translator: words that look alike are text, words
- * that look otherwise are in a <g>, and what has no words is an <x/> or, where a sentence ends at
- * it, a <b/>. Slots say which bytes each of them is. For documents/office alone. One thread at a
- * time. */
+/* Paragraphs of office files as markup for the translator: words with the same formatting are text,
+ * words with other formatting are in a <g>, and a part without words is an <x/> or, if a sentence
+ * ends there, a <b/>. Slots say which bytes each of them is. For documents/office alone. One thread
+ * at a time. */
 #ifndef DG_DOCUMENTS_OFFICE_RUNS_H
 #define DG_DOCUMENTS_OFFICE_RUNS_H
 
@@ -21,8 +21,8 @@ struct dg_runs {
 /* Is the tag in the list? */
 bool dg_runs_lists(const struct dg_xml *x, const struct dg_xml_tag *t, const char *const *list);
 
-/* Add a segment for what is within tag `i`, from byte `begin` to byte `end`, where there are words:
- * text in runs. */
+/* Add a segment for the content of tag `i`, from byte `begin` to byte `end`, if it has words: text
+ * in runs. */
 int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err);
 
 #endif
