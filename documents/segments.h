@@ -21,9 +21,9 @@ enum dg_writing {
 };
 
 enum dg_slot_kind {
-    DG_SLOT_TAGS, /* <g> and </g>: an opening and a closing tag */
-    DG_SLOT_RUN, /* <g> and </g>: formatting of a run of office text; begin .. end: its properties /
-    DG_SLOT_RAW, /* <x/>: all of it */
+    DG_SLOT_TAGS,  /* <g> and </g>: an opening and a closing tag */
+    DG_SLOT_RUN,   /* <g> and </g>: formatting of office text; begin .. end: its properties */
+    DG_SLOT_RAW,   /* <x/>: all of it */
     DG_SLOT_CHILD, /* <x/>: within a run of its own, whose properties are close .. close_end */
     DG_SLOT_CUE,   /* the lines of a subtitle */
 };
