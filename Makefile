@@ -9,32 +9,32 @@ export PULL
 export PREFIX ?= /usr/local
 export DESTDIR SYSCONFDIR LIBDIR
 
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
 
-serve: ## install what is missing, build, serve on HOST:PORT (127.0.0.1:8080); PULL=firefox/en-de,... fetches models first
+serve: ## install missing packages, build, serve on HOST:PORT (127.0.0.1:8080); PULL=firefox/en-de,... downloads models first
 	@scripts/serve
 
-build: ## programs into build/release/bin
+build: ## build the programs into build/release/bin
 	@scripts/deps serve
 	@scripts/build release
 
-test: ## build and run all tests but the long ones
+test: ## build and run all tests except the long ones
 	@scripts/test release --label-exclude long
 
-test-loaded: ## the API's tests RUNS (10) times beside LOOPS (6) busy loops
+test-loaded: ## run the API's tests RUNS (10) times beside LOOPS (6) busy loops
 	@scripts/test-loaded
 
-attack: build ## what an attack with the source open found, each fault as a test
+attack: build ## repeat earlier attacks as tests
 	@scripts/test-env
 	@.venv/bin/python3 -m pytest -q -p no:cacheprovider tests/attack
 
-replicas: build ## replicas behind HAProxy and nginx, killed, drained and frozen under load; REPLICAS_SECONDS (10) each
+replicas: build ## kill, drain and freeze replicas behind HAProxy and nginx under load; REPLICAS_SECONDS (10) each
 	@scripts/deps replicas
 	@scripts/test-env
 	@REPLICAS_SECONDS=$${REPLICAS_SECONDS:-10} .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/replicas
 
-test-clients: ## other servers' clients from PyPI against this one, with the bundled model
+test-clients: ## run other servers' clients from PyPI against this server
 	@scripts/test release --label-regex '^clients$$'
 
 faults: build ## each allocation fails in turn: start, requests, reload, command line, 40 of each trainer's verb; long
@@ -56,109 +56,109 @@ kills: build ## a training run killed KILLS (200) times at random moments, a ser
 	@scripts/test-env
 	@KILLS=$${KILLS:-200} .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults/test_kills.py
 
-test-openapi: ## openapi.yaml tried on the server, 200 made-up requests for each operation (schemathesis), some minutes
+test-openapi: ## test the server against openapi.yaml with 200 generated requests per operation (schemathesis), some minutes
 	@scripts/test release --tests-regex 'clients/test_(long_)?schemathesis'
 
-test-real-shape: build ## M2M-100 and NLLB-200 in their real shapes beside transformers, some minutes and 10 GB of disk
+test-real-shape: build ## compare M2M-100 and NLLB-200 in their real shapes with transformers, some minutes and 10 GB of disk
 	@scripts/test-real-shape
 
-asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test asan --label-exclude long
 
 analyse: build ## conversions that may change a value or its sign, in the product's C, and cppcheck; DEEP=--deep: gcc's -fanalyzer, too
 	@scripts/analyse $(DEEP)
 
-tsan: ## the C tests under ThreadSanitizer
+tsan: ## run the C tests under ThreadSanitizer
 	@scripts/test tsan --label-exclude 'long|python'
 
-valgrind: ## one request to a server under valgrind
+valgrind: ## send one request to a server under valgrind
 	@scripts/deps valgrind
 	@scripts/build release dragoman-server
 	@scripts/valgrind-request $(MODELS)
 
-fuzz: ## each fuzz target for FUZZ_SECONDS (60), FUZZ_JOBS (1) at once
+fuzz: ## run each fuzz target for FUZZ_SECONDS (60), FUZZ_JOBS (1) at once
 	@scripts/fuzz
 
-coverage: ## which lines the unit, parity and API tests run, a folder a line
+coverage: ## print the line coverage of the unit, parity and API tests by folder
 	@scripts/coverage
 
-test-arm: ## 64-bit ARM: cross build, ops (plain C, NEON, dot products) and golden models under qemu (slow)
+test-arm: ## test 64-bit ARM under qemu: cross build, ops (plain C, NEON, dot products, i8mm), golden models (slow)
 	@scripts/test-arm
 
-bench: build ## speed of translation beside CTranslate2 on this machine's CPU
+bench: build ## compare the speed of translation with CTranslate2 on this machine's CPU
 	@bench/run-cpu.sh
 
-bench-scale: build ## how time grows with length, beam, rows, vocabulary, threads
+bench-scale: build ## measure time by length, beam, rows, vocabulary, threads
 	@bench/run-scale.sh
 
-bench-family: build ## speed with models of other programs beside those programs: Bergamot, CTranslate2
+bench-family: build ## compare the speed of other programs' models with Bergamot and CTranslate2
 	@bench/run-family.sh
 
-bench-train: build ## speed of training beside PyTorch, ten minutes; DATA=FOLDER
+bench-train: build ## compare the speed of training with PyTorch, ten minutes; DATA=FOLDER
 	@bench/run-train.sh
 
-bench-marian: build ## training beside Marian (pymarian), hours; DATA=FOLDER
+bench-marian: build ## compare training with Marian (pymarian), hours; DATA=FOLDER
 	@bench/run-marian.sh
 
-bench-loss: build ## loss curves beside PyTorch, hours; goes on where it stopped; DATA=FOLDER MINUTES=N
+bench-loss: build ## compare loss curves with PyTorch, hours; resumable; DATA=FOLDER MINUTES=N
 	@bench/run-loss.sh
 
-bench-tune: build ## what settings of a recipe are worth in the same CPU time, hours; goes on where it stopped; DATA=FOLDER
+bench-tune: build ## compare settings of a recipe in the same CPU time, hours; resumable; DATA=FOLDER
 	@bench/run-tune.sh
 
-bench-card: build ## scores and sentences for the model cards; DATA=FOLDER BUNDLES=FOLDERS
+bench-card: build ## compute scores and sentences for the model cards; DATA=FOLDER BUNDLES=FOLDERS
 	@bench/run-card.sh
 
-bench-kept: build ## what comes through a translation, and how often sentences are flagged, some minutes; DATA=FOLDER
+bench-kept: build ## measure protected text and the rate of flags, some minutes; DATA=FOLDER
 	@scripts/test-env
 	@.venv/bin/python3 bench/kept.py "$(DATA)" --out bench/results/kept.json
 
 bench-pairs: build ## CPU time beside an earlier revision's (BEFORE=d48fe55): HTTP cached and not, the base int8 step; a quarter of an hour
 	@bench/run-pairs.sh
 
-bench-serve: build ## speed and latency over HTTP
+bench-serve: build ## measure speed and latency over HTTP
 	@bench/run-serve.sh
 
-paper: build ## docs/paper.md's tables from bench/results/paper/
+paper: build ## rebuild the tables of docs/paper.md from bench/results/paper/
 	@bench/run-paper.sh report
 
 paper-table1: ## Table 1 of the paper measured: layers over length and dimension, three minutes
 	@bench/run-paper.sh table1
 
-paper-table2: build ## newstest2014 with the bundled model, two minutes; DATA=FOLDER
+paper-table2: build ## translate newstest2014 with the bundled model, two minutes; DATA=FOLDER
 	@bench/run-paper.sh table2
 
-paper-grid: build ## Table 3 of the paper in small, hours; goes on where it stopped; DATA=FOLDER
+paper-grid: build ## train Table 3 of the paper at a small size, hours; resumable; DATA=FOLDER
 	@bench/run-paper.sh grid
 
-paper-positions: build ## sinusoids against learned positions beyond the trained length, from two models of the grid; DATA=FOLDER
+paper-positions: build ## compare sinusoids with learned positions beyond the trained length, from two models of the grid; DATA=FOLDER
 	@bench/run-paper.sh positions
 
-paper-parsing: build ## section 6.3 of the paper on free treebanks, hours; goes on where it stopped; DATA=FOLDER
+paper-parsing: build ## train the paper's parser (section 6.3) on free treebanks, hours; resumable; DATA=FOLDER
 	@bench/run-paper.sh parsing
 
-paper-decoding: build ## beams and length penalties on a development set; BUNDLE=FOLDER SOURCE=FILE TARGET=FILE
+paper-decoding: build ## compare beams and length penalties on a development set; BUNDLE=FOLDER SOURCE=FILE TARGET=FILE
 	@bench/run-paper.sh decoding --model "$(BUNDLE)" --source "$(SOURCE)" --target "$(TARGET)"
 
-paper-figures: build ## Figures 3 to 5 of the paper; BUNDLE=FOLDER, a model with six encoder layers
+paper-figures: build ## draw Figures 3 to 5 of the paper; BUNDLE=FOLDER, a model with six encoder layers
 	@bench/run-paper.sh figures --model "$(BUNDLE)"
 
-test-gpu: ## what needs a GPU, on programs built where nvcc is; compiles nothing
+test-gpu: ## run the tests that need a GPU, with programs built elsewhere by nvcc; compiles nothing
 	@scripts/test-gpu
 
-bench-gpu: ## speed on a GPU, beside PyTorch where it is; compiles nothing
+bench-gpu: ## measure speed on a GPU, and compare with PyTorch if it is installed; compiles nothing
 	@bench/gpu/run.sh
 
-soak: build ## try to break a server, about five minutes
+soak: build ## stress a server, about five minutes
 	@tests/soak/soak.py --programs build/release/bin
 
-soak-hour: build ## the bundled model at 80 % of its capacity for MINUTES (60), with reloads, hang-ups and hostile requests
+soak-hour: build ## run the bundled model at 80 % of its capacity for MINUTES (60), with reloads, disconnects and hostile requests
 	@tests/soak/hour.py --programs build/release/bin --models weights/bundles --minutes $(or $(MINUTES),60) --out bench/results/soak-hour.json
 
-install: build ## everything under DESTDIR/PREFIX (/usr/local): programs, library, models, manual, units
+install: build ## install programs, library, models, manual and units under DESTDIR/PREFIX (/usr/local)
 	@packaging/install build/release/bin
 
 include packaging/targets.mk
 
-clean: ## remove what was built
+clean: ## remove build outputs
 	rm -rf build

@@ -5,30 +5,30 @@ container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
 	@scripts/container run
 
-container-push: ## build the image and send it to REGISTRY/dragoman:VERSION
+container-push: ## build the image and push it to REGISTRY/dragoman:VERSION
 	@test -n "$(REGISTRY)" || { echo "make container-push REGISTRY=registry.example.org/team" >&2; exit 2; }
 	@scripts/container build
 	@scripts/container push "$(REGISTRY)"
 
-container-check: ## build the image, run it and hold it to its promises
+container-check: ## build the image, run it and test it
 	@docker/check
 
-container-cuda: ## the image for NVIDIA GPUs (BASE, DEVEL: images to build on), checked; needs no GPU
+container-cuda: ## build and test the image for NVIDIA GPUs (BASE, DEVEL: base images); needs no GPU
 	@KIND=cuda docker/check
 
 deploy-check: ## check Dockerfile, compose file, Kubernetes manifests, alerts, dashboard
 	@scripts/deploy-check
 
-deb: ## Debian packages in build/deb, clean by lintian
+deb: ## build Debian packages in build/deb and check them with lintian
 	@scripts/deb
 
-sbom: build ## what the programs are made of, as CycloneDX: build/sbom.json
+sbom: build ## write the list of components as CycloneDX: build/sbom.json
 	@packaging/sbom build/release/bin >build/sbom.json
 	@echo build/sbom.json
 
-wheel: build ## the Python package as a wheel in build/wheel
+wheel: build ## build the Python package as a wheel in build/wheel
 	@scripts/deps wheel
 	@scripts/wheel
 
-release: ## source, Debian packages, wheel, container archive and checksums in build/release-VERSION; prints the tag's command
+release: ## build source tarball, Debian packages, wheel, container archive and checksums in build/release-VERSION; prints the tag's command
 	@scripts/release

@@ -41,7 +41,7 @@ async function arriving(what, code, sentence) {
   }
 }
 
-const CUT = 'The answer broke off: the server went away while it wrote. What arrived stays on the page; translate again once the server is back.';
+const CUT = 'The connection to the server was lost during the answer. The partial answer stays on the page; translate again when the server is back.';
 const cut = (what) => arriving(what, 'cut', CUT);
 
 const send = (method, path, body, signal) => ask(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});

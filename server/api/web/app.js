@@ -232,7 +232,7 @@ async function copy(text, what) {
     await navigator.clipboard.writeText(text);
   } catch { // without HTTPS browsers have no clipboard for pages, but still this
     if (!copySelection(text)) {
-      say('This browser does not let the page copy: select the text instead.');
+      say('This browser does not allow the page to copy: select the text instead.');
       return;
     }
   }

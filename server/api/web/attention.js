@@ -122,8 +122,8 @@ export class AttentionView {
     else $('att-picture').replaceChildren(legend(labels), lines(heads.map((h) => this.table(h)), room));
     const strongest = t.rows.map((row, r) => `${row} → ${t.columns[t.weights[r].indexOf(Math.max(...t.weights[r]))]}`);
     $('att-picture').setAttribute('aria-label', 'Strongest weights: ' + strongest.join(', '));
-    this.note = (map ? 'Rows look at columns; a fuller colour is more. ' : 'Left looks at right; thicker is more. ') +
-      (head === 'all' && !map ? 'A colour for each head. ' : '') + (map ? 'Point at a cell to read its weight' :
+    this.note = (map ? 'Rows attend to columns; a stronger colour is a larger weight. ' : 'Left attends to right; a thicker line is a larger weight. ') +
+      (head === 'all' && !map ? 'One colour per head. ' : '') + (map ? 'Point at a cell to read its weight' :
       `Point at a ${$('att-unit').value.slice(0, -1)} to see its weights alone`) + ', or choose a row with the arrow keys.';
     this.table_shown = t;
     this.point(-1);

@@ -102,7 +102,7 @@ export class SentencePanel {
     const [source, to] = this.pair();
     const entry = this.entry;
     const box = $('alternatives');
-    box.replaceChildren(paragraph('Looking for other ways to go on …'));
+    box.replaceChildren(paragraph('Looking for alternatives …'));
     $('error').hidden = true;
     try {
       const prefix = codePoints(target).slice(0, word.begin);
@@ -129,7 +129,7 @@ export class SentencePanel {
       if ($('attention').open) this.attention.show(entry.source, text);
       this.align(entry, text, true);
     });
-    const title = 'Log-probability over length penalty: nearer to 0 is better';
+    const title = 'Log-probability divided by the length penalty: closer to 0 is better';
     return node('li', {}, button, node('span', {class: 'score', title}, score.toFixed(2)));
   }
 

@@ -39,12 +39,12 @@ function quantile(a, b, name, meant, q) {
 const TRANSLATING = ['/v1/translate', '/translate', '/v2/translate', '/language/translate/v2', '/imme', '/kiss', '/hcfy', '/deeplx'];
 const translates = (key) => TRANSLATING.includes(label(key, 'route'));
 const CHARTS = [
-  {title: 'Requests a second', series: {translate: (a, b) => rate(a, b, 'dragoman_requests_total')}},
-  {title: 'Target tokens a second', series: {tokens: (a, b) => rate(a, b, 'dragoman_target_tokens_total')}},
+  {title: 'Requests per second', series: {translate: (a, b) => rate(a, b, 'dragoman_requests_total')}},
+  {title: 'Target tokens per second', series: {tokens: (a, b) => rate(a, b, 'dragoman_target_tokens_total')}},
   {title: 'Latency of translations, ms', series: Object.fromEntries([['p50', 0.5], ['p90', 0.9], ['p99', 0.99]].map(([n, q]) =>
     [n, (a, b) => 1000 * quantile(a, b, 'dragoman_http_request_duration_seconds', translates, q)]))},
   {title: 'Sentences waiting', series: {waiting: (a, b) => total(b.values, 'dragoman_queue_depth')}},
-  {title: 'Rows in a decode step', series: {rows: (a, b) => rate(a, b, 'dragoman_batch_rows_sum') / rate(a, b, 'dragoman_batch_rows_count')}},
+  {title: 'Rows per decode step', series: {rows: (a, b) => rate(a, b, 'dragoman_batch_rows_sum') / rate(a, b, 'dragoman_batch_rows_count')}},
   {title: 'Resident memory, MB', series: {memory: (a, b) => total(b.values, 'process_resident_memory_bytes') / 1e6}},
 ];
 
