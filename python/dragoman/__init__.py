@@ -29,7 +29,7 @@ _PENALTIES = ("gnmt", "power", "none")
 
 
 class DragomanError(Exception):
-    """What went wrong: `code` as in dragoman.h, `index` of the text, `field` the option; None where there is none."""
+    """An error: `code` as in dragoman.h, `index` of the text, `field` of the option; None if there is none."""
 
     def __init__(self, message: str, code: int = 0, index: Optional[int] = None, field: Optional[str] = None):
         super().__init__(message)
@@ -37,15 +37,15 @@ class DragomanError(Exception):
 
 
 class InvalidArgument(DragomanError, ValueError):
-    """An argument is wrong, or over a limit."""
+    """An argument is wrong or over a limit."""
 
 
 class NotFound(DragomanError, LookupError):
-    """There is no such model or device."""
+    """The model or device does not exist."""
 
 
 class BadFile(DragomanError, OSError):
-    """A file cannot be read, or is no model."""
+    """A file cannot be read or is not a model."""
 
 
 _CLASSES = {-1: InvalidArgument, -3: BadFile, -4: BadFile, -7: InvalidArgument, -8: NotFound}
@@ -59,7 +59,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a text: its characters there and in the translation, the search's score, and flags."""
+    """A sentence of a text: its characters in the text and in the translation, the search's score, and flags."""
     source: Tuple[int, int]
     target: Tuple[int, int]
     score: float
@@ -85,7 +85,7 @@ class Translation:
 
 @dataclass(frozen=True)
 class TranslatedTokens:
-    """An answer in tokens; the best comes first."""
+    """An answer in tokens, best first."""
     hypotheses: Tuple[Tuple[str, ...], ...]
     scores: Tuple[float, ...]
     flags: Tuple[str, ...]
@@ -158,7 +158,7 @@ def _score(result: int) -> Score:
 
 
 class _Call:
-    """Options of one call, with all that must live as long as it. An exception of a callback ends the call and is raised after it."""
+    """Options of one call, with everything that must live as long as it. An exception in a callback ends the call and is raised after it."""
 
     def __init__(self, given: dict, progress: Optional[Progress] = None):
         self.error, self.cause = _library.Error(), None
@@ -222,7 +222,7 @@ class Translator:
 
     model: a bundle's folder, the name of an installed one, or two languages such as "en-de".
     device, compute_type: "cpu", "cuda", "cuda:N" or "auto"; of a GPU "fp32", "fp16" or "bf16".
-    inter_threads: engines side by side (0: one for each core); intra_threads: cores that one step is split over."""
+    inter_threads: engines that run in parallel (0: one per core); intra_threads: threads per engine."""
 
     def __init__(self, model: Union[str, "os.PathLike[str]"], *, device: Optional[str] = None, compute_type: Optional[str] = None,
                  inter_threads: int = 0, intra_threads: int = 0, max_beam_size: int = 0, max_length: int = 0):
@@ -239,7 +239,7 @@ class Translator:
         self._model = model_pointer
 
     def close(self) -> None:
-        """Let go of the model, after the calls that are on."""
+        """Release the model after running calls have ended."""
         with self._idle:
             model, self._model = self._model, None
             while model is not None and self._users:
@@ -277,7 +277,7 @@ class Translator:
 
     @property
     def pairs(self) -> Tuple[Tuple[str, str], ...]:
-        """The languages it translates."""
+        """The language pairs of the model."""
         with self._use() as m:
             source, target, pairs = ctypes.c_char_p(), ctypes.c_char_p(), []
             for i in range(_c.dragoman_model_pairs(m)):
@@ -309,8 +309,8 @@ class Translator:
                   max_length: Optional[int] = None, temperature: Optional[float] = None, top_k: Optional[int] = None, seed: Optional[int] = None,
                   target_prefix: Optional[str] = None, glossary: Optional[Mapping[str, str]] = None, format: Optional[str] = None,
                   alignments: bool = False, keep_loops: bool = False, one_sentence: bool = False, progress: Optional[Progress] = None):
-        """Translate a text, or a list of any length. `progress(done, n)` is called after each text, by another thread where this is the
-        main one; what it raises ends the call."""
+        """Translate a text, or a list of any length. `progress(done, n)` is called after each text, on another thread if this is the
+        main one. An exception in it ends the call."""
         options = {k: v for k, v in locals().items() if k not in ("self", "texts", "progress")}
         one = isinstance(texts, str)
         array, n = _texts([texts] if one else texts)
@@ -321,7 +321,7 @@ class Translator:
                         beam_size: Optional[int] = None, num_hypotheses: Optional[int] = None, length_penalty: Optional[float] = None,
                         max_decoding_length: Optional[int] = None, sampling_temperature: Optional[float] = None, sampling_topk: Optional[int] = None,
                         seed: Optional[int] = None, progress: Optional[Progress] = None) -> list[TranslatedTokens]:
-        """Lists of tokens of the vocabulary, as CTranslate2's method of this name takes them. Batches are the library's own affair."""
+        """Lists of tokens of the vocabulary, as CTranslate2's method of this name takes them. The library chooses the batches."""
         array, n = _texts([" ".join(tokens) for tokens in source])
         call = _Call({"source": source_lang, "target": target_lang, "beam_size": beam_size, "n_best": num_hypotheses,
                       "length_penalty": length_penalty, "max_length": max_decoding_length, "temperature": sampling_temperature,
@@ -330,7 +330,7 @@ class Translator:
 
     def translate_iterable(self, texts: Iterable[str], source: Optional[str] = None, target: Optional[str] = None, *,
                            window: int = 1024, **options) -> Iterator[Translation]:
-        """Translations of texts that are still coming, in their order. Reads at most two windows ahead, so that engines stay busy."""
+        """Translations of an iterable of texts, in order. Reads at most two windows ahead, so that engines stay busy."""
         waiting: "collections.deque[concurrent.futures.Future]" = collections.deque()
         it = iter(texts)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -345,7 +345,7 @@ class Translator:
                 yield from waiting.popleft().result()
 
     def stream(self, text: str, source: Optional[str] = None, target: Optional[str] = None, **options) -> Iterator[str]:
-        """The translation of a text, sentence by sentence, each as soon as it is there. Leaving the loop ends the work."""
+        """The translation of a text, sentence by sentence, each as soon as it is done. Leaving the loop ends the work."""
         array, n = _texts([text])
         call = _Call(dict(options, source=source, target=target))
         out: "queue.SimpleQueue" = queue.SimpleQueue()
@@ -384,12 +384,12 @@ class Translator:
 
     def score(self, sources: Sequence[str], targets: Sequence[str], source: Optional[str] = None, target: Optional[str] = None, *,
               progress: Optional[Progress] = None) -> list[Score]:
-        """How likely each target is as the translation of its source."""
+        """The log-probability of each target as the translation of its source."""
         return self._scores(sources, targets, {"source": source, "target": target}, progress)
 
     def score_batch(self, source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], source_lang: Optional[str] = None,
                     target_lang: Optional[str] = None) -> list[Score]:
-        """The same of lists of tokens."""
+        """The same for lists of tokens."""
         return self._scores([" ".join(t) for t in source], [" ".join(t) for t in target],
                             {"source": source_lang, "target": target_lang, "tokens": 1}, None)
 
@@ -402,7 +402,7 @@ class Translator:
 
 
 class _Use:
-    """The model while a call is on: close() waits for it."""
+    """The model during a call: close() waits for it."""
 
     def __init__(self, translator: Translator):
         self.translator = translator

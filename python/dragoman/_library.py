@@ -1,4 +1,4 @@
-"""libdragoman through ctypes: its structures and functions, as dragoman.h declares them. ctypes lets go of the GIL during every call."""
+"""libdragoman through ctypes: its structures and functions, as dragoman.h declares them. ctypes releases the GIL during every call."""
 import ctypes
 import os
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
@@ -83,7 +83,7 @@ FUNCTIONS = {
 
 
 def _open():
-    """$DRAGOMAN_LIBRARY, else the library that the wheel brought with what it needs, else the system's."""
+    """$DRAGOMAN_LIBRARY, otherwise the library in the wheel, otherwise the system's."""
     named = os.environ.get("DRAGOMAN_LIBRARY")
     if named:
         return ctypes.CDLL(named)

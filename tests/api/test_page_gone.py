@@ -20,7 +20,7 @@ def test_a_server_that_is_killed_while_it_answers(chrome):
     finally:
         assert first.stop(signal.SIGKILL) == -signal.SIGKILL
     page.until(lambda: page["error"].is_displayed())
-    assert "the server went away" in page["error"].text or "does not answer" in page["error"].text, page["error"].text
+    assert "connection to the server was lost" in page["error"].text or "does not answer" in page["error"].text, page["error"].text
     assert page["status"].text == "" and not page["copy"].is_enabled()
     kept = len(page.all("#output .s"))
     assert 3 < kept < 3000 and page["input"].get_property("value") == LONG  # nothing of the person's is lost

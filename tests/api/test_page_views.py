@@ -101,7 +101,7 @@ def test_doubtful_sentences_are_explained(page):
     page.translate("Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.", "en", "de")
     page.until(lambda: page["legend"].is_displayed())
     assert len(page.all("#output .flagged")) == 1
-    assert "language" in page["legend"].text or "improbable" in page["legend"].text
+    assert "language" in page["legend"].text or "low probability" in page["legend"].text
     page.all("#legend button")[0].click()
     assert page["sentence-flags"].text
 
