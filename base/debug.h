@@ -12,7 +12,7 @@
  * stream. */
 bool dg_debug(const char *word);
 
-/* DG_EINVAL: DRAGOMAN_DEBUG has a word that is none of these. */
+/* DG_EINVAL: DRAGOMAN_DEBUG has an unknown word. */
 int dg_debug_check(struct dg_error *err);
 
 #endif

@@ -8,7 +8,7 @@ enum dg_code {
     DG_EINVAL = -1,  /* the caller's input is wrong */
     DG_ENOMEM = -2,  /* out of memory */
     DG_EIO = -3,     /* the operating system refused a file or socket operation */
-    DG_EFORMAT = -4, /* a file is not what its format says */
+    DG_EFORMAT = -4, /* a file does not match its format */
     DG_EUNSUP = -5,  /* well-formed, but not supported */
     DG_EAGAIN = -6,  /* no room now; try later */
     DG_ELIMIT = -7,  /* over a limit; never fits */

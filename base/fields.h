@@ -76,7 +76,7 @@ struct dg_field {
     /* A former name, still read but never written. */
     const char *old;
     unsigned flags;
-    /* DG_FIELD_CUSTOM: put what `text` says into the struct `out`; `name` is for messages. */
+    /* DG_FIELD_CUSTOM: parse `text` into the struct `out`; `name` is for messages. */
     int (*take)(const char *name, const char *text, void *out, struct dg_error *err);
     /* DG_FIELD_OTHER: put value v into the struct `out`; NULL: the caller reads it. */
     int (*read)(const char *name, const struct dg_json *v, void *out, struct dg_error *err);

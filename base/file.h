@@ -20,7 +20,7 @@ struct dg_map {
 
 int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err);
 /* The same, but read into memory, independent of later changes to the file. The memory begins on a
- * page, and pages of it may be let go of (madvise). DG_EIO when the file's size changes while it is
+ * page, and its pages may be released (madvise). DG_EIO when the file's size changes while it is
  * read. */
 int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err);
 void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */

@@ -1,8 +1,8 @@
 /* Memory in reserve while jansson parses. Without memory, jansson's lexer drops a character and
  * continues: a shorter string, a number that ends the process, a read beyond its buffer. Its
  * requests then come from a block reserved before; the parser's caller notices, passes no more
- * text, and discards the result. For base/json.c alone. Any thread; each has its own block, one at
- * a time. */
+ * text, and discards the result. Only for base/json.c. Any thread; each has its own block, one at a
+ * time. */
 #ifndef DG_BASE_JSON_SPARE_H
 #define DG_BASE_JSON_SPARE_H
 

@@ -10,8 +10,8 @@
  * libdragoman.so is in. False: there is none that can be read. */
 bool dg_library_find_beside(const char *relative, char *path, size_t cap);
 
-/* dlopen of a file named from these folders, with dlopen's flags. NULL:
- * there is none, and dlerror() too is NULL; or it does not load, and dlerror() says why. */
+/* dlopen of a file named from these folders, with dlopen's flags. NULL: there is none, and
+ * dlerror() is NULL, too; or it does not load, and dlerror() has the reason. */
 void *dg_library_open_beside(const char *relative, int flags);
 
 #endif

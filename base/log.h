@@ -1,5 +1,5 @@
 /* One-line logs on stderr, logfmt (ts=... level=... event="..." key=value) or JSON with the same
- * keys. Any thread; a line is written whole. No text of users goes into a log. */
+ * keys. Any thread; a line is written whole. Logs contain no text of users. */
 #ifndef DG_BASE_LOG_H
 #define DG_BASE_LOG_H
 

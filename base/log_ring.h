@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From here on lines go through the ring. Where lines were dropped, tell writes the line that says
- * how many, and returns its length; on the ring's thread. */
+/* From here on lines go through the ring. After dropped lines, tell writes a line with their number
+ * and returns its length; it runs on the ring's thread. */
 int dg_log_ring_start(
     size_t (*tell)(char line[DG_LOG_LINE], uint64_t dropped), struct dg_error *err);
 /* Write the ring's lines as far as they are read within a second, and stop. Later lines are written

@@ -7,8 +7,8 @@
 #include "base/fields.h"
 
 /* Read argv[1..] into the groups, an option's last value winning. Other words are moved to the
- * front of argv, in order, and *n_words says how many there are (argv[1..n_words]); with n_words
- * NULL they are refused. Strings are borrowed. DG_EINVAL names the option. */
+ * front of argv, in order, and *n_words is their number (argv[1..n_words]); with n_words NULL they
+ * are refused. Strings are borrowed. DG_EINVAL names the option. */
 int dg_options_read(const struct dg_fields *groups, size_t n_groups, int argc, char *argv[],
     int *n_words, struct dg_error *err);
 

@@ -1,8 +1,8 @@
-/* A small thread pool for splitting one op over cores: run(n tasks) and wait.
- * One caller at a time. Which thread runs which task is not fixed, so tasks must not depend on it.
- * Waiting threads spin briefly, then sleep: a busy machine is not made busier. Where another
- * process holds a core, a task that lost its core would keep the caller waiting for milliseconds:
- * when that happens often, the caller works alone for a while, and then tries again. */
+/* A small thread pool for splitting one op over cores: run(n tasks) and wait. One caller at a time.
+ * Which thread runs which task is not fixed, so tasks must not depend on it. Waiting threads spin
+ * briefly, then sleep: a busy machine is not made busier. If another process uses a core, a task
+ * that lost its core keeps the caller waiting for milliseconds. If that happens often, the caller
+ * works alone for a while and then tries again. */
 #ifndef DG_BASE_POOL_H
 #define DG_BASE_POOL_H
 

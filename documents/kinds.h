@@ -1,4 +1,4 @@
-/* The kinds of files: a row each of suffix, media type and reader. For documents/ alone. Const: any
+/* The kinds of files: a row each of suffix, media type and reader. Only for documents/. Const: any
  * thread. */
 #ifndef DG_DOCUMENTS_KINDS_H
 #define DG_DOCUMENTS_KINDS_H

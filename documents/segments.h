@@ -1,4 +1,4 @@
-/* Output of the readers of files (kinds.h). One thread at a time. For documents/ alone. */
+/* Output of the readers of files (kinds.h). One thread at a time. Only for documents/. */
 #ifndef DG_DOCUMENTS_SEGMENTS_H
 #define DG_DOCUMENTS_SEGMENTS_H
 

@@ -1,5 +1,5 @@
-/* Answers whose tags represent bytes of the file, and answers for several subtitles. For documents/
- * alone. One thread at a time. */
+/* Answers whose tags represent bytes of the file, and answers for several subtitles. Only for
+ * documents/. One thread at a time. */
 #ifndef DG_DOCUMENTS_SLOTS_H
 #define DG_DOCUMENTS_SLOTS_H
 

@@ -34,7 +34,7 @@ struct dg_byte_rule {
     uint64_t has[4];
 };
 
-/* The rule of a search that may say ids[n] alone, which ascend; NULL: every piece. pieces may be
+/* The rule of a search that may use only ids[n], which ascend; NULL: every piece. pieces may be
  * NULL. */
 struct dg_byte_rule dg_byte_rule_of(
     const struct dg_byte_pieces *pieces, const int32_t *ids, uint32_t n);

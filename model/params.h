@@ -1,7 +1,7 @@
 /* The parameters of a Transformer by name: ONE table (params.c) gives field, file name and shape,
  * for the server, the converters' checks, the trainer's parameter and gradient blocks. Gradients
- * and optimiser state use the same struct. The table is const: any thread; one struct's owner says
- * which thread. */
+ * and optimiser state use the same struct. The table is const: any thread. A struct's owner decides
+ * its thread. */
 #ifndef DG_MODEL_PARAMS_H
 #define DG_MODEL_PARAMS_H
 

@@ -19,7 +19,7 @@ struct dg_trace {
     float *cross;
 };
 
-/* Ids with </s> as the model wants them. */
+/* Ids with </s> as the model needs them. */
 struct dg_trace_ids {
     /* [S] */
     const int32_t *source;

@@ -17,11 +17,11 @@ struct dg_db {
     const char *keeps;
 };
 
-/* Open the file; create: make it, readable by its owner alone, when it is not there. */
+/* Open the file; create: create it if missing, readable only by its owner. */
 int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error *err);
 void dg_db_close(struct dg_db *db); /* a zeroed one is fine */
 
-/* What SQLite says went wrong, with the file's path or what it keeps; DG_EAGAIN when another
+/* SQLite's error message with the path of the file or what it keeps; DG_EAGAIN when another
  * program holds it. */
 int dg_db_error(struct dg_db *db, struct dg_error *err);
 int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err);

@@ -1,7 +1,7 @@
 /* API keys and their usage, in one SQLite file. A key is 256 random bits that are shown once; the
- * file holds their SHA-256 alone. (A slow salted hash protects secrets that can be guessed. 256
- * random bits cannot, so one SHA-256 is as safe, and cheap enough for every request.) Usage is
- * counted by day, UTC. One thread at a time for each open file; any number of programs share it. */
+ * file has only their SHA-256. (A slow salted hash protects secrets that can be guessed. 256 random
+ * bits cannot, so one SHA-256 is as safe, and cheap enough for every request.) Usage is counted by
+ * day, UTC. One thread at a time for each open file; any number of programs share it. */
 #ifndef DG_STORE_KEYS_H
 #define DG_STORE_KEYS_H
 
@@ -17,7 +17,7 @@
 enum dg_scope { DG_SCOPE_TRANSLATE = 1, DG_SCOPE_ADMIN = 2 };
 
 struct dg_key {
-    /* names the key in lists and logs; says nothing about it */
+    /* names the key in lists and logs; reveals nothing about it */
     char id[12];
     char name[64];
     unsigned char hash[DG_KEY_HASH];
@@ -59,7 +59,7 @@ enum dg_key_field {
     DG_KEY_CHARACTERS = 8,
     DG_KEY_EXPIRY = 16
 };
-/* Give the key of this id those of wanted's fields (or'ed) that are asked for. DG_ENOTFOUND. */
+/* Change the given fields (or'ed) of the key with this id to those of wanted. DG_ENOTFOUND. */
 int dg_keys_set(struct dg_keys *k, const char *id, const struct dg_key *wanted, unsigned fields,
     struct dg_error *err);
 /* For good. DG_ENOTFOUND when there is no such id; revoking twice is fine. */
@@ -81,7 +81,7 @@ int dg_keys_usage(struct dg_keys *k, int64_t first_day, struct dg_key_usage **ou
 
 void dg_keys_hash(const char *secret, size_t n, unsigned char out[DG_KEY_HASH]);
 /* When a key is to expire: "never", "2027-01-31" (its last day, UTC), "2027-01-31T12:00:00Z", "30d"
- * or "12h" from now. Gives seconds since the epoch, 0: never. DG_EINVAL: none of these, or in the
+ * or "12h" from now. Gives seconds since the epoch, 0: never. DG_EINVAL: another form, or in the
  * past. */
 int dg_keys_expiry_read(const char *text, int64_t now_s, int64_t *expires_s, struct dg_error *err);
 /* "translate,admin" -> bits; DG_EINVAL names the word. */

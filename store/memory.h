@@ -114,7 +114,7 @@ int dg_memory_read(struct dg_memory *m, const char *id, const char *const langua
 
 /* The translation of exactly this source (wanted's target is not read) in a memory of sentences
  * that owner may use, appended to target: of several an own one's, then the newest one's. Languages
- * fit as far as both sides say them. DG_ENOTFOUND. */
+ * match as far as both sides specify them. DG_ENOTFOUND. */
 int dg_memory_find(struct dg_memory *m, const char *owner, const struct dg_memory_pair *wanted,
     struct dg_buffer *target, struct dg_error *err);
 /* Whether there are any sentences. DG_EIO. */

@@ -1,5 +1,6 @@
-/* Files of pairs, each read as its name says: NAME.tsv, NAME.csv or NAME.tmx. A name that ends in
- * the languages before that, such as terms.en-de.tsv, says those of all its rows. Any thread. */
+/* Files of pairs, each read by its extension: NAME.tsv, NAME.csv or NAME.tmx. A name that ends in
+ * languages before the extension, such as terms.en-de.tsv, gives those of all its rows. Any
+ * thread. */
 #ifndef DG_STORE_PAIRS_FILE_H
 #define DG_STORE_PAIRS_FILE_H
 
@@ -21,7 +22,7 @@ int dg_pairs_file_read(const char *path, const char *source_lang, const char *ta
  * *out[*n], to be freed with dg_pairs_files_free. DG_EIO, DG_ENOMEM. */
 int dg_pairs_files(const char *path, char ***out, size_t *n, struct dg_error *err);
 void dg_pairs_files_free(char **files, size_t n);
-/* Do both codes name one language, as far as both say ("en", "en-US"; any case)? */
+/* Whether both codes name the same language as far as both specify it ("en", "en-US"; any case). */
 bool dg_pairs_same_language(const char *a, const char *b);
 
 #endif

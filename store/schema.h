@@ -17,8 +17,8 @@ struct dg_schema {
     size_t n_steps;
 };
 
-/* An empty file becomes ours where create says so; an older one is brought up to date. DG_EFORMAT:
- * something else; DG_EUNSUP: a newer program's. */
+/* An empty file is initialised if create is set; an older one is upgraded. DG_EFORMAT: something
+ * else; DG_EUNSUP: a newer program's. */
 int dg_schema_apply(
     struct dg_db *db, const struct dg_schema *schema, bool create, struct dg_error *err);
 

@@ -10,7 +10,7 @@
 #define DG_SUGGESTIONS_BYTES 268435456 /* of all texts that a file keeps */
 
 struct dg_suggestion {
-    /* as suggested, not as the model has it */
+    /* as suggested, not the model's */
     const char *text, *translation;
     /* codes of languages */
     const char *source, *target;

@@ -1,5 +1,5 @@
 /* Addresses in running text: of the web, of e-mail, of machines; names of accounts and of files.
- * For text/ alone. Any thread. */
+ * Only for text/. Any thread. */
 #ifndef DG_TEXT_ADDRESS_H
 #define DG_TEXT_ADDRESS_H
 

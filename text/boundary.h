@@ -1,6 +1,6 @@
 /* Whether a sentence ends at a possible sentence end. The rules after ICU's own: abbreviations,
- * initials, ordinals, closing quotes, addresses of web pages. For text/ alone; knows one place at a
- * time and keeps nothing. Any thread. */
+ * initials, ordinals, closing quotes, addresses of web pages. Only for text/. Examines one place at
+ * a time and keeps no state. Any thread. */
 #ifndef DG_TEXT_BOUNDARY_H
 #define DG_TEXT_BOUNDARY_H
 

@@ -1,4 +1,4 @@
-/* List bullets and numbering at the start of a line. For text/ alone. Any thread. */
+/* List bullets and numbering at the start of a line. Only for text/. Any thread. */
 #ifndef DG_TEXT_BULLET_H
 #define DG_TEXT_BULLET_H
 

@@ -1,6 +1,6 @@
-/* Initialises ICU's one-time data before it is used. Where memory ends in the middle of that, ICU
- * keeps the failure for good (normalisation), or ends the process (the default locale, which no
- * result here depends on: it is "en" whatever the environment says). Any thread. */
+/* Initialises ICU's one-time data before it is used. If memory ends during that, ICU keeps the
+ * failure for good (normalisation) or ends the process (the default locale, which affects no result
+ * here: it is always "en"). Any thread. */
 #ifndef DG_TEXT_ICU_H
 #define DG_TEXT_ICU_H
 

@@ -1,5 +1,5 @@
 /* What splitting knows about single languages: abbreviations, words that begin sentences, ordinals
- * with a full stop. For text/ alone. Any thread. Languages without a table of their own get the
+ * with a full stop. Only for text/. Any thread. Languages without a table of their own get the
  * common one. */
 #ifndef DG_TEXT_LANGUAGE_H
 #define DG_TEXT_LANGUAGE_H
@@ -14,7 +14,7 @@ enum dg_abbreviation {
     DG_ABBREVIATION_ALWAYS, /* never ends a sentence: "Dr.", "z. B." */
     /* may end one, but seldom does: "Inc.", "U.S."; ends it before a word that begins sentences */
     DG_ABBREVIATION_NAME,
-    DG_ABBREVIATION_NUMBER, /* goes with a number after it: "No. 5", "S. 12" */
+    DG_ABBREVIATION_NUMBER, /* precedes a number: "No. 5", "S. 12" */
 };
 
 /* The tables for a code such as "de" or "pt-BR"; never NULL. */

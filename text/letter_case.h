@@ -13,8 +13,8 @@ int dg_letter_case_upper(
     const char *language, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err);
 int dg_letter_case_lower(
     const char *language, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err);
-/* Is it written in capitals throughout: two words at least that have two letters, and no small
- * letter? (One word alone is rather an abbreviation.) */
+/* Whether it is all in capitals: at least two words of two letters, and no lower-case letter. (A
+ * single word is rather an abbreviation.) */
 bool dg_letter_case_is_capitals(const char *s, size_t n);
 /* Bytes up to and with the first letter; 0 when there is none. */
 size_t dg_letter_case_first_letter(const char *s, size_t n);

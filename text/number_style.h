@@ -1,5 +1,5 @@
-/* How languages write numbers in digits: 3,200.5 (English), 3.200,5 (German), 3 200,5 (French); as
- * CLDR has it, for numbers of ASCII digits. Texts are UTF-8. Any thread. */
+/* Notation of numbers by language: 3,200.5 (English), 3.200,5 (German), 3 200,5 (French); from
+ * CLDR, for numbers of ASCII digits. Texts are UTF-8. Any thread. */
 #ifndef DG_TEXT_NUMBER_STYLE_H
 #define DG_TEXT_NUMBER_STYLE_H
 
@@ -32,8 +32,8 @@ bool dg_number_read(
 /* The number as the style writes it; returns its bytes. */
 size_t dg_number_write(
     const struct dg_number_style *style, const struct dg_number *x, char out[DG_NUMBER_BYTES]);
-/* Has the number at s[begin, end) a decimal point that is none of a version, a heading or a time
- * ("Windows 8.1", "chapter 2.5", "at 9.30 pm")? Whether the decimal sign is a comma. */
+/* Whether the number at s[begin, end) has a decimal point that is not part of a version, a heading
+ * or a time ("Windows 8.1", "chapter 2.5", "at 9.30 pm")? Whether the decimal sign is a comma. */
 bool dg_number_is_quantity(
     const struct dg_number_style *style, const char *s, size_t n, size_t begin, size_t end);
 

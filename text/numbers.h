@@ -1,5 +1,5 @@
-/* Whether a translation says the numbers of its source, however each language writes them. Texts
- * are UTF-8, digits those of any script. Any thread. */
+/* Checks that a translation has the numbers of its source, in either language's notation. Texts are
+ * UTF-8, digits those of any script. Any thread. */
 #ifndef DG_TEXT_NUMBERS_H
 #define DG_TEXT_NUMBERS_H
 

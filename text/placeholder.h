@@ -1,5 +1,4 @@
-/* Placeholders in the strings of programs, and character references. For text/ alone. Any thread.
- */
+/* Placeholders in the strings of programs, and character references. Only for text/. Any thread. */
 #ifndef DG_TEXT_PLACEHOLDER_H
 #define DG_TEXT_PLACEHOLDER_H
 

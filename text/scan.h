@@ -1,4 +1,4 @@
-/* Steps over UTF-8 and the classes of code points that splitting asks for. For text/ alone. Any
+/* Steps over UTF-8 and the classes of code points that splitting asks for. Only for text/. Any
  * thread. Ill-formed bytes are stepped over one by one and belong to no class. */
 #ifndef DG_TEXT_SCAN_H
 #define DG_TEXT_SCAN_H
@@ -18,7 +18,7 @@ int32_t dg_scan_peek(const char *s, size_t i, size_t end);
 bool dg_scan_is_space(
     int32_t c); /* white space of any kind, line ends and the byte-order mark too */
 bool dg_scan_is_line_end(int32_t c);   /* LF, CR, VT, FF, NEL, U+2028, U+2029 */
-bool dg_scan_is_terminator(int32_t c); /* . ! ? and their kin in every script, and U+2026 */
+bool dg_scan_is_terminator(int32_t c); /* . ! ? and their equivalents in every script, and U+2026 */
 bool dg_scan_is_close(int32_t c);      /* quotes and brackets, opening or closing */
 bool dg_scan_is_opener(
     int32_t c); /* brackets and quotes that open ("“" too, though German closes with it) */

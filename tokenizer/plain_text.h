@@ -1,8 +1,8 @@
 /* The text of ids that need no SentencePiece: where every piece is letters and word marks, its text
- * is the letters with a space for each mark. SentencePiece says the same (at open, it is asked),
- * forty times more slowly, as it looks every piece up by its letters. Byte pieces, control pieces,
- * unknown ones and pieces that the model lacks are not plain: the library decodes those. Any
- * thread: const after open. */
+ * is the letters with a space for each mark. SentencePiece gives the same result (checked at open)
+ * forty times more slowly, because it looks up every piece by its letters. Byte pieces, control
+ * pieces, unknown ones and pieces that the model lacks are not plain: the library decodes those.
+ * Any thread: const after open. */
 #ifndef DG_TOKENIZER_PLAIN_TEXT_H
 #define DG_TOKENIZER_PLAIN_TEXT_H
 

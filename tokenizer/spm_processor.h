@@ -1,5 +1,5 @@
-/* C interface to SentencePiece's processor, with its own ids. For tokenizer/ and the converter
- * alone. Const after open: any thread. No C++ exception leaves it. */
+/* C interface to SentencePiece's processor, with its own ids. Only for tokenizer/ and the
+ * converter. Const after open: any thread. No C++ exception leaves it. */
 #ifndef DG_TOKENIZER_SPM_PROCESSOR_H
 #define DG_TOKENIZER_SPM_PROCESSOR_H
 

@@ -1,6 +1,5 @@
-/* What SentencePiece says when it refuses, without the line of its source and the condition that it
- * puts before it: "src/x.cc(660) [(a) == (b)] Reason." gives "Reason.". For tokenizer/spm_*.cc
- * alone; any thread. */
+/* SentencePiece's error message without the source line and condition before it: "src/x.cc(660)
+ * [(a) == (b)] Reason." gives "Reason.". Only for tokenizer/spm_*.cc. Any thread. */
 #ifndef DG_TOKENIZER_SPM_REASON_H
 #define DG_TOKENIZER_SPM_REASON_H
 

@@ -1,7 +1,7 @@
 /* Memory that is kept for SentencePiece when there is none. Its protocol buffers are not exception-
  * safe: where `new` throws half-way through a list, what clears it up ends the process. A call of
  * the library therefore holds a memory reserve. Before `new` throws, it frees the reserve and tries
- * again. C++ alone, for tokenizer/spm_*.cc. Any thread; each has its own reserve. */
+ * again. C++ only, for tokenizer/spm_*.cc. Any thread; each has its own reserve. */
 #ifndef DG_TOKENIZER_SPM_RESERVE_H
 #define DG_TOKENIZER_SPM_RESERVE_H
 

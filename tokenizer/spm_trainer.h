@@ -36,7 +36,7 @@ struct dg_spm_train_options {
     /* other characters become bytes (256 pieces) instead of unknown */
     bool byte_fallback;
     const char *const
-        *controls; /* [n_controls] pieces set by id alone, such as "<2de>"; ids from 2 on */
+        *controls; /* [n_controls] pieces used only by id, such as "<2de>"; ids from 2 on */
     size_t n_controls;
     /* UTF-8: each of these characters gets a piece, even if the text does not contain it; NULL:
      * none. No control characters, no white space. */
@@ -57,7 +57,7 @@ struct dg_spm_train_options {
     struct dg_spm_sizes *sizes;
 };
 
-/* Write the model to `path` (whole or not at all): </s> is 0, <unk> is 1, no <s>, no <pad>.
+/* Write the model to `path` (completely or not at all): </s> is 0, <unk> is 1, no <s>, no <pad>.
  * DG_EINVAL: an option out of range; DG_EIO: an input that cannot be read; DG_EFORMAT: text that
  * cannot give such a vocabulary, with SentencePiece's reason. */
 int dg_spm_train(const struct dg_spm_train_options *o, const char *path, struct dg_error *err);

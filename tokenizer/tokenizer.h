@@ -36,9 +36,9 @@ struct dg_token {
     uint32_t begin, end;
 };
 
-/* Encode text[n]; no </s> is added. Control pieces (</s>, language tags) never come out of text,
- * whatever it says; a model's user-defined pieces do: do not use those as tags. A run of characters
- * outside the vocabulary is one unknown. *tokens is malloc'd (free it), *count its length. */
+/* Encode text[n]; no </s> is added. Text never produces control pieces (</s>, language tags), but
+ * it produces a model's user-defined pieces: do not use those as tags. A run of characters outside
+ * the vocabulary is one unknown. *tokens is malloc'd (free it), *count its length. */
 int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n,
     struct dg_token **tokens, size_t *count, struct dg_error *err);
 

@@ -1,6 +1,6 @@
-/* A vocabulary file: one piece a line, line number = id (from 0). For tokenizer/ alone.
- * A piece is any bytes but NUL and newline, and not empty: nothing is escaped. Const after open:
- * any thread. */
+/* A vocabulary file: one piece a line, line number = id (from 0). Only for tokenizer/. A piece is
+ * any bytes but NUL and newline, and not empty: nothing is escaped. Const after open: any
+ * thread. */
 #ifndef DG_TOKENIZER_VOCAB_H
 #define DG_TOKENIZER_VOCAB_H
 

@@ -1,5 +1,5 @@
-/* The command line of `dragoman-train`: one table of options; each verb says which it takes. One
- * thread, main's. */
+/* The command line of `dragoman-train`: one table of options; each verb lists the options it takes.
+ * One thread, main's. */
 #ifndef DG_TRAINER_ARGS_H
 #define DG_TRAINER_ARGS_H
 

@@ -1,6 +1,6 @@
-/* A sentence, its answer's tokens and their log-probability, kept in a bundle's manifest ("check")
- * when it is made: a program that loads it sees whether the model still says so. A bundle whose
- * files are whole may still be broken, by a converter, a conversion of numbers or a kernel. Any
+/* A sentence, its answer's tokens and their log-probability, recorded in a bundle's manifest
+ * ("check"): a program that loads it checks that the model still gives them. A bundle whose files
+ * are whole may still be broken, by a converter, a conversion of numbers or a kernel. Any
  * thread. */
 #ifndef DG_TRANSLATE_CHECK_H
 #define DG_TRANSLATE_CHECK_H

@@ -1,6 +1,6 @@
-/* Loops: an answer that says the same again and again, as searches do when a model has lost its
- * place. Finding one, and the block that keeps a second search out of it. Pure functions over ids;
- * any thread. */
+/* Detection of loops: an answer that repeats the same text, as searches do when a model has lost
+ * its place. Finding one, and the block that keeps a second search out of it. Pure functions over
+ * ids; any thread. */
 #ifndef DG_TRANSLATE_LOOPS_H
 #define DG_TRANSLATE_LOOPS_H
 
@@ -27,9 +27,8 @@ bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *
  * and forbids as little else as it can. */
 uint32_t dg_loop_block_order(const struct dg_loop *loop);
 
-/* The order of a block for an answer to this source from the start: runs of three may not come
- * back, or longer ones where the source itself has a run twice, which may be said in twice as many
- * tokens. Time grows with n². */
+/* Length of runs that an answer to this source may not repeat: three, or longer if the source
+ * itself repeats a run, which may take twice as many tokens. Time grows with n². */
 uint32_t dg_loop_free_order(const int32_t *source, uint32_t n);
 
 #endif

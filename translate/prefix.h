@@ -17,7 +17,7 @@ struct dg_prefix {
     const char *text;
     /* of the last word; n_states 0: none, everything is in ids */
     struct dg_spelling spelling;
-    /* bytes of an answer that say it */
+    /* bytes of the answer for it */
     size_t len;
 };
 

@@ -27,7 +27,7 @@ void dg_runner_close(struct dg_runner *r);
 int dg_runner_run(struct dg_runner *r, struct dg_job *const *jobs, size_t n,
     void (*done)(void *arg, size_t finished, size_t n), void *arg, struct dg_error *err);
 
-/* Who wants to know more while a run is on. Both are called by the thread that called. */
+/* Callbacks during a run. Both are called by the thread that called. */
 struct dg_runner_watch {
     void *arg;
     /* A sentence of jobs[job] was accepted. No other one is until this returns, so that the job may

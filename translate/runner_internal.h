@@ -1,5 +1,5 @@
 /* A runner as its two files see it: runner.c (its workers), runner_call.c (the threads that call).
- * Fields say which lock guards them. */
+ * Each field names the lock that guards it. */
 #ifndef DG_TRANSLATE_RUNNER_INTERNAL_H
 #define DG_TRANSLATE_RUNNER_INTERNAL_H
 

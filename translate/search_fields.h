@@ -17,7 +17,7 @@ struct dg_fields dg_length_fields(struct dg_search *s, unsigned char *given);
 /* temperature, top_k and seed. */
 struct dg_fields dg_sampling_fields(struct dg_sampling *s);
 
-/* All as the model has it. */
+/* All the model's own values. */
 void dg_search_init(struct dg_search *s);
 
 #endif

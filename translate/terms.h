@@ -1,8 +1,8 @@
-/* The glossary's terms of a sentence as pieces of the target vocabulary, which the search is made
- * to say, and whether an answer has them. Only translate/ includes this. One thread at a time per
- * job.
+/* The glossary's terms of a sentence as pieces of the target vocabulary, which the search must
+ * produce, and a check that an answer has them. Only translate/ includes this. One thread at a time
+ * per job.
  *
- * A term is written as its entry says. Besides, with a capital where the answer begins; and in
+ * A term is written as in its entry. Besides, with a capital where the answer begins; and in
  * capitals throughout where the sentence is. */
 #ifndef DG_TRANSLATE_TERMS_H
 #define DG_TRANSLATE_TERMS_H

@@ -55,7 +55,7 @@ struct dg_translate_options {
     /* source and target are the same language: the answer is the text itself, flagged; the pair is
      * ignored */
     bool same_language;
-    /* say which words of the source the answer's words came from */
+    /* return word alignments */
     bool alignments;
     /* an answer that is caught in a loop, or empty, is left as it is (tokens always are) */
     bool keep_loops;
@@ -112,7 +112,7 @@ void dg_job_free(struct dg_job *j); /* NULL is fine */
 size_t dg_job_memory(const struct dg_job *j);
 
 size_t dg_job_sentences(const struct dg_job *j);
-/* Sentence i as the engine wants it; borrowed from the job. */
+/* Sentence i for the engine; borrowed from the job. */
 void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
 /* Cost of sentence i for queues: tokens in (with </s>), and the most tokens that may come out. */
 void dg_job_cost(
@@ -152,7 +152,7 @@ struct dg_answer_sentence {
     /* code points */
     size_t source_begin, source_end, target_begin, target_end;
     double score;
-    /* mean log-probability of its tokens: what DG_FLAG_LOW_CONFIDENCE goes by; 0 when nothing was
+    /* mean log-probability of its tokens, which decides DG_FLAG_LOW_CONFIDENCE; 0 when nothing was
      * translated */
     double confidence;
     unsigned flags;
@@ -179,7 +179,7 @@ struct dg_answers {
     /* [n_sentences] of the first */
     const struct dg_answer_sentence *sentences;
     size_t n_sentences;
-    /* [n_alignments] of the first, when asked for */
+    /* [n_alignments] of the first, if requested */
     const struct dg_answer_pair *alignments;
     size_t n_alignments;
     /* all sentences' flags or'ed */
@@ -219,8 +219,8 @@ struct dg_scored {
 };
 int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err);
 
-/* Up to n answers (as asked for) of a job of alternatives, best first; no two have the same word
- * after the prefix (or the same word for its last). Borrowed. */
+/* Up to n requested answers of a job of alternatives, best first; no two have the same word after
+ * the prefix (or the same word for its last). Borrowed. */
 int dg_job_finish_alternatives(
     struct dg_job *j, const struct dg_answer **list, size_t *n, struct dg_error *err);
 

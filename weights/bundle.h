@@ -79,14 +79,14 @@ const char *dg_bundle_target_vocab(const struct dg_bundle *b);
 /* Path of the vocabulary shortlist (weights/shortlist.h), "" when the bundle has none. */
 const char *dg_bundle_shortlist(const struct dg_bundle *b);
 
-/* Make DIR if it is missing. An old manifest goes: a bundle that is half replaced must not look
- * whole. */
+/* Make DIR if it is missing. Removes an old manifest: a partly replaced bundle must not look
+ * complete. */
 int dg_bundle_begin(const char *dir, struct dg_error *err);
 
 /* Check the tensors' checksums and recompute the version over weights, SentencePiece models,
  * vocabularies and manifest (without its "version" field). Reads every byte. */
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err);
-/* The version alone. Of loaded weights the bytes in memory count, and not those of a file that may
+/* Only the version. Of loaded weights the bytes in memory count, and not those of a file that may
  * be another by now. */
 int dg_bundle_verify_version(const struct dg_bundle *b, struct dg_error *err);
 

@@ -1,7 +1,7 @@
-/* A bundle as a bundle in int8: chosen tensors as s8 rows with a scale each (and, when asked for,
- * packed as the CPU's int8 product reads them, too), everything else as it was. Knows no
- * Transformer: who calls says which tensors. Any thread, one call per output. Own target,
- * dg_quantize, because it needs the kernels' packing. */
+/* A bundle as a bundle in int8: chosen tensors as s8 rows with a scale each (and optionally packed
+ * for the CPU's int8 product, too), everything else unchanged. Independent of the Transformer: the
+ * caller chooses the tensors. Any thread, one call per output. Own target, dg_quantize, because it
+ * needs the kernels' packing. */
 #ifndef DG_WEIGHTS_QUANTIZE_H
 #define DG_WEIGHTS_QUANTIZE_H
 
@@ -12,7 +12,7 @@ enum dg_quantize_as {
     DG_QUANTIZE_NO,     /* stays as it is */
     DG_QUANTIZE_TABLE,  /* s8 rows, looked up */
     DG_QUANTIZE_MATRIX, /* s8 rows, multiplied: packed too with `packed` */
-    DG_QUANTIZE_FINE,   /* the same for fine activations (kernels/cpu/int8.h): NAME.steps says so */
+    DG_QUANTIZE_FINE, /* the same for fine activations (kernels/cpu/int8.h), marked by NAME.steps */
 };
 
 /* What became of one tensor. */
@@ -41,8 +41,8 @@ struct dg_quantize {
     void *arg;
 };
 
-/* Read, quantise, write, seal: name, pairs and files stay, training.quantised_from says the version
- * it came from (the first, when it was quantised before). DG_EFORMAT names a tensor with a value
+/* Read, quantise, write, seal: name, pairs and files stay; training.quantised_from is the version
+ * of the original (the first, if it was quantised before). DG_EFORMAT names a tensor with a value
  * that is not finite. On failure no manifest is left in `out`. */
 int dg_quantize_bundle(const struct dg_quantize *o, struct dg_error *err);
 

@@ -1,5 +1,5 @@
 /* A bundle's version: one SHA-256 over its manifest (without the version itself) and its files, as
- * FORMAT.md says. Private to weights/. Looks at every byte: for sealing, for `inspect --verify` and
+ * in FORMAT.md. Private to weights/. Looks at every byte: for sealing, for `inspect --verify` and
  * for serving. Any thread. */
 #ifndef DG_WEIGHTS_VERSION_H
 #define DG_WEIGHTS_VERSION_H

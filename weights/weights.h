@@ -27,8 +27,8 @@ struct dg_tensor {
 };
 
 /* Map and check: magic, version, every offset, size, shape, type, layout, name, alignment; the
- * header's own checksum always, the tensors' checksums only by dg_weights_verify. DG_EFORMAT says
- * which field and value. */
+ * header's own checksum always, the tensors' checksums only by dg_weights_verify. DG_EFORMAT names
+ * the field and value. */
 int dg_weights_open(const char *path, struct dg_weights **out, struct dg_error *err);
 /* Read the file into memory and check every byte (dg_weights_verify). Later changes to the file
  * have no effect. */
@@ -50,7 +50,7 @@ void dg_weights_close(struct dg_weights *w); /* NULL is fine */
  * becomes invalid. */
 void dg_weights_forget(const struct dg_weights *w);
 
-/* NULL when there is none of that name. Borrowed until close. */
+/* NULL if there is no such tensor. Borrowed until close. */
 const struct dg_tensor *dg_weights_find(const struct dg_weights *w, const char *name);
 size_t dg_weights_count(const struct dg_weights *w);
 const struct dg_tensor *dg_weights_at(const struct dg_weights *w, size_t i);

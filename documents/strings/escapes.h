@@ -1,5 +1,5 @@
-/* How kinds of files write a string's characters: backslashes before some of them. Any thread. For
- * documents/ alone. */
+/* How kinds of files write a string's characters: backslashes before some of them. Any thread. Only
+ * for documents/. */
 #ifndef DG_DOCUMENTS_STRINGS_ESCAPES_H
 #define DG_DOCUMENTS_STRINGS_ESCAPES_H
 

@@ -3,7 +3,7 @@
  * at a time per beam. Each step considers the 2K best of all candidates (ties: smaller row, then
  * smaller id). Those that end in </s> enter the finished set (the best n_best by logP/lp stay); the
  * first K others stay live. It stops when the set is full and the best live logP/lp(max_len) is not
- * above its worst score. K = 1 is greedy: the best candidate alone. A piece that is never put out
+ * above its worst score. K = 1 is greedy: only the best candidate. A piece that is never put out
  * (padding) is no candidate, though its share of the probability stays its own; nor is a byte that
  * makes no whole character. */
 #ifndef DG_MODEL_ENGINE_BEAM_H
@@ -57,8 +57,7 @@ struct dg_search {
     uint32_t penalty_tokens;
     /* no run of this many pieces occurs twice in an answer; 0 = it may */
     uint32_t no_repeat_ngram;
-    /* the first free piece is the pick-th best (1 = the best) and no other; 0 = the search's
-     * choice */
+    /* the first free piece is exactly the pick-th best (1 = the best); 0 = the search's choice */
     uint32_t pick;
     struct dg_sampling sampling;
 };
@@ -160,9 +159,8 @@ int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t);
 /* The last piece of live row r; `start` while there is none. */
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start);
 
-/* Rows, a bit each, whose k candidates do not tell what the step is to do: bytes among them are
- * passed over, and the search wants more of the row than are left. They need the best of those that
- * may come. */
+/* Rows, one bit each, whose k candidates are not enough for the step: bytes among them are skipped,
+ * and the search needs more of the row than remain. They need the best of those that may come. */
 uint32_t dg_beam_short(const struct dg_beam *b, const struct dg_candidates *c);
 /* Is any candidate one that makes no character? */
 bool dg_beam_offers_no_character(const struct dg_beam *b, const struct dg_candidates *c);

@@ -1,7 +1,6 @@
 /* Candidates that the topk op cannot offer: drawn at random (sampling), held to a spelling, or to
  * bytes that make characters. All look at a row's whole logits on the host, so they cost a copy of
- * V numbers a row and step, and nothing to sentences that need none of them. One thread at a time
- * per engine. */
+ * V numbers per row and step, and nothing for other sentences. One thread at a time per engine. */
 #ifndef DG_MODEL_ENGINE_CHOOSE_H
 #define DG_MODEL_ENGINE_CHOOSE_H
 

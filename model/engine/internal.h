@@ -25,7 +25,7 @@ struct dg_engine {
     struct dg_workspace ws;
     struct dg_encode encode;
     struct dg_align align;
-    /* NULL: the search is the host's alone */
+    /* NULL: the search runs on the host only */
     struct dg_pipelined_step *pipelined;
     /* [max_rows,V] */
     struct dg_rows logits;
@@ -59,7 +59,7 @@ struct dg_engine {
     size_t bytes;
 };
 
-/* The sentence is finished: its room goes back, its answer is ready to be polled. */
+/* The sentence is finished: its room is freed, and its answer is ready to be polled. */
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* The pre-softmax product, the loss and their backward, in one op if the device has it, otherwise a
- * chunk of rows at a time: logits [M,V] never exist whole. One thread at a time, the tape's. */
+ * chunk of rows at a time: the full logits [M,V] never exist. One thread at a time, the tape's. */
 #ifndef DG_MODEL_TRAIN_LOSS_H
 #define DG_MODEL_TRAIN_LOSS_H
 

@@ -33,7 +33,7 @@ void dg_auth_close(struct dg_auth *a);
 
 /* May the sender of secret (NULL: none was sent) do something of scope (one bit or several: any of
  * them will do)? OK counts as a request. Otherwise *wait_s says when to try again, if that helps.
- * *key is whose secret it is, also when the answer is no; NULL: unknown. */
+ * *key is the key of the secret, also for a refusal; NULL: unknown. */
 enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
     struct dg_auth_key **key, int64_t *wait_s);
 

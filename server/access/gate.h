@@ -1,7 +1,6 @@
 /* Who may ask: each request's route and API key, from its first byte handled to its reply sent.
- * Without keys (--keys) everybody may do everything, but administration is for clients of the Unix
- * socket alone.
- * HTTP threads. */
+ * Without keys (--keys) anyone may do everything except administration, which is only for clients
+ * of the Unix socket. HTTP threads. */
 #ifndef DG_SERVER_ACCESS_GATE_H
 #define DG_SERVER_ACCESS_GATE_H
 
@@ -18,22 +17,21 @@ struct dg_route;
 struct dg_gate_manner {
     /* The key, in out; false: none. */
     bool (*find_key)(const struct dg_http_exchange *x, char out[DG_GATE_KEY]);
-    /* Fill r: why, and how we say it. Retry-After and the like are added. */
+    /* Fill r with the reason and its message. Retry-After and the like are added. */
     void (*refuse)(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message);
 };
 
 /* What requests are held against. */
 struct dg_gate {
-    /* NULL: no keys are asked for */
+    /* NULL: no keys are required */
     struct dg_auth *auth;
     /* of addresses, where none are; NULL: no limit */
     struct dg_rates *rates;
 };
 
 /* A request for route (kept for dg_gate_route, not looked into) begins, which asks for one of the
- * scopes, bits of enum dg_scope; 0: open to all. manner NULL:
- * keys are in headers, as they always may be. False: it was refused, and replied to: 401, 403 or
- * 429, or as manner has it. */
+ * scopes, bits of enum dg_scope; 0: open to all. manner NULL: keys are in headers, as they always
+ * may be. False: it was refused with a reply: 401, 403 or 429, or as manner defines. */
 bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsigned scope,
     const struct dg_gate_manner *manner, const struct dg_route *route);
 /* An exchange's key, for other threads: valid until it is released, even after the exchange. */
@@ -64,8 +62,8 @@ void dg_gate_usage(
 /* Add what remains of its limits to its reply: RateLimit-Policy and RateLimit, as the IETF's draft
  * draft-ietf-httpapi-ratelimit-headers-10 has them. HTTP thread. */
 void dg_gate_mark(const struct dg_gate *gate, struct dg_http_exchange *x, struct dg_http_reply *r);
-/* The request's status will not say what of its texts was answered: n characters, which its key is
- * to pay for, and not the others. HTTP thread. */
+/* The request's status does not show which texts were answered: charge its key for these n
+ * characters only. HTTP thread. */
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n);
 /* The request is over, and this came of it (a stream that failed: not its 200). Give back what a
  * refused or failed request was charged (4xx, 5xx, or as dg_gate_answered says), except if its

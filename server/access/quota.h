@@ -15,7 +15,8 @@ struct dg_bucket {
     uint64_t at_ns;
 };
 
-/* Take one request; false: none is left, and *wait_s says when there is. per_minute 0: no limit. */
+/* Take one request; false: none is left, and *wait_s is the time until the next. per_minute 0: no
+ * limit. */
 bool dg_quota_take(struct dg_bucket *b, int64_t per_minute, uint64_t now_ns, int64_t *wait_s);
 
 /* A limit, and what remains of it. */

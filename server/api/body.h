@@ -84,7 +84,7 @@ enum dg_body_field {
     DG_BODY_SEARCH, DG_BODY_N_BEST, DG_BODY_SCORES, DG_BODY_ALIGNMENTS, DG_BODY_TARGET_PREFIX,     \
         DG_BODY_SAMPLING, DG_BODY_FORMAT, DG_BODY_GLOSSARY, DG_BODY_MEMORY
 
-/* All as the model and the server have it. */
+/* All values of the model and the server. */
 void dg_body_init(struct dg_body *b, struct dg_request *r, const struct dg_limits *limits);
 /* Parse text[n] into the request's tree: DG_EINVAL, field "body", when it is no JSON or no
  * object. */
@@ -94,7 +94,7 @@ int dg_body_parse(struct dg_request *r, const char *text, size_t n, struct dg_er
  * NULL: it is the whole body). */
 int dg_body_read(struct dg_body *b, const struct dg_json *o, const char *where,
     const enum dg_body_field *fields, struct dg_error *err);
-/* The texts alone, under whatever name. */
+/* Only the texts, under any name. */
 int dg_body_read_texts(
     struct dg_body *b, const char *name, const struct dg_json *v, struct dg_error *err);
 /* DG_ELIMIT, field "text": texts, given translations and target_prefix have more characters than

@@ -2,7 +2,7 @@
  * a dialect's own server allows it, but none for the rest of the API;
  *   "*": all of them, everything; "none": none, nothing;
  *   a list "https://a.example,http://localhost:3000": these, everything, and no others.
- * A browser asks; other programs do not look at these headers. Constant once made; any thread. */
+ * Browsers use these headers; other programs ignore them. Constant once made; any thread. */
 #ifndef DG_SERVER_API_CORS_H
 #define DG_SERVER_API_CORS_H
 

@@ -20,10 +20,10 @@ int dg_dialect_request_read(
  * null, -2 with a message that names `allowed` if it is another. */
 int dg_dialect_request_word(const struct dg_json *o, const char *name, const char *const *words,
     const char *allowed, struct dg_error *err);
-/* The texts alone: a string, or an array of them. */
+/* Only the texts: a string or an array of strings. */
 int dg_dialect_request_texts(struct dg_body *b, const char *name, struct dg_error *err);
-/* One language alone: *out the nearest served code of a side (DG_SOURCES, DG_TARGETS), the arena's;
- * NULL: absent, "" or "auto". */
+/* Only one language: *out is the nearest served code of a side (DG_SOURCES, DG_TARGETS), the
+ * arena's; NULL: absent, "" or "auto". */
 int dg_dialect_request_language(
     struct dg_request *r, const char *name, unsigned side, const char **out, struct dg_error *err);
 /* DG_EINVAL: the field has a value that is no language of that side, which lists those. */

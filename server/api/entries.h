@@ -7,7 +7,7 @@
 #include "store/memory.h"
 #include "store/pair_list.h"
 
-/* The pairs of one dictionary as a request has it. */
+/* The pairs of one dictionary in a request. */
 struct dg_entries {
     /* languages */
     const char *source, *target;

@@ -25,7 +25,7 @@ const char *dg_parameter_string(const struct dg_json *o, const char *key);
 
 /* The API key that the request holds as this parameter, in out; false: none. */
 bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY]);
-/* The same in the query alone, whatever the body is. */
+/* The same, only from the query, whatever the body is. */
 bool dg_parameters_query_key(
     const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY]);
 /* The same in "Authorization: SCHEME KEY". */

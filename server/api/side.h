@@ -10,14 +10,14 @@
 /* The request. */
 struct dg_side {
     struct dg_app *app;
-    /* dg_http_request alone may be asked of it */
+    /* only dg_http_request may be called on it */
     const struct dg_http_exchange *x;
     const struct dg_http_request *request;
     /* whose collections are meant */
     char owner[DG_MEMORY_OWNER];
     /* the header; "": none */
     char accept[80];
-    /* the body says it is JSON */
+    /* the body is declared as JSON */
     bool json;
 };
 

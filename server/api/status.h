@@ -1,5 +1,5 @@
 /* Data of the page at /status: the current samples, and those of the last minutes, which the server
- * keeps. Each function says its thread. */
+ * keeps. Each function names its thread. */
 #ifndef DG_SERVER_API_STATUS_H
 #define DG_SERVER_API_STATUS_H
 

@@ -24,7 +24,7 @@ void dg_collections_give_made(
 /* A line for such work, on a thread of its own; false: it is full. */
 bool dg_collections_post(struct dg_collections *c, struct dg_work *work);
 
-/* A glossary that owner may use, referenced; its name is its id. Those asked for lately are kept.
+/* A glossary that owner may use, referenced; its name is its id. Recently used ones are kept.
  * DG_ENOTFOUND; c NULL: none are. */
 int dg_collections_glossary(struct dg_collections *c, const char *owner, const char *id,
     struct dg_glossary_set **out, struct dg_error *err);

@@ -8,16 +8,15 @@
 
 struct dg_models;
 
-/* What GET /v1/models says, an array of one entry for each language pair; the caller frees it. NULL
+/* The reply of GET /v1/models, an array with one entry per language pair; the caller frees it. NULL
  * when memory is out. */
 struct dg_json *dg_models_describe(struct dg_models *m);
 
 /* The longest MODEL_CARD.md that is shown whole. */
 enum { DG_MODEL_CARD_BYTES = 256 * 1024 };
 
-/* What GET /v1/models/{version}/card says of the model with this version: *out is an object that
- * the caller frees, NULL when memory is out. false: no such model is served. Reads MODEL_CARD.md
- * from the bundle's directory. */
+/* The reply of GET /v1/models/{version}/card: *out is an object that the caller frees, NULL if out
+ * of memory. false: no such model is served. Reads MODEL_CARD.md from the bundle's directory. */
 bool dg_models_card(struct dg_models *m, const char *version, struct dg_json **out);
 
 #endif

@@ -1,6 +1,6 @@
-/* A bundle that is served, open or closed: what its manifest says is known in any case, and so
- * requests find their way without opening anything. Const after open, except the fields that the
- * models' lock guards. Any thread. */
+/* A served bundle, open or closed: its manifest is always known, so requests find their model
+ * without opening one. Const after open, except the fields that the models' lock guards. Any
+ * thread. */
 #ifndef DG_SERVER_MODELS_LISTING_H
 #define DG_SERVER_MODELS_LISTING_H
 
@@ -15,7 +15,7 @@
 struct dg_served;
 
 struct dg_listing {
-    /* its manifest; of its weights the header's words alone */
+    /* its manifest, and only the header of its weights */
     struct dg_bundle *bundle;
     struct dg_config config;
     atomic_uint refs;

@@ -59,13 +59,13 @@ struct dg_served {
     uint32_t n_replicas;
     /* the first one */
     struct dg_device device;
-    /* on it, see dg_served_aside; NULL until asked for */
+    /* on it, see dg_served_aside; NULL until requested */
     struct dg_backend *aside;
     /* with its self-test */
     double load_seconds;
     /* that it takes at most, with its engines' caches full */
     size_t bytes;
-    /* dg_served_label's, plus one; 0: not asked for yet */
+    /* dg_served_label's, plus one; 0: not requested yet */
     atomic_uint label;
     /* when a request was done with it last */
     atomic_uint_least64_t used_ns;
@@ -153,8 +153,8 @@ void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMM
 
 /* Up to cap models that are open, each referenced; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
-/* The same of all bundles; open[i] is its model, referenced, or NULL. Each of the two may be NULL,
- * for the number alone. */
+/* The same of all bundles; open[i] is its model, referenced, or NULL. Each of the two may be NULL
+ * to get only the number. */
 size_t dg_models_listings(
     struct dg_models *m, struct dg_listing **out, struct dg_served **open, size_t cap);
 enum { DG_SOURCES = 1, DG_TARGETS = 2 };
@@ -189,8 +189,8 @@ size_t dg_served_alive(void);
 size_t dg_served_bytes_alive(void);
 void dg_served_unref(struct dg_served *s); /* NULL is fine */
 
-/* A backend on the model's first device for the thread aside alone, opened at its first use and
- * kept as long as the model; opened again when it has failed. */
+/* A backend on the model's first device for the side thread only, opened at its first use and kept
+ * as long as the model; opened again after a failure. */
 int dg_served_aside(struct dg_served *s, struct dg_backend **out, struct dg_error *err);
 
 #endif

@@ -46,7 +46,7 @@ bool dg_opening_begin(struct dg_models *m, struct dg_opening *o);
 bool dg_opening_try(struct dg_models *m, struct dg_opening *o);
 /* True: it waited, and ready will not be called. */
 bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o);
-/* A request is done with a model: from now on it is idle, unless others have it. */
+/* A request has finished with a model: it is idle from now on unless others use it. */
 void dg_opening_done(struct dg_served *s);
 
 /* Waiting and later requests are told that the server stops. */

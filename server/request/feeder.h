@@ -18,7 +18,7 @@ void dg_feeder_close(struct dg_feeder *f);
 int dg_feeder_add(struct dg_feeder *f, struct dg_request *r, struct dg_error *err);
 /* An item's task has ended: continue with the item or feed its request. */
 void dg_feeder_over(struct dg_feeder *f, struct dg_item *item);
-/* Something has changed that it is to look at: a request has ended. */
+/* A request has ended: check for new work. */
 void dg_feeder_poke(struct dg_feeder *f);
 /* Requests under way. */
 size_t dg_feeder_requests(struct dg_feeder *f);

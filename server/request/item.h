@@ -89,7 +89,7 @@ struct dg_item {
 /* Find its way: which bundles' models it needs. DG_OK also if it was found before; otherwise the
  * item's error. */
 int dg_item_find(struct dg_item *item, struct dg_error *err);
-/* Are its models open? Then they are its own, or *err says why there are none. */
+/* Are its models open? Then they belong to it, or *err has the reason. */
 bool dg_item_has_models(struct dg_item *item, struct dg_error *err);
 /* Have them opened, and ready called for the item when they are, or cannot be; true: they are by
  * now, and it is not called. It is planned then, not before. */

@@ -10,13 +10,13 @@
 struct dg_request_options {
     /* as dg_translate_options wants it */
     struct dg_search search;
-    /* how many are asked for */
+    /* requested number */
     uint32_t alternatives;
     /* the model's own beam grows to n_best */
     bool wide;
-    /* say the score of the whole text */
+    /* return the score of the whole text */
     bool scores;
-    /* say which words came from which */
+    /* return word alignments */
     bool alignments;
     /* what line ends and marks in the text mean */
     enum dg_format format;

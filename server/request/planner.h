@@ -1,5 +1,5 @@
 /* Threads for the work on texts: request bodies are read, texts planned and answers written there,
- * so that HTTP threads move bytes, and work on the shortest texts alone. Three lines, each with
+ * so that HTTP threads only move bytes and work on the shortest texts. Three lines, each with
  * threads of its own, so that short texts wait for no long one: short ones from the first to the
  * last; long ones' bodies and answers, which take milliseconds; the planning of long ones, which
  * may take seconds.
@@ -16,8 +16,8 @@
 struct dg_planner;
 
 /* Of a body that HTTP threads read, plan and answer by themselves: handing so little on and back
- * took a third of a cached sentence's CPU time. Of 1,024 bytes hostile text takes 0.74 ms at worst
- * to plan (231 kinds, one core), so that such a body holds no other connection up. */
+ * took a third of a cached sentence's CPU time. Planning 1,024 bytes of hostile text takes at most
+ * 0.74 ms (231 kinds, one core), so such a body delays no other connection. */
 #define DG_DIRECT_BYTES 512
 #define DG_SHORT_BYTES 4096 /* of a short text, or a body of short texts */
 

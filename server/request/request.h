@@ -8,7 +8,7 @@
  * HTTP threads open and start it, and reply. All work on its texts is done by the planner's threads
  * (planner.h), one step of a request at a time: its body is read, its item planned, its answer
  * written. A direct request, whose body is at most DG_DIRECT_BYTES, is read, planned and written by
- * the HTTP thread itself, which waits for workers alone: handing so little work on costs more than
+ * the HTTP thread itself, which waits only for workers: passing on so little work costs more than
  * doing it. A request that is not fed enters the queue whole or is refused. The items of a fed one
  * are put in by the feeder, as there is room. */
 #ifndef DG_SERVER_REQUEST_REQUEST_H
@@ -178,7 +178,7 @@ struct dg_request {
 int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     const struct dg_request_kind *kind, struct dg_request **out, struct dg_error *err);
 void dg_request_free(struct dg_request *r); /* not started; NULL is fine */
-/* For readers: a glossary of its items, let go of with the request (in any case). DG_ENOMEM. */
+/* For readers: a glossary of its items, released with the request (in any case). DG_ENOMEM. */
 int dg_request_keep_glossary_take(
     struct dg_request *r, struct dg_glossary *g, struct dg_error *err);
 /* For readers: its items' options have the glossary of that name (of the server's files), or with

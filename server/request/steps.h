@@ -13,7 +13,7 @@ void dg_request_plan(void *request);
 void dg_request_write(void *request);
 /* Write the whole reply of a direct request. HTTP thread, after its wake. */
 void dg_request_write_whole(struct dg_request *r);
-/* Its deadline, as its timeout_ms says, which may be set again to an earlier one. */
+/* Sets its deadline from its timeout_ms; it may be set again to an earlier time. */
 void dg_request_set_deadline(struct dg_request *r);
 
 /* It failed before anything was under way. A planner's thread, or the one that cancelled its work.
@@ -28,7 +28,7 @@ void dg_request_arrive(struct dg_request *r);
 /* Note the versions of the models that have a part in it, in order; of a fed request that would be
  * one an item. */
 void dg_request_say_version(struct dg_request *r);
-/* Take this much more of the budget. DG_EAGAIN: others have it. */
+/* Take this much more of the budget. DG_EAGAIN: others use it. */
 int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err);
 /* Free data that is not needed after the answer is written. */
 void dg_request_release(struct dg_request *r);

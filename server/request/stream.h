@@ -19,7 +19,7 @@ struct dg_streamed {
     size_t len;
 };
 
-/* Nothing is shown until the item's last hop was planned (dg_stream_plan, before `at` says so). */
+/* Nothing is written until the item's last hop is planned (dg_stream_plan, before it sets `at`). */
 int dg_stream_open(struct dg_stream **out, struct dg_error *err);
 int dg_stream_plan(struct dg_stream *s, const struct dg_item *item, struct dg_error *err);
 void dg_stream_free(struct dg_stream *s); /* NULL is fine */

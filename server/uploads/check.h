@@ -1,5 +1,4 @@
-/* Whether a document that a client sends can be translated. Any thread. For server/uploads alone.
- */
+/* Whether a document that a client sends can be translated. Any thread. Only for server/uploads. */
 #ifndef DG_SERVER_UPLOADS_CHECK_H
 #define DG_SERVER_UPLOADS_CHECK_H
 

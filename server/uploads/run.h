@@ -1,5 +1,5 @@
 /* One document while it is translated: a request without an exchange, an item a text. One thread at
- * a time. For server/uploads alone. */
+ * a time. Only for server/uploads. */
 #ifndef DG_SERVER_UPLOADS_RUN_H
 #define DG_SERVER_UPLOADS_RUN_H
 

@@ -1,7 +1,7 @@
 /* Which of some languages is a text in? The built-in language model (model.h) decides if it knows
- * all of them, because it needs few words; CLD2 decides among others, and says when a text is in
- * none of them. Languages are codes such as "en", "pt-BR"; only the first part counts, and the
- * script ("zh-Hant"). Any thread. */
+ * all of them, because it needs few words; CLD2 decides among others, and detects a text in none of
+ * them. Languages are codes such as "en", "pt-BR"; only the first part counts, and the script
+ * ("zh-Hant"). Any thread. */
 #ifndef DG_TEXT_DETECT_DETECT_H
 #define DG_TEXT_DETECT_DETECT_H
 

@@ -9,7 +9,7 @@
  * is one unit. Its text is "Run make in the shell.", and its marks are, with `at` and `len` in that
  * text and the bytes of the document that each of them is:
  *
- *   PROTECTED  at 4, len 4   `make`      comes back as it is, where the model says "make"
+ *   PROTECTED  at 4, len 4   `make`      returned unchanged where the model writes "make"
  *   OPEN       at 12         **          id 1: encloses ...
  *   BREAK      at 15, len 1  \n> (and the blank after it)
  *   CLOSE      at 21         **          ... what came from "the shell"
@@ -96,7 +96,7 @@ struct dg_document {
 
 /* The names of the formats in the enum's order, NULL-ended. */
 extern const char *const dg_format_names[];
-/* False: none of these. */
+/* False: not an escape. */
 bool dg_format_find(const char *name, enum dg_format *out);
 
 struct dg_document_kind {

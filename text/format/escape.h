@@ -1,5 +1,5 @@
-/* Characters that a format writes otherwise: "\*", "&amp;", "&#233;". Any thread. For text/format
- * alone. */
+/* Characters that a format writes otherwise: "\*", "&amp;", "&#233;". Any thread. Only for
+ * text/format. */
 #ifndef DG_TEXT_FORMAT_ESCAPE_H
 #define DG_TEXT_FORMAT_ESCAPE_H
 

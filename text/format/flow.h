@@ -1,6 +1,6 @@
-/* Running text of markup, HTML's or XML's, as units: what its reader says of tags in the order of
- * their bytes becomes text and marks. Any white space between words is one space to the model; a
- * line's end or an indent is a mark. Any thread. For text/format alone. */
+/* Running text of HTML or XML as units: its reader's tags, in the order of their bytes, become text
+ * and marks. Any white space between words is one space to the model; a line's end or an indent is
+ * a mark. Any thread. Only for text/format. */
 #ifndef DG_TEXT_FORMAT_FLOW_H
 #define DG_TEXT_FORMAT_FLOW_H
 
@@ -44,8 +44,7 @@ void dg_flow_point(struct dg_flow *f, size_t begin, size_t end);
 /* Something that stays as it is, with letters for the model to see. */
 void dg_flow_protect(
     struct dg_flow *f, size_t begin, size_t end, size_t letters, size_t letters_end);
-/* A line's end that is shown as such: it ends the text, unless the next line goes on with a small
- * letter. */
+/* A visible line end: it ends the text unless the next line continues with a lower-case letter. */
 void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end);
 /* The unit's end, if one is open. */
 void dg_flow_end(struct dg_flow *f);

@@ -1,4 +1,4 @@
-/* How the formats' readers build a document. Any thread. For text/format alone. */
+/* How the formats' readers build a document. Any thread. Only for text/format. */
 #ifndef DG_TEXT_FORMAT_INTERNAL_H
 #define DG_TEXT_FORMAT_INTERNAL_H
 

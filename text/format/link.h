@@ -1,5 +1,5 @@
-/* What follows a link's text in Markdown: "](address "title")", "][name]", "]". Any thread. For
- * text/format alone. */
+/* What follows a link's text in Markdown: "](address "title")", "][name]", "]". Any thread. Only
+ * for text/format. */
 #ifndef DG_TEXT_FORMAT_LINK_H
 #define DG_TEXT_FORMAT_LINK_H
 

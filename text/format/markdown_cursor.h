@@ -1,6 +1,6 @@
-/* Where the marks of Markdown are, which md4c does not say: it gives bytes for running text alone,
- * so a cursor goes from text to text, and the signs between two texts are found by what each mark
- * is written with. One thread at a time. For text/format alone.
+/* Positions of Markdown's marks. md4c gives bytes for running text only, so a cursor goes from text
+ * to text and finds the marks between two texts by their characters. One thread at a time. Only for
+ * text/format.
  *
  *   events   ENTER strong   TEXT 2..5   LEAVE strong   HARD BREAK   TEXT 11..14
  *   bytes    **             abc         **             \n> (and white space)

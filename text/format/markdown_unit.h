@@ -1,7 +1,7 @@
-/* One unit of Markdown out of what md4c tells of it: a list of events, each with the bytes that
- * md4c gives for it. md4c gives bytes for running text alone, so a cursor goes from text to text
- * and shares out what is between them: the marks' own lengths are known (two for "**"), and what is
- * left belongs to the end of a link or a line. Any thread. For text/format alone. */
+/* Builds one unit of Markdown from md4c's events. md4c gives bytes for running text only, so a
+ * cursor goes from text to text and assigns the bytes between them: the marks' own lengths are
+ * known (two for "**"), and the rest belongs to the end of a link or a line. Any thread. Only for
+ * text/format. */
 #ifndef DG_TEXT_FORMAT_MARKDOWN_UNIT_H
 #define DG_TEXT_FORMAT_MARKDOWN_UNIT_H
 
@@ -24,7 +24,7 @@ struct dg_md_event {
     enum dg_md_kind kind;
     /* of ENTER and LEAVE */
     enum dg_md_span span;
-    /* bytes of the source; SIZE_MAX: md4c does not say */
+    /* bytes of the source; SIZE_MAX: unknown to md4c */
     size_t begin, end;
     /* of a link or image that is left: its title, when md4c gives bytes for it */
     size_t title[2];

@@ -1,7 +1,6 @@
 /* A constituency tree of a sentence: words, and labelled brackets around runs of them. Read from
- * and written as treebanks do, "(S (NP (PRP We)) (VP (VBD left)))", and as a parser of sequences
- * says it (Vinyals & Kaiser et al., 2015): "(S (NP XX )NP (VP XX )VP )S". Pure functions; any
- * thread. */
+ * and written as treebanks do, "(S (NP (PRP We)) (VP (VBD left)))", and as sequences of a parser
+ * (Vinyals & Kaiser et al., 2015): "(S (NP XX )NP (VP XX )VP )S". Pure functions; any thread. */
 #ifndef DG_TEXT_TREE_TREE_H
 #define DG_TEXT_TREE_TREE_H
 
@@ -17,7 +16,7 @@
 #define DG_TREE_WORD "XX"
 
 struct dg_tree_word {
-    /* as text has it: "(", not "-LRB-"; a double quote, not `` or '' */
+    /* as in text: "(", not "-LRB-"; a double quote, not `` or '' */
     const char *text;
     const char *tag;
 };
@@ -40,7 +39,7 @@ struct dg_tree {
 
 /* One tree of a treebank. Traces (-NONE-) are left out, and constituents of nothing else; so are
  * the brackets ROOT, TOP and "" around a whole tree, and what follows a label's name (NP-SBJ-1,
- * NP=2 are NP). DG_EFORMAT says at which byte it is no tree. */
+ * NP=2 are NP). DG_EFORMAT names the byte of the fault. */
 int dg_tree_read(
     const char *text, size_t n, struct dg_arena *arena, struct dg_tree *out, struct dg_error *err);
 
@@ -68,7 +67,7 @@ static inline bool dg_tree_was_repaired(const struct dg_tree_repairs *r)
     return r->closed || r->ignored || r->missing || r->surplus;
 }
 
-/* The tree over words[n_words] that a sequence says. Any sequence gives one. The rule: the end of a
+/* The tree over words[n_words] of a sequence. Any sequence gives one. The rule: the end of a
  * bracket closes those within it; symbols that mean nothing, and XX beyond the last word, are
  * ignored; words that are left join the outermost bracket, or an S around everything where none is
  * around all words before; brackets around nothing are dropped. DG_ENOMEM. */

@@ -33,7 +33,7 @@ const struct dg_link *dg_aligner_links(
     struct dg_aligner *a, uint64_t sentence, int32_t without, size_t *n);
 
 /* there[j], back[i]: the other side's place or -1. links[n_source * n_target] by target; how many.
- * The growing alone, for tests. */
+ * Only the growing step, for tests. */
 size_t dg_aligner_grow(const int32_t *there, uint32_t n_target, const int32_t *back,
     uint32_t n_source, struct dg_link *links);
 

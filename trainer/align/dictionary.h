@@ -27,7 +27,7 @@ struct dg_dictionary_options {
     uint64_t lexicon_pairs;
 };
 
-/* Reads all pairs twice. dedup (may be NULL) says which to pass over. */
+/* Reads all pairs twice. dedup (may be NULL) marks the pairs to skip. */
 int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dedup *dedup,
     const struct dg_dictionary_options *o, struct dg_dictionary **out, struct dg_error *err);
 void dg_dictionary_close(struct dg_dictionary *w); /* NULL is fine */
@@ -38,7 +38,7 @@ void dg_dictionary_close(struct dg_dictionary *w); /* NULL is fine */
 struct dg_dictionary_entry {
     const char *source, *target;
     uint32_t source_len, target_len;
-    /* does it say something from source to target; from target to source? ("Haus" is answered with
+    /* whether it is used from source to target, and from target to source ("Haus" is answered with
      * a capital: "house" has "Haus", but not back) */
     bool there, back;
 };

@@ -1,7 +1,7 @@
 /* Pairs in which something is put on both sides in place of words that translate each other:
- * reserved pieces, so that a model learns to carry them over (they replace addresses,
- * placeholders and terms that must survive), or characters that text seldom has, so that it learns
- * to copy them. Which words is drawn from the pair's number alone. One thread at a time. */
+ * reserved pieces, so that a model learns to carry them over (they replace addresses, placeholders
+ * and terms that must survive), or characters that text seldom has, so that it learns to copy them.
+ * The choice of words depends only on the pair's number. One thread at a time. */
 #ifndef DG_TRAINER_ALIGN_MASKS_H
 #define DG_TRAINER_ALIGN_MASKS_H
 

@@ -29,7 +29,7 @@ struct dg_relation_pair {
 };
 struct dg_relation_pair dg_relation_of_pair(
     const struct dg_dictionary_index *words, const struct dg_pair *p);
-/* Fewer known words say nothing about a pair. */
+/* Fewer known words do not decide about a pair. */
 enum { DG_RELATION_LEAST_KNOWN = 3 };
 
 /* Result of the counts. DG_RELATION_UNKNOWN: too little was found to tell. */

@@ -1,6 +1,6 @@
 /* Further forms of a training pair, as users write: in capitals, without the full stop, two
- * sentences on one line, with another number. Which pairs get one depends on their number alone.
- * One thread at a time. */
+ * sentences on one line, with another number. The choice of pairs depends only on their number. One
+ * thread at a time. */
 #ifndef DG_TRAINER_ALIGN_VARIANTS_H
 #define DG_TRAINER_ALIGN_VARIANTS_H
 

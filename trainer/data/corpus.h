@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define DG_CORPUS_MAX_LINE                                                                         \
-    ((size_t)1 << 20) /* bytes; the rest of a longer line is left out, and `cut` says so */
+    ((size_t)1 << 20) /* bytes; the rest of a longer line is dropped, and `cut` is set */
 
 struct dg_line {
     /* until the next call; no line end, no byte order mark; any bytes, valid UTF-8 or not */

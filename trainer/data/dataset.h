@@ -1,4 +1,4 @@
-/* Batches of encoded pairs, in an order that depends on (seed, epoch) alone: not on threads, ranks
+/* Batches of encoded pairs, in an order that depends only on (seed, epoch), not on threads, ranks
  * or machine. The epoch is a pseudo-random permutation of all pairs (weights: a pair of weight 2.5
  * comes 2 or 3 times), taken in windows; a window is sorted by length, cut into batches under the
  * token budget, and the batches are shuffled. So memory is bounded by the window, whatever the

@@ -50,7 +50,7 @@ struct dg_dataset {
     struct dg_dataset_stage *stages;
     size_t n_domains;
 
-    /* The window; built when the first batch of it is asked for. */
+    /* The window; built with its first batch. */
     struct dg_dataset_position position;
     bool built;
     /* place in the epoch after it */

@@ -18,7 +18,7 @@ struct dg_near_copies *dg_near_copies_new(int words);
 void dg_near_copies_free(struct dg_near_copies *c); /* NULL is fine */
 /* A held-out line s[n]. */
 void dg_near_copies_add(struct dg_near_copies *c, const char *s, size_t n);
-/* Has s[n] as many words in a row of one of them? Letters alone count, capital or small. */
+/* Has s[n] as many words in a row of one of them? Only letters count, in any case. */
 bool dg_near_copies_has(const struct dg_near_copies *c, const char *s, size_t n);
 
 #endif

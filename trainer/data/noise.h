@@ -16,9 +16,9 @@ int dg_noise_open(const char *prepared_dir, const struct dg_recipe_noise *how,
     struct dg_noise **out, struct dg_error *err);
 void dg_noise_close(struct dg_noise *z); /* NULL is fine */
 
-/* The source ids[n], </s> last, with noise by random numbers that depend on key alone. Control
- * pieces stay. out[room], room >= n; returns the number of written ids: ids itself if nothing
- * changed, if the text has unknown pieces, or if it would not fit. */
+/* The source ids[n], </s> last, with noise; random numbers depend only on key. Control pieces stay.
+ * out[room], room >= n; returns the number of written ids: ids itself if nothing changed, if the
+ * text has unknown pieces, or if it would not fit. */
 size_t dg_noise_add(struct dg_noise *z, const char *language, const int32_t *ids, size_t n,
     uint64_t key, int32_t *out, size_t room);
 

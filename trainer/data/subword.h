@@ -1,5 +1,5 @@
 /* BPE dropout (Provilkov et al., 2020): other segmentations of an encoded sentence, drawn by
- * leaving merges out. Works on ids alone: pieces of a word give its text, and SentencePiece numbers
+ * leaving merges out. Works only on ids: pieces of a word give its text, and SentencePiece numbers
  * BPE pieces in the order of their merges. Const after open: any thread. */
 #ifndef DG_TRAINER_DATA_SUBWORD_H
 #define DG_TRAINER_DATA_SUBWORD_H

@@ -34,7 +34,7 @@ struct dg_prepare_options {
     int *hold;
 };
 
-/* *made (may be NULL) says whether anything had to be done. DG_EAGAIN: the folder would have to be
+/* *made (may be NULL): whether anything had to be done. DG_EAGAIN: the folder would have to be
  * replaced, but others use it. */
 int dg_prepare(const struct dg_recipe *r, const struct dg_prepare_options *o, bool *made,
     struct dg_error *err);

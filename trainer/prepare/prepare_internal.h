@@ -38,7 +38,7 @@ struct dg_prepare_job {
     struct dg_pool *pool;
     struct dg_progress progress;
     struct dg_hash_set *held_out;
-    /* NULL: not asked for */
+    /* NULL: not requested */
     struct dg_near_copies *near;
     struct dg_pairs *pairs;
     /* NULL: duplicates stay */
@@ -88,9 +88,9 @@ int dg_prepare_none_left(const struct dg_prepare_job *j, struct dg_error *err);
 void dg_prepare_note_example(
     struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2]);
 
-/* prepare_relation.c. Do the lines of each file translate each other? DG_EINVAL says which file's
- * do not. Then single unrelated pairs into j->unrelated, if the recipe asks for it. Right after
- * dg_prepare_dictionary. */
+/* prepare_relation.c. Do the lines of each file translate each other? DG_EINVAL names the file
+ * whose lines do not. Then single unrelated pairs into j->unrelated, if the recipe asks for it.
+ * Right after dg_prepare_dictionary. */
 int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err);
 
 /* Why an item of j->pairs is not trained on, after the passes above: DG_KEEP, DG_DROP_DUPLICATE,
@@ -110,8 +110,8 @@ int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error 
  * dg_prepare_encode: adds to its j->sets. */
 int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err);
 
-/* prepare_lock.c. One process at a time makes a folder, also where several runs share it: the
- * others wait, and find it made. *fd is closed by the caller; the lock goes with it. */
+/* prepare_lock.c. One process at a time prepares a folder; other runs that share it wait and then
+ * find it ready. The caller closes *fd, which releases the lock. */
 int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error *err);
 /* Lock the folder against readers until the caller closes *fd, on failure too if it is not -1.
  * DG_EAGAIN: it is in use. */

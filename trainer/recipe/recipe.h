@@ -233,11 +233,11 @@ struct dg_recipe_training {
     /* 0 off */
     double checkpoint_minutes;
     int64_t keep_last, keep_best;
-    /* checkpoints in the final average; 1: the last alone */
+    /* checkpoints in the final average; 1: only the last */
     int64_t average_last;
     /* of the best instead, when > 0 */
     int64_t average_best;
-    /* a single checkpoint instead of the mean where dev says so */
+    /* a single checkpoint instead of the mean if the dev set prefers it */
     bool average_compare;
     /* validations without a better score before stopping; 0 never */
     int64_t patience;

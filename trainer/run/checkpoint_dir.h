@@ -10,8 +10,8 @@
 
 enum dg_kept_kind {
     DG_KEPT_DUE,
-    DG_KEPT_EXTRA /* written because the run was stopped, or for its score: goes when a later one is
-                     written, unless it is among the best, and is none of the last */
+    DG_KEPT_EXTRA /* written because the run was stopped, or for its score: deleted with the next
+                     one, unless it is among the best; does not count as one of the last */
 };
 
 struct dg_kept {
@@ -29,7 +29,7 @@ struct dg_checkpoint_dir {
     size_t keep_last, keep_best;
     /* best score of the run so far, kept or not; NaN: none yet */
     float best;
-    /* its origin; 0: none, or an index that did not say */
+    /* its origin; 0: none, or not in the index */
     uint64_t best_step;
     /* validations since that one */
     uint64_t bad;
@@ -76,7 +76,7 @@ int dg_checkpoint_dir_newest(const struct dg_checkpoint_dir *k, struct dg_checkp
     size_t *damaged, struct dg_error *err);
 /* Continue the run from this step: later checkpoints become leftovers for dg_checkpoint_dir_clean.
  * Best, bad and validated stay, so that repeated validations do not count twice; a new run (step 0)
- * has none. The marker says so when it is written next. */
+ * has none. The next write of the marker records it. */
 void dg_checkpoint_dir_go_on(struct dg_checkpoint_dir *k, uint64_t step);
 
 /* Steps of the last n that were due (the newest one where none was), or of the n with the best

@@ -20,7 +20,7 @@ struct dg_export {
     const struct dg_config *config;
     /* [n] host memory, in the order of a parameter block */
     const float *params;
-    /* f32 whatever the recipe says: for validation */
+    /* always f32: for validation */
     bool full_precision;
     /* how it searches; NULL: as the recipe validates */
     const struct dg_calibrated *calibrated;

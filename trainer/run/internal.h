@@ -30,7 +30,7 @@ struct dg_run {
     struct dg_device device; /* one for each worker */
     struct dg_training_place place;
     struct dg_crew *workers;
-    struct dg_exchange *exchange; /* NULL: alone */
+    struct dg_exchange *exchange; /* NULL: a single process */
     bool stopping;                /* some rank was asked to stop, or the leading one so far */
     struct dg_adam_state *optimizer;
     struct dg_param_block
@@ -57,7 +57,7 @@ static inline int dg_run_threads(const struct dg_run *r)
 }
 
 /* run.c */
-/* By all ranks: wait for the one that leads, whatever it is at, and hear whether any says so. */
+/* Called by all ranks: wait for the leading rank and get whether any rank asks to stop. */
 int dg_run_wait(const struct dg_run *r, bool *flag, struct dg_error *err);
 
 /* open.c */

@@ -38,7 +38,7 @@ struct dg_run_options {
     const volatile int *stop;
     /* kernels/device.h; NULL: the environment's, else the CPU */
     const char *device, *precision;
-    /* other processes that share every batch; NULL: none. Rank 0 leads: it alone writes, validates
+    /* other processes that share every batch; NULL: none. Rank 0 leads: only it writes, validates
      * and exports */
     const struct dg_ranks *ranks;
 };
@@ -59,7 +59,7 @@ int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg
 struct dg_run_average {
     /* bundle NULL: dir/bundle */
     const char *dir, *bundle;
-    /* 0: as the recipe says */
+    /* 0: the recipe's */
     size_t n;
     bool best;
     bool no_scores;

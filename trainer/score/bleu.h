@@ -29,7 +29,7 @@ double dg_bleu_brevity(const struct dg_bleu *b);
 /* "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.x.y = 35.21 68.2/42.1/28.0/19.1 (BP
  * = 1.000 ratio = ...)" */
 void dg_bleu_print(const struct dg_bleu *b, struct dg_buffer *out);
-/* The signature alone. */
+/* Only the signature. */
 const char *dg_bleu_signature(void);
 
 /* The 13a tokenizer: tokens of s[n] with one space between, appended to out. */

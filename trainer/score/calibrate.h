@@ -30,7 +30,7 @@ struct dg_calibrate_trial {
     double brevity;
 };
 
-/* One direction of the sets, and the length penalty that is the best for it alone. */
+/* One direction of the sets, and its own best length penalty. */
 struct dg_calibrated_pair {
     const char *source_lang, *target_lang;
     struct dg_calibrate_trial chosen;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct dg_filtered_options {
-    /* forward's languages are those of source and target; back.bundle NULL: forward alone. */
+    /* forward's languages are those of source and target; back.bundle NULL: only forward. */
     struct dg_bulk_options forward, back;
     /* Line-aligned, plain or gzip. */
     const char *source, *target;

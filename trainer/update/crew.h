@@ -1,6 +1,6 @@
 /* The threads of a training process. Each worker has a single-threaded backend, its own activations
- * and its own gradient block, and works alone on its share of a batch: no op waits for another
- * thread. One caller at a time. */
+ * and its own gradient block, and works on its share of a batch without waiting for other threads.
+ * One caller at a time. */
 #ifndef DG_TRAINER_UPDATE_CREW_H
 #define DG_TRAINER_UPDATE_CREW_H
 
@@ -82,7 +82,7 @@ struct dg_crew_pass {
     struct dg_params *params;
     /* source + target tokens a worker takes at once */
     uint64_t micro_tokens;
-    /* else the loss alone */
+    /* otherwise only the loss */
     bool gradients;
     /* of the processes that share the batch; 0, 1 alone */
     size_t rank, ranks;

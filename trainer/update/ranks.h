@@ -26,7 +26,7 @@ struct dg_ranks {
     void (*abort)(void *ctx, int code);
 };
 
-/* How many ranks a launcher (mpirun, srun) says that there are; 1 when none did start this one. */
+/* Number of ranks according to a launcher (mpirun, srun); 1 when none did start this one. */
 size_t dg_ranks_launched(void);
 
 /* Load the plugin and meet the others. DG_ENOTFOUND: this build has no plugin. */

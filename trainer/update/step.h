@@ -14,7 +14,7 @@ struct dg_step_options {
     uint64_t seed, micro_tokens;
     /* guided alignment; NULL: none */
     const struct dg_guidance *guide;
-    /* with other ranks; NULL: alone */
+    /* with other ranks; NULL: a single process */
     struct dg_exchange *exchange;
 };
 

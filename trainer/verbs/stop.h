@@ -5,7 +5,7 @@
 
 /* From now on signals set the flag. By the main thread, once. */
 void dg_stop_watch(void);
-/* Nonzero after a signal; for long work to look at. Static storage, any thread. */
+/* Nonzero after a signal; long work checks it. Static storage, any thread. */
 const volatile int *dg_stop_flag(void);
 /* The signal's number; 0: none came. */
 int dg_stop_signal(void);

@@ -22,7 +22,7 @@ struct dg_placing {
 
 /* Finds protected text that the model copied. If it occurs as often as in the source, occurrences
  * match in order; otherwise each matches the first remaining one. Sets words and bytes; false: it
- * does not say them. */
+ * does not contain them. */
 bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p);
 
 /* Bytes of the answer for p's words, without adjacent text, and with punctuation at the ends only

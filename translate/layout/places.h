@@ -12,7 +12,7 @@
 
 /* Position of a mark or a pair: words first .. end - 1 of the answer, and their bytes. */
 struct dg_place {
-    /* marks; close = open when it is alone */
+    /* marks; close = open if it is single */
     size_t open, close;
     /* bytes of the source's text */
     size_t text_begin, text_end;
@@ -20,7 +20,7 @@ struct dg_place {
     size_t begin_byte, end_byte;
     /* the bytes were found as they are: not to be fitted to words */
     bool literal;
-    /* it had white space on both sides: a space goes after it */
+    /* it had white space on both sides: write a space after it */
     bool space_after;
     /* another pair is there; its bytes are not valid */
     bool lost;

@@ -43,8 +43,8 @@ int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
 /* What else would change the answer and cannot be done: DG_EINVAL. */
 int dg_deepl_check_options(const struct dg_json *o, const char *target, struct dg_error *err);
 
-/* DeepL's name of a served language as a target: DeepL's clients take the varieties of English and
- * Portuguese alone. Into out, which borrows; how many. */
+/* DeepL's name of a served language as a target: DeepL's clients accept only the varieties of
+ * English and Portuguese. Into out, which borrows; how many. */
 size_t dg_deepl_varieties(const char *code, const char *out[2]);
 
 #define DG_DEEPL_TIME 40

@@ -1,6 +1,6 @@
-/* What requests about DeepL's glossaries say: a name, and dictionaries, each of a pair of languages
- * that a model of this server translates. Other keys of a body are passed over, as DeepL does. The
- * line's thread. */
+/* Bodies of requests about DeepL's glossaries: a name, and dictionaries, each for a language pair
+ * of a model of this server. Other keys of a body are passed over, as DeepL does. The line's
+ * thread. */
 #ifndef DG_SERVER_API_DEEPL_GLOSSARY_BODY_H
 #define DG_SERVER_API_DEEPL_GLOSSARY_BODY_H
 
@@ -24,7 +24,7 @@ enum dg_deepl_glossary_form {
 };
 
 /* Read it; the caller deinits b in every case. DG_EINVAL, DG_ELIMIT in DeepL's words; DG_EUNSUP: v3
- * takes JSON alone. */
+ * accepts only JSON. */
 int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form form,
     struct dg_deepl_glossary_body *b, struct dg_error *err);
 void dg_deepl_glossary_body_deinit(struct dg_deepl_glossary_body *b);

@@ -1,7 +1,7 @@
 /* What browser extensions and their like send to a server of one's own, a route each: Immersive
  * Translate (POST /imme), KISS Translator (/kiss), hcfy (/hcfy) and DeepLX (/deeplx). Errors are
  * {"error": a sentence}, DeepLX's {"code","message"}. An API key may be in the query, "?token=KEY",
- * for most of them have one field for a URL and no other. HTTP threads; readers and writers as
+ * because most of them only have a field for a URL. HTTP threads; readers and writers as
  * endpoints.h has them. */
 #ifndef DG_SERVER_API_EXTENSIONS_EXTENSIONS_H
 #define DG_SERVER_API_EXTENSIONS_EXTENSIONS_H

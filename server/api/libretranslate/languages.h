@@ -14,8 +14,7 @@ int dg_lt_pair(struct dg_models *m, const char *source, const char *target, stru
 
 /* {"code","name"} */
 struct dg_json *dg_lt_language(const char *code);
-/* What GET /languages says: each language with those that it can be translated to, itself among
- * them. */
+/* The reply of GET /languages: each language with its target languages, including itself. */
 struct dg_json *dg_lt_language_list(struct dg_models *m);
 
 #endif

@@ -1,5 +1,5 @@
-/* What HTML's elements are to a translator. Names are in small letters. Any thread. For
- * text/format/html alone. */
+/* What HTML's elements are to a translator. Names are in small letters. Any thread. Only for
+ * text/format/html. */
 #ifndef DG_TEXT_FORMAT_HTML_ELEMENTS_H
 #define DG_TEXT_FORMAT_HTML_ELEMENTS_H
 
@@ -20,7 +20,7 @@ enum dg_element dg_element_find(const char *name);
 bool dg_element_is_known(const char *name);
 
 /* Is this attribute's value text for readers? Of <meta> and <input> it depends on another one:
- * `other` is what meta's name or property, or input's type says, or NULL. */
+ * `other` is the value of meta's name or property, or of input's type, or NULL. */
 bool dg_element_value_is_text(const char *name, const char *attribute, const char *other);
 
 #endif

@@ -1,5 +1,5 @@
 /* HTML by libgumbo, as a list of what its bytes are, in their order: tags, and attributes within
- * them. What is between two of these is text. Any thread. For text/format/html alone. */
+ * them. What is between two of these is text. Any thread. Only for text/format/html. */
 #ifndef DG_TEXT_FORMAT_HTML_PARSE_H
 #define DG_TEXT_FORMAT_HTML_PARSE_H
 

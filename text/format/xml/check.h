@@ -1,4 +1,4 @@
-/* Is it XML? By libxml2. Any thread. For text/format/xml alone. */
+/* Is it XML? By libxml2. Any thread. Only for text/format/xml. */
 #ifndef DG_TEXT_FORMAT_XML_CHECK_H
 #define DG_TEXT_FORMAT_XML_CHECK_H
 
