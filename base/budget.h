@@ -13,7 +13,7 @@ struct dg_budget {
 
 /* False: less is left, and nothing was taken. */
 bool dg_budget_take(struct dg_budget *b, size_t bytes);
-/* Take n without a check: it is already in use. */
+/* Count bytes that are already in use, without a check. */
 void dg_budget_add(struct dg_budget *b, size_t bytes);
 void dg_budget_give(struct dg_budget *b, size_t bytes);
 /* More than half is taken: a user that is not urgent leaves the rest to the others. */

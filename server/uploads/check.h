@@ -7,7 +7,7 @@
 
 #define DG_UPLOAD_MOST_BYTES (64u << 20)
 
-/* Limit of a document's file, and of its texts, in bytes. */
+/* Limits of a document's file; text_bytes is the limit of its texts. */
 struct dg_extract_limits dg_upload_limits(size_t text_bytes);
 
 /* Fill in made's characters, languages and glossary; its owner is set. As dg_uploader_add. */
