@@ -253,5 +253,5 @@ def test_the_plan_counts_it(many, right):
     plan = lambda *flags: run_server("--models", str(many), *FLAGS, "--plan", *flags).stdout
     most = lambda text: float(re.search(r"at most\s+([\d.]+)", text)[1])
     whole, bounded = plan(), plan("--model-memory", str(2 * each))
-    assert "--model-memory" not in whole and "open at a time, --model-memory %d" % (2 * each) in bounded
+    assert "--model-memory" not in whole and "limit of open bundles, --model-memory %d" % (2 * each) in bounded
     assert most(bounded) < most(whole) - 10 * each / 1e6

@@ -247,7 +247,7 @@ def test_the_unix_socket_comes_and_goes(models):
         assert not os.path.exists(path)
         with open(path, "w", encoding="utf-8"):
             pass
-        assert "no socket" in refused(path) and os.path.exists(path)
+        assert "not a socket" in refused(path) and os.path.exists(path)
 
 
 def footprint(server):

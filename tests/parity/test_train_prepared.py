@@ -29,8 +29,8 @@ def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
     try:
         wait_for(first, 4, process)
         assert is_locked(shared / ".use-lock")
-        assert "is in use by a run" in run([*prepare, *other], expect=1)
-        assert "is in use by a run" in run(command(data, second, "--prepared", str(shared), *other), expect=1)
+        assert "another run uses the prepared data" in run([*prepare, *other], expect=1)
+        assert "another run uses the prepared data" in run(command(data, second, "--prepared", str(shared), *other), expect=1)
         run(command(data, second, "--prepared", str(shared), "--set", "training.updates=4"))
         run(prepare)
         assert (shared / "prepared.json").read_text() == manifest
