@@ -100,7 +100,7 @@ def test_another_version_in_between_is_noticed_without_a_hash(hub, pull):
     assert made["origin"]["files"][0]["sha256"] == stand_in.sha256(hub.files[path])
 
 
-@pytest.mark.parametrize("status,told", [(404, "404 (not found)"), (403, "answers 403")])
+@pytest.mark.parametrize("status,told", [(404, "404 (not found)"), (403, "returns 403")])
 def test_a_refusal_is_told_at_once(hub, pull, firefox, status, told):
     path = model_path(hub)
     hub.faults[path] = {"status": status}
