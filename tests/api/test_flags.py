@@ -216,7 +216,7 @@ def test_every_flag_is_described():
     said = set(re.findall(r'case DG_FLAG_\w+: return "(\w+)";', read("translate", "finish.c")))
     sentence = next(s for s in yaml.safe_load(read("openapi.yaml"))["components"]["schemas"].values()
                     if "enum" in s.get("properties", {}).get("flags", {}).get("items", {}))
-    table = read("docs", "api.md").split("| flag | means |", 1)[1].split("\n\n", 1)[0]
+    table = read("docs", "api.md").split("| flag | meaning |", 1)[1].split("\n\n", 1)[0]
     assert said == set(sentence["properties"]["flags"]["items"]["enum"]) == set(re.findall(r"^\| `(\w+)`", table, re.M))
     assert said == {flag for flag in said if f'"{flag}" in' in read("tests", "api", "test_flags.py")}
 
