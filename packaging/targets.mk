@@ -22,12 +22,15 @@ deploy-check: ## check Dockerfile, compose file, Kubernetes manifests, alerts, d
 deb: ## build Debian packages in build/deb and check them with lintian
 	@scripts/deb
 
-sbom: build ## write the list of components as CycloneDX: build/sbom.json
+sbom: ## write the list of components as CycloneDX: build/sbom.json
+	@scripts/deps serve
+	@scripts/build release dragoman dragoman-server dragoman-train
 	@packaging/sbom build/release/bin >build/sbom.json
 	@echo build/sbom.json
 
-wheel: build ## build the Python package as a wheel in build/wheel
+wheel: ## build the Python package as a wheel in build/wheel
 	@scripts/deps wheel
+	@scripts/build release dragoman_shared
 	@scripts/wheel
 
 release: ## build source tarball, Debian packages, wheel, container archive and checksums in build/release-VERSION; prints the tag's command
