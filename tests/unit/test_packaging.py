@@ -155,6 +155,28 @@ def test_the_installed_configuration_is_read_and_kept(installed):
     assert path.read_text() == '{"port": 1}'
 
 
+def test_installed_documents_link_to_what_is_installed(installed):
+    """And still to all of that: a link that could stay has."""
+    folder = installed / "usr/share/doc/dragoman"
+    documents = sorted(os.path.relpath(os.path.join(d, f), folder) for d, _, fs in os.walk(folder) for f in fs if f.endswith(".md"))
+    assert "README.md" in documents and len(documents) > 15
+    kept = 0
+    for document in documents:
+        text = (folder / document).read_text()
+        named = re.findall(r"\]\(([\w./-]+)(?:#[\w-]*)?\)|(?:src|srcset)=\"([^\"]+)\"", re.sub(r"```.*?```", "", text, flags=re.S))
+        for path in filter(None, (name for pair in named for name in pair)):
+            assert (folder / document).parent.joinpath(path).exists(), f"{document}: {path}"
+            kept += 1
+        with open(os.path.join(ROOT, document), encoding="utf-8") as f:
+            source = f.read()
+        for word in re.findall(r"\w+", re.sub(r"\]\([^)\n]*\)", "]", source)):
+            assert word in text, f"{document}: {word} is lost"
+        for path in re.findall(r"\]\(([\w./-]+\.md)[)#]", re.sub(r"```.*?```", "", source, flags=re.S)):
+            if os.path.normpath(os.path.join(os.path.dirname(document), path)) in documents:
+                assert f"]({path}" in text, f"{document}: the link to {path} is lost"
+    assert kept > 80
+
+
 def test_the_unit_starts_what_is_installed_and_lets_it_drain(installed):
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str
