@@ -10,7 +10,7 @@ export PREFIX ?= /usr/local
 export DESTDIR SYSCONFDIR LIBDIR
 
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 serve: ## install missing packages, build, serve on HOST:PORT (127.0.0.1:8080); PULL=firefox/en-de,... downloads models first
 	@scripts/serve

@@ -230,11 +230,11 @@ def test_the_socket_unit_goes_with_the_service(installed):
 
 def test_make_lists_its_targets_and_installs_where_it_is_told():
     text = run("make", "-C", ROOT, "--no-print-directory", "help")
-    shown = re.findall(r"^([a-z-]+) {2,}\S", text, re.M)
+    shown = re.findall(r"^([a-z0-9-]+) {2,}\S", text, re.M)
     there = []
     for name in ("Makefile", "packaging/targets.mk"):
         with open(os.path.join(ROOT, name), encoding="utf-8") as f:
-            there += re.findall(r"^([a-z-]+):.*## ", f.read(), re.M)
+            there += re.findall(r"^([a-z0-9-]+):.*## ", f.read(), re.M)
     assert sorted(shown) == sorted(there) and {"install", "container", "help"} <= set(shown)
     # The recipe and its environment, without building: what would be run.
     would = run("make", "-C", ROOT, "--no-print-directory", "-n", "install", "DESTDIR=/tmp/x", "PREFIX=/usr")
