@@ -1,5 +1,5 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-push container-check container-cuda deb deploy-check release sbom wheel
+.PHONY: container container-push container-check container-cuda deb deploy-check release release-check sbom wheel
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
@@ -35,3 +35,6 @@ wheel: ## build the Python package as a wheel in build/wheel
 
 release: ## build source tarball, Debian packages, wheel, container archive and checksums in build/release-VERSION; prints the tag's command
 	@scripts/release
+
+release-check: ## install the release's packages, wheel and tarball on a bare Debian 12 each, and try them; KINDS="deb wheel"; needs root
+	@scripts/release-check $(KINDS)
