@@ -4,6 +4,7 @@
 #include "model/engine/beam.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,8 +116,8 @@ int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_ar
     out->keep = 0.8;
     const struct dg_fields groups[] = {{chosen, choose(verb->options, chosen), out, NULL, NULL}};
     snprintf(name, sizeof name, "dragoman-train %s", verb->name);
-    snprintf(usage, sizeof usage, "usage: dragoman-train %s %s [options]\n\n%s.\n", verb->name,
-        verb->words, verb->what);
+    snprintf(usage, sizeof usage, "usage: dragoman-train %s %s [options]\n\n%c%s.\n", verb->name,
+        verb->words, toupper((unsigned char)verb->what[0]), verb->what + 1);
     const struct dg_command command = {.name = name,
         .usage = usage,
         .groups = groups,

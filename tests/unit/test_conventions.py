@@ -39,5 +39,14 @@ def test_commands_that_templates_name_are_there():
     assert named and set(named) <= targets
 
 
+def test_packages_name_the_issues_as_contact():
+    """Debian's tools refuse a maintainer without an address; the one they get can be nobody's (RFC 2606)."""
+    control, changelog, copyright = (read("packaging", "debian", name) for name in ("control", "changelog", "copyright"))
+    address = re.search(r"^Maintainer: .* <(\S+)>$", control, re.M).group(1)
+    assert address.endswith(".invalid") and "issues" in address
+    assert re.findall(r"^ -- .* <(\S+)>  ", changelog, re.M) == [address]
+    assert re.search(r"^Upstream-Contact: .*issues", copyright, re.M)
+
+
 def test_vulnerabilities_have_a_way():
     assert "Report a vulnerability" in read("SECURITY.md") and ".invalid" not in read("SECURITY.md")
