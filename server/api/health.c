@@ -7,9 +7,6 @@
 #include "server/api/routes.h"
 #include "server/api/web.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void dg_health_index(struct dg_app *app, struct dg_http_exchange *x)
 {
     if (dg_web_wanted(x)) {
@@ -71,23 +68,12 @@ void dg_health_ready(struct dg_app *app, struct dg_http_exchange *x)
     }
 }
 
-static void reply_bytes(
-    struct dg_http_exchange *x, struct dg_http_reply *r, const unsigned char *data, size_t n)
-{
-    r->body = malloc(n);
-    if (r->body) {
-        memcpy(r->body, data, n);
-        r->body_len = n;
-    }
-    r->status = r->body ? 200 : 503;
-    dg_http_reply_take(x, r);
-}
-
 void dg_health_openapi(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {.content_type = "application/yaml"};
     (void)app;
-    reply_bytes(x, &r, dg_openapi, dg_openapi_size);
+    dg_reply_copy(&r, dg_openapi, dg_openapi_size);
+    dg_http_reply_take(x, &r);
 }
 
 void dg_health_docs(struct dg_app *app, struct dg_http_exchange *x)
@@ -95,5 +81,6 @@ void dg_health_docs(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {.content_type = "text/html; charset=utf-8"};
     (void)app;
     dg_web_policy(&r);
-    reply_bytes(x, &r, dg_docs_page, dg_docs_page_size);
+    dg_reply_copy(&r, dg_docs_page, dg_docs_page_size);
+    dg_http_reply_take(x, &r);
 }

@@ -335,9 +335,12 @@ void dg_metrics_page(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {.content_type = "text/plain; version=0.0.4; charset=utf-8"};
     struct dg_buffer b;
     dg_buffer_init(&b);
-    r.status = dg_metrics_page_write(app, x, &b) ? 200 : 503;
-    if (r.status == 200)
+    if (dg_metrics_page_write(app, x, &b)) {
+        r.status = 200;
         r.body = dg_buffer_take(&b, &r.body_len);
+    } else {
+        dg_reply_error(&r, 503, "overloaded", NULL, "no memory for the reply");
+    }
     dg_buffer_deinit(&b);
     dg_http_reply_take(x, &r);
 }

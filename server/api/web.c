@@ -3,7 +3,6 @@
 #include "server/api/web_files.h"
 #include "server/http/reply.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct file {
@@ -37,15 +36,8 @@ void dg_web_policy(struct dg_http_reply *r)
 
 static void reply(struct dg_http_exchange *x, const struct file *f)
 {
-    struct dg_http_reply r = {.status = 200, .content_type = f->type};
-    r.body = malloc(*f->size);
-    if (!r.body) {
-        dg_reply_error(&r, 503, "overloaded", NULL, "out of memory for a page");
-        dg_http_reply_take(x, &r);
-        return;
-    }
-    memcpy(r.body, f->data, *f->size);
-    r.body_len = *f->size;
+    struct dg_http_reply r = {.content_type = f->type};
+    dg_reply_copy(&r, f->data, *f->size);
     dg_web_policy(&r);
     dg_http_reply_header(&r, "Vary", "Accept");
     dg_http_reply_take(x, &r);

@@ -211,7 +211,7 @@ REQUESTS = {
     "others": in_turn(("/imme", {"source_lang": "en", "target_lang": "de", "text_list": ["A dog."]}), ("/deeplx", {"text": "A dog.", "source_lang": "EN", "target_lang": "DE"})),
     "document": document,
     "deepl document": deepl_document,
-    "pages": lambda c: [c.send("GET", p).status_code for p in ("/", "/livez", "/readyz", "/metrics", "/v1/models", "/v1/languages", "/v1/usage", "/languages", "/docs")],
+    "pages": lambda c: [c.send("GET", p).status_code for p in ("/", "/livez", "/readyz", "/metrics", "/v1/models", "/v1/languages", "/v1/usage", "/languages", "/docs", "/openapi.yaml", "/spec", "/status")],
     "another key": lambda c: said(c.send("POST", "/v1/translate", PAIR, headers={"Authorization": "Bearer dg_nobody"})),
     "glossary": kept("/v1/glossaries", with_glossary),
     "memory": kept("/v1/memories", with_memory),

@@ -5,7 +5,6 @@
 #include "server/api/openapi.h"
 #include "server/http/reply.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void reply_take(struct dg_http_exchange *x, struct dg_json *value)
@@ -65,14 +64,8 @@ void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
 
 void dg_libretranslate_spec(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {.status = 200, .content_type = "application/json"};
+    struct dg_http_reply r = {.content_type = "application/json"};
     (void)app;
-    r.body = malloc(dg_openapi_json_size);
-    if (r.body) {
-        memcpy(r.body, dg_openapi_json, dg_openapi_json_size);
-        r.body_len = dg_openapi_json_size;
-    } else {
-        r.status = 503;
-    }
+    dg_reply_copy(&r, dg_openapi_json, dg_openapi_json_size);
     dg_http_reply_take(x, &r);
 }
