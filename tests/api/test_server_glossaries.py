@@ -53,7 +53,7 @@ def test_each_kind_of_file_is_named_by_requests(server, name, word):
     assert [i["text"] for i in batch] == [plain, one(server, name)]
 
 
-@pytest.mark.parametrize("name,told", [("none", 'no glossary \\"none\\"'), ("", 'no glossary \\"\\"'), ("README", "no glossary"),
+@pytest.mark.parametrize("name,told", [("none", 'no glossary is named \\"none\\"'), ("", 'no glossary is named \\"\\"'), ("README", "no glossary"),
                                        ("french", 'no entries for en to de'), ("x" * 5000, "no glossary")])
 def test_a_wrong_name_is_refused(server, name, told):
     reply = server.translate(TEXT, glossary=name)

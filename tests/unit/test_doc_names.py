@@ -26,6 +26,7 @@ OTHERS = {
 REFUSED = ("/v2/write", "/v3/style_rules")
 # Folders that a document's reader makes, or that are not in the repository.
 MADE = ("build/", "data/", "run/", ".work/", ".cache/", "bundles/", "corpus/", "captions/")
+THIS = os.path.relpath(os.path.abspath(__file__), ROOT)
 
 
 def read(*path):
@@ -80,13 +81,13 @@ def verbs(program):
 
 @functools.cache
 def all_options():
-    """Of the programs' help, and of the scripts and programs for measuring, which say them in their sources."""
+    """Of the programs' help, and of the scripts and programs for measuring, which say them in their sources (this file's are made up)."""
     ours = {"--help", "--version", "--complete"}
     for program in PROGRAMS:
         ours |= options_in(help_of(program))
         for verb in verbs(program):
             ours |= options_in(help_of(program, verb))
-    for name in tracked():
+    for name in tracked() - {THIS}:
         if name.startswith(("bench/", "scripts/", "tests/")) and name.endswith((".py", ".c", ".sh")) or name.startswith("scripts/"):
             ours |= options_in(read(name))
             ours |= {"--" + word for word in re.findall(r'\{"([a-z][a-z0-9-]+)"', read(name))}
@@ -167,7 +168,7 @@ def text_of_tests():
 
 @functools.cache
 def sources():
-    return "".join(read(name) for name in tracked() if name.endswith((".c", ".h", ".cu", ".cc", ".py", ".txt", ".mk", ".cfg", ".conf"))
+    return "".join(read(name) for name in tracked() - {THIS} if name.endswith((".c", ".h", ".cu", ".cc", ".py", ".txt", ".mk", ".cfg", ".conf"))
                    or name.startswith(("scripts/", "docker/", "bench/run-", "bench/gpu/", ".ci/")) or name == "Makefile")
 
 
