@@ -26,7 +26,6 @@ OTHERS = {
 REFUSED = ("/v2/write", "/v3/style_rules")
 # Folders that a document's reader makes, or that are not in the repository.
 MADE = ("build/", "data/", "run/", ".work/", ".cache/", "bundles/", "corpus/", "captions/")
-THIS = os.path.relpath(os.path.abspath(__file__), ROOT)
 
 
 def read(*path):
@@ -60,6 +59,11 @@ def tracked():
     return frozenset(os.path.relpath(os.path.join(d, f), ROOT) for d, _, fs in os.walk(ROOT) for f in fs)  # a source archive
 
 
+def others():
+    """All but this file, which has wrong names on purpose."""
+    return tracked() - {"tests/unit/test_doc_names.py"}
+
+
 @functools.cache
 def folders():
     return frozenset(name[:end] for name in tracked() for end in range(len(name)) if name[end] == "/")
@@ -81,13 +85,13 @@ def verbs(program):
 
 @functools.cache
 def all_options():
-    """Of the programs' help, and of the scripts and programs for measuring, which say them in their sources (this file's are made up)."""
+    """Of the programs' help, and of the scripts and programs for measuring, which say them in their sources."""
     ours = {"--help", "--version", "--complete"}
     for program in PROGRAMS:
         ours |= options_in(help_of(program))
         for verb in verbs(program):
             ours |= options_in(help_of(program, verb))
-    for name in tracked() - {THIS}:
+    for name in others():
         if name.startswith(("bench/", "scripts/", "tests/")) and name.endswith((".py", ".c", ".sh")) or name.startswith("scripts/"):
             ours |= options_in(read(name))
             ours |= {"--" + word for word in re.findall(r'\{"([a-z][a-z0-9-]+)"', read(name))}
@@ -163,12 +167,12 @@ def wrong_paths(text, document):
 
 @functools.cache
 def text_of_tests():
-    return "".join(read(name) for name in tracked() if name.startswith("tests/") and name.endswith(".py"))
+    return "".join(read(name) for name in others() if name.startswith("tests/") and name.endswith(".py"))
 
 
 @functools.cache
 def sources():
-    return "".join(read(name) for name in tracked() - {THIS} if name.endswith((".c", ".h", ".cu", ".cc", ".py", ".txt", ".mk", ".cfg", ".conf"))
+    return "".join(read(name) for name in others() if name.endswith((".c", ".h", ".cu", ".cc", ".py", ".txt", ".mk", ".cfg", ".conf"))
                    or name.startswith(("scripts/", "docker/", "bench/run-", "bench/gpu/", ".ci/")) or name == "Makefile")
 
 
@@ -240,3 +244,14 @@ def test_a_wrong_name_is_found():
             "```sh\ndragoman translate --requests-per-minute 3\ncurl http://127.0.0.1:8080/nothing\n```\n")
     found = [list(f) for f in (wrong_options(text), wrong_targets(text), wrong_variables(text), wrong_metrics(text), wrong_urls(text), wrong_paths(text, "README.md"))]
     assert [len(f) for f in found] == [2, 1, 1, 1, 2, 3], found
+
+
+def cells_of(text):
+    for line in re.sub(r"^```.*?^```", "", text, flags=re.M | re.S).splitlines():
+        if line.startswith("|"):
+            yield from (cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|")))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_no_cell_of_a_table_is_a_paragraph(document):
+    assert [cell for cell in cells_of(read(document)) if len(re.sub(r"\]\([^)]*\)", "]", cell)) > 350] == []
