@@ -7,6 +7,7 @@
 #include <unicode/unorm2.h>
 
 enum { MOST_EXPANDED = 18 }; /* UTF-16 units that one character's NFKC has */
+enum { LATEST = 128 };       /* characters whose NFKC is kept */
 
 bool dg_foreign_is_sign(int32_t c)
 {
@@ -25,24 +26,52 @@ bool dg_foreign_is_sign(int32_t c)
     }
 }
 
-/* Is the character known as other characters, which a model's own normalisation makes of it? */
-static bool is_known_otherwise(const struct dg_alphabet *known, int32_t c)
+/* What a character's NFKC is; n 0: it has none. */
+struct otherwise {
+    int32_t c;
+    int32_t n;
+    /* [n] */
+    UChar units[MOST_EXPANDED];
+};
+
+static void normalise(int32_t c, struct otherwise *o)
 {
     UErrorCode status = U_ZERO_ERROR;
     const UNormalizer2 *nfkc = unorm2_getNFKCInstance(&status);
-    UChar from[2], to[MOST_EXPANDED];
+    UChar from[2];
     int32_t n = 0;
     UBool failed = false;
+    o->c = c;
     U16_APPEND(from, n, 2, c, failed);
-    n = unorm2_normalize(nfkc, from, n, to, MOST_EXPANDED, &status);
-    if (U_FAILURE(status) || failed || n == 0)
+    o->n = unorm2_normalize(nfkc, from, n, o->units, MOST_EXPANDED, &status);
+    if (U_FAILURE(status) || failed)
+        o->n = 0;
+}
+
+/* This thread's latest: a text has few such characters, and megabytes of them. */
+static const struct otherwise *otherwise_of(int32_t c)
+{
+    static _Thread_local struct otherwise latest[LATEST];
+    struct otherwise *o = &latest[c % LATEST];
+    if (o->c != c)
+        normalise(c, o);
+    return o;
+}
+
+/* Is the character known as other characters, which a model's own normalisation makes of it? */
+static bool is_known_otherwise(const struct dg_alphabet *known, int32_t c)
+{
+    if (u_getIntPropertyValue(c, UCHAR_NFKC_QUICK_CHECK) == UNORM_YES)
+        return false; /* it is its own */
+    const struct otherwise *o = otherwise_of(c);
+    if (o->n == 0)
         return false;
-    for (int32_t i = 0; i < n;) {
+    for (int32_t i = 0; i < o->n;) {
         UChar32 part;
 /* ICU's macro compares signed with unsigned. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
-        U16_NEXT(to, i, n, part);
+        U16_NEXT(o->units, i, o->n, part);
 #pragma GCC diagnostic pop
         if (part == c || !(part < 0x80 || dg_alphabet_has(known, DG_ALPHABET_READ, part)))
             return false;

@@ -92,15 +92,19 @@ static size_t protected_at(const struct dg_alphabet *known, const char *s, size_
     return to == at && known ? dg_foreign_end(known, s, at, end) : to;
 }
 
+size_t dg_protected_within(const struct dg_alphabet *known, const char *s, size_t n, size_t from,
+    size_t until, size_t *begin)
+{
+    for (*begin = from; *begin < until; dg_scan_next(s, n, begin)) {
+        size_t to = protected_at(known, s, *begin, n);
+        if (to > *begin)
+            return to;
+    }
+    return 0;
+}
+
 size_t dg_protected_next(
     const struct dg_alphabet *known, const char *s, size_t n, size_t from, size_t *begin)
 {
-    for (size_t at = from; at < n; dg_scan_next(s, n, &at)) {
-        size_t to = protected_at(known, s, at, n);
-        if (to > at) {
-            *begin = at;
-            return to;
-        }
-    }
-    return 0;
+    return dg_protected_within(known, s, n, from, n, begin);
 }

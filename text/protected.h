@@ -12,5 +12,8 @@
  * is none. known: words and signs outside it stay, too (text/foreign.h); NULL: all are known. */
 size_t dg_protected_next(
     const struct dg_alphabet *known, const char *s, size_t n, size_t from, size_t *begin);
+/* The same of those that begin before byte `until`, at most n; 0: *begin is where to go on. */
+size_t dg_protected_within(const struct dg_alphabet *known, const char *s, size_t n, size_t from,
+    size_t until, size_t *begin);
 
 #endif

@@ -174,7 +174,8 @@ static int encode_running(
 static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
-    const struct dg_document_kind kind = {format, j->options.markup, j->t->alphabet};
+    const struct dg_document_kind kind = {
+        format, j->options.markup, j->t->alphabet, j->options.check, j->options.check_arg};
     int rc = dg_document_read(j->text, j->len, &kind, &document, err);
     if (rc)
         return rc;

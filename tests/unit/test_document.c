@@ -335,6 +335,46 @@ static void time_grows_with_length(void **state)
     free(text);
 }
 
+struct waiter {
+    int looks, patience;
+};
+
+static int still_waits(const void *arg, struct dg_error *err)
+{
+    struct waiter *w = (struct waiter *)(uintptr_t)arg;
+    return ++w->looks > w->patience ? dg_error_set(err, DG_ETIMEOUT, "too late") : DG_OK;
+}
+
+/* In a text of a megabyte, plain or with what is protected in it, somebody is asked every 64 KiB.
+ */
+static void long_texts_are_given_up(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"Two dogs walk along. ", "See www.example.org/a. "};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct dg_buffer text;
+        dg_buffer_init(&text);
+        while (text.len < 1000000)
+            dg_buffer_adds(&text, words[0]);
+        dg_buffer_adds(&text, words[i]);
+        for (int patience = 0; patience < 100; patience += 5) {
+            struct waiter w = {.patience = patience};
+            const struct dg_document_kind kind = {.check = still_waits, .check_arg = &w};
+            struct dg_document d;
+            struct dg_error err = {0};
+            const int rc = dg_document_read(text.data, text.len, &kind, &d, &err);
+            if (rc == DG_OK)
+                assert_in_range(w.looks, 15, patience);
+            else
+                assert_int_equal(rc, DG_ETIMEOUT);
+            assert_int_equal(err.code, rc);
+            assert_int_equal(rc == DG_OK, patience >= 30 || (patience >= 15 && i == 0));
+            dg_document_close(&d);
+        }
+        dg_buffer_deinit(&text);
+    }
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -350,6 +390,7 @@ int main(void)
         cmocka_unit_test(formats),
         cmocka_unit_test(any_text_is_whole),
         cmocka_unit_test(time_grows_with_length),
+        cmocka_unit_test(long_texts_are_given_up),
         cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

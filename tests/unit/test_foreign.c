@@ -72,6 +72,33 @@ static void letters_alone(void **state)
     expect("\"üb\", d(ü), (ü)b, \"ü b\", ü', (\"a\")", ""); /* no letter by itself */
 }
 
+/* What is kept of the characters before changes nothing: by ascending and by descending order, each
+ * is what it is by itself. */
+static void order_of_letters(void **state)
+{
+    static char first[0x3000];
+    (void)state;
+    struct dg_alphabet *a = alphabet();
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t i = 0x80; i < 0x3000; i++) {
+            const int32_t c = pass ? 0x3000 + 0x7F - i : i;
+            char s[4] = {(char)(0xC0 | c >> 6), (char)(0x80 | (c & 0x3F)), 0, 0};
+            if (c >= 0x800) {
+                s[0] = (char)(0xE0 | c >> 12);
+                s[1] = (char)(0x80 | (c >> 6 & 0x3F));
+                s[2] = (char)(0x80 | (c & 0x3F));
+            }
+            const char is = (char)(dg_foreign_end(a, s, 0, strlen(s)) > 0);
+            if (pass && is != first[c])
+                fail_msg("U+%04X is %d, and was %d", (unsigned)c, is, first[c]);
+            first[c] = is;
+        }
+    }
+    assert_int_equal(first[0x212B], 1); /* the sign of Angstrom: its letter is unknown */
+    assert_int_equal(first[0x1E9B], 1); /* a long s with a dot, which no one knows */
+    dg_alphabet_close(a);
+}
+
 static bool lost(const char *language, const char *source, const char *target)
 {
     struct dg_alphabet *a = alphabet();
@@ -117,6 +144,7 @@ static void anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(words), cmocka_unit_test(signs),
-        cmocka_unit_test(letters_alone), cmocka_unit_test(is_lost), cmocka_unit_test(anything)};
+        cmocka_unit_test(letters_alone), cmocka_unit_test(order_of_letters),
+        cmocka_unit_test(is_lost), cmocka_unit_test(anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

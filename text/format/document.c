@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SHOWN 80 /* bytes of something protected that the model sees */
+#define MAX_SHOWN 80      /* bytes of something protected that the model sees */
+#define CHECK_BYTES 65536 /* are read between two looks at whether anybody waits: 10 ms at most */
 
 const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", "html", "xml", NULL};
 
@@ -108,12 +109,26 @@ static size_t running_end(
     return *k < u->n_marks ? d->marks[u->mark + *k].at : u->end;
 }
 
-static bool has_protected(const struct dg_document *d, const char *s, const struct dg_unit *u)
+/* dg_protected_next, which stops where nobody waits for the text any more. */
+static size_t next_protected(
+    struct dg_document *d, const char *s, size_t n, size_t from, size_t *begin)
+{
+    for (size_t at = from; at < n && !d->ended; at = *begin) {
+        const size_t until = n - at > CHECK_BYTES ? at + CHECK_BYTES : n;
+        const size_t to = dg_protected_within(d->known, s, n, at, until, begin);
+        if (to > 0)
+            return to;
+        d->ended = until < n && d->check && d->check(d->check_arg, NULL) != DG_OK;
+    }
+    return 0;
+}
+
+static bool has_protected(struct dg_document *d, const char *s, const struct dg_unit *u)
 {
     size_t k = 0, begin;
     for (size_t at = u->at;;) {
         size_t end = running_end(d, s, u, &k);
-        if (dg_protected_next(d->known, d->text.data + u->at, end - u->at, at - u->at, &begin))
+        if (next_protected(d, d->text.data + u->at, end - u->at, at - u->at, &begin))
             return true;
         if (k == u->n_marks)
             return false;
@@ -150,7 +165,7 @@ static void write_running(struct rewrite *w, size_t end)
 static void write_protected(struct rewrite *w, size_t end)
 {
     size_t begin, to = w->at;
-    while ((to = dg_protected_next(w->d->known, w->old.text.data, end, to, &begin)) > 0) {
+    while ((to = next_protected(w->d, w->old.text.data, end, to, &begin)) > 0) {
         write_running(w, begin);
         const size_t mark[2] = {dg_document_source(&w->old, &w->unit, begin, true),
             dg_document_source(&w->old, &w->unit, to, false)};
@@ -274,6 +289,8 @@ int dg_document_read(const char *source, size_t n, const struct dg_document_kind
     memset(out, 0, sizeof *out);
     dg_buffer_init(&out->text);
     out->known = kind->known;
+    out->check = kind->check;
+    out->check_arg = kind->check_arg;
     switch (kind->format) {
     case DG_FORMAT_TEXT: dg_document_plain(out, source, n); break;
     case DG_FORMAT_WRAPPED: dg_document_wrapped(out, source, n); break;
@@ -282,6 +299,8 @@ int dg_document_read(const char *source, size_t n, const struct dg_document_kind
     case DG_FORMAT_HTML: rc = dg_document_html(out, source, n, markup, err); break;
     case DG_FORMAT_XML: rc = dg_document_xml(out, source, n, markup, err); break;
     }
+    if (rc == DG_OK && out->ended)
+        rc = kind->check(kind->check_arg, err);
     if (rc == DG_OK && out->text.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the units of %zu bytes", n);
     if (rc != DG_OK)

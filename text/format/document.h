@@ -92,6 +92,10 @@ struct dg_document {
     bool is_markup;
     /* see struct dg_document_kind */
     const struct dg_alphabet *known;
+    int (*check)(const void *arg, struct dg_error *err);
+    const void *check_arg;
+    /* nobody waits any more */
+    bool ended;
 };
 
 /* The names of the formats in the enum's order, NULL-ended. */
@@ -105,11 +109,15 @@ struct dg_document_kind {
     const struct dg_markup *markup;
     /* of the model: other words and signs are protected spans; NULL: none are */
     const struct dg_alphabet *known;
+    /* Asked now and then in a long text: whether anybody still waits for it. NULL: somebody does.
+     */
+    int (*check)(const void *arg, struct dg_error *err);
+    const void *check_arg;
 };
 
 /* Take source[n] (valid UTF-8) apart; what kind points to stays the caller's, and is read until the
  * document is closed. DG_ENOMEM; DG_ELIMIT (field text): HTML that would take too much memory or
- * time; DG_EINVAL (field text): XML that is not well-formed. */
+ * time; DG_EINVAL (field text): XML that is not well-formed; check's error. */
 int dg_document_read(const char *source, size_t n, const struct dg_document_kind *kind,
     struct dg_document *out, struct dg_error *err);
 /* The same for any model. */
