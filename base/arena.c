@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first block, and what the others grow to: thousands of short texts may wait, and each has an
+ * arena. */
+#define FIRST_BLOCK_BYTES ((size_t)2048)
 #define BLOCK_BYTES ((size_t)16384)
 #define ALIGN ((size_t)16)
 
@@ -16,11 +19,11 @@ struct dg_arena_block {
 void dg_arena_init(struct dg_arena *arena, size_t limit_bytes)
 {
     arena->head = NULL;
-    arena->used_bytes = 0;
+    arena->used_bytes = arena->held_bytes = 0;
     arena->limit_bytes = limit_bytes;
 }
 
-static struct dg_arena_block *block_new(size_t size)
+static struct dg_arena_block *block_new(struct dg_arena *arena, size_t size)
 {
     struct dg_arena_block *b = malloc(sizeof *b + size);
     if (!b)
@@ -28,7 +31,14 @@ static struct dg_arena_block *block_new(size_t size)
     b->next = NULL;
     b->size = size;
     b->used = 0;
+    arena->held_bytes += sizeof *b + size;
     return b;
+}
+
+static size_t next_size(const struct dg_arena *arena)
+{
+    const size_t last = arena->head ? arena->head->size : FIRST_BLOCK_BYTES / 2;
+    return last < BLOCK_BYTES / 2 ? 2 * last : BLOCK_BYTES;
 }
 
 void *dg_arena_alloc(struct dg_arena *arena, size_t n)
@@ -42,7 +52,8 @@ void *dg_arena_alloc(struct dg_arena *arena, size_t n)
         return NULL;
     struct dg_arena_block *b = arena->head;
     if (!b || b->size - b->used < n) {
-        b = block_new(n > BLOCK_BYTES ? n : BLOCK_BYTES);
+        const size_t size = next_size(arena);
+        b = block_new(arena, n > size ? n : size);
         if (!b)
             return NULL;
         if (arena->head && n > BLOCK_BYTES / 2) { /* keep filling the block we are in */
@@ -85,7 +96,7 @@ void dg_arena_reset(struct dg_arena *arena)
     struct dg_arena_block *keep = NULL;
     for (struct dg_arena_block *b = arena->head, *next; b; b = next) {
         next = b->next;
-        if (!keep && b->size == BLOCK_BYTES) {
+        if (!keep && b->size <= BLOCK_BYTES) {
             keep = b;
             keep->next = NULL;
             keep->used = 0;
@@ -95,6 +106,7 @@ void dg_arena_reset(struct dg_arena *arena)
     }
     arena->head = keep;
     arena->used_bytes = 0;
+    arena->held_bytes = keep ? sizeof *keep + keep->size : 0;
 }
 
 void dg_arena_deinit(struct dg_arena *arena)
@@ -104,5 +116,5 @@ void dg_arena_deinit(struct dg_arena *arena)
         free(b);
     }
     arena->head = NULL;
-    arena->used_bytes = 0;
+    arena->used_bytes = arena->held_bytes = 0;
 }

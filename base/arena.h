@@ -11,6 +11,8 @@ struct dg_arena {
     struct dg_arena_block *head;
     /* given out since the last reset */
     size_t used_bytes;
+    /* taken from malloc for it */
+    size_t held_bytes;
     /* 0 = none */
     size_t limit_bytes;
 };

@@ -79,6 +79,15 @@ void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
     va_end(again);
 }
 
+void dg_buffer_fit(struct dg_buffer *b)
+{
+    char *p = b->data && b->cap > b->len + 1 ? realloc(b->data, b->len + 1) : NULL;
+    if (!p)
+        return;
+    b->data = p;
+    b->cap = b->len + 1;
+}
+
 char *dg_buffer_take(struct dg_buffer *b, size_t *len)
 {
     char *p = NULL;

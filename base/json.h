@@ -44,6 +44,10 @@ const char *dg_json_string(const struct dg_json *v, size_t *len);
 bool dg_json_bool(const struct dg_json *v);
 int64_t dg_json_int(const struct dg_json *v);   /* 0 unless an integer */
 double dg_json_number(const struct dg_json *v); /* integers too */
+/* What v takes of the heap: a little more rather than less. */
+size_t dg_json_memory(const struct dg_json *v);
+/* The most that the values of s[n] can take, were they parsed; one pass over it. */
+size_t dg_json_memory_of_text(const char *s, size_t n);
 /* Iterate an object's keys in order: key = NULL starts; returns NULL at the end. Borrowed. */
 const char *dg_json_next_key(const struct dg_json *object, const char *key);
 

@@ -27,9 +27,18 @@ enum dg_server_action {
 /* Memory for texts, in bodies of the largest size: read, planned and answered texts, until the
  * reply is handed over. */
 #define DG_BUDGET_BODIES 128
-/* Memory of a body after reading: JSON values, items; of a batch its answers, too. */
+/* Memory of a body after reading, as it is guessed before: JSON values, items; of a batch its
+ * answers, too. */
 #define DG_BUDGET_READ 4
 #define DG_BUDGET_READ_BATCH 8
+/* Memory of an item's answer until the batch's reply is written: bytes, and bytes for each of its
+ * text. */
+#define DG_BUDGET_ANSWER 512
+#define DG_BUDGET_ANSWER_TEXT 2
+/* The part of the memory for texts that planned items of batches may take: 1/4. */
+#define DG_BUDGET_FED 4
+/* Lines that are written and not yet taken, of a batch that is answered in lines. */
+#define DG_BUDGET_LINES 131072
 /* What the work on one text takes for itself, of a short one and of a long one (DG_ENCODE_BYTES of
  * the dearest characters, 18 of three bytes each). */
 #define DG_BUDGET_SHORT_WORK 12000000

@@ -78,7 +78,7 @@ void dg_job_free(struct dg_job *j)
 
 size_t dg_job_memory(const struct dg_job *j)
 {
-    size_t n = sizeof *j + j->arena.used_bytes + j->parts_cap * sizeof *j->parts;
+    size_t n = sizeof *j + j->arena.held_bytes + j->parts_cap * sizeof *j->parts;
     size_t hyps = j->options.search.n_best > 1 ? j->options.search.n_best : 1;
     for (size_t i = 0; i < j->n_sentences; i++)
         n += sizeof *j->sentences +

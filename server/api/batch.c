@@ -149,10 +149,11 @@ static int write_whole(const struct dg_request *r, struct dg_buffer *out, struct
     (void)err;
     dg_buffer_adds(out, "{\"items\":[");
     for (size_t i = 0; i < r->n; i++) {
-        const struct dg_buffer *answer = &r->items[i].answer;
+        struct dg_buffer *answer = &r->items[i].answer;
         dg_buffer_adds(out, i > 0 ? "," : "");
         dg_buffer_add(out, answer->data, answer->len);
         out->failed |= answer->failed || answer->len == 0; /* memory was out */
+        dg_buffer_deinit(answer);                          /* its bytes are in the reply */
     }
     dg_buffer_adds(out, "],\"usage\":");
     dg_answer_put_take(dg_usage_write(&r->usage), out);

@@ -74,6 +74,11 @@ static void put_server(struct gauges *g, struct dg_app *app)
         (double)load.tokens);
     put(g, "dragoman_queue_seconds", "Estimated time to drain the queue, in seconds.",
         load.seconds);
+    put(g, "dragoman_text_memory_bytes",
+        "Memory taken for texts: read, planned and answered, until the reply is handed over.",
+        (double)atomic_load(&app->budget.taken));
+    put(g, "dragoman_text_memory_limit_bytes", "The most of it; see --plan.",
+        (double)app->budget.most);
     put(g, "dragoman_http_requests_in_flight", "Requests in progress.",
         atomic_load(&app->in_flight));
     put(g, "dragoman_workers_busy", "Busy workers; they share the cores.",

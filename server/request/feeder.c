@@ -118,13 +118,14 @@ static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *e
     }
     bool gone = atomic_load(&r->ended) == DG_TASK_GONE; /* nobody will read it */
     item->running = false;
-    if (!gone && dg_request_settle(item, err) != DG_OK)
+    if (!gone && (dg_request_settle(item, err) != DG_OK || dg_feeder_keep(item, err) != DG_OK))
         r->kind->write_error(item, err);
     dg_metrics_add(
         f->app->metrics, DG_COUNT_BATCH_ITEMS, gone ? DG_OUTCOME_CANCELLED : outcome_of(err), 1);
     struct dg_buffer answer = item->answer;
     dg_buffer_init(&item->answer);
     dg_item_release(item);
+    dg_feeder_count(f, item);
     item->answer = answer;
     if (r->shape == DG_SHAPE_LINES && !gone)
         add_line(f, item);
@@ -157,6 +158,8 @@ static void take_planned(struct dg_feeder *f, struct dg_item *item)
     struct dg_request *r = item->request;
     struct dg_error err = {0};
     bool first = r->ahead == item, failed = dg_feeder_planned_take(item, &err) != DG_OK;
+    if (r->kind->fed)
+        dg_feeder_count(f, item);
     if (failed || (first && r->cut)) {
         if (first)
             r->ahead = NULL;
@@ -220,6 +223,8 @@ static bool start_next(struct dg_feeder *f, struct dg_request *r)
     struct dg_error err = {0};
     struct dg_item *item = r->ahead;
     if (!item) {
+        if (f->taken > f->app->budget.most / DG_BUDGET_FED)
+            return false; /* those that are planned are answered first */
         item = &r->items[r->n_started++];
         if (item->wrong) {
             settle(f, item, &err);

@@ -18,6 +18,8 @@ struct dg_feeder {
     struct dg_item *planned, **planned_end;
     size_t n_requests;
     /* The work's own. */
+    /* bytes that items of fed requests have of the budget */
+    size_t taken;
     struct dg_request *requests;
     /* planned for a second hop, first come first */
     struct dg_item *between, **between_end;
@@ -31,5 +33,11 @@ void dg_feeder_plan_next(struct dg_item *item);
 bool dg_feeder_plan_cancel(struct dg_item *item);
 /* Why an item that came back could not be planned; DG_OK: it is. */
 int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err);
+
+/* What is taken for a fed item has changed. The work's thread. */
+void dg_feeder_count(struct dg_feeder *f, struct dg_item *item);
+/* A fed item's answer that waits for the others takes from what its request has reserved; one that
+ * is longer takes more. DG_EAGAIN: others use it, and the answer is gone. The work's thread. */
+int dg_feeder_keep(struct dg_item *item, struct dg_error *err);
 
 #endif

@@ -52,15 +52,16 @@ static void plan_first(void *arg)
             return;
         dg_item_has_models(item, &err);
     }
-    if (err.code == DG_OK)
-        dg_item_plan(item, &err);
+    if (err.code == DG_OK && dg_item_plan(item, &err) == DG_OK)
+        dg_item_take(item, &err);
     give_back(item, &err);
 }
 
 static void plan_next(void *arg)
 {
     struct dg_error err = {0};
-    dg_item_plan_next(arg, &err);
+    if (dg_item_plan_next(arg, &err) == DG_OK)
+        dg_item_take(arg, &err);
     give_back(arg, &err);
 }
 

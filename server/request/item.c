@@ -252,13 +252,33 @@ size_t dg_item_bytes(const struct dg_item *item)
     return n;
 }
 
-size_t dg_item_memory(const struct dg_item *item)
+static size_t hop_memory(const struct dg_hop *hop, size_t n_texts)
 {
-    const struct dg_hop *hop = &item->hops[atomic_load(&item->at)];
-    size_t n = hop->task ? hop->task->n_entries * sizeof *hop->task->entries : 0;
-    for (size_t i = 0; hop->jobs && i < item->n_texts; i++)
-        n += dg_job_memory(hop->jobs[i]);
-    return n;
+    size_t n = 0, entries = 1;
+    for (size_t i = 0; hop->jobs && i < n_texts; i++) {
+        n += sizeof *hop->jobs + dg_job_memory(hop->jobs[i]);
+        entries += dg_job_sentences(hop->jobs[i]);
+    }
+    if (hop->task)
+        n += sizeof *hop->task + entries * sizeof *hop->task->entries;
+    return n + (hop->read ? n_texts * sizeof *hop->read : 0);
+}
+
+int dg_item_take(struct dg_item *item, struct dg_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < item->n_hops; i++)
+        n += hop_memory(&item->hops[i], item->n_texts);
+    if (n <= item->taken)
+        return DG_OK;
+    struct dg_request *r = item->request;
+    if (!r->x) /* of no client: it was admitted when its document was, and goes on */
+        dg_budget_add(&r->app->budget, n - item->taken);
+    else if (!dg_budget_take(&r->app->budget, n - item->taken))
+        return dg_error_set(
+            err, DG_EAGAIN, "the texts of other requests use all the memory for texts");
+    item->taken = n;
+    return DG_OK;
 }
 
 static void release_hop(struct dg_hop *hop, size_t n_texts)
@@ -284,4 +304,7 @@ void dg_item_release(struct dg_item *item)
     }
     item->n_hops = 0;
     dg_buffer_deinit(&item->answer);
+    if (item->taken > 0)
+        dg_budget_give(&item->request->app->budget, item->taken);
+    item->taken = 0;
 }

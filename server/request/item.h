@@ -68,6 +68,10 @@ struct dg_item {
     bool same_language;
     /* the hop under way. Any thread may read it */
     atomic_size_t at;
+    /* of the budget, for its hops; the planner's while it is planned */
+    size_t taken;
+    /* fed: as much of it as the feeder counts */
+    size_t counted;
     /* fed: in the queue or with a worker */
     bool running;
     /* the last hop is over, and well */
@@ -113,12 +117,13 @@ int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, stru
 
 /* Bytes of its texts, or of those that the hop to come reads. */
 size_t dg_item_bytes(const struct dg_item *item);
-/* Memory that its hop under way takes, with the answers to come. */
-size_t dg_item_memory(const struct dg_item *item);
+/* Take the memory of its hops so far, with the answers to come, from the budget. DG_EAGAIN: others
+ * use it. */
+int dg_item_take(struct dg_item *item, struct dg_error *err);
 /* The hop under way, and the last one. */
 struct dg_hop *dg_item_hop(struct dg_item *item);
 const struct dg_hop *dg_item_last_hop(const struct dg_item *item);
-/* Let go of models, jobs, tasks and answer. */
+/* Let go of models, jobs, tasks and answer; their memory is the budget's again. */
 void dg_item_release(struct dg_item *item);
 
 #endif

@@ -3,6 +3,7 @@
 #include "server/request/steps.h"
 
 #include "base/clock.h"
+#include "server/config.h"
 #include "server/request/feeder.h"
 #include "server/request/planner.h"
 #include "server/request/stream.h"
@@ -95,7 +96,7 @@ void dg_request_plan(void *request)
         return;
     int rc = err.code == DG_OK ? dg_item_plan(r->items, &err) : err.code;
     if (rc == DG_OK)
-        rc = dg_request_take(r, dg_item_memory(r->items), &err);
+        rc = dg_item_take(r->items, &err);
     if (rc != DG_OK) {
         dg_request_waited(r, r->work_ns + dg_clock_ns() - begin, 0);
         dg_request_fail(r, &err);
@@ -109,12 +110,49 @@ void dg_request_plan(void *request)
     start(r);
 }
 
+/* It was admitted by the length of its body. What was made of it is known now: values, items, and
+ * of a list of answers that are kept until the last one is there, these. */
+static int take_read(struct dg_request *r, struct dg_error *err)
+{
+    size_t n = dg_json_memory(r->body) + r->arena.held_bytes;
+    if (r->kind->fed && r->shape == DG_SHAPE_WHOLE) {
+        for (size_t i = 0; i < r->n; i++)
+            r->reserved += DG_BUDGET_ANSWER + DG_BUDGET_ANSWER_TEXT * dg_item_bytes(&r->items[i]);
+        n += r->reserved;
+    } else if (r->kind->fed) {
+        n += DG_BUDGET_LINES;
+    }
+    if (n > r->taken)
+        return dg_request_take(r, n - r->taken, err);
+    if (!r->kind->fed && n < r->bytes * DG_BUDGET_READ) /* items of a list take for themselves */
+        n = r->bytes * DG_BUDGET_READ;
+    if (n < r->taken) {
+        dg_budget_give(&r->app->budget, r->taken - n);
+        r->taken = n;
+    }
+    return DG_OK;
+}
+
+/* A body of nothing but brackets becomes eighty times as much. */
+static int take_values(struct dg_request *r, struct dg_error *err)
+{
+    const struct dg_http_request *q = dg_http_request(r->x);
+    if (q->body_len == 0 || (q->body[0] != '{' && q->body[0] != '['))
+        return DG_OK;
+    const size_t n = dg_json_memory_of_text(q->body, q->body_len);
+    return n > r->taken ? dg_request_take(r, n - r->taken, err) : DG_OK;
+}
+
 static int read_body(struct dg_request *r, struct dg_error *err)
 {
     int rc = dg_request_check(r, err);
     if (rc == DG_OK)
+        rc = take_values(r, err);
+    if (rc == DG_OK)
         rc = r->read(r, err);
     dg_http_drop_body(r->x); /* what was read of it is the request's */
+    if (rc == DG_OK)
+        rc = take_read(r, err);
     if (rc != DG_OK)
         return rc;
     /* Texts of several languages turned out to be items to be fed. */

@@ -101,8 +101,10 @@ struct dg_request {
     uint64_t client;
     /* dg_gate_owner; of no exchange: whose it is */
     char owner[DG_MEMORY_OWNER];
-    /* of the budget; its step's thread */
+    /* of the budget, without its items; its step's thread */
     size_t taken;
+    /* of these, for answers that are not there yet */
+    size_t reserved;
     /* The input; arrays are the arena's. */
     struct dg_arena arena;
     /* what texts and strings are borrowed from */

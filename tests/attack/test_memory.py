@@ -79,3 +79,31 @@ def test_the_plan_holds(endless, name):  # noqa: F811
     assert statuses.get(500, 0) == 0
     print("%s: %.0f MB at the start, %.0f MB at most, %.0f MB planned; %s" % (name, before, peak, plan, statuses))
     assert peak < plan or sanitized()
+
+
+def waiting(server):
+    """Sentences in the queue."""
+    return float(re.search(r"^dragoman_queue_depth (\S+)$", server.get("/metrics").text, re.M).group(1))
+
+
+@pytest.mark.skipif(sanitized(), reason="a sanitizer's memory says nothing")
+def test_what_waits_is_counted(endless):  # noqa: F811
+    """Items of batches that are planned and wait: what they take of the heap is what the budget for texts has given."""
+    items = [{"text": " ".join("Two dogs and %d cats walk to the sea." % (4 * i + k) for k in range(4)), "source": "en", "target": "de"}
+             for i in range(1000)]
+    body = ("/v1/batch", json.dumps({"items": items, "timeout_ms": 100000}).encode())
+    with Server(endless, *FLAGS, "--max-queue-tokens", "1000000000") as server:
+        values = lambda: dict(re.findall(r"^(\w+) (\S+)$", server.get("/metrics").text, re.M))  # noqa: E731
+        assert server.translate(TEXT * 4).status_code == 200  # what is taken once is taken: the engine's memory,
+        assert server.post("/v1/batch", {"items": [{"nothing": TEXT * 5}] * 1000}).status_code == 200  # and that of reading a body
+        before = values()
+        threading.Thread(target=pour, args=(server, 1, 1, body), daemon=True).start()
+        server.until(lambda: waiting(server) > 3500)
+        after = values()
+        took = float(after["process_resident_memory_bytes"]) - float(before["process_resident_memory_bytes"])
+        counted = float(after["dragoman_text_memory_bytes"])
+        print("%.1f MB of memory, counted as %.1f MB, %.1f MB at most" % (took / 1e6, counted / 1e6, float(after["dragoman_text_memory_limit_bytes"]) / 1e6))
+        assert counted > took * 0.7  # the rest is the engine's, which is touched as it is used, and in the plan by itself
+        server.process.kill()
+        server.process.wait()
+        server.stop = lambda: 0

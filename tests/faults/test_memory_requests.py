@@ -217,7 +217,8 @@ REQUESTS = {
     "memory": kept("/v1/memories", with_memory),
 }
 GAUGES = {"dragoman_http_requests_in_flight": 1, "dragoman_connections_open": 1, "dragoman_queue_depth": 0, "dragoman_queue_tokens": 0,
-          "dragoman_live_sentences": 0, "dragoman_batches_under_way": 0, "dragoman_workers_busy": 0}
+          "dragoman_live_sentences": 0, "dragoman_batches_under_way": 0, "dragoman_workers_busy": 0,
+          "dragoman_text_memory_bytes": 0}
 
 
 def figures(server):

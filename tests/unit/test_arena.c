@@ -45,6 +45,28 @@ static void memory_is_zeroed_again_after_reset(void **state)
     dg_arena_deinit(&a); /* twice is fine */
 }
 
+/* What short texts take is what waits in thousands. */
+static void blocks_grow_and_are_counted(void **state)
+{
+    (void)state;
+    struct dg_arena a;
+    dg_arena_init(&a, 0);
+    assert_int_equal(a.held_bytes, 0);
+    assert_non_null(dg_arena_alloc(&a, 100));
+    assert_in_range(a.held_bytes, 2048, 2200);
+    for (int i = 0; i < 1000; i++) {
+        assert_non_null(dg_arena_alloc(&a, 100));
+        assert_in_range(a.held_bytes, a.used_bytes, 2 * a.used_bytes + 17000);
+    }
+    const size_t before = a.held_bytes;
+    assert_non_null(dg_arena_alloc(&a, 100000));
+    assert_in_range(a.held_bytes, before + 100000, before + 100100);
+    dg_arena_reset(&a);
+    assert_in_range(a.held_bytes, 2048, 16500); /* of the block that is kept */
+    dg_arena_deinit(&a);
+    assert_int_equal(a.held_bytes, 0);
+}
+
 static void limit_counts_rounded_bytes_and_frees_on_reset(void **state)
 {
     (void)state;
@@ -105,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
         cmocka_unit_test(memory_is_zeroed_again_after_reset),
+        cmocka_unit_test(blocks_grow_and_are_counted),
         cmocka_unit_test(limit_counts_rounded_bytes_and_frees_on_reset),
         cmocka_unit_test(sizes_that_wrap_are_refused),
         cmocka_unit_test(large_pieces_do_not_waste_the_block),
