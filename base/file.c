@@ -113,6 +113,10 @@ int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err)
     } else {
         p = mmap(
             NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#ifdef MADV_HUGEPAGE
+        if (p != MAP_FAILED)
+            madvise(p, (size_t)st.st_size, MADV_HUGEPAGE); /* a wish: refused is fine */
+#endif
         rc = p == MAP_FAILED ? fail(err, "take memory for", path)
                              : read_whole(fd, path, p, (size_t)st.st_size, err);
         if (rc && p != MAP_FAILED)

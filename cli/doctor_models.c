@@ -85,7 +85,7 @@ static void say_model(struct dg_doctor *d, const struct patient *p)
     double file = (double)dg_weights_bytes(dg_bundle_weights(b));
     double packed = COMPUTE_BYTES * (double)dg_config_parameters(
                                         dg_model_config(dg_translator_model(p->translator)));
-    double need = file + packed + (double)dg_engine_bytes(p->engine), seconds = 0;
+    double need = (file > packed ? file : packed) + (double)dg_engine_bytes(p->engine), seconds = 0;
     bool fits = need < d->bytes_available, text = dg_bundle_source_spm(b)[0] != '\0';
     size_t tokens = 0;
     struct dg_error err = {0};

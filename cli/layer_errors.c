@@ -343,8 +343,8 @@ static int run_matrices(struct twin *t, const struct dg_weights *before, struct 
         const struct dg_tensor *q = dg_weights_find(t->quantised, w->name);
         if (!q || q->stored[0].type != DG_S8)
             continue;
-        struct dg_weight_spec spec = {
-            w->name, DG_USE_MATRIX, w->shape[0], w->shape[1], false, w->stored, w->n_stored, NULL};
+        struct dg_weight_spec spec = {w->name, DG_USE_MATRIX, w->shape[0], w->shape[1], false,
+            w->stored, w->n_stored, .in_place = NULL};
         struct dg_weight *pair;
         rc = t->ops.weight_new(&t->base, &spec, &pair, err);
         if (!rc)

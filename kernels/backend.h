@@ -67,6 +67,10 @@ struct dg_weight_spec {
     /* NULL, or set to the data of the form that is read in place as long as the weight lives; NULL
      * there: its data were copied. (Scales always count as read in place.) */
     const void **in_place;
+    /* Told of bytes of a form's data that were copied and are not read again, while the rest is
+     * still to come; NULL: nobody is. */
+    void (*spent)(const void *of, const void *data, size_t n);
+    const void *spent_of;
 };
 
 /* Dropout: element e of a row is kept when dg_dropout_keep(row_key[m] ^ site, e) and scaled by

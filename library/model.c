@@ -90,7 +90,6 @@ static int open_model(struct dragoman_model *m, const char *name,
         rc = dg_check_run(m->translator, dg_translator_model(m->translator), m->be, err);
     if (rc)
         return rc;
-    dg_translator_trim(m->translator);
     return open_runner(m, o, &device, err);
 }
 

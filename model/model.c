@@ -31,6 +31,11 @@ int dg_param_set_steps(struct dg_backend *be, const struct dg_weights *weights, 
     return be->ops->weight_set_steps(be, w, steps <= 255 ? (unsigned)steps : 256, err);
 }
 
+static void spent(const void *of, const void *data, size_t n)
+{
+    dg_weights_spent(of, data, n);
+}
+
 int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
     const struct dg_param_info *info, struct dg_weight **out, struct dg_error *err)
 {
@@ -49,11 +54,16 @@ int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
         .K = info->K,
         .stored = t->stored,
         .n_stored = t->n_stored,
-        .in_place = &in_place};
+        .in_place = &in_place,
+        .spent = spent,
+        .spent_of = weights};
     int rc = be->ops->weight_new(be, &spec, out, err);
-    if (!rc && in_place)
+    if (rc)
+        return rc;
+    if (in_place)
         dg_weights_keep(weights, in_place);
-    if (!rc && (info->use & DG_USE_MATRIX))
+    dg_weights_release(weights, t);
+    if (info->use & DG_USE_MATRIX)
         rc = dg_param_set_steps(be, weights, info->name, *out, err);
     const float scale = info->use & DG_USE_MATRIX ? input_scale(weights, info->name) : 0;
     if (rc || !(scale > 0))
@@ -140,38 +150,39 @@ out:
     return rc;
 }
 
-/* The row-major form of the tensor that a parameter was loaded from, and its name; a tied one has
- * its table's. */
-static const struct dg_stored *stored_rows(struct dg_model *m, const struct dg_weights *weights,
-    const struct dg_weight *w, const char **name)
+/* The tensor's row-major form; NULL: it has none. */
+static const struct dg_stored *stored_rows(const struct dg_weights *weights, const char *name)
 {
-    for (size_t i = 0; w && i < dg_params_count(&m->config); i++) {
-        struct dg_param_info info;
-        dg_params_info(&m->config, i, &info);
-        if (*dg_params_slot(&m->params, &info) != w)
-            continue;
-        const struct dg_tensor *t = dg_weights_find(weights, info.name);
-        for (size_t k = 0; t && k < t->n_stored; k++)
-            if (t->stored[k].layout == DG_LAYOUT_ROWS) {
-                *name = t->name;
-                return &t->stored[k];
-            }
-    }
+    const struct dg_tensor *t = dg_weights_find(weights, name);
+    for (size_t k = 0; t && k < t->n_stored; k++)
+        if (t->stored[k].layout == DG_LAYOUT_ROWS)
+            return &t->stored[k];
     return NULL;
+}
+
+void dg_model_keep_output(const struct dg_config *config, const struct dg_weights *weights)
+{
+    const struct dg_stored *rows = stored_rows(weights, dg_params_output(config)),
+                           *biases = stored_rows(weights, "out.b");
+    if (rows)
+        dg_weights_keep(weights, rows->data);
+    if (biases)
+        dg_weights_keep(weights, biases->data);
 }
 
 void dg_model_use_shortlist(
     struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list)
 {
     m->shortlist = list;
-    const char *name = "";
-    m->out_biases = stored_rows(m, weights, m->params.out_b, &name);
-    m->out_rows = stored_rows(m, weights, m->params.out_w, &name);
+    const char *name = dg_params_output(&m->config);
+    m->out_biases = m->params.out_b ? stored_rows(weights, "out.b") : NULL;
+    m->out_rows = stored_rows(weights, name);
     m->out_input_scale = m->out_rows ? input_scale(weights, name) : 0;
-    if (m->out_rows)
-        dg_weights_keep(weights, m->out_rows->data);
-    if (m->out_biases)
-        dg_weights_keep(weights, m->out_biases->data);
+}
+
+void dg_model_own_take(struct dg_model *m, struct dg_weights *weights)
+{
+    m->own = weights;
 }
 
 void dg_model_use_byte_pieces(struct dg_model *m, const struct dg_byte_pieces *pieces)
@@ -192,6 +203,7 @@ void dg_model_close(struct dg_model *m)
     m->be->ops->weight_free(m->be, m->params.memory_kv_b);
     m->be->ops->weight_free(m->be, m->positions);
     free(m->sinusoids);
+    dg_weights_close(m->own);
     free(m);
 }
 

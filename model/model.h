@@ -14,16 +14,24 @@
 struct dg_model;
 
 /* Place the parameters named in `weights` for `config` on be's device. The weights file must stay
- * open as long as the model. DG_EFORMAT names the tensor that is missing or of the wrong shape. */
+ * open as long as the model. Loaded weights can be used once only: what is copied is released
+ * (dg_weights_release), tensor by tensor. DG_EFORMAT names the tensor that is missing or of the
+ * wrong shape. */
 int dg_model_open(const struct dg_config *config, const struct dg_weights *weights,
     struct dg_backend *be, uint32_t max_positions, struct dg_model **out, struct dg_error *err);
+/* The output matrix and its bias are to stay as they are stored, for dg_model_use_shortlist. Before
+ * a model is opened. */
+void dg_model_keep_output(const struct dg_config *config, const struct dg_weights *weights);
 /* Let every sentence choose from its shortlist instead of the whole vocabulary. Before the model is
- * shared; weights are those it was opened with, the list is borrowed and outlives the model. */
+ * shared; weights are those of dg_model_keep_output (those it was opened with, or the same), the
+ * list is borrowed; both outlive the model. */
 void dg_model_use_shortlist(
     struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list);
 /* Hold every search to bytes that make whole characters. Before the model is shared; pieces are the
  * target vocabulary's, borrowed, and outlive the model. NULL is fine: there are none. */
 void dg_model_use_byte_pieces(struct dg_model *m, const struct dg_byte_pieces *pieces);
+/* The weights that it was opened with are closed with it. */
+void dg_model_own_take(struct dg_model *m, struct dg_weights *weights);
 void dg_model_close(struct dg_model *m); /* NULL is fine; the backend must still be open */
 
 const struct dg_config *dg_model_config(const struct dg_model *m);

@@ -16,6 +16,8 @@ struct dg_model {
     const struct dg_shortlist *shortlist;
     /* borrowed; NULL: none */
     const struct dg_byte_pieces *bytes;
+    /* dg_model_own_take; NULL: they are another's */
+    struct dg_weights *own;
     /* whose device the parameters are on */
     struct dg_backend *be;
     struct dg_params params;

@@ -195,6 +195,11 @@ static size_t walk(const struct dg_config *c, size_t stop, struct dg_param_info 
     return i;
 }
 
+const char *dg_params_output(const struct dg_config *c)
+{
+    return !c->tied_output ? "out.w" : c->tied_embeddings ? "src.embed" : "tgt.embed";
+}
+
 size_t dg_params_count(const struct dg_config *c)
 {
     return walk(c, SIZE_MAX, NULL);

@@ -101,6 +101,8 @@ struct dg_param_info {
 size_t dg_params_count(const struct dg_config *c);
 void dg_params_info(const struct dg_config *c, size_t i, struct dg_param_info *out);
 struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_info *info);
+/* The name of the tensor that the output matrix is; its bias is "out.b". */
+const char *dg_params_output(const struct dg_config *c);
 /* Point tgt_embed and out_w at the matrices they are tied to, and each sublayer's `end` at its
  * norm; call once all stored ones are set. */
 void dg_params_tie(const struct dg_config *c, struct dg_params *p);

@@ -24,12 +24,13 @@ struct dg_translator;
  * other. */
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err);
+/* The same of a loaded bundle, which is the translator's from success on. */
+int dg_translator_open_take(struct dg_bundle *bundle, struct dg_backend *be, uint32_t max_positions,
+    struct dg_translator **out, struct dg_error *err);
 void dg_translator_close(struct dg_translator *t); /* NULL is fine */
-/* Let go of the part of the file in memory that no model reads in place. No copies may be made
- * after this; no other thread may use t during the call. */
-void dg_translator_trim(struct dg_translator *t);
 const struct dg_model *dg_translator_model(const struct dg_translator *t);
-/* The same model once more on be's device; close it before the translator (and before be). */
+/* The same model once more on be's device, from the file, which must be the same still; close it
+ * before the translator (and before be). */
 int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, struct dg_model **out,
     struct dg_error *err);
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t);

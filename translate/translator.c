@@ -88,31 +88,52 @@ static int read_bytes(struct dg_translator *t, struct dg_error *err)
     return rc;
 }
 
+/* The list that sentences choose from; its rows of the output matrix stay as they are stored. */
+static int open_shortlist(
+    struct dg_translator *t, const struct dg_config *config, struct dg_error *err)
+{
+    const char *path = dg_bundle_shortlist(t->bundle);
+    if (!path[0])
+        return 0;
+    dg_model_keep_output(config, dg_bundle_weights(t->bundle));
+    return dg_shortlist_open(path, config->source_vocab, config->target_vocab, &t->shortlist, err);
+}
+
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err)
 {
+    struct dg_bundle *b = NULL;
+    int rc = dg_bundle_load(bundle_dir, &b, err);
+    if (rc) {
+        dg_error_prefix(err, "%s", bundle_dir);
+        return rc;
+    }
+    rc = dg_translator_open_take(b, be, max_positions, out, err);
+    if (rc)
+        dg_bundle_close(b);
+    return rc;
+}
+
+int dg_translator_open_take(struct dg_bundle *b, struct dg_backend *be, uint32_t max_positions,
+    struct dg_translator **out, struct dg_error *err)
+{
     struct dg_config config;
+    int rc = 0;
     struct dg_translator *t = calloc(1, sizeof *t);
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for a translator");
-    int rc = dg_bundle_load(bundle_dir, &t->bundle, err);
-    if (rc)
-        goto out;
-    const struct dg_bundle *b = t->bundle;
+    t->bundle = b;
     if ((rc = dg_config_read(dg_bundle_manifest(b), &config, err)) ||
         (rc = open_tokenizers(t, err)) ||
         (rc = check_vocab(t->source, config.source_vocab, "source", err)) ||
         (rc = check_vocab(t->target, config.target_vocab, "target", err)) ||
         (rc = check_tags(t, err)) || (rc = dg_word_pieces_open(t->target, &t->words, err)) ||
+        (rc = open_shortlist(t, &config, err)) ||
         (rc = dg_model_open(&config, dg_bundle_weights(b), be, max_positions ? max_positions : 1024,
              &t->model, err)))
         goto out;
-    if (dg_bundle_shortlist(b)[0]) {
-        if ((rc = dg_shortlist_open(dg_bundle_shortlist(b), config.source_vocab,
-                 config.target_vocab, &t->shortlist, err)))
-            goto out;
+    if (t->shortlist)
         dg_model_use_shortlist(t->model, dg_bundle_weights(b), t->shortlist);
-    }
     if ((rc = dg_pair_search_read(b, dg_bundle_manifest(b), &t->pair_search, err)) ||
         (rc = read_alphabet(t, err)) || (rc = read_bytes(t, err)) ||
         (rc = dg_stand_ins_open(t, err)))
@@ -120,7 +141,8 @@ int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t m
     *out = t;
     return 0;
 out:
-    dg_error_prefix(err, "%s", bundle_dir);
+    dg_error_prefix(err, "%s", dg_bundle_dir(b));
+    t->bundle = NULL; /* the caller's */
     dg_translator_close(t);
     return rc;
 }
@@ -151,22 +173,21 @@ const struct dg_model *dg_translator_model(const struct dg_translator *t)
 int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, struct dg_model **out,
     struct dg_error *err)
 {
-    const struct dg_weights *weights = dg_bundle_weights(t->bundle);
-    int rc = dg_model_open(
-        dg_model_config(t->model), weights, be, dg_model_max_positions(t->model), out, err);
+    struct dg_weights *again = NULL;
+    int rc = dg_bundle_load_again(t->bundle, &again, err);
+    if (!rc)
+        rc = dg_model_open(
+            dg_model_config(t->model), again, be, dg_model_max_positions(t->model), out, err);
     if (rc) {
         dg_error_prefix(err, "%s", dg_bundle_dir(t->bundle));
+        dg_weights_close(again);
         return rc;
     }
+    dg_model_own_take(*out, again);
     if (t->shortlist)
-        dg_model_use_shortlist(*out, weights, t->shortlist);
+        dg_model_use_shortlist(*out, dg_bundle_weights(t->bundle), t->shortlist);
     dg_model_use_byte_pieces(*out, t->bytes);
     return 0;
-}
-
-void dg_translator_trim(struct dg_translator *t)
-{
-    dg_bundle_trim(t->bundle);
 }
 
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t)

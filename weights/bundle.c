@@ -5,12 +5,10 @@
 #include "weights/manifest.h"
 #include "weights/version.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 struct dg_bundle {
@@ -141,6 +139,20 @@ int dg_bundle_load(const char *dir, struct dg_bundle **out, struct dg_error *err
     return open_with(dg_weights_load, dir, out, err);
 }
 
+int dg_bundle_load_again(const struct dg_bundle *b, struct dg_weights **out, struct dg_error *err)
+{
+    struct dg_weights *w = NULL;
+    int rc = dg_weights_load(b->paths[DG_FILE_WEIGHTS], &w, err);
+    if (!rc && dg_weights_fingerprint(w) != b->fingerprint)
+        rc = dg_error_set(err, DG_EFORMAT, "%s: another file has taken its place while it was read",
+            b->paths[DG_FILE_WEIGHTS]);
+    if (rc)
+        dg_weights_close(w);
+    else
+        *out = w;
+    return rc;
+}
+
 void dg_bundle_forget_weights(struct dg_bundle *b)
 {
     dg_weights_close(b->weights);
@@ -155,11 +167,6 @@ size_t dg_bundle_weights_bytes(const struct dg_bundle *b)
 const char *dg_bundle_type(const struct dg_bundle *b)
 {
     return b->type;
-}
-
-void dg_bundle_trim(struct dg_bundle *b)
-{
-    dg_weights_trim(b->weights);
 }
 
 int dg_bundle_same(
@@ -232,69 +239,6 @@ const struct dg_bundle_language *dg_bundle_languages(const struct dg_bundle *b, 
 {
     *n = b->n_languages;
     return b->languages;
-}
-
-const char *dg_bundle_tag(const struct dg_bundle *b, const char *target)
-{
-    return dg_json_string(dg_json_get(dg_json_get(b->manifest, "tags"), target), NULL);
-}
-
-const char *dg_bundle_licence(const struct dg_bundle *b)
-{
-    return dg_json_string(dg_json_get(b->manifest, "licence"), NULL);
-}
-
-/* "-nc" as a part of its own: CC-BY-NC-4.0, cc-by-nc-sa. */
-bool dg_licence_is_non_commercial(const char *licence)
-{
-    for (const char *s = licence; *s; s++)
-        if ((*s == '-' || *s == ' ') && strncasecmp(s + 1, "nc", 2) == 0 &&
-            !isalnum((unsigned char)s[3]))
-            return true;
-    return strcasestr(licence, "non-commercial") || strcasestr(licence, "noncommercial");
-}
-
-bool dg_bundle_is_non_commercial(const struct dg_bundle *b)
-{
-    return dg_bundle_licence(b) && dg_licence_is_non_commercial(dg_bundle_licence(b));
-}
-
-const char *dg_bundle_source_tag(const struct dg_bundle *b, const char *source)
-{
-    return dg_json_string(dg_json_get(dg_json_get(b->manifest, "source_tags"), source), NULL);
-}
-
-const char *dg_bundle_target_tag(const struct dg_bundle *b, const char *target)
-{
-    return dg_json_string(dg_json_get(dg_json_get(b->manifest, "target_tags"), target), NULL);
-}
-
-const char *dg_bundle_rare(const struct dg_bundle *b)
-{
-    const char *rare = dg_json_string(dg_json_get(b->manifest, "rare"), NULL);
-    return rare ? rare : "";
-}
-
-size_t dg_bundle_reserved_count(const struct dg_bundle *b)
-{
-    return dg_json_length(dg_json_get(b->manifest, "reserved"));
-}
-
-const char *dg_bundle_reserved(const struct dg_bundle *b, size_t i)
-{
-    return dg_json_string(dg_json_at(dg_json_get(b->manifest, "reserved"), i), NULL);
-}
-
-bool dg_bundle_capitals_as_words(const struct dg_bundle *b)
-{
-    const char *capitals = dg_json_string(dg_json_get(b->manifest, "capitals"), NULL);
-    return capitals && !strcmp(capitals, "as_words");
-}
-
-bool dg_bundle_answers_trees(const struct dg_bundle *b)
-{
-    const char *answers = dg_json_string(dg_json_get(b->manifest, "answers"), NULL);
-    return answers && !strcmp(answers, "trees");
 }
 
 const char *dg_bundle_source_spm(const struct dg_bundle *b)

@@ -17,11 +17,12 @@ int dg_bundle_open(const char *dir, struct dg_bundle **out, struct dg_error *err
 /* The same for serving: the weights are loaded and every byte of them checked
  * (dg_weights_load). */
 int dg_bundle_load(const char *dir, struct dg_bundle **out, struct dg_error *err);
+/* The weights of a loaded bundle once more, for another device; DG_EFORMAT: the file is not the
+ * same any more. */
+int dg_bundle_load_again(const struct dg_bundle *b, struct dg_weights **out, struct dg_error *err);
 /* Close the weights but keep the values of the manifest and their header: dg_bundle_weights is NULL
  * from now on, and the functions below still answer. For a bundle that is known, not used. */
 void dg_bundle_forget_weights(struct dg_bundle *b);
-/* Free data that no model uses in place (dg_weights_trim). */
-void dg_bundle_trim(struct dg_bundle *b);
 /* *same: are these the same manifest and the same weights, as far as headers and their checksums
  * tell? DG_ENOMEM. */
 int dg_bundle_same(
@@ -87,7 +88,8 @@ int dg_bundle_begin(const char *dir, struct dg_error *err);
  * vocabularies and manifest (without its "version" field). Reads every byte. */
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err);
 /* Only the version. Of loaded weights the bytes in memory count, and not those of a file that may
- * be another by now. */
+ * be another by now, as long as they are there: where a model is opened meanwhile, after
+ * dg_weights_follow, whose follower this is then. */
 int dg_bundle_verify_version(const struct dg_bundle *b, struct dg_error *err);
 
 /* Seal DIR after weights and vocabularies are in it: check the manifest, compute the version, set

@@ -74,14 +74,14 @@ uint64_t dg_disk_checksum(const void *data, size_t n);
 /* The header's own, over header_bytes bytes of the file without magic and checksum. */
 uint64_t dg_disk_header_checksum(const unsigned char *file, size_t header_bytes);
 
+struct dg_weights_memory; /* loaded.c */
+
 /* An open file. */
 struct dg_weights {
     /* of a file; its size is 0 when the bytes are borrowed */
     struct dg_map map;
-    double load_seconds;
-    /* [tensor_count * DG_MAX_FORMS] forms whose data stay; NULL: it was not loaded */
-    bool *kept;
-    bool trimmed;
+    /* NULL: it was not loaded */
+    struct dg_weights_memory *memory;
     const unsigned char *data;
     size_t size;
     struct dg_disk_header header;
@@ -95,6 +95,8 @@ struct dg_weights {
     const struct dg_disk_form *forms;
     const char *names;
 };
+
+void dg_weights_memory_free(struct dg_weights_memory *m); /* NULL is fine */
 
 /* tables.c: read and check the header of w->data, then the tables after it into w->tensors, which
  * dg_weights_close frees on failure, too. DG_EFORMAT names field and value. */

@@ -1,13 +1,10 @@
-/* Opening a weights file, mapped or loaded, and what an open one answers. */
+/* Opening a weights file, and what an open one answers. */
 #include "weights/weights.h"
 
-#include "base/clock.h"
 #include "weights/disk.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int dg_weights_open_memory(
     const void *data, size_t size, struct dg_weights **out, struct dg_error *err)
@@ -44,73 +41,11 @@ int dg_weights_open(const char *path, struct dg_weights **out, struct dg_error *
     return 0;
 }
 
-int dg_weights_load(const char *path, struct dg_weights **out, struct dg_error *err)
-{
-    struct dg_map map = {0};
-    struct dg_weights *w = NULL;
-    uint64_t start = dg_clock_ns();
-    int rc = dg_file_load(path, &map, err);
-    if (rc)
-        return rc;
-    rc = dg_weights_open_memory(map.data, map.size, &w, err);
-    if (!rc)
-        rc = dg_weights_verify(w, err);
-    if (!rc && !(w->kept = calloc(w->header.tensor_count, DG_MAX_FORMS * sizeof *w->kept)))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for %u tensors", w->header.tensor_count);
-    if (rc) {
-        dg_error_prefix(err, "%s", path);
-        dg_weights_close(w);
-        dg_file_unmap(&map);
-        return rc;
-    }
-    w->map = map;
-    w->load_seconds = (double)(dg_clock_ns() - start) / 1e9;
-    *out = w;
-    return 0;
-}
-
-double dg_weights_load_seconds(const struct dg_weights *w)
-{
-    return w->load_seconds;
-}
-
-void dg_weights_keep(const struct dg_weights *w, const void *data)
-{
-    for (size_t i = 0; w->kept && i < w->header.tensor_count; i++)
-        for (size_t k = 0; k < w->tensors[i].n_stored; k++)
-            if (w->tensors[i].stored[k].data == data)
-                w->kept[i * DG_MAX_FORMS + k] = true;
-}
-
-/* Whole pages alone: others lie there too. */
-static void let_go(const void *data, size_t n)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t from = ((uintptr_t)data + page - 1) / page * page,
-              to = ((uintptr_t)data + n) / page * page;
-    if (from < to)
-        madvise((void *)from, to - from, MADV_DONTNEED);
-}
-
-void dg_weights_trim(struct dg_weights *w)
-{
-    w->trimmed = true;
-    for (size_t i = 0; w->kept && i < w->header.tensor_count; i++) {
-        struct dg_tensor *t = &w->tensors[i];
-        for (size_t k = 0; k < t->n_stored; k++) {
-            if (w->kept[i * DG_MAX_FORMS + k] || !t->stored[k].data)
-                continue;
-            let_go(t->stored[k].data, t->bytes[k]);
-            t->stored[k].data = NULL;
-        }
-    }
-}
-
 void dg_weights_close(struct dg_weights *w)
 {
     if (!w)
         return;
-    free(w->kept);
+    dg_weights_memory_free(w->memory);
     if (w->map.data)
         dg_file_unmap(&w->map);
     free(w->tensors);
@@ -154,11 +89,6 @@ uint64_t dg_weights_fingerprint(const struct dg_weights *w)
 size_t dg_weights_bytes(const struct dg_weights *w)
 {
     return w->size;
-}
-
-const void *dg_weights_loaded(const struct dg_weights *w)
-{
-    return w->kept && !w->trimmed ? w->data : NULL;
 }
 
 const char *dg_weights_main_type(const struct dg_weights *w)

@@ -28,7 +28,7 @@ static int check_sum(const struct dg_weights *w, const char *name, uint32_t form
 
 int dg_weights_verify(const struct dg_weights *w, struct dg_error *err)
 {
-    if (w->kept)
+    if (w->memory)
         return 0; /* when it was loaded; some of it may be gone */
     for (uint32_t i = 0; i < w->header.tensor_count; i++) {
         const struct dg_disk_tensor *t = &w->entries[i];

@@ -110,6 +110,18 @@ static int add_file(struct sha256_ctx *sha, const char *dir, const char *key, co
     return rc;
 }
 
+/* A model may be taking them at the same time (dg_weights_follow). */
+static void add_loaded(
+    struct sha256_ctx *sha, const struct dg_weights *weights, const unsigned char *loaded)
+{
+    const size_t bytes = dg_weights_bytes(weights), most = 1 << 20;
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < most ? bytes - at : most;
+        sha256_update(sha, n, loaded + at);
+        dg_weights_followed(weights, at + n);
+    }
+}
+
 int dg_version_compute(const char *dir, const struct dg_json *manifest,
     const struct dg_weights *weights, char out[DG_VERSION_DIGITS + 1], struct dg_error *err)
 {
@@ -129,7 +141,7 @@ int dg_version_compute(const char *dir, const struct dg_json *manifest,
         const char *name = dg_manifest_file(manifest, i);
         if (name && i == DG_FILE_WEIGHTS && loaded) {
             begin_part(&sha, dg_manifest_file_key(i), dg_weights_bytes(weights));
-            sha256_update(&sha, dg_weights_bytes(weights), loaded);
+            add_loaded(&sha, weights, loaded);
         } else if (name) {
             rc = add_file(&sha, dir, dg_manifest_file_key(i), name, err);
         }
@@ -143,6 +155,8 @@ int dg_version_compute(const char *dir, const struct dg_json *manifest,
     }
     out[DG_VERSION_DIGITS] = '\0';
 out:
+    if (loaded)
+        dg_weights_followed(weights, SIZE_MAX);
     dg_buffer_deinit(&text);
     return rc;
 }

@@ -37,9 +37,18 @@ int dg_weights_load(const char *path, struct dg_weights **out, struct dg_error *
 double dg_weights_load_seconds(const struct dg_weights *w);
 /* These data of a stored form stay in use. While the file is loaded by one thread. */
 void dg_weights_keep(const struct dg_weights *w, const void *data);
-/* Free all data that was not marked to be kept (scales stay); their forms' `data` are NULL from
- * then on. Only for loaded weights; no other thread may use w during the call. */
-void dg_weights_trim(struct dg_weights *w);
+/* These n bytes of a form's data are not read again: loaded ones are freed, unless they are kept.
+ */
+void dg_weights_spent(const struct dg_weights *w, const void *data, size_t n);
+/* None of the tensor's forms is read again, but those that are kept: the data of loaded ones are
+ * freed (scales stay), and their `data` are NULL from then on. No other thread may use t during the
+ * call. */
+void dg_weights_release(const struct dg_weights *w, const struct dg_tensor *t);
+/* Somebody reads the bytes of loaded weights in order, on a thread of its own, and says how many it
+ * has read (SIZE_MAX: it reads no more). Until then nothing is freed that it has still to read:
+ * spent and release wait for it. Begins before they are called. */
+void dg_weights_follow(const struct dg_weights *w);
+void dg_weights_followed(const struct dg_weights *w, size_t n);
 
 /* The same over a file's bytes in memory, 64-byte aligned and borrowed until close. */
 int dg_weights_open_memory(
@@ -55,7 +64,8 @@ const struct dg_tensor *dg_weights_find(const struct dg_weights *w, const char *
 size_t dg_weights_count(const struct dg_weights *w);
 const struct dg_tensor *dg_weights_at(const struct dg_weights *w, size_t i);
 size_t dg_weights_bytes(const struct dg_weights *w); /* of the whole file */
-/* The file's bytes [dg_weights_bytes] if it was loaded and not trimmed; otherwise NULL. */
+/* The file's bytes [dg_weights_bytes] if it was loaded, and all of them are still there or are
+ * followed; otherwise NULL. */
 const void *dg_weights_loaded(const struct dg_weights *w);
 /* The header's checksum, which covers the tensors' checksums too. */
 uint64_t dg_weights_fingerprint(const struct dg_weights *w);

@@ -35,19 +35,89 @@ static int no_memory(const struct dg_weight_spec *spec, struct dg_error *err)
         spec->name, spec->N, spec->K);
 }
 
+/* Rows of a stored form that are packed at a time: what was read can be given back before all of a
+ * large matrix is packed. */
+enum { PACK_BYTES = 2 << 20 };
+
+/* A packed form that we make of rows: panels of 16 outputs, each whole in itself. pack: N rows into
+ * panels; false: sums may not be paired (int8.h). */
+struct packing {
+    enum dg_weight_kind kind;
+    enum dg_type type;
+    size_t (*panel_bytes)(size_t K);
+    bool (*pack)(const struct dg_stored *rows, size_t N, size_t K, void *panels);
+};
+
+static size_t float_panel(size_t K)
+{
+    return dg_pack_elements(DG_PANEL, K) * sizeof(float);
+}
+
+static bool pack_floats(const struct dg_stored *rows, size_t N, size_t K, void *panels)
+{
+    dg_pack_panels(rows, N, K, panels);
+    return true;
+}
+
+static bool pack_int8(const struct dg_stored *rows, size_t N, size_t K, void *panels)
+{
+    return dg_int8_pack(rows->data, N, K, panels);
+}
+
+static size_t bf16_panel(size_t K)
+{
+    return dg_bf16_panel(K) * sizeof(uint16_t);
+}
+
+static bool pack_bf16(const struct dg_stored *rows, size_t N, size_t K, void *panels)
+{
+    dg_bf16_pack(rows->data, N, K, panels);
+    return true;
+}
+
+static const struct packing as_floats = {DG_WEIGHT_PANEL, DG_F32, float_panel, pack_floats},
+                            as_int8 = {DG_WEIGHT_INT8, DG_S8, dg_int8_panel_bytes, pack_int8},
+                            as_bf16 = {DG_WEIGHT_BF16, DG_BF16, bf16_panel, pack_bf16};
+
+/* Rows from row n on. */
+static struct dg_stored rows_from(const struct dg_stored *rows, size_t n, size_t K)
+{
+    struct dg_stored from = *rows;
+    from.data = (const char *)rows->data + n * K * dg_type_bytes(rows->type);
+    from.scales = rows->scales ? rows->scales + n : NULL;
+    return from;
+}
+
+static int new_packed(struct dg_weight *w, const struct packing *as,
+    const struct dg_weight_spec *spec, const struct dg_stored *rows, struct dg_error *err)
+{
+    const size_t K = spec->K, panel = as->panel_bytes(K), row = K * dg_type_bytes(rows->type);
+    const size_t panels = (spec->N + DG_PANEL - 1) / DG_PANEL, most = PACK_BYTES / (DG_PANEL * row),
+                 step = (most ? most : 1) * DG_PANEL;
+    char *to = panels > (SIZE_MAX - HUGE_PAGE) / panel ? NULL : own_bytes(w, panels * panel);
+    if (!to)
+        return no_memory(spec, err);
+    w->kind = as->kind;
+    w->type = as->type;
+    w->paired = true;
+    for (size_t n = 0; n < spec->N; n += step) {
+        const struct dg_stored part = rows_from(rows, n, K);
+        const size_t count = spec->N - n < step ? spec->N - n : step;
+        w->paired = as->pack(&part, count, K, to + n / DG_PANEL * panel) && w->paired;
+        if (spec->spent)
+            spec->spent(spec->spent_of, part.data, count * row);
+    }
+    return 0;
+}
+
 static int new_matrix(struct dg_weight *w, const struct dg_weight_spec *spec,
     const struct dg_stored *rows, struct dg_error *err)
 {
     const struct dg_stored *packed = dg_weight_form(spec, DG_LAYOUT_PANEL16, DG_F32);
+    if (!packed || (uintptr_t)packed->data % 64 != 0)
+        return new_packed(w, &as_floats, spec, rows, err);
     w->kind = DG_WEIGHT_PANEL;
-    if (packed && (uintptr_t)packed->data % 64 == 0) {
-        w->data = packed->data;
-        return 0;
-    }
-    float *panels = own_floats(w, dg_pack_elements(spec->N, spec->K));
-    if (!panels)
-        return no_memory(spec, err);
-    dg_pack_panels(rows, spec->N, spec->K, panels);
+    w->data = packed->data;
     return 0;
 }
 
@@ -66,21 +136,17 @@ static const struct dg_stored *find_int8(const struct dg_weight_spec *spec)
 static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec,
     const struct dg_stored *form, struct dg_error *err)
 {
-    w->kind = DG_WEIGHT_INT8;
-    w->type = DG_S8;
-    w->data = form->data;
-    w->scales = form->scales;
     if (!form->scales)
         return dg_error_field(
             err, DG_EFORMAT, spec->name, "tensor %s is int8 without scales", spec->name);
+    w->scales = form->scales;
     w->steps = DG_INT8_STEPS;
+    if (form->layout != DG_LAYOUT_PANEL16_S8)
+        return new_packed(w, &as_int8, spec, form, err);
+    w->kind = DG_WEIGHT_INT8;
+    w->type = DG_S8;
+    w->data = form->data;
     w->paired = true; /* a condition of the packed layout */
-    if (form->layout == DG_LAYOUT_PANEL16_S8)
-        return 0;
-    void *packed = own_bytes(w, dg_int8_packed_bytes(spec->N, spec->K));
-    if (!packed)
-        return no_memory(spec, err);
-    w->paired = dg_int8_pack(form->data, spec->N, spec->K, packed);
     return 0;
 }
 
@@ -91,18 +157,6 @@ static bool stays_bf16(
 {
     return cpu->bf16 && rows->type == DG_BF16 && spec->K <= DG_BF16_K_MAX &&
            !dg_weight_form(spec, DG_LAYOUT_PANEL16, DG_F32);
-}
-
-static int new_bf16(struct dg_weight *w, const struct dg_weight_spec *spec,
-    const struct dg_stored *rows, struct dg_error *err)
-{
-    w->kind = DG_WEIGHT_BF16;
-    w->type = DG_BF16;
-    uint16_t *packed = own_bytes(w, dg_bf16_packed(spec->N, spec->K) * sizeof *packed);
-    if (!packed)
-        return no_memory(spec, err);
-    dg_bf16_pack(rows->data, spec->N, spec->K, packed);
-    return 0;
 }
 
 static int new_vector(struct dg_weight *w, const struct dg_weight_spec *spec,
@@ -139,7 +193,7 @@ int dg_cpu_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
         if (int8)
             rc = new_int8(w, spec, int8, err);
         else if (stays_bf16(dg_cpu_of(be), spec, rows))
-            rc = new_bf16(w, spec, rows, err);
+            rc = new_packed(w, &as_bf16, spec, rows, err);
         else
             rc = new_matrix(w, spec, rows, err);
     } else {

@@ -40,8 +40,9 @@ struct plan {
     double most;
     /* of all bundles, and of the one that takes most */
     double models, largest_model;
-    /* file: it is in memory as a whole while it is loaded */
-    double largest;
+    /* what a file takes more than its model while it is loaded: what is packed is given back at
+     * once */
+    double loading;
     struct plan_device on[DG_DEVICES_MAX];
     struct dg_buffer *b;
 };
@@ -109,13 +110,10 @@ static int plan_model(
     if (rc == DG_OK)
         rc = dg_translator_open(dir, be, MAX_POSITIONS, &t, err);
     if (rc == DG_OK) {
-        bool alone = dg_models_devices(o) == 1; /* others are still to be copied from the file */
         double file = (double)dg_weights_bytes(dg_bundle_weights(dg_translator_bundle(t)));
-        if (alone)
-            dg_translator_trim(t);
-        packed = anonymous_bytes() - before - (alone ? 0 : file);
+        packed = anonymous_bytes() - before;
         packed = packed > 0 ? packed : 0;
-        p->largest = file > p->largest ? file : p->largest;
+        p->loading = file - packed > p->loading ? file - packed : p->loading;
         p->on[0].parameters += held_by(be, &p->on[0].free);
         rc = plan_engine(&p->on[0], o, device, dg_translator_model(t), &each, err);
     }
@@ -229,7 +227,7 @@ int dg_memory_plan_write(const struct dg_server_config *c, const struct dg_model
     if (rc != DG_OK)
         return rc;
     plan_models(&p, options);
-    plan_line(&p, "the largest file, while it is loaded", p.largest);
+    plan_line(&p, "while a file is loaded, beyond what its model takes", p.loading);
     plan_line(&p, "the program", program);
     plan_requests(&p, c);
     plan_verdict(&p, fits);

@@ -111,9 +111,10 @@ static const struct dg_model *model_of(const struct dg_served *s, uint32_t place
     return copy ? copy : dg_translator_model(s->translator);
 }
 
-/* The parameters on every device, read from the file once for each. */
-static int open_placed(
-    const struct dg_models_options *o, const char *dir, struct dg_served *s, struct dg_error *err)
+/* The parameters on every device, read from the file once for each. The bundle is taken with
+ * success on the first. */
+static int open_placed(const struct dg_models_options *o, struct dg_bundle *bundle,
+    struct dg_served *s, struct dg_error *err)
 {
     const uint32_t n = dg_models_devices(o), positions = o->limits.max_target > MAX_POSITIONS
                                                              ? o->limits.max_target
@@ -126,7 +127,7 @@ static int open_placed(
         struct dg_placed *p = &s->placed[i];
         int rc = dg_device_open(&o->devices.list[i], &p->be, err);
         if (rc == DG_OK)
-            rc = i == 0 ? dg_translator_open(dir, p->be, positions, &s->translator, err)
+            rc = i == 0 ? dg_translator_open_take(bundle, p->be, positions, &s->translator, err)
                         : dg_translator_copy(s->translator, p->be, &p->copy, err);
         if (rc != DG_OK)
             return rc;
@@ -168,7 +169,7 @@ static int open_replicas(
 }
 
 /* The manifest's version against the bytes that were read: as long as all that follows takes, so
- * beside it, on a thread of its own. */
+ * beside it, on a thread of its own, which goes before the model that takes these bytes. */
 struct version_check {
     const struct dg_bundle *bundle;
     pthread_t thread;
@@ -183,21 +184,44 @@ static void *check_version(void *arg)
     return NULL;
 }
 
-static int open_checked(
-    const struct dg_models_options *o, struct dg_served *s, struct dg_error *err)
+static void begin_version(struct version_check *c, const struct dg_bundle *bundle)
 {
-    struct version_check version = {.bundle = dg_translator_bundle(s->translator)};
-    version.beside = pthread_create(&version.thread, NULL, check_version, &version) == 0;
-    int rc = check_copies(s, err);
+    c->bundle = bundle;
+    dg_weights_follow(dg_bundle_weights(bundle));
+    c->beside = pthread_create(&c->thread, NULL, check_version, c) == 0;
+    if (!c->beside)
+        check_version(c);
+}
+
+/* Its answer, unless something else went wrong before. */
+static int end_version(struct version_check *c, int rc, struct dg_error *err)
+{
+    if (c->beside)
+        pthread_join(c->thread, NULL);
+    return rc == DG_OK && c->err.code != DG_OK
+               ? dg_error_field(err, c->err.code, c->err.field, "%s", c->err.message)
+               : rc;
+}
+
+static int open_parts(
+    const struct dg_models_options *o, const char *dir, struct dg_served *s, struct dg_error *err)
+{
+    struct version_check version = {.beside = false};
+    struct dg_bundle *bundle = NULL;
+    int rc = dg_bundle_load(dir, &bundle, err);
+    if (rc != DG_OK) {
+        dg_error_prefix(err, "%s", dir);
+        return rc;
+    }
+    begin_version(&version, bundle);
+    rc = open_placed(o, bundle, s, err);
+    if (rc == DG_OK)
+        rc = check_copies(s, err);
     if (rc == DG_OK)
         rc = open_replicas(o, s, err);
-    if (version.beside)
-        pthread_join(version.thread, NULL);
-    else
-        check_version(&version);
-    if (rc == DG_OK && version.err.code != DG_OK)
-        rc = dg_error_field(err, version.err.code, version.err.field, "%s", version.err.message);
-    dg_translator_trim(s->translator);
+    rc = end_version(&version, rc, err);
+    if (!s->translator)
+        dg_bundle_close(bundle);
     return rc;
 }
 
@@ -241,9 +265,7 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
     atomic_fetch_add(&alive, 1);
     s->cache = o->cache;
     s->device = o->devices.list[0];
-    int rc = open_placed(o, dir, s, err);
-    if (rc == DG_OK)
-        rc = open_checked(o, s, err);
+    int rc = open_parts(o, dir, s, err);
     if (rc != DG_OK) {
         dg_served_unref(s);
         return rc;

@@ -180,7 +180,8 @@ static void test_sums_over_rows(void **state)
     (void)state;
     assert_int_equal(train->ops->block_new(train, D, &block, &err), 0);
     const struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, block, NULL};
-    const struct dg_weight_spec spec = {"w", DG_USE_VECTOR, 1, D, true, &stored, 1, NULL};
+    const struct dg_weight_spec spec = {
+        "w", DG_USE_VECTOR, 1, D, true, &stored, 1, .in_place = NULL};
     assert_int_equal(be->ops->weight_new(be, &spec, &w, &err), 0);
     const struct dg_norm op = {
         .gain = w, .bias = w, .eps = 1e-5f, .xhat = rows(M, D), .rstd = rows(M, 1)};

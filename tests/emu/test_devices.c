@@ -48,7 +48,8 @@ static void part_open(struct part *p, size_t device)
     *p = (struct part){0};
     float w[N * K], x[M * K];
     const struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, w, NULL};
-    const struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, &stored, 1, NULL};
+    const struct dg_weight_spec spec = {
+        "w", DG_USE_MATRIX, N, K, false, &stored, 1, .in_place = NULL};
     struct dg_error err = {0};
     for (int i = 0; i < N * K; i++)
         w[i] = (float)(i * 37 % 101) / 50 - 1;

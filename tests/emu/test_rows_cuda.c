@@ -66,7 +66,7 @@ static struct dg_weight *weight(
     struct dg_backend *be, unsigned use, size_t N, size_t K, const float *x)
 {
     const struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, x, NULL};
-    const struct dg_weight_spec spec = {"w", use, N, K, false, &stored, 1, NULL};
+    const struct dg_weight_spec spec = {"w", use, N, K, false, &stored, 1, .in_place = NULL};
     struct dg_weight *w;
     assert_int_equal(be->ops->weight_new(be, &spec, &w, NULL), 0);
     return w;

@@ -33,7 +33,8 @@ struct product {
 static struct dg_weight *weight_new(struct dg_backend *be, const struct product *p)
 {
     struct dg_stored form = {DG_S8, DG_LAYOUT_ROWS, p->w, p->scales};
-    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, p->s.N, p->s.K, false, &form, 1, NULL};
+    struct dg_weight_spec spec = {
+        "w", DG_USE_MATRIX, p->s.N, p->s.K, false, &form, 1, .in_place = NULL};
     struct dg_error err = {0};
     struct dg_weight *w;
     if (be->ops->weight_new(be, &spec, &w, &err))

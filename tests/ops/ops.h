@@ -91,7 +91,7 @@ static inline struct dg_weight *ops_weight(
     struct dg_backend *be, unsigned use, size_t N, size_t K, const float *rows, bool trainable)
 {
     struct dg_stored form = {DG_F32, DG_LAYOUT_ROWS, rows, NULL};
-    struct dg_weight_spec spec = {"test.weight", use, N, K, trainable, &form, 1, NULL};
+    struct dg_weight_spec spec = {"test.weight", use, N, K, trainable, &form, 1, .in_place = NULL};
     struct dg_error err = {0};
     struct dg_weight *w;
     if (be->ops->weight_new(be, &spec, &w, &err))

@@ -33,7 +33,8 @@ static struct dg_weight *weight_of(
 {
     struct dg_stored form = {
         type, DG_LAYOUT_ROWS, type == DG_BF16 ? (const void *)w->brain : w->wide, NULL};
-    struct dg_weight_spec spec = {"test.weight", use, w->N, w->K, false, &form, 1, NULL};
+    struct dg_weight_spec spec = {
+        "test.weight", use, w->N, w->K, false, &form, 1, .in_place = NULL};
     struct dg_error err = {0};
     struct dg_weight *out;
     if (be->ops->weight_new(be, &spec, &out, &err))
@@ -141,7 +142,8 @@ static void test_forms(void **state)
     struct dg_error err = {0};
     struct dg_weight *out;
     for (size_t n = 1; n <= 3; n++) {
-        struct dg_weight_spec spec = {"w", DG_USE_MATRIX, 16, 40, false, forms, n, NULL};
+        struct dg_weight_spec spec = {
+            "w", DG_USE_MATRIX, 16, 40, false, forms, n, .in_place = NULL};
         assert_int_equal(be->ops->weight_new(be, &spec, &out, &err), DG_OK);
         assert_int_equal(out->kind, kinds[n - 1]);
         be->ops->weight_free(be, out);
@@ -149,7 +151,7 @@ static void test_forms(void **state)
     out = weight_of(be, &long_one, DG_USE_MATRIX, DG_BF16);
     assert_int_equal(out->kind, DG_WEIGHT_PANEL);
     be->ops->weight_free(be, out);
-    struct dg_weight_spec vector = {"w", DG_USE_VECTOR, 1, 640, false, forms, 1, NULL};
+    struct dg_weight_spec vector = {"w", DG_USE_VECTOR, 1, 640, false, forms, 1, .in_place = NULL};
     assert_int_equal(be->ops->weight_new(be, &vector, &out, &err), DG_OK);
     assert_memory_equal(dg_weight_floats(out), w.wide, 640 * sizeof(float));
     be->ops->weight_free(be, out);

@@ -67,7 +67,7 @@ static void run_types(struct dg_backend *be, const char *isa)
     for (int type = 0; type < 3; type++)
         for (unsigned use = DG_USE_TABLE; use <= (DG_USE_TABLE | DG_USE_MATRIX);
              use += DG_USE_MATRIX) {
-            struct dg_weight_spec spec = {"t", use, 1, 4, false, &forms[type], 1, NULL};
+            struct dg_weight_spec spec = {"t", use, 1, 4, false, &forms[type], 1, .in_place = NULL};
             struct dg_weight *w;
             float y[4];
             assert_int_equal(be->ops->weight_new(be, &spec, &w, NULL), 0);

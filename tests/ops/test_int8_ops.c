@@ -7,7 +7,8 @@ static struct dg_weight *int8_weight(
 {
     struct dg_stored forms[2] = {{DG_S8, DG_LAYOUT_ROWS, p->w, p->scales},
         {DG_S8, DG_LAYOUT_PANEL16_S8, p->packed, p->scales}};
-    struct dg_weight_spec spec = {"w", use, p->N, p->K, false, forms, packed ? 2 : 1, NULL};
+    struct dg_weight_spec spec = {
+        "w", use, p->N, p->K, false, forms, packed ? 2 : 1, .in_place = NULL};
     struct dg_error err = {0};
     struct dg_weight *w;
     if (packed)
@@ -195,7 +196,8 @@ static void test_forms(void **state)
         memcpy(moved + 4, p.packed, dg_int8_packed_bytes(N, K));
         if (i == 3)
             forms[2].data = moved + 4;
-        struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, forms, counts[i], NULL};
+        struct dg_weight_spec spec = {
+            "w", DG_USE_MATRIX, N, K, false, forms, counts[i], .in_place = NULL};
         struct dg_linear op = {0};
         struct dg_weight *w;
         assert_int_equal(be->ops->weight_new(be, &spec, &w, NULL), 0);

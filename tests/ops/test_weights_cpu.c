@@ -1,5 +1,7 @@
 /* Parameters on the CPU: every stored form multiplies alike, packed ones are used in place, wrong
  * ones are refused by name; packing and its reverse. */
+#include "kernels/cpu/int8.h"
+#include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 #include "tests/ops/ops.h"
 
@@ -49,7 +51,7 @@ static void run_forms(struct dg_backend *be, const char *isa)
         {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
     dg_pack_panels(&all[0], N, K, panels);
     float want[N], y[N];
-    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, &all[0], 1, NULL};
+    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, &all[0], 1, .in_place = NULL};
     multiply(be, &spec, want);
     for (int type = 1; type < 3; type++) {
         spec.stored = &all[type];
@@ -82,7 +84,7 @@ static void test_in_place(void **state)
     struct dg_stored forms[2] = {
         {DG_F32, DG_LAYOUT_ROWS, rows, NULL}, {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
     const void *in_place = NULL;
-    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, forms, 2, &in_place};
+    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, N, K, false, forms, 2, .in_place = &in_place};
     float *x = ops_floats(K, 9), sum = 0;
     for (size_t k = 0; k < K; k++)
         sum += x[k];
@@ -94,6 +96,64 @@ static void test_in_place(void **state)
     assert_true(y[0] == 0);
     assert_null(in_place);
     free(panels), free(x);
+    dg_cpu_close(be);
+}
+
+/* How far the rows of a matrix were said to be spent. */
+static void note_spent(const void *of, const void *data, size_t n)
+{
+    const char **at = *(const char ***)(uintptr_t)of;
+    assert_ptr_equal(data, *at); /* each byte once, in order */
+    *at += n;
+}
+
+/* A matrix of several megabytes is packed part by part: the same bits as in one piece, and each
+ * part is said to be spent. */
+static void test_parts(void **state)
+{
+    (void)state;
+    enum { LARGE_N = 2 * 4096 * 4 + 21, LARGE_K = 100 };
+    struct dg_backend *be = ops_open(NULL, 1);
+    float *rows = ops_floats(LARGE_N * LARGE_K, 4), *scales = ops_floats(LARGE_N, 5);
+    int8_t *bytes = ops_memory(LARGE_N * LARGE_K, 1);
+    for (size_t i = 0; i < LARGE_N * LARGE_K; i++)
+        bytes[i] = (int8_t)(rows[i] * 30);
+    bytes[LARGE_K] = bytes[LARGE_K + 1] = bytes[LARGE_K + 4] =
+        127; /* sums are not paired: in the first part alone */
+    const struct dg_stored forms[2] = {
+        {DG_F32, DG_LAYOUT_ROWS, rows, NULL}, {DG_S8, DG_LAYOUT_ROWS, bytes, scales}};
+    const size_t packed[2] = {
+        dg_pack_elements(LARGE_N, LARGE_K) * sizeof(float), dg_int8_packed_bytes(LARGE_N, LARGE_K)};
+    for (int i = 0; i < 2; i++) {
+        const char *spent = forms[i].data;
+        const char **at = &spent;
+        struct dg_weight *w;
+        struct dg_error err = {0};
+        char *want = ops_memory(packed[i], 1);
+        bool paired = true;
+        if (i == 0)
+            dg_pack_panels(&forms[0], LARGE_N, LARGE_K, (float *)(void *)want);
+        else
+            paired = dg_int8_pack(bytes, LARGE_N, LARGE_K, want);
+        const struct dg_weight_spec spec = {.name = "w",
+            .use = DG_USE_MATRIX,
+            .N = LARGE_N,
+            .K = LARGE_K,
+            .stored = &forms[i],
+            .n_stored = 1,
+            .spent = note_spent,
+            .spent_of = &at};
+        if (be->ops->weight_new(be, &spec, &w, &err))
+            fail_msg("%s", err.message);
+        assert_memory_equal(w->data, want, packed[i]);
+        assert_int_equal(w->paired, paired);
+        assert_int_equal(paired, i == 0);
+        assert_ptr_equal(
+            spent, (const char *)forms[i].data + (size_t)LARGE_N * LARGE_K * (i == 0 ? 4 : 1));
+        be->ops->weight_free(be, w);
+        free(want);
+    }
+    free(rows), free(scales), free(bytes);
     dg_cpu_close(be);
 }
 
@@ -158,25 +218,27 @@ static void test_refused(void **state)
                      odd = {(enum dg_type)9, DG_LAYOUT_ROWS, data, NULL};
     struct dg_stored half = {DG_F16, DG_LAYOUT_ROWS, data, NULL};
     const char *name = "enc.0.wq";
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 0, 2, false, &rows, 1, NULL}, DG_EINVAL,
-        "[0,2]");
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, SIZE_MAX / 2, 4, false, &rows, 1, NULL},
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 0, 2, false, &rows, 1, .in_place = NULL},
+        DG_EINVAL, "[0,2]");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, SIZE_MAX / 2, 4, false, &rows, 1,
+               .in_place = NULL},
         DG_EINVAL, "impossible");
-    refuse((struct dg_weight_spec){name, 0, 2, 2, false, &rows, 1, NULL}, DG_EINVAL, "no use");
-    refuse((struct dg_weight_spec){name, DG_USE_VECTOR, 2, 2, false, &rows, 1, NULL}, DG_EINVAL,
-        "[1,2]");
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &panel, 1, NULL}, DG_EFORMAT,
-        "row-major");
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &bytes, 1, NULL}, DG_EFORMAT,
-        "scales");
-    refuse(
-        (struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &odd, 1, NULL}, DG_EUNSUP, "9");
-    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, true, &half, 1, NULL}, DG_EUNSUP,
-        "fp32");
+    refuse((struct dg_weight_spec){name, 0, 2, 2, false, &rows, 1, .in_place = NULL}, DG_EINVAL,
+        "no use");
+    refuse((struct dg_weight_spec){name, DG_USE_VECTOR, 2, 2, false, &rows, 1, .in_place = NULL},
+        DG_EINVAL, "[1,2]");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &panel, 1, .in_place = NULL},
+        DG_EFORMAT, "row-major");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &bytes, 1, .in_place = NULL},
+        DG_EFORMAT, "scales");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, false, &odd, 1, .in_place = NULL},
+        DG_EUNSUP, "9");
+    refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, true, &half, 1, .in_place = NULL},
+        DG_EUNSUP, "fp32");
 #if !defined(__SANITIZE_ADDRESS__) &&                                                              \
     !defined(__SANITIZE_THREAD__) /* their malloc ends the program instead */
     refuse((struct dg_weight_spec){name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1,
-               NULL},
+               .in_place = NULL},
         DG_ENOMEM, "memory");
 #endif
 }
@@ -184,7 +246,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_in_place), cmocka_unit_test(test_pack), cmocka_unit_test(test_half),
-        cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_in_place), cmocka_unit_test(test_parts), cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_half), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

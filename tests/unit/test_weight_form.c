@@ -16,7 +16,7 @@ static void test_fp32_rows_come_first(void **state)
 {
     const struct dg_stored forms[] = {{DG_F32, DG_LAYOUT_PANEL16, floats, NULL},
         {DG_S8, DG_LAYOUT_ROWS, bytes, scales}, {DG_F32, DG_LAYOUT_ROWS, floats, NULL}};
-    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, 2, 3, false, forms, 3, NULL};
+    struct dg_weight_spec spec = {"w", DG_USE_MATRIX, 2, 3, false, forms, 3, .in_place = NULL};
     const struct dg_stored *rows;
     (void)state;
     assert_int_equal(dg_weight_rows(&spec, &rows, NULL), DG_OK);

@@ -223,10 +223,11 @@ static void many_tensors_are_found(void **state)
     free(bytes);
 }
 
-/* [rows,1024] of fp32 i, so that each tensor has pages of its own. */
+/* Of a tensor that has pages of its own. */
+enum { ROWS = 64, COLUMNS = 1024 };
+
 static void add_large(struct dg_weights_writer *w, const char *name, float value)
 {
-    enum { ROWS = 64, COLUMNS = 1024 };
     struct dg_error err = {0};
     float *rows = malloc(ROWS * COLUMNS * sizeof *rows);
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
@@ -256,7 +257,9 @@ static void loaded_is_ours(void **state)
     const float *kept = b->stored[0].data;
     const volatile float *let_go = a->stored[0].data;
     dg_weights_keep(w, kept);
-    dg_weights_trim(w);
+    dg_weights_spent(w, kept, ROWS * COLUMNS * sizeof *kept);
+    dg_weights_release(w, b);
+    dg_weights_release(w, a);
     assert_null(a->stored[0].data);
     assert_ptr_equal(b->stored[0].data, kept);
     for (size_t i = 0; i < 64 * 1024; i++)
