@@ -95,7 +95,7 @@ WRONG = [
     ({"name": "a", "dictionaries": [5]}, "dictionaries[0]"), ({"name": "a", "dictionaries": [{"source": "en", "entries": {"a": "b"}}]}, "dictionaries[0]"),
 ] + [({"name": "a", "dictionaries": [{"source": "en", "target": "de", **d}]}, "dictionaries[0]." + f) for d, f in [
     ({"entries": "one\n"}, "entries"), ({"entries": ""}, "entries"), ({"entries": {}}, "entries"), ({"entries": {"a": 5}}, "entries"),
-    ({"entries": {"a": ""}}, "entries"), ({}, "entries"), ({"entries": "a\tb", "format": "xls"}, "format"), ({"entries": {"a": "b"}, "format": "xls"}, "format"), ({"entries": "<tmx>", "format": "tmx"}, "entries"),
+    ({"entries": {"a": ""}}, "entries"), ({"entries": {"a": " \t"}}, "entries"), ({"entries": {" \n": "b"}}, "entries"), ({}, "entries"), ({"entries": "a\tb", "format": "xls"}, "format"), ({"entries": {"a": "b"}, "format": "xls"}, "format"), ({"entries": "<tmx>", "format": "tmx"}, "entries"),
     ({"entries": TMX.replace("dogs", "dogs<tu>cats</tu>"), "format": "tmx"}, "entries"), ({"entries": '"a","b"\rcat,d', "format": "csv"}, "entries"),
     ({"entries": "a,b,fr,it", "format": "csv"}, "entries"), ({"source": "!", "entries": {"a": "b"}}, "source"), ({"target": "x", "entries": {"a": "b"}}, "target"), ({"entries": {"a": "b"}, "x": 1}, "x")]]
 
