@@ -21,6 +21,7 @@ static const char *const steps[] = {
     "CREATE INDEX documents_by_state ON documents(state, number);",
     "ALTER TABLE documents ADD COLUMN owner TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE documents ADD COLUMN glossary TEXT NOT NULL DEFAULT '';",
+    "CREATE INDEX documents_by_age ON documents(created_s);",
 };
 
 static const struct dg_schema schema = {.application_id = 1145521219, /* "DGDC" */
@@ -237,15 +238,17 @@ int dg_uploads_date(
 {
     sqlite3_stmt *s = NULL;
     bool row;
+    /* Without a step this runs for each document that is added: its index finds nothing at once. */
     int rc = dg_db_prepare(&d->db,
-        "UPDATE documents SET created_s ="
-        " min(?2, created_s + iif(?1 > 0 OR created_s >= ?3 - ?1, ?1, 0))"
-        " WHERE ?1 <> 0 OR created_s > ?2",
+        clock->step_s == 0 ? "UPDATE documents SET created_s = ?2 WHERE created_s > ?2"
+                           : "UPDATE documents SET created_s ="
+                             " min(?2, created_s + iif(?1 > 0 OR created_s >= ?3 - ?1, ?1, 0))",
         &s, err);
     if (rc == DG_OK) {
         sqlite3_bind_int64(s, 1, clock->step_s);
         sqlite3_bind_int64(s, 2, clock->now_s);
-        sqlite3_bind_int64(s, 3, clock->began_s);
+        if (clock->step_s != 0)
+            sqlite3_bind_int64(s, 3, clock->began_s);
         rc = dg_db_step(&d->db, s, &row, err);
     }
     sqlite3_finalize(s);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "store/db.h"
 #include "store/uploads.h"
 
 static char dir[64], path[128];
@@ -166,6 +167,31 @@ static void a_clock_that_was_wrong_at_first(void **state)
     dg_uploads_close(d);
 }
 
+/* What is asked of all documents whenever one is added reads none of them. */
+static void dates_are_found(void **state)
+{
+    (void)state;
+    static const char *const asked[] = {"UPDATE documents SET created_s = 5 WHERE created_s > 5",
+        "DELETE FROM documents WHERE created_s < 5"};
+    struct dg_uploads *d = open_file();
+    add(d, "a.txt", "one", 1000);
+    dg_uploads_close(d);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char sql[200];
+        struct dg_db db = {0};
+        sqlite3_stmt *s = NULL;
+        bool row;
+        snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", asked[i]);
+        assert_int_equal(dg_db_open(path, false, &db, NULL), 0);
+        assert_int_equal(dg_db_prepare(&db, sql, &s, NULL), 0);
+        assert_int_equal(dg_db_step(&db, s, &row, NULL), 0);
+        assert_true(row);
+        assert_non_null(strstr((const char *)sqlite3_column_text(s, 3), "documents_by_age"));
+        sqlite3_finalize(s);
+        dg_db_close(&db);
+    }
+}
+
 static void another_file(void **state)
 {
     (void)state;
@@ -185,6 +211,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_clock, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_at_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dates_are_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_file, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
