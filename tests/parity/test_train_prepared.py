@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from train_runs import TRAIN, command, run, wait_for
+from train_runs import TRAIN, UPDATES, command, run, same_end, wait_for
 from train_runs import data, whole  # noqa: F401  fixtures
 
 
@@ -42,6 +42,22 @@ def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
     average = [TRAIN, "average", str(second), "--last", "1", "--no-scores", "--quiet", "--out", str(tmp_path / "bundle")]
     assert "this run started with" in run(average, expect=2)
     assert not (tmp_path / "bundle").exists()
+
+
+def test_a_run_and_its_shared_data_are_moved(data, whole, tmp_path):  # noqa: F811
+    """Together they may be moved: the run finds the data beside it. Where it finds none, it names the folder where they were."""
+    before, after = tmp_path / "before", tmp_path / "else" / "after"
+    before.mkdir()
+    after.parent.mkdir()
+    shared, run_there = before / "shared", before / "runs" / "one"
+    run([TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(shared), "--quiet"])
+    run(command(data, run_there, "--prepared", str(shared), "--set", "training.updates=8"))
+    before.rename(after)
+    moved = after / "runs" / "one"
+    run(command(data, moved, "--quiet", "--set", f"training.updates={UPDATES}", verb="resume"))
+    same_end(moved, whole)
+    (after / "shared").rename(after / "gone")
+    assert str(after) in run(command(data, moved, "--quiet", "--set", "training.updates=40", verb="resume"), expect=1)
 
 
 def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):

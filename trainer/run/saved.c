@@ -9,6 +9,35 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The way from one folder to another, both absolute: "../shared". */
+static void put_way(const char *from, const char *to, struct dg_buffer *out)
+{
+    size_t same = 0, i = 0;
+    for (; from[i] && from[i] == to[i]; i++)
+        if (from[i] == '/')
+            same = i;
+    if ((!from[i] || from[i] == '/') && (!to[i] || to[i] == '/'))
+        same = i; /* one is within the other */
+    for (const char *c = from + same; *c; c++)
+        if (*c == '/')
+            dg_buffer_adds(out, "../");
+    dg_buffer_adds(out, to[same] == '/' ? to + same + 1 : to + same);
+}
+
+/* Data beside the run may be moved with it: their way from the run's folder is noted, too. */
+static int describe_way(const struct dg_run *r, const char *prepared, struct dg_json *o)
+{
+    struct dg_buffer way;
+    dg_buffer_init(&way);
+    char *dir = realpath(r->o->dir, NULL);
+    if (dir && prepared)
+        put_way(dir, prepared, &way);
+    int rc = dir && prepared ? dg_json_set_string(o, "prepared_from_here", way.data) : 0;
+    dg_buffer_deinit(&way);
+    free(dir);
+    return rc;
+}
+
 /* data_dir and prepared as absolute paths; recipe with every default; origin
  * (trainer/run/provenance.h); model and decoding as in a bundle's manifest, so that the bundle it
  * began with may go. */
@@ -23,6 +52,8 @@ static struct dg_json *describe(const struct dg_run *r)
     /* None: the run's own, so that the folder can be moved. */
     if (!rc && r->o->prepared)
         rc = dg_json_set_string(o, "prepared", prepared ? prepared : r->prepared_dir);
+    if (!rc && r->o->prepared)
+        rc = describe_way(r, prepared, o);
     if (!rc)
         rc = dg_json_set_take(o, "recipe", dg_json_copy(r->recipe->json));
     if (!rc)
@@ -125,9 +156,19 @@ static int take_rest(struct dg_run *r, const struct dg_json *o, struct dg_error 
     return r->has_config ? dg_config_read(o, &r->config, err) : 0;
 }
 
+/* Where the prepared data were, or, where nothing is there any more, where they are as the run's
+ * folder sees them. */
+static char *find_prepared(const struct dg_run *r, const char *was, const char *way)
+{
+    char *path = dg_alloc_path(was, "prepared.json");
+    const bool there = access(path, F_OK) == 0;
+    free(path);
+    return there || !way ? dg_alloc_string(was) : dg_alloc_path(r->o->dir, way);
+}
+
 int dg_run_load(struct dg_run *r, struct dg_error *err)
 {
-    const char *data_dir = "", *prepared = NULL;
+    const char *data_dir = "", *prepared = NULL, *way = NULL;
     struct dg_json *o = load(r, err);
     int rc = o ? 0 : DG_EFORMAT;
     if (!rc)
@@ -135,12 +176,14 @@ int dg_run_load(struct dg_run *r, struct dg_error *err)
     if (!rc)
         rc = dg_json_field_string(o, NULL, "prepared", &prepared, err);
     if (!rc)
+        rc = dg_json_field_string(o, NULL, "prepared_from_here", &way, err);
+    if (!rc)
         rc = take_recipe(r, o, data_dir, err);
     if (!rc)
         rc = take_rest(r, o, err);
     if (!rc && prepared && !r->o->prepared) {
         free(r->prepared_dir);
-        r->prepared_dir = dg_alloc_string(prepared);
+        r->prepared_dir = find_prepared(r, prepared, way);
     }
     dg_json_free(o);
     if (rc)
