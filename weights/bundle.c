@@ -20,6 +20,7 @@ struct dg_bundle {
     const char *type;
     const char *name, *version; /* borrowed from the manifest */
     char *paths[DG_FILE_COUNT]; /* "" when the bundle has no such file */
+    bool lists;                 /* dg_bundle_use_lists */
     /* [n_pairs] source and target, borrowed from the manifest; equal codes are one pointer */
     const char *(*pairs)[2];
     size_t n_pairs;
@@ -99,6 +100,20 @@ static int list_pairs(struct dg_bundle *b, struct dg_error *err)
     return 0;
 }
 
+static int choose_lists(struct dg_bundle *b, struct dg_error *err)
+{
+    const char *wish = getenv("DRAGOMAN_SHORTLIST");
+    const struct dg_json *use = dg_json_get(dg_json_get(b->manifest, "shortlist"), "use");
+    b->lists = !use || dg_json_bool(use);
+    if (!wish || !wish[0] || !strcmp(wish, "auto"))
+        return 0;
+    b->lists = !strcmp(wish, "on");
+    return b->lists || !strcmp(wish, "off")
+               ? 0
+               : dg_error_set(err, DG_EINVAL,
+                     "DRAGOMAN_SHORTLIST is \"%.40s\", expected auto, on or off", wish);
+}
+
 typedef int (*opener)(const char *path, struct dg_weights **out, struct dg_error *err);
 
 static int open_with(
@@ -114,6 +129,8 @@ static int open_with(
         rc = find_files(b, err);
     if (!rc)
         rc = list_pairs(b, err);
+    if (!rc)
+        rc = choose_lists(b, err);
     if (!rc)
         rc = open_weights(b->paths[DG_FILE_WEIGHTS], &b->weights, err);
     if (rc) {
@@ -263,7 +280,18 @@ const char *dg_bundle_target_vocab(const struct dg_bundle *b)
 
 const char *dg_bundle_shortlist(const struct dg_bundle *b)
 {
-    return b->paths[DG_FILE_SHORTLIST];
+    return b->lists ? b->paths[DG_FILE_SHORTLIST] : "";
+}
+
+bool dg_bundle_has_shortlist(const struct dg_bundle *b)
+{
+    return b->paths[DG_FILE_SHORTLIST][0] != '\0';
+}
+
+void dg_bundle_use_lists(struct dg_bundle *b, enum dg_list_use use)
+{
+    if (use != DG_LISTS_AUTO)
+        b->lists = use == DG_LISTS_ON;
 }
 
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err)
@@ -331,6 +359,8 @@ int dg_bundle_add_file(
 {
     struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b)),
                    *files = dg_json_copy(dg_json_get(manifest, "files"));
+    if (manifest)
+        dg_json_remove(manifest, kind); /* what it says of an older one */
     int rc = !manifest || !files || dg_json_set_string(files, kind, file) ||
                      dg_json_set_take(manifest, "files", files)
                  ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")

@@ -220,6 +220,7 @@ static const struct dg_field rows[] = {
     {"alignment_head", DG_FIELD_INT, AT(alignment_head), 1, 1024, .help = "counted from 1"},
     {"capitals", DG_FIELD_STRING, AT(capitals), .words = capitals, .help = "how they are encoded"},
     {"answers", DG_FIELD_STRING, AT(answers), .words = answers, .help = "what its target side is"},
+    {"shortlist", DG_FIELD_OTHER, .help = "whether the shortlist is used, and why"},
     {"rare", DG_FIELD_STRING, AT(rare), .help = "characters that training hardly saw"},
     {"reserved", DG_FIELD_OTHER, .help = "tokens that represent protected spans"},
 };
@@ -227,13 +228,16 @@ static const struct dg_field rows[] = {
 static int check_objects(const struct dg_json *m, struct dg_error *err)
 {
     static const char *const keys[] = {
-        "model", "decoding", "pair_decoding", "training", "origin", "check"};
+        "model", "decoding", "pair_decoding", "training", "origin", "check", "shortlist"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const struct dg_json *v = dg_json_get(m, keys[i]);
         if (v && dg_json_typeof(v) != DG_JSON_OBJECT)
             return REFUSE(keys[i], "manifest: %s must be an object, not %s", keys[i],
                 dg_json_type_name(dg_json_typeof(v)));
     }
+    const struct dg_json *list = dg_json_get(m, "shortlist");
+    if (list && dg_json_typeof(dg_json_get(list, "use")) != DG_JSON_BOOL)
+        return REFUSE("shortlist.use", "manifest: shortlist.use must be true or false");
     return 0;
 }
 

@@ -22,11 +22,26 @@ struct dg_bulk {
     struct dg_job *jobs[DG_BULK_SLICE];
 };
 
+static int open_with(struct dg_bulk *d, uint32_t positions, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    int rc = dg_bundle_load(d->o.bundle, &b, err);
+    if (rc) {
+        dg_error_prefix(err, "%s", d->o.bundle);
+        return rc;
+    }
+    dg_bundle_use_lists(b, d->o.lists);
+    rc = dg_translator_open_take(b, d->be, positions, &d->translator, err);
+    if (rc)
+        dg_bundle_close(b);
+    return rc;
+}
+
 /* Longer lines are translated in parts, but scored as a whole: the model needs positions for the
  * longest one. */
 static int open_translator(struct dg_bulk *d, uint32_t longest, struct dg_error *err)
 {
-    int rc = dg_translator_open(d->o.bundle, d->be, 0, &d->translator, err);
+    int rc = open_with(d, 0, err);
     if (rc)
         return rc;
     const struct dg_model *model = dg_translator_model(d->translator);
@@ -35,7 +50,7 @@ static int open_translator(struct dg_bulk *d, uint32_t longest, struct dg_error 
         return 0;
     dg_translator_close(d->translator);
     d->translator = NULL;
-    return dg_translator_open(d->o.bundle, d->be, longest, &d->translator, err);
+    return open_with(d, longest, err);
 }
 
 static int open_runner(struct dg_bulk *d, uint32_t longest, struct dg_error *err)

@@ -24,6 +24,8 @@ struct dg_bulk_options {
     float alpha;
     /* With alpha: the penalty counts at most this many times the source's tokens; 0: all. */
     float penalty_cap;
+    /* Whether a shortlist is used; 0: as the bundle says. */
+    enum dg_list_use lists;
 };
 
 struct dg_bulk;

@@ -120,7 +120,8 @@ static int open_bulk(const struct dg_evaluate_text *o, const struct texts *x, st
         .threads = o->threads,
         .beam = o->beam,
         .alpha = o->alpha,
-        .penalty_cap = o->penalty_cap};
+        .penalty_cap = o->penalty_cap,
+        .lists = o->lists};
     uint32_t longest;
     int rc = dg_bulk_open(&options, 0, out, err);
     if (rc || !o->score)

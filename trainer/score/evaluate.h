@@ -37,6 +37,8 @@ struct dg_evaluate_text {
     float alpha;
     /* with alpha: times the source's tokens; 0: the penalty counts all */
     float penalty_cap;
+    /* whether a shortlist is used; 0: as the bundle says */
+    enum dg_list_use lists;
     /* also the reference's log-probability, by forced decoding */
     bool score;
     /* how many are told to `sample`, from all over the text */

@@ -1,7 +1,6 @@
 #include "trainer/verbs/verbs.h"
 
 #include "base/buffer.h"
-#include "trainer/align/shortlist.h"
 #include "trainer/data/batches.h"
 #include "trainer/data/prepared.h"
 #include "trainer/detect/detector.h"
@@ -80,23 +79,6 @@ int dg_verb_batches(const struct dg_args *a, struct dg_error *err)
     }
     dg_dataset_close(d);
     dg_recipe_free(r);
-    return rc;
-}
-
-int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err)
-{
-    struct dg_made_shortlist made;
-    struct dg_make_shortlist o = {.bundle = a->words[0],
-        .prepared_dir = a->prepared,
-        .pairs = a->lines > 0 ? (uint64_t)a->lines : 0,
-        .best = a->best > 0 ? (uint32_t)a->best : 0,
-        .frequent = a->frequent > 0 ? (uint32_t)a->frequent : 0};
-    int rc = dg_shortlist_make(&o, &made, err);
-    if (!rc)
-        printf("%llu pairs: %.1f translations a source piece, %u pieces always; a sentence's list "
-               "has %.0f pieces\nand holds %.2f %% of those of its translation\n",
-            (unsigned long long)made.pairs, made.mean_best, made.frequent, made.mean_rows,
-            100 * made.coverage);
     return rc;
 }
 

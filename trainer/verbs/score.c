@@ -2,12 +2,14 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "trainer/align/shortlist.h"
 #include "trainer/data/corpus.h"
 #include "trainer/score/bleu.h"
 #include "trainer/score/bootstrap.h"
 #include "trainer/score/calibrate.h"
 #include "trainer/score/chrf.h"
 #include "trainer/score/evaluate.h"
+#include "trainer/score/list_guard.h"
 #include "trainer/verbs/stop.h"
 
 #include <math.h>
@@ -134,20 +136,42 @@ static void print_calibrated(const struct dg_calibrated *c)
             (unsigned long long)c->good_flagged);
 }
 
+/* The sets that a verb's words name from the second on. */
+struct sets {
+    struct dg_calibrate_set *list;
+    char **words;
+    size_t n;
+};
+
+static int read_sets(const struct dg_args *a, struct sets *s, struct dg_error *err)
+{
+    int rc = 0;
+    s->n = a->n_words - 1;
+    s->list = dg_alloc(s->n, sizeof *s->list, "sets");
+    s->words = dg_alloc(s->n, sizeof *s->words, "sets");
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        s->words[i] = dg_alloc_string(a->words[i + 1]);
+        rc = split_set(s->words[i], &s->list[i], err);
+    }
+    return rc;
+}
+
+static void free_sets(struct sets *s)
+{
+    for (size_t i = 0; s->words && i < s->n; i++)
+        free(s->words[i]);
+    free(s->words);
+    free(s->list);
+}
+
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
 {
-    const size_t n = a->n_words - 1;
-    struct dg_calibrate_set *sets = dg_alloc(n, sizeof *sets, "sets");
-    char **words = dg_alloc(n, sizeof *words, "sets");
+    struct sets sets = {NULL, NULL, 0};
     struct dg_calibrated c;
-    int rc = 0;
-    for (size_t i = 0; i < n && !rc; i++) {
-        words[i] = dg_alloc_string(a->words[i + 1]);
-        rc = split_set(words[i], &sets[i], err);
-    }
+    int rc = read_sets(a, &sets, err);
     const struct dg_calibrate_options o = {.bundle = a->words[0],
-        .sets = sets,
-        .n_sets = n,
+        .sets = sets.list,
+        .n_sets = sets.n,
         .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
         .threads = (int)a->threads,
         .tried = a->quiet ? NULL : print_trial,
@@ -159,10 +183,62 @@ int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
         rc = dg_calibrate_seal(a->words[0], &c, err);
     if (!rc)
         print_calibrated(&c);
-    for (size_t i = 0; words && i < n; i++)
-        free(words[i]);
-    free(words);
-    free(sets);
+    free_sets(&sets);
+    return rc;
+}
+
+static int make_list(const struct dg_args *a, struct dg_error *err)
+{
+    struct dg_made_shortlist made;
+    const struct dg_make_shortlist o = {.bundle = a->words[0],
+        .prepared_dir = a->prepared,
+        .pairs = a->n_words == 1 && a->lines > 0 ? (uint64_t)a->lines : 0,
+        .best = a->best > 0 ? (uint32_t)a->best : 0,
+        .frequent = a->frequent > 0 ? (uint32_t)a->frequent : 0};
+    int rc = dg_shortlist_make(&o, &made, err);
+    if (!rc)
+        printf("%llu pairs: %.1f translations a source piece, %u pieces always; a sentence's list "
+               "has %.0f pieces\nand holds %.2f %% of those of its translation\n",
+            (unsigned long long)made.pairs, made.mean_best, made.frequent, made.mean_rows,
+            100 * made.coverage);
+    fflush(stdout);
+    return rc;
+}
+
+static void print_guard(const struct dg_calibrate_set *set, const struct dg_list_guard_trial *t)
+{
+    printf("%s-%s, %llu lines, beam %u: BLEU %.2f with the list, %.2f without; chrF2 %.2f and "
+           "%.2f\n",
+        set->source_lang, set->target_lang, (unsigned long long)t->lines, t->beam, t->bleu[0],
+        t->bleu[1], t->chrf[0], t->chrf[1]);
+    fflush(stdout);
+}
+
+int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err)
+{
+    struct sets sets = {NULL, NULL, 0};
+    bool use = true;
+    if (!a->prepared && a->n_words == 1)
+        return dg_error_field(err, DG_EINVAL, "prepared",
+            "--prepared DIR makes a list, FROM:TO:SOURCE:TARGET measures one: neither is given");
+    int rc = read_sets(a, &sets, err);
+    if (!rc && a->prepared)
+        rc = make_list(a, err);
+    const struct dg_list_guard o = {.bundle = a->words[0],
+        .sets = sets.list,
+        .n_sets = sets.n,
+        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .threads = (int)a->threads,
+        .tried = a->quiet ? NULL : print_guard,
+        .stop = dg_stop_flag()};
+    dg_stop_watch();
+    if (!rc && sets.n) {
+        rc = dg_list_guard(&o, &use, err);
+        if (!rc)
+            printf("%s\n", use ? "the list is used: nothing is lower by more than 0.1"
+                               : "the list is not used: it costs more than 0.1 BLEU or chrF2");
+    }
+    free_sets(&sets);
     return rc;
 }
 

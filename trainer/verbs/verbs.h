@@ -16,13 +16,13 @@ int dg_verb_average(const struct dg_args *a, struct dg_error *err);
 int dg_verb_recipe(const struct dg_args *a, struct dg_error *err);
 int dg_verb_prepare(const struct dg_args *a, struct dg_error *err);
 int dg_verb_batches(const struct dg_args *a, struct dg_error *err);
-int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err);
 int dg_verb_languages(const struct dg_args *a, struct dg_error *err);
 int dg_verb_plot(const struct dg_args *a, struct dg_error *err);
 
 /* verbs/score.c: scores of bundles and texts. */
 int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err);
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err);
+int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err);
 int dg_verb_bleu(const struct dg_args *a, struct dg_error *err);
 
 /* verbs/synthetic.c: text that a model makes or judges. */

@@ -1,0 +1,39 @@
+/* Whether a bundle's shortlist is used by default: translations with it and with the whole
+ * vocabulary are scored side by side, and the manifest keeps the decision with its figures. One
+ * thread at a time; threads of its own work. */
+#ifndef DG_TRAINER_SCORE_LIST_GUARD_H
+#define DG_TRAINER_SCORE_LIST_GUARD_H
+
+#include "trainer/score/calibrate.h"
+
+/* BLEU and chrF may each be lower by so much, for every set, greedily and at beam 4. */
+#define DG_LIST_GUARD_TOLERANCE 0.1
+
+struct dg_list_guard_trial {
+    uint32_t beam;
+    uint64_t lines;
+    /* with the list, with the whole vocabulary */
+    double bleu[2], chrf[2];
+};
+
+struct dg_list_guard {
+    /* a bundle with a shortlist */
+    const char *bundle;
+    /* [n_sets] */
+    const struct dg_calibrate_set *sets;
+    size_t n_sets;
+    /* first lines of each set; 0: all */
+    uint64_t lines;
+    /* 0: all that this process may use */
+    int threads;
+    /* told of each trial; NULL: nobody is */
+    void (*tried)(const struct dg_calibrate_set *set, const struct dg_list_guard_trial *t);
+    /* non-zero: DG_ECANCELED; NULL never */
+    const volatile int *stop;
+};
+
+/* Measure, write `shortlist` into the manifest and seal the bundle again. *use: the decision.
+ * DG_EINVAL: the bundle has no list. */
+int dg_list_guard(const struct dg_list_guard *g, bool *use, struct dg_error *err);
+
+#endif
