@@ -14,6 +14,11 @@ done
 revision=$(git describe --always --dirty 2>/dev/null || echo unknown)
 mkdir -p bench/results
 export PYTHONDONTWRITEBYTECODE=1
+# Settings of thread and matrix libraries would tune one side and not the other.
+for variable in $(env | sed -n 's/^\(\(OPENBLAS\|GOTO\|OMP\|GOMP\|KMP\|MKL\|DNNL\|ONEDNN\|BLIS\|CT2\)_[A-Z0-9_]*\)=.*/\1/p'); do
+    echo "bench: $variable is cleared for all sides" >&2
+    unset "$variable"
+done
 
 # $DATA is a folder with Multi30k; $python has torch: $PEER_PYTHON, else one is made under .cache/ from PyPI (several GB).
 need_multi30k_and_torch()

@@ -25,6 +25,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import compare_chart  # noqa: E402
 import machine  # noqa: E402
 import record  # noqa: E402
+import regressions  # noqa: E402
 import tables  # noqa: E402
 
 LENGTH = 27
@@ -156,6 +157,7 @@ def main():
     result["settings"] = [{**compare(a, s), "date": now, "revision": a.revision} for s in list_settings()
                           if a.only in name_setting(s)]
     result["seconds"] = round(time.time() - begin)
+    regressions.say(os.path.join(a.out, f"cpu-{machine.slug()}.json"), result)  # before it is written anew
     write(a, result)
 
 

@@ -1,0 +1,43 @@
+"""What became slower since the committed table of the same machine."""
+import json
+import os
+
+MOST = 1.05  # the runs' own spread on quiet cores
+
+
+def name(setting):
+    return " ".join(str(setting[k]) for k in ("type", "mode")) + \
+        f", beam {setting['beam']}, {setting['workers']} x {setting['threads']} threads" + \
+        (", shortlist" if setting.get("shortlist") else "")
+
+
+def slower(old, new):
+    """[(setting, times as slow)] of those in both results, ours alone, where it is more than MOST; a step's times, too."""
+    known, found = {name(s): s["ours"] for s in old.get("settings", [])}, []
+    for setting in new.get("settings", []):
+        before, now = known.get(name(setting)), setting["ours"]
+        key = "p50_ms" if "p50_ms" in now else "tokens_per_s"
+        if before and before.get(key) and now[key]:
+            found.append((name(setting), now[key] / before[key] if key == "p50_ms" else before[key] / now[key]))
+    steps = {(s["sentences"], s["beam"], s["threads"]): s["step_ms"] for s in old.get("steps", [])}
+    for step in new.get("steps", []):
+        at = (step["sentences"], step["beam"], step["threads"])
+        if steps.get(at):
+            found.append((f"step, {at[0]} x beam {at[1]}, {at[2]} thread(s)", step["step_ms"] / steps[at]))
+    return [(what, times) for what, times in found if times > MOST]
+
+
+def say(path, new):
+    """Compare with the file, where it is there and of the same machine."""
+    if not os.path.exists(path):
+        print(f"no table of this machine yet: {path}")
+        return
+    with open(path, encoding="utf-8") as f:
+        old = json.load(f)
+    if old.get("machine", {}).get("cpu") != new["machine"].get("cpu"):
+        print(f"{path} is of another processor: nothing is compared")
+        return
+    found = slower(old, new)
+    for what, times in found:
+        print(f"SLOWER than in {path}: {what}: {times:.2f} times")
+    print(f"{len(found)} regressions of more than {100 * (MOST - 1):.0f} % beside {path} ({old.get('date')})")

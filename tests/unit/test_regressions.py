@@ -1,0 +1,37 @@
+"""Benchmarks beside the committed table of the same machine: what is slower is named, what is faster or new is not."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench"))
+
+import regressions  # noqa: E402
+
+
+def result(latency, throughput, step, cpu="a"):
+    common = {"type": "int8", "beam": 4, "threads": 1}
+    return {"machine": {"cpu": cpu}, "date": "then",
+            "settings": [{**common, "mode": "latency", "workers": 1, "ours": {"p50_ms": latency}},
+                         {**common, "mode": "throughput", "workers": 2, "ours": {"tokens_per_s": throughput}}],
+            "steps": [{"sentences": 1, "beam": 4, "threads": 1, "step_ms": step}]}
+
+
+def test_names_what_is_slower():
+    old = result(40, 1000, 2)
+    assert regressions.slower(old, result(41, 960, 2.05)) == []
+    assert regressions.slower(old, result(20, 2000, 1)) == []
+    found = dict(regressions.slower(old, result(44, 800, 3)))
+    assert [round(x, 2) for x in found.values()] == [1.1, 1.25, 1.5]
+    assert "int8 latency, beam 4, 1 x 1 threads" in found
+
+
+def test_compares_like_with_like(tmp_path, capsys):
+    import json
+    path = tmp_path / "cpu-x.json"
+    regressions.say(str(path), result(1, 1, 1))
+    assert "no table" in capsys.readouterr().out
+    path.write_text(json.dumps(result(40, 1000, 2)))
+    regressions.say(str(path), result(80, 1000, 2, cpu="b"))
+    assert "another processor" in capsys.readouterr().out
+    regressions.say(str(path), result(80, 1000, 2))
+    out = capsys.readouterr().out
+    assert "2.00 times" in out and "1 regressions" in out
