@@ -173,6 +173,36 @@ static void search_is_that_over_the_list(void **state)
     close_problem(p);
 }
 
+/* A score is over the whole vocabulary, list or no list: the same bits, pieces from outside the
+ * list included. */
+static void scores_never_use_a_list(void **state)
+{
+    (void)state;
+    struct problem *p = open_problem(DG_F32);
+    struct answer listed[SENTENCES], full;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    struct dg_sentence s[SENTENCES];
+    for (int i = 0; i < SENTENCES; i++) {
+        const int other = (i + 7) % SENTENCES;
+        s[i] = sentence(p, i);
+        s[i].prefix = p->source[other];
+        s[i].n_prefix = p->n_source[other];
+        s[i].forced = true;
+        one(p, p->e, &s[i], &listed[i]);
+    }
+    dg_model_use_shortlist(p->m.model, p->m.weights, NULL);
+    if (dg_engine_open(p->m.model, p->m.be, NULL, &e, &err))
+        fail_msg("%s", err.message);
+    for (int i = 0; i < SENTENCES; i++) {
+        one(p, e, &s[i], &full);
+        assert_int_equal(listed[i].n, full.n);
+        assert_memory_equal(&listed[i].score, &full.score, sizeof full.score);
+    }
+    dg_engine_close(e);
+    close_problem(p);
+}
+
 /* Forced, sampled and picking sentences use the whole vocabulary in the same batch. */
 static void batch_changes_nothing(void **state)
 {
@@ -285,7 +315,8 @@ static void cancelled_and_closed_leak_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(search_is_that_over_the_list),
-        cmocka_unit_test(batch_changes_nothing), cmocka_unit_test(one_whole_product_a_step_at_most),
+        cmocka_unit_test(scores_never_use_a_list), cmocka_unit_test(batch_changes_nothing),
+        cmocka_unit_test(one_whole_product_a_step_at_most),
         cmocka_unit_test(cancelled_and_closed_leak_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
