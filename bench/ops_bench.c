@@ -136,7 +136,8 @@ static double time_shape(struct bench *b, struct shape s, size_t M, bool hot)
             {DG_F32, DG_LAYOUT_ROWS, panels, NULL}, {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
         if (b->scales) /* any bytes are weights; the sums among them are wrong, and as fast */
             forms[1] = (struct dg_stored){DG_S8, DG_LAYOUT_PANEL16_S8, panels, b->scales};
-        struct dg_weight_spec spec = {s.name, DG_USE_MATRIX, s.N, s.K, false, forms, 2, NULL};
+        struct dg_weight_spec spec = {
+            s.name, DG_USE_MATRIX, s.N, s.K, false, forms, 2, .in_place = NULL};
         if (b->be->ops->weight_new(b->be, &spec, &w[i], NULL))
             return 0;
     }

@@ -48,12 +48,15 @@ static void test_what_is_wrong(void **state)
     const struct {
         struct dg_weight_spec spec;
         const char *says;
-    } cases[] = {{{"w", DG_USE_MATRIX, 0, 3, false, &good, 1, NULL}, "impossible shape"},
-        {{"w", 0, 2, 3, false, &good, 1, NULL}, "has no use"},
-        {{"w", DG_USE_VECTOR, 2, 3, false, &good, 1, NULL}, "expected a vector [1,3]"},
-        {{"w", DG_USE_MATRIX, 2, 3, false, &panels, 1, NULL}, "no row-major form among its 1"},
-        {{"w", DG_USE_MATRIX, 2, 3, false, &bare, 1, NULL}, "int8 without scales"},
-        {{"w", DG_USE_MATRIX, 2, 3, true, &(struct dg_stored){DG_S8, 0, bytes, scales}, 1, NULL},
+    } cases[] = {
+        {{"w", DG_USE_MATRIX, 0, 3, false, &good, 1, .in_place = NULL}, "impossible shape"},
+        {{"w", 0, 2, 3, false, &good, 1, .in_place = NULL}, "has no use"},
+        {{"w", DG_USE_VECTOR, 2, 3, false, &good, 1, .in_place = NULL}, "expected a vector [1,3]"},
+        {{"w", DG_USE_MATRIX, 2, 3, false, &panels, 1, .in_place = NULL},
+            "no row-major form among its 1"},
+        {{"w", DG_USE_MATRIX, 2, 3, false, &bare, 1, .in_place = NULL}, "int8 without scales"},
+        {{"w", DG_USE_MATRIX, 2, 3, true, &(struct dg_stored){DG_S8, 0, bytes, scales}, 1,
+             .in_place = NULL},
             "not fp32"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
