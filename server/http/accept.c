@@ -6,6 +6,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -162,19 +163,55 @@ static void take_in(struct dg_net *net, int fd, const struct sockaddr_storage *a
         give_place_back(net, fd);
 }
 
+void dg_net_fill_spares(struct dg_net *net)
+{
+    for (int i = 0; i < DG_NET_SPARES; i++)
+        if (net->spares[i] < 0)
+            net->spares[i] = fcntl(net->wake_fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* Accept a connection with a descriptor that is kept. One from this machine has it until it leaves:
+ * so health is answered. Others are refused, for they would be before it for as long as they wait.
+ * False: none waits, or none is kept. */
+static bool accept_spare(struct dg_net *net, int listen_fd)
+{
+    struct sockaddr_storage addr;
+    const struct sockaddr *from = (const struct sockaddr *)&addr;
+    socklen_t n = sizeof addr;
+    int i = 0;
+    while (i < DG_NET_SPARES && net->spares[i] < 0)
+        i++;
+    if (i == DG_NET_SPARES)
+        return false;
+    close(net->spares[i]);
+    net->spares[i] = -1;
+    int fd = accept4(listen_fd, (struct sockaddr *)&addr, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0 && dg_client_is_local(dg_client_of(from, n)))
+        take_in(net, fd, &addr, n);
+    else if (fd >= 0)
+        refuse_connection(net, fd, NO_PLACE, dg_net_is_plain(net, from));
+    if (fd < 0 || !dg_client_is_local(dg_client_of(from, n)))
+        dg_net_fill_spares(net);
+    return fd >= 0;
+}
+
 /* Out of descriptors or memory: the event would come back at once. Idle connections make room, as
- * they do where all places are taken. */
-static void starve(struct dg_net *net)
+ * they do where all places are taken; where none is idle, connections from this machine have some
+ * descriptors to themselves. */
+static void starve(struct dg_net *net, int listen_fd)
 {
     const int why = errno;
+    int evicted = 0;
     const uint64_t now = dg_clock_ns();
     dg_net_set_listening(net, EPOLL_CTL_DEL);
     net->retry_ns = now + DG_NET_TICK_MS * DG_NET_MS;
     pthread_mutex_lock(&net->lock);
-    for (int i = 0; i < STARVED_EVICTIONS && evict(net, NULL); i++)
-        continue;
+    while (evicted < STARVED_EVICTIONS && evict(net, NULL))
+        evicted++;
     const size_t count = net->count;
     pthread_mutex_unlock(&net->lock);
+    while (evicted == 0 && why != ENOMEM && accept_spare(net, listen_fd))
+        continue;
     if (net->starved_ns != 0 && now - net->starved_ns < STARVED_LOG_NS)
         return;
     net->starved_ns = now;
@@ -194,13 +231,16 @@ void dg_net_accept(struct dg_net *net, int listen_fd)
         if (errno == EINTR || errno == ECONNABORTED)
             continue;
         if (errno != EAGAIN)
-            starve(net);
+            starve(net, listen_fd);
         return;
     }
 }
 
 void dg_net_retry_accept(struct dg_net *net, uint64_t now)
 {
-    if (net->retry_ns != 0 && now >= net->retry_ns && dg_net_set_listening(net, EPOLL_CTL_ADD) == 0)
+    if (net->retry_ns == 0 || now < net->retry_ns)
+        return;
+    dg_net_fill_spares(net); /* before others take what has become free */
+    if (dg_net_set_listening(net, EPOLL_CTL_ADD) == 0)
         net->retry_ns = 0;
 }

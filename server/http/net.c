@@ -216,6 +216,7 @@ static int open_fds(struct dg_net *net, struct dg_error *err)
     if (net->epoll_fd < 0 || net->wake_fd < 0 || dg_net_set_listening(net, EPOLL_CTL_ADD) != 0 ||
         epoll_ctl(net->epoll_fd, EPOLL_CTL_ADD, net->wake_fd, &wake_ev) != 0)
         return dg_error_set(err, DG_EIO, "cannot set up epoll: %s", strerror(errno));
+    dg_net_fill_spares(net);
     return DG_OK;
 }
 
@@ -237,6 +238,8 @@ int dg_net_open(const int listen_fds[DG_NET_LISTENERS], const struct dg_net_opti
     net->o = *options;
     memcpy(net->listen_fds, listen_fds, sizeof net->listen_fds);
     net->epoll_fd = net->wake_fd = -1;
+    for (int i = 0; i < DG_NET_SPARES; i++)
+        net->spares[i] = -1;
     pthread_mutex_init(&net->lock, NULL);
     int rc = open_fds(net, err);
     if (rc != DG_OK)
@@ -283,6 +286,9 @@ void dg_net_close(struct dg_net *net)
         close(net->epoll_fd);
     if (net->wake_fd >= 0)
         close(net->wake_fd);
+    for (int i = 0; i < DG_NET_SPARES; i++)
+        if (net->spares[i] >= 0)
+            close(net->spares[i]);
     pthread_mutex_destroy(&net->lock);
     dg_clients_close(net->clients);
     free(net->coming);

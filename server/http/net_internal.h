@@ -17,6 +17,8 @@
 #define DG_NET_MAX_LINGERING 64
 /* evicted connections whose descriptors are still open */
 #define DG_NET_MAX_CLOSING 64
+/* descriptors that are kept for connections from this machine: its probes */
+#define DG_NET_SPARES 4
 
 /* What an epoll event is about, where that is no connection. */
 enum { DG_NET_TAG_LISTEN, DG_NET_TAG_WAKE, DG_NET_TAG_LINGER, DG_NET_TAG_LISTEN_LOCAL };
@@ -66,6 +68,8 @@ struct dg_net {
     uint64_t retry_ns;
     /* when that was last said; 0: never */
     uint64_t starved_ns;
+    /* keeper's thread only: open, and closed for a connection where there is no other one; -1 */
+    int spares[DG_NET_SPARES];
 
     pthread_mutex_t lock;
     /* Guarded by lock from here on. [n_slots]: max_connections, and those that are being closed. */
@@ -110,6 +114,8 @@ void dg_net_miss(struct dg_net *net);
 
 /* Watch the listening sockets or not: how is epoll_ctl's. -1: that failed, errno says why. */
 int dg_net_set_listening(struct dg_net *net, int how);
+/* Open the descriptors that are kept, as many as there is room for. */
+void dg_net_fill_spares(struct dg_net *net);
 /* Accept what a listening socket (-1: none) has. After running out of descriptors it stops watching
  * the sockets; dg_net_retry_accept watches them again a tick later. */
 void dg_net_accept(struct dg_net *net, int listen_fd);

@@ -108,6 +108,44 @@ def test_busy_connections():
             s.close()
 
 
+def test_probes():
+    """Where all descriptors are taken by requests that are under way, health is answered to whoever asks on this machine, again and
+    again; clients of other machines are told that too many connections are open, and do not keep a probe waiting."""
+    with Local(EN_DE, "--host", "0.0.0.0") as server:
+        limit(server, SPARE)
+        clients = connect(server, SPARE, WHOLE[:-REST])
+        server.until(lambda: open_now(server) >= resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)[0])
+        began, used = time.monotonic(), server.cpu_seconds()
+        for path in 5 * ("/livez", "/readyz"):
+            assert requests.get(server.url(path), timeout=5).status_code == 200
+        others = []
+        if not own_address().startswith("127."):
+            for _ in range(10):
+                others.append(socket.create_connection((own_address(), server.port), timeout=PATIENCE))
+                others[-1].sendall(WHOLE)
+            assert requests.get(server.url("/livez"), timeout=5).status_code == 200
+            for s in others:
+                s.settimeout(PATIENCE)
+                assert s.recv(4096).startswith(b"HTTP/1.1 503")
+        used = (server.cpu_seconds() - used) / (time.monotonic() - began)
+        print("%.2f of a core" % used)
+        for s in clients:
+            s.sendall(WHOLE[-REST:])
+        assert all(answered(s) for s in clients) and server.translate("Hello.").status_code == 200
+        for s in clients + others:
+            s.close()
+
+
+def own_address():
+    """This machine's own, as other machines see it; or 127.0.0.1."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("192.0.2.1", 9))  # nothing is sent
+            return s.getsockname()[0]
+        except OSError:
+            return "127.0.0.1"
+
+
 def test_reload(tmp_path):
     """A reload that can open no file is refused in words, and the old model serves on."""
     for seed in (21, 22):
