@@ -19,8 +19,12 @@ int dg_icu_open(struct dg_error *err)
         ready = U_SUCCESS(status);
     }
     pthread_mutex_unlock(&lock);
-    return U_SUCCESS(status)
-               ? DG_OK
-               : dg_error_set(err, status == U_MEMORY_ALLOCATION_ERROR ? DG_ENOMEM : DG_EINTERNAL,
-                     "ICU cannot be used: %s", u_errorName(status));
+    return U_SUCCESS(status) ? DG_OK : dg_icu_fail(err, DG_EINTERNAL, status, "ICU's data");
+}
+
+int dg_icu_fail(struct dg_error *err, int code, int status, const char *what)
+{
+    if (status == U_MEMORY_ALLOCATION_ERROR)
+        return dg_error_set(err, DG_ENOMEM, "%s: no memory", what);
+    return dg_error_set(err, code, "%s: %s", what, u_errorName((UErrorCode)status));
 }

@@ -8,5 +8,8 @@
 
 /* 0, or DG_ENOMEM. Quick when it was done before. */
 int dg_icu_open(struct dg_error *err);
+/* Set err to a failure of ICU, status being its UErrorCode: DG_ENOMEM in words where it had no
+ * memory, else code and ICU's name for it. what: "normalising text". Returns the code. */
+int dg_icu_fail(struct dg_error *err, int code, int status, const char *what);
 
 #endif

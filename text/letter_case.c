@@ -1,4 +1,5 @@
 #include "text/letter_case.h"
+#include "text/icu.h"
 #include "text/scan.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int map_case(map_function *function, const char *language, const char *s,
     } else {
         int32_t got = function(map, mapped, cap, s, (int32_t)n, &status);
         if (U_FAILURE(status))
-            rc = dg_error_set(err, DG_EINVAL, "letter case: %s", u_errorName(status));
+            rc = dg_icu_fail(err, DG_EINVAL, status, "letter case");
         else
             dg_buffer_add(out, mapped, (size_t)got);
     }

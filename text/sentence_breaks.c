@@ -58,8 +58,7 @@ int dg_sentence_breaks(const char *locale, UBreakIterator **out, struct dg_error
         k->breaks = ubrk_open(UBRK_SENTENCE, locale, NULL, 0, &status);
         if (U_FAILURE(status)) {
             k->breaks = NULL;
-            return dg_error_set(err, status == U_MEMORY_ALLOCATION_ERROR ? DG_ENOMEM : DG_EINTERNAL,
-                "no sentence rules of ICU: %s", u_errorName(status));
+            return dg_icu_fail(err, DG_EINTERNAL, status, "ICU's sentence rules");
         }
         strncpy(k->locale, locale, sizeof k->locale - 1);
     }

@@ -6,6 +6,7 @@
 #include "text/language.h"
 #include "text/boundary.h"
 #include "text/bullet.h"
+#include "text/icu.h"
 #include "text/scan.h"
 #include "text/sentence_breaks.h"
 
@@ -106,8 +107,7 @@ static int split_line(struct splitter *s, size_t begin, size_t end, struct dg_er
     utext_openUTF8(&line, s->text + begin, (int64_t)(end - begin), &status);
     ubrk_setUText(s->breaks, &line, &status);
     if (U_FAILURE(status)) {
-        rc = dg_error_set(err, status == U_MEMORY_ALLOCATION_ERROR ? DG_ENOMEM : DG_EINTERNAL,
-            "splitting a line of %zu bytes: %s", end - begin, u_errorName(status));
+        rc = dg_icu_fail(err, DG_EINTERNAL, status, "splitting a line");
         goto out;
     }
     s->b.sentence = s->scanned = begin;

@@ -1,5 +1,7 @@
 #include "text/utf8.h"
 
+#include "text/icu.h"
+
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
@@ -98,7 +100,7 @@ static int to_utf8(const UChar *u, int32_t n_u, char **out, size_t *len, struct 
     int32_t need = 0;
     u_strToUTF8(NULL, 0, &need, u, n_u, &status);
     if (U_FAILURE(status) && status != U_BUFFER_OVERFLOW_ERROR)
-        return dg_error_set(err, DG_EINTERNAL, "normalising text: %s", u_errorName(status));
+        return dg_icu_fail(err, DG_EINTERNAL, status, "normalising text");
     char *text = malloc((size_t)need + 1);
     if (!text)
         return dg_error_set(err, DG_ENOMEM, "no memory for %d bytes of text", need + 1);
@@ -106,7 +108,7 @@ static int to_utf8(const UChar *u, int32_t n_u, char **out, size_t *len, struct 
     u_strToUTF8(text, need + 1, NULL, u, n_u, &status);
     if (U_FAILURE(status)) {
         free(text);
-        return dg_error_set(err, DG_EINTERNAL, "normalising text: %s", u_errorName(status));
+        return dg_icu_fail(err, DG_EINTERNAL, status, "normalising text");
     }
     *out = text;
     *len = (size_t)need;
@@ -149,7 +151,7 @@ int dg_utf8_nfc(const char *s, size_t n, char **out, size_t *len, struct dg_erro
     }
     if (U_FAILURE(status)) {
         int code = status == U_INVALID_CHAR_FOUND ? DG_EINVAL : DG_EINTERNAL;
-        rc = dg_error_set(err, code, "normalising text: %s", u_errorName(status));
+        rc = dg_icu_fail(err, code, status, "normalising text");
         goto out;
     }
     rc = to_utf8(v, n_v, out, len, err);
