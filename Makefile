@@ -79,7 +79,7 @@ valgrind: ## send one request to a server under valgrind
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60), FUZZ_JOBS (1) at once
 	@scripts/fuzz
 
-coverage: ## print the line coverage of the unit, parity and API tests by folder
+coverage: ## print the line coverage by folder of the unit, parity and API tests and of the emulated GPU's decoding
 	@scripts/coverage
 
 test-arm: ## test 64-bit ARM under qemu: cross build, ops (plain C, NEON, dot products, i8mm), golden models (slow)
