@@ -44,9 +44,12 @@ static const struct dg_field settings[] = {
     {"precision", TEXT(precision), .words = precision_words, .fallback = "fp32", .argument = "TYPE",
         .help = "arithmetic on a GPU: fp32, fp16 or bf16"},
     {"batch_rows", WHOLE(batch_rows, 0, 4096), .fallback = "0",
-        .help = "hypotheses per decoding step of one worker; 0: 128 on the CPU, 1024 on a GPU"},
+        .help = "maximum live hypotheses of one worker; 0: 128 on the CPU, 1024 on a GPU"},
+    {"step_rows", WHOLE(step_rows, 0, 4096), .fallback = "0",
+        .help =
+            "hypotheses per decoding step; 0: 24 with int8 weights, 32 with others, all on a GPU"},
     {"batch_sentences", WHOLE(batch_sentences, 0, 4096), .fallback = "0",
-        .help = "sentences per decoding step of one worker; 0: half of the rows, at least 64"},
+        .help = "maximum live sentences of one worker; 0: half of the rows, at least 64"},
     {"model_memory", WHOLE(model_memory, 0, 4e18), .fallback = "0",
         .help = "memory in bytes for open bundles, as --plan counts it; beyond it the longest "
                 "idle bundle is closed; 0: all stay open"},

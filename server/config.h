@@ -100,6 +100,8 @@ struct dg_server_config {
     char precision[8];
     /* hypotheses that advance together in one worker; 0: the device says */
     int64_t batch_rows;
+    /* of these, those that advance in one step where more could; 0: as many as make one cheap */
+    int64_t step_rows;
     /* sentences that do; 0: half of batch_rows, at least 64 */
     int64_t batch_sentences;
     /* that open bundles may take; 0: all are open */

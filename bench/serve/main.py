@@ -19,12 +19,13 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import machine  # noqa: E402
 import pressure  # noqa: E402
 import record  # noqa: E402
+import saturated  # noqa: E402
 import scenarios  # noqa: E402
 import sentences  # noqa: E402
 from server import Failure, Load, Server, learn, say  # noqa: E402
 
 PATIENT = ("--max-queue-seconds", "60")  # nobody is refused: a client that asks again at once would be measured, too
-ALL = ("mixed", "static", "paragraphs", "overload", "sustained", "nice", "hostile", "term", "overhead", "engine", "simulator")
+ALL = ("mixed", "static", "saturated", "paragraphs", "overload", "sustained", "nice", "hostile", "term", "overhead", "engine", "simulator")
 
 
 class Bench:
@@ -70,6 +71,7 @@ class Bench:
             learn(self.a.programs, server, candidates, self.items)
             self.compute_threads, self.workers = server.compute_threads, server.workers
             self.interactive = scenarios.interactive_field(server)
+            self.step_rows = scenarios.step_rows(server)
         left = sentences.keep(self.items)
         say(f"items: {left}")
         if min(left.values()) < 5:
@@ -189,6 +191,12 @@ class Bench:
                               text=True).stdout
         return next(line.split()[2] for line in text.splitlines() if line.split()[:1] == [name])
 
+    def saturated(self):
+        if self.a.lines:
+            saturated.saturated(self)
+        else:
+            say("saturated: not measured, --lines FILE is missing")
+
     def paragraphs(self):
         pressure.paragraphs(self)
 
@@ -271,7 +279,8 @@ class Bench:
 
     def simulated(self, step_us, request_us, *options):
         """Arrivals in fake time, at the cost measured; of company, at what the capacity says."""
-        limits = ["--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--workers", self.workers]
+        limits = ["--rows", self.setting("batch_rows"), "--step-rows", self.step_rows, "--sentences", self.setting("batch_sentences"),
+                  "--workers", self.workers]
         return scenarios.simulated(self.a.programs, self.cost, "--capacity", self.capacity, "--outside-us", step_us,
                                    "--request-us", request_us, *limits, *options)[0]
 
@@ -350,6 +359,7 @@ def main():
     p.add_argument("--repetitions", type=int, default=0)
     p.add_argument("--seconds", type=float, default=0, help="of a capacity run, and at least of the others (20)")
     p.add_argument("--short", type=int, default=0, help="least short requests of a steady run (2000)")
+    p.add_argument("--lines", default="", help="of saturated: sentences to translate, one a line, plain or .gz")
     p.add_argument("--only", default=",".join(ALL))
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()

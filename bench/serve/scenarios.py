@@ -125,3 +125,8 @@ def interactive_field(server):
     text = server.get("/openapi.yaml")
     known = re.search(r"\benum: \[[^\]]*\binteractive\b", text) and re.search(r"^\s+priority:", text, re.M)
     return "priority" if known else None
+
+
+def step_rows(server):
+    """Rows that advance in one step of the first model where more could; 0: all."""
+    return int(float(re.search(r"^dragoman_step_rows\{[^}]*\} (\S+)", server.get("/metrics"), re.M).group(1)))

@@ -42,6 +42,8 @@ static const struct dg_field both[] = {
         .help = "run: number of workers; measure: also measure the slow-down with up to N "
                 "workers"},
     {"rows", NUMBER(rows, 1, 1e6), .fallback = "128", .help = "maximum in one worker"},
+    {"step_rows", NUMBER(step_rows, 0, 1e6), .fallback = "0",
+        .help = "maximum in one step, as the server's --step-rows; 0: all"},
     {"sentences", NUMBER(sentences, 1, 1e6), .fallback = "64", .help = "maximum in one worker"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON instead of a table"},
 };

@@ -13,7 +13,8 @@ struct dg_sim_command {
     size_t n_share;
     enum dg_sim_batching batching;
     double beam, threads, repeats, phase, speed, rate, load, capacity, requests, workers,
-        queue_tokens, queue_seconds, encode_tokens, outside_us, request_us, seed, rows, sentences;
+        queue_tokens, queue_seconds, encode_tokens, outside_us, request_us, seed, rows, step_rows,
+        sentences;
 };
 
 /* -1: go on; otherwise the exit status: 0 after --help, 2 after wrong usage, which was explained.

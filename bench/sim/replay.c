@@ -26,6 +26,7 @@ static struct dg_sim_options options_of(const struct setting *s, enum dg_sim_bat
         .policy = policy,
         .workers = (uint32_t)o->workers,
         .max_rows = (uint32_t)o->rows,
+        .step_rows = (uint32_t)o->step_rows,
         .max_sentences = (uint32_t)o->sentences,
         .blocks = s->blocks,
         .queue_tokens = (uint64_t)o->queue_tokens,

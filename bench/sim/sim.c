@@ -5,6 +5,7 @@
 #include "bench/sim/sim.h"
 
 #include "server/schedule/pace.h"
+#include "server/schedule/patience.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -52,13 +53,13 @@ struct sim {
     const struct dg_sim_cost *cost;
     const struct dg_sim_sentence *sentences;
     struct dg_sim_request *requests;
-    uint32_t *left; /* [n] sentences of each request that are not done */
-    size_t n, next;
-    size_t asked;            /* requests whose time of arrival is known */
+    uint32_t *left;          /* [n] sentences of each request that are not done */
+    size_t n, next, asked;   /* requests; asked: their times of arrival are known */
     struct pending *pending; /* of all requests, in order */
     size_t n_pending;        /* that have arrived */
     struct dg_batcher batcher;
-    uint64_t tokens[DG_CLASSES]; /* that wait */
+    struct dg_patience patience;
+    uint64_t tokens[DG_CLASSES], live_tokens; /* that wait; that are live */
     struct worker *workers;
     struct dg_heap busy, going,
         idle;           /* each worker is in one: within a step, between two, without sentences */
@@ -91,26 +92,36 @@ static bool arrive(struct sim *s, uint32_t i)
 {
     struct dg_sim_request *r = &s->requests[i];
     enum dg_class class = r->bulk ? DG_CLASS_BULK : DG_CLASS_INTERACTIVE;
-    uint64_t tokens = 0, work = 0;
-    for (uint32_t k = 0; k < r->n; k++)
-        tokens += s->sentences[r->first + k].source_tokens;
+    uint64_t tokens = 0, work = 0, ahead = s->tokens[DG_CLASS_INTERACTIVE] + s->live_tokens;
+    ahead += r->bulk ? s->tokens[DG_CLASS_BULK] : 0;
+    for (uint32_t k = 0; k < r->n; k++) {
+        const struct dg_sim_sentence *x = &s->sentences[r->first + k];
+        tokens += x->source_tokens;
+        work += (uint64_t)x->source_tokens * x->rows;
+    }
     if (is_refused(s, r, tokens)) {
         s->out->refused++;
         return true;
     }
     if (!dg_batcher_reserve(&s->batcher, r->n))
         return false;
+    dg_patience_come(&s->patience, work);
+    const double rate = rate_of(s);
+    work = 0;
     for (uint32_t k = 0; k < r->n; k++) {
         const struct dg_sim_sentence *x = &s->sentences[r->first + k];
         struct pending *p = &s->pending[s->n_pending++];
         work += (uint64_t)x->source_tokens * x->rows;
+        const uint64_t patience =
+            dg_patience_ns(&s->patience, work, (double)ahead / rate, (double)work / 4 / rate);
+        const uint64_t key = dg_batcher_rank(&s->policy, class, r->at_ns, patience);
         *p = (struct pending){.sentence = r->first + k, .request = i};
-        p->entry = (struct dg_entry){.node.key = dg_batcher_rank(&s->policy, class, r->at_ns, work),
+        p->entry = (struct dg_entry){.node.key = key,
             .source_tokens = x->source_tokens,
             .rows = x->rows,
             .blocks = s->o->blocks > 0 ? x->blocks : 0};
         dg_batcher_add(&s->batcher, &p->entry);
-        s->tokens[dg_batcher_class(p->entry.node.key)] += x->source_tokens;
+        s->tokens[dg_batcher_class(key)] += x->source_tokens;
     }
     return true;
 }
@@ -125,6 +136,7 @@ static void join(struct sim *s, struct worker *w, struct pending *p)
     w->rows += x->rows;
     w->blocks += x->blocks;
     s->tokens[dg_batcher_class(p->entry.node.key)] -= x->source_tokens;
+    s->live_tokens += x->source_tokens;
 }
 
 static void list_entries(struct worker *w)
@@ -133,20 +145,13 @@ static void list_entries(struct worker *w)
         w->entries[i] = &w->live[i].pending->entry;
 }
 
-static uint32_t knee_of(const struct sim *s, struct worker *w, uint64_t now)
-{
-    if (s->policy.batching != DG_BATCHING_CONTINUOUS)
-        return s->o->max_rows;
-    return dg_pace_rows(&w->pace, s->o->max_rows, s->batcher.rows + w->rows, now);
-}
-
 static void admit(struct sim *s, struct worker *w, uint64_t now)
 {
     struct dg_entry *picked[PICK];
     struct dg_room room = {.rows = s->o->max_rows - w->rows,
         .sentences = s->o->max_sentences - w->n,
         .blocks = s->o->blocks - w->blocks,
-        .knee = knee_of(s, w, now),
+        .knee = s->o->step_rows > 0 ? s->o->step_rows : s->o->max_rows,
         .step = w->steps};
     bool waited = dg_batcher_count(&s->batcher) > 0;
     list_entries(w);
@@ -224,6 +229,7 @@ static void answer(struct sim *s, struct worker *w, const struct live *l, uint64
     s->out->sentences++;
     s->out->target_tokens += x->steps + x->again;
     dg_pace_answered(&w->pace, x->source_tokens);
+    s->live_tokens -= x->source_tokens;
     if (--s->left[l->pending->request] > 0)
         return;
     r->done_ns = now + (uint64_t)(1e3 * s->cost->request_us);

@@ -43,9 +43,10 @@ struct dg_sim_options {
     enum dg_sim_batching batching;
     struct dg_batch_policy policy; /* but for its batching, which follows from the one above */
     uint32_t workers, max_rows, max_sentences; /* of each worker */
-    uint32_t blocks;                           /* of each worker's cache; 0 = without bound */
-    uint64_t queue_tokens;                     /* bound of what waits; 0: queue_seconds counts */
-    double queue_seconds;                      /* 0 = without bound */
+    uint32_t step_rows;    /* that advance in one step where more could; 0: all */
+    uint32_t blocks;       /* of each worker's cache; 0 = without bound */
+    uint64_t queue_tokens; /* bound of what waits; 0: queue_seconds counts */
+    double queue_seconds;  /* 0 = without bound */
     /* so many at a time, the next when one is done, at its time instead of its own; 0: each at its
      * own */
     size_t under_way;

@@ -275,6 +275,12 @@ static void put_models(
     }
     for (size_t i = 0; i < n; i++) {
         const char *const labels[] = {"model", bundle_name(models[i]), NULL};
+        put_labelled(g, "dragoman_step_rows",
+            "Maximum hypotheses per decode step of a worker; 0: all that are live.",
+            models[i]->replicas[0].step_rows, labels);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *const labels[] = {"model", bundle_name(models[i]), NULL};
         put_labelled(g, "dragoman_model_load_seconds",
             "Time to load the model, including its self-test.", models[i]->load_seconds, labels);
     }

@@ -31,11 +31,15 @@ struct dg_replica {
     struct dg_pace *pace;
     /* that its backend may use at present, as last set by its worker; 0: all of its own */
     int threads;
+    /* hypotheses that advance together where more could; 0: all */
+    uint32_t step_rows;
     /* which of the model's copies it reads */
     uint32_t placed;
     /* For metrics and the queue, as of the last step. tokens_per_s: source tokens per second at
      * full load; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
+    /* what its live sentences count for in the queue's bound, as of the last step */
+    _Atomic uint64_t cost_live;
     /* of its worker, which alone counts */
     _Atomic uint64_t steps;
 };
@@ -77,6 +81,8 @@ struct dg_models_options {
     uint32_t workers;
     uint32_t compute_threads;
     struct dg_engine_limits limits;
+    /* hypotheses that advance in one step where more could; 0: dg_models_step_rows */
+    uint32_t step_rows;
     /* for all models; borrowed, NULL: none */
     struct dg_answer_cache *cache;
     /* bytes that open ones may take; 0: all are open */
@@ -90,6 +96,16 @@ struct dg_models_options {
     /* what engines run on; zeros: the CPU */
     struct dg_devices devices;
 };
+
+/* Rows per step. On a CPU a step reads all weights once: from so many rows on, a row is hardly
+ * cheaper in a larger step, and in a smaller step short sentences are answered sooner. The type of
+ * the weights decides, not the width of the model: bytes and products grow alike. 0: all rows, as
+ * on a GPU, where a step of few rows takes as long as one of many. Measured: docs/serving-bench.md.
+ */
+static inline uint32_t dg_models_step_rows(bool gpu, bool int8)
+{
+    return gpu ? 0 : int8 ? 24 : 32;
+}
 
 static inline uint32_t dg_models_devices(const struct dg_models_options *o)
 {

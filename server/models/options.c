@@ -15,6 +15,7 @@ struct dg_models_options dg_models_options_of(const struct dg_server_config *c)
             .max_sentences = (uint32_t)c->batch_sentences,
             .max_target = MAX_TARGET,
             .max_beam = (uint32_t)c->max_beam},
+        .step_rows = (uint32_t)c->step_rows,
         .memory = (size_t)c->model_memory,
         .aliases = c->aliases,
         .pivot = c->pivot,

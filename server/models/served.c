@@ -157,6 +157,9 @@ static int open_replicas(
         r->placed = i % s->n_placed;
         struct dg_device device = o->devices.list[r->placed];
         device.threads = (int)o->compute_threads;
+        r->step_rows = o->step_rows > 0 ? o->step_rows
+                                        : dg_models_step_rows(
+                                              device.cuda, strcmp(dg_served_type(s), "int8") == 0);
         int rc = dg_device_open(&device, &r->be, err);
         if (rc == DG_OK)
             rc = dg_engine_open(model_of(s, r->placed), r->be, &o->limits, &r->engine, err);

@@ -5,25 +5,23 @@
 
 #define MS UINT64_C(1000000)
 
-/* Patience: a sentence of 20 tokens and beam 4 lets shorter ones that come up to 0.4 s later pass,
- * one of 200 tokens 4 s. Encoding: about as long as a step of many rows. */
+/* Encoding: about as long as a step of many rows. Usage: whoever had 25 tokens translated ranks
+ * half a second later. */
 const struct dg_batch_policy dg_batch_policy_default = {.batching = DG_BATCHING_CONTINUOUS,
     .encode_tokens = 256,
     .bulk_every = 16,
-    .patience_ns = 5 * MS,
     .patience_max_ns = 10000 * MS,
+    .usage_ns = 20 * MS,
     .usage_max_ns = 10000 * MS};
 
-uint64_t dg_batcher_rank(
-    const struct dg_batch_policy *policy, enum dg_class class, uint64_t arrived_ns, uint64_t work)
+uint64_t dg_batcher_rank(const struct dg_batch_policy *policy, enum dg_class class,
+    uint64_t arrived_ns, uint64_t patience_ns)
 {
     if (policy->batching != DG_BATCHING_CONTINUOUS)
         return arrived_ns;
-    uint64_t most = policy->patience_max_ns > 0 ? policy->patience_max_ns : BULK / 2;
-    uint64_t per = policy->patience_ns;
-    /* Divided rather than multiplied: a huge request must not overflow into a small rank. */
-    uint64_t wait = per > 0 && work > most / per ? most : work * per;
-    return (arrived_ns + wait) | (class == DG_CLASS_BULK ? BULK : 0);
+    const uint64_t most = policy->patience_max_ns > 0 ? policy->patience_max_ns : BULK / 2;
+    return (arrived_ns + (patience_ns < most ? patience_ns : most)) |
+           (class == DG_CLASS_BULK ? BULK : 0);
 }
 
 enum dg_class dg_batcher_class(uint64_t rank)
@@ -74,14 +72,12 @@ static void reserve_room(struct dg_batcher *b, struct dg_entry *e)
 void dg_batcher_add(struct dg_batcher *b, struct dg_entry *e)
 {
     dg_heap_put(heap_of(b, e), &e->node);
-    b->rows += e->rows;
     reserve_room(b, e);
 }
 
 void dg_batcher_remove(struct dg_batcher *b, struct dg_entry *e)
 {
     dg_heap_remove(heap_of(b, e), &e->node);
-    b->rows -= e->rows;
     if (b->reserved_for == e)
         b->reserved_for = NULL;
 }

@@ -3,16 +3,17 @@
  * at a time.
  *
  * Every sentence has a rank; the smaller goes first, and it never changes while it waits:
- *   rank = arrival + patience x (tokens x rows of its request up to and including it), at most
- *   arrival + patience_max; bulk ones rank after all interactive ones.
- * So inside a class the shortest work goes first; a request's later sentences rank after its first,
- * and a large request does not block small ones; a sentence that arrives later than another's rank
- * goes after it, and none waits for late-comers for longer than patience_max. In one step of
- * bulk_every bulk ones go before interactive ones: they slow down, they never starve.
+ *   rank = arrival + patience (patience.h), at most arrival + patience_max; bulk ones rank after
+ *   all interactive ones.
+ * So inside a class the shorter half of the requests goes first, by arrival, and the longer half
+ * follows, by arrival too; a request's later sentences rank after its first, and a large request
+ * does not block small ones; a sentence that arrives later than another's rank goes after it, and
+ * none waits for late-comers for longer than patience_max. In one step of bulk_every bulk ones go
+ * before interactive ones: they slow down, they never starve.
  *
  * The engine holds more sentences than advance: in a step the first of the ranking do, until `knee`
- * rows are full, which is as many as make a row cheap (dg_pace_rows); the others keep their place
- * in memory and pause. A waiting sentence joins when it would advance at once.
+ * rows are full, which is as many as make a row cheap (dg_models_step_rows); the others keep their
+ * place in memory and pause. A waiting sentence joins when it would advance at once.
  *
  * Example. The knee is 8 rows; every sentence has 4. Live: A (interactive, rank 2) and D (bulk,
  * rank 1). Waiting: B (interactive, rank 1), C (interactive, rank 9) and E (bulk, rank 3).
@@ -52,19 +53,18 @@ struct dg_batch_policy {
     uint32_t encode_tokens;
     /* 0: bulk ones advance when there is room only */
     uint32_t bulk_every;
-    /* for each token and row */
-    uint64_t patience_ns;
     /* 0 = no bound */
     uint64_t patience_max_ns;
-    /* the same bound for its client's recent use, which counts before its own work */
-    uint64_t usage_max_ns;
+    /* So much later ranks a sentence for each unit of its client's recent use (usage.h), at most so
+     * much in all. */
+    uint64_t usage_ns, usage_max_ns;
 };
 
 extern const struct dg_batch_policy dg_batch_policy_default;
 
-/* work: tokens x rows, summed over the request's sentences so far with this one. */
-uint64_t dg_batcher_rank(
-    const struct dg_batch_policy *policy, enum dg_class class, uint64_t arrived_ns, uint64_t work);
+/* patience_ns: as patience.h says; more than patience_max does not count. */
+uint64_t dg_batcher_rank(const struct dg_batch_policy *policy, enum dg_class class,
+    uint64_t arrived_ns, uint64_t patience_ns);
 
 /* The class that a rank says. */
 enum dg_class dg_batcher_class(uint64_t rank);
@@ -75,7 +75,7 @@ struct dg_room {
     uint32_t rows, sentences;
     /* counts for those that say how many they need */
     uint32_t blocks;
-    /* rows that are to advance together (dg_pace_rows) */
+    /* rows that are to advance together (dg_models_step_rows) */
     uint32_t knee;
     /* number of the step to come, for bulk's share */
     uint64_t step;
@@ -85,8 +85,6 @@ struct dg_room {
 struct dg_batcher {
     struct dg_batch_policy policy;
     struct dg_heap heaps[DG_CLASSES];
-    /* of all that wait */
-    uint64_t rows;
     /* freed capacity goes to this sentence first; NULL: to none */
     struct dg_entry *reserved_for;
     /* bulk's step came while room was reserved, or found none */

@@ -42,6 +42,28 @@ struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last
     return b;
 }
 
+/* Has any of the model's workers measured its speed? */
+static bool is_measured(const struct dg_served *model)
+{
+    for (uint32_t i = 0; i < model->n_replicas; i++)
+        if (atomic_load_explicit(&model->replicas[i].tokens_per_s, memory_order_relaxed) > 0)
+            return true;
+    return false;
+}
+
+struct dg_ahead dg_queue_ahead(
+    const struct dg_queue *q, const struct dg_served *model, enum dg_class class)
+{
+    const struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, class);
+    double rate = DG_QUEUE_PATIENT_RATE;
+    if (is_measured(model) || dg_drain_rate(&q->drains[class]) > 0)
+        rate = b.seconds > 0 ? (double)b.cost / b.seconds : rate_of(model);
+    uint64_t live = 0;
+    for (uint32_t i = 0; i < model->n_replicas; i++)
+        live += atomic_load_explicit(&model->replicas[i].cost_live, memory_order_relaxed);
+    return (struct dg_ahead){((double)b.cost + (double)live) / rate, rate};
+}
+
 void dg_queue_pass(struct dg_queue *q, uint64_t now_ns)
 {
     uint64_t cost = 0;

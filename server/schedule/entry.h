@@ -56,6 +56,12 @@ struct dg_entry {
     uint64_t admitted_ns, encoded_ns;
 };
 
+/* Tokens x rows: what the batch's order calls its work. */
+static inline uint64_t dg_entry_work(const struct dg_entry *e)
+{
+    return (uint64_t)e->source_tokens * e->rows;
+}
+
 /* `from`, the first of its duplicates, leaves: its successor takes over its rank, and what the
  * batcher and the worker know of it. */
 static inline void dg_entry_succeed(struct dg_entry *e, const struct dg_entry *from)

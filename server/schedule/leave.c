@@ -46,7 +46,7 @@ void dg_worker_drop_over(struct dg_worker *w)
         dg_served_ref(model); /* the last entry may take its task, and that the model, along */
         if (drop_duplicates(w, id, stop)) { /* what ranked after it has moved up to i */
             dg_engine_cancel(dg_worker_engine(w, model), id);
-            dg_replica_publish(dg_worker_replica(w, model));
+            dg_worker_publish(w, model);
         } else {
             i++;
         }

@@ -1,19 +1,12 @@
 #include "server/schedule/pace.h"
 
 #include <float.h>
-#include <stdbool.h>
 
-/* Steps of a size until its mean is believed. Among means of a few steps each the luckiest would be
- * the measure for all, and sizes that are as good would be taken for worse. */
+/* Steps of a size until its mean tells which steps were interrupted. */
 #define SETTLED 16u
-#define MOST_ASKED (2 * SETTLED) /* attempts without one: there is no step of so few rows */
-#define WEIGHT 64u               /* the newest counts 1/64 */
-#define STALE_NS                                                                                   \
-    10000000000u /* a size not seen for so long is measured anew, where there are the rows */
-#define MEMORY_ROWS 65536.0 /* row steps until the rate has forgotten half */
-/* Twice the rows have to make a row so much cheaper. Lets a mean be wrong by a tenth, as longer
- * contexts and a machine's changing speed make it, without the choice moving far. */
-#define DOUBLING 1.03
+#define WEIGHT 64u            /* the newest counts 1/64 */
+#define STALE_NS 10000000000u /* what was not seen for so long is measured anew */
+#define MEMORY_ROWS 65536.0   /* row steps until the rate has forgotten half */
 #define OUTLIER                                                                                    \
     4.0 /* a step that lasts so many times the mean was interrupted by somebody else               \
          */
@@ -37,8 +30,6 @@ static void learn(struct dg_pace_mean *m, double ns, uint64_t now_ns)
     m->fresh += m->fresh < WEIGHT;
     m->ns += (ns - m->ns) / m->fresh;
     m->seen_ns = now_ns;
-    if (m->fresh >= SETTLED)
-        m->asked = 0;
 }
 
 /* Time of a step is decoding's and encoding's together. Where one of them is known the other one
@@ -83,43 +74,6 @@ void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t n
 void dg_pace_answered(struct dg_pace *p, uint32_t tokens)
 {
     p->tokens += tokens;
-}
-
-static bool is_known(const struct dg_pace_mean *m, uint64_t now_ns)
-{
-    return m->fresh >= SETTLED && now_ns - m->seen_ns < STALE_NS;
-}
-
-/* The rows of a size, at most as many as fit. */
-static uint32_t rows_of(size_t i, uint32_t most)
-{
-    uint64_t rows = UINT64_C(1) << i;
-    return rows < most ? (uint32_t)rows : most;
-}
-
-uint32_t dg_pace_rows(struct dg_pace *p, uint32_t most, uint64_t wanted, uint64_t now_ns)
-{
-    size_t sizes = size_of(most) + 1, known = 0;
-    for (size_t i = 0; i < sizes; i++) {
-        bool there = i == 0 || wanted > UINT64_C(1) << (i - 1); /* are the rows for it */
-        if (is_known(&p->step[i], now_ns)) {
-            known = i + 1;
-        } else if (there && p->step[i].n > 0 && p->step[i].asked < MOST_ASKED) {
-            p->step[i].asked++;
-            return rows_of(i, most);
-        }
-    }
-    if (known < sizes && (known == 0 || wanted > UINT64_C(1) << (known - 1)))
-        return rows_of(known, most);
-    double least = DBL_MAX, due = 1;
-    uint32_t rows = most;
-    for (size_t i = 0; i < known; i++, due *= DOUBLING) {
-        if (!is_known(&p->step[i], now_ns) || p->step[i].ns * due >= least)
-            continue;
-        least = p->step[i].ns * due;
-        rows = rows_of(i, most);
-    }
-    return rows;
 }
 
 double dg_pace_rate(const struct dg_pace *p)

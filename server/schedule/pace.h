@@ -1,6 +1,6 @@
-/* What an engine's work takes, learnt from its own steps: how long a step of so many rows lasts,
- * how long encoding so many tokens, how many source tokens a second that comes to. No clock: times
- * are arguments. One thread at a time. */
+/* What an engine can do, learnt from its own steps: how long a step of so many rows lasts, how long
+ * encoding so many tokens, how many source tokens a second that comes to when there is enough to
+ * do. No clock: times are arguments. One thread at a time. */
 #ifndef DG_SERVER_SCHEDULE_PACE_H
 #define DG_SERVER_SCHEDULE_PACE_H
 
@@ -16,8 +16,6 @@ struct dg_pace_mean {
     uint32_t n;
     /* the same since it was last not seen for long */
     uint32_t fresh;
-    /* how often it was asked for since it was last known */
-    uint32_t asked;
     /* when last */
     uint64_t seen_ns;
 };
@@ -36,11 +34,6 @@ struct dg_pace {
 void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns);
 /* A sentence of so many source tokens was answered. */
 void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
-
-/* How many rows are to advance together, of `wanted` that could and `most` that fit: as many as
- * make a row cheap, where each doubling must make it cheaper by a thirtieth. It tries larger steps
- * when there are the rows, and sizes that were not seen for some seconds again. */
-uint32_t dg_pace_rows(struct dg_pace *p, uint32_t most, uint64_t wanted, uint64_t now_ns);
 
 /* Source tokens a second when there is enough to do; 0: nothing was answered yet. */
 double dg_pace_rate(const struct dg_pace *p);

@@ -3,7 +3,6 @@
 #include "server/schedule/queue_internal.h"
 
 #include "base/clock.h"
-#include "server/schedule/pace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +62,30 @@ static void settle_all(struct dg_entry *list, enum dg_outcome outcome)
 
 /* ---- entering ---- */
 
+/* Where t's entries go in the order of those that wait: after what their client has used. */
+static void set_ranks(struct dg_queue *q, struct dg_task *t, enum dg_class class, uint64_t now)
+{
+    const struct dg_batch_policy *p = &q->o.policy;
+    const struct dg_ahead ahead = dg_queue_ahead(q, t->model, class);
+    const uint64_t used = dg_usage_of(&q->usage, t->client, now);
+    const uint64_t later = p->usage_ns > 0 && used > p->usage_max_ns / p->usage_ns
+                               ? p->usage_max_ns
+                               : used * p->usage_ns;
+    uint64_t work = 0, cost = 0;
+    for (size_t i = 0; i < t->n_entries; i++)
+        work += dg_entry_work(&t->entries[i]);
+    dg_patience_come(&q->patience, work);
+    work = 0;
+    for (size_t i = 0; i < t->n_entries; i++) {
+        struct dg_entry *e = &t->entries[i];
+        work += dg_entry_work(e);
+        cost += dg_queue_cost(e, false);
+        const uint64_t patience =
+            dg_patience_ns(&q->patience, work, ahead.seconds, (double)cost / ahead.rate);
+        e->node = (struct dg_heap_node){.key = dg_batcher_rank(p, class, now + later, patience)};
+    }
+}
+
 int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
 {
     int rc = DG_OK;
@@ -78,22 +101,12 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
     if (rc == DG_OK && !dg_lane_reserve(l = dg_lane_make(q, t->model), t->n_entries))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {
-        /* What its client has used goes first, in tokens x rows, as what follows. */
-        struct dg_batch_policy usage = q->o.policy;
-        usage.patience_max_ns = usage.usage_max_ns;
-        const uint64_t from = dg_batcher_rank(
-            &usage, DG_CLASS_INTERACTIVE, now, 4 * dg_usage_of(&q->usage, t->client, now));
-        uint64_t work = 0;
         t->submitted_ns = now;
         t->class = (uint8_t) class; /* for metrics: a large one is bulk whatever it said */
+        set_ranks(q, t, class, now);
         dg_usage_come(&q->usage, t->client, cost, now);
-        for (size_t i = 0; i < t->n_entries; i++) {
-            struct dg_entry *e = &t->entries[i];
-            work += (uint64_t)e->source_tokens * e->rows;
-            e->node =
-                (struct dg_heap_node){.key = dg_batcher_rank(&q->o.policy, class, from, work)};
-            dg_lane_enter(q, l, e);
-        }
+        for (size_t i = 0; i < t->n_entries; i++)
+            dg_lane_enter(q, l, &t->entries[i]);
         pthread_cond_broadcast(&q->some);
     }
     dg_lane_retire(q, l);
@@ -205,16 +218,6 @@ static struct dg_entry *hand_out(
     return kept;
 }
 
-static uint32_t knee_of(const struct dg_lane *l, const struct dg_turn *turn)
-{
-    uint64_t wanted = l ? l->batcher.rows : 0;
-    if (!turn->pace)
-        return turn->most;
-    for (size_t i = 0; i < turn->n_live; i++)
-        wanted += turn->live[i]->rows;
-    return dg_pace_rows(turn->pace, turn->most, wanted, turn->now_ns);
-}
-
 /* The next interactive requests have waited for too long: they are refused before a worker spends
  * time on them, so that those who still wait get their answers in time. */
 static void refuse_overdue(
@@ -231,7 +234,7 @@ static void refuse_overdue(
     }
 }
 
-size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
+size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct dg_turn *turn,
     struct dg_entry **out, size_t cap)
 {
     struct dg_entry *picked[MAX_PICK];
@@ -242,7 +245,6 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn
     struct dg_lane *l = dg_lane_of(q, model);
     if (l)
         refuse_overdue(q, l, turn->now_ns, &over);
-    turn->room.knee = knee_of(l, turn);
     if (l)
         n = dg_batcher_pick(&l->batcher, &turn->room, turn->live, turn->n_live, picked,
             cap < MAX_PICK ? cap : MAX_PICK);

@@ -82,18 +82,13 @@ size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap);
 /* A worker about to step a model. */
 struct dg_turn {
     uint64_t now_ns;
-    /* NULL: every row there is advances */
-    struct dg_pace *pace;
     /* [n_live], ascending by rank */
     struct dg_entry *const *live;
     size_t n_live;
-    /* rows that could ever advance together */
-    uint32_t most;
-    /* knee is the answer */
     struct dg_room room;
 };
 /* Take what the batcher admits, up to cap (256 at most): firsts of duplicates, linked by next. */
-size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, struct dg_turn *turn,
+size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct dg_turn *turn,
     struct dg_entry **out, size_t cap);
 /* Put back, with their duplicates, what the engine had no room for after all; they keep their
  * places. */

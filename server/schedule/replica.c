@@ -2,6 +2,7 @@
 #include "server/schedule/worker_internal.h"
 
 #include "server/schedule/pace.h"
+#include "server/schedule/queue_internal.h"
 
 struct dg_replica *dg_worker_replica(const struct dg_worker *w, const struct dg_served *model)
 {
@@ -14,9 +15,15 @@ struct dg_engine *dg_worker_engine(const struct dg_worker *w, const struct dg_se
 }
 
 /* What the metrics and the queue say of an engine between steps. */
-void dg_replica_publish(struct dg_replica *replica)
+void dg_worker_publish(const struct dg_worker *w, const struct dg_served *model)
 {
+    struct dg_replica *replica = dg_worker_replica(w, model);
     struct dg_capacity c;
+    uint64_t cost = 0;
+    for (uint32_t i = 0; i < w->live.n; i++)
+        if (w->live.ranking[i]->task->model == model)
+            cost += dg_queue_cost(w->live.ranking[i], false);
+    atomic_store_explicit(&replica->cost_live, cost, memory_order_relaxed);
     dg_engine_capacity(replica->engine, &c);
     double rate = replica->pace ? dg_pace_rate(replica->pace) : 0;
     /* A whole number, at least 1 once anything is known: 0 says that nothing is. */

@@ -132,7 +132,7 @@ static void step(struct dg_worker *w, struct dg_served *model)
     struct dg_error sick = {0};
     struct dg_replica *replica = dg_worker_replica(w, model);
     struct dg_capacity capacity;
-    if (!replica->pace) /* without memory every row there is advances, as in the other policies */
+    if (!replica->pace) /* without memory its speed stays unknown */
         replica->pace = calloc(1, sizeof *replica->pace);
     dg_worker_admit(w, model, dg_clock_ns());
     atomic_fetch_add_explicit(&replica->steps, 1, memory_order_relaxed);
@@ -158,7 +158,7 @@ static void step(struct dg_worker *w, struct dg_served *model)
     dg_metrics_observe(w->metrics, DG_SIZE_BATCH_SENTENCES, 0, capacity.sentences_live);
     mark_encoded(w, model, now);
     collect(w, replica, now);
-    dg_replica_publish(replica);
+    dg_worker_publish(w, model);
 }
 
 /* False: the queue is stopped and nothing is live. */

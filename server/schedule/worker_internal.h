@@ -37,7 +37,7 @@ struct dg_worker {
 struct dg_replica *dg_worker_replica(const struct dg_worker *w, const struct dg_served *model);
 struct dg_engine *dg_worker_engine(const struct dg_worker *w, const struct dg_served *model);
 /* What the metrics and the queue say of an engine between steps. */
-void dg_replica_publish(struct dg_replica *replica);
+void dg_worker_publish(const struct dg_worker *w, const struct dg_served *model);
 /* Let the engine use this worker's share of the cores. */
 void dg_worker_take_cores(const struct dg_worker *w, struct dg_replica *replica);
 

@@ -4,31 +4,31 @@
 
 #include <string.h>
 
-/* Arrival in milliseconds, pieces x rows: patience is 5 ms each, 10 s at most. */
+/* Arrival and patience in milliseconds: nobody lets late-comers pass for more than 10 s. */
 static void ranks(void **state)
 {
     static const struct {
         enum dg_class class;
-        uint64_t arrived_ms, work, rank_ms;
+        uint64_t arrived_ms, patience_ms, rank_ms;
     } table[] = {
-        {I, 0, 80, 400},
-        {I, 1000, 80, 1400},
-        {I, 0, 800, 4000},
-        {I, 0, 2000, 10000},
-        {I, 0, 2001, 10000}, /* nobody waits for late-comers any longer */
-        {I, 0, UINT64_MAX, 10000},
-        {B, 0, 80, 400},
+        {I, 0, 0, 0},
+        {I, 1000, 0, 1000},
+        {I, 1000, 400, 1400},
+        {I, 0, 10000, 10000},
+        {I, 0, 10001, 10000},
+        {I, 0, UINT64_MAX / MS, 10000},
+        {B, 0, 400, 400},
     };
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        uint64_t rank = dg_batcher_rank(
-            &dg_batch_policy_default, table[i].class, table[i].arrived_ms * MS, table[i].work);
+        uint64_t rank = dg_batcher_rank(&dg_batch_policy_default, table[i].class,
+            table[i].arrived_ms * MS, table[i].patience_ms * MS);
         assert_int_equal(dg_batcher_class(rank), table[i].class);
         assert_int_equal(rank & (UINT64_MAX >> 1), table[i].rank_ms * MS);
     }
     struct dg_batch_policy fifo = dg_batch_policy_default;
     fifo.batching = DG_BATCHING_FIFO;
-    assert_int_equal(dg_batcher_rank(&fifo, B, 7 * MS, 800), 7 * MS);
+    assert_int_equal(dg_batcher_rank(&fifo, B, 7 * MS, 800 * MS), 7 * MS);
 }
 
 static const struct pick_case {

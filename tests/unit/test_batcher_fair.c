@@ -2,6 +2,8 @@
  * and picking stays cheap. Time is what the tables say, but where picking is timed. */
 #include "tests/unit/batcher_classes.h"
 
+#include "server/schedule/patience.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -118,6 +120,14 @@ static void no_room_is_taken_away(void **state)
     dg_batcher_free(&b);
 }
 
+/* Of a sentence that comes then, with work for `ahead` ms in the server. */
+static uint64_t rank_at(const struct dg_batcher *b, uint64_t ms, uint64_t work, uint64_t ahead)
+{
+    const struct dg_patience p = {.usual = 160};
+    return dg_batcher_rank(
+        &b->policy, I, ms * MS, dg_patience_ns(&p, work, (double)ahead / 1e3, (double)work / 80e3));
+}
+
 /* A device that does one sentence at a time, one a millisecond. Somebody sends 1,000 sentences at
  * once, others one now and then: these never wait for the thousand. And with more short ones than
  * it can do, a long one gets its turn within its patience. */
@@ -126,25 +136,22 @@ static void nobody_blocks_nobody_starves(void **state)
     enum { MANY = 1000, RUN_MS = 30000 };
     struct dg_batcher b = {.policy = dg_batch_policy_default};
     struct dg_entry *many = calloc(MANY, sizeof *many), *small = calloc(RUN_MS, sizeof *small);
-    struct dg_entry old = {
-        .node.key = dg_batcher_rank(&b.policy, I, 0, 800), .source_tokens = 200, .rows = 4};
+    struct dg_entry old = {.node.key = rank_at(&b, 0, 800, MANY), .source_tokens = 200, .rows = 4};
     const struct dg_room room = {.rows = 4, .sentences = 1, .knee = 4, .step = 1};
     uint64_t worst_ms = 0, old_ms = 0;
     (void)state;
     assert_true(many && small && dg_batcher_reserve(&b, MANY + RUN_MS + 1));
     for (uint32_t i = 0; i < MANY; i++) {
-        many[i] = (struct dg_entry){.node.key = dg_batcher_rank(&b.policy, I, 0, 80u * (i + 1)),
-            .source_tokens = 20,
-            .rows = 4};
+        many[i] = (struct dg_entry){
+            .node.key = rank_at(&b, 0, 80u * (i + 1), 0), .source_tokens = 20, .rows = 4};
         dg_batcher_add(&b, &many[i]);
     }
     dg_batcher_add(&b, &old);
     for (uint64_t ms = 0; ms < RUN_MS; ms++) {
         struct dg_entry *got;
         for (int k = 0; k < (ms < 15000 ? (int)(ms % 2) : 1); k++) { /* half, then all it can do */
-            small[ms] = (struct dg_entry){.node.key = dg_batcher_rank(&b.policy, I, ms * MS, 80),
-                .source_tokens = 20,
-                .rows = 4};
+            small[ms] = (struct dg_entry){
+                .node.key = rank_at(&b, ms, 80, 0), .source_tokens = 20, .rows = 4};
             dg_batcher_add(&b, &small[ms]);
         }
         if (dg_batcher_pick(&b, &room, NULL, 0, &got, 1) == 0)
@@ -154,8 +161,10 @@ static void nobody_blocks_nobody_starves(void **state)
         if (got >= small && got < small + RUN_MS && ms - (uint64_t)(got - small) > worst_ms)
             worst_ms = ms - (uint64_t)(got - small);
     }
-    assert_true(old_ms > 0 && old_ms <= 4000); /* 800 x 5 ms */
-    assert_true(worst_ms <= 420);              /* what their own patience lets pass */
+    /* 1.6 times what was ahead of it and twice its own; the thousand leave half of the device. */
+    if (old_ms == 0 || old_ms > 1700 || worst_ms > 20)
+        fail_msg("the long one waited %llu ms, a small one %llu", (unsigned long long)old_ms,
+            (unsigned long long)worst_ms);
     dg_batcher_free(&b);
     free(many);
     free(small);

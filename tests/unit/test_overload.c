@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -66,8 +67,8 @@ static struct dg_queue *open_queue(void)
 static size_t pick(struct dg_queue *q, struct dg_served *model, uint64_t now, uint32_t sentences,
     struct dg_entry **out)
 {
-    struct dg_turn turn = {
-        .now_ns = now, .most = 1000, .room = {.rows = 1000, .sentences = sentences, .step = 1}};
+    const struct dg_turn turn = {
+        .now_ns = now, .room = {.rows = 1000, .knee = 1000, .sentences = sentences, .step = 1}};
     return dg_queue_pick(q, model, &turn, out, N);
 }
 
@@ -180,6 +181,28 @@ static void what_was_given_back_is_not_begun(void **state)
     dg_queue_close(q);
 }
 
+/* Before any speed was measured, a small request still goes before the rest of a large one. */
+static void a_first_large_request_blocks_nobody(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue();
+    struct made *large = make(&model, N), *small = make(&model, 1);
+    struct dg_entry *out[N];
+    const struct timespec later = {.tv_nsec = 200 * MS};
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &large->task, NULL), 0);
+    nanosleep(&later, NULL);
+    assert_int_equal(dg_queue_submit(q, &small->task, NULL), 0);
+    assert_int_equal(pick(q, &model, dg_clock_ns(), 3, out), 3);
+    assert_ptr_equal(out[0], &large->entries[0]);
+    assert_ptr_equal(out[1], &small->entries[0]);
+    assert_ptr_equal(out[2], &large->entries[1]);
+    dg_queue_return(q, out, 3);
+    unmake(q, small);
+    unmake(q, large);
+    dg_queue_close(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +210,7 @@ int main(void)
         cmocka_unit_test(the_bound_is_in_measured_seconds),
         cmocka_unit_test(what_waited_too_long_is_refused_at_its_turn),
         cmocka_unit_test(what_was_given_back_is_not_begun),
+        cmocka_unit_test(a_first_large_request_blocks_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

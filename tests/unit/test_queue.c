@@ -73,8 +73,7 @@ static size_t pick(
     struct dg_queue *q, struct dg_served *model, uint32_t sentences, struct dg_entry **out)
 {
     struct dg_turn turn = {.now_ns = dg_clock_ns(),
-        .most = 1000,
-        .room = {.rows = 1000, .sentences = sentences, .step = 1}};
+        .room = {.rows = 1000, .sentences = sentences, .knee = 1000, .step = 1}};
     return dg_queue_pick(q, model, &turn, out, N);
 }
 
@@ -179,6 +178,7 @@ static void clients_share(void **state)
     assert_ptr_equal(out[0], &m[0]->entries[0]);
     assert_ptr_equal(out[1], &m[2]->entries[0]); /* it came after m[1] */
     assert_ptr_equal(out[2], &m[1]->entries[0]);
+    assert_ptr_equal(out[3], &m[4]->entries[0]); /* longer */
     assert_int_equal(dg_queue_submit(q, &m[5]->task, NULL), 0);
     assert_int_equal(dg_queue_submit(q, &m[3]->task, NULL), 0);
     assert_int_equal(pick(q, &model, 2, out), 2);

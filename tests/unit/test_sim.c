@@ -30,12 +30,13 @@ static void add(struct table *t, uint64_t at_us, uint32_t rows, uint32_t steps)
     t->n++;
 }
 
-static struct dg_sim_result run(struct table *t, enum dg_sim_batching batching,
-    const struct dg_sim_cost *cost, uint32_t rows, uint64_t queue_tokens)
+static struct dg_sim_result run_rows(struct table *t, enum dg_sim_batching batching,
+    const struct dg_sim_cost *cost, uint32_t rows, uint32_t step_rows, uint64_t queue_tokens)
 {
     struct dg_sim_options o = {.batching = batching,
         .workers = 1,
         .max_rows = rows,
+        .step_rows = step_rows,
         .max_sentences = 8,
         .queue_tokens = queue_tokens};
     struct dg_sim_result r;
@@ -43,6 +44,12 @@ static struct dg_sim_result run(struct table *t, enum dg_sim_batching batching,
     if (dg_sim_run(&o, cost, t->sentences, t->requests, t->n, &r, &err))
         fail_msg("%s", err.message);
     return r;
+}
+
+static struct dg_sim_result run(struct table *t, enum dg_sim_batching batching,
+    const struct dg_sim_cost *cost, uint32_t rows, uint64_t queue_tokens)
+{
+    return run_rows(t, batching, cost, rows, 0, queue_tokens);
 }
 
 static void expect(const struct table *t, const uint64_t *done_us)
@@ -59,24 +66,28 @@ static void batchings_differ_as_they_should(void **state)
     (void)state;
     static const struct {
         enum dg_sim_batching batching;
+        uint32_t step_rows;
         uint64_t done[3];
         uint64_t rows;
     } cases[] = {
-        /* what two rows cost is not known yet: one after another */
-        {DG_SIM_CONTINUOUS, {20, 70, 80}, 8},
+        /* one after another */
+        {DG_SIM_CONTINUOUS, 1, {20, 70, 80}, 8},
+        /* all that there are, as in order of arrival */
+        {DG_SIM_CONTINUOUS, 0, {50, 80, 50}, 8},
         /* until 20: a b; until 50: a b c, then a and c leave; then b alone */
-        {DG_SIM_FIFO, {50, 80, 50}, 8},
+        {DG_SIM_FIFO, 0, {50, 80, 50}, 8},
         /* until 40: a b, then b alone until 70, then c */
-        {DG_SIM_STATIC_EARLY, {40, 70, 80}, 8},
-        {DG_SIM_STATIC_DROP, {70, 70, 80}, 8},
-        {DG_SIM_STATIC_PAD, {100, 100, 110}, 11},
+        {DG_SIM_STATIC_EARLY, 0, {40, 70, 80}, 8},
+        {DG_SIM_STATIC_DROP, 0, {70, 70, 80}, 8},
+        {DG_SIM_STATIC_PAD, 0, {100, 100, 110}, 11},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct table t = {.n = 0};
         add(&t, 0, 1, 2);
         add(&t, 0, 1, 5);
         add(&t, 5, 1, 1);
-        struct dg_sim_result r = run(&t, cases[i].batching, &by_rows, 8, 0);
+        struct dg_sim_result r =
+            run_rows(&t, cases[i].batching, &by_rows, 8, cases[i].step_rows, 0);
         print_message("%s\n", dg_sim_batching_name(cases[i].batching));
         expect(&t, cases[i].done);
         assert_int_equal(r.rows, cases[i].rows);

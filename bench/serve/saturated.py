@@ -1,0 +1,51 @@
+"""Sixteen clients that ask again at once, one worker: what order and rows of a step do to latency."""
+import gzip
+import json
+import os
+import statistics
+
+from server import Load, say
+
+CLIENTS = 16
+WAYS = {"default": (), "by arrival": ("--batching", "fifo"), "8 rows": ("--step-rows", "8"), "16 rows": ("--step-rows", "16"),
+        "32 rows": ("--step-rows", "32"), "all rows": ("--step-rows", "4096")}
+
+
+def write_lines(path, lines, pair):
+    """Items without answers: one for each line of the file."""
+    with (gzip.open if lines.endswith(".gz") else open)(lines, "rt", encoding="utf-8") as f, \
+            open(path, "w", encoding="utf-8") as out:
+        for line in f:
+            if line.strip():
+                body = {"text": line.strip(), "source": pair[0], "target": pair[1]}
+                out.write(json.dumps({"class": "line", "body": body}, ensure_ascii=False) + "\n")
+
+
+def run_one(bench, load, way, seed):
+    with bench.server("--workers", "1", *WAYS[way]) as server:
+        # A lone client first: what the server learns from it must not count among many.
+        load(server, "closed", "--concurrency", 1, "--seconds", 1, "--seed", seed)
+        report = load(server, "closed", "--concurrency", CLIENTS, "--seconds", 3 if bench.a.quick else 10,
+                      "--warm-up", 1, "--seed", seed)
+    took = report["phases"][0]["classes"]["line"]["latency_ms"]
+    return {"p50_ms": took["p50"], "p99_ms": took["p99"], "answers_per_s": report["throughput"]["answers_per_s"],
+            "cpus": report["cpus"]}
+
+
+def saturated(bench):
+    """Each way in turns, every other turn the other way round."""
+    items, model = os.path.join(bench.a.work, "lines.jsonl"), bench.results["model"]
+    write_lines(items, bench.a.lines, (model["source"], model["target"]))
+    load, runs = Load(bench.a.programs, items), {way: [] for way in WAYS}
+    for turn in range(1 if bench.a.quick else 5):
+        for way in sorted(WAYS, reverse=turn % 2 == 1):
+            runs[way].append(run_one(bench, load, way, 70 + turn))
+    medians = {}
+    for way, list_ in runs.items():
+        medians[way] = {key: statistics.median(r[key] for r in list_) for key in ("p50_ms", "p99_ms", "answers_per_s")}
+        spread = {key: f"{min(r[key] for r in list_):.0f} to {max(r[key] for r in list_):.0f}" for key in medians[way]}
+        say(f"  {way:10} " + ", ".join(f"{key} {value:.0f} ({spread[key]})" for key, value in medians[way].items()))
+    bench.results["saturated"] = {"clients": CLIENTS, "runs": runs, "medians": medians}
+    own, fifo = medians["default"], medians["by arrival"]
+    bench.claim(f"{CLIENTS} clients, one worker: p50 / that in order of arrival", own["p50_ms"] / fifo["p50_ms"], 0.6)
+    bench.claim(f"{CLIENTS} clients, one worker: p99 / that in order of arrival", own["p99_ms"] / fifo["p99_ms"], 1.3)
