@@ -85,8 +85,8 @@ coverage: ## print the line coverage by folder of the unit, parity and API tests
 test-arm: ## test 64-bit ARM under qemu: cross build, ops (plain C, NEON, dot products, i8mm), golden models (slow)
 	@scripts/test-arm
 
-bench: build ## compare the speed of translation with CTranslate2 on this machine's CPU
-	@bench/run-cpu.sh
+bench: build ## compare the speed of translation with CTranslate2 on this machine's CPU; BRIEF=1: five minutes at most, with Bergamot
+	@bench/run-cpu.sh $(if $(BRIEF),--brief)
 
 bench-scale: build ## measure time by length, beam, rows, vocabulary, threads
 	@bench/run-scale.sh

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Speed on the CPU beside CTranslate2, int8 and float32: the same random base-size weights, forced lengths, alternating
-# runs; 10 to 15 minutes. Usage: bench/run-cpu.sh [BUILD] [arguments of bench/peer/compare.py, e.g. --only "int8 latency"]
-# Needs python3-venv and PyPI for the peer. Everything but the result stays under .cache/.
+# runs; 10 to 15 minutes. Usage: bench/run-cpu.sh [BUILD] [--brief] [arguments of bench/peer/compare.py, e.g. --only "int8 latency"]
+# --brief: five minutes at most, nothing is written, what became slower is named; then a pair of Firefox's tiny shape beside the Bergamot
+# engine, where there is a CPython 3.10 ($PYTHON310, python3.10).
+# Needs python3-venv and PyPI for the peers. Everything but the result stays under .cache/.
 set -eu
 
 needs="dragoman step-bench limits-bench random-shortlist"
@@ -21,6 +23,9 @@ fi
 if [ ! -f "$work/ct2/model.bin" ]; then
     "$venv/bin/python" $peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2"
 fi
+if [ ! -f "$work/ct2-int8/model.bin" ]; then
+    "$venv/bin/python" $peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2-int8" --quantization int8
+fi
 # Always anew: the bundles' packed layouts belong to this build.
 rm -rf "$work/bundle" "$work/int8" "$work/short"
 "$dragoman" convert marian --model "$work/model.npz" --vocab "$work/vocab.yml" --vocab "$work/vocab.yml" \
@@ -30,5 +35,14 @@ rm -rf "$work/bundle" "$work/int8" "$work/short"
 cp -R "$work/int8" "$work/short"
 "$build/bin/random-shortlist" "$work/short" 100 200
 
-exec "$venv/bin/python" $peer/compare.py --programs "$build/bin" --bundle "$work/bundle" \
-    --int8 "$work/int8" --short "$work/short" --peer "$work/ct2" --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"
+"$venv/bin/python" $peer/compare.py --programs "$build/bin" --bundle "$work/bundle" --int8 "$work/int8" --short "$work/short" \
+    --peer "$work/ct2" --peer-int8 "$work/ct2-int8" --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"
+
+case " $* " in
+    *" --brief "*) ;;
+    *) exit 0 ;;
+esac
+if [ -e .cache/family-venv-310/bin/python ] || command -v "${PYTHON310:-python3.10}" >/dev/null; then
+    exec bench/run-family.sh "$build" student --pairs 1 --out "$work"
+fi
+echo "bench: beside the Bergamot engine nothing is measured: there is no CPython 3.10 (PYTHON310=PATH)"

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs Dragoman and CTranslate2 alternately on the same weights and sentences; writes one JSON file a machine.
 
-  compare.py --programs DIR --bundle DIR --int8 DIR --short DIR --peer DIR --sentences FILE --out bench/results [--pairs N] [--only TEXT]
+  compare.py --programs DIR --bundle DIR --int8 DIR --short DIR --peer DIR --peer-int8 DIR --sentences FILE --out bench/results [--pairs N] [--only TEXT]
+             [--brief]
 
 Each repetition is ours, then the peer's, each in a fresh process: a busy neighbour or a hot CPU hurts both alike.
 Both clocks run from pieces to pieces, loading left out.
 CPU time, too, is compared: with one thread a worker it does not see who else uses the cores (CTranslate2's several threads
-wait busily, and look slower than they are). foreign_cpus says how many cores others used meanwhile; a repetition with much of that is not to be trusted.
+wait busily, and look slower than they are; where one thread is faster for it, it gets one). foreign_cpus says how many cores others used meanwhile; a repetition with much of that is not to be trusted.
 Beside the comparison: what memory and cores give at most (limits-bench), and what a step spends its time on (step-bench).
 """
 import argparse
@@ -31,14 +32,18 @@ import tables  # noqa: E402
 LENGTH = 27
 
 
-def list_settings():
-    """Cheap ones first, so that a run that is broken off has shown most."""
+def list_settings(brief=False):
+    """Cheap ones first, so that a run that is broken off has shown most. Brief: those of the short form, fewer pairs."""
     latency = [dict(type=t, mode="latency", beam=beam, workers=1, threads=threads, pairs=3)
                for t in ("int8", "float32") for threads in (1, 2) for beam in (4, 1)]
     throughput = [dict(type=t, mode="throughput", beam=beam, workers=2, threads=1, pairs=pairs)
                   for t, pairs in (("int8", 3), ("float32", 2)) for beam in (4, 1)]
     short = dict(type="int8", mode="latency", beam=4, workers=1, threads=1, pairs=3, shortlist=True)
-    return latency[:2] + [short] + latency[2:] + throughput
+    every = latency[:2] + [short] + latency[2:] + throughput
+    if not brief:
+        return every
+    few = [s for s in every if s["type"] == "int8" or (s["mode"], s["beam"], s["threads"]) == ("latency", 4, 1)]
+    return [{**s, "pairs": 2 if s["mode"] == "latency" else 1} for s in few]
 
 
 def measure(command):
@@ -69,14 +74,25 @@ def name_setting(s):
     return f"{s['type']} {s['mode']}, beam {s['beam']}, {s['workers']} x {s['threads']} threads{short}"
 
 
+def fastest(key, commands):
+    """(threads, command) of those given by threads, after a run of each."""
+    if len(commands) == 1:
+        return next(iter(commands.items()))
+    figures = {threads: measure(command)[0][key] for threads, command in commands.items()}
+    best = (min if key == "p50_ms" else max)(figures, key=figures.get)
+    return best, commands[best]
+
+
 def compare(a, s):
     key = "p50_ms" if s["mode"] == "latency" else "tokens_per_s"
     common = ["--sentences", a.sentences, "--mode", s["mode"], "--beam", str(s["beam"]), "--length", str(LENGTH),
-              "--workers", str(s["workers"]), "--threads", str(s["threads"]), "--reps",
-              "2" if s["mode"] == "latency" and s["type"] == "int8" else "1"]
+              "--workers", str(s["workers"]), "--reps", "2" if s["mode"] == "latency" and s["type"] == "int8" else "1"]
     bundle = a.short if s.get("shortlist") else a.int8 if s["type"] == "int8" else a.bundle
-    ours = [os.path.join(a.programs, "dragoman"), "bench", "--model", bundle, "--json"] + common
-    theirs = [sys.executable, os.path.join(HERE, "ct2.py"), "bench", "--model", a.peer, "--compute", s["type"]] + common
+    ours = [os.path.join(a.programs, "dragoman"), "bench", "--model", bundle, "--json"] + common + \
+        ["--threads", str(s["threads"])]
+    peer = [sys.executable, os.path.join(HERE, "ct2.py"), "bench", "--model", a.peer_int8 if s["type"] == "int8" else a.peer,
+            "--compute", s["type"]] + common
+    peer_threads, theirs = fastest(key, {n: peer + ["--threads", str(n)] for n in sorted({1, s["threads"]})})
     results = {"ours": [], "peer": []}
     for _ in range(a.pairs or s["pairs"]):
         results["ours"].append(measure(ours))
@@ -87,9 +103,10 @@ def compare(a, s):
         sys.exit(f"not the same work: {results}")
     ratio = other[key] / mine[key] if key == "p50_ms" else mine[key] / other[key]
     by_cpu = other["cpu_s"] / mine["cpu_s"]
-    print(f"{name_setting(s):<62}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}   {ratio:.2f}x as fast"
+    fewer = " (1 thread)" if peer_threads < s["threads"] else ""
+    print(f"{name_setting(s):<62}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}{fewer}   {ratio:.2f}x as fast"
           f", by CPU time {by_cpu:.2f}x", flush=True)
-    return {**{k: v for k, v in s.items() if k != "pairs"}, "length": LENGTH, "ours": mine, "peer": other,
+    return {**{k: v for k, v in s.items() if k != "pairs"}, "length": LENGTH, "ours": mine, "peer": other, "peer_threads": peer_threads,
             "times_as_fast": round(ratio, 3), "times_as_fast_by_cpu_time": round(by_cpu, 3),
             "commands": [shlex.join(["dragoman"] + ours[1:]), shlex.join(["python3", "bench/peer/ct2.py"] + theirs[2:])]}
 
@@ -133,10 +150,11 @@ def measure_memory(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("programs", "bundle", "int8", "short", "peer", "sentences", "out"):
+    for name in ("programs", "bundle", "int8", "short", "peer", "peer-int8", "sentences", "out"):
         p.add_argument(f"--{name}", required=True)
     p.add_argument("--pairs", type=int, default=0, help="repetitions of every setting (default 3; long ones 2)")
     p.add_argument("--only", default="", help="only settings with this in their names (\"steps\": the tables); nothing is written")
+    p.add_argument("--brief", action="store_true", help="the short form, five minutes at most: fewer settings and pairs; nothing is written")
     p.add_argument("--merge", action="store_true", help="with --only: write them into the result that is there")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
@@ -151,12 +169,13 @@ def main():
     }
     if "steps" in a.only or not a.only:
         result["limits_of_one_core"] = limits
-        result["steps"] = [step_table(a, limits, 1, 4), step_table(a, limits, 1, 1), step_table(a, limits, 32, 4),
-                           step_table(a, limits, 64, 1), step_table(a, limits, 1, 4, 2)]
+        shapes = [(1, 4), (1, 1), (32, 4)] if a.brief else [(1, 4), (1, 1), (32, 4), (64, 1), (1, 4, 2)]
+        result["steps"] = [step_table(a, limits, *shape) for shape in shapes]
         result["memory"] = measure_memory(a)
-    result["settings"] = [{**compare(a, s), "date": now, "revision": a.revision} for s in list_settings()
+    result["settings"] = [{**compare(a, s), "date": now, "revision": a.revision} for s in list_settings(a.brief)
                           if a.only in name_setting(s)]
     result["seconds"] = round(time.time() - begin)
+    print(f"{result['seconds']} s")
     regressions.say(os.path.join(a.out, f"cpu-{machine.slug()}.json"), result)  # before it is written anew
     write(a, result)
 
@@ -171,7 +190,7 @@ def merge(old, new):
 
 
 def write(a, result):
-    if a.only and not a.merge:
+    if a.brief or a.only and not a.merge:
         return
     name = f"cpu-{machine.slug()}"
     path = os.path.join(a.out, f"{name}.json")
@@ -184,4 +203,5 @@ def write(a, result):
     print(record.write(a.out, name, texts))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -25,7 +25,8 @@ def comparison(result):
     lines = [row("setting", "Dragoman", "CTranslate2", "ratio", "by CPU time", "spread of ours", "cores of others"), "|---|---|---|---|---|---|---|"]
     for s in result["settings"]:
         key, unit = ("p50_ms", "ms") if s["mode"] == "latency" else ("tokens_per_s", "tokens/s")
-        lines.append(row(setting_name(s), f"{s['ours'][key]:,.0f} {unit}", f"{s['peer'][key]:,.0f} {unit}", f"{s['times_as_fast']:.2f}",
+        fewer = " (1 thread)" if s.get("peer_threads", s["threads"]) < s["threads"] else ""
+        lines.append(row(setting_name(s), f"{s['ours'][key]:,.0f} {unit}", f"{s['peer'][key]:,.0f} {unit}{fewer}", f"{s['times_as_fast']:.2f}",
                          f"{s['times_as_fast_by_cpu_time']:.2f}", f"{s['ours']['spread_percent']:.0f} %", max(s["ours"]["foreign_cpus"])))
     return lines
 
@@ -49,7 +50,9 @@ def operations(result):
         lines.append(row(phase, op, *cells))
     lines.append(row("", "together", *(f"{s['ops_percent']:.1f} %" for s in steps)))
     lines.append(row("a step", "ms", *(f"{s['step_ms']:.2f}" for s in steps)))
-    lines.append(row("", "of the weights' reading limit", *(f"{s['percent_of_reading_memory']} %" for s in steps)))
+    for key, name in (("percent_of_reading_memory", "of reading memory"),
+                      ("percent_of_reading_weights", "of reading the same weights again and again")):
+        lines.append(row("", name, *("" if s[key] is None else f"{s[key]} %" for s in steps)))
     for key, name in (("percent_of_int8_limit", "of the int8 limit"), ("percent_of_int8_paired_limit", "with paired sums")):
         if key in steps[0]:
             lines.append(row("", name, *(f"{s[key]} %" for s in steps)))
