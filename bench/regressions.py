@@ -3,6 +3,7 @@ import json
 import os
 
 MOST = 1.05  # the runs' own spread on quiet cores
+MOST_OTHERS = 0.1  # cores
 
 
 def name(setting):
@@ -40,4 +41,7 @@ def say(path, new):
     found = slower(old, new)
     for what, times in found:
         print(f"SLOWER than in {path}: {what}: {times:.2f} times")
+    others = max((x for s in new.get("settings", []) for x in s["ours"].get("foreign_cpus", [])), default=0)
+    if others > MOST_OTHERS:
+        print(f"others used up to {others:.1f} cores meanwhile: what is slower may be theirs")
     print(f"{len(found)} regressions of more than {100 * (MOST - 1):.0f} % beside {path} ({old.get('date')})")

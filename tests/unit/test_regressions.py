@@ -35,3 +35,8 @@ def test_compares_like_with_like(tmp_path, capsys):
     regressions.say(str(path), result(80, 1000, 2))
     out = capsys.readouterr().out
     assert "2.00 times" in out and "1 regressions" in out
+    assert "others used" not in out
+    busy = result(80, 1000, 2)
+    busy["settings"][0]["ours"]["foreign_cpus"] = [0.01, 0.62]
+    regressions.say(str(path), busy)
+    assert "others used up to 0.6 cores" in capsys.readouterr().out
