@@ -77,12 +77,16 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
     return DG_OK;
 }
 
-/* The nearest served code, the arena's; NULL: none is near. */
-static const char *served_code(
-    struct dg_models *models, struct dg_arena *arena, const char *code, unsigned side)
+/* *out: the served code nearest to code (NULL: none), the arena's; NULL where none is near. */
+static int served_code(struct dg_models *models, struct dg_arena *arena, const char *code,
+    unsigned side, const char **out, struct dg_error *err)
 {
     char served[DG_LANGUAGE_MAX];
-    return dg_models_nearest(models, code, side, served) ? dg_arena_strdup(arena, served) : NULL;
+    *out = NULL;
+    if (!code || !dg_models_nearest(models, code, side, served))
+        return DG_OK;
+    *out = dg_arena_strdup(arena, served);
+    return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language");
 }
 
 /* DeepL's words, and what would help. */
@@ -99,8 +103,12 @@ int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
 {
     const struct dg_json *said = dg_parameter(o, "source_lang");
     const char *from = dg_json_string(said, NULL), *to = dg_parameter_string(o, "target_lang");
-    *target = to ? served_code(models, arena, to, DG_TARGETS) : NULL;
-    *source = from ? served_code(models, arena, from, DG_SOURCES) : NULL;
+    *source = NULL;
+    int rc = served_code(models, arena, to, DG_TARGETS, target, err);
+    if (rc == DG_OK)
+        rc = served_code(models, arena, from, DG_SOURCES, source, err);
+    if (rc != DG_OK)
+        return rc;
     if (!*target)
         return to ? no_language("target_lang", from, to, err) : not_supported("target_lang", err);
     if (said && !*source)
