@@ -181,11 +181,14 @@ def deepl_document(c):
     key = made.json()
     at = "/v2/document/" + key["document_id"]
     now = wait_for(c, lambda: c.send("POST", at, {"document_key": key["document_key"]}), ("done", "error"))
-    if now["status"] == "error":
-        if "memory" not in str(now):
-            c.bad.append(str(now))
-        raise Failed("document")
-    return said(c.send("POST", at + "/result", {"document_key": key["document_key"]}))
+    try:
+        if now["status"] == "error":
+            if "memory" not in str(now):
+                c.bad.append(str(now))
+            raise Failed("document")
+        return said(c.send("POST", at + "/result", {"document_key": key["document_key"]}))
+    finally:  # else SQLite holds more and more pages of its file
+        c.send("DELETE", "/v1/documents/" + key["document_id"])
 
 
 REQUESTS = {
