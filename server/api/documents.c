@@ -121,6 +121,8 @@ void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
         return;
     }
     dg_reply_json_take(&r, 201, describe(&made, 0));
+    if (r.status == 503)
+        dg_uploader_undo(app->uploader, made.id);
     dg_http_reply_take(x, &r);
 }
 

@@ -383,3 +383,10 @@ int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *e
         wake(u, id, NULL);
     return rc;
 }
+
+void dg_uploader_undo(struct dg_uploader *u, const char *id)
+{
+    struct dg_error err = {0};
+    if (dg_uploader_remove(u, id, &err) != DG_OK)
+        log_error("cannot be removed", &err);
+}

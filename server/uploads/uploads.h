@@ -65,6 +65,8 @@ int dg_uploader_read(
 
 /* Drop it; the answer of one that is being translated is thrown away. DG_ENOTFOUND. */
 int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *err);
+/* Drop it because its client was refused after all, and has no id. What fails is logged. */
+void dg_uploader_undo(struct dg_uploader *u, const char *id);
 
 /* Wake the exchange when the document is done or failed, or the server stops, to answer it later.
  * False: too many wait. */

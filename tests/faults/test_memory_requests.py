@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import sqlite3
 import sys
 import time
 
@@ -43,10 +44,11 @@ class Failed(Exception):
 class Client:
     """Asks as the holder of a key; keeps what was refused."""
 
-    def __init__(self, server, key):
-        self.server, self.headers = server, {"Authorization": "Bearer " + key}
+    def __init__(self, server, key, documents):
+        self.server, self.headers, self.documents = server, {"Authorization": "Bearer " + key}, documents
         self.bad = []
         self.refused = set()  # paths whose POST was refused in words
+        self.n_documents = 0  # that were there before the request
 
     def send(self, method, path, body=None, **more):
         """The reply; raises where there is none, or it says that there is no memory."""
@@ -63,6 +65,11 @@ class Client:
             raise Failed(str(reply.status_code))
         return reply
 
+    def stored(self):
+        """How many documents the server keeps."""
+        with contextlib.closing(sqlite3.connect(self.documents, timeout=PATIENCE)) as db:
+            return db.execute("SELECT count(*) FROM documents").fetchone()[0]
+
     def tidy(self):
         """Remove what a request that failed between making and removing it left over; what was refused in words is not there."""
         for path in ("/v1/glossaries", "/v1/memories"):
@@ -70,6 +77,8 @@ class Client:
                 if ("POST", path) in self.refused:
                     self.bad.append("refused, and kept: %s" % left)
                 assert self.send("DELETE", path + "/" + left["id"]).status_code == 204
+        if self.refused & {("POST", "/v1/documents"), ("POST", "/v2/document")} and self.stored() > self.n_documents:
+            self.bad.append("refused, and kept: a document")
         self.refused.clear()
 
     def check_refusal(self, reply):
@@ -178,6 +187,9 @@ def document(c):
 
 def deepl_document(c):
     made = c.send("POST", "/v2/document", files={"file": ("a.txt", TEXT)}, data={"source_lang": "EN", "target_lang": "DE"})
+    if made.status_code != 200:
+        c.bad.append(made.text)
+        raise Failed(str(made.status_code))
     key = made.json()
     at = "/v2/document/" + key["document_id"]
     now = wait_for(c, lambda: c.send("POST", at, {"document_key": key["document_key"]}), ("done", "error"))
@@ -246,7 +258,7 @@ def serving(models, control, folder, *flags):  # noqa: F811
                    "--suggestions", str(folder / "s.db"), "--pivot", "de", "--cache-bytes", "0", *flags,
                    env={k: v for k, v in control.env().items() if k in ("LD_PRELOAD", "FAULTS_CONTROL")})
     with server:
-        yield Client(server, key)
+        yield Client(server, key, folder / "d.db")
         settle(server)
         begin = time.monotonic()
         assert server.stop() == 0
@@ -272,6 +284,7 @@ def one(client, control, request, want, place, skip):
     server, wrong = client.server, []
     begin = len(server.log)
     client.bad = []
+    client.n_documents = client.stored()
     control.trace = 1
     control.fail_place(place, skip=skip)
     try:

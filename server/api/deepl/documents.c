@@ -83,6 +83,8 @@ void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x)
         dg_json_set_string(root, "document_id", made.id);
         dg_json_set_string(root, "document_key", made.key);
         dg_reply_json_take(&r, 200, root);
+        if (r.status == 503)
+            dg_uploader_undo(app->uploader, made.id);
         dg_http_reply_take(x, &r);
     } else {
         reply_error(x, &err);

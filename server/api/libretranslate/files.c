@@ -65,6 +65,8 @@ static void finish(void *arg, struct dg_http_exchange *x)
             url, sizeof url, "%s/download_file/%s%s", w->base, u.id, dg_extract_suffix(u.name));
         dg_json_set_string(root, "translatedFileUrl", url);
         dg_reply_json_take(&r, 200, root);
+        if (r.status == 503)
+            dg_uploader_undo(w->uploader, u.id);
         dg_http_reply_take(x, &r);
     }
 }
@@ -119,13 +121,14 @@ void dg_libretranslate_file(struct dg_app *app, struct dg_http_exchange *x)
         return;
     }
     int rc = dg_file_form_read(x, &fields, &file, &err);
-    if (rc == DG_OK)
-        rc = read_order(app, x, fields, &file, &made, &err);
-    dg_json_free(fields);
     struct waiting *w = rc == DG_OK ? calloc(1, sizeof *w) : NULL;
     if (rc == DG_OK && !w)
         rc = dg_error_set(&err, DG_ENOMEM, "no memory for a request");
+    if (rc == DG_OK)
+        rc = read_order(app, x, fields, &file, &made, &err);
+    dg_json_free(fields);
     if (rc != DG_OK) {
+        free(w);
         fail(x, rc == DG_EUNSUP ? DG_EINVAL : rc, err.message);
         return;
     }
