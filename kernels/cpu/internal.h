@@ -107,10 +107,6 @@ static inline const float *dg_weight_floats(const struct dg_weight *w)
  * wake-up. */
 size_t dg_cpu_pieces(const struct dg_cpu *cpu, size_t units, double cost);
 
-/* linear when the weight is DG_WEIGHT_INT8. */
-void dg_cpu_linear_int8(
-    struct dg_cpu *cpu, const struct dg_linear *op, struct dg_rows x, struct dg_rows y, size_t M);
-
 /* The entries of the ops table, one file each. */
 int dg_cpu_buf_new(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
 int dg_cpu_kv_new(

@@ -1,6 +1,7 @@
-/* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias)). Cut into blocks of rows and columns, never over K:
- * one chain of multiply-adds per output, k = 0 .. K-1, whichever kernel computes it. Before bf16
- * weights (bf16.h) rows are rounded once into the backend's scratch space. */
+/* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias)), one driver for all kinds of weights. Packed ones are
+ * multiplied in blocks of rows and columns, never over K: one chain of multiply-adds per output, k
+ * = 0 .. K-1, whichever kernel computes it (int8 sums are exact in any order). Before int8 and bf16
+ * weights, rows are quantised or rounded once into the backend's scratch space. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 
@@ -8,112 +9,237 @@
 #include <math.h>
 
 enum {
-    BLOCK_FLOATS =
-        65536, /* of activations that stay in the second-level cache while the panels pass by */
-    COLUMN_BLOCK =
-        512, /* columns whose outputs are still there when the bias and activation are applied */
-    ROW_UNIT = 12, /* whole tiles of 6 or 12 rows */
-    ROUND_ROWS = 8 /* rows of one task of rounding */
+    BLOCK_BYTES = 256 << 10, /* of fp32 activations that stay in the second-level cache while the
+                                panels pass by */
+    BLOCK_INT8_BYTES = 128 << 10,
+    COLUMN_BLOCK = 512, /* columns whose outputs are still there for what follows the product */
+    PREPARE_ROWS = 8    /* rows of one task of quantising or rounding */
+};
+
+struct job;
+
+/* Rows first .. first+M-1 of what is done now, columns n0 .. n0+n-1. */
+struct block {
+    size_t first, M, n0, n;
+};
+
+/* How a kind of packed weights is multiplied. */
+struct product {
+    /* bytes that a row takes in the scratch space, and row m brought there; NULL: it is multiplied
+     * where it is */
+    size_t (*row_bytes)(size_t K);
+    void (*prepare)(const struct job *j, size_t m);
+    void (*multiply)(const struct job *j, const struct block *b);
+    /* rows of a block at most: what stays in the cache, so that the weights are not read too often;
+     * and of a whole tile */
+    size_t (*most_rows)(size_t K);
+    size_t tile;
+    /* bias and ReLU are part of multiply */
+    bool finishes;
 };
 
 struct job {
     const struct dg_cpu *cpu;
     const struct dg_linear *op;
+    const struct product *as;
     struct dg_rows x, y;
     /* what is done now: rows m0 .. m0+M-1 of x and y */
     size_t m0, M;
+    /* bytes from one row in the scratch space to the next */
+    size_t apart;
     /* of a block; columns is a multiple of DG_PANEL */
     size_t rows, columns;
     size_t column_blocks;
-    /* [M,ldr]: those rows in bf16; NULL: the weight is fp32 */
-    uint16_t *rounded;
-    size_t ldr;
 };
 
-/* Bias, activation and dropout of rows m0 .. m1-1, columns n0 .. n0+n-1. */
-static void finish_block(const struct job *j, size_t m0, size_t m1, size_t n0, size_t n)
+/* Row m of what is done now, in the scratch space. */
+static void *prepared(const struct job *j, size_t m)
+{
+    return j->cpu->int8_rows + m * j->apart;
+}
+
+static const float *input(const struct job *j, size_t m)
+{
+    return dg_rows_at(j->x, j->m0 + m);
+}
+
+/* ---- fp32 weights ---- */
+
+static size_t float_rows(size_t K)
+{
+    const size_t rows = BLOCK_BYTES / sizeof(float) / K / 12 * 12;
+    return rows < 48 ? 48 : rows > 192 ? 192 : rows;
+}
+
+static void multiply_floats(const struct job *j, const struct block *b)
+{
+    const struct dg_weight *w = j->op->w;
+    const bool there = j->as->prepare;
+    const struct dg_gemm g = {b->M, b->n, w->K, there ? prepared(j, b->first) : input(j, b->first),
+        there ? w->K : j->x.ld, dg_weight_floats(w) + b->n0 * w->K,
+        dg_rows_at(j->y, j->m0 + b->first) + b->n0, j->y.ld};
+    j->cpu->isa->gemm(&g);
+}
+
+/* As multiples of 1/input_scale. */
+static void take_multiples(const struct job *j, size_t m)
+{
+    const float scale = j->op->w->input_scale, *x = input(j, m);
+    float *y = prepared(j, m);
+    for (size_t k = 0; k < j->op->w->K; k++) {
+        const float q = rintf(x[k] * scale);
+        y[k] = (q < -127 ? -127 : q > 127 ? 127 : q) / scale;
+    }
+}
+
+static size_t float_bytes(size_t K)
+{
+    return K * sizeof(float);
+}
+
+/* ---- bf16 weights ---- */
+
+static size_t bf16_bytes(size_t K)
+{
+    return (K + 31) / 32 * 64;
+}
+
+static void round_row(const struct job *j, size_t m)
+{
+    j->cpu->bf16->round(input(j, m), j->op->w->K, prepared(j, m));
+}
+
+static void multiply_bf16(const struct job *j, const struct block *b)
+{
+    const struct dg_weight *w = j->op->w;
+    const struct dg_bf16_gemm g = {b->M, b->n, dg_bf16_pairs(w->K), prepared(j, b->first),
+        j->apart / sizeof(uint16_t),
+        (const uint16_t *)w->data + b->n0 / DG_PANEL * dg_bf16_panel(w->K),
+        dg_rows_at(j->y, j->m0 + b->first) + b->n0, j->y.ld, .add = false};
+    j->cpu->bf16->gemm(&g);
+}
+
+/* ---- int8 weights ---- */
+
+static size_t int8_bytes(size_t K)
+{
+    return (K + 63) / 64 * 64;
+}
+
+static size_t int8_rows(size_t K)
+{
+    const size_t rows = BLOCK_INT8_BYTES / int8_bytes(K);
+    return rows < 32 ? 32 : rows;
+}
+
+static void quantize_row(const struct job *j, size_t m)
+{
+    j->cpu->int8_acts[m] =
+        j->cpu->int8->quantize(input(j, m), j->op->w->K, j->op->w->steps, prepared(j, m));
+}
+
+static bool relu_within(const struct job *j)
+{
+    return j->as->finishes && j->op->act == DG_ACT_RELU && !j->op->pre.buf;
+}
+
+static void multiply_int8(const struct job *j, const struct block *b)
+{
+    const struct dg_linear *op = j->op;
+    const struct dg_weight *w = op->w;
+    const struct dg_int8_gemm g = {.M = b->M,
+        .n = b->n,
+        .groups = dg_int8_groups(w->K),
+        .ldx = j->apart,
+        .ldy = j->y.ld,
+        .x = prepared(j, b->first),
+        .acts = j->cpu->int8_acts + b->first,
+        .w = (const int8_t *)w->data + b->n0 / DG_PANEL * dg_int8_panel_bytes(w->K),
+        .scales = w->scales + b->n0,
+        .bias = op->bias ? dg_weight_floats(op->bias) + b->n0 : NULL,
+        .y = dg_rows_at(j->y, j->m0 + b->first) + b->n0,
+        .relu = relu_within(j),
+        .paired = w->paired};
+    j->cpu->int8->gemm(&g);
+}
+
+/* The last tells fp32 weights whose inputs are rounded. */
+static const struct product fp32 = {NULL, NULL, multiply_floats, float_rows, 12, false},
+                            bf16 = {bf16_bytes, round_row, multiply_bf16, float_rows, 12, false},
+                            int8 = {int8_bytes, quantize_row, multiply_int8, int8_rows, 8, true},
+                            multiples = {float_bytes, take_multiples, multiply_floats, float_rows,
+                                12, false};
+
+/* ---- the driver ---- */
+
+/* What the product did not do of bias, activation and dropout. */
+static void finish_block(const struct job *j, const struct block *b)
 {
     const struct dg_linear *op = j->op;
     const struct dg_cpu_isa *isa = j->cpu->isa;
-    const float *bias = op->bias ? dg_weight_floats(op->bias) + n0 : NULL;
-    if (!bias && op->act == DG_ACT_NONE && !op->pre.buf && !op->drop)
+    const bool finishes = j->as && j->as->finishes;
+    const float *bias = op->bias && !finishes ? dg_weight_floats(op->bias) + b->n0 : NULL;
+    const enum dg_act act = finishes && relu_within(j) ? DG_ACT_NONE : op->act;
+    const bool plain = !bias && act == DG_ACT_NONE && !op->pre.buf;
+    if (plain && !op->drop)
         return;
-    for (size_t m = m0; m < m1; m++) {
-        float *y = dg_rows_at(j->y, m) + n0;
-        isa->finish(y, op->pre.buf ? dg_rows_at(op->pre, m) + n0 : NULL, bias, n, op->act);
+    for (size_t m = j->m0 + b->first; m < j->m0 + b->first + b->M; m++) {
+        float *y = dg_rows_at(j->y, m) + b->n0;
+        if (!plain)
+            isa->finish(y, op->pre.buf ? dg_rows_at(op->pre, m) + b->n0 : NULL, bias, b->n, act);
         if (op->drop)
-            isa->dropout(y, n,
-                (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, (uint32_t)n0, op->drop->p});
+            isa->dropout(y, b->n,
+                (struct dg_mask){
+                    op->drop->row_key[m] ^ op->drop->site, (uint32_t)b->n0, op->drop->p});
     }
 }
 
 static void run_block(void *arg, size_t i)
 {
     const struct job *j = arg;
-    const struct dg_weight *w = j->op->w;
-    size_t first = i / j->column_blocks * j->rows, n0 = i % j->column_blocks * j->columns;
-    size_t M = j->M - first < j->rows ? j->M - first : j->rows, m0 = j->m0 + first;
-    size_t n = w->N - n0 < j->columns ? w->N - n0 : j->columns;
-    float *y = dg_rows_at(j->y, m0) + n0;
-    if (j->rounded) {
-        const uint16_t *panels = (const uint16_t *)w->data + n0 / DG_PANEL * dg_bf16_panel(w->K);
-        struct dg_bf16_gemm g = {M, n, dg_bf16_pairs(w->K), j->rounded + first * j->ldr, j->ldr,
-            panels, y, j->y.ld, .add = false};
-        j->cpu->bf16->gemm(&g);
-    } else {
-        struct dg_gemm g = {
-            M, n, w->K, dg_rows_at(j->x, m0), j->x.ld, dg_weight_floats(w) + n0 * w->K, y, j->y.ld};
-        j->cpu->isa->gemm(&g);
-    }
-    finish_block(j, m0, m0 + M, n0, n);
+    const size_t N = j->op->w->N, first = i / j->column_blocks * j->rows,
+                 n0 = i % j->column_blocks * j->columns;
+    const struct block b = {first, j->M - first < j->rows ? j->M - first : j->rows, n0,
+        N - n0 < j->columns ? N - n0 : j->columns};
+    j->as->multiply(j, &b);
+    finish_block(j, &b);
 }
 
-/* Rows of a block: what BLOCK_FLOATS hold, but at least 48, so that the weights are not read too
- * often. */
-static size_t choose_rows(size_t M, size_t K)
+static void prepare_rows(void *arg, size_t i)
 {
-    size_t rows = BLOCK_FLOATS / K / ROW_UNIT * ROW_UNIT;
-    rows = rows < 4 * ROW_UNIT ? 4 * ROW_UNIT : rows > 16 * ROW_UNIT ? 16 * ROW_UNIT : rows;
-    size_t blocks = (M + rows - 1) / rows;
-    return ((M + blocks - 1) / blocks + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT;
+    const struct job *j = arg;
+    for (size_t m = i * PREPARE_ROWS; m < j->M && m < (i + 1) * PREPARE_ROWS; m++)
+        j->as->prepare(j, m);
 }
 
 /* Few rows: columns alone are split, into few long runs, because each run of weights is read at
- * memory speed. */
-static void choose_blocks(struct job *j, size_t pieces)
+ * memory speed. How many blocks. */
+static size_t choose_blocks(struct job *j, size_t pieces)
 {
-    size_t panels = (j->op->w->N + DG_PANEL - 1) / DG_PANEL;
-    size_t most = j->M > 32 ? COLUMN_BLOCK / DG_PANEL : panels,
-           columns = (panels + pieces - 1) / pieces;
-    if (columns > most)
-        columns = most;
-    j->rows = choose_rows(j->M, j->op->w->K);
+    const size_t panels = (j->op->w->N + DG_PANEL - 1) / DG_PANEL, tile = j->as->tile;
+    const size_t most = j->M > 32 ? COLUMN_BLOCK / DG_PANEL : panels,
+                 wanted = (panels + pieces - 1) / pieces, columns = wanted > most ? most : wanted,
+                 fit = j->as->most_rows(j->op->w->K), row_blocks = (j->M + fit - 1) / fit;
     j->columns = columns * DG_PANEL;
     j->column_blocks = (panels + columns - 1) / columns;
+    j->rows = ((j->M + row_blocks - 1) / row_blocks + tile - 1) / tile * tile;
+    return (j->M + j->rows - 1) / j->rows * j->column_blocks;
 }
 
-static void round_rows(void *arg, size_t i)
-{
-    const struct job *j = arg;
-    for (size_t m = i * ROUND_ROWS; m < j->M && m < (i + 1) * ROUND_ROWS; m++)
-        j->cpu->bf16->round(dg_rows_at(j->x, j->m0 + m), j->op->w->K, j->rounded + m * j->ldr);
-}
-
-/* Rows m0 .. m0+M-1 against packed weights. */
+/* Rows m0 .. m0+M-1. */
 static void multiply_packed(struct job *j)
 {
     const struct dg_cpu *cpu = j->cpu;
     const struct dg_weight *w = j->op->w;
-    if (j->rounded) {
-        size_t tasks = (j->M + ROUND_ROWS - 1) / ROUND_ROWS;
-        bool split = dg_cpu_pieces(cpu, tasks, (double)j->M * (double)w->K) > 1;
-        dg_pool_run(split ? cpu->pool : NULL, tasks, round_rows, j);
+    if (j->as->prepare) {
+        const size_t tasks = (j->M + PREPARE_ROWS - 1) / PREPARE_ROWS;
+        const bool split = dg_cpu_pieces(cpu, tasks, (double)j->M * (double)w->K) > 1;
+        dg_pool_run(split ? cpu->pool : NULL, tasks, prepare_rows, j);
     }
-    size_t pieces = dg_cpu_pieces(
+    const size_t pieces = dg_cpu_pieces(
         cpu, (w->N + DG_PANEL - 1) / DG_PANEL, (double)j->M * (double)w->N * (double)w->K);
-    choose_blocks(j, pieces);
-    size_t row_blocks = (j->M + j->rows - 1) / j->rows;
-    dg_pool_run(pieces > 1 ? cpu->pool : NULL, row_blocks * j->column_blocks, run_block, j);
+    const size_t blocks = choose_blocks(j, pieces);
+    dg_pool_run(pieces > 1 ? cpu->pool : NULL, blocks, run_block, j);
 }
 
 /* A weight that trains lies in rows: the trainer's product if there is one, else dot products. */
@@ -138,18 +264,16 @@ static void multiply_rows(const struct dg_cpu *cpu, const struct dg_weight *w, s
             dg_rows_at(y, m)[n] = cpu->isa->dot(dg_rows_at(x, m), rows + n * w->K, w->K);
 }
 
-/* Rows m0 .. m0+M-1 as multiples of 1/scale into the backend's scratch space, and j->x there. */
-static void take_multiples(struct job *j, struct dg_rows x, struct dg_buf *scratch)
+static const struct product *product_of(const struct dg_weight *w)
 {
-    const size_t K = j->op->w->K;
-    const float scale = j->op->w->input_scale;
-    scratch->data = (float *)(void *)j->cpu->int8_rows;
-    for (size_t m = 0; m < j->M; m++)
-        for (size_t k = 0; k < K; k++) {
-            float q = rintf(dg_rows_at(x, j->m0 + m)[k] * scale);
-            scratch->data[m * K + k] = (q < -127 ? -127 : q > 127 ? 127 : q) / scale;
-        }
-    j->x = (struct dg_rows){scratch, 0 - j->m0 * K, K}; /* so that row m0 is the first */
+    switch (w->kind) {
+    case DG_WEIGHT_PANEL: return w->input_scale > 0 ? &multiples : &fp32;
+    case DG_WEIGHT_BF16: return &bf16;
+    case DG_WEIGHT_INT8: return &int8;
+    case DG_WEIGHT_ROWS:
+    case DG_WEIGHT_TABLE: break;
+    }
+    return NULL;
 }
 
 void dg_cpu_linear(
@@ -163,29 +287,19 @@ void dg_cpu_linear(
                      y.offset + (M - 1) * y.ld + w->N <= y.buf->n));
     if (!M)
         return;
-    if (w->kind == DG_WEIGHT_INT8) {
-        dg_cpu_linear_int8(cpu, op, x, y, M);
-        return;
-    }
-    struct job j = {.cpu = cpu, .op = op, .x = x, .y = y, .M = M};
-    if (w->kind == DG_WEIGHT_ROWS) {
+    struct job j = {.cpu = cpu, .op = op, .as = product_of(w), .x = x, .y = y, .M = M};
+    if (!j.as) {
         multiply_rows(cpu, w, x, y, M);
-        finish_block(&j, 0, M, 0, w->N);
+        finish_block(&j, &(struct block){0, M, 0, w->N});
         return;
     }
     size_t fit = M;
-    struct dg_buf scratch = {0};
-    if (w->input_scale > 0)
-        fit = DG_INT8_SCRATCH / (w->K * sizeof(float));
-    if (w->kind == DG_WEIGHT_BF16) {
-        j.rounded = (uint16_t *)(void *)cpu->int8_rows;
-        j.ldr = (w->K + 31) / 32 * 32; /* 64 bytes */
-        fit = DG_INT8_SCRATCH / (j.ldr * sizeof *j.rounded);
+    if (j.as->prepare) {
+        j.apart = j.as->row_bytes(w->K);
+        fit = DG_INT8_SCRATCH / j.apart < DG_INT8_ROWS ? DG_INT8_SCRATCH / j.apart : DG_INT8_ROWS;
     }
     for (; j.m0 < M; j.m0 += fit) {
         j.M = M - j.m0 < fit ? M - j.m0 : fit;
-        if (w->input_scale > 0)
-            take_multiples(&j, x, &scratch);
         multiply_packed(&j);
     }
 }
