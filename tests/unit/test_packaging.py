@@ -228,6 +228,19 @@ def test_the_socket_unit_goes_with_the_service(installed):
     assert re.search(r"^Type=notify$", read("dragoman.service"), re.M)
 
 
+def test_the_image_is_built_without_what_it_ignores(tmp_path):
+    """Configured from a copy that lacks what .dockerignore names, as in the image's build, with both programs as targets."""
+    with open(os.path.join(ROOT, ".dockerignore"), encoding="utf-8") as f:
+        ignored = [line.strip() for line in f if line.strip() and not line.startswith("#")]
+    copy = tmp_path / "src"
+    shutil.copytree(ROOT, copy, ignore=lambda folder, names: [
+        n for n in names if any(os.path.relpath(os.path.join(folder, n), ROOT) == i for i in ignored) or n.endswith(".md") and folder == ROOT])
+    assert not (copy / "trainer").exists() and not (copy / ".git").exists()
+    run("cmake", "--preset", "release", "-DDG_CUDA=OFF", "--log-level=ERROR", cwd=copy)
+    targets = run("cmake", "--build", "build/release", "--target", "help", cwd=copy)
+    assert all(re.search(rf"^{program}: ", targets, re.M) for program in ("dragoman", "dragoman-server"))
+
+
 def test_make_lists_its_targets_and_installs_where_it_is_told():
     text = run("make", "-C", ROOT, "--no-print-directory", "help")
     shown = re.findall(r"^([a-z0-9-]+) {2,}\S", text, re.M)
