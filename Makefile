@@ -54,7 +54,7 @@ faults-clock: build ## the wall clock set forward and back under a server and tr
 
 kills: build ## a training run killed KILLS (200) times at random moments, a server fifty times, both by the kernel where a control group's memory ends: nothing is lost, half an hour
 	@scripts/test-env
-	@KILLS=$${KILLS:-200} OOM_KILLS=$${OOM_KILLS:-40} .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults/test_kills.py tests/faults/test_oom.py
+	@KILLS=$${KILLS:-200} OOM_KILLS=$${OOM_KILLS:-40} .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults/test_kills.py tests/faults/test_long_oom.py
 
 test-openapi: ## test the server against openapi.yaml with 200 generated requests per operation (schemathesis), some minutes
 	@scripts/test release --tests-regex 'clients/test_(long_)?schemathesis'
