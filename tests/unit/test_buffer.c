@@ -6,20 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/no_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/* An impossible malloc shall return NULL under the sanitizers too, as it does without them. */
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-const char *__tsan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
 
 static void bytes_are_kept_in_order(void **state)
 {
