@@ -47,12 +47,9 @@ static int read_text(const struct dg_entries *e, const char *s, size_t n, struct
 }
 
 /* White space alone is nothing, as in the other formats. */
-static bool is_empty(const char *s, size_t n)
+static bool is_empty(const char *s)
 {
-    size_t i = 0;
-    while (i < n && strchr(" \t\r\n", s[i]))
-        i++;
-    return i == n;
+    return s[strspn(s, " \t\r\n")] == '\0';
 }
 
 static int read_object(const struct dg_entries *e, struct dg_pair_list *out, struct dg_error *err)
@@ -65,9 +62,9 @@ static int read_object(const struct dg_entries *e, struct dg_pair_list *out, str
         if (!p.target || memchr(p.target, '\0', p.target_len))
             rc = dg_error_set(
                 err, DG_EINVAL, "the target of \"%.60s\" must be a string without U+0000", k);
-        else if (is_empty(p.source, p.source_len) || is_empty(p.target, p.target_len))
+        else if (is_empty(p.source) || is_empty(p.target))
             rc = dg_error_set(err, DG_EINVAL, "an entry has an empty %s",
-                is_empty(p.source, p.source_len) ? "source" : "target");
+                is_empty(p.source) ? "source" : "target");
         else
             rc = dg_pair_list_add(out, &p, err);
     }

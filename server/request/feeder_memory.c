@@ -18,10 +18,7 @@ int dg_feeder_keep(struct dg_item *item, struct dg_error *err)
     dg_buffer_fit(&item->answer);
     const size_t n = item->answer.cap + ANSWER_OVERHEAD;
     const size_t more = n > r->reserved ? n - r->reserved : 0;
-    if (!r->x) { /* a document: it goes on, as dg_item_take has it */
-        dg_budget_add(&r->app->budget, more);
-        r->taken += more;
-    } else if (more > 0 && dg_request_take(r, more, err) != DG_OK) {
+    if (more > 0 && dg_request_take(r, more, err) != DG_OK) {
         dg_buffer_deinit(&item->answer);
         return err->code;
     }

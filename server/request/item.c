@@ -6,6 +6,7 @@
 #include "server/metrics.h"
 #include "server/request/pivot_answers.h"
 #include "server/request/request.h"
+#include "server/request/steps.h"
 #include "server/request/stream.h"
 
 #include <stdlib.h>
@@ -271,14 +272,10 @@ int dg_item_take(struct dg_item *item, struct dg_error *err)
         n += hop_memory(&item->hops[i], item->n_texts);
     if (n <= item->taken)
         return DG_OK;
-    struct dg_request *r = item->request;
-    if (!r->x) /* of no client: it was admitted when its document was, and goes on */
-        dg_budget_add(&r->app->budget, n - item->taken);
-    else if (!dg_budget_take(&r->app->budget, n - item->taken))
-        return dg_error_set(
-            err, DG_EAGAIN, "the texts of other requests use all the memory for texts");
-    item->taken = n;
-    return DG_OK;
+    int rc = dg_request_reserve(item->request, n - item->taken, err);
+    if (rc == DG_OK)
+        item->taken = n;
+    return rc;
 }
 
 static void release_hop(struct dg_hop *hop, size_t n_texts)

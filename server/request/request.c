@@ -106,13 +106,22 @@ int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err)
     return DG_OK;
 }
 
-int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err)
+int dg_request_reserve(const struct dg_request *r, size_t bytes, struct dg_error *err)
 {
-    if (!dg_budget_take(&r->app->budget, bytes))
+    if (!r->x) /* of no client: it was admitted when its document was, and goes on */
+        dg_budget_add(&r->app->budget, bytes);
+    else if (!dg_budget_take(&r->app->budget, bytes))
         return dg_error_set(
             err, DG_EAGAIN, "the texts of other requests use all the memory for texts");
-    r->taken += bytes;
     return DG_OK;
+}
+
+int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err)
+{
+    int rc = dg_request_reserve(r, bytes, err);
+    if (rc == DG_OK)
+        r->taken += bytes;
+    return rc;
 }
 
 void dg_request_release(struct dg_request *r)

@@ -28,7 +28,10 @@ void dg_request_arrive(struct dg_request *r);
 /* Note the versions of the models that have a part in it, in order; of a fed request that would be
  * one an item. */
 void dg_request_say_version(struct dg_request *r);
-/* Take this much more of the budget. DG_EAGAIN: others use it. */
+/* Take this much of the budget for a part of the request, which gives it back itself. DG_EAGAIN:
+ * others use it. */
+int dg_request_reserve(const struct dg_request *r, size_t bytes, struct dg_error *err);
+/* Take this much more, which the request gives back when it is released. DG_EAGAIN, too. */
 int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err);
 /* Free data that is not needed after the answer is written. */
 void dg_request_release(struct dg_request *r);
