@@ -24,6 +24,9 @@ struct dg_translator;
  * other. */
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err);
+/* The same with another choice than the bundle's about its shortlist. */
+int dg_translator_open_lists(const char *bundle_dir, enum dg_list_use lists, struct dg_backend *be,
+    uint32_t max_positions, struct dg_translator **out, struct dg_error *err);
 /* The same of a loaded bundle, which is the translator's from success on. */
 int dg_translator_open_take(struct dg_bundle *bundle, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err);

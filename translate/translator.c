@@ -102,12 +102,19 @@ static int open_shortlist(
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err)
 {
+    return dg_translator_open_lists(bundle_dir, DG_LISTS_AUTO, be, max_positions, out, err);
+}
+
+int dg_translator_open_lists(const char *bundle_dir, enum dg_list_use lists, struct dg_backend *be,
+    uint32_t max_positions, struct dg_translator **out, struct dg_error *err)
+{
     struct dg_bundle *b = NULL;
     int rc = dg_bundle_load(bundle_dir, &b, err);
     if (rc) {
         dg_error_prefix(err, "%s", bundle_dir);
         return rc;
     }
+    dg_bundle_use_lists(b, lists);
     rc = dg_translator_open_take(b, be, max_positions, out, err);
     if (rc)
         dg_bundle_close(b);

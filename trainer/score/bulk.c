@@ -22,26 +22,11 @@ struct dg_bulk {
     struct dg_job *jobs[DG_BULK_SLICE];
 };
 
-static int open_with(struct dg_bulk *d, uint32_t positions, struct dg_error *err)
-{
-    struct dg_bundle *b = NULL;
-    int rc = dg_bundle_load(d->o.bundle, &b, err);
-    if (rc) {
-        dg_error_prefix(err, "%s", d->o.bundle);
-        return rc;
-    }
-    dg_bundle_use_lists(b, d->o.lists);
-    rc = dg_translator_open_take(b, d->be, positions, &d->translator, err);
-    if (rc)
-        dg_bundle_close(b);
-    return rc;
-}
-
 /* Longer lines are translated in parts, but scored as a whole: the model needs positions for the
  * longest one. */
 static int open_translator(struct dg_bulk *d, uint32_t longest, struct dg_error *err)
 {
-    int rc = open_with(d, 0, err);
+    int rc = dg_translator_open_lists(d->o.bundle, d->o.lists, d->be, 0, &d->translator, err);
     if (rc)
         return rc;
     const struct dg_model *model = dg_translator_model(d->translator);
@@ -50,7 +35,7 @@ static int open_translator(struct dg_bulk *d, uint32_t longest, struct dg_error 
         return 0;
     dg_translator_close(d->translator);
     d->translator = NULL;
-    return open_with(d, longest, err);
+    return dg_translator_open_lists(d->o.bundle, d->o.lists, d->be, longest, &d->translator, err);
 }
 
 static int open_runner(struct dg_bulk *d, uint32_t longest, struct dg_error *err)
