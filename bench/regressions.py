@@ -7,9 +7,8 @@ MOST_OTHERS = 0.1  # cores
 
 
 def name(setting):
-    return " ".join(str(setting[k]) for k in ("type", "mode")) + \
-        f", beam {setting['beam']}, {setting['workers']} x {setting['threads']} threads" + \
-        (", shortlist" if setting.get("shortlist") else "")
+    short = ", ours with a shortlist" if setting.get("shortlist") else ""
+    return f"{setting['type']} {setting['mode']}, beam {setting['beam']}, {setting['workers']} x {setting['threads']} threads{short}"
 
 
 def slower(old, new):

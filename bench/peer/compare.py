@@ -69,11 +69,6 @@ def summary(key, results):
             "peak_mb": max(r["peak_mb"] for r, _ in results), "foreign_cpus": [f for _, f in results]}
 
 
-def name_setting(s):
-    short = ", ours with a shortlist" if s.get("shortlist") else ""
-    return f"{s['type']} {s['mode']}, beam {s['beam']}, {s['workers']} x {s['threads']} threads{short}"
-
-
 def fastest(key, commands):
     """(threads, command) of those given by threads, after a run of each."""
     if len(commands) == 1:
@@ -104,7 +99,7 @@ def compare(a, s):
     ratio = other[key] / mine[key] if key == "p50_ms" else mine[key] / other[key]
     by_cpu = other["cpu_s"] / mine["cpu_s"]
     fewer = " (1 thread)" if peer_threads < s["threads"] else ""
-    print(f"{name_setting(s):<62}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}{fewer}   {ratio:.2f}x as fast"
+    print(f"{regressions.name(s):<62}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}{fewer}   {ratio:.2f}x as fast"
           f", by CPU time {by_cpu:.2f}x", flush=True)
     return {**{k: v for k, v in s.items() if k != "pairs"}, "length": LENGTH, "ours": mine, "peer": other, "peer_threads": peer_threads,
             "times_as_fast": round(ratio, 3), "times_as_fast_by_cpu_time": round(by_cpu, 3),
@@ -173,7 +168,7 @@ def main():
         result["steps"] = [step_table(a, limits, *shape) for shape in shapes]
         result["memory"] = measure_memory(a)
     result["settings"] = [{**compare(a, s), "date": now, "revision": a.revision} for s in list_settings(a.brief)
-                          if a.only in name_setting(s)]
+                          if a.only in regressions.name(s)]
     result["seconds"] = round(time.time() - begin)
     print(f"{result['seconds']} s")
     regressions.say(os.path.join(a.out, f"cpu-{machine.slug()}.json"), result)  # before it is written anew
@@ -182,10 +177,10 @@ def main():
 
 def merge(old, new):
     """The settings of both, the new ones where both have one."""
-    done = {name_setting(s) for s in new["settings"]}
-    kept = [{"date": old["date"], "revision": old["revision"], **s} for s in old["settings"] if name_setting(s) not in done]
-    order = [name_setting(s) for s in list_settings()]
-    both = sorted(kept + new["settings"], key=lambda s: order.index(name_setting(s)))
+    done = {regressions.name(s) for s in new["settings"]}
+    kept = [{"date": old["date"], "revision": old["revision"], **s} for s in old["settings"] if regressions.name(s) not in done]
+    order = [regressions.name(s) for s in list_settings()]
+    both = sorted(kept + new["settings"], key=lambda s: order.index(regressions.name(s)))
     return {**old, **new, "settings": both}
 
 
