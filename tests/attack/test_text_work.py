@@ -126,16 +126,16 @@ def test_a_batch_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
 
 
 def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
-    """The fastest of three: 0.6 s of work comes before the first look at the clock, and a busy host adds to it."""
+    """The fastest of three: a busy host adds to it."""
     took = []
     with Server(models, *LONGER) as server:
         for _ in range(3):
-            start = time.monotonic()
-            reply = post(server, "/v1/translate", body_of(sentences(17000, 0), timeout_ms=200))
-            while reply.status_code == 503 and len(took) > 0:  # the memory of the text before is not back yet
-                time.sleep(1)
+            for _ in range(10):
                 start = time.monotonic()
                 reply = post(server, "/v1/translate", body_of(sentences(17000, 0), timeout_ms=200))
+                if reply.status_code != 503 or not took:
+                    break
+                time.sleep(1)  # the planner still has the previous text
             took.append(time.monotonic() - start)
             assert reply.status_code == 504
     print("answered after " + ", ".join("%.2f s" % t for t in took))
