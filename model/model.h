@@ -14,9 +14,9 @@
 struct dg_model;
 
 /* Place the parameters named in `weights` for `config` on be's device. The weights file must stay
- * open as long as the model. Loaded weights can be used once only: what is copied is released
- * (dg_weights_release), tensor by tensor. DG_EFORMAT names the tensor that is missing or of the
- * wrong shape. */
+ * open as long as the model. A weights file in memory serves one model only: each tensor
+ * that was copied is released (dg_weights_release). DG_EFORMAT names the tensor that is missing or
+ * of the wrong shape. */
 int dg_model_open(const struct dg_config *config, const struct dg_weights *weights,
     struct dg_backend *be, uint32_t max_positions, struct dg_model **out, struct dg_error *err);
 /* The output matrix and its bias are to stay as they are stored, for dg_model_use_shortlist. Before

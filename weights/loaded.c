@@ -1,4 +1,4 @@
-/* Weights in memory of our own: loading, and giving back what a model has taken. */
+/* Weights in memory of our own: loading them, and freeing what a model has copied. */
 #include "base/clock.h"
 #include "weights/disk.h"
 

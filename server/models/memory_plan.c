@@ -40,8 +40,7 @@ struct plan {
     double most;
     /* of all bundles, and of the one that takes most */
     double models, largest_model;
-    /* what a file takes more than its model while it is loaded: what is packed is given back at
-     * once */
+    /* memory that loading needs beyond what the loaded model takes; largest of all bundles */
     double loading;
     struct plan_device on[DG_DEVICES_MAX];
     struct dg_buffer *b;

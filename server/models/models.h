@@ -97,8 +97,8 @@ struct dg_models_options {
     struct dg_devices devices;
 };
 
-/* Rows per step. On a CPU a step reads all weights once: from so many rows on, a row is hardly
- * cheaper in a larger step, and in a smaller step short sentences are answered sooner. The type of
+/* Rows per step. On a CPU a step reads all weights once. Beyond this number of rows a larger step
+ * hardly makes a row cheaper, and short sentences wait longer. The type of
  * the weights decides, not the width of the model: bytes and products grow alike. 0: all rows, as
  * on a GPU, where a step of few rows takes as long as one of many. Measured: docs/serving-bench.md.
  */

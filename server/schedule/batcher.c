@@ -5,8 +5,8 @@
 
 #define MS UINT64_C(1000000)
 
-/* Encoding: about as long as a step of many rows. Usage: whoever had 25 tokens translated ranks
- * half a second later. */
+/* encode_tokens: encoding as many takes about as long as a step of many rows. usage_ns: 25
+ * tokens of recent use rank a client half a second later. */
 const struct dg_batch_policy dg_batch_policy_default = {.batching = DG_BATCHING_CONTINUOUS,
     .encode_tokens = 256,
     .bulk_every = 16,

@@ -55,8 +55,8 @@ struct dg_batch_policy {
     uint32_t bulk_every;
     /* 0 = no bound */
     uint64_t patience_max_ns;
-    /* So much later ranks a sentence for each unit of its client's recent use (usage.h), at most so
-     * much in all. */
+    /* How much later a sentence ranks for each unit of its client's recent use (usage.h); the most
+     * in all. */
     uint64_t usage_ns, usage_max_ns;
 };
 

@@ -109,8 +109,8 @@ def test_busy_connections():
 
 
 def test_probes():
-    """Where all descriptors are taken by requests that are under way, health is answered to whoever asks on this machine, again and
-    again; clients of other machines are told that too many connections are open, and do not keep a probe waiting."""
+    """When requests in progress use all descriptors, the server still answers health checks from its own machine, repeatedly. Clients
+    of other machines get "too many connections" and do not delay a probe."""
     with Local(EN_DE, "--host", "0.0.0.0") as server:
         limit(server, SPARE)
         clients = connect(server, SPARE, WHOLE[:-REST])

@@ -1,4 +1,4 @@
-"""Benchmarks beside the committed table of the same machine: what is slower is named, what is faster or new is not."""
+"""Benchmarks against the committed table of the same machine: slower settings are reported, faster and new ones are not."""
 import os
 import sys
 
