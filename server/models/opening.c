@@ -66,8 +66,10 @@ static bool needs(const struct dg_opening *o, const struct dg_listing *l)
 /* Has it all it waits for, or no reason to wait any longer? */
 static bool settle(const struct dg_models *m, struct dg_opening *o, bool first)
 {
-    if (m->opening.stopped || (o->ended && atomic_load(o->ended) != 0))
+    if (m->opening.stopped)
         dg_error_set(&o->err, DG_ECANCELED, "the server is stopping");
+    else if (o->ended && atomic_load(o->ended) != 0)
+        dg_error_set(&o->err, DG_ECANCELED, "the request is over");
     for (size_t i = 0; i < o->n && o->err.code == DG_OK; i++)
         if (o->listings[i]->failed_ns > 0 &&
             dg_clock_ns() - o->listings[i]->failed_ns < TRY_AGAIN_NS)

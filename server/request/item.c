@@ -79,7 +79,7 @@ bool dg_item_has_models(struct dg_item *item, struct dg_error *err)
     }
     if (o->err.code == DG_OK)
         take_models(item);
-    else
+    else if (dg_request_check(item->request, err) == DG_OK) /* else it says itself why it ended */
         dg_error_field(err, o->err.code, o->err.field, "%s", o->err.message);
     return true;
 }

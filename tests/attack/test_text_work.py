@@ -130,14 +130,10 @@ def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
     took = []
     with Server(models, *LONGER) as server:
         for _ in range(3):
-            for _ in range(10):
-                start = time.monotonic()
-                reply = post(server, "/v1/translate", body_of(sentences(17000, 0), timeout_ms=200))
-                if reply.status_code != 503 or not took:
-                    break
-                time.sleep(1)  # the planner still has the previous text
+            start = time.monotonic()
+            reply = post(server, "/v1/translate", body_of(sentences(17000, 0), timeout_ms=200))
             took.append(time.monotonic() - start)
-            assert reply.status_code == 504
+            assert reply.status_code == 504, reply.text
     print("answered after " + ", ".join("%.2f s" % t for t in took))
     assert min(took) < (10 if sanitized() else 1)
 

@@ -93,7 +93,8 @@ def test_event_files(data, tmp_path):
     # A run that goes on has a file of its own, which says where it goes on.
     run(command(data, out, "--quiet", "--tensorboard", str(folder), "--set", "training.updates=12", "--no-scores",
                 verb="resume"))
-    older, newer = sorted(folder.iterdir())
+    # By time: in the same second, the process's number comes next in the name.
+    older, newer = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
     assert older == file and list(events(newer))[1][2] == 9
     assert list(scalars(newer)["train/loss"]) == [12]
     assert json.loads((out / "bundle" / "manifest.json").read_text())["training"]["updates"] == 12

@@ -9,6 +9,7 @@ ROOT = os.path.join(HERE, "../..")
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "bench/peer")]
 
 import compare  # noqa: E402
+import regressions  # noqa: E402
 import tables  # noqa: E402
 
 
@@ -24,8 +25,8 @@ def test_both_limits_of_reading_are_in_the_table():
 
 
 def test_the_short_form_is_a_part():
-    every = {compare.name_setting(s): s["pairs"] for s in compare.list_settings()}
-    brief = {compare.name_setting(s): s["pairs"] for s in compare.list_settings(brief=True)}
+    every = {regressions.name(s): s["pairs"] for s in compare.list_settings()}
+    brief = {regressions.name(s): s["pairs"] for s in compare.list_settings(brief=True)}
     assert set(brief) < set(every) and all(brief[name] < every[name] for name in brief)
     assert {s["mode"] for s in compare.list_settings(brief=True)} == {"latency", "throughput"}
 

@@ -142,10 +142,26 @@ static void timeouts(void **state)
     }
 }
 
+/* A deadline that passes just before its models are asked for is no stop of the server. */
+static void an_end_before_the_models(void **state)
+{
+    struct dg_error err;
+    (void)state;
+    struct dg_request *r =
+        read_translate("{\"text\":\"a\",\"source\":\"en\",\"target\":\"de\"}", 0, &err);
+    dg_error_set(&r->items->opening.err, DG_ECANCELED, "the request is over");
+    r->items->opening.n = 1;
+    atomic_store(&r->ended, DG_TASK_LATE);
+    assert_true(dg_item_has_models(r->items, &err));
+    assert_int_equal(err.code, DG_ETIMEOUT);
+    dg_request_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(translate),
         cmocka_unit_test(characters_are_code_points), cmocka_unit_test(score),
-        cmocka_unit_test(batch), cmocka_unit_test(timeouts)};
+        cmocka_unit_test(batch), cmocka_unit_test(timeouts),
+        cmocka_unit_test(an_end_before_the_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
