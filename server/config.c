@@ -47,7 +47,7 @@ static const struct dg_field settings[] = {
         .help = "maximum live hypotheses of one worker; 0: 128 on the CPU, 1024 on a GPU"},
     {"step_rows", WHOLE(step_rows, 0, 4096), .fallback = "0",
         .help =
-            "hypotheses per decoding step; 0: 24 with int8 weights, 32 with others, all on a GPU"},
+            "hypotheses per decoding step; 0: 16 with int8 weights, 32 with others, all on a GPU"},
     {"batch_sentences", WHOLE(batch_sentences, 0, 4096), .fallback = "0",
         .help = "maximum live sentences of one worker; 0: half of the rows, at least 64"},
     {"model_memory", WHOLE(model_memory, 0, 4e18), .fallback = "0",

@@ -104,7 +104,7 @@ struct dg_models_options {
  */
 static inline uint32_t dg_models_step_rows(bool gpu, bool int8)
 {
-    return gpu ? 0 : int8 ? 24 : 32;
+    return gpu ? 0 : int8 ? 16 : 32;
 }
 
 static inline uint32_t dg_models_devices(const struct dg_models_options *o)
