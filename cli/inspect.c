@@ -100,6 +100,46 @@ static void print_decoding(const struct dg_config *c)
     putchar('\n');
 }
 
+/* "DRAGOMAN_SHORTLIST" is named where it is why. */
+static void print_use(const struct dg_bundle *b, const struct dg_json *decision)
+{
+    const struct dg_json *use = dg_json_get(decision, "use");
+    const bool used = dg_bundle_shortlist(b)[0] != '\0', wanted = !use || dg_json_bool(use);
+    const char *why = dg_json_length(dg_json_get(decision, "measured")) == 0
+                          ? "it was never measured"
+                      : wanted ? "it keeps BLEU and chrF2"
+                               : "it costs BLEU or chrF2";
+    printf("shortlist   %s: ", used ? "used" : "not used");
+    if (used == wanted)
+        printf("%s\n", why);
+    else
+        printf("DRAGOMAN_SHORTLIST says so; without it, it is %s: %s\n",
+            wanted ? "used" : "not used", why);
+}
+
+/* Whether there is a list, whether it is used, and what was measured with it and without. */
+static void print_shortlist(const struct dg_bundle *b)
+{
+    const struct dg_json *decision = dg_json_get(dg_bundle_manifest(b), "shortlist"),
+                         *measured = dg_json_get(decision, "measured");
+    if (!dg_bundle_has_shortlist(b)) {
+        printf("shortlist   none\n");
+        return;
+    }
+    print_use(b, decision);
+    for (size_t i = 0; i < dg_json_length(measured); i++) {
+        const struct dg_json *m = dg_json_at(measured, i), *pair = dg_json_get(m, "pair");
+        const char *from = dg_json_string(dg_json_at(pair, 0), NULL),
+                   *to = dg_json_string(dg_json_at(pair, 1), NULL);
+        printf("            %s-%s, beam %lld, %lld lines: BLEU %.2f (%.2f without), chrF2 %.2f "
+               "(%.2f)\n",
+            from ? from : "?", to ? to : "?", (long long)dg_json_int(dg_json_get(m, "beam_size")),
+            (long long)dg_json_int(dg_json_get(m, "lines")), dg_json_number(dg_json_get(m, "bleu")),
+            dg_json_number(dg_json_get(m, "bleu_full")), dg_json_number(dg_json_get(m, "chrf")),
+            dg_json_number(dg_json_get(m, "chrf_full")));
+    }
+}
+
 static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
 {
     const struct dg_weights *w = dg_bundle_weights(b);
@@ -123,6 +163,7 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
         (double)dg_weights_bytes(w) / 1e6);
     print_decoding(c);
     print_pair_decoding(dg_json_get(dg_bundle_manifest(b), "pair_decoding"));
+    print_shortlist(b);
     printf("text        %s\nlicence     %s\n",
         dg_bundle_source_spm(b)[0] ? "SentencePiece" : "none: takes --tokens only", licence);
     if (dg_bundle_is_non_commercial(b))

@@ -77,6 +77,22 @@ def test_a_list_that_keeps_the_answers_is_used(bundle, texts):
     assert translate(bundle) == whole == translate(bundle, lists="off")
 
 
+def test_inspect_tells_of_lists(bundle, texts):
+    def told(lists="auto"):
+        said = run(os.path.join(BIN, "dragoman"), "inspect", str(bundle), lists=lists).stdout
+        return said[said.index("shortlist  "):said.index("text  ")].splitlines()
+    assert told() == ["shortlist   none"] == told("on")
+    add_list(bundle, 3, 20)
+    assert told() == ["shortlist   used: it was never measured"]
+    shortlist(bundle, texts)
+    lines = told()
+    assert lines[0] == "shortlist   not used: it costs BLEU or chrF2" and len(lines) == 3
+    beam = manifest(bundle)["shortlist"]["measured"][1]
+    assert lines[2] == "            en-de, beam 4, %d lines: BLEU %.2f (%.2f without), chrF2 %.2f (%.2f)" % (
+        len(LINES), beam["bleu"], beam["bleu_full"], beam["chrf"], beam["chrf_full"])
+    assert told("on")[0] == "shortlist   used: DRAGOMAN_SHORTLIST says so; without it, it is not used: it costs BLEU or chrF2"
+
+
 def test_what_is_wrong_is_named(bundle, texts):
     assert "has no shortlist" in shortlist(bundle, texts, expect=2).stderr
     assert "neither is given" in shortlist(bundle, expect=2).stderr
