@@ -205,7 +205,12 @@ static const char after[] =
     "several target\n"
     "languages, from the tags in the vocabulary (>>deu<< is called de). M2M-100 "
     "and NLLB-200 have\n"
-    "sentencepiece.bpe.model; their default is all languages.\n";
+    "sentencepiece.bpe.model; their default is all languages.\n\n"
+    "From text and its translation, the trainer adds a vocabulary shortlist to a bundle "
+    "and measures\n"
+    "whether it may be used:\n"
+    "  dragoman-train shortlist BUNDLE --text en:de:train.en:train.de --prepared DIR \\\n"
+    "      en:de:dev.en:dev.de\n";
 
 int dg_cli_convert(int argc, char **argv)
 {

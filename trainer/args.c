@@ -56,6 +56,10 @@ static const struct dg_field rows[] = {
                 "(default: 50)"},
     {"frequent", WHOLE(frequent, 0, 1000000),
         .help = "shortlist: number of frequent tokens that are always in it (default: 200)"},
+    {"text", DG_FIELD_LIST, AT(texts), 0, DG_FIELD_LIST_MAX, .argument = "FROM:TO:SOURCE:TARGET",
+        .help =
+            "shortlist: text to learn the list from, prepared into --prepared with the bundle's "
+            "vocabulary; may be repeated"},
     {"keep", DG_FIELD_REAL, AT(keep), 0, 1, .argument = "SHARE",
         .help = "share of the pairs to keep (default: 0.8)"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},

@@ -11,6 +11,8 @@ struct dg_args {
     size_t n_words;
     /* --set KEY=VALUE, and what --threads and --init become. */
     struct dg_field_list settings;
+    /* --text FROM:TO:SOURCE:TARGET */
+    struct dg_field_list texts;
     const char *out, *data, *prepared, *from, *to, *device, *precision, *init, *tensorboard;
     /* -1: not given. */
     int64_t beam_size, lines, last, best, frequent;

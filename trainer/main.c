@@ -50,7 +50,7 @@ static const struct dg_verb verbs[] = {
         dg_verb_languages},
     {"shortlist", "BUNDLE [FROM:TO:SOURCE:TARGET...]",
         "add a vocabulary shortlist to a bundle, and use it where it keeps the quality", 1, -1,
-        "prepared lines best frequent threads quiet", dg_verb_shortlist},
+        "text prepared lines best frequent threads quiet", dg_verb_shortlist},
     {"batches", "RECIPE --prepared DIR",
         "print the first --lines N batches as JSON, to compare with other trainers", 1, 1,
         "prepared! data set lines", dg_verb_batches},

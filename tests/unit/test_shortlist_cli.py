@@ -3,12 +3,18 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
 MODEL = os.path.join(ROOT, "tests", "data", "en-de")
+MARIAN = os.path.join(ROOT, "tests", "data", "convert", "pymarian")
+sys.path.append(MARIAN)
+
+import corpus  # noqa: E402  the language of Marian's small model
+
 LINES = ["Two dogs play in the snow.", "A man in a blue shirt is standing on a ladder.", "A girl reads a book.",
          "Three children are sitting on a wall."]
 
@@ -91,6 +97,33 @@ def test_inspect_tells_of_lists(bundle, texts):
     assert lines[2] == "            en-de, beam 4, %d lines: BLEU %.2f (%.2f without), chrF2 %.2f (%.2f)" % (
         len(LINES), beam["bleu"], beam["bleu_full"], beam["chrf"], beam["chrf_full"])
     assert told("on")[0] == "shortlist   used: DRAGOMAN_SHORTLIST says so; without it, it is not used: it costs BLEU or chrF2"
+
+
+def test_a_converted_bundle_gets_a_list_from_text(tmp_path):
+    converted = tmp_path / "converted"
+    run(os.path.join(BIN, "dragoman"), "convert", "marian", "--model", os.path.join(MARIAN, "attention.npz"), "--vocab",
+        os.path.join(MARIAN, "attention.spm"), "--source-lang", "en", "--target-lang", "de", "--out", str(converted))
+    names = {}
+    for name, pairs in (("train", corpus.pairs(2000, 1)), ("dev", corpus.pairs(20, 2))):
+        names[name] = "en:de:%s:%s" % tuple(tmp_path / (name + side) for side in (".en", ".de"))
+        for i, side in enumerate((".en", ".de")):
+            (tmp_path / (name + side)).write_text("".join(p[i] + "\n" for p in pairs), encoding="utf-8")
+    more = ["--text", names["train"], "--prepared", str(tmp_path / "data"), "--best", "4", "--frequent", "10"]
+    said = shortlist(converted, names["dev"], *more).stdout
+    pieces = int(said.split("a sentence's list has ")[1].split(" ")[0])
+    coverage = float(said.split("and holds ")[1].split(" ")[0])
+    assert 10 < pieces < manifest(converted)["model"]["target_vocab"] / 2 and coverage > 90
+    assert "en-de, 20 lines, beam 4: BLEU" in said
+    decision = manifest(converted)["shortlist"]
+    assert isinstance(decision["use"], bool) and [m["lines"] for m in decision["measured"]] == [20, 20]
+    assert decision["use"] == all(m[s] >= m[s + "_full"] - 0.1 for m in decision["measured"] for s in ("bleu", "chrf"))
+    assert manifest(converted)["files"]["shortlist"] == "shortlist.dgl"
+    made = (tmp_path / "data" / "prepared.json").stat().st_mtime_ns
+    bits = (converted / "shortlist.dgl").read_bytes()
+    shortlist(converted, *more)  # the same text is not prepared again
+    assert (tmp_path / "data" / "prepared.json").stat().st_mtime_ns == made and (converted / "shortlist.dgl").read_bytes() == bits
+    assert "--text needs --prepared DIR" in shortlist(converted, *more[:2], expect=2).stderr
+    assert "must be FROM:TO:SOURCE:TARGET" in shortlist(converted, "--text", "a.en:a.de", *more[2:], expect=2).stderr
 
 
 def test_what_is_wrong_is_named(bundle, texts):

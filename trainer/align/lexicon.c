@@ -102,6 +102,11 @@ static bool load(struct dg_lexicon *l, uint64_t i)
     return true;
 }
 
+static bool stopped(const struct dg_lexicon *l)
+{
+    return l->o.stop && *l->o.stop;
+}
+
 static uint64_t pairs_of(const struct dg_lexicon *l)
 {
     uint64_t all = dg_dataset_count(l->d);
@@ -111,7 +116,7 @@ static uint64_t pairs_of(const struct dg_lexicon *l)
 static void collect(struct dg_lexicon *l)
 {
     grow(l);
-    for (uint64_t p = 0; p < pairs_of(l); p++) {
+    for (uint64_t p = 0; p < pairs_of(l) && !stopped(l); p++) {
         if (!load(l, p))
             continue;
         for (uint32_t j = 0; j < l->n_target; j++) {
@@ -145,7 +150,7 @@ static void expect(struct dg_lexicon *l)
     float share[MAX_PIECES + 1];
     for (uint32_t i = 0; i <= MAX_PIECES; i++)
         share[i] = 1; /* Model 1 */
-    for (uint64_t p = 0; p < pairs_of(l); p++) {
+    for (uint64_t p = 0; p < pairs_of(l) && !stopped(l); p++) {
         if (!load(l, p))
             continue;
         for (uint32_t j = 0; j < l->n_target; j++) {

@@ -21,6 +21,8 @@ struct dg_lexicon_options {
     bool reversed;
     /* of the prior exp(-tension |i/n - j/m|); 0: none, as in Model 1 */
     float tension;
+    /* non-zero: learning ends at once, and the caller leaves the lexicon; NULL never */
+    const volatile int *stop;
 };
 
 enum { DG_LEXICON_PIECES = 200 }; /* per side: longer sentences say little about single pieces */

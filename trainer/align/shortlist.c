@@ -71,10 +71,13 @@ static int open_all(struct make *m, struct dg_error *err)
         .target_vocab = m->config.target_vocab,
         .source_eos = dg_prepared_eos(m->prepared),
         .target_eos = m->config.eos,
-        .pairs = m->o->pairs ? m->o->pairs : 1000000};
+        .pairs = m->o->pairs ? m->o->pairs : 1000000,
+        .stop = m->o->stop};
     snprintf(m->path, sizeof m->path, "%s/" DG_SHORTLIST_FILE, m->o->bundle);
     m->lexicon = dg_lexicon_new(m->data, &lexicon);
-    return 0;
+    return m->o->stop && *m->o->stop
+               ? dg_error_set(err, DG_ECANCELED, "stopped while learning translations")
+               : 0;
 }
 
 struct counted {
@@ -95,7 +98,7 @@ static void find_always(struct make *m)
 {
     const uint32_t V = m->config.target_vocab;
     const uint64_t *counts = dg_lexicon_counts(m->lexicon);
-    uint32_t most = m->o->frequent ? m->o->frequent : 200;
+    uint32_t most = m->o->frequent ? m->o->frequent : DG_SHORTLIST_FREQUENT;
     struct counted *c = dg_alloc(V, sizeof *c, "lists of tokens");
     m->always = dg_alloc((size_t)V + 2, sizeof *m->always, "lists of tokens");
     for (uint32_t i = 0; i < V; i++)
@@ -112,7 +115,7 @@ static void find_always(struct make *m)
 /* The best of each source piece, itself first where it may be copied. */
 static void find_translations(struct make *m)
 {
-    const uint32_t Vs = m->config.source_vocab, best = m->o->best ? m->o->best : 50;
+    const uint32_t Vs = m->config.source_vocab, best = m->o->best ? m->o->best : DG_SHORTLIST_BEST;
     const struct dg_translation *t = NULL;
     size_t n = dg_lexicon_translations(m->lexicon, least, &t), at = 0, used = 0;
     m->first = dg_alloc((size_t)Vs + 1, sizeof *m->first, "translations");
@@ -194,7 +197,7 @@ int dg_shortlist_make(
             .mean_best = (double)m.first[d.source_vocab] / d.source_vocab};
         rc = measure(&m, out, err);
     }
-    if (!rc)
+    if (!rc && !o->file_only)
         rc = dg_bundle_add_file(m.bundle, "shortlist", DG_SHORTLIST_FILE, err);
     free(m.always);
     free(m.first);

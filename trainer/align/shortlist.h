@@ -5,16 +5,23 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+enum { DG_SHORTLIST_BEST = 50, DG_SHORTLIST_FREQUENT = 200 };
 
 struct dg_make_shortlist {
     const char *bundle, *prepared_dir;
     /* at most so many; 0: a million */
     uint64_t pairs;
-    /* translations of a source piece; 0: 50 */
+    /* translations of a source piece; 0: DG_SHORTLIST_BEST */
     uint32_t best;
-    /* target pieces that always may come; 0: 200 */
+    /* target pieces that always may come; 0: DG_SHORTLIST_FREQUENT */
     uint32_t frequent;
+    /* the manifest stays as it is: the caller names the file there */
+    bool file_only;
+    /* non-zero: DG_ECANCELED; NULL never */
+    const volatile int *stop;
 };
 
 struct dg_made_shortlist {
@@ -26,7 +33,8 @@ struct dg_made_shortlist {
     double mean_rows, coverage;
 };
 
-/* Write BUNDLE/shortlist.dgl and seal the bundle again, which changes its version. */
+/* Write BUNDLE/shortlist.dgl and, unless file_only, seal the bundle again, which changes its
+ * version. */
 int dg_shortlist_make(
     const struct dg_make_shortlist *o, struct dg_made_shortlist *out, struct dg_error *err);
 

@@ -71,43 +71,70 @@ static int measure(
         if (!rc)
             rc = note_trial(measured, set, &t, err);
         if (!rc && g->tried)
-            g->tried(set, &t);
+            g->tried(g->arg, set, &t);
         *use = *use && within(&t);
     }
     return rc;
 }
 
-static int write_decision(
-    const struct dg_bundle *b, struct dg_json *measured, bool use, struct dg_error *err)
+static struct dg_json *decide(bool use, const struct dg_json *measured)
 {
-    struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b)), *o = dg_json_new_object();
-    int lost = !manifest || !o || dg_json_set_bool(o, "use", use) ||
+    struct dg_json *o = dg_json_new_object();
+    int lost = dg_json_set_bool(o, "use", use) ||
                dg_json_set_real(o, "tolerance", DG_LIST_GUARD_TOLERANCE);
     lost = dg_json_set_take(o, "measured", dg_json_copy(measured)) || lost;
-    lost = dg_json_set_take(manifest, "shortlist", o) || lost;
-    int rc = lost ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
-                  : dg_bundle_seal(dg_bundle_dir(b), manifest, err);
+    if (!lost)
+        return o;
+    dg_json_free(o);
+    return NULL;
+}
+
+int dg_list_guard_measure(
+    const struct dg_list_guard *g, struct dg_json **decision, struct dg_error *err)
+{
+    struct dg_json *measured = dg_json_new_array();
+    struct dg_bundle *b = NULL;
+    bool use = false;
+    *decision = NULL;
+    int rc = measured ? dg_bundle_open(g->bundle, &b, err)
+                      : dg_error_set(err, DG_ENOMEM, "no memory for figures");
+    if (!rc && !dg_bundle_has_shortlist(b))
+        rc = dg_error_set(err, DG_EINVAL,
+            "%s has no shortlist: make one with --prepared, and --text for text that is not prepared",
+            g->bundle);
+    if (!rc && !g->n_sets)
+        rc = dg_error_set(err, DG_EINVAL, "there is no set to measure the shortlist with");
+    if (!rc)
+        rc = measure(g, measured, &use, err);
+    if (!rc && !(*decision = decide(use, measured)))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
+    dg_json_free(measured);
+    dg_bundle_close(b);
+    return rc;
+}
+
+static int seal(const struct dg_list_guard *g, const struct dg_json *decision, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    int rc = dg_bundle_open(g->bundle, &b, err);
+    if (rc)
+        return rc;
+    struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b));
+    rc = !manifest || dg_json_set_take(manifest, "shortlist", dg_json_copy(decision))
+             ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
+             : dg_bundle_seal(dg_bundle_dir(b), manifest, err);
     dg_json_free(manifest);
+    dg_bundle_close(b);
     return rc;
 }
 
 int dg_list_guard(const struct dg_list_guard *g, bool *use, struct dg_error *err)
 {
-    struct dg_json *measured = dg_json_new_array();
-    struct dg_bundle *b = NULL;
-    int rc = measured ? dg_bundle_open(g->bundle, &b, err)
-                      : dg_error_set(err, DG_ENOMEM, "no memory for figures");
-    if (!rc && !dg_bundle_has_shortlist(b))
-        rc = dg_error_set(err, DG_EINVAL,
-            "%s has no shortlist: make one with --prepared, from text prepared with its vocabulary",
-            g->bundle);
-    if (!rc && !g->n_sets)
-        rc = dg_error_set(err, DG_EINVAL, "there is no set to measure the shortlist with");
+    struct dg_json *decision = NULL;
+    int rc = dg_list_guard_measure(g, &decision, err);
     if (!rc)
-        rc = measure(g, measured, use, err);
-    if (!rc)
-        rc = write_decision(b, measured, *use, err);
-    dg_json_free(measured);
-    dg_bundle_close(b);
+        rc = seal(g, decision, err);
+    *use = !rc && dg_json_bool(dg_json_get(decision, "use"));
+    dg_json_free(decision);
     return rc;
 }

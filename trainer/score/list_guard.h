@@ -27,13 +27,19 @@ struct dg_list_guard {
     /* 0: all that this process may use */
     int threads;
     /* told of each trial; NULL: nobody is */
-    void (*tried)(const struct dg_calibrate_set *set, const struct dg_list_guard_trial *t);
+    void (*tried)(
+        void *arg, const struct dg_calibrate_set *set, const struct dg_list_guard_trial *t);
+    void *arg;
     /* non-zero: DG_ECANCELED; NULL never */
     const volatile int *stop;
 };
 
-/* Measure, write `shortlist` into the manifest and seal the bundle again. *use: the decision.
- * DG_EINVAL: the bundle has no list. */
+/* Measure; the bundle stays as it is. *decision: what the manifest's `shortlist` is to be; the
+ * caller frees it. DG_EINVAL: the bundle has no list. */
+int dg_list_guard_measure(
+    const struct dg_list_guard *g, struct dg_json **decision, struct dg_error *err);
+/* Measure, write the decision into the manifest and seal the bundle again. *use: whether the list
+ * is used. */
 int dg_list_guard(const struct dg_list_guard *g, bool *use, struct dg_error *err);
 
 #endif

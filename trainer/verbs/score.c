@@ -2,20 +2,18 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
-#include "trainer/align/shortlist.h"
 #include "trainer/data/corpus.h"
 #include "trainer/score/bleu.h"
 #include "trainer/score/bootstrap.h"
 #include "trainer/score/calibrate.h"
 #include "trainer/score/chrf.h"
 #include "trainer/score/evaluate.h"
-#include "trainer/score/list_guard.h"
+#include "trainer/verbs/sets.h"
 #include "trainer/verbs/stop.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void print_scores(const struct dg_bleu *bleu, const struct dg_chrf *chrf)
 {
@@ -76,24 +74,6 @@ int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err)
     return 0;
 }
 
-/* FROM:TO:SOURCE:TARGET into its four parts, which stay in `word`. */
-static int split_set(char *word, struct dg_calibrate_set *out, struct dg_error *err)
-{
-    char *part[4] = {word, NULL, NULL, NULL};
-    for (int i = 1; i < 4; i++) {
-        part[i] = strchr(part[i - 1], ':');
-        if (!part[i])
-            return dg_error_set(err, DG_EINVAL,
-                "\"%s\" must be FROM:TO:SOURCE:TARGET, such as en:de:dev.en:dev.de", word);
-        part[i]++;
-    }
-    for (int i = 1; i < 4; i++)
-        part[i][-1] = '\0';
-    *out = (struct dg_calibrate_set){
-        .source_lang = part[0], .target_lang = part[1], .source = part[2], .target = part[3]};
-    return 0;
-}
-
 static void print_penalty(const struct dg_calibrate_trial *t)
 {
     printf("length penalty %g", (double)t->alpha);
@@ -136,39 +116,11 @@ static void print_calibrated(const struct dg_calibrated *c)
             (unsigned long long)c->good_flagged);
 }
 
-/* The sets that a verb's words name from the second on. */
-struct sets {
-    struct dg_calibrate_set *list;
-    char **words;
-    size_t n;
-};
-
-static int read_sets(const struct dg_args *a, struct sets *s, struct dg_error *err)
-{
-    int rc = 0;
-    s->n = a->n_words - 1;
-    s->list = dg_alloc(s->n, sizeof *s->list, "sets");
-    s->words = dg_alloc(s->n, sizeof *s->words, "sets");
-    for (size_t i = 0; i < s->n && !rc; i++) {
-        s->words[i] = dg_alloc_string(a->words[i + 1]);
-        rc = split_set(s->words[i], &s->list[i], err);
-    }
-    return rc;
-}
-
-static void free_sets(struct sets *s)
-{
-    for (size_t i = 0; s->words && i < s->n; i++)
-        free(s->words[i]);
-    free(s->words);
-    free(s->list);
-}
-
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
 {
-    struct sets sets = {NULL, NULL, 0};
+    struct dg_sets sets = {NULL, NULL, 0};
     struct dg_calibrated c;
-    int rc = read_sets(a, &sets, err);
+    int rc = dg_sets_read(a->words + 1, a->n_words - 1, &sets, err);
     const struct dg_calibrate_options o = {.bundle = a->words[0],
         .sets = sets.list,
         .n_sets = sets.n,
@@ -183,62 +135,7 @@ int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
         rc = dg_calibrate_seal(a->words[0], &c, err);
     if (!rc)
         print_calibrated(&c);
-    free_sets(&sets);
-    return rc;
-}
-
-static int make_list(const struct dg_args *a, struct dg_error *err)
-{
-    struct dg_made_shortlist made;
-    const struct dg_make_shortlist o = {.bundle = a->words[0],
-        .prepared_dir = a->prepared,
-        .pairs = a->n_words == 1 && a->lines > 0 ? (uint64_t)a->lines : 0,
-        .best = a->best > 0 ? (uint32_t)a->best : 0,
-        .frequent = a->frequent > 0 ? (uint32_t)a->frequent : 0};
-    int rc = dg_shortlist_make(&o, &made, err);
-    if (!rc)
-        printf("%llu pairs: %.1f translations a source piece, %u pieces always; a sentence's list "
-               "has %.0f pieces\nand holds %.2f %% of those of its translation\n",
-            (unsigned long long)made.pairs, made.mean_best, made.frequent, made.mean_rows,
-            100 * made.coverage);
-    fflush(stdout);
-    return rc;
-}
-
-static void print_guard(const struct dg_calibrate_set *set, const struct dg_list_guard_trial *t)
-{
-    printf("%s-%s, %llu lines, beam %u: BLEU %.2f with the list, %.2f without; chrF2 %.2f and "
-           "%.2f\n",
-        set->source_lang, set->target_lang, (unsigned long long)t->lines, t->beam, t->bleu[0],
-        t->bleu[1], t->chrf[0], t->chrf[1]);
-    fflush(stdout);
-}
-
-int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err)
-{
-    struct sets sets = {NULL, NULL, 0};
-    bool use = true;
-    if (!a->prepared && a->n_words == 1)
-        return dg_error_field(err, DG_EINVAL, "prepared",
-            "--prepared DIR makes a list, FROM:TO:SOURCE:TARGET measures one: neither is given");
-    int rc = read_sets(a, &sets, err);
-    if (!rc && a->prepared)
-        rc = make_list(a, err);
-    const struct dg_list_guard o = {.bundle = a->words[0],
-        .sets = sets.list,
-        .n_sets = sets.n,
-        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
-        .threads = (int)a->threads,
-        .tried = a->quiet ? NULL : print_guard,
-        .stop = dg_stop_flag()};
-    dg_stop_watch();
-    if (!rc && sets.n) {
-        rc = dg_list_guard(&o, &use, err);
-        if (!rc)
-            printf("%s\n", use ? "the list is used: nothing is lower by more than 0.1"
-                               : "the list is not used: it costs more than 0.1 BLEU or chrF2");
-    }
-    free_sets(&sets);
+    dg_sets_free(&sets);
     return rc;
 }
 

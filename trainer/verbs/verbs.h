@@ -22,8 +22,10 @@ int dg_verb_plot(const struct dg_args *a, struct dg_error *err);
 /* verbs/score.c: scores of bundles and texts. */
 int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err);
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err);
-int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err);
 int dg_verb_bleu(const struct dg_args *a, struct dg_error *err);
+
+/* verbs/shortlist.c */
+int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err);
 
 /* verbs/synthetic.c: text that a model makes or judges. */
 int dg_verb_distill(const struct dg_args *a, struct dg_error *err);

@@ -1,0 +1,142 @@
+#include "trainer/verbs/verbs.h"
+
+#include "base/buffer.h"
+#include "trainer/align/shortlist.h"
+#include "trainer/prepare/prepare.h"
+#include "trainer/score/list_guard.h"
+#include "trainer/verbs/sets.h"
+#include "trainer/verbs/stop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The recipe's entry of a direction, made when it is missing. NULL: no memory. */
+static struct dg_json *pair_of(struct dg_json *pairs, const struct dg_calibrate_set *text)
+{
+    for (size_t i = 0; i < dg_json_length(pairs); i++) {
+        struct dg_json *p = dg_json_at(pairs, i);
+        if (!strcmp(dg_json_string(dg_json_get(p, "source_lang"), NULL), text->source_lang) &&
+            !strcmp(dg_json_string(dg_json_get(p, "target_lang"), NULL), text->target_lang))
+            return p;
+    }
+    struct dg_json *p = dg_json_new_object();
+    int lost = dg_json_set_string(p, "source_lang", text->source_lang);
+    lost = dg_json_set_string(p, "target_lang", text->target_lang) || lost;
+    lost = dg_json_set_take(p, "train", dg_json_new_array()) || lost;
+    lost = dg_json_append_take(pairs, p) || lost;
+    return lost ? NULL : p;
+}
+
+/* A recipe that prepares these texts with the bundle's vocabulary. */
+static int write_recipe(const char *bundle, const struct dg_sets *texts, struct dg_buffer *out)
+{
+    struct dg_json *root = dg_json_new_object(), *data = dg_json_new_object(),
+                   *pairs = dg_json_new_array(), *vocabulary = dg_json_new_object();
+    int lost = 0;
+    for (size_t i = 0; i < texts->n; i++) {
+        struct dg_json *file = dg_json_new_object();
+        lost = dg_json_set_string(file, "source", texts->list[i].source) || lost;
+        lost = dg_json_set_string(file, "target", texts->list[i].target) || lost;
+        struct dg_json *pair = pair_of(pairs, &texts->list[i]);
+        lost = dg_json_append_take(dg_json_get(pair, "train"), file) || lost;
+    }
+    lost = dg_json_set_take(data, "pairs", pairs) || lost;
+    /* A tag is in every sentence: it says nothing about words. */
+    lost = dg_json_set_string(data, "target_tags", "never") || lost;
+    lost = dg_json_set_string(vocabulary, "from", bundle) || lost;
+    lost = dg_json_set_take(root, "data", data) || lost;
+    lost = dg_json_set_take(root, "vocabulary", vocabulary) || lost;
+    lost = lost || dg_json_write(root, 0, out) || out->failed;
+    dg_json_free(root);
+    return lost;
+}
+
+/* Into the folder of --prepared, which is kept where it is of these texts. */
+static int prepare_texts(const struct dg_args *a, struct dg_error *err)
+{
+    struct dg_sets texts = {NULL, NULL, 0};
+    struct dg_recipe *r = NULL;
+    struct dg_buffer json;
+    dg_buffer_init(&json);
+    int rc = dg_sets_read(a->texts.items, a->texts.n, &texts, err);
+    if (!rc && write_recipe(a->words[0], &texts, &json))
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a recipe");
+    if (!rc)
+        rc = dg_recipe_parse(json.data, json.len, "", "", &r, err);
+    const struct dg_prepare_options o = {
+        .dir = a->prepared, .threads = (int)a->threads, .quiet = a->quiet, .stop = dg_stop_flag()};
+    if (!rc)
+        rc = dg_prepare(r, &o, NULL, err);
+    dg_recipe_free(r);
+    dg_buffer_deinit(&json);
+    dg_sets_free(&texts);
+    return rc;
+}
+
+static int make_list(const struct dg_args *a, struct dg_error *err)
+{
+    struct dg_made_shortlist made;
+    const struct dg_make_shortlist o = {.bundle = a->words[0],
+        .prepared_dir = a->prepared,
+        .pairs = a->n_words == 1 && a->lines > 0 ? (uint64_t)a->lines : 0,
+        .best = a->best > 0 ? (uint32_t)a->best : 0,
+        .frequent = a->frequent > 0 ? (uint32_t)a->frequent : 0,
+        .stop = dg_stop_flag()};
+    int rc = a->texts.n ? prepare_texts(a, err) : 0;
+    if (!rc)
+        rc = dg_shortlist_make(&o, &made, err);
+    if (!rc)
+        printf("%llu pairs: %.1f translations a source piece, %u pieces always; a sentence's list "
+               "has %.0f pieces\nand holds %.2f %% of those of its translation\n",
+            (unsigned long long)made.pairs, made.mean_best, made.frequent, made.mean_rows,
+            100 * made.coverage);
+    fflush(stdout);
+    return rc;
+}
+
+static void print_trial(
+    void *arg, const struct dg_calibrate_set *set, const struct dg_list_guard_trial *t)
+{
+    (void)arg;
+    printf("%s-%s, %llu lines, beam %u: BLEU %.2f with the list, %.2f without; chrF2 %.2f and "
+           "%.2f\n",
+        set->source_lang, set->target_lang, (unsigned long long)t->lines, t->beam, t->bleu[0],
+        t->bleu[1], t->chrf[0], t->chrf[1]);
+    fflush(stdout);
+}
+
+static int measure_list(const struct dg_args *a, const struct dg_sets *sets, struct dg_error *err)
+{
+    const struct dg_list_guard o = {.bundle = a->words[0],
+        .sets = sets->list,
+        .n_sets = sets->n,
+        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .threads = (int)a->threads,
+        .tried = a->quiet ? NULL : print_trial,
+        .stop = dg_stop_flag()};
+    bool use = true;
+    int rc = dg_list_guard(&o, &use, err);
+    if (!rc)
+        printf("%s\n", use ? "the list is used: nothing is lower by more than 0.1"
+                           : "the list is not used: it costs more than 0.1 BLEU or chrF2");
+    return rc;
+}
+
+int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err)
+{
+    struct dg_sets sets = {NULL, NULL, 0};
+    if (!a->prepared && a->texts.n)
+        return dg_error_field(
+            err, DG_EINVAL, "prepared", "--text needs --prepared DIR, where the text is prepared");
+    if (!a->prepared && a->n_words == 1)
+        return dg_error_field(err, DG_EINVAL, "prepared",
+            "--prepared DIR makes a list, FROM:TO:SOURCE:TARGET measures one: neither is given");
+    dg_stop_watch();
+    int rc = dg_sets_read(a->words + 1, a->n_words - 1, &sets, err);
+    if (!rc && a->prepared)
+        rc = make_list(a, err);
+    if (!rc && sets.n)
+        rc = measure_list(a, &sets, err);
+    dg_sets_free(&sets);
+    return rc;
+}
