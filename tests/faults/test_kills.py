@@ -33,8 +33,10 @@ pytestmark = pytest.mark.skipif(sanitized(), reason="slow, and its memory says n
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
-    train_runs.write_corpus(folder)
+    syllables = [c + v for c in "bdfgklmnprstvwz" for v in "aeiou"]
+    train_runs.write_corpus(folder, random.Random(2).sample([a + b for a in syllables for b in syllables], 900))
     recipe = json.loads(json.dumps(train_runs.RECIPE))
+    recipe["vocabulary"]["size"] = 1000  # so many that a shortlist is worth while
     recipe["training"].update(updates=UPDATES, checkpoint_updates=2, keep_best=1, stop_metric="loss", average_compare=True)
     recipe["validation"]["every"] = 6
     (folder / "recipe.json").write_text(json.dumps(recipe))
@@ -54,11 +56,13 @@ def hash_of(path):
 
 
 def end_of(out):
-    """What a run came to: its last checkpoint's parameters and moments, the bundle's files but those that tell how long it took,
-    and which updates the log has, each once."""
+    """What a run came to: its last checkpoint's parameters and moments, the bundle's files but those that tell how long it took, what
+    was measured of its shortlist, and which updates the log has, each once."""
     files = {p.name: hash_of(p) for p in (out / "bundle").iterdir() if p.name not in ("manifest.json", "MODEL_CARD.md")}
-    assert (out / "bundle" / "manifest.json").exists() and len(files) == 3, files
-    return train_runs.checkpoint(out, UPDATES)["xxh3"], files, [x["update"] for x in train_runs.log(out, "train")]
+    assert len(files) == 4 and "shortlist.dgl" in files, files
+    shortlist = json.loads((out / "bundle" / "manifest.json").read_text())["shortlist"]
+    assert len(shortlist["measured"]) == 2 and shortlist.pop("seconds") > 0
+    return train_runs.checkpoint(out, UPDATES)["xxh3"], files, shortlist, [x["update"] for x in train_runs.log(out, "train")]
 
 
 def phase(out):

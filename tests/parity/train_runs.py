@@ -22,13 +22,13 @@ for variable in [name for name in os.environ if name.startswith("OPENBLAS_")]:
     del os.environ[variable]
 
 
-def write_corpus(folder):
+def write_corpus(folder, all_words=tuple(WORDS)):
     """Target: the source's words backwards, each with another ending."""
     rng = random.Random(7)
 
     def pairs(n):
         for _ in range(n):
-            words = [rng.choice(WORDS) for _ in range(rng.randint(1, 9))]
+            words = [rng.choice(all_words) for _ in range(rng.randint(1, 9))]
             yield " ".join(words), " ".join(w + "o" for w in reversed(words))
     for name, n in [("train", 600), ("dev", 12)]:
         lines = list(pairs(n))

@@ -184,6 +184,7 @@ static const struct dg_field validation_rows[] = {
     {"extra_length", WHOLE(validation.extra_length, 0, 65535), .fallback = "50",
         .flags = RESUMABLE},
     {"calibrate", WHOLE(validation.calibrate, 0, MANY), .fallback = "300", .flags = RESUMABLE},
+    {"shortlist", WHOLE(validation.shortlist, 0, MANY), .fallback = "1000", .flags = RESUMABLE},
 };
 
 static const struct dg_field output_rows[] = {

@@ -264,6 +264,9 @@ struct dg_recipe_validation {
     int64_t extra_length;
     /* lines of each dev set that the bundle is calibrated with; 0 off */
     int64_t calibrate;
+    /* lines of each dev set that the bundle's vocabulary shortlist is measured with; 0: it gets
+     * none */
+    int64_t shortlist;
 };
 
 /* Guided alignment (Garg et al. 2019): attention that is trained to align words. */

@@ -7,12 +7,14 @@
 #include "trainer/data/reserved.h"
 #include "trainer/run/report.h"
 #include "weights/bundle.h"
+#include "weights/shortlist.h"
 #include "weights/weights.h"
 #include "translate/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WEIGHTS "weights.dgw"
 
@@ -105,6 +107,8 @@ static int add_files(const struct dg_export *e, struct dg_json *manifest, struct
         snprintf(key, sizeof key, "target_%s", kinds[i]);
         bad |= rc ? 0 : dg_json_set_string(files, key, f.same ? f.joint : f.target);
     }
+    if (e->shortlist)
+        bad |= dg_json_set_string(files, "shortlist", DG_SHORTLIST_FILE);
     bad |= dg_json_set_take(manifest, "files", files);
     return rc || !bad ? rc : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
 }
@@ -176,6 +180,8 @@ static struct dg_json *make_manifest(const struct dg_export *e)
     const char *rare = dg_json_string(dg_json_get(dg_prepared_manifest(e->prepared), "rare"), NULL);
     if (rare && rare[0])
         dg_json_set_string(m, "rare", rare);
+    if (e->shortlist)
+        dg_json_set_take(m, "shortlist", dg_json_copy(e->shortlist));
     if (e->training)
         dg_json_set_take(m, "training", dg_json_copy(e->training));
     return m;
@@ -217,11 +223,21 @@ int dg_export_seal(const struct dg_export *e, struct dg_error *err)
     return rc;
 }
 
+/* That of an earlier bundle in the folder. */
+static void remove_shortlist(const struct dg_export *e)
+{
+    char *path = dg_alloc_path(e->dir, DG_SHORTLIST_FILE);
+    unlink(path);
+    free(path);
+}
+
 int dg_export(const struct dg_export *e, struct dg_error *err)
 {
     int rc = check_prepared(e, err);
     if (!rc)
         rc = dg_bundle_begin(e->dir, err);
+    if (!rc)
+        remove_shortlist(e);
     if (!rc)
         rc = write_weights(e, err);
     if (!rc)

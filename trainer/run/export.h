@@ -24,6 +24,8 @@ struct dg_export {
     bool full_precision;
     /* how it searches; NULL: as the recipe validates */
     const struct dg_calibrated *calibrated;
+    /* the manifest's "shortlist", whose file is in dir; NULL: there is none */
+    const struct dg_json *shortlist;
     /* the manifest's "training"; NULL: no model card either */
     const struct dg_json *training;
 };

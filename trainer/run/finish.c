@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "trainer/run/average.h"
+#include "trainer/run/bundle_list.h"
 #include "trainer/run/export.h"
 #include "trainer/run/provenance.h"
 #include "trainer/run/winner.h"
@@ -46,8 +47,9 @@ struct source {
     const struct dg_config *config;
     const struct dg_checkpoint_dir *keeper;
     const struct dg_json *origin;
-    /* whose workers may be used up to compare weights; NULL: none */
+    /* whose workers may be used up to compare weights, and are closed then; NULL: none */
     struct dg_run *run;
+    struct dg_trainlog *log;
     bool scores;
     /* leave the scores out when it is set: DG_ECANCELED; NULL never */
     const volatile int *stop;
@@ -167,15 +169,8 @@ static struct dg_json *pairs_json(const struct dg_calibrated *c)
 static int calibrate(const struct source *s, struct dg_calibrated *out, struct dg_json *training,
     struct dg_error *err)
 {
-    const size_t n = dg_prepared_sets(s->prepared, "dev");
-    struct dg_calibrate_set *sets = dg_alloc(n, sizeof *sets, "sets");
-    for (size_t i = 0; i < n; i++) {
-        struct dg_prepared_set set;
-        dg_prepared_set(s->prepared, "dev", i, &set);
-        const struct dg_recipe_direction *d = &s->recipe->data.directions[set.direction];
-        sets[i] = (struct dg_calibrate_set){
-            set.source_text, set.target_text, d->source_lang, d->target_lang};
-    }
+    size_t n;
+    struct dg_calibrate_set *sets = dg_run_dev_sets(s->prepared, s->recipe, &n);
     const struct dg_calibrate_options o = {.bundle = s->bundle,
         .sets = sets,
         .n_sets = n,
@@ -208,6 +203,7 @@ static int export_average(
 {
     const size_t n = dg_param_block_size(s->config);
     struct dg_calibrated calibrated;
+    struct dg_json *decision = NULL;
     float *params = dg_alloc(n, sizeof *params, "parameters");
     int rc = dg_average(s->keeper, c->steps, c->n, params, n, err);
     struct dg_export e = {.dir = s->bundle,
@@ -226,6 +222,9 @@ static int export_average(
         if (!rc)
             rc = dg_export_seal(&e, err);
     }
+    if (!rc && s->scores && s->recipe->validation.shortlist && dg_prepared_sets(s->prepared, "dev"))
+        rc = dg_bundle_list_add(
+            &(struct dg_bundle_list){.e = &e, .log = s->log, .stop = s->stop}, &decision, err);
     if (!rc && s->scores) {
         struct dg_json *all = dg_json_new_array();
         rc = append_scores(s, "dev", all, err);
@@ -235,6 +234,7 @@ static int export_average(
         if (!rc)
             rc = dg_export_seal(&e, err);
     }
+    dg_json_free(decision);
     free(params);
     return rc;
 }
@@ -248,6 +248,8 @@ static int make_bundle(
     int rc = choose(s->keeper, n, best, &c, err);
     if (!rc)
         rc = compare(s, &c, err);
+    if (s->run)
+        dg_run_release(s->run);
     if (!rc)
         rc = dg_checkpoint_dir_newest(s->keeper, &newest, &damaged, err);
     if (!rc)
@@ -292,7 +294,7 @@ int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
     struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config,
-        r->keeper, r->origin, r, !r->o->no_scores, r->o->stop};
+        r->keeper, r->origin, r, r->log, !r->o->no_scores, r->o->stop};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
     int rc =
@@ -329,7 +331,7 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     if (!rc) {
         const struct dg_recipe_training *t = &r.recipe->training;
         struct source s = {r.recipe, r.prepared, r.prepared_dir,
-            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, NULL,
+            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, NULL, r.log,
             !o->no_scores, NULL};
         size_t n =
             o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);

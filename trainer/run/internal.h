@@ -1,6 +1,7 @@
 /* Internals of a run: run.c opens and loops, open.c makes or finds folder and data, model.c
  * parameters, optimiser and threads, saved.c keeps the recipe, validate.c measures, finish.c
- * averages and exports. No other file includes it. One thread at a time. */
+ * averages and exports, bundle_list.c adds a shortlist. No other file includes it. One thread at a
+ * time. */
 #ifndef DG_TRAINER_RUN_INTERNAL_H
 #define DG_TRAINER_RUN_INTERNAL_H
 
@@ -12,6 +13,7 @@
 #include "trainer/run/report.h"
 #include "trainer/run/training_plan.h"
 #include "trainer/run/run.h"
+#include "trainer/score/calibrate.h"
 #include "trainer/update/schedule.h"
 
 struct dg_run {
@@ -86,6 +88,8 @@ int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_err
 void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c);
 
 void dg_run_close(struct dg_run *r);
+/* Give back what only training needs. Several ranks keep it: their exchange holds it. */
+void dg_run_release(struct dg_run *r);
 
 /* validate.c */
 /* Validate on the dev sets, at least one; *score follows the run's stop_metric, higher is better.
@@ -93,6 +97,9 @@ void dg_run_close(struct dg_run *r);
 int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err);
 /* The parameters to use: averaged ones if the recipe keeps them. */
 struct dg_param_block *dg_run_best_params(struct dg_run *r);
+/* The dev sets as those that a bundle is measured with; the caller frees them. */
+struct dg_calibrate_set *dg_run_dev_sets(
+    const struct dg_prepared *p, const struct dg_recipe *recipe, size_t *n);
 /* Scores of all sets of a kind by a bundle, as an array for a manifest. NULL on failure;
  * DG_ECANCELED: `stop` (NULL: never) was set. */
 struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,

@@ -275,6 +275,18 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
     return 0;
 }
 
+void dg_run_release(struct dg_run *r)
+{
+    if (r->exchange)
+        return;
+    dg_param_block_close(r->averaged);
+    dg_adam_close(r->optimizer);
+    dg_crew_close(r->workers);
+    r->averaged = NULL;
+    r->optimizer = NULL;
+    r->workers = NULL;
+}
+
 void dg_run_close(struct dg_run *r)
 {
     dg_trainlog_close(r->log);

@@ -1,5 +1,6 @@
 #include "trainer/run/internal.h"
 
+#include "base/alloc.h"
 #include "trainer/score/evaluate.h"
 #include "trainer/run/export.h"
 
@@ -110,6 +111,21 @@ int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err)
     *score = (float)(r->recipe->training.stop_metric == DG_STOP_LOSS ? -v.nll : v.bleu);
     rc = dg_trainlog_valid(r->log, &v, err);
     return rc ? rc : dg_checkpoint_dir_score(r->keeper, r->optimizer->step, *score, err);
+}
+
+struct dg_calibrate_set *dg_run_dev_sets(
+    const struct dg_prepared *p, const struct dg_recipe *recipe, size_t *n)
+{
+    *n = dg_prepared_sets(p, "dev");
+    struct dg_calibrate_set *sets = dg_alloc(*n, sizeof *sets, "sets");
+    for (size_t i = 0; i < *n; i++) {
+        struct dg_prepared_set set;
+        dg_prepared_set(p, "dev", i, &set);
+        const struct dg_recipe_direction *d = &recipe->data.directions[set.direction];
+        sets[i] = (struct dg_calibrate_set){
+            set.source_text, set.target_text, d->source_lang, d->target_lang};
+    }
+    return sets;
 }
 
 struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,

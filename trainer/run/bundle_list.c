@@ -1,0 +1,122 @@
+#include "trainer/run/bundle_list.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "trainer/align/shortlist.h"
+#include "trainer/run/internal.h"
+#include "trainer/score/list_guard.h"
+#include "weights/shortlist.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* As the other lexicons of a run: half a minute, and a few hundred megabytes that training has
+ * given back. */
+enum { PAIRS = 200000 };
+
+/* Longer lists than half of the vocabulary are left aside by the engine. */
+static bool too_long(const struct dg_export *e, double pieces)
+{
+    return 2 * pieces > e->config->target_vocab;
+}
+
+static void remove_file(const char *dir)
+{
+    char *path = dg_alloc_path(dir, DG_SHORTLIST_FILE);
+    unlink(path);
+    free(path);
+}
+
+/* Seal with another decision, or the first. */
+static int seal_take(const struct dg_bundle_list *o, struct dg_json **decision, struct dg_json *now,
+    struct dg_error *err)
+{
+    dg_json_free(*decision);
+    *decision = now;
+    o->e->shortlist = now;
+    return now ? dg_export_seal(o->e, err)
+               : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
+}
+
+static struct dg_json *not_yet(void)
+{
+    struct dg_json *o = dg_json_new_object();
+    if (dg_json_set_bool(o, "use", false) == 0)
+        return o;
+    dg_json_free(o);
+    return NULL;
+}
+
+static int measure(const struct dg_bundle_list *o, struct dg_json **decision, struct dg_error *err)
+{
+    const struct dg_recipe *r = o->e->recipe;
+    size_t n;
+    struct dg_calibrate_set *sets = dg_run_dev_sets(o->e->prepared, r, &n);
+    const struct dg_list_guard g = {.bundle = o->e->dir,
+        .sets = sets,
+        .n_sets = n,
+        .lines = (uint64_t)r->validation.shortlist,
+        .threads = (int)r->training.threads,
+        .stop = o->stop};
+    int rc = dg_list_guard_measure(&g, decision, err);
+    free(sets);
+    return rc;
+}
+
+/* The list beside its decision, and what both cost. */
+static int note(
+    struct dg_json *decision, const struct dg_made_shortlist *made, double s, struct dg_error *err)
+{
+    int lost = dg_json_set_int(decision, "pairs", (int64_t)made->pairs);
+    lost = dg_json_set_real(decision, "tokens", made->mean_rows) || lost;
+    lost = dg_json_set_real(decision, "coverage", made->coverage) || lost;
+    lost = dg_json_set_real(decision, "seconds", s) || lost;
+    return lost ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest") : 0;
+}
+
+static void tell(const struct dg_bundle_list *o, const struct dg_json *decision)
+{
+    const bool use = dg_json_bool(dg_json_get(decision, "use"));
+    dg_trainlog_say(o->log, "shortlist: %.0f of %u tokens a sentence, %s (%.1f s)",
+        dg_json_number(dg_json_get(decision, "tokens")), o->e->config->target_vocab,
+        use ? "used: no dev set loses more than 0.1 BLEU or chrF2"
+            : "not used: it costs more than 0.1 BLEU or chrF2",
+        dg_json_number(dg_json_get(decision, "seconds")));
+}
+
+int dg_bundle_list_add(
+    const struct dg_bundle_list *o, struct dg_json **decision, struct dg_error *err)
+{
+    const struct dg_make_shortlist m = {.bundle = o->e->dir,
+        .prepared_dir = o->e->prepared_dir,
+        .pairs = PAIRS,
+        .file_only = true,
+        .stop = o->stop};
+    const uint64_t began = dg_clock_ns();
+    struct dg_made_shortlist made;
+    struct dg_json *measured = NULL;
+    *decision = NULL;
+    if (too_long(o->e, DG_SHORTLIST_FREQUENT))
+        return 0;
+    int rc = dg_shortlist_make(&m, &made, err);
+    if (!rc && too_long(o->e, made.mean_rows)) {
+        dg_trainlog_say(o->log, "shortlist: none: sentences would need %.0f of %u tokens",
+            made.mean_rows, o->e->config->target_vocab);
+        remove_file(o->e->dir);
+        return 0;
+    }
+    if (!rc)
+        rc = seal_take(o, decision, not_yet(), err);
+    if (!rc)
+        rc = measure(o, &measured, err);
+    if (!rc)
+        rc = note(measured, &made, (double)(dg_clock_ns() - began) * 1e-9, err);
+    if (rc) {
+        dg_json_free(measured);
+        return rc;
+    }
+    rc = seal_take(o, decision, measured, err);
+    if (!rc)
+        tell(o, measured);
+    return rc;
+}
