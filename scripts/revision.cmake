@@ -1,13 +1,15 @@
-# The revision that is built, as a C string: git's, else that of a source archive (.revision). Run with -DSOURCE= -DOUT=; OUT is
-# written when it differs alone, so that nothing is compiled for it.
+# The revision that is built, as a C string: git's, else that of .revision, which `git archive` writes in a source archive and
+# scripts/deb and the image's build in their copies. Run with -DSOURCE= -DOUT=. OUT is written only if it differs, so that
+# nothing is compiled for it.
 set(revision "")
 if(EXISTS ${SOURCE}/.git)
-  execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE revision
-    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND git -C ${SOURCE} rev-parse HEAD OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 elseif(EXISTS ${SOURCE}/.revision)
   file(STRINGS ${SOURCE}/.revision revision LIMIT_COUNT 1)
 endif()
-if(NOT revision MATCHES "^[0-9a-f]+$")
+if(revision MATCHES "^[0-9a-f]+$")
+  string(SUBSTRING ${revision} 0 12 revision)
+else()
   set(revision unknown)
 endif()
 set(text "#include \"server/build.h\"\n\nconst char dg_build_revision[] = \"${revision}\";\n")
