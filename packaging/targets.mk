@@ -24,7 +24,7 @@ deb: ## build Debian packages in build/deb and check them with lintian
 
 sbom: ## write the list of components as CycloneDX: build/sbom.json
 	@scripts/deps serve
-	@scripts/build release dragoman dragoman-server dragoman-train
+	@scripts/build release dragoman dragoman-server dragoman-train dragoman_shared
 	@packaging/sbom build/release/bin >build/sbom.json
 	@echo build/sbom.json
 
