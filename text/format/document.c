@@ -113,12 +113,13 @@ static size_t running_end(
 static size_t next_protected(
     struct dg_document *d, const char *s, size_t n, size_t from, size_t *begin)
 {
-    for (size_t at = from; at < n && !d->ended; at = *begin) {
+    for (size_t at = from; at < n && d->ended == DG_OK; at = *begin) {
         const size_t until = n - at > CHECK_BYTES ? at + CHECK_BYTES : n;
         const size_t to = dg_protected_within(d->known, s, n, at, until, begin);
         if (to > 0)
             return to;
-        d->ended = until < n && d->check && d->check(d->check_arg, NULL) != DG_OK;
+        if (until < n && d->check)
+            d->ended = d->check(d->check_arg, d->err);
     }
     return 0;
 }
@@ -291,6 +292,7 @@ int dg_document_read(const char *source, size_t n, const struct dg_document_kind
     out->known = kind->known;
     out->check = kind->check;
     out->check_arg = kind->check_arg;
+    out->err = err;
     switch (kind->format) {
     case DG_FORMAT_TEXT: dg_document_plain(out, source, n); break;
     case DG_FORMAT_WRAPPED: dg_document_wrapped(out, source, n); break;
@@ -299,8 +301,9 @@ int dg_document_read(const char *source, size_t n, const struct dg_document_kind
     case DG_FORMAT_HTML: rc = dg_document_html(out, source, n, markup, err); break;
     case DG_FORMAT_XML: rc = dg_document_xml(out, source, n, markup, err); break;
     }
-    if (rc == DG_OK && out->ended)
-        rc = kind->check(kind->check_arg, err);
+    if (out->ended != DG_OK)
+        rc = out->ended;
+    out->err = NULL;
     if (rc == DG_OK && out->text.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the units of %zu bytes", n);
     if (rc != DG_OK)

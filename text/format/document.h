@@ -94,8 +94,9 @@ struct dg_document {
     const struct dg_alphabet *known;
     int (*check)(const void *arg, struct dg_error *err);
     const void *check_arg;
-    /* nobody waits any more */
-    bool ended;
+    /* while it is read: what check said when it ended the reading, and where its error goes */
+    int ended;
+    struct dg_error *err;
 };
 
 /* The names of the formats in the enum's order, NULL-ended. */
