@@ -7,9 +7,7 @@
 #define WEIGHT 64u            /* the newest counts 1/64 */
 #define STALE_NS 10000000000u /* what was not seen for so long is measured anew */
 #define MEMORY_ROWS 65536.0   /* row steps until the rate has forgotten half */
-#define OUTLIER                                                                                    \
-    4.0 /* a step that lasts so many times the mean was interrupted by somebody else               \
-         */
+#define OUTLIER 4.0           /* a step of so many times the mean was interrupted */
 
 /* Sizes by powers of two: 1, 2, 3..4, 5..8, ... */
 static size_t size_of(uint64_t x)
