@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* As the other lexicons of a run: half a minute, and a few hundred megabytes that training has
- * given back. */
+/* As the other lexicons of a run. Of 16,000 pieces: half a minute of one core and up to 1.0 GB,
+ * which training has given back before. */
 enum { PAIRS = 200000 };
 
 /* Longer lists than half of the vocabulary are left aside by the engine. */
