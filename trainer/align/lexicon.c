@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { MAX_PIECES = DG_LEXICON_PIECES };
+enum { MAX_PIECES = DG_LEXICON_PIECES, HUGE_PAGE = 2 << 20 };
 
 /* Of the prior: what a piece that comes from nothing has. */
 static const float null_share = 0.08f;
@@ -41,13 +42,32 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 29;
 }
 
+static uint64_t key_of(uint32_t e, uint32_t f)
+{
+    return ((uint64_t)e << 32 | f) + 1;
+}
+
 static struct cell *find(const struct dg_lexicon *l, uint32_t e, uint32_t f)
 {
-    uint64_t key = ((uint64_t)e << 32 | f) + 1;
+    const uint64_t key = key_of(e, f);
     size_t i = mix(key) & (l->size - 1);
     while (l->cells[i].key && l->cells[i].key != key)
         i = (i + 1) & (l->size - 1);
     return &l->cells[i];
+}
+
+/* Zeros, in huge pages where they fill one: every look-up is at another place. */
+static struct cell *new_cells(size_t n)
+{
+    const size_t bytes = n * sizeof(struct cell), align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
+    struct cell *cells = aligned_alloc(align, bytes);
+    dg_alloc_check(cells != NULL, "pairs of tokens; --lines takes fewer sentences");
+#ifdef MADV_HUGEPAGE
+    if (align == HUGE_PAGE)
+        madvise(cells, bytes, MADV_HUGEPAGE); /* a wish: refused is fine */
+#endif
+    memset(cells, 0, bytes);
+    return cells;
 }
 
 static void grow(struct dg_lexicon *l)
@@ -55,8 +75,7 @@ static void grow(struct dg_lexicon *l)
     struct cell *old = l->cells;
     size_t n = l->size;
     l->size = n ? 2 * n : (size_t)1 << 16;
-    l->cells =
-        dg_alloc(l->size, sizeof *l->cells, "pairs of tokens; --lines takes fewer sentences");
+    l->cells = new_cells(l->size);
     for (size_t i = 0; i < n; i++)
         if (old[i].key)
             *find(l, (uint32_t)((old[i].key - 1) >> 32), (uint32_t)(old[i].key - 1)) = old[i];
@@ -69,7 +88,7 @@ static void add(struct dg_lexicon *l, uint32_t e, uint32_t f)
         grow(l);
     struct cell *c = find(l, e, f);
     if (!c->key) {
-        c->key = ((uint64_t)e << 32 | f) + 1;
+        c->key = key_of(e, f);
         c->t = 1; /* uniform: the first expectation divides by the sentence's length */
         l->used++;
     }
@@ -113,14 +132,27 @@ static uint64_t pairs_of(const struct dg_lexicon *l)
     return l->o.pairs && l->o.pairs < all ? l->o.pairs : all;
 }
 
+/* The j-th target's cells, on their way before they are looked up: they lie far apart in a table
+ * that no cache holds. */
+static void fetch(const struct dg_lexicon *l, uint32_t j)
+{
+    if (j >= l->n_target)
+        return;
+    const uint32_t f = (uint32_t)l->target[j];
+    for (uint32_t i = 0; i < l->n_source; i++)
+        __builtin_prefetch(&l->cells[mix(key_of((uint32_t)l->source[i], f)) & (l->size - 1)], 1);
+}
+
 static void collect(struct dg_lexicon *l)
 {
     grow(l);
     for (uint64_t p = 0; p < pairs_of(l) && !stopped(l); p++) {
         if (!load(l, p))
             continue;
+        fetch(l, 0);
         for (uint32_t j = 0; j < l->n_target; j++) {
             uint32_t f = (uint32_t)l->target[j];
+            fetch(l, j + 1);
             l->counts[f]++;
             add(l, l->o.source_vocab, f);
             for (uint32_t i = 0; i < l->n_source; i++)
@@ -153,9 +185,11 @@ static void expect(struct dg_lexicon *l)
     for (uint64_t p = 0; p < pairs_of(l) && !stopped(l); p++) {
         if (!load(l, p))
             continue;
+        fetch(l, 0);
         for (uint32_t j = 0; j < l->n_target; j++) {
             uint32_t f = (uint32_t)l->target[j], n = l->n_source;
             float sum = 0;
+            fetch(l, j + 1);
             if (l->o.tension > 0)
                 prior(l->o.tension, j, l->n_target, n, share);
             for (uint32_t i = 0; i <= n; i++) {
