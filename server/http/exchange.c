@@ -127,8 +127,8 @@ void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later
 void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns)
 {
     pthread_mutex_lock(&x->lock);
-    x->due_ns = deadline_ns + GRACE_NS;
-    if (x->state == DG_LATER_SUSPENDED && x->connection)
+    x->due_ns = deadline_ns > 0 ? deadline_ns + GRACE_NS : 0;
+    if ((x->state == DG_LATER_SUSPENDED || x->streaming) && x->connection)
         dg_net_due(x->http->net, x->connection->id, x->due_ns);
     pthread_mutex_unlock(&x->lock);
 }

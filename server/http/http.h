@@ -174,9 +174,10 @@ struct dg_http_later {
  * thread, even before handle returns. (If handle replies after all, no wake is due.) */
 void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg);
 void dg_http_wake(struct dg_http_exchange *x);
-/* The wake is due by then (dg_clock_ns). Where it is a second late, the reply is 504 without it, by
- * the HTTP side's own clock and whatever holds up the work: gone is called, and the wake, which is
- * still due, comes to nothing. After dg_http_later. Any thread, before the wake. */
+/* The wake is due by then (dg_clock_ns); 0: whenever it comes. Where it is a second late, the reply
+ * is 504 without it, by the HTTP side's own clock and whatever holds up the work: gone is called,
+ * and the wake, which is still due, comes to nothing. After dg_http_later. Any thread, before the
+ * wake. */
 void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns);
 /* The reply is to be a stream after all: from here on `later` counts, whose gone and drop are the
  * same, and its finish is called soon. After a dg_http_later without fill. Any thread, once, before

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "server/config.h"
 #include "server/metrics.h"
+#include "server/request/steps.h"
 #include "server/schedule/queue.h"
 
 #include <stdlib.h>
@@ -246,7 +247,7 @@ static bool start_next(struct dg_feeder *f, struct dg_request *r)
 
 static bool may_start(struct dg_feeder *f, struct dg_request *r)
 {
-    if (r->cut || (r->n_started == r->n && !r->ahead))
+    if (atomic_load(&r->ended) != DG_TASK_OK || (r->n_started == r->n && !r->ahead))
         return false;
     if (r->shape != DG_SHAPE_LINES)
         return true;
@@ -282,22 +283,35 @@ static void cut_ahead(struct dg_feeder *f, struct dg_request *r)
     settle_ended(f, item);
 }
 
-/* Requests that have ended early: end what runs, and settle what was not begun. */
-static void cut_some(struct dg_feeder *f)
+/* A request that has ended early: end what runs, and settle what was not begun. */
+static void cut(struct dg_feeder *f, struct dg_request *r)
 {
+    const enum dg_outcome why = (enum dg_outcome)atomic_load(&r->ended);
+    r->cut = true;
+    for (size_t i = 0; i < r->n_started; i++)
+        if (r->items[i].running)
+            dg_queue_cancel(f->app->queue, dg_item_hop(&r->items[i])->task, why);
+    while (r->n_started < r->n)
+        settle_ended(f, &r->items[r->n_started++]);
+    cut_ahead(f, r);
+}
+
+/* One request a look, so that no other is late because of it. True: there are more. */
+static bool cut_one(struct dg_feeder *f)
+{
+    struct dg_request *first = NULL;
+    bool more = false;
     for (struct dg_request *r = f->requests; r; r = r->next) {
-        int why = atomic_load(&r->ended);
-        if (r->cut || why == DG_TASK_OK)
+        if (r->cut || atomic_load(&r->ended) == DG_TASK_OK)
             continue;
-        r->cut = true;
-        for (size_t i = 0; i < r->n_started; i++)
-            if (r->items[i].running)
-                dg_queue_cancel(
-                    f->app->queue, dg_item_hop(&r->items[i])->task, (enum dg_outcome)why);
-        while (r->n_started < r->n)
-            settle_ended(f, &r->items[r->n_started++]);
-        cut_ahead(f, r);
+        if (r->x)
+            dg_http_due(r->x, dg_clock_ns() + DG_PARTS_NS);
+        more = first != NULL;
+        first = first ? first : r;
     }
+    if (first)
+        cut(f, first);
+    return more;
 }
 
 /* Let go of requests whose items are all over. */
@@ -313,10 +327,10 @@ static void retire(struct dg_feeder *f)
         pthread_mutex_lock(&f->lock);
         f->n_requests--;
         pthread_mutex_unlock(&f->lock);
-        if (r->kind->over)
-            r->kind->over(r);
-        else
-            dg_request_over(r);
+        void (*over)(struct dg_request * r) = r->kind->over ? r->kind->over : dg_request_over;
+        if (r->x)
+            dg_http_due(r->x, 0); /* what is done is only to be written, in its turn */
+        over(r);
     }
 }
 
@@ -353,9 +367,9 @@ static void feed(void *arg)
         over = item->next;
         hop_over(f, item);
     }
-    cut_some(f);
+    bool more = cut_one(f);
     go_on(f);
-    if (start_some(f))
+    if (start_some(f) || more)
         dg_feeder_poke(f);
     retire(f);
     if (f->requests || f->between)

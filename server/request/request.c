@@ -14,8 +14,6 @@
 #include <stdlib.h>
 
 #define MS_NS 1000000ull
-/* What a fed request has done by its deadline is worth this wait. */
-#define PARTS_NS 10000000000ull
 #define MAX_WORKS 32 /* requests of a kind with `work` whose answers are not read to their end */
 
 /* ---- memory ---- */
@@ -338,7 +336,7 @@ void dg_request_set_deadline(struct dg_request *r)
     if (r->deadline_ns == 0)
         atomic_fetch_add(&r->refs, 1); /* late's */
     r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
-    dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? PARTS_NS : 0));
+    dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? DG_PARTS_NS : 0));
     dg_executor_post_at(r->app->executor, &r->late, r->deadline_ns);
 }
 

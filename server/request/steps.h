@@ -5,6 +5,11 @@
 
 #include "server/request/request.h"
 
+/* What a fed request has done by its deadline is worth this wait, until the feeder begins to settle
+ * the rest, and from then on until the engine lets go of it. An engine that hangs so long costs it:
+ * the reply is 504. The writing that follows may wait as long as it takes. */
+#define DG_PARTS_NS 10000000000ull
+
 /* The planner's steps for a struct dg_request: read its body and start planning; plan an item and
  * submit it; write its answer, or the events so far. A direct one is read and planned by an HTTP
  * thread. */

@@ -46,6 +46,8 @@ struct call {
     atomic_bool gone;
     int given;
     bool big, quiet;
+    /* its wake is due at once; and then whenever it comes */
+    bool due, lifted;
 };
 
 static inline void nap(long ms)
@@ -101,6 +103,12 @@ static inline void *produce(void *arg)
     struct dg_http_exchange *x = c->x;
     if (c->quiet)
         nap(1000);
+    if (c->due)
+        nap(300); /* by then it is suspended */
+    if (c->lifted)
+        dg_http_due(x, 0);
+    if (c->due)
+        nap(1500);
     for (int i = 0; i < LINES && !atomic_load(&c->gone); i++) {
         if (i % 7 == 0)
             nap(1);
@@ -113,7 +121,8 @@ static inline void *produce(void *arg)
     return NULL;
 }
 
-/* /refuse replies after all; /none never has anything to say, until its client is gone. */
+/* /refuse replies after all; /late and /lifted are due at once; /none never has anything to say,
+ * until its client is gone. */
 static inline void handle(void *app, struct dg_http_exchange *x)
 {
     static const struct dg_http_later later = {
@@ -126,8 +135,12 @@ static inline void handle(void *app, struct dg_http_exchange *x)
     c->x = x;
     c->quiet = strcmp(q->path, "/quiet") == 0;
     c->big = strcmp(q->path, "/big") == 0;
+    c->lifted = strcmp(q->path, "/lifted") == 0;
+    c->due = c->lifted || strcmp(q->path, "/late") == 0;
     atomic_fetch_add(&s->opened, 1);
     dg_http_later(x, &later, c);
+    if (c->due)
+        dg_http_due(x, dg_clock_ns());
     if (strcmp(q->path, "/refuse") == 0) {
         struct dg_http_reply r = {.status = 503};
         dg_http_reply_take(x, &r);

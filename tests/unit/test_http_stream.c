@@ -78,6 +78,24 @@ static void quiet_streams_ping(void **state)
     stop(s);
 }
 
+/* A stream whose end is due and does not come is cut off after a second; one whose time is taken
+ * back meanwhile is waited for. */
+static void late_streams(void **state)
+{
+    struct server *s = start(60000);
+    char text[100000];
+    (void)state;
+    int lifted = dial(s, "/lifted", "1.1"), late = dial(s, "/late", "1.1");
+    read_chunks(late, text, sizeof text);
+    assert_string_equal(text, "");
+    close(late);
+    read_chunks(lifted, text, sizeof text);
+    check_lines(text);
+    close(lifted);
+    assert_int_equal(s->told_gone, 1); /* to hurry up */
+    stop(s);
+}
+
 static void old_clients_read_to_the_end(void **state)
 {
     struct server *s = start(60000);
@@ -172,8 +190,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lines_and_vanishing_clients),
         cmocka_unit_test(reset_while_waiting), cmocka_unit_test(quiet_streams_ping),
-        cmocka_unit_test(old_clients_read_to_the_end), cmocka_unit_test(refused_after_all),
-        cmocka_unit_test(slow_readers), cmocka_unit_test(steady_readers),
-        cmocka_unit_test(stopping_in_the_middle)};
+        cmocka_unit_test(late_streams), cmocka_unit_test(old_clients_read_to_the_end),
+        cmocka_unit_test(refused_after_all), cmocka_unit_test(slow_readers),
+        cmocka_unit_test(steady_readers), cmocka_unit_test(stopping_in_the_middle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
