@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 #include "base/file.h"
+#include "base/json_scan.h"
 #include "base/json_spare.h"
 
 #include <jansson.h>
@@ -10,7 +11,8 @@
 #include <string.h>
 
 #define MAX_DEPTH 64
-#define REAL_DIGITS 9 /* what a float needs to come back as the same float */
+#define REAL_DIGITS 9     /* what a float needs to come back as the same float */
+#define CHECK_BYTES 65536 /* of a text, between two checks: a third of a millisecond */
 
 static json_t *raw(const struct dg_json *v)
 {
@@ -28,19 +30,13 @@ static struct dg_json *wrap(json_t *v)
 static int check_depth(const char *s, size_t n, struct dg_error *err)
 {
     size_t depth = 0, line = 1, line_start = 0;
-    bool in_string = false;
     for (size_t i = 0; i < n; i++) {
         char c = s[i];
         if (c == '\n') {
             line++;
             line_start = i + 1;
-        } else if (in_string) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                in_string = false;
         } else if (c == '"') {
-            in_string = true;
+            i = dg_json_scan_string(s, n, i); /* line ends are none in a string */
         } else if (c == '[' || c == '{') {
             if (++depth > MAX_DEPTH)
                 return dg_error_set(err, DG_EINVAL,
@@ -71,14 +67,26 @@ __attribute__((constructor)) static void set_functions(void)
 struct text {
     const char *s;
     size_t n, at; /* bytes, read so far */
+    const struct dg_json_check *check;
+    size_t check_at;
+    struct dg_error why; /* what the check said */
 };
 
-/* The next of the text; nothing more once memory has ended. */
+static bool is_ended(struct text *text)
+{
+    if (text->check && text->why.code == DG_OK && text->at >= text->check_at) {
+        text->check_at = text->at + CHECK_BYTES;
+        text->check->check(text->check->arg, &text->why);
+    }
+    return text->why.code != DG_OK;
+}
+
+/* The next of the text; nothing more once memory has ended, or the check says so. */
 static size_t next_part(void *to, size_t room, void *arg)
 {
     struct text *text = arg;
     size_t n = text->n - text->at;
-    n = dg_json_spare_used() ? 0 : n < room ? n : room;
+    n = dg_json_spare_used() || is_ended(text) ? 0 : n < room ? n : room;
     n = n < DG_JSON_SPARE_STEP ? n : DG_JSON_SPARE_STEP;
     memcpy(to, text->s + text->at, n);
     text->at += n;
@@ -87,8 +95,14 @@ static size_t next_part(void *to, size_t room, void *arg)
 
 struct dg_json *dg_json_parse(const char *s, size_t n, struct dg_error *err)
 {
+    return dg_json_parse_checked(s, n, NULL, err);
+}
+
+struct dg_json *dg_json_parse_checked(
+    const char *s, size_t n, const struct dg_json_check *check, struct dg_error *err)
+{
     json_error_t e;
-    struct text text = {s, n, 0};
+    struct text text = {.s = s, .n = n, .check = check, .check_at = CHECK_BYTES};
     if (!s || n == 0) {
         dg_error_set(err, DG_EINVAL, "line 1 column 0: empty, expected JSON");
         return NULL;
@@ -101,10 +115,14 @@ struct dg_json *dg_json_parse(const char *s, size_t n, struct dg_error *err)
         v = json_load_callback(
             next_part, &text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
     memory = memory && !dg_json_spare_used();
-    if (!memory) {
-        json_decref(v); /* what was made without memory is not what the text says */
+    if (!memory || text.why.code != DG_OK) {
+        json_decref(v); /* what was made without memory, or of a part, is not what the text says */
         v = NULL;
+    }
+    if (!memory) {
         dg_error_set(err, DG_ENOMEM, "out of memory while parsing JSON");
+    } else if (text.why.code != DG_OK) {
+        dg_error_set(err, text.why.code, "%s", text.why.message);
     } else if (!v) {
         parse_error(&e, err);
     }

@@ -27,6 +27,14 @@ enum dg_json_type {
 /* Parse s[n]; NULL and a message with line and column when it is not JSON (any value is allowed at
  * the top). */
 struct dg_json *dg_json_parse(const char *s, size_t n, struct dg_error *err);
+/* Asked now and then while a text is parsed: what is not DG_OK ends that, with its error. */
+struct dg_json_check {
+    int (*check)(const void *arg, struct dg_error *err);
+    const void *arg;
+};
+/* The same with a check, which may be NULL. Within a millisecond it is asked again. */
+struct dg_json *dg_json_parse_checked(
+    const char *s, size_t n, const struct dg_json_check *check, struct dg_error *err);
 /* Parse a whole file. */
 struct dg_json *dg_json_load(const char *path, struct dg_error *err);
 void dg_json_free(struct dg_json *v); /* NULL is fine */

@@ -1,6 +1,8 @@
 /* What a JSON value takes, computed from the sizes of jansson 2.14's structs. */
 #include "base/json.h"
 
+#include "base/json_scan.h"
+
 #include <string.h>
 
 #define CHUNK 16       /* malloc's step, */
@@ -49,24 +51,19 @@ size_t dg_json_memory(const struct dg_json *v)
 size_t dg_json_memory_of_text(const char *s, size_t n)
 {
     size_t bytes = 0;
-    bool in_string = false;
     for (size_t i = 0; i < n; i++) {
         switch (s[i]) {
-        case '\\': i += in_string; break;
-        case '"':
-            if (!in_string) /* of a string that ends somewhere; a key takes less */
-                bytes += chunk(STRING) + LEAST_CHUNK;
-            in_string = !in_string;
+        case '"': { /* a key takes less */
+            const size_t end = dg_json_scan_string(s, n, i);
+            bytes += chunk(STRING) + LEAST_CHUNK + (end - i);
+            i = end;
             break;
-        case ':': /* room for pairs is doubled */
-            bytes += in_string ? 0 : chunk(PAIR) + 2 * BUCKET;
-            break;
-        case ',': /* a number, and its place in an array */
-            bytes += in_string ? 0 : chunk(NUMBER) + 2 * POINTER;
-            break;
-        case '[': bytes += in_string ? 0 : chunk(ARRAY) + chunk(FIRST * POINTER); break;
-        case '{': bytes += in_string ? 0 : chunk(OBJECT) + chunk(FIRST * BUCKET); break;
-        default: bytes += in_string; break;
+        }
+        case ':': bytes += chunk(PAIR) + 2 * BUCKET; break;    /* room for pairs is doubled */
+        case ',': bytes += chunk(NUMBER) + 2 * POINTER; break; /* its place in an array */
+        case '[': bytes += chunk(ARRAY) + chunk(FIRST * POINTER); break;
+        case '{': bytes += chunk(OBJECT) + chunk(FIRST * BUCKET); break;
+        default: break;
         }
     }
     return bytes + chunk(NUMBER);

@@ -13,10 +13,13 @@ void dg_body_init(struct dg_body *b, struct dg_request *r, const struct dg_limit
 
 int dg_body_parse(struct dg_request *r, const char *text, size_t n, struct dg_error *err)
 {
+    const struct dg_json_check check = {dg_request_check_any, r};
     struct dg_error why = {0};
-    r->body = dg_json_parse(text, n, &why);
+    r->body = dg_json_parse_checked(text, n, &check, &why);
     if (!r->body && why.code == DG_ENOMEM)
         return dg_error_set(err, DG_ENOMEM, "no memory for a body of %zu bytes", n);
+    if (!r->body && why.code != DG_EINVAL) /* it has ended */
+        return dg_error_set(err, why.code, "%s", why.message);
     if (!r->body)
         return dg_error_field(err, DG_EINVAL, "body", "the body is not JSON: %s", why.message);
     if (dg_json_typeof(r->body) != DG_JSON_OBJECT)

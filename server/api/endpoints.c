@@ -1,5 +1,6 @@
 #include "server/api/endpoints.h"
 
+#include "base/json_scan.h"
 #include "server/access/gate.h"
 #include "server/config.h"
 #include "server/http/reply.h"
@@ -87,6 +88,19 @@ static int read_timeout(struct dg_request *r, int64_t limit_ms, struct dg_error 
     return rc;
 }
 
+/* The deadline that the client asks for, before the body is read, which may take longer. A wrong
+ * one is none here; it is refused when the body was read. */
+static void find_timeout(const struct dg_endpoint *endpoint, struct dg_request *r, int64_t limit_ms)
+{
+    const struct dg_http_request *request = dg_http_request(r->x);
+    int64_t ms = endpoint->read ? -1 /* a body that has none */
+                                : dg_json_scan_int(request->body, request->body_len, "timeout_ms");
+    if (ms < 0 && r->timeout_header)
+        dg_body_timeout_header(r->timeout_header, limit_ms, &ms, NULL);
+    if (ms > 0 && ms < limit_ms)
+        dg_request_set_timeout(r, ms);
+}
+
 /* Take the characters of the items that are well-formed from the key's day; those that are not
  * answered are given back. */
 static int use_quota(const struct dg_request *r, struct dg_error *err)
@@ -122,6 +136,8 @@ static int read_body(struct dg_request *r, struct dg_error *err)
     const struct dg_endpoint *endpoint = r->reader;
     const struct dg_http_request *request = dg_http_request(r->x);
     struct dg_limits limits = dg_endpoint_limits(r->app, endpoint->kind.fed);
+    if (!r->direct)
+        find_timeout(endpoint, r, limits.timeout_ms);
     r->timeout_ms = 0;
     int rc = endpoint->read
                  ? endpoint->read(r, &limits, err)

@@ -25,10 +25,14 @@ static bool is_json(const char *type)
            (!strncmp(type, "application/", 12) && n > 17 && !strcmp(type + n - 5, "+json"));
 }
 
-static int read_json(const struct dg_http_request *q, struct dg_json **out, struct dg_error *err)
+/* check: NULL, or whether to go on. */
+static int read_json(const struct dg_http_request *q, const struct dg_json_check *check,
+    struct dg_json **out, struct dg_error *err)
 {
     struct dg_error why = {0};
-    *out = dg_json_parse(q->body, q->body_len, &why);
+    *out = dg_json_parse_checked(q->body, q->body_len, check, &why);
+    if (!*out && (why.code == DG_ETIMEOUT || why.code == DG_ECANCELED))
+        return dg_error_set(err, why.code, "%s", why.message);
     if (!*out)
         return dg_error_field(err, why.code == DG_ENOMEM ? DG_ENOMEM : DG_EINVAL, "body",
             "Invalid JSON format: %s", why.message);
@@ -37,8 +41,8 @@ static int read_json(const struct dg_http_request *q, struct dg_json **out, stru
     return DG_OK;
 }
 
-int dg_parameters_read(
-    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err)
+static int read(const struct dg_http_exchange *x, const struct dg_json_check *check,
+    struct dg_json **out, bool *form, struct dg_error *err)
 {
     const struct dg_http_request *q = dg_http_request(x);
     char type[80];
@@ -46,7 +50,7 @@ int dg_parameters_read(
     *form = !is_json(type);
     *out = NULL;
     if (!*form)
-        return read_json(q, out, err);
+        return read_json(q, check, out, err);
     *out = dg_json_new_object();
     if (!*out)
         return dg_error_set(err, DG_ENOMEM, "no memory for a form");
@@ -56,6 +60,18 @@ int dg_parameters_read(
     if (rc == DG_OK && dg_multipart_is(q->type))
         rc = dg_multipart_read(q->type, q->body, q->body_len, "", *out, NULL, err);
     return rc;
+}
+
+int dg_parameters_read(
+    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err)
+{
+    return read(x, NULL, out, form, err);
+}
+
+int dg_parameters_read_request(struct dg_request *r, bool *form, struct dg_error *err)
+{
+    const struct dg_json_check check = {dg_request_check_any, r};
+    return read(r->x, &check, &r->body, form, err);
 }
 
 static int refuse_type(

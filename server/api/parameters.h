@@ -5,11 +5,14 @@
 
 #include "base/json.h"
 #include "server/access/gate.h"
+#include "server/request/request.h"
 
 /* *out, to be freed in every case; *form: its values are strings. DG_EINVAL (field "body"),
  * DG_ENOMEM. */
 int dg_parameters_read(
     const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err);
+/* The same into the request's tree; reading JSON ends when the request does. A planner's thread. */
+int dg_parameters_read_request(struct dg_request *r, bool *form, struct dg_error *err);
 
 /* In JSON these are one value each (a form's may come several times), or strings (null counts as
  * absent). keys ends with NULL. DG_EINVAL (the key's field). */

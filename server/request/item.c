@@ -118,11 +118,6 @@ static int plan_text(const struct dg_item *item, size_t i, struct dg_hop *hop,
                       : dg_job_encode(t, text->s, text->len, o, &hop->jobs[i], err);
 }
 
-static int check_request(const void *request, struct dg_error *err)
-{
-    return dg_request_check(request, err);
-}
-
 /* Whose memories are asked, and for which languages. */
 struct asker {
     struct dg_collections *collections;
@@ -154,7 +149,7 @@ static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
     int rc = dg_request_options_plan(&options, &hop->listing->config, hop->pair, &o, err);
     o.same_language = item->same_language;
     o.max_beam = (uint32_t)r->app->config.max_beam;
-    o.check = check_request;
+    o.check = dg_request_check_any;
     o.check_arg = r;
     const struct asker asker = {r->app->collections, r->owner, hop->pair};
     const struct dg_known known = {find_known, &asker};

@@ -227,6 +227,11 @@ int dg_request_check(const struct dg_request *r, struct dg_error *err)
                : DG_OK;
 }
 
+int dg_request_check_any(const void *request, struct dg_error *err)
+{
+    return dg_request_check(request, err);
+}
+
 /* ---- an item's way ---- */
 
 static void item_over(void *arg)
@@ -333,11 +338,22 @@ void dg_request_start_take(struct dg_request *r)
 
 void dg_request_set_deadline(struct dg_request *r)
 {
+    /* One that was set before and waits no more has ended the request, or is about to: late is not
+     * to run a second time, which has no reference left. */
+    if (r->deadline_ns > 0 && !dg_executor_cancel(r->app->executor, &r->late))
+        return;
     if (r->deadline_ns == 0)
         atomic_fetch_add(&r->refs, 1); /* late's */
     r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
     dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? DG_PARTS_NS : 0));
     dg_executor_post_at(r->app->executor, &r->late, r->deadline_ns);
+}
+
+void dg_request_set_timeout(struct dg_request *r, int64_t timeout_ms)
+{
+    r->timeout_ms = timeout_ms;
+    if (!r->direct)
+        dg_request_set_deadline(r);
 }
 
 void dg_request_waited(struct dg_request *r, uint64_t took_ns, size_t tokens)

@@ -190,6 +190,10 @@ int dg_request_name_glossary(struct dg_request *r, const char *name,
 /* For readers: n zeroed items. DG_ENOMEM. */
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
 
+/* For readers, before they read a body, which may take longer: its deadline, where that is known
+ * already. A direct one has none so early. */
+void dg_request_set_timeout(struct dg_request *r, int64_t timeout_ms);
+
 /* Its body has come: admit it by its size, have it read, and reply, now or later. read and
  * timeout_ms (the latest that there may be) are set. The request is taken over. HTTP thread. */
 void dg_request_start_take(struct dg_request *r);
@@ -199,6 +203,8 @@ void dg_request_start_take(struct dg_request *r);
 void dg_request_end(struct dg_request *r, enum dg_outcome why);
 /* Is work on its texts worth going on with? DG_ECANCELED or DG_ETIMEOUT: it has ended. */
 int dg_request_check(const struct dg_request *r, struct dg_error *err);
+/* The same, to be called back: request is a struct dg_request. */
+int dg_request_check_any(const void *request, struct dg_error *err);
 /* Put an item's task into the queue; done is called when it is over. DG_EAGAIN: no room. Any
  * thread. */
 int dg_request_submit(struct dg_item *item, struct dg_error *err);

@@ -18,7 +18,7 @@ void dg_request_plan(void *request);
 void dg_request_write(void *request);
 /* Write the whole reply of a direct request. HTTP thread, after its wake. */
 void dg_request_write_whole(struct dg_request *r);
-/* Sets its deadline from its timeout_ms; it may be set again to an earlier time. */
+/* Sets its deadline from its timeout_ms; it may be set again until it has passed. */
 void dg_request_set_deadline(struct dg_request *r);
 
 /* It failed before anything was under way. A planner's thread, or the one that cancelled its work.

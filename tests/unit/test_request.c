@@ -157,11 +157,37 @@ static void an_end_before_the_models(void **state)
     dg_request_free(r);
 }
 
+/* A body that is long to read is given up when its deadline passes. */
+static void an_end_while_it_is_read(void **state)
+{
+    struct dg_error err = {0};
+    struct dg_request *r = NULL;
+    struct dg_buffer body;
+    (void)state;
+    dg_buffer_init(&body);
+    dg_buffer_adds(&body, "{\"text\":\"");
+    for (int i = 0; i < 100000; i++)
+        dg_buffer_adds(&body, "Once more. ");
+    dg_buffer_adds(&body, "\",\"source\":\"en\",\"target\":\"de\"}");
+    for (int why = DG_TASK_GONE; why <= DG_TASK_LATE; why++) {
+        dg_error_clear(&err);
+        assert_int_equal(dg_request_open(&app, NULL, &dg_endpoint_translate.kind, &r, &err), DG_OK);
+        atomic_store(&r->ended, why);
+        assert_int_not_equal(
+            dg_endpoint_read(&dg_endpoint_translate, r, body.data, body.len, &limits, &err), DG_OK);
+        assert_int_equal(err.code, why == DG_TASK_LATE ? DG_ETIMEOUT : DG_ECANCELED);
+        assert_string_equal(err.field, "");
+        assert_null(r->body);
+        dg_request_free(r);
+    }
+    dg_buffer_deinit(&body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(translate),
         cmocka_unit_test(characters_are_code_points), cmocka_unit_test(score),
         cmocka_unit_test(batch), cmocka_unit_test(timeouts),
-        cmocka_unit_test(an_end_before_the_models)};
+        cmocka_unit_test(an_end_before_the_models), cmocka_unit_test(an_end_while_it_is_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,7 +215,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_body b;
     bool form, first_tags = false;
     dg_body_init(&b, r, limits);
-    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    int rc = dg_parameters_read_request(r, &form, err);
     if (rc == DG_OK)
         rc = check_types(r->body, form, err);
     if (rc == DG_OK)

@@ -69,7 +69,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_body b;
     bool form;
     dg_body_init(&b, r, limits);
-    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    int rc = dg_parameters_read_request(r, &form, err);
     if (rc == DG_OK)
         rc = read_text(&b, err);
     if (rc == DG_OK)

@@ -30,7 +30,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_body b;
     bool form;
     dg_body_init(&b, r, limits);
-    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    int rc = dg_parameters_read_request(r, &form, err);
     if (rc == DG_OK)
         rc = dg_dialect_request_read(&b, &names, err);
     return rc == DG_OK ? dg_mixed_make(r, &kind, &b, 0, err) : rc;

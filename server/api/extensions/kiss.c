@@ -55,7 +55,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_body b;
     bool form, many = false;
     dg_body_init(&b, r, limits);
-    int rc = dg_parameters_read(r->x, &r->body, &form, err);
+    int rc = dg_parameters_read_request(r, &form, err);
     if (rc == DG_OK)
         rc = read_body(&b, &many, err);
     return rc == DG_OK ? dg_mixed_make(r, &kind, &b, many ? MANY : 0, err) : rc;

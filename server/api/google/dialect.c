@@ -82,19 +82,33 @@ static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
     return true;
 }
 
-int dg_google_parameters(
-    const struct dg_http_exchange *x, struct dg_json **out, struct dg_error *err)
+/* r: NULL, or whose tree *out is. */
+static int read(const struct dg_http_exchange *x, struct dg_request *r, struct dg_json **out,
+    struct dg_error *err)
 {
     const struct dg_http_request *q = dg_http_request(x);
     bool form = false;
     int rc = DG_OK;
     *out = NULL;
-    if (q->body_len > 0)
+    if (q->body_len > 0 && r)
+        rc = dg_parameters_read_request(r, &form, err);
+    else if (q->body_len > 0)
         rc = dg_parameters_read(x, out, &form, err);
     else if (!(*out = dg_json_new_object()))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for parameters");
     /* A form's reader has read the query. */
     return rc == DG_OK && !form ? dg_form_read(q->query, strlen(q->query), *out, err) : rc;
+}
+
+int dg_google_parameters(
+    const struct dg_http_exchange *x, struct dg_json **out, struct dg_error *err)
+{
+    return read(x, NULL, out, err);
+}
+
+int dg_google_parameters_read(struct dg_request *r, struct dg_error *err)
+{
+    return read(r->x, r, &r->body, err);
 }
 
 struct dg_json *dg_google_data_take(const char *key, struct dg_json *value)

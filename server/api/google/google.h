@@ -19,6 +19,8 @@ void dg_google_fail(struct dg_http_reply *r, const struct dg_error *err);
 /* The request's parameters: those of a JSON body and of the query together, or of a form. */
 int dg_google_parameters(
     const struct dg_http_exchange *x, struct dg_json **out, struct dg_error *err);
+/* The same into the request's tree; reading JSON ends when the request does. */
+int dg_google_parameters_read(struct dg_request *r, struct dg_error *err);
 /* {"data": {key: value}}, value taken. */
 struct dg_json *dg_google_data_take(const char *key, struct dg_json *value);
 

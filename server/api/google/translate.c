@@ -46,7 +46,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_body b;
     bool model = false;
     dg_body_init(&b, r, limits);
-    int rc = dg_google_parameters(r->x, &r->body, err);
+    int rc = dg_google_parameters_read(r, err);
     if (rc == DG_OK)
         rc = dg_dialect_request_read(&b, &names, err);
     if (rc == DG_OK)

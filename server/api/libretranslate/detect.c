@@ -46,7 +46,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_buffer text;
     bool form;
     dg_buffer_init(&text);
-    int rc = dg_lt_read(r->x, &r->body, &form, err);
+    int rc = dg_lt_read(r, &form, err);
     if (rc == DG_OK)
         rc = read_q(form ? dg_parameter(r->body, "q") : dg_json_get(r->body, "q"), &text, err);
     if (rc == DG_OK)

@@ -3,15 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int dg_lt_read(
-    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err)
+int dg_lt_read(struct dg_request *r, bool *form, struct dg_error *err)
 {
     static const char *const strings[] = {"s", "source", "target", "format", "api_key", NULL};
     static const char *const single[] = {"alternatives", NULL};
-    int rc = dg_parameters_read(x, out, form, err);
+    int rc = dg_parameters_read_request(r, form, err);
     if (rc == DG_OK)
-        rc = dg_parameters_check_strings(*out, *form, strings, err);
-    return rc == DG_OK ? dg_parameters_check_single(*out, *form, single, err) : rc;
+        rc = dg_parameters_check_strings(r->body, *form, strings, err);
+    return rc == DG_OK ? dg_parameters_check_single(r->body, *form, single, err) : rc;
 }
 
 int dg_lt_string(const struct dg_json *o, const char *key, const char **out, struct dg_error *err)

@@ -5,9 +5,8 @@
 
 #include "server/api/parameters.h"
 
-/* As dg_parameters_read, and checks that strings are strings. */
-int dg_lt_read(
-    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err);
+/* As dg_parameters_read_request, and checks that strings are strings. */
+int dg_lt_read(struct dg_request *r, bool *form, struct dg_error *err);
 /* A string that must be there and not be empty; of several the first. DG_EINVAL. */
 int dg_lt_string(const struct dg_json *o, const char *key, const char **out, struct dg_error *err);
 /* The whole number in `alternatives`, 0 when absent or below it. DG_EINVAL. */

@@ -23,7 +23,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     bool form;
     if (!r->app->suggestions)
         return dg_error_set(err, DG_EUNSUP, "Suggestions are disabled on this server.");
-    int rc = dg_lt_read(r->x, &r->body, &form, err);
+    int rc = dg_lt_read(r, &form, err);
     if (rc == DG_OK)
         rc = dg_lt_string(r->body, "q", &s.text, err);
     if (rc == DG_OK)

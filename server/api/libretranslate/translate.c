@@ -189,7 +189,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     struct dg_body b;
     bool form = false, array = false;
     dg_body_init(&b, r, limits);
-    int rc = dg_lt_read(r->x, &r->body, &form, err);
+    int rc = dg_lt_read(r, &form, err);
     if (rc == DG_OK)
         rc = read_q(&b, form, &array, err);
     if (rc == DG_OK)
