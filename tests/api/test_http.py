@@ -201,6 +201,30 @@ def test_headers_over_the_limit(server, head):
     assert status_of(server.raw(head)) in (413, 414, 431)
 
 
+def refusals(server):
+    """What is answered before a route is found, or in the library's place."""
+    yield server.raw(http_post("/v1/translate", b"{}", "Transfer-Encoding: chunked"))
+    yield server.raw(http_post("/v1/translate", b"{}", "Content-Encoding: gzip"))
+    yield server.raw(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000000\r\n\r\n")
+    yield server.raw(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n" + b" " * 1100000)
+
+
+def test_headers_for_browsers(server):
+    """No reply is taken for another type than it says, whoever writes it; pages are in no other's frame and tell nobody where they were."""
+    for path in GETS + ["/docs", "/spec", "/web/none.js", "/nope"]:
+        assert server.get(path).headers["X-Content-Type-Options"] == "nosniff", path
+    for reply in (server.post("/v1/translate", GOOD), server.post("/v1/translate", {}), server.post("/translate", {}), server.post("/v2/translate", {}),
+                  server.post("/v1/translate", dict(GOOD, stream=True)), server.get("/v1/translate")):
+        assert reply.headers["X-Content-Type-Options"] == "nosniff", reply.text
+    refused = list(refusals(server))
+    assert [status_of(reply) for reply in refused] == [400, 415, 413, 413]
+    assert all(header_of(reply, "X-Content-Type-Options") == "nosniff" for reply in refused), refused
+    for path in ("/", "/status", "/docs", "/web/app.js"):
+        headers = server.get(path, headers={"Accept": "text/html"}).headers
+        assert headers["X-Frame-Options"] == "DENY" and headers["Referrer-Policy"] == "no-referrer", path
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+
+
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"  # the example of W3C's Trace Context
 
 

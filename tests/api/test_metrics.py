@@ -183,6 +183,13 @@ def test_queue_and_timeouts_show(endless, busy):
         server.until(lambda: value(read(server)[0], "dragoman_requests_total", dialect="v1", outcome="timeout") == 1)
 
 
+def test_no_gauge_is_left_out(server):
+    """Once the page had room for 40 of them; those of the process come last."""
+    values, types = read(server)
+    assert len([name for name, _ in values if types.get(name) == "gauge"]) > 40
+    assert {"process_start_time_seconds", "process_open_fds", "process_max_fds", "process_resident_memory_bytes"} <= set(types)
+
+
 def test_names_of_any_length_are_labels(tmp_path):
     """255 bytes that all need an escape, as a manifest may name a bundle; cut or not, the page is one that parses."""
     names = {"long": "n" * 255, "odd": '"' * 100, "middle": "m" * 145}
