@@ -169,20 +169,29 @@ def wait_for(c, status, done):
     raise AssertionError(now)
 
 
+def finish(c, id, status, result):
+    """Wait for a document, read it, and remove it, wherever that fails: else SQLite holds a page of its file more for each that is left."""
+    try:
+        now = wait_for(c, status, ("done", "failed", "error"))
+        if now["status"] != "done":
+            if "memory" not in str(now):
+                c.bad.append(str(now))
+            raise Failed("document")
+        return said(result())
+    finally:
+        try:
+            c.send("DELETE", "/v1/documents/" + id)
+        except Failed:
+            c.send("DELETE", "/v1/documents/" + id)  # what fails does so once
+            raise
+
+
 def document(c):
     made = c.send("POST", "/v1/documents", files={"file": ("a.html", HTML)}, data=PAIR)
     if made.status_code != 201:
         return said(made)
     at = "/v1/documents/" + made.json()["id"]
-    now = wait_for(c, lambda: c.send("GET", at), ("done", "failed"))
-    try:
-        if now["status"] == "failed":
-            if "memory" not in str(now):
-                c.bad.append(str(now))
-            raise Failed("document")
-        return said(made), said(c.send("GET", at + "/result"))
-    finally:
-        c.send("DELETE", at)
+    return said(made), finish(c, made.json()["id"], lambda: c.send("GET", at), lambda: c.send("GET", at + "/result"))
 
 
 def deepl_document(c):
@@ -191,16 +200,8 @@ def deepl_document(c):
         c.bad.append(made.text)
         raise Failed(str(made.status_code))
     key = made.json()
-    at = "/v2/document/" + key["document_id"]
-    now = wait_for(c, lambda: c.send("POST", at, {"document_key": key["document_key"]}), ("done", "error"))
-    try:
-        if now["status"] == "error":
-            if "memory" not in str(now):
-                c.bad.append(str(now))
-            raise Failed("document")
-        return said(c.send("POST", at + "/result", {"document_key": key["document_key"]}))
-    finally:  # else SQLite holds more and more pages of its file
-        c.send("DELETE", "/v1/documents/" + key["document_id"])
+    at, secret = "/v2/document/" + key["document_id"], {"document_key": key["document_key"]}
+    return finish(c, key["document_id"], lambda: c.send("POST", at, secret), lambda: c.send("POST", at + "/result", secret))
 
 
 REQUESTS = {
