@@ -83,8 +83,12 @@ static int find_largest(const struct dg_dataset *d, float *largest, struct dg_er
 static int count_copies(struct dg_dataset *d, size_t i, const float *largest, struct dg_error *err)
 {
     double most = 0;
-    for (size_t k = 0; k < d->n_domains; k++)
-        most = fmax(most, (double)largest[k] * d->stages[i].factors[k]);
+    /* Not fmax: for 64-bit ARM, gcc 12.2 has an internal error in its vectoriser on that. */
+    for (size_t k = 0; k < d->n_domains; k++) {
+        const double copies = (double)largest[k] * d->stages[i].factors[k];
+        if (copies > most)
+            most = copies;
+    }
     if (most <= 0)
         return dg_error_field(err, DG_EINVAL, "training.stages",
             "training.stages[%zu].domain_weights leaves no training pair any weight", i);
