@@ -1,5 +1,5 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-push container-check container-cuda deb deploy-check release release-check sbom wheel
+.PHONY: container container-arm64 container-push container-check container-cuda deb deb-arm64 deploy-check release release-check sbom wheel
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build
@@ -16,11 +16,17 @@ container-check: ## build the image, run it and test it
 container-cuda: ## build and test the image for NVIDIA GPUs (BASE, DEVEL: base images); needs no GPU
 	@KIND=cuda docker/check
 
+container-arm64: deb-arm64 ## build the image for 64-bit ARM from the programs of deb-arm64, and test it in qemu; needs root
+	@ARCH=arm64 docker/check
+
 deploy-check: ## check Dockerfile, compose file, Kubernetes manifests, alerts, dashboard
 	@scripts/deploy-check
 
 deb: ## build Debian packages in build/deb and check them with lintian
 	@scripts/deb
+
+deb-arm64: ## build Debian packages for 64-bit ARM in build/deb-arm64 on an amd64 machine, and check them with lintian; needs root
+	@ARCH=arm64 scripts/deb
 
 sbom: ## write the list of components as CycloneDX: build/sbom.json
 	@scripts/deps serve
@@ -33,8 +39,8 @@ wheel: ## build the Python package as a wheel in build/wheel
 	@scripts/build release dragoman_shared
 	@scripts/wheel
 
-release: ## build source tarball, Debian packages, wheel, container archive and checksums in build/release-VERSION; prints the tag's command
+release: ## build source tarball, Debian packages, wheel, container archive and checksums in build/release-VERSION; prints the tag's command; ARM64=yes: packages and image for 64-bit ARM, too
 	@scripts/release
 
-release-check: ## install the release's packages, wheel and tarball on a bare Debian 12 each, and try them; KINDS="deb wheel"; needs root
+release-check: ## install the release's packages, wheel and tarball on a bare Debian 12 each, and try them; KINDS="deb wheel"; ARCH=arm64 KINDS=deb: in qemu; needs root
 	@scripts/release-check $(KINDS)

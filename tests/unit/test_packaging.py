@@ -273,3 +273,84 @@ def test_make_serve_honours_the_settings(tmp_path, command, env, given):
     shutil.copytree(os.path.join(ROOT, "packaging"), tmp_path / "packaging")
     clean = {k: v for k, v in os.environ.items() if k not in ("HOST", "PORT", "MODELS") and not k.startswith(("DRAGOMAN_", "MAKE"))}
     assert run(*command, env=clean | env, cwd=tmp_path).strip() == given
+
+
+def test_packages_of_programs_are_for_both_architectures():
+    with open(os.path.join(ROOT, "packaging/debian/control"), encoding="utf-8") as f:
+        stanzas = f.read().split("\n\n")
+    architectures = {re.search(r"^Package: (\S+)", s, re.M).group(1): re.search(r"^Architecture: (.*)", s, re.M).group(1) for s in stanzas[1:]}
+    assert architectures.pop("dragoman-models") == "all"
+    assert len(architectures) == 4 and set(architectures.values()) == {"amd64 arm64"}
+
+
+def test_the_emulator_runs_programs_of_another_architecture(installed, tmp_path):
+    """Programs that cannot be run here, and an emulator that can: the same files as from programs of this machine."""
+    built, log = tmp_path / "bin", tmp_path / "log"
+    built.mkdir()
+    for program in PROGRAMS:
+        (built / program).write_text("of another architecture")
+        (built / program).chmod(0o755)
+    emulator = tmp_path / "emulator"
+    emulator.write_text(f'#!/bin/sh\nprogram=$1\nshift\necho "$program" >>{log}\nexec {BIN}/"$(basename "$program")" "$@"\n')
+    emulator.chmod(0o755)
+    root = tmp_path / "root"
+    run(os.path.join(ROOT, "packaging", "install"), str(built), env=dict(os.environ, DESTDIR=str(root), PREFIX="/usr", EMULATOR=str(emulator)))
+    assert set(log.read_text().split()) == {str(built / program) for program in PROGRAMS}
+    for path in ["man/man1/%s.1" % program for program in PROGRAMS] + [
+            "bash-completion/completions/dragoman", "zsh/vendor-completions/_dragoman", "fish/vendor_completions.d/dragoman.fish"]:
+        assert (root / "usr/share" / path).read_bytes() == (installed / "usr/share" / path).read_bytes(), path
+
+
+def recipe(target, build, host, cpu):
+    """The commands of packaging/debian/rules, as make would give them to the shell."""
+    return run("make", "-s", "-n", "-f", "packaging/debian/rules", target, f"DEB_BUILD_ARCH={build}", f"DEB_HOST_ARCH={host}",
+               f"DEB_HOST_GNU_CPU={cpu}", "DEB_BUILD_OPTIONS=", cwd=ROOT)
+
+
+def test_the_rules_run_another_architectures_programs_in_qemu():
+    for target, programs in (("override_dh_auto_test", 2), ("override_dh_auto_configure", 0)):
+        here, cross = recipe(target, "amd64", "amd64", "x86_64"), recipe(target, "amd64", "arm64", "aarch64")
+        assert "qemu" not in here and cross.count("qemu-aarch64-static") == max(programs, 1)
+        assert len(re.findall(r"qemu-aarch64-static obj/bin/dragoman ", cross)) == len(re.findall(r"obj/bin/dragoman ", cross)) == programs
+        assert len(re.findall(r"obj/bin/dragoman ", here)) == programs
+    assert "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64-static" in cross
+
+
+def test_make_has_targets_for_64_bit_arm():
+    would = run("make", "-C", ROOT, "--no-print-directory", "-n", "container-arm64").splitlines()
+    assert would == ["ARCH=arm64 scripts/deb", "ARCH=arm64 docker/check"]
+
+
+def image_for_arm(tmp_path, version):
+    """scripts/container on an engine that only tells its arguments, with a package for 64-bit ARM, if a version is given."""
+    machine = tmp_path / "bin"
+    machine.mkdir()
+    for name, says in (("engine", 'for word; do echo "$word"; done'), ("uname", "echo x86_64")):
+        (machine / name).write_text(f"#!/bin/sh\n{says}\n")
+        (machine / name).chmod(0o755)
+    tree = tmp_path / "tree"
+    (tree / "usr/bin").mkdir(parents=True)
+    (tree / "usr/bin/dragoman-server").write_text("for 64-bit ARM")
+    (tree / "DEBIAN").mkdir()
+    (tree / "DEBIAN/control").write_text(
+        f"Package: dragoman\nVersion: {version}\nArchitecture: arm64\nMaintainer: nobody <nobody@dragoman.invalid>\nDescription: a test\n")
+    run("dpkg-deb", "--root-owner-group", "--build", str(tree), str(tmp_path))
+    return subprocess.run(["scripts/container", "build"], cwd=ROOT, capture_output=True, text=True, env=dict(
+        os.environ, ENGINE=str(machine / "engine"), PATH=f"{machine}:{os.environ['PATH']}", ARCH="arm64", DEBS=str(tmp_path)))
+
+
+def test_the_image_for_64_bit_arm_takes_its_packages_programs(tmp_path):
+    version = run(os.path.join(ROOT, "scripts", "version")).strip()
+    words = image_for_arm(tmp_path, version).stdout.splitlines()
+    assert words[words.index("--platform") + 1] == "linux/arm64" and words[words.index("-t") + 1] == f"dragoman:{version}-arm64"
+    # In the place of the stage that the programs are copied from.
+    name, folder = words[words.index("--build-context") + 1].split("=")
+    with open(os.path.join(ROOT, "docker", "Dockerfile"), encoding="utf-8") as f:
+        assert re.findall(r"^COPY --from=(\w+) (\S+) /usr/bin/$", f.read(), re.M) == [(name, "/out/")]
+    with open(os.path.join(folder, "out", "dragoman-server"), encoding="utf-8") as f:
+        assert f.read() == "for 64-bit ARM"
+
+
+def test_the_image_for_64_bit_arm_is_not_made_from_another_versions_packages(tmp_path):
+    done = image_for_arm(tmp_path, "0.0.1")
+    assert done.returncode == 1 and done.stdout == "" and "make deb-arm64" in done.stderr
