@@ -291,7 +291,7 @@ def test_the_emulator_runs_programs_of_another_architecture(installed, tmp_path)
         (built / program).write_text("of another architecture")
         (built / program).chmod(0o755)
     emulator = tmp_path / "emulator"
-    emulator.write_text(f'#!/bin/sh\nprogram=$1\nshift\necho "$program" >>{log}\nexec {BIN}/"$(basename "$program")" "$@"\n')
+    emulator.write_text(f'#!/bin/sh\nprogram=$1\nshift\necho "$program" >>{log}\nexec {os.path.abspath(BIN)}/"$(basename "$program")" "$@"\n')
     emulator.chmod(0o755)
     root = tmp_path / "root"
     run(os.path.join(ROOT, "packaging", "install"), str(built), env=dict(os.environ, DESTDIR=str(root), PREFIX="/usr", EMULATOR=str(emulator)))
