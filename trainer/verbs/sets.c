@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FROM:TO:SOURCE:TARGET into its four parts, which stay in `word`. */
-static int split_set(char *word, struct dg_calibrate_set *out, struct dg_error *err)
+/* FROM:TO:SOURCE:TARGET into its four parts, which stay in `copy`, a copy of it. */
+static int split_set(
+    const char *word, char *copy, struct dg_calibrate_set *out, struct dg_error *err)
 {
-    char *part[4] = {word, NULL, NULL, NULL};
+    char *part[4] = {copy, NULL, NULL, NULL};
     for (int i = 1; i < 4; i++) {
-        part[i] = strchr(part[i - 1], ':');
-        if (!part[i])
+        char *colon = strchr(part[i - 1], ':');
+        if (!colon)
             return dg_error_set(err, DG_EINVAL,
                 "\"%s\" must be FROM:TO:SOURCE:TARGET, such as en:de:dev.en:dev.de", word);
-        part[i]++;
+        *colon = '\0';
+        part[i] = colon + 1;
     }
-    for (int i = 1; i < 4; i++)
-        part[i][-1] = '\0';
     *out = (struct dg_calibrate_set){
         .source_lang = part[0], .target_lang = part[1], .source = part[2], .target = part[3]};
     return 0;
@@ -31,7 +31,7 @@ int dg_sets_read(const char *const *words, size_t n, struct dg_sets *out, struct
     out->words = dg_alloc(n, sizeof *out->words, "sets");
     for (size_t i = 0; i < n && !rc; i++) {
         out->words[i] = dg_alloc_string(words[i]);
-        rc = split_set(out->words[i], &out->list[i], err);
+        rc = split_set(words[i], out->words[i], &out->list[i], err);
     }
     return rc;
 }
