@@ -27,9 +27,18 @@ def open_now(server):
     return len(os.listdir("/proc/%d/fd" % server.process.pid))
 
 
+def settled(server):
+    """What it has open once the connections that asked whether it is ready are closed."""
+    now, before = open_now(server), None
+    while now != before:
+        time.sleep(0.1)
+        now, before = open_now(server), now
+    return now
+
+
 def limit(server, more):
     """It may open so many more than it has now; None: as many as ever."""
-    n = 4096 if more is None else open_now(server) + more
+    n = 4096 if more is None else settled(server) + more
     resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (n, 4096))
 
 
