@@ -329,7 +329,7 @@ static void retire(struct dg_feeder *f)
         pthread_mutex_unlock(&f->lock);
         void (*over)(struct dg_request * r) = r->kind->over ? r->kind->over : dg_request_over;
         if (r->x)
-            dg_http_due(r->x, 0); /* what is done is only to be written, in its turn */
+            dg_http_due(r->x, 0); /* its answers only wait to be written */
         over(r);
     }
 }

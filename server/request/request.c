@@ -352,8 +352,7 @@ void dg_request_set_deadline(struct dg_request *r)
 void dg_request_set_timeout(struct dg_request *r, int64_t timeout_ms)
 {
     r->timeout_ms = timeout_ms;
-    if (!r->direct)
-        dg_request_set_deadline(r);
+    dg_request_set_deadline(r);
 }
 
 void dg_request_waited(struct dg_request *r, uint64_t took_ns, size_t tokens)

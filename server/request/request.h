@@ -191,7 +191,7 @@ int dg_request_name_glossary(struct dg_request *r, const char *name,
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
 
 /* For readers, before they read a body, which may take longer: its deadline, where that is known
- * already. A direct one has none so early. */
+ * already. Not for a direct one, which has none so early. */
 void dg_request_set_timeout(struct dg_request *r, int64_t timeout_ms);
 
 /* Its body has come: admit it by its size, have it read, and reply, now or later. read and

@@ -210,7 +210,7 @@ def refusals(server):
 
 
 def test_headers_for_browsers(server):
-    """No reply is taken for another type than it says, whoever writes it; pages are in no other's frame and tell nobody where they were."""
+    """Every reply forbids a browser to guess its type, the library's refusals too; pages forbid frames and send no referrer."""
     for path in GETS + ["/docs", "/spec", "/web/none.js", "/nope"]:
         assert server.get(path).headers["X-Content-Type-Options"] == "nosniff", path
     for reply in (server.post("/v1/translate", GOOD), server.post("/v1/translate", {}), server.post("/translate", {}), server.post("/v2/translate", {}),

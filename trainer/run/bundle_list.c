@@ -1,14 +1,11 @@
 #include "trainer/run/bundle_list.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "trainer/align/shortlist.h"
 #include "trainer/run/internal.h"
 #include "trainer/score/list_guard.h"
-#include "weights/shortlist.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* As the other lexicons of a run. Of 16,000 pieces: half a minute of one core and up to 1.0 GB,
  * which training has given back before. */
@@ -18,13 +15,6 @@ enum { PAIRS = 200000 };
 static bool too_long(const struct dg_export *e, double pieces)
 {
     return 2 * pieces > e->config->target_vocab;
-}
-
-static void remove_file(const char *dir)
-{
-    char *path = dg_alloc_path(dir, DG_SHORTLIST_FILE);
-    unlink(path);
-    free(path);
 }
 
 /* Seal with another decision, or the first. */
@@ -102,7 +92,7 @@ int dg_bundle_list_add(
     if (!rc && too_long(o->e, made.mean_rows)) {
         dg_trainlog_say(o->log, "shortlist: none: sentences would need %.0f of %u tokens",
             made.mean_rows, o->e->config->target_vocab);
-        remove_file(o->e->dir);
+        dg_export_remove_shortlist(o->e);
         return 0;
     }
     if (!rc)

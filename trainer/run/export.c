@@ -223,8 +223,7 @@ int dg_export_seal(const struct dg_export *e, struct dg_error *err)
     return rc;
 }
 
-/* That of an earlier bundle in the folder. */
-static void remove_shortlist(const struct dg_export *e)
+void dg_export_remove_shortlist(const struct dg_export *e)
 {
     char *path = dg_alloc_path(e->dir, DG_SHORTLIST_FILE);
     unlink(path);
@@ -237,7 +236,7 @@ int dg_export(const struct dg_export *e, struct dg_error *err)
     if (!rc)
         rc = dg_bundle_begin(e->dir, err);
     if (!rc)
-        remove_shortlist(e);
+        dg_export_remove_shortlist(e); /* of an earlier bundle in the folder */
     if (!rc)
         rc = write_weights(e, err);
     if (!rc)

@@ -36,5 +36,7 @@ int dg_export(const struct dg_export *e, struct dg_error *err);
 /* Manifest and card of an exported bundle once more, for another `training`: weights and
  * vocabularies stay as they are. */
 int dg_export_seal(const struct dg_export *e, struct dg_error *err);
+/* The file of a shortlist in dir, if there is one; the manifest stays as it is. */
+void dg_export_remove_shortlist(const struct dg_export *e);
 
 #endif
