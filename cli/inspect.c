@@ -105,11 +105,17 @@ static void print_use(const struct dg_bundle *b, const struct dg_json *decision)
 {
     const struct dg_json *use = dg_json_get(decision, "use");
     const bool used = dg_bundle_shortlist(b)[0] != '\0', wanted = !use || dg_json_bool(use);
+    const struct dg_json *pairs = dg_json_get(decision, "use_for");
     const char *why = dg_json_length(dg_json_get(decision, "measured")) == 0
                           ? "it was never measured"
                       : wanted ? "it keeps BLEU and chrF2"
                                : "it costs BLEU or chrF2";
-    printf("shortlist   %s: ", used ? "used" : "not used");
+    printf("shortlist   %s", used ? "used" : "not used");
+    for (size_t i = 0; used == wanted && i < dg_json_length(pairs); i++)
+        printf("%s%s-%s", i ? ", " : " for ",
+            dg_json_string(dg_json_at(dg_json_at(pairs, i), 0), NULL),
+            dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL));
+    printf(": ");
     if (used == wanted)
         printf("%s\n", why);
     else

@@ -43,6 +43,7 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
         j->options.max_source = dg_model_max_positions(t->model);
     if (!j->options.penalty_set)
         choose_penalty(&j->options.search, &t->pair_search[pair]);
+    j->whole_vocabulary = !dg_bundle_pair_uses_list(t->bundle, pair);
     j->tag = dg_bundle_tag(t->bundle, target);
     j->source_tag = dg_bundle_source_tag(t->bundle, source);
     const char *lead = dg_bundle_target_tag(t->bundle, target);
@@ -339,6 +340,7 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
         out->terms = p->terms;
     }
     out->want_alignment = j->options.alignments || p->n_marks > 0;
+    out->whole_vocabulary = j->whole_vocabulary;
     if (i == 0 || j->n_alternatives) {
         out->prefix = j->prefix.ids;
         out->n_prefix = j->prefix.n;

@@ -101,6 +101,8 @@ struct dg_job {
     /* of the source, for splitting */
     const char *language;
     const char *target_language;
+    /* the bundle's shortlist is not used for this pair */
+    bool whole_vocabulary;
     /* the bundle answers with trees: nothing of a text's way but sentences is for them */
     bool trees;
     char *text;

@@ -20,7 +20,10 @@ struct dg_bundle {
     const char *type;
     const char *name, *version; /* borrowed from the manifest */
     char *paths[DG_FILE_COUNT]; /* "" when the bundle has no such file */
-    bool lists;                 /* dg_bundle_use_lists */
+    /* dg_bundle_use_lists */
+    bool lists;
+    /* the pairs for which it is used where the bundle decides, checked; NULL: all */
+    const struct dg_json *list_pairs;
     /* [n_pairs] source and target, borrowed from the manifest; equal codes are one pointer */
     const char *(*pairs)[2];
     size_t n_pairs;
@@ -103,11 +106,14 @@ static int list_pairs(struct dg_bundle *b, struct dg_error *err)
 static int choose_lists(struct dg_bundle *b, struct dg_error *err)
 {
     const char *wish = getenv("DRAGOMAN_SHORTLIST");
-    const struct dg_json *use = dg_json_get(dg_json_get(b->manifest, "shortlist"), "use");
+    const struct dg_json *decision = dg_json_get(b->manifest, "shortlist"),
+                         *use = dg_json_get(decision, "use");
     b->lists = !use || dg_json_bool(use);
+    b->list_pairs = dg_json_get(decision, "use_for");
     if (!wish || !wish[0] || !strcmp(wish, "auto"))
         return 0;
     b->lists = !strcmp(wish, "on");
+    b->list_pairs = NULL;
     return b->lists || !strcmp(wish, "off")
                ? 0
                : dg_error_set(err, DG_EINVAL,
@@ -290,8 +296,23 @@ bool dg_bundle_has_shortlist(const struct dg_bundle *b)
 
 void dg_bundle_use_lists(struct dg_bundle *b, enum dg_list_use use)
 {
-    if (use != DG_LISTS_AUTO)
-        b->lists = use == DG_LISTS_ON;
+    if (use == DG_LISTS_AUTO)
+        return;
+    b->lists = use == DG_LISTS_ON;
+    b->list_pairs = NULL;
+}
+
+bool dg_bundle_pair_uses_list(const struct dg_bundle *b, size_t i)
+{
+    if (!dg_bundle_shortlist(b)[0] || !b->list_pairs)
+        return dg_bundle_shortlist(b)[0] != '\0';
+    for (size_t k = 0; k < dg_json_length(b->list_pairs); k++) {
+        const struct dg_json *pair = dg_json_at(b->list_pairs, k);
+        if (!strcmp(dg_json_string(dg_json_at(pair, 0), NULL), b->pairs[i][0]) &&
+            !strcmp(dg_json_string(dg_json_at(pair, 1), NULL), b->pairs[i][1]))
+            return true;
+    }
+    return false;
 }
 
 int dg_bundle_verify(const struct dg_bundle *b, struct dg_error *err)

@@ -82,10 +82,13 @@ const char *dg_bundle_target_vocab(const struct dg_bundle *b);
 const char *dg_bundle_shortlist(const struct dg_bundle *b);
 bool dg_bundle_has_shortlist(const struct dg_bundle *b);
 /* Whether it is used: as $DRAGOMAN_SHORTLIST says ("on", "off"); without it, or with "auto", as the
- * manifest says (`shortlist.use`, default true). */
+ * manifest says (`shortlist.use`, default true, for the pairs in `shortlist.use_for`, default all).
+ */
 enum dg_list_use { DG_LISTS_AUTO, DG_LISTS_ON, DG_LISTS_OFF };
 /* Another choice than that, before the bundle is shared. DG_LISTS_AUTO changes nothing. */
 void dg_bundle_use_lists(struct dg_bundle *b, enum dg_list_use use);
+/* Whether the i-th pair's sentences choose from it. */
+bool dg_bundle_pair_uses_list(const struct dg_bundle *b, size_t i);
 
 /* Make DIR if it is missing. Removes an old manifest: a partly replaced bundle must not look
  * complete. */

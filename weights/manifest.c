@@ -235,9 +235,38 @@ static int check_objects(const struct dg_json *m, struct dg_error *err)
             return REFUSE(keys[i], "manifest: %s must be an object, not %s", keys[i],
                 dg_json_type_name(dg_json_typeof(v)));
     }
-    const struct dg_json *list = dg_json_get(m, "shortlist");
+    return 0;
+}
+
+static bool same_code(const struct dg_json *a, const struct dg_json *b)
+{
+    const char *s = dg_json_string(a, NULL), *t = dg_json_string(b, NULL);
+    return s && t && strcmp(s, t) == 0;
+}
+
+static bool has_pair(const struct dg_json *pairs, const struct dg_json *pair)
+{
+    for (size_t i = 0; i < dg_json_length(pairs); i++) {
+        const struct dg_json *p = dg_json_at(pairs, i);
+        if (same_code(dg_json_at(p, 0), dg_json_at(pair, 0)) &&
+            same_code(dg_json_at(p, 1), dg_json_at(pair, 1)))
+            return true;
+    }
+    return false;
+}
+
+/* After check_objects and check_pairs. */
+static int check_shortlist(const struct dg_json *m, struct dg_error *err)
+{
+    const struct dg_json *list = dg_json_get(m, "shortlist"), *only = dg_json_get(list, "use_for");
     if (list && dg_json_typeof(dg_json_get(list, "use")) != DG_JSON_BOOL)
         return REFUSE("shortlist.use", "manifest: shortlist.use must be true or false");
+    if (only && dg_json_typeof(only) != DG_JSON_ARRAY)
+        return REFUSE("shortlist.use_for", "manifest: shortlist.use_for must be an array of pairs");
+    for (size_t i = 0; i < dg_json_length(only); i++)
+        if (!has_pair(dg_json_get(m, "pairs"), dg_json_at(only, i)))
+            return REFUSE("shortlist.use_for",
+                "manifest: shortlist.use_for[%zu] is none of the bundle's pairs", i);
     return 0;
 }
 
@@ -282,5 +311,7 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
         rc = check_files(m, err);
     if (!rc)
         rc = check_objects(m, err);
+    if (!rc)
+        rc = check_shortlist(m, err);
     return rc ? rc : check_reserved(m, err);
 }

@@ -196,8 +196,8 @@ static int take_shortlist(
     struct dg_engine *e, struct dg_live *s, const struct dg_sentence *in, struct dg_error *err)
 {
     const struct dg_search *search = &s->beam.search;
-    if (!e->model->shortlist || !e->be->ops->short_products || in->forced || in->spelling ||
-        in->terms || search->pick || search->sampling.temperature > 0)
+    if (!e->model->shortlist || in->whole_vocabulary || !e->be->ops->short_products || in->forced ||
+        in->spelling || in->terms || search->pick || search->sampling.temperature > 0)
         return 0;
     size_t n = dg_shortlist_select(e->model->shortlist,
         &(struct dg_shortlist_need){s->source, s->n_source, s->prefix, s->n_prefix},

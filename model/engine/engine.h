@@ -52,6 +52,8 @@ struct dg_sentence {
     bool forced;
     /* align the best answer's pieces with the source's */
     bool want_alignment;
+    /* choose from the whole vocabulary, even if the model has a shortlist */
+    bool whole_vocabulary;
 };
 
 /* An answer. Borrowed from the engine until released. */

@@ -10,6 +10,7 @@ import pytest
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
 MODEL = os.path.join(ROOT, "tests", "data", "en-de")
+BUNDLED = os.path.join(ROOT, "weights", "bundles", "en-de-fr")
 MARIAN = os.path.join(ROOT, "tests", "data", "convert", "pymarian")
 sys.path.append(MARIAN)
 
@@ -25,8 +26,8 @@ def run(*args, expect=0, lists="auto", **kw):
     return done
 
 
-def translate(bundle, lists="auto"):
-    return run(os.path.join(BIN, "dragoman"), "translate", "--model", str(bundle), "--beam-size", "1", "--keep-loops",
+def translate(bundle, *pair, lists="auto"):
+    return run(os.path.join(BIN, "dragoman"), "translate", "--model", str(bundle), *pair, "--beam-size", "1", "--keep-loops",
                input="\n".join(LINES) + "\n", lists=lists).stdout
 
 
@@ -81,6 +82,32 @@ def test_a_list_that_keeps_the_answers_is_used(bundle, texts):
     assert decision["use"] is True and decision["tolerance"] == pytest.approx(0.1)
     assert all(m["bleu"] == m["bleu_full"] and m["chrf"] == m["chrf_full"] for m in decision["measured"])
     assert translate(bundle) == whole == translate(bundle, lists="off")
+
+
+def test_a_list_is_used_for_the_pairs_that_keep_their_quality(tmp_path):
+    bundle = shutil.copytree(BUNDLED, tmp_path / "bundle")
+    pairs = {to: ("--source-lang", "en", "--target-lang", to) for to in ("de", "fr")}
+    whole = {to: translate(bundle, *p) for to, p in pairs.items()}
+    add_list(bundle, 3, 40)
+    poor = {to: translate(bundle, *p) for to, p in pairs.items()}
+    assert whole["de"] != poor["de"] and whole["fr"] != poor["fr"]
+    (tmp_path / "en").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    (tmp_path / "de").write_text(whole["de"], encoding="utf-8")
+    (tmp_path / "fr").write_text(poor["fr"], encoding="utf-8")  # what the whole vocabulary misses
+    said = shortlist(bundle, *("en:%s:%s:%s" % (to, tmp_path / "en", tmp_path / to) for to in pairs)).stdout
+    assert "the list is used for en-fr: it costs other directions" in said
+    decision = manifest(bundle)["shortlist"]
+    assert decision["use"] is True and decision["use_for"] == [["en", "fr"]]
+    assert {to: translate(bundle, *p) for to, p in pairs.items()} == {"de": whole["de"], "fr": poor["fr"]}
+    assert {to: translate(bundle, *p, lists="on") for to, p in pairs.items()} == poor
+    assert {to: translate(bundle, *p, lists="off") for to, p in pairs.items()} == whole
+    assert "shortlist   used for en-fr: it keeps BLEU" in run(os.path.join(BIN, "dragoman"), "inspect", str(bundle)).stdout
+    for wrong, message in (("en-fr", "must be an array of pairs"), ([["en", "it"]], "is none of the bundle's pairs"),
+                           ([5], "is none of the bundle's pairs")):
+        changed = manifest(bundle)
+        changed["shortlist"]["use_for"] = wrong
+        (bundle / "manifest.json").write_text(json.dumps(changed), encoding="utf-8")
+        assert message in run(os.path.join(BIN, "dragoman"), "inspect", str(bundle), expect=1).stderr
 
 
 def test_inspect_tells_of_lists(bundle, texts):

@@ -66,11 +66,10 @@ static int note(
 
 static void tell(const struct dg_bundle_list *o, const struct dg_json *decision)
 {
-    const bool use = dg_json_bool(dg_json_get(decision, "use"));
+    char words[1024];
+    dg_list_guard_say(decision, words, sizeof words);
     dg_trainlog_say(o->log, "shortlist: %.0f of %u tokens a sentence, %s (%.1f s)",
-        dg_json_number(dg_json_get(decision, "tokens")), o->e->config->target_vocab,
-        use ? "used: no dev set loses more than 0.1 BLEU or chrF2"
-            : "not used: it costs more than 0.1 BLEU or chrF2",
+        dg_json_number(dg_json_get(decision, "tokens")), o->e->config->target_vocab, words,
         dg_json_number(dg_json_get(decision, "seconds")));
 }
 

@@ -3,6 +3,8 @@
 #include "trainer/score/evaluate.h"
 #include "weights/bundle.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const uint32_t beams[] = {1, 4};
@@ -38,16 +40,25 @@ static bool within(const struct dg_list_guard_trial *t)
            t->chrf[0] >= t->chrf[1] - DG_LIST_GUARD_TOLERANCE;
 }
 
+static struct dg_json *pair_of(const struct dg_calibrate_set *set)
+{
+    struct dg_json *pair = dg_json_new_array();
+    int lost =
+        dg_json_append_take(pair, dg_json_new_string(set->source_lang, strlen(set->source_lang)));
+    lost =
+        dg_json_append_take(pair, dg_json_new_string(set->target_lang, strlen(set->target_lang))) ||
+        lost;
+    if (!lost)
+        return pair;
+    dg_json_free(pair);
+    return NULL;
+}
+
 static int note_trial(struct dg_json *measured, const struct dg_calibrate_set *set,
     const struct dg_list_guard_trial *t, struct dg_error *err)
 {
-    struct dg_json *o = dg_json_new_object(), *pair = dg_json_new_array();
-    int lost = !o || !pair;
-    lost = lost || dg_json_append_take(
-                       pair, dg_json_new_string(set->source_lang, strlen(set->source_lang)));
-    lost = lost || dg_json_append_take(
-                       pair, dg_json_new_string(set->target_lang, strlen(set->target_lang)));
-    lost = dg_json_set_take(o, "pair", pair) || lost;
+    struct dg_json *o = dg_json_new_object();
+    int lost = dg_json_set_take(o, "pair", pair_of(set));
     lost = lost || dg_json_set_int(o, "lines", (int64_t)t->lines) ||
            dg_json_set_int(o, "beam_size", t->beam) || dg_json_set_real(o, "bleu", t->bleu[0]) ||
            dg_json_set_real(o, "bleu_full", t->bleu[1]) ||
@@ -56,12 +67,13 @@ static int note_trial(struct dg_json *measured, const struct dg_calibrate_set *s
     return lost ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest") : 0;
 }
 
-/* Every set with every beam into `measured`; *use: all are within the tolerance. */
+/* Every set with every beam into `measured`; kept[i]: set i stays within the tolerance. */
 static int measure(
-    const struct dg_list_guard *g, struct dg_json *measured, bool *use, struct dg_error *err)
+    const struct dg_list_guard *g, struct dg_json *measured, bool *kept, struct dg_error *err)
 {
     int rc = 0;
-    *use = true;
+    for (size_t i = 0; i < g->n_sets; i++)
+        kept[i] = true;
     for (size_t i = 0; i < g->n_sets * 2 && !rc; i++) {
         const struct dg_calibrate_set *set = &g->sets[i / 2];
         struct dg_list_guard_trial t = {.beam = beams[i % 2]};
@@ -72,16 +84,48 @@ static int measure(
             rc = note_trial(measured, set, &t, err);
         if (!rc && g->tried)
             g->tried(g->arg, set, &t);
-        *use = *use && within(&t);
+        kept[i / 2] = kept[i / 2] && within(&t);
     }
     return rc;
 }
 
-static struct dg_json *decide(bool use, const struct dg_json *measured)
+static bool same_pair(const struct dg_calibrate_set *a, const struct dg_calibrate_set *b)
 {
-    struct dg_json *o = dg_json_new_object();
-    int lost = dg_json_set_bool(o, "use", use) ||
-               dg_json_set_real(o, "tolerance", DG_LIST_GUARD_TOLERANCE);
+    return !strcmp(a->source_lang, b->source_lang) && !strcmp(a->target_lang, b->target_lang);
+}
+
+/* All sets of this set's pair stay within the tolerance, and none of them comes before it. */
+static bool is_first_of_kept_pair(const struct dg_list_guard *g, const bool *kept, size_t set)
+{
+    bool all = true;
+    for (size_t i = 0; i < g->n_sets; i++) {
+        if (!same_pair(&g->sets[i], &g->sets[set]))
+            continue;
+        if (i < set)
+            return false;
+        all = all && kept[i];
+    }
+    return all;
+}
+
+/* The pairs that use the list are named unless every set keeps its quality. */
+static struct dg_json *decide(
+    const struct dg_list_guard *g, const bool *kept, const struct dg_json *measured)
+{
+    struct dg_json *o = dg_json_new_object(), *pairs = dg_json_new_array();
+    int lost = 0;
+    bool all = true;
+    for (size_t i = 0; i < g->n_sets; i++) {
+        all = all && kept[i];
+        if (is_first_of_kept_pair(g, kept, i))
+            lost = dg_json_append_take(pairs, pair_of(&g->sets[i])) || lost;
+    }
+    const bool use = dg_json_length(pairs) > 0;
+    lost = dg_json_set_bool(o, "use", use) || lost;
+    if (use && !all)
+        lost = dg_json_set_take(o, "use_for", dg_json_copy(pairs)) || lost;
+    dg_json_free(pairs);
+    lost = dg_json_set_real(o, "tolerance", DG_LIST_GUARD_TOLERANCE) || lost;
     lost = dg_json_set_take(o, "measured", dg_json_copy(measured)) || lost;
     if (!lost)
         return o;
@@ -93,11 +137,11 @@ int dg_list_guard_measure(
     const struct dg_list_guard *g, struct dg_json **decision, struct dg_error *err)
 {
     struct dg_json *measured = dg_json_new_array();
+    bool *kept = calloc(g->n_sets + 1, sizeof *kept);
     struct dg_bundle *b = NULL;
-    bool use = false;
     *decision = NULL;
-    int rc = measured ? dg_bundle_open(g->bundle, &b, err)
-                      : dg_error_set(err, DG_ENOMEM, "no memory for figures");
+    int rc = measured && kept ? dg_bundle_open(g->bundle, &b, err)
+                              : dg_error_set(err, DG_ENOMEM, "no memory for figures");
     if (!rc && !dg_bundle_has_shortlist(b))
         rc = dg_error_set(err, DG_EINVAL,
             "%s has no shortlist: make one with --prepared, and --text for text that is not prepared",
@@ -105,12 +149,30 @@ int dg_list_guard_measure(
     if (!rc && !g->n_sets)
         rc = dg_error_set(err, DG_EINVAL, "there is no set to measure the shortlist with");
     if (!rc)
-        rc = measure(g, measured, &use, err);
-    if (!rc && !(*decision = decide(use, measured)))
+        rc = measure(g, measured, kept, err);
+    if (!rc && !(*decision = decide(g, kept, measured)))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     dg_json_free(measured);
+    free(kept);
     dg_bundle_close(b);
     return rc;
+}
+
+void dg_list_guard_say(const struct dg_json *decision, char *to, size_t cap)
+{
+    const struct dg_json *pairs = dg_json_get(decision, "use_for");
+    const size_t n = dg_json_length(pairs);
+    size_t at = 0;
+    if (!dg_json_bool(dg_json_get(decision, "use")))
+        snprintf(to, cap, "not used: it costs more than 0.1 BLEU or chrF2");
+    else if (!n)
+        snprintf(to, cap, "used: no set loses more than 0.1 BLEU or chrF2");
+    for (size_t i = 0; i < n && at < cap; i++)
+        at += (size_t)snprintf(to + at, cap - at, "%s%s-%s", i ? ", " : "used for ",
+            dg_json_string(dg_json_at(dg_json_at(pairs, i), 0), NULL),
+            dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL));
+    if (n && at < cap)
+        snprintf(to + at, cap - at, ": it costs other directions more than 0.1 BLEU or chrF2");
 }
 
 static int seal(const struct dg_list_guard *g, const struct dg_json *decision, struct dg_error *err)
@@ -128,13 +190,14 @@ static int seal(const struct dg_list_guard *g, const struct dg_json *decision, s
     return rc;
 }
 
-int dg_list_guard(const struct dg_list_guard *g, bool *use, struct dg_error *err)
+int dg_list_guard(const struct dg_list_guard *g, struct dg_json **decision, struct dg_error *err)
 {
-    struct dg_json *decision = NULL;
-    int rc = dg_list_guard_measure(g, &decision, err);
+    int rc = dg_list_guard_measure(g, decision, err);
     if (!rc)
-        rc = seal(g, decision, err);
-    *use = !rc && dg_json_bool(dg_json_get(decision, "use"));
-    dg_json_free(decision);
+        rc = seal(g, *decision, err);
+    if (!rc)
+        return 0;
+    dg_json_free(*decision);
+    *decision = NULL;
     return rc;
 }

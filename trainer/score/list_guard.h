@@ -1,12 +1,13 @@
-/* Whether a bundle's shortlist is used by default: translations with it and with the whole
- * vocabulary are scored side by side, and the manifest keeps the decision with its figures. One
+/* Whether a bundle's shortlist is used by default, and for which pairs: translations with it and
+ * with the whole vocabulary are scored side by side, and the manifest keeps the decision with its
+ * figures. One
  * thread at a time; threads of its own work. */
 #ifndef DG_TRAINER_SCORE_LIST_GUARD_H
 #define DG_TRAINER_SCORE_LIST_GUARD_H
 
 #include "trainer/score/calibrate.h"
 
-/* BLEU and chrF may each be lower by so much, for every set, greedily and at beam 4. */
+/* BLEU and chrF may each be lower by so much, for every set of a pair, greedily and at beam 4. */
 #define DG_LIST_GUARD_TOLERANCE 0.1
 
 struct dg_list_guard_trial {
@@ -38,8 +39,9 @@ struct dg_list_guard {
  * caller frees it. DG_EINVAL: the bundle has no list. */
 int dg_list_guard_measure(
     const struct dg_list_guard *g, struct dg_json **decision, struct dg_error *err);
-/* Measure, write the decision into the manifest and seal the bundle again. *use: whether the list
- * is used. */
-int dg_list_guard(const struct dg_list_guard *g, bool *use, struct dg_error *err);
+/* Measure, write the decision into the manifest and seal the bundle again. *decision as above. */
+int dg_list_guard(const struct dg_list_guard *g, struct dg_json **decision, struct dg_error *err);
+/* The decision in words, cut at cap: for which pairs the list is used, and why. */
+void dg_list_guard_say(const struct dg_json *decision, char *to, size_t cap);
 
 #endif

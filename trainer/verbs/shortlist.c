@@ -114,12 +114,15 @@ static int measure_list(const struct dg_args *a, const struct dg_sets *sets, str
         .threads = (int)a->threads,
         .tried = a->quiet ? NULL : print_trial,
         .stop = dg_stop_flag()};
-    bool use = true;
-    int rc = dg_list_guard(&o, &use, err);
-    if (!rc)
-        printf("%s\n", use ? "the list is used: nothing is lower by more than 0.1"
-                           : "the list is not used: it costs more than 0.1 BLEU or chrF2");
-    return rc;
+    struct dg_json *decision = NULL;
+    char words[1024];
+    int rc = dg_list_guard(&o, &decision, err);
+    if (rc)
+        return rc;
+    dg_list_guard_say(decision, words, sizeof words);
+    printf("the list is %s\n", words);
+    dg_json_free(decision);
+    return 0;
 }
 
 int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err)
