@@ -191,6 +191,11 @@ class Bench:
                               text=True).stdout
         return next(line.split()[2] for line in text.splitlines() if line.split()[:1] == [name])
 
+    def room(self):
+        """What one worker of the server has at once; 0 means these numbers on a CPU (--help)."""
+        rows = int(self.setting("batch_rows")) or 128
+        return "--rows", str(rows), "--sentences", str(int(self.setting("batch_sentences")) or max(64, rows // 2))
+
     def saturated(self):
         if self.a.lines:
             saturated.saturated(self)
@@ -263,8 +268,7 @@ class Bench:
     def measure_cost(self, repeats):
         subprocess.run([f"{self.a.programs}/dragoman-sim", "measure", "--model", self.bundle(), "--items", self.items,
                         "--threads", str(self.compute_threads), "--workers", str(self.workers), "--repeats", repeats,
-                        "--rows", self.setting("batch_rows"), "--sentences", self.setting("batch_sentences"), "--out",
-                        self.cost], check=True)
+                        *self.room(), "--out", self.cost], check=True)
         with open(self.cost, encoding="utf-8") as f:
             return json.load(f)
 
@@ -279,8 +283,7 @@ class Bench:
 
     def simulated(self, step_us, request_us, *options):
         """Arrivals in fake time, at the cost measured; of company, at what the capacity says."""
-        limits = ["--rows", self.setting("batch_rows"), "--step-rows", self.step_rows, "--sentences", self.setting("batch_sentences"),
-                  "--workers", self.workers]
+        limits = [*self.room(), "--step-rows", self.step_rows, "--workers", self.workers]
         return scenarios.simulated(self.a.programs, self.cost, "--capacity", self.capacity, "--outside-us", step_us,
                                    "--request-us", request_us, *limits, *options)[0]
 
@@ -339,16 +342,20 @@ class Bench:
             if name in self.a.only and name != "static":
                 say(f"== {name}")
                 getattr(self, name)()
-        result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-                  "machine": machine.describe(), "revision": self.a.revision, "quick": self.a.quick,
-                  "repetitions": self.a.repetitions, "claims": self.claims, **self.results}
+                self.write(self.a.work)  # a scenario that fails loses none before it
         folder = self.a.work if self.a.quick or set(self.a.only) != set(ALL) else self.a.out
-        path = record.write(folder, f"serve-{machine.slug()}", {".json": result})
+        path = self.write(folder)
         missed = [c for c in self.claims if c["holds"] is False]
         open_ones = [c for c in self.claims if c["holds"] is None]
         print(f"{len(self.claims) - len(missed) - len(open_ones)} of {len(self.claims)} claims hold, "
               f"{len(open_ones)} not measured: {path}")
         return 1 if missed and not self.a.quick else 0
+
+    def write(self, folder):
+        result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+                  "machine": machine.describe(), "revision": self.a.revision, "quick": self.a.quick,
+                  "repetitions": self.a.repetitions, "claims": self.claims, **self.results}
+        return record.write(folder, f"serve-{machine.slug()}", {".json": result})
 
 
 def main():
