@@ -52,13 +52,19 @@ def test_the_table_beside_ctranslate2():
 
 def test_the_summary():
     text = " ".join(read("README.md").split())
-    files = [measured("cpu-amd-epyc-2-cores.md"), measured("cpu-amd-epyc-2-cores-avx512.md")]
-    one, low, high = re.search(r"translates one sentence ([\d.]+) times as fast as CTranslate2 \S+ and 512 sentences ([\d.]+) to ([\d.]+) times", text).groups()
-    assert all(near(one, f["int8, beam 4, 1 thread"][2]) for f in files)
+    files = [measured("cpu-amd-epyc-2-cores.md"), measured("cpu-amd-epyc-2-cores-avx512.md"),
+             measured("cpu-intel-xeon-processor-2-cores-avx512.md")]
+    numbers = re.search(r"translates one sentence ([\d.]+) to ([\d.]+) times as fast as CTranslate2 \S+ and 512 sentences ([\d.]+) to ([\d.]+) times", text).groups()
+    one = [f["int8, beam 4, 1 thread"][2] for f in files]
     many = [f[f"int8, {search}, 512 sentences, 2 workers"][2] for f in files for search in ("beam 4", "greedy")]
-    assert near(low, min(many)) and near(high, max(many))
-    zen3, zen4 = (f["int8, beam 4, 2 threads"] for f in files)
+    assert all(map(near, numbers, (min(one), max(one), min(many), max(many))))
+    zen3, zen4 = (f["int8, beam 4, 2 threads"] for f in files[:2])
     assert f"Dragoman takes {zen3[0]} and CTranslate2 {zen3[1]} on Zen 3, {zen4[0]} and {zen4[1]} on Zen 4" in text
+    said = re.search(r"one sentence \(int8, beam 4, one thread\) takes (.*?) beside (.*?) \(\*\*(.*?)×\*\*\), and 512 sentences run at (.*?) tokens/s beside "
+                     r"(.*?) \(\*\*(.*?)×\*\*\), greedy at (.*?) beside (.*?) \(\*\*(.*?)×\*\*\)", text).groups()
+    for at, row in enumerate(("1 thread", "512 sentences, 2 workers", "greedy")):
+        ours, other, ratio = files[2]["int8, greedy, 512 sentences, 2 workers" if row == "greedy" else f"int8, beam 4, {row}"]
+        assert (ours.split()[0], other.split()[0]) == (said[3 * at].split()[0], said[3 * at + 1].split()[0]) and near(said[3 * at + 2], ratio)
 
     training = [float(cells[-4]) for name in ("train-amd-epyc-2-cores.md", "train-amd-epyc-2-cores-avx512.md")
                 for cells in ([c.strip() for c in line.strip("|").split("|")] for line in read("bench", "results", name).splitlines())
