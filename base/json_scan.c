@@ -31,7 +31,7 @@ static size_t skip_space(const char *s, size_t n, size_t at)
     return at;
 }
 
-/* The value at s[at], after its colon. */
+/* The value at s[at]. */
 static int64_t read_int(const char *s, size_t n, size_t at)
 {
     int64_t value = 0;
@@ -42,7 +42,7 @@ static int64_t read_int(const char *s, size_t n, size_t at)
     return at > begin && end < n && (s[end] == ',' || s[end] == '}') ? value : -1;
 }
 
-int64_t dg_json_scan_int(const char *s, size_t n, const char *key)
+size_t dg_json_scan_key(const char *s, size_t n, const char *key)
 {
     const size_t len = strlen(key);
     size_t depth = 0;
@@ -57,9 +57,14 @@ int64_t dg_json_scan_int(const char *s, size_t n, const char *key)
                 depth == 1 && end - i - 1 == len && memcmp(s + i + 1, key, len) == 0;
             const size_t colon = is_key ? skip_space(s, n, end + 1) : n;
             if (colon < n && s[colon] == ':') /* else it is a value */
-                return read_int(s, n, skip_space(s, n, colon + 1));
+                return skip_space(s, n, colon + 1);
             i = end;
         }
     }
-    return -1;
+    return n;
+}
+
+int64_t dg_json_scan_int(const char *s, size_t n, const char *key)
+{
+    return read_int(s, n, dg_json_scan_key(s, n, key));
 }

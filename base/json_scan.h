@@ -9,6 +9,10 @@
 /* Where the string ends whose opening quote is s[at]: its closing quote, or n. */
 size_t dg_json_scan_string(const char *s, size_t n, size_t at);
 
+/* Where the value under this key of the object s[n] begins, if the key is written without escapes.
+ * n: it has none. */
+size_t dg_json_scan_key(const char *s, size_t n, const char *key);
+
 /* The integer under this key of the object s[n], key and value as they are mostly written: without
  * escapes, in digits alone. -1: it has none, or not so. */
 int64_t dg_json_scan_int(const char *s, size_t n, const char *key);

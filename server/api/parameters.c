@@ -1,11 +1,16 @@
 #include "server/api/parameters.h"
 
+#include "base/json_scan.h"
 #include "server/http/form.h"
 #include "server/http/multipart.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#define FORM_TYPE "application/x-www-form-urlencoded"
+/* Escaped, with its quotes; what is longer is no key of this server. */
+#define LONGEST_KEY ((size_t)6 * DG_GATE_KEY)
 
 /* The media type, without parameters, in small letters. */
 static void media_type(const char *type, char out[80])
@@ -55,7 +60,7 @@ static int read(const struct dg_http_exchange *x, const struct dg_json_check *ch
     if (!*out)
         return dg_error_set(err, DG_ENOMEM, "no memory for a form");
     int rc = dg_form_read(q->query, strlen(q->query), *out, err);
-    if (rc == DG_OK && !strcmp(type, "application/x-www-form-urlencoded"))
+    if (rc == DG_OK && !strcmp(type, FORM_TYPE))
         rc = dg_form_read(q->body, q->body_len, *out, err);
     if (rc == DG_OK && dg_multipart_is(q->type))
         rc = dg_multipart_read(q->type, q->body, q->body_len, "", *out, NULL, err);
@@ -128,37 +133,53 @@ const char *dg_parameter_string(const struct dg_json *o, const char *key)
     return dg_json_string(dg_parameter(o, key), NULL);
 }
 
+/* The body is not parsed: who has no key yet costs one pass over it. */
+static bool json_key(const char *s, size_t n, const char *name, char out[DG_GATE_KEY])
+{
+    const size_t begin = dg_json_scan_key(s, n, name);
+    const size_t end = begin < n && s[begin] == '"' ? dg_json_scan_string(s, n, begin) : n;
+    struct dg_json *v = NULL;
+    if (end < n && end - begin <= LONGEST_KEY)
+        v = dg_json_parse(s + begin, end - begin + 1, NULL);
+    const char *key = end < n && !v ? "?" : dg_json_string(v, NULL);
+    snprintf(out, DG_GATE_KEY, "%s", key ? key : "");
+    dg_json_free(v);
+    return out[0] != '\0';
+}
+
+/* Files are passed over; fields are few. */
+static bool multipart_key(const struct dg_http_request *q, const char *name, char out[DG_GATE_KEY])
+{
+    struct dg_json *parameters = dg_json_new_object();
+    const char *key = NULL;
+    if (parameters &&
+        dg_multipart_read(q->type, q->body, q->body_len, "", parameters, NULL, NULL) == DG_OK)
+        key = dg_parameter_string(parameters, name);
+    snprintf(out, DG_GATE_KEY, "%s", key ? key : "");
+    dg_json_free(parameters);
+    return out[0] != '\0';
+}
+
 bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY])
 {
     const struct dg_http_request *q = dg_http_request(x);
-    struct dg_json *parameters = NULL;
-    const char *key = NULL;
-    bool form;
-    /* Mostly there is none, and the body is not to be read twice to find that out. */
-    if (!strstr(q->query, name) && !memmem(q->body, q->body_len, name, strlen(name)))
-        return false;
-    if (dg_parameters_read(x, &parameters, &form, NULL) == DG_OK)
-        key = dg_parameter_string(parameters, name);
-    const bool found = key && key[0] != '\0';
-    if (found) /* what is longer is no key of this server anyway */
-        snprintf(out, DG_GATE_KEY, "%s", key);
-    dg_json_free(parameters);
-    return found;
+    char type[80];
+    media_type(q->type, type);
+    if (is_json(type))
+        return json_key(q->body, q->body_len, name, out);
+    if (dg_parameters_query_key(x, name, out))
+        return true;
+    if (!strcmp(type, FORM_TYPE))
+        return dg_form_find(q->body, q->body_len, name, out, DG_GATE_KEY);
+    return dg_multipart_is(q->type) && memmem(q->body, q->body_len, name, strlen(name)) &&
+           multipart_key(q, name, out);
 }
 
 bool dg_parameters_query_key(
     const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY])
 {
     const char *query = dg_http_request(x)->query;
-    struct dg_json *parameters = strstr(query, name) ? dg_json_new_object() : NULL;
-    const char *key = NULL;
-    if (parameters && dg_form_read(query, strlen(query), parameters, NULL) == DG_OK)
-        key = dg_parameter_string(parameters, name);
-    const bool found = key && key[0] != '\0';
-    if (found)
-        snprintf(out, DG_GATE_KEY, "%s", key);
-    dg_json_free(parameters);
-    return found;
+    return dg_form_find(query, strlen(query), name, out, DG_GATE_KEY);
 }
 
 bool dg_parameters_scheme_key(

@@ -12,18 +12,29 @@ static int hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static void decode(const char *s, size_t n, struct dg_buffer *out)
+/* Decode s[n] into out[cap], which may be s itself; returns the bytes written, cap at most. */
+static size_t decode(const char *s, size_t n, char *out, size_t cap)
 {
-    dg_buffer_reset(out);
-    dg_buffer_add(out, "", 0);
-    for (size_t i = 0; i < n; i++) {
+    size_t to = 0;
+    for (size_t i = 0; i < n && to < cap; i++) {
         char c = s[i] == '+' ? ' ' : s[i];
         if (c == '%' && i + 2 < n && hex(s[i + 1]) >= 0 && hex(s[i + 2]) >= 0) {
             c = (char)(hex(s[i + 1]) << 4 | hex(s[i + 2]));
             i += 2;
         }
-        dg_buffer_add(out, &c, 1);
+        out[to++] = c;
     }
+    return to;
+}
+
+static void decode_buffer(const char *s, size_t n, struct dg_buffer *out)
+{
+    dg_buffer_reset(out);
+    dg_buffer_add(out, s, n);
+    if (out->failed)
+        return;
+    out->len = decode(out->data, n, out->data, n);
+    out->data[out->len] = '\0';
 }
 
 static int add(
@@ -51,8 +62,8 @@ static int read_one(const char *s, size_t n, struct dg_json *object, struct dg_b
     const char *equals = memchr(s, '=', n);
     const size_t name_len = equals ? (size_t)(equals - s) : n;
     struct dg_error why = {0};
-    decode(s, name_len, name);
-    decode(equals ? equals + 1 : "", equals ? n - name_len - 1 : 0, value);
+    decode_buffer(s, name_len, name);
+    decode_buffer(equals ? equals + 1 : "", equals ? n - name_len - 1 : 0, value);
     if (name->failed || value->failed)
         return dg_error_set(err, DG_ENOMEM, "no memory for a form");
     if (name->len == 0 && value->len == 0)
@@ -85,4 +96,23 @@ int dg_form_read(const char *s, size_t n, struct dg_json *object, struct dg_erro
     dg_buffer_deinit(&name);
     dg_buffer_deinit(&value);
     return rc;
+}
+
+bool dg_form_find(const char *s, size_t n, const char *name, char *out, size_t cap)
+{
+    const size_t len = strlen(name);
+    for (const char *end = s + n; s < end;) {
+        const char *stop = memchr(s, '&', (size_t)(end - s));
+        const size_t one = (size_t)((stop ? stop : end) - s);
+        const char *equals = memchr(s, '=', one);
+        if (equals && decode(s, (size_t)(equals - s), out, cap - 1) == len &&
+            memcmp(out, name, len) == 0) {
+            const size_t begin = (size_t)(equals + 1 - s);
+            out[decode(equals + 1, one - begin, out, cap - 1)] = '\0';
+            if (out[0] != '\0')
+                return true;
+        }
+        s += one + (stop ? 1 : 0);
+    }
+    return false;
 }

@@ -5,6 +5,9 @@
 
 #include "base/json.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* More of them are refused: a form has a handful. */
 #define DG_FORM_MAX_PARAMETERS 1000
 
@@ -13,5 +16,8 @@
  * DG_EINVAL with the name as field when a value is not UTF-8 or holds U+0000; DG_ELIMIT, DG_ENOMEM.
  */
 int dg_form_read(const char *s, size_t n, struct dg_json *object, struct dg_error *err);
+/* The first value of that name in s[n] that is not empty, in out[cap], cut to it; false: there is
+ * none. One pass that decodes nothing else. cap is more than the name's length + 1. */
+bool dg_form_find(const char *s, size_t n, const char *name, char *out, size_t cap);
 
 #endif

@@ -68,9 +68,31 @@ static void test_both(void **state)
     dg_json_free(o);
 }
 
+static void test_find(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *form, *value;
+    } cases[] = {{"key=a", "a"}, {"q=1&key=b%2Bc+d&key=e", "b+c d"}, {"k%65y=f", "f"},
+        {"key=&key=g&", "g"}, {"key=%41%42%43%44%45%46%47%48", "ABCDEFG"},
+        {"key=123456789", "1234567"},
+        /* not there */
+        {"", NULL}, {"key", NULL}, {"key=", NULL}, {"key&key=", NULL}, {"=key", NULL},
+        {"q=key", NULL}, {"keys=1&ke=2&keykeykey=3", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char out[8];
+        const bool found =
+            dg_form_find(cases[i].form, strlen(cases[i].form), "key", out, sizeof out);
+        assert_int_equal(found, cases[i].value != NULL);
+        if (found)
+            assert_string_equal(out, cases[i].value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_wrong_forms), cmocka_unit_test(test_both)};
+        cmocka_unit_test(test_wrong_forms), cmocka_unit_test(test_both),
+        cmocka_unit_test(test_find)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,22 @@ static void an_integer_is_found(void **state)
     }
 }
 
+static void a_value_is_found(void **state)
+{
+    static const struct {
+        const char *text, *value;
+    } cases[] = {{"{\"k\":\"a\"}", "\"a\"}"}, {"{\"a\":{\"k\":1},\"k\" :\n [2]}", "[2]}"},
+        {"{\"a\":\"k\",\"k\":null}", "null}"}, {"{\"k\":", ""},
+        /* not there */
+        {"", ""}, {"{}", ""}, {"{\"a\":\"k\"}", ""}, {"{\"k\"}", ""}, {"[\"k\",1]", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t n = strlen(cases[i].text);
+        assert_string_equal(
+            cases[i].text + dg_json_scan_key(cases[i].text, n, "k"), cases[i].value);
+    }
+}
+
 /* Says no at its n-th call. */
 struct patience {
     int calls, most;
@@ -105,6 +121,7 @@ static void a_check_ends_parsing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(strings_end_where_json_says),
-        cmocka_unit_test(an_integer_is_found), cmocka_unit_test(a_check_ends_parsing)};
+        cmocka_unit_test(an_integer_is_found), cmocka_unit_test(a_value_is_found),
+        cmocka_unit_test(a_check_ends_parsing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
