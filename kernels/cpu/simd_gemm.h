@@ -6,6 +6,7 @@
  * weights of a panel (16 KiB) stay in the first-level cache while all rows pass by, and what comes
  * next is prefetched meanwhile, so that memory and multiplications overlap. Any thread. */
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/simd_stride.h"
 
 enum {
     PANEL = 16,
@@ -37,21 +38,43 @@ struct tile {
 
 enum fetch { FETCH_NONE, FETCH_NEXT, FETCH_WINDOW };
 
-/* One k of a tile. */
-static inline __attribute__((always_inline)) void add_products(const int MR, const int NP,
-    const struct tile *t, const float *x, const float *w, vec acc[TILE_ROWS][TILE_VECTORS])
+/* Where the activations of this k are: rows 0, 4 and 8 of the tile, and the distance of rows. */
+struct rows {
+    const float *x[3];
+    struct stride stride;
+};
+
+static inline __attribute__((always_inline)) struct rows rows_of(const int MR, const struct tile *t)
 {
+    struct rows rows = {.stride = stride_of(t->ldx * sizeof(float))};
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++) {
+        rows.x[i] = t->x + (MR > 4 * i ? 4 * (size_t)i * t->ldx : 0);
+        __asm__("" : "+r"(rows.x[i])); /* not computed from another */
+    }
+    return rows;
+}
+
+/* One k of a tile, and on to the next. */
+static inline __attribute__((always_inline)) void add_products(const int MR, const int NP,
+    const struct tile *t, struct rows *rows, const float *w, vec acc[TILE_ROWS][TILE_VECTORS])
+{
+    stride_keep(&rows->stride);
     vec b[TILE_VECTORS];
 #pragma GCC unroll 16
     for (int v = 0; v < NP * PV; v++)
         b[v] = v_load(w + (size_t)(v / PV) * t->panel + v % PV * VL);
 #pragma GCC unroll 16
     for (int r = 0; r < MR; r++) {
-        vec a = v_all(x[(size_t)r * t->ldx]);
+        const char *x = (const char *)rows->x[r / 4] + stride_times(rows->stride, r % 4);
+        vec a = v_all(*(const float *)(const void *)x);
 #pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             acc[r][v] = v_fma(a, b[v], acc[r][v]);
     }
+#pragma GCC unroll 3
+    for (int i = 0; 4 * i < MR; i++)
+        rows->x[i]++;
 }
 
 /* MR, NP and fetch are constants where this is called. */
@@ -64,20 +87,23 @@ static inline __attribute__((always_inline)) void run_tile(
 #pragma GCC unroll 16
         for (int v = 0; v < NP * PV; v++)
             acc[r][v] = t->first ? v_zero() : v_load(t->sum + (size_t)r * t->lds + v * VL);
-    const float *w = t->w, *x = t->x;
+    const float *w = t->w;
+    struct rows rows = rows_of(MR, t);
     size_t k = 0;
     uintptr_t ahead = t->ahead;
     for (; fetch == FETCH_WINDOW && k + 4 <= t->kc; ahead += 64) {
 #pragma GCC unroll 4
         for (size_t i = 0; i < 4; i++)
             v_prefetch(ahead + i * t->step);
-        for (int u = 0; u < 4; u++, k++, x++, w += PANEL)
-            add_products(MR, NP, t, x, w, acc);
+        for (int u = 0; u < 4; u++, k++, w += PANEL)
+            add_products(MR, NP, t, &rows, w, acc);
     }
-    for (; k < t->kc; k++, x++, w += PANEL, ahead += t->step) {
-        if (fetch == FETCH_NEXT)
-            __builtin_prefetch((const void *)ahead, 0, 2); /* second level: the first one is full */
-        add_products(MR, NP, t, x, w, acc);
+    for (; k < t->kc; k++, w += PANEL, ahead += t->step) {
+        /* Into the second level: the first one is full. */
+#pragma GCC unroll 4
+        for (int i = 0; fetch == FETCH_NEXT && i < NP; i++)
+            __builtin_prefetch((const void *)(ahead + (size_t)i * t->panel * sizeof(float)), 0, 2);
+        add_products(MR, NP, t, &rows, w, acc);
     }
 #pragma GCC unroll 16
     for (int r = 0; r < MR; r++)
@@ -150,16 +176,16 @@ static inline void aim_window(const struct dg_gemm *g, size_t n0, size_t k0, str
     t->ahead = next < end ? (uintptr_t)g->w + next + at % WINDOW / 4 : (uintptr_t)t->w;
 }
 
-/* Several tiles: each fetches its part of the run after this one. */
-static inline void aim_next(
-    const struct dg_gemm *g, size_t n0, size_t k0, size_t i, size_t tiles, struct tile *t)
+/* Several tiles: each fetches its part of the run after this one, of every panel. */
+static inline void aim_next(const struct dg_gemm *g, const int NP, size_t n0, size_t k0, size_t i,
+    size_t tiles, struct tile *t)
 {
     bool last = k0 + t->kc == g->K;
-    const float *next = last ? t->w - k0 * PANEL + t->panel : t->w + t->kc * PANEL;
+    const float *next = last ? t->w - k0 * PANEL + (size_t)NP * t->panel : t->w + t->kc * PANEL;
     size_t bytes = t->kc * PANEL * sizeof(float);
     t->ahead = (uintptr_t)next + bytes * i / tiles;
     t->step = PANEL * sizeof(float) / tiles;
-    if (last && n0 + PANEL >= g->n) {
+    if (last && n0 + (size_t)NP * PANEL >= g->n) {
         t->ahead = (uintptr_t)t->w;
         t->step = 0;
     }
@@ -187,7 +213,7 @@ static inline __attribute__((always_inline)) void run_panels(
                 aim_window(g, n0, k0, &t);
                 run_rows(r1 - r0, NP, FETCH_WINDOW, &t);
             } else {
-                aim_next(g, n0, k0, i, tiles, &t);
+                aim_next(g, NP, n0, k0, i, tiles, &t);
                 run_rows(r1 - r0, NP, FETCH_NEXT, &t);
             }
         }

@@ -11,6 +11,7 @@
  * lines under way. A Zen 4 core then reads a quarter faster with one row, half as fast again with
  * four, and computes a third more with eight (21 GB/s, 19 GB/s, 285 GOP/s; the caches alone:
  * 390). Any thread. */
+#include "kernels/cpu/simd_stride.h"
 #include "kernels/cpu/simd_quantize.h"
 
 enum {
@@ -29,35 +30,6 @@ struct fetch {
     size_t step; /* bytes onwards for each group of four k; 0: STREAMS panels, line by line */
     size_t lane; /* step 0: which of the panels is next, in bytes */
 };
-
-/* Rows or panels that are equally far apart, in bytes. Eight rows by eight pointers are more than
- * there are registers: the compiler spills them, on AVX-512 into vectors, and they come back
- * through a port that multiplies. An address adds one, two or four times a register by itself, so a
- * distance and three times it reach four rows from one pointer. On an Emerald Rapids core products
- * of 3 to 128 rows are 10 to 37 % faster so (VNNI); elsewhere the time is the same. */
-struct stride {
-    size_t one, three;
-};
-
-static inline __attribute__((always_inline)) struct stride stride_of(size_t bytes)
-{
-    struct stride s = {bytes, 3 * bytes};
-    __asm__("" : "+r"(s.three));
-    return s;
-}
-
-/* In the loop: what follows from the distance is computed there, in addresses, and not kept in a
- * register of its own. */
-static inline __attribute__((always_inline)) void stride_keep(struct stride *s)
-{
-    __asm__("" : "+r"(s->one));
-}
-
-/* i: 0 to 3, a constant. */
-static inline __attribute__((always_inline)) size_t stride_times(struct stride s, int i)
-{
-    return i == 3 ? s.three : (size_t)i * s.one;
-}
 
 /* Called once for so many groups of four k. */
 static inline __attribute__((always_inline)) void prefetch(
