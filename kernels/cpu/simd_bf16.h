@@ -108,7 +108,8 @@ static inline __attribute__((always_inline)) size_t bf16_panels(
     for (; n0 + (size_t)(NP - 1) * BF16_PANEL < g->n; n0 += (size_t)NP * BF16_PANEL)
         for (size_t t = 0; t < tiles; t++) {
             size_t m0 = g->M * t / tiles, m1 = g->M * (t + 1) / tiles;
-            bf16_tile_rows(m1 - m0, NP, 0, g, (struct bf16_rows){g->x + m0 * g->ldx, g->ldx, 2},
+            const size_t ahead = t == 0 ? (size_t)NP * g->pairs * 4 * BF16_PANEL : 0;
+            bf16_tile_rows(m1 - m0, NP, ahead, g, (struct bf16_rows){g->x + m0 * g->ldx, g->ldx, 2},
                 (struct bf16_place){m0, n0, 1});
         }
     return n0;
