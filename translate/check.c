@@ -15,7 +15,8 @@
 #define ABSOLUTE 0.02
 #define ABSOLUTE_16_BITS 0.03
 
-enum { POSITIONS = 512, SENTENCE_TOKENS = 5 };
+/* An answer is cut to MOST_TARGET tokens: each takes a step whenever the model is opened. */
+enum { POSITIONS = 512, SENTENCE_TOKENS = 5, MOST_TARGET = 16 };
 
 struct check {
     const char *pair[2], *source, *target;
@@ -164,8 +165,10 @@ static int make_source(const struct dg_translator *t, const char *language, stru
 static int make_target(const struct dg_translator *t, const struct check *c, struct dg_buffer *out,
     struct dg_error *err)
 {
-    const struct dg_translate_options o = {
-        .source = c->pair[0], .target = c->pair[1], .search.alpha = -1, .tokens = true};
+    const struct dg_translate_options o = {.source = c->pair[0],
+        .target = c->pair[1],
+        .search = {.alpha = -1, .max_len = MOST_TARGET},
+        .tokens = true};
     const struct dg_engine_limits limits = {.max_target = POSITIONS};
     struct dg_runner *runner = NULL;
     struct dg_job *job = NULL;
