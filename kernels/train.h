@@ -249,6 +249,13 @@ void dg_cpu_train_close(struct dg_train *t); /* NULL is fine */
 /* Which kernels the library of fp32 products has chosen for this machine ("SkylakeX"), static; and
  * the name of an environment variable that overrules its choice, NULL where there is none. */
 const char *dg_cpu_train_library(const char **overruled_by);
+/* The kernels that OPENBLAS_CORETYPE should name instead, read as the library is loaded, where it
+ * chose some without the vectors that this machine has: for processors newer than itself. NULL: the
+ * choice is good. */
+const char *dg_cpu_train_core(const char *chosen);
+/* Multiply-adds a second of one thread in this type (DG_F32, DG_BF16) with the kernels of a CPU
+ * backend, measured for some milliseconds. 0: it has no such products, or no memory. */
+double dg_cpu_train_speed(struct dg_backend *be, enum dg_type type);
 /* Is there address space for that library's buffers, 128 MB for each thread that multiplies? Where
  * there is none (`ulimit -v`, strict overcommit) it does not fail but tries again for ever. */
 bool dg_cpu_train_has_room(size_t threads);

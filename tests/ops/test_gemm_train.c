@@ -198,11 +198,34 @@ static void test_precision(void **state)
     }
 }
 
+/* Both kinds are measured where they are; a library that chose kernels without this machine's
+ * vectors is told better ones. */
+static void test_speed(void **state)
+{
+    (void)state;
+    for (const char *const *isa = dg_cpu_isas(); *isa; isa++) {
+        const struct dg_cpu_options o = {.isa = *isa};
+        struct dg_backend *be = NULL;
+        assert_int_equal(dg_cpu_open(&o, &be, NULL), 0);
+        assert_true(dg_cpu_train_speed(be, DG_F32) > 0);
+        assert_int_equal(dg_cpu_train_speed(be, DG_BF16) > 0, strstr(*isa, "bf16") != NULL);
+        dg_cpu_close(be);
+    }
+    const char *overruled_by, *best = dg_cpu_isas()[0], *core = dg_cpu_train_core("Prescott");
+    assert_null(dg_cpu_train_core("SkylakeX"));
+    assert_null(dg_cpu_train_core("a later one"));
+    if (strncmp(best, "avx", 3) != 0)
+        assert_null(core);
+    else
+        assert_string_equal(core, strncmp(best, "avx512", 6) ? "Haswell" : "SkylakeX");
+    assert_non_null(dg_cpu_train_library(&overruled_by));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_products),
-        cmocka_unit_test(test_empty), cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_precision)};
+        cmocka_unit_test(test_speed), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_precision)};
     dg_gemm_fp32_init();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

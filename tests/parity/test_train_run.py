@@ -30,9 +30,9 @@ def test_bf16_products(data, whole, tmp_path):
     fp32, bf16 = ([x["loss"] for x in log(out, "train")] for out in (whole, once))
     assert fp32 != bf16
     assert bf16 == pytest.approx(fp32, rel=0.02)
-    # Nothing is said of the precision: the recipe's `auto` takes bf16, and the run that goes on keeps it.
+    # Nothing is said of the precision: a recipe's `auto` may take another, and the run that goes on keeps what it has.
     auto = ["--set", "training.precision=auto"]
-    run(command(data, half, *auto, "--set", f"training.updates={UPDATES // 2}"))
+    run(command(data, half, *auto, "--precision", "bf16", "--set", f"training.updates={UPDATES // 2}"))
     run(command(data, half, "--set", f"training.updates={UPDATES}", verb="resume"))
     same_end(half, once)
     assert checkpoint(half)["backend"] == "cpu/avx512bf16/bf16"
@@ -47,6 +47,18 @@ def test_precision_is_kept(data, whole, tmp_path):
     said = run(command(data, half, "--set", f"training.updates={UPDATES}", verb="resume"))
     assert "fp32 products by OpenBLAS, kernels " in said and "OPENBLAS_" not in said
     same_end(half, whole)
+
+
+def test_auto_takes_what_is_faster(data, tmp_path):
+    """bf16 only where the processor has it (tests/ops/test_gemm_train measures both), and fp32 with kernels that use its vectors, whatever
+    OpenBLAS chose for a processor that it does not know."""
+    run(command(data, tmp_path / "run", "--no-scores", "--set", "training.precision=auto", "--set", "training.updates=1"))
+    assert has_bf16() or "/bf16" not in checkpoint(tmp_path / "run")["backend"]
+    loud = [x for x in command(data, tmp_path / "fp32", "--no-scores", "--precision", "fp32", "--set", "training.updates=1") if x != "--quiet"]
+    said = run(loud)
+    kernels = re.search("fp32 products by OpenBLAS, kernels (.*)", said)[1]
+    if "avx2" in open("/proc/cpuinfo", encoding="utf-8").read():
+        assert kernels not in ("Prescott", "Core2", "Nehalem", "Generic", "Atom"), said
 
 
 def test_overruled_library(data, tmp_path):

@@ -15,6 +15,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+/* bf16 has to be faster than fp32 by this to be chosen, since it rounds. */
+#define LEAST_GAIN 1.1
+
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
 {
     memset(r, 0, sizeof *r);
@@ -120,6 +123,21 @@ static int begun_precision(struct dg_run *r, const char **precision, struct dg_e
     return rc;
 }
 
+/* It is not on every processor that has it. The first rank decides for all. */
+static int is_bf16_faster(struct dg_run *r, bool *faster, struct dg_error *err)
+{
+    struct dg_backend *be = NULL;
+    unsigned char answer = 0;
+    int rc = dg_device_open(&r->device, &be, err);
+    if (!rc)
+        answer = dg_cpu_train_speed(be, DG_BF16) > LEAST_GAIN * dg_cpu_train_speed(be, DG_F32);
+    dg_device_close(be);
+    if (!rc && r->o->ranks)
+        rc = dg_ranks_share(r->o->ranks, &answer, 1, err);
+    *faster = answer;
+    return rc;
+}
+
 /* Before the data is prepared, which may take hours. */
 int dg_run_device(struct dg_run *r, struct dg_error *err)
 {
@@ -136,10 +154,13 @@ int dg_run_device(struct dg_run *r, struct dg_error *err)
     if (rc || r->device.cuda)
         return rc;
     struct dg_error no = {0};
+    bool faster = false;
     rc = try_device(r, device, "bf16", &no);
+    if (!rc)
+        rc = is_bf16_faster(r, &faster, &no);
     if (rc && rc != DG_EUNSUP)
         *err = no;
-    return rc == DG_EUNSUP ? try_device(r, device, "fp32", err) : rc;
+    return rc == DG_EUNSUP || (!rc && !faster) ? try_device(r, device, "fp32", err) : rc;
 }
 
 /* A model that is trained further keeps its dimensions and conventions, whatever the recipe

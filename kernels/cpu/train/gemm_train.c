@@ -3,6 +3,8 @@
 
 #include <cblas.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 
 /* OpenBLAS wants int sizes; every dimension of a model and of a micro-batch is far below that. */
@@ -20,6 +22,20 @@ const char *dg_cpu_train_library(const char **overruled_by)
         if (getenv(names[i]) && *getenv(names[i]))
             *overruled_by = names[i];
     return openblas_get_corename();
+}
+
+const char *dg_cpu_train_core(const char *chosen)
+{
+    /* Those of OpenBLAS 0.3 that use no AVX; it takes the first for processors it does not know. */
+    static const char *const narrow[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem",
+        "Athlon", "Opteron", "Opteron_SSE3", "Barcelona", "Bobcat", "Atom", "Nano", "Generic"};
+    bool is_narrow = false;
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+        is_narrow |= strcasecmp(chosen, narrow[i]) == 0;
+    const char *best = dg_cpu_isas()[0];
+    if (!is_narrow || strncmp(best, "avx", 3) != 0)
+        return NULL;
+    return strncmp(best, "avx512", 6) == 0 ? "SkylakeX" : "Haswell";
 }
 
 bool dg_cpu_train_has_room(size_t threads)
