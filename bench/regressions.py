@@ -27,6 +27,17 @@ def slower(old, new):
     return [(what, times) for what, times in found if times > MOST]
 
 
+def weaker(old, new):
+    """[(limit, cores, before, now)] of what the machine itself gave less of by more than MOST: no program is to blame for that."""
+    found = []
+    for limit, now in new.get("limits_of_one_core", {}).items():
+        before = old.get("limits_of_one_core", {}).get(limit)
+        pairs = [(cores, before.get(cores), x) for cores, x in now.items()] if isinstance(now, dict) and isinstance(before, dict) else \
+            [("1", before, now)] if isinstance(before, (int, float)) else []
+        found += [(limit, cores, b, n) for cores, b, n in pairs if b and n and b / n > MOST]
+    return found
+
+
 def say(path, new):
     """Compare with the file, where it is there and of the same machine."""
     if not os.path.exists(path):
@@ -40,6 +51,8 @@ def say(path, new):
     found = slower(old, new)
     for what, times in found:
         print(f"SLOWER than in {path}: {what}: {times:.2f} times")
+    for limit, cores, before, now in weaker(old, new) if found else []:
+        print(f"the machine itself gave less: {limit} of {cores} core(s) {now} instead of {before}")
     others = max((x for s in new.get("settings", []) for x in s["ours"].get("foreign_cpus", [])), default=0)
     if others > MOST_OTHERS:
         print(f"others used up to {others:.1f} cores meanwhile: what is slower may be theirs")

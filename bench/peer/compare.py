@@ -80,8 +80,11 @@ def fastest(key, commands):
 
 def compare(a, s):
     key = "p50_ms" if s["mode"] == "latency" else "tokens_per_s"
-    common = ["--sentences", a.sentences, "--mode", s["mode"], "--beam", str(s["beam"]), "--length", str(LENGTH),
+    length = s.get("length", LENGTH)
+    common = ["--sentences", a.sentences, "--mode", s["mode"], "--beam", str(s["beam"]), "--length", str(length),
               "--workers", str(s["workers"]), "--reps", "2" if s["mode"] == "latency" and s["type"] == "int8" else "1"]
+    if s["mode"] == "latency":
+        common += ["--src-len", str(length)]
     bundle = a.short if s.get("shortlist") else a.int8 if s["type"] == "int8" else a.bundle
     ours = [os.path.join(a.programs, "dragoman"), "bench", "--model", bundle, "--json"] + common + \
         ["--threads", str(s["threads"])]
@@ -101,7 +104,7 @@ def compare(a, s):
     fewer = " (1 thread)" if peer_threads < s["threads"] else ""
     print(f"{regressions.name(s):<62}{key:<13} ours {mine[key]:>8.1f}   CTranslate2 {other[key]:>8.1f}{fewer}   {ratio:.2f}x as fast"
           f", by CPU time {by_cpu:.2f}x", flush=True)
-    return {**{k: v for k, v in s.items() if k != "pairs"}, "length": LENGTH, "ours": mine, "peer": other, "peer_threads": peer_threads,
+    return {**{k: v for k, v in s.items() if k != "pairs"}, "length": length, "ours": mine, "peer": other, "peer_threads": peer_threads,
             "times_as_fast": round(ratio, 3), "times_as_fast_by_cpu_time": round(by_cpu, 3),
             "commands": [shlex.join(["dragoman"] + ours[1:]), shlex.join(["python3", "bench/peer/ct2.py"] + theirs[2:])]}
 

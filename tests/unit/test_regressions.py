@@ -1,4 +1,5 @@
 """Benchmarks against the committed table of the same machine: slower settings are reported, faster and new ones are not."""
+import json
 import os
 import sys
 
@@ -25,7 +26,6 @@ def test_names_what_is_slower():
 
 
 def test_compares_like_with_like(tmp_path, capsys):
-    import json
     path = tmp_path / "cpu-x.json"
     regressions.say(str(path), result(1, 1, 1))
     assert "no table" in capsys.readouterr().out
@@ -40,3 +40,12 @@ def test_compares_like_with_like(tmp_path, capsys):
     busy["settings"][0]["ours"]["foreign_cpus"] = [0.01, 0.62]
     regressions.say(str(path), busy)
     assert "others used up to 0.6 cores" in capsys.readouterr().out
+
+
+def test_a_weaker_machine_is_named(tmp_path, capsys):
+    path = tmp_path / "cpu.json"
+    path.write_text(json.dumps({**result(40, 1000, 2), "limits_of_one_core": {"memory_gb_s": {"1": 14, "2": 26}, "int8_gop_s": 740}}))
+    regressions.say(str(path), {**result(80, 1000, 2), "limits_of_one_core": {"memory_gb_s": {"1": 13.9, "2": 15}, "int8_gop_s": 600, "new": 1}})
+    out = capsys.readouterr().out
+    assert "memory_gb_s of 2 core(s) 15 instead of 26" in out and "int8_gop_s of 1 core(s) 600 instead of 740" in out
+    assert out.count("gave less") == 2
