@@ -2,7 +2,8 @@
  * row of a tile is more than there are registers: the compiler spills them, on AVX-512 into
  * vectors, and they come back through a port that multiplies. An address adds one, two or four
  * times a register by itself, so a distance and three times it reach four rows from one pointer. On
- * an Emerald Rapids core int8 products of 3 to 128 rows are 10 to 37 % faster so (VNNI). */
+ * an Emerald Rapids core int8 products of 3 to 128 rows are 10 to 37 % faster so (VNNI). Any
+ * thread. */
 #ifndef DG_KERNELS_CPU_SIMD_STRIDE_H
 #define DG_KERNELS_CPU_SIMD_STRIDE_H
 

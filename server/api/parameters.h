@@ -26,8 +26,8 @@ const struct dg_json *dg_parameter(const struct dg_json *o, const char *key);
 /* It as a string; NULL: absent, or none. */
 const char *dg_parameter_string(const struct dg_json *o, const char *key);
 
-/* The API key that the request holds as this parameter, in out; false: none. One pass over the body,
- * which is not parsed: nobody has been let in yet. */
+/* The API key that the request holds as this parameter, in out; false: none. One pass over the
+ * body, which is not parsed: nobody has been let in yet. */
 bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY]);
 /* The same, only from the query, whatever the body is. */
 bool dg_parameters_query_key(
