@@ -25,7 +25,7 @@ int dg_int8_two_sum(const int8_t *row, size_t K)
     /* In 16 bits and without branches, so that compilers make vectors of it. */
     int16_t worst = 0;
     for (size_t k = 0; k + 2 <= K; k += 2) {
-        const int16_t one = row[k], next = row[k + 1];
+        const int8_t one = row[k], next = row[k + 1];
         const int16_t positive = (int16_t)((one > 0 ? one : 0) + (next > 0 ? next : 0));
         const int16_t negative = (int16_t)(positive - one - next);
         const int16_t larger = positive > negative ? positive : negative;

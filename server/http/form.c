@@ -18,8 +18,10 @@ static size_t decode(const char *s, size_t n, char *out, size_t cap)
     size_t to = 0;
     for (size_t i = 0; i < n && to < cap; i++) {
         char c = s[i] == '+' ? ' ' : s[i];
-        if (c == '%' && i + 2 < n && hex(s[i + 1]) >= 0 && hex(s[i + 2]) >= 0) {
-            c = (char)(hex(s[i + 1]) << 4 | hex(s[i + 2]));
+        const bool escape = c == '%' && i + 2 < n;
+        const int high = escape ? hex(s[i + 1]) : -1, low = escape ? hex(s[i + 2]) : -1;
+        if (high >= 0 && low >= 0) {
+            c = (char)(high << 4 | low);
             i += 2;
         }
         out[to++] = c;

@@ -6,7 +6,6 @@
 #include "kernels/cpu/train/gemm_train.h"
 #include "kernels/train.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* A small model's first feed-forward matrix. */
@@ -35,19 +34,20 @@ double dg_cpu_train_speed(struct dg_backend *be, enum dg_type type)
     const size_t n = (size_t)M * K + (size_t)N * K;
     float *in = malloc(n * sizeof *in), *out = malloc((size_t)M * N * sizeof *out);
     double speed = 0;
-    for (size_t i = 0; in && i < n; i++)
-        in[i] = (float)(i % 13) - 6;
-    const struct dg_train_gemm g = {.M = M,
-        .N = N,
-        .K = K,
-        .a = in,
-        .lda = K,
-        .b = in + (size_t)M * K,
-        .ldb = K,
-        .c = out,
-        .ldc = N};
-    if (in && out)
+    if (in && out) {
+        for (size_t i = 0; i < n; i++)
+            in[i] = (float)(i % 13) - 6;
+        const struct dg_train_gemm g = {.M = M,
+            .N = N,
+            .K = K,
+            .a = in,
+            .lda = K,
+            .b = in + (size_t)M * K,
+            .ldb = K,
+            .c = out,
+            .ldc = N};
         speed = measure(type == DG_BF16 ? &dg_gemm_bf16 : &dg_gemm_fp32, bf16, &g);
+    }
     dg_gemm_bf16_close(bf16);
     free(in);
     free(out);
