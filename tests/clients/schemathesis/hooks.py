@@ -97,10 +97,26 @@ def message_of(response):
     return error.get("message", "") if isinstance(error, dict) else str(error)
 
 
+def deadline_of(case):
+    """Seconds that the request gives itself; a minute where it says nothing, or what is no number."""
+    body = case.body if isinstance(case.body, dict) else {}
+    given = [(body.get("timeout_ms"), 1000), ((case.headers or {}).get("X-Request-Timeout"), 1)]
+    seconds = [60.0]
+    for value, unit in given:
+        try:
+            seconds.append(float(value) / unit)
+        except (TypeError, ValueError):
+            pass
+    return min(seconds)
+
+
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
     """Is it one? (False: it is as it should be.)"""
     kind = type(failure).__name__
+    if kind in ("ServerError", "AcceptedNegativeData") and response.status_code == 504:
+        # A deadline that is too short to be met is a client's own wish; it may pass before a body is read and found wrong.
+        return deadline_of(case) > 2
     if kind == "AcceptedNegativeData" and case.path == "/v1/batch" and response.status_code == 200:
         # What is wrong with an item is said in its answer.
         return not any("error" in item for item in response.json()["items"])
