@@ -133,6 +133,15 @@ void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns)
     pthread_mutex_unlock(&x->lock);
 }
 
+void dg_exchange_leave(struct dg_http_exchange *x)
+{
+    pthread_mutex_lock(&x->lock);
+    if (x->connection)
+        dg_net_phase(x->http->net, x->connection->id, DG_NET_IDLE);
+    x->connection = NULL;
+    pthread_mutex_unlock(&x->lock);
+}
+
 void dg_http_drop_body(struct dg_http_exchange *x)
 {
     x->request.body = "";

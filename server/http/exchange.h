@@ -52,7 +52,8 @@ enum dg_later_state {
 struct dg_http_exchange {
     struct dg_http *http;
     struct MHD_Connection *mhd;
-    /* NULL beyond the table */
+    /* NULL beyond the table, and when the request is over: then it serves the next one, or is
+     * freed. The HTTP thread takes it away with lock held. */
     struct dg_http_connection *connection;
     struct dg_http_request request;
     struct dg_buffer body;
@@ -132,6 +133,8 @@ void dg_exchange_late(void *user);
 void dg_exchange_quiet(void *user);
 /* Has its deadline passed without a wake? */
 bool dg_exchange_is_late(struct dg_http_exchange *x);
+/* The request is over: what its code still says is nothing to the connection. */
+void dg_exchange_leave(struct dg_http_exchange *x);
 /* Wait for the wake without a thread. False: it came already, the exchange can be finished now. */
 bool dg_exchange_suspend(struct dg_http_exchange *x);
 /* Begin the stream that the reply has turned into. False: it is none. */

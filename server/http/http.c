@@ -211,8 +211,7 @@ void dg_http_on_completed(
         dg_http_stream_end(x);
     else if (x->later_arg && !x->replied) /* the client reset before it was watched */
         dg_http_tell_gone(x);
-    if (x->connection)
-        dg_net_phase(http->net, x->connection->id, DG_NET_IDLE);
+    dg_exchange_leave(x);
     http->o.finished(http->o.app, x, status);
     dg_exchange_unref(x);
 }

@@ -48,6 +48,8 @@ struct call {
     bool big, quiet;
     /* its wake is due at once; and then whenever it comes */
     bool due, lifted;
+    /* it says that it is late, and sets itself a deadline once more when all is said */
+    bool belated;
 };
 
 static inline void nap(long ms)
@@ -81,6 +83,13 @@ static inline void fill(void *arg, struct dg_http_exchange *x, bool last, struct
         dg_buffer_addf(out, "line %d\n", c->given++);
 }
 
+static inline void say_late(void *arg, struct dg_http_exchange *x, struct dg_buffer *out)
+{
+    (void)arg;
+    (void)x;
+    dg_buffer_adds(out, "late\n");
+}
+
 static inline void gone(void *arg)
 {
     struct call *c = arg;
@@ -103,11 +112,17 @@ static inline void *produce(void *arg)
     struct dg_http_exchange *x = c->x;
     if (c->quiet)
         nap(1000);
-    if (c->due)
+    if (c->belated) {
+        while (!atomic_load(&c->gone))
+            nap(1);
+        nap(500);
+        dg_http_due(x, 1);
+    }
+    if (c->due && !c->belated)
         nap(300); /* by then it is suspended */
     if (c->lifted)
         dg_http_due(x, 0);
-    if (c->due)
+    if (c->due && !c->belated)
         nap(1500);
     for (int i = 0; i < LINES && !atomic_load(&c->gone); i++) {
         if (i % 7 == 0)
@@ -121,12 +136,14 @@ static inline void *produce(void *arg)
     return NULL;
 }
 
-/* /refuse replies after all; /late and /lifted are due at once; /none never has anything to say,
- * until its client is gone. */
+/* /refuse replies after all; /late, /belated and /lifted are due at once; /none never has anything
+ * to say, until its client is gone. */
 static inline void handle(void *app, struct dg_http_exchange *x)
 {
     static const struct dg_http_later later = {
         .finish = finish, .gone = gone, .drop = drop, .fill = fill};
+    static const struct dg_http_later told_late = {
+        .finish = finish, .gone = gone, .drop = drop, .fill = fill, .late = say_late};
     struct server *s = app;
     const struct dg_http_request *q = dg_http_request(x);
     struct call *c = calloc(1, sizeof *c);
@@ -136,9 +153,10 @@ static inline void handle(void *app, struct dg_http_exchange *x)
     c->quiet = strcmp(q->path, "/quiet") == 0;
     c->big = strcmp(q->path, "/big") == 0;
     c->lifted = strcmp(q->path, "/lifted") == 0;
-    c->due = c->lifted || strcmp(q->path, "/late") == 0;
+    c->belated = strcmp(q->path, "/belated") == 0;
+    c->due = c->lifted || c->belated || strcmp(q->path, "/late") == 0;
     atomic_fetch_add(&s->opened, 1);
-    dg_http_later(x, &later, c);
+    dg_http_later(x, c->belated ? &told_late : &later, c);
     if (c->due)
         dg_http_due(x, dg_clock_ns());
     if (strcmp(q->path, "/refuse") == 0) {
@@ -200,18 +218,23 @@ static inline void stop(struct server *s)
     free(s);
 }
 
-static inline int dial(const struct server *s, const char *path, const char *version)
+static inline void ask(int fd, const char *path, const char *version)
 {
     char text[256];
+    int n = snprintf(text, sizeof text, "POST %s HTTP/%s\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
+        path, version);
+    assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
+}
+
+static inline int dial(const struct server *s, const char *path, const char *version)
+{
     struct sockaddr_in a = {.sin_family = AF_INET,
         .sin_port = htons(s->port),
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_true(fd >= 0);
     assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof a), 0);
-    int n = snprintf(text, sizeof text, "POST %s HTTP/%s\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
-        path, version);
-    assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
+    ask(fd, path, version);
     return fd;
 }
 

@@ -96,6 +96,28 @@ static void late_streams(void **state)
     stop(s);
 }
 
+/* A stream that was ended as late may still be at work. What it says of its deadline then is
+ * nothing to the next request of its connection, nor to a connection that is closed. */
+static void late_streams_leave_their_connection(void **state)
+{
+    struct server *s = start(60000);
+    char text[100000];
+    (void)state;
+    int kept = dial(s, "/belated", "1.1"), closed = dial(s, "/belated", "1.1");
+    read_chunks(closed, text, sizeof text);
+    close(closed);
+    read_chunks(kept, text, sizeof text);
+    assert_string_equal(text, "late\n");
+    ask(kept, "/quiet", "1.1");
+    read_chunks(kept, text, sizeof text);
+    const char *at = text;
+    while (strncmp(at, "ping\n", 5) == 0)
+        at += 5;
+    check_lines(at);
+    close(kept);
+    stop(s);
+}
+
 static void old_clients_read_to_the_end(void **state)
 {
     struct server *s = start(60000);
@@ -190,8 +212,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lines_and_vanishing_clients),
         cmocka_unit_test(reset_while_waiting), cmocka_unit_test(quiet_streams_ping),
-        cmocka_unit_test(late_streams), cmocka_unit_test(old_clients_read_to_the_end),
-        cmocka_unit_test(refused_after_all), cmocka_unit_test(slow_readers),
-        cmocka_unit_test(steady_readers), cmocka_unit_test(stopping_in_the_middle)};
+        cmocka_unit_test(late_streams), cmocka_unit_test(late_streams_leave_their_connection),
+        cmocka_unit_test(old_clients_read_to_the_end), cmocka_unit_test(refused_after_all),
+        cmocka_unit_test(slow_readers), cmocka_unit_test(steady_readers),
+        cmocka_unit_test(stopping_in_the_middle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
