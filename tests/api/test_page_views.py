@@ -29,6 +29,29 @@ def test_words_have_a_source_and_alternatives(page):
     page.until(lambda: [w.text for w in page.all("#sentence-source .hit")] == ["dogs"])
 
 
+def test_the_last_word_that_was_clicked_counts(page):
+    """An answer for the word before it, which comes later, changes nothing."""
+    page.translate("Two dogs play in the snow.")
+    page.open_sentence()
+    page.until(lambda: len(page.all("#sentence-target button")) >= 4)
+    page.driver.execute_script("""
+        const real = window.fetch;
+        let asked = 0;
+        window.answered = 0;
+        window.fetch = async (...a) => {
+            const first = String(a[0].url || a[0]).includes('/v1/alternatives') && asked++ === 0;
+            if (first) await new Promise((go) => setTimeout(go, 1000));
+            const reply = await real(...a);
+            setTimeout(() => window.answered++, 200);
+            return reply;
+        };""")
+    first, second = page.all("#sentence-target button")[1:3]
+    first.click()
+    second.click()
+    page.until(lambda: page.driver.execute_script("return window.answered") == 2)
+    assert page.driver.find_element(By.CSS_SELECTOR, "#alternatives p").text == "From “%s” on:" % second.text
+
+
 def test_a_word_of_the_translation_is_clicked(page):
     page.translate(TEXT)
     x, y = page.driver.execute_script("""

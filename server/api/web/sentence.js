@@ -32,6 +32,7 @@ export class SentencePanel {
   // at: the place of a word to choose at once, in code points.
   async open(entry, at) {
     this.entry = entry;
+    this.chosen = null;
     $('sentence').hidden = false;
     $('alternatives').replaceChildren();
     $('nbest').open = $('attention').open = false;
@@ -96,7 +97,9 @@ export class SentencePanel {
     for (const w of this.right) w.node.classList.toggle('hit', w === word);
   }
 
+  // The answer to an earlier word may come after that to a later one: then it is nobody's.
   async choose(word, target) {
+    this.chosen = word;
     for (const w of this.right) if (!w.space) w.node.setAttribute('aria-pressed', String(w === word));
     this.light(word);
     const [source, to] = this.pair();
@@ -107,11 +110,12 @@ export class SentencePanel {
     try {
       const prefix = codePoints(target).slice(0, word.begin);
       const {alternatives} = await api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5});
-      if (this.entry !== entry) return;
+      if (this.entry !== entry || this.chosen !== word) return;
       const list = document.createElement('ol');
       list.append(...alternatives.map((a) => this.option(entry, a)));
       box.replaceChildren(paragraph(`From “${word.text}” on:`), list);
     } catch (e) {
+      if (this.entry !== entry || this.chosen !== word) return;
       box.replaceChildren();
       this.fail(e);
     }
@@ -121,6 +125,7 @@ export class SentencePanel {
   option(entry, {text, score}) {
     const button = node('button', {type: 'button', dir: direction(this.pair()[1])}, text || '(nothing)');
     button.addEventListener('click', () => {
+      this.chosen = null;
       this.replaced(entry, text, []);
       this.show_flags();
       this.show_words(entry.source, text);
