@@ -79,10 +79,11 @@ def test_a_full_queue_refuses_at_once(endless, busy):
     """What is over the bound gets 503 with Retry-After while the others still wait; what was taken is answered."""
     with Server(endless, *NARROW, "--max-queue-tokens", "100") as server:
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            taken = pool.submit(server.translate, busy(3))  # larger than the bound, but nothing waits
+            long = max(busy(3), long_text(60), key=len)  # on a slow machine, three seconds are few sentences
+            taken = pool.submit(server.translate, long)  # larger than the bound, but nothing waits
             server.until(lambda: gauge(server, "dragoman_queue_tokens") > 100)
             for _ in range(8):
-                reply = server.translate(busy(3) + " Again.")  # larger, too: it would wait with the other
+                reply = server.translate(long + " Again.")  # larger, too: it would wait with the other
                 assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
                 assert int(reply.headers["Retry-After"]) >= 1
             assert server.translate("12. Hi.").status_code == 200  # a small one does not
