@@ -14,7 +14,7 @@ TEXT = "A man in a red shirt is riding a bicycle down the street."
 
 @pytest.fixture(scope="module")
 def server():
-    with conftest.Server(BUNDLE) as s:
+    with conftest.Server(BUNDLE, "--max-queue-seconds", "60") as s:  # a slow machine may take longer than two
         yield s
 
 
