@@ -26,7 +26,7 @@ export class SentencePanel {
     $('sentence').hidden = true;
     this.entry?.span.removeAttribute('aria-current');
     this.entry?.span.focus();
-    this.entry = null;
+    this.entry = this.chosen = null;
   }
 
   // at: the place of a word to choose at once, in code points.
@@ -110,12 +110,12 @@ export class SentencePanel {
     try {
       const prefix = codePoints(target).slice(0, word.begin);
       const {alternatives} = await api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5});
-      if (this.entry !== entry || this.chosen !== word) return;
+      if (this.chosen !== word) return;
       const list = document.createElement('ol');
       list.append(...alternatives.map((a) => this.option(entry, a)));
       box.replaceChildren(paragraph(`From “${word.text}” on:`), list);
     } catch (e) {
-      if (this.entry !== entry || this.chosen !== word) return;
+      if (this.chosen !== word) return;
       box.replaceChildren();
       this.fail(e);
     }

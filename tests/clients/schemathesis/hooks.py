@@ -107,7 +107,7 @@ def deadline_of(case):
             seconds.append(float(value) / unit)
         except (TypeError, ValueError):
             pass
-    return min(seconds)
+    return min(s for s in seconds if s > 0)
 
 
 @schemathesis.hook
