@@ -14,6 +14,7 @@ import pytest
 import bundle
 import test_keys
 from conftest import CLI, NARROW, Server, http_post, read_all
+from test_stream import read_events
 
 
 @pytest.fixture(scope="module")
@@ -205,21 +206,13 @@ def test_a_full_queue_does_not_lose_the_second_hop(three):
         assert 'dragoman_requests_total{dialect="v1",outcome="error"} 0\n' in server.get("/metrics").text
 
 
-def events(text):
-    """(name, value) of each server-sent event; comments (`: ping`), which come where a machine is slow, are none."""
-    for block in text.split("\n\n"):
-        if block and not block.startswith(":"):
-            name, data = block.split("\n")
-            yield name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
-
-
 @pytest.mark.parametrize("texts", [TEXTS[1], TEXTS + ["", "12 34"]])
 def test_a_stream_says_what_the_whole_answer_says(server, texts):
     whole = translate(server, texts)
     reply = translate(server, texts, stream=True)
     assert reply.status_code == 200
     assert reply.headers["X-Model-Version"] == whole.headers["X-Model-Version"]
-    *sentences, (last, done) = events(reply.content.decode())
+    *sentences, (last, done) = read_events(reply.content.decode())
     translations = whole.json()["translations"]
     assert last == "done" and done["translations"] == translations
     assert {name for name, _ in sentences} == {"sentence"}
@@ -260,9 +253,11 @@ def test_a_stream_that_fails_costs_what_it_brought(slow, tmp_path):
         body = dict(text=["12:30", text], source="de", target="fr", stream=True)
         reply = server.post("/v1/translate", body, stream=True, headers=test_keys.bearer(key))
         lines = reply.iter_lines()
-        seen = [next(lines) for _ in range(12)]  # four events
+        seen = []
+        while seen.count(b"event: sentence") < 4 or seen[-1]:  # four events, each with its blank line
+            seen.append(next(lines))
         assert server.stop() == 0
-        *sentences, (name, error) = events(b"\n".join(seen + list(lines)).decode() + "\n")
+        *sentences, (name, error) = read_events(b"\n".join(seen + list(lines)).decode() + "\n")
         assert (name, error["code"]) == ("error", "stopping") and len(sentences) >= 4
     brought = test_keys.paid_for([data for _, data in sentences])
     assert 0 < brought < len(text) and brought < sum(s["source"][1] - s["source"][0] for _, s in sentences)
@@ -354,7 +349,7 @@ def test_answers_that_are_kept_are_no_short_cut(tmp_path):
         assert all(one(server, t, "de", "en")["text"] not in ("", w["text"]) for t, w in zip(texts, wanted))
         misses = re.search(r"^dragoman_cache_misses_total .*", server.get("/metrics").text, re.M).group()
         assert translate(server, texts).json()["translations"] == wanted
-        *_, (last, done) = events(translate(server, texts, stream=True).content.decode())
+        *_, (last, done) = read_events(translate(server, texts, stream=True).content.decode())
         assert last == "done" and done["translations"] == wanted
         items = batch(server, [item(t) for t in texts])
         assert all(i.pop("usage")["source_characters"] == len(t) for i, t in zip(items, texts, strict=True))

@@ -48,7 +48,7 @@ struct call {
     bool big, quiet;
     /* its wake is due at once; and then whenever it comes */
     bool due, lifted;
-    /* it says that it is late, and sets itself a deadline once more when all is said */
+    /* due at once; says that it is late, and sets itself a deadline once more when all is said */
     bool belated;
 };
 
@@ -118,11 +118,11 @@ static inline void *produce(void *arg)
         nap(500);
         dg_http_due(x, 1);
     }
-    if (c->due && !c->belated)
+    if (c->due)
         nap(300); /* by then it is suspended */
     if (c->lifted)
         dg_http_due(x, 0);
-    if (c->due && !c->belated)
+    if (c->due)
         nap(1500);
     for (int i = 0; i < LINES && !atomic_load(&c->gone); i++) {
         if (i % 7 == 0)
@@ -154,10 +154,10 @@ static inline void handle(void *app, struct dg_http_exchange *x)
     c->big = strcmp(q->path, "/big") == 0;
     c->lifted = strcmp(q->path, "/lifted") == 0;
     c->belated = strcmp(q->path, "/belated") == 0;
-    c->due = c->lifted || c->belated || strcmp(q->path, "/late") == 0;
+    c->due = c->lifted || strcmp(q->path, "/late") == 0;
     atomic_fetch_add(&s->opened, 1);
     dg_http_later(x, c->belated ? &told_late : &later, c);
-    if (c->due)
+    if (c->due || c->belated)
         dg_http_due(x, dg_clock_ns());
     if (strcmp(q->path, "/refuse") == 0) {
         struct dg_http_reply r = {.status = 503};
