@@ -4,6 +4,7 @@
  * arrivals, terms; now and then held for a while), on one thread and on two: the same pieces and
  * the same bits of every score. */
 #include "tests/invariants/random_model.h"
+#include "tests/sanitized.h"
 
 #define SENTENCES 200
 #define MAX_SOURCE 24
@@ -153,7 +154,7 @@ static void check(struct dg_config *c, enum dg_type type)
     static struct expected all[SENTENCES];
     struct random_model m;
     struct dg_error err = {0};
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
     c->enc_layers = c->dec_layers = 1; /* a sanitizer build is an order slower */
     c->source_vocab = c->target_vocab = 2000;
 #endif

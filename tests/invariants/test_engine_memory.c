@@ -1,10 +1,8 @@
 /* No step of the engine allocates: malloc, calloc and realloc are counted. */
 #include "tests/invariants/random_model.h"
+#include "tests/sanitized.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define COUNTING 0
-#else
-#define COUNTING 1
+#if !SANITIZED
 extern void *__libc_malloc(size_t n);
 extern void *__libc_realloc(void *p, size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
@@ -35,7 +33,7 @@ void *realloc(void *p, size_t n)
 static void steps_allocate_nothing(void **state)
 {
     (void)state;
-#if COUNTING
+#if !SANITIZED
     struct dg_config c;
     struct random_model m;
     struct dg_engine *e = NULL;

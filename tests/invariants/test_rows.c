@@ -5,6 +5,7 @@
  * that M = 1 has to be computed once per pool row; a row's place in the batch changes from one M to
  * the next. */
 #include "tests/ops/ops.h"
+#include "tests/sanitized.h"
 
 struct shape {
     size_t N, K;
@@ -93,7 +94,7 @@ static void run_both(const char *isa, struct shape s, size_t n_pool, size_t step
 
 /* Unoptimised and sanitised builds are up to 50 times slower: they take every 43rd M of the smaller
  * shapes. */
-#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if !defined(__OPTIMIZE__) || SANITIZED
 enum { SLOW = 1, STEP = 43 };
 #else
 enum { SLOW = 0, STEP = 1 };

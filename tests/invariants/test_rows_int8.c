@@ -4,6 +4,7 @@
  * batch changes from one M to the next. */
 #include "kernels/cpu/int8.h"
 #include "tests/ops/ops.h"
+#include "tests/sanitized.h"
 
 struct shape {
     size_t N, K;
@@ -16,7 +17,7 @@ static const struct shape shapes[] = {{512, 512}, {1024, 512}, {1536, 512}, {204
 enum { POOL = 131, M_MAX = 130, MANY = 19000 * 512 };
 
 /* Unoptimised and sanitised builds are up to 50 times slower: they take every 13th M. */
-#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if !defined(__OPTIMIZE__) || SANITIZED
 enum { SLOW = 1 };
 #else
 enum { SLOW = 0 };

@@ -4,6 +4,7 @@
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 #include "tests/ops/ops.h"
+#include "tests/sanitized.h"
 
 enum { N = 21, K = 34 };
 
@@ -235,8 +236,7 @@ static void test_refused(void **state)
         DG_EUNSUP, "9");
     refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, true, &half, 1, .in_place = NULL},
         DG_EUNSUP, "fp32");
-#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
-    !defined(__SANITIZE_THREAD__) /* their malloc ends the program instead */
+#if !SANITIZED /* whose malloc ends the program instead */
     refuse((struct dg_weight_spec){name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1,
                .in_place = NULL},
         DG_ENOMEM, "memory");

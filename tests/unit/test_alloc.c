@@ -1,5 +1,6 @@
 /* Memory or the end of the program: what is said, and the exit code. */
 #include "base/alloc.h"
+#include "tests/sanitized.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,9 +61,7 @@ static const char *last_words(void (*child)(void), char out[256])
     return out;
 }
 
-/* Sanitizers' malloc ends the process before anybody else can. */
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ASK_TOO_MUCH
+#if !SANITIZED
 /* More than the address space has; not a constant, so that compilers do not warn. */
 static volatile size_t too_many = (size_t)1 << 60;
 
@@ -91,7 +90,7 @@ static void without_memory_the_program_ends(void **state)
 {
     char text[256];
     (void)state;
-#ifdef ASK_TOO_MUCH
+#if !SANITIZED /* whose malloc ends the process before anybody else can */
     assert_string_equal(last_words(too_much, text),
         "test_alloc: out of memory: 1152921504606846976 bytes for a giant\n");
     assert_non_null(strstr(last_words(product_overflows, text), "bytes for a giant\n"));

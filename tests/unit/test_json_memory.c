@@ -1,5 +1,6 @@
 /* dg_json_memory against what malloc says. */
 #include "base/json.h"
+#include "tests/sanitized.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,12 +10,6 @@
 
 #include <malloc.h>
 #include <string.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define COUNTED false /* their malloc counts nothing */
-#else
-#define COUNTED true
-#endif
 
 /* `item` this many times in an array. */
 #define TIMES 500
@@ -35,7 +30,7 @@ static void compare(const char *item)
     const size_t took = mallinfo2().uordblks - before, counted = dg_json_memory(v);
     assert_non_null(v);
     print_message("%zu bytes of %.20s...: %zu, counted as %zu\n", text.len, item, took, counted);
-    if (COUNTED && (counted < took || counted > took + took / 4))
+    if (!SANITIZED && (counted < took || counted > took + took / 4))
         fail_msg("%s: takes %zu, counted as %zu", item, took, counted);
     const size_t most = dg_json_memory_of_text(text.data, text.len);
     if (most < counted || most > 3 * counted)

@@ -6,12 +6,13 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "tests/sanitized.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
 int main(void)
 {
     return 0; /* a sanitizer has an allocator of its own */

@@ -1,6 +1,7 @@
 /* Weights in memory of our own: what a model copies is given back while it is opened, so that
  * loading takes no second copy, and a reader of the file's bytes is not overtaken. */
 #include "tests/invariants/random_model.h"
+#include "tests/sanitized.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -130,13 +131,6 @@ static void measure(void *arg)
     x->stays = memory("VmRSS") - before;
     x->file = dg_weights_bytes(w);
 }
-
-/* Sanitizers take memory of their own. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 
 static void loading_takes_no_second_copy(void **state)
 {

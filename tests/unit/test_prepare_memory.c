@@ -1,13 +1,8 @@
 /* Preparing a corpus that is larger than the memory it may take. */
+#include "tests/sanitized.h"
 #include "tests/unit/prepare_corpus.h"
 
 #include <sys/resource.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* shadow memory does not fit under an address limit */
-#else
-#define SANITIZED 0
-#endif
 
 static size_t address_space(void)
 {
@@ -26,7 +21,7 @@ static void test_larger_than_memory(void **state)
 {
     (void)state;
     enum { PAIRS = 240000 };
-    if (SANITIZED)
+    if (SANITIZED) /* shadow memory does not fit under an address limit */
         skip();
     struct dg_buffer s, t, filler;
     dg_buffer_init(&s);

@@ -1,5 +1,6 @@
 /* SentencePiece when memory ends: each allocation of an encoding and a decoding fails in turn. The
  * library alone ends the process at 20 of the 90, or forgets memory. */
+#include "tests/sanitized.h"
 #include "tests/unit/tokenizer_models.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
 int main(void)
 {
     return 0; /* a sanitizer has an allocator of its own */
