@@ -3,6 +3,7 @@
  * weights: a decoder step's weights (base, int8) read again and again, partly from the last
  * cache. */
 #include "base/clock.h"
+#include "kernels/cpu/cpu.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -66,6 +67,11 @@ static double read_rate(const uint64_t *data, size_t bytes, size_t threads)
 
 #ifdef __x86_64__
 #include <immintrin.h>
+
+#pragma GCC push_options
+#pragma GCC target("amx-tile,amx-int8")
+#include "kernels/cpu/tiles_amx.h"
+#pragma GCC pop_options
 
 enum { ROUNDS = 1000000 };
 
@@ -157,6 +163,20 @@ TARGET("avx512f,avx512vnni") static double int8_vnni(void)
     return 2.0 * 12 * 64 * ROUNDS;
 }
 
+/* Tiles: 16 x 64 bytes times 64 x 16. */
+TARGET("amx-tile,amx-int8") static double int8_amx(void)
+{
+    tiles_open(16);
+    for (int n = 0; n < ROUNDS; n++) {
+        tile_dot_int8(0, 4, 6);
+        tile_dot_int8(1, 4, 7);
+        tile_dot_int8(2, 5, 6);
+        tile_dot_int8(3, 5, 7);
+    }
+    tiles_close();
+    return 2.0 * 4 * 16 * 16 * 64 * ROUNDS;
+}
+
 /* 10^9 operations a second on one core, the best of several runs. */
 static double operation_rate(double (*run)(void))
 {
@@ -177,7 +197,10 @@ static void print_operations(void)
     if (!__builtin_cpu_supports("avx2"))
         return;
     printf(",\n \"fp32_gflop_s\": %.1f", operation_rate(avx512 ? fma_avx512 : fma_avx2));
-    printf(",\n \"int8_gop_s\": %.1f", operation_rate(vnni ? int8_vnni : int8_avx2));
+    const bool amx = !strcmp(dg_cpu_isas()[0], "amx");
+    printf(",\n \"int8_gop_s\": %.1f", operation_rate(amx    ? int8_amx
+                                                      : vnni ? int8_vnni
+                                                             : int8_avx2));
     if (!vnni)
         printf(",\n \"int8_paired_gop_s\": %.1f", operation_rate(int8_avx2_paired));
 }

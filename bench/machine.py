@@ -30,7 +30,8 @@ def describe():
 
 def slug():
     """For the names of result files. Machines of one name may differ in what matters most."""
-    kind = "avx512" if "avx512f" in cpu_flags() else ""
+    flags = cpu_flags()
+    kind = "amx" if "amx_tile" in flags else "avx512" if "avx512f" in flags else ""
     name = re.sub(r"\((R|TM)\)", "", cpu_name())
     return re.sub(r"[^a-z0-9]+", "-", f"{name} {os.cpu_count()} cores {kind}".lower()).strip("-")
 

@@ -1,11 +1,12 @@
 /* bf16 matrix products: weights stay the 16 bits that the bundle holds (half of fp32's memory
  * traffic), activations are rounded to bf16 row by row, sums are fp32. Only where the processor has
  * vdpbf16ps; elsewhere bf16 weights are widened to fp32 at load (weight.c).
- * Promised: one chain per output over pairs of k in order, whatever M, place, threads and alignment
- * are: on one processor a row has the same bits always. bf16_plain.c is the definition, and follows
- * the published description of vdpbf16ps. Whether a processor rounds within a pair as described is
- * its own affair: between models of processors the last bits may differ. They do differ from those
- * of widened weights, whose activations keep fp32. */
+ * Promised: one order of additions per output, whatever M, place, threads and alignment are: on one
+ * processor a row has the same bits always. bf16_plain.c is the definition, and follows the
+ * published descriptions: vdpbf16ps has one chain over pairs of k in order; AMX sums blocks of 16
+ * pairs, even and odd k apart, and then the blocks. Whether a processor rounds within a pair as
+ * described is its own affair: between models of processors the last bits may differ. They do
+ * differ from those of widened weights, whose activations keep fp32. */
 #ifndef DG_KERNELS_CPU_BF16_H
 #define DG_KERNELS_CPU_BF16_H
 
@@ -37,6 +38,9 @@ void dg_bf16_pack(const uint16_t *rows, size_t N, size_t K, uint16_t *packed);
 /* y[K] = row n, exactly. */
 void dg_bf16_row(const uint16_t *packed, size_t n, size_t K, float *y);
 
+/* Most pairs of a product whose left matrix is in panels. */
+enum { DG_BF16_TURNED_PAIRS = 256 };
+
 struct dg_bf16_gemm {
     size_t M, n, pairs;
     /* [M,2 pairs], rows ldx apart, zero beyond K */
@@ -47,7 +51,7 @@ struct dg_bf16_gemm {
     /* [M,n], rows ldy apart */
     float *y;
     size_t ldy;
-    /* y += instead of y = */
+    /* y += instead of y =: the sum is added to y, or, with AMX, begins with it */
     bool add;
 };
 
@@ -75,7 +79,8 @@ struct dg_cpu_bf16 {
     void (*round)(const float *x, size_t K, uint16_t *q);
     /* y[M,n] = x w^T */
     void (*gemm)(const struct dg_bf16_gemm *g);
-    /* The same with x in panels of 16 rows, as w is; ldx is not read. For training. */
+    /* The same with x in panels of 16 rows, as w is; ldx is not read. At most DG_BF16_TURNED_PAIRS.
+     * For training. */
     void (*gemm_turned)(const struct dg_bf16_gemm *g);
     /* For training. */
     void (*exps)(struct dg_bf16_exps *rows);
@@ -87,9 +92,11 @@ struct dg_cpu_bf16 {
     void (*turn)(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t ldt);
 };
 
-extern const struct dg_cpu_bf16 dg_bf16_plain;
+extern const struct dg_cpu_bf16 dg_bf16_plain;       /* what vdpbf16ps does */
+extern const struct dg_cpu_bf16 dg_bf16_plain_tiles; /* what AMX does */
 #ifdef DG_X86
 extern const struct dg_cpu_bf16 dg_bf16_avx512; /* vdpbf16ps, 64 bytes */
+extern const struct dg_cpu_bf16 dg_bf16_amx;    /* tdpbf16ps */
 #endif
 
 #endif

@@ -1,5 +1,6 @@
 /* bf16 with AVX512_BF16. Compiled with its flags, entered only after the machine was asked
  * (open.c). */
+#include "kernels/cpu/bf16_avx512.h"
 #include "kernels/cpu/vec_bf16_avx512.h"
 
 /* clang-format off: the body builds on the vector. */
@@ -13,7 +14,7 @@ static vec_mask first_lanes(size_t n)
     return v_first(n < VL ? n : VL);
 }
 
-static void round_row(const float *x, size_t K, uint16_t *q)
+void dg_bf16_avx512_round(const float *x, size_t K, uint16_t *q)
 {
     size_t k = 0;
     for (; k + 32 <= K; k += 32) {
@@ -35,7 +36,7 @@ static inline __m512i halves_to_pairs(__m512bh halves)
     return _mm512_permutexvar_epi16(order, (__m512i)halves);
 }
 
-static void pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart)
+void dg_bf16_avx512_pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart)
 {
     for (size_t i = 0; i < n; i += 16, q += apart) {
         const vec_mask some = first_lanes(n - i);
@@ -76,7 +77,7 @@ static inline vec exps_16(const struct dg_bf16_exps *e, size_t r, size_t i, vec 
     return y;
 }
 
-static void exps(struct dg_bf16_exps *e)
+void dg_bf16_avx512_exps(struct dg_bf16_exps *e)
 {
     vec sum[2] = {v_zero(), v_zero()},
         most[2] = {_mm512_set1_ps(-INFINITY), _mm512_set1_ps(-INFINITY)};
@@ -138,15 +139,15 @@ static void turn_square(const uint32_t *from, size_t ld, uint32_t *to, size_t ld
     }
 }
 
-static void turn(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t ldt)
+void dg_bf16_avx512_turn(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t ldt)
 {
     for (size_t i = 0; i < n; i += 16)
         turn_square(from + i, ld, to + i * ldt, ldt);
 }
 
-const struct dg_cpu_bf16 dg_bf16_avx512 = {.round = round_row,
+const struct dg_cpu_bf16 dg_bf16_avx512 = {.round = dg_bf16_avx512_round,
     .gemm = bf16_gemm,
     .gemm_turned = bf16_gemm_turned,
-    .exps = exps,
-    .pair = pair,
-    .turn = turn};
+    .exps = dg_bf16_avx512_exps,
+    .pair = dg_bf16_avx512_pair,
+    .turn = dg_bf16_avx512_turn};

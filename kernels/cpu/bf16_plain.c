@@ -1,15 +1,17 @@
 /* bf16 in plain C: the definition, which no backend runs (plain C is faster on widened weights).
- * A pair is two fused multiply-adds, the second element's first, each rounded to nearest even.
- * What is below the smallest normal number counts as zero, where it goes in (bf16 values) and
- * where it comes out (sums). The product of two bf16 has 16 bits, so it is exact in fp32: fused or
- * not makes a difference only where a product alone would leave fp32's range. */
+ * dg_bf16_plain: a pair is two fused multiply-adds, the second element's first, each rounded to
+ * nearest even. dg_bf16_plain_tiles: in a block of 16 pairs the first elements are one chain of
+ * them, the second elements another; their sum is added to what the blocks before came to. What is
+ * below the smallest normal number counts as zero, where it goes in (bf16 values) and where it
+ * comes out (sums). The product of two bf16 has 16 bits, so it is exact in fp32: fused or not makes
+ * a difference only where a product alone would leave fp32's range. */
 #include "kernels/cpu/bf16.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { PANEL = 16 };
+enum { PANEL = 16, BLOCK = 16 };
 
 static float flush(float x)
 {
@@ -59,29 +61,75 @@ static const uint16_t *in_panels(const uint16_t *panels, size_t i, size_t pairs)
     return panels + i / PANEL * PANEL * 2 * pairs + i % PANEL * 2;
 }
 
+/* The sum over all pairs of one output, and y unless it is NULL: x's are `apart` elements from each
+ * other. */
+typedef float sum_fn(
+    const uint16_t *x, size_t apart, const uint16_t *w, size_t pairs, const float *y);
+
+static float sum_chain(
+    const uint16_t *x, size_t apart, const uint16_t *w, size_t pairs, const float *y)
+{
+    float sum = 0;
+    for (size_t k = 0; k < pairs; k++)
+        sum = add_pair(sum, x + k * apart, w + k * PANEL * 2);
+    return y ? *y + sum : sum;
+}
+
+static float sum_blocks(
+    const uint16_t *x, size_t apart, const uint16_t *w, size_t pairs, const float *y)
+{
+    float sum = y ? flush(*y) : 0;
+    for (size_t k0 = 0; k0 < pairs; k0 += BLOCK) {
+        float half[2] = {0, 0};
+        for (size_t k = k0; k < pairs && k < k0 + BLOCK; k++)
+            for (size_t i = 0; i < 2; i++)
+                half[i] =
+                    flush(fmaf(widen(x[k * apart + i]), widen(w[k * PANEL * 2 + i]), half[i]));
+        sum = flush(sum + flush(half[0] + half[1]));
+    }
+    return sum;
+}
+
 /* Row m of the left matrix is at x, its pairs `apart` elements from each other. */
-static void multiply_row(const struct dg_bf16_gemm *g, size_t m, const uint16_t *x, size_t apart)
+static void multiply_row(
+    const struct dg_bf16_gemm *g, size_t m, const uint16_t *x, size_t apart, sum_fn *sum)
 {
     for (size_t n = 0; n < g->n; n++) {
-        const uint16_t *w = in_panels(g->w, n, g->pairs);
-        float sum = 0;
-        for (size_t k = 0; k < g->pairs; k++)
-            sum = add_pair(sum, x + k * apart, w + k * PANEL * 2);
         float *y = g->y + m * g->ldy + n;
-        *y = g->add ? *y + sum : sum;
+        *y = sum(x, apart, in_panels(g->w, n, g->pairs), g->pairs, g->add ? y : NULL);
     }
+}
+
+static void multiply(const struct dg_bf16_gemm *g, sum_fn *sum)
+{
+    for (size_t m = 0; m < g->M; m++)
+        multiply_row(g, m, g->x + m * g->ldx, 2, sum);
+}
+
+static void multiply_turned(const struct dg_bf16_gemm *g, sum_fn *sum)
+{
+    for (size_t m = 0; m < g->M; m++)
+        multiply_row(g, m, in_panels(g->x, m, g->pairs), (size_t)PANEL * 2, sum);
 }
 
 static void gemm(const struct dg_bf16_gemm *g)
 {
-    for (size_t m = 0; m < g->M; m++)
-        multiply_row(g, m, g->x + m * g->ldx, 2);
+    multiply(g, sum_chain);
 }
 
 static void gemm_turned(const struct dg_bf16_gemm *g)
 {
-    for (size_t m = 0; m < g->M; m++)
-        multiply_row(g, m, in_panels(g->x, m, g->pairs), (size_t)PANEL * 2);
+    multiply_turned(g, sum_chain);
+}
+
+static void gemm_tiles(const struct dg_bf16_gemm *g)
+{
+    multiply(g, sum_blocks);
+}
+
+static void gemm_tiles_turned(const struct dg_bf16_gemm *g)
+{
+    multiply_turned(g, sum_blocks);
 }
 
 static void exps(struct dg_bf16_exps *e)
@@ -113,6 +161,13 @@ static void turn(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t
 const struct dg_cpu_bf16 dg_bf16_plain = {.round = round_row,
     .gemm = gemm,
     .gemm_turned = gemm_turned,
+    .exps = exps,
+    .pair = pair,
+    .turn = turn};
+
+const struct dg_cpu_bf16 dg_bf16_plain_tiles = {.round = round_row,
+    .gemm = gemm_tiles,
+    .gemm_turned = gemm_tiles_turned,
     .exps = exps,
     .pair = pair,
     .turn = turn};

@@ -1,7 +1,8 @@
 /* The CPU backend. Instruction set chosen once at open: $DRAGOMAN_ISA
- * (generic|avx2|avxvnni|avx512|avx512vnni|avx512bf16; those with VNNI multiply int8 faster, to the
- * same bits; avx512bf16 is avx512vnni that multiplies bf16 weights as they are, bf16.h) or the
- * machine's best. Any thread opens one; then one thread at a time, as backend.h says. */
+ * (generic|avx2|avxvnni|avx512|avx512vnni|avx512bf16|amx; those with VNNI and amx multiply int8
+ * faster, to the same bits; avx512bf16 is avx512vnni that multiplies bf16 weights as they are,
+ * bf16.h, and amx does so in tiles) or the machine's best. Any thread opens one; then one thread at
+ * a time, as backend.h says. */
 #ifndef DG_KERNELS_CPU_CPU_H
 #define DG_KERNELS_CPU_CPU_H
 

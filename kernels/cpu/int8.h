@@ -107,6 +107,7 @@ extern const struct dg_cpu_int8 dg_int8_avx2;       /* vpmaddubsw + vpmaddwd */
 extern const struct dg_cpu_int8 dg_int8_avxvnni;    /* vpdpbusd, 32 bytes */
 extern const struct dg_cpu_int8 dg_int8_avx512;     /* vpmaddubsw + vpmaddwd, 64 bytes */
 extern const struct dg_cpu_int8 dg_int8_avx512vnni; /* vpdpbusd, 64 bytes */
+extern const struct dg_cpu_int8 dg_int8_amx;        /* tdpbusd */
 #endif
 #ifdef DG_ARM
 extern const struct dg_cpu_int8 dg_int8_neon;     /* smull, smlal, sadalp */

@@ -7,6 +7,8 @@
 #include <string.h>
 #ifdef DG_X86
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 #ifdef DG_ARM
 #include <asm/hwcap.h>
@@ -99,6 +101,21 @@ static bool has_avx512bf16(void)
 {
     return has_avx512vnni() && has_feature(AVX512BF16_BIT);
 }
+
+/* Leaf 7, EDX. */
+enum { AMX_BITS = 1 << 22 | 1 << 24 | 1 << 25 }; /* bf16, tiles, int8 */
+/* arch_prctl's call, and the tiles' data among the states that the processor saves. */
+enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
+
+/* Tiles are 8 KB that Linux saves for those who asked for them alone. All threads may use them
+ * then. Refused where the kernel is older than 5.16, or has them switched off. */
+static bool has_amx(void)
+{
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return has_avx512bf16() && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+           (d & AMX_BITS) == AMX_BITS &&
+           !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA);
+}
 #endif
 
 #ifdef DG_ARM
@@ -128,6 +145,7 @@ static const struct choice {
     const struct dg_cpu_bf16 *bf16;
 } choices[] = {
 #ifdef DG_X86
+    {"amx", has_amx, &dg_cpu_avx512, &dg_int8_amx, &dg_bf16_amx},
     {"avx512bf16", has_avx512bf16, &dg_cpu_avx512, &dg_int8_avx512vnni, &dg_bf16_avx512},
     {"avx512vnni", has_avx512vnni, &dg_cpu_avx512, &dg_int8_avx512vnni, NULL},
     {"avx512", has_avx512, &dg_cpu_avx512, &dg_int8_avx512, NULL},
@@ -184,7 +202,7 @@ static const struct choice *find_choice(const char *name)
 static int choose_isa(const char *name, const struct choice **out, struct dg_error *err)
 {
     const char *const *isas = dg_cpu_isas();
-    char list[64] = "";
+    char list[96] = "";
     for (size_t i = 0; isas[i]; i++) {
         if (!name || !strcmp(name, isas[i])) {
             *out = find_choice(isas[i]);

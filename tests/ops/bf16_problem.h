@@ -12,34 +12,52 @@
 
 #include <float.h>
 
-/* clang-format off: the body builds on the vector. */
+/* What tiles_bf16.h asks for. */
+static inline void bf16_turn(const uint16_t *from, uint16_t *to)
+{
+    dg_bf16_plain.turn((const uint32_t *)(const void *)from, 16, 16, (uint32_t *)(void *)to, 16);
+}
+
+/* clang-format off: the bodies build on the vector and the tiles. */
 #include "tests/ops/vec_emulated_bf16.h"
+#include "tests/ops/tiles_emulated.h"
 #include "kernels/cpu/simd_bf16.h"
+#include "kernels/cpu/tiles_bf16.h"
 /* clang-format on */
 
-static struct dg_cpu_bf16 emulated = {
-    .gemm = bf16_gemm, .gemm_turned = bf16_gemm_turned}; /* each_path adds the plain rest */
+/* each_path adds the plain rest */
+static struct dg_cpu_bf16 emulated = {.gemm = bf16_gemm, .gemm_turned = bf16_gemm_turned},
+                          emulated_tiles = {
+                              .gemm = tiles_bf16_gemm, .gemm_turned = tiles_bf16_gemm_turned};
 
 struct path {
     const char *name, *isa; /* the set that the machine needs; NULL: none */
     const struct dg_cpu_bf16 *bf16;
+    /* its definition */
+    const struct dg_cpu_bf16 *plain;
 };
 
 static const struct path paths[] = {
-    {"plain", NULL, &dg_bf16_plain},
-    {"AVX-512's body, emulated", NULL, &emulated},
+    {"plain", NULL, &dg_bf16_plain, &dg_bf16_plain},
+    {"AVX-512's body, emulated", NULL, &emulated, &dg_bf16_plain},
+    {"plain, in tiles", NULL, &dg_bf16_plain_tiles, &dg_bf16_plain_tiles},
+    {"AMX's body, emulated", NULL, &emulated_tiles, &dg_bf16_plain_tiles},
 #ifdef DG_X86
-    {"avx512bf16", "avx512bf16", &dg_bf16_avx512},
+    {"avx512bf16", "avx512bf16", &dg_bf16_avx512, &dg_bf16_plain},
+    {"amx", "amx", &dg_bf16_amx, &dg_bf16_plain_tiles},
 #endif
 };
 enum { PATHS = sizeof paths / sizeof *paths, M_MOST = 33, GAP = 3 };
 
 static inline void each_path(void (*f)(const struct path *path))
 {
-    emulated.round = dg_bf16_plain.round;
-    emulated.pair = dg_bf16_plain.pair;
-    emulated.turn = dg_bf16_plain.turn;
-    emulated.exps = dg_bf16_plain.exps;
+    for (size_t i = 0; i < 2; i++) {
+        struct dg_cpu_bf16 *to = i ? &emulated_tiles : &emulated;
+        to->round = dg_bf16_plain.round;
+        to->pair = dg_bf16_plain.pair;
+        to->turn = dg_bf16_plain.turn;
+        to->exps = dg_bf16_plain.exps;
+    }
     for (size_t i = 0; i < PATHS; i++) {
         bool can = !paths[i].isa || ops_has_isa(paths[i].isa);
         printf("bf16: %s %s\n", paths[i].name,

@@ -8,12 +8,15 @@
 #endif
 #include "tests/ops/int8_problem.h"
 
-/* clang-format off: the body builds on the vector. */
+/* clang-format off: the bodies build on the vector and the tiles. */
 #include "tests/ops/vec_emulated.h"
+#include "tests/ops/tiles_emulated.h"
 #include "kernels/cpu/simd_int8.h"
+#include "kernels/cpu/tiles_int8.h"
 /* clang-format on */
 
-static const struct dg_cpu_int8 emulated = {int8_quantize, int8_gemm, 0};
+static const struct dg_cpu_int8 emulated = {int8_quantize, int8_gemm, 0},
+                                emulated_tiles = {int8_quantize, tiles_int8_gemm, 0};
 
 struct path {
     const char *name, *isa; /* the set that the machine needs; NULL: none */
@@ -23,11 +26,13 @@ struct path {
 static const struct path paths[] = {
     {"generic", NULL, &dg_int8_plain},
     {"AVX-512's body, emulated", NULL, &emulated},
+    {"AMX's body, emulated", NULL, &emulated_tiles},
 #ifdef DG_X86
     {"avx2", "avx2", &dg_int8_avx2},
     {"avxvnni", "avxvnni", &dg_int8_avxvnni},
     {"avx512", "avx512", &dg_int8_avx512},
     {"avx512vnni", "avx512vnni", &dg_int8_avx512vnni},
+    {"amx", "amx", &dg_int8_amx},
 #endif
 #ifdef DG_ARM
     {"neon", "neon", &dg_int8_neon},

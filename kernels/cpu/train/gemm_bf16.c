@@ -18,6 +18,7 @@ enum {
 };
 _Static_assert(ROWS % ACROSS == 0 && COLUMNS % ACROSS == 0 && DEPTH % RUN == 0,
     "blocks are whole panels and runs");
+_Static_assert(DEPTH / 2 <= DG_BF16_TURNED_PAIRS, "as many as a product turns over");
 
 struct dg_gemm_bf16 {
     const struct dg_cpu_bf16 *ops;
