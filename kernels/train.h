@@ -256,9 +256,10 @@ const char *dg_cpu_train_core(const char *chosen);
 /* Multiply-adds a second of one thread in this type (DG_F32, DG_BF16) with the kernels of a CPU
  * backend, measured for some milliseconds. 0: it has no such products, or no memory. */
 double dg_cpu_train_speed(struct dg_backend *be, enum dg_type type);
-/* Is there address space for that library's buffers, 128 MB for each thread that multiplies? Where
- * there is none (`ulimit -v`, strict overcommit) it does not fail but tries again for ever. */
-bool dg_cpu_train_has_room(size_t threads);
+/* Takes that library's buffers, 128 MB of address space for each thread that multiplies. False:
+ * there is not so much (`ulimit -v`, strict overcommit), and the library would not fail but try
+ * again for ever. Before other threads run. */
+bool dg_cpu_train_take_room(size_t threads);
 
 /* Training on any backend (kernels/cpu/train/open.c). */
 int dg_train_open(struct dg_backend *be, struct dg_train **out, struct dg_error *err);

@@ -8,7 +8,13 @@
 #include "kernels/cpu/train/gemm_train.h"
 #include "kernels/train.h"
 #include "tests/ops/ops.h"
+#include "tests/sanitized.h"
 #include "weights/half.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { APART = 5 }; /* what rows lie apart beyond their length */
 static const float BETWEEN = 1234;
@@ -22,15 +28,17 @@ struct way {
 static void each_way(
     void (*f)(const struct way *way, size_t M, size_t N, size_t K), size_t M, size_t N, size_t K)
 {
-    struct way ways[3] = {{"fp32", &dg_gemm_fp32, NULL}, {"bf16, plain", &dg_gemm_bf16, NULL},
-        {"bf16, avx512bf16", &dg_gemm_bf16, NULL}};
+    struct way ways[4] = {{"fp32", &dg_gemm_fp32, NULL}, {"bf16, plain", &dg_gemm_bf16, NULL},
+        {"bf16, avx512bf16", &dg_gemm_bf16, NULL}, {"bf16, amx", &dg_gemm_bf16, NULL}};
     struct dg_error err = {0};
     assert_int_equal(dg_gemm_bf16_open(&dg_bf16_plain, &ways[1].ctx, &err), 0);
 #ifdef DG_X86
     if (ops_has_isa("avx512bf16"))
         assert_int_equal(dg_gemm_bf16_open(&dg_bf16_avx512, &ways[2].ctx, &err), 0);
+    if (ops_has_isa("amx"))
+        assert_int_equal(dg_gemm_bf16_open(&dg_bf16_amx, &ways[3].ctx, &err), 0);
 #endif
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         if (i == 0 || ways[i].ctx)
             f(&ways[i], M, N, K);
         dg_gemm_bf16_close(ways[i].ctx);
@@ -177,7 +185,8 @@ static void test_precision(void **state)
 {
     (void)state;
     for (const char *const *isa = dg_cpu_isas(); *isa; isa++) {
-        const bool can = !strcmp(*isa, "avx512bf16");
+        const bool can = !strcmp(*isa, "avx512bf16") || !strcmp(*isa, "amx");
+        char name[40];
         struct dg_error err = {0};
         struct dg_train *train;
         struct dg_backend *be = ops_open(*isa, 1);
@@ -189,8 +198,9 @@ static void test_precision(void **state)
         err = (struct dg_error){0};
         dg_cpu_set_products(be, DG_BF16);
         assert_int_equal(dg_cpu_train_open(be, &train, &err), can ? 0 : DG_EUNSUP);
+        snprintf(name, sizeof name, "cpu/%s/bf16", *isa);
         if (can)
-            assert_string_equal(be->name, "cpu/avx512bf16/bf16");
+            assert_string_equal(be->name, name);
         else
             assert_non_null(strstr(err.message, "precision bf16: "));
         dg_cpu_train_close(train);
@@ -208,22 +218,69 @@ static void test_speed(void **state)
         struct dg_backend *be = NULL;
         assert_int_equal(dg_cpu_open(&o, &be, NULL), 0);
         assert_true(dg_cpu_train_speed(be, DG_F32) > 0);
-        assert_int_equal(dg_cpu_train_speed(be, DG_BF16) > 0, strstr(*isa, "bf16") != NULL);
+        assert_int_equal(dg_cpu_train_speed(be, DG_BF16) > 0,
+            strstr(*isa, "bf16") != NULL || !strcmp(*isa, "amx"));
         dg_cpu_close(be);
     }
     const char *overruled_by, *best = dg_cpu_isas()[0], *core = dg_cpu_train_core("Prescott");
     assert_null(dg_cpu_train_core("SkylakeX"));
     assert_null(dg_cpu_train_core("a later one"));
-    if (strncmp(best, "avx", 3) != 0)
+    const bool wide = !strncmp(best, "avx512", 6) || !strcmp(best, "amx");
+    if (!wide && strncmp(best, "avx", 3) != 0)
         assert_null(core);
     else
-        assert_string_equal(core, strncmp(best, "avx512", 6) ? "Haswell" : "SkylakeX");
+        assert_string_equal(core, wide ? "SkylakeX" : "Haswell");
     assert_non_null(dg_cpu_train_library(&overruled_by));
+}
+
+enum { SIZE = 64, TIMES = 3000 };
+
+/* Multiplies so many times that two threads are sure to multiply at the same moment. */
+static void *multiply_often(void *y)
+{
+    static const float x[SIZE * SIZE];
+    for (int i = 0; i < TIMES; i++)
+        dg_gemm_fp32.forward(
+            NULL, &(struct dg_train_gemm){SIZE, SIZE, SIZE, x, SIZE, x, SIZE, y, SIZE, false});
+    return NULL;
+}
+
+/* Two threads at once, where no address space is left after the library took its room. */
+static void multiply_without_room(void)
+{
+    static float y[2][SIZE * SIZE];
+    pthread_t other;
+    alarm(60); /* a library that waits for memory waits for ever */
+    if (!dg_cpu_train_take_room(2))
+        _exit(2);
+    if (pthread_create(&other, NULL, multiply_often, y[1]))
+        _exit(3);
+    const struct rlimit none = {64 << 20, 64 << 20}; /* less than what is there already */
+    if (setrlimit(RLIMIT_AS, &none))
+        _exit(4);
+    multiply_often(y[0]);
+    pthread_join(other, NULL);
+    _exit(0);
+}
+
+static void test_room(void **state)
+{
+    (void)state;
+    int status = 0;
+    if (SANITIZED)
+        skip();
+    fflush(stdout);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        multiply_without_room();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_room), cmocka_unit_test(test_products),
         cmocka_unit_test(test_speed), cmocka_unit_test(test_empty),
         cmocka_unit_test(test_not_finite), cmocka_unit_test(test_precision)};
     dg_gemm_fp32_init();

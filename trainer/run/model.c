@@ -207,7 +207,7 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
     size_t damaged = 0;
     int rc = dg_training_plan_check(&r->plan, err);
     if (!rc && !r->device.cuda && r->device.type == DG_F32 &&
-        !dg_cpu_train_has_room((size_t)r->plan.threads))
+        !dg_cpu_train_take_room((size_t)r->plan.threads))
         rc = dg_error_field(err, DG_ELIMIT, "training.threads",
             "%" PRIu64 " threads need 144 MiB of address space each for products in fp32 "
             "(OpenBLAS), and there is not so much (ulimit -v): raise it, or take fewer threads",

@@ -33,12 +33,32 @@ const char *dg_cpu_train_core(const char *chosen)
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
         is_narrow |= strcasecmp(chosen, narrow[i]) == 0;
     const char *best = dg_cpu_isas()[0];
-    if (!is_narrow || strncmp(best, "avx", 3) != 0)
+    if (!is_narrow)
         return NULL;
-    return strncmp(best, "avx512", 6) == 0 ? "SkylakeX" : "Haswell";
+    if (strncmp(best, "avx512", 6) == 0 || strcmp(best, "amx") == 0)
+        return "SkylakeX";
+    return strncmp(best, "avx", 3) == 0 ? "Haswell" : NULL;
 }
 
-bool dg_cpu_train_has_room(size_t threads)
+/* OpenBLAS exports these and has them in no header: a buffer as its products take it, and back. It
+ * keeps what it has allocated. A library without them allocates buffers when products need them. */
+extern void *blas_memory_alloc(int place) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+/* So that as many products at once find theirs. By itself OpenBLAS allocates another one when two
+ * threads first happen to multiply at the same moment, long after anybody looked for room. */
+static void take_buffers(size_t threads)
+{
+    enum { MOST = 64 };
+    void *buffers[MOST];
+    const size_t n = threads < MOST ? threads : MOST;
+    for (size_t i = 0; i < n; i++)
+        buffers[i] = blas_memory_alloc(0);
+    for (size_t i = 0; i < n; i++)
+        blas_memory_free(buffers[i]);
+}
+
+bool dg_cpu_train_take_room(size_t threads)
 {
     const size_t each = (size_t)144 << 20; /* with its stack and heap */
     void *p =
@@ -46,6 +66,8 @@ bool dg_cpu_train_has_room(size_t threads)
     if (p == MAP_FAILED)
         return false;
     munmap(p, threads * each);
+    if (blas_memory_alloc && blas_memory_free)
+        take_buffers(threads);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* Training's matrix products, on the calling thread: by OpenBLAS in fp32 (gemm_train.c, the only
- * place that knows a BLAS) or by vdpbf16ps over operands rounded to bf16 (gemm_bf16.c). Not
+ * place that knows a BLAS) or by vdpbf16ps or AMX over operands rounded to bf16 (gemm_bf16.c). Not
  * row-stable (contract 1): the server never links this. Same shapes, same bits. */
 #ifndef DG_KERNELS_CPU_TRAIN_GEMM_TRAIN_H
 #define DG_KERNELS_CPU_TRAIN_GEMM_TRAIN_H

@@ -1,6 +1,6 @@
 /* How fast training's products are on this machine: bf16 is twice as fast as fp32 on some
  * processors that have it, and half as fast on others, whose vdpbf16ps runs on one port, every
- * second cycle. */
+ * second cycle; with AMX it is several times as fast. */
 #include "base/clock.h"
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/train/gemm_train.h"
