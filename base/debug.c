@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[] = {
-    "cuda-log", "cuda-graphs-off", "cuda-plain-attention", "cuda-one-stream"};
+static const char *const words[] = {"cuda-log", "cuda-graphs-off", "cuda-plain-attention",
+    "cuda-one-stream", "cuda-one-algorithm", "cuda-late-launches"};
 
 enum { WORDS = sizeof words / sizeof words[0] };
 
@@ -35,8 +35,9 @@ int dg_debug_check(struct dg_error *err)
             i++;
         if (n > 0 && i == WORDS)
             return dg_error_field(err, DG_EINVAL, "DRAGOMAN_DEBUG",
-                "DRAGOMAN_DEBUG has \"%.*s\", it can have %s, %s, %s and %s", n > 40 ? 40 : (int)n,
-                p, words[0], words[1], words[2], words[3]);
+                "DRAGOMAN_DEBUG has \"%.*s\", it can have %s, %s, %s, %s, %s and %s",
+                n > 40 ? 40 : (int)n, p, words[0], words[1], words[2], words[3], words[4],
+                words[5]);
         p += n;
     }
     return DG_OK;

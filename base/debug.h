@@ -9,7 +9,8 @@
 
 /* cuda-log: which algorithm each product got; cuda-graphs-off: steps are launched op by op;
  * cuda-plain-attention: none on tensor cores; cuda-one-stream: encoder passes follow steps in one
- * stream. */
+ * stream; cuda-one-algorithm: of cuBLASLt's for all numbers of rows;
+ * cuda-late-launches: no kernel starts beside the end of another. */
 bool dg_debug(const char *word);
 
 /* DG_EINVAL: DRAGOMAN_DEBUG has an unknown word. */

@@ -3,13 +3,14 @@
  * sentences join at once. One JSON object on stdout.
  *     step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] [--sentences B]
  *         [--source S] [--length T] [--threads N] [--reps R] [--ops] [--cpu-time] [--no-shortlist]
- *         [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16]
+ *         [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] [--profile]
  * CPU time is for one thread on a crowded machine: waiting for a core is left out. On a GPU, --ops
  * counts launches, and the wait of a whole step stands under topk, or under "waiting for a
- * step". */
+ * step". --profile tells a profiler to begin with the last repetition. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "bench/step/options.h"
+#include "bench/step/profiler.h"
 #include "bench/step/random_model.h"
 #include "bench/step/timed.h"
 #include "kernels/device.h"
@@ -25,7 +26,7 @@ enum { REPS_MAX = 64 };
 
 struct options {
     const char *model, *device, *precision;
-    bool f32, ops, cpu_time, no_list;
+    bool f32, ops, cpu_time, no_list, profile;
     uint32_t vocab, beam, sentences, source, length, threads, reps;
 };
 
@@ -58,6 +59,10 @@ static bool parse_options(int argc, char **argv, struct options *o)
         }
         if (!strcmp(name, "--no-shortlist")) {
             o->no_list = true;
+            continue;
+        }
+        if (!strcmp(name, "--profile")) {
+            o->profile = true;
             continue;
         }
         if (!strcmp(name, "--cpu-time")) {
@@ -268,7 +273,8 @@ int main(int argc, char **argv)
         fprintf(stderr,
             "usage: step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] "
             "[--sentences B]\n    [--source S] [--length T] [--threads N] [--reps R] "
-            "[--ops] [--cpu-time] [--no-shortlist] [--device NAME] [--precision TYPE]\n");
+            "[--ops] [--cpu-time] [--no-shortlist] [--device NAME] [--precision TYPE]\n"
+            "    [--profile]\n");
         return 2;
     }
     const struct dg_device_options wish = {b.o.device, b.o.precision, (int)b.o.threads};
@@ -285,6 +291,8 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i <= b.o.reps && !rc; i++) { /* the first is for warming up */
         if (i == 1 && b.timed)
             dg_timed_reset(b.timed);
+        if (i == b.o.reps && b.o.profile)
+            bench_profile_from_here();
         rc = run_once(&b, i ? i - 1 : 0, &err);
     }
     if (!rc)

@@ -4,10 +4,12 @@
  * the paper have one in a product or in attention (2 for each multiplication and addition, three
  * times the forward pass), none for what is computed again. train-bench [--model base|big|small]
  * [--vocab V] [--pairs N] [--source S] [--length T]
- *         [--updates U] [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] */
+ *         [--updates U] [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16]
+ *         [--profile]: a profiler is to begin with the last update */
 #include "base/clock.h"
 #include "base/json.h"
 #include "bench/step/options.h"
+#include "bench/step/profiler.h"
 #include "kernels/device.h"
 #include "kernels/train.h"
 #include "model/train/tape.h"
@@ -25,6 +27,7 @@ enum { WARM_UP = 3 };
 struct options {
     const char *model, *device, *precision;
     uint32_t vocab, pairs, source, length, updates;
+    bool profile;
 };
 
 struct bench {
@@ -47,11 +50,17 @@ static bool parse_options(int argc, char **argv, struct options *o)
         {"--source", &o->source}, {"--length", &o->length}, {"--updates", &o->updates}};
     const struct bench_word words[] = {
         {"--model", &o->model}, {"--device", &o->device}, {"--precision", &o->precision}};
-    for (int i = 1; i < argc; i += 2)
+    for (int i = 1; i < argc; i += 2) {
+        if (!strcmp(argv[i], "--profile")) {
+            o->profile = true;
+            i--;
+            continue;
+        }
         if (i + 1 == argc ||
             (!bench_take_number(numbers, sizeof numbers / sizeof *numbers, argv[i], argv[i + 1]) &&
                 !bench_take_word(words, sizeof words / sizeof *words, argv[i], argv[i + 1])))
             return false;
+    }
     return true;
 }
 
@@ -186,6 +195,8 @@ static int run(struct bench *b, struct dg_error *err)
             b->train->ops->block_read(b->train, b->params->data, 1, &one);
             from = dg_clock_ns();
         }
+        if (i + 1 == WARM_UP + b->o.updates && b->o.profile)
+            bench_profile_from_here();
         rc = update(b, i + 1, err);
     }
     b->train->ops->block_read(b->train, b->params->data, 1, &one);
@@ -235,7 +246,7 @@ int main(int argc, char **argv)
     if (!parse_options(argc, argv, &b.o) || !choose_model(b.o.model, b.o.vocab, &b.config)) {
         fprintf(stderr,
             "usage: train-bench [--model base|big|small] [--vocab V] [--pairs N] [--source S]\n"
-            "    [--length T] [--updates U] [--device NAME] [--precision TYPE]\n");
+            "    [--length T] [--updates U] [--device NAME] [--precision TYPE] [--profile]\n");
         return 2;
     }
     int rc = open_bench(&b, &err);

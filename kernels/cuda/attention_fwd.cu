@@ -125,6 +125,7 @@ template <typename T, bool WIDE>
 static __global__ void __launch_bounds__(THREADS) attention_fwd(struct dg_k_attention a)
 {
     DG_SHARED_BYTES(bytes);
+    DG_AFTER_THE_LAST();
     const uint32_t lane = threadIdx.x % DG_WARP, warp = threadIdx.x / DG_WARP,
                    column = blockIdx.y * COLUMNS + lane % 16 * 4, padded = (a.Dk + 3) / 4 * 4;
     if (blockIdx.x * WARPS + warp >= a.n_tiles * a.H)
@@ -186,7 +187,7 @@ template <typename T> static void launch(struct dg_cuda *cu, const struct dg_k_a
         wide ? attention_fwd<T, true> : attention_fwd<T, false>;
     const dim3 grid((k->n_tiles * k->H + WARPS - 1) / WARPS, (k->Dv + COLUMNS - 1) / COLUMNS);
     if (dg_cuda_ok(cu, dg_allow_shared((const void *)kernel, bytes), "attention's shared memory"))
-        DG_LAUNCH(cu, kernel, grid, THREADS, bytes, *k);
+        DG_LAUNCH_EARLY(cu, kernel, grid, THREADS, bytes, *k);
 }
 
 extern "C" void dg_launch_attention(struct dg_cuda *cu, const struct dg_k_attention *k)

@@ -70,6 +70,7 @@ static __device__ void pad(
 
 static __global__ void __launch_bounds__(DG_WARP) begin_step(struct dg_k_device_search k)
 {
+    DG_AFTER_THE_LAST();
     const uint32_t b = blockIdx.x, lane = threadIdx.x;
     const struct dg_k_step s = *k.step;
     if (lane == 0)
@@ -190,6 +191,7 @@ static __device__ void find_sources(const struct dg_k_device_search &k, const st
 
 static __global__ void __launch_bounds__(THREADS) select_hypotheses(struct dg_k_device_search k)
 {
+    DG_AFTER_THE_LAST();
     __shared__ uint32_t parents[MOST_HYPS];
     __shared__ int32_t columns[MOST_HYPS * THREADS];
     if (blockIdx.x >= k.step->n_parts)
@@ -222,10 +224,10 @@ extern "C" void dg_launch_place(
 
 extern "C" void dg_launch_begin(struct dg_cuda *cu, const struct dg_k_device_search *k, uint32_t M)
 {
-    DG_LAUNCH(cu, begin_step, M, DG_WARP, 0, *k);
+    DG_LAUNCH_EARLY(cu, begin_step, M, DG_WARP, 0, *k);
 }
 
 extern "C" void dg_launch_select(struct dg_cuda *cu, const struct dg_k_device_search *k, uint32_t M)
 {
-    DG_LAUNCH(cu, select_hypotheses, M, THREADS, 0, *k);
+    DG_LAUNCH_EARLY(cu, select_hypotheses, M, THREADS, 0, *k);
 }

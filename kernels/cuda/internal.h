@@ -94,6 +94,8 @@ struct dg_cuda {
     struct dg_cuda_gemm_context *gemm;
     unsigned gemm_refusals;
     bool own_products, no_masks;
+    /* dg_cuda_starts_early */
+    bool early;
     /* what dg_cuda_attention_is_mma asks */
     bool trains, plain_attention;
     /* DRAGOMAN_CUDA_STEP=host: no search is opened. graphs: steps are recorded, until the driver

@@ -17,6 +17,8 @@ struct dg_cuda;
 
 /* The stream that ops go to. */
 cudaStream_t dg_cuda_stream(const struct dg_cuda *cu);
+/* Kernels that wait by themselves for what comes before them are launched early. */
+bool dg_cuda_starts_early(const struct dg_cuda *cu);
 /* Note a failed call; the first one stays. True when all is well. */
 bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what);
 

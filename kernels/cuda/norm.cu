@@ -38,6 +38,7 @@ static __device__ __forceinline__ void residual(
 template <typename T, int N>
 static __global__ void __launch_bounds__(THREADS) norm_rows(struct dg_k_norm k)
 {
+    DG_AFTER_THE_LAST();
     const uint32_t lane = threadIdx.x % DG_WARP, D = (uint32_t)k.D, CHUNK = N * DG_WARP;
     const struct dg_k_rows gains = {(void *)k.gain, 0, DG_F32},
                            biases = {(void *)k.bias, 0, DG_F32};
@@ -88,9 +89,9 @@ extern "C" void dg_launch_norm(struct dg_cuda *cu, const struct dg_k_norm *k)
 {
     const unsigned blocks = dg_blocks(k->M, WARPS);
     if (k->D <= DG_WARP * 16)
-        DG_TYPED(k->x.type, DG_LAUNCH(cu, (norm_rows<T, 16>), blocks, THREADS, 0, *k));
+        DG_TYPED(k->x.type, DG_LAUNCH_EARLY(cu, (norm_rows<T, 16>), blocks, THREADS, 0, *k));
     else
-        DG_TYPED(k->x.type, DG_LAUNCH(cu, (norm_rows<T, 32>), blocks, THREADS, 0, *k));
+        DG_TYPED(k->x.type, DG_LAUNCH_EARLY(cu, (norm_rows<T, 32>), blocks, THREADS, 0, *k));
 }
 
 /* to[D] = the warps' sums of each column, where mine are a lane's. */

@@ -19,6 +19,7 @@ enum { BATCH = 8 };
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) embed_rows(struct dg_k_embed k)
 {
+    DG_AFTER_THE_LAST();
     const struct dg_k_rows positions = {(void *)k.positions, k.D, DG_F32};
     for (size_t m = blockIdx.x; m < k.M; m += gridDim.x) {
         const int32_t id = k.ids[m];
@@ -238,7 +239,7 @@ static __global__ void __launch_bounds__(THREADS) scatter(struct dg_k_scatter k)
 
 extern "C" void dg_launch_embed(struct dg_cuda *cu, const struct dg_k_embed *k)
 {
-    DG_TYPED(k->table_type, DG_LAUNCH(cu, embed_rows<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
+    DG_TYPED(k->table_type, DG_LAUNCH_EARLY(cu, embed_rows<T>, dg_blocks(k->M, 1), THREADS, 0, *k));
 }
 
 extern "C" void dg_launch_copy(struct dg_cuda *cu, const struct dg_k_copy *k)

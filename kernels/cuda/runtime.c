@@ -32,6 +32,11 @@ cudaStream_t dg_cuda_stream(const struct dg_cuda *cu)
     return cu->stream;
 }
 
+bool dg_cuda_starts_early(const struct dg_cuda *cu)
+{
+    return cu->early;
+}
+
 void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err)
 {
     dg_error_set(&cu->failure, err->code, "%s: %s", cu->name, err->message);
@@ -120,6 +125,7 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
         return dg_error_set(err, DG_EUNSUP,
             "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", cu->device,
             p.name, p.major, p.minor);
+    cu->early = p.major >= 9 && !dg_debug("cuda-late-launches");
     for (char *c = p.name; *c; c++) /* names stand in log lines, as one word */
         *c = *c == ' ' ? '-' : *c;
     snprintf(

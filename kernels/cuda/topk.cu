@@ -57,6 +57,7 @@ static __device__ __forceinline__ void find_heads(const float (*x)[4], size_t le
 template <typename T, bool WIDE>
 static __global__ void __launch_bounds__(DG_WARP) topk_partial(struct dg_k_topk k)
 {
+    DG_AFTER_THE_LAST();
     const size_t m = blockIdx.x, first = (size_t)blockIdx.y * SEGMENT, at = first + threadIdx.x * 4;
     const T *row = (const T *)k.logits.p + m * k.logits.ld + at;
     const size_t left = at < k.V ? k.V - at : 0;
@@ -128,6 +129,7 @@ static __device__ __forceinline__ void load_keys(
 
 static __global__ void __launch_bounds__(DG_WARP) topk_merge(struct dg_k_topk k, uint32_t n)
 {
+    DG_AFTER_THE_LAST();
     const size_t m = blockIdx.x;
     const uint32_t lane = threadIdx.x, wanted = k.k[m];
     struct segment *segments = (struct segment *)k.parts + m * n;
@@ -193,8 +195,10 @@ extern "C" void dg_launch_topk(struct dg_cuda *cu, const struct dg_k_topk *k)
     const unsigned n = segments_of(k->V);
     const dim3 grid((unsigned)k->M, n);
     if (dg_in_fours(k->logits))
-        DG_TYPED(k->logits.type, DG_LAUNCH(cu, (topk_partial<T, true>), grid, DG_WARP, 0, *k));
+        DG_TYPED(
+            k->logits.type, DG_LAUNCH_EARLY(cu, (topk_partial<T, true>), grid, DG_WARP, 0, *k));
     else
-        DG_TYPED(k->logits.type, DG_LAUNCH(cu, (topk_partial<T, false>), grid, DG_WARP, 0, *k));
-    DG_LAUNCH(cu, topk_merge, (unsigned)k->M, DG_WARP, 0, *k, n);
+        DG_TYPED(
+            k->logits.type, DG_LAUNCH_EARLY(cu, (topk_partial<T, false>), grid, DG_WARP, 0, *k));
+    DG_LAUNCH_EARLY(cu, topk_merge, (unsigned)k->M, DG_WARP, 0, *k, n);
 }

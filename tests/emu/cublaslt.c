@@ -1,9 +1,9 @@
 /* cuBLASLt by plain loops, so that the plugin's own choice of algorithms (kernels/cuda/gemm.c) runs
- * on the host. It has three algorithms: 66 in one piece or in two (which adds up alike here), and
- * 67. DRAGOMAN_EMU_REFUSE makes it refuse some rows, as the library may:
- *   check=N     no algorithm does for N rows
- *   check=N:66  only algorithm 66 does not
- *   run=N       asked before it says yes, and then refuses to multiply N rows
+ * on the host. It has four algorithms: 66 in one piece or in two (which adds up alike here), 67,
+ * and 68, which adds up from the end. For numbers of rows other than 64 it names 66 alone, or, with
+ * DRAGOMAN_EMU_RIVALS=agree, 67 and 66, with =differ 68, 67 and 66. DRAGOMAN_EMU_REFUSE makes it
+ * refuse some rows, as the library may: check=N     no algorithm does for N rows check=N:66  only
+ * algorithm 66 does not run=N       asked before it says yes, and then refuses to multiply N rows
  *   end=N       no algorithm has any of these epilogue bits
  *   runend=N    says it has, and then refuses */
 #include "kernels/backend.h"
@@ -177,15 +177,26 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t lt, cublasLtMatmu
     cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t wish, int asked,
     cublasLtMatmulHeuristicResult_t *results, int *n)
 {
-    static const struct algo all[] = {{66, 2}, {66, 1}, {67, 1}};
-    (void)lt, (void)a, (void)b, (void)c, (void)d;
+    static const struct algo all[] = {{66, 2}, {66, 1}, {67, 1}}, agree[] = {{67, 1}, {66, 1}},
+                             differ[] = {{68, 1}, {67, 1}, {66, 1}};
+    const char *rivals = getenv("DRAGOMAN_EMU_RIVALS");
+    struct layout out;
+    (void)lt, (void)a, (void)b, (void)c;
+    memcpy(&out, d, sizeof out);
     choices++;
     *n = 0;
     if (refuses_end("end=", desc))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    for (size_t i = wish->data[0] ? 0 : 1; i < 3 && *n < asked; i++) {
+    const struct algo *named = all;
+    size_t first = wish->data[0] ? 0 : 1, end = 3;
+    if (!wish->data[0] && out.columns != 64) {
+        named = !rivals ? all : strcmp(rivals, "agree") ? differ : agree;
+        first = rivals ? 0 : 1;
+        end = !rivals ? 2 : named == agree ? 2 : 3;
+    }
+    for (size_t i = first; i < end && *n < asked; i++) {
         memset(&results[*n], 0, sizeof results[*n]);
-        memcpy(&results[(*n)++].algo, &all[i], sizeof all[i]);
+        memcpy(&results[(*n)++].algo, &named[i], sizeof named[i]);
     }
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -229,7 +240,7 @@ struct product {
     unsigned char *bits; /* of ReLU: aux_ld of them a column of d */
     size_t rows, columns, sum, ai, ak, bj, bk, ldd, aux_ld;
     enum dg_type in, out;
-    bool add, relu, drelu;
+    bool add, relu, drelu, backward;
 };
 
 static enum dg_type type_of(uint64_t type)
@@ -273,7 +284,8 @@ static void finish(const struct product *p, size_t j, float *sums)
     }
 }
 
-/* Every sum in order of k; side by side over i, so that the compiler can do several at once. */
+/* Every sum in order of k, or from the end; side by side over i, so that the compiler can do
+ * several at once. */
 static void multiply(const void *arg)
 {
     const struct product *p = arg;
@@ -288,7 +300,8 @@ static void multiply(const void *arg)
     for (size_t j = 0; j < p->columns; j++) {
         float b_sum = 0;
         memset(sums, 0, p->rows * sizeof *sums);
-        for (size_t k = 0; k < p->sum; k++) {
+        for (size_t n = 0; n < p->sum; n++) {
+            const size_t k = p->backward ? p->sum - 1 - n : n;
             const float b = load(p->b, p->in, j * p->bj + k * p->bk);
             b_sum += b;
             for (size_t i = 0; i < p->rows; i++)
@@ -309,8 +322,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lt, cublasLtMatmulDesc_t desc, co
 {
     struct layout A, B, D;
     struct desc x;
+    struct algo chosen;
     int device = -1;
-    (void)algo, (void)workspace, (void)workspace_bytes, (void)lc;
+    memcpy(&chosen, algo, sizeof chosen);
+    (void)workspace, (void)workspace_bytes, (void)lc;
     cudaGetDevice(&device);
     memcpy(&A, la, sizeof A), memcpy(&B, lb, sizeof B), memcpy(&D, ld, sizeof D);
     memcpy(&x, desc, sizeof x);
@@ -345,7 +360,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lt, cublasLtMatmulDesc_t desc, co
         .ldd = D.ld,
         .in = type_of(A.type),
         .out = type_of(D.type),
-        .add = *(const float *)beta != 0};
+        .add = *(const float *)beta != 0,
+        .backward = chosen.id == 68};
     dg_emu_call(stream, multiply, &p, sizeof p);
     return CUBLAS_STATUS_SUCCESS;
 }

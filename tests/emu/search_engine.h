@@ -22,7 +22,7 @@ struct sentence {
 
 /* What an engine runs on. */
 struct variant {
-    const char *step, *lazy, *order;
+    const char *step, *lazy, *order, *debug;
 };
 
 /* Steps that passed through the table, and how the next ones are to be spoilt. */
@@ -242,7 +242,7 @@ static inline struct engine open_engine(const struct random_model *m, const stru
     for (int i = 0; i < 256 && 8 + i < (int)c->target_vocab; i++)
         bytes[(0xB8 + i) % 256] = 8 + i; /* some that go on, some that begin, ASCII after these */
     set("DRAGOMAN_CUDA_STEP", strcmp(v->step, "host") ? NULL : v->step);
-    set("DRAGOMAN_DEBUG", strcmp(v->step, "ops") ? NULL : "cuda-graphs-off");
+    set("DRAGOMAN_DEBUG", strcmp(v->step, "ops") ? v->debug : "cuda-graphs-off");
     set("DRAGOMAN_EMU_LAZY", v->lazy);
     set("DRAGOMAN_EMU_ORDER", v->order);
     x.be = watched_backend(precision);
@@ -290,7 +290,7 @@ static inline void run(const struct random_model *m, const struct dg_config *c,
     close_engine(&x);
 }
 
-static const struct variant variants[] = {
-    {"ops", NULL, NULL}, {"ops", "1", NULL}, {"graph", "1", NULL}, {"graph", NULL, "reverse"}};
+static const struct variant variants[] = {{"ops", NULL, NULL, NULL}, {"ops", "1", NULL, NULL},
+    {"graph", "1", NULL, NULL}, {"graph", NULL, "reverse", NULL}};
 
 #endif

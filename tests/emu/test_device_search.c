@@ -4,7 +4,7 @@
  * late as it may be (DRAGOMAN_EMU_LAZY), and with threads in reverse order. */
 #include "tests/emu/search_engine.h"
 
-static const struct variant host = {"host", NULL, NULL};
+static const struct variant host = {"host", NULL, NULL, NULL};
 
 static bool same_logits;
 

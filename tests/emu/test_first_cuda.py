@@ -48,13 +48,7 @@ def test_a_broken_device_is_told_and_the_next_check_runs(tmp_path):
     assert "libdragoman-cuda-emu.so" in done.stdout
 
 
-# In the form of `nsys stats --report cuda_gpu_kern_sum --format csv` and of `ncu --csv`, written by hand after NVIDIA's documentation: no
-# profiler has run on these programs yet.
-NSYS = """Processing [steps.sqlite] with [cuda_gpu_kern_sum.py]...
-Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name
-60.0,6000,160,37.5,37.5,30,45,1.0,"void norm_rows<__nv_bfloat16, (bool)1>(dg_k_norm)"
-40.0,4000,40,100.0,100.0,90,110,2.0,begin_step(dg_k_device_search)
-"""
+# In the form of `ncu --csv`.
 HEADER = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name",'
           '"Metric Name","Metric Unit","Metric Value"')
 LAUNCHES = [("void norm_rows<__nv_bfloat16, (bool)1>(dg_k_norm)", "2,000", "4,000,000"), ("begin_step(dg_k_device_search)", "1,500", "3,000"),
@@ -73,18 +67,17 @@ def stand_in(path, said):
 
 
 def test_kernel_tables(tmp_path):
-    """The profilers' part, with programs in their place that say what the profilers would."""
-    stand_in(tmp_path / "nsys", NSYS)
+    """The profiler's part, with a program in its place that says what it would."""
     stand_in(tmp_path / "ncu", NCU)
     done = first("--rehearse", "--only", "kernels", "--build", BUILD, "--out", str(tmp_path / "out"),
                  PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert done.returncode == 0, done.stdout + done.stderr
     results = {r["check"]: r for r in json.loads((tmp_path / "out" / "summary.json").read_text())}
-    assert results["kernels alone"]["said"].startswith("the longest of 4 rows: norm_rows 3 us, 256 rows")
+    assert results["kernels"]["said"].startswith("the longest of 4 rows: norm_rows 3 us, 256 rows")
     rows = [line.split("\t") for line in (tmp_path / "out" / "kernels-1024.tsv").read_text().splitlines()]
     assert rows == [["kernel", "launches", "us", "GB/s"], ["norm_rows", "2", "3.00", "1000"], ["begin_step", "1", "1.50", "2"]]
     calls = [line for line in (tmp_path / "calls").read_text().splitlines() if line.startswith("ncu")]
-    assert len(calls) == 3 and all("--launch-skip 50 --launch-count 150" in line and "--precision bf16" in line for line in calls)
+    assert len(calls) == 3 and all("--profile-from-start off" in line and "--precision bf16" in line and "--profile " in line for line in calls)
 
 
 def test_it_says_what_it_needs_and_takes():

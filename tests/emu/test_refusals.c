@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const struct variant host = {"host", NULL, NULL}, graph = {"graph", "1", NULL};
+static const struct variant host = {"host", NULL, NULL, NULL}, graph = {"graph", "1", NULL, NULL};
 
 static struct {
     struct dg_config c;
@@ -105,11 +105,35 @@ static void test_rows_refused_late(void **state)
     assert_true(seen.repeated > seen.given / 4);
 }
 
+/* Which algorithm is the fastest for so many rows, a clock decides; which bits a row has, it does
+ * not: an algorithm that adds up in another order takes all numbers of rows or none. */
+static void test_rivals(void **state)
+{
+    static const struct {
+        const char *rivals, *same;
+    } cases[] = {{"agree", "same_bits=1 "}, {"differ", "same_bits=0 "}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        forget_answers();
+        set("DRAGOMAN_EMU_RIVALS", cases[i].rivals);
+        answer(&(struct variant){"host", NULL, NULL, "cuda-log"}, 1);
+        expect_log("gemm_race", true);
+        expect_log(cases[i].same, true);
+        expect_log(cases[1 - i].same, false);
+        answer(&graph, 2);
+        assert_true(seen.repeated > seen.given / 2);
+        forget_answers(); /* the only one that is left may add up in another order */
+        answer(&(struct variant){"graph", "1", NULL, "cuda-log,cuda-one-algorithm"}, 3);
+        expect_log("gemm_race", false);
+        set("DRAGOMAN_EMU_RIVALS", NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_recording),
         cmocka_unit_test(test_rows_refused_before), cmocka_unit_test(test_one_algorithm_refused),
-        cmocka_unit_test(test_rows_refused_late)};
+        cmocka_unit_test(test_rows_refused_late), cmocka_unit_test(test_rivals)};
     struct dg_backend *be = cuda_or_skip("fp32");
     const bool emulated = strstr(be->name, "emulated") != NULL;
     dg_device_close(be);

@@ -50,12 +50,12 @@ static void answer(
 
 static void test_passes_beside_steps(void **state)
 {
-    static const struct variant ways[] = {{"host", "even", NULL}, {"graph", "odd", NULL},
-        {"ops", "1", NULL}, {"graph", "even", NULL}};
+    static const struct variant ways[] = {{"host", "even", NULL, NULL},
+        {"graph", "odd", NULL, NULL}, {"ops", "1", NULL, NULL}, {"graph", "even", NULL, NULL}};
     (void)state;
     open_model(small(50), true);
     lacks.side_stream = true;
-    answer("fp32", &(struct variant){"host", NULL, NULL}, x.host, 1);
+    answer("fp32", &(struct variant){"host", NULL, NULL, NULL}, x.host, 1);
     lacks.side_stream = false;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const unsigned long before = emulated("dg_emu_stream_waits", 0, 0, 0);
@@ -90,7 +90,7 @@ static uint32_t finished(struct engine *e)
 static double after_another(const char *lazy, const char *waits)
 {
     set("DRAGOMAN_EMU_WAITS", waits);
-    struct engine e = open_engine(&x.m, &x.c, "fp32", &(struct variant){"graph", lazy, NULL});
+    struct engine e = open_engine(&x.m, &x.c, "fp32", &(struct variant){"graph", lazy, NULL, NULL});
     admit(&e, 1, 4, MOST_OUT);
     for (int i = 0; i < 3; i++)
         dg_engine_step(e.e);
@@ -126,7 +126,7 @@ static void test_steps_do_not_wait(void **state)
 {
     (void)state;
     open_model(small(50), false);
-    struct engine e = open_engine(&x.m, &x.c, "fp32", &(struct variant){"host", "odd", NULL});
+    struct engine e = open_engine(&x.m, &x.c, "fp32", &(struct variant){"host", "odd", NULL, NULL});
     admit(&e, 1, 1, MOST_OUT);
     assert_int_equal(dg_engine_step(e.e), 1);
     admit(&e, 2, 3, MOST_OUT);
@@ -150,7 +150,7 @@ static void test_nobody_is_left_out_for_ever(void **state)
     (void)state;
     open_model(small(50), false);
     set("DRAGOMAN_EMU_QUERY", "never");
-    struct engine e = open_engine(&x.m, &x.c, "fp32", &(struct variant){"host", "odd", NULL});
+    struct engine e = open_engine(&x.m, &x.c, "fp32", &(struct variant){"host", "odd", NULL, NULL});
     for (uint64_t id = 1; id < 6; id++) {
         admit(&e, id, 1, MOST_OUT);
         dg_engine_pause(e.e, id, id > 1);
@@ -172,8 +172,9 @@ static void test_cancelled_under_way(void **state)
 {
     (void)state;
     open_model(small(50), false);
-    answer("fp32", &(struct variant){"host", NULL, NULL}, x.host, 1);
-    struct engine e = open_engine(&x.m, &x.c, "fp32", &(struct variant){"graph", "odd", NULL});
+    answer("fp32", &(struct variant){"host", NULL, NULL, NULL}, x.host, 1);
+    struct engine e =
+        open_engine(&x.m, &x.c, "fp32", &(struct variant){"graph", "odd", NULL, NULL});
     admit(&e, 100, 1, MOST_OUT);
     dg_engine_step(e.e);
     for (uint64_t i = 0; i < 12; i++) {
@@ -194,12 +195,12 @@ static void check_joined(const char *precision, struct dg_config c)
     open_model(c, true);
     lacks.joined_weights = true;
     const unsigned long apart = emulated("dg_emu_products", 0, type, layer);
-    answer(precision, &(struct variant){"host", NULL, NULL}, x.host, 1);
+    answer(precision, &(struct variant){"host", NULL, NULL, NULL}, x.host, 1);
     lacks.joined_weights = false;
     const unsigned long one = emulated("dg_emu_products", 0, type, layer),
                         before = emulated("dg_emu_products", 0, type, all);
     assert_true(one > apart);
-    answer(precision, &(struct variant){"graph", "1", NULL}, x.host, 2);
+    answer(precision, &(struct variant){"graph", "1", NULL, NULL}, x.host, 2);
     assert_int_equal(emulated("dg_emu_products", 0, type, layer), one);
     assert_true(emulated("dg_emu_products", 0, type, all) > before);
     random_model_close(&x.m);

@@ -34,7 +34,8 @@ static void words(void **state)
     struct dg_error err = {0};
     dg_debug_check(&err);
     assert_string_equal(err.message, "DRAGOMAN_DEBUG has \"1\", it can have cuda-log, "
-                                     "cuda-graphs-off, cuda-plain-attention and cuda-one-stream");
+                                     "cuda-graphs-off, cuda-plain-attention, cuda-one-stream, "
+                                     "cuda-one-algorithm and cuda-late-launches");
     unsetenv("DRAGOMAN_DEBUG");
     assert_false(dg_debug("cuda-log"));
     assert_int_equal(dg_debug_check(NULL), DG_OK);

@@ -40,7 +40,7 @@ FOREIGN = {
     r"cblas.*": r"kernels/cpu/train/gemm_train\.c",
     r"cuda.*": r"kernels/cuda/.*",
     r"nvtx3/.*": r"kernels/cuda/profile\.h",
-    r"cublas.*": r"kernels/cuda/gemm\.c",
+    r"cublas.*": r"kernels/cuda/gemm(_problem|_race)?\.[ch]",
     r"nccl\.h": r"tests/emu/nccl_header\.c",
     r"gumbo\.h": r"text/format/html/parse\.c",
     r"md4c\.h": r"text/format/markdown\.c",

@@ -1,0 +1,142 @@
+/* A product in cuBLASLt's words. Row-major c[M,N] = a[M,K] b[N,K]^T is the column-major product
+ * c^T = b a^T: the library's m is N, its n is M, and a row-major matrix is the transpose of a
+ * column-major one of the same bytes. */
+#include "kernels/cuda/gemm_problem.h"
+
+#include "kernels/cuda/internal.h"
+
+/* The product's last step: bias, ReLU, and what training does there. */
+cublasLtEpilogue_t dg_gemm_epilogue(const struct dg_gemm_call *call)
+{
+    if (call->sums)
+        return CUBLASLT_EPILOGUE_BGRADB; /* the library's b is our a */
+    if (call->mask.p && call->kind == DG_GEMM_INPUT)
+        return CUBLASLT_EPILOGUE_DRELU;
+    if (call->mask.p)
+        return call->bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
+    if (call->bias)
+        return call->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+    return call->relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+void dg_gemm_lay_out(const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p)
+{
+    enum { M, N, K };
+    static const unsigned char sides[][6] = {
+        [DG_GEMM_FORWARD] = {K, N, K, M, N, M}, /* [N,M] = b[K,N]^T a[K,M] */
+        [DG_GEMM_INPUT] = {K, N, N, M, K, M},   /* [K,M] = b[K,N] a[N,M] */
+        [DG_GEMM_WEIGHT] = {K, M, N, M, K, N}}; /* [K,N] = b[K,M] a[N,M]^T */
+    static const cudaDataType_t types[] = {
+        [DG_F32] = CUDA_R_32F, [DG_F16] = CUDA_R_16F, [DG_BF16] = CUDA_R_16BF};
+    const unsigned char *s = sides[call->kind];
+    const size_t n[] = {[M] = rows, [N] = call->N, [K] = call->K};
+    cublasLtMatrixLayoutInit(&p->a, types[call->b.type], n[s[0]], n[s[1]], (int64_t)call->b.ld);
+    cublasLtMatrixLayoutInit(&p->b, types[call->a.type], n[s[2]], n[s[3]], (int64_t)call->a.ld);
+    cublasLtMatrixLayoutInit(&p->c, types[call->c.type], n[s[4]], n[s[5]], (int64_t)call->c.ld);
+}
+
+/* Unless something was refused before. */
+static void set(cublasStatus_t *rc, struct dg_gemm_problem *p, cublasLtMatmulDescAttributes_t what,
+    const void *value, size_t bytes)
+{
+    if (!*rc)
+        *rc = cublasLtMatmulDescSetAttribute(&p->desc, what, value, bytes);
+}
+
+cublasStatus_t dg_gemm_describe(
+    const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p)
+{
+    const cublasOperation_t ta = call->kind == DG_GEMM_FORWARD ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            tb = call->kind == DG_GEMM_WEIGHT ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasLtEpilogue_t end = dg_gemm_epilogue(call);
+    const void *bias = call->sums ? call->sums : call->bias;
+    const int64_t mask_ld = (int64_t)(call->mask.ld * dg_cuda_type_bytes(call->mask.type) * 8);
+    cublasStatus_t rc = cublasLtMatmulDescInit(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    dg_gemm_lay_out(call, rows, p);
+    set(&rc, p, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta);
+    set(&rc, p, CUBLASLT_MATMUL_DESC_TRANSB, &tb, sizeof tb);
+    set(&rc, p, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end);
+    if (bias)
+        set(&rc, p, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+    if (call->mask.p) {
+        set(&rc, p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &call->mask.p, sizeof call->mask.p);
+        set(&rc, p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &mask_ld, sizeof mask_ld);
+    }
+    return rc;
+}
+
+/* Some are of 32 bits, some of 16. */
+int32_t dg_gemm_config_of(
+    const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t what)
+{
+    int32_t value = 0;
+    uint16_t small = 0;
+    size_t written = 0;
+    if (!cublasLtMatmulAlgoConfigGetAttribute(algo, what, &value, sizeof value, &written))
+        return value;
+    return cublasLtMatmulAlgoConfigGetAttribute(algo, what, &small, sizeof small, &written) ? -1
+                                                                                            : small;
+}
+
+/* The library marks stream-K by a negative number. */
+bool dg_gemm_is_whole(const cublasLtMatmulAlgo_t *algo)
+{
+    const int32_t split = dg_gemm_config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+    return (split == 0 || split == 1) &&
+           dg_gemm_config_of(algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME) ==
+               CUBLASLT_REDUCTION_SCHEME_NONE;
+}
+
+static void want(cublasStatus_t *rc, cublasLtMatmulPreferenceOpaque_t *w,
+    cublasLtMatmulPreferenceAttributes_t what, const void *value, size_t bytes)
+{
+    if (!*rc)
+        *rc = cublasLtMatmulPreferenceSetAttribute(w, what, value, bytes);
+}
+
+static cublasStatus_t wish_for(const struct dg_gemm_call *call, bool whole, const uint32_t align[3],
+    cublasLtMatmulPreferenceOpaque_t *w)
+{
+    const size_t workspace = DG_WORKSPACE;
+    const uint32_t schemes = whole                    ? CUBLASLT_REDUCTION_SCHEME_NONE
+                             : call->c.type == DG_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
+                                                      : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    cublasStatus_t rc = cublasLtMatmulPreferenceInit(w);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &align[0], sizeof *align);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &align[1], sizeof *align);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &align[2], sizeof *align);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align[2], sizeof *align);
+    return rc;
+}
+
+cublasStatus_t dg_gemm_ask(cublasLtHandle_t lt, const struct dg_gemm_call *call,
+    const struct dg_gemm_wish *wish, size_t rows, cublasLtMatmulHeuristicResult_t *found, int *n)
+{
+    cublasLtMatmulPreferenceOpaque_t w;
+    struct dg_gemm_problem p;
+    *n = 0;
+    cublasStatus_t rc = dg_gemm_describe(call, rows, &p);
+    if (!rc)
+        rc = wish_for(call, wish->whole, wish->align, &w);
+    return rc ? rc
+              : cublasLtMatmulAlgoGetHeuristic(
+                    lt, &p.desc, &p.a, &p.b, &p.c, &p.c, &w, DG_GEMM_ASKED, found, n);
+}
+
+size_t dg_gemm_first_refused(cublasLtHandle_t lt, const struct dg_gemm_call *call,
+    const cublasLtMatmulAlgo_t *algo, size_t from, size_t to)
+{
+    struct dg_gemm_problem p;
+    cublasLtMatmulHeuristicResult_t result;
+    if (dg_gemm_describe(call, from, &p))
+        return from;
+    for (size_t M = from; M <= to; M++) {
+        dg_gemm_lay_out(call, M, &p);
+        if (cublasLtMatmulAlgoCheck(lt, &p.desc, &p.a, &p.b, &p.c, &p.c, algo, &result) ||
+            result.workspaceSize > DG_WORKSPACE)
+            return M;
+    }
+    return 0;
+}
