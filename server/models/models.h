@@ -162,8 +162,8 @@ int dg_models_way(struct dg_models *m, const char *source, const char *target, b
 void dg_way_release(struct dg_way *way);
 
 /* Command that installs a model for an unserved pair, for the end of a message: "; to install one:
- * dragoman pull firefox/en-fr". "" where a code is none; One of them may be NULL or "auto": not
- * given. */
+ * dragoman pull firefox/en-fr". "" where a code is no language's. One of them may be NULL or
+ * "auto": not given. */
 enum { DG_WAY_COMMAND = 128 };
 void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMMAND]);
 

@@ -3,6 +3,7 @@
 
 #include "server/models/languages.h"
 #include "server/models/listing.h"
+#include "text/language_name.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -144,7 +145,8 @@ void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMM
         target = "en";
     const bool from_english = dg_language_distance(source, "en") == 0,
                to_english = dg_language_distance(target, "en") == 0;
-    if (!is_code(source) || !is_code(target) || (from_english && to_english))
+    if (!is_code(source) || !is_code(target) || !dg_language_known(source) ||
+        !dg_language_known(target) || (from_english && to_english))
         return;
     firefox_code(source, from);
     firefox_code(target, to);

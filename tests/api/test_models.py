@@ -66,7 +66,7 @@ def test_codes_that_find_none(server, source, target, field):
 
 
 @pytest.mark.parametrize("source, target, command", [
-    ("en", "xx", "dragoman pull firefox/en-xx"), ("de", "en", "dragoman pull firefox/de-en"),
+    ("en", "fi", "dragoman pull firefox/en-fi"), ("en", "xx", None), ("xx", "de", None), ("de", "en", "dragoman pull firefox/de-en"),
     ("de", "fr", "dragoman pull firefox/de-en firefox/en-fr"), ("en", "a;b", None), ("x" * 100, "de", None)])
 def test_the_refusal_names_the_command_to_type(server, source, target, command):
     message = server.post("/v1/translate", dict(text="Hello.", source=source, target=target)).json()["error"]["message"]
