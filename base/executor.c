@@ -4,6 +4,7 @@
 #include "base/executor.h"
 
 #include "base/clock.h"
+#include "base/thread_name.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -143,6 +144,7 @@ bool dg_executor_cancel(struct dg_executor *e, struct dg_work *w)
 static void *keep_time(void *arg)
 {
     struct dg_executor *e = arg;
+    dg_thread_name("timer");
     pthread_mutex_lock(&e->lock);
     while (!e->closed) {
         struct dg_work *w = e->timed.first;
@@ -172,6 +174,7 @@ static void *work(void *arg)
 {
     struct thread *t = arg;
     struct dg_executor *e = t->executor;
+    dg_thread_name("%s", e->o.name);
     /* Of this thread alone, on Linux; where it is not allowed, one core's share is all it takes. */
     if (e->o.nice != 0)
         setpriority(PRIO_PROCESS, (id_t)gettid(), e->o.nice);

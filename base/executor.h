@@ -23,6 +23,8 @@ struct dg_work {
 };
 
 struct dg_executor_options {
+    /* of the threads (base/thread_name.h); borrowed for as long as the executor is open */
+    const char *name;
     uint32_t threads;
     /* maximum number of waiting items; 0: any number */
     uint32_t max_ready;

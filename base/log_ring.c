@@ -1,5 +1,7 @@
 #include "base/log_ring.h"
 
+#include "base/thread_name.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -79,6 +81,7 @@ static void *write_lines(void *arg)
 {
     char chunk[WRITE_BYTES];
     (void)arg;
+    dg_thread_name("log");
     pthread_mutex_lock(&ring.lock);
     for (;;) {
         while (ring.n == 0 && ring.state == RUNNING) {

@@ -11,6 +11,7 @@
 #include "base/pool.h"
 
 #include "base/clock.h"
+#include "base/thread_name.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -147,6 +148,7 @@ static void *worker_main(void *p)
 {
     const struct worker *self = p;
     struct dg_pool *pool = self->pool;
+    dg_thread_name("compute-%d", self->index);
     while (!atomic_load(&pool->stop)) {
         if (!spin(pool, has_work, self->index)) {
             pthread_mutex_lock(&pool->mutex);

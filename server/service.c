@@ -198,8 +198,9 @@ static int open_schedule(struct dg_service *s, struct dg_error *err)
     struct dg_queue_options queue = {.max_tokens = (size_t)c->max_queue_tokens,
         .max_seconds = (double)c->max_queue_ms / 1e3,
         .policy = policy_of(c)};
-    const struct dg_executor_options side = {.threads = SIDE_THREADS},
-                                     low = {.threads = 1,
+    const struct dg_executor_options side = {.name = "side", .threads = SIDE_THREADS},
+                                     low = {.name = "low",
+                                         .threads = 1,
                                          .max_ready = DG_MAX_LOW_WAITING,
                                          .nice = LOW_PRIORITY};
     int rc = open_metrics(s, err);

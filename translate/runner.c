@@ -3,6 +3,8 @@
  * over the workers. The thread that called sleeps until one of its sentences was accepted. */
 #include "translate/runner_internal.h"
 
+#include "base/thread_name.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +253,7 @@ static void fail_all(struct dg_runner_worker *w, const struct dg_error *sick)
 static void *work(void *arg)
 {
     struct dg_runner_worker *w = arg;
+    dg_thread_name("worker-%d", (int)(w - w->runner->workers));
     while (await(w)) {
         struct dg_error sick = {0};
         admit(w);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/log.h"
+#include "base/thread_name.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -197,6 +198,7 @@ void *dg_auth_keep(void *arg)
 {
     struct dg_auth *a = arg;
     bool reread = false;
+    dg_thread_name("keys");
     for (unsigned turn = 1; nap(a); turn++) {
         struct dg_error err = {0};
         bool changed = false;

@@ -33,7 +33,8 @@ struct dg_collections {
 
 int dg_collections_open(const char *path, struct dg_collections **out, struct dg_error *err)
 {
-    const struct dg_executor_options line = {.threads = 1, .max_ready = MAX_WAITING};
+    const struct dg_executor_options line = {
+        .name = "glossaries", .threads = 1, .max_ready = MAX_WAITING};
     struct dg_collections *c = calloc(1, sizeof *c);
     bool has = false;
     if (!c)

@@ -3,6 +3,7 @@
 #include "server/http/net_internal.h"
 
 #include "base/clock.h"
+#include "base/thread_name.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -146,6 +147,7 @@ void *dg_net_keep(void *arg)
     struct dg_net *net = arg;
     struct epoll_event events[EVENTS];
     uint64_t next_tick = 0;
+    dg_thread_name("connections");
     while (!atomic_load(&net->stop)) {
         int n = epoll_wait(net->epoll_fd, events, EVENTS, needs_ticks(net) ? DG_NET_TICK_MS : -1);
         bool linger = false;

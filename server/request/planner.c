@@ -37,6 +37,8 @@ int dg_planner_open(
 {
     const uint32_t threads[LINES] = {
         options->short_threads, options->long_threads, options->long_threads};
+    static const char *const names[LINES] = {
+        [SHORT] = "short", [LONG] = "long", [LONG_PLANS] = "long-plans"};
     struct dg_planner *p = calloc(1, sizeof *p);
     int rc = DG_OK;
     if (!p)
@@ -46,7 +48,7 @@ int dg_planner_open(
     p->waiting[1] = (struct waiting){options->long_threads, 0, START_COST};
     pthread_mutex_init(&p->lock, NULL);
     for (int i = 0; i < LINES && rc == DG_OK; i++) {
-        const struct dg_executor_options o = {.threads = threads[i]};
+        const struct dg_executor_options o = {.name = names[i], .threads = threads[i]};
         rc = dg_executor_open(&o, &p->lines[i], err);
     }
     if (rc != DG_OK) {

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread_name.h"
 #include "server/schedule/pace.h"
 
 #include <signal.h>
@@ -177,6 +178,7 @@ static bool await(struct dg_worker *w)
 static void *work(void *arg)
 {
     struct dg_worker *w = arg;
+    dg_thread_name("worker-%u", w->number);
     /* Of this thread alone, on Linux: what reads, plans and writes goes first. */
     if (w->nice > 0)
         setpriority(PRIO_PROCESS, (id_t)gettid(), w->nice);

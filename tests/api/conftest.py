@@ -1,4 +1,5 @@
 """A real server on a free port, with small random models."""
+import contextlib
 import http.client
 import json
 import os
@@ -95,6 +96,15 @@ class Server:
             text = self.get("/metrics").text
             return "dragoman_http_requests_in_flight %d\n" % (n + 1) in text and "dragoman_live_sentences 0\n" not in text
         self.until(running)
+
+    def threads(self):
+        """{id: name} of those that run."""
+        tasks, names = "/proc/%d/task/" % self.process.pid, {}
+        for task in os.listdir(tasks):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # one that has ended meanwhile
+                with open(tasks + task + "/comm", encoding="utf-8") as f:
+                    names[int(task)] = f.read().rstrip("\n")
+        return names
 
     def cpu_seconds(self):
         """What all its threads have used."""

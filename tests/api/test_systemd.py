@@ -95,14 +95,13 @@ def ptrace(request, thread):
         raise OSError(number, os.strerror(number))
 
 
-def busiest_thread(server, work):
-    """The thread that `work` costs most: the engine's."""
-    def used():
-        tasks = "/proc/%d/task/" % server.process.pid
-        return {int(t): int(open(tasks + t + "/schedstat").read().split()[0]) for t in os.listdir(tasks)}
-    before = used()
-    work()
-    return max(before, key=lambda t, after=used(): after[t] - before[t])
+def engine_thread(server):
+    """A thread takes its name when it first runs."""
+    def named():
+        return [thread for thread, name in server.threads().items() if name == "dg-worker-0"]
+    server.until(named)
+    engine, = named()
+    return engine
 
 
 def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_path):
@@ -110,7 +109,7 @@ def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_p
     with Manager(str(tmp_path / "notify")) as manager:
         with Server(endless, *NARROW, env={**manager.env, "WATCHDOG_USEC": "1000000"}) as server:
             assert "READY" in manager.hear()
-            engine = busiest_thread(server, lambda: server.translate(long_text(5)))
+            engine = engine_thread(server)
             ptrace(PTRACE_SEIZE, engine)
             ptrace(PTRACE_INTERRUPT, engine)
             os.waitpid(engine, WALL)
@@ -153,7 +152,7 @@ def test_an_engine_that_hangs_delays_no_deadline(endless, kind):
     path, body = asked[kind]
     headers = {"Accept": "application/x-ndjson"} if kind == "lines" else {}
     with Server(endless, *NARROW) as server:
-        engine = busiest_thread(server, lambda: server.translate(long_text(5)))
+        engine = engine_thread(server)
         ptrace(PTRACE_SEIZE, engine)
         ptrace(PTRACE_INTERRUPT, engine)
         os.waitpid(engine, WALL)

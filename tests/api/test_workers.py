@@ -1,8 +1,11 @@
 """--workers: several engines of a model share the cores by what they have to do; answers do not tell."""
+import collections
+import os
 import re
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from conftest import NARROW, Server, long_text
+from conftest import CLI, NARROW, ROOT, Server, long_text
 
 WIDE = [f for i, f in enumerate(NARROW) if "--threads" not in (f, NARROW[i - 1])]
 
@@ -56,3 +59,19 @@ def test_a_worker_for_each_core_at_most_four(endless):
         assert chosen(server) == [1, 1]
     with Server(endless, "--workers", "3") as server:
         assert chosen(server)[0] == 3
+
+
+def test_threads_have_the_names_of_the_operations_document(models, tmp_path):
+    with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as f:
+        section = f.read().partition("\n## Threads\n")[2].partition("\n## ")[0]
+    told = re.findall(r"`([^`]+)`", " ".join(re.findall(r"^\| (`[^|]+) \|", section, re.M)))
+    keys = str(tmp_path / "keys.db")
+    subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a"], capture_output=True, check=True)
+    want = {"dragoman-server": 1, "MHD-worker": 3, "dg-connections": 1, "dg-short": 3, "dg-long": 2, "dg-long-plans": 2,
+            "dg-worker-N": 2, "dg-compute-N": 2 * 2,  # the folder has two models
+            "dg-side": 4, "dg-low": 1, "dg-timer": 6, "dg-log": 1, "dg-keys": 1, "dg-glossaries": 1}
+    assert set(told) == set(want)
+    with Server(models, "--workers", "2", "--threads", "2", "--http-threads", "3", "--keys", keys,
+                "--collections", str(tmp_path / "collections.db")) as server:
+        # A thread takes its name when it first runs; until then it has the name of the one that started it.
+        server.until(lambda: want == collections.Counter(re.sub(r"\d+$", "N", name) for name in server.threads().values()))

@@ -20,7 +20,8 @@
 static struct dg_executor *open_with(uint32_t threads, uint32_t max_ready)
 {
     struct dg_executor *e = NULL;
-    const struct dg_executor_options o = {.threads = threads, .max_ready = max_ready};
+    const struct dg_executor_options o = {
+        .name = "test", .threads = threads, .max_ready = max_ready};
     assert_int_equal(dg_executor_open(&o, &e, NULL), 0);
     return e;
 }

@@ -1,6 +1,7 @@
 #include "trainer/update/exchange.h"
 
 #include "base/alloc.h"
+#include "base/thread_name.h"
 #include "kernels/cpu/cpu.h"
 #include "trainer/update/exchange_device.h"
 #include "trainer/update/grad_order.h"
@@ -64,6 +65,7 @@ static void exchange(struct dg_exchange *x)
 static void *run(void *arg)
 {
     struct dg_exchange *x = arg;
+    dg_thread_name("gradients");
     pthread_mutex_lock(&x->lock);
     for (;;) {
         while (!x->busy && !x->quit)
