@@ -32,6 +32,7 @@ from server import Load, Server, learn, say  # noqa: E402
 
 OPTIONS = ["--workers", "1", "--compute-threads", "1", "--cache-bytes", "0", "--max-connections", "2000", "--access-log", "0"]
 PAIR = '"source":"en","target":"de"'
+VANISH_SECONDS = 0.3  # after they began to send, at most; about half of them leave before their answer
 MOST_KB_A_MINUTE = 64  # of memory, after the first quarter
 MOST_P99 = 1.5  # of the last third beside the first, where no other program ran
 
@@ -130,7 +131,7 @@ class Hour(soak.Checks):
 
     def minute(self, server, load, rate, seed):
         self.exchange(server)
-        r = load(server, "run", "--phase", f"{rate}:{self.a.minute_seconds}", "--vanish", f"0.05:{self.a.minute_seconds}",
+        r = load(server, "run", "--phase", f"{rate}:{self.a.minute_seconds}", "--vanish", f"0.05:{VANISH_SECONDS}",
                  "--connections", 500, "--seed", seed, "--grace", 30)
         short = r["phases"][0]["classes"]["short"]["latency_ms"]
         row = {"requests": r["requests"], "ok": r["ok"], "refused": r["refused"], "bad": bad(r),
