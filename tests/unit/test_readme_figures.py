@@ -53,7 +53,7 @@ def test_the_table_beside_ctranslate2():
 def test_the_summary():
     text = " ".join(read("README.md").split())
     files = [measured("cpu-amd-epyc-2-cores.md"), measured("cpu-amd-epyc-2-cores-avx512.md"),
-             measured("cpu-intel-xeon-processor-2-cores-avx512.md")]
+             measured("cpu-intel-xeon-processor-2-cores-avx512.md"), measured("cpu-intel-xeon-processor-2-cores-amx.md")]
     numbers = re.search(r"translates one sentence ([\d.]+) to ([\d.]+) times as fast as CTranslate2 \S+ and 512 sentences ([\d.]+) to ([\d.]+) times", text).groups()
     one = [f["int8, beam 4, 1 thread"][2] for f in files]
     many = [f[f"int8, {search}, 512 sentences, 2 workers"][2] for f in files for search in ("beam 4", "greedy")]
@@ -66,11 +66,16 @@ def test_the_summary():
         ours, other, ratio = files[2]["int8, greedy, 512 sentences, 2 workers" if row == "greedy" else f"int8, beam 4, {row}"]
         assert (ours.split()[0], other.split()[0]) == (said[3 * at].split()[0], said[3 * at + 1].split()[0]) and near(said[3 * at + 2], ratio)
 
-    training = [float(cells[-4]) for name in ("train-amd-epyc-2-cores.md", "train-amd-epyc-2-cores-avx512.md")
+    ours, other, ratio = files[3]["int8, beam 4, 512 sentences, 2 workers"]
+    amx = re.search(r"512 sentences run at (\S+) tokens/s beside (\S+) \(\*\*(\S+)×\*\*\)\. \[docs", text).groups()
+    assert amx[:2] == (ours, other) and near(amx[2], ratio)
+
+    names = ("train-amd-epyc-2-cores.md", "train-amd-epyc-2-cores-avx512.md", "train-intel-xeon-processor-2-cores-amx.md")
+    training = [float(cells[-4]) for name in names
                 for cells in ([c.strip() for c in line.strip("|").split("|")] for line in read("bench", "results", name).splitlines())
                 if "2" in cells[:2] and re.fullmatch(r"[\d.]+", cells[-4])]
     low, high = re.search(r"Training is ([\d.]+) to ([\d.]+) times as fast as PyTorch", text).groups()
-    assert len(training) == 3 and near(low, min(training)) and near(high, max(training))
+    assert len(training) == 5 and near(low, min(training)) and near(high, max(training))
 
 
 def test_models_of_other_programs():
