@@ -82,3 +82,10 @@ void dg_process_keep_heap_small(void)
     mallopt(M_MXFAST, 0);                   /* small blocks, too, join their free neighbours */
 #endif
 }
+
+void dg_process_shrink_heap(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}

@@ -15,4 +15,8 @@ void dg_process_read(struct dg_process *out);
  */
 void dg_process_keep_heap_small(void);
 
+/* Give back the whole pages of freed blocks that others still enclose. For the thread that has
+ * freed something large; others that allocate wait for it (some milliseconds). */
+void dg_process_shrink_heap(void);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "kernels/device.h"
 #include "server/metrics.h"
+#include "server/process.h"
 #include "translate/check.h"
 
 #include <stdio.h>
@@ -65,6 +66,7 @@ void dg_served_unref(struct dg_served *s)
         dg_device_close(s->placed[i].be);
     free(s->placed);
     free(s);
+    dg_process_shrink_heap(); /* a vocabulary is many small blocks, requests' blocks between them */
 }
 
 /* A line a pair up to so many. */
