@@ -39,9 +39,8 @@ struct worker {
     uint32_t number;           /* from 0 */
     struct live *live;         /* [n] of [max_sentences], ascending by rank */
     struct dg_entry **entries; /* [n], theirs */
-    uint32_t n;
+    uint32_t n, n_over;
     uint32_t rows, blocks; /* reserved */
-    uint32_t n_over;
     struct dg_pace pace;
     uint32_t step_rows, step_tokens; /* of the step that runs */
     uint64_t began_ns, steps;
@@ -107,19 +106,21 @@ static bool arrive(struct sim *s, uint32_t i)
         return false;
     dg_patience_come(&s->patience, work);
     const double rate = rate_of(s);
-    work = 0;
+    uint64_t so_far = 0;
     for (uint32_t k = 0; k < r->n; k++) {
         const struct dg_sim_sentence *x = &s->sentences[r->first + k];
         struct pending *p = &s->pending[s->n_pending++];
-        work += (uint64_t)x->source_tokens * x->rows;
+        so_far += (uint64_t)x->source_tokens * x->rows;
         const uint64_t patience =
-            dg_patience_ns(&s->patience, work, (double)ahead / rate, (double)work / 4 / rate);
+            dg_patience_ns(&s->patience, so_far, (double)ahead / rate, (double)so_far / 4 / rate);
         const uint64_t key = dg_batcher_rank(&s->policy, class, r->at_ns, patience);
-        *p = (struct pending){.sentence = r->first + k, .request = i};
-        p->entry = (struct dg_entry){.node.key = key,
-            .source_tokens = x->source_tokens,
-            .rows = x->rows,
-            .blocks = s->o->blocks > 0 ? x->blocks : 0};
+        *p = (struct pending){.sentence = r->first + k,
+            .request = i,
+            .entry = {.node.key = key,
+                .source_tokens = x->source_tokens,
+                .rows = x->rows,
+                .blocks = s->o->blocks > 0 ? x->blocks : 0,
+                .patient = r->bulk || (r->n > 1 && dg_patience_is_large(&s->patience, work))}};
         dg_batcher_add(&s->batcher, &p->entry);
         s->tokens[dg_batcher_class(key)] += x->source_tokens;
     }
@@ -152,7 +153,8 @@ static void admit(struct sim *s, struct worker *w, uint64_t now)
         .sentences = s->o->max_sentences - w->n,
         .blocks = s->o->blocks - w->blocks,
         .knee = s->o->step_rows > 0 ? s->o->step_rows : s->o->max_rows,
-        .step = w->steps};
+        .step = w->steps,
+        .patient_knee = s->o->step_rows / 2};
     bool waited = dg_batcher_count(&s->batcher) > 0;
     list_entries(w);
     size_t n = dg_batcher_pick(&s->batcher, &room, w->entries, w->n, picked, PICK);
@@ -160,7 +162,7 @@ static void admit(struct sim *s, struct worker *w, uint64_t now)
     for (size_t i = 0; i < n; i++)
         join(s, w, (struct pending *)(void *)picked[i]);
     list_entries(w);
-    dg_batcher_run(&s->policy, room.knee, w->steps, w->entries, w->n);
+    dg_batcher_run(&s->policy, &room, w->entries, w->n);
     w->steps++;
     if (waited && dg_batcher_count(&s->batcher) == 0) {
         s->out->backlog_ns = now;
@@ -391,9 +393,7 @@ int dg_sim_run(const struct dg_sim_options *o, const struct dg_sim_cost *cost,
         rc = run(&s, err);
     for (uint32_t i = 0; i < o->workers && s.workers; i++)
         free(s.workers[i].live), free(s.workers[i].entries);
-    free(s.workers);
-    free(s.left);
-    free(s.pending);
+    free(s.workers), free(s.left), free(s.pending);
     dg_heap_free(&s.busy), dg_heap_free(&s.going), dg_heap_free(&s.idle);
     dg_batcher_free(&s.batcher);
     return rc;

@@ -46,7 +46,7 @@ static void pause_others(struct dg_worker *w, struct dg_served *model, const str
 {
     const size_t n =
         dg_live_set_of_model(&w->live, model, w->of_model); /* once more: some have just joined */
-    dg_batcher_run(&w->policy, room->knee, room->step, w->of_model, n);
+    dg_batcher_run(&w->policy, room, w->of_model, n);
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = w->of_model[i];
         if (e->paused == !e->runs)
@@ -70,7 +70,8 @@ void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now)
         .room = {.rows = c.rows_free,
             .sentences = c.sentences_free,
             .knee = replica->step_rows > 0 ? replica->step_rows : all,
-            .step = atomic_load_explicit(&replica->steps, memory_order_relaxed)}};
+            .step = atomic_load_explicit(&replica->steps, memory_order_relaxed),
+            .patient_knee = replica->step_rows / 2}};
     size_t n = dg_queue_pick(w->queue, model, &turn, picked, PICK);
     now = n > 0 ? dg_clock_ns() : now; /* picked ones may have come since: the queue has a lock */
     for (size_t i = 0; i < n; i++) {

@@ -35,11 +35,12 @@ void dg_batcher_free(struct dg_batcher *b)
 {
     for (int c = 0; c < DG_CLASSES; c++)
         dg_heap_free(&b->heaps[c]);
+    dg_heap_free(&b->patient);
 }
 
 bool dg_batcher_reserve(struct dg_batcher *b, size_t more)
 {
-    bool ok = true;
+    bool ok = dg_heap_reserve(&b->patient, more);
     for (int c = 0; c < DG_CLASSES; c++)
         ok = dg_heap_reserve(&b->heaps[c], more) && ok;
     return ok;
@@ -47,7 +48,8 @@ bool dg_batcher_reserve(struct dg_batcher *b, size_t more)
 
 static struct dg_heap *heap_of(struct dg_batcher *b, const struct dg_entry *e)
 {
-    return &b->heaps[dg_batcher_class(e->node.key)];
+    const enum dg_class class = dg_batcher_class(e->node.key);
+    return e->patient && class == DG_CLASS_INTERACTIVE ? &b->patient : &b->heaps[class];
 }
 
 /* Reserve freed capacity for e when it was refused and a reservation is its due. */
@@ -84,12 +86,19 @@ void dg_batcher_remove(struct dg_batcher *b, struct dg_entry *e)
 
 size_t dg_batcher_count(const struct dg_batcher *b)
 {
-    return b->heaps[DG_CLASS_INTERACTIVE].n + b->heaps[DG_CLASS_BULK].n;
+    return b->heaps[DG_CLASS_INTERACTIVE].n + b->patient.n + b->heaps[DG_CLASS_BULK].n;
+}
+
+static struct dg_entry *entry_of(struct dg_heap_node *node)
+{
+    return (struct dg_entry *)(void *)node; /* which is its head */
 }
 
 static struct dg_entry *first_of(const struct dg_batcher *b, int class)
 {
-    return (struct dg_entry *)(void *)dg_heap_first(&b->heaps[class]); /* node is its head */
+    struct dg_heap_node *e = dg_heap_first(&b->heaps[class]), *patient = dg_heap_first(&b->patient);
+    const bool later = class != DG_CLASS_INTERACTIVE || !patient || (e && e->key <= patient->key);
+    return entry_of(later ? e : patient);
 }
 
 struct dg_entry *dg_batcher_first(const struct dg_batcher *b)
@@ -137,11 +146,32 @@ static uint64_t step_rank(const struct order *o, const struct dg_entry *e)
     return e->node.key ^ (o->bulk_first ? BULK : 0);
 }
 
-/* Does a sentence of so many rows advance, with `before` rows in front of it? The first always
- * does. */
-static bool advances(uint64_t before, uint32_t rows, uint32_t knee)
+/* One step's way down its ranking. */
+struct way_down {
+    /* rows that advance so far */
+    uint64_t before;
+    /* one that is not patient lives or waits */
+    bool hurried;
+};
+
+static bool lives_hurried(struct dg_entry *const *live, size_t n)
 {
-    return before == 0 || before + rows <= knee;
+    while (n > 0 && live[n - 1]->patient)
+        n--;
+    return n > 0;
+}
+
+/* Does e advance after those? The first always does; one that does not fit lets narrower ones after
+ * it pass. */
+static bool advances(const struct way_down *w, const struct dg_entry *e, const struct dg_room *room)
+{
+    const bool less = w->hurried && e->patient && room->patient_knee > 0;
+    return w->before == 0 || w->before + e->rows <= (less ? room->patient_knee : room->knee);
+}
+
+static void pass(struct way_down *w, const struct dg_entry *e)
+{
+    w->before += e->rows;
 }
 
 /* ---- Picking ---- */
@@ -159,8 +189,8 @@ struct pick {
     struct dg_batcher *b;
     struct order order;
     struct dg_room left;
-    /* rows of the ranking so far, live and joining */
-    uint64_t before;
+    /* of the ranking so far, live and joining */
+    struct way_down way;
     /* source tokens of those that join */
     uint64_t encode;
     /* live sentences of the ranking so far */
@@ -177,10 +207,23 @@ static bool would_advance(struct pick *p, const struct dg_entry *e)
         const struct dg_entry *live = nth(o, p->passed);
         if (step_rank(o, live) > step_rank(o, e))
             break;
-        p->before += live->rows;
+        if (advances(&p->way, live, &p->left))
+            pass(&p->way, live);
     }
-    return p->b->policy.batching != DG_BATCHING_CONTINUOUS ||
-           advances(p->before, e->rows, p->left.knee);
+    return p->b->policy.batching != DG_BATCHING_CONTINUOUS || advances(&p->way, e, &p->left);
+}
+
+/* The next of a class that joins if there is room. The others of its class rank after it and would
+ * not advance either, but where a patient one does not, one that is in a hurry may. */
+static struct dg_entry *next_of(struct pick *p, int class)
+{
+    struct dg_entry *e = first_of(p->b, class);
+    if (!e || would_advance(p, e))
+        return e;
+    if (!e->patient || class != DG_CLASS_INTERACTIVE || p->way.before + e->rows > p->left.knee)
+        return NULL;
+    e = entry_of(dg_heap_first(&p->b->heaps[class]));
+    return e && would_advance(p, e) ? e : NULL;
 }
 
 /* Is there room for e? With an empty engine always: there will never be more. */
@@ -203,7 +246,7 @@ static void take(struct pick *p, struct dg_entry *e)
     struct dg_room *left = &p->left;
     /* The first of an empty engine may need more than there is: nothing is left then. */
     p->encode += e->source_tokens;
-    p->before += e->rows;
+    pass(&p->way, e);
     left->rows -= e->rows < left->rows ? e->rows : left->rows;
     left->blocks -= e->blocks < left->blocks ? e->blocks : left->blocks;
     left->sentences -= left->sentences > 0;
@@ -215,6 +258,7 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
     struct dg_entry *const *live, size_t n, struct dg_entry **out, size_t cap)
 {
     struct pick p = {.b = b, .left = *room};
+    p.way.hurried = b->heaps[DG_CLASS_INTERACTIVE].n > 0 || lives_hurried(live, n);
     p.order = order_of(bulk_joins_first(b, room->step), live, n);
     if (b->policy.batching == DG_BATCHING_STATIC && n > 0)
         return 0;
@@ -223,11 +267,7 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
     const int classes = b->reserved_for ? DG_CLASS_INTERACTIVE + 1 : DG_CLASSES;
     for (int k = 0; k < classes; k++) {
         struct dg_entry *e;
-        while (p.count < cap && (e = first_of(b, bulk_first ? DG_CLASSES - 1 - k : k)) != NULL) {
-            /* The others of its class rank after it and would not advance either; one of the next
-             * class with fewer rows still may. */
-            if (!would_advance(&p, e))
-                break;
+        while (p.count < cap && (e = next_of(&p, bulk_first ? DG_CLASSES - 1 - k : k)) != NULL) {
             /* Bulk's step is for its first sentence; where none lives, until that one has
              * joined. */
             if (dg_batcher_class(e->node.key) == DG_CLASS_BULK)
@@ -246,15 +286,15 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
     return p.count;
 }
 
-void dg_batcher_run(const struct dg_batch_policy *policy, uint32_t knee, uint64_t step,
+void dg_batcher_run(const struct dg_batch_policy *policy, const struct dg_room *room,
     struct dg_entry *const *live, size_t n)
 {
-    struct order o = order_of(is_bulks(policy, step), live, n);
-    uint64_t before = 0;
+    struct order o = order_of(is_bulks(policy, room->step), live, n);
+    struct way_down way = {.hurried = lives_hurried(live, n)};
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = nth(&o, i);
-        /* One that does not fit lets narrower ones after it pass. */
-        e->runs = policy->batching != DG_BATCHING_CONTINUOUS || advances(before, e->rows, knee);
-        before += e->runs ? e->rows : 0;
+        e->runs = policy->batching != DG_BATCHING_CONTINUOUS || advances(&way, e, room);
+        if (e->runs)
+            pass(&way, e);
     }
 }

@@ -15,6 +15,12 @@
  * rows are full, which is as many as make a row cheap (dg_models_step_rows); the others keep their
  * place in memory and pause. A waiting sentence joins when it would advance at once.
  *
+ * Patient sentences, those of large requests of several sentences and bulk ones, fill the step only
+ * up to `patient_knee`, half as many rows, while one that is not patient lives or waits. A step of
+ * half the rows takes little more than half the time, and a short sentence has its answer in as
+ * many steps; beside large requests that have waited for long, and so go first, it finds room at
+ * once.
+ *
  * Example. The knee is 8 rows; every sentence has 4. Live: A (interactive, rank 2) and D (bulk,
  * rank 1). Waiting: B (interactive, rank 1), C (interactive, rank 9) and E (bulk, rank 3).
  *   An ordinary step, interactive first: the ranking is B A C D E. B has no row before it and
@@ -79,12 +85,16 @@ struct dg_room {
     uint32_t knee;
     /* number of the step to come, for bulk's share */
     uint64_t step;
+    /* the same for patient ones while another is there; 0: as many */
+    uint32_t patient_knee;
 };
 
 /* The sentences that wait for one model. */
 struct dg_batcher {
     struct dg_batch_policy policy;
     struct dg_heap heaps[DG_CLASSES];
+    /* of the interactive ones those that are patient */
+    struct dg_heap patient;
     /* freed capacity goes to this sentence first; NULL: to none */
     struct dg_entry *reserved_for;
     /* bulk's step came while room was reserved, or found none */
@@ -108,7 +118,7 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
     struct dg_entry *const *live, size_t n, struct dg_entry **out, size_t cap);
 
 /* Set runs of live[n] (ascending by rank); at least one runs. */
-void dg_batcher_run(const struct dg_batch_policy *policy, uint32_t knee, uint64_t step,
+void dg_batcher_run(const struct dg_batch_policy *policy, const struct dg_room *room,
     struct dg_entry *const *live, size_t n);
 
 #endif

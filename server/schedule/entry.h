@@ -37,6 +37,10 @@ struct dg_entry {
     /* Duplicates: the others; they belong to the owner of the first, queue or worker. */
     struct dg_entry *next;
 
+    /* Const while it waits or is live: its request has several sentences and more work than is
+     * usual, or is bulk. */
+    bool patient;
+
     /* While it waits: the first of its duplicates, itself perhaps; NULL: it does not wait. */
     struct dg_entry *first;
     /* While it waits: what it counts for in the queue's bound, and in which class. */
@@ -68,6 +72,7 @@ static inline void dg_entry_succeed(struct dg_entry *e, const struct dg_entry *f
 {
     e->node.key = from->node.key;
     e->node.turn = from->node.turn;
+    e->patient = from->patient;
     e->refused = from->refused;
     e->reserved = from->reserved;
     e->runs = from->runs;

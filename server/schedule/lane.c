@@ -77,10 +77,13 @@ void dg_lane_enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
         dg_lane_count_in(q, l, e, e);
         return;
     }
-    /* The better rank of the two: out and in again, as a heap's key must not change inside. */
-    if (e->node.key < first->node.key) {
+    /* The better rank of the two, and as patient as the less patient one: out and in again, as a
+     * heap's key must not change inside. */
+    if (e->node.key < first->node.key || first->patient > e->patient) {
+        const uint64_t key = e->node.key < first->node.key ? e->node.key : first->node.key;
         dg_lane_remove(q, l, first);
-        first->node = (struct dg_heap_node){.key = e->node.key};
+        first->node = (struct dg_heap_node){.key = key};
+        first->patient = first->patient && e->patient;
         dg_lane_add(q, l, first);
     }
     e->next = first->next;

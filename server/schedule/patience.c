@@ -25,6 +25,11 @@ void dg_patience_come(struct dg_patience *p, uint64_t work)
     p->usual += (w - p->usual) / WEIGHT;
 }
 
+bool dg_patience_is_large(const struct dg_patience *p, uint64_t work)
+{
+    return (double)work >= TO * p->usual;
+}
+
 uint64_t dg_patience_ns(const struct dg_patience *p, uint64_t work, double ahead_s, double own_s)
 {
     const double from = FROM * p->usual, to = TO * p->usual, w = (double)work;

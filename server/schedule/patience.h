@@ -13,6 +13,7 @@
 #ifndef DG_SERVER_SCHEDULE_PATIENCE_H
 #define DG_SERVER_SCHEDULE_PATIENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dg_patience {
@@ -22,6 +23,9 @@ struct dg_patience {
 
 /* A request comes with so much work. */
 void dg_patience_come(struct dg_patience *p, uint64_t work);
+
+/* Has a request of so much work clearly more than is usual? */
+bool dg_patience_is_large(const struct dg_patience *p, uint64_t work);
 
 /* work: of the request up to and including the sentence; own_s: what that takes. ahead_s: what all
  * takes that is in the server already. */

@@ -17,6 +17,8 @@
 /* The same, and the engine had no room for it before. */
 #define I_REFUSED (DG_CLASSES + DG_CLASS_INTERACTIVE)
 #define B_REFUSED (DG_CLASSES + DG_CLASS_BULK)
+/* The same, and patient. */
+#define I_PATIENT (2 * DG_CLASSES + DG_CLASS_INTERACTIVE)
 
 struct one {
     int class;     /* one of the above */
@@ -27,6 +29,15 @@ struct one {
 static inline uint64_t rank_of(const struct one *x)
 {
     return x->rank | (x->class % DG_CLASSES == B ? UINT64_C(1) << 63 : 0);
+}
+
+static inline struct dg_entry entry_of(const struct one *x)
+{
+    return (struct dg_entry){.node.key = rank_of(x),
+        .rows = x->rows,
+        .source_tokens = x->tokens,
+        .refused = x->class / DG_CLASSES == 1,
+        .patient = x->class / DG_CLASSES == 2};
 }
 
 #endif

@@ -35,56 +35,79 @@ static const struct pick_case {
     const char *what;
     enum dg_batching batching;
     struct one live[4], waiting[6]; /* rows 0 ends a list; live in ascending order */
-    struct dg_room room;            /* rows, sentences, blocks, knee, step */
+    struct dg_room room;            /* rows, sentences, blocks, knee, step, patient knee */
     const char *picked;             /* places in waiting */
 } picks[] = {
-    {"nothing waits", 0, {{0}}, {{0}}, {100, 10, 0, 100, 1}, ""},
-    {"all fit", 0, {{0}}, {{I, 1, 4, 9}, {I, 2, 4, 9}, {I, 3, 1, 9}}, {100, 10, 0, 100, 1}, "012"},
-    {"by rank", 0, {{0}}, {{I, 3, 4, 9}, {I, 1, 4, 9}, {I, 2, 4, 9}}, {8, 10, 0, 100, 1}, "12"},
-    {"sentences run out", 0, {{0}}, {{I, 1, 1, 9}, {I, 2, 1, 9}, {I, 3, 1, 9}}, {100, 2, 0, 100, 1},
-        "01"},
+    {"nothing waits", 0, {{0}}, {{0}}, {100, 10, 0, 100, 1, 0}, ""},
+    {"all fit", 0, {{0}}, {{I, 1, 4, 9}, {I, 2, 4, 9}, {I, 3, 1, 9}}, {100, 10, 0, 100, 1, 0},
+        "012"},
+    {"by rank", 0, {{0}}, {{I, 3, 4, 9}, {I, 1, 4, 9}, {I, 2, 4, 9}}, {8, 10, 0, 100, 1, 0}, "12"},
+    {"sentences run out", 0, {{0}}, {{I, 1, 1, 9}, {I, 2, 1, 9}, {I, 3, 1, 9}},
+        {100, 2, 0, 100, 1, 0}, "01"},
     {"whoever has no room holds back those behind", 0, {{I, 1, 4, 9}},
-        {{I, 2, 32, 9}, {I, 3, 1, 9}, {B, 1, 1, 9}}, {20, 10, 0, 100, 1}, ""},
+        {{I, 2, 32, 9}, {I, 3, 1, 9}, {B, 1, 1, 9}}, {20, 10, 0, 100, 1, 0}, ""},
     {"larger than the engine: alone, it will say so", 0, {{0}}, {{I, 1, 32, 9}, {I, 2, 1, 9}},
-        {16, 10, 0, 100, 1}, "0"},
-    {"interactive before bulk", 0, {{0}}, {{B, 1, 4, 9}, {I, 9, 4, 9}}, {100, 10, 0, 100, 1}, "10"},
-    {"and it alone when one fits", 0, {{0}}, {{B, 1, 4, 9}, {I, 9, 4, 9}}, {4, 10, 0, 100, 1}, "1"},
+        {16, 10, 0, 100, 1, 0}, "0"},
+    {"interactive before bulk", 0, {{0}}, {{B, 1, 4, 9}, {I, 9, 4, 9}}, {100, 10, 0, 100, 1, 0},
+        "10"},
+    {"and it alone when one fits", 0, {{0}}, {{B, 1, 4, 9}, {I, 9, 4, 9}}, {4, 10, 0, 100, 1, 0},
+        "1"},
     {"but one step in sixteen is bulk's", 0, {{0}}, {{B, 1, 4, 9}, {I, 9, 4, 9}},
-        {4, 10, 0, 100, 16}, "0"},
+        {4, 10, 0, 100, 16, 0}, "0"},
     {"a full knee lets nobody in", 0, {{I, 1, 4, 9}, {I, 2, 4, 9}}, {{I, 3, 4, 9}},
-        {100, 10, 0, 8, 1}, ""},
+        {100, 10, 0, 8, 1, 0}, ""},
     {"but who goes before those that live", 0, {{I, 2, 4, 9}, {I, 5, 4, 9}},
-        {{I, 3, 4, 9}, {I, 4, 4, 9}}, {100, 10, 0, 8, 1}, "0"},
+        {{I, 3, 4, 9}, {I, 4, 4, 9}}, {100, 10, 0, 8, 1, 0}, "0"},
     {"the first one joins whatever the knee", 0, {{I, 5, 4, 9}}, {{I, 3, 32, 9}},
-        {100, 10, 0, 8, 1}, "0"},
+        {100, 10, 0, 8, 1, 0}, "0"},
     {"live bulk ones do not keep interactive ones out", 0, {{B, 1, 4, 9}, {B, 2, 4, 9}},
-        {{I, 9, 4, 9}, {I, 10, 4, 9}, {I, 11, 4, 9}}, {100, 10, 0, 8, 1}, "01"},
+        {{I, 9, 4, 9}, {I, 10, 4, 9}, {I, 11, 4, 9}}, {100, 10, 0, 8, 1, 0}, "01"},
     {"live interactive ones keep bulk ones out", 0, {{I, 9, 4, 9}, {I, 10, 4, 9}}, {{B, 1, 4, 9}},
-        {100, 10, 0, 8, 1}, ""},
+        {100, 10, 0, 8, 1, 0}, ""},
     {"but for bulk's step", 0, {{I, 9, 4, 9}, {I, 10, 4, 9}},
-        {{B, 1, 4, 9}, {B, 2, 4, 9}, {B, 3, 4, 9}}, {100, 10, 0, 8, 16}, "01"},
+        {{B, 1, 4, 9}, {B, 2, 4, 9}, {B, 3, 4, 9}}, {100, 10, 0, 8, 16, 0}, "01"},
     {"encoding is bounded beside running ones", 0, {{I, 1, 1, 1}},
-        {{I, 2, 4, 200}, {I, 3, 4, 56}, {I, 4, 4, 1}}, {100, 10, 0, 100, 1}, "01"},
+        {{I, 2, 4, 200}, {I, 3, 4, 56}, {I, 4, 4, 1}}, {100, 10, 0, 100, 1, 0}, "01"},
     {"but one always joins", 0, {{I, 1, 1, 1}}, {{I, 2, 4, 500}, {I, 3, 4, 1}},
-        {100, 10, 0, 100, 1}, "0"},
+        {100, 10, 0, 100, 1, 0}, "0"},
     {"and nothing is bounded when nothing runs", 0, {{0}}, {{I, 2, 4, 500}, {I, 3, 4, 500}},
-        {100, 10, 0, 100, 1}, "01"},
+        {100, 10, 0, 100, 1, 0}, "01"},
     {"bulk's step waits for an interactive one that was refused", 0, {{0}},
-        {{B, 1, 4, 9}, {I_REFUSED, 9, 4, 9}}, {4, 10, 0, 100, 16}, "1"},
+        {{B, 1, 4, 9}, {I_REFUSED, 9, 4, 9}}, {4, 10, 0, 100, 16, 0}, "1"},
     {"who is before it does not", 0, {{0}}, {{B, 1, 4, 9}, {I_REFUSED, 9, 4, 9}, {I, 8, 4, 9}},
-        {4, 10, 0, 100, 16}, "2"},
+        {4, 10, 0, 100, 16, 0}, "2"},
     {"bulk ones with fewer rows join", 0, {{I, 1, 4, 9}}, {{I, 2, 8, 9}, {B, 1, 1, 9}},
-        {100, 10, 0, 8, 1}, "1"},
+        {100, 10, 0, 8, 1, 0}, "1"},
     {"but not before one that was refused", 0, {{I, 1, 4, 9}}, {{I_REFUSED, 2, 8, 9}, {B, 1, 1, 9}},
-        {100, 10, 0, 8, 1}, ""},
+        {100, 10, 0, 8, 1, 0}, ""},
     {"a bulk one that was refused keeps nobody out", 0, {{0}}, {{B_REFUSED, 1, 4, 9}, {I, 9, 4, 9}},
-        {4, 10, 0, 100, 1}, "1"},
+        {4, 10, 0, 100, 1, 0}, "1"},
+    {"beside one in a hurry patient ones join in half of the step", 0, {{I, 1, 4, 9}},
+        {{I_PATIENT, 2, 4, 9}, {I_PATIENT, 3, 4, 9}, {I_PATIENT, 4, 4, 9}}, {100, 10, 0, 16, 1, 8},
+        "0"},
+    {"and leave the other half to those in a hurry", 0, {{I, 1, 4, 9}},
+        {{I_PATIENT, 2, 4, 9}, {I_PATIENT, 3, 4, 9}, {I, 4, 4, 9}, {I, 5, 4, 9}, {I, 6, 4, 9}},
+        {100, 10, 0, 16, 1, 8}, "023"},
+    {"but not a full one", 0, {{I, 1, 4, 9}}, {{I_PATIENT, 2, 8, 9}, {I, 3, 1, 9}},
+        {100, 10, 0, 8, 1, 4}, ""},
+    {"by themselves they fill it", 0, {{I_PATIENT, 1, 4, 9}},
+        {{I_PATIENT, 2, 4, 9}, {I_PATIENT, 3, 4, 9}, {I_PATIENT, 4, 4, 9}}, {100, 10, 0, 16, 1, 8},
+        "012"},
+    {"before those in a hurry, too", 0, {{I, 9, 4, 9}},
+        {{I_PATIENT, 1, 4, 9}, {I_PATIENT, 2, 4, 9}, {I_PATIENT, 3, 4, 9}}, {100, 10, 0, 16, 1, 8},
+        "01"},
+    {"and before those that wait", 0, {{0}},
+        {{I_PATIENT, 1, 4, 9}, {I_PATIENT, 2, 4, 9}, {I_PATIENT, 3, 4, 9}, {I, 9, 4, 9}},
+        {100, 10, 0, 16, 1, 8}, "013"},
+    {"paused ones take no room in the step", 0,
+        {{I, 1, 4, 9}, {I_PATIENT, 2, 4, 9}, {I_PATIENT, 3, 4, 9}, {I_PATIENT, 4, 4, 9}},
+        {{I, 5, 4, 9}, {I, 6, 4, 9}, {I, 7, 4, 9}}, {100, 10, 0, 16, 1, 8}, "01"},
     {"fifo looks at neither knee nor class", DG_BATCHING_FIFO, {{I, 1, 4, 9}},
-        {{I, 3, 4, 9}, {I, 2, 4, 9}, {I, 4, 4, 9}}, {8, 10, 0, 1, 8}, "10"},
+        {{I, 3, 4, 9}, {I, 2, 4, 9}, {I, 4, 4, 9}}, {8, 10, 0, 1, 8, 0}, "10"},
     {"static: nobody joins a batch", DG_BATCHING_STATIC, {{I, 1, 4, 9}}, {{I, 2, 4, 9}},
-        {100, 10, 0, 100, 1}, ""},
+        {100, 10, 0, 100, 1, 0}, ""},
     {"static: until it is over", DG_BATCHING_STATIC, {{0}}, {{I, 2, 4, 9}, {I, 3, 4, 9}},
-        {100, 10, 0, 1, 1}, "01"},
+        {100, 10, 0, 1, 1, 0}, "01"},
 };
 
 /* The batcher's list of a table's live sentences, which are kept in entries. */
@@ -92,7 +115,7 @@ static size_t list_live(const struct one *live, struct dg_entry *entries, struct
 {
     size_t n = 0;
     for (; n < 4 && live[n].rows > 0; n++) {
-        entries[n] = (struct dg_entry){.node.key = rank_of(&live[n]), .rows = live[n].rows};
+        entries[n] = entry_of(&live[n]);
         out[n] = &entries[n];
     }
     return n;
@@ -111,10 +134,7 @@ static void who_joins(void **state)
         b.policy.batching = x->batching;
         assert_true(dg_batcher_reserve(&b, 6));
         for (; n < 6 && x->waiting[n].rows > 0; n++) {
-            waiting[n] = (struct dg_entry){.node.key = rank_of(&x->waiting[n]),
-                .rows = x->waiting[n].rows,
-                .source_tokens = x->waiting[n].tokens,
-                .refused = x->waiting[n].class >= DG_CLASSES};
+            waiting[n] = entry_of(&x->waiting[n]);
             dg_batcher_add(&b, &waiting[n]);
         }
         size_t k = dg_batcher_pick(&b, &x->room, live, n_live, picked, 6);
@@ -135,20 +155,31 @@ static void who_advances(void **state)
         uint32_t knee;
         uint64_t step;
         const char *runs;
+        uint32_t patient_knee;
     } table[] = {
-        {"all", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 12, 1, "111"},
-        {"the first of the ranking", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 8, 1, "110"},
-        {"bulk's step", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 8, 16, "101"},
-        {"one always", {{I, 1, 32, 0}, {I, 2, 4, 0}}, 8, 1, "10"},
-        {"whoever still fits", {{I, 1, 4, 0}, {I, 2, 8, 0}, {I, 3, 4, 0}}, 8, 1, "101"},
-        {"bulk in what is left", {{I, 1, 4, 0}, {B, 1, 4, 0}, {B, 2, 4, 0}}, 8, 1, "110"},
+        {"all", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 12, 1, "111", 0},
+        {"the first of the ranking", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 8, 1, "110", 0},
+        {"bulk's step", {{I, 1, 4, 0}, {I, 2, 4, 0}, {B, 1, 4, 0}}, 8, 16, "101", 0},
+        {"one always", {{I, 1, 32, 0}, {I, 2, 4, 0}}, 8, 1, "10", 0},
+        {"whoever still fits", {{I, 1, 4, 0}, {I, 2, 8, 0}, {I, 3, 4, 0}}, 8, 1, "101", 0},
+        {"bulk in what is left", {{I, 1, 4, 0}, {B, 1, 4, 0}, {B, 2, 4, 0}}, 8, 1, "110", 0},
+        {"patient ones in half of it",
+            {{I, 1, 4, 0}, {I_PATIENT, 2, 4, 0}, {I_PATIENT, 3, 4, 0}, {I, 4, 4, 0}}, 16, 1, "1101",
+            8},
+        {"and before the first in a hurry, too",
+            {{I_PATIENT, 2, 4, 0}, {I_PATIENT, 3, 4, 0}, {I_PATIENT, 4, 4, 0}, {I, 5, 4, 0}}, 16, 1,
+            "1101", 8},
+        {"but by themselves all",
+            {{I_PATIENT, 2, 4, 0}, {I_PATIENT, 3, 4, 0}, {I_PATIENT, 4, 4, 0}}, 16, 1, "111", 8},
     };
     (void)state;
     for (size_t c = 0; c < sizeof table / sizeof *table; c++) {
         struct dg_entry entries[4], *live[4];
         char got[5] = "";
         size_t n = list_live(table[c].live, entries, live);
-        dg_batcher_run(&dg_batch_policy_default, table[c].knee, table[c].step, live, n);
+        const struct dg_room room = {
+            .knee = table[c].knee, .step = table[c].step, .patient_knee = table[c].patient_knee};
+        dg_batcher_run(&dg_batch_policy_default, &room, live, n);
         for (size_t i = 0; i < n; i++)
             got[i] = entries[i].runs ? '1' : '0';
         if (strcmp(got, table[c].runs) != 0)

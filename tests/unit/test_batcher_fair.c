@@ -42,7 +42,7 @@ static void fill_places(size_t places, uint32_t steps, bool says_no, size_t join
                     dg_batcher_add(&b, &all[c][i]);
                 }
         uint32_t rows = says_no ? 1000 : (uint32_t)(places - n);
-        const struct dg_room room = {rows, rows, 0, 1000, step};
+        const struct dg_room room = {rows, rows, 0, 1000, step, 0};
         size_t k = dg_batcher_pick(&b, &room, list, n, got, WAITING);
         for (size_t i = 0; i < k; i++) {
             struct dg_entry *e = got[i];
@@ -107,7 +107,7 @@ static void no_room_is_taken_away(void **state)
             list[i] = &running[i];
             running[i] = (struct dg_entry){.node.key = UINT64_C(1) << 63, .rows = 1};
         }
-        const struct dg_room room = {8 - live, 8 - live, 0, 8, step};
+        const struct dg_room room = {8 - live, 8 - live, 0, 8, step, 0};
         size_t n = dg_batcher_pick(&b, &room, list, live, got, 8);
         if (n > 0 && got[0] == &large)
             break;
