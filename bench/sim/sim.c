@@ -120,7 +120,7 @@ static bool arrive(struct sim *s, uint32_t i)
                 .source_tokens = x->source_tokens,
                 .rows = x->rows,
                 .blocks = s->o->blocks > 0 ? x->blocks : 0,
-                .patient = r->bulk || (r->n > 1 && dg_patience_is_large(&s->patience, work))}};
+                .patient = r->bulk || dg_patience_is_large(&s->patience, work, r->n)}};
         dg_batcher_add(&s->batcher, &p->entry);
         s->tokens[dg_batcher_class(key)] += x->source_tokens;
     }
@@ -152,9 +152,8 @@ static void admit(struct sim *s, struct worker *w, uint64_t now)
     struct dg_room room = {.rows = s->o->max_rows - w->rows,
         .sentences = s->o->max_sentences - w->n,
         .blocks = s->o->blocks - w->blocks,
-        .knee = s->o->step_rows > 0 ? s->o->step_rows : s->o->max_rows,
-        .step = w->steps,
-        .patient_knee = s->o->step_rows / 2};
+        .step = w->steps};
+    dg_room_set_knee(&room, s->o->step_rows, s->o->max_rows);
     bool waited = dg_batcher_count(&s->batcher) > 0;
     list_entries(w);
     size_t n = dg_batcher_pick(&s->batcher, &room, w->entries, w->n, picked, PICK);

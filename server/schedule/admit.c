@@ -63,15 +63,13 @@ void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now)
     struct dg_replica *replica = dg_worker_replica(w, model);
     struct dg_capacity c;
     dg_engine_capacity(replica->engine, &c);
-    const uint32_t all = c.rows_free + c.rows_live;
-    const struct dg_turn turn = {.now_ns = now,
+    struct dg_turn turn = {.now_ns = now,
         .live = w->of_model,
         .n_live = dg_live_set_of_model(&w->live, model, w->of_model),
         .room = {.rows = c.rows_free,
             .sentences = c.sentences_free,
-            .knee = replica->step_rows > 0 ? replica->step_rows : all,
-            .step = atomic_load_explicit(&replica->steps, memory_order_relaxed),
-            .patient_knee = replica->step_rows / 2}};
+            .step = atomic_load_explicit(&replica->steps, memory_order_relaxed)}};
+    dg_room_set_knee(&turn.room, replica->step_rows, c.rows_free + c.rows_live);
     size_t n = dg_queue_pick(w->queue, model, &turn, picked, PICK);
     now = n > 0 ? dg_clock_ns() : now; /* picked ones may have come since: the queue has a lock */
     for (size_t i = 0; i < n; i++) {

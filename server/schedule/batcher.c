@@ -146,32 +146,33 @@ static uint64_t step_rank(const struct order *o, const struct dg_entry *e)
     return e->node.key ^ (o->bulk_first ? BULK : 0);
 }
 
-/* One step's way down its ranking. */
-struct way_down {
-    /* rows that advance so far */
-    uint64_t before;
-    /* one that is not patient lives or waits */
-    bool hurried;
+/* How full a step is, on the way down its ranking. */
+struct fill {
+    /* that advance so far */
+    uint64_t rows;
+    /* a sentence that is not patient lives or waits */
+    bool urgent;
 };
 
-static bool lives_hurried(struct dg_entry *const *live, size_t n)
+static bool any_urgent(struct dg_entry *const *live, size_t n)
 {
     while (n > 0 && live[n - 1]->patient)
         n--;
     return n > 0;
 }
 
-/* Does e advance after those? The first always does; one that does not fit lets narrower ones after
- * it pass. */
-static bool advances(const struct way_down *w, const struct dg_entry *e, const struct dg_room *room)
+/* Does e still advance? The first always does; one that does not fit lets narrower ones after it
+ * pass. */
+static bool fits(const struct fill *f, const struct dg_entry *e, const struct dg_room *room)
 {
-    const bool less = w->hurried && e->patient && room->patient_knee > 0;
-    return w->before == 0 || w->before + e->rows <= (less ? room->patient_knee : room->knee);
+    const bool less = f->urgent && e->patient && room->patient_knee > 0;
+    return f->rows == 0 || f->rows + e->rows <= (less ? room->patient_knee : room->knee);
 }
 
-static void pass(struct way_down *w, const struct dg_entry *e)
+void dg_room_set_knee(struct dg_room *room, uint32_t step_rows, uint32_t all)
 {
-    w->before += e->rows;
+    room->knee = step_rows > 0 ? step_rows : all;
+    room->patient_knee = step_rows / 2;
 }
 
 /* ---- Picking ---- */
@@ -190,7 +191,7 @@ struct pick {
     struct order order;
     struct dg_room left;
     /* of the ranking so far, live and joining */
-    struct way_down way;
+    struct fill fill;
     /* source tokens of those that join */
     uint64_t encode;
     /* live sentences of the ranking so far */
@@ -207,20 +208,20 @@ static bool would_advance(struct pick *p, const struct dg_entry *e)
         const struct dg_entry *live = nth(o, p->passed);
         if (step_rank(o, live) > step_rank(o, e))
             break;
-        if (advances(&p->way, live, &p->left))
-            pass(&p->way, live);
+        if (fits(&p->fill, live, &p->left))
+            p->fill.rows += live->rows;
     }
-    return p->b->policy.batching != DG_BATCHING_CONTINUOUS || advances(&p->way, e, &p->left);
+    return p->b->policy.batching != DG_BATCHING_CONTINUOUS || fits(&p->fill, e, &p->left);
 }
 
 /* The next of a class that joins if there is room. The others of its class rank after it and would
- * not advance either, but where a patient one does not, one that is in a hurry may. */
+ * not advance either, but where a patient one does not, an urgent one may. */
 static struct dg_entry *next_of(struct pick *p, int class)
 {
     struct dg_entry *e = first_of(p->b, class);
     if (!e || would_advance(p, e))
         return e;
-    if (!e->patient || class != DG_CLASS_INTERACTIVE || p->way.before + e->rows > p->left.knee)
+    if (!e->patient || class != DG_CLASS_INTERACTIVE || p->fill.rows + e->rows > p->left.knee)
         return NULL;
     e = entry_of(dg_heap_first(&p->b->heaps[class]));
     return e && would_advance(p, e) ? e : NULL;
@@ -246,7 +247,7 @@ static void take(struct pick *p, struct dg_entry *e)
     struct dg_room *left = &p->left;
     /* The first of an empty engine may need more than there is: nothing is left then. */
     p->encode += e->source_tokens;
-    pass(&p->way, e);
+    p->fill.rows += e->rows;
     left->rows -= e->rows < left->rows ? e->rows : left->rows;
     left->blocks -= e->blocks < left->blocks ? e->blocks : left->blocks;
     left->sentences -= left->sentences > 0;
@@ -258,7 +259,7 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
     struct dg_entry *const *live, size_t n, struct dg_entry **out, size_t cap)
 {
     struct pick p = {.b = b, .left = *room};
-    p.way.hurried = b->heaps[DG_CLASS_INTERACTIVE].n > 0 || lives_hurried(live, n);
+    p.fill.urgent = b->heaps[DG_CLASS_INTERACTIVE].n > 0 || any_urgent(live, n);
     p.order = order_of(bulk_joins_first(b, room->step), live, n);
     if (b->policy.batching == DG_BATCHING_STATIC && n > 0)
         return 0;
@@ -290,11 +291,10 @@ void dg_batcher_run(const struct dg_batch_policy *policy, const struct dg_room *
     struct dg_entry *const *live, size_t n)
 {
     struct order o = order_of(is_bulks(policy, room->step), live, n);
-    struct way_down way = {.hurried = lives_hurried(live, n)};
+    struct fill fill = {.urgent = any_urgent(live, n)};
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = nth(&o, i);
-        e->runs = policy->batching != DG_BATCHING_CONTINUOUS || advances(&way, e, room);
-        if (e->runs)
-            pass(&way, e);
+        e->runs = policy->batching != DG_BATCHING_CONTINUOUS || fits(&fill, e, room);
+        fill.rows += e->runs ? e->rows : 0;
     }
 }

@@ -89,6 +89,10 @@ struct dg_room {
     uint32_t patient_knee;
 };
 
+/* Knees for so many rows a step (dg_models_step_rows); 0: all of the engine's, on a device whose
+ * steps cost the same however many rows they have. */
+void dg_room_set_knee(struct dg_room *room, uint32_t step_rows, uint32_t all);
+
 /* The sentences that wait for one model. */
 struct dg_batcher {
     struct dg_batch_policy policy;

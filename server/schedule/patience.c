@@ -25,9 +25,9 @@ void dg_patience_come(struct dg_patience *p, uint64_t work)
     p->usual += (w - p->usual) / WEIGHT;
 }
 
-bool dg_patience_is_large(const struct dg_patience *p, uint64_t work)
+bool dg_patience_is_large(const struct dg_patience *p, uint64_t work, size_t sentences)
 {
-    return (double)work >= TO * p->usual;
+    return sentences > 1 && (double)work >= TO * p->usual;
 }
 
 uint64_t dg_patience_ns(const struct dg_patience *p, uint64_t work, double ahead_s, double own_s)

@@ -14,6 +14,7 @@
 #define DG_SERVER_SCHEDULE_PATIENCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct dg_patience {
@@ -24,8 +25,9 @@ struct dg_patience {
 /* A request comes with so much work. */
 void dg_patience_come(struct dg_patience *p, uint64_t work);
 
-/* Has a request of so much work clearly more than is usual? */
-bool dg_patience_is_large(const struct dg_patience *p, uint64_t work);
+/* Has a request several sentences, and clearly more work than is usual? A single sentence, however
+ * long, leaves room in the step. */
+bool dg_patience_is_large(const struct dg_patience *p, uint64_t work, size_t sentences);
 
 /* work: of the request up to and including the sentence; own_s: what that takes. ahead_s: what all
  * takes that is in the server already. */

@@ -75,8 +75,8 @@ static void set_ranks(struct dg_queue *q, struct dg_task *t, enum dg_class class
     for (size_t i = 0; i < t->n_entries; i++)
         work += dg_entry_work(&t->entries[i]);
     dg_patience_come(&q->patience, work);
-    /* A single sentence, however long, leaves room in the step. */
-    const bool patient = t->n_entries > 1 && dg_patience_is_large(&q->patience, work);
+    const bool patient =
+        class == DG_CLASS_BULK || dg_patience_is_large(&q->patience, work, t->n_entries);
     work = 0;
     for (size_t i = 0; i < t->n_entries; i++) {
         struct dg_entry *e = &t->entries[i];
@@ -85,7 +85,7 @@ static void set_ranks(struct dg_queue *q, struct dg_task *t, enum dg_class class
         const uint64_t patience =
             dg_patience_ns(&q->patience, work, ahead.seconds, (double)cost / ahead.rate);
         e->node = (struct dg_heap_node){.key = dg_batcher_rank(p, class, now + later, patience)};
-        e->patient = patient || class == DG_CLASS_BULK;
+        e->patient = patient;
     }
 }
 
