@@ -176,7 +176,7 @@ static int choose(
             use(plan, algo);
     }
     if (call->row_stable && !plan->none)
-        dg_gemm_race(cu, lt, call, &wish, plan->algo, &plan->refused);
+        dg_gemm_race(cu, lt, call, &wish, plan->algo);
     log_plan(cu->gemm, plan);
     return DG_OK;
 }

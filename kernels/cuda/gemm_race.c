@@ -214,16 +214,17 @@ static double standing(const struct race *r, uint64_t bits)
     return points;
 }
 
-/* The first that serves every number of rows: of the class, then of any. NULL: none does. */
-static struct racer *find_first(struct race *r, uint64_t bits, size_t *refused)
+/* The first that serves every number of rows, as `known` does: of the class, then of any. NULL:
+ * none does. */
+static struct racer *find_first(struct race *r, uint64_t bits, const cublasLtMatmulAlgo_t *known)
 {
     for (int any = 0; any < 2; any++)
         for (size_t i = 0; i < r->n; i++) {
             struct racer *x = &r->all[i];
             if (!x->runs || (x->bits == bits) == any)
                 continue;
-            *refused = dg_gemm_first_refused(r->lt, &r->call, &x->algo, 1, DG_GEMM_CHECKED);
-            if (!*refused)
+            if (!memcmp(&x->algo, known, sizeof *known) ||
+                !dg_gemm_first_refused(r->lt, &r->call, &x->algo, 1, DG_GEMM_CHECKED))
                 return x;
         }
     return NULL;
@@ -305,10 +306,10 @@ static const struct racer *run_size(struct race *r, size_t s, const struct racer
     return winner;
 }
 
-static bool run(struct race *r, cublasLtMatmulAlgo_t *algo, size_t *refused)
+static void run(struct race *r, cublasLtMatmulAlgo_t *algo)
 {
     if (!open_memory(r))
-        return false;
+        return;
     const struct racer *favourite = NULL;
     for (size_t i = 0; i < r->n; i++)
         sign(r, &r->all[i]);
@@ -316,30 +317,29 @@ static bool run(struct race *r, cublasLtMatmulAlgo_t *algo, size_t *refused)
         if (r->all[i].runs &&
             (!favourite || standing(r, r->all[i].bits) > standing(r, favourite->bits)))
             favourite = &r->all[i];
-    const struct racer *first = favourite ? find_first(r, favourite->bits, refused) : NULL;
+    const struct racer *first = favourite ? find_first(r, favourite->bits, algo) : NULL;
     for (size_t s = 0; first && s < DG_GEMM_SIZES; s++)
         algo[s] = run_size(r, s, first)->algo;
-    return first;
 }
 
-bool dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
-    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo, size_t *refused)
+void dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
+    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo)
 {
     if (call->kind != DG_GEMM_FORWARD || call->add || (cu->step && cu->step->recording) ||
         dg_debug("cuda-one-algorithm"))
-        return false;
+        return;
     struct race *r = calloc(1, sizeof *r);
     if (!r)
-        return false;
+        return;
     r->cu = cu;
     r->lt = lt;
     r->call = *call;
     list_algorithms(r, wish);
-    const bool won = has_rivals(r) && run(r, algo, refused);
+    if (has_rivals(r))
+        run(r, algo);
     cudaStreamSynchronize(cu->stream);
     cudaFree(r->memory);
     cudaGetLastError(); /* whatever it was, nothing of it counts */
     free(r->host);
     free(r);
-    return won;
 }

@@ -13,12 +13,11 @@ enum { DG_GEMM_SIZES = 5, DG_GEMM_CHECKED = 4096, DG_GEMM_STABLE_ROWS = 64 };
 /* Which of algo[DG_GEMM_SIZES] multiplies M rows. */
 size_t dg_gemm_size_of(size_t M);
 
-/* Fills algo[DG_GEMM_SIZES] with algorithms that give one another's bits, each the fastest that was
- * found for its numbers of rows. Runs products in memory of its own and waits for them: 0.2 s on an
- * H100. False: there was nothing to choose, or no means to (DRAGOMAN_DEBUG's
- * cuda-one-algorithm is one), or no algorithm serves all numbers of rows, of which *refused is then
- * one; algo is as it was. */
-bool dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
-    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo, size_t *refused);
+/* algo[DG_GEMM_SIZES], of which the first serves all numbers of rows, become algorithms that give
+ * one another's bits, each the fastest that was found for its numbers of rows. Runs products in
+ * memory of its own and waits for them: 0.2 s on an H100. Where there is nothing to choose, or no
+ * means to (DRAGOMAN_DEBUG's cuda-one-algorithm is one), they stay as they are. */
+void dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
+    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo);
 
 #endif
