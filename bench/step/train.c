@@ -50,15 +50,15 @@ static bool parse_options(int argc, char **argv, struct options *o)
         {"--source", &o->source}, {"--length", &o->length}, {"--updates", &o->updates}};
     const struct bench_word words[] = {
         {"--model", &o->model}, {"--device", &o->device}, {"--precision", &o->precision}};
-    for (int i = 1; i < argc; i += 2) {
-        if (!strcmp(argv[i], "--profile")) {
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--profile"))
             o->profile = true;
-            i--;
-            continue;
-        }
-        if (i + 1 == argc ||
-            (!bench_take_number(numbers, sizeof numbers / sizeof *numbers, argv[i], argv[i + 1]) &&
-                !bench_take_word(words, sizeof words / sizeof *words, argv[i], argv[i + 1])))
+        else if (i + 1 < argc &&
+                 (bench_take_number(
+                      numbers, sizeof numbers / sizeof *numbers, argv[i], argv[i + 1]) ||
+                     bench_take_word(words, sizeof words / sizeof *words, argv[i], argv[i + 1])))
+            i++;
+        else
             return false;
     }
     return true;

@@ -82,33 +82,36 @@ static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
     return true;
 }
 
-/* r: NULL, or whose tree *out is. */
-static int read(const struct dg_http_exchange *x, struct dg_request *r, struct dg_json **out,
-    struct dg_error *err)
+/* A request without a body has none but the query's. */
+static int no_parameters(struct dg_json **out, struct dg_error *err)
 {
-    const struct dg_http_request *q = dg_http_request(x);
-    bool form = false;
-    int rc = DG_OK;
-    *out = NULL;
-    if (q->body_len > 0 && r)
-        rc = dg_parameters_read_request(r, &form, err);
-    else if (q->body_len > 0)
-        rc = dg_parameters_read(x, out, &form, err);
-    else if (!(*out = dg_json_new_object()))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for parameters");
-    /* A form's reader has read the query. */
-    return rc == DG_OK && !form ? dg_form_read(q->query, strlen(q->query), *out, err) : rc;
+    *out = dg_json_new_object();
+    return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for parameters");
+}
+
+/* The query's parameters, too; a form's reader has read them. */
+static int add_query(
+    const struct dg_http_exchange *x, bool form, struct dg_json *out, struct dg_error *err)
+{
+    const char *query = dg_http_request(x)->query;
+    return form ? DG_OK : dg_form_read(query, strlen(query), out, err);
 }
 
 int dg_google_parameters(
     const struct dg_http_exchange *x, struct dg_json **out, struct dg_error *err)
 {
-    return read(x, NULL, out, err);
+    bool form = false;
+    int rc = dg_http_request(x)->body_len > 0 ? dg_parameters_read(x, out, &form, err)
+                                              : no_parameters(out, err);
+    return rc == DG_OK ? add_query(x, form, *out, err) : rc;
 }
 
 int dg_google_parameters_read(struct dg_request *r, struct dg_error *err)
 {
-    return read(r->x, r, &r->body, err);
+    bool form = false;
+    int rc = dg_http_request(r->x)->body_len > 0 ? dg_parameters_read_request(r, &form, err)
+                                                 : no_parameters(&r->body, err);
+    return rc == DG_OK ? add_query(r->x, form, r->body, err) : rc;
 }
 
 struct dg_json *dg_google_data_take(const char *key, struct dg_json *value)
