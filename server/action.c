@@ -19,7 +19,7 @@ static int show(const struct dg_buffer *b, struct dg_error *err)
     return DG_OK;
 }
 
-/* Can the API keys be read? */
+/* Checks that the API keys can be read. */
 static int check_keys(const struct dg_server_config *c, struct dg_error *err)
 {
     struct dg_keys *keys = NULL;
@@ -45,7 +45,7 @@ static int check_config(const struct dg_server_config *c, struct dg_error *err)
     return rc;
 }
 
-/* Exit status 1 also when it does not fit: for scripts. */
+/* Prints the memory plan. For scripts, the exit status is 1 also if it does not fit. */
 static int plan(const struct dg_server_config *c, int *status, struct dg_error *err)
 {
     struct dg_models_options o = dg_models_options_of(c);
@@ -62,7 +62,8 @@ static int plan(const struct dg_server_config *c, int *status, struct dg_error *
     return rc;
 }
 
-/* The settings and the fields of a request, for the documents that are made from them. */
+/* Writes the settings and the fields of a request as JSON, for the documents that are made from
+ * them. */
 static void describe(struct dg_buffer *b)
 {
     struct dg_json *all = dg_json_new_object(), *settings = dg_json_new_array(),

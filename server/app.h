@@ -1,5 +1,5 @@
-/* Shared state of the handlers: settings, models, queue. One per process, made by main. Const but
- * for the atomics, live settings among them: any thread. */
+/* Shared state of the handlers: settings, models, queue. One per process, made by main. Const
+ * except for the atomics, which include live settings: any thread. */
 #ifndef DG_SERVER_APP_H
 #define DG_SERVER_APP_H
 
@@ -30,7 +30,7 @@ struct dg_uploader;
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
 
 struct dg_app {
-    /* that was built; static storage */
+    /* revision of this build; static storage */
     const char *revision;
     struct dg_server_config config;
     struct dg_models *models;
@@ -40,45 +40,45 @@ struct dg_app {
     /* one thread at low priority, for attention weights */
     struct dg_executor *low;
     struct dg_metrics *metrics;
-    /* of answers; of no bytes while --cache-bytes is 0 */
+    /* cache of answers; keeps none while --cache-bytes is 0 */
     struct dg_answer_cache *cache;
-    /* of batches and second hops */
+    /* submits items of batches and second hops */
     struct dg_feeder *feeder;
     /* threads for the work on texts */
     struct dg_planner *planner;
-    /* NULL: no keys are asked for */
+    /* API keys; NULL: no keys are needed */
     struct dg_auth *auth;
-    /* of addresses; NULL: there are keys */
+    /* request rates of addresses; NULL: there are keys */
     struct dg_rates *rates;
     /* NULL: plain HTTP */
     struct dg_tls *tls;
-    /* which pages of other origins may read answers */
+    /* which origins' pages may read answers */
     struct dg_cors *cors;
     struct dg_reload *reload;
-    /* the last minutes' samples */
+    /* samples of the last minutes */
     struct dg_status *status;
-    /* of documents; NULL: none are taken */
+    /* translates documents; NULL: none are accepted */
     struct dg_uploader *uploader;
-    /* of the server's files; perhaps none */
+    /* from the server's files; may be empty */
     struct dg_glossaries *glossaries;
-    /* NULL: none are kept */
+    /* better translations that clients send; NULL: none are kept */
     struct dg_suggestions *suggestions;
     /* glossaries and memories of clients; NULL: none */
     struct dg_collections *collections;
-    /* of the cores, among the workers */
+    /* shares the cores among the workers */
     struct dg_core_share share;
-    /* of memory, among the requests */
+    /* shares the memory among the requests */
     struct dg_budget budget;
     _Atomic enum dg_app_state state;
-    /* the engine has work and has taken no step for a time */
+    /* the engine has work and has taken no step for some time */
     atomic_bool stuck;
-    /* requests; for the access log */
+    /* requests counted to sample the access log */
     atomic_uint_least64_t answered;
-    /* requests whose handler has begun and whose reply is not out */
+    /* requests whose handler has started and whose reply is not out */
     atomic_uint in_flight;
     /* requests for attention weights that are not over */
     atomic_uint works;
-    /* since the epoch; 0 before the first */
+    /* when a request last succeeded, in seconds since the epoch; 0: never */
     _Atomic double last_success_s;
 };
 

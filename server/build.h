@@ -1,5 +1,5 @@
-/* Version and revision of this program. Linked into the program and not the library, so that a
- * commit makes nothing else new. Any thread. */
+/* Revision of this program. Linked into the program and not the library, so that a commit rebuilds
+ * nothing else. Any thread. */
 #ifndef DG_SERVER_BUILD_H
 #define DG_SERVER_BUILD_H
 

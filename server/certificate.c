@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "server/http/tls.h"
 
-/* Said of each certificate that is taken into use. */
+/* Logged for each certificate that comes into use. */
 static void log_certificate(struct dg_tls *tls)
 {
     const int64_t left_s = dg_tls_expires(tls) - (int64_t)dg_clock_wall_s();

@@ -8,7 +8,7 @@
 /* Open the certificate that the settings name, if they name one, as app->tls, and log when it
  * expires. */
 int dg_certificate_open(struct dg_app *app, struct dg_error *err);
-/* Read it again, for connections from now on; one that is broken changes nothing. */
+/* Read the certificate again, for new connections; a broken one changes nothing. */
 void dg_certificate_reload(struct dg_app *app);
 
 #endif

@@ -1,4 +1,4 @@
-/* DESIGN. One row a setting (base/fields.h). Flags, environment, JSON file, --help and
+/* DESIGN. One row per setting (base/fields.h). Flags, environment, JSON file, --help and
  * --print-config all come from it. */
 #include "server/config.h"
 
@@ -15,7 +15,7 @@
 #define SECONDS(member, min, max)                                                                  \
     DG_FIELD_SECONDS, DG_FIELD_AT(struct dg_server_config, member), min, max
 
-/* It may change while the server runs. */
+/* The setting may change while the server runs. */
 #define LIVE DG_FIELD_OWN
 
 static const char *const precision_words[] = {"fp32", "fp16", "bf16", NULL};
@@ -225,7 +225,8 @@ int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name)
         rc = dg_options_read(groups, GROUPS, argc, argv, NULL, err);
     if (rc != DG_OK || !out->config[0])
         return rc;
-    /* The file comes first, but only environment and flags say which one: so they come again. */
+    /* The file has lower precedence, but only environment and flags name it: they are applied
+     * again. */
     memcpy(file, out->config, sizeof file);
     dg_fields_default(&groups[0]);
     rc = apply_file(&groups[0], file, err);
@@ -259,7 +260,7 @@ int dg_server_config_read_again(int argc, char *argv[], char *(*env)(const char 
         void *to = (char *)live + f->offset;
         const void *from = (const char *)fresh + f->offset;
         const bool text = f->kind == DG_FIELD_TEXT;
-        /* The service may have lowered what nobody chose. */
+        /* The service may have lowered a default. */
         if (live->origin[i] == DG_FROM_DEFAULT && fresh->origin[i] == DG_FROM_DEFAULT)
             continue;
         if (text ? strcmp(to, from) == 0 : memcmp(to, from, f->size) == 0)
@@ -289,7 +290,7 @@ enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, c
 
 void dg_server_config_unknown(char *const *environment, struct dg_buffer *b)
 {
-    /* What other parts of the program read. */
+    /* Variables that other parts of the program read. */
     static const char *const others[] = {"DRAGOMAN_ISA", "DRAGOMAN_CUDA_PLUGIN",
         "DRAGOMAN_CUDA_STEP", "DRAGOMAN_CUDA_GEMM", "DRAGOMAN_DEBUG", NULL};
     const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};

@@ -24,23 +24,23 @@ enum dg_server_action {
 
 #define DG_CONFIG_OPTIONS 64 /* room for the table's rows */
 
-/* Memory for texts, in bodies of the largest size: read, planned and answered texts, until the
- * reply is handed over. */
+/* Memory for texts, in bodies of the largest size: texts that are read, planned and answered, until
+ * the reply is sent. */
 #define DG_BUDGET_BODIES 128
-/* Memory of a body after reading, as it is guessed before: JSON values, items; of a batch its
- * answers, too. */
+/* Memory of a body after reading, as estimated before, per byte: JSON values, items; for a batch
+ * also its answers. */
 #define DG_BUDGET_READ 4
 #define DG_BUDGET_READ_BATCH 8
-/* Memory of an item's answer until the batch's reply is written: bytes, and bytes for each of its
- * text. */
+/* Memory of an item's answer until the batch's reply is written: bytes per answer, and bytes per
+ * byte of its text. */
 #define DG_BUDGET_ANSWER 512
 #define DG_BUDGET_ANSWER_TEXT 2
-/* The part of the memory for texts that planned items of batches may take: 1/4. */
+/* The share of the memory for texts that planned items of batches may take: 1/4. */
 #define DG_BUDGET_FED 4
-/* Lines that are written and not yet taken, of a batch that is answered in lines. */
+/* Bytes of lines that are written but not yet taken, for a batch that is answered in lines. */
 #define DG_BUDGET_LINES 131072
-/* What the work on one text takes for itself, of a short one and of a long one (DG_ENCODE_BYTES of
- * the dearest characters, 18 of three bytes each). */
+/* Working memory for one text, short or long (DG_ENCODE_BYTES of the most expensive characters: 18
+ * from three bytes). */
 #define DG_BUDGET_SHORT_WORK 12000000
 #define DG_BUDGET_LONG_WORK 24000000
 
@@ -55,56 +55,56 @@ struct dg_server_config {
     char log_level[16];
     /* logfmt, json */
     char log_format[8];
-    /* one in this many requests is logged; 0: those answered 5xx alone */
+    /* one in this many requests is logged, and every 5xx reply; 0: only 5xx replies */
     dg_live_setting access_log;
     /* path, or "": none */
     char unix_socket[108];
     /* PEM file, or "": plain HTTP */
     char tls_certificate[1024];
-    /* of it */
+    /* PEM file of the certificate's key */
     char tls_key[1024];
     /* file of API keys, or "": everybody may translate */
     char keys[1024];
-    /* file of documents that are translated, or "": none are taken */
+    /* file that stores documents to translate, or "": none are accepted */
     char documents[1024];
-    /* file of what clients keep here, or "": they keep nothing */
+    /* file that stores glossaries and memories of clients, or "": none are kept */
     char collections[1024];
-    /* file of better translations, or "": none are kept */
+    /* file that stores suggested translations, or "": none are kept */
     char suggestions[1024];
-    /* the same of translation memories; with collections alone */
+    /* file of translation memories or a directory of such, or "": none; needs collections */
     char memories[1024];
-    /* a file of pairs or a directory of such, or "": none */
+    /* file of glossaries or a directory of such, or "": none */
     char glossaries[1024];
     int64_t documents_keep_ms, documents_bytes;
-    /* endpoints without a key: pages, probes */
+    /* endpoints that need no key: pages, probes */
     char keys_open[16];
-    /* the file these came from, or "" */
+    /* JSON file of settings, or "" */
     char config[1024];
-    /* that are spoken: "libretranslate,deepl", "all" or "none" */
+    /* APIs of other servers to offer: "libretranslate,deepl", "all" or "none" */
     char dialects[256];
-    /* which pages may read answers: dialects, *, none, or a list */
+    /* origins whose pages may read answers: dialects, *, none, or a list */
     char cors_origins[2048];
-    /* of languages, "pb=pt-BR,..." */
+    /* of language codes, "pb=pt-BR,..." */
     char aliases[1024];
     /* language that pairs without a model go through, or "off" */
     char pivot[32];
     int64_t port;
     int64_t http_threads;
-    /* engines of each model, one thread each */
+    /* engines per model and device, one thread each; 0: the device decides */
     int64_t workers;
     /* compute threads of one worker; 0 = an equal share among busy workers */
     int64_t threads;
     /* auto, cpu, cuda, cuda:N, several of these, cuda:all */
     char device[256];
-    /* of a GPU: fp32, fp16, bf16 */
+    /* on a GPU: fp32, fp16, bf16 */
     char precision[8];
-    /* hypotheses that advance together in one worker; 0: the device says */
+    /* maximum live hypotheses of one worker; 0: the device decides */
     int64_t batch_rows;
-    /* of these, those that advance in one step where more could; 0: as many as make one cheap */
+    /* maximum of these that advance in one step; 0: as many as make a row cheap */
     int64_t step_rows;
-    /* sentences that do; 0: half of batch_rows, at least 64 */
+    /* maximum live sentences of one worker; 0: half of batch_rows, at least 64 */
     int64_t batch_sentences;
-    /* that open bundles may take; 0: all are open */
+    /* bytes that open bundles may take; 0: no limit, all are open */
     int64_t model_memory;
     int64_t max_body_bytes;
     /* of one request, all its texts */
@@ -118,18 +118,18 @@ struct dg_server_config {
     dg_live_setting max_batch_items, max_batch_characters;
     char batching[16];
     dg_live_setting max_queue_ms;
-    /* of kept answers; 0: none are kept */
+    /* bytes of cached answers; 0: none are cached */
     dg_live_setting cache_bytes;
-    /* source tokens that may wait; 0: max_queue_ms counts */
+    /* source tokens that may wait; 0: max_queue_ms is the bound */
     dg_live_setting max_queue_tokens;
     int64_t max_connections;
     /* 0: half of max_connections */
     dg_live_setting max_connections_per_address;
-    /* without keys; 0: no limit */
+    /* only without keys; 0: no limit */
     dg_live_setting address_requests_per_minute;
     /* added to the nice value of the engines' threads */
     int64_t worker_nice;
-    /* the same for a batch */
+    /* default and upper bound of a batch's deadline */
     dg_live_setting batch_timeout_ms;
     /* default and upper bound of a request's deadline */
     dg_live_setting request_timeout_ms;
@@ -137,7 +137,7 @@ struct dg_server_config {
     dg_live_setting stream_ping_ms;
     /* after SIGTERM, before the listener closes */
     dg_live_setting lame_duck_ms;
-    /* after that */
+    /* after that, for running requests */
     dg_live_setting drain_timeout_ms;
     /* unhealthy after this time with work but no step */
     dg_live_setting stuck_ms;
@@ -151,26 +151,26 @@ struct dg_server_config {
 int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name),
     struct dg_server_config *out, struct dg_error *err);
 
-/* Read them again, as dg_server_config_read does, and take over those that may change while the
- * server runs: the live ones and log_level. Their names and values are appended to `changed`, the
- * names of others that differ to `kept`, commas between. Nothing changes on failure. One thread at
- * a time; others may read live settings during the call. */
+/* Read the settings again, as dg_server_config_read does, and take over those that may change while
+ * the server runs: the live ones and log_level. Their names and values are appended to `changed`,
+ * the names of others that differ to `kept`, separated by commas. Nothing changes on failure. One
+ * thread at a time; others may read live settings during the call. */
 int dg_server_config_read_again(int argc, char *argv[], char *(*env)(const char *name),
     struct dg_server_config *live, struct dg_buffer *changed, struct dg_buffer *kept,
     struct dg_error *err);
 
-/* Source of a setting's value; the name is that of the JSON file. */
+/* Source of a setting's value; name as in the JSON file. */
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);
 
-/* Append the names of DRAGOMAN_* variables of `environment` (as environ) that nothing reads, with
- * commas between: settings that are misspelt. */
+/* Append the names of DRAGOMAN_* variables of `environment` (as environ) that nothing reads, such
+ * as misspelt settings, separated by commas. */
 void dg_server_config_unknown(char *const *environment, struct dg_buffer *b);
 
 /* Append to array `list` an object for each setting (dg_fields_describe). */
 void dg_server_config_describe(struct dg_json *list);
 /* Append the help text. */
 void dg_server_config_help(struct dg_buffer *b);
-/* The options as dg_options_complete writes them. */
+/* Append the options as dg_options_complete writes them. */
 void dg_server_config_complete(struct dg_buffer *b);
 /* Append "key = value  # origin" lines; the keys are those of the JSON file. */
 void dg_server_config_print(const struct dg_server_config *c, struct dg_buffer *b);

@@ -1,5 +1,5 @@
-/* Histograms as Prometheus has them: counts by upper bound and a sum. Any thread; observing is a
- * few atomic operations, no lock. A family says what its histograms measure and by which bounds. */
+/* Histograms as in Prometheus: counts by upper bound and a sum. Any thread; observing is a few
+ * atomic operations, no lock. A family defines what its histograms measure, and their bounds. */
 #ifndef DG_SERVER_HISTOGRAM_H
 #define DG_SERVER_HISTOGRAM_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A family has at most one bound less. */
+/* A family has at most one bound fewer. */
 #define DG_HISTOGRAM_BUCKETS 26
 
 struct dg_histogram_family {
@@ -22,7 +22,7 @@ struct dg_histogram_family {
 };
 
 struct dg_histogram {
-    /* by bucket, not cumulative; the last one that is used is above all bounds */
+    /* by bucket, not cumulative; the last bucket in use is above all bounds */
     atomic_uint_least64_t counts[DG_HISTOGRAM_BUCKETS];
     /* times the family's per_unit */
     atomic_uint_least64_t sum;

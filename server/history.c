@@ -58,8 +58,8 @@ static bool is_bucket(const char *line)
     return n >= k && memcmp(line + n - k, suffix, k) == 0;
 }
 
-/* A histogram's buckets are adjacent, and count what is up to their bounds: if the last is 0, all
- * are. `block` is where they begin in b. */
+/* Copies the lines to keep. A histogram's buckets are adjacent and cumulative: if the last is 0,
+ * all are, and they are left out. `block` is where they begin in b. */
 static void select_lines(const struct dg_history *h, const char *text, struct dg_buffer *b)
 {
     size_t block = 0;

@@ -1,5 +1,5 @@
 /* dragoman-server: settings, start, wait for a signal, stop. Order of stopping: not ready -> accept
- * no more -> drain, or fail what is left -> close the service. */
+ * no more -> drain, or fail the remaining requests -> close the service. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/action.h"
@@ -30,15 +30,15 @@
 
 #define WRONG_SETTING 2 /* exit status */
 
-/* The exit status of a server that could not start. */
+/* Prints the error of a server that could not start; returns its exit status. */
 static int fail(const struct dg_error *err)
 {
     fprintf(stderr, "dragoman-server: %s\n", err->message);
     return 1;
 }
 
-/* A descriptor 0, 1 or 2 that is closed would be given to the next socket, and what is meant for
- * stderr would go to a client. */
+/* If descriptor 0, 1 or 2 were closed, the next socket would get it, and output for stderr would go
+ * to a client. */
 static void open_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -54,8 +54,7 @@ static void set_log_level(const char *name)
             dg_log_set_level((enum dg_log_level)i);
 }
 
-/* What is wrong with settings that could each be read: for serving, or to see whether and how that
- * would go. */
+/* Checks settings against each other, for serving and for the actions that check or plan it. */
 static int check_settings(const struct dg_server_config *c, struct dg_error *err)
 {
     if (c->action != DG_SERVE && c->action != DG_CHECK_CONFIG && c->action != DG_SHOW_PLAN)
@@ -84,17 +83,17 @@ static bool is_stop(int got)
     return got == SIGTERM || got == SIGINT;
 }
 
-/* The last look at the engine. */
+/* The engine's state at the last check. */
 struct look {
     /* it had something to do */
     bool waited;
     uint64_t steps;
-    /* it has not moved since then, though it had something to do */
+    /* since when it has taken no step although it had something to do */
     uint64_t since_ns;
 };
 
-/* Is the engine moving? Work and no step for a time mean that it hangs: then the probes say so, and
- * the service manager hears nothing, and either restarts us. */
+/* Checks that the engine advances. Work but no step for limit_ns means that it hangs: then the
+ * probes fail and the service manager gets no message, so that either restarts the process. */
 static void look_at_engine(struct dg_service *s, struct look *last, uint64_t limit_ns)
 {
     struct dg_queue_load load;
@@ -115,8 +114,8 @@ static void look_at_engine(struct dg_service *s, struct look *last, uint64_t lim
     last->steps = steps;
 }
 
-/* How long the engine may stand still, and how often it is looked at: a manager hears from us twice
- * in time even when one word is withheld. */
+/* Returns how long the engine may stand still, and in *nap how often to check it: the service
+ * manager gets two messages in time even if one is withheld. */
 static uint64_t watch_of(const struct dg_service *s, struct timespec *nap)
 {
     uint64_t limit = (uint64_t)s->app.config.stuck_ms * 1000000;
@@ -129,8 +128,8 @@ static uint64_t watch_of(const struct dg_service *s, struct timespec *nap)
     return limit;
 }
 
-/* SIGHUP: settings that are wrong leave the old ones in force, and models are reloaded all the
- * same. */
+/* On SIGHUP: if settings are wrong, the old ones stay in force; certificate and models are reloaded
+ * in any case. */
 static void read_again(struct dg_service *s, int argc, char *argv[])
 {
     struct dg_buffer changed, kept;
@@ -154,7 +153,8 @@ static void read_again(struct dg_service *s, int argc, char *argv[])
     dg_reload_ask(s->app.reload, NULL);
 }
 
-/* Until a signal says stop; which one it was. SIGHUP before the models are ready has waited. */
+/* Serves until a signal to stop, and returns that signal. A SIGHUP from before the models were
+ * ready is still pending. */
 static int serve(struct dg_service *s, const sigset_t *signals, int argc, char *argv[])
 {
     struct look last = {0};
@@ -185,7 +185,7 @@ static bool be_lame_duck(const struct dg_service *s, const sigset_t *signals)
     return true;
 }
 
-/* Requests that run go on until they are answered or the time is up, or a second signal comes. */
+/* Lets running requests finish, until the time is up or a second signal comes. */
 static void drain(struct dg_service *s, const sigset_t *signals)
 {
     const struct timespec poll = {.tv_nsec = DRAIN_POLL_NS};
@@ -200,7 +200,7 @@ static void drain(struct dg_service *s, const sigset_t *signals)
             break;
 }
 
-/* A setting that is misspelt would otherwise be missed without a word. */
+/* Warns of misspelt settings, which would otherwise be ignored silently. */
 static void report_unknown(void)
 {
     struct dg_buffer names;
@@ -233,7 +233,7 @@ int main(int argc, char *argv[])
     dg_log_set_format(strcmp(s.app.config.log_format, "json") == 0 ? DG_LOG_JSON : DG_LOG_LOGFMT);
     dg_process_keep_heap_small();
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGUSR1, SIG_IGN); /* of no meaning here, and often sent by mistake for one that has */
+    signal(SIGUSR1, SIG_IGN); /* without meaning here, and often sent by mistake */
     signal(SIGUSR2, SIG_IGN);
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);

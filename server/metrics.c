@@ -13,7 +13,7 @@
 #define MAX_ROUTES 127
 #define MAX_LABELS (MAX_PAIRS + 1)
 #define MAX_MODELS 64  /* beyond them: "other" */
-#define NAME_BYTES 256 /* a bundle's name is a file's */
+#define NAME_BYTES 256 /* a bundle's name is a file name */
 
 static const char *const outcomes[] = {
     "ok", "invalid", "overloaded", "cancelled", "timeout", "error", "refused", NULL};
@@ -28,8 +28,8 @@ enum {
     OUTCOMES = sizeof outcomes / sizeof *outcomes - 1
 };
 
-/* A family with at most one label; values NULL: no label, except for pairs, which come as they are
- * met. */
+/* A family with at most one label. values NULL: no label, except for pairs, whose values are
+ * collected as they occur. */
 static const struct counter_family {
     const char *name, *help, *label;
     const char *const *values;
@@ -78,7 +78,7 @@ static const double powers[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 static_assert(
     sizeof second_bounds / sizeof *second_bounds < DG_HISTOGRAM_BUCKETS, "one is above all bounds");
 
-/* With at most one label of few values. */
+/* Histograms with at most one label, of few values. */
 static const struct histogram_row {
     struct dg_histogram_family family;
     const char *label;
@@ -105,13 +105,13 @@ static const struct dg_histogram_family
         "Time that sentences waited in the queue, by class.", SECONDS},
     step_family = {"dragoman_step_seconds", "Duration of a decode step.", SECONDS};
 
-/* Names as they are met, up to `most`; then all others are one. */
+/* Names as they occur, up to `most`; all others count as one. */
 struct names {
     size_t n, most;
     char list[MAX_MODELS][NAME_BYTES];
 };
 
-/* What is known of a model. */
+/* The histograms of one model. */
 struct by_model {
     struct dg_histogram wait[DG_METRICS_CLASSES], step;
 };
@@ -194,7 +194,7 @@ void dg_metrics_stepped(struct dg_metrics *m, unsigned model, double seconds)
         dg_histogram_observe(&step_family, &m->models[model].step, seconds);
 }
 
-/* Histograms are by path: one of several methods counts with the first route of its path. */
+/* Histograms are by path: all methods of a path count under its first route. */
 static size_t first_of_path(const struct dg_metrics *m, size_t route)
 {
     size_t first = 0;
@@ -226,7 +226,7 @@ void dg_metrics_request(struct dg_metrics *m, size_t route, enum dg_metrics_outc
         add(&m->requests[route][how], 1);
 }
 
-/* The name's place; `most` when there is no more room. */
+/* Returns the name's index, which is new if need be; `most` when there is no more room. */
 static unsigned place_of(struct dg_metrics *m, struct names *names, const char *name)
 {
     pthread_mutex_lock(&m->lock);
@@ -298,7 +298,7 @@ static void write_by_route(struct dg_metrics *m, const struct dg_histogram_famil
     }
 }
 
-/* What is by model. Lock held. */
+/* Writes what is counted by model. Lock held. */
 static void write_models(struct dg_metrics *m, struct dg_buffer *b)
 {
     size_t n = m->model_names.n + (m->model_names.n == MAX_MODELS);
@@ -343,7 +343,7 @@ static void write_http(struct dg_metrics *m, struct dg_buffer *b)
     write_by_route(m, &response_size_family, m->http_out, b);
 }
 
-/* A dialect is counted under its first route. */
+/* A dialect is written at its first route. */
 static bool is_first_of_dialect(const struct dg_metrics *m, size_t route)
 {
     size_t first = 0;

@@ -52,19 +52,18 @@ enum dg_histogram_name {
     DG_HISTOGRAMS
 };
 
-/* A value that is read when asked for. labels is "" or `{name="value"}`, escaped
- * (dg_metrics_label). */
+/* A value that is read on request. labels is "" or `{name="value"}`, escaped (dg_metrics_label). */
 struct dg_gauge {
     const char *name, *help;
-    /* its type is counter all the same */
+    /* reported with type counter */
     bool counter;
     /* a bundle's name may be 255 bytes, each escaped */
     char labels[1024];
     double value;
 };
 
-/* routes: method, path and whose API it is of each [n], borrowed until close; a request of none of
- * them is counted under "other". */
+/* routes: method, path and API of each [n], borrowed until close; a request to none of them is
+ * counted under "other". */
 int dg_metrics_open(
     const char *(*routes)[3], size_t n, struct dg_metrics **out, struct dg_error *err);
 void dg_metrics_close(struct dg_metrics *m); /* NULL is fine */
@@ -79,11 +78,11 @@ uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigne
 struct dg_metrics_exchange {
     int status;
     double seconds;
-    /* of the bodies */
+    /* sizes of the bodies */
     size_t bytes_in, bytes_out;
 };
 void dg_metrics_http(struct dg_metrics *m, size_t route, const struct dg_metrics_exchange *e);
-/* A request for work ended so; counted by whose API its route is of. */
+/* Count a request for work by its outcome and its route's API. */
 void dg_metrics_request(struct dg_metrics *m, size_t route, enum dg_metrics_outcome how);
 /* The label of a language pair, the same for the same codes; all pairs beyond the limit share
  * one. */
@@ -95,9 +94,9 @@ unsigned dg_metrics_model(struct dg_metrics *m, const char *name);
 /* Classes of sentences, in the order of enum dg_class (schedule/batcher.h). */
 #define DG_METRICS_CLASSES 2
 extern const char *const dg_metrics_classes[DG_METRICS_CLASSES];
-/* A sentence waited for a worker. */
+/* Record a sentence's wait for a worker. */
 void dg_metrics_waited(struct dg_metrics *m, unsigned model, unsigned class, double seconds);
-/* A worker's step of a model. */
+/* Record a worker's step of a model. */
 void dg_metrics_stepped(struct dg_metrics *m, unsigned model, double seconds);
 
 /* `{a="x",b="y"}` from NULL-ended name, value, ...; values escaped; cut at cap. */

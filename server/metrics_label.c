@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* One character of a label's value, escaped; the bytes of p that it took. */
+/* Adds one character of a label's value, escaped; returns the number of bytes of p that it took. */
 static size_t add_character(struct dg_buffer *b, const char *p)
 {
     size_t n = 1;
@@ -23,7 +23,7 @@ void dg_metrics_label(char *out, size_t cap, const char *const *names_values)
 {
     struct dg_buffer b;
     dg_buffer_init(&b);
-    size_t end = 0; /* of the labels that fit whole, but for the brace */
+    size_t end = 0; /* of the labels that fit whole, without the brace */
     for (size_t i = 0; names_values[i] && end + 1 < cap; i += 2) {
         dg_buffer_addf(&b, "%s%s=\"", i > 0 ? "," : "{", names_values[i]);
         for (const char *p = names_values[i + 1]; *p;) {

@@ -73,13 +73,13 @@ void dg_process_keep_heap_small(void)
 #ifdef __GLIBC__
     if (!getenv("MALLOC_ARENA_MAX"))
         mallopt(M_ARENA_MAX, 1);
-    /* Above what is taken for each sentence, the largest of which are 56 KiB of CLD2's: to map and
-     * touch these anew took 45 of a cached sentence's 110 us. */
+    /* Above the blocks that each sentence allocates, the largest of which are CLD2's 56 KiB:
+     * mapping and touching these anew took 45 of a cached sentence's 110 us. */
     if (!getenv("MALLOC_MMAP_THRESHOLD_"))
         mallopt(M_MMAP_THRESHOLD, 65536);
     if (!getenv("MALLOC_TRIM_THRESHOLD_"))
-        mallopt(M_TRIM_THRESHOLD, 1 << 20); /* of 128 KiB such a block goes and comes by brk */
-    mallopt(M_MXFAST, 0);                   /* small blocks, too, join their free neighbours */
+        mallopt(M_TRIM_THRESHOLD, 1 << 20); /* with 128 KiB, brk frees and retakes such a block */
+    mallopt(M_MXFAST, 0);                   /* freed small blocks join their neighbours */
 #endif
 }
 

@@ -9,14 +9,14 @@ struct dg_process {
 /* Zeros where nothing can be read. */
 void dg_process_read(struct dg_process *out);
 
-/* One heap for all threads, and blocks of 64 KiB and more given back as soon as they are freed: the
- * requests of weeks leave no holes (docs/operations.md). MALLOC_ARENA_MAX,
- * MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ in the environment go first. Before any thread.
- */
+/* Use one heap for all threads, and return blocks of 64 KiB and more to the system as soon as they
+ * are freed, so that the heap does not fragment over weeks of requests (docs/operations.md).
+ * MALLOC_ARENA_MAX, MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ in the environment take
+ * precedence. Call it before any thread. */
 void dg_process_keep_heap_small(void);
 
-/* Give back the whole pages of freed blocks that others still enclose. For the thread that has
- * freed something large; others that allocate wait for it (some milliseconds). */
+/* Return whole free pages inside the heap to the system. For the thread that has freed something
+ * large; others that allocate wait for it (some milliseconds). */
 void dg_process_shrink_heap(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Order of opening: listen before the models load, so that /livez answers and a taken port is known
- * at once. Order of closing: stop workers -> stop HTTP -> free. */
+/* Order of opening: listen before the models load, so that /livez answers and a port in use is
+ * reported at once. Order of closing: stop workers -> stop HTTP -> free. */
 #include "server/service_internal.h"
 
 #include "base/clock.h"
@@ -36,9 +36,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* a reload takes seconds of one, opening a bundle a part of one, items of batches milliseconds */
+/* a reload occupies one for seconds, opening a bundle for less than one, batch items for
+ * milliseconds */
 #define SIDE_THREADS 4
-#define LOW_PRIORITY 10 /* of attention weights, which no batch shares: added to nice */
+#define LOW_PRIORITY 10 /* added to nice for attention weights, which no batch shares */
 
 static void log_models(struct dg_service *s, const struct dg_models_options *models, double seconds)
 {
@@ -85,8 +86,8 @@ static struct dg_batch_policy policy_of(const struct dg_server_config *c)
     p.batching = strcmp(c->batching, "static") == 0 ? DG_BATCHING_STATIC
                  : strcmp(c->batching, "fifo") == 0 ? DG_BATCHING_FIFO
                                                     : DG_BATCHING_CONTINUOUS;
-    /* Long sentences let short ones pass, but for no longer than half of what may wait: else a full
-     * queue would hold them beyond its bound. */
+    /* Long sentences let short ones pass, but for no longer than half of the queue's bound:
+     * otherwise they would wait beyond the bound in a full queue. */
     const uint64_t half = (uint64_t)c->max_queue_ms * 1000000 / 2;
     if (c->max_queue_tokens == 0 && p.patience_max_ns > half)
         p.patience_max_ns = half;
@@ -132,7 +133,7 @@ static int load_glossaries(struct dg_service *s, struct dg_error *err)
     return path[0] != '\0' ? dg_glossaries_load(s->app.glossaries, path, err) : DG_OK;
 }
 
-/* Glossaries and memories that are broken stay as they were, as models do. */
+/* If glossaries or memories are broken, the old ones stay, as with models. */
 static void reload_begins(void *arg)
 {
     struct dg_error err = {0};
@@ -145,7 +146,7 @@ static void reload_begins(void *arg)
         dg_log(DG_LOG_ERROR, "memories not reloaded message=\"%s\"", err.message);
 }
 
-/* Ready again in any case: with the old models where the new ones are broken. */
+/* Ready again in any case: with the old models if the new ones are broken. */
 static void reload_ends(void *arg)
 {
     notify_ready(arg);
@@ -173,8 +174,8 @@ static int open_uploader(struct dg_service *s, struct dg_error *err)
     return dg_uploader_open(&o, &s->app.uploader, err);
 }
 
-/* What the process needs before any part: case and normal forms, its devices, descriptors, the
- * origins that browsers may ask from. */
+/* Opens what all parts need: case and normal forms (ICU), devices, descriptors, the origins from
+ * which browsers may send requests. */
 static int open_process(
     struct dg_service *s, struct dg_models_options *models, struct dg_error *err)
 {
@@ -191,7 +192,7 @@ static int open_process(
     return rc;
 }
 
-/* Who may ask how much, what waits, and the threads for side work. */
+/* Opens metrics, keys or rates, the queue, the threads for side work and the answer cache. */
 static int open_schedule(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
@@ -220,7 +221,7 @@ static int open_schedule(struct dg_service *s, struct dg_error *err)
     return rc;
 }
 
-/* The table of models, empty as yet, and those who bring texts to it. */
+/* Opens the table of models, which is still empty, and reload, feeder and planner, which use it. */
 static int open_models(struct dg_service *s, struct dg_models_options *models, struct dg_error *err)
 {
     struct dg_reload_options reload = {.path = s->app.config.models,
@@ -241,7 +242,7 @@ static int open_models(struct dg_service *s, struct dg_models_options *models, s
     return rc;
 }
 
-/* What clients and the server's files keep: glossaries, memories, suggestions, documents. */
+/* Opens what clients and the server's files store: glossaries, memories, suggestions, documents. */
 static int open_stores(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
@@ -257,8 +258,8 @@ static int open_stores(struct dg_service *s, struct dg_error *err)
     return rc;
 }
 
-/* Sockets first, so that /livez answers while models load; workers last, for there is no model to
- * step before. */
+/* Opens sockets first, so that /livez answers while models load; workers last, since there is no
+ * model to step before. */
 static int open_doors(
     struct dg_service *s, const struct dg_models_options *models, struct dg_error *err)
 {
@@ -321,7 +322,7 @@ uint32_t dg_service_close(struct dg_service *s)
     if (s->app.queue)
         dg_queue_stop(s->app.queue);
     uint32_t broken = dg_workers_close(s->workers);
-    /* So that nobody waits for these; requests that still come in may ask, and get no answer. */
+    /* So that nobody waits for these; requests that still arrive may ask, and get no answer. */
     dg_reload_stop(s->app.reload);
     dg_opening_stop(s->app.models);
     dg_uploader_stop(s->app.uploader);
@@ -335,7 +336,7 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_uploader_close(s->app.uploader);
     dg_feeder_close(s->app.feeder);
     dg_reload_close(s->app.reload);
-    dg_auth_close(s->app.auth); /* writes what the last requests used */
+    dg_auth_close(s->app.auth); /* writes the usage of the last requests */
     dg_rates_close(s->app.rates);
     dg_suggestions_close(s->app.suggestions);
     dg_collections_close(s->app.collections);

@@ -1,5 +1,5 @@
-/* The parts of a serving process, opened and closed in their order. From main() alone, one thread;
- * the parts have threads of their own. */
+/* The parts of a serving process, opened and closed in order. From main() alone, one thread; the
+ * parts have threads of their own. */
 #ifndef DG_SERVER_SERVICE_H
 #define DG_SERVER_SERVICE_H
 
@@ -16,18 +16,18 @@ struct dg_service {
     struct dg_app app;
     struct dg_http *http;
     struct dg_workers *workers;
-    /* method and path of each, for the metrics */
+    /* method, path and API of each route, for the metrics */
     const char *(*routes)[3];
     uint16_t port;
-    /* the Unix socket's file is ours */
+    /* this process created the Unix socket's file */
     bool unix_bound;
 };
 
-/* Serve. After a failure, too, dg_service_close is due. */
+/* Start serving. Call dg_service_close afterwards, also after a failure. */
 int dg_service_open(struct dg_service *s, struct dg_error *err);
-/* Live settings were read again: they hold from now on. */
+/* Apply live settings after they were read again. */
 void dg_service_apply(struct dg_service *s);
-/* Fail the remaining requests and stop. Returns how many workers had their device fail. */
+/* Fail the remaining requests and stop. Returns how many workers had a device failure. */
 uint32_t dg_service_close(struct dg_service *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* How a serving process is reached: as many descriptors as its connections take, the sockets it
+/* The network side of a serving process: file descriptors for its connections, the sockets that it
  * listens on or was passed, and the HTTP daemons on them. */
 #include "server/service_internal.h"
 
@@ -14,8 +14,8 @@
 #define LEAST_CONNECTIONS 16
 
 /* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files,
- * models and epolls. Where the default number is too much for this process, fewer do; a number that
- * somebody chose is not changed. */
+ * models and epolls. If this process may not have enough for the default number of connections,
+ * that is lowered; an explicit number is not changed. */
 int dg_service_raise_descriptors(struct dg_server_config *c, struct dg_error *err)
 {
     rlim_t need = (rlim_t)c->max_connections + OTHER_DESCRIPTORS;

@@ -1,7 +1,8 @@
-/* DESIGN. Keys are in a table that only grows, sorted by hash in a second one; a key that vanishes
- * from the file counts as revoked. Finding a key compares hashes, whose first differing byte tells
- * an attacker nothing: he cannot choose them. What was used since the last write is kept by key and
- * day and added to the file's counters, which several servers may share (sync.c). */
+/* DESIGN. Keys are in a table that only grows, and sorted by hash in a second one; a key that
+ * vanishes from the file counts as revoked. A key is found by comparing hashes; where they first
+ * differ tells an attacker nothing, because he cannot choose hashes. Usage since the last write is
+ * kept by key and day and added to the file's counters, which several servers may share
+ * (sync.c). */
 #include "server/access/auth_internal.h"
 
 #include "base/clock.h"
@@ -27,8 +28,7 @@ int dg_auth_open(const char *path, struct dg_auth **out, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_auth_read_keys(a, err);
     if (rc == DG_OK)
-        rc =
-            dg_auth_write_usage(a, err); /* nothing yet: can it be written, and what does it say? */
+        rc = dg_auth_write_usage(a, err); /* no usage yet: tests writing, reads today's counters */
     if (rc == DG_OK) {
         int number = pthread_create(&a->thread, NULL, dg_auth_keep, a);
         a->thread_runs = number == 0;
@@ -135,8 +135,8 @@ void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, 
 {
     pthread_mutex_lock(&a->lock);
     struct dg_auth_used *u = dg_auth_find_day(key, day);
-    if (u)                  /* else it is days ago, and nobody's limit any more */
-        u->characters -= n; /* may go below 0 for a moment: it was written meanwhile */
+    if (u)                  /* else that day is long over and limits nobody */
+        u->characters -= n; /* may be below 0 for a moment, if it was written meanwhile */
     pthread_mutex_unlock(&a->lock);
 }
 

@@ -31,13 +31,13 @@ int dg_auth_open(const char *path, struct dg_auth **out, struct dg_error *err);
 /* Write the usage and stop. NULL is fine. */
 void dg_auth_close(struct dg_auth *a);
 
-/* May the sender of secret (NULL: none was sent) do something of scope (one bit or several: any of
- * them will do)? OK counts as a request. Otherwise *wait_s says when to try again, if that helps.
- * *key is the key of the secret, also for a refusal; NULL: unknown. */
+/* May the sender of secret (NULL: none was sent) do something that needs scope (one bit, or any of
+ * several)? OK counts as a request. Otherwise *wait_s says when to try again, if that helps. *key
+ * is the key of the secret, also for a refusal; NULL: unknown. */
 enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
     struct dg_auth_key **key, int64_t *wait_s);
 
-/* Use n characters of the day's, *day: all or nothing. */
+/* Charge n characters to today's quota, all or nothing; *day is the day charged. */
 enum dg_auth_verdict dg_auth_use(
     struct dg_auth *a, struct dg_auth_key *key, int64_t n, int64_t *day);
 /* Give n characters back to that day: their request failed. */
@@ -47,15 +47,15 @@ const char *dg_auth_id(const struct dg_auth_key *key);
 int64_t dg_auth_daily_limit(struct dg_auth *a, const struct dg_auth_key *key);
 /* Characters used today. */
 int64_t dg_auth_used(struct dg_auth *a, struct dg_auth_key *key);
-/* When it expires or expired, since the epoch; 0: never. */
+/* Expiry, in seconds since the epoch; 0: never. */
 int64_t dg_auth_expires(struct dg_auth *a, const struct dg_auth_key *key);
-/* What remains of its limits: n of DG_AUTH_LIMITS. */
+/* What remains of the key's limits, in out; returns how many limits it has. */
 #define DG_AUTH_LIMITS 2
 size_t dg_auth_left(
     struct dg_auth *a, struct dg_auth_key *key, struct dg_quota_left out[DG_AUTH_LIMITS]);
 
 struct dg_auth_counts {
-    /* that are not revoked */
+    /* keys that are not revoked */
     uint64_t keys;
     uint64_t refused[DG_AUTH_VERDICTS];
     /* times the file could not be read or written */

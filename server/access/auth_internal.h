@@ -8,14 +8,14 @@
 
 #include <pthread.h>
 
-/* whose usage is kept: midnight comes between two writes, and the wall clock may be set */
+/* days of usage to keep: midnight may fall between two writes, and the wall clock may be set */
 #define DG_AUTH_DAYS 4
 
 /* A key's usage on a day. */
 struct dg_auth_used {
     /* INT64_MIN: none */
     int64_t day;
-    /* characters by the file */
+    /* characters that the file counts */
     int64_t stored;
     /* not in the file yet */
     int64_t requests, characters;
@@ -24,15 +24,15 @@ struct dg_auth_used {
 struct dg_auth_key {
     /* id and hash are const */
     struct dg_key key;
-    /* for the reading in progress */
+    /* found in the file by the reading in progress */
     bool listed;
     struct dg_bucket bucket;
-    /* the one that was asked for last comes first */
+    /* the most recently used one comes first */
     struct dg_auth_used days[DG_AUTH_DAYS];
 };
 
 struct dg_auth {
-    /* the thread's, after open */
+    /* after open, for the thread only */
     struct dg_keys *store;
     pthread_t thread;
     bool thread_runs, store_failed;
@@ -48,17 +48,18 @@ struct dg_auth {
     struct dg_auth_counts counts;
 };
 
-/* The counters of a day, from 0 where it has none: another day that is written leaves for it. Where
- * none is written, what the oldest has goes to the next one. Lock held. */
+/* The counters of a day; if it has none, new ones at 0 replace those of a day whose usage is
+ * written. If no day's usage is written, that of the least recently used day is added to the next
+ * one. Lock held. */
 struct dg_auth_used *dg_auth_used_on(struct dg_auth_key *k, int64_t day);
-/* Those that it has; NULL: none. Lock held. */
+/* The counters of a day; NULL: it has none. Lock held. */
 struct dg_auth_used *dg_auth_find_day(struct dg_auth_key *k, int64_t day);
 
 /* Update memory from the file, or the file from memory. For the thread, and during open and
  * close. */
 int dg_auth_read_keys(struct dg_auth *a, struct dg_error *err);
 int dg_auth_write_usage(struct dg_auth *a, struct dg_error *err);
-/* The thread that does both now and then; arg is the dg_auth. */
+/* The thread that does both at intervals; arg is the dg_auth. */
 void *dg_auth_keep(void *arg);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a key used, by day. The wall clock may be set to any day at any time, and what was used
- * before is to be written all the same. */
+/* A key's usage by day. The wall clock may be set to any day at any time, and usage counted before
+ * must be written all the same. */
 #include "server/access/auth_internal.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ struct dg_auth_used *dg_auth_find_day(struct dg_auth_key *k, int64_t day)
     return NULL;
 }
 
-/* The place of a day that has none: of one that is written, and was not asked for longest. */
+/* A place for a new day: that of the least recently used day whose usage is written; if there is
+ * none, the last day is merged into the one before it. */
 static struct dg_auth_used *make_room(struct dg_auth_key *k)
 {
     struct dg_auth_used *last = &k->days[DG_AUTH_DAYS - 1];

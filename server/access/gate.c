@@ -13,25 +13,25 @@
 #include <strings.h>
 #include <time.h>
 
-/* What travels with an exchange. */
+/* State that travels with an exchange. */
 struct dg_visit {
-    /* the exchange's, and of the code that keeps one */
+    /* one of the exchange, and one of each dg_gate_hold */
     atomic_uint refs;
     pthread_mutex_t lock;
     const struct dg_route *route;
-    /* that pays; NULL: none was needed, or it was refused */
+    /* the key that is charged; NULL: none was needed, or it was refused */
     struct dg_auth_key *key;
-    /* the same, but also where it is over its rate */
+    /* the same, but also set if the key is over its rate */
     struct dg_auth_key *limited;
-    /* held against its address's rate */
+    /* counted against its address's rate */
     bool by_address;
-    /* in the log */
+    /* the key's name in the log */
     const char *shown;
-    /* guarded by lock, as the next two: its exchange is over */
+    /* guarded by lock, like day and characters: its exchange is over */
     bool left;
-    /* taken from that day of its */
+    /* characters charged, and the day they were charged to */
     int64_t day, characters;
-    /* how many of these were answered: */
+    /* told: answered, the number of characters that were answered, is set */
     bool told;
     int64_t answered;
 };
@@ -55,7 +55,7 @@ static void refuse(struct dg_http_exchange *x, int status, const char *code, con
     dg_http_reply_take(x, &r);
 }
 
-/* How a refused key is reported where the API has no manner of its own. */
+/* Reports a refused key for APIs that have no manner of their own. */
 static void say(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message)
 {
     if (why == DG_AUTH_RATE)
@@ -80,7 +80,7 @@ static const char *message_of(enum dg_auth_verdict why, unsigned scope)
     }
 }
 
-/* " on 2027-01-31 at 12:00:00 UTC" */
+/* Appends " on 2027-01-31 at 12:00:00 UTC". */
 static void add_date(char *message, size_t cap, int64_t at_s)
 {
     struct tm tm;
@@ -132,8 +132,8 @@ static bool check_rate(
     return false;
 }
 
-/* Through the Unix socket, and not from a proxy that uses it and passes on what others send. Not by
- * address: whatever a proxy on this machine passes on comes from this machine. */
+/* True through the Unix socket, unless a proxy uses it to forward the requests of others. Not
+ * decided by address: whatever a proxy on this machine forwards comes from this machine. */
 bool dg_gate_is_owner(const struct dg_http_exchange *x)
 {
     return dg_http_unix(x) && !dg_http_header(x, "X-Forwarded-For") &&
@@ -271,7 +271,8 @@ void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
     v->answered = n;
 }
 
-/* What the key pays for. A client that left before its answer got the work that it asked for. */
+/* The characters that the key pays for. A client that left before its answer still pays for the
+ * work that it asked for. */
 static int64_t cost_of(const struct dg_visit *v, int status)
 {
     if (status == 499)

@@ -1,6 +1,6 @@
-/* Who may ask: each request's route and API key, from its first byte handled to its reply sent.
- * Without keys (--keys) anyone may do everything except administration, which is only for clients
- * of the Unix socket. HTTP threads. */
+/* Access control: each request's route and API key, from the start of its handling until its reply
+ * is sent. Without keys (--keys) anyone may do everything except administration, which is only for
+ * clients of the Unix socket. HTTP threads. */
 #ifndef DG_SERVER_ACCESS_GATE_H
 #define DG_SERVER_ACCESS_GATE_H
 
@@ -13,25 +13,25 @@ struct dg_route;
 
 #define DG_GATE_KEY 256 /* maximum bytes of a checked key, with NUL */
 
-/* Places of keys in an API's requests, and its messages for refused ones. */
+/* Where an API's requests carry keys, and how it words refusals. */
 struct dg_gate_manner {
     /* The key, in out; false: none. */
     bool (*find_key)(const struct dg_http_exchange *x, char out[DG_GATE_KEY]);
-    /* Fill r with the reason and its message. Retry-After and the like are added. */
+    /* Fill r with the reason and its message. The caller adds Retry-After and similar headers. */
     void (*refuse)(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message);
 };
 
-/* What requests are held against. */
+/* The limits that requests are checked against. */
 struct dg_gate {
     /* NULL: no keys are required */
     struct dg_auth *auth;
-    /* of addresses, where none are; NULL: no limit */
+    /* limits per address, used without keys; NULL: no limit */
     struct dg_rates *rates;
 };
 
-/* A request for route (kept for dg_gate_route, not looked into) begins, which asks for one of the
- * scopes, bits of enum dg_scope; 0: open to all. manner NULL: keys are in headers, as they always
- * may be. False: it was refused with a reply: 401, 403 or 429, or as manner defines. */
+/* Admit a request for route (stored for dg_gate_route, not examined) that needs one of the scopes,
+ * bits of enum dg_scope; 0: open to all. manner NULL: keys are in headers, which are always
+ * accepted. False: it was refused with a reply: 401, 403 or 429, or as manner defines. */
 bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsigned scope,
     const struct dg_gate_manner *manner, const struct dg_route *route);
 /* An exchange's key, for other threads: valid until it is released, even after the exchange. */
@@ -42,12 +42,13 @@ void dg_gate_release(struct dg_visit *v); /* any thread; NULL is fine */
  * thread. */
 int dg_gate_use(struct dg_auth *auth, struct dg_visit *v, int64_t characters, struct dg_error *err);
 
-/* NULL: it had none. */
+/* The route given to dg_gate_enter; NULL: none. */
 const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
-/* The id of its key, which is not secret, also of a refused one; "unknown": no such key; "-": none
- * was sent. */
+/* The id of the request's key, which is not secret, also if the key was refused; "unknown": no such
+ * key; "-": none was sent. */
 const char *dg_gate_key(const struct dg_http_exchange *x);
-/* Whose glossaries and memories it may use besides everybody's: its key's id; "" without keys. */
+/* Owner of the glossaries and memories that the request may use besides the shared ones: its key's
+ * id; "" without keys. */
 #define DG_GATE_OWNER 16
 void dg_gate_owner(
     const struct dg_auth *auth, const struct dg_http_exchange *x, char owner[DG_GATE_OWNER]);
@@ -55,19 +56,19 @@ void dg_gate_owner(
 bool dg_gate_is_owner(const struct dg_http_exchange *x);
 /* A number for the client: its key, or (without) its address; 0: none. */
 uint64_t dg_gate_client(const struct dg_http_exchange *x);
-/* Characters that the request's key has used today, and those it may (0: no limit); without a key
- * both 0. */
+/* Characters that the request's key has used today, and its daily limit (0: no limit); without a
+ * key both 0. */
 void dg_gate_usage(
     struct dg_auth *auth, const struct dg_http_exchange *x, int64_t *used, int64_t *limit);
-/* Add what remains of its limits to its reply: RateLimit-Policy and RateLimit, as the IETF's draft
- * draft-ietf-httpapi-ratelimit-headers-10 has them. HTTP thread. */
+/* Add what remains of the client's limits to the reply: RateLimit-Policy and RateLimit, as the
+ * IETF's draft draft-ietf-httpapi-ratelimit-headers-10 has them. HTTP thread. */
 void dg_gate_mark(const struct dg_gate *gate, struct dg_http_exchange *x, struct dg_http_reply *r);
 /* The request's status does not show which texts were answered: charge its key for these n
  * characters only. HTTP thread. */
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n);
-/* The request is over, and this came of it (a stream that failed: not its 200). Give back what a
- * refused or failed request was charged (4xx, 5xx, or as dg_gate_answered says), except if its
- * client disconnected (499). */
+/* The request is over, with this status (for a stream that failed: its outcome, not 200). Give back
+ * what a refused or failed request was charged (4xx, 5xx, or as dg_gate_answered says), except if
+ * its client disconnected (499). */
 void dg_gate_leave(struct dg_auth *auth, struct dg_http_exchange *x, int status);
 
 #endif

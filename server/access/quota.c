@@ -4,7 +4,7 @@
 
 #define MINUTE_NS 60e9
 
-/* What is in it by now. */
+/* The number of requests in the bucket at now_ns. */
 static double filled_at(const struct dg_bucket *b, double most, uint64_t now_ns)
 {
     double filled = b->filled;

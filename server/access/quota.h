@@ -11,7 +11,7 @@
 struct dg_bucket {
     /* 0 .. per_minute */
     double filled;
-    /* when that was so; 0: never used */
+    /* when it held that; 0: never used */
     uint64_t at_ns;
 };
 
@@ -24,16 +24,16 @@ struct dg_quota_left {
     /* "requests", "characters" */
     const char *name;
     int64_t limit;
-    /* its period */
+    /* its period in seconds */
     int64_t window_s;
     int64_t left;
-    /* until it is full again */
+    /* seconds until it is full again */
     int64_t reset_s;
 };
 struct dg_quota_left dg_quota_bucket_left(
     const struct dg_bucket *b, int64_t per_minute, uint64_t now_ns);
 
-/* May n more be used when used of limit are? limit 0: always. */
+/* Do n more fit when `used` of limit are used? limit 0: always. */
 bool dg_quota_fits(int64_t used, int64_t n, int64_t limit);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define SETS 1024
-#define WAYS 8 /* places that a client may have */
+#define WAYS 8 /* places per set, any of which a client may take */
 
 struct place {
     /* 0: none */
@@ -44,7 +44,7 @@ void dg_rates_set(struct dg_rates *r, int64_t per_minute)
     atomic_store(&r->per_minute, per_minute);
 }
 
-/* The client's place, or the one that has been quiet longest. */
+/* The client's place; without one it takes that of the client that has been idle longest. */
 static struct place *place_of(struct dg_rates *r, uint64_t client)
 {
     struct place *set = r->places[((client * UINT64_C(0x9E3779B97F4A7C15)) >> 32) % SETS];

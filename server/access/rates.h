@@ -18,7 +18,7 @@ void dg_rates_set(struct dg_rates *r, int64_t per_minute);
 /* Count one request of a client (0: an unidentified client without limit). False: none is left, and
  * *wait_s is the time until the next. */
 bool dg_rates_take(struct dg_rates *r, uint64_t client, uint64_t now_ns, int64_t *wait_s);
-/* What remains. False: it has no limit. */
+/* What remains of the client's limit. False: it has none. */
 bool dg_rates_left(struct dg_rates *r, uint64_t client, uint64_t now_ns, struct dg_quota_left *out);
 
 #endif

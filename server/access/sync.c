@@ -1,5 +1,5 @@
-/* The keys' file: what others change there is read each second, what was used is written every few
- * seconds, on a thread of its own. */
+/* Synchronizes with the keys' file on a thread of its own: reads others' changes each second and
+ * writes usage every few seconds. */
 #include "server/access/auth_internal.h"
 
 #include "base/clock.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#define LOOK_S 1  /* between looks at the file */
-#define WRITE_S 5 /* between writes */
+#define LOOK_S 1  /* seconds between checks of the file */
+#define WRITE_S 5 /* seconds between writes */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -95,7 +95,7 @@ int dg_auth_read_keys(struct dg_auth *a, struct dg_error *err)
     return rc;
 }
 
-/* The day's characters by the file, which other servers may count in, too. */
+/* Reads today's characters from the file, where other servers may count, too. */
 static int read_usage(struct dg_auth *a, struct dg_error *err)
 {
     struct dg_key_usage *list = NULL;
@@ -115,7 +115,7 @@ static int read_usage(struct dg_auth *a, struct dg_error *err)
     return DG_OK;
 }
 
-/* Take what is pending out; what could not be written is put back. Lock held. */
+/* Moves the pending usage to list; put_back returns what could not be written. Lock held. */
 static size_t take_pending(struct dg_auth *a, struct dg_key_usage *list)
 {
     size_t n = 0;
@@ -166,7 +166,7 @@ int dg_auth_write_usage(struct dg_auth *a, struct dg_error *err)
     return rc;
 }
 
-/* Said once, not every second. */
+/* Logs a failure once, not every second. */
 static void note(struct dg_auth *a, int rc, const struct dg_error *err)
 {
     if (rc != DG_OK && !a->store_failed)
@@ -179,7 +179,7 @@ static void note(struct dg_auth *a, int rc, const struct dg_error *err)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* Sleep a while; false: it is time to stop. */
+/* Sleeps for LOOK_S; false: it is time to stop. */
 static bool nap(struct dg_auth *a)
 {
     struct timespec until;

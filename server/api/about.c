@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* {"code", "through"?} where there is a way; NULL: there is none. */
+/* {"code", "through"?} if source can be translated to target; NULL: it cannot, or is the same. */
 static struct dg_json *target_of(struct dg_models *m, const char *source, const char *target)
 {
     struct dg_way way;
@@ -46,7 +46,7 @@ void dg_api_languages(struct dg_app *app, struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-/* Of the key, today (UTC). */
+/* The key's usage today (UTC). */
 void dg_api_usage(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {0};

@@ -1,4 +1,4 @@
-/* POST /v1/alternatives: other ways to go on at one place of a translation. */
+/* POST /v1/alternatives: other continuations at one position of a translation. */
 #include "server/api/answer.h"
 #include "server/api/endpoints.h"
 #include "server/http/reply.h"

@@ -126,7 +126,7 @@ int dg_answer_translation(struct dg_item *item, size_t i, struct dg_arena *arena
     if (rc != DG_OK)
         return rc;
     write_translation(item, &a, o);
-    if (dg_json_lost()) /* dialects read in it what they write in other words */
+    if (dg_json_lost()) /* dialects read o to write their own replies */
         return dg_error_set(err, DG_ENOMEM, "no memory for an answer");
     count(item, &a);
     dg_usage_add(usage, &(struct dg_usage){a.source_characters, a.source_tokens, a.target_tokens});

@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "server/request/request.h"
 
-/* Add the members of one translation to an object: of text i of an item. Counts it in the metrics
- * and in *usage. */
+/* Add the members of the translation of text i of an item to an object. Counts the translation in
+ * the metrics and in *usage. */
 int dg_answer_translation(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_json *o,
     struct dg_usage *usage, struct dg_error *err);
 /* {"text","score"} */
@@ -21,10 +21,10 @@ struct dg_json *dg_answer_flags(unsigned flags);
 /* Set a score or a log-probability, to four decimals. */
 void dg_answer_score(struct dg_json *o, const char *key, double score);
 
-/* "usage" of an answer. */
+/* The "usage" object of an answer. */
 struct dg_json *dg_usage_write(const struct dg_usage *u);
 void dg_usage_add(struct dg_usage *to, const struct dg_usage *u);
-/* A job's tokens. */
+/* Add a job's tokens. */
 void dg_usage_add_job(struct dg_usage *to, const struct dg_job *job);
 /* Append a value to an answer; it is freed. NULL: memory is out, and the answer has failed. */
 void dg_answer_put_take(struct dg_json *value, struct dg_buffer *out);

@@ -9,7 +9,7 @@
 void dg_api_models(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /v1/models/{version}/card: a model's description, its origin, and its MODEL_CARD.md. */
 void dg_api_model_card(struct dg_app *app, struct dg_http_exchange *x);
-/* GET /v1/languages: which languages, and to which each is translated, by which way. */
+/* GET /v1/languages: the languages and, for each, its targets and the pivots to them. */
 void dg_api_languages(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /v1/usage: the key's usage of today. */
 void dg_api_usage(struct dg_app *app, struct dg_http_exchange *x);

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#define MAX_TOKENS 128 /* a side: all heads of 6 layers are then 10 MB of JSON */
+#define MAX_TOKENS 128 /* per side: all heads of 6 layers are then 10 MB of JSON */
 
-/* What is asked for besides. */
+/* The endpoint's own options. */
 struct wanted {
     enum dg_attention_kind kind;
     /* 0: all */
@@ -43,7 +43,8 @@ static int check(const struct dg_item *item, struct dg_error *err)
 
 /* ---- the work, on the low-priority thread ---- */
 
-/* A table of a million numbers: written as it comes, without a JSON value each. */
+/* Written directly, without a JSON value for each number: all tables together have about a
+ * million. */
 static void write_head(struct dg_buffer *b, const float *w, uint32_t rows, uint32_t columns)
 {
     for (uint32_t r = 0; r < rows; r++) {
@@ -105,7 +106,7 @@ static int work(struct dg_item *item, struct dg_error *err)
         rc = dg_attention_map_open(hop->model->translator, be, item->texts->s,
             item->given ? item->given->s : NULL, &o, &map, err);
     if (rc == DG_OK)
-        rc = be->ops->status(be, err); /* a device that failed gave nothing of worth */
+        rc = be->ops->status(be, err); /* results of a failed device are worthless */
     if (rc == DG_OK)
         write_answer(item, &map);
     if (rc == DG_OK && item->answer.failed)

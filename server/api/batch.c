@@ -1,6 +1,6 @@
-/* POST /v1/batch: many texts, pairs mixed; answers together, or line by line as they finish. What
- * is wrong with one item is kept with it and spoils no other; what is wrong with the whole is an
- * error. */
+/* POST /v1/batch: many texts, pairs mixed; answers together, or line by line as they finish. An
+ * error in one item is reported with that item and affects no other; an error in the whole batch
+ * fails the request. */
 #include "server/api/answer.h"
 #include "server/api/endpoints.h"
 #include "server/api/mixed.h"
@@ -11,8 +11,8 @@
 
 #define ID_MAX 256 /* bytes of an id */
 
-/* A string that is not too long, or an integer. Whether two items have the same id is the client's
- * affair: answers carry the item's position, too. */
+/* Reads an item's id: a string that is not too long, or an integer. Ids need not be distinct:
+ * answers carry the item's position, too. */
 static int read_id(
     const struct dg_json *o, const char *where, const void **out, struct dg_error *err)
 {
@@ -43,7 +43,7 @@ static int read_item(const struct dg_json *o, const char *where, const struct dg
         DG_BODY_ID, DG_BODY_TEXT, DG_BODY_LANGUAGES, DG_BODY_OPTIONS, DG_BODY_END};
     struct dg_body b;
     dg_body_init(&b, item->request, limits);
-    int rc = read_id(o, where, &item->extra, err); /* first: an error is told with it, too */
+    int rc = read_id(o, where, &item->extra, err); /* first, so that error reports carry it */
     if (rc == DG_OK)
         rc = dg_body_read(&b, o, where, fields, err);
     if (rc != DG_OK)
@@ -55,7 +55,7 @@ static int read_item(const struct dg_json *o, const char *where, const struct dg
     return dg_source_detect(item->request, item->texts, &item->source, &item->confidence, err);
 }
 
-/* The item's own error is kept with it; only memory can fail for all. */
+/* Keeps an item's own error with it; only running out of memory fails the whole batch. */
 static int take_item(const struct dg_json *o, const struct dg_limits *limits, struct dg_item *item,
     struct dg_error *err)
 {
@@ -99,7 +99,7 @@ static int take(struct dg_request *r, const struct dg_body *b, struct dg_error *
 
 /* ---- writing ---- */
 
-/* {"index","id"?: what every item's answer begins with. */
+/* Begins an item's answer: {"index","id"?. */
 static struct dg_json *open_answer(const struct dg_item *item)
 {
     struct dg_json *o = dg_json_new_object();
@@ -125,7 +125,7 @@ static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *
     return rc;
 }
 
-/* A field of the item, as the request names it. */
+/* Prefixes the error's field with the item, as the request names it. */
 static void name_field(const struct dg_item *item, struct dg_error *err)
 {
     char name[sizeof err->field];

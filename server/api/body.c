@@ -18,7 +18,7 @@ int dg_body_parse(struct dg_request *r, const char *text, size_t n, struct dg_er
     r->body = dg_json_parse_checked(text, n, &check, &why);
     if (!r->body && why.code == DG_ENOMEM)
         return dg_error_set(err, DG_ENOMEM, "no memory for a body of %zu bytes", n);
-    if (!r->body && why.code != DG_EINVAL) /* it has ended */
+    if (!r->body && why.code != DG_EINVAL) /* the request has ended */
         return dg_error_set(err, why.code, "%s", why.message);
     if (!r->body)
         return dg_error_field(err, DG_EINVAL, "body", "the body is not JSON: %s", why.message);
@@ -28,7 +28,7 @@ int dg_body_parse(struct dg_request *r, const char *text, size_t n, struct dg_er
     return DG_OK;
 }
 
-/* expected: "a string" or more. */
+/* expected: "a string", or more kinds of values, for the message. */
 static int take_text(const struct dg_json *v, const char *name, const char *expected,
     struct dg_text *out, struct dg_error *err)
 {
@@ -79,7 +79,7 @@ static size_t count_characters(const struct dg_text *list, size_t n)
     return characters;
 }
 
-/* Of what the client has given of the translations. */
+/* Counts the characters of the client's part of the translations: given and target_prefix. */
 static size_t count_given(const struct dg_body *b, size_t first, size_t n)
 {
     const char *prefix = b->options.target_prefix;

@@ -8,7 +8,7 @@
 #include "server/request/request.h"
 
 struct dg_limits {
-    /* of all texts together, or of an item of a batch; code points */
+    /* code points of all texts of a request together, or of one item of a batch */
     size_t characters;
     size_t texts;
     uint32_t beam;
@@ -24,7 +24,7 @@ struct dg_body {
     const char *source, *target;
     /* [n_texts] */
     struct dg_text *texts;
-    /* [n_given] translations that the client has: as many as texts, or NULL */
+    /* [n_given] translations that the client supplies: as many as texts, or NULL */
     struct dg_text *given;
     size_t n_texts, n_given;
     struct dg_request_options options;
@@ -32,10 +32,10 @@ struct dg_body {
     enum dg_class priority;
     /* 0: not given */
     int64_t timeout_ms;
-    /* of attention weights: an enum dg_attention_kind, and a layer; 0: all */
+    /* for attention weights: an enum dg_attention_kind, and a layer; 0: all */
     int kind;
     int64_t layer;
-    /* a dialect's own, for its writer; the arena's */
+    /* a dialect's data for its own writer; the arena's */
     const void *extra;
 };
 
@@ -45,10 +45,10 @@ enum dg_body_field {
     /* read by the endpoint itself */
     DG_BODY_ID,
     DG_BODY_ITEMS,
-    /* text: one; one or an array of them */
+    /* text: one text; one or an array of them */
     DG_BODY_TEXT,
     DG_BODY_TEXTS,
-    /* translation: as many as there are texts; one, which may be absent */
+    /* translation: as many as there are texts; a single one, which may be absent */
     DG_BODY_GIVEN,
     DG_BODY_GIVEN_ONE,
     DG_BODY_SOURCE,
@@ -59,18 +59,18 @@ enum dg_body_field {
     DG_BODY_SCORES,
     DG_BODY_ALIGNMENTS,
     DG_BODY_TARGET_PREFIX,
-    /* the same if it is required */
+    /* target_prefix, but required */
     DG_BODY_GIVEN_PREFIX,
     DG_BODY_SAMPLING,
     DG_BODY_FORMAT,
     DG_BODY_GLOSSARY,
     DG_BODY_MEMORY,
-    /* n: how many alternatives */
+    /* n: number of alternatives */
     DG_BODY_N,
     DG_BODY_KIND,
     DG_BODY_LAYER,
     DG_BODY_STREAM,
-    /* priority; bulk by default */
+    /* priority; with bulk as the default */
     DG_BODY_PRIORITY,
     DG_BODY_BULK_PRIORITY,
     DG_BODY_TIMEOUT_MS,
@@ -84,27 +84,28 @@ enum dg_body_field {
     DG_BODY_SEARCH, DG_BODY_N_BEST, DG_BODY_SCORES, DG_BODY_ALIGNMENTS, DG_BODY_TARGET_PREFIX,     \
         DG_BODY_SAMPLING, DG_BODY_FORMAT, DG_BODY_GLOSSARY, DG_BODY_MEMORY
 
-/* All values of the model and the server. */
+/* Initialize a body: every option takes the model's or the server's default. */
 void dg_body_init(struct dg_body *b, struct dg_request *r, const struct dg_limits *limits);
 /* Parse text[n] into the request's tree: DG_EINVAL, field "body", when it is no JSON or no
  * object. */
 int dg_body_parse(struct dg_request *r, const char *text, size_t n, struct dg_error *err);
 /* Read the fields, ended by DG_BODY_END, of object o, which may have no others, and check the
- * characters. DG_EINVAL, DG_ELIMIT or DG_ENOMEM; messages and err->field say "where.key" (where
- * NULL: it is the whole body). */
+ * number of characters. DG_EINVAL, DG_ELIMIT or DG_ENOMEM; messages and err->field say "where.key"
+ * (where NULL: only the key, o being the whole body). */
 int dg_body_read(struct dg_body *b, const struct dg_json *o, const char *where,
     const enum dg_body_field *fields, struct dg_error *err);
-/* Only the texts, under any name. */
+/* Read only the texts, under any field name. */
 int dg_body_read_texts(
     struct dg_body *b, const char *name, const struct dg_json *v, struct dg_error *err);
-/* DG_ELIMIT, field "text": texts, given translations and target_prefix have more characters than
- * the limit. */
+/* Check the total length: DG_ELIMIT, field "text", when texts, given translations and target_prefix
+ * have more characters than the limit. */
 int dg_body_check_characters(const struct dg_body *b, const char *where, struct dg_error *err);
-/* The texts of an item: n texts from `first` on. Counts their characters. */
+/* Fill in an item with n texts from `first` on, the languages and the options. Counts the
+ * characters. */
 void dg_body_put(const struct dg_body *b, size_t first, size_t n, struct dg_item *item);
 
-/* A deadline as header X-Request-Timeout gives it, in seconds ("2", "0.5"); at most limit_ms is
- * granted. */
+/* Read a deadline as header X-Request-Timeout gives it, in seconds ("2", "0.5"); at most limit_ms
+ * is granted. */
 int dg_body_timeout_header(
     const char *text, int64_t limit_ms, int64_t *out_ms, struct dg_error *err);
 

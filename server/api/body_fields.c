@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_ALTERNATIVES 16
-#define MAX_ENTRIES 5000 /* of a glossary */
+#define MAX_ENTRIES 5000 /* entries per glossary */
 
 static int read_text(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
@@ -21,7 +21,7 @@ static int read_texts(const char *name, const struct dg_json *v, void *out, stru
     return dg_body_read_texts(out, name, v, err);
 }
 
-/* The texts were read before. */
+/* Called after the texts were read. */
 static int read_given(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
     struct dg_body *b = out;
@@ -79,7 +79,8 @@ static int read_named_glossary(
     return rc == DG_OK ? rc : dg_error_set(err, rc, "%s", why.message);
 }
 
-/* An object: sources with their targets; or the name of a glossary of the server's. */
+/* An object of sources with their targets; or the name of a glossary of the server, or the id of
+ * one of the client's. */
 static int read_glossary(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
     struct dg_body *b = out;
@@ -118,7 +119,7 @@ static int read_glossary(const char *name, const struct dg_json *v, void *out, s
     return rc;
 }
 
-/* true, as it is anyway, or false: no translation memory is asked. */
+/* true (the default), or false: no translation memory is used. */
 static int read_memory(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
     if (dg_json_typeof(v) != DG_JSON_BOOL)
@@ -168,8 +169,8 @@ static int take_priority(const char *name, const char *text, void *out, struct d
 
 #define AT(member) DG_FIELD_AT(struct dg_body, member)
 #define MUST DG_FIELD_REQUIRED
-#define MAX_BEAM DG_FIELD_OWN   /* the largest value is the server's */
-#define MAX_TIMEOUT_MS 86400000 /* more than the server's limit is granted the limit */
+#define MAX_BEAM DG_FIELD_OWN   /* the largest value is limits->beam */
+#define MAX_TIMEOUT_MS 86400000 /* larger values than the server's limit are reduced to it */
 
 static const struct dg_field table[DG_BODY_FIELDS] = {
     [DG_BODY_ID] = {"id", DG_FIELD_OTHER},

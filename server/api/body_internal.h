@@ -4,8 +4,8 @@
 
 #include "server/api/body.h"
 
-/* v, a text (one) or also an array of 1 .. limits->texts of them, into b->texts or b->given; their
- * number is set, too. */
+/* Read v, a text (one) or also an array of 1 .. limits->texts of them, into b->texts or b->given,
+ * and set their number. */
 int dg_body_take_texts(struct dg_body *b, const char *name, const struct dg_json *v, bool one,
     struct dg_text **list, struct dg_error *err);
 

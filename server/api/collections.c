@@ -46,10 +46,10 @@ static void fail(struct dg_http_reply *r, const struct dg_error *err)
 
 /* ---- reading ---- */
 
-/* What a body says. */
+/* A parsed body. */
 struct body {
     struct dg_json *json;
-    /* NULL: not said */
+    /* NULL: not given */
     const char *name;
     struct dg_pair_list pairs;
 };
@@ -85,7 +85,7 @@ static int read_dictionaries(struct body *b, bool must, struct dg_error *err)
     return rc;
 }
 
-/* all: a name and dictionaries must be there. */
+/* all: a name and dictionaries are required. */
 static int read_body(const struct dg_side *s, bool all, struct body *b, struct dg_error *err)
 {
     static const char *const fields[] = {"name", "dictionaries", NULL};
@@ -154,7 +154,7 @@ static int list(
     return rc;
 }
 
-/* made: what there is then, to be removed again where the reply cannot say so. */
+/* *made is the new collection; the caller removes it again if the reply cannot report it. */
 static int make(const struct dg_side *s, struct dg_memory *m, struct body *b,
     struct dg_memory_info *made, struct dg_json **out, struct dg_error *err)
 {
@@ -168,7 +168,7 @@ static int make(const struct dg_side *s, struct dg_memory *m, struct body *b,
     return rc == DG_OK ? describe(m, made, out, err) : rc;
 }
 
-/* The collection that the path names; own: one that may be changed. */
+/* Finds the collection that the path names; own: it must be one that the client may change. */
 static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct dg_memory_info *out,
     struct dg_error *err)
 {
@@ -192,7 +192,7 @@ static int alter(const struct dg_side *s, struct dg_memory *m, const struct body
     return rc == DG_OK ? describe(m, &info, out, err) : rc;
 }
 
-/* The query's source and target, both or none. */
+/* Reads the query's source and target: both, or neither. */
 static int read_languages(const struct dg_side *s, char languages[2][DG_MEMORY_LANGUAGE],
     bool *said, struct dg_error *err)
 {
@@ -298,7 +298,7 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
         reply(r, rc, 200, root, &err);
 }
 
-/* The languages of one that has two alone need not be said. */
+/* Languages may be omitted for a collection that has a single language pair. */
 static int write_entries(const struct dg_side *s, struct dg_memory *m, struct dg_http_reply *r,
     struct dg_buffer *out, struct dg_error *err)
 {
@@ -351,8 +351,8 @@ static void refuse(struct dg_http_reply *r, int status, const char *message)
     dg_reply_error(r, status, status == 403 ? "forbidden" : "overloaded", NULL, message);
 }
 
-/* A memory answers for the model, of everybody where there are no keys: changing one is then for
- * the server's owner. */
+/* A memory's answers replace the model's, and without keys they do so for everybody: only the
+ * server's owner may change one then. */
 static bool may_change(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {0};

@@ -6,25 +6,25 @@
 
 #define PAIRS 7
 
-/* What a reply to one origin says; ended by NULL. */
+/* Headers of a reply to one origin; ended by NULL. */
 struct allowed {
     const char *headers[PAIRS][2];
 };
 
 struct dg_cors {
-    /* "dialects": where these let everybody in */
+    /* "dialects": only for dialects whose own servers allow every page */
     bool by_dialect;
     /* "*", alone; else the origins of the list */
     struct allowed *allowed;
     size_t n;
-    /* what the list is cut from; its commas are NULs */
+    /* storage of the origins: the list, with NULs for commas */
     char *text;
 };
 
 static const char *const vary[][2] = {{"Vary", "Origin"}, {NULL, NULL}};
 
-/* Also for a request that is no preflight: LibreTranslate's server says all of it each time, and a
- * client may look. */
+/* Also sent for requests that are no preflight: LibreTranslate's server always sends all of them,
+ * and a client may check. */
 static struct allowed allow(const char *origin)
 {
     struct allowed a = {{
@@ -79,7 +79,7 @@ int dg_cors_check(const char *origins, struct dg_error *err)
     }
 }
 
-/* A row for each origin of the text, which is taken apart. */
+/* Adds a row for each origin of the text, which is split in place. */
 static void fill(struct dg_cors *c)
 {
     char *rest = c->text;

@@ -1,7 +1,6 @@
-/* Other translation servers' APIs, spoken so that their clients need another URL and nothing else.
- * A dialect is a row here and the rows of its routes (routes.c), which --dialects switches on; its
- * endpoints are readers and writers over the machine that /v1 runs on. Static storage;
- * any thread. */
+/* APIs of other translation servers, so that their clients need another URL and nothing else. A
+ * dialect is an entry here and its routes (routes.c), which --dialects switches on; its endpoints
+ * are readers and writers on top of the machinery of /v1. Static storage; any thread. */
 #ifndef DG_SERVER_API_DIALECT_H
 #define DG_SERVER_API_DIALECT_H
 
@@ -17,18 +16,19 @@ struct dg_dialect {
     struct dg_gate_manner gate;
     /* the header in which its own server gives a request's id; NULL: none */
     const char *id_header;
-    /* how paths of its API begin that are not served here, NULL at the end; none: in no one way */
+    /* prefixes of its API's paths, by which those not served here are recognized, NULL at the end;
+     * empty: they have no common prefix */
     const char *prefixes[3];
     /* Fill r with an error that is not a handler's: 404, 405, or a body that is too large. */
     void (*refuse)(struct dg_http_reply *r, int status, const char *message);
 };
 
-/* Is dialects a list of their names, "libretranslate,deepl", or "all" or "none"? DG_EINVAL names
- * the word, and those that there are. */
+/* Check that dialects is a list of dialects' names, "libretranslate,deepl", or "all" or "none".
+ * DG_EINVAL names the wrong word and the valid ones. */
 int dg_dialects_check(const char *dialects, struct dg_error *err);
-/* Whose path it would be: the one of a checked list that has this prefix; NULL: none has. */
+/* The dialect of a checked list whose prefix the path has; NULL: none. */
 const struct dg_dialect *dg_dialect_of(const char *path, const char *dialects);
-/* Is it among a checked list? NULL, our own API, always is. */
+/* Is the dialect in a checked list? NULL, our own API, always is. */
 bool dg_dialect_spoken(const struct dg_dialect *dialect, const char *dialects);
 
 #endif

@@ -1,6 +1,6 @@
-/* What requests of most dialects have in common: texts and two languages, under names of their own.
- * Whatever else a body has is passed over, as these APIs do. Messages name the field, its value and
- * the allowed values. Planners' threads. */
+/* Common parts of most dialects' requests: texts and two languages, under field names of their own.
+ * Other fields of a body are ignored, as these APIs do. Messages name the field, its value and the
+ * allowed values. Planners' threads. */
 #ifndef DG_SERVER_API_DIALECT_REQUEST_H
 #define DG_SERVER_API_DIALECT_REQUEST_H
 
@@ -11,22 +11,22 @@ struct dg_dialect_request {
     const char *texts, *source, *target;
 };
 
-/* Fill in texts, source and target from the request's body, which was read. A source that is
- * absent,
- * "" or "auto" is DG_SOURCE_AUTO. DG_EINVAL, DG_ELIMIT, DG_ENOMEM. */
+/* Read texts, source and target from the request's body, which has been parsed. A source that is
+ * absent, "" or "auto" is DG_SOURCE_AUTO. DG_EINVAL, DG_ELIMIT, DG_ENOMEM. */
 int dg_dialect_request_read(
     struct dg_body *b, const struct dg_dialect_request *names, struct dg_error *err);
 /* A string that must be one of a NULL-terminated list of words: its index, -1 if it is absent or
  * null, -2 with a message that names `allowed` if it is another. */
 int dg_dialect_request_word(const struct dg_json *o, const char *name, const char *const *words,
     const char *allowed, struct dg_error *err);
-/* Only the texts: a string or an array of strings. */
+/* Read only the texts: a string or an array of strings. */
 int dg_dialect_request_texts(struct dg_body *b, const char *name, struct dg_error *err);
-/* Only one language: *out is the nearest served code of a side (DG_SOURCES, DG_TARGETS), the
+/* Read only one language: *out is the nearest served code of a side (DG_SOURCES, DG_TARGETS), the
  * arena's; NULL: absent, "" or "auto". */
 int dg_dialect_request_language(
     struct dg_request *r, const char *name, unsigned side, const char **out, struct dg_error *err);
-/* DG_EINVAL: the field has a value that is no language of that side, which lists those. */
+/* DG_EINVAL: the field's value is no served language of that side. The message lists those that
+ * are. */
 int dg_dialect_request_not_served(
     struct dg_request *r, const char *name, const char *value, unsigned side, struct dg_error *err);
 

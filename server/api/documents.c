@@ -126,7 +126,8 @@ void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-/* The document that the path names, of the request's key; false: it has its answer. */
+/* Finds the document that the path names, if the request's key owns it; false: x has its error
+ * reply. */
 static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u,
     struct dg_upload_progress *progress)
 {

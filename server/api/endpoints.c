@@ -46,7 +46,7 @@ bool dg_endpoint_accept(const struct dg_app *app, struct dg_http_exchange *x)
     return false;
 }
 
-/* The same of a dialect's request, whatever its body is. */
+/* The same checks for a dialect's request, whatever media type its body has. */
 static bool accept_any(
     const struct dg_app *app, struct dg_http_exchange *x, const struct dg_endpoint *endpoint)
 {
@@ -88,12 +88,12 @@ static int read_timeout(struct dg_request *r, int64_t limit_ms, struct dg_error 
     return rc;
 }
 
-/* The deadline that the client asks for, before the body is read, which may take longer. A wrong
- * one is none here; it is refused when the body was read. */
+/* Finds the deadline that the client asks for before the body is parsed, which may take longer than
+ * that. An invalid one is ignored here, and refused after parsing. */
 static void find_timeout(const struct dg_endpoint *endpoint, struct dg_request *r, int64_t limit_ms)
 {
     const struct dg_http_request *request = dg_http_request(r->x);
-    int64_t ms = endpoint->read ? -1 /* a body that has none */
+    int64_t ms = endpoint->read ? -1 /* its body has no timeout_ms */
                                 : dg_json_scan_int(request->body, request->body_len, "timeout_ms");
     if (ms < 0 && r->timeout_header)
         dg_body_timeout_header(r->timeout_header, limit_ms, &ms, NULL);
@@ -101,8 +101,8 @@ static void find_timeout(const struct dg_endpoint *endpoint, struct dg_request *
         dg_request_set_timeout(r, ms);
 }
 
-/* Take the characters of the items that are well-formed from the key's day; those that are not
- * answered are given back. */
+/* Takes the characters of the well-formed items from the key's daily quota; those of items that are
+ * not answered are given back later. */
 static int use_quota(const struct dg_request *r, struct dg_error *err)
 {
     int64_t characters = 0;
@@ -151,7 +151,7 @@ static int read_body(struct dg_request *r, struct dg_error *err)
     return rc;
 }
 
-/* What is to be known of its headers, which are not there later. */
+/* Copies what is needed of the headers, which are not available later. */
 static int take_headers(struct dg_request *r, struct dg_error *err)
 {
     const char *timeout = dg_http_header(r->x, "X-Request-Timeout");

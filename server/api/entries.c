@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* Takes the rows in two languages, as these are written in the request. */
+/* Collects the rows in two languages, and gives them the codes as the request writes them. */
 struct taker {
     const struct dg_entries *entries;
     struct dg_pair_list *out;
@@ -46,7 +46,7 @@ static int read_text(const struct dg_entries *e, const char *s, size_t n, struct
         err, DG_EINVAL, "the format is \"%.20s\", expected tsv, csv or tmx", format);
 }
 
-/* White space alone is nothing, as in the other formats. */
+/* White space alone counts as empty, as in the other formats. */
 static bool is_empty(const char *s)
 {
     return s[strspn(s, " \t\r\n")] == '\0';
@@ -71,7 +71,7 @@ static int read_object(const struct dg_entries *e, struct dg_pair_list *out, str
     return rc;
 }
 
-/* A language's code that must be there. */
+/* Reads a required language code. */
 static int read_language(const struct dg_json *o, const char *where, const char *key,
     const char **out, struct dg_error *err)
 {
@@ -86,7 +86,7 @@ static int read_language(const struct dg_json *o, const char *where, const char 
     return rc;
 }
 
-/* What it says counts for entries that are a text; of an object it is checked all the same. */
+/* The format matters only for entries that are a text; for an object it is checked all the same. */
 static int read_format(
     const struct dg_json *o, const char *where, const char **out, struct dg_error *err)
 {

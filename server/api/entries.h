@@ -14,22 +14,22 @@ struct dg_entries {
     /* NULL: tsv */
     const char *format;
     const struct dg_json *entries;
-    /* of the entries' field, for messages */
+    /* name of the entries' field, for messages */
     const char *where;
 };
 
-/* The source, target and format of the entries of object o, called `where`; borrowed from it.
- * DG_EINVAL with the field. */
+/* Read the source, target and format of object o, called `where`; borrowed from it. DG_EINVAL with
+ * the field. */
 int dg_entries_read_kind(
     const struct dg_json *o, const char *where, struct dg_entries *e, struct dg_error *err);
-/* Append them to out, in these languages; rows of a file that names others are passed over.
+/* Append the entries to out, in these languages; rows of a file in other languages are skipped.
  * DG_EINVAL, DG_ELIMIT with the field. */
 int dg_entries_read(const struct dg_entries *e, struct dg_pair_list *out, struct dg_error *err);
-/* Can a collection of this kind have them? DG_EINVAL, DG_ELIMIT: field entries. */
+/* Check that a collection of this kind can hold the pairs. DG_EINVAL, DG_ELIMIT: field entries. */
 int dg_entries_check(
     enum dg_memory_kind kind, const struct dg_pair_list *pairs, struct dg_error *err);
-/* A collection's pairs in two languages as text: CSV where Accept asks for it, else TSV; *type is
- * its media type. */
+/* Write a collection's pairs in two languages as text: CSV if Accept asks for it, else TSV; *type
+ * is its media type. */
 int dg_entries_write(struct dg_memory *m, const char *id, const char *const languages[2],
     const char *accept, const char **type, struct dg_buffer *out, struct dg_error *err);
 /* "2026-11-23T12:00:00Z" */

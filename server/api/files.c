@@ -20,7 +20,8 @@ int dg_file_form_read(const struct dg_http_exchange *x, struct dg_json **fields,
     return dg_multipart_read(q->type, q->body, q->body_len, "file", *fields, file, err);
 }
 
-/* "report.docx" in German is "report_de.docx"; what a header cannot say is "_". */
+/* The name of the translated file: "report.docx" in German is "report_de.docx"; characters that a
+ * header cannot hold become "_". */
 static void download_name(const struct dg_upload *u, char out[120])
 {
     const char *suffix = dg_extract_suffix(u->name);

@@ -1,4 +1,4 @@
-/* What dialects' routes for documents have in common. HTTP threads. */
+/* Common parts of the dialects' routes for documents. HTTP threads. */
 #ifndef DG_SERVER_API_FILES_H
 #define DG_SERVER_API_FILES_H
 
@@ -6,8 +6,8 @@
 #include "server/http/multipart.h"
 #include "store/uploads.h"
 
-/* The form that the request is: its fields as an object to be freed in every case, and its file.
- * DG_EINVAL (field body): it is none. */
+/* Read the request as a form: its fields, an object to be freed in every case, and its file.
+ * DG_EINVAL (field body): it is no such form. */
 int dg_file_form_read(const struct dg_http_exchange *x, struct dg_json **fields,
     struct dg_multipart_file *file, struct dg_error *err);
 /* Fill r with a translated file, taken. */

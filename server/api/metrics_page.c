@@ -22,11 +22,11 @@ struct gauges {
     /* [cap] */
     struct dg_gauge *list;
     size_t n, cap;
-    /* no memory: the page would lack some */
+    /* memory ran out: the page would lack some */
     bool failed;
 };
 
-/* The new gauge; where there is no memory for it, one that is not shown. */
+/* Adds a gauge; when memory is out, returns a dummy that is not shown. */
 static struct dg_gauge *put(struct gauges *g, const char *name, const char *help, double value)
 {
     static _Thread_local struct dg_gauge lost;
@@ -92,7 +92,7 @@ static void put_server(struct gauges *g, struct dg_app *app)
         atomic_load(&app->last_success_s));
 }
 
-/* Most of these never were a request: its metrics do not know them. */
+/* Most of these connections never became a request, so the request metrics do not count them. */
 static void put_connections(struct gauges *g, const struct dg_http_exchange *x)
 {
     struct dg_http_counts c;
@@ -115,7 +115,7 @@ static void put_certificate(struct gauges *g, struct dg_app *app)
 }
 
 /* By reason and not by key: an operator may hand out thousands of keys, and each would be a series
- * for as long as Prometheus remembers. What a key has used is in its file (dragoman keys usage). */
+ * for as long as Prometheus keeps it. A key's usage is in the keys' file (dragoman keys usage). */
 static void put_keys(struct gauges *g, struct dg_app *app)
 {
     static const char *const reasons[DG_AUTH_VERDICTS] = {
@@ -182,7 +182,7 @@ static void put_engines(struct gauges *g, struct dg_served *const *models, size_
     put(g, "dragoman_live_sentences", "Sentences in translation.", live);
 }
 
-/* All models have as many replicas, and worker i uses the i-th of each. */
+/* All models have the same number of replicas, and worker i uses the i-th of each. */
 static void put_workers(struct gauges *g, struct dg_served *const *models, size_t n)
 {
     for (uint32_t w = 0; n > 0 && w < models[0]->n_replicas; w++) {
@@ -286,8 +286,8 @@ static void put_models(
     }
 }
 
-/* The models that are served, which show zeros, and those that were replaced while sentences wait
- * for them, under their names. */
+/* Shows the served models, idle ones with zeros, and, under their names, replaced models that
+ * sentences still wait for. */
 static void put_depths(
     struct gauges *g, struct dg_app *app, struct dg_served *const *models, size_t n)
 {
@@ -321,7 +321,7 @@ bool dg_metrics_page_write(
     size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
     struct gauges g = {0};
     for (size_t i = 0; i < n; i++)
-        dg_served_label(models[i], app->metrics); /* so that one that is not asked shows zeros */
+        dg_served_label(models[i], app->metrics); /* so that unused ones show zeros */
     put_server(&g, app);
     if (x)
         put_connections(&g, x);

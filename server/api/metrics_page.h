@@ -1,5 +1,5 @@
-/* Counters and histograms, and the gauges gathered now. Handlers as routes.h has them. HTTP
- * threads. */
+/* Counters and histograms, and gauges gathered for each request. Handlers as routes.h has them.
+ * HTTP threads. */
 #ifndef DG_SERVER_API_METRICS_PAGE_H
 #define DG_SERVER_API_METRICS_PAGE_H
 

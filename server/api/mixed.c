@@ -21,7 +21,7 @@ int dg_source_detect(struct dg_request *r, const struct dg_text *text, const cha
     return *code ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language code");
 }
 
-/* In which languages the texts are. Do they differ? */
+/* Finds each text's language; *differ: they are not all the same. */
 static int find_sources(struct dg_request *r, struct dg_mixed *m, const struct dg_body *b,
     bool *differ, struct dg_error *err)
 {

@@ -1,4 +1,4 @@
-/* openapi.yaml, built in, and the page that page/ makes of it as HTML and as JSON (openapi.c,
+/* openapi.yaml, built in, and what page/ makes of it: a page of HTML, and JSON (openapi.c,
  * docs_page.c and openapi_json.c are made by CMake). Constant; any thread. */
 #ifndef DG_SERVER_API_OPENAPI_H
 #define DG_SERVER_API_OPENAPI_H

@@ -9,10 +9,10 @@
 #include <strings.h>
 
 #define FORM_TYPE "application/x-www-form-urlencoded"
-/* Escaped, with its quotes; what is longer is no key of this server. */
+/* Longest key when escaped, with its quotes; longer strings are no keys of this server. */
 #define LONGEST_KEY ((size_t)6 * DG_GATE_KEY)
 
-/* The media type, without parameters, in small letters. */
+/* The media type without parameters, in lower case. */
 static void media_type(const char *type, char out[80])
 {
     size_t n = strcspn(type, "; \t");
@@ -30,7 +30,7 @@ static bool is_json(const char *type)
            (!strncmp(type, "application/", 12) && n > 17 && !strcmp(type + n - 5, "+json"));
 }
 
-/* check: NULL, or whether to go on. */
+/* check: decides whether parsing goes on; NULL: it always does. */
 static int read_json(const struct dg_http_request *q, const struct dg_json_check *check,
     struct dg_json **out, struct dg_error *err)
 {
@@ -108,7 +108,7 @@ int dg_parameters_check_strings(
     return DG_OK;
 }
 
-/* The first that is not empty, else the first: a form may have what is empty in the query. */
+/* The first value that is not empty, else the first: the query of a form may hold an empty one. */
 static const struct dg_json *pick(const struct dg_json *list)
 {
     for (size_t i = 0; i < dg_json_length(list); i++) {
@@ -133,7 +133,7 @@ const char *dg_parameter_string(const struct dg_json *o, const char *key)
     return dg_json_string(dg_parameter(o, key), NULL);
 }
 
-/* The body is not parsed: who has no key yet costs one pass over it. */
+/* The body is not parsed: a client without a valid key costs only one pass over it. */
 static bool json_key(const char *s, size_t n, const char *name, char out[DG_GATE_KEY])
 {
     const size_t begin = dg_json_scan_key(s, n, name);
@@ -147,7 +147,7 @@ static bool json_key(const char *s, size_t n, const char *name, char out[DG_GATE
     return out[0] != '\0';
 }
 
-/* Files are passed over; fields are few. */
+/* Skips files; the fields are few. */
 static bool multipart_key(const struct dg_http_request *q, const char *name, char out[DG_GATE_KEY])
 {
     struct dg_json *parameters = dg_json_new_object();

@@ -1,5 +1,5 @@
-/* Parameters of a request of another server's API: fields of a JSON object, otherwise parameters of
- * the query and of a form (its files are ignored), as one JSON object. HTTP threads. */
+/* Parameters of a request of another server's API as one JSON object: the fields of a JSON body,
+ * otherwise the parameters of the query and of a form (whose files are ignored). HTTP threads. */
 #ifndef DG_SERVER_API_PARAMETERS_H
 #define DG_SERVER_API_PARAMETERS_H
 
@@ -7,29 +7,30 @@
 #include "server/access/gate.h"
 #include "server/request/request.h"
 
-/* *out, to be freed in every case; *form: its values are strings. DG_EINVAL (field "body"),
- * DG_ENOMEM. */
+/* *out is to be freed in every case; *form: its values are strings, from a query or form. DG_EINVAL
+ * (field "body"), DG_ENOMEM. */
 int dg_parameters_read(
     const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err);
-/* The same into the request's tree; reading JSON ends when the request does. A planner's thread. */
+/* The same into the request's tree; parsing of JSON stops when the request ends. A planner's
+ * thread. */
 int dg_parameters_read_request(struct dg_request *r, bool *form, struct dg_error *err);
 
-/* In JSON these are one value each (a form's may come several times), or strings (null counts as
- * absent). keys ends with NULL. DG_EINVAL (the key's field). */
+/* Check the keys of a JSON body: each has a single value (a form's may repeat), or each is a string
+ * (null counts as absent). keys ends with NULL. DG_EINVAL (the key's field). */
 int dg_parameters_check_single(
     const struct dg_json *o, bool form, const char *const *keys, struct dg_error *err);
 int dg_parameters_check_strings(
     const struct dg_json *o, bool form, const char *const *keys, struct dg_error *err);
 
-/* A parameter; of several of the same name the first that is not empty. NULL: absent, or null. */
+/* A parameter; of repeated values the first that is not empty. NULL: absent, or null. */
 const struct dg_json *dg_parameter(const struct dg_json *o, const char *key);
-/* It as a string; NULL: absent, or none. */
+/* The parameter as a string; NULL: absent, or not a string. */
 const char *dg_parameter_string(const struct dg_json *o, const char *key);
 
-/* The API key that the request holds as this parameter, in out; false: none. One pass over the
- * body, which is not parsed: nobody has been let in yet. */
+/* Copy the API key that the request holds as this parameter to out; false: none. One pass over the
+ * body, which is not parsed: the client has not been admitted yet. */
 bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY]);
-/* The same, only from the query, whatever the body is. */
+/* The same, but only from the query, whatever the body is. */
 bool dg_parameters_query_key(
     const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY]);
 /* The same in "Authorization: SCHEME KEY". */

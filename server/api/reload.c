@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An exchange that waits. The client may be gone when the reload ends, so this lives until the
- * exchange drops it. */
+/* A waiting exchange. The client may be gone when the reload ends, so this lives until the exchange
+ * drops it. */
 struct waiter {
     struct dg_reload_waiter base;
     struct dg_app *app;
@@ -28,7 +28,7 @@ static void finish(void *arg, struct dg_http_exchange *x)
     if (w->base.err.code == DG_ECANCELED || w->base.err.code == DG_ENOMEM) {
         dg_reply_failure(&r, &w->base.err);
     } else if (w->base.err.code != DG_OK) {
-        /* What is on disk is wrong, not this server: it goes on with what it had. */
+        /* The files on disk are wrong, not this server: it goes on with the old models. */
         dg_reply_error(&r, 422, "reload_failed", NULL, w->base.err.message);
     } else {
         struct dg_json *root = dg_json_new_object();
@@ -80,7 +80,7 @@ void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x)
     w->app = app;
     w->x = x;
     w->base.told = told;
-    dg_http_later(x, &later, w); /* w is the exchange's from here on */
+    dg_http_later(x, &later, w); /* the exchange owns w from here on */
     if (!dg_reload_ask(app->reload, &w->base))
         fail(x, 503, "stopping", "the server is stopping");
 }

@@ -121,10 +121,10 @@ const struct dg_route *dg_routes(size_t *n)
 
 static const char *const admin_paths[] = {"/v1/models/reload", "/v1/status"};
 static const char *const probe_paths[] = {"/livez", "/readyz", "/health"};
-/* About the server, or found by an address that nobody guesses. */
+/* Pages about the server, or at an address that nobody can guess. */
 static const char *const open_pages[] = {"/", "/status", "/web/{file}", "/metrics", "/openapi.yaml",
     "/docs", "/languages", "/frontend/settings", "/spec", "/download_file/{file}"};
-/* What is served and what a key has used: for every key, whatever it may do. */
+/* Pages about the models and a key's usage: open to every key, whatever its scopes. */
 static const char *const key_pages[] = {"/v1/models", "/v1/models/{version}/card", "/v1/languages",
     "/v1/usage", "/v2/languages", "/v2/usage", "/v2/glossary-language-pairs", "/v3/languages",
     "/v3/languages/resources", "/language/translate/v2/languages"};
@@ -139,8 +139,8 @@ static bool is_one_of(const char *path, const char *const *list, size_t n)
 
 #define IS_ONE_OF(path, list) is_one_of(path, list, sizeof(list) / sizeof *(list))
 
-/* By path, and lists and not a column of the table: a new route, whatever its method, needs the
- * scope of work, and is never open by oversight. */
+/* Decided by path, with lists rather than a column of the table: a new route, whatever its method,
+ * needs the translate scope, and is never open by oversight. */
 unsigned dg_routes_scope(const char *method, const char *path, bool pages_open)
 {
     const bool reads = strcmp(method, "GET") == 0, page = IS_ONE_OF(path, open_pages);
@@ -202,7 +202,7 @@ const struct dg_route *dg_routes_find(const char *method, const char *path, cons
     return NULL;
 }
 
-/* The error as the path's API writes it. */
+/* Fills in an error as the path's API writes it. */
 static void fill_error(const struct dg_dialect *dialect, struct dg_http_reply *r, int status,
     const char *code, const char *field, const char *message)
 {
@@ -212,7 +212,7 @@ static void fill_error(const struct dg_dialect *dialect, struct dg_http_reply *r
         dg_reply_error(r, status, code, field, message);
 }
 
-/* Headers that every reply of a dialect has. */
+/* Sets the headers that every reply of a dialect has. */
 static void mark(
     const struct dg_app *app, struct dg_http_exchange *x, const struct dg_dialect *dialect)
 {
@@ -220,7 +220,7 @@ static void mark(
     dg_http_set_id_header(x, dialect ? dialect->id_header : NULL);
 }
 
-/* There is no such route. */
+/* Refuses a request that has no route. */
 static void refuse(
     struct dg_http_exchange *x, int status, const char *allow, const struct dg_dialect *dialect)
 {
@@ -256,12 +256,12 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     atomic_fetch_add(&app->in_flight, 1);
     bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
     unsigned scope = dg_routes_scope(route->method, route->path, pages_open);
-    /* Without keys anybody may look, as at /metrics; changing something is for the Unix socket. */
+    /* Without keys anybody may read, as at /metrics; changes need the Unix socket. */
     if (!app->auth && strcmp(route->method, "GET") == 0 && !route->endpoint)
         scope = 0;
     const struct dg_gate gate = {app->auth, app->rates};
     if (!dg_gate_enter(&gate, x, scope, dialect ? &dialect->gate : NULL, route)) {
-        if (!dg_gate_route(x)) /* no memory to remember the route: its end is not counted */
+        if (!dg_gate_route(x)) /* out of memory: without a route its end is not counted */
             atomic_fetch_sub(&app->in_flight, 1);
         return;
     }
@@ -291,7 +291,7 @@ void dg_routes_refuse(void *arg, struct dg_http_exchange *x, int status, const c
     fill_error(dialect, r, status, code, status == 413 ? "body" : NULL, message);
 }
 
-/* How a request for a translation ended, as the metrics call it. */
+/* The metrics' name for how a translation request ended. */
 static enum dg_metrics_outcome outcome_of(int status)
 {
     switch (status) {
@@ -316,7 +316,7 @@ static void count(struct dg_app *app, const struct dg_route *route,
     if (!route)
         return;
     atomic_fetch_sub(&app->in_flight, 1);
-    /* Some dialects translate what a GET asks for. */
+    /* Some dialects translate on GET, too. */
     if ((strcmp(route->method, "POST") != 0 && !route->endpoint) ||
         route->handle == dg_api_reload || dg_api_is_collections(route->path))
         return;
@@ -325,7 +325,7 @@ static void count(struct dg_app *app, const struct dg_route *route,
         atomic_store(&app->last_success_s, dg_clock_wall_s());
 }
 
-/* One in --access-log requests, and all that failed here. */
+/* True for one in --access-log requests, and for all server errors. */
 static bool is_logged(struct dg_app *app, int status)
 {
     uint64_t every = (uint64_t)app->config.access_log;
@@ -343,10 +343,10 @@ void dg_routes_finished(void *arg, struct dg_http_exchange *x, int status)
         .seconds = ms / 1e3,
         .bytes_in = request->body_len,
         .bytes_out = dg_http_sent(x)};
-    /* A stream has said 200 before it could fail; its client may have left meanwhile. */
+    /* A stream sends 200 before it can fail, or before its client leaves. */
     int outcome = status == 200 && dg_http_outcome(x) != 0 ? dg_http_outcome(x) : status;
     count(app, route, &e, outcome);
-    /* Probes come every few seconds and say nothing while all is well: they are for debugging. */
+    /* Successful probes come every few seconds and are no news: they are logged at debug level. */
     bool probe = status == 200 && route &&
                  (route->handle == dg_health_live || route->handle == dg_health_ready ||
                      route->handle == dg_metrics_page);

@@ -24,13 +24,13 @@ struct dg_route {
 const struct dg_route *dg_routes(size_t *n);
 
 /* The route for a request, or NULL with *status 404 or 405 (204 for OPTIONS) and allow filled for
- * the latter two. dialects: those that are spoken (dialect.h); *dialect: whose path it is, or would
- * be, by how it begins; NULL: our own. */
+ * the latter two. dialects: the enabled ones (dialect.h); *dialect: the one that the path belongs
+ * to, or would by its prefix; NULL: our own. */
 const struct dg_route *dg_routes_find(const char *method, const char *path, const char *dialects,
     int *status, char allow[64], const struct dg_dialect **dialect);
 
-/* Required scopes of a route, as bits of enum dg_scope; 0: open to all. pages_open: so are pages
- * about the server. */
+/* Required scopes of a route, as bits of enum dg_scope; 0: open to all. pages_open: pages about the
+ * server are open, too. */
 unsigned dg_routes_scope(const char *method, const char *path, bool pages_open);
 
 /* The callbacks of dg_http_options; app is a struct dg_app. */

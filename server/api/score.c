@@ -1,4 +1,4 @@
-/* POST /v1/score: how likely the model thinks given translations. */
+/* POST /v1/score: how likely given translations are for the model. */
 #include "server/api/answer.h"
 #include "server/api/endpoints.h"
 #include "server/http/reply.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* One that waits for its answer. Lives until the exchange drops it. */
+/* A request that waits for its answer. Lives until the exchange drops it. */
 struct waiting {
     struct dg_side side;
     struct dg_work work;
@@ -32,7 +32,7 @@ static void finish(void *arg, struct dg_http_exchange *x)
     w->reply.body = NULL;
 }
 
-/* What was asked for is done all the same: it may be a change. */
+/* The request is carried out all the same: it may be a change. */
 static void gone(void *arg)
 {
     (void)arg;
@@ -75,7 +75,7 @@ void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer 
     if (w) {
         w->answer = answer;
         fill(w, app, x);
-        dg_http_later(x, &later, w); /* w is the exchange's from here on */
+        dg_http_later(x, &later, w); /* the exchange owns w from here on */
         if (dg_collections_post(app->collections, &w->work))
             return;
     }

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define EVERY_NS 10000000000ull
-#define KEPT 31 /* five minutes, both ends */
+#define KEPT 31 /* five minutes, including both ends */
 
-/* What server/api/web/status.js draws. */
+/* The metrics that server/api/web/status.js draws. */
 static const char *const families[] = {"dragoman_requests_total", "dragoman_target_tokens_total",
     "dragoman_http_request_duration_seconds_bucket", "dragoman_queue_depth",
     "dragoman_queue_sentences", "dragoman_queue_wait_seconds_bucket",
@@ -30,7 +30,7 @@ struct dg_status {
     struct dg_work work;
 };
 
-/* Times of samples are by the clock that nobody sets, and shown as the wall clock has them now. */
+/* Samples are timed by the monotonic clock, and shown by the wall clock as it is set now. */
 static double steady_s(void)
 {
     return (double)dg_clock_ns() * 1e-9;
@@ -75,7 +75,7 @@ void dg_status_close(struct dg_status *s)
     free(s);
 }
 
-/* A real number is written with nine digits: counters of months, and times, have more. */
+/* A real number is written with nine digits; counters of months, and times, need more. */
 static void set_value(struct dg_json *o, const char *name, double v)
 {
     if (isfinite(v) && fabs(v) < 0x1p53 && (v == floor(v) || fabs(v) >= 1e6))

@@ -8,9 +8,9 @@
 
 struct dg_status;
 
-/* Keeps samples of app, the first at dg_status_start: before any request counts. The next ones are
- * taken on app's executor, which is closed before this. The thread that opens the parts.
- * DG_ENOMEM. */
+/* Keep samples of app, the first one at dg_status_start, before any request is counted. The next
+ * ones are taken on app's executor, which is closed before this. Called by the thread that opens
+ * the server's parts. DG_ENOMEM. */
 int dg_status_open(struct dg_app *app, struct dg_status **out, struct dg_error *err);
 void dg_status_start(struct dg_status *s);
 void dg_status_close(struct dg_status *s); /* NULL is fine */

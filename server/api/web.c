@@ -22,15 +22,16 @@ bool dg_web_wanted(const struct dg_http_exchange *x)
     return accept && strstr(accept, "text/html");
 }
 
-/* Everything comes from here, nothing inline: a text that was translated can run no script. */
+/* Allows only files of this server and nothing inline, so that translated text can run no
+ * script. */
 void dg_web_policy(struct dg_http_reply *r)
 {
     dg_http_reply_header(r, "Content-Security-Policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    dg_http_reply_header(r, "X-Frame-Options", "DENY"); /* for what knows no frame-ancestors */
+    dg_http_reply_header(r, "X-Frame-Options", "DENY"); /* for browsers without frame-ancestors */
     dg_http_reply_header(r, "Referrer-Policy", "no-referrer");
-    /* Another version of the program has other files under the same names. */
+    /* Another version of the program has different files under the same names. */
     dg_http_reply_header(r, "Cache-Control", "no-cache");
 }
 

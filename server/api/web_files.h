@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* X(NAME, FILE, TYPE): NAME is FILE with a _ for each sign that is no letter. The first is the
- * page; server/CMakeLists.txt lists the same files. */
+/* X(NAME, FILE, TYPE): NAME is web_ and FILE with a _ for every character that is not a letter. The
+ * first is the page at /, the second the one at /status; server/CMakeLists.txt lists the same
+ * files. */
 #define DG_WEB_FILES(X)                                                                            \
     X(web_index_html, "index.html", "text/html; charset=utf-8")                                    \
     X(web_status_html, "status.html", "text/html; charset=utf-8")                                  \

@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT 32        /* glossaries that were asked for lately */
-#define MAX_WAITING 64 /* works */
+#define KEPT 32        /* recently used glossaries in memory */
+#define MAX_WAITING 64 /* work items in the queue */
 
 struct kept {
-    /* used: when, by asked */
+    /* used: the value of asked at the last use */
     int64_t version, used;
     struct dg_glossary_set *set;
 };
 
 struct dg_collections {
-    /* one thread */
+    /* executor with one thread */
     struct dg_executor *line;
     atomic_bool has_sentences;
     pthread_mutex_t change_lock;
@@ -99,9 +99,9 @@ bool dg_collections_post(struct dg_collections *c, struct dg_work *work)
     return dg_executor_post(c->line, work);
 }
 
-/* ---- what translations ask ---- */
+/* ---- lookups for translations ---- */
 
-/* The place of a glossary among those that are kept: its own, else the one to give way. */
+/* The place of a glossary among those that are kept: its own, else the one to replace. */
 static struct kept *place_of(struct dg_collections *c, const char *id)
 {
     struct kept *oldest = &c->kept[0];

@@ -1,5 +1,5 @@
 /* Glossaries and translation memories that clients make (store/memory.h), each owned by the API key
- * that made it: a file that is open twice, for changes and for what translations ask, so that
+ * that made it. Their file is open twice, for changes and for lookups by translations, so that
  * neither waits for the other. Any thread. */
 #ifndef DG_SERVER_GLOSSARIES_COLLECTIONS_H
 #define DG_SERVER_GLOSSARIES_COLLECTIONS_H
@@ -10,22 +10,22 @@
 
 struct dg_collections;
 
-/* The file is made when it is not there. As dg_memory_open. */
+/* Open the file, which is made if it does not exist. Errors as dg_memory_open. */
 int dg_collections_open(const char *path, struct dg_collections **out, struct dg_error *err);
 void dg_collections_close(struct dg_collections *c); /* NULL is fine */
 
-/* The file, for looking and changing, until it is given back; others wait. */
+/* Borrow the file, to read and change it, until it is given back; others wait. */
 struct dg_memory *dg_collections_take(struct dg_collections *c);
 void dg_collections_give(struct dg_collections *c);
-/* The same after a request that makes something, `made` (an empty id: nothing was made): where the
- * reply of this status does not say so, it is removed again. */
+/* Give the file back after a request that may have made a collection, `made` (an empty id: none).
+ * Unless the reply's status, 201, reports it, the collection is removed again. */
 void dg_collections_give_made(
     struct dg_collections *c, const struct dg_memory_info *made, int status);
-/* A line for such work, on a thread of its own; false: it is full. */
+/* Queue such work for a single thread of its own; false: the queue is full. */
 bool dg_collections_post(struct dg_collections *c, struct dg_work *work);
 
-/* A glossary that owner may use, referenced; its name is its id. Recently used ones are kept.
- * DG_ENOTFOUND; c NULL: none are. */
+/* A glossary that owner may use, referenced; its name is its id. Recently used ones are kept in
+ * memory. DG_ENOTFOUND, also if c is NULL. */
 int dg_collections_glossary(struct dg_collections *c, const char *owner, const char *id,
     struct dg_glossary_set **out, struct dg_error *err);
 /* Whether there are any translation memories with sentences. c NULL: no. */

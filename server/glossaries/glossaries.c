@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a load reads. */
+/* Result of a load. */
 struct list {
     /* [n] */
     struct dg_glossary_set *sets[DG_GLOSSARIES_MAX];
@@ -31,7 +31,7 @@ static void free_list(struct list *l)
     free(l);
 }
 
-/* "terms" of "dir/terms.en-de.tsv". */
+/* The glossary's name: "terms" for "dir/terms.en-de.tsv". */
 static int name_of(const char *path, char name[DG_GLOSSARIES_NAME + 1], struct dg_error *err)
 {
     static const char letters[] =
@@ -52,7 +52,7 @@ static int name_of(const char *path, char name[DG_GLOSSARIES_NAME + 1], struct d
     return DG_OK;
 }
 
-/* The files of one glossary follow one another: files[from .. n), whose name is set. */
+/* Reads one glossary, whose files are consecutive in files[*at .. n), and moves *at past them. */
 static int read_set(char *const *files, size_t n, size_t *at, struct list *l, struct dg_error *err)
 {
     char name[DG_GLOSSARIES_NAME + 1], next[DG_GLOSSARIES_NAME + 1];
@@ -76,7 +76,7 @@ static int read_set(char *const *files, size_t n, size_t *at, struct list *l, st
     return rc;
 }
 
-/* By the glossary's name, so that its files are together, then by the file's. */
+/* Orders by the glossary's name, so that its files are together, then by the file's. */
 static int by_name(const void *a, const void *b)
 {
     const char *x = *(char *const *)a, *y = *(char *const *)b;

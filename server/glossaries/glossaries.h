@@ -1,6 +1,6 @@
-/* Glossaries of the server: files of pairs (store/pairs_file.h), read at start and again at each
- * reload, which requests name. terms.en-de.tsv and terms.de-en.csv are both of the glossary
- * "terms". Any thread. */
+/* The server's glossaries: files of pairs (store/pairs_file.h), read at start and again at each
+ * reload. Requests refer to them by name. terms.en-de.tsv and terms.de-en.csv both belong to the
+ * glossary "terms". Any thread. */
 #ifndef DG_SERVER_GLOSSARIES_GLOSSARIES_H
 #define DG_SERVER_GLOSSARIES_GLOSSARIES_H
 
@@ -11,7 +11,7 @@
 
 struct dg_glossaries;
 
-/* Without any. DG_ENOMEM. */
+/* Opens without any glossary. DG_ENOMEM. */
 int dg_glossaries_open(struct dg_glossaries **out, struct dg_error *err);
 void dg_glossaries_close(struct dg_glossaries *g); /* NULL is fine */
 

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the files are to become, and what was there. */
+/* State of a load: the memories from before, and those made from files. */
 struct load {
     struct dg_memory *memory;
-    /* [n_before] memories that nobody owns */
+    /* [n_before] memories without an owner */
     struct dg_memory_info *before;
     /* [n_before] */
     bool *stays;
@@ -24,7 +24,7 @@ struct load {
     size_t n_made;
 };
 
-/* What tells this state of a file from others. */
+/* Identifies this state of a file: its size, time and name. */
 static int origin_of(const char *path, char out[DG_MEMORY_ORIGIN], struct dg_error *err)
 {
     struct stat s;
@@ -72,8 +72,8 @@ static int read_file(struct load *l, const char *path, struct dg_error *err)
     return rc;
 }
 
-/* The new ones are there: those of files that are gone, or changed, go. After a failure the new
- * ones go. */
+/* Ends a load: removes the memories whose files are gone or changed, or, after a failure, the new
+ * ones. */
 static void settle(struct load *l, int rc)
 {
     for (size_t i = 0; i < l->n_before && rc == DG_OK; i++)

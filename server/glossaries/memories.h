@@ -1,5 +1,5 @@
 /* The server's own translation memories: files of pairs (store/pairs_file.h), read at start and at
- * each reload into the file of collections, for every key. Files that are as they were when they
+ * each reload into the file of collections, for every key. Files that have not changed since they
  * were last read are not read again. One thread at a time. */
 #ifndef DG_SERVER_GLOSSARIES_MEMORIES_H
 #define DG_SERVER_GLOSSARIES_MEMORIES_H

@@ -41,7 +41,7 @@ const char *dg_glossary_set_name(const struct dg_glossary_set *s)
     return s->name;
 }
 
-/* The codes as they are written come first: "pt-BR" has entries of its own beside "pt". */
+/* Exact codes come first: "pt-BR" has entries of its own besides "pt". */
 struct dg_glossary *dg_glossary_set_pair(
     const struct dg_glossary_set *s, const char *source, const char *target)
 {
@@ -55,7 +55,7 @@ struct dg_glossary *dg_glossary_set_pair(
     return NULL;
 }
 
-/* The entries of one pair of languages, unless it has them. */
+/* Adds the entries of one language pair, unless the set has them already. */
 static int add_pair(struct dg_glossary_set *s, const struct dg_pair_list *l,
     const struct dg_memory_pair *p, struct dg_error *err)
 {

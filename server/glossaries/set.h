@@ -1,5 +1,5 @@
-/* One glossary as it was read: the entries of each pair of languages. Const, counted by references:
- * any thread. */
+/* One glossary as it was read: the entries of each language pair. Const, reference-counted: any
+ * thread. */
 #ifndef DG_SERVER_GLOSSARIES_SET_H
 #define DG_SERVER_GLOSSARIES_SET_H
 
@@ -8,19 +8,19 @@
 #include "text/glossary.h"
 
 #define DG_GLOSSARIES_NAME 64        /* bytes of a glossary's name */
-#define DG_GLOSSARIES_PAIRS 64       /* of languages, of one glossary */
-#define DG_GLOSSARIES_ENTRIES 100000 /* of one glossary */
+#define DG_GLOSSARIES_PAIRS 64       /* language pairs per glossary */
+#define DG_GLOSSARIES_ENTRIES 100000 /* entries per glossary */
 
 struct dg_glossary_set;
 
-/* Of the pairs (copied), under a name of at most DG_GLOSSARIES_NAME bytes. One reference.
- * DG_EINVAL, DG_ELIMIT: what of them no glossary can have; DG_ENOMEM. */
+/* Make a set of the pairs (copied), under a name of at most DG_GLOSSARIES_NAME bytes. One
+ * reference. DG_EINVAL, DG_ELIMIT: no glossary can hold these pairs; DG_ENOMEM. */
 int dg_glossary_set_make(const char *name, const struct dg_pair_list *l,
     struct dg_glossary_set **out, struct dg_error *err);
 struct dg_glossary_set *dg_glossary_set_ref(struct dg_glossary_set *s);
 void dg_glossary_set_unref(struct dg_glossary_set *s); /* NULL is fine */
 const char *dg_glossary_set_name(const struct dg_glossary_set *s);
-/* Its entries for a pair of languages, borrowed; NULL: it has none. */
+/* The entries for a language pair, borrowed; NULL: it has none. */
 struct dg_glossary *dg_glossary_set_pair(
     const struct dg_glossary_set *s, const char *source, const char *target);
 

@@ -1,5 +1,5 @@
-/* Admission of connections: a place for each accepted connection, made by closing an idle one where
- * all are taken, or a refusal. The keeper's thread only. */
+/* Admission of connections: each accepted connection gets a place, made if necessary by closing an
+ * idle one, or a refusal. The keeper's thread only. */
 #include "server/http/net_internal.h"
 
 #include "base/clock.h"
@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STARVED_EVICTIONS 8           /* of idle connections, a tick */
-#define STARVED_LOG_NS 60000000000ull /* between two lines that say so */
-#define SILENT_NS 1000000000ull       /* a connection without a request may be evicted after this */
+#define STARVED_EVICTIONS 8           /* idle connections per tick */
+#define STARVED_LOG_NS 60000000000ull /* interval between log lines about it */
+#define SILENT_NS 1000000000ull       /* a client without a request may be evicted after this */
 
-/* Does nobody lose anything when this connection is closed? What has arrived unread is a request
- * that nobody has looked at yet. Lock held. */
+/* True if nobody loses anything when this connection is closed. Unread bytes mean a request that
+ * has not been read yet. Lock held. */
 static bool may_evict(const struct dg_net_slot *s, uint64_t now)
 {
     char byte;
@@ -30,8 +30,8 @@ static bool may_evict(const struct dg_net_slot *s, uint64_t now)
            recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL) <= 0;
 }
 
-/* Close the connection that has been idle longest, or has been at its headers longest, to make a
- * place: one of the client's own, or (client NULL) anybody's. False: none is idle. Lock held. */
+/* Close the connection that has been idle, or reading headers, longest to make a place: one of the
+ * client's own, or (client NULL) anybody's. False: none may be evicted. Lock held. */
 static bool evict(struct dg_net *net, const uint64_t *client)
 {
     struct dg_net_slot *oldest = NULL;
@@ -46,7 +46,7 @@ static bool evict(struct dg_net *net, const uint64_t *client)
     }
     if (!oldest)
         return false;
-    shutdown(oldest->fd, SHUT_RDWR); /* its owner reads the end and closes it */
+    shutdown(oldest->fd, SHUT_RDWR); /* its owner reads end-of-file and closes it */
     oldest->evicted = true;
     dg_clients_remove(net->clients, oldest->client);
     net->closing++;
@@ -56,11 +56,11 @@ static bool evict(struct dg_net *net, const uint64_t *client)
 
 enum verdict { PLACE, NO_PLACE, TOO_MANY_OF_CLIENT };
 
-/* It comes until its owner enters it. Lock held. */
+/* List the connection as coming until its owner enters it. Lock held. */
 static void put_coming(struct dg_net *net, int fd, uint64_t client)
 {
     struct stat what = {0};
-    uint64_t missed; /* one that had the same descriptor, and was closed since the last look */
+    uint64_t missed; /* a closed connection that had the same descriptor */
     if (dg_net_came(net, fd, &missed))
         dg_clients_remove(net->clients, missed);
     fstat(fd, &what);
@@ -68,7 +68,7 @@ static void put_coming(struct dg_net *net, int fd, uint64_t client)
 }
 
 /* Take a place for a connection that has been accepted. Connections from this machine (a proxy, a
- * probe, the operator) have no limit of their own and some places to themselves. */
+ * probe, the operator) have no per-address limit and some reserved places. */
 static enum verdict take_place(struct dg_net *net, int fd, uint64_t client)
 {
     enum verdict v = PLACE;
@@ -98,7 +98,8 @@ static void give_place_back(struct dg_net *net, int fd)
     pthread_mutex_unlock(&net->lock);
 }
 
-/* Is it the socket that was handed over, and can anything still come or go through it? */
+/* True if the descriptor is still the socket that was handed over, and data can still pass through
+ * it. */
 static bool is_coming(const struct dg_net_coming *c)
 {
     struct stat what;
@@ -121,7 +122,8 @@ void dg_net_miss(struct dg_net *net)
     pthread_mutex_unlock(&net->lock);
 }
 
-/* Closing with the request unread would reset the connection, and the refusal with it. */
+/* Refuse a connection and let it linger: closing it with the request unread would reset it and lose
+ * the refusal. */
 static void refuse_connection(struct dg_net *net, int fd, enum verdict v, bool plain)
 {
     const struct dg_net_refusal full = {.status = 503,
@@ -170,9 +172,9 @@ void dg_net_fill_spares(struct dg_net *net)
             net->spares[i] = fcntl(net->wake_fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* Accept a connection with a descriptor that is kept. One from this machine has it until it leaves:
- * so health is answered. Others are refused, for they would be before it for as long as they wait.
- * False: none waits, or none is kept. */
+/* Accept a connection with a spare descriptor. One from this machine keeps the descriptor until it
+ * leaves, so health checks are answered. Others are refused: waiting, they would block those behind
+ * them in the queue. False: none is waiting, or no spare is left. */
 static bool accept_spare(struct dg_net *net, int listen_fd)
 {
     struct sockaddr_storage addr;
@@ -195,9 +197,9 @@ static bool accept_spare(struct dg_net *net, int listen_fd)
     return fd >= 0;
 }
 
-/* Out of descriptors or memory: the event would come back at once. Idle connections make room, as
- * they do where all places are taken; where none is idle, connections from this machine have some
- * descriptors to themselves. */
+/* Out of descriptors or memory: stop watching the listening sockets, or the event would recur at
+ * once. Idle connections are evicted as when all places are taken; if none is idle, connections
+ * from this machine get the spare descriptors. */
 static void starve(struct dg_net *net, int listen_fd)
 {
     const int why = errno;
@@ -240,7 +242,7 @@ void dg_net_retry_accept(struct dg_net *net, uint64_t now)
 {
     if (net->retry_ns == 0 || now < net->retry_ns)
         return;
-    dg_net_fill_spares(net); /* before others take what has become free */
+    dg_net_fill_spares(net); /* before others take the freed descriptors */
     if (dg_net_set_listening(net, EPOLL_CTL_ADD) == 0)
         net->retry_ns = 0;
 }

@@ -1,4 +1,4 @@
-/* A hash table with linear probing; an entry whose count falls to 0 leaves, and those after it move
+/* A hash table with linear probing. An entry whose count falls to 0 is removed and later ones move
  * up, so that no tombstones collect. */
 #include "server/http/clients.h"
 
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define LOOPBACK_4 0x7f000001u
-/* Clients are told apart by 64 bits: an IPv4 address is below 2^32, an IPv6 network, whose first
- * three bits are 001 for any that is routed, above. */
+/* A client is 64 bits: an IPv4 address is below 2^32, an IPv6 network, whose first three bits are
+ * 001 if it is routed, above. */
 #define LOOPBACK_6 UINT64_MAX
 
 struct entry {
@@ -100,8 +100,8 @@ void dg_clients_remove(struct dg_clients *c, uint64_t client)
     if (c->entries[hole].n == 0 || --c->entries[hole].n > 0)
         return;
     c->used--;
-    /* An entry moves into the hole unless its home is after the hole: then a search for it never
-     * passes there. */
+    /* An entry moves into the hole unless its home is after the hole: a search for it then never
+     * passes the hole. */
     for (size_t i = (hole + 1) & c->mask; c->entries[i].n > 0; i = (i + 1) & c->mask) {
         size_t home = home_of(c, c->entries[i].client);
         if (((i - home) & c->mask) < ((i - hole) & c->mask))

@@ -15,14 +15,14 @@ struct dg_clients;
 struct dg_clients *dg_clients_open(size_t most);
 void dg_clients_close(struct dg_clients *c); /* NULL is fine */
 
-/* The client of an address; 0 where there is none (a Unix socket). */
+/* The client number of an address; 0 if it has none (a Unix socket). */
 uint64_t dg_client_of(const struct sockaddr *a, socklen_t n);
 /* Is it this machine itself: 127.0.0.1, ::1 or a Unix socket? The rest of 127.0.0.0/8 is not, so
  * that a test can have many clients. */
 bool dg_client_is_local(uint64_t client);
 
 size_t dg_clients_count(const struct dg_clients *c, uint64_t client);
-/* false: there is no room. */
+/* False: the table is full. */
 bool dg_clients_add(struct dg_clients *c, uint64_t client);
 void dg_clients_remove(struct dg_clients *c, uint64_t client);
 

@@ -7,18 +7,19 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Of an answer of 100 KB: gzip 5 takes 2 ms for a fifth of the bytes, zstd 3 half a millisecond. */
+/* For a reply of 100 KB, gzip 5 takes 2 ms and leaves a fifth of the bytes; zstd 3 takes half a
+ * millisecond. */
 #define GZIP_LEVEL 5
 #define ZSTD_LEVEL 3
-#define GZIP_WINDOW (15 + 16) /* zlib: 32 KiB, and gzip's head and end around it */
+#define GZIP_WINDOW (15 + 16) /* for zlib: a window of 32 KiB, in the gzip format */
 
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-/* The weight of a member's parameters "; q=0.5" in thousandths; 1000: none is given, 0: malformed.
- */
+/* The weight in a member's parameters "; q=0.5", in thousandths; 1000: none is given, 0:
+ * malformed. */
 static int weight(const char *s, size_t n)
 {
     size_t i = 0;

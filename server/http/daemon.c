@@ -1,5 +1,5 @@
-/* The library's daemons: one for all connections, or, where the listening socket speaks TLS, one
- * more for those of the Unix socket, which do not. */
+/* The library's daemons: one for all connections or, where the listening socket speaks TLS, a
+ * second one for the Unix socket, which does not. */
 #include "server/http/exchange.h"
 
 #include "base/log.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* request line and headers must fit; the library answers 414 or 431 */
+/* the request line and headers must fit; otherwise the library answers 414 or 431 */
 #define CONNECTION_MEMORY 16384
 
-/* What the library says of a connection is overwritten by the next question. */
+/* Each MHD_get_connection_info may overwrite the result of the one before. */
 static void begin_connection(struct dg_http *http, struct MHD_Connection *mhd, void **context)
 {
     struct dg_http_connection *c = calloc(1, sizeof *c);
@@ -27,7 +27,7 @@ static void begin_connection(struct dg_http *http, struct MHD_Connection *mhd, v
     info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (c && fd >= 0 && info)
         c->id = dg_net_enter(http->net, fd, info->client_addr, sizeof(struct sockaddr_storage));
-    if (!c && fd >= 0) /* no memory to remember it by: its end is read next, and it is closed */
+    if (!c && fd >= 0) /* out of memory: the library reads end-of-file next and closes it */
         shutdown(fd, SHUT_RDWR);
 }
 
@@ -46,7 +46,7 @@ static void on_connection(
     }
 }
 
-/* Percent-decoding in place; %00 stays as it is, so that a path never ends early. */
+/* Percent-decode in place; %00 stays as it is, so that a path never ends early. */
 static size_t unescape(void *cls, struct MHD_Connection *mhd, char *s)
 {
     (void)cls;
@@ -82,8 +82,8 @@ bool dg_http_daemons_add(void *arg, int fd, const struct sockaddr *addr, socklen
 
 static struct MHD_Daemon *start(struct dg_http *http, const struct dg_tls *tls, unsigned threads)
 {
-    /* The library's own limits are above ours, which answer in words: it must never be the first
-     * to refuse. */
+    /* The library's own limit is above ours, so that it is never the first to refuse: our refusals
+     * carry a message. */
     unsigned limit = 2 * http->o.max_connections + 64;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET |
                      MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG |
@@ -98,7 +98,7 @@ static struct MHD_Daemon *start(struct dg_http *http, const struct dg_tls *tls, 
             MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)DG_TLS_PRIORITIES};
         encryption[3] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     }
-    /* One thread is asked for by leaving the pool out: the library refuses a pool of one. */
+    /* To get one thread, leave the pool size out: the library refuses a pool of one. */
     return MHD_start_daemon(flags, 0, NULL, NULL, dg_http_on_request, http,
         MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         dg_http_on_completed, http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,

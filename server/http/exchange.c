@@ -1,7 +1,7 @@
 /* DESIGN. An exchange is made when the request line is read and has two owners: the library (until
  * "completed") and, while an answer is awaited, the code that will wake it. Suspending and waking
- * meet under the exchange's lock, so a wake may come before, while or after the connection is
- * suspended. */
+ * are serialized by the exchange's lock, so a wake may come before, while or after the connection
+ * is suspended. */
 #include "server/http/exchange.h"
 
 #include "base/clock.h"
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GRACE_NS 1000000000ull /* after a deadline, for an answer that says more than 504 */
+#define GRACE_NS 1000000000ull /* grace after a deadline, for an answer that says more than 504 */
 
 void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd)
 {
     const char *query = strchr(uri, '?');
     struct dg_http_exchange *x = calloc(1, sizeof *x);
     if (x && query)
-        x->query = strdup(query + 1); /* the library takes its own copy of the line apart */
+        x->query = strdup(query + 1); /* the library modifies its own copy of the line */
     if (!x || (query && !x->query)) {
         free(x);
         return NULL;
@@ -119,7 +119,7 @@ void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later
     assert(!x->later);
     x->later = later;
     x->later_arg = arg;
-    x->state = DG_LATER_RUNNING; /* nobody else knows x yet */
+    x->state = DG_LATER_RUNNING; /* no other thread knows x yet */
     atomic_fetch_add(&x->refs, 1);
     atomic_fetch_add(&x->http->awaited, 1);
 }
@@ -150,7 +150,7 @@ void dg_http_drop_body(struct dg_http_exchange *x)
     x->reserved_bytes = 0;
 }
 
-/* The connection goes on with its thread. Lock held. */
+/* Resume the connection on its HTTP thread. Lock held. */
 static void resume(struct dg_http_exchange *x)
 {
     if (x->connection && !x->streaming)
@@ -161,7 +161,7 @@ static void resume(struct dg_http_exchange *x)
 void dg_http_turn(struct dg_http_exchange *x, const struct dg_http_later *later)
 {
     pthread_mutex_lock(&x->lock);
-    if (x->state == DG_LATER_RUNNING || x->state == DG_LATER_SUSPENDED) { /* not late */
+    if (x->state == DG_LATER_RUNNING || x->state == DG_LATER_SUSPENDED) { /* not late, not woken */
         x->later = later;
         x->turned = true;
         if (x->state == DG_LATER_SUSPENDED)
@@ -171,7 +171,7 @@ void dg_http_turn(struct dg_http_exchange *x, const struct dg_http_later *later)
     pthread_mutex_unlock(&x->lock);
 }
 
-/* The reference of the code that was to wake it. */
+/* Drop the reference of the code that was to wake x. */
 static void drop_later(struct dg_http_exchange *x)
 {
     struct dg_http *http = x->http;
@@ -183,7 +183,7 @@ void dg_http_wake(struct dg_http_exchange *x)
 {
     pthread_mutex_lock(&x->lock);
     assert(x->state != DG_LATER_NONE && x->state != DG_LATER_WOKEN);
-    bool suspended = x->state == DG_LATER_SUSPENDED; /* where it is late, the reply is not ours */
+    bool suspended = x->state == DG_LATER_SUSPENDED; /* DG_LATER_LATE: replied without it */
     x->state = DG_LATER_WOKEN;
     x->poked = true;
     if (suspended)
@@ -205,8 +205,8 @@ void dg_exchange_gone(void *user)
     dg_exchange_unref(x);
 }
 
-/* The wake is late: the connection goes on without it, and the code at work is told as if the
- * client had gone. */
+/* The wake is late: the connection goes on without it, and the code at work is told that the client
+ * has gone. */
 void dg_exchange_late(void *user)
 {
     struct dg_http_exchange *x = user;
@@ -225,8 +225,7 @@ void dg_exchange_late(void *user)
     dg_exchange_unref(x);
 }
 
-/* A stream has said nothing for a time: it says that, so that nobody on the way takes it for dead.
- */
+/* Make a stream that was quiet for a while send reply.ping, so that no proxy takes it for dead. */
 void dg_exchange_quiet(void *user)
 {
     struct dg_http_exchange *x = user;
@@ -247,7 +246,7 @@ bool dg_exchange_is_late(struct dg_http_exchange *x)
     return late;
 }
 
-/* Be told when the client hangs up; true: it has already. Lock held. */
+/* Ask to be told when the client hangs up; true: it already has. Lock held. */
 static bool watch(struct dg_http_exchange *x)
 {
     return x->connection && !dg_net_watch(x->http->net, x->connection->id, x, x->due_ns);
@@ -263,7 +262,7 @@ bool dg_exchange_suspend(struct dg_http_exchange *x)
         MHD_suspend_connection(x->mhd);
         gone = watch(x);
         if (gone)
-            dg_exchange_pin(x); /* while it is told; the wake may come meanwhile */
+            dg_exchange_pin(x); /* for dg_exchange_gone below; the wake may come meanwhile */
     }
     pthread_mutex_unlock(&x->lock);
     if (gone)
@@ -300,10 +299,10 @@ static void begin_stream(struct dg_http_exchange *x)
         dg_http_tell_gone(x);
 }
 
-/* The handler has returned. A reply that comes later is not waited for yet: without an answer the
- * library asks again at once, and then it has noted that there is nothing to read. Suspended before
- * that it would read first when it is resumed, and close without a reply where the client has shut
- * its sending side. */
+/* The handler has returned. Do not suspend for a later reply yet: without a response the library
+ * calls again at once, and by then it has noted that the request has nothing more to read. If the
+ * connection were suspended before that, the library would read first when resumed, and would close
+ * without a reply if the client had shut down its sending side. */
 enum MHD_Result dg_exchange_settle(struct dg_http_exchange *x)
 {
     if (x->later_arg && x->replied) {

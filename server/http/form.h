@@ -1,5 +1,6 @@
-/* Parameters as HTML forms and links send them (application/x-www-form-urlencoded) as a JSON
- * object of strings, so that a reader of JSON reads them, too. Pure; any thread. */
+/* Reads parameters as HTML forms and links send them (application/x-www-form-urlencoded) into a
+ * JSON object of strings, so that code that reads JSON bodies can read them, too. Pure; any
+ * thread. */
 #ifndef DG_SERVER_HTTP_FORM_H
 #define DG_SERVER_HTTP_FORM_H
 
@@ -8,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* More of them are refused: a form has a handful. */
+/* More parameters are refused: a form has a handful. */
 #define DG_FORM_MAX_PARAMETERS 1000
 
 /* Add the parameters of s[n], "a=b&c=%20d", to an object; a name that comes again has an array of
@@ -16,8 +17,8 @@
  * DG_EINVAL with the name as field when a value is not UTF-8 or holds U+0000; DG_ELIMIT, DG_ENOMEM.
  */
 int dg_form_read(const char *s, size_t n, struct dg_json *object, struct dg_error *err);
-/* The first value of that name in s[n] that is not empty, in out[cap], cut to it; false: there is
- * none. One pass that decodes nothing else. cap is more than the name's length + 1. */
+/* Copy the first non-empty value of that name in s[n] to out[cap], truncated to fit; false: there
+ * is none. One pass that decodes nothing else. cap must exceed the name's length + 1. */
 bool dg_form_find(const char *s, size_t n, const char *name, char *out, size_t cap);
 
 #endif

@@ -1,7 +1,7 @@
-/* DESIGN. The library runs N polling threads (epoll) and accepts nothing itself: net.c accepts and
- * hands sockets over, so that listening, draining and connection limits are ours. What becomes of a
- * request and its reply is exchange.c's, the library's daemons are daemon.c's; here are a request's
- * callbacks, start and stop. */
+/* DESIGN. The library runs N polling threads (epoll) and accepts nothing itself: net.c accepts
+ * connections and hands their sockets over, so that listening, draining and connection limits are
+ * ours. exchange.c handles the life of a request and its reply, daemon.c the library's daemons;
+ * this file has the callbacks for a request, start and stop. */
 #include "server/http/exchange.h"
 
 #include "base/clock.h"
@@ -16,11 +16,11 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define MAX_KEPT_LOCAL 16 /* places that only clients on this machine get */
+#define MAX_KEPT_LOCAL 16 /* most places reserved for clients on this machine */
 #define TOO_MANY_BODIES "too many large requests are in progress"
-#define FLUSH_NS 1000000000ull /* for the last replies to be written when stopping */
+#define FLUSH_NS 1000000000ull /* time for the last replies to be written when stopping */
 
-/* ---- What the library calls ---- */
+/* ---- The library's callbacks ---- */
 
 static enum MHD_Result look_at_header(
     void *cls, enum MHD_ValueKind kind, const char *key, const char *value)
@@ -30,15 +30,15 @@ static enum MHD_Result look_at_header(
     return MHD_YES;
 }
 
-/* Have all bodies together no room for n more bytes? */
+/* True if all bodies together leave no room for n more bytes. */
 static bool is_full(const struct dg_http *http, size_t n)
 {
     size_t used = atomic_load(&http->bodies_bytes), most = http->o.max_bodies_bytes;
     return used > most || n > most - used;
 }
 
-/* Take n bytes, which have arrived, of the memory that all bodies share. What was only announced
- * takes none: whether it is ever sent is the client's choice. */
+/* Reserve n bytes that have arrived in the budget that all bodies share. Bytes that are only
+ * announced are not reserved: the client may never send them. */
 static bool reserve(struct dg_http_exchange *x, size_t n)
 {
     size_t before = atomic_fetch_add(&x->http->bodies_bytes, n);
@@ -50,7 +50,7 @@ static bool reserve(struct dg_http_exchange *x, size_t n)
     return true;
 }
 
-/* The headers are complete, the body has not been read. */
+/* Handle complete headers, before the body is read. */
 static enum MHD_Result on_headers(
     struct dg_http_exchange *x, const char *method, const char *path, const char *version)
 {
@@ -90,7 +90,7 @@ static enum MHD_Result on_headers(
         dg_exchange_refuse(x, 413, "too_large", message);
         return dg_exchange_send(x);
     }
-    if (length > 0 && is_full(http, (size_t)length)) { /* said before it is sent */
+    if (length > 0 && is_full(http, (size_t)length)) { /* refuse before it is sent */
         dg_exchange_refuse(x, 503, "overloaded", TOO_MANY_BODIES);
         return dg_exchange_send(x);
     }
@@ -99,7 +99,7 @@ static enum MHD_Result on_headers(
     return MHD_YES;
 }
 
-/* Append one where it has room. */
+/* Append one header if it fits. */
 static void put_header(char *out, size_t cap, size_t *n, const char *name, const char *value)
 {
     const int len = snprintf(out + *n, cap - *n, "%s: %s\r\n", name, value);
@@ -108,7 +108,8 @@ static void put_header(char *out, size_t cap, size_t *n, const char *name, const
     out[*n] = '\0';
 }
 
-/* Write straight onto a connection, which nothing else is writing to: its thread. */
+/* Write directly to a connection that nothing else is writing to. From the connection's own
+ * thread. */
 static void send_past_library(struct MHD_Connection *mhd, const char *text, size_t n)
 {
     const union MHD_ConnectionInfo *info =
@@ -122,8 +123,8 @@ static void send_past_library(struct MHD_Connection *mhd, const char *text, size
         dg_net_refusal_send(info->connect_fd, text, n);
 }
 
-/* Refuse a request in the midst of its body, when the library takes no reply any more: the refusal
- * goes straight onto the connection, which nothing has written to yet. */
+/* Refuse a request in the middle of its body, when the library accepts no reply any more: the
+ * refusal goes directly to the connection, which nothing has been written to yet. */
 static enum MHD_Result refuse_body(
     struct dg_http_exchange *x, int status, const char *code, const char *message)
 {
@@ -145,7 +146,7 @@ static enum MHD_Result refuse_body(
     return MHD_NO;
 }
 
-/* Body bytes. Only a chunked body can be found too long here. */
+/* Take bytes of the body. Only a chunked body can turn out too long here. */
 static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, size_t *n)
 {
     size_t limit = x->http->o.max_body_bytes;
@@ -167,12 +168,12 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
     struct dg_http_exchange *x = *context;
     (void)mhd;
     if (!x)
-        return MHD_NO; /* no memory for it */
+        return MHD_NO; /* no memory for the exchange */
     if (!x->headers_seen)
         return on_headers(x, method, url, version);
     if (*n > 0)
         return on_body(x, data, n);
-    if (x->dispatched) { /* asked again, or woken */
+    if (x->dispatched) { /* called again, or woken */
         if (dg_exchange_suspend(x))
             return MHD_YES;
         if (dg_exchange_is_late(x))
@@ -203,7 +204,7 @@ void dg_http_on_completed(
     *context = NULL;
     if (!x)
         return;
-    /* status 0: the library answered by itself, which it does with 4xx only. */
+    /* Status 0: the library answered by itself, which it does with 4xx only. */
     int status = x->status != 0 ? x->status : 400;
     if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && !x->cut_short)
         status = x->connection && dg_net_timed_out(http->net, x->connection->id) ? 408 : 499;
@@ -298,8 +299,9 @@ void dg_http_close(struct dg_http *http)
         return;
     dg_http_drain(http);
     uint64_t end = dg_clock_ns() + FLUSH_NS;
-    /* The library aborts the process when it is stopped with a suspended connection or given one
-     * afterwards; one that nobody awaits and that was aborted long ago is its own to close. */
+    /* The library aborts the process if it is stopped while a connection is suspended, or is given
+     * a connection afterwards. A connection that awaits no wake and was aborted long ago can be
+     * left to the library. */
     while (atomic_load(&http->awaited) > 0 || !dg_net_drained(http->net) ||
            (dg_net_count(http->net) > 0 && dg_clock_ns() < end + 10 * (uint64_t)FLUSH_NS)) {
         if (dg_clock_ns() > end)

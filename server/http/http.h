@@ -1,8 +1,9 @@
-/* HTTP over libmicrohttpd (http.c, daemon.c and exchange.c's files know it, nothing else does):
- * requests in as plain structs, replies out. A handler runs on an HTTP thread with the whole
- * request. It replies at once (dg_http_reply_take) or says that other code will wake the exchange
- * (dg_http_later ... dg_http_wake); then no thread waits, and the answer is put together on an HTTP
- * thread. Bodies over the limit, ambiguous framing and slow clients never reach a handler. */
+/* HTTP over libmicrohttpd, which only files that include exchange.h know (http.c, daemon.c,
+ * exchange.c and others): requests come in as plain structs, replies go out. A handler runs on an
+ * HTTP thread with the whole request. It replies at once (dg_http_reply_take) or announces that
+ * other code will wake the exchange (dg_http_later ... dg_http_wake); then no thread waits, and the
+ * reply is made on an HTTP thread after the wake. Bodies over the limit, ambiguous framing and slow
+ * clients never reach a handler. */
 #ifndef DG_SERVER_HTTP_HTTP_H
 #define DG_SERVER_HTTP_HTTP_H
 
@@ -25,11 +26,11 @@ struct dg_http_request {
     /* [body_len]; not NUL-terminated text, never NULL */
     const char *body;
     size_t body_len;
-    /* Content-Type; "": none, or a longer one than any there is */
+    /* Content-Type; "": none, or longer than any real one */
     const char *type;
     /* X-Request-Id: the client's when it is well-formed, else made here */
     const char *id;
-    /* traceparent of W3C's Trace Context; "": none, or not well-formed */
+    /* W3C Trace Context's traceparent; "": none, or malformed */
     const char *trace;
     /* when the headers were complete */
     uint64_t start_ns;
@@ -52,7 +53,7 @@ struct dg_http_reply {
         char value[200];
     } headers[DG_HTTP_MAX_HEADERS];
     size_t n_headers;
-    /* of a stream: said when there is nothing else to say for a time; NULL */
+    /* of a stream: sent when nothing else was sent for ping_ms; NULL: nothing */
     const char *ping;
     /* end the connection after this reply */
     bool close;
@@ -62,12 +63,12 @@ struct dg_http_reply {
 void dg_http_reply_header(struct dg_http_reply *r, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What may change while it serves. */
+/* Limits that may change while the server runs. */
 struct dg_http_limits {
-    /* but for clients on this machine; 0: no limit */
+    /* except for clients on this machine; 0: no limit */
     uint32_t max_connections_per_address;
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
-    /* quiet time of a stream before it says reply.ping; 0: it never does */
+    /* quiet time of a stream before it sends reply.ping; 0: never */
     uint32_t ping_ms;
 };
 
@@ -75,7 +76,7 @@ struct dg_http_options {
     uint32_t threads;
     uint32_t max_connections;
     size_t max_body_bytes;
-    /* all requests together, as far as they have arrived */
+    /* of all requests together; counts the bytes that have arrived */
     size_t max_bodies_bytes;
     /* NULL: plain HTTP; else the first socket speaks TLS alone, the second is plain. Borrowed. */
     struct dg_tls *tls;
@@ -84,29 +85,29 @@ struct dg_http_options {
     void *app;
     /* Answer one request. HTTP thread. */
     void (*handle)(void *app, struct dg_http_exchange *x);
-    /* Make the reply for a request that never reached handle (413, bad framing), or whose deadline
-     * passed: code and message as the API says them; x has its path. HTTP thread. */
+    /* Make the reply for a request that never reached handle (413, bad framing) or whose deadline
+     * passed. code and message are those of the API; x has its path. HTTP thread. */
     void (*refuse)(void *app, struct dg_http_exchange *x, int status, const char *code,
         const char *message, struct dg_http_reply *r);
-    /* A reply is about to be sent: add headers that every one has. NULL: none. HTTP thread. */
+    /* Add the headers that every reply has, just before it is sent. NULL: none. HTTP thread. */
     void (*mark)(void *app, struct dg_http_exchange *x, struct dg_http_reply *r);
-    /* A reply was sent (or its client gone: status 499). HTTP thread. */
+    /* A reply was sent, or its client has gone (status 499). HTTP thread. */
     void (*finished)(void *app, struct dg_http_exchange *x, int status);
 };
 
-/* Serve from these (-1: none; owned from here on). */
+/* Serve from listen_fds (-1: none; owned from here on). */
 int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     struct dg_http **out, struct dg_error *err);
-/* Other limits from now on. Any thread. */
+/* Replace the limits. Any thread. */
 void dg_http_set_limits(struct dg_http *http, const struct dg_http_limits *limits);
 /* Accept no more; replies end their connections; idle connections are closed. Returns at once. */
 void dg_http_drain(struct dg_http *http);
-/* Whether nobody is accepted any more: that takes a moment after dg_http_drain, and a client that
- * was connected by then still becomes one of the connections. */
+/* True once no connection is accepted any more. That takes a moment after dg_http_drain: clients
+ * that had connected by then still become connections. */
 bool dg_http_drained(struct dg_http *http);
 /* Connections that are still open. */
 size_t dg_http_connections(struct dg_http *http);
-/* Stop. Every exchange must have been woken or be about to be: this waits for them. NULL is
+/* Stop. Every exchange must have been woken, or be about to be: this waits for those wakes. NULL is
  * fine. */
 void dg_http_close(struct dg_http *http);
 
@@ -115,14 +116,14 @@ const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
 /* Did the client come through a Unix socket, which the file's mode guards? HTTP thread. */
 bool dg_http_unix(const struct dg_http_exchange *x);
-/* A number for the client's address (of IPv6: its /64); 0: this machine, or a Unix socket, where
- * everybody may come through a proxy. HTTP thread. */
+/* A number for the client's address (for IPv6, its /64); 0: this machine or a Unix socket, where
+ * many clients may share one proxy. HTTP thread. */
 uint64_t dg_http_client(const struct dg_http_exchange *x);
 /* Has the client hung up? Nobody will read the reply. HTTP thread. */
 bool dg_http_gone(const struct dg_http_exchange *x);
-/* Bytes of the reply's body that were handed over. HTTP thread. */
+/* Bytes of the reply's body that were handed to the library. HTTP thread. */
 size_t dg_http_sent(const struct dg_http_exchange *x);
-/* Connections of the server that this exchange is one of, since the start. */
+/* Connections of the server that serves this exchange; counted since the start. */
 struct dg_http_counts {
     /* now */
     uint64_t open;
@@ -130,63 +131,63 @@ struct dg_http_counts {
     uint64_t refused;
     /* idle, and closed for new ones */
     uint64_t evicted;
-    /* whose requests came in too slowly: 408 */
+    /* connections whose requests came in too slowly: 408 */
     uint64_t timed_out;
 };
 void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out);
-/* What came of a stream that ends in an error: the status that a reply would have had, now that its
- * own is sent. 0: nothing else than its status says. HTTP thread. */
+/* The outcome of a stream that ends in an error: the status that the reply would have had if its
+ * own status were not sent already. 0: as the status says. HTTP thread. */
 void dg_http_set_outcome(struct dg_http_exchange *x, int status);
 int dg_http_outcome(const struct dg_http_exchange *x);
 /* For routes: one pointer that travels with the exchange, such as the route that was found. */
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);
 const void *dg_http_tag(const struct dg_http_exchange *x);
 
-/* Headers of its reply, whichever code makes it: NULL-ended pairs of name and value, static
- * storage. HTTP thread. */
+/* Add these headers to the exchange's reply, whichever code makes it: NULL-ended pairs of name and
+ * value, static storage. HTTP thread. */
 void dg_http_set_headers(struct dg_http_exchange *x, const char *const (*headers)[2]);
-/* Have its reply give the request's id under this name, too; static storage. HTTP thread. */
+/* Also send the request's id under this header name; static storage. HTTP thread. */
 void dg_http_set_id_header(struct dg_http_exchange *x, const char *name);
 /* The reply, from within handle or finish; its body is taken. */
 void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 
-/* What happens to an exchange that is answered later, or bit by bit. */
+/* Callbacks of an exchange that is answered later, or as a stream. */
 struct dg_http_later {
     void (*finish)(
-        /* after the wake, on an HTTP thread: reply now */
+        /* after the wake, on an HTTP thread: must reply now */
         void *arg, struct dg_http_exchange *x);
-    /* the client hung up before the wake: hurry up, dg_http_wake is still due. Any thread */
+    /* the client hung up before the wake: finish early; dg_http_wake is still due. Any thread */
     void (*gone)(void *arg);
     /* the exchange is over: free arg. Any thread */
     void (*drop)(void *arg);
-    /* NULL, or, for a stream: its deadline passed without a wake, these are its last words; else it
-     * is cut off. Others may be at work on arg. HTTP thread. */
+    /* For a stream whose deadline passed without a wake: append its last bytes. NULL: the stream is
+     * cut off. Other threads may still be working on arg. HTTP thread. */
     void (*late)(void *arg, struct dg_http_exchange *x, struct dg_buffer *out);
-    /* NULL, or: the reply is a stream. Then finish is called as soon as handle returns, and its
-     * reply has no body; fill appends what there is to say now, again and again, whenever the
-     * socket has taken what was filled in before. With nothing appended it is called again after
-     * the next poke. last: the wake has come, the stream ends with what is appended now. HTTP
-     * thread. */
+    /* Not NULL: the reply is a stream. Then finish is called as soon as handle returns, and its
+     * reply has no body. fill appends what can be sent now; it is called again whenever the socket
+     * has taken the last bytes or, if it appended nothing, after the next poke. last: the wake has
+     * come, and the stream ends with what is appended now. HTTP thread. */
     void (*fill)(void *arg, struct dg_http_exchange *x, bool last, struct dg_buffer *out);
 };
 
-/* From within handle: the reply comes after dg_http_wake, which must then be called once, by any
- * thread, even before handle returns. (If handle replies after all, no wake is due.) */
+/* From within handle: announce that the reply comes after dg_http_wake, which must then be called
+ * exactly once, by any thread, even before handle returns. (If handle replies after all, no wake is
+ * due.) */
 void dg_http_later(struct dg_http_exchange *x, const struct dg_http_later *later, void *arg);
 void dg_http_wake(struct dg_http_exchange *x);
-/* The wake is due by then (dg_clock_ns); 0: whenever it comes. Where it is a second late, the reply
- * is 504 without it, by the HTTP side's own clock and whatever holds up the work: gone is called,
- * and the wake, which is still due, comes to nothing. After dg_http_later. Any thread, before the
- * wake. */
+/* Set when the wake is due (dg_clock_ns); 0: never. If it is more than a second late, the HTTP side
+ * replies 504 without it (for a stream, see late) by its own clock, whatever holds up the work:
+ * gone is called, and the wake, which is still due, has no effect. After dg_http_later. Any thread,
+ * before the wake. */
 void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns);
-/* The reply is to be a stream after all: from here on `later` counts, whose gone and drop are the
- * same, and its finish is called soon. After a dg_http_later without fill. Any thread, once, before
- * the wake. */
+/* Turn the reply into a stream: `later`, which must have the same gone and drop, replaces the
+ * callbacks, and its finish is called soon. After a dg_http_later without fill. Any thread, once,
+ * before the wake. */
 void dg_http_turn(struct dg_http_exchange *x, const struct dg_http_later *later);
-/* The request's body is not needed any more: its memory is free for others. The one thread that
- * looks at it, after dg_http_later and before the wake. */
+/* Free the request's body. Only from the one thread that reads the body, after dg_http_later and
+ * before the wake. */
 void dg_http_drop_body(struct dg_http_exchange *x);
-/* A stream has something to fill in. Any thread, before the wake. */
+/* Announce that a stream has something to fill in. Any thread, before the wake. */
 void dg_http_poke(struct dg_http_exchange *x);
 
 #endif

@@ -28,7 +28,8 @@ static void on_hangup(struct dg_net *net, uint64_t id)
         net->o.gone(user);
 }
 
-/* A watched request whose answer is late, pinned; NULL: there is none. Slots from *from on. */
+/* The user of a watched request whose answer is late, pinned; NULL: there is none. Searches the
+ * slots from *from on. */
 static void *take_late(struct dg_net *net, uint32_t *from, uint64_t now)
 {
     void *user = NULL;
@@ -52,7 +53,8 @@ static void tell_late(struct dg_net *net, uint64_t now)
         net->o.late(user);
 }
 
-/* A watched request whose connection has been quiet, pinned; NULL: there is none. */
+/* The user of a watched request whose connection has been quiet, pinned; NULL: there is none.
+ * Searches the slots from *from on. */
 static void *take_quiet(struct dg_net *net, uint32_t *from, uint64_t now)
 {
     void *user = NULL;
@@ -77,7 +79,7 @@ static void tell_quiet(struct dg_net *net, uint64_t now)
         net->o.quiet(user);
 }
 
-/* How long a connection may stay as it is; 0 = for ever. Lock held. */
+/* How long a connection may stay in its phase; 0 = no limit. Lock held. */
 static uint64_t limit_ns(const struct dg_net *net, const struct dg_net_slot *s)
 {
     uint64_t limit = net->o.limits.limit_ms[s->phase] * DG_NET_MS;
@@ -87,7 +89,7 @@ static uint64_t limit_ns(const struct dg_net *net, const struct dg_net_slot *s)
     return limit;
 }
 
-/* Its request is late. Lock held. */
+/* Refuse a connection whose request came in too slowly. Lock held. */
 static void tell_slow(struct dg_net *net, struct dg_net_slot *s)
 {
     static const struct dg_net_refusal slow = {
@@ -113,7 +115,7 @@ static void close_slow(struct dg_net *net, uint64_t now)
             continue;
         if (s->phase == DG_NET_BODY || (s->phase == DG_NET_HEADERS && net->drain_ns == 0))
             tell_slow(net, s);
-        shutdown(s->fd, SHUT_RDWR); /* its owner reads the end and closes it */
+        shutdown(s->fd, SHUT_RDWR); /* its owner reads end-of-file and closes it */
         s->since_ns = now;
     }
     pthread_mutex_unlock(&net->lock);
@@ -124,7 +126,7 @@ static void begin_drain(struct dg_net *net)
     if (net->drain_ns != 0)
         return;
     for (int i = 0; i < DG_NET_LISTENERS; i++) {
-        dg_net_accept(net, net->listen_fds[i]); /* these clients believe they are connected */
+        dg_net_accept(net, net->listen_fds[i]); /* the queued clients believe they are connected */
         if (net->listen_fds[i] >= 0)
             close(net->listen_fds[i]);
         net->listen_fds[i] = -1;
@@ -161,7 +163,7 @@ void *dg_net_keep(void *arg)
             else if (tag != DG_NET_TAG_WAKE)
                 on_hangup(net, tag);
             else if (read(net->wake_fd, &count, sizeof count) < 0)
-                continue; /* nothing to take: another event said so first */
+                continue; /* nothing to read: the counter was reset already */
         }
         if (atomic_load(&net->drain))
             begin_drain(net);

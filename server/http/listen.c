@@ -110,7 +110,7 @@ int dg_listen_open_unix(const char *path, int *out, struct dg_error *err)
     if (rc != DG_OK)
         return rc;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    /* Nobody can connect before listen: the mode is set by then. */
+    /* Nobody can connect before listen, so the mode is set in time. */
     if (fd < 0 || bind(fd, (const struct sockaddr *)&a, sizeof a) != 0 || chmod(path, 0660) != 0 ||
         listen(fd, BACKLOG) != 0) {
         rc = unix_error(path, strerror(errno), err);

@@ -6,12 +6,12 @@
 
 #include <stdint.h>
 
-/* A non-blocking listening socket on host:port in *fd (the caller closes it); port 0 takes a free
- * one. DG_EIO says in words what is wrong (port taken, no such address, no permission) and which
- * flag helps. */
+/* Open a non-blocking listening socket on host:port in *fd (the caller closes it); port 0 takes a
+ * free one. DG_EIO says in words what is wrong (port taken, no such address, no permission) and
+ * which flag helps. */
 int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *err);
 
-/* The same on a Unix socket that owner and group may use; what a server that is no more left at
+/* The same on a Unix socket that owner and group may use; a stale socket that a dead server left at
  * path is replaced. DG_EIO: another server answers there, or the file is no socket. */
 int dg_listen_open_unix(const char *path, int *fd, struct dg_error *err);
 

@@ -22,7 +22,7 @@ bool dg_multipart_is(const char *type)
            strchr("; \t", type[sizeof name - 1]);
 }
 
-/* The value of `name` among the parameters of a header, in out; false: it is not there. */
+/* Copy the value of `name` among a header's parameters to out; false: there is none. */
 static bool parameter(const char *s, size_t n, const char *name, char *out, size_t cap)
 {
     const size_t len = strlen(name);
@@ -63,7 +63,7 @@ static const char *without_folders(const char *name)
     return name;
 }
 
-/* The line "Content-Disposition" of a part's head. */
+/* Find the line "Content-Disposition" in a part's head. */
 static bool disposition(const char *head, size_t n, const char **line, size_t *len)
 {
     static const char name[] = "content-disposition:";
@@ -80,7 +80,7 @@ static bool disposition(const char *head, size_t n, const char **line, size_t *l
     return false;
 }
 
-/* RFC 5987's value, utf-8''a%20b, decoded where it is; false: of another charset, or broken. */
+/* Decode an RFC 5987 value, utf-8''a%20b, in place; false: another charset, or malformed. */
 static bool decode_extended(char *s)
 {
     static const char charset[] = "utf-8'";
@@ -103,7 +103,8 @@ static bool decode_extended(char *s)
     return from && dg_utf8_check(s, strlen(s), NULL) == DG_OK;
 }
 
-/* The file's name of a part's line, without folders, "" where it has none; false: it is no file. */
+/* Copy the part's file name to out, without folders, "" if it is empty; false: the part is no
+ * file. */
 static bool file_name(const char *line, size_t len, char out[256])
 {
     char extended[3 * 256];
@@ -155,7 +156,7 @@ int dg_multipart_read(const char *type, const char *body, size_t n, const char *
         !boundary[4])
         return wrong(err, "its type says no boundary");
     const size_t len = strlen(boundary);
-    /* What the first boundary is after is no line's end. */
+    /* No line end precedes the first boundary if it opens the body. */
     if (n < len - 2 || memcmp(body, boundary + 2, len - 2) != 0) {
         const char *first = memmem(body, n, boundary, len);
         if (!first)

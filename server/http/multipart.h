@@ -9,19 +9,20 @@
 #include <stddef.h>
 
 struct dg_multipart_file {
-    /* of the file, as the client says, without folders; "": there is no file, or it has none */
+    /* file name that the client gives, without folders; "": there is no file, or it has no name */
     char name[256];
     /* [n] borrowed from the body */
     const char *data;
     size_t n;
 };
 
-/* Is this the media type, as header Content-Type has it? */
+/* Is this Content-Type multipart/form-data? */
 bool dg_multipart_is(const char *type);
 
-/* Read body[n], whose type says the boundary: parts without a file's name become strings of the
- * object (as dg_form_read has them; NULL: they are passed over), and the first that has one, of
- * that field, is *file. DG_EINVAL (field body): it is no such form; DG_ELIMIT; DG_ENOMEM. */
+/* Read body[n]; type gives the boundary. Parts without a file name become strings of the object (as
+ * dg_form_read makes them; NULL: they are skipped). *file becomes the first part of the name
+ * `field` that has a file name. DG_EINVAL (field body): it is not such a form; DG_ELIMIT;
+ * DG_ENOMEM. */
 int dg_multipart_read(const char *type, const char *body, size_t n, const char *field,
     struct dg_json *object, struct dg_multipart_file *file, struct dg_error *err);
 

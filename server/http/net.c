@@ -1,7 +1,7 @@
 /* DESIGN. Each connection has a slot; epoll events carry slot number and generation, so that an
- * event that was fetched before its connection left finds nothing. Sockets are registered once,
- * edge-triggered, for hang-ups alone: no wake-up per request. Slots are guarded by the mutex, and a
- * socket is only shut while its slot is entered, that is, before its owner closes it: a reused
+ * event that was fetched before its connection left matches no slot. Sockets are registered once,
+ * edge-triggered, for hang-ups alone: no wake-up per request. The mutex guards the slots, and a
+ * socket is only shut down while its slot is entered, that is, before its owner closes it: a reused
  * descriptor is never hit. */
 #include "server/http/net_internal.h"
 
@@ -17,7 +17,7 @@
 void dg_net_wake(struct dg_net *net)
 {
     uint64_t one = 1;
-    ssize_t k = write(net->wake_fd, &one, sizeof one); /* full counter: it is awake already */
+    ssize_t k = write(net->wake_fd, &one, sizeof one); /* counter full: already awake */
     (void)k;
 }
 
@@ -51,7 +51,7 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
 {
     uint64_t id = 0, client = dg_client_of(addr, n);
     pthread_mutex_lock(&net->lock);
-    if (!dg_net_came(net, fd, &client)) /* it was missed, or comes by another way */
+    if (!dg_net_came(net, fd, &client)) /* dg_net_miss removed it, or it was never handed over */
         dg_clients_add(net->clients, client);
     uint32_t index = net->first_free;
     if (index == UINT32_MAX)
@@ -71,12 +71,12 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
         net->count++;
         struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.u64 = id};
         epoll_ctl(
-            net->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* fails: only the hang-up watch is lost */
+            net->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* on failure only the hang-up watch is lost */
     }
     bool first = net->count == 1;
     pthread_mutex_unlock(&net->lock);
     if (first)
-        dg_net_wake(net); /* it sleeps without a limit while there is nothing to time */
+        dg_net_wake(net); /* the keeper sleeps without a timeout when it has nothing to time */
     return id;
 }
 
@@ -118,7 +118,7 @@ bool dg_net_watch(struct dg_net *net, uint64_t id, void *user, uint64_t due_ns)
 {
     pthread_mutex_lock(&net->lock);
     struct dg_net_slot *s = dg_net_find(net, id);
-    bool there = !s || !s->gone; /* a connection beyond the table is not watched, only answered */
+    bool there = !s || !s->gone; /* a connection beyond the table is answered but not watched */
     if (s && there) {
         s->user = user;
         s->due_ns = due_ns;
@@ -256,7 +256,8 @@ int dg_net_open(const int listen_fds[DG_NET_LISTENERS], const struct dg_net_opti
         net->slots[i].fd = -1;
         net->slots[i].next_free = i + 1 < net->n_slots ? i + 1 : UINT32_MAX;
     }
-    /* Before the thread: the first connection may come at once, and its owner asks for it. */
+    /* Set before the thread starts: the first connection may come at once, and its owner reads
+     * *out. */
     *out = net;
     int number = pthread_create(&net->thread, NULL, dg_net_keep, net);
     net->has_thread = number == 0;

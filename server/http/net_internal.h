@@ -1,7 +1,7 @@
 /* The table of connections and the sockets, as the parts of net.h see them: net.c (the table),
- * accept.c (admission), keeper.c (the thread: hang-ups and time limits), linger.c and
- * refusal.c. One thread, the keeper, runs the functions of accept.c and keeper.c; the rest may be
- * called from any. */
+ * accept.c (admission), keeper.c (the thread: hang-ups and time limits), linger.c and refusal.c.
+ * Functions of accept.c and keeper.c run on one thread, the keeper; the rest may be called from any
+ * thread. */
 #ifndef DG_SERVER_HTTP_NET_INTERNAL_H
 #define DG_SERVER_HTTP_NET_INTERNAL_H
 
@@ -17,10 +17,10 @@
 #define DG_NET_MAX_LINGERING 64
 /* evicted connections whose descriptors are still open */
 #define DG_NET_MAX_CLOSING 64
-/* descriptors that are kept for connections from this machine: its probes */
+/* descriptors reserved for connections from this machine, such as health probes */
 #define DG_NET_SPARES 4
 
-/* What an epoll event is about, where that is no connection. */
+/* Tags of the epoll events that are not about a connection. */
 enum { DG_NET_TAG_LISTEN, DG_NET_TAG_WAKE, DG_NET_TAG_LINGER, DG_NET_TAG_LISTEN_LOCAL };
 
 /* One connection; guarded by the net's lock. */
@@ -31,21 +31,21 @@ struct dg_net_slot {
     uint32_t next_free;
     enum dg_net_phase phase;
     bool gone, timed_out;
-    /* a refusal may be written onto it */
+    /* does not speak TLS: a refusal may be written to it */
     bool plain;
     bool evicted;
     /* when its phase began */
     uint64_t since_ns;
     uint64_t client;
-    /* of the watched request, NULL: none, and when its answer is late; 0: never */
+    /* user of the watched request (NULL: none), and when its answer is late (0: never) */
     void *user;
     uint64_t due_ns;
 };
 
-/* A connection that was handed over, and whose owner has not entered it yet. */
+/* A connection that was handed over but not yet entered by its owner. */
 struct dg_net_coming {
     int fd;
-    /* of its socket: another one means that the descriptor was closed, and taken again */
+    /* of its socket; a different one means that the descriptor was closed and reused */
     ino_t inode;
     uint64_t client;
 };
@@ -64,24 +64,26 @@ struct dg_net {
     atomic_bool stop, drain;
     /* TCP and Unix; -1: none. Keeper's thread only. */
     int listen_fds[DG_NET_LISTENERS];
-    /* keeper's thread only: accept again then, after running out of descriptors */
+    /* when to accept again after running out of descriptors; 0: not paused. Keeper's thread only */
     uint64_t retry_ns;
-    /* when that was last said; 0: never */
+    /* when that shortage was last logged; 0: never */
     uint64_t starved_ns;
-    /* keeper's thread only: open, and closed for a connection where there is no other one; -1 */
+    /* Spare open descriptors; one is closed to accept a connection when no other descriptor is
+     * left. -1: none. Keeper's thread only. */
     int spares[DG_NET_SPARES];
 
     pthread_mutex_t lock;
-    /* Guarded by lock from here on. [n_slots]: max_connections, and those that are being closed. */
+    /* Guarded by lock from here on. [n_slots]: max_connections + DG_NET_MAX_CLOSING. */
     struct dg_net_slot *slots;
     uint32_t n_slots;
     uint32_t first_free;
-    /* slots taken, and how many of these are evicted */
+    /* slots taken, and how many of them are of evicted connections */
     size_t count, closing;
-    /* [n_coming] of [n_slots]: they have a place already */
+    /* [n_coming], capacity n_slots: connections handed over but not entered; they hold places
+     * already */
     struct dg_net_coming *coming;
     size_t n_coming;
-    /* of those that count and those that come */
+    /* connections per address: those in slots, except evicted ones, and those in coming */
     struct dg_clients *clients;
     /* when draining began; 0 before */
     uint64_t drain_ns;
@@ -91,33 +93,34 @@ struct dg_net {
     struct dg_net_counts counts;
 };
 
-/* End the keeper's sleep. */
+/* Wake the keeper. */
 void dg_net_wake(struct dg_net *net);
 /* The slot of an id, or NULL when its connection has left. Lock held. */
 struct dg_net_slot *dg_net_find(struct dg_net *net, uint64_t id);
 
-/* Whatever comes as this descriptor does not any more: it is entered, or was never taken. False:
- * nothing does. Lock held. */
+/* Remove this descriptor's entry from coming, and set *client to its client: it is being entered,
+ * or was never taken. False: there is no such entry. Lock held. */
 bool dg_net_came(struct dg_net *net, int fd, uint64_t *client);
 
-/* May a refusal be written onto a connection from this address? */
+/* May a refusal be written to a connection from this address? */
 bool dg_net_is_plain(const struct dg_net *net, const struct sockaddr *addr);
 
-/* Keep a duplicate of fd, which the keeper reads dry. Lock held. */
+/* Keep a duplicate of fd for the keeper to read dry. Lock held. */
 void dg_net_linger(struct dg_net *net, int fd);
 /* Read what lingering clients still send; close those that are done or out of time. */
 void dg_net_tend_lingering(struct dg_net *net, uint64_t now);
 
-/* Give the places of connections back that were closed, or shut in both directions, before they
- * were entered: the HTTP library does so, and says nothing, where it has no memory for one. */
+/* Release the places of connections that were closed, or shut down in both directions, before they
+ * were entered: the HTTP library closes a connection silently when it has no memory for it. */
 void dg_net_miss(struct dg_net *net);
 
-/* Watch the listening sockets or not: how is epoll_ctl's. -1: that failed, errno says why. */
+/* Watch the listening sockets or stop watching them; how is the operation of epoll_ctl. -1: it
+ * failed, see errno. */
 int dg_net_set_listening(struct dg_net *net, int how);
-/* Open the descriptors that are kept, as many as there is room for. */
+/* Open the spare descriptors, as many as there is room for. */
 void dg_net_fill_spares(struct dg_net *net);
-/* Accept what a listening socket (-1: none) has. After running out of descriptors it stops watching
- * the sockets; dg_net_retry_accept watches them again a tick later. */
+/* Accept all pending connections of a listening socket (-1: none). After running out of descriptors
+ * it stops watching the sockets; dg_net_retry_accept watches them again a tick later. */
 void dg_net_accept(struct dg_net *net, int listen_fd);
 void dg_net_retry_accept(struct dg_net *net, uint64_t now);
 

@@ -28,7 +28,7 @@ void dg_net_refusal_send(int fd, const char *text, size_t n)
     (void)k; /* best effort: the close follows anyway */
 }
 
-/* Only too much at once passes by itself. */
+/* Only a 503 has Retry-After: overload passes by itself. */
 void dg_net_refuse(int fd, const struct dg_net_refusal *r)
 {
     char body[256], text[DG_NET_REFUSAL_BYTES];

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The reply where there is no memory for the right one: the form of our own API in every dialect,
- * with a status that every dialect has. */
+/* The reply when there is no memory for the right one: our own API's format in every dialect, with
+ * a status that every dialect has. */
 static const char NO_MEMORY[] =
     "{\"error\":{\"code\":\"overloaded\",\"message\":\"no memory for the reply\"}}";
 
@@ -27,14 +27,14 @@ void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *val
     } else {
         r->status = 503;
         r->content_type = "application/json";
-        r->body = strdup(NO_MEMORY); /* NULL: an empty body is all there is */
+        r->body = strdup(NO_MEMORY); /* NULL: the body stays empty */
         r->body_len = r->body ? sizeof NO_MEMORY - 1 : 0;
     }
     dg_buffer_deinit(&b);
 }
 
-/* Messages quote requests and cut what is long, which may halve a character: JSON has no place for
- * that. */
+/* Messages quote requests and truncate long quotations, which may split a character; JSON does not
+ * allow that. */
 void dg_reply_set_text(struct dg_json *object, const char *key, const char *s)
 {
     char *copy = strdup(s);

@@ -16,15 +16,16 @@ void dg_reply_error(
     struct dg_http_reply *r, int status, const char *code, const char *field, const char *message);
 /* The same from a dg_error: status and code follow from its code and field. */
 void dg_reply_failure(struct dg_http_reply *r, const struct dg_error *err);
-/* Fill r with an error in any shape, freed here; 429 and 503 have Retry-After. */
+/* Fill r with an error value of any shape, freed here; 429 and 503 have Retry-After. */
 void dg_reply_refusal_take(struct dg_http_reply *r, int status, struct dg_json *value);
-/* Set a message in such a shape: what a quotation has cut of a character is mended. */
+/* Set a message in an error value; a character that was cut off when the message quoted a request
+ * is mended. */
 void dg_reply_set_text(struct dg_json *object, const char *key, const char *s);
 /* Fill r with {key: message}; 429 and 503 have Retry-After. */
 void dg_reply_message(struct dg_http_reply *r, int status, const char *key, const char *message);
-/* Fill r with a copy of data [n], its content_type being set; out of memory gives 503. */
+/* Fill r with a copy of data [n]; its content_type must be set. Out of memory gives 503. */
 void dg_reply_copy(struct dg_http_reply *r, const void *data, size_t n);
-/* The reply nobody will read: the client has hung up. */
+/* Fill r with the reply to a client that has hung up; nobody will read it. */
 void dg_reply_client_gone(struct dg_http_reply *r);
 /* Fill r with a value, freed here; NULL or out of memory gives 503. */
 void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *value);

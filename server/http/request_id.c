@@ -25,7 +25,7 @@ void dg_request_id_choose(const char *given, uint64_t seed, uint64_t counter, ch
     snprintf(out, cap, "%016llx", (unsigned long long)(z ^ (z >> 31)));
 }
 
-/* n lower-case hexadecimal digits, and not zeros alone where those mean nothing. */
+/* True for n lower-case hexadecimal digits; zeros: they may all be 0. */
 static bool is_hex(const char *s, size_t n, bool zeros)
 {
     return strspn(s, "0123456789abcdef") >= n && (zeros || strspn(s, "0") < n);

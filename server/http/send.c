@@ -1,4 +1,4 @@
-/* An exchange's reply on its way to the library: headers of every reply, compression. */
+/* Hands an exchange's reply to the library: compresses it and adds the headers of every reply. */
 #include "server/http/compress.h"
 #include "server/http/exchange.h"
 
@@ -29,8 +29,8 @@ void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r)
     memset(r, 0, sizeof *r);
 }
 
-/* The body in fewer bytes, where the client takes that and it pays. Which of them it takes is what
- * caches have to know of every reply that may be compressed. */
+/* Compress the body if the client accepts that and it pays. Every reply that may be compressed gets
+ * Vary, because caches must know that it depends on what the client accepts. */
 static void compress(struct dg_http_exchange *x)
 {
     struct dg_http_reply *r = &x->reply;
@@ -64,8 +64,8 @@ static struct MHD_Response *make_response(struct dg_http_exchange *x)
     return response;
 }
 
-/* One header; *lost: there was no memory for it. The library says no more than that it is not
- * there, which it also does of an empty value. */
+/* Add one header; sets *lost when there was no memory for it. The library reports only that a
+ * header was not added, which it also does for an empty value. */
 static void add(struct MHD_Response *response, const char *name, const char *value, bool *lost)
 {
     errno = 0;
@@ -73,8 +73,8 @@ static void add(struct MHD_Response *response, const char *name, const char *val
         *lost = true;
 }
 
-/* The headers of a reply. false: one of them is missing for want of memory, and what would be sent
- * is not what was said: a body without its type, or without its coding. */
+/* Add the headers of a reply. False: one is missing for lack of memory, so the reply would be
+ * misread: a body without its type, or without its coding. */
 static bool add_headers(struct dg_http_exchange *x, struct MHD_Response *response)
 {
     const struct dg_http_reply *r = &x->reply;
@@ -112,7 +112,7 @@ enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
         x->http->o.mark(x->http->o.app, x, r);
     if (!add_headers(x, response)) {
         MHD_destroy_response(response);
-        return MHD_NO; /* the connection is closed */
+        return MHD_NO; /* the library closes the connection */
     }
     x->status = r->status;
     if (x->connection)

@@ -1,8 +1,8 @@
-/* DESIGN. The library asks for bytes when the socket has taken the last ones, on an HTTP thread;
- * they are filled in then and not before, so that a slow reader holds up no other and at most
- * one filling waits for it. When there is nothing to fill in the connection is suspended, and a
- * poke resumes it; both happen under the exchange's lock. The time limit for writing begins anew
- * with each block that the socket has taken. */
+/* DESIGN. The library asks for bytes, on an HTTP thread, when the socket has taken the last ones;
+ * only then are they filled in, so that a slow reader holds up no other, and at most one block
+ * waits for it. When there is nothing to fill in, the connection is suspended, and a poke resumes
+ * it; both happen under the exchange's lock. The time limit for writing starts again with each
+ * block that the socket has taken. */
 #include "server/http/exchange.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define BLOCK 8192
 
-/* Nothing to say now. False: there is after all. */
+/* Suspend a stream that has nothing to send. False: it has something after all. */
 static bool pause_stream(struct dg_http_exchange *x)
 {
     pthread_mutex_lock(&x->lock);
@@ -25,7 +25,7 @@ static bool pause_stream(struct dg_http_exchange *x)
     return wait;
 }
 
-/* Ask for more to send. False: there is nothing now, the connection is suspended. */
+/* Fill out with more to send. False: there is nothing now, and the connection is suspended. */
 static bool fill(struct dg_http_exchange *x)
 {
     do {
@@ -42,7 +42,7 @@ static bool fill(struct dg_http_exchange *x)
         else if (x->later->late)
             x->later->late(x->later_arg, x, &x->out);
         else
-            x->out.failed = true; /* cut off: an end would look like all of it */
+            x->out.failed = true; /* cut off: a regular end would make the reply look complete */
         if (ping && x->reply.ping && x->out.len == 0 && !x->out_last)
             dg_buffer_adds(&x->out, x->reply.ping);
         if (x->out.len > 0 || x->out_last || x->out.failed)
@@ -51,9 +51,9 @@ static bool fill(struct dg_http_exchange *x)
     return false;
 }
 
-/* End the connection, with the reply cut off. An error returned from here would leave it behind,
- * closed but never cleaned up, where the library has no other event for it (0.9.75, epoll); a
- * socket that takes nothing more makes it do so. */
+/* End the connection with the reply cut off. If this returned an error, the library (0.9.75, epoll)
+ * would leave the connection closed but never clean it up, because no other event comes for it;
+ * shutting down the socket makes it do so. */
 static ssize_t cut_off(const struct dg_http_exchange *x)
 {
     const union MHD_ConnectionInfo *info =

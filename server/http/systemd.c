@@ -22,7 +22,7 @@ bool dg_systemd_notify(const char *lines)
         return false;
     memcpy(a.sun_path, path, n);
     if (path[0] == '@')
-        a.sun_path[0] = '\0'; /* a name in the kernel and not in the file system */
+        a.sun_path[0] = '\0'; /* an abstract name, not in the file system */
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;

@@ -1,7 +1,7 @@
-/* What systemd and its kind ask of a service: to be told how it is (sd_notify(3): one datagram to
- * $NOTIFY_SOCKET; the protocol is documented and stable, so no library for it), and to take over a
- * socket that listens already (sd_listen_fds(3)). Without the variables nothing happens. Any
- * thread. */
+/* What systemd and compatible managers expect of a service: that it reports its state
+ * (sd_notify(3): one datagram to $NOTIFY_SOCKET; the protocol is documented and stable, so no
+ * library is needed) and takes over a socket that already listens (sd_listen_fds(3)). Without the
+ * environment variables nothing happens. Any thread. */
 #ifndef DG_SERVER_HTTP_SYSTEMD_H
 #define DG_SERVER_HTTP_SYSTEMD_H
 
@@ -10,16 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Tell the service manager: lines such as "READY=1". False: nobody listens. */
+/* Send lines such as "READY=1" to the service manager. False: nothing was sent. */
 bool dg_systemd_notify(const char *lines);
-/* "RELOADING=1" with the time that goes with it. */
+/* Send "RELOADING=1" with the timestamp that must accompany it. */
 void dg_systemd_reloading(void);
 
-/* How often it wants to hear WATCHDOG=1, in nanoseconds; 0: never. */
+/* How often the service manager expects WATCHDOG=1, in nanoseconds; 0: never. */
 uint64_t dg_systemd_watchdog_ns(void);
 
-/* The listening socket that was passed on, made non-blocking and ours alone, in *fd; -1: none was.
- * DG_EINVAL when it is no listening TCP socket, or several were passed. */
+/* The listening socket that was passed to the process, made non-blocking and close-on-exec, in *fd;
+ * -1: none was. DG_EINVAL when it is no listening TCP socket, or several were passed. */
 int dg_systemd_listen_fd(int *fd, struct dg_error *err);
 
 #endif

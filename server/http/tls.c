@@ -25,7 +25,7 @@ struct dg_tls {
     struct dg_tls_pair *pair;
 };
 
-/* Private keys leave no copy in freed memory. */
+/* Wipe a buffer, so that no copy of a private key stays in freed memory. */
 static void wipe(struct dg_buffer *b)
 {
     if (b->data)
@@ -33,7 +33,7 @@ static void wipe(struct dg_buffer *b)
     dg_buffer_deinit(b);
 }
 
-/* When the first certificate, the server's own, expires; 0: nobody can say. */
+/* When the first certificate, the server's own, expires; 0: unknown. */
 static int64_t expiry_of(gnutls_certificate_credentials_t credentials)
 {
     gnutls_datum_t der;
@@ -48,7 +48,7 @@ static int64_t expiry_of(gnutls_certificate_credentials_t credentials)
     return at;
 }
 
-/* Texts end in NUL, which is not counted. */
+/* Read both files. Each text ends in a NUL that is not counted. */
 static int read_files(const struct dg_tls *t, struct dg_buffer *certificate, struct dg_buffer *key,
     struct dg_error *err)
 {

@@ -1,7 +1,7 @@
-/* TLS: the certificate and key that new connections are given, and may be exchanged while old ones
- * go on with theirs. Of the TLS library only what the HTTP library leaves to its user is here (the
- * one file that knows it is tls.c): each connection's credentials are ours, so that a reload is a
- * swap of one pointer. TLS 1.2 and 1.3, ciphers with forward secrecy. Any thread. */
+/* TLS: holds the certificate and key for new connections; both may be replaced while old
+ * connections keep theirs. Only what the HTTP library leaves to its user is here, and only tls.c
+ * knows the TLS library: each connection's credentials are ours, so that a reload is a swap of one
+ * pointer. TLS 1.2 and 1.3, ciphers with forward secrecy. Any thread. */
 #ifndef DG_SERVER_HTTP_TLS_H
 #define DG_SERVER_HTTP_TLS_H
 
@@ -11,34 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the TLS library's own words. */
+/* In the TLS library's syntax. */
 #define DG_TLS_PRIORITIES                                                                          \
     "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-AES-128-CBC:-AES-256-CBC:-SHA1:"          \
     "%SERVER_PRECEDENCE"
 
 struct dg_tls;
-struct dg_tls_pair; /* a certificate with its chain, and its key; counted */
+struct dg_tls_pair; /* a certificate with its chain, and its key; reference-counted */
 
 /* Read both files (PEM; the certificate first, then its chain). DG_EINVAL: one cannot be read, is
  * not PEM, or the key is not the certificate's. */
 int dg_tls_open(
     const char *certificate, const char *key, struct dg_tls **out, struct dg_error *err);
 void dg_tls_close(struct dg_tls *t); /* NULL is fine; pairs live on while connections use them */
-/* Read them again, for connections from now on. On failure the old pair stays. */
+/* Read both files again, for new connections. On failure the old pair stays. */
 int dg_tls_reload(struct dg_tls *t, struct dg_error *err);
-/* When the certificate that new connections get expires, since the epoch. */
+/* Expiry of the certificate that new connections get, in seconds since the epoch; 0: unknown. */
 int64_t dg_tls_expires(struct dg_tls *t);
 
-/* The texts of the files, for the HTTP library's start, which wants them; until dg_tls_forget. */
+/* The texts of both files, which the HTTP library needs when it starts; valid until
+ * dg_tls_forget. */
 const char *dg_tls_certificate_text(const struct dg_tls *t);
 const char *dg_tls_key_text(const struct dg_tls *t);
 void dg_tls_forget(struct dg_tls *t);
 
-/* Give a session, before its handshake, the pair of the day; NULL: it keeps what it has. */
+/* Give a session, before its handshake, the current pair; NULL: the session keeps what it has. */
 struct dg_tls_pair *dg_tls_begin(struct dg_tls *t, void *session);
-/* The session is over. NULL is fine. */
+/* Release the pair of a session that is over. NULL is fine. */
 void dg_tls_end(struct dg_tls_pair *p);
-/* Send what fits into the socket at once. From the session's own thread. */
+/* Send what fits into the socket at once. Only from the session's own thread. */
 void dg_tls_send(void *session, const char *data, size_t n);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its name, shape and place, without its languages. */
+/* Adds a model's architecture, size, type, devices and licence. */
 static void describe_model(
     struct dg_json *o, const struct dg_listing *l, const struct dg_served *open)
 {
@@ -90,8 +90,8 @@ static void copy_string(struct dg_json *o, const char *key, const struct dg_json
         dg_json_set_string(o, key, s);
 }
 
-/* What the manifest says of where the model comes from: pull writes "origin", the trainer and the
- * converters "training". */
+/* What the manifest says about where the model comes from: pull writes "origin", the trainer and
+ * the converters "training". */
 static struct dg_json *describe_origin(const struct dg_json *manifest)
 {
     const struct dg_json *training = dg_json_get(manifest, "training");
@@ -105,7 +105,8 @@ static struct dg_json *describe_origin(const struct dg_json *manifest)
     return o;
 }
 
-/* The text of MODEL_CARD.md beside the manifest, UTF-8; the buffer is empty where there is none. */
+/* Reads MODEL_CARD.md, which is beside the manifest, as UTF-8; the buffer is empty if there is
+ * none. */
 static void read_card(const struct dg_bundle *b, struct dg_buffer *card)
 {
     char *path = dg_file_join(dg_bundle_dir(b), "MODEL_CARD.md");

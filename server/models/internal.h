@@ -1,5 +1,5 @@
-/* What load.c, models.c, opening.c, way.c and served.c share. Any thread, with the lock if a field
- * says so. */
+/* Shared by load.c, memory_plan.c, models.c, opening.c, way.c and served.c. Any thread, with the
+ * lock if a field says so. */
 #ifndef DG_SERVER_MODELS_INTERNAL_H
 #define DG_SERVER_MODELS_INTERNAL_H
 
@@ -12,13 +12,13 @@
 
 /* Guarded by the lock of the models. */
 struct dg_model_openings {
-    /* those that wait, first come first */
+    /* waiting requests, in order of arrival */
     struct dg_opening *line, **end;
     size_t n;
     struct dg_work work;
     bool stopped;
     uint64_t opened, closed, failed;
-    /* that an open bundle took besides its file */
+    /* the most that an open bundle took in addition to its weights file */
     size_t most_beside;
 };
 
@@ -36,22 +36,23 @@ struct dg_models {
     struct dg_model_openings opening;
 };
 
-/* Without the lock: open the listed bundle, if it has not changed. Held once. */
+/* Without the lock: open the listed bundle, if it has not changed. The caller gets the one
+ * reference to *out. */
 int dg_models_open_listed(
     struct dg_models *m, const struct dg_listing *l, struct dg_served **out, struct dg_error *err);
-/* With the lock: l is open now, unless it was before. */
+/* With the lock: l is open from now on as s, whose reference it takes over. */
 void dg_models_is_open_take(struct dg_models *m, struct dg_listing *l, struct dg_served *s);
-/* With the lock: its memory, or its estimate before the first opening. */
+/* With the lock: the bytes that l takes when open; an estimate before its first opening. */
 size_t dg_models_estimate(const struct dg_models *m, const struct dg_listing *l);
 void dg_opening_init(struct dg_models *m);
 
-/* Open the bundle in dir with an engine for each worker, and let each translate a sentence. Held
- * once. */
+/* Open the bundle in dir with an engine for each worker, and have each engine translate a sentence.
+ * The caller gets the one reference to *out. */
 int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg_served **out,
     struct dg_error *err);
 
-/* The bundle at path, or those in the directory path, sorted, so that the same directory always
- * gives the same choice of models: dirs[*n], each to be freed, also after a failure. */
+/* List the bundle at path, or those in the directory path, sorted so that the same directory always
+ * gives the same choice of models. The caller frees dirs[*n], also after a failure. */
 int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ISO 639-2 (both its terminology and its bibliographic codes), each followed by its ISO 639-1 code
- * it; sorted. */
+/* ISO 639-2 (both its terminology and its bibliographic codes), each followed by its ISO 639-1
+ * code; sorted. */
 static const char three_to_two[] =
     "aaraa abkab afraf akaak albsq amham araar argan armhy asmas avaav aveae aymay azeaz "
     "bakba bambm baqeu belbe benbn bihbh bisbi bodbo bosbs brebr bulbg burmy catca cescs "
@@ -41,8 +41,8 @@ static const char *two_letters(const char *three)
     return NULL;
 }
 
-/* Codes that say the same as others: Chinese by the script of its region, and what ISO 639 once
- * had. In the form that is compared. */
+/* The preferred form of a code: of Chinese by region, with its script, and of codes that ISO 639
+ * has withdrawn. Both in canonical form; NULL: it has no other. */
 static const char *other_code(const char *code)
 {
     static const char *const others[][2] = {{"zh-cn", "zh-hans-cn"}, {"zh-sg", "zh-hans-sg"},
@@ -76,8 +76,8 @@ bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
     return true;
 }
 
-/* How many subtags `longer` has more than its beginning `shorter`; -1: that is not its
- * beginning. */
+/* How many more subtags `longer` has than its beginning, `shorter`; -1: it does not begin with
+ * that. */
 static int subtags_more(const char *longer, const char *shorter)
 {
     size_t n = strlen(shorter);
@@ -101,7 +101,7 @@ int dg_language_distance(const char *asked, const char *served)
     return wider >= 0 ? DG_LANGUAGE_WIDER + wider : -1;
 }
 
-/* The end of one "asked=meant" and whether both are there. */
+/* True if the entry is "asked=meant", with both codes there and neither too long. */
 static bool entry_is_sound(const char *entry, size_t n)
 {
     const char *equals = memchr(entry, '=', n);

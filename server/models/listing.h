@@ -22,21 +22,21 @@ struct dg_listing {
     /* Guarded by the models' lock. */
     /* referenced; NULL: closed */
     struct dg_served *open;
-    /* 0: never yet */
+    /* when it was last opened; 0: never */
     uint64_t opened_ns;
-    /* that it took when it was open; 0: never yet */
+    /* bytes that it took when it was last open; 0: never opened */
     size_t bytes;
-    /* to be closed once its requests are over: new ones wait */
+    /* to be closed once its requests are over; new ones wait */
     bool leaving;
-    /* when it could not be opened; 0: never */
+    /* when an attempt to open it last failed; 0: never */
     uint64_t failed_ns;
     struct dg_error failure;
 };
 
-/* List the bundle in dir, closed. Held once. */
+/* List the bundle in dir, closed. The caller gets the one reference. */
 int dg_listing_open(const char *dir, struct dg_listing **out, struct dg_error *err);
 void dg_listing_ref(struct dg_listing *l);
-/* The last one lets go of its model, too. NULL is fine. */
+/* The last reference releases its model, too. NULL is fine. */
 void dg_listing_unref(struct dg_listing *l);
 
 #endif

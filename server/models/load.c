@@ -1,4 +1,4 @@
-/* Which bundles a directory has, and how they come to be served: at start and by a reload. */
+/* Finds the bundles in a directory and serves them: at start and on a reload. */
 #include "server/models/internal.h"
 
 #include "base/clock.h"
@@ -58,7 +58,7 @@ int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, st
     return DG_OK;
 }
 
-/* Room for one more, as far as is known? */
+/* True if there is room for l, as far as is known. */
 static bool has_room(struct dg_models *m, const struct dg_listing *l)
 {
     pthread_mutex_lock(&m->lock);
@@ -67,7 +67,7 @@ static bool has_room(struct dg_models *m, const struct dg_listing *l)
     return m->o.memory == 0 || n <= m->o.memory;
 }
 
-/* Open l, which nobody else has yet, and close it again where it has no room. */
+/* Opens l, which no other thread knows yet, and closes it again if it does not fit. */
 static int open_new(struct dg_models *m, struct dg_listing *l, struct dg_error *err)
 {
     struct dg_served *s = NULL;
@@ -77,7 +77,7 @@ static int open_new(struct dg_models *m, struct dg_listing *l, struct dg_error *
     pthread_mutex_lock(&m->lock);
     dg_models_is_open_take(m, l, s);
     const bool fits = m->o.memory == 0 || dg_served_bytes_alive() <= m->o.memory ||
-                      dg_served_alive() == 1; /* none is too large to be served at all */
+                      dg_served_alive() == 1; /* a single model is served however large it is */
     if (!fits)
         l->open = NULL;
     pthread_mutex_unlock(&m->lock);
@@ -86,7 +86,8 @@ static int open_new(struct dg_models *m, struct dg_listing *l, struct dg_error *
     return DG_OK;
 }
 
-/* *out: the listing of dir that is served, and is still the same; NULL when there is none. */
+/* *out: the served listing of the same directory, if the bundle is unchanged; NULL: there is none.
+ */
 static int same_as_before(struct dg_listing *const *before, size_t n, const struct dg_listing *now,
     struct dg_listing **out, struct dg_error *err)
 {
@@ -103,9 +104,9 @@ static int same_as_before(struct dg_listing *const *before, size_t n, const stru
     return rc;
 }
 
-/* One bundle for the new set: the one that is served already when nothing has changed, else a new
- * one, which is opened so that every byte is looked at. A server that starts opens as many as have
- * room, and looks at the others when they are first needed. */
+/* Lists one bundle for the new set: the one that is already served if nothing has changed, else a
+ * new one, which is opened so that every byte is checked. A server that starts opens as many as
+ * have room, and checks the others when they are first needed. */
 static int list_one(struct dg_models *m, const char *dir, struct dg_listing *const *before,
     size_t n, struct dg_models_loaded *what, struct dg_listing **out, struct dg_error *err)
 {
@@ -144,7 +145,7 @@ static void release_all(struct dg_listing **list, size_t n)
     free(list);
 }
 
-/* Serve list from now on, and let go of what was served. */
+/* Serves list from now on, and releases the previous one. */
 static void exchange_take(struct dg_models *m, struct dg_listing **list, size_t n)
 {
     pthread_mutex_lock(&m->lock);

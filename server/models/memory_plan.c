@@ -10,9 +10,9 @@
 #define MB 1e6
 #define MAX_POSITIONS 1024
 #define CONNECTION_BYTES 20000.0 /* the HTTP library's buffer of 16 KiB, and our records of it */
-#define BODIES 64                /* bodies of the largest size that may be on their way at once */
+#define BODIES 64                /* largest bodies that may be received at once */
 
-/* Memory of this process that is in no file. */
+/* Anonymous memory of this process, which no file backs. */
 static double anonymous_bytes(void)
 {
     char line[128];
@@ -26,19 +26,19 @@ static double anonymous_bytes(void)
     return kb * 1024;
 }
 
-/* What one GPU's own memory has to hold. */
+/* What one GPU's own memory must hold. */
 struct plan_device {
-    /* as its backend calls it */
+    /* the device's name, from its backend */
     char name[96];
-    /* of all models; engines of one worker */
+    /* bytes of all models' parameters; of the engines of one worker */
     double parameters, engines;
-    /* before anything of ours is there */
+    /* bytes free before the server uses any */
     double free;
 };
 
 struct plan {
     double most;
-    /* of all bundles, and of the one that takes most */
+    /* bytes of all bundles, and of the largest one */
     double models, largest_model;
     /* memory that loading needs beyond what the loaded model takes; largest of all bundles */
     double loading;
@@ -46,7 +46,8 @@ struct plan {
     struct dg_buffer *b;
 };
 
-/* Bytes that a backend holds of its device; the host's memory is measured otherwise. */
+/* Bytes that a backend holds of its device's memory; the host's is measured otherwise. Sets
+ * *free_bytes if it is 0. */
 static double held_by(struct dg_backend *be, double *free_bytes)
 {
     struct dg_memory m = {0};
@@ -55,8 +56,7 @@ static double held_by(struct dg_backend *be, double *free_bytes)
     return (double)m.held;
 }
 
-/* An engine of this model on this device, as a worker has it; *bytes: what it takes, by its own
- * account. */
+/* Opens an engine of the model on a device, as a worker does; *bytes: the size that it reports. */
 static int plan_engine(struct plan_device *d, const struct dg_models_options *o,
     const struct dg_device *device, const struct dg_model *model, double *bytes,
     struct dg_error *err)
@@ -76,7 +76,7 @@ static int plan_engine(struct plan_device *d, const struct dg_models_options *o,
     return rc;
 }
 
-/* The model once more, on a device that is not the first. */
+/* Opens the model once more, on a device other than the first. */
 static int plan_copy(struct plan_device *d, const struct dg_models_options *o,
     const struct dg_device *device, const struct dg_translator *t, struct dg_error *err)
 {
@@ -95,9 +95,9 @@ static int plan_copy(struct plan_device *d, const struct dg_models_options *o,
     return rc;
 }
 
-/* What one bundle takes: what is packed for the processor or read in place, once; and an engine for
- * each worker, whose size follows from the limits. On a GPU the engines are in its memory, and
- * the parameters too. */
+/* Measures what one bundle takes: parameters that are packed for the processor or read in place,
+ * once; and an engine for each worker, whose size follows from the limits. On a GPU, engines and
+ * parameters are in its memory. */
 static int plan_model(
     struct plan *p, const char *dir, const struct dg_models_options *o, struct dg_error *err)
 {
@@ -139,7 +139,7 @@ static void plan_line(struct plan *p, const char *what, double bytes)
     p->most += bytes;
 }
 
-/* All of them open, or as many as have room, and one more while it is opened. */
+/* Adds the models: all of them open, or as many as have room, and one more while it is opened. */
 static void plan_models(struct plan *p, const struct dg_models_options *o)
 {
     char what[96];
@@ -187,7 +187,7 @@ static void plan_verdict(struct plan *p, bool *fits)
                 "--model-memory, or allow more memory.");
 }
 
-/* False: a GPU has not as much. */
+/* False: a GPU has too little memory. */
 static bool plan_devices(const struct plan *p, const struct dg_models_options *o)
 {
     bool fit = true;

@@ -1,5 +1,5 @@
-/* --plan: how much memory the settings can take, and whether there is as much. Opens each model in
- * turn to measure its memory. One thread. */
+/* --plan: how much memory the settings can take, and whether that much is available. Opens each
+ * model in turn to measure its memory. One thread. */
 #ifndef DG_SERVER_MODELS_MEMORY_PLAN_H
 #define DG_SERVER_MODELS_MEMORY_PLAN_H
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Append the plan as text; *fits: it is below this process's limit. */
+/* Append the plan as text; *fits: it is within the limits of this process and of every GPU. */
 int dg_memory_plan_write(const struct dg_server_config *c, const struct dg_models_options *options,
     struct dg_buffer *b, bool *fits, struct dg_error *err);
 

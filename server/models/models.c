@@ -109,7 +109,8 @@ void dg_models_is_open_take(struct dg_models *m, struct dg_listing *l, struct dg
 
 size_t dg_models_estimate(const struct dg_models *m, const struct dg_listing *l)
 {
-    /* Beside its file as much as the others have beside theirs. */
+    /* Before the first opening: its file, and the most that another one took in addition to its
+     * own. */
     return l->bytes > 0 ? l->bytes : dg_bundle_weights_bytes(l->bundle) + m->opening.most_beside;
 }
 

@@ -27,20 +27,21 @@ struct dg_pace;
 struct dg_replica {
     struct dg_backend *be;
     struct dg_engine *engine;
-    /* The worker's own, from its first step of the model on; freed with the model. */
+    /* Used by the worker alone, from its first step of the model on; freed with the model. */
     struct dg_pace *pace;
-    /* that its backend may use at present, as last set by its worker; 0: all of its own */
+    /* threads that its backend may use at present, as last set by its worker; 0: all that it was
+     * opened with */
     int threads;
-    /* hypotheses that advance together where more could; 0: all */
+    /* the most hypotheses that advance in one step; 0: all */
     uint32_t step_rows;
-    /* which of the model's copies it reads */
+    /* index of its copy of the parameters, in dg_served's placed */
     uint32_t placed;
     /* For metrics and the queue, as of the last step. tokens_per_s: source tokens per second at
      * full load; 0: not known yet. */
     atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
-    /* what its live sentences count for in the queue's bound, as of the last step */
+    /* cost of its live sentences in the queue's bound, as of the last step */
     _Atomic uint64_t cost_live;
-    /* of its worker, which alone counts */
+    /* steps so far; only its worker counts them */
     _Atomic uint64_t steps;
 };
 
@@ -52,56 +53,56 @@ struct dg_placed {
 };
 
 struct dg_served {
-    /* of answers, borrowed; NULL: there is none */
+    /* the answer cache, borrowed; NULL: there is none */
     struct dg_answer_cache *cache;
-    /* [n_placed] once for each device; the first is the translator's */
+    /* [n_placed] the parameters on each device; on the first they are the translator's */
     struct dg_placed *placed;
     uint32_t n_placed;
     struct dg_translator *translator;
     /* [n_replicas], by worker number */
     struct dg_replica *replicas;
     uint32_t n_replicas;
-    /* the first one */
+    /* the first device */
     struct dg_device device;
-    /* on it, see dg_served_aside; NULL until requested */
+    /* a backend on it, see dg_served_aside; NULL until requested */
     struct dg_backend *aside;
-    /* with its self-test */
+    /* time to open it, including the self-test */
     double load_seconds;
-    /* that it takes at most, with its engines' caches full */
+    /* the most memory that it takes, with its engines' caches full */
     size_t bytes;
-    /* dg_served_label's, plus one; 0: not requested yet */
+    /* result of dg_served_label, plus one; 0: not requested yet */
     atomic_uint label;
-    /* when a request was done with it last */
+    /* when a request last finished with it */
     atomic_uint_least64_t used_ns;
     atomic_uint refs;
 };
 
 struct dg_models_options {
-    /* of each device */
+    /* per device */
     uint32_t workers;
     uint32_t compute_threads;
     struct dg_engine_limits limits;
-    /* hypotheses that advance in one step where more could; 0: dg_models_step_rows */
+    /* the most hypotheses that advance in one step; 0: dg_models_step_rows */
     uint32_t step_rows;
-    /* for all models; borrowed, NULL: none */
+    /* the answer cache for all models; borrowed, NULL: none */
     struct dg_answer_cache *cache;
-    /* bytes that open ones may take; 0: all are open */
+    /* bytes that open bundles may take; 0: no limit, all are open */
     size_t memory;
-    /* what bundles are opened on when they are first needed; NULL: none */
+    /* opens bundles when they are first needed; NULL: none */
     struct dg_executor *executor;
-    /* as languages.h has them; "" none */
+    /* in the form of languages.h; "": none */
     const char *aliases;
     /* the language that pairs without a model may go through, or "off" */
     const char *pivot;
-    /* what engines run on; zeros: the CPU */
+    /* devices that engines run on; zeros: the CPU */
     struct dg_devices devices;
 };
 
 /* Rows per step. On a CPU a step reads all weights once. Beyond this number of rows a larger step
- * hardly makes a row cheaper, and short sentences wait longer. The type of
- * the weights decides, not the width of the model: bytes and products grow alike. 0: all rows, as
- * on a GPU, where a step of few rows takes as long as one of many. Measured: docs/serving-bench.md.
- */
+ * hardly makes a row cheaper, and short sentences wait longer. The number depends on the type of
+ * the weights and not on the width of the model, since bytes and products grow alike. 0: all rows,
+ * as on a GPU, where a step of few rows takes as long as one of many. Measured:
+ * docs/serving-bench.md. */
 static inline uint32_t dg_models_step_rows(bool gpu, bool int8)
 {
     return gpu ? 0 : int8 ? 16 : 32;
@@ -112,7 +113,7 @@ static inline uint32_t dg_models_devices(const struct dg_models_options *o)
     return o->devices.n > 0 ? o->devices.n : 1;
 }
 
-/* Of all devices: worker i works on device i modulo their number. */
+/* Workers on all devices: worker i works on device i modulo their number. */
 static inline uint32_t dg_models_workers(const struct dg_models_options *o)
 {
     return o->workers * dg_models_devices(o);
@@ -134,43 +135,43 @@ struct dg_models_loaded {
 
 /* Open the bundle at path, or every bundle in the directory path, run a self-test on each replica
  * and then serve them instead of the current ones: a request keeps the model that it found. A
- * bundle that is already served from the same directory with the same version stays. Those that
- * have no room in the memory for models are closed again; when nothing is served yet and there are
- * requests to come, they are not opened in the first place. DG_EFORMAT and others name the bundle;
- * then everything stays as it was. what may be NULL. */
+ * bundle that is already served from the same directory with the same version stays. Bundles that
+ * do not fit into the memory for models are closed again; when nothing is served yet and there is
+ * an executor to open them later, they are not opened in the first place. DG_EFORMAT and others
+ * name the bundle; then everything stays as it was. what may be NULL. */
 int dg_models_load(
     struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err);
 
-/* How to get from one language to another: one model, or two. */
+/* The models that translate from one language to another: one, or two. */
 struct dg_way {
     struct {
         /* referenced */
         struct dg_listing *listing;
-        /* as the bundle writes the codes; borrowed from it */
+        /* in the bundle's spelling of the codes; borrowed from it */
         const char *pair[2];
     } hops[2];
     size_t n;
-    /* both are one language: the one hop's model is not to be asked */
+    /* both are the same language: the one hop's model does not run */
     bool same;
 };
 
-/* The nearest pair by languages.h's rule. If there is none, the pair goes through the pivot (with
- * may_pivot), or needs no translation if both are the same language of some model. DG_ENOTFOUND
- * with field source or target. */
+/* Find the nearest pair by languages.h's rule. If there is none, then with may_pivot no translation
+ * is needed if both are the same language of some model, and otherwise the pair goes through the
+ * pivot. DG_ENOTFOUND with field source or target. */
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
     struct dg_way *out, struct dg_error *err);
 void dg_way_release(struct dg_way *way);
 
-/* Command that installs a model for an unserved pair, for the end of a message: "; to install one:
- * dragoman pull firefox/en-fr". "" where a code is no language's. One of them may be NULL or
- * "auto": not given. */
+/* Write the command that installs a model for an unserved pair, for the end of a message: "; to
+ * install one: dragoman pull firefox/en-fr". "" if a code is not a language's. One of them may be
+ * NULL (source also "auto"): not given. */
 enum { DG_WAY_COMMAND = 128 };
 void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMMAND]);
 
 /* Up to cap models that are open, each referenced; returns how many. */
 size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap);
-/* The same of all bundles; open[i] is its model, referenced, or NULL. Each of the two may be NULL
- * to get only the number. */
+/* The same for all bundles; open[i] is its model, referenced, or NULL. out and open may be NULL;
+ * both are to get only the number. */
 size_t dg_models_listings(
     struct dg_models *m, struct dg_listing **out, struct dg_served **open, size_t cap);
 enum { DG_SOURCES = 1, DG_TARGETS = 2 };
@@ -182,10 +183,10 @@ struct dg_model_languages {
     char storage[DG_MODELS_MAX][DG_LANGUAGE_MAX];
     size_t n;
 };
-/* Those that models translate from, or to, or both: DG_SOURCES and DG_TARGETS or'ed. */
+/* List those that models translate from, or to, or both: DG_SOURCES and DG_TARGETS or'ed. */
 void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_languages *out);
-/* The one of them that is nearest to a code as a client writes it, so that "EN-US" is the language
- * of texts found to be in "en"; false: none is near. */
+/* Find the one of them that is nearest to a code as a client writes it, so that "EN-US" is the
+ * language of texts detected as "en"; false: none is near. */
 bool dg_models_nearest(
     struct dg_models *m, const char *asked, unsigned which, char out[DG_LANGUAGE_MAX]);
 /* Whether there are models to and from the pivot. True without a pivot. */
@@ -193,7 +194,7 @@ bool dg_models_has_pivot(struct dg_models *m);
 
 /* "float32", "float16", "bfloat16" or "int8": what most of the weights are. */
 const char *dg_served_type(const struct dg_served *s);
-/* Its devices as the backends name them, separated by commas. */
+/* Append its devices as the backends name them, separated by commas. */
 void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
 /* Log its name, pairs and version. */
 void dg_served_log(const struct dg_served *s);

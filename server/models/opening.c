@@ -1,11 +1,12 @@
-/* DESIGN. Those that wait are a line. The work on the executor serves the first of it: it takes
- * references of what is open already, closes idle models until the next one has room, opens that
- * without the lock, and hands them out to each request in the line that now has all it needs. Only
- * the first in line holds models while it waits, and all who hold others are on their way to an
- * end: nobody waits in a circle. Where nothing can be closed it looks again after a TICK.
+/* DESIGN. Waiting requests form a line. The work on the executor serves the first of them: it takes
+ * references to its models that are already open, closes idle models until its next one has room,
+ * opens that one without the lock, and gives models to every request in the line that can now have
+ * all it needs. Only the first in line holds models while it waits, and the requests that hold
+ * others will finish, so there is no circular wait. If nothing can be closed, it looks again after
+ * TICK_NS.
  *
- * A model's own reference is its listing's; taken under the lock alone, so where no other is left
- * under the lock, none comes. */
+ * A listing owns one reference to its open model. References are only taken under the lock; so if
+ * there is no other one under the lock, the model is idle and stays so. */
 #include "server/models/opening.h"
 
 #include "base/clock.h"
@@ -15,11 +16,11 @@
 #include <stdlib.h>
 
 #define TICK_NS 2000000ull
-/* where open ones take too much and all are in use, although nobody waits */
+/* interval of checks while open models take too much, all are in use and no request waits */
 #define LOOK_AGAIN_NS 50000000ull
-/* after a bundle could not be opened: until then nobody waits for it */
+/* after a bundle could not be opened, requests for it fail for this long instead of waiting */
 #define TRY_AGAIN_NS 1000000000ull
-/* of the first in line, until others make room for it */
+/* how long the first in line waits before other models have to make room */
 #define PATIENCE_NS 50000000ull
 
 static size_t most_bytes(const struct dg_models *m)
@@ -29,8 +30,8 @@ static size_t most_bytes(const struct dg_models *m)
 
 /* ---- all of this with the lock ---- */
 
-/* References to all of o's models, if all are open and none is leaving. The first in line takes
- * what is open in any case. */
+/* Takes references to all of o's models, if all are open and none is leaving. The first in line
+ * takes those that are open in any case. True: o has all of them. */
 static bool take(struct dg_opening *o, bool first)
 {
     bool all = true;
@@ -46,7 +47,7 @@ static bool take(struct dg_opening *o, bool first)
     return all;
 }
 
-/* The caller lets go of what it held, without the lock. */
+/* Moves o's references to back, which the caller releases without the lock. */
 static void put_back(struct dg_opening *o, struct dg_served *back[DG_OPENING_MAX])
 {
     for (size_t i = 0; i < DG_OPENING_MAX; i++) {
@@ -63,7 +64,7 @@ static bool needs(const struct dg_opening *o, const struct dg_listing *l)
     return false;
 }
 
-/* Has it all it waits for, or no reason to wait any longer? */
+/* True if o has all its models, or must not wait for them any longer (o->err). */
 static bool settle(const struct dg_models *m, struct dg_opening *o, bool first)
 {
     if (m->opening.stopped)
@@ -85,8 +86,8 @@ static size_t n_open(const struct dg_models *m)
     return n;
 }
 
-/* What has been idle longest, and is not o's (NULL: of all). Its model is the caller's to let go
- * of. */
+/* Closes the model that has been idle longest and is not one of o's (o NULL: of all), and returns
+ * it for the caller to release; NULL: none is idle. */
 static struct dg_served *close_one_take(struct dg_models *m, const struct dg_opening *o)
 {
     struct dg_listing *idle = NULL;
@@ -105,8 +106,8 @@ static struct dg_served *close_one_take(struct dg_models *m, const struct dg_ope
     return s;
 }
 
-/* Those that have been open longest take no new requests until o has its models: one more for every
- * PATIENCE that it has waited. */
+/* Marks the bundles that have been open longest as leaving: they take no new requests until o has
+ * its models. Each call marks one for every PATIENCE_NS that o has waited. */
 static void make_room(struct dg_models *m, const struct dg_opening *o)
 {
     const uint64_t waited = dg_clock_ns() - o->since_ns;
@@ -137,7 +138,7 @@ static struct dg_listing *next_closed(const struct dg_opening *o)
     return NULL;
 }
 
-/* Is room for l there, or nothing else open that would make any? */
+/* True if there is room for l, or if nothing else is open whose closing would make room. */
 static bool has_room(
     const struct dg_models *m, const struct dg_opening *o, const struct dg_listing *l)
 {
@@ -155,7 +156,8 @@ static void drop(struct dg_served *const models[DG_OPENING_MAX])
         dg_served_unref(models[i]);
 }
 
-/* What was to be closed for the first in line stays open where it is no longer the first. */
+/* Removes a request from the line. If it was the first, the bundles marked for its sake stay open.
+ */
 static void remove_at(struct dg_models *m, struct dg_opening **at)
 {
     struct dg_opening *o = *at;
@@ -198,7 +200,8 @@ static void tell_all(struct dg_opening *told)
     }
 }
 
-/* Open l, which is held, without the lock; those who wait for it get it, or are told why not. */
+/* Opens l, which the caller references, without the lock. The requests that wait for it get it, or
+ * the error. */
 static void open_listing(struct dg_models *m, struct dg_listing *l)
 {
     struct dg_served *s = NULL;
@@ -222,7 +225,7 @@ static void open_listing(struct dg_models *m, struct dg_listing *l)
     pthread_mutex_unlock(&m->lock);
 }
 
-/* The next step for the first in line. False: there is nobody, or nothing to be done by now. */
+/* Takes one step for the first in line. False: nobody waits, or nothing can be done now. */
 static bool step(struct dg_models *m)
 {
     struct dg_opening *told = NULL;
@@ -244,7 +247,7 @@ static bool step(struct dg_models *m)
         if (l)
             dg_listing_ref(l);
     } else if (dg_served_bytes_alive() > most_bytes(m) && n_open(m) > 1) {
-        /* one took more than was known of it, or a request needed two at once */
+        /* one took more than estimated, or a request needed two at once */
         closed = close_one_take(m, NULL);
         over = !closed;
     }

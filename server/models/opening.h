@@ -1,11 +1,11 @@
-/* Bundles opened when a request first needs them. Open ones may take --model-memory together: the
- * one that has been idle longest is closed for another, one that a request has is never closed, and
- * where all are in use the next request waits. A request asks for all its models at once and gets
- * them at once, so none holds a model while it waits for another.
+/* Opens bundles when a request first needs them. Together they may take --model-memory: the one
+ * that has been idle longest is closed for another, one that a request uses is never closed, and if
+ * all are in use the next request waits. A request asks for all its models at once and gets them at
+ * once; only the first in line holds models while it waits for others.
  *
  * One bundle is opened at a time, on the executor, for all requests that wait for it. Requests
- * whose models are open pass those that wait; so that these come to their turn, a bundle that has
- * been open longest takes no new requests after a while. Any thread. */
+ * whose models are open overtake those that wait; so that the waiting ones get their turn, the
+ * bundles that have been open longest take no new requests after a while. Any thread. */
 #ifndef DG_SERVER_MODELS_OPENING_H
 #define DG_SERVER_MODELS_OPENING_H
 
@@ -19,16 +19,16 @@
 
 struct dg_models;
 
-#define DG_OPENING_MAX 2 /* models of one request: the hops of its way */
+#define DG_OPENING_MAX 2 /* models of one request: one for each hop */
 
-/* Who asks, and what for. Zeroed but for the first part; kept in place while it waits. */
+/* One request for models. All but the first part is zeroed; it must not move while it waits. */
 struct dg_opening {
     /* [n], borrowed */
     struct dg_listing *listings[DG_OPENING_MAX];
     size_t n;
-    /* not 0: the wait has ended. Or NULL */
+    /* not 0: the request has ended and must not wait; may be NULL */
     const atomic_int *ended;
-    /* It waits no longer: any thread, once, no lock held. */
+    /* Called when the wait is over: any thread, once, no lock held. */
     void (*ready)(void *arg);
     void *arg;
     /* The result. */
@@ -40,23 +40,24 @@ struct dg_opening {
     struct dg_opening *next;
 };
 
-/* True: its models are open, or err has the reason. False: ready will be called. */
+/* Have its models opened. True: they are open, or err says why not. False: ready will be called. */
 bool dg_opening_begin(struct dg_models *m, struct dg_opening *o);
-/* The same, but false means that they are not open, and nothing was begun. */
+/* The same without waiting. False: they are not open, and nothing was started. */
 bool dg_opening_try(struct dg_models *m, struct dg_opening *o);
-/* True: it waited, and ready will not be called. */
+/* Stop waiting. True: it was waiting, and ready will not be called. */
 bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o);
-/* A request has finished with a model: it is idle from now on unless others use it. */
+/* Record that a request has finished with a model, which is idle from now on unless others use it.
+ * NULL is fine. */
 void dg_opening_done(struct dg_served *s);
 
-/* Waiting and later requests are told that the server stops. */
+/* Tell waiting and later requests that the server is stopping. NULL is fine. */
 void dg_opening_stop(struct dg_models *m);
 
 struct dg_opening_counts {
     uint64_t opened, closed, failed;
-    /* requests */
+    /* waiting requests */
     size_t waiting;
-    /* of open bundles; that they may take, 0: any number */
+    /* bytes of open bundles; and the limit of that, 0: none */
     size_t bytes, most_bytes;
 };
 void dg_opening_count(struct dg_models *m, struct dg_opening_counts *out);

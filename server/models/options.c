@@ -3,7 +3,7 @@
 #include "base/cores.h"
 
 #define MAX_TARGET 1024 /* positions of one output */
-#define MOST_WORKERS 4  /* that are opened unasked: each has a cache of its own */
+#define MOST_WORKERS 4  /* unless a setting says more: each has its own cache */
 
 struct dg_models_options dg_models_options_of(const struct dg_server_config *c)
 {
@@ -22,9 +22,8 @@ struct dg_models_options dg_models_options_of(const struct dg_server_config *c)
     };
 }
 
-/* A GPU's batch is best not split. On a CPU several small batches side by side do more than one
- * that is split over the cores (docs/serving-bench.md), as long as the cores are theirs to
- * share. */
+/* On a GPU a batch is best not split. On a CPU several small batches in parallel are faster than
+ * one that is split over the cores (docs/serving-bench.md), unless --threads is set. */
 static uint32_t choose_workers(const struct dg_server_config *c, const struct dg_device *device)
 {
     int cores = dg_cores_available();

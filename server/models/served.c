@@ -66,13 +66,14 @@ void dg_served_unref(struct dg_served *s)
         dg_device_close(s->placed[i].be);
     free(s->placed);
     free(s);
-    dg_process_shrink_heap(); /* a vocabulary is many small blocks, requests' blocks between them */
+    dg_process_shrink_heap(); /* a vocabulary's small blocks lie between those of requests */
 }
 
-/* A line a pair up to so many. */
+/* Up to this many pairs, each has a line in the log. */
 enum { LOGGED_PAIRS = 64 };
 
-/* Translate one sentence on a replica from end to end: what is served has worked once. */
+/* Translates one sentence on a replica from end to end: every replica has worked once before it
+ * serves. */
 static int self_test(const struct dg_served *s, const struct dg_replica *r, struct dg_error *err)
 {
     struct dg_translate_options options = {.search.alpha = -1, .keep_loops = true};
@@ -113,8 +114,8 @@ static const struct dg_model *model_of(const struct dg_served *s, uint32_t place
     return copy ? copy : dg_translator_model(s->translator);
 }
 
-/* The parameters on every device, read from the file once for each. The bundle is taken with
- * success on the first. */
+/* Loads the parameters onto every device, reading the file once for each. Takes over the bundle
+ * once the first device has succeeded. */
 static int open_placed(const struct dg_models_options *o, struct dg_bundle *bundle,
     struct dg_served *s, struct dg_error *err)
 {
@@ -137,7 +138,8 @@ static int open_placed(const struct dg_models_options *o, struct dg_bundle *bund
     return DG_OK;
 }
 
-/* Do all copies say of the manifest's sentence what it said when the bundle was made? */
+/* Checks that all copies translate the manifest's sentence as it was translated when the bundle was
+ * made. */
 static int check_copies(const struct dg_served *s, struct dg_error *err)
 {
     int rc = DG_OK;
@@ -173,8 +175,9 @@ static int open_replicas(
     return DG_OK;
 }
 
-/* The manifest's version against the bytes that were read: as long as all that follows takes, so
- * beside it, on a thread of its own, which goes before the model that takes these bytes. */
+/* Checks the manifest's version against the bytes that were read. That takes as long as everything
+ * after it, so it runs in parallel on its own thread, which ends before the model that owns these
+ * bytes. */
 struct version_check {
     const struct dg_bundle *bundle;
     pthread_t thread;
@@ -198,7 +201,7 @@ static void begin_version(struct version_check *c, const struct dg_bundle *bundl
         check_version(c);
 }
 
-/* Its answer, unless something else went wrong before. */
+/* Waits for the check and returns its result, unless rc is an error already. */
 static int end_version(struct version_check *c, int rc, struct dg_error *err)
 {
     if (c->beside)
@@ -236,14 +239,14 @@ static size_t file_bytes(const char *path)
     return path[0] && stat(path, &st) == 0 ? (size_t)st.st_size : 0;
 }
 
-/* Measured: so many times its files. */
+/* Estimated from the sizes of its files, by measured factors. */
 static size_t vocabulary_bytes(const char *spm, const char *list)
 {
     return 15 * file_bytes(spm) + 25 * file_bytes(list);
 }
 
-/* At most: engines' caches grow to what they may be. Floats of 16 bits are widened where kernels do
- * not read them. */
+/* The most memory that it takes: engines' caches may grow to their limits. 16-bit floats are
+ * widened where kernels do not read them. */
 static size_t bytes_of(const struct dg_served *s)
 {
     const struct dg_bundle *b = dg_translator_bundle(s->translator);
@@ -296,7 +299,7 @@ void dg_served_devices(const struct dg_served *s, struct dg_buffer *out)
     }
 }
 
-/* The operator should know it. */
+/* Warns the operator if the licence forbids commercial use. */
 static void log_licence(const struct dg_bundle *b)
 {
     char licence[128];

@@ -1,4 +1,4 @@
-/* Which model, or which two, translate what is asked for. */
+/* Finds the model, or the two models, that translate a requested pair. */
 #include "server/models/internal.h"
 
 #include "server/models/languages.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A pair that a model serves, and how far it is from what was asked for. */
+/* A pair that a model serves, and its distance from the requested pair. */
 struct found {
     struct dg_listing *listing;
     const char *pair[2];
@@ -20,8 +20,8 @@ struct found {
     bool source_known;
 };
 
-/* The distance of the source that was looked at last: a model of two hundred languages has forty
- * thousand pairs, those of one source in a row. */
+/* The source of the previous pair and its distance, which is computed once for pairs in a row: a
+ * model of two hundred languages has forty thousand pairs, grouped by source. */
 struct last_source {
     const char *code;
     int distance;
@@ -44,9 +44,9 @@ static void look_at_pair(struct dg_listing *l, size_t i, const char *source, con
     *best = (struct found){l, {from, to}, a + b, true};
 }
 
-/* Which model answers where several serve a pair as near as each other. */
+/* Which model is used if several serve equally near pairs. */
 enum preference {
-    /* The one made for the fewest pairs: what was trained for a pair is better at it than what was
+    /* The one made for the fewest pairs: a model trained for one pair is better at it than a model
      * trained for many. */
     SPECIALISED,
     /* The one with the most parameters: errors of two hops add up. */
@@ -61,8 +61,8 @@ static bool is_preferred(
     return dg_config_parameters(&a->config) > dg_config_parameters(&b->config);
 }
 
-/* The nearest pair; of two as near the preferred model's, else the first, and models are in the
- * order of their directories' names. Lock held. */
+/* Finds the nearest pair; of equally near ones that of the preferred model, else of the first, in
+ * the order of the directories' names. Lock held. */
 static struct found find(
     const struct dg_models *m, const char *source, const char *target, enum preference preference)
 {
@@ -90,14 +90,14 @@ static void add_hop(struct dg_way *way, const struct found *f)
     way->hops[way->n++].pair[1] = f->pair[1];
 }
 
-/* Is the text the same language on both sides? Then a detour would be a paraphrase. */
+/* True if both are the same language: a detour through the pivot would only paraphrase. */
 static bool same_language(const char *a, const char *b)
 {
     return dg_language_distance(a, b) >= 0 || dg_language_distance(b, a) >= 0;
 }
 
-/* A model of the language that is asked for on both sides, whatever its pairs; the codes are that
- * model's. Lock held. */
+/* Finds a model that has the language, which is the same on both sides, in any of its pairs; the
+ * codes are in that model's spelling. Lock held. */
 static struct found find_same(const struct dg_models *m, const char *a, const char *b)
 {
     struct found f = {.distance = -1};
@@ -122,7 +122,7 @@ static bool is_code(const char *s)
            strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == n;
 }
 
-/* As Firefox writes it: the language in small letters. */
+/* Writes the code as Firefox does: the language in lower case. */
 static void firefox_code(const char *code, char out[17])
 {
     size_t n = 0;
@@ -208,7 +208,7 @@ void dg_way_release(struct dg_way *way)
 static bool has_language(struct dg_models *m, unsigned which, const char *code)
 {
     struct dg_model_languages *list = malloc(sizeof *list);
-    bool found = !list; /* no memory: nothing is said */
+    bool found = !list; /* out of memory: does not report the language as missing */
     if (list)
         dg_models_languages(m, which, list);
     for (size_t i = 0; list && i < list->n && !found; i++)

@@ -1,10 +1,10 @@
-/* DESIGN. One work on the executor does it all but planning, so that an item is put in, ended and
- * written by one thread at a time; others only add to lists under the lock (requests that arrived,
- * items that are planned, items whose task is over), take lines out, and post the work. So the lock
- * guards no call into another module. While an item is planned it is the planner's. While anything
- * is under way it looks at least every TICK: a queue that has room again does not say so.
+/* DESIGN. A single work on the executor does everything but planning, so one thread at a time
+ * submits, ends and writes items. Other threads only append to lists under the lock (new requests,
+ * planned items, items whose task is over), take lines out, and post the work; so no other module
+ * is called with the lock held. An item being planned belongs to the planner. While any request is
+ * in progress the work runs every TICK_NS, because the queue does not signal when it has room.
  *
- * The request of an item that is not fed may be freed as soon as it was woken. */
+ * A request that is not fed may be freed as soon as it is woken. */
 #include "server/request/feeder_internal.h"
 
 #include "base/clock.h"
@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_REQUESTS 64 /* as many as bodies of full size are held, main.c */
+#define MAX_REQUESTS 64 /* as many as full-size bodies are held, service_http.c */
 #define TICK_NS 5000000
-#define LINES_BYTES 65536      /* written and not yet taken: above, no more items are begun */
-#define STARTS 32              /* items begun before looking at what has finished */
-#define INTERACTIVE_ENTRIES 64 /* waiting: above, an interactive request that is fed waits */
+#define LINES_BYTES 65536      /* written and not yet taken; from here on no item is started */
+#define STARTS 32              /* items started before checking for finished ones */
+#define INTERACTIVE_ENTRIES 64 /* in the queue; from here on a fed interactive request waits */
 
 /* ---- from other threads ---- */
 
@@ -93,7 +93,7 @@ static enum dg_metrics_outcome outcome_of(const struct dg_error *err)
     }
 }
 
-/* Hand an item's line on. */
+/* Appends an item's answer to its request's lines. */
 static void add_line(struct dg_feeder *f, struct dg_item *item)
 {
     struct dg_request *r = item->request;
@@ -106,8 +106,8 @@ static void add_line(struct dg_feeder *f, struct dg_item *item)
     dg_http_poke(r->x);
 }
 
-/* An item is over, with err or as its task says: its answer is written and kept, or handed on as a
- * line. Of a request that is not fed it is woken instead. */
+/* Ends an item with err or its task's outcome: writes its answer and keeps it, or adds it to the
+ * lines. For a request that is not fed, ends the request instead. */
 static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *err)
 {
     struct dg_request *r = item->request;
@@ -133,16 +133,16 @@ static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *e
     r->n_over++;
 }
 
-/* Without an answer, as dg_request_end said. */
+/* With the outcome of the item's task, or why its request ended early. */
 static void settle_ended(struct dg_feeder *f, struct dg_item *item)
 {
     struct dg_error err = {0};
     settle(f, item, &err);
 }
 
-/* ---- the way ---- */
+/* ---- an item's progress ---- */
 
-/* A hop is over: that was the item, unless another model is to go on. */
+/* A hop is over: plans the next one if there is one, or settles the item. */
 static void hop_over(struct dg_feeder *f, struct dg_item *item)
 {
     item->running = false;
@@ -153,7 +153,7 @@ static void hop_over(struct dg_feeder *f, struct dg_item *item)
     }
 }
 
-/* What the planner made of an item: it is ready for the queue, or over. */
+/* Takes an item back from the planner: it is ready for the queue, or it failed. */
 static void take_planned(struct dg_feeder *f, struct dg_item *item)
 {
     struct dg_request *r = item->request;
@@ -176,7 +176,7 @@ static void take_planned(struct dg_feeder *f, struct dg_item *item)
     }
 }
 
-/* False: there is no room. Otherwise the item is on its way, or over. */
+/* False: the queue has no room. Otherwise the item is in the queue, or over. */
 static bool submit(struct dg_feeder *f, struct dg_item *item)
 {
     struct dg_error err = {0};
@@ -189,13 +189,13 @@ static bool submit(struct dg_feeder *f, struct dg_item *item)
     return rc != DG_EAGAIN;
 }
 
-/* Second hops are put in before anything new is begun, also where has_room would not have it: half
- * of their work is done. */
+/* Submits second hops before any new item is started, even where has_room would say no: half of
+ * their work is done. */
 static void go_on(struct dg_feeder *f)
 {
     struct dg_item **at = &f->between, *item;
     while ((item = *at) != NULL) {
-        struct dg_item *next = item->next; /* the item may be over once it was submitted */
+        struct dg_item *next = item->next; /* submit may end the item */
         if (atomic_load(&item->request->ended) != DG_TASK_OK) {
             settle_ended(f, item);
         } else if (!submit(f, item)) {
@@ -207,8 +207,8 @@ static void go_on(struct dg_feeder *f)
     f->between_end = at;
 }
 
-/* May the request put more into the queue? The queue sees to it that bulk work keeps nobody out,
- * and says when it is full; one that passes as interactive leaves room for those that are. */
+/* True if the request may put more items into the queue. The queue itself limits bulk work; a fed
+ * interactive request must leave room for other interactive ones. */
 static bool has_room(struct dg_feeder *f, const struct dg_request *r)
 {
     struct dg_queue_load load;
@@ -218,14 +218,14 @@ static bool has_room(struct dg_feeder *f, const struct dg_request *r)
     return load.entries < INTERACTIVE_ENTRIES;
 }
 
-/* Go on with the request's next item, if it can. False: it cannot now. */
+/* Starts the request's next item, or submits the planned one. False: neither is possible now. */
 static bool start_next(struct dg_feeder *f, struct dg_request *r)
 {
     struct dg_error err = {0};
     struct dg_item *item = r->ahead;
     if (!item) {
         if (f->taken > f->app->budget.most / DG_BUDGET_FED)
-            return false; /* those that are planned are answered first */
+            return false; /* answer the planned items first */
         item = &r->items[r->n_started++];
         if (item->wrong) {
             settle(f, item, &err);
@@ -238,7 +238,7 @@ static bool start_next(struct dg_feeder *f, struct dg_request *r)
     }
     if (!r->ahead_planned || !has_room(f, r))
         return false;
-    r->ahead = NULL; /* the item may be over once it was submitted */
+    r->ahead = NULL; /* submit may end the item */
     if (submit(f, item))
         return true;
     r->ahead = item;
@@ -257,7 +257,7 @@ static bool may_start(struct dg_feeder *f, struct dg_request *r)
     return read;
 }
 
-/* An item of each request in turn, as long as the queue takes any. True: there may be more. */
+/* Starts an item of each request in turn while the queue has room. True: there may be more. */
 static bool start_some(struct dg_feeder *f)
 {
     int started = 0;
@@ -273,7 +273,7 @@ static bool start_some(struct dg_feeder *f)
     return started >= STARTS;
 }
 
-/* What is planned now, and will not be once that is noticed, comes by take_planned. */
+/* Settles the item ahead. If it is being planned right now, take_planned does so later. */
 static void cut_ahead(struct dg_feeder *f, struct dg_request *r)
 {
     struct dg_item *item = r->ahead;
@@ -283,7 +283,7 @@ static void cut_ahead(struct dg_feeder *f, struct dg_request *r)
     settle_ended(f, item);
 }
 
-/* A request that has ended early: end what runs, and settle what was not begun. */
+/* Ends a request early: cancels running items, and settles those not started. */
 static void cut(struct dg_feeder *f, struct dg_request *r)
 {
     const enum dg_outcome why = (enum dg_outcome)atomic_load(&r->ended);
@@ -296,7 +296,7 @@ static void cut(struct dg_feeder *f, struct dg_request *r)
     cut_ahead(f, r);
 }
 
-/* One request a look, so that no other is late because of it. True: there are more. */
+/* Cuts one request per run, so that no other is delayed. True: there are more. */
 static bool cut_one(struct dg_feeder *f)
 {
     struct dg_request *first = NULL;
@@ -314,7 +314,7 @@ static bool cut_one(struct dg_feeder *f)
     return more;
 }
 
-/* Let go of requests whose items are all over. */
+/* Removes requests whose items are all over, and has them answered. */
 static void retire(struct dg_feeder *f)
 {
     for (struct dg_request **at = &f->requests; *at;) {
@@ -329,12 +329,12 @@ static void retire(struct dg_feeder *f)
         pthread_mutex_unlock(&f->lock);
         void (*over)(struct dg_request * r) = r->kind->over ? r->kind->over : dg_request_over;
         if (r->x)
-            dg_http_due(r->x, 0); /* its answers only wait to be written */
+            dg_http_due(r->x, 0); /* no time limit: only writing is left */
         over(r);
     }
 }
 
-/* Take what has come: requests, and items that are planned or over. */
+/* Takes new arrivals: requests, planned items, and items whose task is over. */
 static void receive(struct dg_feeder *f, struct dg_item **planned_items, struct dg_item **over)
 {
     pthread_mutex_lock(&f->lock);

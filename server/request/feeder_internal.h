@@ -1,5 +1,5 @@
-/* The feeder, as feeder.c and feeder_plan.c see it. Any thread, with the lock if a field says
- * so. */
+/* Internals of the feeder, shared by feeder.c, feeder_plan.c and feeder_memory.c. Any thread, with
+ * the lock if a field says so. */
 #ifndef DG_SERVER_REQUEST_FEEDER_INTERNAL_H
 #define DG_SERVER_REQUEST_FEEDER_INTERNAL_H
 
@@ -13,31 +13,33 @@ struct dg_feeder {
     pthread_mutex_t lock;
     /* guarded by lock */
     struct dg_request *arrived;
-    /* first come first */
+    /* items whose task is over, and items that are planned; in order of arrival */
     struct dg_item *over, **over_end;
     struct dg_item *planned, **planned_end;
     size_t n_requests;
-    /* The work's own. */
-    /* bytes that items of fed requests have of the budget */
+    /* Used by the work alone. */
+    /* bytes of the budget that items of fed requests have taken */
     size_t taken;
     struct dg_request *requests;
-    /* planned for a second hop, first come first */
+    /* items whose second hop is planned but not yet submitted; in order of arrival */
     struct dg_item *between, **between_end;
 };
 
-/* Have an item planned, or its second hop: it comes back in `planned`. Until then it is the
- * planner's. */
+/* Have the planner plan an item's first hop, or its second. The item belongs to the planner until
+ * it comes back in `planned`. */
 void dg_feeder_plan(struct dg_item *item);
 void dg_feeder_plan_next(struct dg_item *item);
-/* True: the item that was to be planned (for its first hop) waited, and will not come. */
+/* Cancel the planning of an item's first hop. True: it was still waiting, and will not come back.
+ */
 bool dg_feeder_plan_cancel(struct dg_item *item);
-/* Why an item that came back could not be planned; DG_OK: it is. */
+/* Take the error of an item that came back; DG_OK: it is planned. */
 int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err);
 
-/* What is taken for a fed item has changed. The work's thread. */
+/* Update the feeder's sum after item->taken has changed; fed items only. The work's thread. */
 void dg_feeder_count(struct dg_feeder *f, struct dg_item *item);
-/* A fed item's answer that waits for the others takes from what its request has reserved; one that
- * is longer takes more. DG_EAGAIN: others use it, and the answer is gone. The work's thread. */
+/* Account for a fed item's answer, which is kept until all others are there: it uses the memory
+ * that its request has reserved, and a longer one takes more. DG_EAGAIN: other requests use the
+ * memory, and the answer has been freed. Does nothing for lines. The work's thread. */
 int dg_feeder_keep(struct dg_item *item, struct dg_error *err);
 
 #endif

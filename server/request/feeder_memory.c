@@ -1,8 +1,8 @@
-/* What the feeder's items take of the memory for texts. */
+/* Accounts for the text memory that the feeder's items use. */
 #include "server/request/feeder_internal.h"
 #include "server/request/steps.h"
 
-#define ANSWER_OVERHEAD 16 /* of malloc, for an answer */
+#define ANSWER_OVERHEAD 16 /* malloc's, per answer */
 
 void dg_feeder_count(struct dg_feeder *f, struct dg_item *item)
 {

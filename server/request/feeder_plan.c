@@ -1,10 +1,10 @@
-/* The feeder's items while they are planned: planners' threads. */
+/* Plans the feeder's items. Planner threads. */
 #include "server/request/feeder_internal.h"
 #include "server/request/planner.h"
 
 #include <stdlib.h>
 
-/* An item was planned, or could not be. */
+/* Returns an item to the feeder, planned or failed (err). */
 static void give_back(struct dg_item *item, const struct dg_error *err)
 {
     struct dg_feeder *f = item->request->app->feeder;
@@ -36,7 +36,7 @@ int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err)
 static void post(struct dg_item *item, void (*how)(void *item));
 static void plan_first(void *arg);
 
-/* Its models are open, or cannot be. */
+/* The item's models are open, or cannot be opened. */
 static void models_are_open(void *item)
 {
     post(item, plan_first);

@@ -23,7 +23,7 @@ const struct dg_hop *dg_item_last_hop(const struct dg_item *item)
 
 /* ---- planning ---- */
 
-/* What the last model cannot do is said now and not after the first one's work. */
+/* Checks the options against the last model now, not after the first one's work. */
 int dg_item_find(struct dg_item *item, struct dg_error *err)
 {
     struct dg_way way;
@@ -36,7 +36,7 @@ int dg_item_find(struct dg_item *item, struct dg_error *err)
     if (rc != DG_OK)
         return rc;
     for (size_t i = 0; i < way.n; i++) {
-        item->hops[i].listing = way.hops[i].listing; /* its reference is the item's now */
+        item->hops[i].listing = way.hops[i].listing; /* the item takes over the reference */
         item->hops[i].pair[0] = way.hops[i].pair[0];
         item->hops[i].pair[1] = way.hops[i].pair[1];
     }
@@ -56,7 +56,7 @@ int dg_item_find(struct dg_item *item, struct dg_error *err)
     return dg_request_options_plan(&item->options, &last->listing->config, last->pair, &o, err);
 }
 
-/* The models that were opened are the hops' now. */
+/* Moves the opened models to the hops. */
 static void take_models(struct dg_item *item)
 {
     for (size_t i = 0; i < item->n_hops; i++) {
@@ -70,7 +70,7 @@ bool dg_item_has_models(struct dg_item *item, struct dg_error *err)
     struct dg_opening *o = &item->opening;
     if (item->hops[0].model)
         return true;
-    if (o->n == 0) { /* its first time here; else it was opened, or could not be */
+    if (o->n == 0) { /* first call; on a later one they were opened, or could not be */
         for (o->n = 0; o->n < item->n_hops; o->n++)
             o->listings[o->n] = item->hops[o->n].listing;
         o->ended = &item->request->ended;
@@ -79,7 +79,7 @@ bool dg_item_has_models(struct dg_item *item, struct dg_error *err)
     }
     if (o->err.code == DG_OK)
         take_models(item);
-    else if (dg_request_check(item->request, err) == DG_OK) /* else it says itself why it ended */
+    else if (dg_request_check(item->request, err) == DG_OK) /* an ended request has its own error */
         dg_error_field(err, o->err.code, o->err.field, "%s", o->err.message);
     return true;
 }
@@ -118,7 +118,7 @@ static int plan_text(const struct dg_item *item, size_t i, struct dg_hop *hop,
                       : dg_job_encode(t, text->s, text->len, o, &hop->jobs[i], err);
 }
 
-/* Whose memories are asked, and for which languages. */
+/* Whose translation memories are searched, and for which languages. */
 struct asker {
     struct dg_collections *collections;
     const char *owner;
@@ -133,7 +133,8 @@ static bool find_known(const void *arg, const char *s, size_t n, struct dg_buffe
     return dg_collections_find(a->collections, a->owner, &wanted, out);
 }
 
-/* Jobs and a task for one hop, from the request's texts or from the answers of the hop before. */
+/* Makes the jobs and the task of one hop, from the request's texts or the previous hop's answers.
+ */
 static int plan_hop(struct dg_item *item, size_t at, struct dg_error *err)
 {
     struct dg_request *r = item->request;
@@ -201,7 +202,7 @@ int dg_item_plan_next(struct dg_item *item, struct dg_error *err)
     if (rc == DG_OK)
         rc = plan_hop(item, at + 1, err);
     if (rc == DG_OK)
-        atomic_store(&item->at, at + 1); /* what others read of the hop is there */
+        atomic_store(&item->at, at + 1); /* last: from here on other threads read the hop */
     return rc;
 }
 
@@ -290,7 +291,7 @@ void dg_item_release(struct dg_item *item)
 {
     for (size_t i = 0; i < item->n_hops; i++)
         release_hop(&item->hops[i], item->n_texts);
-    for (size_t i = 0; i < DG_OPENING_MAX; i++) { /* opened, and it was never planned */
+    for (size_t i = 0; i < DG_OPENING_MAX; i++) { /* opened, but the item was not planned */
         dg_served_unref(item->opening.models[i]);
         item->opening.models[i] = NULL;
     }

@@ -1,7 +1,7 @@
 /* One item of a request (request.h): texts that go through the queue together, in one hop (a model
- * for their pair) or in two (through a third language). Its way: plan, queue, workers, perhaps plan
- * and queue again, write. Its input is borrowed from the request. One thread at a time, unless
- * stated otherwise. */
+ * for their language pair) or in two (through a third language). Its steps: plan, queue, workers,
+ * the same again for a second hop, write. Its input is borrowed from the request. One thread at a
+ * time, unless stated otherwise. */
 #ifndef DG_SERVER_REQUEST_ITEM_H
 #define DG_SERVER_REQUEST_ITEM_H
 
@@ -23,107 +23,108 @@ struct dg_text {
 };
 
 struct dg_hop {
-    /* of its bundle, referenced */
+    /* its bundle's listing, referenced */
     struct dg_listing *listing;
-    /* the same open, referenced; NULL until it is */
+    /* the bundle's model, referenced; NULL until it is open */
     struct dg_served *model;
-    /* as the bundle writes the codes; borrowed from the listing */
+    /* source and target, in the bundle's spelling of the codes; borrowed from the listing */
     const char *pair[2];
     /* [n_texts], NULL until planned */
     struct dg_job **jobs;
-    /* [n_texts] the answers that the next hop reads; last hop: NULL */
+    /* [n_texts] answers, for the next hop to read; last hop: NULL */
     struct dg_answers *read;
     struct dg_task *task;
 };
 
 struct dg_item {
     struct dg_request *request;
-    /* in the request */
+    /* index in the request's items */
     size_t index;
     /* The input. */
     /* languages, as the client wrote them */
     const char *source, *target;
-    /* the source was found out, */
+    /* the source language was detected */
     bool detected;
-    /* as surely as this, 0 to 100 */
+    /* confidence of that detection, 0 to 100 */
     int confidence;
     /* [n_texts] */
     struct dg_text *texts;
-    /* [n_texts] translations that the client has; NULL: none */
+    /* [n_texts] translations supplied by the client; NULL: none */
     struct dg_text *given;
     size_t n_texts;
-    /* of texts; with given ones and target_prefix */
+    /* characters of texts; the same plus given ones and target_prefix */
     size_t source_characters, characters;
     struct dg_request_options options;
-    /* the reader's, for its writer */
+    /* private data of the reader for its writer */
     const void *extra;
-    /* NULL: well-formed */
+    /* why the input is invalid; NULL: it is valid */
     const struct dg_error *wrong;
-    /* Its way. */
+    /* Progress through the hops. */
     /* [n_hops] */
     struct dg_hop hops[DG_HOPS_MAX];
     /* 0: not planned yet */
     size_t n_hops;
-    /* of source and target: its one model is not asked */
+    /* source and target are the same language: the item's one model does not run */
     bool same_language;
-    /* the hop under way. Any thread may read it */
+    /* index of the current hop. Any thread may read it */
     atomic_size_t at;
-    /* of the budget, for its hops; the planner's while it is planned */
+    /* bytes taken from the budget for its hops; the planner's while it is planned */
     size_t taken;
-    /* fed: as much of it as the feeder counts */
+    /* fed: the part of `taken` that the feeder has counted */
     size_t counted;
     /* fed: in the queue or with a worker */
     bool running;
-    /* the last hop is over, and well */
+    /* the last hop has succeeded */
     bool answered;
-    /* of its models */
+    /* the opening of its models */
     struct dg_opening opening;
-    /* of a kind with `work`; fed: planning */
+    /* posted for a kind with `work`, or by the feeder for planning */
     struct dg_work work;
-    /* for the feeder: it could not be planned, */
+    /* for the feeder: planning failed */
     bool unplanned;
-    /* and why, malloc'd; NULL: memory was out */
+    /* why it failed, malloc'd; NULL: out of memory */
     struct dg_error *failed;
-    /* of a list of the feeder's */
+    /* link in one of the feeder's lists */
     struct dg_item *next;
-    /* once it is over */
+    /* the written answer, once the item is over */
     struct dg_buffer answer;
 };
 
-/* Find its way: which bundles' models it needs. DG_OK also if it was found before; otherwise the
- * item's error. */
+/* Find the bundles whose models it needs, one for each hop. DG_OK also if they were found before;
+ * otherwise the item's error. */
 int dg_item_find(struct dg_item *item, struct dg_error *err);
-/* Are its models open? Then they belong to it, or *err has the reason. */
+/* True: the item has its models, or *err says why they cannot be opened. False: dg_item_open_models
+ * must open them first. */
 bool dg_item_has_models(struct dg_item *item, struct dg_error *err);
-/* Have them opened, and ready called for the item when they are, or cannot be; true: they are by
- * now, and it is not called. It is planned then, not before. */
+/* Have its models opened; ready is called with the item when they are open or cannot be opened, and
+ * the item must not be planned before. True: that is so already, and ready is not called. */
 bool dg_item_open_models(struct dg_item *item, void (*ready)(void *item));
-/* True: it waited for its models, and ready will not be called. Any thread. */
+/* Stop waiting for its models. True: it was waiting, and ready will not be called. Any thread. */
 bool dg_item_cancel_opening(struct dg_item *item);
-/* Plan its first hop; its models are open. DG_OK: submit its task, unless it has no entries and has
- * ended. Otherwise the item's error, or DG_EAGAIN, DG_ENOMEM. */
+/* Plan its first hop; its models are open. DG_OK: its task is ready to be submitted (a kind with
+ * `work` has no task). Otherwise the item's error, or DG_EAGAIN, DG_ENOMEM. */
 int dg_item_plan(struct dg_item *item, struct dg_error *err);
-/* A hop's task is over, and well. Whether another hop follows. */
+/* True if the current hop's task, which is over, succeeded and another hop follows. */
 bool dg_item_goes_on(const struct dg_item *item);
-/* Plan that hop from the answers of the one before; codes as above. */
+/* Plan the next hop from the answers of the current one; codes as for dg_item_plan. */
 int dg_item_plan_next(struct dg_item *item, struct dg_error *err);
 
-/* Why it ended without an answer; DG_OK: it has one. */
+/* Returns why the item ended without an answer; DG_OK: it has one. */
 int dg_item_outcome(const struct dg_item *item, struct dg_error *err);
-/* The answers to text i, whose spans, flags, scores and counts speak of the text that was asked
- * about, and not of one between. Borrowed from the item and the arena. */
+/* Returns the answers to text i. Their spans, flags, scores and counts refer to the client's text,
+ * never to an intermediate translation. Borrowed from the item and the arena. */
 int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_answers *out,
     struct dg_error *err);
 
-/* Bytes of its texts, or of those that the hop to come reads. */
+/* Bytes of its texts. */
 size_t dg_item_bytes(const struct dg_item *item);
-/* Take the memory of its hops so far, with the answers to come, from the budget. DG_EAGAIN: others
- * use it. */
+/* Take memory from the budget for the hops planned so far, including their answers. DG_EAGAIN:
+ * other requests use it. */
 int dg_item_take(struct dg_item *item, struct dg_error *err);
-/* The hop under way, and the last one. */
+/* The current hop, and the last one. */
 struct dg_hop *dg_item_hop(struct dg_item *item);
 const struct dg_hop *dg_item_last_hop(const struct dg_item *item);
-/* Let go of models, jobs, tasks and answer; their memory is the budget's again. */
+/* Free models, jobs, tasks and answer, and return their memory to the budget. */
 void dg_item_release(struct dg_item *item);
 
 #endif

@@ -11,7 +11,7 @@ struct dg_request_options dg_request_options_first(const struct dg_request_optio
     return first;
 }
 
-/* n_best is at most the beam: a wide one grows to it. */
+/* Checks that n_best is at most the beam; if wide, the beam grows to it. */
 static int fit_n_best(
     const struct dg_config *model, bool wide, struct dg_search *s, struct dg_error *err)
 {

@@ -1,4 +1,4 @@
-/* Answers of a second hop, said of the text that the first one read. Pure. */
+/* Maps answers of a second hop to the text that the first one read. Pure. */
 #include "server/request/pivot_answers.h"
 
 static bool overlap(size_t a_begin, size_t a_end, size_t b_begin, size_t b_end)
@@ -6,15 +6,14 @@ static bool overlap(size_t a_begin, size_t a_end, size_t b_begin, size_t b_end)
     return a_begin < b_end && b_begin < a_end;
 }
 
-/* A sentence of the second hop covers the sentences of the first one whose answers it read:
- * from the first one's begin to the last one's end, with all their flags. Scores are logarithms of
- * probabilities: that of the way there (the mean over these sentences) and that of the way on add
- * up. */
+/* A sentence of the second hop covers the first hop's sentences whose answers it read: from the
+ * first one's begin to the last one's end, with all their flags. Scores are log-probabilities: the
+ * first hop's (mean over these sentences) is added to the second hop's. */
 void dg_pivot_answers_sentence(const struct dg_answers *first, struct dg_answer_sentence *s)
 {
     size_t begin = s->source_begin, end = s->source_end, n = 0;
     double score = 0;
-    /* Said of what the first hop wrote, which nobody asked about. */
+    /* It describes the intermediate text, which the client did not write. */
     s->flags &= ~(unsigned)DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL;
     for (size_t i = 0; i < first->n_sentences; i++) {
         const struct dg_answer_sentence *f = &first->sentences[i];
@@ -31,7 +30,7 @@ void dg_pivot_answers_sentence(const struct dg_answers *first, struct dg_answer_
     if (n > 0)
         s->score += score / (double)n;
     else
-        s->source_begin = s->source_end = 0; /* it was in no answer: copied layout */
+        s->source_begin = s->source_end = 0; /* it overlaps no answer: copied layout */
 }
 
 static bool same_pair(const struct dg_answer_pair *a, const struct dg_answer_pair *b)
@@ -40,8 +39,8 @@ static bool same_pair(const struct dg_answer_pair *a, const struct dg_answer_pai
            a->target_begin == b->target_begin && a->target_end == b->target_end;
 }
 
-/* Words that came from a word between came from whatever that one came from. out NULL: only
- * count. */
+/* Composes alignments: a target word is aligned with the source words of the intermediate words it
+ * is aligned with. out NULL: only returns how many pairs there are at most. */
 static size_t map_alignments(const struct dg_answers *first, const struct dg_answers *second,
     struct dg_answer_pair *out, size_t cap)
 {
@@ -79,7 +78,7 @@ int dg_pivot_answers_map(const struct dg_answers *first, struct dg_arena *arena,
         dg_pivot_answers_sentence(first, &sentences[i]);
         a->flags |= sentences[i].flags;
     }
-    for (size_t i = 0; i < a->n_best; i++) { /* they share the way there */
+    for (size_t i = 0; i < a->n_best; i++) { /* all of them share the first hop */
         best[i] = a->best[i];
         best[i].score += first->best[0].score;
     }

@@ -8,12 +8,12 @@
 
 #include <stdbool.h>
 
-/* A sentence of the second hop, which speaks of the first one's answer, is to speak of the text
- * that was asked about. */
+/* Map a sentence of the second hop, whose source span lies in the first hop's answer, to the text
+ * that the first hop read. */
 void dg_pivot_answers_sentence(const struct dg_answers *first, struct dg_answer_sentence *s);
 
-/* first: the first hop's answers, whose text the second hop read. Afterwards, a points into the
- * arena, except for its texts. */
+/* Map the second hop's answers a in place. first: the first hop's answers, whose text the second
+ * hop read. Afterwards, a points into the arena, except for its texts. DG_ENOMEM. */
 int dg_pivot_answers_map(const struct dg_answers *first, struct dg_arena *arena,
     struct dg_answers *a, struct dg_error *err);
 

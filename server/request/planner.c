@@ -3,16 +3,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define START_COST 1e-6 /* seconds a byte, until it has been measured: plain text takes less */
+#define START_COST 1e-6 /* seconds per byte until it is measured; plain text takes less */
 #define WEIGHT 0.2      /* of the newest measurement */
 
 enum line { SHORT, LONG, LONG_PLANS, LINES };
 
-/* Work that waits to be planned, short texts and long ones apart. */
+/* Work waiting to be planned; short and long texts are counted separately. */
 struct waiting {
     uint32_t threads;
     size_t bytes;
-    /* of a byte, in seconds of one thread */
+    /* seconds of one thread per byte */
     double cost;
 };
 

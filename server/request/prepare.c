@@ -1,5 +1,5 @@
-/* What is done with a request before anything of it is translated: its body is read, its item
- * planned and put into the queue. Planners' threads. */
+/* Prepares a request for translation: reads its body, plans its item and submits it to the queue.
+ * Planner threads; HTTP threads if direct. */
 #include "server/request/steps.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include "server/request/planner.h"
 #include "server/request/stream.h"
 
-/* An item's own work, on the low-priority thread. */
+/* Runs an item's own work, on the low-priority thread. */
 static void work(void *arg)
 {
     struct dg_item *item = arg;
@@ -30,7 +30,7 @@ static int run(struct dg_request *r, struct dg_error *err)
                      DG_MAX_LOW_WAITING);
 }
 
-/* All is there for it to run: it begins, and so does its reply where that is a stream. */
+/* Starts a fully prepared request, and its reply if that is a stream. */
 static void start(struct dg_request *r)
 {
     struct dg_error err = {0};
@@ -39,7 +39,8 @@ static void start(struct dg_request *r)
         r->items->work = (struct dg_work){.run = work, .arg = r->items};
     if (r->shape == DG_SHAPE_EVENTS)
         dg_request_say_version(r);
-    /* A direct one has waited for nothing so far, and does not where the cache has it all. */
+    /* A direct request has not waited yet, so its deadline is only set now; it needs none if the
+     * cache has all its answers. */
     if (r->direct && r->deadline_ns == 0 &&
         (r->items->n_hops > 1 || r->items->hops[0].task->n_entries > 0))
         dg_request_set_deadline(r);
@@ -48,7 +49,7 @@ static void start(struct dg_request *r)
         dg_request_fail(r, &err);
         return;
     }
-    if (atomic_load(&r->ended) != DG_TASK_OK) /* perhaps before there was anything to end */
+    if (atomic_load(&r->ended) != DG_TASK_OK) /* perhaps before there was anything to cancel */
         dg_request_tell(r);
     if (r->shape != DG_SHAPE_WHOLE)
         dg_http_turn(r->x, &dg_request_later[r->shape]);
@@ -64,8 +65,8 @@ static size_t count_tokens(const struct dg_request *r)
     return n;
 }
 
-/* Its models are open, or cannot be: it is planned on a planner's thread, however short it is. The
- * time that it waited for them is none that the queue is to blame for. */
+/* The models are open, or cannot be opened: a planner thread plans the item, however short it is.
+ * came_ns moves, so that the wait for models does not count as time in the queue. */
 static void models_are_open(void *arg)
 {
     struct dg_item *item = arg;
@@ -74,7 +75,8 @@ static void models_are_open(void *arg)
     dg_planner_post(r->app->planner, DG_STEP_PLAN, r->bytes, &r->planning);
 }
 
-/* Find what it needs. False: it waits for that to be opened, and is touched no more. */
+/* Finds the item's models. False: the request waits for them to be opened and must not be touched.
+ */
 static bool find_models(struct dg_request *r, struct dg_error *err)
 {
     if (dg_item_find(r->items, err) != DG_OK || dg_item_has_models(r->items, err))
@@ -104,14 +106,15 @@ void dg_request_plan(void *request)
     }
     dg_request_waited(r, r->work_ns + dg_clock_ns() - begin, count_tokens(r));
     if (!r->kind->work && r->items->n_hops == 1) {
-        dg_json_free(r->body); /* all that was read is in the jobs now */
+        dg_json_free(r->body); /* the jobs have all of it now */
         r->body = NULL;
     }
     start(r);
 }
 
-/* It was admitted by the length of its body. What was made of it is known now: values, items, and
- * of a list of answers that are kept until the last one is there, these. */
+/* Corrects the memory taken, which admission estimated from the body's length, now that the sizes
+ * are known: of values and items, and for a fed request also of the answers, which are kept until
+ * the last one is there, or of its lines. */
 static int take_read(struct dg_request *r, struct dg_error *err)
 {
     size_t n = dg_json_memory(r->body) + r->arena.held_bytes;
@@ -124,7 +127,7 @@ static int take_read(struct dg_request *r, struct dg_error *err)
     }
     if (n > r->taken)
         return dg_request_take(r, n - r->taken, err);
-    if (!r->kind->fed && n < r->bytes * DG_BUDGET_READ) /* items of a list take for themselves */
+    if (!r->kind->fed && n < r->bytes * DG_BUDGET_READ) /* fed items take their own */
         n = r->bytes * DG_BUDGET_READ;
     if (n < r->taken) {
         dg_budget_give(&r->app->budget, r->taken - n);
@@ -133,7 +136,8 @@ static int take_read(struct dg_request *r, struct dg_error *err)
     return DG_OK;
 }
 
-/* A body of nothing but brackets becomes eighty times as much. */
+/* Takes the memory of the parsed body before it is parsed: a body of nothing but brackets grows
+ * eightyfold. */
 static int take_values(struct dg_request *r, struct dg_error *err)
 {
     const struct dg_http_request *q = dg_http_request(r->x);
@@ -150,12 +154,12 @@ static int read_body(struct dg_request *r, struct dg_error *err)
         rc = take_values(r, err);
     if (rc == DG_OK)
         rc = r->read(r, err);
-    dg_http_drop_body(r->x); /* what was read of it is the request's */
+    dg_http_drop_body(r->x); /* the request has what was read */
     if (rc == DG_OK)
         rc = take_read(r, err);
     if (rc != DG_OK)
         return rc;
-    /* Texts of several languages turned out to be items to be fed. */
+    /* Texts in several languages turn the request into a fed one. */
     r->direct = r->direct && !r->kind->fed;
     if (!r->direct)
         dg_request_set_deadline(r);

@@ -1,4 +1,4 @@
-/* A request's reply, as it was written, handed over by HTTP threads. */
+/* Sends a request's reply. HTTP threads. */
 #include "server/request/steps.h"
 
 #include "server/access/gate.h"
@@ -18,7 +18,7 @@ void dg_request_refuse(
     }
 }
 
-/* All items are over. */
+/* All items are over: sends a whole reply. */
 static void finish_whole(void *arg, struct dg_http_exchange *x)
 {
     struct dg_request *r = arg;
@@ -41,17 +41,17 @@ static void finish_whole(void *arg, struct dg_http_exchange *x)
     dg_http_reply_take(x, &reply);
 }
 
-/* Events or lines begin: what comes is not known yet. */
+/* Begins a reply of events or lines, whose outcome is not known yet. */
 static void begin(void *arg, struct dg_http_exchange *x)
 {
     const struct dg_request *r = arg;
     struct dg_http_reply reply = {.status = 200, .content_type = "application/x-ndjson"};
     if (r->shape == DG_SHAPE_EVENTS) {
         reply.content_type = "text/event-stream";
-        reply.ping = ": ping\n\n"; /* a comment: clients pass over it */
+        reply.ping = ": ping\n\n"; /* a comment, which clients ignore */
         dg_http_reply_header(&reply, "Cache-Control", "no-store");
     }
-    dg_http_reply_header(&reply, "X-Accel-Buffering", "no"); /* nginx would hold them back */
+    dg_http_reply_header(&reply, "X-Accel-Buffering", "no"); /* or nginx would buffer them */
     if (r->version[0] != '\0')
         dg_http_reply_header(&reply, "X-Model-Version", "%s", r->version);
     dg_http_reply_take(x, &reply);
@@ -71,7 +71,8 @@ static void fill_events(void *arg, struct dg_http_exchange *x, bool last, struct
     dg_gate_answered(x, r->streamed);
 }
 
-/* The deadline passed a second ago, and the engine does not let go: the last event says so. */
+/* The deadline passed a second ago, and the engine has not released the request: writes that as the
+ * last event. */
 static void fill_late(void *arg, struct dg_http_exchange *x, struct dg_buffer *out)
 {
     struct dg_request *r = arg;

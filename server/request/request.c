@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define MS_NS 1000000ull
-#define MAX_WORKS 32 /* requests of a kind with `work` whose answers are not read to their end */
+#define MAX_WORKS 32 /* open requests of a kind with `work`, until their answers have been read */
 
 /* ---- memory ---- */
 
@@ -23,8 +23,8 @@ static void late(void *arg);
 int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     const struct dg_request_kind *kind, struct dg_request **out, struct dg_error *err)
 {
-    /* Their answers are large, and a client that does not read keeps them: translations have the
-     * other half. */
+    /* Their answers are large, and stay in memory if a client does not read: the other half of the
+     * memory is kept for translations. */
     if (kind->work && dg_budget_above_half(&app->budget))
         return dg_error_set(err, DG_EAGAIN,
             "other requests use more than half of the memory for texts and answers");
@@ -106,7 +106,7 @@ int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err)
 
 int dg_request_reserve(const struct dg_request *r, size_t bytes, struct dg_error *err)
 {
-    if (!r->x) /* of no client: it was admitted when its document was, and goes on */
+    if (!r->x) /* no client: it was admitted with its document, and must go on */
         dg_budget_add(&r->app->budget, bytes);
     else if (!dg_budget_take(&r->app->budget, bytes))
         return dg_error_set(
@@ -124,7 +124,7 @@ int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err)
 
 void dg_request_release(struct dg_request *r)
 {
-    pthread_mutex_lock(&r->lock); /* the thread that ends it early reads its task */
+    pthread_mutex_lock(&r->lock); /* a thread that ends it early reads its task */
     r->released = true;
     pthread_mutex_unlock(&r->lock);
     for (size_t i = 0; i < r->n; i++)
@@ -179,7 +179,7 @@ static void late(void *arg)
     unref(r);
 }
 
-/* Its text waits for a thread: it is not looked at any more. */
+/* Fails a request that waits for a planner thread or its models. False: it does not wait. */
 static bool end_waiting(struct dg_request *r)
 {
     struct dg_planner *p = r->app->planner;
@@ -198,7 +198,7 @@ void dg_request_tell(struct dg_request *r)
     enum dg_outcome why = (enum dg_outcome)atomic_load(&r->ended);
     pthread_mutex_lock(&r->lock);
     if (!atomic_load(&r->prepared) || r->released)
-        ; /* planning asks now and then; afterwards nothing is to be ended */
+        ; /* planning checks regularly; after the release nothing is left to cancel */
     else if (r->kind->fed)
         dg_feeder_poke(r->app->feeder);
     else if (!r->kind->work)
@@ -232,7 +232,7 @@ int dg_request_check_any(const void *request, struct dg_error *err)
     return dg_request_check(request, err);
 }
 
-/* ---- an item's way ---- */
+/* ---- an item's progress ---- */
 
 static void item_over(void *arg)
 {
@@ -246,8 +246,8 @@ static void item_over(void *arg)
         dg_request_over(r);
 }
 
-/* The caller touches r no more, unless nobody else is at work on what is to be written: so it may
- * be freed as soon as DG_OVER was said. */
+/* Adds to `news`, and posts the writing unless that is posted or running already. In that case the
+ * writer may free r as soon as DG_OVER is added, so r must not be touched afterwards. */
 static void tell_news(struct dg_request *r, unsigned what)
 {
     if (atomic_fetch_add(&r->news, what) == 0)
@@ -281,21 +281,22 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
     t->class = (uint8_t)r->priority;
     t->client = r->client;
     t->came_ns = r->came_ns;
-    /* A stream has begun its reply, a second hop has its first one's work done. */
+    /* These must not be refused later: a stream's reply has begun, a second hop's first is done. */
     t->patient = r->kind->fed || r->stream || atomic_load(&item->at) > 0;
     t->progress = r->stream ? progress : NULL;
     t->done = item_over;
     t->arg = item;
     if (t->n_entries > 0)
         return dg_queue_submit(r->app->queue, t, err);
-    item_over(item); /* no letters, or all is in the cache */
+    item_over(item); /* no letters, or the cache has all answers */
     return DG_OK;
 }
 
 /* ---- the start ---- */
 
-/* The first admission: before anything of its texts is looked at. What is planned item by item, or
- * not at all, waits for nothing but to be read, and bodies have a bound of their own. */
+/* The first admission, before its texts are looked at. A fed request is planned item by item, and
+ * one that is answered at once not at all: they wait only to be read, and bodies have a bound of
+ * their own. */
 static int admit(struct dg_request *r, struct dg_error *err)
 {
     struct dg_planner *p = r->app->planner;
@@ -326,7 +327,7 @@ void dg_request_start_take(struct dg_request *r)
     }
     r->came_ns = dg_clock_ns();
     r->direct = r->bytes <= DG_DIRECT_BYTES && !r->kind->fed && !r->kind->work;
-    /* Before anything runs: it may be over at once. */
+    /* Before anything runs: the request may be over at once. */
     dg_http_later(r->x, &dg_request_later[DG_SHAPE_WHOLE], r);
     if (r->direct) {
         dg_request_read(r);
@@ -338,8 +339,8 @@ void dg_request_start_take(struct dg_request *r)
 
 void dg_request_set_deadline(struct dg_request *r)
 {
-    /* One that was set before and waits no more has ended the request, or is about to: late is not
-     * to run a second time, which has no reference left. */
+    /* If an earlier deadline can no longer be cancelled, `late` has ended the request or is about
+     * to; it must not run again, as it has only one reference. */
     if (r->deadline_ns > 0 && !dg_executor_cancel(r->app->executor, &r->late))
         return;
     if (r->deadline_ns == 0)

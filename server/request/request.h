@@ -1,16 +1,16 @@
-/* A request: a list of items (item.h), each a chain of hops, shown as one reply, as events or as
- * lines. One machine for every endpoint: an endpoint is a reader that fills in a request, a way to
- * plan an item, and a writer (struct dg_request_kind). Here are, once each, the deadline, the
- * cancellation, the memory and the reply. Knows no dialect of JSON.
+/* A request: a list of items (item.h), each a chain of hops, answered by one reply, by events or by
+ * lines. All endpoints share this code: an endpoint adds only a reader that fills in a request, a
+ * function that plans an item, and a writer (struct dg_request_kind). Deadline, cancellation,
+ * memory and reply are handled here for all of them. Knows no dialect of JSON.
  *
  *   open -> start -> (reader) -> items: plan -> queue -> ... -> over -> (writer) -> reply
  *
- * HTTP threads open and start it, and reply. All work on its texts is done by the planner's threads
- * (planner.h), one step of a request at a time: its body is read, its item planned, its answer
- * written. A direct request, whose body is at most DG_DIRECT_BYTES, is read, planned and written by
- * the HTTP thread itself, which waits only for workers: passing on so little work costs more than
- * doing it. A request that is not fed enters the queue whole or is refused. The items of a fed one
- * are put in by the feeder, as there is room. */
+ * HTTP threads open and start a request, and send the reply. Planner threads (planner.h) do all
+ * work on its texts, one step of a request at a time: they read its body, plan its item and write
+ * its answer. A direct request, whose body is at most DG_DIRECT_BYTES, is read, planned and written
+ * by the HTTP thread itself, which waits only for workers: handing over so little work costs more
+ * than doing it. A request that is not fed enters the queue whole or is refused. The feeder
+ * (feeder.h) submits the items of a fed one as the queue has room. */
 #ifndef DG_SERVER_REQUEST_REQUEST_H
 #define DG_SERVER_REQUEST_REQUEST_H
 
@@ -24,7 +24,7 @@
 
 #include <pthread.h>
 
-#define DG_MAX_LOW_WAITING 8 /* works that may wait for the low-priority thread */
+#define DG_MAX_LOW_WAITING 8 /* items that may wait for the low-priority thread */
 
 struct dg_stream;
 struct dg_streamed;
@@ -34,16 +34,16 @@ struct dg_visit;
 
 enum dg_request_shape { DG_SHAPE_WHOLE, DG_SHAPE_EVENTS, DG_SHAPE_LINES };
 
-/* What requests cost, for "usage". */
+/* What a request costs, as reported in "usage". */
 struct dg_usage {
     size_t source_characters, source_tokens, target_tokens;
 };
 
 /* An endpoint's own functions. Static storage. */
 struct dg_request_kind {
-    /* through a third language */
+    /* may translate through a third language (pivot) */
     bool may_pivot;
-    /* each item enters the queue by itself, as there is room */
+    /* the feeder submits each item by itself, as the queue has room */
     bool fed;
     /* needs no model: written as soon as it is read */
     bool at_once;
@@ -55,26 +55,28 @@ struct dg_request_kind {
     int (*check)(const struct dg_item *item, struct dg_error *err);
     /* Instead of plan: all of the item's work, on the low-priority thread; writes the answer. */
     int (*work)(struct dg_item *item, struct dg_error *err);
-    /* Append the answer of an item that has one. May use the arena. */
+    /* Append an item's answer to item->answer; called only if the item has one. The arena is
+     * scratch memory. */
     int (*write)(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
-    /* Fed: append an item's error to its answer; the whole reply from all answers, which may
-     * fail. */
+    /* Fed requests only. write_error appends an item's error to its answer; write_whole writes the
+     * whole reply from all answers, and may fail. */
     void (*write_error)(struct dg_item *item, const struct dg_error *err);
     int (*write_whole)(const struct dg_request *r, struct dg_buffer *out, struct dg_error *err);
-    /* Events: one sentence; the end, with the answer (err NULL) or an error. */
+    /* Events only. write_sentence writes one sentence; write_end the last event, with the answer
+     * (err NULL) or an error. */
     void (*write_sentence)(const struct dg_streamed *s, struct dg_buffer *out);
     void (*write_end)(
         const struct dg_item *item, const struct dg_error *err, struct dg_buffer *out);
-    /* Fed, and of no exchange (x is NULL): all its items are over, and it is the callee's again. It
-     * is begun by dg_feeder_add. The feeder's thread */
+    /* Fed requests without an exchange (x is NULL), which are started with dg_feeder_add: called on
+     * the feeder's thread when all items are over; ownership of r returns to the callee. */
     void (*over)(struct dg_request *r);
-    /* The reply that is an error. */
+    /* Write an error as the reply. */
     void (*fail)(struct dg_http_reply *r, const struct dg_error *err);
 };
 
 struct dg_request_glossary {
     struct dg_request_glossary *next;
-    /* one of these */
+    /* one of the two is set; referenced */
     struct dg_glossary *glossary;
     struct dg_glossary_set *named;
 };
@@ -83,137 +85,143 @@ struct dg_request {
     const struct dg_request_kind *kind;
     struct dg_app *app;
     struct dg_http_exchange *x;
-    /* held; NULL: no client, in tests */
+    /* held until the request is freed; NULL without an exchange, and in tests without a client */
     struct dg_visit *visit;
-    /* Reads the exchange's body into the following fields, or sets an error. A planner's thread. */
+    /* Reads the exchange's body into the following fields, or sets an error. Planner thread; HTTP
+     * thread if direct. */
     int (*read)(struct dg_request *r, struct dg_error *err);
-    /* read's own */
+    /* private data of read */
     const void *reader;
-    /* X-Request-Timeout, or NULL; the arena's */
+    /* header X-Request-Timeout, or NULL; in the arena */
     const char *timeout_header;
-    /* by its header Accept */
+    /* header Accept asks for lines */
     bool wants_lines;
-    /* of the body */
+    /* size of the body */
     size_t bytes;
-    /* so short that HTTP threads do it all: DG_DIRECT_BYTES */
+    /* small enough for the HTTP thread to do all text work: DG_DIRECT_BYTES */
     bool direct;
-    /* dg_gate_client */
+    /* from dg_gate_client */
     uint64_t client;
-    /* dg_gate_owner; of no exchange: whose it is */
+    /* from dg_gate_owner; without an exchange, set by the caller */
     char owner[DG_MEMORY_OWNER];
-    /* of the budget, without its items; its step's thread */
+    /* bytes taken from the budget, without those of its items; only the thread of its current step
+     */
     size_t taken;
-    /* of these, for answers that are not there yet */
+    /* part of `taken` that is set aside for answers not yet written */
     size_t reserved;
-    /* The input; arrays are the arena's. */
+    /* The input. Arrays are allocated in the arena. */
     struct dg_arena arena;
-    /* what texts and strings are borrowed from */
+    /* the parsed body, from which texts and strings are borrowed */
     struct dg_json *body;
-    /* the reader's, for its writer: the body may be gone by then */
+    /* private data of the reader for its writer: the body may be freed by then */
     const void *extra;
     /* [n] */
     struct dg_item *items;
-    /* that its items' options use; the arena's */
+    /* those that the items' options use; in the arena */
     struct dg_request_glossary *glossaries;
     size_t n;
     enum dg_request_shape shape;
     enum dg_class priority;
     int64_t timeout_ms;
-    /* Its way. */
-    /* with its body; 0: of no exchange */
+    /* Its progress. */
+    /* when the body arrived, plus the time spent waiting for models; 0: no exchange */
     uint64_t came_ns;
     uint64_t deadline_ns, planned_ns;
-    /* the planner's */
+    /* posted to the planner */
     struct dg_work reading, planning, writing;
-    /* posted for the deadline */
+    /* posted to run at the deadline */
     struct dg_work late;
-    /* time of reading and planning */
+    /* time spent reading the body */
     uint64_t work_ns;
-    /* the planner counts its bytes */
+    /* the planner counts its bytes as waiting */
     atomic_bool waits;
     /* it may wait for its models to be opened */
     atomic_bool opens;
     /* its first item's task is visible to other threads */
     atomic_bool prepared;
-    /* to be written: sentences, DG_OVER: nothing else is to come */
+    /* what remains to be written: a count of new sentences, plus DG_OVER once nothing more will
+     * come */
     atomic_uint news;
-    /* of its start and its end: after both it is woken */
+    /* how many of its start and its end are outstanding; at 0 the request is woken */
     atomic_int to_come;
-    /* enum dg_outcome: why it is to end early. Any thread */
+    /* enum dg_outcome: why it must end early. Any thread */
     atomic_int ended;
-    /* the exchange's, and late's while it is posted */
+    /* references: the exchange's, and that of `late` while it is posted */
     atomic_uint refs;
-    /* why its item failed; fed: the writer's */
+    /* why its item failed; fed: for the writer's own use */
     struct dg_error err;
     /* events only */
     struct dg_stream *stream;
-    /* a sentence of it */
+    /* a sentence of the stream was shown */
     bool shown;
-    /* of all items that were answered */
+    /* sum over all answered items */
     struct dg_usage usage;
-    /* characters of these, as they count for a key */
+    /* characters of the answered items, as charged to the key */
     int64_t answered;
     /* The written reply: a body, or an error (failed.code != DG_OK). */
     struct dg_buffer reply;
     struct dg_error failed;
-    /* headers; "": none */
+    /* header values; "": none */
     char timing[200], version[200];
     pthread_mutex_t lock;
     /* guarded by lock */
     /* items and their tasks are gone */
     bool released;
-    /* written and not taken */
+    /* events written but not yet taken */
     struct dg_buffer events;
-    /* characters of the sentences in them and before */
+    /* characters of all sentences written as events so far */
     int64_t streamed;
     /* The feeder's: see feeder.c. */
     struct dg_request *next;
     size_t n_started, n_over;
     bool cut;
-    /* begun, and not in the queue yet */
+    /* started, but not in the queue yet */
     struct dg_item *ahead;
     bool ahead_planned;
     struct dg_buffer lines;
 };
 
-/* A request without items, to be read into; owned until started. */
+/* Open a request without items, for a reader to fill in. The caller owns it until it is started. */
 int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     const struct dg_request_kind *kind, struct dg_request **out, struct dg_error *err);
 void dg_request_free(struct dg_request *r); /* not started; NULL is fine */
-/* For readers: a glossary of its items, released with the request (in any case). DG_ENOMEM. */
+/* For readers: keep a glossary of its items, which is released with the request, or at once on
+ * failure. DG_ENOMEM. */
 int dg_request_keep_glossary_take(
     struct dg_request *r, struct dg_glossary *g, struct dg_error *err);
-/* For readers: its items' options have the glossary of that name (of the server's files), or with
- * that id (of its owner's). DG_ENOTFOUND, DG_ENOMEM. */
+/* For readers: set the options' glossary to the server's of that name, or to its owner's with that
+ * id. DG_ENOTFOUND, DG_ENOMEM. */
 int dg_request_name_glossary(struct dg_request *r, const char *name,
     struct dg_request_options *options, struct dg_error *err);
-/* For readers: n zeroed items. DG_ENOMEM. */
+/* For readers: allocate n zeroed items. DG_ENOMEM. */
 int dg_request_make_items(struct dg_request *r, size_t n, struct dg_error *err);
 
-/* For readers, before they read a body, which may take longer: its deadline, where that is known
- * already. Not for a direct one, which has none so early. */
+/* For readers: set the deadline as soon as the timeout is known, before reading a body that may
+ * take longer. Not for a direct request, whose deadline is set later. */
 void dg_request_set_timeout(struct dg_request *r, int64_t timeout_ms);
 
-/* Its body has come: admit it by its size, have it read, and reply, now or later. read and
- * timeout_ms (the latest that there may be) are set. The request is taken over. HTTP thread. */
+/* The body has arrived: admit the request by its size, have it read, and reply, now or later. The
+ * caller has set read, and timeout_ms to the longest allowed. Takes ownership of r. HTTP thread. */
 void dg_request_start_take(struct dg_request *r);
 
-/* End it early, if it has not ended: the client disconnected, or the deadline passed. Any
+/* End the request early, unless it has ended: the client disconnected, or the deadline passed. Any
  * thread. */
 void dg_request_end(struct dg_request *r, enum dg_outcome why);
-/* Is work on its texts worth going on with? DG_ECANCELED or DG_ETIMEOUT: it has ended. */
+/* Check whether work on its texts should go on. DG_ECANCELED or DG_ETIMEOUT: the request has ended,
+ * or the server is stopping. */
 int dg_request_check(const struct dg_request *r, struct dg_error *err);
-/* The same, to be called back: request is a struct dg_request. */
+/* The same as a callback; request is a struct dg_request. */
 int dg_request_check_any(const void *request, struct dg_error *err);
-/* Put an item's task into the queue; done is called when it is over. DG_EAGAIN: no room. Any
- * thread. */
+/* Submit an item's task to the queue; when the task is over, the item goes on to its next hop or
+ * ends. DG_EAGAIN: no room. Any thread. */
 int dg_request_submit(struct dg_item *item, struct dg_error *err);
-/* There is something new to be shown of a stream. Any thread, before it is over. */
+/* Have a stream's newly finished sentences written. Any thread, before the request is over. */
 void dg_request_news(struct dg_request *r);
-/* Nothing but writing is left of it: have that done, and reply. Any thread, once. */
+/* Only writing is left: have it done, and reply. Any thread, once. */
 void dg_request_over(struct dg_request *r);
-/* Write an item's result into its answer, and count it. DG_OK: an answer; else it is an error,
- * which only fed items write. A planner's thread, or the feeder. */
+/* Write an item's result to its answer, and count its characters. DG_OK: the item has an answer;
+ * otherwise its error, which only fed items write. Planner thread or feeder; HTTP thread if direct.
+ */
 int dg_request_settle(struct dg_item *item, struct dg_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 struct part {
     /* of its translation; UNSENT: not shown yet */
     size_t characters;
-    /* as was shown */
+    /* its source span, as shown */
     size_t source_begin, source_end;
 };
 
@@ -19,7 +19,7 @@ struct text {
     struct part *parts;
     /* all below n_front are shown */
     size_t n, n_front;
-    /* where the last of these ends in both texts */
+    /* where the last of these ends in source and translation */
     size_t source_end, target_end;
 };
 
@@ -64,7 +64,7 @@ void dg_stream_free(struct dg_stream *s)
     free(s);
 }
 
-/* The front moves over a part that ends at source_end; where it begins in the translation. */
+/* Moves the front past part p; returns where p begins in the translation. */
 static size_t move_front(struct text *t, const struct dg_finished_part *p)
 {
     size_t begin = t->target_end + (p->source_begin - t->source_end);
@@ -74,7 +74,7 @@ static size_t move_front(struct text *t, const struct dg_finished_part *p)
     return begin;
 }
 
-/* Parts that were shown early and now have all others before them: the front passes them. */
+/* Moves the front past parts that were shown early, now that all parts before them are shown. */
 static void pass_shown(struct text *t, struct dg_job *job)
 {
     struct dg_finished_part p;
@@ -83,7 +83,7 @@ static void pass_shown(struct text *t, struct dg_job *job)
         move_front(t, &p);
 }
 
-/* A part as the client is to see it: through a third language, of the text that was asked about. */
+/* A part as the client sees it; with a pivot, mapped to the client's text. */
 static struct dg_streamed describe(
     const struct dg_item *item, size_t text, size_t i, const struct dg_finished_part *p)
 {
@@ -143,7 +143,7 @@ size_t dg_stream_characters(const struct dg_stream *s)
 {
     size_t sum = 0;
     for (size_t i = 0; i < s->n; i++) {
-        size_t end = 0; /* of what is counted */
+        size_t end = 0; /* of the source text counted so far */
         for (size_t k = 0; k < s->texts[i].n; k++) {
             const struct part *p = &s->texts[i].parts[k];
             if (p->characters == UNSENT || p->source_end <= end)

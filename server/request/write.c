@@ -1,4 +1,5 @@
-/* The answers of a request: written by planners' threads, and for HTTP threads to hand over. */
+/* Writes a request's answers, which HTTP threads send (reply.c). Planner threads or the feeder;
+ * HTTP threads if direct. */
 #include "server/request/steps.h"
 
 #include "base/clock.h"
@@ -46,7 +47,8 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
-/* Browsers' developer tools show these; durations in milliseconds. */
+/* Sets the Server-Timing header, which browsers' developer tools show; durations in milliseconds.
+ */
 static void say_timing(struct dg_request *r)
 {
     uint64_t start = dg_http_request(r->x)->handled_ns, queue = 0, encode = 0, engine = 0;
@@ -80,9 +82,9 @@ void dg_request_say_version(struct dg_request *r)
         item->n_hops > 1 ? version[1] : "");
 }
 
-/* ---- what is written ---- */
+/* ---- writing ---- */
 
-/* The body of a whole reply. */
+/* Writes the body of a whole reply. */
 static void write_whole(struct dg_request *r, struct dg_error *err)
 {
     bool gone = atomic_load(&r->ended) == DG_TASK_GONE; /* nobody will read it */
@@ -97,7 +99,7 @@ static void write_whole(struct dg_request *r, struct dg_error *err)
         dg_error_set(err, DG_ENOMEM, "no memory for the answers");
 }
 
-/* Events that there is something to say of; last: and the end. */
+/* Writes events for newly finished sentences; last: also the final event. */
 static void write_events(struct dg_request *r, bool last)
 {
     struct dg_item *item = r->items;
@@ -129,7 +131,7 @@ void dg_request_write_whole(struct dg_request *r)
     struct dg_error err = {0};
     write_whole(r, &err);
     r->failed = err;
-    if (err.code == DG_OK && r->reply.len > 0) /* else a hop may be missing */
+    if (err.code == DG_OK && r->reply.len > 0) /* otherwise a hop may be missing */
         say_timing(r);
     dg_request_say_version(r);
     dg_request_release(r);

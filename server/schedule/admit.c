@@ -1,5 +1,5 @@
-/* Admission: the sentences that the batcher picks go into the engine; live ones that would make the
- * step dear pause. */
+/* Admission: puts the sentences that the batcher picks into the engine, and pauses live ones that
+ * would make the step too expensive. */
 #include "server/schedule/worker_internal.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ static void joined(struct dg_worker *w, struct dg_entry *e, uint64_t now)
     dg_live_set_put(&w->live, e);
     w->newcomer_tokens += e->source_tokens;
     const unsigned label = dg_served_label(e->task->model, w->metrics);
-    /* Each request has waited its own time, also for a sentence that it shares. */
+    /* Each request has its own waiting time, also for a sentence that it shares. */
     for (; e; e = e->next)
         dg_metrics_waited(
             w->metrics, label, e->task->class, (double)(now - e->task->submitted_ns) / 1e9);
@@ -25,7 +25,7 @@ static bool admit_one(struct dg_worker *w, struct dg_entry *e, uint64_t now)
 {
     struct dg_sentence s;
     struct dg_error err = {0};
-    uint32_t id; /* taken when the engine has taken the sentence */
+    uint32_t id; /* in use once the engine has admitted the sentence */
     if (!dg_live_set_next_id(&w->live, &id))
         return false;
     dg_job_sentence(e->job, e->index, &s);
@@ -34,8 +34,8 @@ static bool admit_one(struct dg_worker *w, struct dg_entry *e, uint64_t now)
         joined(w, e, now);
         return true;
     }
-    /* Anything but "no room" is the sentence's own fault: it is done with, and the next one may
-     * still be admitted. */
+    /* Anything but "no room" is the sentence's own fault: it fails, and the next one may still be
+     * admitted. */
     if (rc != DG_EAGAIN)
         dg_worker_fail(w, e, &err);
     return rc != DG_EAGAIN;
@@ -56,7 +56,7 @@ static void pause_others(struct dg_worker *w, struct dg_served *model, const str
     }
 }
 
-/* Which sentences join, and which of those that are live then advance in the step to come. */
+/* Decides which sentences join, and which live ones then advance in the next step. */
 void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now)
 {
     struct dg_entry *picked[PICK];
@@ -71,7 +71,7 @@ void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now)
             .step = atomic_load_explicit(&replica->steps, memory_order_relaxed)}};
     dg_room_set_knee(&turn.room, replica->step_rows, c.rows_free + c.rows_live);
     size_t n = dg_queue_pick(w->queue, model, &turn, picked, PICK);
-    now = n > 0 ? dg_clock_ns() : now; /* picked ones may have come since: the queue has a lock */
+    now = n > 0 ? dg_clock_ns() : now; /* some may have arrived by then */
     for (size_t i = 0; i < n; i++) {
         if (!admit_one(w, picked[i], now)) {
             /* The engine counts cache blocks, which the batcher does not know: this one and those
@@ -84,7 +84,7 @@ void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now)
     pause_others(w, model, &turn.room);
 }
 
-/* A sentence's second round, under the id and in the room that its first has just left. */
+/* Admits a sentence's second round, under the id and in the room that its first has just left. */
 bool dg_worker_admit_again(struct dg_worker *w, struct dg_entry *e)
 {
     struct dg_sentence s;

@@ -1,8 +1,8 @@
-/* DESIGN. An entry is one block of memory: head, hypotheses, arrays, key. It is in a hash chain
- * and in a list by last use, and lives on after its eviction as long as it is referenced. A key is
- * the version's text, the ids and those of terms, and the search options byte by byte: padding that
- * differs makes two keys of one, which costs a miss and never a wrong answer. The seed is random,
- * so that nobody can choose texts that all fall into one chain. */
+/* DESIGN. An entry is one block of memory: head, hypotheses, arrays, key. It is in a hash chain and
+ * in a list by last use, and stays allocated after its eviction as long as it is referenced. A key
+ * is the version's text, the search options byte by byte, the ids, and the forms and ids of terms:
+ * padding that differs makes two keys of one, which costs a miss and never a wrong answer. The seed
+ * is random, so that nobody can choose texts that all hash to one chain. */
 #include "server/schedule/answer_cache.h"
 
 #include "base/clock.h"
@@ -14,23 +14,23 @@
 #include <sys/random.h>
 
 #define FIRST_CHAINS 1024
-#define LARGEST_SHARE 8 /* of the room, for one entry: the inverse */
+#define LARGEST_SHARE 8 /* one entry takes at most the limit / 8 */
 
 struct entry {
     struct dg_result result;
-    /* next with the same hash bits */
+    /* next in the hash chain */
     struct entry *chain;
     /* by last use */
     struct entry *newer, *older;
     uint64_t hash;
-    /* holders, and the cache itself while it is in there */
+    /* holders, and the cache itself until the eviction */
     uint32_t refs;
     size_t bytes, key_len;
     /* [key_len] */
     const unsigned char *key;
 };
 
-/* What follows the version and precedes the ids. */
+/* The part of a key between the version and the ids. */
 struct options {
     struct dg_search search;
     uint32_t want_alignment, n_source, n_forms;
@@ -90,7 +90,7 @@ bool dg_answer_cache_takes(const struct dg_sentence *s)
 
 struct key {
     struct options options;
-    /* in this order: the version with its end, options, ids, the forms of terms, their ids */
+    /* in this order: version with its NUL, options, ids, forms of terms, ids of terms */
     struct {
         const void *data;
         size_t n;
@@ -156,7 +156,7 @@ static uint64_t hash_of(const struct dg_answer_cache *c, const struct key *k)
 
 /* ---- Entries ---- */
 
-/* Bytes of one entry, arrays aligned to 8. */
+/* Rounds up to 8, the alignment of an entry's arrays. */
 static size_t padded(size_t n)
 {
     return (n + 7) / 8 * 8;
@@ -173,7 +173,7 @@ static size_t entry_bytes(const struct key *k, const struct dg_result *r)
     return n;
 }
 
-/* Copy n bytes to *at, which moves on. */
+/* Copies n bytes to *at and advances *at. */
 static void *place(unsigned char **at, const void *data, size_t n)
 {
     void *to = *at;
@@ -218,7 +218,7 @@ static void drop_ref(struct entry *e)
         free(e);
 }
 
-/* The rest is done with the lock held. */
+/* The following static functions need the lock. */
 
 static struct entry **chain_of(struct dg_answer_cache *c, uint64_t hash)
 {
@@ -260,14 +260,14 @@ static void evict(struct dg_answer_cache *c, struct entry *e)
     drop_ref(e);
 }
 
-/* The oldest go until so many bytes more fit. */
+/* Evicts the least recently used entries until this many bytes more fit. */
 static void make_room(struct dg_answer_cache *c, size_t bytes)
 {
     while (c->oldest && c->counts.bytes + bytes > c->max_bytes)
         evict(c, c->oldest);
 }
 
-/* Twice as many chains, when there is memory: without, they grow longer. */
+/* Doubles the number of chains; without memory for that, chains grow longer. */
 static void grow(struct dg_answer_cache *c)
 {
     size_t n = 2 * c->n_chains;
@@ -329,7 +329,7 @@ void dg_answer_cache_put(struct dg_answer_cache *c, const char *version,
     if (!find(c, &k, hash))
         make_room(c, e->bytes);
     if (find(c, &k, hash) || c->counts.bytes + e->bytes > c->max_bytes) {
-        drop_ref(e); /* it is there, or the cache was made small meanwhile */
+        drop_ref(e); /* already cached, or the cache was shrunk meanwhile */
     } else {
         struct entry **at = chain_of(c, hash);
         e->chain = *at;

@@ -52,19 +52,18 @@ static struct dg_heap *heap_of(struct dg_batcher *b, const struct dg_entry *e)
     return e->patient && class == DG_CLASS_INTERACTIVE ? &b->patient : &b->heaps[class];
 }
 
-/* Reserve freed capacity for e when it was refused and a reservation is its due. */
+/* Reserves freed capacity for e if e was refused and may have a reservation. */
 static void reserve_room(struct dg_batcher *b, struct dg_entry *e)
 {
     if (!e->refused)
         return;
-    /* A bulk one reserves nothing. If it was the one that bulk's step was for, the step stays
-     * due. */
+    /* A bulk sentence reserves nothing. If the bulk step was meant for it, the step stays due. */
     if (dg_batcher_class(e->node.key) == DG_CLASS_BULK) {
         b->bulk_due = b->bulk_due || e->reserved;
         return;
     }
-    /* One reservation at a time; and bulk's step comes before a new one. A sentence that held the
-     * reservation before was only tried again: it keeps it. */
+    /* One reservation at a time; and a due bulk step comes before a new one. A sentence that held
+     * the reservation keeps it: it was only tried again. */
     if (b->reserved_for || (b->bulk_due && !e->reserved))
         return;
     e->reserved = true;
@@ -91,7 +90,7 @@ size_t dg_batcher_count(const struct dg_batcher *b)
 
 static struct dg_entry *entry_of(struct dg_heap_node *node)
 {
-    return (struct dg_entry *)(void *)node; /* which is its head */
+    return (struct dg_entry *)(void *)node; /* the entry's first member */
 }
 
 static struct dg_entry *first_of(const struct dg_batcher *b, int class)
@@ -109,11 +108,12 @@ struct dg_entry *dg_batcher_first(const struct dg_batcher *b)
 
 /* ---- The ranking of one step ---- */
 
-/* live[n], ascending by rank, so that the bulk ones are its end; in bulk's step they come first. */
+/* The ranking of live[n], which is ascending by rank with bulk sentences at its end; in a bulk step
+ * they come first. */
 struct order {
     struct dg_entry *const *live;
     size_t n;
-    /* counted when bulk goes first; else 0 */
+    /* counted if bulk goes first; else 0 */
     size_t n_interactive;
     bool bulk_first;
 };
@@ -127,7 +127,7 @@ static bool is_bulks(const struct dg_batch_policy *policy, uint64_t step)
 static struct order order_of(bool bulk_first, struct dg_entry *const *live, size_t n)
 {
     struct order o = {.live = live, .n = n, .bulk_first = bulk_first};
-    /* Where the bulk ones begin, for nth(); the class is the rank's highest bit. */
+    /* Find where the bulk ones begin, for nth(); the class is the rank's highest bit. */
     while (bulk_first && o.n_interactive < n && !(live[o.n_interactive]->node.key & BULK))
         o.n_interactive++;
     return o;
@@ -136,21 +136,21 @@ static struct order order_of(bool bulk_first, struct dg_entry *const *live, size
 /* The i-th live sentence of the step's ranking. */
 static struct dg_entry *nth(const struct order *o, size_t i)
 {
-    const size_t at = o->n_interactive + i; /* the list turned so that its bulk ones come first */
+    const size_t at = o->n_interactive + i; /* the list rotated so that its bulk ones come first */
     return o->live[at < o->n ? at : at - o->n];
 }
 
-/* A rank as this step sees it: with bulk first the bit that puts bulk ones last is turned over. */
+/* A rank in this step: if bulk goes first, the bit that puts bulk sentences last is inverted. */
 static uint64_t step_rank(const struct order *o, const struct dg_entry *e)
 {
     return e->node.key ^ (o->bulk_first ? BULK : 0);
 }
 
-/* How full a step is, on the way down its ranking. */
+/* How full a step is, while walking down its ranking. */
 struct fill {
-    /* that advance so far */
+    /* rows that advance so far */
     uint64_t rows;
-    /* a sentence that is not patient lives or waits */
+    /* a sentence that is not patient is live or waits */
     bool urgent;
 };
 
@@ -161,8 +161,8 @@ static bool any_urgent(struct dg_entry *const *live, size_t n)
     return n > 0;
 }
 
-/* Does e still advance? The first always does; one that does not fit lets narrower ones after it
- * pass. */
+/* True if e still advances. The first always does; one that does not fit lets narrower ones after
+ * it pass. */
 static bool fits(const struct fill *f, const struct dg_entry *e, const struct dg_room *room)
 {
     const bool less = f->urgent && e->patient && room->patient_knee > 0;
@@ -177,7 +177,8 @@ void dg_room_set_knee(struct dg_room *room, uint32_t step_rows, uint32_t all)
 
 /* ---- Picking ---- */
 
-/* Do bulk ones join first in this step? While room is reserved their step is put off. */
+/* True if bulk sentences join first in this step. A bulk step is postponed while room is reserved.
+ */
 static bool bulk_joins_first(struct dg_batcher *b, uint64_t step)
 {
     bool due = b->bulk_due || is_bulks(&b->policy, step);
@@ -185,12 +186,12 @@ static bool bulk_joins_first(struct dg_batcher *b, uint64_t step)
     return due && !b->reserved_for;
 }
 
-/* One call of dg_batcher_pick on its way down the ranking. */
+/* One call of dg_batcher_pick, while walking down the ranking. */
 struct pick {
     struct dg_batcher *b;
     struct order order;
     struct dg_room left;
-    /* of the ranking so far, live and joining */
+    /* rows of the ranking so far, live and joining */
     struct fill fill;
     /* source tokens of those that join */
     uint64_t encode;
@@ -200,7 +201,7 @@ struct pick {
     size_t count;
 };
 
-/* Would e advance in this step? Live sentences that rank before it are counted first. */
+/* True if e would advance in this step. Live sentences that rank before it are counted first. */
 static bool would_advance(struct pick *p, const struct dg_entry *e)
 {
     const struct order *o = &p->order;
@@ -214,8 +215,9 @@ static bool would_advance(struct pick *p, const struct dg_entry *e)
     return p->b->policy.batching != DG_BATCHING_CONTINUOUS || fits(&p->fill, e, &p->left);
 }
 
-/* The next of a class that joins if there is room. The others of its class rank after it and would
- * not advance either, but where a patient one does not, an urgent one may. */
+/* Returns the next sentence of a class that joins if there is room, or NULL. If the first would not
+ * advance, the others of its class, which rank after it, would not either; except that if it is
+ * patient, one that is not may. */
 static struct dg_entry *next_of(struct pick *p, int class)
 {
     struct dg_entry *e = first_of(p->b, class);
@@ -227,7 +229,7 @@ static struct dg_entry *next_of(struct pick *p, int class)
     return e && would_advance(p, e) ? e : NULL;
 }
 
-/* Is there room for e? With an empty engine always: there will never be more. */
+/* True if there is room for e. In an empty engine always: there will never be more. */
 static bool has_room(const struct pick *p, const struct dg_entry *e)
 {
     if (p->order.n + p->count == 0)
@@ -235,7 +237,8 @@ static bool has_room(const struct pick *p, const struct dg_entry *e)
     return p->left.sentences > 0 && e->rows <= p->left.rows && e->blocks <= p->left.blocks;
 }
 
-/* Encoding holds up the sentences that run, and all that join are encoded in the same step. */
+/* True if e has to wait because of its encoding, which holds up the running sentences: all that
+ * join are encoded in the same step. */
 static bool encodes_too_much(const struct pick *p, const struct dg_entry *e)
 {
     const uint32_t most = p->b->policy.encode_tokens;
@@ -269,14 +272,14 @@ size_t dg_batcher_pick(struct dg_batcher *b, const struct dg_room *room,
     for (int k = 0; k < classes; k++) {
         struct dg_entry *e;
         while (p.count < cap && (e = next_of(&p, bulk_first ? DG_CLASSES - 1 - k : k)) != NULL) {
-            /* Bulk's step is for its first sentence; where none lives, until that one has
-             * joined. */
+            /* A bulk step is meant for its first sentence; if no bulk sentence is live, the step
+             * stays due until that one has joined. */
             if (dg_batcher_class(e->node.key) == DG_CLASS_BULK)
                 e->reserved = bulk_first && no_bulk_lives && p.count == 0;
             if (!has_room(&p, e)) {
                 e->refused = true;
                 reserve_room(b, e);
-                return p.count; /* none takes the room that it waits for */
+                return p.count; /* no other one may take the room that e waits for */
             }
             if (encodes_too_much(&p, e))
                 return p.count;

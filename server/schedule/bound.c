@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 
-#define ROWS 4       /* of a search that counts for no more than its tokens */
-#define DUPLICATES 8 /* as many count for one */
-#define SLOWEST 8    /* times slower than its engines say: no measurement is believed below */
+#define ROWS 4       /* up to this many rows, a search costs just its tokens */
+#define DUPLICATES 8 /* this many cost as much as one sentence */
+#define SLOWEST 8    /* a measured rate is never taken below the engines' own / 8 */
 
-/* Source tokens a second of all workers together. */
+/* Source tokens per second of all workers together. */
 static double rate_of(const struct dg_served *model)
 {
     double rate = 0;
@@ -32,8 +32,8 @@ struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last
         b.cost += cost;
         b.seconds += (double)cost / rate_of(l->model);
     }
-    /* As it is measured, where it is; but a moment in which nothing left, as of a machine that was
-     * stopped, must not keep everybody out. */
+    /* Use the measured rate if there is one; but a moment in which nothing left, such as when the
+     * machine was suspended, must not keep everybody out. */
     const double measured = dg_drain_rate(&q->drains[last]);
     if (measured > 0 && b.seconds > 0) {
         const double least = (double)b.cost / b.seconds / SLOWEST;
@@ -42,7 +42,7 @@ struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last
     return b;
 }
 
-/* Has any of the model's workers measured its speed? */
+/* True if any of the model's workers has measured its speed. */
 static bool is_measured(const struct dg_served *model)
 {
     for (uint32_t i = 0; i < model->n_replicas; i++)
@@ -102,13 +102,13 @@ uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate)
     return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
 }
 
-/* Everything as cost: the bound, and the work that waits before a newcomer. */
+/* The bound, and the work waiting ahead of a newcomer, both as cost. */
 struct room {
     struct dg_backlog b;
     uint64_t most;
 };
 
-/* rate: cost a second. */
+/* rate: cost per second, used if nothing waits. */
 static struct room room_of(const struct dg_queue *q, int first, int last, double rate)
 {
     struct room r = {.b = dg_queue_backlog(q, first, last)};
@@ -135,7 +135,7 @@ static int check(const struct dg_queue *q, const struct room *r, uint64_t client
 {
     if (r->b.cost == 0)
         return DG_OK;
-    /* What others took when the machine was faster must not keep out one that has nothing here. */
+    /* Work accepted when the machine was faster must not keep out a client that has none here. */
     if (r->b.cost + cost <= r->most + r->most / 2 && dg_usage_is_first(&q->usage, client, now_ns))
         return DG_OK;
     if (r->b.cost + cost > r->most)
@@ -158,7 +158,7 @@ int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint
     struct room r = room_of(q, DG_CLASS_INTERACTIVE, *class, rate);
     if (*cost <= r.most)
         return check(q, &r, t->client, *cost, now_ns, err);
-    /* It is nobody's idea of interactive: it waits beside those, one such at a time. */
+    /* Too large to be interactive: it waits as bulk, one such request at a time. */
     *class = DG_CLASS_BULK;
     r = room_of(q, DG_CLASS_BULK, DG_CLASS_BULK, rate);
     return r.b.cost == 0 ? DG_OK : refuse(q, &r, *cost, err);

@@ -15,13 +15,14 @@ struct dg_core_share {
 
 void dg_core_share_init(struct dg_core_share *s, int cores);
 
-/* The calling worker has something to do from here on; has nothing to do any more. */
+/* The calling worker has something to do from now on; it has nothing to do any more. */
 void dg_core_share_begin(struct dg_core_share *s);
 void dg_core_share_end(struct dg_core_share *s);
 
 unsigned dg_core_share_busy(const struct dg_core_share *s);
 
-/* Threads for the next step of a worker that has begun, at least 1; 0: leave them as they are. */
+/* Threads for the next step of a worker that has something to do, at least 1; 0: leave them as they
+ * are. */
 int dg_core_share_threads(const struct dg_core_share *s);
 
 #endif

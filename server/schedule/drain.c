@@ -2,11 +2,13 @@
 
 #include <math.h>
 
-/* Half-life of the measurements, in seconds with work waiting and without: a burst must not
- * be judged by the last one's speed for long, nor a second's quiet undo what is known. */
+/* Half-life of the measurements, in seconds with work waiting and without: a burst must not be
+ * judged for long by the speed of the one before, and a second of quiet must not erase what is
+ * known. */
 #define HALF_BUSY 2.0
 #define HALF_QUIET 10.0
-/* So long something has to have waited: engines that fill up take more at first than they keep. */
+/* Seconds of waiting that a rate needs: engines that are filling up first take more than they can
+ * sustain. */
 #define ENOUGH 0.5
 
 void dg_drain_pass(struct dg_drain *d, bool waited, uint64_t now_ns)

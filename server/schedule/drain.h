@@ -1,6 +1,6 @@
-/* How fast waiting work leaves the queue, as measured: its cost a second, over the time in which
- * something waited. The last seconds count most, and what was measured before a long quiet time
- * counts for nothing. No clock: times are arguments. One thread at a time: the queue's lock. */
+/* The measured rate at which waiting work leaves the queue: its cost per second, over the time in
+ * which something waited. Recent seconds count most, and measurements from before a long quiet time
+ * count for nothing. No clock: times are arguments. One thread at a time: the queue's lock. */
 #ifndef DG_SERVER_SCHEDULE_DRAIN_H
 #define DG_SERVER_SCHEDULE_DRAIN_H
 
@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 struct dg_drain {
-    /* sums that forget: what left, and the time in which something waited */
+    /* decaying sums: the cost that left, and the seconds in which something waited */
     double cost, seconds;
-    /* up to when that is counted; 0: nothing is yet */
+    /* up to when they are counted; 0: not yet */
     uint64_t at_ns;
 };
 
-/* Until now_ns something waited all the time, or nothing did. */
+/* Advance to now_ns: since the last call, something waited all the time, or nothing did. */
 void dg_drain_pass(struct dg_drain *d, bool waited, uint64_t now_ns);
-/* Work of that cost went to a worker, or (negative) was given back. */
+/* Record that work of that cost went to a worker, or (negative) was given back. */
 void dg_drain_left(struct dg_drain *d, int64_t cost);
-/* Cost a second; 0: too few recent measurements. */
+/* Cost per second; 0: too few recent measurements. */
 double dg_drain_rate(const struct dg_drain *d);
 
 #endif

@@ -1,9 +1,8 @@
-/* One sentence on its way through the server, from the queue into an engine and out of it. The
- * queue, the batcher and a worker use the same struct, one after the other: each field says whose
- * it is, and until when. Equal sentences that wait at the same time are duplicates: the first of
- * them is queued and admitted, the others hang on it, and its answer is theirs. Plain data; one
- * thread at a time, its owner (the queue's lock while it waits, its worker while it is live).
- */
+/* One sentence as it passes through the queue and an engine. The queue, the batcher and a worker
+ * use the same struct in turn; each field says who owns it, and until when. Equal sentences that
+ * wait at the same time are duplicates: the first of them is queued and admitted, the others are
+ * linked to it, and all get its answer. Plain data; one thread at a time, its owner's (with the
+ * queue's lock while it waits, its worker's while it is live). */
 #ifndef DG_SERVER_SCHEDULE_ENTRY_H
 #define DG_SERVER_SCHEDULE_ENTRY_H
 
@@ -16,58 +15,59 @@ struct dg_task;
 struct dg_job;
 
 struct dg_entry {
-    /* First, so that the batcher gets from a node to its entry. Among those that wait; its key is
-     * the sentence's rank (dg_batcher_rank), which never changes while it waits or is live. */
+    /* First member, so that the batcher gets from a node to its entry. In a heap while it waits;
+     * its key is the sentence's rank (dg_batcher_rank), which only changes when a duplicate brings
+     * a better one (dg_lane_enter). */
     struct dg_heap_node node;
 
     /* Const once submitted. */
     struct dg_task *task;
     /* borrowed */
     struct dg_job *job;
-    /* of the sentence in its job */
+    /* index of the sentence in its job */
     uint32_t index;
     uint32_t source_tokens, max_target_tokens;
     /* hypotheses that it keeps alive */
     uint32_t rows;
-    /* cache blocks; 0: the engine alone knows */
+    /* cache blocks; 0: only the engine knows */
     uint32_t blocks;
-    /* the same for the same sentence with the same options; 0: like no other */
+    /* hash; equal for equal sentences with equal options; 0: has no duplicates */
     uint64_t key;
 
-    /* Duplicates: the others; they belong to the owner of the first, queue or worker. */
+    /* The next duplicate. Duplicates belong to the owner of the first one, queue or worker. */
     struct dg_entry *next;
 
-    /* Const while it waits or is live: its request has several sentences and more work than is
-     * usual, or is bulk. */
+    /* Its request has several sentences and more work than usual, or is bulk. Only changes when a
+     * duplicate that is not patient joins it (dg_lane_enter). */
     bool patient;
 
-    /* While it waits: the first of its duplicates, itself perhaps; NULL: it does not wait. */
+    /* While it waits: the first of its duplicates, perhaps itself; NULL: it does not wait. */
     struct dg_entry *first;
-    /* While it waits: what it counts for in the queue's bound, and in which class. */
+    /* While it waits: its cost in the queue's bound, and the class that it is counted in. */
     uint32_t counts;
     uint8_t counts_class;
     /* While it waits: the next in its bucket of dg_duplicates. */
     struct dg_entry *same_key;
-    /* It was its turn, and there was no room for it. */
+    /* It was its turn, but there was no room for it. */
     bool refused;
     /* The batcher's: freed capacity goes to this sentence first. */
     bool reserved;
 
-    /* While it is live: the worker's. `runs` is dg_batcher_run's answer for the step to come. */
+    /* While it is live: the worker's. dg_batcher_run sets `runs` for the next step. */
     bool runs, paused;
     /* its id in the engine */
     uint32_t id;
     uint64_t admitted_ns, encoded_ns;
 };
 
-/* Tokens x rows: what the batch's order calls its work. */
+/* Work, as ranks count it: source tokens x rows. */
 static inline uint64_t dg_entry_work(const struct dg_entry *e)
 {
     return (uint64_t)e->source_tokens * e->rows;
 }
 
-/* `from`, the first of its duplicates, leaves: its successor takes over its rank, and what the
- * batcher and the worker know of it. */
+/* Makes e the first of its duplicates in place of `from`, which leaves: e takes over its rank and
+ * what the batcher and the worker know about it. */
 static inline void dg_entry_succeed(struct dg_entry *e, const struct dg_entry *from)
 {
     e->node.key = from->node.key;

@@ -1,6 +1,5 @@
-/* A binary heap of nodes that live in what they order: the smallest key first, among equal ones the
- * one that was put in first. A node knows its place, so that any can be taken out. One thread at a
- * time. */
+/* An intrusive binary heap: the smallest key first, and of equal keys the one that was put in
+ * first. A node knows its index, so that any node can be removed. One thread at a time. */
 #ifndef DG_SERVER_SCHEDULE_HEAP_H
 #define DG_SERVER_SCHEDULE_HEAP_H
 
@@ -10,9 +9,9 @@
 
 struct dg_heap_node {
     uint64_t key;
-    /* breaks ties; 0: dg_heap_put sets it, and it keeps its place if it comes back */
+    /* breaks ties; 0: dg_heap_put sets it. A node that is put back keeps its turn */
     uint64_t turn;
-    /* place in the heap while it is in one */
+    /* index in the heap while it is in one */
     size_t at;
 };
 
@@ -24,12 +23,12 @@ struct dg_heap {
 };
 
 void dg_heap_free(struct dg_heap *h); /* a zeroed heap is an empty one */
-/* Room for `more` nodes besides those there are; false when memory is out. */
+/* Reserve room for `more` additional nodes; false: out of memory. */
 bool dg_heap_reserve(struct dg_heap *h, size_t more);
-/* The node's key is set; room was reserved. O(log n), as is taking out. */
+/* Insert a node; its key is set and room was reserved. O(log n), as is removal. */
 void dg_heap_put(struct dg_heap *h, struct dg_heap_node *node);
 void dg_heap_remove(struct dg_heap *h, struct dg_heap_node *node);
-/* The first, or NULL; it stays. */
+/* The first node, which stays in the heap, or NULL. */
 struct dg_heap_node *dg_heap_first(const struct dg_heap *h);
 
 #endif

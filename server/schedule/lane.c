@@ -1,8 +1,8 @@
-/* DESIGN. Of each set of duplicates the first is in its lane's batcher and in the table of
- * duplicates; the others hang on it by next. So entering and leaving cost O(log n). Example: A, B
- * and A wait. The second A is on the first one's list, with its rank if that is the better one.
- * When the first leaves, the second becomes the first, takes over what the batcher knows of it
- * (dg_entry_succeed), and counts in the bound as a sentence, no longer as a duplicate. */
+/* DESIGN. Of each set of duplicates only the first is in its lane's batcher and in the table of
+ * duplicates; the others are linked to it by next. So entering and leaving cost O(log n). Example:
+ * A, B and A wait. The second A is on the first one's list, and the first has the better rank of
+ * the two. When the first leaves, the second becomes the first, takes over what the batcher knows
+ * about it (dg_entry_succeed), and counts in the bound as a sentence, no longer as a duplicate. */
 #include "server/schedule/lane.h"
 
 #include "server/schedule/queue_internal.h"
@@ -77,8 +77,8 @@ void dg_lane_enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
         dg_lane_count_in(q, l, e, e);
         return;
     }
-    /* The better rank of the two, and as patient as the less patient one: out and in again, as a
-     * heap's key must not change inside. */
+    /* The first takes the better rank, and is patient only if both are. It is removed and added
+     * again, since a heap's key must not change inside. */
     if (e->node.key < first->node.key || first->patient > e->patient) {
         const uint64_t key = e->node.key < first->node.key ? e->node.key : first->node.key;
         dg_lane_remove(q, l, first);
@@ -92,7 +92,7 @@ void dg_lane_enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
     dg_metrics_add(q->o.metrics, DG_COUNT_COALESCED, 0, 1);
 }
 
-/* One entry leaves; its duplicates stay, with the next of them as the first. */
+/* Removes one entry; its duplicates stay, and the next of them becomes the first if e was. */
 static void leave(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
     struct dg_entry **link = &e->first->next, *next = e->next;
@@ -108,7 +108,7 @@ static void leave(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
             dg_entry_succeed(next, e);
             dg_lane_add(q, l, next);
             dg_lane_count_out(q, l, next);
-            dg_lane_count_in(q, l, next, next); /* no duplicate any more */
+            dg_lane_count_in(q, l, next, next); /* no longer as a duplicate */
         }
     }
     dg_lane_count_out(q, l, e);

@@ -6,7 +6,7 @@ static bool is_over(const struct dg_entry *e, bool stop)
     return stop || dg_task_over(e->task);
 }
 
-/* End e's task, unless it has ended already, and forget both. */
+/* Ends e's task, unless it has ended already, and settles e: both may be freed. */
 static void drop(struct dg_entry *e)
 {
     struct dg_task *t = e->task;
@@ -14,17 +14,18 @@ static void drop(struct dg_entry *e)
     dg_task_settle(t, 1);
 }
 
-/* The live sentence of that id loses the duplicates whose task has ended; true: none is left. */
+/* Drops the duplicates of the live sentence with that id whose task has ended; true: none is left.
+ */
 static bool drop_duplicates(struct dg_worker *w, uint32_t id, bool stop)
 {
-    /* As long as the first of them is over, another becomes the first. */
+    /* While the first of them is over, the next one becomes the first. */
     for (struct dg_entry *e; (e = w->live.by_id[id]) != NULL && is_over(e, stop);) {
         dg_live_set_unlink_first(&w->live, e);
         drop(e);
     }
     if (!w->live.by_id[id])
         return true;
-    /* The first stays; of those that hang on it some may be over. */
+    /* The first one stays; of those linked to it some may be over. */
     for (struct dg_entry **link = &w->live.by_id[id]->next, *e; (e = *link) != NULL;) {
         if (!is_over(e, stop)) {
             link = &e->next;
@@ -36,15 +37,15 @@ static bool drop_duplicates(struct dg_worker *w, uint32_t id, bool stop)
     return false;
 }
 
-/* Rows of sentences whose requests are all over are free for the next step. */
+/* Drops live sentences whose requests are all over: their rows are free for the next step. */
 void dg_worker_drop_over(struct dg_worker *w)
 {
     bool stop = dg_queue_stopped(w->queue);
     for (uint32_t i = 0; i < w->live.n;) {
         const uint32_t id = w->live.ranking[i]->id;
         struct dg_served *model = w->live.ranking[i]->task->model;
-        dg_served_ref(model); /* the last entry may take its task, and that the model, along */
-        if (drop_duplicates(w, id, stop)) { /* what ranked after it has moved up to i */
+        dg_served_ref(model); /* the last entry may free its task, and that the model */
+        if (drop_duplicates(w, id, stop)) { /* the one that ranked next is now at i */
             dg_engine_cancel(dg_worker_engine(w, model), id);
             dg_worker_publish(w, model);
         } else {
@@ -54,7 +55,7 @@ void dg_worker_drop_over(struct dg_worker *w)
     }
 }
 
-/* The engine rejected the sentence: fail every task that shares it, with its waiting entries. */
+/* The engine rejected the sentence: fails every task that shares it, with its waiting entries. */
 void dg_worker_fail(struct dg_worker *w, struct dg_entry *e, const struct dg_error *err)
 {
     for (struct dg_entry *next; e; e = next) {

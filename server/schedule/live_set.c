@@ -40,7 +40,7 @@ void dg_live_set_leave(struct dg_live_set *s, struct dg_entry *e)
     const uint32_t at = find(s, e);
     s->n--;
     memmove(&s->ranking[at], &s->ranking[at + 1], (s->n - at) * sizeof *s->ranking);
-    /* The engine must have let go of the id before: it is given to the next sentence. */
+    /* The engine must release the id before the next sentence, which gets it, is admitted. */
     s->by_id[e->id] = NULL;
     s->free_ids[s->n_free++] = e->id;
 }
@@ -52,7 +52,7 @@ void dg_live_set_unlink_first(struct dg_live_set *s, struct dg_entry *e)
         dg_live_set_leave(s, e);
         return;
     }
-    /* The engine knows the id alone, so the sentence goes on as it is. */
+    /* The engine only knows the id, so the sentence goes on unchanged. */
     dg_entry_succeed(next, e);
     s->ranking[find(s, e)] = next;
     s->by_id[e->id] = next;

@@ -1,6 +1,6 @@
 /* The live sentences of a worker, by id and by rank. A live sentence is the first of its
- * duplicates, which hang on it by next. Entries are borrowed. One thread at a time, the worker's.
- */
+ * duplicates, which are linked to it by next. Entries are borrowed. One thread at a time, the
+ * worker's. */
 #ifndef DG_SERVER_SCHEDULE_LIVE_SET_H
 #define DG_SERVER_SCHEDULE_LIVE_SET_H
 
@@ -9,7 +9,7 @@
 #define DG_LIVE_MAX 4096
 
 struct dg_live_set {
-    /* [DG_LIVE_MAX] by id, which is the engine's; NULL: free */
+    /* [DG_LIVE_MAX] by their id in the engine; NULL: free */
     struct dg_entry *by_id[DG_LIVE_MAX];
     /* [n_free] ids, a stack */
     uint32_t free_ids[DG_LIVE_MAX], n_free;
@@ -23,12 +23,12 @@ void dg_live_set_init(struct dg_live_set *s);
 
 /* The id that the next sentence will have; false: all are taken. */
 bool dg_live_set_next_id(const struct dg_live_set *s, uint32_t *id);
-/* Put e in under dg_live_set_next_id's id, which it takes. */
+/* Add e, under the id that dg_live_set_next_id returned. */
 void dg_live_set_put(struct dg_live_set *s, struct dg_entry *e);
-/* e is no longer live, and its id is free. */
+/* Remove e and free its id. */
 void dg_live_set_leave(struct dg_live_set *s, struct dg_entry *e);
-/* e, the first of its duplicates, is over: the next of them takes over its id and rank, or the
- * sentence leaves when there is none. */
+/* Remove e, the first of its duplicates: the next of them takes over its id and rank; if there is
+ * none, the sentence leaves. */
 void dg_live_set_unlink_first(struct dg_live_set *s, struct dg_entry *e);
 
 /* List the live sentences of a model in out[DG_LIVE_MAX], ascending by rank; returns how many. */

@@ -2,12 +2,12 @@
 
 #include <float.h>
 
-/* Steps of a size until its mean tells which steps were interrupted. */
+/* Samples of a size before its mean can tell which steps were interrupted. */
 #define SETTLED 16u
 #define WEIGHT 64u            /* the newest counts 1/64 */
-#define STALE_NS 10000000000u /* what was not seen for so long is measured anew */
-#define MEMORY_ROWS 65536.0   /* row steps until the rate has forgotten half */
-#define OUTLIER 4.0           /* a step of so many times the mean was interrupted */
+#define STALE_NS 10000000000u /* a size without samples for this long is measured anew */
+#define MEMORY_ROWS 65536.0   /* rows after which all sums are halved */
+#define OUTLIER 4.0           /* a step of more than this many times the mean was interrupted */
 
 /* Sizes by powers of two: 1, 2, 3..4, 5..8, ... */
 static size_t size_of(uint64_t x)
@@ -23,16 +23,16 @@ static void learn(struct dg_pace_mean *m, double ns, uint64_t now_ns)
     if (m->n >= SETTLED && ns > OUTLIER * m->ns)
         ns = OUTLIER * m->ns;
     if (now_ns - m->seen_ns > STALE_NS)
-        m->fresh = 0; /* contexts, and the machine, were others then */
+        m->fresh = 0; /* contexts and the machine's load have changed */
     m->n += m->n < WEIGHT;
     m->fresh += m->fresh < WEIGHT;
     m->ns += (ns - m->ns) / m->fresh;
     m->seen_ns = now_ns;
 }
 
-/* Time of a step is decoding's and encoding's together. Where one of them is known the other one
- * follows; where both are, both are corrected alike; where none is, a token is taken to cost what a
- * row does. */
+/* The time of a step is decoding plus encoding. If one of them is known, the other follows; if both
+ * are, both are corrected by the same factor; if neither is, a token is assumed to cost as much as
+ * a row. */
 void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns)
 {
     struct dg_pace_mean *d = &p->step[size_of(rows)], *e = &p->encode[size_of(encoded)];
@@ -76,7 +76,7 @@ void dg_pace_answered(struct dg_pace *p, uint32_t tokens)
 
 double dg_pace_rate(const struct dg_pace *p)
 {
-    double best = DBL_MAX; /* of the sizes that were often seen */
+    double best = DBL_MAX; /* of the sizes with enough samples */
     for (size_t i = 0; i < DG_PACE_SIZES; i++)
         if (p->step[i].n >= WEIGHT && p->step[i].ns < best)
             best = p->step[i].ns;

@@ -1,6 +1,6 @@
-/* What an engine can do, learnt from its own steps: how long a step of so many rows lasts, how long
- * encoding so many tokens, how many source tokens a second that comes to when there is enough to
- * do. No clock: times are arguments. One thread at a time. */
+/* The speed of an engine, learnt from its own steps: how long a step takes by its rows, how long
+ * encoding takes by its tokens, and how many source tokens per second follow at full load. No
+ * clock: times are arguments. One thread at a time. */
 #ifndef DG_SERVER_SCHEDULE_PACE_H
 #define DG_SERVER_SCHEDULE_PACE_H
 
@@ -9,33 +9,34 @@
 
 #define DG_PACE_SIZES 16 /* 1, 2, 3..4, 5..8, ... */
 
-/* Mean of what was seen of one size, the newest counting most; of rows: nanoseconds a row. */
+/* Mean time of one size, with the newest samples counting most; for steps, nanoseconds per row. */
 struct dg_pace_mean {
     double ns;
-    /* how often it was seen, up to some */
+    /* number of samples, up to WEIGHT (pace.c) */
     uint32_t n;
-    /* the same since it was last not seen for long */
+    /* the same since the last long gap between samples */
     uint32_t fresh;
-    /* when last */
+    /* time of the last sample */
     uint64_t seen_ns;
 };
 
 struct dg_pace {
-    /* by rows, a row */
+    /* by number of rows; time per row */
     struct dg_pace_mean step[DG_PACE_SIZES];
-    /* by tokens, all of them */
+    /* by number of tokens; time for all of them */
     struct dg_pace_mean encode[DG_PACE_SIZES];
-    /* Sums that forget. due_ns: what the means say of the same steps; where others use the machine,
-     * steps now and then take far longer. */
+    /* Decaying sums. due_ns: what the means predict for the same steps as spent_ns; if other
+     * programs use the machine, some steps take far longer. */
     double rows, encode_ns, tokens, spent_ns, due_ns;
 };
 
-/* A step of `rows` lasted ns until now_ns, with the encoding of so many tokens (0: none). */
+/* Record a step of `rows` rows that took ns, until now_ns, and encoded this many tokens (0: none).
+ */
 void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns);
-/* A sentence of so many source tokens was answered. */
+/* Record the answer to a sentence of this many source tokens. */
 void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
 
-/* Source tokens a second when there is enough to do; 0: nothing was answered yet. */
+/* Source tokens per second at full load; 0: not known yet. */
 double dg_pace_rate(const struct dg_pace *p);
 
 #endif

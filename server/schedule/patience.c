@@ -1,15 +1,15 @@
 #include "server/schedule/patience.h"
 
 #define WEIGHT 64.0 /* the newest counts 1/64 */
-/* A request counts for at most so many times the usual one: a book must not make everything else
+/* A request counts for at most this many times the usual work: a book must not make everything else
  * look short. */
 #define LARGEST 4.0
-/* Between these, in usual works, patience grows from none to all: near the usual length a token
- * more must not decide. */
+/* Between these multiples of the usual work, the share of AHEAD grows from none to all: near the
+ * usual length one token more must not decide. */
 #define FROM 0.9
 #define TO 1.1
-/* In times of what is ahead. Less, and short ones wait for long ones; more, and the longest wait
- * for many turns of all others. */
+/* Multiples of the time of the work ahead, and of the own work. With a lower AHEAD short requests
+ * wait for long ones; with a higher one the longest wait for many turns of all others. */
 #define AHEAD 1.6
 #define OWN 2.0
 

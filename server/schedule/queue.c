@@ -1,5 +1,6 @@
-/* DESIGN. One lock over the lanes, a lane for each model that something waits for (lane.h). Done
- * callbacks never run under the lock: what is dropped is collected and settled after it. */
+/* DESIGN. One lock guards all lanes, one lane for each model that sentences wait for (lane.h). Done
+ * callbacks never run under the lock: dropped entries are collected, and settled after it is
+ * released. */
 #include "server/schedule/queue_internal.h"
 
 #include "base/clock.h"
@@ -49,7 +50,7 @@ static void leave_task(struct dg_queue *q, const struct dg_task *t, struct dg_en
     dg_lane_retire(q, l);
 }
 
-/* The lock is free: done may be called in here. */
+/* The lock is not held: done may be called in here. */
 static void settle_all(struct dg_entry *list, enum dg_outcome outcome)
 {
     while (list) {
@@ -62,7 +63,7 @@ static void settle_all(struct dg_entry *list, enum dg_outcome outcome)
 
 /* ---- entering ---- */
 
-/* Where t's entries go in the order of those that wait: after what their client has used. */
+/* Sets the ranks of t's entries, which are later the more their client has used recently. */
 static void set_ranks(struct dg_queue *q, struct dg_task *t, enum dg_class class, uint64_t now)
 {
     const struct dg_batch_policy *p = &q->o.policy;
@@ -105,7 +106,7 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {
         t->submitted_ns = now;
-        t->class = (uint8_t) class; /* for metrics: a large one is bulk whatever it said */
+        t->class = (uint8_t) class; /* for metrics: a large one is bulk, whatever it asked for */
         set_ranks(q, t, class, now);
         dg_usage_come(&q->usage, t->client, cost, now);
         for (size_t i = 0; i < t->n_entries; i++)
@@ -194,8 +195,8 @@ size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap)
     return n;
 }
 
-/* What was picked is out of the batcher: out of the rest, too. Entries whose task has ended go onto
- * *over; the first of those left, or NULL. */
+/* Removes a picked sentence and its duplicates from the rest of the queue; the batcher has removed
+ * it. Entries whose task has ended go onto *over; returns the first of the others, or NULL. */
 static struct dg_entry *hand_out(
     struct dg_queue *q, struct dg_lane *l, struct dg_entry *first, struct dg_entry **over)
 {
@@ -221,8 +222,8 @@ static struct dg_entry *hand_out(
     return kept;
 }
 
-/* The next interactive requests have waited for too long: they are refused before a worker spends
- * time on them, so that those who still wait get their answers in time. */
+/* Refuses the next interactive requests if they have waited for too long, before a worker spends
+ * time on them, so that later ones get their answers in time. */
 static void refuse_overdue(
     struct dg_queue *q, struct dg_lane *l, uint64_t now_ns, struct dg_entry **over)
 {

@@ -1,16 +1,16 @@
-/* Sentences that wait for a worker, bounded in work: one lane per model. All sentences of a request
- * enter together or none; equal sentences that wait become one piece of work. Which leave is the
- * batcher's decision; this holds the lock. Any thread.
+/* Sentences waiting for a worker, bounded in work: one lane per model. All sentences of a task
+ * enter together or none; equal waiting sentences become one piece of work. The batcher decides
+ * which sentences leave; the queue holds the lock. Any thread.
  *
- * The bound. Interactive requests are refused for waiting interactive work, bulk ones for all
- * waiting work: a bulk job never keeps an interactive request out. A request that alone is larger
- * than the bound is bulk, whatever it says, and is taken when no bulk waits. Tokens count as dear
- * as their search makes them (beam 8 is twice beam 4), duplicates an eighth, for their memory.
- * Seconds are measured: what left the queue in the last ones, while something waited; until that
- * says anything, what the engines' own steps say. An interactive request that has waited for longer
- * than the bound when its turn comes, and of which nothing was begun, is refused then (DG_EAGAIN).
- * Where several clients come, none of them may have more waiting than is left free, and a
- * client's recent use counts before its new work (usage.h). */
+ * The bound. Waiting interactive work limits interactive requests, all waiting work limits bulk
+ * ones: a bulk job never keeps an interactive request out. A request that exceeds the bound by
+ * itself is bulk, whatever class it asks for, and is admitted when no bulk work waits. A token
+ * costs more in a wider search (beam 8 costs twice beam 4); a duplicate costs an eighth, for its
+ * memory. Seconds follow from the measured rate at which work left the queue lately while something
+ * waited; until there is one, from the speed of the engines' own steps. An interactive request that
+ * has waited for longer than the bound when its turn comes, and of which nothing was started, is
+ * refused then (DG_EAGAIN). With several clients, none may have more waiting than is left free, and
+ * a client's recent use delays its new work (usage.h). */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_H
 #define DG_SERVER_SCHEDULE_QUEUE_H
 
@@ -21,7 +21,7 @@
 struct dg_queue;
 
 struct dg_queue_options {
-    /* source tokens that may wait; 0: max_seconds counts */
+    /* source tokens that may wait; 0: max_seconds is the bound */
     size_t max_tokens;
     /* maximum backlog, at the workers' recent speed; requests beyond it are refused */
     double max_seconds;
@@ -33,34 +33,36 @@ struct dg_queue_options {
 int dg_queue_open(
     const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err);
 void dg_queue_close(struct dg_queue *q); /* NULL is fine; must be empty */
-/* Another bound from now on; what waits stays. */
+/* Change the bound from now on; waiting sentences stay. */
 void dg_queue_set_bound(struct dg_queue *q, size_t max_tokens, double max_seconds);
 
-/* Take all entries of t in; its done may be called before this returns. DG_EAGAIN: no room;
- * DG_ECANCELED: stopped. After a failure nothing was taken and done will not be called. */
+/* Submit all entries of t; its done may be called before this returns. DG_EAGAIN: no room;
+ * DG_ECANCELED: stopped; DG_ENOMEM. After a failure nothing is queued and done will not be called.
+ */
 int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err);
 
-/* Would an interactive request of about so many tokens be refused now? For a first look, before its
- * text is planned: only what is over the bound at half of that is. DG_EAGAIN, DG_ECANCELED. */
+/* Check whether an interactive request of about this many tokens would be refused now. This is a
+ * rough check, before the text is planned: it refuses only if half of the tokens already exceed the
+ * bound. DG_EAGAIN, DG_ECANCELED. */
 int dg_queue_check(struct dg_queue *q, uint64_t client, size_t tokens, struct dg_error *err);
 
-/* End t early: its waiting sentences are dropped now, its live ones by the workers at their next
- * step. */
+/* End t early: its waiting sentences are dropped now, its live ones by the workers before their
+ * next step. */
 void dg_queue_cancel(struct dg_queue *q, struct dg_task *t, enum dg_outcome outcome);
 
-/* Take nothing more in, drop waiting sentences as DG_TASK_STOPPED, and make workers drop live
- * ones. */
+/* Accept no more tasks, drop waiting sentences as DG_TASK_STOPPED, and make workers drop live ones.
+ */
 void dg_queue_stop(struct dg_queue *q);
 bool dg_queue_stopped(const struct dg_queue *q);
 
 struct dg_queue_load {
     /* with duplicates */
     size_t entries;
-    /* without */
+    /* source tokens, without duplicates */
     size_t tokens;
     /* estimated time to drain the queue */
     double seconds;
-    /* tokens that may wait, as far as is known now */
+    /* tokens that may wait, as currently estimated */
     size_t most;
 };
 void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out);
@@ -71,15 +73,15 @@ struct dg_queue_depth {
     struct dg_served *model;
     size_t entries[DG_CLASSES];
 };
-/* Every model that something waits for, up to cap. */
+/* List the models that sentences wait for, up to cap; returns how many. */
 size_t dg_queue_depths(struct dg_queue *q, struct dg_queue_depth *out, size_t cap);
 
 /* For workers. Sleep until something waits; false: stopped. */
 bool dg_queue_wait(struct dg_queue *q);
-/* The models that something waits for, each referenced; up to cap. */
+/* List the models that sentences wait for, each referenced, up to cap; returns how many. */
 size_t dg_queue_models(struct dg_queue *q, struct dg_served **out, size_t cap);
 
-/* A worker about to step a model. */
+/* The state of a worker that is about to step a model. */
 struct dg_turn {
     uint64_t now_ns;
     /* [n_live], ascending by rank */
@@ -87,11 +89,12 @@ struct dg_turn {
     size_t n_live;
     struct dg_room room;
 };
-/* Take what the batcher admits, up to cap (256 at most): firsts of duplicates, linked by next. */
+/* Take the sentences that the batcher picks, up to cap (256 at most); returns how many. Each is the
+ * first of its duplicates, which are linked by next. */
 size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct dg_turn *turn,
     struct dg_entry **out, size_t cap);
-/* Put back, with their duplicates, what the engine had no room for after all; they keep their
- * places. */
+/* Put back picked sentences that the engine had no room for after all, with their duplicates; they
+ * keep their places in the order. */
 void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* The queue as queue.c, lane.c and bound.c see it. Any thread that holds its lock, which all
- * functions here need. */
+/* Internals of the queue, shared by queue.c, lane.c and bound.c. Any thread that holds its lock,
+ * which all functions here need except dg_queue_cost. */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 #define DG_SERVER_SCHEDULE_QUEUE_INTERNAL_H
 
@@ -11,10 +11,10 @@
 #include "server/schedule/usage.h"
 
 #define DG_QUEUE_MAX_LANES 256
-/* source tokens a second of one worker, until it has been measured */
+/* source tokens per second of one worker, until it has been measured */
 #define DG_QUEUE_START_RATE 2000.0
-/* the same where it says how long a sentence lets others pass: too slow, so that a first large
- * request does not block small ones */
+/* the same for estimating patience: deliberately too low, so that a first large request does not
+ * block small ones */
 #define DG_QUEUE_PATIENT_RATE 50.0
 
 struct dg_queue {
@@ -28,35 +28,38 @@ struct dg_queue {
     struct dg_duplicates duplicates;
     struct dg_usage_table usage;
     struct dg_patience patience;
-    /* [class]: of interactive work, and of all work */
+    /* [class] rates of interactive work, and of all work */
     struct dg_drain drains[DG_CLASSES];
 };
 
-/* The waiting work of some classes, in all lanes: they share the workers. */
+/* The waiting work of classes first to last in all lanes, since lanes share the workers. */
 struct dg_backlog {
     uint64_t tokens, cost;
     double seconds;
 };
 struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last);
-/* What is before a newcomer: seconds for all that waits in its class and before, and for what is
- * live of its model; and the rate of that, cost a second. */
+/* The work ahead of a newcomer. Seconds for everything that waits in its class or before, and for
+ * what is live of its model; and the rate assumed, cost per second. */
 struct dg_ahead {
     double seconds, rate;
 };
 struct dg_ahead dg_queue_ahead(
     const struct dg_queue *q, const struct dg_served *model, enum dg_class class);
-/* The time until now_ns is over, as the queue was in it: before anything enters or leaves. */
+/* Account for the time until now_ns with the queue as it is: call before anything enters or leaves.
+ */
 void dg_queue_pass(struct dg_queue *q, uint64_t now_ns);
-/* An entry that waited in that class went to a worker; not taken: it was given back. */
+/* Record that a worker took an entry out of the queue; taken false: that it was given back. */
 void dg_queue_drained(struct dg_queue *q, const struct dg_entry *e, bool taken);
-/* Has t waited for longer than the bound, and nothing of it was begun? *err then refuses it. */
+/* True: t is to be refused with *err, since it has waited for longer than max_seconds and none of
+ * it was started. Never if t is patient or the bound is in tokens. */
 bool dg_queue_overdue(
     const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns, struct dg_error *err);
 
-/* What an entry counts for in the bound: its tokens, as dear as its search makes them; a duplicate
- * an eighth, for its memory. */
+/* The cost of an entry in the bound: its tokens, weighted by the width of its search; a duplicate
+ * costs an eighth, for its memory. */
 uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate);
-/* May t wait, too? DG_EAGAIN: no. *class is the class it may wait in, *cost what it counts for. */
+/* Check t against the bound. DG_EAGAIN: it must not wait. *class is the class that it may wait in,
+ * *cost its cost. */
 int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns,
     enum dg_class *class, uint64_t *cost, struct dg_error *err);
 

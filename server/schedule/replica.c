@@ -14,7 +14,7 @@ struct dg_engine *dg_worker_engine(const struct dg_worker *w, const struct dg_se
     return dg_worker_replica(w, model)->engine;
 }
 
-/* What the metrics and the queue say of an engine between steps. */
+/* Publishes an engine's state between steps, for the metrics and the queue. */
 void dg_worker_publish(const struct dg_worker *w, const struct dg_served *model)
 {
     struct dg_replica *replica = dg_worker_replica(w, model);
@@ -26,7 +26,7 @@ void dg_worker_publish(const struct dg_worker *w, const struct dg_served *model)
     atomic_store_explicit(&replica->cost_live, cost, memory_order_relaxed);
     dg_engine_capacity(replica->engine, &c);
     double rate = replica->pace ? dg_pace_rate(replica->pace) : 0;
-    /* A whole number, at least 1 once anything is known: 0 says that nothing is. */
+    /* A whole number, at least 1 once the rate is known: 0 means that it is not. */
     uint32_t whole = rate < 1 ? rate > 0 : rate < 4e9 ? (uint32_t)rate : UINT32_MAX;
     atomic_store_explicit(
         &replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
@@ -37,7 +37,7 @@ void dg_worker_publish(const struct dg_worker *w, const struct dg_served *model)
 
 void dg_worker_take_cores(const struct dg_worker *w, struct dg_replica *replica)
 {
-    /* Others begin and end meanwhile: the share is asked for before every step. */
+    /* Other workers start and stop meanwhile: ask for the share before every step. */
     int n = dg_core_share_threads(w->share);
     if (n == 0 || n == replica->threads || !replica->be->ops->use_threads)
         return;

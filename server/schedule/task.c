@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* splitmix64's finish. */
+/* splitmix64's finalizer. */
 static uint64_t mix(uint64_t h, uint64_t x)
 {
     h = (h ^ x) + UINT64_C(0x9E3779B97F4A7C15);
@@ -64,8 +64,9 @@ static const char *version_of(const struct dg_served *model)
     return dg_bundle_version(dg_translator_bundle(model->translator));
 }
 
-/* Is a sentence's answer in the cache? Then the job has it now. Where the first answer calls for a
- * second round, that may be there, too; else it is what the sentence now waits for. */
+/* True: the sentence's answer was in the cache, and its job has it now. If the first answer calls
+ * for a second round, its answer may be cached, too; otherwise the sentence now waits for that one.
+ */
 static bool recall(const struct dg_served *model, struct dg_job *job, uint32_t index)
 {
     int rc = dg_answer_cache_is_on(model->cache) ? DG_EAGAIN : DG_ENOMEM;
@@ -152,7 +153,7 @@ bool dg_task_accept(
     struct dg_answer_cache *cache = dg_answer_cache_is_on(t->model->cache) ? t->model->cache : NULL;
     struct dg_error err = {0};
     struct dg_sentence s;
-    if (cache) /* as it was asked for: the answer may change what is asked for next */
+    if (cache) /* as asked for now: accepting the answer may change the sentence */
         dg_job_sentence(e->job, e->index, &s);
     pthread_mutex_lock(&t->lock); /* two workers may hold sentences of one job */
     int rc = dg_job_accept(e->job, e->index, r, &err);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #define HALF_NS 10e9          /* half-life of a client's use */
-#define ALONE_NS 10000000000u /* nobody else for so long: it is alone */
+#define ALONE_NS 10000000000u /* a client is alone if no other came for this long */
 
 static uint64_t place_of(uint64_t client)
 {

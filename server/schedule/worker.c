@@ -1,12 +1,12 @@
 /* DESIGN. A worker owns the entries of its live sentences. They are found by their id in
- * the engine and by rank, which is the order the batcher wants (live_set.h). A live sentence
- * answers all its duplicates: they hang on its entry by next, and it leaves with the last of them.
+ * the engine and by rank, which is the order the batcher needs (live_set.h). A live sentence
+ * answers all its duplicates, which are linked to its entry by next; it leaves with the last one.
  * A model is referenced as long as one of its sentences is live (through its task), so engines
  * never vanish under a step.
  *
  * Example: one turn, of a model whose engine has room for 16 rows. Live: X (id 0, beam 4, with a
  * duplicate x of another request) and Y (id 1, beam 4).
- *   drop_over   X's client hung up: x takes over id 0 and X's rank, the engine notices nothing.
+ *   drop_over   X's client hung up: x takes over id 0 and X's rank, the engine is not involved.
  *   admit       the queue hands out Z (beam 4), the engine takes it as id 2. The knee is 8 rows and
  *               the ranking Z x Y: Y pauses, its hypotheses stay where they are.
  *   step        Z is encoded, Z and x advance by a position.
@@ -29,11 +29,12 @@ struct dg_workers {
     struct dg_worker *workers[];
 };
 
-/* Which models have something to do, waiting or live. Referenced: the last task of a model that is
- * no longer served may end within the turn. */
+/* Lists the models that have something to do, waiting or live. They are referenced: the last task
+ * of a model that is no longer served may end within the turn. */
 static void ref_models(struct dg_worker *w)
 {
-    /* Those that an entry waits for, referenced by the queue, then those of live sentences. */
+    /* First the models that entries wait for, referenced by the queue, then those of live
+     * sentences. */
     w->n_models = dg_queue_models(w->queue, w->models, DG_WORKER_MAX_MODELS);
     for (uint32_t i = 0; i < w->live.n; i++) {
         struct dg_served *m = w->live.ranking[i]->task->model;
@@ -47,8 +48,7 @@ static void ref_models(struct dg_worker *w)
     }
 }
 
-/* The step in which a sentence is encoded also takes its first position: that is counted as
- * encoding. */
+/* The step that encodes a sentence also computes its first position: that counts as encoding. */
 static void mark_encoded(struct dg_worker *w, const struct dg_served *m, uint64_t now)
 {
     const size_t n = dg_live_set_of_model(&w->live, m, w->of_model);
@@ -62,23 +62,23 @@ static void mark_encoded(struct dg_worker *w, const struct dg_served *m, uint64_
     }
 }
 
-/* e's task has its answer. */
+/* Settles e after its task has taken the answer. */
 static void settle(struct dg_worker *w, struct dg_entry *e)
 {
-    if (dg_task_over(e->task)) /* the answer could not be kept: what else of the task waits, ends */
+    if (dg_task_over(e->task)) /* such as without memory for the answer: drop its waiting entries */
         dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
     dg_task_settle(e->task, 1);
 }
 
-/* One answer for all duplicates of a live sentence. Those that want a second round stay: the first
- * of them, or NULL when the sentence has left. */
+/* Gives one answer to all duplicates of a live sentence. Those that need a second round stay:
+ * returns the first of them, or NULL if the sentence has left. */
 static struct dg_entry *accept(
     struct dg_worker *w, uint32_t id, const struct dg_result *r, uint64_t now)
 {
     const struct dg_entry_times times = {
         w->live.by_id[id]->admitted_ns, w->live.by_id[id]->encoded_ns, now};
-    /* As in drop_duplicates: first the first ones, for as long as the first takes the answer, then
-     * those that hang on the one that does not. */
+    /* As in drop_duplicates: the first one leaves for as long as it takes the answer; then come
+     * those linked to the first that does not. */
     for (struct dg_entry *e; (e = w->live.by_id[id]) != NULL && dg_task_accept(e, r, &times);) {
         dg_live_set_unlink_first(&w->live, e);
         settle(w, e);
@@ -115,8 +115,8 @@ static void collect(struct dg_worker *w, struct dg_replica *replica, uint64_t no
     }
 }
 
-/* A device that failed computes nothing any more, and what it gave last is worth nothing: everybody
- * is told that this server stops, and it stops. */
+/* The device has failed: it computes nothing any more, and its last results are worthless. Stops
+ * the queue and the server. */
 static void give_up(struct dg_worker *w, const struct dg_error *sick)
 {
     if (!w->broken)
@@ -139,16 +139,16 @@ static void step(struct dg_worker *w, struct dg_served *model)
     atomic_fetch_add_explicit(&replica->steps, 1, memory_order_relaxed);
     dg_engine_capacity(replica->engine, &capacity);
     dg_worker_take_cores(w, replica);
-    /* The step alone is timed: what admission costs does not tell how dear a row is. */
+    /* Only the step is timed: the time of admission says nothing about the cost of a row. */
     uint64_t from = dg_clock_ns();
     uint32_t rows = dg_engine_step(replica->engine);
     uint64_t now = dg_clock_ns();
-    /* Before any answer is read: what a failed device gave is worth nothing. */
+    /* Before any answer is read: a failed device's results are worthless. */
     if (replica->be->ops->status(replica->be, &sick) != DG_OK) {
         give_up(w, &sick);
         return;
     }
-    if (rows == 0) /* nothing is live: the engine rejected all that was picked */
+    if (rows == 0) /* nothing is live: the engine rejected all picked sentences */
         return;
     if (replica->pace)
         dg_pace_step(replica->pace, rows, w->newcomer_tokens, now - from, now);
@@ -179,7 +179,7 @@ static void *work(void *arg)
 {
     struct dg_worker *w = arg;
     dg_thread_name("worker-%u", w->number);
-    /* Of this thread alone, on Linux: what reads, plans and writes goes first. */
+    /* On Linux this is for this thread alone: threads that read, plan and write go first. */
     if (w->nice > 0)
         setpriority(PRIO_PROCESS, (id_t)gettid(), w->nice);
     while (await(w)) {
@@ -216,7 +216,7 @@ int dg_workers_open(
         }
         if (!w || number != 0) {
             free(w);
-            /* Those that run already would wait for sentences for ever. */
+            /* Workers that are running already would wait for sentences forever. */
             dg_queue_stop(o->queue);
             dg_workers_close(all);
             return dg_error_set(

@@ -1,6 +1,6 @@
-/* Workers: one thread each, with its own engine of every model. Each turn drops what is over,
- * admits what the batcher picks, advances those that it lets run by one position and hands finished
- * ones to their tasks. What the steps take goes into the replica's pace. */
+/* Workers: one thread each, with its own engine of every model. Each turn drops sentences that are
+ * over, admits those that the batcher picks, advances those that it lets run by one position, and
+ * passes finished ones to their tasks. Step times go into the replica's pace. */
 #ifndef DG_SERVER_SCHEDULE_WORKER_H
 #define DG_SERVER_SCHEDULE_WORKER_H
 
@@ -18,7 +18,7 @@ struct dg_workers_options {
     int nice;
     /* may be NULL */
     struct dg_metrics *metrics;
-    /* the queue's */
+    /* the same as the queue's */
     struct dg_batch_policy policy;
     /* outlives the workers */
     struct dg_core_share *share;
@@ -26,8 +26,9 @@ struct dg_workers_options {
 
 int dg_workers_open(
     const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
-/* Wait for them to end, which they do once the queue is stopped. How many had their device fail:
- * such a worker has stopped the queue and sent this process SIGTERM. NULL is fine. */
+/* Wait for the workers to end, which they do once the queue is stopped. Returns how many had a
+ * device failure: such a worker has stopped the queue and sent this process SIGTERM. NULL is fine.
+ */
 uint32_t dg_workers_close(struct dg_workers *w);
 
 #endif

@@ -1,6 +1,6 @@
-/* A worker, as worker.c (its thread and its steps), admit.c (sentences that join or pause), leave.c
- * (those that end without an answer) and replica.c (its own engine of a model) see it. One thread,
- * the worker's. */
+/* Internals of a worker, shared by worker.c (its thread and its steps), admit.c (sentences that
+ * join or pause), leave.c (sentences that end without an answer) and replica.c (its own engine of a
+ * model). One thread, the worker's. */
 #ifndef DG_SERVER_SCHEDULE_WORKER_INTERNAL_H
 #define DG_SERVER_SCHEDULE_WORKER_INTERNAL_H
 
@@ -20,11 +20,11 @@ struct dg_worker {
     struct dg_core_share *share;
     struct dg_batch_policy policy;
     struct dg_live_set live;
-    /* those of one model, ascending by rank */
+    /* live sentences of one model, ascending by rank */
     struct dg_entry *of_model[DG_LIVE_MAX];
-    /* source tokens that the step to come encodes */
+    /* source tokens that the next step encodes */
     uint32_t newcomer_tokens;
-    /* [n_models] those with something to do, referenced for one turn */
+    /* [n_models] models that have something to do, referenced for one turn */
     struct dg_served *models[DG_WORKER_MAX_MODELS];
     size_t n_models;
     /* counted in share */
@@ -33,10 +33,10 @@ struct dg_worker {
     bool broken;
 };
 
-/* Its own engine of a model, and what belongs to it. */
+/* The worker's own engine of a model, and what belongs to it. */
 struct dg_replica *dg_worker_replica(const struct dg_worker *w, const struct dg_served *model);
 struct dg_engine *dg_worker_engine(const struct dg_worker *w, const struct dg_served *model);
-/* What the metrics and the queue say of an engine between steps. */
+/* Publish an engine's state between steps, for the metrics and the queue. */
 void dg_worker_publish(const struct dg_worker *w, const struct dg_served *model);
 /* Let the engine use this worker's share of the cores. */
 void dg_worker_take_cores(const struct dg_worker *w, struct dg_replica *replica);
@@ -46,8 +46,7 @@ void dg_worker_drop_over(struct dg_worker *w);
 /* The engine rejected the sentence: fail every task that shares it, with its waiting entries. */
 void dg_worker_fail(struct dg_worker *w, struct dg_entry *e, const struct dg_error *err);
 
-/* Decide which sentences join, and which of those that are live then advance in the step to
- * come. */
+/* Decide which sentences join, and which live ones then advance in the next step. */
 void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now);
 /* Admit a sentence's second round, under the id and in the room that its first has just left.
  * False: the engine rejected it, and it has failed. */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DETECTED_BYTES 4000 /* of the first texts, to find their language */
+#define DETECTED_BYTES 4000 /* of the first texts, to detect their language */
 
 struct dg_extract_limits dg_upload_limits(size_t text_bytes)
 {
@@ -21,7 +21,7 @@ struct dg_extract_limits dg_upload_limits(size_t text_bytes)
         .text_bytes = text_bytes};
 }
 
-/* The language of the document's first texts. */
+/* Detects the language of the document's first texts. */
 static int find_source(const struct dg_app *app, const struct dg_extract *x, char *out, size_t cap,
     struct dg_error *err)
 {
@@ -44,7 +44,8 @@ static int find_source(const struct dg_app *app, const struct dg_extract *x, cha
     return DG_OK;
 }
 
-/* Does a model say the glossary's terms, and has it some for the languages? */
+/* Checks that a single model translates the pair, which glossaries require, and that the glossary
+ * has entries for it. */
 static int check_glossary(const struct dg_app *app, const struct dg_upload *made,
     const struct dg_way *way, struct dg_error *err)
 {

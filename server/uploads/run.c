@@ -29,7 +29,7 @@ static int write_item(struct dg_item *item, struct dg_arena *arena, struct dg_er
     return rc;
 }
 
-/* The first error is the document's. */
+/* The first error becomes the document's. */
 static void write_error(struct dg_item *item, const struct dg_error *err)
 {
     dg_error_set(&item->request->err, err->code, "%s", err->message);
@@ -106,7 +106,7 @@ int dg_upload_run_start(struct dg_app *app, const struct dg_upload_run_options *
         run->n = dg_extract_count(run->extract);
         rc = make_request(run, app, err);
     }
-    *out = run; /* it may be over before dg_feeder_add returns */
+    *out = run; /* the run may be over before dg_feeder_add returns */
     if (rc == DG_OK)
         rc = dg_feeder_add(app->feeder, run->request, err);
     if (rc != DG_OK) {

@@ -1,5 +1,6 @@
-/* DESIGN. One work on the executor does it all, one document after another: it begins one, and ends
- * one whose texts are over. Others add to the file of documents, under the lock, and post it. */
+/* DESIGN. A single work on the executor does everything, one document after another: it begins a
+ * document, and ends it when its texts are over. Other threads add documents to the file, under the
+ * lock, and post the work. */
 #include "server/uploads/uploads.h"
 
 #include "base/clock.h"
@@ -17,9 +18,9 @@
 #include <string.h>
 
 #define MAX_WATCHES 64
-#define RETRY_NS 1000000000ull   /* the feeder has no room, or the file cannot be read or written */
-#define EXPIRE_NS 60000000000ull /* between two looks at what has expired */
-#define FIRST_NS 5000000000ull   /* before the first: a starting machine's clock may be set soon */
+#define RETRY_NS 1000000000ull   /* if the feeder is full, or the file cannot be read or written */
+#define EXPIRE_NS 60000000000ull /* between two checks for expired documents */
+#define FIRST_NS 5000000000ull   /* before the first check: the clock may be set soon after boot */
 
 struct watch {
     char id[DG_UPLOAD_ID];
@@ -30,29 +31,30 @@ struct dg_uploader {
     struct dg_uploader_options options;
     struct dg_work work;
     atomic_bool over, stopped;
-    uint64_t expired_ns; /* the work's own */
-    /* the work's own: what became of the document `running` could not be written, so it is to be
-     * translated again */
+    uint64_t expired_ns; /* only for the work */
+    /* only for the work: the outcome of the document `running` could not be written, so the
+     * document must be translated again */
     bool unsettled;
     pthread_mutex_t lock;
     pthread_cond_t idle; /* busy has become false */
     /* guarded by lock */
     struct dg_uploads *store;
-    bool busy;                 /* a document is read, or translated */
+    bool busy;                 /* a document is being read or translated */
     struct dg_upload_run *run; /* made and closed by the work alone */
     char running[DG_UPLOAD_ID];
     uint64_t began_ns;
-    /* by both clocks, when the wall clock was looked at last */
+    /* both clocks, at the last check of the wall clock */
     struct dg_clock_step clock;
-    int64_t began_s; /* by the wall clock as it is set now */
-    int64_t step_s;  /* it was set by so much, and the file does not know yet */
+    int64_t began_s; /* time of opening, by the wall clock as it is set now */
+    int64_t step_s;  /* seconds the clock was set by, not yet in the file */
     struct watch watches[MAX_WATCHES];
     size_t n_watches;
 };
 
 /* ---- Waiting exchanges ---- */
 
-/* Wake those that wait for this document; NULL: all. */
+/* Wake the exchanges that wait for this document (id NULL: for any); only: just this one, NULL: all
+ * of them. */
 static void wake(struct dg_uploader *u, const char *id, const struct dg_http_exchange *only)
 {
     struct dg_http_exchange *woken[MAX_WATCHES];
@@ -96,7 +98,7 @@ void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x)
 
 /* ---- the work ---- */
 
-/* False: the server stops, and nothing is to be begun. */
+/* Sets busy, but not to true once the server is stopping, and returns it. */
 static bool set_busy(struct dg_uploader *u, bool busy)
 {
     pthread_mutex_lock(&u->lock);
@@ -124,8 +126,8 @@ static void retry(struct dg_uploader *u)
     dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + RETRY_NS);
 }
 
-/* Its state in the file: translated, put back, or failed because of why, or because the translation
- * could not be written. */
+/* Write the document's outcome to the file: translated, put back, or failed, because of why or
+ * because the translation could not be written. */
 static void settle(
     struct dg_uploader *u, const char *id, const struct dg_buffer *file, const struct dg_error *why)
 {
@@ -148,7 +150,7 @@ static void settle(
         wake(u, id, NULL);
 }
 
-/* False: the file cannot be written now either. */
+/* Put the unsettled document back. False: the file still cannot be written. */
 static bool settle_again(struct dg_uploader *u)
 {
     struct dg_error err = {0};
@@ -181,7 +183,7 @@ static void end_run(struct dg_uploader *u)
     set_busy(u, false);
 }
 
-/* Begin the next one. False: there is none, or not now. */
+/* Begin the next document. False: there is none, or it must wait. */
 static bool begin_run(struct dg_uploader *u)
 {
     struct dg_upload next;
@@ -202,11 +204,12 @@ static bool begin_run(struct dg_uploader *u)
         dg_buffer_deinit(&file);
         return false;
     }
-    /* What was accepted is translated, whatever --max-batch-characters is by now. */
+    /* An accepted document is translated, even if --max-batch-characters has been lowered since. */
     const struct dg_extract_limits limits = dg_upload_limits(DG_UPLOAD_MOST_BYTES);
     const struct dg_upload_run_options start = {
         .upload = &next, .limits = &limits, .over = texts_over, .arg = u};
-    /* The lock is not held: the texts may be over before this returns, and only this work asks. */
+    /* Without the lock: texts_over may be called before this returns; only this work reads
+     * u->over. */
     rc = dg_upload_run_start(u->options.app, &start, &file, &run, &err);
     if (rc != DG_OK) {
         settle(u, next.id, NULL, &err);
@@ -222,8 +225,8 @@ static bool begin_run(struct dg_uploader *u)
     return true;
 }
 
-/* Documents are as old as they are, whatever the wall clock was set to since the last look: before
- * one is added, and before those that are too old are dropped. Lock held. */
+/* Follow steps of the wall clock since the last check, so that documents keep their ages. Called
+ * before a document is added, and before expired ones are dropped. Lock held. */
 static int follow_clock(struct dg_uploader *u, struct dg_error *err)
 {
     const int64_t step = dg_clock_step(&u->clock);
@@ -305,7 +308,7 @@ void dg_uploader_stop(struct dg_uploader *u)
     atomic_store(&u->stopped, true);
     pthread_mutex_unlock(&u->lock);
     wake(u, NULL, NULL);
-    /* Its texts are still planned by threads that are about to be stopped. */
+    /* Wait for the current document: threads that are about to be stopped still plan its texts. */
     pthread_mutex_lock(&u->lock);
     while (u->busy)
         pthread_cond_wait(&u->idle, &u->lock);
@@ -316,7 +319,7 @@ void dg_uploader_close(struct dg_uploader *u)
 {
     if (!u)
         return;
-    dg_upload_run_close(u->run); /* it is queued again when the file is opened */
+    dg_upload_run_close(u->run); /* it is queued again when the file is next opened */
     if (u->store)
         follow_clock(u, NULL);
     dg_uploads_close(u->store);

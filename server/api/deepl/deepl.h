@@ -1,6 +1,6 @@
-/* DeepL's API v2 and v3, for its clients: they change a URL. Texts, documents, glossaries, pages.
- * Unsupported options (formality, styles) are refused as DeepL refuses them. Errors are {"message":
- * a sentence}. HTTP threads. */
+/* DeepL's API v2 and v3, so that its clients need only another URL. Texts, documents, glossaries,
+ * pages. Unsupported options (formality, styles) are refused as DeepL refuses them. Errors are
+ * {"message": a sentence}. HTTP threads. */
 #ifndef DG_SERVER_API_DEEPL_DEEPL_H
 #define DG_SERVER_API_DEEPL_DEEPL_H
 
@@ -10,7 +10,7 @@
 extern const struct dg_dialect dg_deepl;
 extern const struct dg_endpoint dg_deepl_translate;
 
-/* Documents: 403 where none are taken (--documents). */
+/* Documents: 403 unless --documents enables them. */
 void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x);
@@ -19,7 +19,7 @@ void dg_deepl_glossaries(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_glossary_entries(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_glossary_dictionaries(struct dg_app *app, struct dg_http_exchange *x);
-/* GET /v3/translation_memories, and one of them. */
+/* GET /v3/translation_memories, and a single one. */
 void dg_deepl_memories(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_memory(struct dg_app *app, struct dg_http_exchange *x);
 /* GET /v2/glossary-language-pairs. */
@@ -30,25 +30,26 @@ void dg_deepl_usage(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_resource_languages(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x);
 
-/* The reply that is an error. */
+/* Fill r with an error. */
 void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err);
 
 /* Is a parameter true in JSON, "1" or "true" in a form? */
 bool dg_deepl_is_true(const struct dg_json *o, const char *key);
 
-/* source_lang and target_lang as served codes, the arena's; *source NULL: to be found out.
- * DG_EINVAL in DeepL's words. */
+/* Read source_lang and target_lang as served codes, the arena's; *source NULL: to be detected.
+ * DG_EINVAL with DeepL's message. */
 int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
     const struct dg_json *o, const char **source, const char **target, struct dg_error *err);
-/* What else would change the answer and cannot be done: DG_EINVAL. */
+/* Refuse options that would change the answer but are not supported: DG_EINVAL. */
 int dg_deepl_check_options(const struct dg_json *o, const char *target, struct dg_error *err);
 
-/* DeepL's name of a served language as a target: DeepL's clients accept only the varieties of
- * English and Portuguese. Into out, which borrows; how many. */
+/* DeepL's names of a served target language in out, which borrows them; returns their number. It is
+ * the code itself, except for English and Portuguese: there DeepL's clients accept only the
+ * varieties. */
 size_t dg_deepl_varieties(const char *code, const char *out[2]);
 
 #define DG_DEEPL_TIME 40
-/* A moment as DeepL writes it, with the fraction of a second that its client reads:
+/* A time as DeepL writes it, with the fraction of a second that its client reads:
  * "2026-11-23T12:00:00.000Z". */
 void dg_deepl_time(int64_t seconds, char out[DG_DEEPL_TIME]);
 

@@ -12,7 +12,7 @@ static void error(struct dg_http_reply *r, int status, const char *message)
     dg_reply_message(r, status, "message", message);
 }
 
-/* 456: the characters that the key may use are used up. Clients try again after 429 and 5xx. */
+/* A used-up quota is 456 rather than 429: clients try again after 429 and 5xx. */
 void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err)
 {
     const int status = err->code == DG_EQUOTA ? 456 : dg_reply_status(err);
@@ -28,7 +28,7 @@ static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict why, const 
     }
 }
 
-/* "Authorization: DeepL-Auth-Key KEY"; older clients: auth_key among the parameters. */
+/* "Authorization: DeepL-Auth-Key KEY"; older clients send parameter auth_key. */
 static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
 {
     return dg_parameters_scheme_key(x, "DeepL-Auth-Key", out) ||

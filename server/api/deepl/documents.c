@@ -1,4 +1,5 @@
-/* POST /v2/document: sent, asked about with its key, and had. */
+/* POST /v2/document and below it: clients send a document, ask for its status with its key, and
+ * download the result. */
 #include "documents/extract.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/files.h"
@@ -93,7 +94,7 @@ void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x)
     dg_arena_deinit(&arena);
 }
 
-/* The document that the path names, where the request has its key. DG_ENOTFOUND. */
+/* Finds the document that the path names, if the request has its key. DG_ENOTFOUND. */
 static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u,
     struct dg_upload_progress *progress, struct dg_error *err)
 {
@@ -118,7 +119,7 @@ static void refuse(struct dg_http_reply *r, const struct dg_error *err)
     dg_deepl.refuse(r, err->code == DG_ENOTFOUND ? 404 : dg_reply_status(err), err->message);
 }
 
-/* The document that the request asks for; false: it has its answer. */
+/* Finds the document that the request asks for; false: x has its error reply. */
 static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u,
     struct dg_upload_progress *progress)
 {
@@ -133,7 +134,7 @@ static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_up
     return false;
 }
 
-/* By how fast it was so far; at least a second. */
+/* Extrapolated from the progress so far; at least a second. */
 static int64_t seconds_left(const struct dg_upload_progress *p)
 {
     return p->share > 0.01 ? (int64_t)(p->seconds * (1 - p->share) / p->share) + 1 : 10;

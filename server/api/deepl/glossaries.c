@@ -1,6 +1,6 @@
-/* DeepL's glossaries: /v2/glossaries, of one pair of languages each, and /v3/glossaries, of
- * several. Both are those of /v1/glossaries (glossaries/collections.h): one that is made here is
- * seen there. v2 sees those that have one pair of languages. */
+/* DeepL's glossaries: /v2/glossaries, of one language pair each, and /v3/glossaries, of several.
+ * Both are those of /v1/glossaries (glossaries/collections.h): what is made here is seen there. v2
+ * sees only glossaries that have one language pair. */
 #include "base/clock.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/deepl/glossary_body.h"
@@ -39,7 +39,7 @@ static void fail(struct dg_http_reply *r, const struct dg_error *err)
         dg_deepl_fail(r, err);
 }
 
-/* ---- looking ---- */
+/* ---- lookups ---- */
 
 static int look_up(struct dg_memory *m, const struct dg_memory_info *info, struct glossary *g,
     struct dg_error *err)
@@ -48,7 +48,8 @@ static int look_up(struct dg_memory *m, const struct dg_memory_info *info, struc
     return dg_memory_dictionaries(m, info->id, &g->list, &g->n, err);
 }
 
-/* The glossary that the path names; own: one that may be changed. v2 has those of one pair. */
+/* Finds the glossary that the path names; own: it must be one that the client may change. v2 finds
+ * only those of one language pair. */
 static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct glossary *g,
     struct dg_error *err)
 {
@@ -65,7 +66,8 @@ static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct g
     return rc;
 }
 
-/* Its dictionary of two languages, as far as they are said. DG_ENOTFOUND. */
+/* Finds the dictionary of two languages, compared as far as both codes specify them.
+ * DG_ENOTFOUND. */
 static int find_dictionary(const struct glossary *g, const char *const languages[2],
     const struct dg_memory_dictionary **out, struct dg_error *err)
 {
@@ -88,7 +90,7 @@ static void set_dictionary(struct dg_json *o, const struct dg_memory_dictionary 
     dg_json_set_int(o, "entry_count", d->pairs);
 }
 
-/* As v2 or v3 describes it. */
+/* Describes a glossary as v2 or v3 does. */
 static struct dg_json *describe(const struct glossary *g, bool v3)
 {
     char created[DG_DEEPL_TIME];
@@ -217,7 +219,7 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
     free(g.list);
 }
 
-/* PATCH: its name, more entries. PUT: a dictionary in place of what there is in its languages. */
+/* PATCH: changes the name, adds entries. PUT: replaces the dictionary of its languages. */
 static void answer_change(const struct dg_side *s, struct dg_http_reply *r)
 {
     const bool put = s->request->method[1] == 'U';
@@ -271,7 +273,7 @@ static void answer_remove_dictionary(const struct dg_side *s, struct dg_http_rep
 
 /* ---- entries ---- */
 
-/* The text of a dictionary's entries: of the languages, or of the one that there is. */
+/* Writes a dictionary's entries as text: v3's of the languages, v2's of the only dictionary. */
 static int write_entries(const struct dg_side *s, struct dg_memory *m,
     const char *const languages[2], struct glossary *g, const struct dg_memory_dictionary **d,
     struct dg_buffer *out, struct dg_error *err)

@@ -25,7 +25,7 @@ bool dg_deepl_glossary_pair(struct dg_models *m, const char *source, const char 
     return direct;
 }
 
-/* The languages of a dictionary, as this server has them. */
+/* Reads a dictionary's languages, as this server's codes. */
 static int read_languages(struct dg_models *m, const struct dg_json *o,
     char languages[2][DG_LANGUAGE_MAX], struct dg_error *err)
 {

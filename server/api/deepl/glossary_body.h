@@ -1,6 +1,6 @@
 /* Bodies of requests about DeepL's glossaries: a name, and dictionaries, each for a language pair
- * of a model of this server. Other keys of a body are passed over, as DeepL does. The line's
- * thread. */
+ * of a model of this server. Other keys of a body are ignored, as DeepL does. Runs on the thread of
+ * dg_collections_post. */
 #ifndef DG_SERVER_API_DEEPL_GLOSSARY_BODY_H
 #define DG_SERVER_API_DEEPL_GLOSSARY_BODY_H
 
@@ -10,12 +10,12 @@
 
 struct dg_deepl_glossary_body {
     struct dg_json *json;
-    /* NULL: not given; json's */
+    /* NULL: not given; borrowed from json */
     const char *name;
     struct dg_pair_list pairs;
 };
 
-/* A body's content. */
+/* Contents of a body. */
 enum dg_deepl_glossary_form {
     DG_DEEPL_MONOLINGUAL,  /* v2: name and one dictionary's fields, also as a form */
     DG_DEEPL_MULTILINGUAL, /* v3: name and dictionaries */
@@ -23,13 +23,14 @@ enum dg_deepl_glossary_form {
     DG_DEEPL_DICTIONARY,   /* v3: one dictionary's fields, without a name */
 };
 
-/* Read it; the caller deinits b in every case. DG_EINVAL, DG_ELIMIT in DeepL's words; DG_EUNSUP: v3
- * accepts only JSON. */
+/* Read the body; the caller deinits b in every case. DG_EINVAL, DG_ELIMIT with DeepL's messages;
+ * DG_EUNSUP: v3 accepts only JSON. */
 int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form form,
     struct dg_deepl_glossary_body *b, struct dg_error *err);
 void dg_deepl_glossary_body_deinit(struct dg_deepl_glossary_body *b);
 
-/* source_lang and target_lang of the query, the caller's to free with *out. DG_EINVAL. */
+/* Read source_lang and target_lang from the query; languages borrows from *out, which the caller
+ * frees. DG_EINVAL. */
 int dg_deepl_glossary_query(
     const struct dg_side *s, struct dg_json **out, const char *languages[2], struct dg_error *err);
 

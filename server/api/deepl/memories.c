@@ -1,5 +1,6 @@
-/* GET /v3/translation_memories and one of them: the sentences that /v1/memories keeps, as DeepL
- * describes them. They answer without being asked; a request may name one all the same. */
+/* GET /v3/translation_memories and a single one: the sentences of /v1/memories, as DeepL describes
+ * them. They apply without being named; a request that names one (translation_memory_id) is
+ * refused. */
 #include "server/api/deepl/deepl.h"
 #include "server/api/entries.h"
 #include "server/api/parameters.h"
@@ -23,8 +24,8 @@ static void fail(struct dg_http_reply *r, const struct dg_error *err)
         dg_deepl_fail(r, err);
 }
 
-/* *out stays NULL where it has no sentences: DeepL's has a source language. One that has several is
- * told by the first. */
+/* *out stays NULL for a memory without sentences, because DeepL's description needs a source
+ * language. A memory with several source languages is described by the first. */
 static int describe(
     struct dg_memory *m, const struct dg_memory_info *i, struct dg_json **out, struct dg_error *err)
 {
@@ -55,7 +56,7 @@ static int describe(
     return rc;
 }
 
-/* A number of the query; absent: as it is. */
+/* Reads a number from the query; *out stays as it is if there is none. */
 static int read_number(
     const struct dg_json *o, const char *key, long min, long max, long *out, struct dg_error *err)
 {

@@ -1,4 +1,4 @@
-/* What DeepL's clients ask about the server: /v2/languages and /v2/usage. */
+/* Routes by which DeepL's clients ask about the server: /v2/languages and /v2/usage. */
 #include "server/api/deepl/deepl.h"
 #include "server/api/parameters.h"
 #include "server/http/reply.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define NO_LIMIT 1000000000000 /* what DeepL says where there is none */
+#define NO_LIMIT 1000000000000 /* DeepL's value for no limit */
 
 static void add_language(struct dg_json *list, const char *code, bool target)
 {
@@ -84,7 +84,7 @@ void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-/* Of the key, today (UTC). */
+/* The key's usage today (UTC). */
 void dg_deepl_usage(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {0};

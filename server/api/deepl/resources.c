@@ -1,5 +1,6 @@
-/* What DeepL's clients ask about the server: /v3/languages and /v3/languages/resources. A resource
- * is what something is done with, a feature what may be asked for there. */
+/* Routes by which DeepL's clients ask about the server: /v3/languages and /v3/languages/resources.
+ * A resource is a kind of work, such as translating documents; a feature is an option that it
+ * supports. */
 #include "server/api/deepl/deepl.h"
 #include "server/api/parameters.h"
 #include "server/http/reply.h"
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-enum { SOURCE = 1, TARGET = 2 }; /* which language must have a feature */
+enum { SOURCE = 1, TARGET = 2 }; /* the language that must support a feature */
 
 static const struct feature {
     const char *resource, *name;
@@ -23,7 +24,7 @@ static const struct feature {
 
 enum { N_FEATURES = sizeof features / sizeof *features };
 
-/* Those that are served come first; the others have no languages. */
+/* Served resources come first; the others have no languages. */
 static const char *const resources[] = {"translate_text", "translate_document", "glossary", "voice",
     "write", "style_rules", "translation_memory", NULL};
 
@@ -74,7 +75,7 @@ static void list_languages(struct dg_app *app, const char *resource, struct dg_j
         const bool source = has_code(&sources, all.codes[i]);
         const char *names[2];
         size_t n = has_code(&targets, all.codes[i]) ? dg_deepl_varieties(all.codes[i], names) : 0;
-        /* A glossary is of a language, whatever its varieties are. */
+        /* A glossary is for a language, including all its varieties. */
         const bool itself = n == 1 || (n > 0 && strcmp(resource, "glossary") == 0);
         if (source || itself)
             add_language(

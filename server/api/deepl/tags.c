@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* In a list: each tag of a text is looked up in them, one by one. */
+/* Per list: each tag of a text is compared with the names one by one. */
 #define MOST_NAMES 256
 
 static size_t count_names(const char *s)
@@ -18,7 +18,7 @@ static size_t count_names(const char *s)
     return n;
 }
 
-/* The names of "a,b" added to list[*n]; false: no memory. */
+/* Adds the names of "a,b" to list[*n]; false: memory is out. */
 static bool add_names(struct dg_arena *arena, const char *s, const char **list, size_t *n)
 {
     while (*(s += strspn(s, ", "))) {
@@ -31,7 +31,7 @@ static bool add_names(struct dg_arena *arena, const char *s, const char **list, 
     return true;
 }
 
-/* An array of names, or names with commas between them, in a form perhaps several times. */
+/* Reads an array of names, or comma-separated names, which a form may repeat. */
 static int read_list(const struct dg_json *o, const char *key, struct dg_arena *arena,
     const char *const **out, struct dg_error *err)
 {
@@ -58,7 +58,7 @@ static int read_list(const struct dg_json *o, const char *key, struct dg_arena *
     return list ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a list of tags");
 }
 
-/* The lists; without tag_handling they have no effect, but they are checked. */
+/* Reads the lists; without tag_handling they have no effect, but they are checked. */
 static int read_lists(
     const struct dg_json *o, struct dg_arena *arena, struct dg_markup *m, struct dg_error *err)
 {
@@ -68,7 +68,7 @@ static int read_lists(
     return rc == DG_OK ? read_list(o, "ignore_tags", arena, &m->ignored, err) : rc;
 }
 
-/* Which version is asked for changes nothing; the answer with tag_handling says it. */
+/* The requested version changes nothing; with tag_handling the answer repeats it. */
 static int read_version(const struct dg_json *o, bool *first, struct dg_error *err)
 {
     const struct dg_json *v = dg_parameter(o, "tag_handling_version");

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of dg_mixed.flags. */
+/* Bits of dg_mixed.flags. */
 enum { BILLED = 1, MODEL_TYPE = 2, TAGS = 4, FIRST_TAGS = 8 };
 
 static int not_supported(const char *key, struct dg_error *err)
@@ -17,7 +17,7 @@ static int not_supported(const char *key, struct dg_error *err)
     return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
 }
 
-/* text: in JSON an array of strings (one alone will do), in a form as often as there are texts. */
+/* text: in JSON an array of strings (a single string will do), in a form repeated for each text. */
 static int read_texts(struct dg_body *b, struct dg_error *err)
 {
     const struct dg_json *v = dg_json_get(b->request->body, "text");
@@ -51,8 +51,8 @@ bool dg_deepl_is_true(const struct dg_json *o, const char *key)
     return s ? strcmp(s, "1") == 0 || strcasecmp(s, "true") == 0 : dg_json_bool(v);
 }
 
-/* What would change the answer and cannot be done is refused; what only may (context, model_type)
- * is read and has no effect. */
+/* Refuses options that would change the answer and are not supported; options that only might
+ * (context, model_type) are accepted and have no effect. */
 int dg_deepl_check_options(const struct dg_json *o, const char *target, struct dg_error *err)
 {
     static const char *const neutral[] = {"default", "prefer_more", "prefer_less", NULL};
@@ -77,7 +77,7 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
     return DG_OK;
 }
 
-/* *out: the served code nearest to code (NULL: none), the arena's; NULL where none is near. */
+/* *out: the served code nearest to code, the arena's; NULL if code is NULL or nothing is near. */
 static int served_code(struct dg_models *models, struct dg_arena *arena, const char *code,
     unsigned side, const char **out, struct dg_error *err)
 {
@@ -89,7 +89,7 @@ static int served_code(struct dg_models *models, struct dg_arena *arena, const c
     return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language");
 }
 
-/* DeepL's words, and what would help. */
+/* DeepL's message, and the command that would help. */
 static int no_language(const char *key, const char *from, const char *to, struct dg_error *err)
 {
     char command[DG_WAY_COMMAND];
@@ -126,7 +126,7 @@ static int read_languages(struct dg_body *b, struct dg_error *err)
     return rc;
 }
 
-/* A glossary of the server's files, by its name. */
+/* Reads glossary_id: the name of a glossary of the server, or the id of one of the client's. */
 static int read_glossary(struct dg_body *b, struct dg_error *err)
 {
     const struct dg_json *v = dg_parameter(b->request->body, "glossary_id");
@@ -145,8 +145,8 @@ static int read_glossary(struct dg_body *b, struct dg_error *err)
     return rc;
 }
 
-/* split_sentences: with "nonewlines" and "0" a line end in plain text is a space (that of markup
- * always is), and with "0" a paragraph is a sentence. */
+/* split_sentences: with "nonewlines" and "0" a line end in plain text counts as a space (in markup
+ * it always does), and with "0" a paragraph is one sentence. */
 static void read_split(struct dg_body *b)
 {
     const char *split = dg_parameter_string(b->request->body, "split_sentences");
@@ -182,7 +182,7 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     dg_answer_put_take(root, out);
 }
 
-/* A yes or no: true, false, or in words as forms have them. */
+/* Checks a yes or no: true, false, or a word, as forms send it. */
 static int check_flag(const struct dg_json *o, const char *key, struct dg_error *err)
 {
     static const char *const words[] = {"0", "1", "true", "false", "True", "False", NULL};
@@ -191,7 +191,7 @@ static int check_flag(const struct dg_json *o, const char *key, struct dg_error 
                : not_supported(key, err);
 }
 
-/* JSON's types, which would be taken for something else. */
+/* Checks JSON types that would be taken for something else. */
 static int check_types(const struct dg_json *o, bool form, struct dg_error *err)
 {
     static const char *const strings[] = {"source_lang", "target_lang", "glossary_id", "formality",

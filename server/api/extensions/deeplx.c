@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* A number that the next answer does not have. */
+/* An id that differs from the next answer's. */
 static int64_t next_id(void)
 {
     return (int64_t)(dg_clock_ns() / 1000 % 10000000000);

@@ -1,4 +1,4 @@
-/* How the extensions' APIs take keys and say no. */
+/* How the extensions' APIs take keys and report errors. */
 #include "server/access/auth.h"
 #include "server/api/extensions/extensions.h"
 #include "server/api/parameters.h"
@@ -26,7 +26,7 @@ static void deeplx_error(struct dg_http_reply *r, int status, const char *messag
 
 const char dg_deeplx_no_text[] = "No text to translate";
 
-/* DeepLX answers a request without a text 404. */
+/* DeepLX answers a request without text with 404. */
 void dg_deeplx_fail(struct dg_http_reply *r, const struct dg_error *err)
 {
     const bool empty = strcmp(err->message, dg_deeplx_no_text) == 0;

@@ -1,8 +1,8 @@
-/* What browser extensions and their like send to a server of one's own, a route each: Immersive
- * Translate (POST /imme), KISS Translator (/kiss), hcfy (/hcfy) and DeepLX (/deeplx). Errors are
- * {"error": a sentence}, DeepLX's {"code","message"}. An API key may be in the query, "?token=KEY",
- * because most of them only have a field for a URL. HTTP threads; readers and writers as
- * endpoints.h has them. */
+/* Requests that browser extensions and similar programs send to a self-hosted server, one route
+ * each: Immersive Translate (POST /imme), KISS Translator (/kiss), hcfy (/hcfy) and DeepLX
+ * (/deeplx). Errors are {"error": a sentence}, DeepLX's {"code","message"}. An API key may be in
+ * the query, "?token=KEY", because most of them only have a field for a URL. HTTP threads; readers
+ * and writers as endpoints.h has them. */
 #ifndef DG_SERVER_API_EXTENSIONS_EXTENSIONS_H
 #define DG_SERVER_API_EXTENSIONS_EXTENSIONS_H
 
@@ -15,13 +15,13 @@ extern const struct dg_endpoint dg_kiss_translate;
 extern const struct dg_endpoint dg_hcfy_translate;
 extern const struct dg_endpoint dg_deeplx_translate;
 
-/* The reply that is an error. */
+/* Fill r with an error. */
 void dg_extension_fail(struct dg_http_reply *r, const struct dg_error *err);
 void dg_deeplx_fail(struct dg_http_reply *r, const struct dg_error *err);
 /* DeepLX's message for a request without text. */
 extern const char dg_deeplx_no_text[];
 
-/* {key: the text of a translation as /v1 has it}, set in an object. */
+/* Set {key: the text of a translation in /v1's form} in an object. */
 void dg_extension_set_text(struct dg_json *o, const char *key, const struct dg_json *translation);
 
 #endif

@@ -1,6 +1,6 @@
 /* hcfy (划词翻译): {"name","text","destination":[…],"source"?} → {"text","from","to","result":[…]}.
- * Languages have their Chinese names; a text that is in the first destination's language goes to
- * the second; result has a string each paragraph. */
+ * Languages go by their Chinese names; a text that is in the first destination's language is
+ * translated to the second; result has one string per paragraph. */
 #include "server/api/answer.h"
 #include "server/api/dialect_request.h"
 #include "server/api/extensions/extensions.h"
@@ -11,13 +11,14 @@
 
 #include <string.h>
 
-/* For the writer. */
+/* The request's data that the writer needs. */
 struct asked {
     struct dg_text text;
     const char *target;
 };
 
-/* As hcfy writes it: the name in Chinese; the two kinds of Chinese with half-width brackets. */
+/* A language's name as hcfy writes it: in Chinese; the two kinds of Chinese with half-width
+ * brackets. */
 static void name_of(const char *code, char out[DG_LANGUAGE_NAME])
 {
     const char *chinese = dg_dialect_code(code);
@@ -61,7 +62,7 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     dg_answer_put_take(root, out);
 }
 
-/* The served language that has this name, or this code; the arena's. */
+/* Finds the served language with this name or code; *out is the arena's. */
 static int find_language(struct dg_request *r, const char *field, const struct dg_json *v,
     unsigned side, const char **out, struct dg_error *err)
 {
@@ -84,7 +85,7 @@ static int find_language(struct dg_request *r, const char *field, const struct d
     return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language code");
 }
 
-/* The source that is named, else the text's own. */
+/* Reads the named source, else detects the text's language. */
 static int read_source(struct dg_body *b, struct dg_error *err)
 {
     struct dg_request *r = b->request;
@@ -96,7 +97,7 @@ static int read_source(struct dg_body *b, struct dg_error *err)
     return find_language(r, "source", v, DG_SOURCES, &b->source, err);
 }
 
-/* The first destination; where the text is in its language the second, if there is one. */
+/* Reads the first destination or, if the text is in its language, the second, if there is one. */
 static int read_destination(struct dg_body *b, struct dg_error *err)
 {
     static const char field[] = "destination";
@@ -111,7 +112,7 @@ static int read_destination(struct dg_body *b, struct dg_error *err)
     return rc;
 }
 
-/* The body is gone when the answer is written. */
+/* Copies what the writer needs: the body is gone by then. */
 static int keep_asked(struct dg_body *b, struct dg_error *err)
 {
     struct dg_arena *arena = &b->request->arena;

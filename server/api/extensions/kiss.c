@@ -6,7 +6,7 @@
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
 
-enum { MANY = 1 }; /* of dg_mixed.flags: "texts" */
+enum { MANY = 1 }; /* of dg_mixed.flags: the request has "texts" */
 
 static struct dg_json *one_of(
     const struct dg_mixed *m, const struct dg_json *translations, size_t i)
@@ -35,7 +35,7 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     dg_answer_put_take(root, out);
 }
 
-/* "texts" where it has any, else "text". */
+/* Reads "texts" if it is given and not empty, or given alone; else "text". */
 static int read_body(struct dg_body *b, bool *many, struct dg_error *err)
 {
     const struct dg_json *texts = dg_json_get(b->request->body, "texts");

@@ -18,7 +18,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     return rc;
 }
 
-/* A list of one likeliest language each. */
+/* Writes a list for each text, which holds only the most likely language. */
 static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
 {
     struct dg_model_languages sources;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What Google calls the reason of a status; 400 has several. */
+/* Google's reason for a status; for 400 there are several. */
 static const char *reason_of(int status)
 {
     static const struct {
@@ -43,7 +43,7 @@ static void error(struct dg_http_reply *r, int status, const char *message)
     refuse_for(r, status, reason_of(status), message);
 }
 
-/* What is missing has a reason of its own, the day's characters a status. */
+/* A missing parameter has a reason of its own, a used-up daily quota also a status of its own. */
 void dg_google_fail(struct dg_http_reply *r, const struct dg_error *err)
 {
     static const char missing[] = " is missing";
@@ -82,14 +82,14 @@ static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
     return true;
 }
 
-/* A request without a body has none but the query's. */
+/* A request without a body has only the query's parameters. */
 static int no_parameters(struct dg_json **out, struct dg_error *err)
 {
     *out = dg_json_new_object();
     return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for parameters");
 }
 
-/* The query's parameters, too; a form's reader has read them. */
+/* Adds the query's parameters, too; for a form, its reader has read them already. */
 static int add_query(
     const struct dg_http_exchange *x, bool form, struct dg_json *out, struct dg_error *err)
 {

@@ -14,12 +14,12 @@ extern const struct dg_endpoint dg_google_detect;
 
 void dg_google_languages(struct dg_app *app, struct dg_http_exchange *x);
 
-/* The reply that is an error. */
+/* Fill r with an error. */
 void dg_google_fail(struct dg_http_reply *r, const struct dg_error *err);
-/* The request's parameters: those of a JSON body and of the query together, or of a form. */
+/* Read the request's parameters: those of a JSON body and of the query together, or of a form. */
 int dg_google_parameters(
     const struct dg_http_exchange *x, struct dg_json **out, struct dg_error *err);
-/* The same into the request's tree; reading JSON ends when the request does. */
+/* The same into the request's tree; parsing of JSON stops when the request ends. */
 int dg_google_parameters_read(struct dg_request *r, struct dg_error *err);
 /* {"data": {key: value}}, value taken. */
 struct dg_json *dg_google_data_take(const char *key, struct dg_json *value);

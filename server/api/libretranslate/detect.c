@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* q as one text: a list has one language. */
+/* Joins q into one text: a list counts as being in one language. */
 static int read_q(const struct dg_json *q, struct dg_buffer *out, struct dg_error *err)
 {
     const bool array = dg_json_typeof(q) == DG_JSON_ARRAY;

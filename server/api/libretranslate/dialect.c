@@ -8,7 +8,7 @@ static void error(struct dg_http_reply *r, int status, const char *message)
     dg_reply_message(r, status, "error", message);
 }
 
-/* Limits are 400 there, and 429 begins with "Slowdown". */
+/* In LibreTranslate, limits are 400, and messages of 429 begin with "Slowdown". */
 void dg_libretranslate_fail(struct dg_http_reply *r, const struct dg_error *err)
 {
     struct dg_error slow = {0};

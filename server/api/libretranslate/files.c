@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_NS 3600000000000ull /* a document may take so long until its client gives up */
+#define LONGEST_NS 3600000000000ull /* longest wait of a client for its document */
 
 /* A document that a client waits for. */
 struct waiting {
@@ -40,7 +40,7 @@ static void forbid(struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-/* The document has its translation, or will have none, or the server stops. */
+/* The document is translated or has failed, or the server is stopping. */
 static void finish(void *arg, struct dg_http_exchange *x)
 {
     const struct waiting *w = arg;
@@ -102,7 +102,7 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
     return rc == DG_OK ? dg_uploader_add(app->uploader, &order, made, err) : rc;
 }
 
-/* Where the client found this server. */
+/* The address by which the client reached this server. */
 static void find_base(const struct dg_http_exchange *x, char out[300])
 {
     const char *host = dg_http_header(x, "Host"), *scheme = dg_http_header(x, "X-Forwarded-Proto");

@@ -25,7 +25,7 @@ static bool knows(struct dg_models *m, const char *code)
     return false;
 }
 
-/* codes[1] of {source, target}, or [0]: as the models have it. */
+/* Replaces *codes[which] of {source, target} by the code that the models use. */
 static int check(struct dg_models *m, const char **const codes[2], int which, struct dg_error *err)
 {
     const char **code = codes[which], *asked = *code;

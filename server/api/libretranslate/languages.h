@@ -5,11 +5,11 @@
 #include "base/json.h"
 #include "server/models/models.h"
 
-/* Both as this server knows them ("pb" is "pt-BR", "zt" is "zh-Hant"); DG_ENOTFOUND, in
- * LibreTranslate's words, if no model has one of them. "auto" stays as a source. */
+/* Replace both codes by this server's ("pb" is "pt-BR", "zt" is "zh-Hant"); DG_ENOTFOUND, with
+ * LibreTranslate's message, if no model has one of them. "auto" stays as a source. */
 int dg_lt_languages(
     struct dg_models *m, const char **source, const char **target, struct dg_error *err);
-/* Whether one can be translated to the other. DG_ENOTFOUND, in LibreTranslate's words. */
+/* Check that one can be translated to the other. DG_ENOTFOUND, with LibreTranslate's message. */
 int dg_lt_pair(struct dg_models *m, const char *source, const char *target, struct dg_error *err);
 
 /* {"code","name"} */

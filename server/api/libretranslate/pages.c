@@ -1,4 +1,4 @@
-/* What LibreTranslate's clients ask about the server. */
+/* Routes by which LibreTranslate's clients ask about the server. */
 #include "documents/extract.h"
 #include "server/api/libretranslate/languages.h"
 #include "server/api/libretranslate/libretranslate.h"
@@ -27,7 +27,7 @@ void dg_libretranslate_health(struct dg_app *app, struct dg_http_exchange *x)
     reply_take(x, root);
 }
 
-/* The first language that is not `source`, if there is one. */
+/* The first language that is not `source`, else `source` itself, or "auto" if there is none. */
 static const char *first_other(const struct dg_model_languages *l, const char *source)
 {
     for (size_t i = 0; i < l->n; i++)
@@ -36,7 +36,7 @@ static const char *first_other(const struct dg_model_languages *l, const char *s
     return l->n > 0 ? l->codes[0] : "auto";
 }
 
-/* What a page that translates should offer. */
+/* Settings for a page that translates. */
 void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_model_languages sources, targets;

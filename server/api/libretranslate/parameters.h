@@ -1,5 +1,5 @@
-/* Parameters as LibreTranslate checks them, in its words, which its clients look for. Any thread.
- */
+/* Checks parameters as LibreTranslate does, with its messages, which its clients look for. Any
+ * thread. */
 #ifndef DG_SERVER_API_LIBRETRANSLATE_PARAMETERS_H
 #define DG_SERVER_API_LIBRETRANSLATE_PARAMETERS_H
 
@@ -7,7 +7,8 @@
 
 /* As dg_parameters_read_request, and checks that strings are strings. */
 int dg_lt_read(struct dg_request *r, bool *form, struct dg_error *err);
-/* A string that must be there and not be empty; of several the first. DG_EINVAL. */
+/* Read a required string that is not empty; of repeated values the first non-empty one.
+ * DG_EINVAL. */
 int dg_lt_string(const struct dg_json *o, const char *key, const char **out, struct dg_error *err);
 /* The whole number in `alternatives`, 0 when absent or below it. DG_EINVAL. */
 int dg_lt_alternatives(const struct dg_json *o, int64_t *out, struct dg_error *err);

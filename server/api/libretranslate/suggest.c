@@ -53,7 +53,7 @@ static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *
     return DG_OK;
 }
 
-/* Where they are not kept, 403. */
+/* 403 if suggestions are disabled. */
 static void fail(struct dg_http_reply *r, const struct dg_error *err)
 {
     if (err->code == DG_EUNSUP)

@@ -1,5 +1,5 @@
-/* POST /translate. Where LibreTranslate finds out one language for an array of texts, this finds
- * it out for each. */
+/* POST /translate. LibreTranslate detects one language for an array of texts; this detects the
+ * language of each. */
 #include "server/api/answer.h"
 #include "server/api/libretranslate/languages.h"
 #include "server/api/libretranslate/libretranslate.h"
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of dg_mixed.flags: q was an array; alternatives are asked for. */
+/* Bits of dg_mixed.flags: q was an array; alternatives are asked for. */
 enum { ARRAY = 1, ALTERNATIVES = 2 };
 
-/* A form's text has LF at its line ends, and none at the end, as LibreTranslate has it. */
+/* Gives a form's text LF line ends, and removes the last one, as LibreTranslate does. */
 static int unix_lines(struct dg_arena *arena, struct dg_text *t, struct dg_error *err)
 {
     char *s = dg_arena_alloc(arena, t->len + 1);
@@ -50,7 +50,7 @@ static int too_much(size_t size, size_t limit, struct dg_error *err)
         "Invalid request: request (%zu) exceeds text limit (%zu)", size, limit);
 }
 
-/* q: a string, or in JSON an array of them; a form's first value. */
+/* Reads q: a string, or in JSON an array of them; a form's first value. */
 static int read_q(struct dg_body *b, bool form, bool *array, struct dg_error *err)
 {
     struct dg_arena *arena = &b->request->arena;
@@ -82,7 +82,7 @@ static int read_q(struct dg_body *b, bool form, bool *array, struct dg_error *er
 
 static int read_format(const struct dg_json *o, enum dg_format *out, struct dg_error *err)
 {
-    const char *format = dg_parameter_string(o, "format"); /* dg_lt_read took strings alone */
+    const char *format = dg_parameter_string(o, "format"); /* dg_lt_read accepted only strings */
     if (!format || !*format)
         format = "text";
     *out = strcmp(format, "html") == 0 ? DG_FORMAT_HTML : DG_FORMAT_TEXT;
@@ -91,7 +91,7 @@ static int read_format(const struct dg_json *o, enum dg_format *out, struct dg_e
     return dg_error_field(err, DG_EINVAL, "format", "%.40s format is not supported", format);
 }
 
-/* alternatives: so many besides the best one. */
+/* Reads alternatives: how many besides the best translation. */
 static int read_alternatives(struct dg_body *b, struct dg_error *err)
 {
     int64_t n = 0;
@@ -125,7 +125,7 @@ static bool said_before(const struct dg_json *list, size_t n, const struct dg_js
     return false;
 }
 
-/* The other translations, each once. */
+/* The translations other than the best, each once. */
 static struct dg_json *alternatives_of(const struct dg_json *translation)
 {
     struct dg_json *out = dg_json_new_array();
@@ -144,7 +144,7 @@ static struct dg_json *detected(const struct dg_mixed_text *t)
     return o;
 }
 
-/* Of an array its values, else its one value. */
+/* Sets all values for an array, else the single value. */
 static void set_values_take(
     struct dg_json *root, const char *key, bool array, struct dg_json *values)
 {

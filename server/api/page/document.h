@@ -27,10 +27,10 @@ const struct dg_node *dg_node_at(const struct dg_node *n, size_t i);
 const char *dg_node_key(const struct dg_node *mapping, size_t i);
 size_t dg_node_length(const struct dg_node *n);
 const char *dg_node_text(const struct dg_node *scalar);
-/* What {$ref: '#/a/b'} points to; other nodes are themselves. */
+/* The node that {$ref: '#/a/b'} points to; any other node is returned itself. */
 const struct dg_node *dg_node_resolve(const struct dg_doc *d, const struct dg_node *n);
 
-/* The same as JSON; NULL when memory is out. */
+/* The node as JSON; NULL when memory is out. */
 struct dg_json *dg_node_json(const struct dg_node *n);
 
 /* Append as HTML. */
@@ -38,7 +38,7 @@ void dg_page_text(const char *s, struct dg_buffer *b);  /* escaped */
 void dg_page_upper(const char *s, struct dg_buffer *b); /* escaped */
 void dg_page_prose(const char *s, struct dg_buffer *b); /* Markdown's `code`, paragraphs, lists */
 void dg_page_json(const struct dg_node *n, unsigned indent, struct dg_buffer *b); /* an example */
-/* A form that sends the operation: web/docs.js shows it and does so. */
+/* A form that sends the operation; web/docs.js shows the form and sends it. */
 void dg_page_try(const struct dg_doc *d, const char *method, const char *path,
     const struct dg_node *operation, struct dg_buffer *b);
 void dg_page_type(const struct dg_node *schema, struct dg_buffer *b);   /* in a few words */

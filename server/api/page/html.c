@@ -47,7 +47,7 @@ static void add_inline(const char *s, size_t n, struct dg_buffer *b)
         dg_buffer_adds(b, "</code>");
 }
 
-/* Lines become paragraphs, ended by blank lines, or items, begun by "* ". */
+/* Groups lines into paragraphs, which end at blank lines, and items, which begin with "* ". */
 void dg_page_prose(const char *s, struct dg_buffer *b)
 {
     enum { NONE, PARAGRAPH, ITEM } at = NONE;

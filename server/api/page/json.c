@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A scalar without quotes is a word of JSON or a number where it can be read as one. */
+/* A scalar without quotes becomes a JSON word or a number if it can be read as one. */
 static struct dg_json *scalar(const struct dg_node *n)
 {
     char *end;

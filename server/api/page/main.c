@@ -1,7 +1,7 @@
-/* openapi.yaml -> one page of HTML that can be read, and the same as JSON: run when the server is
- * built. Its style and the script of its forms are web/docs.*, nothing is from elsewhere. Handles
- * what OpenAPI 3.0 documents hold; what it does not know is left out. usage: openapi-page IN.yaml
- * OUT.html OUT.json */
+/* Converts openapi.yaml to one readable HTML page and to JSON when the server is built. The page's
+ * style and the script of its forms are web/docs.*; it loads nothing from elsewhere. Handles what
+ * OpenAPI 3.0 documents hold; unknown parts are left out. usage: openapi-page IN.yaml OUT.html
+ * OUT.json */
 #include "base/buffer.h"
 #include "server/api/page/document.h"
 
@@ -29,7 +29,7 @@ static void write_parameters(
     dg_buffer_adds(b, "</table>\n");
 }
 
-/* Media types, each with its schema and example. */
+/* Writes media types, each with its schema and example. */
 static void write_content(const struct dg_node *content, struct dg_buffer *b)
 {
     for (size_t i = 0; i < dg_node_length(content); i++) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What is sent at first: the example of a JSON body, an empty object where there is none. */
+/* Writes the initial JSON body: its example, or an empty object if there is none. */
 static void write_body(const char *id, const struct dg_node *body, struct dg_buffer *b)
 {
     const struct dg_node *json = dg_node_get(dg_node_get(body, "content"), "application/json");
@@ -20,14 +20,14 @@ static void write_body(const char *id, const struct dg_node *body, struct dg_buf
     dg_buffer_adds(b, "</textarea>\n");
 }
 
-/* The first of an array's. */
+/* The parameter's example; the first item if it is an array. */
 static const char *example_of(const struct dg_node *parameter)
 {
     const struct dg_node *example = dg_node_get(parameter, "example");
     return dg_node_text(dg_node_length(example) > 0 ? dg_node_at(example, 0) : example);
 }
 
-/* A field for each {name} of the path, and for what of the query has an example. */
+/* Writes a field for each {name} of the path, and for each query parameter that has an example. */
 static void write_fields(
     const struct dg_doc *d, const char *id, const struct dg_node *list, struct dg_buffer *b)
 {
