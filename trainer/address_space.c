@@ -1,7 +1,7 @@
-/* OpenBLAS asks for a buffer of 128 MB for each of its threads but one as it is loaded, before
- * main, and tries for ever where the address space is limited to less. This looks first: the
- * dynamic loader calls the program's own preinit functions before any library's. Only system calls
- * here: the libraries are not there yet. */
+/* When it is loaded, before main, OpenBLAS asks for a buffer of 128 MiB for each of its threads
+ * except one, and retries for ever if the address space is limited to less. This file checks first:
+ * the dynamic loader calls the program's own preinit functions before those of any library. Only
+ * system calls here, as the libraries are not initialised yet. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define BUFFER ((size_t)128 << 20)
 
-/* How many threads it will have. */
+/* Number of threads that OpenBLAS will start. */
 static size_t count_threads(char **envp)
 {
     static const char *const names[] = {

@@ -67,7 +67,7 @@ static const struct dg_field rows[] = {
         .help = "print each field's type, range and default instead"},
 };
 
-/* The rows that a verb names; how many. */
+/* Copy the rows that a verb names to `out`. Return how many. */
 static size_t choose(const char *names, struct dg_field *out)
 {
     const struct dg_fields all = {rows, DG_FIELD_COUNT(rows), NULL, NULL, NULL};
@@ -85,8 +85,8 @@ static size_t choose(const char *names, struct dg_field *out)
     return n;
 }
 
-/* A bundle is named from where the program runs, the recipe's paths from the data folder: so it is
- * made absolute. */
+/* Turn --init and --threads into settings. --init is relative to the working directory, but the
+ * recipe's paths are relative to the data folder, so it is made absolute. */
 static int add_settings(struct dg_args *a, struct dg_error *err)
 {
     char *path = a->init ? realpath(a->init, NULL) : NULL;

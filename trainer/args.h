@@ -6,39 +6,39 @@
 #include "base/fields.h"
 
 struct dg_args {
-    /* [n_words] words after the verb that are not options; of argv. */
+    /* [n_words] words after the verb that are not options; they point into argv */
     const char *const *words;
     size_t n_words;
-    /* --set KEY=VALUE, and what --threads and --init become. */
+    /* values of --set KEY=VALUE, plus the settings made from --threads and --init */
     struct dg_field_list settings;
     /* --text FROM:TO:SOURCE:TARGET */
     struct dg_field_list texts;
     const char *out, *data, *prepared, *from, *to, *device, *precision, *init, *tensorboard;
-    /* -1: not given. */
+    /* -1: not given */
     int64_t beam_size, lines, last, best, frequent;
     double length_penalty, keep;
-    /* 0: all. */
+    /* 0: all */
     int64_t threads;
     bool force, quiet, json, no_scores, describe;
-    /* What settings points to. */
+    /* strings that `settings` points to */
     char init_setting[4096 + 8], threads_setting[40];
 };
 
 struct dg_verb {
     const char *name;
-    /* Its words and what else it needs, for usage: "RECIPE --out DIR". */
+    /* its words and required options, for usage: "RECIPE --out DIR" */
     const char *words;
-    /* One line, for lists. */
+    /* one line, for lists of verbs */
     const char *what;
-    /* max_words -1: any number. */
+    /* max_words -1: any number */
     int min_words, max_words;
-    /* Names of the options it takes with spaces between, "!" after those it needs. */
+    /* names of the options it takes, separated by spaces, with "!" after required ones */
     const char *options;
     int (*run)(const struct dg_args *a, struct dg_error *err);
 };
 
-/* argv[0] is the verb. -1: continue; otherwise the exit status: 0 after --help, 2 after wrong
- * usage, which was explained. */
+/* Read the command line; argv[0] is the verb. Return -1 to continue, otherwise the exit status: 0
+ * after --help, 2 after wrong usage, which has been explained on stderr. */
 int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_args *out);
 
 #endif

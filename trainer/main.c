@@ -93,19 +93,20 @@ static int run(const struct dg_verb *verb, int argc, char **argv)
     return !rc ? 0 : rc == DG_EINVAL ? 2 : 1;
 }
 
-/* OpenBLAS chose its kernels before main began. Where it does not know the processor, it takes some
- * that need three times as long: the program starts once more, and names the kernels. */
+/* OpenBLAS chose its kernels before main began. On a processor that it does not know, it chooses
+ * some that take three times as long: the program then executes itself again and names the
+ * kernels. */
 static void choose_kernels(char **argv)
 {
     static const char told[] = "DRAGOMAN_TRAIN_TOLD_OPENBLAS";
     const char *overruled_by, *core = dg_cpu_train_core(dg_cpu_train_library(&overruled_by));
-    if (getenv(told)) { /* it is said, and no child's business */
+    if (getenv(told)) { /* second start: children must not inherit these */
         unsetenv(told);
         unsetenv("OPENBLAS_CORETYPE");
     } else if (core && !overruled_by && setenv(told, "1", 1) == 0 &&
                setenv("OPENBLAS_CORETYPE", core, 1) == 0) {
         execv("/proc/self/exe", argv);
-        unsetenv(told); /* slower, then */
+        unsetenv(told); /* exec failed: continue with the slow kernels */
         unsetenv("OPENBLAS_CORETYPE");
     }
 }

@@ -110,13 +110,13 @@ void dg_progress_training_line(
     dg_progress_time(t->seconds_left, left);
     snprintf(scores[0], sizeof scores[0], " loss %.3f ", t->loss);
     snprintf(scores[1], sizeof scores[1], " ppl %.2f ", t->perplexity);
-    /* What the line takes with a number of scores, the bar and the blanks beside it left out. */
+    /* Width of the line without scores, bar and the blanks beside the bar. */
     const int least = (int)(strlen(done) + 1 + strlen(all) + strlen("  tokens/s  ETA ") +
                             strlen(rate) + strlen(left));
     int n = 2, room = columns - least - (int)(strlen(scores[0]) + strlen(scores[1]));
     while (n > 0 && room < 0)
         room += (int)strlen(scores[--n]);
-    /* "[", "]" and a blank take three columns; a bar of fewer than four cells says nothing. */
+    /* "[", "]" and a blank take three columns; a bar of fewer than four cells is useless. */
     const int cells = room - 3 > WIDEST_BAR ? WIDEST_BAR : room - 3;
     bar[0] = '\0';
     if (t->epoch > 0 && snprintf(bar, sizeof bar, "epoch %.2f", t->epoch) + 2 > room)

@@ -1,5 +1,5 @@
-/* One line on the terminal that is drawn over and over; nothing when stderr is no terminal. One
- * thread at a time. */
+/* A line on the terminal that is redrawn in place; nothing is drawn when stderr is not a terminal.
+ * One thread at a time. */
 #ifndef DG_TRAINER_PROGRESS_H
 #define DG_TRAINER_PROGRESS_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct dg_progress {
-    /* draw at all */
+    /* false: never draw */
     bool on;
     /* a line is shown now */
     bool drawn;
@@ -16,35 +16,35 @@ struct dg_progress {
 
 /* wanted: false never draws. */
 void dg_progress_init(struct dg_progress *p, bool wanted);
-/* Time for another drawing? At most ten a second; always false when off. */
+/* True if it is time to draw again: at most ten times a second, never when off. */
 bool dg_progress_due(struct dg_progress *p);
-/* Replace the line; longer than the terminal is cut. */
+/* Replace the line, cut to the width of the terminal. */
 void dg_progress_draw(struct dg_progress *p, const char *line);
-/* Take the line away, before other output. */
+/* Erase the line, before other output. */
 void dg_progress_clear(struct dg_progress *p);
 
-/* "encoding  [====>   ] 1,234 of 5,000 pairs", when it is due. */
+/* Draw "encoding  [====>   ] 1,234 of 5,000 pairs" if due. */
 void dg_progress_pairs(struct dg_progress *p, const char *doing, uint64_t done, uint64_t all);
 
-/* How far a training run is, and how fast. */
+/* Progress and speed of a training run. */
 struct dg_progress_training {
     int64_t update, updates;
     double loss, perplexity, tokens_per_s;
     /* not finite: unknown */
     double seconds_left;
-    /* above 0: in the place of the bar, for a line that stays */
+    /* above 0: shown in place of the bar, for a line that stays */
     double epoch;
 };
 enum { DG_PROGRESS_LINE = 320 }; /* bytes of a line, more than any terminal is wide */
-/* "1,200/5,000 [===>      ] loss 3.214  ppl 9.82  21,000 tokens/s  ETA 3:07" into out: at most
- * `columns` wide, by a shorter bar (or without the epoch) first, then without perplexity, then
- * without loss; the ETA is always there. */
+/* Write "1,200/5,000 [===>      ] loss 3.214  ppl 9.82  21,000 tokens/s  ETA 3:07" to out, at most
+ * `columns` wide: first the bar gets shorter (or the epoch is dropped), then perplexity is dropped,
+ * then loss; the ETA always stays. */
 void dg_progress_training_line(
     const struct dg_progress_training *t, int columns, char out[DG_PROGRESS_LINE]);
-/* Columns that a line on this terminal may take; 79 if it is unknown. */
+/* Columns available for a line on this terminal; 79 if unknown. */
 int dg_progress_columns(void);
 
-/* "[=====>    ]" of width cells into out[width + 3]; share 0 to 1. */
+/* Write "[=====>    ]" with `width` cells to out[width + 3]; share 0 to 1. */
 void dg_progress_bar(double share, int width, char *out);
 /* "3:07", "1:02:45", "2 d 03:10"; "--:--" when not finite or negative. */
 void dg_progress_time(double seconds, char out[32]);

@@ -26,7 +26,7 @@ struct dg_aligner *dg_aligner_new(const struct dg_dataset *d, const struct dg_al
         .source_eos = o->eos,
         .target_eos = o->eos,
         .pairs = o->pairs ? o->pairs : 200000,
-        .tension = 4}; /* where Dyer et al. begin */
+        .tension = 4}; /* initial value of Dyer et al. */
     a->there = dg_lexicon_new(d, &l);
     l.source_vocab = o->target_vocab;
     l.target_vocab = o->source_vocab;
@@ -58,7 +58,7 @@ static void put(struct grid *g, uint32_t j, uint32_t i)
     g->linked[j * g->n_source + i] = g->has_target[j] = g->has_source[i] = true;
 }
 
-/* In the union, new, and for a piece that has no link yet. */
+/* True if the link is in the union, new, and for a piece that has no link yet. */
 static bool is_wanted(const struct grid *g, int64_t j, int64_t i)
 {
     if (j < 0 || i < 0 || j >= g->n_target || i >= g->n_source || g->linked[j * g->n_source + i] ||
@@ -67,7 +67,7 @@ static bool is_wanted(const struct grid *g, int64_t j, int64_t i)
     return g->there[j] == i || g->back[i] == j;
 }
 
-/* Each link's neighbours once; were there any? */
+/* Adds the wanted neighbours of each link once; true if there were any. */
 static bool grow(struct grid *g)
 {
     static const int steps[8][2] = {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct word {
-    /* Byte of `text` where the source is; the target follows it. */
+    /* offset of the source in `text`; the target follows it */
     size_t begin;
     uint32_t source_len, target_len;
     bool there, back;

@@ -8,7 +8,7 @@
 struct dg_dictionary_index {
     const struct dg_dictionary *dictionary;
     struct dg_string_table *sources;
-    /* [sources] of the dictionary */
+    /* [sources] index of the source's first entry in the dictionary */
     uint32_t *entry;
 };
 

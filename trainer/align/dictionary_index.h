@@ -6,11 +6,11 @@
 
 struct dg_dictionary_index;
 
-/* d: borrowed; NULL: an index of nothing. */
+/* d is borrowed; NULL gives an empty index. */
 int dg_dictionary_index_open(
     const struct dg_dictionary *d, struct dg_dictionary_index **out, struct dg_error *err);
 void dg_dictionary_index_close(struct dg_dictionary_index *x); /* NULL is fine */
-/* The first entry whose source is s[n], as it is written there. */
+/* Find the first entry whose source is exactly s[n]. */
 bool dg_dictionary_index_find(
     const struct dg_dictionary_index *x, const char *s, size_t n, struct dg_dictionary_entry *out);
 

@@ -4,10 +4,10 @@
 
 #include "trainer/align/dictionary.h"
 
-/* Room for item n of list, which has *cap of them; new ones are zero. */
+/* Return list with room for item n, grown from *cap items if needed; new items are zero. */
 void *dg_dictionary_room(void *list, uint32_t n, uint32_t *cap, size_t size);
 
-/* Empty, for dg_dictionary_close. */
+/* A new, empty dictionary; free it with dg_dictionary_close. */
 struct dg_dictionary *dg_dictionary_new(void);
 /* Copies what e points to. */
 void dg_dictionary_add(struct dg_dictionary *w, const struct dg_dictionary_entry *e);

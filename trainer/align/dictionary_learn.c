@@ -13,28 +13,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 100 };            /* of a side: longer sentences are left out of the lexicons */
-enum { LEAST_ALIGNED = 3 };          /* times that a word comes up, to be in the lexicons at all, */
-enum { LEAST = 5, LEAST_ALONE = 2 }; /* and to be one of the words; of these, times on its own */
-static const float least_p = 0.2f;   /* of a translation */
+enum { MAX_WORDS = 100 };            /* per side: longer sentences are left out of the lexicons */
+enum { LEAST_ALIGNED = 3 };          /* occurrences that a word needs for the lexicons */
+enum { LEAST = 5, LEAST_ALONE = 2 }; /* and for the dictionary: in all, and standing alone */
+static const float least_p = 0.2f;   /* probability of a translation */
 
-/* One side's words. A form is a word as written, its key the same in small letters. */
+/* One side's words. A form is a word as written; its key is the word in lower case. */
 struct side {
     const char *language;
     struct dg_string_table *forms, *keys;
+    /* [forms] */
     struct form {
         uint32_t key;
-        /* times on its own after a sentence's first word, where its case is its own */
+        /* occurrences standing alone, except as a sentence's first word, whose case may differ */
         uint32_t within;
-        /* [forms] */
     } * of_form;
+    /* [keys] */
     struct key {
+        /* occurrences in all, and standing alone */
         uint32_t count, alone;
-        /* its translation, */
+        /* most probable translation: a key of the other side */
         uint32_t best;
-        /* and how probable that is; 0: none */
+        /* probability of that translation; 0: none */
         float p;
-        /* [keys] */
     } * of_key;
     uint32_t forms_cap, keys_cap;
 };
@@ -45,7 +46,7 @@ struct learning {
     struct side sides[2];
     struct dg_buffer small;
     int32_t ids[2][MAX_WORDS + 1];
-    /* of the shard of word numbers */
+    /* path of the temporary shard of word numbers */
     char path[4096];
 };
 
@@ -64,7 +65,7 @@ static int add_key(struct learning *l, struct side *side, const char *s, size_t 
     return 0;
 }
 
-/* The number of the word s[n] as it is written. */
+/* Finds the number of the word s[n] as it is written; a new word is added. */
 static int find_form(struct learning *l, struct side *side, const char *s, size_t n, uint32_t *form,
     struct dg_error *err)
 {
@@ -94,8 +95,8 @@ static int count_line(
     return 0;
 }
 
-/* The line's words that come up often enough, by key, then the number of </s>; *count 0: too
- * many. */
+/* Lists the keys of the line's words that are frequent enough, then the number of </s>; *count 0:
+ * too many words. */
 static int number_line(
     struct learning *l, int i, const char *s, size_t n, uint32_t *count, struct dg_error *err)
 {
@@ -119,12 +120,12 @@ static int number_line(
     return 0;
 }
 
-/* Items of all pairs that were read, and pairs of the language taken. */
+/* Pairs read so far, and pairs of the wanted languages taken. */
 struct cursor {
     uint64_t item, taken;
 };
 
-/* The next pair to learn from: 1, 0 at the end, negative. */
+/* Reads the next pair to learn from: 1; 0 at the end; negative on error. */
 static int next_pair(struct dg_pairs *pairs, const struct dg_dedup *dedup,
     const struct dg_dictionary_options *o, struct cursor *c, struct dg_pair *p,
     struct dg_error *err)
@@ -169,7 +170,8 @@ static int write_pair(
     return dg_shard_add(w, &entry, l->ids[0], l->ids[1], err);
 }
 
-/* The pairs as numbers of words, in a shard of their own at l->path; *any: is there one? */
+/* Writes the pairs as numbers of words into a temporary shard at l->path; *any: whether it has any
+ * pair. */
 static int number_words(struct learning *l, struct dg_pairs *pairs, const struct dg_dedup *dedup,
     bool *any, struct dg_error *err)
 {
@@ -190,7 +192,7 @@ static int number_words(struct learning *l, struct dg_pairs *pairs, const struct
     return rc;
 }
 
-/* Every word's most probable translation, from side 0 to side 1 or the other way round. */
+/* Finds every word's most probable translation, from side 0 to side 1 or in reverse. */
 static void translate_words(struct learning *l, const struct dg_dataset *d, bool reversed)
 {
     struct side *from = &l->sides[reversed], *to = &l->sides[!reversed];
@@ -215,8 +217,8 @@ static void translate_words(struct learning *l, const struct dg_dataset *d, bool
     dg_lexicon_free(lexicon);
 }
 
-/* [keys] the form (+ 1) found within sentences most often, of equals the first; 0: none
- * does. */
+/* Returns [keys]: the form (+ 1) of each key that occurs most often within sentences, the first of
+ * equal ones; 0: none does. Caller frees. */
 static uint32_t *usual_forms(const struct side *side)
 {
     const uint32_t n_keys = dg_string_table_count(side->keys),
@@ -270,8 +272,8 @@ static int add_capital(
     return rc;
 }
 
-/* A word and its translation, as sentences have them and as one begins with them. What is written
- * with a capital anyway is answered with one. */
+/* Keeps a word and its translation, as written within sentences and as at their beginning. A word
+ * that always has a capital is given a translation with a capital. */
 static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t source_form,
     uint32_t target_form, struct dg_error *err)
 {
@@ -293,7 +295,7 @@ static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t sourc
     return 0;
 }
 
-/* Those that are each other's most probable translation. */
+/* Keeps the words that are each other's most probable translation. */
 static int choose(struct learning *l, struct dg_dictionary *w, struct dg_error *err)
 {
     const struct side *s = &l->sides[0], *t = &l->sides[1];

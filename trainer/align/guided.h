@@ -7,7 +7,7 @@
 #include "trainer/data/dataset.h"
 #include "trainer/recipe/recipe.h"
 
-/* Room for links; zeroed: none. */
+/* Buffers for links; all zero: empty. */
 struct dg_guided {
     /* [cap] */
     struct dg_link *links;
@@ -21,11 +21,11 @@ void dg_guided_deinit(struct dg_guided *g);
 /* Give the micro-batch (whose pairs->index is filled) its links; borrowed until the next call. */
 void dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_micro_batch *pairs);
 
-/* The recipe's layer and heads in this model. False: the recipe has no guide. */
+/* The layer and heads that the recipe guides in this model. False: it guides none. */
 bool dg_guided_of(const struct dg_recipe *r, const struct dg_config *c, struct dg_guidance *out);
 
 /* DG_EINVAL, with the field, when the model has no such layer or head; DG_EUNSUP when the device
- * cannot be guided. Fine without a guide. */
+ * does not support guided alignment. Returns 0 if the recipe guides none. */
 int dg_guided_check(const struct dg_recipe *r, const struct dg_config *c, const struct dg_train *t,
     struct dg_error *err);
 

@@ -9,10 +9,10 @@
 
 enum { MAX_PIECES = DG_LEXICON_PIECES, HUGE_PAGE = 2 << 20 };
 
-/* Of the prior: what a piece that comes from nothing has. */
+/* The prior of the empty word. */
 static const float null_share = 0.08f;
 
-/* One (e, f) that came up together; e = source_vocab is the empty word. */
+/* A pair (e, f) that occurs together; e = source_vocab is the empty word. */
 struct cell {
     /* (e << 32 | f) + 1; 0: empty */
     uint64_t key;
@@ -30,7 +30,7 @@ struct dg_lexicon {
     /* [target_vocab] */
     uint64_t *counts;
     int32_t source[MAX_PIECES], target[MAX_PIECES];
-    /* of the pair at hand, without </s> */
+    /* lengths of the current pair, without </s> */
     uint32_t n_source, n_target;
     struct dg_translation *list;
 };
@@ -56,7 +56,7 @@ static struct cell *find(const struct dg_lexicon *l, uint32_t e, uint32_t f)
     return &l->cells[i];
 }
 
-/* Zeros, in huge pages where they fill one: every look-up is at another place. */
+/* Allocates zeroed cells, in huge pages if they fill one: lookups are scattered all over them. */
 static struct cell *new_cells(size_t n)
 {
     const size_t bytes = n * sizeof(struct cell), align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
@@ -64,7 +64,7 @@ static struct cell *new_cells(size_t n)
     dg_alloc_check(cells != NULL, "pairs of tokens; --lines takes fewer sentences");
 #ifdef MADV_HUGEPAGE
     if (align == HUGE_PAGE)
-        madvise(cells, bytes, MADV_HUGEPAGE); /* a wish: refused is fine */
+        madvise(cells, bytes, MADV_HUGEPAGE); /* only a hint: failure is fine */
 #endif
     memset(cells, 0, bytes);
     return cells;
@@ -103,7 +103,7 @@ static uint32_t without(int32_t *ids, uint32_t n, int32_t eos)
     return kept;
 }
 
-/* The i-th pair that counts; false: too long. */
+/* Loads the i-th pair to learn from; false: it is too long. */
 static bool load(struct dg_lexicon *l, uint64_t i)
 {
     uint64_t all = dg_dataset_count(l->d);
@@ -132,8 +132,8 @@ static uint64_t pairs_of(const struct dg_lexicon *l)
     return l->o.pairs && l->o.pairs < all ? l->o.pairs : all;
 }
 
-/* The j-th target's cells, on their way before they are looked up: they lie far apart in a table
- * that no cache holds. */
+/* Prefetches the cells of the j-th target piece: they are scattered over a table that no cache
+ * holds. */
 static void fetch(const struct dg_lexicon *l, uint32_t j)
 {
     if (j >= l->n_target)
@@ -161,8 +161,8 @@ static void collect(struct dg_lexicon *l)
     }
 }
 
-/* Dyer et al. 2013, with a fixed tension: the share of each source place, and of nothing at [n],
- * before the words are looked at. */
+/* Dyer et al. 2013, with a fixed tension: the prior of each source position and, at [n], of the
+ * empty word. */
 static void prior(float tension, uint32_t j, uint32_t n_target, uint32_t n, float *share)
 {
     float sum = 0;

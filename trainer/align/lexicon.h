@@ -1,7 +1,7 @@
-/* Which target pieces a source piece is translated with: word translation probabilities t(f|e) of
- * IBM Model 1 (Brown et al. 1993) over the pieces of a training set, by expectation maximisation.
- * For vocabulary shortlists, which need no more than "may come", and, with a prior for the diagonal
- * (Dyer et al. 2013), for alignments. One thread; aligning: any. */
+/* Learns which target pieces translate a source piece: word translation probabilities t(f|e) of IBM
+ * Model 1 (Brown et al. 1993) over the pieces of a training set, by expectation maximisation. Used
+ * for vocabulary shortlists, which only need to know which pieces may occur, and, with a prior for
+ * the diagonal (Dyer et al. 2013), for alignments. One thread; dg_lexicon_align: any thread. */
 #ifndef DG_TRAINER_ALIGN_LEXICON_H
 #define DG_TRAINER_ALIGN_LEXICON_H
 
@@ -11,17 +11,17 @@ struct dg_lexicon;
 
 struct dg_lexicon_options {
     uint32_t source_vocab, target_vocab;
-    /* aligned with nothing */
+    /* never aligned */
     int32_t source_eos, target_eos;
-    /* at most this many, evenly spread; 0: all */
+    /* learns from at most this many, evenly spread; 0: all */
     uint64_t pairs;
     /* 0: 5 */
     int iterations;
-    /* the pairs' targets are the sources here, in all the fields above too */
+    /* swaps the sides: the pairs' targets are the sources, also in the fields above */
     bool reversed;
-    /* of the prior exp(-tension |i/n - j/m|); 0: none, as in Model 1 */
+    /* tension of the prior exp(-tension |i/n - j/m|); 0: no prior, as in Model 1 */
     float tension;
-    /* non-zero: learning ends at once, and the caller leaves the lexicon; NULL never */
+    /* non-zero: learning ends at once, and the caller must not use the lexicon; NULL never */
     const volatile int *stop;
 };
 
@@ -36,16 +36,17 @@ struct dg_translation {
     float p;
 };
 
-/* All with p >= least, by source piece, most probable first (ties: smaller id). Borrowed. */
+/* All translations with p >= least, sorted by source piece, then most probable first (ties: smaller
+ * id). Borrowed. */
 size_t dg_lexicon_translations(
     struct dg_lexicon *l, float least, const struct dg_translation **out);
 
-/* The most probable source of each target piece of a pair, -1: none. ids[n] without </s>, at most
- * DG_LEXICON_PIECES of a side. */
+/* Set best[n_target] to the index of each target piece's most probable source piece; -1: none. Both
+ * sides without </s>, at most DG_LEXICON_PIECES each. */
 void dg_lexicon_align(const struct dg_lexicon *l, const int32_t *source, uint32_t n_source,
     const int32_t *target, uint32_t n_target, int32_t *best);
 
-/* How often each target piece came up in the pairs: [target_vocab]. Borrowed. */
+/* Occurrences of each target piece in the pairs: [target_vocab]. Borrowed. */
 const uint64_t *dg_lexicon_counts(const struct dg_lexicon *l);
 
 #endif

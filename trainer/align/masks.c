@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SPANS = 64 };      /* of a pair; what comes after is left as it is */
-enum { LEAST_SAME = 3 };      /* bytes of a word that both languages write alike, */
-enum { LEAST_OTHER = 5 };     /* and of one that they do not: shorter ones seldom are terms */
-enum { WORDS_A_MASK = 4 };    /* of the source for each one put away: the rest must say something */
-enum { FIRST_SIGN = 94 };     /* of trainer/data/characters.h: what comes before is ASCII */
+enum { MAX_SPANS = 64 };      /* per pair; further ones stay as they are */
+enum { LEAST_SAME = 3 };      /* bytes of a word that is the same in both languages, */
+enum { LEAST_OTHER = 5 };     /* and of one that is not: shorter ones are seldom terms */
+enum { WORDS_A_MASK = 4 };    /* source words per masked word: the rest must still mean something */
+enum { FIRST_SIGN = 94 };     /* index in trainer/data/characters.h: the ones before are ASCII */
 enum { LONGEST_SIDE = 1000 }; /* bytes: longer pairs are left alone */
 
-/* The same thing on both sides. */
+/* A part of the source and the part of the target that corresponds to it. */
 struct span {
     /* bytes of source and target */
     size_t begin[2], end[2];
-    /* the smallest are taken; 0: always */
+    /* random number: the smallest are taken; 0: always taken */
     uint64_t draw;
 };
 
@@ -68,11 +68,11 @@ void dg_masks_close(struct dg_masks *m)
 
 static uint64_t draw(uint64_t item, uint64_t what)
 {
-    const uint64_t number[3] = {item, what, 0x6D61736B}; /* other draws than the other variants' */
+    const uint64_t number[3] = {item, what, 0x6D61736B}; /* not the draws of the other variants */
     return dg_hash64(number, sizeof number);
 }
 
-/* Where the text d[n] is in s[len]; how often. */
+/* Returns how often the text d[n] occurs in s[len]; *at: where it does last. */
 static size_t count_text(const char *s, size_t len, const char *d, size_t n, size_t *at)
 {
     size_t count = 0;
@@ -84,7 +84,8 @@ static size_t count_text(const char *s, size_t len, const char *d, size_t n, siz
     return count;
 }
 
-/* Where d[n] is a word of s[len], with nothing tied to it; how often it comes up at all. */
+/* Returns how often d[n] occurs as a word of s[len]; *at: where it does last. Counts a word twice
+ * if something is tied to it, so that it never counts as one occurrence. */
 static size_t count_word(const char *s, size_t len, const char *d, size_t n, size_t *at)
 {
     size_t count = 0;
@@ -92,7 +93,7 @@ static size_t count_word(const char *s, size_t len, const char *d, size_t n, siz
     for (size_t begin, end = 0; (end = dg_word_next(s, len, end, &begin, &alone)) > 0;)
         if (end - begin == n && memcmp(s + begin, d, n) == 0) {
             *at = begin;
-            count += alone ? 1 : 2; /* part of something else: as good as twice */
+            count += alone ? 1 : 2; /* part of something else */
         }
     return count;
 }
@@ -115,7 +116,7 @@ static void add_span(struct dg_masks *m, size_t source, size_t source_len, size_
         (struct span){{source, target}, {source + source_len, target + target_len}, number};
 }
 
-/* Addresses, placeholders and the like, once on either side. */
+/* Finds addresses, placeholders and the like that occur once on each side. */
 static void find_kept(struct dg_masks *m, const struct dg_pair *p)
 {
     size_t begin, end = 0, at, there;
@@ -127,8 +128,8 @@ static void find_kept(struct dg_masks *m, const struct dg_pair *p)
     }
 }
 
-/* Words that come up once, and whose translation does. Returns the number of words of the source.
- */
+/* Finds words that occur once and whose translation occurs once. Returns the number of source
+ * words. */
 static size_t find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t item)
 {
     bool alone;
@@ -171,8 +172,8 @@ static int by_target(const void *a, const void *b)
     return x->begin[1] < y->begin[1] ? -1 : x->begin[1] > y->begin[1];
 }
 
-/* Keep what is put in: everything that is kept in any language, and one to three words, at most
- * `words` of them. */
+/* Chooses the spans to replace: all that are kept in every language (draw 0) and one to three
+ * words, at most `words`; in all at most `most`. */
 static void choose(struct dg_masks *m, size_t words, size_t most, uint64_t item)
 {
     static const size_t numbers[] = {1, 1, 1, 2, 2, 3};
@@ -185,16 +186,16 @@ static void choose(struct dg_masks *m, size_t words, size_t most, uint64_t item)
     m->n = m->n < most ? m->n : most;
     qsort(m->spans, m->n, sizeof *m->spans, by_source);
     for (size_t i = 0; i < m->n; i++)
-        m->spans[i].draw = i; /* its number from now on */
+        m->spans[i].draw = i; /* from now on: the number of the span */
 }
 
-/* What is put in place of span i. */
+/* Appends what replaces span i. */
 static void add_other(const struct dg_masks *m, uint64_t i, uint64_t item, enum dg_mask_kind kind,
     struct dg_buffer *b)
 {
     if (kind == DG_MASK_PIECES) {
-        /* Numbered from the first on in half of the pairs, as serving does; else from any, so that
-         * all are learned. */
+        /* Half of the pairs number from the first reserved piece, as serving does; the others start
+         * at any, so that all are learned. */
         const uint64_t n = (uint64_t)m->recipe->vocabulary.reserved, from = draw(item, 1 << 20);
         const char mask = (char)(DG_RESERVED_FIRST + (i + (from & 1 ? from >> 1 : 0)) % n);
         dg_buffer_add(b, &mask, 1);

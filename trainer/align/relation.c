@@ -9,22 +9,22 @@
 #include <string.h>
 
 enum { MAX_WORDS = 128 };   /* of a line; a power of two */
-enum { LEAST_LETTERS = 4 }; /* bytes: shorter words are everywhere */
+enum { LEAST_LETTERS = 4 }; /* bytes: shorter words occur everywhere */
 enum { LEAST_DIGITS = 2 };  /* of a number */
-enum { LEAST_FOUND = 200 }; /* words, to tell anything */
+enum { LEAST_FOUND = 200 }; /* words found, to tell anything */
 
-/* The words of a line by hash, and, of a source, by the hash of their translation. */
+/* Hashes of a line's words and, for a source line, of their translations. */
 struct line {
-    /* others: 0 where the dictionary knows none */
+    /* others: hashes of the translations; 0 if the dictionary has none */
     uint64_t words[MAX_WORDS], others[MAX_WORDS];
     size_t n;
-    /* the words again, open addressing; 0: empty */
+    /* hash set of the words, open addressing; 0: empty */
     uint64_t set[2 * MAX_WORDS];
 };
 
 struct dg_relation {
     const struct dg_dictionary_index *index;
-    /* of this pair and the one before, by turns */
+    /* lines of this pair and of the one before, alternating */
     struct line sources[2], targets[2];
     struct dg_relation_counts counts;
 };
@@ -49,7 +49,7 @@ static uint64_t *slot_of(struct line *l, uint64_t hash)
     return &l->set[i];
 }
 
-/* A word once, however often it comes up. */
+/* Adds a word once, however often it occurs. */
 static void add_word(struct line *l, uint64_t hash, uint64_t other)
 {
     hash |= 1;
@@ -83,7 +83,7 @@ static void read_line(
     }
 }
 
-/* Words of s that t has, or has the translation of. */
+/* Counts the words of s that occur in t, unchanged or translated. */
 static uint64_t found(const struct line *s, struct line *t)
 {
     uint64_t n = 0;
@@ -103,8 +103,8 @@ void dg_relation_add(struct dg_relation *r, const struct dg_pair *p)
     r->counts.lines++;
 }
 
-/* How a word begins, which its inflected forms share: its first LEAST_LETTERS bytes and one more,
- * to the end of a character. */
+/* Hashes the beginning of a word, which its inflected forms share: its first LEAST_LETTERS + 1
+ * bytes, up to the end of a character. */
 static uint64_t start_of(const char *s, size_t n)
 {
     size_t k = n < LEAST_LETTERS + 1 ? n : LEAST_LETTERS + 1;
@@ -160,8 +160,8 @@ enum dg_relation_kind dg_relation_kind(const struct dg_relation_counts *c)
         return DG_RELATION_UNKNOWN;
     const uint64_t most = c->before > c->after ? c->before : c->after,
                    least = c->before < c->after ? c->before : c->after;
-    /* Neighbours share words by chance, in a text more than in a list. A dictionary has the same
-     * word several times in a row. */
+    /* Neighbouring lines share words by chance, in a text more than in a list. A dictionary has the
+     * same word in several lines in a row. */
     if (2 * most >= 3 * c->beside && 2 * most >= 3 * least)
         return c->before > c->after ? DG_RELATION_BEFORE : DG_RELATION_AFTER;
     if (10 * c->beside >= 11 * most)

@@ -1,6 +1,6 @@
-/* Do the lines of two files translate each other, or does each translate the line before or after
- * the one beside it? Words that a dictionary can translate, words that both languages write alike,
- * and numbers are searched on the other side. One thread at a time. */
+/* Tells whether the lines of two files translate each other, or whether each translates the line
+ * before or after the one beside it. Searches the other side for words that a dictionary can
+ * translate, words that are spelled alike in both languages, and numbers. One thread at a time. */
 #ifndef DG_TRAINER_ALIGN_RELATION_H
 #define DG_TRAINER_ALIGN_RELATION_H
 
@@ -17,22 +17,22 @@ struct dg_relation;
 
 struct dg_relation *dg_relation_new(const struct dg_dictionary_index *words);
 void dg_relation_free(struct dg_relation *r); /* NULL is fine */
-/* The next pair of the file. */
+/* Add the next pair of the file. */
 void dg_relation_add(struct dg_relation *r, const struct dg_pair *p);
 void dg_relation_counts(const struct dg_relation *r, struct dg_relation_counts *out);
 
-/* A single pair: its source words that have a translation in the dictionary or occur in the target
- * unchanged, and the number of these whose translation, by its beginning, occurs in the target. Any
- * thread. */
+/* Relation of a single pair. known: source words that have a translation in the dictionary or occur
+ * unchanged in the target; found: those of them that occur unchanged or whose translation, by its
+ * beginning, occurs in the target. Any thread. */
 struct dg_relation_pair {
     uint32_t known, found;
 };
 struct dg_relation_pair dg_relation_of_pair(
     const struct dg_dictionary_index *words, const struct dg_pair *p);
-/* Fewer known words do not decide about a pair. */
+/* A pair with fewer known words is not judged. */
 enum { DG_RELATION_LEAST_KNOWN = 3 };
 
-/* Result of the counts. DG_RELATION_UNKNOWN: too little was found to tell. */
+/* What the counts show. DG_RELATION_UNKNOWN: too few words were found to tell. */
 enum dg_relation_kind {
     DG_RELATION_UNKNOWN,
     DG_RELATION_BESIDE,

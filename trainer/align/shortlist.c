@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this a translation is chance. */
+/* A less probable translation is chance. */
 static const float least = 1e-4f;
 
 struct make {
@@ -22,14 +22,14 @@ struct make {
     struct dg_prepared *prepared;
     struct dg_dataset *data;
     struct dg_lexicon *lexicon;
-    /* a piece may be copied */
+    /* both sides have one vocabulary: a piece may be copied */
     bool joint;
     uint32_t *always, *first, *ids;
     uint32_t n_always;
     char path[4096];
 };
 
-/* The pieces of the prepared text must be the bundle's. */
+/* Checks that the text was prepared with the bundle's vocabularies. */
 static int check_vocabulary(const struct make *m, struct dg_error *err)
 {
     const char *own[2] = {dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle)};
@@ -93,7 +93,7 @@ static int by_count(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* </s>, the unknown piece, and the most frequent ones. */
+/* Lists the pieces that are always allowed: </s>, the unknown piece, and the most frequent ones. */
 static void find_always(struct make *m)
 {
     const uint32_t V = m->config.target_vocab;
@@ -112,7 +112,7 @@ static void find_always(struct make *m)
     free(c);
 }
 
-/* The best of each source piece, itself first where it may be copied. */
+/* Lists the best translations of each source piece, itself first if it may be copied. */
 static void find_translations(struct make *m)
 {
     const uint32_t Vs = m->config.source_vocab, best = m->o->best ? m->o->best : DG_SHORTLIST_BEST;
@@ -134,7 +134,7 @@ static void find_translations(struct make *m)
     m->first[Vs] = (uint32_t)used;
 }
 
-/* How long sentences' lists are and how much they hold, on up to 20,000 of the pairs. */
+/* Measures the length and coverage of sentences' lists, on up to 20,000 of the pairs. */
 static int measure(struct make *m, struct dg_made_shortlist *out, struct dg_error *err)
 {
     struct dg_shortlist *s = NULL;

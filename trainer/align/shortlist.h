@@ -1,5 +1,5 @@
-/* `dragoman-train shortlist`: a bundle's vocabulary shortlist (weights/shortlist.h) from the pairs
- * of a prepared folder with the same vocabularies. One thread, main's. */
+/* `dragoman-train shortlist`: makes a bundle's vocabulary shortlist (weights/shortlist.h) from the
+ * pairs of a prepared folder with the same vocabularies. Main thread only. */
 #ifndef DG_TRAINER_ALIGN_SHORTLIST_H
 #define DG_TRAINER_ALIGN_SHORTLIST_H
 
@@ -12,13 +12,13 @@ enum { DG_SHORTLIST_BEST = 50, DG_SHORTLIST_FREQUENT = 200 };
 
 struct dg_make_shortlist {
     const char *bundle, *prepared_dir;
-    /* at most so many; 0: a million */
+    /* uses at most this many pairs; 0: a million */
     uint64_t pairs;
     /* translations of a source piece; 0: DG_SHORTLIST_BEST */
     uint32_t best;
-    /* target pieces that always may come; 0: DG_SHORTLIST_FREQUENT */
+    /* most frequent target pieces, which are in every list; 0: DG_SHORTLIST_FREQUENT */
     uint32_t frequent;
-    /* the manifest stays as it is: the caller names the file there */
+    /* leave the manifest as it is: the caller adds the file to it */
     bool file_only;
     /* non-zero: DG_ECANCELED; NULL never */
     const volatile int *stop;
@@ -29,7 +29,7 @@ struct dg_made_shortlist {
     /* translations of a source piece, on average */
     double mean_best;
     uint32_t frequent;
-    /* over the pairs: length of a sentence's list; share of target pieces that are in it */
+    /* mean length of a sentence's list; share of target pieces that are in their sentence's list */
     double mean_rows, coverage;
 };
 

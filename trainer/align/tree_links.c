@@ -11,7 +11,7 @@
 struct dg_tree_linker {
     const struct dg_dataset *d;
     const struct dg_tokenizer *from;
-    /* the piece of XX */
+    /* id of the piece XX */
     int32_t word;
     /* [cap] */
     int32_t *source, *target;

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-enum { JOINED_BYTES = 200 }; /* of a side: what is longer needs no company */
+enum { JOINED_BYTES = 200 }; /* per side: longer lines are not joined */
 
-enum { LONGEST_NUMBER = 18 }; /* digits: one draw has no more */
+enum { LONGEST_NUMBER = 18 }; /* digits: one draw gives no more */
 
 enum kind { UPPER, BARE, JOINED, NUMBERS, KINDS };
 
@@ -47,7 +47,7 @@ static bool ends_in_full_stop(const char *s, size_t n)
     return n > 2 && s[n - 1] == '.' && s[n - 2] != '.';
 }
 
-/* Two lines of the same text file, both short. */
+/* True if both pairs are short and from the same file and domain. */
 static bool fit_together(const struct dg_pair *a, const struct dg_pair *b)
 {
     return a->source && a->file == b->file && a->domain == b->domain &&
@@ -91,8 +91,8 @@ static size_t count_number(const char *s, size_t n, const char *d, size_t d_len)
     return count;
 }
 
-/* Another number, with the same first digit: drawn from `item` and the number, so that both sides
- * of a pair get the same. */
+/* Appends another number with the same first digit, drawn from `item` and the number, so that both
+ * sides of a pair get the same one. */
 static void add_other_number(const char *s, size_t len, uint64_t item, struct dg_buffer *out)
 {
     uint64_t seed[2] = {item, dg_hash64(s, len)}, draw = dg_hash64(seed, sizeof seed);
@@ -101,8 +101,8 @@ static void add_other_number(const char *s, size_t len, uint64_t item, struct dg
         dg_buffer_add(out, &"0123456789"[draw % 10], 1);
 }
 
-/* Append s[n] with another number for each of two digits at least that it contains once, and once
- * in `other`; how many there were. */
+/* Appends s[n], replacing each number of two digits or more that occurs once in it and once in
+ * `other`; returns how many it replaced. */
 static size_t add_numbers(const char *s, size_t n, const char *other, size_t other_len,
     uint64_t item, struct dg_buffer *out)
 {
@@ -111,7 +111,7 @@ static size_t add_numbers(const char *s, size_t n, const char *other, size_t oth
         end = digits_end(s, n, at);
         size_t len = end - at;
         if (!len)
-            end++; /* a sign that is no digit */
+            end++; /* not a digit */
         bool both = len > 1 && len <= LONGEST_NUMBER && count_number(s, n, s + at, len) == 1 &&
                     count_number(other, other_len, s + at, len) == 1;
         if (both)

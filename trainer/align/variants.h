@@ -8,30 +8,30 @@
 #include "trainer/data/pairs.h"
 #include "trainer/recipe/recipe.h"
 
-/* Handling of forms and words that are lines of dev, test or held_out: a part of the prepared
+/* How forms and words that are lines of dev, test or held_out are handled: part of the prepared
  * data's hash. */
 #define DG_VARIANTS_OVERLAP "dropped-1"
 
 struct dg_variants {
     const struct dg_recipe *recipe;
-    /* texts of the pair before */
+    /* texts of the previous pair */
     struct dg_buffer last[2];
-    /* with them; source NULL: none */
+    /* previous pair, with the texts in `last`; source NULL: none */
     struct dg_pair before;
-    /* of the variant */
+    /* texts of the variant */
     struct dg_buffer text[2];
 };
 
 void dg_variants_init(struct dg_variants *v, const struct dg_recipe *recipe);
 void dg_variants_deinit(struct dg_variants *v);
-/* Does the recipe want any? */
+/* True if the recipe wants any. */
 bool dg_variants_wanted(const struct dg_recipe *recipe);
 
-/* The forms of pair number `item`: called with kind 0, 1, ... until it gives 0. 1: *out is one,
- * valid until the next call; 2: none of this kind; negative: an error. */
+/* Make a form of pair number `item`; call it with kind 0, 1, ... until it returns 0. Returns 1:
+ * *out is the form, valid until the next call; 2: no form of this kind; negative: an error. */
 int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t item, int kind,
     struct dg_pair *out, struct dg_error *err);
-/* Remember p as the pair before the next. */
+/* Remember p as the previous pair. */
 void dg_variants_next(struct dg_variants *v, const struct dg_pair *p);
 
 #endif

@@ -1,5 +1,5 @@
-/* The batches of a data set as text, for other trainers to train on the very same ones. One thread
- * at a time. */
+/* Prints the batches of a data set as text, so that other trainers can train on exactly the same
+ * batches. One thread at a time. */
 #ifndef DG_TRAINER_DATA_BATCHES_H
 #define DG_TRAINER_DATA_BATCHES_H
 

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* First and last of a run. What NFC writes otherwise is in none (U+0149 is not NFC-stable text's,
- * but has no other form in NFC: it stays). */
+/* First and last code point of each run. Characters that NFC would rewrite are not listed (U+0149
+ * has only a compatibility decomposition: NFC keeps it, so it stays). */
 static const struct {
     uint32_t first, last;
 } runs[] = {
@@ -101,7 +101,7 @@ void dg_characters_add(uint32_t c, struct dg_buffer *out)
         dg_buffer_add(out, bytes, 3);
 }
 
-/* Its place in the list; -1: not in it. */
+/* Returns the index of c in the list; -1: not listed. */
 static int64_t find(uint32_t c)
 {
     size_t low = 0, high = sizeof runs / sizeof runs[0];

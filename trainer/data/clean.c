@@ -50,8 +50,8 @@ static enum class class_of(uint32_t c) {
     return PLAIN;
 }
 
-/* White space and invisible characters, in place (the text only shrinks): the new length, or
- * SIZE_MAX. */
+/* Collapses white space and removes invisible characters, in place (the text only shrinks). Returns
+ * the new length; SIZE_MAX: a character that is not allowed. */
 static size_t squeeze(char *s, size_t n)
 {
     size_t out = 0;
@@ -74,7 +74,8 @@ static size_t squeeze(char *s, size_t n)
     return out;
 }
 
-/* Printable ASCII with single spaces needs none of the work below; most English lines are that. */
+/* True if s[n] is printable ASCII with single spaces, as most English lines are: it then needs none
+ * of the work below. */
 static bool is_plain(const char *s, size_t n)
 {
     bool space = true;
@@ -115,7 +116,7 @@ int dg_clean_line(
     return 0;
 }
 
-/* Longer over shorter, both with `slack` added, over the limit? */
+/* True if longer / shorter, both with `slack` added, exceeds the limit; a limit of 0 is off. */
 static bool unbalanced(size_t a, size_t b, size_t slack, double limit)
 {
     double shorter = (double)((a < b ? a : b) + slack), longer = (double)((a < b ? b : a) + slack);

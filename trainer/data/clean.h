@@ -1,5 +1,5 @@
-/* One pair of lines at a time: made clean, or a reason to drop it. Pure but for the language check.
- * Any thread. */
+/* Cleans one pair of lines at a time, or gives the reason to drop it. Pure apart from the language
+ * check. Any thread. */
 #ifndef DG_TRAINER_DATA_CLEAN_H
 #define DG_TRAINER_DATA_CLEAN_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why a pair is not trained on, in the order of the checks: the first that holds is counted. */
+/* Why a pair is dropped, in the order of the checks: only the first reason is counted. */
 enum dg_drop {
     DG_KEEP,
     DG_DROP_UTF8,    /* not UTF-8, or a NUL */
@@ -20,10 +20,10 @@ enum dg_drop {
     DG_DROP_LONG,  /* max_chars */
     DG_DROP_RATIO, /* max_char_ratio */
     DG_DROP_IDENTICAL,
-    DG_DROP_LETTERS, /* a side has none */
+    DG_DROP_LETTERS, /* a side without letters */
     DG_DROP_LANGUAGE,
-    DG_DROP_OVERLAP,   /* with dev, test, held_out */
-    DG_DROP_NEAR_COPY, /* of one of those */
+    DG_DROP_OVERLAP,   /* a line of dev, test or held_out */
+    DG_DROP_NEAR_COPY, /* of such a line */
     DG_DROP_DUPLICATE,
     DG_DROP_UNRELATED,   /* min_relation */
     DG_DROP_TOKENS,      /* max_tokens */
@@ -36,17 +36,17 @@ enum dg_drop {
 const char *dg_drop_name(enum dg_drop why);
 
 /* Append the clean form of line[n] to out: NFC, every run of white space one space, none at the
- * ends, invisible characters (zero width, soft hyphen, direction marks) left out. *why is DG_KEEP,
- * DG_DROP_UTF8 or DG_DROP_CONTROL; then nothing is appended. DG_ENOMEM is the only error. */
+ * ends, invisible characters (zero width, soft hyphen, direction marks) removed. *why is DG_KEEP,
+ * or DG_DROP_UTF8 or DG_DROP_CONTROL with nothing appended. Errors are those of dg_utf8_nfc. */
 int dg_clean_line(
     const char *line, size_t n, struct dg_buffer *out, enum dg_drop *why, struct dg_error *err);
 
-/* What holds against a pair of clean lines, by characters and language (not overlap, duplicates,
- * pieces). */
+/* Return why a pair of clean lines is dropped, by characters and language only (not by overlap,
+ * duplicates or tokens), or DG_KEEP. */
 enum dg_drop dg_clean_pair(const struct dg_recipe_cleaning *c, const struct dg_recipe_pair *pair,
     const char *source, size_t source_len, const char *target, size_t target_len);
 
-/* The same by pieces with </s>. */
+/* Likewise, by the numbers of tokens, </s> included. */
 enum dg_drop dg_clean_tokens(
     const struct dg_recipe_cleaning *c, size_t source_len, size_t target_len);
 

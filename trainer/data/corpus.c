@@ -1,6 +1,6 @@
 /* DESIGN. zlib reads plain files as they are, so there is one path for both kinds. Lines are cut
- * out of one block; a line that crosses the block's end is moved to its front first, and the block
- * only grows up to the longest line. */
+ * out of one block; a line that crosses the end of the block is first moved to its front, and the
+ * block grows only as far as the longest line requires. */
 #include "trainer/data/corpus.h"
 
 #include "base/alloc.h"
@@ -72,7 +72,7 @@ static int damaged(struct dg_corpus_lines *l, struct dg_error *err)
         "cannot read %s after line %llu: %s", l->path, (unsigned long long)l->number, why);
 }
 
-/* More bytes after block[end); sets at_end when there are none. */
+/* Reads more bytes to the end of the unread ones; sets at_end if the file has none left. */
 static int fill(struct dg_corpus_lines *l, struct dg_error *err)
 {
     if (l->begin > 0) {
@@ -131,7 +131,7 @@ static void give(struct dg_corpus_lines *l, size_t len, struct dg_line *out)
     l->number++;
 }
 
-/* A line longer than the limit: its head is kept aside while the rest is skipped. */
+/* Gives the head of a line longer than the limit; keeps it aside while the rest is skipped. */
 static int give_cut(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err)
 {
     char *head = dg_alloc(DG_CORPUS_MAX_LINE, 1, "a text file");
@@ -155,7 +155,7 @@ static int give_cut(struct dg_corpus_lines *l, struct dg_line *out, struct dg_er
         out->len = DG_CORPUS_MAX_LINE;
         out->cut = true;
         l->number++;
-        l->begin = DG_CORPUS_MAX_LINE + (rest > 0); /* and past the line end */
+        l->begin = DG_CORPUS_MAX_LINE + (rest > 0); /* skips the line end */
         l->end = need;
     }
     free(head);

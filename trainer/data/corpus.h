@@ -1,5 +1,5 @@
-/* Lines of text files, plain or gzip, one after the other; and line-aligned files side by side.
- * Memory is one line and one block, whatever the file. One thread at a time. */
+/* Reads text files, plain or gzip, line by line, and line-aligned files in parallel. Memory is one
+ * line and one block per file, whatever its size. One thread at a time. */
 #ifndef DG_TRAINER_DATA_CORPUS_H
 #define DG_TRAINER_DATA_CORPUS_H
 
@@ -13,7 +13,7 @@
     ((size_t)1 << 20) /* bytes; the rest of a longer line is dropped, and `cut` is set */
 
 struct dg_line {
-    /* until the next call; no line end, no byte order mark; any bytes, valid UTF-8 or not */
+    /* valid until the next call; no line end, no byte order mark; any bytes, valid UTF-8 or not */
     const char *text;
     size_t len;
     bool cut;
@@ -21,16 +21,15 @@ struct dg_line {
 
 struct dg_corpus_lines;
 
-/* DG_ENOTFOUND or DG_EIO with the path. */
+/* DG_ENOTFOUND, DG_EIO or, if zlib has no memory, DG_ENOMEM; the message names the path. */
 int dg_corpus_lines_open(const char *path, struct dg_corpus_lines **out, struct dg_error *err);
 void dg_corpus_lines_close(struct dg_corpus_lines *l); /* NULL is fine */
-/* 1 a line, 0 the end, negative an error (a damaged or cut-off gzip file is one). */
+/* Returns 1 for a line, 0 at the end, negative on error (a damaged or truncated gzip is one). */
 int dg_corpus_lines_next(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err);
 uint64_t dg_corpus_lines_number(
-    const struct dg_corpus_lines *l); /* of the line last read, from 1 */
+    const struct dg_corpus_lines *l); /* number of the line last read, from 1 */
 
-/* Files that belong together line by line: n <= 3 paths, NULL for one that is not there (its lines
- * are empty). */
+/* Line-aligned files: n <= 3 paths; NULL stands for a missing file, whose lines are empty. */
 struct dg_corpus;
 int dg_corpus_open(
     const char *const *paths, size_t n, struct dg_corpus **out, struct dg_error *err);

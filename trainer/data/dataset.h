@@ -1,8 +1,8 @@
 /* Batches of encoded pairs, in an order that depends only on (seed, epoch), not on threads, ranks
- * or machine. The epoch is a pseudo-random permutation of all pairs (weights: a pair of weight 2.5
- * comes 2 or 3 times), taken in windows; a window is sorted by length, cut into batches under the
- * token budget, and the batches are shuffled. So memory is bounded by the window, whatever the
- * corpus. One thread at a time, but the readers marked so. */
+ * or machine. The epoch is a pseudo-random permutation of all pairs (a pair of weight 2.5 occurs 2
+ * or 3 times), taken in windows; a window is sorted by length, cut into batches under the token
+ * budget, and the batches are shuffled. So memory is bounded by the window, whatever the size of
+ * the corpus. One thread at a time, except for the functions marked "any thread". */
 #ifndef DG_TRAINER_DATA_DATASET_H
 #define DG_TRAINER_DATA_DATASET_H
 
@@ -28,15 +28,15 @@ struct dg_dataset_options {
     uint64_t seed;
     /* share of merges skipped, drawn anew in each epoch; 0 off; dg_dataset_open only */
     double bpe_dropout;
-    /* noise in sources, and their languages [directions of the recipe]; NULL: nothing. Borrowed
-     * until close; dg_dataset_open only, not with links */
+    /* noise in sources, and the recipe's directions, which give the source languages; NULL: none.
+     * Borrowed until close; dg_dataset_open only, not with links */
     const struct dg_recipe_noise *noise;
     const struct dg_recipe_direction *directions;
-    /* with the alignments beside the shards (dg_dataset_links); dg_dataset_open only, not with BPE
+    /* open the shards' alignments, too (dg_dataset_links); dg_dataset_open only, not with BPE
      * dropout */
     bool links;
-    /* [n_stages] weights by domain that take turns (dg_dataset_enter); borrowed for the call.
-     * dg_dataset_open only */
+    /* [n_stages] stages with domain weights of their own (dg_dataset_enter); borrowed during the
+     * call. dg_dataset_open only */
     const struct dg_recipe_stage *stages;
     size_t n_stages;
     /* false: windows in the order of the files, weights ignored, each pair once an epoch */
@@ -50,7 +50,7 @@ struct dg_dataset_position {
     uint64_t cursor;
     /* batches of that window already given */
     uint64_t batch;
-    /* that these batches are of; n_stages: pairs have their own weights */
+    /* stage of the batches; n_stages: pairs have their own weights */
     uint64_t stage;
 };
 
@@ -58,14 +58,14 @@ struct dg_batch {
     /* [count] indices for the readers below, similar lengths side by side */
     const uint64_t *sentences;
     size_t count;
-    /* real ones, </s> counted */
+    /* without padding, </s> included */
     uint64_t source_tokens, target_tokens;
     uint32_t max_source, max_target;
-    /* that it belongs to */
+    /* epoch of the batch */
     uint64_t epoch;
 };
 
-/* The shards of one set ("train", "dev-0", ...) of a prepared folder. */
+/* Open the shards of one set ("train", "dev-0", ...) of a prepared folder. */
 int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_dataset_options *o,
     struct dg_dataset **out, struct dg_error *err);
 int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_dataset_options *o,
@@ -81,27 +81,28 @@ void dg_dataset_lengths(
 /* source[source_len] and target[target_len], both with </s> last; either may be NULL. */
 void dg_dataset_ids(
     const struct dg_dataset *d, uint64_t sentence, int32_t *source, int32_t *target);
-/* Which source piece each target piece comes from, by target (= query); *n may be 0. Borrowed. */
+/* Links from target pieces (queries) to the source pieces (keys) that they translate, sorted by
+ * query; *n may be 0. Borrowed. */
 const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sentence, size_t *n);
 double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence);
 uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence);
 
-/* The next batch; continues with the next epoch automatically. Borrowed until the next call.
- * DG_EINVAL when nothing has any weight in this epoch, DG_ENOMEM. */
+/* Get the next batch; continues with the next epoch automatically. Borrowed until the next call.
+ * DG_EINVAL if the weights leave no pair in 100 epochs. */
 int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error *err);
 
-/* The next batch is of this stage (0 to n_stages). If the stage changes, a new epoch starts (true)
- * and the rest of the current one is dropped. */
+/* Switch to this stage (0 to n_stages) for the next batch. If the stage changes, drops the rest of
+ * the current epoch, starts a new one and returns true. */
 bool dg_dataset_enter(struct dg_dataset *d, size_t stage);
 
-/* Position before the batch that dg_dataset_next would give; seek makes that batch the next one
- * again. */
+/* Store the position of the batch that dg_dataset_next would return; seek makes that batch the next
+ * one again. */
 void dg_dataset_tell(const struct dg_dataset *d, struct dg_dataset_position *out);
 int dg_dataset_seek(
     struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err);
 
-/* Epochs so far: 1.25 is a quarter of the second. Counted in pairs by their weights; within a
- * window in batches. One that a stage ended early counts as whole. */
+/* Epochs so far: 1.25 is a quarter into the second. Counted in places of the permutation, within a
+ * window in batches. An epoch that a new stage ended early counts as whole. */
 double dg_dataset_epochs(const struct dg_dataset *d);
 
 /* Part i of n of a batch: sentences [*begin, *end), contiguous, balanced by tokens, some empty when
@@ -114,9 +115,9 @@ void dg_batch_part(const struct dg_dataset *d, const struct dg_batch *b, size_t 
 size_t dg_batch_cut(const struct dg_dataset *d, const struct dg_batch *b, size_t begin, size_t end,
     uint64_t max_tokens);
 
-/* Under noise and BPE dropout batches are cut by the pieces before them; a batch's own counts, and
- * the readers above for its sentences, are those after them. No sentence grows past the recipe's
- * cleaning.max_tokens. */
+/* With noise or BPE dropout, batches are cut by the lengths before them, but the counts in a batch,
+ * and what the functions above return for its sentences, are those after them. No sentence grows
+ * past the recipe's cleaning.max_tokens. */
 
 /* Upper limits over all batches that options can give, for planning memory. */
 struct dg_dataset_worst {

@@ -1,5 +1,5 @@
-/* Internals of the data set's files; no other file includes it. One thread at a time, but for what
- * dataset.h marks. */
+/* Internals of dataset*.c; no other file includes it. One thread at a time, except where dataset.h
+ * says otherwise. */
 #ifndef DG_TRAINER_DATA_DATASET_INTERNAL_H
 #define DG_TRAINER_DATA_DATASET_INTERNAL_H
 
@@ -12,7 +12,7 @@
 enum { DG_DATASET_MAX_COPIES = 1024 };
 
 struct dg_dataset_item {
-    /* target length, source length, random bits */
+    /* sort key: target length, source length, random bits */
     uint64_t key;
     uint64_t sentence;
 };
@@ -23,7 +23,7 @@ struct dg_dataset_range {
 
 /* Weights of a stage. */
 struct dg_dataset_stage {
-    /* [n_domains] times a pair's weight */
+    /* [n_domains] factors on a pair's weight */
     double *factors;
     /* places of a pair in an epoch: the largest weight, rounded up */
     uint64_t copies;
@@ -32,17 +32,17 @@ struct dg_dataset_stage {
 struct dg_dataset {
     /* [n_shards] */
     struct dg_shard **shards;
-    /* [n_shards] or NULL: without */
+    /* [n_shards]; NULL: without alignments */
     struct dg_link_file **links;
     /* [n_shards + 1] index of each shard's first pair */
     uint64_t *first;
     size_t n_shards;
     struct dg_dataset_options o;
-    /* [max_drawn] one sentence, before it is drawn */
+    /* [max_drawn] scratch: one sentence as stored, before noise and BPE dropout */
     int32_t *source, *target;
-    /* pieces of a side that is drawn */
+    /* largest number of pieces of a drawn side */
     uint32_t max_drawn;
-    /* of the batch given last; NULL: nothing is drawn */
+    /* drawn sentences of the last batch; NULL: no noise and no BPE dropout */
     struct dg_sampling *draw;
     /* places of a pair in an epoch of this stage */
     uint64_t copies;
@@ -50,33 +50,33 @@ struct dg_dataset {
     struct dg_dataset_stage *stages;
     size_t n_domains;
 
-    /* The window; built with its first batch. */
+    /* The current window; built when its first batch is needed. */
     struct dg_dataset_position position;
     bool built;
-    /* place in the epoch after it */
+    /* first place of the epoch after the window */
     uint64_t window_end;
     /* [n_items], room for o.window */
     struct dg_dataset_item *items;
     /* [n_items] */
     uint64_t *sentences;
-    /* [n_batches] of sentences */
+    /* [n_batches] ranges of sentences */
     struct dg_dataset_range *batches;
     size_t n_items, n_batches, cap_batches;
 };
 
-/* As stored, before noise and BPE dropout. */
+/* The sentence's entry as stored, before noise and BPE dropout. */
 const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64_t sentence);
 
-/* dataset_stages.c. Weights of the recipe's stages for the domains of a prepared folder; the first
- * stage is entered. */
+/* dataset_stages.c. Read the stages' weights for the domains of a prepared folder and enter the
+ * first stage. */
 int dg_dataset_open_stages(struct dg_dataset *d, const struct dg_prepared *p, struct dg_error *err);
-/* The weights are those of the position's stage from here on. */
+/* Switch to the weights of the position's stage. */
 void dg_dataset_use_stage(struct dg_dataset *d);
-/* A pair's weight in the stage. */
+/* A pair's weight in the current stage. */
 double dg_dataset_weight_now(const struct dg_dataset *d, const struct dg_shard_entry *e);
-/* Its maximum. */
+/* A pair's largest weight in any stage. */
 double dg_dataset_weight_most(const struct dg_dataset *d, const struct dg_shard_entry *e);
-/* Room for a window, whichever the stage. */
+/* Allocate a window that is large enough for every stage. */
 void dg_dataset_make_window(struct dg_dataset *d);
 
 /* Draw the sentences of a batch; a no-op without noise and BPE dropout. */

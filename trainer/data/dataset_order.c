@@ -1,7 +1,6 @@
-/* DESIGN. Nothing of the corpus is held in memory but the window. A place in the epoch is mapped to
- * a pair by a keyed bijection (a Feistel network, walked until it falls into range), so that
- * shuffling needs no table and any place can be gone to directly: a checkpoint holds three
- * numbers, and the stage. */
+/* DESIGN. Only the window is held in memory. A place in the epoch is mapped to a pair by a keyed
+ * bijection (a Feistel network, applied until the result is in range), so shuffling needs no table
+ * and any place can be reached directly: a checkpoint holds three numbers and the stage. */
 #include "trainer/data/dataset_internal.h"
 
 #include "base/alloc.h"
@@ -34,7 +33,7 @@ static uint64_t permute(uint64_t key, uint64_t n, uint64_t x)
     while (half < 32 && (UINT64_C(1) << (2 * half)) < n)
         half++;
     uint64_t mask = (UINT64_C(1) << half) - 1;
-    do { /* at most four times the range: few rounds of walking */
+    do { /* the domain is at most four times the range: few repetitions */
         uint64_t left = x >> half, right = x & mask;
         for (uint64_t round = 0; round < 6; round++) {
             uint64_t next = left ^ (keyed(key, round, right) & mask);
@@ -46,7 +45,7 @@ static uint64_t permute(uint64_t key, uint64_t n, uint64_t x)
     return x;
 }
 
-/* The pair at a place of the epoch; false when its weight leaves this copy out. */
+/* Finds the pair at a place of the epoch; false if its weight leaves this copy out. */
 static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place, uint64_t *sentence)
 {
     uint64_t count = dg_dataset_count(d);
@@ -60,8 +59,8 @@ static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place,
     double rest = dg_dataset_weight_now(d, dg_dataset_entry(d, *sentence)) - (double)copy;
     if (rest >= 1)
         return true;
-    /* 53 random bits against the fraction: the same for this pair and epoch wherever it is
-     * asked. */
+    /* Compare 53 random bits with the fraction: the result is always the same for this pair and
+     * epoch. */
     return rest > 0 && (double)(keyed(d->o.seed ^ 2, epoch, *sentence) >> 11) * 0x1p-53 < rest;
 }
 

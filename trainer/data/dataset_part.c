@@ -1,4 +1,4 @@
-/* Batches cut up for threads, ranks and memory, and how large they can become. */
+/* Cuts batches up for threads, ranks and memory, and bounds how large they can become. */
 #include "trainer/data/dataset_internal.h"
 
 #include "trainer/recipe/recipe.h"
@@ -50,9 +50,10 @@ size_t dg_batch_cut(const struct dg_dataset *d, const struct dg_batch *b, size_t
     return i;
 }
 
-enum { LENGTHS = 4096 }; /* longer ones share the last count */
+enum { LENGTHS = 4096 }; /* longer items share the last count */
 
-/* The most items that fit a budget when the shortest are taken: counts[l] items of length l. */
+/* Returns the largest number of items that fit a budget (the shortest first; counts[l] items have
+ * length l), but at least 1. */
 static uint64_t most_that_fit(const uint64_t counts[LENGTHS], uint64_t budget)
 {
     uint64_t n = 0;

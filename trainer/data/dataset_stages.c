@@ -38,7 +38,7 @@ bool dg_dataset_enter(struct dg_dataset *d, size_t stage)
     return true;
 }
 
-/* The factors of stage i; DG_EINVAL: it names a domain that the folder has not. */
+/* Reads the factors of stage i; DG_EINVAL: it names a domain that the folder does not have. */
 static int read_factors(
     struct dg_dataset *d, size_t i, const struct dg_json *domains, struct dg_error *err)
 {
@@ -63,7 +63,7 @@ static int read_factors(
     return 0;
 }
 
-/* The largest weight of a domain's pairs, [n_domains]. */
+/* Finds the largest weight among each domain's pairs: largest[n_domains]. */
 static int find_largest(const struct dg_dataset *d, float *largest, struct dg_error *err)
 {
     for (size_t i = 0; i < d->n_shards; i++) {
@@ -79,11 +79,11 @@ static int find_largest(const struct dg_dataset *d, float *largest, struct dg_er
     return 0;
 }
 
-/* How many places a pair needs in stage i. */
+/* Computes how many places a pair needs in stage i. */
 static int count_copies(struct dg_dataset *d, size_t i, const float *largest, struct dg_error *err)
 {
     double most = 0;
-    /* Not fmax: for 64-bit ARM, gcc 12.2 has an internal error in its vectoriser on that. */
+    /* Not fmax: gcc 12.2 for 64-bit ARM has an internal error in its vectoriser on it. */
     for (size_t k = 0; k < d->n_domains; k++) {
         const double copies = (double)largest[k] * d->stages[i].factors[k];
         if (copies > most)

@@ -19,7 +19,7 @@ struct record {
 struct dg_dedup {
     FILE *parts[PARTITIONS];
     uint64_t counts[PARTITIONS], n;
-    /* a bit an item, after finish */
+    /* one bit per item; allocated by finish */
     unsigned char *seen;
 };
 
@@ -122,7 +122,7 @@ void dg_dedup_mark(struct dg_dedup *d, uint64_t item)
 }
 
 struct dg_hash_set {
-    /* low 0 and high 0: free */
+    /* a slot with low 0 and high 0 is free */
     struct dg_hash128 *slots;
     uint64_t mask, n;
 };

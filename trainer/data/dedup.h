@@ -1,6 +1,6 @@
-/* Which items of a long stream came before? Decided exactly (up to 128-bit hash collisions) with
- * bounded memory: hashes go to partition files, which are sorted one at a time; one bit an item
- * stays in memory. And a small in-memory set of hashes for held-out lines. One thread at a time. */
+/* Finds the repeated items of a long stream, exactly (up to 128-bit hash collisions) and in bounded
+ * memory: hashes go to partition files, which are sorted one at a time; one bit per item stays in
+ * memory. Also a small in-memory set of hashes for held-out lines. One thread at a time. */
 #ifndef DG_TRAINER_DATA_DEDUP_H
 #define DG_TRAINER_DATA_DEDUP_H
 
@@ -15,13 +15,13 @@ struct dg_dedup;
 /* Temporary files are made in dir and unlinked at once, so none remain. */
 int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err);
 void dg_dedup_close(struct dg_dedup *d); /* NULL is fine */
-/* Items are numbered 0, 1, ... by the calls. */
+/* Add the next item; items are numbered 0, 1, ... in the order of the calls. */
 int dg_dedup_add(struct dg_dedup *d, struct dg_hash128 h, struct dg_error *err);
-/* Once, after the last add. */
+/* Call once, after the last add. */
 int dg_dedup_finish(struct dg_dedup *d, struct dg_error *err);
 bool dg_dedup_seen(const struct dg_dedup *d, uint64_t item); /* an earlier item had the same hash */
 
-/* After finish: it counts as seen, too. */
+/* Count the item as seen, too; only after finish. */
 void dg_dedup_mark(struct dg_dedup *d, uint64_t item);
 
 struct dg_hash_set;

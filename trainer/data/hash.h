@@ -1,5 +1,5 @@
-/* XXH3 of bytes and files, for duplicates, checksums and "has this input changed". Not against
- * attackers. Any thread. */
+/* XXH3 of bytes and files, for duplicates, checksums and "has this input changed". Not secure
+ * against attackers. Any thread. */
 #ifndef DG_TRAINER_DATA_HASH_H
 #define DG_TRAINER_DATA_HASH_H
 
@@ -14,12 +14,12 @@ struct dg_hash128 {
 
 uint64_t dg_hash64(const void *data, size_t n);
 struct dg_hash128 dg_hash128(const void *data, size_t n, uint64_t seed);
-/* Of a whole file's bytes; *bytes (may be NULL) gets its size. */
+/* Hash a whole file; *bytes (may be NULL) gets its size. */
 int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, struct dg_error *err);
-/* 32 hex digits and a NUL. */
+/* Write 32 hex digits and a NUL. */
 void dg_hash_print(struct dg_hash128 h, char out[33]);
 
-/* In pieces; NULL on out of memory. */
+/* Hash in pieces; dg_hasher_new never returns NULL. */
 struct dg_hasher;
 struct dg_hasher *dg_hasher_new(void);
 void dg_hasher_free(struct dg_hasher *h); /* NULL is fine */

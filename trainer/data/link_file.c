@@ -62,7 +62,7 @@ static int check_footer(struct dg_link_file *f, const char *path, const struct d
     return 0;
 }
 
-/* Links within their pair and in the order of their queries. */
+/* True if all links are within their pair and in the order of their queries. */
 static bool are_in_range(const struct dg_link *l, uint64_t n, const struct dg_shard_entry *e)
 {
     for (uint64_t i = 0; i < n; i++)

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_WORD = 256 }; /* bytes that count */
+enum { LONGEST_WORD = 256 }; /* bytes; the rest of a word is ignored */
 
 struct dg_near_copies {
     int words;
-    /* hashes of words in a row */
+    /* hashes of runs of `words` words */
     struct dg_hash_set *runs;
 };
 
@@ -39,7 +39,7 @@ void dg_near_copies_free(struct dg_near_copies *c)
     free(c);
 }
 
-/* Of the word in small letters, as far as ASCII and Latin-1 go. */
+/* Hashes the word in lower case, as far as ASCII and Latin-1 go. */
 static uint64_t word_hash(const char *s, size_t n)
 {
     unsigned char small[LONGEST_WORD];

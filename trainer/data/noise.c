@@ -11,17 +11,18 @@
 struct dg_noise {
     const struct dg_recipe_noise *how;
     struct dg_tokenizer *tokenizer;
-    /* [V] pieces that no text gives */
+    /* [V] true for control pieces, which no text produces */
     bool *control;
-    /* -1: there is none */
+    /* ids of the reserved pieces; -1: the vocabulary has none */
     int32_t reserved[DG_MAX_RESERVED];
     struct dg_buffer plain, typed;
-    /* [cap] of a sentence's ids */
+    /* [cap] text span of each id of a sentence */
     struct dg_token *spans;
     size_t cap;
 };
 
-/* "</s>", "<2de>" and the like, but not "<0x41>". */
+/* Marks the control pieces ("</s>", "<2de>" and the like, but not "<0x41>") and looks up the
+ * reserved pieces. */
 static void find_control(struct dg_noise *z)
 {
     int32_t bytes[256];
@@ -78,7 +79,7 @@ void dg_noise_close(struct dg_noise *z)
     free(z);
 }
 
-/* Which reserved piece it is; -1: none. */
+/* Returns the index of the reserved piece with this id; -1: it is none. */
 static int reserved_of(const struct dg_noise *z, int32_t id)
 {
     for (int i = 0; i < DG_MAX_RESERVED; i++)
@@ -87,8 +88,8 @@ static int reserved_of(const struct dg_noise *z, int32_t id)
     return -1;
 }
 
-/* The text of ids[n] into z->plain, reserved pieces as the bytes that training text has for them.
- * false: it cannot be read as text. */
+/* Decodes ids[n] into z->plain, reserved pieces as the bytes that stand for them in training text.
+ * False if the ids cannot be read as text. */
 static bool read_text(struct dg_noise *z, const int32_t *ids, size_t n)
 {
     char *text = NULL;
@@ -118,7 +119,8 @@ static bool read_text(struct dg_noise *z, const int32_t *ids, size_t n)
     return z->plain.len > 0;
 }
 
-/* z->typed in pieces after out[at]; 0: it does not fit, with one more to come. */
+/* Encodes z->typed to out + at and returns the number of ids; 0: it cannot be encoded, or leaves no
+ * room for one more id. */
 static size_t encode(struct dg_noise *z, int32_t *out, size_t at, size_t room)
 {
     struct dg_token masks[DG_MAX_RESERVED], *tokens = NULL;
@@ -155,7 +157,7 @@ size_t dg_noise_add(struct dg_noise *z, const char *language, const int32_t *ids
         (z->typed.len == z->plain.len && !memcmp(z->typed.data, z->plain.data, z->plain.len)))
         return n;
     made = encode(z, out, lead, room);
-    if (!made) /* out holds ids still */
+    if (!made) /* out still holds ids */
         return n;
     out[lead + made] = ids[n - 1];
     return lead + made + 1;

@@ -11,18 +11,19 @@
 
 struct dg_noise;
 
-/* With the source vocabulary of a prepared folder; `how` is borrowed until close. */
+/* Open with the source vocabulary of a prepared folder; `how` is borrowed until close. */
 int dg_noise_open(const char *prepared_dir, const struct dg_recipe_noise *how,
     struct dg_noise **out, struct dg_error *err);
 void dg_noise_close(struct dg_noise *z); /* NULL is fine */
 
-/* The source ids[n], </s> last, with noise; random numbers depend only on key. Control pieces stay.
- * out[room], room >= n; returns the number of written ids: ids itself if nothing changed, if the
- * text has unknown pieces, or if it would not fit. */
+/* Write the source ids[n], </s> last, with noise to out[room], room >= n, and return the number of
+ * ids written. Random numbers depend only on key. Leading control pieces stay. The ids stay
+ * unchanged if the noise changes nothing, if the text has unknown or other control pieces, or if
+ * the result would not fit. */
 size_t dg_noise_add(struct dg_noise *z, const char *language, const int32_t *ids, size_t n,
     uint64_t key, int32_t *out, size_t room);
 
-/* Is any of it wanted? */
+/* True if any noise is on. */
 static inline bool dg_noise_wanted(const struct dg_recipe_noise *how)
 {
     return how && (how->letter_case > 0 || how->typos > 0 || how->merges > 0);

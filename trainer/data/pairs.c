@@ -20,9 +20,9 @@ struct record {
 
 struct dg_pairs {
     FILE *file;
-    /* added; still to be read */
+    /* pairs added; pairs still to be read */
     uint64_t n, left;
-    /* of the pair being read */
+    /* text of the pair being read */
     char *text;
     size_t cap;
 };

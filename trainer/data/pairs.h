@@ -1,5 +1,5 @@
-/* The clean pairs between prepare's passes: a temporary file of records, written and read once
- * through. One thread at a time. */
+/* The clean pairs between the passes of prepare: a temporary file of records, written and read
+ * sequentially. One thread at a time. */
 #ifndef DG_TRAINER_DATA_PAIRS_H
 #define DG_TRAINER_DATA_PAIRS_H
 
@@ -9,31 +9,31 @@
 #include <stdint.h>
 
 struct dg_pair {
-    /* of the recipe's data.pairs */
+    /* index in the recipe's data.pairs */
     uint32_t pair;
-    /* of all training files, counted through */
+    /* index over all training files */
     uint32_t file;
-    /* of the prepared folder's list */
+    /* index in the prepared folder's list of domains */
     uint32_t domain;
     float weight;
     /* enum dg_back_translated */
     uint32_t back_translated;
     /* bytes */
     uint32_t source_len, target_len;
-    /* when reading: until the next call */
+    /* when reading: valid until the next call */
     const char *source, *target;
 };
 
 struct dg_pairs;
 
-/* An unnamed temporary file in dir. */
+/* Create an unnamed temporary file in dir. */
 int dg_pairs_open(const char *dir, struct dg_pairs **out, struct dg_error *err);
 void dg_pairs_close(struct dg_pairs *p); /* NULL is fine */
 int dg_pairs_add(struct dg_pairs *p, const struct dg_pair *pair, struct dg_error *err);
 /* Begin reading, from the first pair; may be called again. */
 int dg_pairs_rewind(struct dg_pairs *p, struct dg_error *err);
-/* 1 a pair, 0 the end, negative an error. */
+/* Returns 1 for a pair, 0 at the end, negative on error. */
 int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err);
-uint64_t dg_pairs_count(const struct dg_pairs *p); /* added */
+uint64_t dg_pairs_count(const struct dg_pairs *p); /* pairs added */
 
 #endif

@@ -34,7 +34,7 @@ struct dg_prepared {
     size_t n_sets;
 };
 
-/* dir/name in the arena; names may not leave the folder. */
+/* Builds dir/name in the arena; names must not leave the folder. */
 static int join(struct dg_prepared *p, const char *dir, const char *name, const char **out,
     struct dg_error *err)
 {
@@ -48,7 +48,7 @@ static int join(struct dg_prepared *p, const char *dir, const char *name, const 
     return 0;
 }
 
-/* A file that the manifest names, there in its full size. */
+/* Reads the path of a file that the manifest names; the file must exist in full size. */
 static int read_file(struct dg_prepared *p, const char *dir, const struct dg_json *o,
     const char **path, struct dg_error *err)
 {

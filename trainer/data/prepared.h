@@ -1,6 +1,6 @@
-/* A prepared folder (trainer/prepare/prepare.h makes it), opened: its sets, shards and vocabulary
- * sizes as prepared.json names them. After open, every file that it names exists in full size.
- * Const after open: any thread. */
+/* An open prepared folder (made by trainer/prepare/prepare.h): its sets, shards and vocabulary
+ * sizes as prepared.json lists them. After open, every shard and alignment file that it lists
+ * exists in full size. Const after open: any thread. */
 #ifndef DG_TRAINER_DATA_PREPARED_H
 #define DG_TRAINER_DATA_PREPARED_H
 
@@ -25,22 +25,22 @@ uint32_t dg_prepared_target_vocab(const struct dg_prepared *p);
 int32_t dg_prepared_eos(const struct dg_prepared *p);
 int32_t dg_prepared_unk(const struct dg_prepared *p);
 
-/* Sets for validation: kind "dev" or "test". Each is one direction of the recipe, all its files in
- * turn. */
+/* A validation set, of kind "dev" or "test": one direction of the recipe with all its files, one
+ * after the other. */
 struct dg_prepared_set {
-    /* "dev-0": for dg_dataset_open */
+    /* such as "dev-0"; for dg_dataset_open */
     const char *name;
-    /* path, one sentence a line, NFC, as in the recipe's files otherwise */
+    /* path; one sentence per line, as in the recipe's files */
     const char *source_text;
     /* path */
     const char *target_text;
-    /* of the recipe */
+    /* index in the recipe's directions */
     size_t direction;
     uint64_t sentences;
-    /* of them not in the shards: over cleaning.max_tokens */
+    /* of these, sentences left out of the shards: over cleaning.max_tokens */
     uint64_t left_out;
-    /* pieces of the longest line of either side, tag and </s> counted; 0: not known  (prepared by
-     * an older program) */
+    /* pieces in the longest line of either side, tag and </s> included; 0: unknown (prepared by an
+     * older program) */
     uint32_t longest;
 };
 size_t dg_prepared_sets(const struct dg_prepared *p, const char *kind);
@@ -53,7 +53,7 @@ const char *dg_prepared_shard(const struct dg_prepared *p, const char *set, size
 /* The alignments of shard i (trainer/data/link_file.h); NULL: it has none. */
 const char *dg_prepared_links(const struct dg_prepared *p, const char *set, size_t i);
 
-/* The counts as a table for people ("pairs read 29000, kept 28511 ..."). */
+/* Append the counts as a table for people ("pairs read 29000, kept 28511 ..."). */
 int dg_prepared_table(const struct dg_prepared *p, struct dg_buffer *out);
 
 #endif

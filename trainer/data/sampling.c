@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOISE = 1 }; /* its random numbers are others than those of dropout */
+enum { NOISE = 1 }; /* hash seed: noise uses other random numbers than dropout */
 
 struct dg_sampling {
     /* NULL: no dropout */
@@ -106,7 +106,8 @@ static size_t side_room(const struct dg_subword *s, const int32_t *ids, uint32_t
     return s ? dg_subword_room(s, ids, n) : n;
 }
 
-/* One side at the end of ids; the sentence as it was when the draw has grown too long. */
+/* Draws one side at the end of d->ids; it stays unchanged without dropout, or if the result is too
+ * long. */
 static uint32_t draw_side(
     struct dg_sampling *d, const struct dg_subword *s, const int32_t *ids, uint32_t n, uint64_t key)
 {

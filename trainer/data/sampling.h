@@ -15,7 +15,7 @@ struct dg_sampling;
 
 struct dg_sampled {
     uint64_t sentence;
-    /* where their ids begin, see dg_sampling_ids */
+    /* index of the first id of each side, for dg_sampling_ids */
     size_t source, target;
     uint32_t source_len, target_len;
 };
@@ -27,17 +27,17 @@ struct dg_sampling_options {
     /* NULL: none; borrowed until close */
     const struct dg_recipe_noise *noise;
     uint64_t seed;
-    /* pieces: no side grows past that */
+    /* pieces; no side grows past it */
     uint32_t max;
 };
 
-/* Vocabularies from a prepared folder. */
+/* Open with the vocabularies of a prepared folder. */
 int dg_sampling_open(const char *prepared_dir, const struct dg_sampling_options *o,
     struct dg_sampling **out, struct dg_error *err);
 void dg_sampling_close(struct dg_sampling *d); /* NULL is fine */
 
-/* Forget all; then add the batch's sentences in any order; then sort. Random numbers depend on
- * (seed, epoch, sentence). language: of the source. */
+/* begin forgets all sentences; add draws the sentences of the batch, in any order; end sorts them
+ * for lookup. Random numbers depend on (seed, epoch, sentence). language: of the source. */
 void dg_sampling_begin(struct dg_sampling *d, uint64_t epoch);
 void dg_sampling_add(struct dg_sampling *d, uint64_t sentence, const char *language,
     const int32_t *source, uint32_t source_len, const int32_t *target, uint32_t target_len);

@@ -1,8 +1,10 @@
 /* A shard: encoded sentence pairs in one file, mapped read-only and used in place (little endian).
  *   0  "DGSHARD1", then zeros to 64
- *  64  ids (u16 or u32) of each pair: source with </s>, then target with </s>; zeros to a multiple
- * of 8 …  struct dg_shard_entry [sentences] …  the last 72 bytes: struct dg_shard_info, then
- * XXH3-64 of that struct Reader: const after open, any thread. Writer: one thread. */
+ *  64  ids (u16 or u32) of each pair: source with </s>, then target with </s>;
+ *      zeros to a multiple of 8
+ *   …  struct dg_shard_entry [sentences]
+ *   …  the last 72 bytes: struct dg_shard_info, then XXH3-64 of that struct
+ * Reader: const after open, any thread. Writer: one thread. */
 #ifndef DG_TRAINER_DATA_SHARD_H
 #define DG_TRAINER_DATA_SHARD_H
 
@@ -17,11 +19,11 @@ struct dg_shard_entry {
     /* tokens with </s> */
     uint32_t source_len;
     uint32_t target_len;
-    /* times an epoch */
+    /* occurrences per epoch */
     float weight;
-    /* of the recipe */
+    /* index in the recipe's directions */
     uint16_t direction;
-    /* of the prepared folder's list */
+    /* index in the prepared folder's list of domains */
     uint16_t domain;
 };
 
@@ -32,7 +34,7 @@ struct dg_shard_info {
     uint64_t sentences, source_tokens, target_tokens;
     /* XXH3-64 of ids and entries, padding included */
     uint64_t checksum;
-    /* of the whole file */
+    /* size of the whole file */
     uint64_t bytes;
     uint64_t reserved;
 };
@@ -61,6 +63,6 @@ int dg_shard_add(struct dg_shard_writer *w, const struct dg_shard_entry *entry,
 int dg_shard_commit_take(
     struct dg_shard_writer *w, struct dg_shard_info *info, struct dg_error *err);
 void dg_shard_abort(struct dg_shard_writer *w);            /* NULL is fine */
-uint64_t dg_shard_tokens(const struct dg_shard_writer *w); /* written so far, both sides */
+uint64_t dg_shard_tokens(const struct dg_shard_writer *w); /* tokens written so far, both sides */
 
 #endif

@@ -9,7 +9,7 @@
 
 struct entry {
     uint64_t hash;
-    /* bytes of `text` */
+    /* offset in the table's text, in bytes */
     size_t text;
     size_t len;
 };
@@ -41,7 +41,7 @@ void dg_string_table_free(struct dg_string_table *t)
     free(t);
 }
 
-/* Where s is, or the empty slot where it belongs. */
+/* Returns the slot of s, or the empty slot where it belongs. */
 static uint32_t *slot_of(const struct dg_string_table *t, uint64_t hash, const char *s, size_t n)
 {
     uint32_t mask = 2 * t->cap - 1, i = (uint32_t)hash & mask;

@@ -1,7 +1,7 @@
-/* DESIGN. A word is the run of pieces from one that begins with U+2581 up to the next such. It
- * starts as characters; of all neighbours that make a piece together, the pair with the lowest id
- * is merged, or with probability p never looked at again: what SentencePiece's own sampling does,
- * but with random numbers that belong to the sentence. */
+/* DESIGN. A word is the run of pieces from one that begins with U+2581 up to the next such piece.
+ * It starts as characters; of all neighbours that form a piece together, the pair with the lowest
+ * id is merged or, with probability p, never considered again. SentencePiece's own sampling does
+ * the same, but here the random numbers belong to the sentence. */
 #include "trainer/data/subword.h"
 
 #include "base/alloc.h"
@@ -22,11 +22,11 @@ struct slot {
 struct dg_subword {
     /* all pieces, one after the other */
     char *text;
-    /* [V + 1] in text */
+    /* [V + 1] offsets in text */
     uint32_t *begin;
-    /* [V] characters; 0: a piece that is no text */
+    /* [V] length in characters; 0: the piece is not text */
     uint16_t *chars;
-    /* [V] begins a word */
+    /* [V] true if the piece begins a word */
     bool *first;
     struct slot *slots;
     uint64_t mask;
@@ -34,11 +34,11 @@ struct dg_subword {
 };
 
 struct symbol {
-    /* bytes of the word */
+    /* byte range in the word */
     uint32_t begin, end;
-    /* merged: with the next symbol; -1 none */
+    /* merged: id of the piece formed with the next symbol; -1: none */
     int32_t id, merged;
-    /* -1: the last */
+    /* index of the next symbol; -1: this is the last */
     int next;
 };
 
@@ -157,8 +157,8 @@ static void try_merge(const struct dg_subword *s, const char *word, struct symbo
     y[i].merged = y[i].next < 0 ? -1 : find(s, word + y[i].begin, y[y[i].next].end - y[i].begin);
 }
 
-/* The pair to merge next, or -1. Ties cannot be: equal ids are equal texts, and then the left one
- * goes first. */
+/* Returns the first symbol of the pair to merge next, or -1. Equal ids mean equal texts; the
+ * leftmost pair then goes first. */
 static int best_pair(const struct symbol *y)
 {
     int best = -1;
@@ -168,7 +168,8 @@ static int best_pair(const struct symbol *y)
     return best;
 }
 
-/* The word's characters as symbols; false when one is no piece or there are too many. */
+/* Splits the word into its characters; false if one of them is not a piece or there are more than
+ * MAX_WORD. */
 static bool cut_word(const struct dg_subword *s, const char *word, size_t n, struct symbol *y)
 {
     int count = 0;

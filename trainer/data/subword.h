@@ -1,6 +1,6 @@
 /* BPE dropout (Provilkov et al., 2020): other segmentations of an encoded sentence, drawn by
- * leaving merges out. Works only on ids: pieces of a word give its text, and SentencePiece numbers
- * BPE pieces in the order of their merges. Const after open: any thread. */
+ * skipping merges. Needs only the ids: the pieces of a word spell its text, and SentencePiece
+ * numbers BPE pieces in the order of their merges. Const after open: any thread. */
 #ifndef DG_TRAINER_DATA_SUBWORD_H
 #define DG_TRAINER_DATA_SUBWORD_H
 
@@ -22,7 +22,7 @@ void dg_subword_close(struct dg_subword *s); /* NULL is fine */
  * written. */
 size_t dg_subword_draw(
     const struct dg_subword *s, const int32_t *ids, size_t n, double p, uint64_t key, int32_t *out);
-/* Ids that n ids can become at most. */
+/* Upper bound on the number of ids that dg_subword_draw writes for ids[n]. */
 size_t dg_subword_room(const struct dg_subword *s, const int32_t *ids, size_t n);
 
 #endif

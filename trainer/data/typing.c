@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LEAST_LETTERS = 4 }; /* of a word with a slip: a shorter one may become another word */
+enum {
+    LEAST_LETTERS = 4
+}; /* of a word that may get a typo: a shorter one may become another word */
 enum { MAX_LETTERS = 64 };
 
 struct typing {
@@ -26,7 +28,7 @@ static double draw(struct typing *t)
     return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
 }
 
-/* One of n. */
+/* A random index below n. */
 static size_t choose(struct typing *t, size_t n)
 {
     return (size_t)(draw(t) * (double)n);
@@ -46,8 +48,8 @@ static const char *const *keyboard(const char *language)
     return is_language(language, "de") ? qwertz : is_language(language, "fr") ? azerty : qwerty;
 }
 
-/* A key beside that of the letter, likewise small or capital; 0: the letter has no key of its
- * own. */
+/* Returns a letter beside the given one on the keyboard, in the same case; 0: the letter has no key
+ * of its own. */
 static char neighbour(struct typing *t, char letter)
 {
     const char small = (char)tolower((unsigned char)letter);
@@ -62,7 +64,7 @@ static char neighbour(struct typing *t, char letter)
     return 0;
 }
 
-/* Where each of the word's letters begins, and the word's end; how many there are. */
+/* Sets at[] to the offset of each letter and then the word's end; returns the number of letters. */
 static size_t cut_letters(const char *s, size_t n, size_t at[MAX_LETTERS + 1])
 {
     size_t letters = 0;
@@ -75,7 +77,7 @@ static size_t cut_letters(const char *s, size_t n, size_t at[MAX_LETTERS + 1])
 
 enum slip { SWAPPED, LEFT_OUT, DOUBLED, NEIGHBOUR, SLIPS };
 
-/* The word s[n] with one slip. */
+/* Appends the word s[n] with one typo. */
 static void add_slip(struct typing *t, const char *s, size_t n, struct dg_buffer *out)
 {
     size_t at[MAX_LETTERS + 1];
@@ -115,7 +117,7 @@ static void add_slips(struct typing *t, const char *s, size_t n, struct dg_buffe
     dg_buffer_add(out, s + done, n - done);
 }
 
-/* Blanks left out, but not beside a reserved piece. */
+/* Leaves blanks out, but not beside a reserved piece. */
 static void merge_words(struct typing *t, const char *s, size_t n, struct dg_buffer *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -126,7 +128,8 @@ static void merge_words(struct typing *t, const char *s, size_t n, struct dg_buf
     }
 }
 
-/* All in small letters (one in two), the first letter small, or each word with a capital. */
+/* Writes everything in lower case (one in two), only the first letter in lower case, or each word
+ * with a capital. */
 static int change_case(
     struct typing *t, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err)
 {

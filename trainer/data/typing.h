@@ -1,5 +1,5 @@
-/* What people do to a sentence when they type it: small letters throughout, slips of the finger,
- * blanks that are missing. Random numbers depend only on the key. Any thread. */
+/* Imitates how people type a sentence: in other letter case, with typos and missing blanks. Random
+ * numbers depend only on the key. Any thread. */
 #ifndef DG_TRAINER_DATA_TYPING_H
 #define DG_TRAINER_DATA_TYPING_H
 

@@ -104,7 +104,7 @@ int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_e
     return rc;
 }
 
-/* Lines that SentencePiece learns from, chosen evenly when there are too many. */
+/* Writes the lines that SentencePiece learns from, chosen evenly when there are too many. */
 static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs,
     const struct dg_dedup *dedup, int sides, const char *path, struct dg_error *err)
 {
@@ -138,7 +138,7 @@ static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs,
     return rc;
 }
 
-/* Room for every tag, the reserved pieces and NULL. */
+/* Room for every tag, DG_BACK_TRANSLATED_PIECE, the reserved pieces and NULL. */
 enum { MAX_CONTROLS = UINT8_MAX + DG_MAX_RESERVED + 2 };
 
 struct controls {
@@ -147,8 +147,8 @@ struct controls {
     char reserved[DG_MAX_RESERVED][DG_RESERVED_NAME];
 };
 
-/* The recipe's reserved pieces, and the tags, which the source alone has: each once. They become
- * control pieces: no text can spell them. */
+/* Lists the recipe's reserved pieces and, if `tags` (only a source vocabulary has them), the tags,
+ * each once. They become control pieces: no text can spell them. */
 static void list_controls(const struct dg_recipe *r, bool tags, struct controls *c)
 {
     const char **out = c->list;
@@ -178,7 +178,7 @@ static uint64_t count_left(const struct dg_pairs *pairs, const struct dg_dedup *
     return n;
 }
 
-/* Why n pairs give no such vocabulary, by the recipe's fields. */
+/* Reports why n pairs cannot give such a vocabulary, in terms of the recipe's fields. */
 static int refused(const struct dg_recipe *r, const struct dg_spm_sizes *sizes, uint64_t n,
     const struct dg_error *why, struct dg_error *err)
 {
@@ -197,7 +197,8 @@ static int refused(const struct dg_recipe *r, const struct dg_spm_sizes *sizes, 
     return dg_error_set(err, why->code, "%s", why->message);
 }
 
-/* One SentencePiece model and its vocabulary file: sides 1 source, 2 target, 3 both in one. */
+/* Trains one SentencePiece model and writes its vocabulary file: sides 1 source, 2 target, 3 both
+ * in one. */
 static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
     const struct dg_dedup *dedup, int sides, int threads, const char *dir, struct dg_error *err)
 {

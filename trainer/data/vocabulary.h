@@ -12,40 +12,41 @@
 
 #include <stdint.h>
 
-/* How brackets become pieces where the targets are trees: a part of the prepared data's hash. */
+/* How brackets become pieces if the targets are trees; part of the prepared data's hash. */
 #define DG_VOCABULARY_BRACKETS "whole-1"
 
 struct dg_vocabulary {
-    /* the same one twice when joint */
+    /* the same tokenizer twice when joint */
     struct dg_tokenizer *source, *target;
     int32_t eos, unk;
     /* [n_directions] ids put before the source; -1 none */
     int32_t *tags;
     /* ids of ⟨1⟩, ... in source and target */
     int32_t reserved[2][DG_MAX_RESERVED];
-    /* Id of DG_BACK_TRANSLATED_PIECE; -1: no file is. */
+    /* id of DG_BACK_TRANSLATED_PIECE; -1: no file is back-translated */
     int32_t back_translated;
 };
 
 /* Train on the pairs (those that dedup, which may be NULL, has not seen before) and write
  * source.spm, source.vocab, target.spm and target.vocab into dir. A vocabulary of trees has "(NP"
- * as one piece, and alone it may be smaller than the recipe's size: there are not so many
- * brackets. */
+ * as one piece; if it is not joint, it may be smaller than the recipe's size, because there are not
+ * that many brackets. */
 int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
     const struct dg_dedup *dedup, int threads, const char *dir, struct dg_error *err);
 /* The files named by recipe.init or vocabulary.from, resolved against the data folder if they are
- * relative to it. All "" when the recipe trains its own. vocab paths are "" for a bare
- * SentencePiece model: its own order then. */
+ * relative. All "" when the recipe trains its own. vocab paths are "" for a bare SentencePiece
+ * model, whose own order of pieces is then used. */
 struct dg_vocabulary_files {
     /* source spm, source vocab, target spm, target vocab */
     char paths[4][4096];
 };
 int dg_vocabulary_find(
     const struct dg_recipe *r, struct dg_vocabulary_files *out, struct dg_error *err);
-/* Copy them from recipe.init or vocabulary.from. */
+/* Copy these files from recipe.init or vocabulary.from into dir. */
 int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_error *err);
 
-/* DG_EINVAL when </s> or a tag of the recipe is missing. */
+/* Open the vocabularies in dir. DG_EINVAL if </s>, a tag, a reserved piece or the back-translation
+ * piece of the recipe is missing. */
 int dg_vocabulary_open(
     const struct dg_recipe *r, const char *dir, struct dg_vocabulary **out, struct dg_error *err);
 void dg_vocabulary_close(struct dg_vocabulary *v); /* NULL is fine */

@@ -15,12 +15,11 @@ enum {
     MAX_WORDS = 6,
     MAX_FEATURES = 4096, /* of an example: six words of 40 letters have 1,200 */
 };
-/* AdaGrad's step, and what keeps it from being large for a weight that is seen for the first
- * time. */
+/* AdaGrad's step size, and the damping that keeps the first step of a weight from being large. */
 #define STEP 0.1F
 #define DAMPING 1.0F
-/* Logits are divided by this at the end, so that confidence is meant as said: on the first one, two
- * and four words of newstest2013's lines it takes the cross-entropy from 0.101 to 0.098. */
+/* The final logits are divided by this to calibrate the confidence: on the first one, two and four
+ * words of newstest2013's lines it lowers the cross-entropy from 0.101 to 0.098. */
 #define TEMPERATURE 1.25F
 
 /* Lines of one language. */
@@ -35,11 +34,11 @@ struct detector {
     size_t n;
     char codes[DG_DETECT_LANGUAGES][DG_DETECT_CODE + 1];
     struct text texts[DG_DETECT_LANGUAGES];
-    /* [DG_DETECT_BUCKETS][n], and the sums of their squared gradients */
+    /* [DG_DETECT_BUCKETS][n] weights, and the sums of their squared gradients */
     float *weights, *squares;
     float bias[DG_DETECT_LANGUAGES], bias_squares[DG_DETECT_LANGUAGES];
     uint64_t random;
-    /* of the example at hand */
+    /* features of the current example */
     uint32_t features[MAX_FEATURES];
     size_t n_features;
 };
@@ -68,7 +67,7 @@ static void add_line(struct text *t, const struct dg_line *line)
     dg_alloc_check(!t->bytes.failed, "lines");
 }
 
-/* The language of "en=FILE", added when it is new; NULL: err says why. */
+/* Returns the texts of the language in "en=FILE"; a new language is added. NULL: err says why. */
 static struct text *text_of(struct detector *d, const char *word, struct dg_error *err)
 {
     const char *end = strchr(word, '=');
@@ -130,8 +129,9 @@ static const char *next_word(const char *s, const char *end)
     return space ? space + 1 : end;
 }
 
-/* Some words of a line of language y: its first ones half of the time, for that is how people
- * begin to type, else any that follow one another. One or two of them more often than more. */
+/* Draws an example from a line of language y: half of the time its first words, because that is how
+ * people begin to type, otherwise consecutive words from anywhere in it. One or two words are more
+ * frequent than more. */
 static void draw_example(struct detector *d, size_t y)
 {
     static const unsigned char counts[] = {1, 1, 1, 2, 2, 3, 4, MAX_WORDS};
@@ -154,7 +154,7 @@ static void draw_example(struct detector *d, size_t y)
     dg_detect_features(begin, (size_t)(end - begin), add_feature, d);
 }
 
-/* Learn from the example at hand, which is in language y; returns its cross-entropy before. */
+/* Learns from the current example, in language y; returns its cross-entropy before the update. */
 static double learn(struct detector *d, size_t y)
 {
     double p[DG_DETECT_LANGUAGES], sum = 0, max = -INFINITY;

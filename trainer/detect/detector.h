@@ -1,6 +1,7 @@
-/* `dragoman-train languages`: a language model (text/detect/model.h) from plain texts, a file or
- * more a language: logistic regression over the model's own features, on the first words of lines
- * and on words from their midst, so that it learns to tell from few. One thread, main's. */
+/* `dragoman-train languages`: trains a model that detects languages (text/detect/model.h) on plain
+ * texts, one file or more per language: logistic regression over the model's own features, on the
+ * first words of lines and on words from their middle, so that it learns to tell from few words.
+ * Main thread only. */
 #ifndef DG_TRAINER_DETECT_DETECTOR_H
 #define DG_TRAINER_DETECT_DETECTOR_H
 
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 struct dg_make_detector {
-    /* [n] "en=FILE", plain or gzip; a language may come several times */
+    /* [n] "en=FILE", plain or gzip; a language may occur several times */
     const char *const *texts;
     size_t n;
     const char *out;

@@ -34,7 +34,7 @@ static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
         room(t, n + 3);
         s->ids = t->n;
         s->n = n + 1 + s->back_translated;
-        t->ids[t->n++] = -1; /* the tag's place */
+        t->ids[t->n++] = -1; /* slot for the tag */
         if (s->back_translated)
             t->ids[t->n++] = b->job->vocabulary->back_translated;
         for (size_t i = 0; i < n; i++)
@@ -76,7 +76,7 @@ void dg_encode_block_deinit(struct dg_encode_block *b)
     dg_buffer_deinit(&b->text);
 }
 
-/* The end of the block's text is a side. */
+/* Appends a side to the block's text. */
 static void add_side(struct dg_encode_block *b, struct dg_encode_side *s, const char *text,
     size_t len, bool back_translated)
 {
@@ -92,7 +92,7 @@ void dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p)
                target = p->back_translated == DG_BACK_TRANSLATED_TARGET;
     e->pair = *p;
     e->variant = false;
-    /* No model learns to write as another one does. */
+    /* A side that a model made is no target: no model learns to write like another one. */
     e->left_out[0] = target;
     e->left_out[1] = source;
     add_side(b, &e->sides[0], p->source, p->source_len, source);

@@ -1,6 +1,5 @@
-/* A block of sentence pairs on its way from text to ids: filled by the caller, encoded in parallel.
- * A pair is encoded once; all directions are cut out of the same ids. One thread at a time calls.
- */
+/* A block of sentence pairs, filled by the caller, then encoded from text to ids in parallel. A
+ * pair is encoded once; all its directions are cut out of the same ids. One calling thread. */
 #ifndef DG_TRAINER_PREPARE_ENCODE_BLOCK_H
 #define DG_TRAINER_PREPARE_ENCODE_BLOCK_H
 
@@ -9,11 +8,11 @@
 enum { DG_ENCODE_TASK_PAIRS = 64 };
 
 struct dg_encode_side {
-    /* Bytes of block.text. */
+    /* Offset and length in block.text, in bytes. */
     size_t text, len;
-    /* In the task's ids: room for a tag at `ids`, then n ids, the last </s>. */
+    /* Offset in the task's ids: a slot for a tag, followed by n ids, the last of them </s>. */
     size_t ids, n;
-    /* A model made it: its first id is DG_BACK_TRANSLATED_PIECE. */
+    /* True if a model made this side: its first id is DG_BACK_TRANSLATED_PIECE. */
     bool back_translated;
 };
 
@@ -23,11 +22,11 @@ struct dg_encoded_pair {
     struct dg_pair pair;
     /* Another form of a pair: not counted. */
     bool variant;
-    /* There, back: not for that direction. */
+    /* True if the pair is left out of the forward and of the reversed direction. */
     bool left_out[2];
 };
 
-/* The work of one thread: DG_ENCODE_TASK_PAIRS neighbours of a block. */
+/* The work of one thread: DG_ENCODE_TASK_PAIRS consecutive pairs of a block. */
 struct dg_encode_task {
     /* [cap], n in use. */
     int32_t *ids;
@@ -54,7 +53,7 @@ void dg_encode_block_add(struct dg_encode_block *b, const struct dg_pair *p);
 bool dg_encode_block_is_full(const struct dg_encode_block *b);
 /* Encode all pairs on the job's pool; a task's failure is in its err. */
 void dg_encode_block_run(struct dg_encode_block *b);
-/* Empty, for the next pairs. */
+/* Empty the block for the next pairs. */
 void dg_encode_block_reset(struct dg_encode_block *b);
 
 #endif

@@ -43,7 +43,7 @@ static int open_shard(struct dg_prepare_job *j, struct dg_encode_set *s, struct 
     return rc;
 }
 
-/* One direction of an encoded pair into the set. */
+/* Writes one direction of an encoded pair into the set. */
 static int write_direction(struct dg_encode_block *b, struct dg_encode_set *s,
     const struct dg_encoded_pair *e, struct dg_encode_task *t, size_t direction,
     struct dg_error *err)
@@ -69,7 +69,8 @@ static int write_direction(struct dg_encode_block *b, struct dg_encode_set *s,
         s->shard, &entry, t->ids + from->ids + (tag < 0), t->ids + to->ids + 1, err);
 }
 
-/* Length of the longer side as the model sees it, with a tag where the source has one. */
+/* Returns the length of the longer side as the model sees it, with the source's tag if there is
+ * one. */
 static uint32_t longer_side(
     const struct dg_encode_block *b, const struct dg_encoded_pair *e, size_t direction)
 {
@@ -79,7 +80,7 @@ static uint32_t longer_side(
     return (uint32_t)(source > target ? source : target);
 }
 
-/* A pair of a dev or test set. */
+/* Records a pair of a dev or test set. */
 static void note_held_out(const struct dg_encode_block *b, struct dg_encode_set *s,
     const struct dg_encoded_pair *e, size_t direction, bool left_out)
 {
@@ -88,7 +89,7 @@ static void note_held_out(const struct dg_encode_block *b, struct dg_encode_set 
     s->left_out += left_out;
 }
 
-/* A pair of the recipe's files that is kept, not another form of one. */
+/* Records a kept pair of the recipe's files (not another form of one). */
 static void note_training(const struct dg_encode_block *b, const struct dg_encoded_pair *e)
 {
     for (int side = 0; side < 2; side++)

@@ -7,24 +7,25 @@
 
 struct dg_encode_set {
     const char *name;
-    /* No filter by tokens (but the model's limit). */
+    /* No filter by tokens, except for cleaning.max_tokens. */
     bool keep_all;
     struct dg_shard_writer *shard;
     char file[64];
-    /* Counts of the written data, for the manifest. */
+    /* Description of each written shard, with its counts, for the manifest. */
     struct dg_json *list;
     unsigned n_shards;
-    /* With keep_all: pairs over the model's limit, not in the shards. */
+    /* With keep_all: pairs over cleaning.max_tokens, which are not in the shards. */
     uint64_t left_out;
-    /* With keep_all: most tokens of a side, those pairs too. */
+    /* With keep_all: tokens of the longest side, including pairs that are left out. */
     uint32_t longest;
 };
 
-/* Encode the block, write the pairs that fit and empty the block; all directions of a pair, or one
- * (only >= 0). */
+/* Encode the block, write the pairs that fit, in all their directions or in one (only >= 0), and
+ * empty the block. */
 int dg_encode_set_flush(
     struct dg_encode_set *s, struct dg_encode_block *b, long only, struct dg_error *err);
-/* Close the last shard. Without it, dg_shard_abort(s->shard) and free s->list. */
+/* Close the last shard. A caller that gives up calls dg_shard_abort(s->shard) and frees s->list
+ * instead. */
 int dg_encode_set_end(struct dg_encode_set *s, struct dg_error *err);
 /* Add the set, described by o and its shards, to the job's manifest. Takes o and s->list. */
 int dg_encode_set_list_take(

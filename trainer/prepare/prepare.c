@@ -28,8 +28,7 @@ const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b,
     return b->data;
 }
 
-/* Does the folder hold what this recipe and these inputs give, with every shard in its full
- * size? */
+/* True if the folder holds what this recipe and inputs give, with every shard in full size. */
 static bool is_current(const struct dg_prepare_options *o, const char *hash)
 {
     struct dg_prepared *p = NULL;
@@ -45,8 +44,8 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* prepare's own files and what a killed prepare left; anything else in the folder stays. The
- * manifest goes first, so that a folder half made is never taken for a whole one. */
+/* Removes prepare's own files and what a killed prepare left; anything else in the folder stays.
+ * The manifest goes first, so that a half-made folder is never taken for a complete one. */
 static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
 {
     struct dg_buffer path;
@@ -177,7 +176,8 @@ static struct dg_json *vocabulary_json(const struct dg_prepare_job *j)
     return o;
 }
 
-/* For the bundle's manifest: "rare". Adds nothing where the vocabulary has only what text has. */
+/* Adds "rare" for the bundle's manifest, unless the vocabulary has only characters that the text
+ * has. */
 static void add_rare(const struct dg_prepare_job *j, struct dg_json *manifest)
 {
     struct dg_buffer rare;
@@ -265,7 +265,7 @@ static int make_locked(const struct dg_recipe *r, const struct dg_prepare_option
     }
     if (unused >= 0)
         close(unused);
-    /* While `making` is locked nobody else begins to make it. */
+    /* While `making` is locked, no other process begins to make the folder. */
     if (rc == 0 && o->hold)
         rc = dg_prepared_hold(o->dir, o->hold, err);
     if (making >= 0)
@@ -273,7 +273,7 @@ static int make_locked(const struct dg_recipe *r, const struct dg_prepare_option
     return rc;
 }
 
-/* Is the folder there as it should be, and held where that is wanted? */
+/* True if the folder is current and, if the caller wants that, held. */
 static bool is_ready(const struct dg_prepare_options *o, const char *hash)
 {
     if (!is_current(o, hash))
@@ -282,7 +282,7 @@ static bool is_ready(const struct dg_prepare_options *o, const char *hash)
         return true;
     if (dg_prepared_hold(o->dir, o->hold, NULL))
         return false;
-    if (is_current(o, hash)) /* still, now that nobody can change it */
+    if (is_current(o, hash)) /* still current, now that nobody can change it */
         return true;
     if (*o->hold >= 0)
         close(*o->hold);
@@ -304,7 +304,7 @@ int dg_prepare(
     int rc = dg_prepare_inputs(r, &inputs, err);
     if (rc == 0)
         rc = dg_prepare_hash(r, inputs, hash, err);
-    /* Without the lock first: a folder that is made may be read-only. */
+    /* Try without the lock first: a finished folder may be read-only. */
     if (rc == 0 && (o->force || !is_ready(o, hash)))
         rc = make_locked(r, o, inputs, hash, &needed, err);
     if (made)

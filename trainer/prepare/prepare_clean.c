@@ -20,7 +20,7 @@ struct place {
 };
 
 struct line_pair {
-    /* in block.text, then in the task's buffer when clean */
+    /* in block.text; once clean, in the task's buffer */
     struct place source, target;
     /* in block.text */
     struct place raw[2];
@@ -38,7 +38,7 @@ struct task {
 
 struct block {
     struct dg_prepare_job *job;
-    /* of the recipe */
+    /* index in the recipe's data.pairs */
     size_t pair;
     const struct dg_recipe_file *file;
     /* lines as read */
@@ -68,7 +68,7 @@ enum dg_drop dg_prepare_held_out_as(
     return DG_KEEP;
 }
 
-/* Source and target as one: the source's hash seeds the target's. */
+/* Hashes source and target together: the source's hash seeds the target's. */
 static struct dg_hash128 pair_hash(
     size_t pair, const char *s, size_t s_len, const char *t, size_t t_len)
 {
@@ -76,7 +76,7 @@ static struct dg_hash128 pair_hash(
     return (struct dg_hash128){a.high ^ b.high, b.low};
 }
 
-/* One side made clean at the end of the task's buffer. */
+/* Cleans one side to the end of the task's buffer. */
 static enum dg_drop clean_side(struct block *b, struct task *t, struct place *side)
 {
     enum dg_drop why;
@@ -88,7 +88,8 @@ static enum dg_drop clean_side(struct block *b, struct task *t, struct place *si
     return why;
 }
 
-/* Is each side in the language that the other should be in? One is surely not in its own. */
+/* True if each side seems to be in the language of the other. Called when one is surely not in its
+ * own. */
 static bool is_swapped(
     const struct dg_recipe_pair *pair, const char *s, size_t s_len, const char *t, size_t t_len)
 {
@@ -106,7 +107,7 @@ static void clean_one(struct block *b, struct task *t, struct line_pair *p)
     if (p->why == DG_KEEP && p->cut)
         p->why = DG_DROP_LONG;
     if (p->why == DG_KEEP) {
-        /* where there is no memory at all both sides are empty */
+        /* text.data can be NULL only if both sides are empty */
         const char *text = t->text.data ? t->text.data : "";
         const char *s = text + p->source.begin, *g = text + p->target.begin;
         p->why = dg_clean_pair(
@@ -117,7 +118,7 @@ static void clean_one(struct block *b, struct task *t, struct line_pair *p)
                      is_swapped(&r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
         p->hash = pair_hash(b->pair, s, p->source.len, g, p->target.len);
     }
-    if (p->why != DG_KEEP) /* what is dropped gives its room back */
+    if (p->why != DG_KEEP) /* free the space of a dropped pair */
         t->text.len = start;
 }
 
@@ -151,7 +152,8 @@ int dg_prepare_domain(
     return 0;
 }
 
-/* Lines into the block until it is full: 1 when there may be more, 0 at the end. */
+/* Reads lines into the block until it is full: 1 if there may be more, 0 at the end, negative on
+ * error. */
 static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err)
 {
     dg_buffer_reset(&b->text);
@@ -181,7 +183,7 @@ static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err
     return 1;
 }
 
-/* What the tasks kept, in order, to the file of pairs. */
+/* Writes what the tasks kept, in order, to the file of pairs. */
 static int write_block(struct block *b, size_t file, struct dg_error *err)
 {
     struct dg_prepare_job *j = b->job;

@@ -1,5 +1,5 @@
-/* Prepare's pass over the clean pairs that learns which words translate which, where a recipe wants
- * words as pairs of their own. */
+/* Prepare's pass over the clean pairs that learns which words translate which, if the recipe wants
+ * words as pairs of their own or words to be masked. */
 #include "trainer/prepare/prepare_internal.h"
 
 #include "base/alloc.h"

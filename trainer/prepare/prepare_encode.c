@@ -8,20 +8,20 @@
 
 #include <string.h>
 
-/* The pairs that forms and words come from are not, but they may be themselves. */
+/* Forms and words may be held out even though the pairs that they come from are not. */
 static bool is_held_out(const struct dg_encode_block *b, const struct dg_pair *p)
 {
     return dg_prepare_held_out_as(b->job, p->source, p->source_len, p->target, p->target_len) !=
            DG_KEEP;
 }
 
-/* What makes further forms of a pair. */
+/* The makers of a pair's further forms. */
 struct forms {
     struct dg_variants variants;
     struct dg_masks *masks;
 };
 
-/* A form of a pair into the block, unless it is held out; made: what its maker returned. */
+/* Adds a form of a pair to the block, unless it is held out; made: what its maker returned. */
 static int add_form(struct dg_encode_block *b, struct dg_encode_set *s, const struct dg_pair *form,
     int made, struct dg_error *err)
 {
@@ -37,7 +37,8 @@ static int add_form(struct dg_encode_block *b, struct dg_encode_set *s, const st
     return 0;
 }
 
-/* A pair and its further forms into the block; flushed when it may not hold the next ones. */
+/* Adds a pair and its further forms to the block, which must not be full; flushes it when the next
+ * form does not fit. */
 static int add_pair(struct dg_encode_block *b, struct dg_encode_set *s, struct forms *f,
     const struct dg_pair *p, struct dg_error *err)
 {
@@ -56,7 +57,7 @@ static int add_pair(struct dg_encode_block *b, struct dg_encode_set *s, struct f
     return rc;
 }
 
-/* The words that were learned, each as a pair. */
+/* Adds the learned words, each as a pair. */
 static int add_dictionaries(
     struct dg_encode_block *b, struct dg_encode_set *s, struct dg_error *err)
 {

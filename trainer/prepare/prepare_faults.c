@@ -1,18 +1,18 @@
-/* Prepare's check that a file is what the recipe says it is: where a large part of it would be
- * dropped for faults, the file is wrong rather than its lines. */
+/* Prepare's check that a file is what the recipe says it is: if a large part of it would be dropped
+ * for faults, the file as a whole is wrong rather than its lines. */
 #include "trainer/prepare/prepare_internal.h"
 
 #include "text/utf8.h"
 
 #include <string.h>
 
-/* Faults of a line; what is dropped because it is known or held out is none. */
+/* True for faults of a line; being a duplicate or held out is not one. */
 static bool is_fault(enum dg_drop why)
 {
     return why > DG_KEEP && why <= DG_DROP_LANGUAGE;
 }
 
-/* What a file with most of its faults of one kind probably is. */
+/* Guesses what is wrong with a file from its most frequent fault. */
 static const char *guess(const struct dg_prepare_count *c, enum dg_drop most)
 {
     if (most == DG_DROP_UTF8)
@@ -92,7 +92,8 @@ void dg_prepare_note_example(
             const unsigned char b = (unsigned char)s[side][k];
             e->text[side][k] = b < ' ' || b == 0x7F ? '?' : (char)b;
         }
-        while (k < n[side] && k > 0 && (e->text[side][k - 1] & 0x80)) /* cut within a character */
+        while (k < n[side] && k > 0 &&
+               (e->text[side][k - 1] & 0x80)) /* do not cut within a character */
             k--;
         e->text[side][k] = '\0';
         dg_utf8_mend(e->text[side]);

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Without what is newer than data prepared before it, where that is not wanted. */
+/* The recipe's variants. Newer fields that are off are left out, so that data prepared before them
+ * keeps its hash. */
 static struct dg_json *variants_part(const struct dg_recipe *r)
 {
     struct dg_json *o = dg_json_copy(dg_json_get(r->json, "variants"));
@@ -33,8 +34,8 @@ static struct dg_json *variants_part(const struct dg_recipe *r)
     return o;
 }
 
-/* Names under which prepared folders have what is called otherwise now: their identity is a hash of
- * this part, names and order too. */
+/* Returns the name that prepared folders store for a field that has been renamed since: their
+ * identity is a hash of this part, including its names and their order. */
 static const char *stored_name(const char *key)
 {
     if (strcmp(key, "max_tokens") == 0)
@@ -48,7 +49,7 @@ static struct dg_json *cleaning_part(const struct dg_recipe *r)
     struct dg_json *o = dg_json_new_object();
     for (const char *key = NULL; (key = dg_json_next_key(all, key)) != NULL;)
         dg_json_set_take(o, stored_name(key), dg_json_copy(dg_json_get(all, key)));
-    /* these refuse files, and change nothing of what comes of those that they let pass */
+    /* these only refuse files and change nothing for files that pass */
     dg_json_remove(o, "max_dropped");
     dg_json_remove(o, "check_relation");
     if (!r->cleaning.near_copies)
@@ -87,7 +88,7 @@ struct dg_json *dg_prepare_data_part(const struct dg_recipe *r)
     return o;
 }
 
-/* The file `name`, under the path that the recipe has for it. */
+/* Adds the file `name` to the list, under its path in the recipe. */
 static int add_file(const char *name, const char *path, struct dg_json *list, struct dg_error *err)
 {
     struct dg_hash128 h;

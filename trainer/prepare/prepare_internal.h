@@ -16,19 +16,19 @@
 
 #define DG_MAX_DOMAINS 65535
 
-/* The first line that was dropped for a reason. */
+/* The first pair of lines that was dropped for a reason. */
 struct dg_prepare_example {
-    /* from 1; 0: none was */
+    /* line number from 1; 0: none was dropped */
     uint64_t line;
     char text[2][80];
 };
 
 struct dg_prepare_count {
     uint64_t read;
-    /* of by[DG_DROP_LANGUAGE]: each side in the other's language */
+    /* pairs of by[DG_DROP_LANGUAGE] with each side in the other's language */
     uint64_t swapped;
     struct dg_prepare_example examples[DG_N_DROPS];
-    /* by[DG_KEEP]: kept */
+    /* pairs by reason; by[DG_KEEP]: kept pairs */
     uint64_t by[DG_N_DROPS];
 };
 
@@ -43,71 +43,72 @@ struct dg_prepare_job {
     struct dg_pairs *pairs;
     /* NULL: duplicates stay */
     struct dg_dedup *dedup;
-    /* a bit an item of pairs; NULL: none was checked */
+    /* one bit per item of pairs; NULL: none was checked */
     unsigned char *unrelated;
     /* [data.n_pairs]; NULL: not wanted */
     struct dg_dictionary **dictionaries;
     struct dg_vocabulary *vocabulary;
-    /* [n_domains] labels in the order they came up */
+    /* [n_domains] labels in the order of their first appearance */
     char **domains;
     size_t n_domains;
-    /* [n_files] training files, counted through all pairs */
+    /* [n_files] one per training file, over all pairs of the recipe */
     struct dg_prepare_count *counts;
     size_t n_files;
-    /* [dg_characters_count()] in the pairs that were kept */
+    /* [dg_characters_count()] occurrences in the kept pairs */
     uint64_t *characters;
     /* for the manifest */
     struct dg_json *sets;
 };
 
-/* Is it time to stop? DG_ECANCELED. */
+/* DG_ECANCELED if it is time to stop. */
 int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err);
-/* dir/name into b; NULL on out of memory. */
+/* Write dir/name into b and return it; never NULL. */
 const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b, const char *name);
 
-/* The label's number in j->domains; new ones are added. */
+/* Find the label's number in j->domains; a new label is added. */
 int dg_prepare_domain(
     struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err);
 
-/* Pass 1, prepare_clean.c: held-out lines into the set; training files into j->pairs and j->dedup
- * (finished). */
+/* Pass 1, prepare_clean.c: read held-out lines into j->held_out and j->near; clean training files
+ * into j->pairs and j->dedup (finished). */
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
-/* Is either side, clean, a line that must not be trained on, or nearly one? DG_KEEP,
- * DG_DROP_OVERLAP or DG_DROP_NEAR_COPY. Any thread after dg_prepare_held_out. */
+/* Tell whether either side, already clean, is a line that must not be trained on, or nearly one:
+ * DG_KEEP, DG_DROP_OVERLAP or DG_DROP_NEAR_COPY. Any thread after dg_prepare_held_out. */
 enum dg_drop dg_prepare_held_out_as(
     const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len);
 
-/* prepare_faults.c. Whether so much of a training file is dropped for faults that the recipe must
- * be wrong. DG_EINVAL with reasons, counts and an example. */
+/* prepare_faults.c. DG_EINVAL with reasons, counts and an example if so much of a training file is
+ * dropped for faults that the recipe must be wrong. */
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err);
-/* No training pair is left: DG_EINVAL with how many were read and why each was dropped. */
+/* Report that no training pair is left: DG_EINVAL with how many were read and why they were
+ * dropped. */
 int dg_prepare_none_left(const struct dg_prepare_job *j, struct dg_error *err);
 /* Keep the pair of lines s[n], number c->read, as the example of `why`, if it is the first. */
 void dg_prepare_note_example(
     struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2]);
 
-/* prepare_relation.c. Do the lines of each file translate each other? DG_EINVAL names the file
- * whose lines do not. Then single unrelated pairs into j->unrelated, if the recipe asks for it.
- * Right after dg_prepare_dictionary. */
+/* prepare_relation.c. Check that the lines of each file translate each other; DG_EINVAL names a
+ * file whose lines do not. Then mark single unrelated pairs in j->unrelated, if the recipe asks for
+ * it. Call right after dg_prepare_dictionary. */
 int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err);
 
-/* Why an item of j->pairs is not trained on, after the passes above: DG_KEEP, DG_DROP_DUPLICATE,
- * DG_DROP_UNRELATED. */
+/* Why an item of j->pairs is left out of training after the passes above: DG_DROP_DUPLICATE or
+ * DG_DROP_UNRELATED; DG_KEEP if it is not. */
 enum dg_drop dg_prepare_left_out(const struct dg_prepare_job *j, uint64_t item);
 
-/* Pass 2, prepare_dictionary.c: single words from j->pairs into j->dictionaries, if the recipe asks
- * for them. */
+/* Pass 2, prepare_dictionary.c: learn single words from j->pairs into j->dictionaries, if the
+ * recipe asks for them. */
 int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err);
 
-/* Pass 3: j->pairs and j->dictionaries into shards (prepare_encode.c); dev and test files into
- * texts and shards (prepare_sets.c). Both add to j->sets. */
+/* Pass 3: encode j->pairs and j->dictionaries into shards (prepare_encode.c); write dev and test
+ * files as texts and shards (prepare_sets.c). Both add to j->sets. */
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_sets(struct dg_prepare_job *j, const char *kind, struct dg_error *err);
 
-/* Pass 4, prepare_links.c: align the training pairs, if the recipe guides alignment. Right after
- * dg_prepare_encode: adds to its j->sets. */
+/* Pass 4, prepare_links.c: align the training pairs, if the recipe guides alignment. Call right
+ * after dg_prepare_encode: it adds to that pass's entry in j->sets. */
 int dg_prepare_links(struct dg_prepare_job *j, struct dg_error *err);
 
 /* prepare_lock.c. One process at a time prepares a folder; other runs that share it wait and then
@@ -123,7 +124,7 @@ struct dg_json *dg_prepare_data_part(const struct dg_recipe *r);
 /* Every file that the recipe reads, with size and hash: [{"path","bytes","xxh3"}];
  * prepare_inputs.c. Caller frees. */
 int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg_error *err);
-/* Of the data part and the inputs, 32 hex digits. */
+/* Hash of the data part and the inputs, 32 hex digits. */
 int dg_prepare_hash(
     const struct dg_recipe *r, const struct dg_json *inputs, char out[33], struct dg_error *err);
 

@@ -1,4 +1,4 @@
-/* Prepare's last pass over the training pairs, where a recipe guides alignment: each shard gets a
+/* Prepare's last pass over the training pairs, if the recipe guides alignment: each shard gets a
  * file of links beside it. */
 #include "trainer/prepare/prepare_internal.h"
 
@@ -14,13 +14,13 @@
 
 struct aligning {
     struct dg_prepare_job *job;
-    /* of the training set, in the manifest to be */
+    /* shards of the training set, in the manifest under construction */
     struct dg_json *shards;
     /* [n] */
     char **paths;
     size_t n;
     struct dg_dataset *data;
-    /* one of the two: targets are text, or trees */
+    /* one of these two is set: for targets that are text, or trees */
     struct dg_aligner *aligner;
     struct dg_tree_linker *trees;
     /* pairs done */
@@ -39,7 +39,7 @@ static char *links_path(const char *shard)
 
 static void find_shards(struct aligning *a)
 {
-    struct dg_json *set = dg_json_at(a->job->sets, 0); /* encoded first */
+    struct dg_json *set = dg_json_at(a->job->sets, 0); /* the training set is encoded first */
     a->shards = dg_json_get(set, "shards");
     a->n = dg_json_length(a->shards);
     a->paths = dg_alloc(a->n + 1, sizeof *a->paths, "paths");

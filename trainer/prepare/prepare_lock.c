@@ -1,6 +1,7 @@
-/* DESIGN. Two lock files in a prepared folder, so that nobody has to change one lock into another:
- * .prepare-lock is held alone by the process that makes the folder, .use-lock is shared by those
- * that read it. Who makes it takes .use-lock alone as well, and is refused while others read. */
+/* DESIGN. A prepared folder has two lock files, so that no process has to convert a lock: the
+ * process that makes the folder holds .prepare-lock exclusively, those that read it share
+ * .use-lock. The process that makes it also takes .use-lock exclusively, and fails while others
+ * read. */
 #include "trainer/prepare/prepare_internal.h"
 
 #include "base/alloc.h"
@@ -39,7 +40,7 @@ int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error
     return rc;
 }
 
-/* The file that says who reads the folder; -1 and errno when it cannot be opened. */
+/* Opens the lock file of the folder's readers; -1 and errno on failure. */
 static int open_use_lock(const char *dir, int flags)
 {
     struct dg_buffer path;
@@ -72,7 +73,7 @@ int dg_prepare_lock_unused(const char *dir, int *fd, struct dg_error *err)
 int dg_prepared_hold(const char *dir, int *fd, struct dg_error *err)
 {
     *fd = open_use_lock(dir, O_RDONLY);
-    /* Where no lock can be made (a read-only folder), nothing is made anew either. */
+    /* If no lock file can be made (a read-only folder), nobody can replace the folder either. */
     if (*fd < 0 || !flock(*fd, LOCK_SH | LOCK_NB) || errno != EWOULDBLOCK)
         return 0;
     close(*fd);

@@ -1,4 +1,4 @@
-/* Prepare's check that the files of a pair belong together: one line too many in one of them, and
+/* Prepare's check that the files of a pair belong together: one extra line in one of them, and
  * everything after it would be taught wrongly. */
 #include "trainer/prepare/prepare_internal.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Pairs that a dictionary for this alone is learned from. */
+/* Pairs to learn a dictionary from when only this check needs one. */
 enum { LEARN_PAIRS = 50000 };
 enum { WINDOW_PAIRS = 2000 };
 
@@ -19,11 +19,11 @@ static const struct dg_recipe_file *file_of(const struct dg_recipe *r, uint32_t 
     return &r->data.pairs[pair].train[file];
 }
 
-/* The file that is being looked at, whole and in windows: a line may be missing anywhere. */
+/* The file under examination, as a whole and in windows, because a line may be missing anywhere. */
 struct look {
     uint32_t pair, file;
     struct dg_relation *whole, *window;
-    /* pair of lines that the window begins with, of those that are kept; from 1 */
+    /* number of the window's first pair of lines among the kept ones, from 1 */
     uint64_t first;
 };
 
@@ -48,7 +48,7 @@ static int refuse(const struct dg_prepare_job *j, const struct look *l,
         what);
 }
 
-/* A window is refused for a clear shift alone: few lines may well be odd ones. */
+/* Refuses a window only for a clear shift: a few lines may well be odd. */
 static int judge_window(const struct dg_prepare_job *j, struct look *l, struct dg_error *err)
 {
     struct dg_relation_counts c;
@@ -117,7 +117,7 @@ static int look_at(const struct dg_prepare_job *j, struct look *l, const struct 
     return c.lines == WINDOW_PAIRS ? judge_window(j, l, err) : 0;
 }
 
-/* The files of one pair of languages, one after the other as they are in j->pairs. */
+/* Checks the files of one language pair, in their order in j->pairs. */
 static int check_pair(struct dg_prepare_job *j, uint32_t pair,
     const struct dg_dictionary_index *index, struct dg_error *err)
 {
@@ -141,7 +141,7 @@ static bool is_unrelated(const struct dg_prepare_job *j, const struct dg_diction
            (double)got.found < j->r->cleaning.min_relation * (double)got.known;
 }
 
-/* The single pairs of one pair of languages that do not translate each other. */
+/* Marks the single pairs of one language pair whose sides do not translate each other. */
 static int find_unrelated(struct dg_prepare_job *j, uint32_t pair,
     const struct dg_dictionary_index *index, struct dg_error *err)
 {

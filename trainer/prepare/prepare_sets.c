@@ -1,4 +1,4 @@
-/* Dev and test sets: their texts as they are, and shards of their clean form. */
+/* Writes dev and test sets: their texts unchanged, and shards of their clean form. */
 #include "trainer/prepare/encode_set.h"
 
 #include "base/alloc.h"
@@ -19,8 +19,8 @@ struct held_set {
     uint64_t n, file_start;
 };
 
-/* The clean form of a held-out line, into clean. Nothing is dropped from a set that scores are
- * compared on: a line with control characters, as published sets have, stays as it is. */
+/* Appends the clean form of a held-out line to clean. Nothing is dropped from a set on which scores
+ * are compared: a line with control characters, as published sets have, stays as it is. */
 static int hold_line(const struct held_set *h, const struct dg_line *line, const char *file,
     struct dg_buffer *clean, struct dg_error *err)
 {
@@ -37,7 +37,7 @@ static int hold_line(const struct held_set *h, const struct dg_line *line, const
     return rc;
 }
 
-/* One pair of lines: texts as they are, ids of their clean form. */
+/* Adds one pair of lines: the texts unchanged, the ids of their clean form. */
 static int hold_pair(
     struct held_set *h, const struct dg_line lines[2], const char *file, struct dg_error *err)
 {

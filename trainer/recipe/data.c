@@ -7,7 +7,7 @@
 
 static const char *const tag_names[] = {"auto", "always", "never"};
 
-/* A string field copied into the arena; `required` refuses "" and absence. */
+/* Copies a string field into the arena; `required` rejects "" and a missing field. */
 static int read_text(struct dg_recipe *r, const struct dg_json *o, const char *where,
     const char *key, bool required, const char **out, struct dg_error *err)
 {
@@ -24,7 +24,7 @@ static int read_text(struct dg_recipe *r, const struct dg_json *o, const char *w
     return 0;
 }
 
-/* o[key] as an array of n (0 when absent). */
+/* Gets o[key] as an array of *n items (0 if absent). */
 static int read_array(const struct dg_json *o, const char *where, const char *key,
     const struct dg_json **out, size_t *n, struct dg_error *err)
 {
@@ -44,7 +44,7 @@ static int read_array(const struct dg_json *o, const char *where, const char *ke
 
 static const char *const back_names[] = {"", "source", "target", NULL};
 
-/* Which side a model made, and whether the recipe can train it. */
+/* Reads which side of a file a model made. */
 static int read_back_translated(struct dg_recipe *r, const struct dg_json *file, const char *name,
     struct dg_recipe_file *f, struct dg_error *err)
 {
@@ -295,7 +295,7 @@ static struct dg_json *files_json(const struct dg_recipe_file *files, size_t n)
         dg_json_set_string(o, "domain", files[i].domain);
         dg_json_set_string(o, "domains", files[i].domains);
         dg_json_set_real(o, "weight", files[i].weight);
-        /* Only where it is set: prepared data of recipes without it stay as they are. */
+        /* Only if it is set, so that prepared data of recipes without it stay valid. */
         if (files[i].back_translated)
             dg_json_set_string(o, "back_translated", back_names[files[i].back_translated]);
         dg_json_append_take(list, o);

@@ -1,6 +1,6 @@
-/* DESIGN. One row a field (base/fields.h), a table for each section: where it is kept, its range,
- * its default and whether it may change when a run goes on. Reading, writing, the names that are
- * allowed and `dragoman-train recipe --describe` all come from it. */
+/* DESIGN. One row per field (base/fields.h), one table per section: where the field is stored, its
+ * range, its default and whether it may change when a run is resumed. Reading, writing, the allowed
+ * names and `dragoman-train recipe --describe` all use these tables. */
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ static const char *const rule_names[] = {
 static const char *const precision_names[] = {"auto", "fp32", "bf16", "fp16", NULL};
 static const char *const character_names[] = {"frequent", "western", NULL};
 
-/* May change when a run goes on. */
+/* May change when a run is resumed. */
 #define RESUMABLE DG_FIELD_OWN
 
 #define AT(member) DG_FIELD_AT(struct dg_recipe, member)
@@ -226,7 +226,7 @@ static struct dg_fields fields_of(const struct section *s, const struct dg_recip
     return (struct dg_fields){s->rows, s->n, (void *)(uintptr_t)r, NULL, NULL};
 }
 
-/* Texts are borrowed from the tree: the recipe keeps its own. */
+/* Copies the texts, which are borrowed from the tree, into the recipe's arena. */
 static void keep_texts(const struct section *s, struct dg_recipe *r)
 {
     for (size_t i = 0; i < s->n; i++) {

@@ -1,4 +1,5 @@
-/* Layers of a recipe, each over the one before: what it extends, itself, settings. */
+/* Merges the layers of a recipe, each over the one before: what it extends, the recipe itself,
+ * settings. */
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"
@@ -8,7 +9,7 @@
 
 #define MAX_EXTENDS 8
 
-/* over's values into base: objects member by member, everything else replaced. */
+/* Merges the values of `over` into base: objects member by member, everything else is replaced. */
 static int merge(struct dg_json *base, const struct dg_json *over)
 {
     int bad = 0;
@@ -22,7 +23,7 @@ static int merge(struct dg_json *base, const struct dg_json *over)
     return bad;
 }
 
-/* The same of a tree that may have former names. */
+/* Likewise for a tree that may have former names. */
 static int merge_tree(struct dg_json *base, const struct dg_json *over, struct dg_error *err)
 {
     struct dg_json *copy = dg_json_copy(over);
@@ -100,7 +101,7 @@ out:
     return rc;
 }
 
-/* The recipe that this one extends (a preset or another file), then the recipe itself. */
+/* Merges what the recipe extends (a preset or another file), then the recipe itself. */
 static int merge_recipe(struct dg_json *base, const struct dg_json *recipe, const char *dir,
     int depth, struct dg_error *err)
 {
@@ -151,7 +152,7 @@ static int apply_setting(struct dg_json *root, const char *setting, struct dg_er
     return 0;
 }
 
-/* The setting by itself first: it may have a former name, and goes over what is there. */
+/* Builds a tree of the setting alone first, because it may have a former name, and merges that. */
 int dg_recipe_merge_setting(struct dg_json *root, const char *setting, struct dg_error *err)
 {
     struct dg_json *one = dg_json_new_object();

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where shipped recipes were, and are, within trainer/recipes/. */
+/* Former and current places of shipped recipes within trainer/recipes/. */
 static const struct {
     const char *was, *is;
 } moves[] = {
@@ -13,7 +13,7 @@ static const struct {
     {"table3/", "paper/table3/"},
 };
 
-/* Where `was` begins in path, as a name of its own (a folder's ends in '/'); NULL: nowhere. */
+/* Returns where `was` begins in path as a whole name (a folder's ends in '/'); NULL: nowhere. */
 static const char *find(const char *path, const char *was)
 {
     const bool folder = was[strlen(was) - 1] == '/';
@@ -39,7 +39,7 @@ const char *dg_recipe_moved(const char *path, struct dg_buffer *out)
         dg_buffer_add(out, path, (size_t)(at - path));
         dg_buffer_adds(out, moves[i].is);
         dg_buffer_adds(out, at + strlen(moves[i].was));
-        /* Not there either: the message names the file that was asked for. */
+        /* If it is not there either, the message names the requested file. */
         return !out->failed && access(out->data, F_OK) == 0 ? out->data : path;
     }
     return path;

@@ -68,7 +68,7 @@ static int check_model(struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
-/* Data to train on, but none to validate with. */
+/* True if there is data to train on, but none to validate with. */
 static bool lacks_dev(const struct dg_recipe *r)
 {
     size_t n = 0;
@@ -77,7 +77,7 @@ static bool lacks_dev(const struct dg_recipe *r)
     return r->data.n_pairs && !n;
 }
 
-/* Characters that a normalisation writes otherwise are never in what SentencePiece reads. */
+/* True if the normalisation keeps all characters; rewritten ones never reach SentencePiece. */
 static bool keeps_characters(const char *normalization)
 {
     return !strcmp(normalization, "nmt_nfc") || !strcmp(normalization, "identity");
@@ -143,8 +143,8 @@ static int check_training(const struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
-/* A model that is begun from another has that one's layers and heads: they are looked at then
- * (trainer/align/guided.h). */
+/* A model that starts from another has that one's layers and heads: they are checked when it is
+ * loaded (trainer/align/guided.h). */
 static int check_guided(const struct dg_recipe *r, struct dg_error *err)
 {
     const struct dg_recipe_guided *g = &r->guided;
@@ -168,7 +168,7 @@ static int check_guided(const struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
-/* The resolved tree into the struct, and back into one canonical tree. */
+/* Reads the resolved tree into the struct and writes it back as one canonical tree. */
 static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error *err)
 {
     int rc = dg_recipe_fields_read(root, r, err);

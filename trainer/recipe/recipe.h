@@ -1,7 +1,7 @@
 /* A recipe: all settings of a training run, read from one JSON file. Values come from, later over
- * earlier: the built-in defaults, the preset, the recipe named by "extends", the file, and
- * KEY=VALUE settings of the command line. Every field is listed once, in recipe_fields.c. Const
- * after load: any thread. Strings live as long as the recipe. */
+ * earlier: the built-in defaults, the preset or the recipe named by "extends", the file, and
+ * KEY=VALUE settings of the command line. Every field with a single value is listed once, in
+ * trainer/recipe/fields.c. Const after load: any thread. Strings live as long as the recipe. */
 #ifndef DG_TRAINER_RECIPE_RECIPE_H
 #define DG_TRAINER_RECIPE_RECIPE_H
 
@@ -27,13 +27,13 @@ enum dg_back_translated {
 /* Two line-aligned files, plain or gzip; paths are relative to the data folder. */
 struct dg_recipe_file {
     const char *source, *target;
-    /* one label for all lines, "" none */
+    /* domain label of all lines; "": none */
     const char *domain;
-    /* or a file with one label a line, "" none */
+    /* or a file with one label per line; "": none */
     const char *domains;
     /* how often a pair comes up in an epoch: 1 once, 0.5 every other epoch, 3 three times */
     double weight;
-    /* enum dg_back_translated; of training files */
+    /* enum dg_back_translated; training files only */
     int back_translated;
 };
 
@@ -51,7 +51,7 @@ struct dg_recipe_direction {
     const char *source_lang, *target_lang;
     /* control piece put before the source, e.g. "<2de>"; "" none */
     const char *tag;
-    /* in data.pairs */
+    /* index in data.pairs */
     size_t pair;
     /* the pair's target is the source */
     bool reversed;
@@ -86,7 +86,7 @@ struct dg_recipe_data {
     size_t n_held_out;
     struct dg_recipe_weight *domain_weights;
     size_t n_domain_weights;
-    /* derived: some training file is */
+    /* derived: some training file has a side that a model made */
     bool back_translated;
     /* enum dg_tags */
     int target_tags;
@@ -101,7 +101,7 @@ struct dg_recipe_cleaning {
     int64_t min_chars, max_chars;
     /* longer side / shorter side in code points (both + 8, so that short lines pass); 0 off */
     double max_char_ratio;
-    /* of a side, with </s>: longer pairs are dropped */
+    /* tokens of a side, with </s>: longer pairs are dropped */
     int64_t max_tokens;
     /* as max_char_ratio, in tokens (both + 4); 0 off */
     double max_token_ratio;
@@ -109,7 +109,7 @@ struct dg_recipe_cleaning {
     bool drop_identical;
     /* a side without any letter */
     bool require_letters;
-    /* the same pair again */
+    /* a repeated pair */
     bool deduplicate;
     /* a side that is a line of dev, test or held_out */
     bool remove_overlap;
@@ -121,25 +121,25 @@ struct dg_recipe_cleaning {
     double max_dropped;
     /* refuse files whose lines do not translate each other */
     bool check_relation;
-    /* least share of a pair's known words that find their translation; 0 off */
+    /* least share of a pair's known words whose translation is found; 0 off */
     double min_relation;
 };
 
-/* Shares of the pairs that come in another form, too (trainer/align/variants.h). */
+/* Shares of the pairs that are also trained in another form (trainer/align/variants.h). */
 struct dg_recipe_variants {
     /* in capitals */
     double upper;
-    /* of those that end in one */
+    /* without the full stop; share of the pairs that end in one */
     double no_full_stop;
-    /* after the pair before, on one line */
+    /* joined to the previous pair on one line */
     double joined;
-    /* of those that share one: with another in its place */
+    /* with another number; share of the pairs with a number that both sides have */
     double numbers;
-    /* how often each word and its translation come in an epoch (trainer/align/dictionary.h) */
+    /* occurrences of each word and its translation per epoch (trainer/align/dictionary.h) */
     double words;
     /* with a reserved piece on both sides instead of protected text (trainer/align/masks.h) */
     double mask;
-    /* likewise with characters that text seldom has, to be copied */
+    /* likewise with rare characters, which are to be copied */
     double signs;
 };
 
@@ -153,8 +153,8 @@ struct dg_recipe_noise {
     double merges;
 };
 
-/* Which characters get a piece: those that text has often enough, or those of
- * trainer/data/characters.h, too. */
+/* Which characters get a piece: those that are frequent enough in the text, or also those of
+ * trainer/data/characters.h. */
 enum dg_characters { DG_CHARACTERS_FREQUENT, DG_CHARACTERS_WESTERN };
 
 enum { DG_MAX_RESERVED = 16 };
@@ -168,9 +168,9 @@ struct dg_recipe_vocabulary {
     bool joint;
     /* share of characters that get a piece */
     double character_coverage;
-    /* other characters as bytes */
+    /* spell other characters in bytes */
     bool byte_fallback;
-    /* SentencePiece rule: identity, nfkc, nmt_nfkc, nmt_nfkc_cf */
+    /* SentencePiece rule: identity, nfkc, nmt_nfkc, nfkc_cf, nmt_nfkc_cf, nmt_nfc */
     const char *normalization;
     /* maximum number of lines that train it */
     int64_t sample_lines;
@@ -192,17 +192,17 @@ enum dg_recipe_precision {
     DG_PRECISION_AUTO,
     DG_PRECISION_FP32,
     DG_PRECISION_BF16,
-    /* of GPUs */
+    /* GPUs only */
     DG_PRECISION_FP16
 };
 
 struct dg_recipe_training {
     int64_t updates;
-    /* of one update, over all threads and ranks */
+    /* per update, over all threads and ranks */
     int64_t batch_tokens;
     /* enum dg_batch_mode */
     int batch_mode;
-    /* source + target tokens of one forward and backward pass of a thread; 0: chosen */
+    /* source + target tokens of a thread's forward and backward pass; 0: chosen by the program */
     int64_t micro_tokens;
     /* sentences sorted by length together; bounds memory */
     int64_t shuffle_window;
@@ -210,16 +210,16 @@ struct dg_recipe_training {
     int64_t warmup;
     /* lr = lr_scale * d^-0.5 * min(step^-0.5, step * warmup^-1.5) */
     double lr_scale;
-    /* number of last updates that fall linearly to 0; 0 is the paper */
+    /* number of last updates over which the learning rate falls linearly to 0; 0 as in the paper */
     int64_t cooldown;
     double beta1, beta2, epsilon;
-    /* decoupled; 0 is the paper */
+    /* decoupled; 0 as in the paper */
     double weight_decay;
     double label_smoothing;
     /* sublayer outputs and embedding sums */
     double dropout;
     double attention_dropout, relu_dropout;
-    /* of merges; 0 off */
+    /* share of BPE merges skipped; 0 off */
     double bpe_dropout;
     /* in their order; after the last one the pairs have their own weights */
     struct dg_recipe_stage *stages;
@@ -228,14 +228,14 @@ struct dg_recipe_training {
     double clip;
     /* decay of averaged weights; 0 off */
     double ema;
-    /* 0 off */
+    /* updates between checkpoints; 0 off */
     int64_t checkpoint_updates;
-    /* 0 off */
+    /* minutes between checkpoints; 0 off */
     double checkpoint_minutes;
     int64_t keep_last, keep_best;
     /* checkpoints in the final average; 1: only the last */
     int64_t average_last;
-    /* of the best instead, when > 0 */
+    /* if > 0: average this many of the best checkpoints instead */
     int64_t average_best;
     /* a single checkpoint instead of the mean if the dev set prefers it */
     bool average_compare;
@@ -243,7 +243,7 @@ struct dg_recipe_training {
     int64_t patience;
     /* enum dg_stop_metric; also what "best" means */
     int stop_metric;
-    /* updates a log line */
+    /* updates per log line */
     int64_t log_updates;
     int64_t seed;
     /* 0: all cores this process may use */
@@ -253,7 +253,7 @@ struct dg_recipe_training {
 };
 
 struct dg_recipe_validation {
-    /* updates; 0: at checkpoints only */
+    /* updates between validations; 0: at checkpoints only */
     int64_t every;
     /* dev lines translated for BLEU; 0 all */
     int64_t lines;
@@ -271,11 +271,11 @@ struct dg_recipe_validation {
 
 /* Guided alignment (Garg et al. 2019): attention that is trained to align words. */
 struct dg_recipe_guided {
-    /* of its loss beside the translation's; 0 off */
+    /* weight of its loss beside that of the translation; 0 off */
     double weight;
     /* decoder layer from 1; 0: the last but one */
     uint32_t layer;
-    /* from 1; 0: the mean of all */
+    /* head from 1; 0: the mean of all */
     uint32_t head;
 };
 
@@ -294,22 +294,22 @@ struct dg_recipe_output {
     const char *licence, *description;
 };
 
-/* new: one of the recipe's own; pieces begin with the embeddings of the old one's. */
+/* new: the recipe's own vocabulary; its embeddings start from those of the old pieces. */
 enum dg_init_vocabulary { DG_VOCABULARY_KEEP, DG_VOCABULARY_NEW };
 
-/* spread: the recipe's numbers of layers, each beginning with the one at its relative depth. */
+/* spread: the recipe's numbers of layers; each starts from the old one at its relative depth. */
 enum dg_init_layers { DG_LAYERS_KEEP, DG_LAYERS_SPREAD };
 
 struct dg_recipe {
-    /* of the bundle: letters, digits, - _ . */
+    /* name of the bundle: letters, digits, - _ . */
     const char *name;
-    /* what relative paths are relative to */
+    /* folder that relative paths start from */
     const char *data_dir;
     /* bundle to start from, keeping its dimensions; "" random */
     const char *init;
-    /* enum dg_init_vocabulary: and its vocabulary? */
+    /* enum dg_init_vocabulary: whether to keep its vocabulary, too */
     int init_vocabulary;
-    /* enum dg_init_layers: and its numbers of layers? */
+    /* enum dg_init_layers: whether to keep its numbers of layers, too */
     int init_layers;
     struct dg_recipe_data data;
     struct dg_recipe_cleaning cleaning;
@@ -337,7 +337,7 @@ int dg_recipe_load(const char *path, const char *data_dir, const char *const *se
 /* The same from text; "extends" is relative to `base_dir`. */
 int dg_recipe_parse(const char *text, size_t n, const char *base_dir, const char *data_dir,
     struct dg_recipe **out, struct dg_error *err);
-/* Is the vocabulary that of the bundle to start from? */
+/* True if the vocabulary is that of the bundle to start from. */
 static inline bool dg_recipe_keeps_vocabulary(const struct dg_recipe *r)
 {
     return r->init[0] && r->init_vocabulary == DG_VOCABULARY_KEEP;
@@ -346,7 +346,7 @@ static inline bool dg_recipe_guides(const struct dg_recipe *r)
 {
     return r->guided.weight > 0;
 }
-/* Are the targets trees, written as sequences of brackets? */
+/* True if the targets are trees, written as sequences of brackets. */
 static inline bool dg_recipe_has_trees(const struct dg_recipe *r)
 {
     return !strcmp(r->output.answers, "trees");
@@ -363,21 +363,22 @@ struct dg_json *dg_recipe_describe(void);
 int dg_recipe_config(const struct dg_recipe *r, uint32_t source_vocab, uint32_t target_vocab,
     int32_t eos, int32_t unk, struct dg_config *out, struct dg_error *err);
 
-/* What data.domain_weights multiplies the weights of this domain's files by; 1 if it is not
- * named. */
+/* The factor that data.domain_weights gives to the weights of this domain's files; 1 if the domain
+ * is not named. */
 double dg_recipe_domain_weight(const struct dg_recipe *r, const char *domain);
 
-/* The stage of an update, counted from 1; n_stages: after the last one, or there are none. */
+/* Index of the stage that an update (from 1) belongs to; n_stages after the last stage, or if there
+ * are none. */
 size_t dg_recipe_stage_of(const struct dg_recipe *r, int64_t update);
 
-/* Fields whose values differ, a line each ("training.seed: 1, was 2"), appended to out; how many
- * there are. was: the json of another resolved recipe. Fields that may change on resume (threads,
- * updates, log, checkpoint and validation settings) are skipped when `resume`. */
+/* Append a line to out for each field whose values differ ("training.seed: 1, was 2") and return
+ * their number. was: the json of another resolved recipe. Fields that may change on resume
+ * (threads, updates, log, checkpoint and validation settings) are skipped when `resume`. */
 size_t dg_recipe_difference(
     const struct dg_json *now, const struct dg_json *was, bool resume, struct dg_buffer *out);
 
-/* data_dir/path, or path itself when it is absolute or data_dir is "". Appended to b (reset first);
- * b->data or NULL. */
+/* Write data_dir/path to b (reset first), or path itself when it is absolute or data_dir is "".
+ * Returns b->data; never NULL. */
 const char *dg_recipe_path(const struct dg_recipe *r, const char *path, struct dg_buffer *b);
 
 #endif

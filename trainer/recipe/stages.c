@@ -1,5 +1,5 @@
-/* The stages of a run (training.stages): weights of domains that change at given updates; and the
- * check of the labels that have weights. */
+/* The stages of a run (training.stages): domain weights that change at given updates. Also checks
+ * the labels that are given weights. */
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"
@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is a label one that training pairs can have? true where files of labels are not read yet. */
+/* True if training pairs can have the label; also if files of labels, which are not read yet, may
+ * contain it, and if there are no pairs yet. */
 static bool may_be_there(const struct dg_recipe *r, const char *domain)
 {
     bool known = r->variants.words > 0 && !strcmp(domain, "words");
@@ -19,7 +20,7 @@ static bool may_be_there(const struct dg_recipe *r, const char *domain)
     return known || !r->data.n_pairs;
 }
 
-/* May weights be given to these labels? `name`: the field, in messages. */
+/* Checks that training pairs can have these labels. `name`: the field, in messages. */
 static int check_labels(const struct dg_recipe *r, const char *name,
     const struct dg_recipe_weight *weights, size_t n, struct dg_error *err)
 {

@@ -1,4 +1,4 @@
-/* What a loaded recipe is asked: printed, compared, turned into a model's configuration. */
+/* Uses of a loaded recipe: printing, comparing, making a model's configuration. */
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"
@@ -48,7 +48,7 @@ static bool same(const struct dg_json *a, const struct dg_json *b)
     return equal;
 }
 
-/* Members of `now` against those of `was`; with `absent` only those that `was` lacks. */
+/* Compares members of `now` with those of `was`; with `absent` only those that `was` lacks. */
 static size_t differ(const struct dg_json *now, const struct dg_json *was, const char *where,
     bool resume, bool absent, struct dg_buffer *out)
 {

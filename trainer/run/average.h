@@ -5,8 +5,8 @@
 
 #include "trainer/run/checkpoint_dir.h"
 
-/* out[n] = mean over the checkpoints of these steps, summed in double in their order. DG_EFORMAT
- * when a checkpoint has another number of elements. */
+/* out[n] = mean over the checkpoints of these steps, summed in double in the order of `steps`.
+ * DG_EFORMAT when a checkpoint has another number of elements; DG_ENOTFOUND when count is 0. */
 int dg_average(const struct dg_checkpoint_dir *k, const uint64_t *steps, size_t count, float *out,
     size_t n, struct dg_error *err);
 

@@ -117,7 +117,7 @@ static int read_state(struct dg_checkpoint *c, struct dg_error *err)
 {
     const struct dg_json *h = c->header;
     int64_t step = -1, epoch = -1, cursor = -1, batch = -1, micro = -1, threads = -1, tokens = -1,
-            elements = -1, stage = 0; /* none: of the first */
+            elements = -1, stage = 0; /* absent: the first stage */
     struct dg_checkpoint_state *s = &c->state;
     int rc = dg_json_field_int(h, NULL, "step", 0, INT64_MAX, &step, err);
     rc = rc ? rc : dg_json_field_int(h, NULL, "epoch", 0, INT64_MAX, &epoch, err);
@@ -148,7 +148,8 @@ static int read_state(struct dg_checkpoint *c, struct dg_error *err)
     return 0;
 }
 
-/* The blocks that the header's checksums name, in order, filling the rest of the file exactly. */
+/* Find and verify the blocks that the header's checksums name, in order, from offset `at`. They
+ * must fill the rest of the file exactly. */
 static int read_blocks(struct dg_checkpoint *c, size_t at, struct dg_error *err)
 {
     const struct dg_json *sums = dg_json_get(c->header, "xxh3");

@@ -1,10 +1,14 @@
 /* One checkpoint: a file with everything that a run needs to continue bit for bit: parameters,
  * moments, averaged weights, position in the data, update number, and the recipe, data and
- * instruction set that it belongs to. Little endian: 0  char magic[8] "DGCKPT01"   8  u64 header
- * bytes   16 u64 XXH3-64 of the header   24  zeros to 64 64  header: a JSON object      then, each
- * at a multiple of 64: parameters, m, v and, with "ema", averages; fp32 Written to a temporary
- * name, synced and renamed: a name either holds all of it or is not there. Const after open: any
- * thread. */
+ * instruction set that it belongs to. Little endian:
+ *   0   char magic[8] "DGCKPT01"
+ *   8   u64 header bytes
+ *   16  u64 XXH3-64 of the header
+ *   24  zeros up to 64
+ *   64  header: a JSON object
+ *   then, each at a multiple of 64: parameters, m, v and, with "ema", averages; fp32
+ * Written to a temporary name, synced and renamed: a name either holds all of it or does not exist.
+ * Constant after open: any thread. */
 #ifndef DG_TRAINER_RUN_CHECKPOINT_H
 #define DG_TRAINER_RUN_CHECKPOINT_H
 
@@ -16,7 +20,7 @@
 struct dg_checkpoint_state {
     /* updates done */
     uint64_t step;
-    /* of the next batch */
+    /* position of the next batch */
     struct dg_dataset_position position;
     uint64_t micro_tokens, threads;
     /* "cpu/avx2" */
@@ -25,9 +29,9 @@ struct dg_checkpoint_state {
     const char *data;
     /* target tokens of the epoch so far */
     uint64_t epoch_tokens;
-    /* trained so far */
+    /* training time so far */
     double seconds;
-    /* resolved */
+    /* the resolved recipe */
     const struct dg_json *recipe;
 };
 
@@ -38,9 +42,9 @@ struct dg_checkpoint_blocks {
 };
 
 struct dg_checkpoint {
-    /* its pointers live as long as this */
+    /* its pointers are valid until dg_checkpoint_close */
     struct dg_checkpoint_state state;
-    /* mapped */
+    /* memory-mapped */
     struct dg_checkpoint_blocks blocks;
     struct dg_map map;
     struct dg_json *header;
@@ -49,7 +53,7 @@ struct dg_checkpoint {
 int dg_checkpoint_write(const char *path, const struct dg_checkpoint_state *s,
     const struct dg_checkpoint_blocks *b, struct dg_error *err);
 
-/* Map and check all of it, checksums too; DG_EFORMAT names the fault. */
+/* Map the file and check all of it, including checksums; DG_EFORMAT names the fault. */
 int dg_checkpoint_open(const char *path, struct dg_checkpoint **out, struct dg_error *err);
 void dg_checkpoint_close(struct dg_checkpoint *c); /* NULL is fine */
 

@@ -93,7 +93,7 @@ void dg_checkpoint_dir_close(struct dg_checkpoint_dir *k)
     free(k);
 }
 
-/* Named by the marker? */
+/* True if the marker names the file. */
 static bool is_listed(const struct dg_checkpoint_dir *k, const char *name)
 {
     for (size_t i = 0; i < k->n; i++) {
@@ -151,7 +151,7 @@ static int write_index(const struct dg_checkpoint_dir *k, struct dg_error *err)
     return rc;
 }
 
-/* How many that were due come after this one. */
+/* Number of due checkpoints after this one. */
 static size_t due_after(const struct dg_checkpoint_dir *k, size_t i)
 {
     size_t n = 0;
@@ -171,7 +171,7 @@ size_t dg_checkpoint_dir_last(const struct dg_checkpoint_dir *k, size_t n, uint6
     return found;
 }
 
-/* How many validated checkpoints come before this one by score; later ones win ties. */
+/* Number of validated checkpoints that rank before this one by score; later ones win ties. */
 static size_t rank_of(const struct dg_checkpoint_dir *k, size_t i)
 {
     size_t rank = 0;
@@ -197,7 +197,8 @@ static bool is_kept(const struct dg_checkpoint_dir *k, size_t i)
     return is_last || (!isnan(c->score) && rank_of(k, i) < k->keep_best);
 }
 
-/* Take what need not be kept out of the list; their steps to gone[]. */
+/* Remove checkpoints that need not be kept from the list and write their steps to gone[]. Return
+ * how many. Out of memory keeps all. */
 static size_t drop_old(struct dg_checkpoint_dir *k, uint64_t *gone)
 {
     size_t n = 0, left = 0;
@@ -231,7 +232,7 @@ int dg_checkpoint_dir_add(struct dg_checkpoint_dir *k, const struct dg_checkpoin
     uint64_t *gone = dg_alloc(k->n + 1, sizeof *gone, "a list of checkpoints");
     int rc = dg_checkpoint_write(path, s, b, err);
     size_t before = k->n, n_gone = 0;
-    /* A run that went back to an older checkpoint writes its steps again. */
+    /* A run that resumed from an older checkpoint writes later steps again. */
     while (!rc && k->n && k->kept[k->n - 1].step >= s->step)
         k->n--;
     for (size_t i = k->n; !rc && i < before; i++)

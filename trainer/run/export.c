@@ -54,7 +54,7 @@ static int copy(const struct dg_export *e, const char *from, const char *to, str
     return rc;
 }
 
-/* Do both sides have the same file? */
+/* *same = both sides have the same file. */
 static int is_joint(const struct dg_export *e, const char *source, const char *target, bool *same,
     struct dg_error *err)
 {
@@ -65,10 +65,10 @@ static int is_joint(const struct dg_export *e, const char *source, const char *t
     return rc;
 }
 
-/* Names of one kind of file ("spm", "vocab") in the bundle: one for both sides where they are the
- * same. */
+/* File names of one kind ("spm", "vocab"). If both sides are the same, the bundle has only
+ * `joint`. */
 struct side_files {
-    /* in the prepared folder */
+    /* in the prepared folder and, if the sides differ, in the bundle */
     char source[32], target[32];
     char joint[32];
     bool same;
@@ -92,7 +92,7 @@ static int copy_sides(const struct dg_export *e, const char *kind, struct dg_err
     return rc || f.same ? rc : copy(e, f.target, f.target, err);
 }
 
-/* The manifest's "files". */
+/* Add the manifest's "files". */
 static int add_files(const struct dg_export *e, struct dg_json *manifest, struct dg_error *err)
 {
     static const char *const kinds[] = {"spm", "vocab"};
@@ -187,7 +187,7 @@ static struct dg_json *make_manifest(const struct dg_export *e)
     return m;
 }
 
-/* The vocabularies are copied from the folder: it must be the one that was trained on still. */
+/* The vocabularies are copied from prepared_dir, so it must still hold the data trained on. */
 static int check_prepared(const struct dg_export *e, struct dg_error *err)
 {
     struct dg_prepared *now = NULL;
@@ -203,7 +203,7 @@ static int check_prepared(const struct dg_export *e, struct dg_error *err)
 int dg_export_seal(const struct dg_export *e, struct dg_error *err)
 {
     struct dg_config config = *e->config;
-    /* What the recipe validated with is what a request that says nothing gets. */
+    /* Requests that name no search settings get those that the recipe validated with. */
     config.beam = (uint32_t)e->recipe->validation.beam;
     config.alpha = (float)e->recipe->validation.alpha;
     config.extra_length = (uint32_t)e->recipe->validation.extra_length;
@@ -236,7 +236,7 @@ int dg_export(const struct dg_export *e, struct dg_error *err)
     if (!rc)
         rc = dg_bundle_begin(e->dir, err);
     if (!rc)
-        dg_export_remove_shortlist(e); /* of an earlier bundle in the folder */
+        dg_export_remove_shortlist(e); /* left by an earlier bundle in the folder */
     if (!rc)
         rc = write_weights(e, err);
     if (!rc)

@@ -17,13 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Which checkpoints an average takes. */
+/* The checkpoints that an average takes. */
 struct choice {
     uint64_t *steps;
     size_t n;
-    /* what the manifest calls them */
+    /* their name in the manifest, e.g. "last checkpoints" */
     const char *averaged;
-    /* NULL: they were compared with nothing */
+    /* NULL: not compared with other weights */
     struct dg_json *comparisons;
 };
 
@@ -39,7 +39,7 @@ static int choose(const struct dg_checkpoint_dir *k, size_t n, bool best, struct
                         best ? "validated " : "", k->dir);
 }
 
-/* What a bundle of a run is made from. */
+/* The inputs of a run's bundle. */
 struct source {
     const struct dg_recipe *recipe;
     const struct dg_prepared *prepared;
@@ -47,11 +47,12 @@ struct source {
     const struct dg_config *config;
     const struct dg_checkpoint_dir *keeper;
     const struct dg_json *origin;
-    /* whose workers may be used up to compare weights, and are closed then; NULL: none */
+    /* the comparison of weights overwrites its workers' parameters, then dg_run_release frees them;
+     * NULL: no comparison */
     struct dg_run *run;
     struct dg_trainlog *log;
     bool scores;
-    /* leave the scores out when it is set: DG_ECANCELED; NULL never */
+    /* set to non-zero: return DG_ECANCELED, leaving the scores out; NULL: cannot be stopped */
     const volatile int *stop;
 };
 
@@ -67,7 +68,8 @@ static struct dg_json *comparisons_json(const struct dg_winner *w)
     return all;
 }
 
-/* Where the recipe wants it and there is a dev set: the best of mean, newest and best alone. */
+/* If the recipe asks for it and there is a dev set: choose the best of the mean, the newest
+ * checkpoint alone and the best checkpoint alone. */
 static int compare(const struct source *s, struct choice *c, struct dg_error *err)
 {
     static const char *const alone[] = {"newest checkpoint", "best checkpoint"};
@@ -92,7 +94,7 @@ static int compare(const struct source *s, struct choice *c, struct dg_error *er
     return 0;
 }
 
-/* The manifest's "training": where the weights come from. NULL when memory is out. */
+/* The manifest's "training": where the weights come from. NULL when out of memory. */
 static struct dg_json *provenance(
     const struct source *s, const struct choice *c, const struct dg_checkpoint *newest)
 {
@@ -165,7 +167,7 @@ static struct dg_json *pairs_json(const struct dg_calibrated *c)
     return o;
 }
 
-/* How the bundle searches, chosen on the dev sets; noted in training. */
+/* Choose the bundle's search settings on the dev sets and record them in `training`. */
 static int calibrate(const struct source *s, struct dg_calibrated *out, struct dg_json *training,
     struct dg_error *err)
 {
@@ -196,8 +198,8 @@ static int calibrate(const struct source *s, struct dg_calibrated *out, struct d
                : 0;
 }
 
-/* Scored with the bundle's own weights, so that f16's rounding counts; then sealed again with the
- * scores in it. */
+/* Export the mean, then calibrate, add a shortlist and score as the recipe asks. Scores use the
+ * bundle's own weights, so that f16's rounding counts; then seal the bundle again with them. */
 static int export_average(
     const struct source *s, const struct choice *c, struct dg_json *training, struct dg_error *err)
 {

@@ -1,4 +1,4 @@
-/* What a run trains: parameters, optimiser, worker threads and ranks, fresh or resumed. */
+/* Sets up what a run trains: parameters, optimiser, worker threads and ranks, fresh or resumed. */
 #include "trainer/run/internal.h"
 
 #include "base/alloc.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Learned positions end: all of dev and test sets must be within them, or scoring fails after all
- * training. */
+/* Check that every line of the sets of a kind fits the learned positions; otherwise scoring would
+ * fail after all training. */
 static int check_held_out(const struct dg_run *r, const char *kind, struct dg_error *err)
 {
     for (size_t i = 0; i < dg_prepared_sets(r->prepared, kind); i++) {
@@ -27,7 +27,7 @@ static int check_held_out(const struct dg_run *r, const char *kind, struct dg_er
     return 0;
 }
 
-/* The longest sentence of any set that the model will see. */
+/* *out = pieces of the longest sentence in the training and dev sets. */
 static int longest_sentence(const struct dg_run *r, uint32_t *out, struct dg_error *err)
 {
     struct dg_dataset_options o = {.batch_tokens = 1};
@@ -105,7 +105,8 @@ static size_t most(int64_t a, int64_t b)
     return (size_t)(a > b ? a : b);
 }
 
-/* An environment variable can cost two thirds of the speed of fp32, and says nothing itself. */
+/* Report OpenBLAS's kernels, and warn of an environment variable that overrides their choice: it
+ * can silently cost two thirds of the speed of fp32. */
 static void tell_library(struct dg_run *r)
 {
     const char *variable, *kernels = dg_cpu_train_library(&variable);
@@ -131,12 +132,14 @@ static void tell_plan(struct dg_run *r)
     dg_buffer_deinit(&text);
 }
 
-/* Ranks that do not begin alike would drift apart unseen. */
+/* Check that all ranks begin alike, as they would otherwise drift apart unnoticed, and open the
+ * exchange. */
 static int join_ranks(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_ranks *ranks = r->o->ranks;
     const struct dg_crew *crew = r->workers;
-    const char *kind = strchr(crew->w[0].be->name, '/'); /* devices differ in their numbers */
+    /* Without the device's number, which differs between ranks. */
+    const char *kind = strchr(crew->w[0].be->name, '/');
     const bool cpu = crew->w[0].be->ops->on_host;
     struct dg_crew_host_block start = {0};
     if (!ranks)
@@ -170,7 +173,7 @@ static int begin_events(struct dg_run *r, struct dg_error *err)
     return rc ? dg_error_prefix(err, "--tensorboard") : 0;
 }
 
-/* Log and folder belong to the rank that leads. */
+/* Open the log and save the run's state. Only the leading rank writes log and folder. */
 static int begin_log(
     struct dg_run *r, const struct dg_checkpoint *c, size_t damaged, struct dg_error *err)
 {

@@ -15,7 +15,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* bf16 has to be faster than fp32 by this to be chosen, since it rounds. */
+/* Least speed of bf16 relative to fp32 for bf16 to be chosen, since it rounds. */
 #define LEAST_GAIN 1.1
 
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
@@ -26,7 +26,7 @@ void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
     r->lock = r->prepared_lock = -1;
 }
 
-/* What writers left that were killed; a model's weights are not small. */
+/* Delete unfinished files of killed writers; a model's weights are not small. */
 static void drop_unfinished(const struct dg_run *r)
 {
     dg_file_drop_unfinished(r->o->dir);
@@ -64,7 +64,8 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     return dg_run_leads(r) && !r->o->look ? take_lock(r, err) : 0;
 }
 
-/* Open and close what the options name, as a worker will. */
+/* Choose the device and try it: open and close what a worker will open. Set r->device and
+ * r->place. */
 static int try_device(
     struct dg_run *r, const char *name, const char *precision, struct dg_error *err)
 {
@@ -90,7 +91,7 @@ static int try_device(
     return rc;
 }
 
-/* Is it one of the words between a backend's slashes? */
+/* True if `word` is one of the slash-separated parts of a backend's name after the first. */
 static bool names_part(const char *backend, const char *word)
 {
     const size_t n = strlen(word);
@@ -100,8 +101,8 @@ static bool names_part(const char *backend, const char *word)
     return false;
 }
 
-/* What the newest checkpoint was made with, by its backend's name: cpu/avx512bf16/bf16 or
- * cuda:0/fp16/NAME. NULL: there is none. */
+/* Precision of a resumed run's newest checkpoint, read from its backend's name: cpu/avx512bf16/bf16
+ * or cuda:0/fp16/NAME. NULL: a new run, or one without a folder of checkpoints. */
 static int begun_precision(struct dg_run *r, const char **precision, struct dg_error *err)
 {
     struct dg_checkpoint_dir *k = NULL;
@@ -123,7 +124,8 @@ static int begun_precision(struct dg_run *r, const char **precision, struct dg_e
     return rc;
 }
 
-/* It is not on every processor that has it. The first rank decides for all. */
+/* Measure whether bf16 is faster than fp32; it is not on every processor that has it. Rank 0
+ * decides for all. */
 static int is_bf16_faster(struct dg_run *r, bool *faster, struct dg_error *err)
 {
     struct dg_backend *be = NULL;
@@ -138,7 +140,7 @@ static int is_bf16_faster(struct dg_run *r, bool *faster, struct dg_error *err)
     return rc;
 }
 
-/* Before the data is prepared, which may take hours. */
+/* Runs before the data is prepared, which may take hours. */
 int dg_run_device(struct dg_run *r, struct dg_error *err)
 {
     static const char *const words[] = {NULL, "fp32", "bf16", "fp16"};
@@ -190,7 +192,7 @@ static int read_init_config(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-/* The configuration with the vocabulary of the prepared data. */
+/* Set the configuration, with the vocabulary of the prepared data. */
 static int find_config(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_prepared *p = r->prepared;
@@ -232,8 +234,8 @@ struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe)
         .shuffle = true};
 }
 
-/* Before anything is prepared: a new run would replace the data of the one whose checkpoints lie
- * there. */
+/* Refuse to start a new run in a folder with checkpoints, before anything is prepared: it would
+ * replace the data of the run that wrote them. */
 static int refuse_begun(const struct dg_run *r, struct dg_error *err)
 {
     struct dg_checkpoint_dir *k = NULL;
@@ -247,7 +249,7 @@ static int refuse_begun(const struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-/* A new run's data, by the rank that leads. */
+/* Prepare a new run's data, on the leading rank. */
 static int prepare(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_prepare_options o = {.dir = r->prepared_dir,
@@ -259,7 +261,8 @@ static int prepare(struct dg_run *r, struct dg_error *err)
     return rc ? rc : dg_prepare(r->recipe, &o, NULL, err);
 }
 
-/* Before all others go on; when it is asked to stop meanwhile, they all do. */
+/* The leading rank prepares while all others wait. If it is asked to stop meanwhile, all ranks
+ * stop. */
 static int prepare_for_all(struct dg_run *r, struct dg_error *err)
 {
     int rc = !r->o->resume && dg_run_leads(r) ? prepare(r, err) : 0;

@@ -35,7 +35,7 @@ struct series {
 };
 
 struct curve {
-    /* of the log's lines */
+    /* "kind" of the log's lines, and the member to plot */
     const char *kind, *key;
     bool dots;
 };
@@ -76,7 +76,7 @@ static void series_deinit(struct series *s)
     free(s->y);
 }
 
-/* Means of neighbours, when there are more points than can be seen. */
+/* Replace neighbours by their mean when there are more points than can be seen. */
 static void series_thin(struct series *s)
 {
     size_t step = (s->n + MAX_POINTS - 1) / MAX_POINTS, out = 0;
@@ -94,8 +94,8 @@ static void series_thin(struct series *s)
         s->n = out;
 }
 
-/* A run's log into all series[panel * 2 + curve]. Lines that are not JSON (a killed run's last) are
- * passed over. */
+/* Append a run's log to all[panel * 2 + curve]. Lines that are not JSON (a killed run's last) are
+ * skipped. */
 static int read_log(const char *path, struct series *all, struct dg_error *err)
 {
     struct dg_buffer b;
@@ -122,7 +122,7 @@ static int read_log(const char *path, struct series *all, struct dg_error *err)
     return rc;
 }
 
-/* 1, 2 or 5 times a power of ten, for about four steps over a span. */
+/* Step of an axis: 1, 2 or 5 times a power of ten, for about four steps over the span. */
 static double nice_step(double span)
 {
     double raw = span / 4, power = pow(10, floor(log10(raw)));

@@ -19,7 +19,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A folder of SentencePiece files counts by its source side's. */
+/* Append FILE@HASH. A folder of SentencePiece files has the hash of its source.spm. */
 static void describe_file(const char *path, struct dg_buffer *out)
 {
     struct dg_hash128 h;
@@ -35,7 +35,7 @@ static void describe_file(const char *path, struct dg_buffer *out)
     dg_buffer_deinit(&inside);
 }
 
-/* Set key to the recipe's value at path. */
+/* Set key to NAME@VERSION of the bundle, or FILE@HASH of the file, at the recipe's path. */
 static int add(struct dg_json *o, const struct dg_recipe *r, const char *key, const char *path)
 {
     struct dg_bundle *b = NULL;
@@ -68,7 +68,7 @@ struct dg_json *dg_provenance_find(const struct dg_recipe *r)
     return NULL;
 }
 
-/* Relative to the data folder where it is in it, else its last part. */
+/* An absolute path becomes relative to the data folder if it is inside, else its last part. */
 static const char *without_folders(const char *path, const char *data_dir)
 {
     const size_t n = strlen(data_dir);

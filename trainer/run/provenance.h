@@ -5,13 +5,13 @@
 
 #include "trainer/recipe/recipe.h"
 
-/* {"init": "NAME@VERSION", "vocabulary": "NAME@VERSION" or "FILE@HASH"}, with a member only if the
- * recipe starts from a bundle or takes over a vocabulary. A deleted one has no VERSION. NULL when
- * memory is out. Caller frees. */
+/* {"init": "NAME@VERSION", "vocabulary": "NAME@VERSION" or "FILE@HASH"}, each member only if the
+ * recipe starts from a bundle or reuses a vocabulary. If that was deleted, there is no VERSION or
+ * HASH. NULL when out of memory. Caller frees. */
 struct dg_json *dg_provenance_find(const struct dg_recipe *r);
 
 /* The recipe as a bundle records it: origins instead of paths, data files relative to the data
- * folder, files elsewhere by name only. NULL when memory is out. Caller frees. */
+ * folder, files elsewhere by name only. NULL when out of memory. Caller frees. */
 struct dg_json *dg_provenance_recipe(const struct dg_recipe *r, const struct dg_json *origin);
 
 #endif

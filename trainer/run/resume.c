@@ -1,4 +1,4 @@
-/* Going on with a run: what must be the same is compared, the state is put back. */
+/* Resuming a run: checks that recipe and data are the same, and restores the state. */
 #include "trainer/run/internal.h"
 
 #include "trainer/prepare/prepare_internal.h"
@@ -13,9 +13,8 @@ static bool same_file(const struct dg_json *a, const struct dg_json *b)
     return x && y && !strcmp(x, y);
 }
 
-/* The raw files of a prepared folder must not have changed under a run: what is prepared again
- * would be other data. Files that are gone are no objection, the run does not read them any
- * more. */
+/* The raw files of a prepared folder must not change during a run: preparing them again would give
+ * other data. Missing files are no objection, as the run no longer reads them. */
 int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err)
 {
     struct dg_json *now = NULL;
@@ -38,7 +37,7 @@ int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-/* The checkpoint's recipe with the defaults of fields that an older program did not know. */
+/* The checkpoint's recipe, with defaults for fields that an older program did not know. */
 static int resolve(const struct dg_run *r, const struct dg_checkpoint *c, struct dg_recipe **out,
     struct dg_error *err)
 {
@@ -61,7 +60,7 @@ int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct
         c->state.data);
 }
 
-/* Does the checkpoint belong to this recipe and data? */
+/* DG_EINVAL unless the checkpoint belongs to this recipe and data. */
 static int check_checkpoint(
     const struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)
 {
@@ -101,7 +100,7 @@ void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c)
             c->state.backend, c->state.threads, backend, dg_run_threads(r));
 }
 
-/* Two CPUs, or two GPUs of one name and precision: cuda:0/bf16/NAME. */
+/* True for two CPUs, or two GPUs of the same name and precision: cuda:0/bf16/NAME. */
 static bool same_kind(const char *a, const char *b)
 {
     if (!strncmp(a, "cpu", 3) || !strncmp(b, "cpu", 3))
@@ -129,7 +128,8 @@ int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_err
     r->epoch = c->state.position.epoch;
     r->epoch_tokens = c->state.epoch_tokens;
     r->seconds = c->state.seconds;
-    /* The same passes give the same bits; another kind of device has its own bits, and memory. */
+    /* The same micro-batches give the same bits. Another kind of device has other bits anyway, and
+     * other memory. */
     if (!r->recipe->training.micro_tokens && same_kind(t->be->name, c->state.backend))
         r->plan.micro_tokens = c->state.micro_tokens;
     return 0;

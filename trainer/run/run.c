@@ -18,7 +18,7 @@ struct tally {
     uint64_t updates;
 };
 
-/* Whether any rank says so; alone, it is what this process says. */
+/* Set *flag on every rank if it is set on any. Without ranks it stays as it is. */
 static int agree(const struct dg_run *r, bool *flag, struct dg_error *err)
 {
     const struct dg_ranks *ranks = r->o->ranks;
@@ -53,7 +53,7 @@ static uint64_t resident_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* By all ranks, which add up what they have taken; the one that leads writes the line. */
+/* Called by all ranks, which sum their CPU time; the leading rank writes the line. */
 static int log_line(struct dg_run *r, struct tally *t, double rate, struct dg_error *err)
 {
     const struct dg_ranks *ranks = r->o->ranks;
@@ -139,7 +139,7 @@ static int warn(struct dg_run *r, const char *message, struct dg_error *err)
 }
 
 /* A checkpoint that cannot be written (a full disk) does not end a run that still learns: the old
- * ones are whole, and the next one is tried in its turn. At the end of a run it is an error. */
+ * ones are whole, and the next one is tried when due. At the end of a run it is an error. */
 static int save_or_warn(struct dg_run *r, enum dg_kept_kind kind, bool last, struct dg_error *err)
 {
     struct dg_error failure = {0};
@@ -151,8 +151,8 @@ static int save_or_warn(struct dg_run *r, enum dg_kept_kind kind, bool last, str
     return warn(r, failure.message, err);
 }
 
-/* A run that goes on from before its latest validation first comes there again: it ends where it
- * would have ended, with that model. */
+/* True if patience has run out. A run that resumes from before its latest validation must reach
+ * that update first: it ends where it would have ended, with the same model. */
 static bool out_of_patience(const struct dg_run *r)
 {
     const int64_t patience = r->recipe->training.patience;
@@ -160,9 +160,9 @@ static bool out_of_patience(const struct dg_run *r)
            r->optimizer->step >= r->keeper->validated;
 }
 
-/* What follows from a validation: weights that are the best are kept between checkpoints, too, and
- * so are those of a run that ends because no better ones come (*end): as one that was due, also
- * where they are kept because the run was stopped there. */
+/* Act on a validation's score. Save the weights if they are the best so far, even between
+ * checkpoints. If the run ends early (*end), save them as a due checkpoint, replacing an extra one
+ * that was written here because the run was stopped. */
 static int take_score(struct dg_run *r, float score, bool *end, struct dg_error *err)
 {
     const struct dg_checkpoint_dir *k = r->keeper;
@@ -183,9 +183,9 @@ static int take_score(struct dg_run *r, float score, bool *end, struct dg_error 
     return rc;
 }
 
-/* Validate, and look at what came out. Where there is no room for it training goes on as it does
- * without a checkpoint. One that was asked to stop ends the run at this very update, so that it is
- * made up for on resume: after a further update nobody would know any more that it is missing. */
+/* Validate and act on the score. If the disk is full, training continues, as without a checkpoint.
+ * If asked to stop, end the run at this very update, so that a resume makes up for the validation:
+ * after a further update nothing would show that it is missing. */
 static int validate(struct dg_run *r, bool last, bool *end, struct dg_error *err)
 {
     struct dg_error failure = {0};
@@ -202,7 +202,7 @@ static int validate(struct dg_run *r, bool last, bool *end, struct dg_error *err
     return warn(r, failure.message, err);
 }
 
-/* Between two updates. *end: no further one. */
+/* Between two updates: save and validate as due. *end: no further update. */
 static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_error *err)
 {
     const bool done = (int64_t)r->optimizer->step >= r->recipe->training.updates,
@@ -219,13 +219,13 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
     if (!rc && r->stopping && !dg_checkpoint_dir_has(r->keeper, r->optimizer->step)) /* meanwhile */
         rc = save(r, due ? DG_KEPT_DUE : DG_KEPT_EXTRA, err);
     const uint64_t spent = dg_clock_ns() - began;
-    t->start_ns += spent; /* speed is that of training */
+    t->start_ns += spent; /* not counted in the training speed */
     t->cpu_ns += dg_clock_cpu_ns() - cpu;
-    r->checkpoint_ns += spent; /* so are the minutes between checkpoints */
+    r->checkpoint_ns += spent; /* nor in the minutes between checkpoints */
     return rc;
 }
 
-/* The weights of the stage that the next update is of. A stage that begins is told. */
+/* Switch to the data weights of the next update's stage, and report a stage that begins. */
 static int enter_stage(struct dg_run *r, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
@@ -279,7 +279,7 @@ static int update(struct dg_run *r, const struct dg_step_options *so,
     return rc;
 }
 
-/* A run that was stopped or killed between a checkpoint and its validation has that made up for. */
+/* Run a checkpoint's validation now if the run was stopped or killed before it. */
 static int make_up(struct dg_run *r, bool *end, struct dg_error *err)
 {
     const struct dg_kept *kept = dg_checkpoint_dir_find(r->keeper, r->optimizer->step);
@@ -324,8 +324,8 @@ static int train(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
-/* Say where a run that failed can go on from. Of one that diverged, the model after the last update
- * is the one that failed; a device that failed says nothing against it. */
+/* Log the failure and name the checkpoint to continue from. A run that diverged drops the
+ * checkpoint of its last update: that model failed. A device failure says nothing against it. */
 static void tell_failure(struct dg_run *r, struct dg_error *err)
 {
     struct dg_error ignored = {0};

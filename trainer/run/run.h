@@ -1,10 +1,10 @@
 /* A training run from recipe to bundle, in one folder:
- *   run.json        the resolved recipe, where its data lies, which prepared folder, what it began
- *                   with, the model's dimensions
+ *   run.json        the resolved recipe, the paths of raw and prepared data, the origin of weights
+ *                   and vocabulary, the model's dimensions
  *   data/           the prepared data, unless another folder was named
  *   checkpoints/    trainer/run/checkpoint_dir.h
  *   log.jsonl       trainer/run/trainlog.h
- *   bundle/         what `dragoman-server` loads, written at the end
+ *   bundle/         the bundle for `dragoman-server`, written at the end
  *   lock            held while a process trains here
  * One run at a time per folder.
  * One thread, main's; it starts the workers' own. */
@@ -18,44 +18,44 @@ struct dg_run_options {
     const char *dir;
     /* NULL: dir/data */
     const char *prepared;
-    /* `resume`: NULL takes the run's own */
+    /* NULL, with `resume`: the run's own */
     const struct dg_recipe *recipe;
     const char *const *
         /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
         settings;
     size_t n_settings;
-    /* continue from the newest complete checkpoint; otherwise the folder must have none */
+    /* continue from the newest whole checkpoint; otherwise the folder must have no checkpoints */
     bool resume;
-    /* write nothing into the folder: a process that trains in it is no obstacle */
+    /* read-only: take no lock, so another process may be training in the folder */
     bool look;
     /* no progress bar, no plan */
     bool quiet;
-    /* of dev and test sets at the end */
+    /* skip scoring the dev and test sets at the end */
     bool no_scores;
     /* folder for event files; NULL: none */
     const char *tensorboard;
-    /* set by a signal handler: save and come back with *stopped; NULL never */
+    /* set by a signal handler: save and return with *stopped; NULL: cannot be stopped */
     const volatile int *stop;
-    /* kernels/device.h; NULL: the environment's, else the CPU */
+    /* kernels/device.h; NULL: as the environment says, else the CPU */
     const char *device, *precision;
     /* other processes that share every batch; NULL: none. Rank 0 leads: only it writes, validates
      * and exports */
     const struct dg_ranks *ranks;
 };
 
-/* *stopped: it was asked to stop and has saved. DG_ECANCELED: asked to before there was anything to
- * save; all ranks return it. DG_EINTERNAL: diverged, the last checkpoint is whole and named. */
+/* *stopped: asked to stop, and saved. DG_ECANCELED, on all ranks: asked to stop before there was
+ * anything to save. DG_EINTERNAL: diverged; the message names the last whole checkpoint. */
 int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err);
 
 /* How a recipe's training set is cut into batches. */
 struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe);
 
-/* The memory plan of a recipe, as text; prepares its data. DG_ELIMIT, with the text, when it does
- * not fit. */
+/* Append the memory plan of a recipe to `out` as text; prepares its data. DG_ELIMIT, with the text
+ * written, when the plan does not fit. */
 int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err);
 
-/* Average checkpoints of a run (the last n, or the best n) into a bundle; with scores of the dev
- * and test sets. Into another folder, also during the run. */
+/* Average checkpoints of a run (the last n, or the best n) into a bundle, with scores of the dev
+ * and test sets. While the run is training, only into another folder. */
 struct dg_run_average {
     /* bundle NULL: dir/bundle */
     const char *dir, *bundle;

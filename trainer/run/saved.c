@@ -1,4 +1,4 @@
-/* run.json: what a run is, so that it can go on with nothing but its folder. */
+/* run.json: describes a run, so that it can resume with nothing but its folder. */
 #include "trainer/run/internal.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The way from one folder to another, both absolute: "../shared". */
+/* Append the relative path from one folder to another, both absolute: "../shared". */
 static void put_way(const char *from, const char *to, struct dg_buffer *out)
 {
     size_t same = 0, i = 0;
@@ -17,14 +17,15 @@ static void put_way(const char *from, const char *to, struct dg_buffer *out)
         if (from[i] == '/')
             same = i;
     if ((!from[i] || from[i] == '/') && (!to[i] || to[i] == '/'))
-        same = i; /* one is within the other */
+        same = i; /* one contains the other */
     for (const char *c = from + same; *c; c++)
         if (*c == '/')
             dg_buffer_adds(out, "../");
     dg_buffer_adds(out, to[same] == '/' ? to + same + 1 : to + same);
 }
 
-/* Data beside the run may be moved with it: their way from the run's folder is noted, too. */
+/* Data beside the run may be moved with it, so record also its path relative to the run's
+ * folder. */
 static int describe_way(const struct dg_run *r, const char *prepared, struct dg_json *o)
 {
     struct dg_buffer way;
@@ -38,9 +39,9 @@ static int describe_way(const struct dg_run *r, const char *prepared, struct dg_
     return rc;
 }
 
-/* data_dir and prepared as absolute paths; recipe with every default; origin
- * (trainer/run/provenance.h); model and decoding as in a bundle's manifest, so that the bundle it
- * began with may go. */
+/* Contents of run.json: data_dir and prepared as absolute paths; recipe with every default; origin
+ * (trainer/run/provenance.h); model and decoding as in a bundle's manifest, so that the bundle that
+ * the run started from may be deleted. */
 static struct dg_json *describe(const struct dg_run *r)
 {
     struct dg_json *o = dg_json_new_object();
@@ -49,7 +50,7 @@ static struct dg_json *describe(const struct dg_run *r)
     int rc = dg_json_set_string(o, "program", DG_VERSION);
     if (!rc)
         rc = dg_json_set_string(o, "data_dir", data ? data : r->recipe->data_dir);
-    /* None: the run's own, so that the folder can be moved. */
+    /* Absent if the data is in the run's own folder, so that the folder can be moved. */
     if (!rc && r->o->prepared)
         rc = dg_json_set_string(o, "prepared", prepared ? prepared : r->prepared_dir);
     if (!rc && r->o->prepared)
@@ -108,7 +109,7 @@ int dg_run_save_settings(const struct dg_run *r, struct dg_error *err)
     return write_take(r, o, err);
 }
 
-/* A recipe is loaded from a file, so that settings go over it as they do over any other. */
+/* Load the recipe through a temporary file, so that settings apply to it as to any other recipe. */
 static int load_with_settings(
     struct dg_run *r, const struct dg_buffer *text, const char *data_dir, struct dg_error *err)
 {
@@ -126,7 +127,7 @@ static int load_with_settings(
     return rc;
 }
 
-/* The saved recipe with the settings of this session over it. */
+/* Load the saved recipe with the settings of this session applied. */
 static int take_recipe(
     struct dg_run *r, const struct dg_json *o, const char *data_dir, struct dg_error *err)
 {
@@ -144,8 +145,8 @@ static int take_recipe(
     return rc;
 }
 
-/* Runs of older programs have neither origin nor model: both are looked up where the recipe
- * says. */
+/* Load origin and configuration. Runs of older programs have saved neither: both then come from
+ * what the recipe names. */
 static int take_rest(struct dg_run *r, const struct dg_json *o, struct dg_error *err)
 {
     const struct dg_json *origin = dg_json_get(o, "origin");
@@ -156,8 +157,8 @@ static int take_rest(struct dg_run *r, const struct dg_json *o, struct dg_error 
     return r->has_config ? dg_config_read(o, &r->config, err) : 0;
 }
 
-/* Where the prepared data were, or, where nothing is there any more, where they are as the run's
- * folder sees them. */
+/* Folder of the prepared data: `was`, or, if the data is no longer there, `way` relative to the
+ * run's folder. Caller frees. */
 static char *find_prepared(const struct dg_run *r, const char *was, const char *way)
 {
     char *path = dg_alloc_path(was, "prepared.json");

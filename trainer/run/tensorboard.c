@@ -36,7 +36,7 @@ static uint32_t crc32c(const void *data, size_t n)
     return ~crc;
 }
 
-/* As records keep it: a checksum of data that holds checksums is a weak one. */
+/* Mask a checksum as records require: a CRC of data that contains CRCs is weak. */
 static uint32_t masked(uint32_t crc)
 {
     return (crc >> 15 | crc << 17) + 0xA282EAD8;
@@ -67,7 +67,7 @@ static void add_bytes(struct dg_buffer *b, int field, const char *data, size_t n
     dg_buffer_add(b, data, n);
 }
 
-/* A message with its time; the caller adds what it says. */
+/* Begin an Event message with its time; the caller adds the rest. */
 static void begin_event(struct dg_tensorboard *t)
 {
     const double now = dg_clock_wall_s();
@@ -84,8 +84,8 @@ static void add_step(struct dg_tensorboard *t, int64_t step)
     add_varint(&t->event, (uint64_t)step);
 }
 
-/* The event as a record: length, its checksum, data, its checksum. A record that does not fit is
- * taken back, or what comes after it could not be read. */
+/* Write the event as a record: length, checksum of the length, data, checksum of the data. A partly
+ * written record is cut off again, or later ones could not be read. */
 static int write_event(struct dg_tensorboard *t, struct dg_error *err)
 {
     struct stat before;
@@ -109,7 +109,7 @@ static int write_event(struct dg_tensorboard *t, struct dg_error *err)
     return why ? dg_error_set(err, DG_EIO, "cannot write %s: %s", t->path, strerror(why)) : 0;
 }
 
-/* What every file begins with: its version, and that a session starts at this step. */
+/* Write the start of a file: its version, and that a session starts after this step. */
 static int begin(struct dg_tensorboard *t, int64_t step, struct dg_error *err)
 {
     begin_event(t);
@@ -134,7 +134,8 @@ int dg_tensorboard_open(
         return dg_error_set(err, DG_EIO, "cannot make %s: %s", dir, strerror(errno));
     gethostname(host, sizeof host - 1);
     dg_buffer_init(&path);
-    /* TensorBoard reads the files of a folder by name: of the same second, the later one last. */
+    /* TensorBoard reads the files of a folder in the order of their names: the microseconds put a
+     * later file of the same second last. */
     dg_buffer_addf(&path, "%s/events.out.tfevents.%010llu.%s.%d.%06llu", dir,
         (unsigned long long)dg_clock_wall_s(), host, (int)getpid(),
         (unsigned long long)(dg_clock_ns() / 1000 % 1000000));

@@ -8,10 +8,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* DEVICE: the paper's batch, 25,000 source and as many target tokens, in one pass. */
+/* DEVICE_MICRO_MOST: the paper's batch, 25,000 source and as many target tokens, in one pass. */
 enum { MICRO_MOST = 4096, DEVICE_MICRO_MOST = 50000, MICRO_LEAST = 512 };
 
-/* Limits, not what is free at the moment: a control group counts the page cache as used. */
+/* Uses limits and not the memory free at the moment, as a control group counts the page cache as
+ * used. */
 void dg_training_plan_memory(
     struct dg_training_plan *p, double machine, const struct dg_cgroup *group)
 {
@@ -44,7 +45,8 @@ static void find_memory(struct dg_training_plan *p)
     }
 }
 
-/* Half of a micro-batch's tokens are the source's, but for pairs of very different lengths. */
+/* Assumes that half of a micro-batch's tokens are source tokens, which fails only for pairs of very
+ * different lengths. */
 static size_t activation_bytes(const struct dg_config *c, const struct dg_training_place *place,
     uint64_t micro, uint32_t longest)
 {
@@ -52,7 +54,8 @@ static size_t activation_bytes(const struct dg_config *c, const struct dg_traini
     return dg_tape_bytes(c, &place->tape, rows, rows, longest);
 }
 
-/* The most whose activations fit half of what is available. */
+/* The largest micro-batch whose activations fit half of the available memory, but at least
+ * MICRO_LEAST. */
 static uint64_t choose_micro_tokens(const struct dg_training_plan *p, const struct dg_config *c,
     const struct dg_training_place *place, size_t workers, uint32_t longest)
 {
@@ -76,12 +79,13 @@ void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c,
     } else {
         find_memory(out);
     }
-    /* Threads of the host validate; a device trains alone. */
+    /* A device trains with one worker; the host's threads only validate. */
     const size_t workers = out->device ? 1 : (size_t)out->threads;
     out->micro_tokens = (uint64_t)r->training.micro_tokens;
     if (!out->micro_tokens)
         out->micro_tokens = choose_micro_tokens(out, c, place, workers, longest);
-    /* With a copy in 16 bits for products; averages once more as they are read. */
+    /* `weights` includes a 16-bit copy for products; a device holds the averages twice, the second
+     * time as the block that is validated. */
     const bool narrow = place->tape.element < sizeof(float);
     const bool ema = r->training.ema > 0;
     out->weights = block + (narrow ? elements * place->tape.element : 0);
@@ -89,7 +93,7 @@ void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c,
     out->gradients = workers * block;
     out->activations = workers * activation_bytes(c, place, out->micro_tokens, longest);
     const size_t search = 2 * block + out->threads * ((size_t)64 << 20),
-                 average = 3 * block; /* sums as doubles, and their mean */
+                 average = 3 * block; /* sums in double, and their mean */
     out->validation = search > average ? search : average;
     out->total = out->weights + out->optimizer + out->gradients + out->activations +
                  (out->device ? 0 : out->validation);

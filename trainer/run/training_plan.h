@@ -1,4 +1,4 @@
-/* The memory that a run will take, calculated before it begins. Any thread. */
+/* Estimates a run's memory before it begins. Any thread. */
 #ifndef DG_TRAINER_RUN_TRAINING_PLAN_H
 #define DG_TRAINER_RUN_TRAINING_PLAN_H
 
@@ -10,26 +10,26 @@
 
 /* Memory of a run, in bytes. */
 struct dg_training_plan {
-    /* Their number. */
+    /* number of parameters */
     uint64_t parameters;
     uint64_t threads, micro_tokens;
-    /* Over all threads. */
+    /* of all threads together */
     size_t weights, optimizer, gradients, activations;
-    /* A second copy of the weights and the search's caches, or averaging. */
+    /* for a second copy of the weights and the search's caches, or for averaging */
     size_t validation;
-    /* Of this process; of the machine or its control group. */
+    /* needed by this process; limit of the machine, its control group, ulimit or the device */
     size_t total, available;
-    /* It is the control group's. */
+    /* the control group sets the limit */
     bool grouped;
-    /* by `ulimit -v` or `ulimit -d`, if that is lower than either */
+    /* `ulimit -v` or `ulimit -d` sets the limit, being lower than the other two */
     bool limited;
-    /* `available` is a device's memory; it holds all of the above except `validation`. */
+    /* `available` is a device's memory, which holds all of the above except `validation` */
     bool device;
 };
 
-/* Device of a run. */
+/* The memory of a run's device. */
 struct dg_training_place {
-    /* of a device's own memory; without one, the host's is used */
+    /* free bytes of a device's own memory; unused on the host */
     size_t free;
     struct dg_tape_device tape;
 };
@@ -40,10 +40,10 @@ void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c,
     const struct dg_training_place *place, struct dg_training_plan *out);
 void dg_training_plan_print(
     const struct dg_training_plan *p, const struct dg_dataset_worst *worst, struct dg_buffer *out);
-/* Sets available and grouped. machine: bytes it has, 0 when unknown. */
+/* Set `available` and `grouped`. machine: bytes of memory, 0 when unknown. */
 void dg_training_plan_memory(
     struct dg_training_plan *p, double machine, const struct dg_cgroup *group);
-/* DG_ELIMIT with the figures when it cannot fit. */
+/* DG_ELIMIT with the figures when the plan cannot fit. */
 int dg_training_plan_check(const struct dg_training_plan *p, struct dg_error *err);
 
 #endif

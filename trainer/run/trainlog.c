@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RATE_SECONDS 20.0    /* the bar's rate is an average over about so long */
-enum { PLAIN_COLUMNS = 79 }; /* of a line where there is no terminal */
+#define RATE_SECONDS 20.0    /* time constant of the bar's average rates */
+enum { PLAIN_COLUMNS = 79 }; /* line width without a terminal */
 
 struct dg_trainlog {
     int file;
@@ -27,15 +27,15 @@ struct dg_trainlog {
     /* NULL: none */
     struct dg_tensorboard *tensorboard;
     struct dg_progress bar;
-    /* update of the last line of training, or of the beginning */
+    /* update of the last training line; at first the update that the session begins after */
     int64_t logged;
-    /* Decaying averages for the bar */
+    /* decaying averages for the bar */
     uint64_t tick_ns;
     double updates_per_s, tokens_per_s, loss, nll;
 };
 
-/* Lines whose "update" is at most keep; lines that are not JSON (a killed run's last one) go
- * too. */
+/* Keep only lines whose "update" is at most `keep`. Lines that are not JSON (a killed run's last
+ * one) are dropped, too. */
 static int cut_log(const char *path, int64_t keep, struct dg_error *err)
 {
     struct dg_buffer in, out;
@@ -122,7 +122,8 @@ static int write_line(int file, const char *s, size_t n)
     return 0;
 }
 
-/* A log that cannot be written does not end a run: it is said once, and tried again. */
+/* A log that cannot be written does not end a run: it warns once and tries again at the next
+ * line. */
 static void append(struct dg_trainlog *l, const struct dg_buffer *line)
 {
     int why = write_line(l->file, line->data, line->len);
@@ -168,7 +169,7 @@ void dg_trainlog_tensorboard_take(struct dg_trainlog *l, struct dg_tensorboard *
     l->tensorboard = t;
 }
 
-/* Event files are a copy of the log: one that cannot be written is said, and written no more. */
+/* Event files only copy the log: after a failed write it warns and closes the event file. */
 static void add_values(
     struct dg_trainlog *l, int64_t update, const struct dg_tensorboard_value *values, size_t n)
 {
@@ -274,7 +275,7 @@ int dg_trainlog_sample(struct dg_trainlog *l, int64_t update, const char *source
     return dg_trainlog_event_take(l, "sample", v, err);
 }
 
-/* old, or its average with x by the weight of x. */
+/* Weighted average of old and x, with `weight` for x; x if there is no old value. */
 static double blend(double old, double x, double weight)
 {
     return old > 0 ? (1 - weight) * old + weight * x : x;
@@ -287,8 +288,7 @@ void dg_trainlog_tick(struct dg_trainlog *l, int64_t update, int64_t updates, do
         return;
     uint64_t now = dg_clock_ns();
     double seconds = l->tick_ns ? (double)(now - l->tick_ns) * 1e-9 : 0;
-    /* Rates fade with time, not with updates, so that quick and slow updates count by how long they
-     * take. */
+    /* Rates decay with time, not per update, so that each update counts by how long it took. */
     if (seconds > 0) {
         double weight = 1 - exp(-seconds / RATE_SECONDS);
         l->updates_per_s = blend(l->updates_per_s, 1 / seconds, weight);

@@ -38,7 +38,7 @@ static int translate_set(struct dg_run *r, const struct dg_prepared_set *set,
         .source_lang = d->source_lang,
         .target_lang = d->target_lang,
         .lines = (uint64_t)r->recipe->validation.lines,
-        .threads = (int)r->plan.threads, /* on the CPU, whatever trains */
+        .threads = (int)r->plan.threads, /* on the CPU, whatever device trains */
         .alpha = -1,
         .samples = (uint64_t)r->recipe->validation.samples,
         .sample = sample,

@@ -77,7 +77,7 @@ int dg_winner_choose(
     add(out, "newest", newest, dg_checkpoint_dir_last(r->keeper, 1, newest));
     add(out, "best", best, dg_checkpoint_dir_best(r->keeper, 1, best));
     int rc = 0;
-    /* One trial alone has nothing to be compared with. */
+    /* A single trial is not measured: there is nothing to compare it with. */
     for (size_t i = 0; i < out->n && out->n > 1 && !rc; i++) {
         rc = measure(r, &out->trials[i], err);
         if (!rc && out->trials[i].perplexity < out->trials[out->chosen].perplexity)

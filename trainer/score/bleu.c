@@ -12,7 +12,7 @@ const char *dg_bleu_signature(void)
     return "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:dragoman-" DG_VERSION;
 }
 
-/* Where the tokens of a tokenised text begin and end; tokens are one space apart. */
+/* A tokenised text, with one space between tokens. */
 struct tokens {
     struct dg_buffer text;
     /* [n + 1]: begin[i + 1] - 1 is the end of token i */
@@ -41,7 +41,7 @@ static void tokens_init(struct tokens *t, const char *s, size_t n)
         t->begin[++t->n] = t->text.len + 1;
 }
 
-/* The n-grams of one order into list; how many. */
+/* Write the n-grams of one order to list; return how many. */
 static size_t list_ngrams(const struct tokens *t, size_t order, struct dg_ngram *list)
 {
     size_t n = t->n >= order ? t->n - order + 1 : 0;
@@ -70,8 +70,8 @@ void dg_bleu_add(
     tokens_deinit(&h);
 }
 
-/* Precisions in percent; those of zero matches smoothed as NIST's mteval does: half, a quarter, ...
- * of one match. */
+/* Precisions in percent. Orders without a match are smoothed as in NIST's mteval: they count half,
+ * a quarter, ... of a match. */
 static void precisions(const struct dg_bleu *b, double out[DG_BLEU_ORDER])
 {
     double smooth = 1;

@@ -1,6 +1,6 @@
-/* The tokenizer 13a of mteval-v13a.pl as sacreBLEU has it: entities undone, then four
- * substitutions, each over the whole line from left to right without overlap, then white space
- * squeezed. The substitutions look at ASCII only, so they may work on bytes: the bytes of other
+/* The tokenizer 13a of mteval-v13a.pl as sacreBLEU implements it: replaces entities, applies four
+ * substitutions, each over the whole line from left to right without overlap, then squeezes white
+ * space. The substitutions match ASCII only, so they can work on bytes: the bytes of other
  * characters are never digits or marks. */
 #include "trainer/score/bleu.h"
 
@@ -14,7 +14,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* [\{-\~\[-\` -\&\(-\+\:-\@\/]: all ASCII marks and the space but ' , - . */
+/* [\{-\~\[-\` -\&\(-\+\:-\@\/]: the space and all ASCII marks except ' , - . */
 static bool is_mark(char c)
 {
     return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
@@ -26,12 +26,13 @@ static bool is_stop(char c)
     return c == '.' || c == ',';
 }
 
-/* Every `from` in b replaced by `to`, left to right. */
+/* Replace every `from` in b by `to`, left to right. */
 static void replace(struct dg_buffer *b, const char *from, const char *to)
 {
     size_t n = strlen(from);
     struct dg_buffer out;
-    if (!b->data || !strstr(b->data, from)) /* a NUL ends the search: such lines are not text */
+    /* A NUL ends the search, as a line with NUL is not text. */
+    if (!b->data || !strstr(b->data, from))
         return;
     dg_buffer_init(&out);
     for (size_t i = 0; i < b->len;) {

@@ -40,7 +40,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* samples: of both translations; sorted afterwards. */
+/* Compute spread and p from the samples of both translations, which it sorts. */
 static void judge(double samples[2][SAMPLES], struct dg_bootstrap_result *r)
 {
     const double real = fabs(r->score[0] - r->score[1]);

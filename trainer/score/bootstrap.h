@@ -1,5 +1,6 @@
-/* Paired bootstrap resampling (Koehn 2004): is one translation of a test set better than another of
- * the same lines, or is it chance? As sacreBLEU's --paired-bs counts it. One thread at a time. */
+/* Paired bootstrap resampling (Koehn 2004): tests whether one translation of a test set is better
+ * than another of the same lines, or only by chance. Computed as by sacreBLEU's --paired-bs. One
+ * thread at a time. */
 #ifndef DG_TRAINER_SCORE_BOOTSTRAP_H
 #define DG_TRAINER_SCORE_BOOTSTRAP_H
 
@@ -14,16 +15,17 @@ struct dg_bootstrap_line {
     struct dg_chrf chrf[2];
 };
 
-/* Of one metric. */
+/* The result for one metric. */
 struct dg_bootstrap_result {
-    /* of each translation: the whole set's, and half the width of 95 % of the samples */
+    /* of each translation: score on the whole set, and half the width of the interval that holds 95
+     * % of the samples */
     double score[2], spread[2];
-    /* probability of such a difference by chance; below 0.05 is called significant; 1 where nothing
-     * parts them */
+    /* probability that chance alone gives such a difference; below 0.05 is called significant; 1 if
+     * the scores are equal */
     double p;
 };
 
-/* n lines, 1 at least. The same lines, the same result. */
+/* Compare on n >= 1 lines. The same lines always give the same result. */
 void dg_bootstrap(const struct dg_bootstrap_line *lines, size_t n, struct dg_bootstrap_result *bleu,
     struct dg_bootstrap_result *chrf);
 

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Tokens of one sentence with </s>, as in dg_translate_options. */
+/* Most tokens of one sentence with </s>, as in dg_translate_options. */
 enum { SENTENCE_TOKENS = 512 };
 
 struct dg_bulk {
@@ -16,14 +16,14 @@ struct dg_bulk {
     struct dg_backend *be;
     struct dg_translator *translator;
     struct dg_runner *runner;
-    /* Most tokens of a line that is scored as one sentence. */
+    /* most tokens of a line that is scored as one sentence */
     uint32_t line;
-    /* [DG_BULK_SLICE] of the slice under way; NULL after it. */
+    /* jobs of the slice in progress; NULL afterwards */
     struct dg_job *jobs[DG_BULK_SLICE];
 };
 
-/* Longer lines are translated in parts, but scored as a whole: the model needs positions for the
- * longest one. */
+/* Long lines are translated in parts but scored as a whole, so the model needs positions for the
+ * longest one. Opens it again with more positions if it computes them. */
 static int open_translator(struct dg_bulk *d, uint32_t longest, struct dg_error *err)
 {
     int rc = dg_translator_open_lists(d->o.bundle, d->o.lists, d->be, 0, &d->translator, err);
@@ -40,7 +40,7 @@ static int open_translator(struct dg_bulk *d, uint32_t longest, struct dg_error 
 
 static int open_runner(struct dg_bulk *d, uint32_t longest, struct dg_error *err)
 {
-    struct dg_engine_limits limits = {.max_beam = d->o.beam}; /* the others are the engine's own */
+    struct dg_engine_limits limits = {.max_beam = d->o.beam}; /* the rest: engine's defaults */
     const struct dg_model *model = dg_translator_model(d->translator);
     const uint32_t most = dg_model_max_positions(model);
     limits.max_source = longest > SENTENCE_TOKENS ? longest : 0;
@@ -155,7 +155,8 @@ int dg_bulk_translate(struct dg_bulk *d, const struct dg_text_pair *pairs, size_
     return rc;
 }
 
-/* The pairs that are short enough are jobs[0] to jobs[*made - 1]; which pair each is. */
+/* Encode the pairs that are short enough as jobs[0] to jobs[*made - 1]; pair_of[] gives the pair of
+ * each job. */
 static int encode_scores(struct dg_bulk *d, const struct dg_text_pair *pairs, size_t n,
     size_t pair_of[DG_BULK_SLICE], size_t *made, struct dg_error *err)
 {

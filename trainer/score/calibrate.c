@@ -11,15 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A wider beam costs time in proportion: it must be worth this much. So must another penalty be a
- * little: a high one is a step from answers that never end. */
+/* Least gain in quality, mean of BLEU and chrF. A wider beam takes proportionally more time, so it
+ * must gain `worth`; another penalty must gain a little, as a high one comes close to answers that
+ * never end. */
 static const double worth = 0.3, worth_penalty = 0.1;
 
 /* Answers that are shorter than their references leave something out, which BLEU and chrF hardly
- * see: a pair's way with a brevity penalty below this is worth so much less. */
+ * notice: a trial for a pair whose brevity penalty is below least_brevity loses worth_brevity. */
 static const double least_brevity = 0.96, worth_brevity = 0.2;
 
-/* Of every answer of a trial. */
+/* Confidence and chrF of one answer of a trial. */
 struct answer {
     double confidence, chrf;
 };
@@ -40,7 +41,7 @@ static void take_answer(
         all->list = dg_alloc_more(all->list, cap, sizeof *all->list, "answers");
         all->cap = cap;
     }
-    /* A line that was split into parts is as doubtful as its most doubtful one. */
+    /* A line that was split into parts has the confidence of its least confident part. */
     double confidence = 0;
     for (size_t i = 0; i < a->n_sentences; i++)
         if (a->sentences[i].confidence < confidence)
@@ -75,7 +76,7 @@ static bool is_of(const struct dg_calibrate_set *set, const struct dg_calibrated
                         !strcmp(set->target_lang, pair->target_lang));
 }
 
-/* Translate the pair's sets (NULL: all) in the trial's way. */
+/* Translate the pair's sets (NULL: all sets) with the trial's settings and set its scores. */
 static int try_one(const struct dg_calibrate_options *o, const struct dg_calibrated_pair *pair,
     struct dg_calibrate_trial *t, struct dg_error *err)
 {
@@ -111,7 +112,7 @@ static double quality_for_pair(const struct dg_calibrate_trial *t)
     return quality(t) - (t->brevity < least_brevity ? worth_brevity : 0);
 }
 
-/* The best length penalty at the bundle's beam, then the smallest beam that is as good. */
+/* Choose the best length penalty at the bundle's beam, then the smallest beam that is as good. */
 static int choose(const struct dg_calibrate_options *o, const struct dg_config *c,
     struct dg_calibrated *out, struct dg_error *err)
 {
@@ -139,8 +140,8 @@ static int choose(const struct dg_calibrate_options *o, const struct dg_config *
     return rc;
 }
 
-/* The penalty of one pair: languages differ in how many tokens an answer has for each of the
- * source, and a high penalty is good only as far as answers may grow. */
+/* Choose the penalty of one pair: languages differ in how many tokens an answer has per source
+ * token, and a high penalty is good only up to a cap on length. */
 static int choose_for_pair(const struct dg_calibrate_options *o, struct dg_calibrated_pair *pair,
     const struct dg_calibrate_trial *of_all, struct dg_error *err)
 {
@@ -184,7 +185,8 @@ static int choose_for_pairs(
     return rc;
 }
 
-/* Every set by its pair's chosen way: the scores, and the answers for the threshold. */
+/* Translate every set with its pair's chosen settings: sets `after` and collects the answers for
+ * the threshold. */
 static int try_chosen(const struct dg_calibrate_options *o, struct dg_calibrated *out,
     struct answers *answers, struct dg_error *err)
 {
@@ -216,7 +218,7 @@ float dg_calibrate_threshold(double *good, size_t n)
     return (float)(floor(good[n / 100] * 1000) / 1000);
 }
 
-/* The threshold, from the answers of the chosen way. */
+/* Find the threshold from the answers with the chosen settings. */
 static void find_threshold(
     const struct answers *all, const struct dg_config *c, struct dg_calibrated *out)
 {
@@ -268,7 +270,7 @@ int dg_calibrate(
         rc = choose(o, &c, out, err);
     if (!rc)
         rc = choose_for_pairs(o, out, err);
-    /* The answers of the chosen way once more, rather than those of all ways. */
+    /* Translates once more with the chosen settings, to avoid keeping the answers of all trials. */
     if (!rc)
         rc = try_chosen(o, out, &answers, err);
     if (!rc)

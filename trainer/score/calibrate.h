@@ -18,23 +18,23 @@ struct dg_calibrate_set {
     const char *source_lang, *target_lang;
 };
 
-/* One way to search, and how good it is. */
+/* Search settings, and the quality that they give. */
 struct dg_calibrate_trial {
     uint32_t beam;
     float alpha;
-    /* the penalty counts at most this many times the source's tokens; 0: every token */
+    /* cap on the length that the penalty counts, as a multiple of the source's tokens; 0: no cap */
     float penalty_cap;
     /* means over the sets */
     double bleu, chrf;
-    /* the lowest brevity penalty of a set: 1 if no answers are too short */
+    /* lowest brevity penalty of the sets: 1 if no set's answers are too short */
     double brevity;
 };
 
-/* One direction of the sets, and its own best length penalty. */
+/* One direction among the sets, and its own best length penalty. */
 struct dg_calibrated_pair {
     const char *source_lang, *target_lang;
     struct dg_calibrate_trial chosen;
-    /* other than that of all pairs */
+    /* `chosen` differs from the settings for all pairs */
     bool own;
 };
 
@@ -45,38 +45,38 @@ struct dg_calibrate_options {
     /* [n_sets] of at most DG_CALIBRATE_PAIRS pairs */
     const struct dg_calibrate_set *sets;
     size_t n_sets;
-    /* number of first lines of each; 0: all */
+    /* number of lines from the start of each set; 0: all */
     uint64_t lines;
-    /* 0: all that this process may use */
+    /* 0: all cores that this process may use */
     int threads;
-    /* told of each trial, and of which pair it is about (NULL: of all sets); NULL: no callback */
+    /* called after each trial with the pair it is about (NULL: all sets); NULL: no callback */
     void (*tried)(
         void *arg, const struct dg_calibrated_pair *pair, const struct dg_calibrate_trial *t);
     void *arg;
-    /* non-zero: DG_ECANCELED; NULL never */
+    /* set to non-zero: return DG_ECANCELED; NULL: cannot be stopped */
     const volatile int *stop;
 };
 
 struct dg_calibrated {
-    /* for all pairs; `before` is as the bundle was, its single pairs' penalties included */
+    /* for all pairs; `before`: as the bundle was, including its penalties for single pairs */
     struct dg_calibrate_trial before, chosen;
-    /* as it is now, with the single pairs' penalties */
+    /* with the chosen settings, including the penalties for single pairs */
     struct dg_calibrate_trial after;
     /* [n_pairs] */
     struct dg_calibrated_pair pairs[DG_CALIBRATE_PAIRS];
     size_t n_pairs;
     float low_confidence;
-    /* sentences translated; good ones of them: chrF of DG_CALIBRATE_GOOD or more */
+    /* lines translated; good ones among them: chrF of DG_CALIBRATE_GOOD or more */
     uint64_t sentences, good;
-    /* of them below low_confidence */
+    /* how many of each are below low_confidence */
     uint64_t flagged, good_flagged;
-    /* too few good ones: low_confidence is the bundle's as it was */
+    /* too few good ones, so low_confidence is the bundle's old value */
     bool kept_confidence;
 };
 
 enum { DG_CALIBRATE_GOOD = 60, DG_CALIBRATE_LEAST_GOOD = 100 };
 
-/* Measure; the bundle stays as it is. */
+/* Choose the settings by measuring. The bundle stays as it is. */
 int dg_calibrate(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err);
 /* Write the chosen values into a config, and the pairs' penalties into a manifest. DG_ENOMEM. */
@@ -85,8 +85,8 @@ int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
 /* Seal the bundle with the chosen values. */
 int dg_calibrate_seal(const char *bundle, const struct dg_calibrated *c, struct dg_error *err);
 
-/* The highest threshold below which at most one in a hundred of good[n] is, rounded down to a
- * thousandth; good is sorted. n >= 1. For dg_calibrate, and for tests. */
+/* The highest threshold with at most one in a hundred of good[n] below it, rounded down to a
+ * thousandth. Sorts good. n >= 1. For dg_calibrate and tests. */
 float dg_calibrate_threshold(double *good, size_t n);
 
 #endif

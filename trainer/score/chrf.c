@@ -67,7 +67,8 @@ void dg_chrf_add(
     struct dg_ngram *list = dg_alloc(h.n + r.n + 1, sizeof *list, "a line to score");
     for (size_t order = 1; order <= DG_CHRF_ORDER; order++) {
         size_t n_h = list_ngrams(&h, order, list), n_r = list_ngrams(&r, order, list + h.n);
-        c->hyp[order - 1] += n_r ? n_h : 0; /* sacreBLEU: no reference of that order, no count */
+        /* As in sacreBLEU: not counted if the reference has no n-gram of this order. */
+        c->hyp[order - 1] += n_r ? n_h : 0;
         c->ref[order - 1] += n_r;
         c->match[order - 1] += dg_ngram_match(list, n_h, list + h.n, n_r);
     }

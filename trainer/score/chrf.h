@@ -1,4 +1,4 @@
-/* Corpus chrF2 as sacreBLEU counts it: character n-grams of order 1 to 6 without white space, no
+/* Corpus chrF2 as sacreBLEU computes it: character n-grams of order 1 to 6 without white space, no
  * word n-grams, beta 2, effective order. Any thread, one struct per caller. */
 #ifndef DG_TRAINER_SCORE_CHRF_H
 #define DG_TRAINER_SCORE_CHRF_H

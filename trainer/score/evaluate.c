@@ -96,7 +96,8 @@ static void free_texts(struct texts *t)
     dg_arena_deinit(&t->arena);
 }
 
-/* Tokens of the longest line on either side, by the open bundle's vocabularies. */
+/* Find the tokens of the longest line on either side, counted with the open bundle's
+ * vocabularies. */
 static int find_longest(
     const struct dg_bulk *d, const struct texts *x, uint32_t *longest, struct dg_error *err)
 {
@@ -110,7 +111,8 @@ static int find_longest(
     return rc;
 }
 
-/* References are scored as a whole: opened again where that needs more positions. */
+/* Open the bundle. References are scored as a whole, so for scoring open it again with positions
+ * for the longest line. */
 static int open_bulk(const struct dg_evaluate_text *o, const struct texts *x, struct dg_bulk **out,
     struct dg_error *err)
 {
@@ -132,7 +134,7 @@ static int open_bulk(const struct dg_evaluate_text *o, const struct texts *x, st
     return rc ? rc : dg_bulk_open(&options, longest, out, err);
 }
 
-/* Reference log-probabilities of n lines from the first on. */
+/* Add the reference log-probabilities of n lines from line `first` on. */
 static int score_slice(struct dg_bulk *d, const struct dg_evaluate_text *o, const struct texts *x,
     size_t first, size_t n, struct dg_evaluated *out, struct dg_error *err)
 {
@@ -149,11 +151,12 @@ static int score_slice(struct dg_bulk *d, const struct dg_evaluate_text *o, cons
     return rc;
 }
 
-/* What an answer is compared with. */
+/* Context for comparing the answers of a slice. */
 struct slice {
     const struct dg_evaluate_text *o;
     const struct dg_text_pair *pairs;
-    /* every: lines from one sample to the next; 0: none */
+    /* first: line that the slice starts at; every: lines from one sample to the next, 0: no
+     * samples */
     size_t first, every;
     struct dg_evaluated *out;
 };

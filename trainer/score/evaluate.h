@@ -1,5 +1,5 @@
-/* How good a model is: loss on encoded sets with the training's own forward pass, BLEU and chrF on
- * translated text with the server's own search. One thread at a time. */
+/* Measures a model's quality: loss on encoded sets with the training's own forward pass, BLEU and
+ * chrF on translated text with the server's own search. One thread at a time. */
 #ifndef DG_TRAINER_SCORE_EVALUATE_H
 #define DG_TRAINER_SCORE_EVALUATE_H
 
@@ -13,11 +13,11 @@ struct dg_evaluate_set {
     const char *prepared_dir, *name;
     double label_smoothing;
     uint64_t micro_tokens;
-    /* non-zero: DG_ECANCELED; NULL never */
+    /* set to non-zero: return DG_ECANCELED; NULL: cannot be stopped */
     const volatile int *stop;
 };
 
-/* Sums over a set; params NULL: the workers' own. */
+/* Compute the loss sums over a set. params NULL: the workers' own. */
 int dg_evaluate_loss(struct dg_crew *ws, struct dg_params *params,
     const struct dg_evaluate_set *set, struct dg_loss_sums *sums, struct dg_error *err);
 
@@ -27,38 +27,39 @@ struct dg_evaluate_text {
     const char *source, *target;
     /* NULL: the bundle's first pair */
     const char *source_lang, *target_lang;
-    /* number of first lines; 0: all */
+    /* number of lines from the start; 0: all */
     uint64_t lines;
-    /* 0: all that this process may use */
+    /* 0: all cores that this process may use */
     int threads;
     /* 0: the bundle's */
     uint32_t beam;
     /* negative: the bundle's */
     float alpha;
-    /* with alpha: times the source's tokens; 0: the penalty counts all */
+    /* with alpha: cap on the length that the penalty counts, as a multiple of the source's tokens;
+     * 0: no cap */
     float penalty_cap;
     /* whether a shortlist is used; 0: as the bundle says */
     enum dg_list_use lists;
-    /* also the reference's log-probability, by forced decoding */
+    /* also compute the references' log-probability, by forced decoding */
     bool score;
-    /* how many are told to `sample`, from all over the text */
+    /* call `sample` for at most this many lines, spread evenly over the text */
     uint64_t samples;
     void (*sample)(void *arg, const char *source, const char *reference, const char *translation);
-    /* told of every answer; NULL: no callback */
+    /* called for every answer; NULL: no callback */
     void (*answer)(
         void *arg, const struct dg_answers *a, const char *reference, size_t reference_len);
-    /* of both */
+    /* for both callbacks */
     void *arg;
-    /* non-zero: DG_ECANCELED; NULL never */
+    /* set to non-zero: return DG_ECANCELED; NULL: cannot be stopped */
     const volatile int *stop;
 };
 
 struct dg_evaluated {
     struct dg_bleu bleu;
     struct dg_chrf chrf;
-    /* pieces of the references, </s> counted: when scored */
+    /* pieces of the references, </s> counted, only with `score` */
     uint64_t lines, pieces;
-    /* of the references, summed */
+    /* sum over the references, only with `score` */
     double nll;
     double seconds;
 };

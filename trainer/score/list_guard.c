@@ -67,7 +67,8 @@ static int note_trial(struct dg_json *measured, const struct dg_calibrate_set *s
     return lost ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest") : 0;
 }
 
-/* Every set with every beam into `measured`; kept[i]: set i stays within the tolerance. */
+/* Measure every set with every beam and append the figures to `measured`. kept[i]: set i stays
+ * within the tolerance. */
 static int measure(
     const struct dg_list_guard *g, struct dg_json *measured, bool *kept, struct dg_error *err)
 {
@@ -94,7 +95,7 @@ static bool same_pair(const struct dg_calibrate_set *a, const struct dg_calibrat
     return !strcmp(a->source_lang, b->source_lang) && !strcmp(a->target_lang, b->target_lang);
 }
 
-/* All sets of this set's pair stay within the tolerance, and none of them comes before it. */
+/* True if all sets of this set's pair stay within the tolerance and this is the first of them. */
 static bool is_first_of_kept_pair(const struct dg_list_guard *g, const bool *kept, size_t set)
 {
     bool all = true;
@@ -108,7 +109,7 @@ static bool is_first_of_kept_pair(const struct dg_list_guard *g, const bool *kep
     return all;
 }
 
-/* The pairs that use the list are named unless every set keeps its quality. */
+/* Make the decision. It names the pairs that use the list unless every set keeps its quality. */
 static struct dg_json *decide(
     const struct dg_list_guard *g, const bool *kept, const struct dg_json *measured)
 {

@@ -1,5 +1,5 @@
-/* Counting n-grams that two sentences share, and white space as Python's str.split sees it: what
- * BLEU and chrF need to agree with sacreBLEU. Any thread. */
+/* Counts n-grams that two sentences share, and finds white space as Python's str.split does, so
+ * that BLEU and chrF agree with sacreBLEU. Any thread. */
 #ifndef DG_TRAINER_SCORE_NGRAM_H
 #define DG_TRAINER_SCORE_NGRAM_H
 
@@ -15,7 +15,7 @@ struct dg_ngram {
 /* Sum over distinct n-grams of the smaller of the two counts. Sorts both lists. */
 uint64_t dg_ngram_match(struct dg_ngram *a, size_t n_a, struct dg_ngram *b, size_t n_b);
 
-/* Bytes of the white space character that s[n] begins with; 0 when it begins with another. */
+/* Bytes of the white space character at the start of s[n]; 0 if there is none. */
 size_t dg_ngram_space(const char *s, size_t n);
 
 #endif

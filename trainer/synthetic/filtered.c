@@ -18,10 +18,10 @@ struct run {
     const struct dg_filtered_options *o;
     struct dg_bulk *forward, *back;
     struct dg_growing *scores_file;
-    /* Of all pairs so far [n]; NAN: none. */
+    /* [n] scores of all pairs so far; NAN: none. */
     double *scores;
     size_t n, cap;
-    /* Clean lines of the slice under way; a pair that is no text has two empty sides. */
+    /* Clean lines of the current slice; a pair that is not text has two empty sides. */
     struct dg_buffer text;
     struct dg_text_pair pairs[DG_BULK_SLICE];
     size_t n_pairs;
@@ -44,7 +44,7 @@ static int open_corpus(const struct run *r, struct dg_corpus **out, struct dg_er
     return dg_corpus_open(paths, 2, out, err);
 }
 
-/* A clean side at the end of the text; false: it is none. */
+/* Appends a clean side to the text; false: it is not text. */
 static bool add_side(struct run *r, const struct dg_line *line)
 {
     struct dg_error ignored = {0};
@@ -54,7 +54,7 @@ static bool add_side(struct run *r, const struct dg_line *line)
     return why == DG_KEEP && !line->cut && r->text.len > at;
 }
 
-/* Up to a slice of pairs; n_pairs is 0 at the end. */
+/* Reads up to a slice of pairs; n_pairs is 0 at the end. */
 static int read_slice(struct run *r, struct dg_corpus *corpus, struct dg_error *err)
 {
     int got = 1;
@@ -77,7 +77,7 @@ static int read_slice(struct run *r, struct dg_corpus *corpus, struct dg_error *
         }
         r->pairs[r->n_pairs++] = p;
     }
-    /* The buffer stays where it is now, and has one text after another. */
+    /* The buffer does not move from here on; it holds one text after another. */
     const char *text = r->text.data ? r->text.data : "";
     for (size_t i = 0; i < r->n_pairs; i++) {
         struct dg_text_pair *p = &r->pairs[i];
@@ -88,7 +88,7 @@ static int read_slice(struct run *r, struct dg_corpus *corpus, struct dg_error *
     return got < 0 ? got : 0;
 }
 
-/* Nats a token; NAN where the pair has none. */
+/* Returns nats per token; NAN if the pair has no score. */
 static double cross_entropy(const struct dg_bulk_score *s)
 {
     return s->tokens ? -s->logprob / (double)s->tokens : (double)NAN;
@@ -110,7 +110,7 @@ static int score_back(
     return rc;
 }
 
-/* The pairs that are text, side by side; then every pair's score to memory and file. */
+/* Scores the pairs that are text in one call, then adds every pair's score to memory and file. */
 static int score_slice(struct run *r, struct dg_error *err)
 {
     struct dg_text_pair pairs[DG_BULK_SLICE] = {{0}};
@@ -130,7 +130,7 @@ static int score_slice(struct run *r, struct dg_error *err)
         const double score = r->pairs[i].n_source ? scores[at++] : (double)NAN;
         add_score(r, score);
         snprintf(line, sizeof line, isnan(score) ? "-" : "%.6f", score);
-        /* What is read again after a stop is what went on without one. */
+        /* Round as in the file, so that a run that was stopped continues with the same scores. */
         r->scores[r->n - 1] = isnan(score) ? score : strtod(line, NULL);
         rc = dg_growing_line(r->scores_file, 0, line, strlen(line), err);
     }
@@ -155,7 +155,7 @@ static void show(struct run *r)
     dg_progress_draw(&r->progress, line);
 }
 
-/* The scores that an earlier call wrote. */
+/* Loads the scores that an earlier call wrote. */
 static int load_scores(struct run *r, uint64_t n, struct dg_error *err)
 {
     struct dg_corpus_lines *lines = NULL;
@@ -212,7 +212,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The score of the last pair that stays, over those that have one. */
+/* Finds the score of the last pair to keep, among those that have one. */
 static void find_limit(const struct run *r, struct dg_filtered *out)
 {
     double *sorted = dg_alloc(r->n + 1, sizeof *sorted, "scores of pairs");
@@ -234,7 +234,7 @@ static int append_line(struct dg_file_writer *w, const struct dg_line *line, str
     return rc ? rc : dg_file_append(w, "\n", 1, err);
 }
 
-/* The pairs within the limit, as the input has them. */
+/* Writes the pairs within the limit, as they are in the input. */
 static int write_pairs(const struct run *r, struct dg_filtered *out, struct dg_error *err)
 {
     struct dg_corpus *corpus = NULL;

@@ -1,7 +1,7 @@
-/* The best share of a file of pairs, by a model's judgement. A pair's score is its dual conditional
- * cross-entropy (Junczys-Dowmunt, 2018) if the model or a second one also translates back: |H(t|s)
- * - H(s|t)| + (H(t|s) + H(s|t)) / 2, H in nats a token; else H(t|s). Lower is better. One thread at
- * a time; the models' own threads work. */
+/* Keeps the best share of a file of pairs, as scored by a model. A pair's score is its dual
+ * conditional cross-entropy (Junczys-Dowmunt, 2018) if the model or a second one also translates
+ * back: |H(t|s) - H(s|t)| + (H(t|s) + H(s|t)) / 2, with H in nats per token; otherwise H(t|s).
+ * Lower is better. One thread at a time; the models use threads of their own. */
 #ifndef DG_TRAINER_SYNTHETIC_FILTERED_H
 #define DG_TRAINER_SYNTHETIC_FILTERED_H
 
@@ -14,22 +14,21 @@ struct dg_filtered_options {
     struct dg_bulk_options forward, back;
     /* Line-aligned, plain or gzip. */
     const char *source, *target;
-    /* Files to write: pairs that stay, in their order; and the score of every pair of the input, a
-     * line each, "-" for one that has none. */
+    /* Files to write: the kept pairs, in their order; and the score of every pair of the input, one
+     * per line, "-" for a pair without one. */
     const char *out_source, *out_target, *out_scores;
-    /* Share of the pairs with a score that stays, 0 to 1. */
+    /* Share of the pairs with a score to keep, 0 to 1. */
     double keep;
     bool quiet;
-    /* Non-zero: saved, and DG_ECANCELED; NULL never. */
+    /* Non-zero: save and return DG_ECANCELED; NULL never. */
     const volatile int *stop;
 };
 
 struct dg_filtered {
-    /* Pairs of the input; without a score (a side that is no text, or is longer than the model's
-     * positions); that stay. */
+    /* Pairs in the input; pairs without a score (a side is not text, or is longer than the model's
+     * positions); kept pairs. */
     uint64_t read, unscored, kept;
-    /* Scores: of the last pair that stays, and the mean over those that do and those that do not.
-     */
+    /* Score of the last kept pair; mean scores of the kept and the dropped pairs. */
     double limit, mean_kept, mean_dropped;
 };
 

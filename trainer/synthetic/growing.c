@@ -48,14 +48,14 @@ static bool is_same(const struct dg_json *a, const struct dg_json *b)
     return same;
 }
 
-/* Bytes of a file; -1: it is not there. */
+/* Returns the size of a file in bytes; -1: it does not exist. */
 static int64_t size_of(const char *path)
 {
     struct stat st;
     return stat(path, &st) ? -1 : (int64_t)st.st_size;
 }
 
-/* The state file, where it belongs to these files and they hold what it says; else NULL. */
+/* Loads the state file if it belongs to these files and they hold what it says; otherwise NULL. */
 static struct dg_json *load_state(struct dg_growing *g)
 {
     struct dg_error ignored = {0};
@@ -86,7 +86,7 @@ static int check_absent(const struct dg_growing *g, struct dg_error *err)
     return 0;
 }
 
-/* Where the state says, or empty. */
+/* Opens a part where the saved state ends, or empty. */
 static int open_part(
     struct dg_growing *g, size_t i, const struct dg_json *saved, struct dg_error *err)
 {

@@ -18,7 +18,7 @@ struct run {
     struct dg_corpus_lines *lines;
     struct dg_growing *files;
     struct dg_bulk *model;
-    /* Clean lines of the slice under way, and where each begins. */
+    /* Clean lines of the current slice, and where each begins. */
     struct dg_buffer text;
     struct dg_text_pair pairs[DG_BULK_SLICE];
     size_t n;
@@ -26,7 +26,7 @@ struct run {
     uint64_t start_ns, read_before;
 };
 
-/* What decides the files: another model, text or search begins them again. */
+/* Lists what determines the files: with another model, text or search they start over. */
 static int list_made_of(const struct dg_translated_options *o, const struct dg_bulk *model,
     struct dg_json **out, struct dg_error *err)
 {
@@ -60,7 +60,7 @@ static int save(struct run *r, struct dg_error *err)
     return dg_growing_save_take(r->files, state, err);
 }
 
-/* Past what is left out and what earlier calls have done. */
+/* Skips the lines to leave out and those that earlier calls have done. */
 static int skip_lines(struct run *r, struct dg_error *err)
 {
     const uint64_t skip = r->o->skip + r->counts->read;
@@ -71,7 +71,7 @@ static int skip_lines(struct run *r, struct dg_error *err)
     return got < 0 ? got : 0;
 }
 
-/* Clean lines into the slice, until it is full or the text ends: then *more is false. */
+/* Reads clean lines into the slice until it is full; *more is false if the text ends first. */
 static int read_slice(struct run *r, bool *more, struct dg_error *err)
 {
     r->n = 0;
@@ -99,7 +99,7 @@ static int read_slice(struct run *r, bool *more, struct dg_error *err)
         }
         r->pairs[r->n++].n_source = r->text.len - at;
     }
-    /* The buffer stays where it is now, and has one line after another. */
+    /* The buffer does not move from here on; it holds one line after another. */
     const char *text = r->text.data;
     for (size_t i = 0; i < r->n; i++) {
         r->pairs[i].source = text;

@@ -25,15 +25,15 @@ struct dg_adam_state {
     uint64_t step;
 };
 
-/* Moments zero. */
+/* Create the state, with moments zero. */
 int dg_adam_open(const struct dg_adam_options *o, struct dg_train *train, size_t n,
     struct dg_adam_state **out, struct dg_error *err);
 void dg_adam_close(struct dg_adam_state *a); /* NULL is fine */
 
-/* Set the averaged weights to the parameters p[n]: before the first update. */
+/* Set the averaged weights to the parameters p[n]; call before the first update. */
 void dg_adam_start(struct dg_adam_state *a, const float *p);
 
-/* Parts of an update. */
+/* Inputs of an update. */
 struct dg_adam_input {
     double rate, grad_scale;
     /* [n] gradients and parameters. */
@@ -41,8 +41,8 @@ struct dg_adam_input {
     float *p;
 };
 
-/* Update `a->step` of elements begin..end-1; the caller has counted the step up. Any thread,
- * disjoint slices; `train` is the calling worker's. */
+/* Apply update number `a->step`, which the caller has already incremented, to elements
+ * begin..end-1. Any thread, disjoint slices; `train` is the calling worker's. */
 void dg_adam_update(const struct dg_adam_state *a, struct dg_train *train,
     const struct dg_adam_input *in, size_t begin, size_t end);
 

@@ -35,7 +35,7 @@ int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct d
     int rc = 0;
     struct dg_crew *ws = dg_alloc(1, sizeof *ws, "a crew");
     int threads = o->threads > 0 ? o->threads : dg_cores_available();
-    if (o->device && o->device->cuda) /* it is parallel by itself */
+    if (o->device && o->device->cuda) /* a GPU is parallel by itself */
         threads = 1;
     ws->w = dg_alloc((size_t)threads, sizeof *ws->w, "a crew");
     ws->n = threads;
@@ -77,7 +77,7 @@ int dg_crew_host_block(struct dg_train *t, const float *block, size_t n,
     return t->be->ops->status(t->be, err);
 }
 
-/* Room for a micro-batch. */
+/* Grow the worker's buffers to hold a micro-batch. */
 static void fit(struct dg_worker *w, size_t pairs, size_t ids)
 {
     if (pairs > w->cap_pairs) {
@@ -94,7 +94,7 @@ static void fit(struct dg_worker *w, size_t pairs, size_t ids)
     }
 }
 
-/* Sentences begin..end-1 of the batch, packed. */
+/* Pack sentences begin..end-1 of the batch. */
 static void pack(struct dg_worker *w, const struct dg_crew_pass *p, size_t begin, size_t end,
     struct dg_micro_batch *pairs)
 {
@@ -129,7 +129,7 @@ struct job {
     const struct dg_crew_pass *pass;
 };
 
-/* One worker's news, passed on with its number. */
+/* Forwards one worker's progress together with its number. */
 struct news {
     const struct dg_crew_watch *watch;
     size_t worker;
@@ -162,7 +162,8 @@ static void run_share(void *arg, size_t i)
     while (begin < end && !w->err.code) {
         size_t cut = dg_batch_cut(p->data, p->batch, begin, end, p->micro_tokens);
         struct dg_micro_batch pairs;
-        objective.watch = p->watch && cut == end ? &watch : NULL; /* the last pass finishes them */
+        /* Only the last micro-batch completes the gradients. */
+        objective.watch = p->watch && cut == end ? &watch : NULL;
         pack(w, p, begin, cut, &pairs);
         if (grads && objective.guide)
             dg_guided_pack(&w->guided, p->data, &pairs);

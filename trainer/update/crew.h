@@ -17,10 +17,10 @@ struct dg_worker {
     struct dg_tape *tape;
     /* this worker's share of the batch's gradient */
     struct dg_param_block *grads;
-    /* of its share */
+    /* loss sums of its share */
     struct dg_loss_sums sums;
     struct dg_error err;
-    /* The micro-batch being packed. */
+    /* The micro-batch being packed, down to `guided`: */
     /* [2 * cap_pairs] source lengths, target lengths */
     uint32_t *len;
     /* [cap_pairs] */
@@ -28,7 +28,7 @@ struct dg_worker {
     /* [cap_ids] */
     int32_t *ids;
     size_t cap_pairs, cap_ids;
-    /* its links, with guided alignment */
+    /* links of the micro-batch, with guided alignment */
     struct dg_guided guided;
 };
 
@@ -37,13 +37,13 @@ struct dg_crew {
     int n;
     /* [n] */
     struct dg_worker *w;
-    /* read by all */
+    /* read by all workers */
     struct dg_param_block *params;
 };
 
 struct dg_crew_options {
     const struct dg_config *config;
-    /* 0: all that this process may use; a GPU takes one */
+    /* 0: all cores that this process may use; always 1 on a GPU */
     int threads;
     /* longest side of a pair, </s> counted */
     uint32_t max_positions;
@@ -54,21 +54,21 @@ struct dg_crew_options {
 int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct dg_error *err);
 void dg_crew_close(struct dg_crew *ws); /* NULL is fine */
 
-/* A block readable by the host: itself on a CPU, otherwise a copy to be freed. */
+/* A block readable by the host: the block itself on a CPU, otherwise a copy. */
 struct dg_crew_host_block {
     /* [n] */
     const float *data;
-    /* [n]; NULL: there is none */
+    /* [n], caller frees; NULL: no copy was needed */
     float *copy;
 };
 int dg_crew_host_block(struct dg_train *t, const float *block, size_t n,
     struct dg_crew_host_block *out, struct dg_error *err);
 
-/* Told, from the workers' threads, how far the gradients of a pass are. */
+/* Callbacks from the workers' threads on the progress of a pass's gradients. */
 struct dg_crew_watch {
-    /* Worker's gradients of a layer are finished; order of struct dg_tape_watch. */
+    /* The worker's gradients of a layer are finished; in the order of struct dg_tape_watch. */
     void (*layer_done)(void *arg, size_t worker, int side, uint32_t layer);
-    /* all of them, after an error too */
+    /* all of the worker's gradients are finished; also called after an error */
     void (*worker_done)(void *arg, size_t worker);
     void *arg;
 };
@@ -78,21 +78,21 @@ struct dg_crew_pass {
     const struct dg_dataset *data;
     const struct dg_batch *batch;
     const struct dg_objective *objective;
-    /* NULL: those of the workers */
+    /* NULL: the crew's own */
     struct dg_params *params;
-    /* source + target tokens a worker takes at once */
+    /* source + target tokens of a worker's micro-batch */
     uint64_t micro_tokens;
-    /* otherwise only the loss */
+    /* compute gradients; false: only the loss */
     bool gradients;
-    /* of the processes that share the batch; 0, 1 alone */
+    /* among the processes that share the batch; 0 and 1 for a single process */
     size_t rank, ranks;
-    /* NULL: no callback told */
+    /* NULL: no callbacks */
     const struct dg_crew_watch *watch;
 };
 
-/* Zero the gradients and run. The first worker's error is the pass's. */
+/* Zero the gradients and run the pass. Return the error of the first worker that has one. */
 int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_error *err);
-/* The last pass's sums over this process's share; waits for a device. */
+/* Loss sums of the last pass over this process's share; waits for a device. */
 void dg_crew_sums(struct dg_crew *ws, struct dg_loss_sums *sums);
 
 #endif

@@ -15,9 +15,9 @@ struct dg_exchange {
     const struct dg_ranks *ranks;
     struct dg_crew_watch watch;
     struct dg_grad_order order;
-    /* NULL: on CPUs, which use the fields below */
+    /* NULL on CPUs, which use the fields below */
     struct dg_exchange_device *device;
-    /* the thread's own */
+    /* owned by the exchange thread */
     struct dg_backend *be;
     struct dg_train *train;
     /* [workers] */
@@ -27,10 +27,10 @@ struct dg_exchange {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* guarded by lock */
-    /* [workers] groups that each has finished in this pass */
+    /* [workers] number of groups that each worker has finished in this pass */
     size_t *finished;
     bool busy, quit;
-    /* the thread's, read by others when it is not busy */
+    /* written by the thread, read by others while it is not busy */
     int rc;
     struct dg_error err;
 };
@@ -84,7 +84,7 @@ static void *run(void *arg)
 
 static void count(struct dg_exchange *x, size_t worker, size_t groups)
 {
-    if (x->device) { /* it has one worker, and this is its thread */
+    if (x->device) { /* a device has one worker, and this is its thread */
         dg_exchange_device_reached(x->device, groups);
         return;
     }
@@ -106,7 +106,7 @@ static void worker_done(void *arg, size_t worker)
     count(x, worker, x->order.n_groups);
 }
 
-/* The thread that adds, and its own ops. */
+/* Start the thread that adds gradients, with ops of its own. */
 static int open_thread(struct dg_exchange *x, struct dg_error *err)
 {
     struct dg_cpu_options cpu = {.threads = 1};
@@ -194,7 +194,7 @@ const struct dg_crew_watch *dg_exchange_begin(struct dg_exchange *x)
     return &x->watch;
 }
 
-/* This rank's block is that of all. */
+/* Wait until worker 0's block holds the sum over all ranks. */
 static int gradients_done(struct dg_exchange *x, struct dg_error *err)
 {
     if (x->device)

@@ -9,24 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 4 << 20 }; /* floats that cross the host at once */
+enum { PIECE = 4 << 20 }; /* floats copied through the host at a time */
 
 struct dg_exchange_device {
     struct dg_worker *w;
     const struct dg_ranks *ranks;
     const struct dg_grad_order *order;
-    /* NULL: through the host */
+    /* NULL: gradients go through the host */
     struct dg_team *team;
-    /* [PIECE] or NULL: with a team */
+    /* [PIECE]; NULL with a team */
     float *piece;
-    /* the first stretch that the team was not given in this pass */
+    /* index of the first range not yet passed to the team in this pass */
     size_t next;
-    /* of this pass */
+    /* first error of this pass */
     struct dg_error err;
     char what[512];
 };
 
-/* Has every rank a library for it? `why` not, where one has none. */
+/* Find out whether every rank has NCCL, and check that all have the same version. `why` says what
+ * is missing if one has none. */
 static int find_team(
     struct dg_exchange_device *x, bool *all_have, struct dg_error *why, struct dg_error *err)
 {
@@ -130,7 +131,7 @@ void dg_exchange_device_reached(struct dg_exchange_device *x, size_t groups)
     }
 }
 
-/* All of the block, a piece at a time: there and back. */
+/* Sum the whole block through the host, a piece at a time. */
 static int through_host(struct dg_exchange_device *x, struct dg_error *err)
 {
     struct dg_train *t = x->w->train;

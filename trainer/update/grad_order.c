@@ -15,7 +15,7 @@ static size_t group_of(const struct dg_config *c, size_t offset)
     return c->dec_layers + c->enc_layers;
 }
 
-/* Tensors that lie side by side and belong together become one stretch. */
+/* Adjacent tensors of the same group become one range. */
 void dg_grad_order_init(struct dg_grad_order *s, const struct dg_config *c)
 {
     const size_t tensors = dg_params_count(c);

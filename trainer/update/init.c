@@ -17,7 +17,7 @@ static uint64_t hash(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* (0,1), never 0: 53 bits of the hash of (stream, i). */
+/* Uniform in (0,1), never 0: 53 bits of the hash of (stream, i). */
 static double uniform(uint64_t stream, uint64_t i)
 {
     return ((double)(hash(stream ^ hash(i)) >> 11) + 0.5) * 0x1p-53;
@@ -44,7 +44,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && !strcmp(name + n - m, end);
 }
 
-/* Rows of the matrices that a fused one consists of, in order; returns how many. */
+/* Rows of each of the matrices that make up a fused one, in order; returns how many there are. */
 static size_t fused_parts(
     const struct dg_config *c, const struct dg_param_info *info, size_t rows[3])
 {
@@ -103,7 +103,7 @@ void dg_init_random(struct dg_param_block *b, uint64_t seed)
     }
 }
 
-/* Element i of a row-major stored form as fp32. */
+/* Element i of a row-major stored form [.,K] as fp32. */
 float dg_init_element(const struct dg_stored *s, size_t K, size_t i)
 {
     switch (s->type) {
@@ -114,7 +114,7 @@ float dg_init_element(const struct dg_stored *s, size_t K, size_t i)
     }
 }
 
-/* The row-major form with the most bits. */
+/* The row-major stored form with the most bits; NULL: none. */
 const struct dg_stored *dg_init_best_rows(const struct dg_tensor *t)
 {
     const struct dg_stored *best = NULL;
@@ -124,7 +124,7 @@ const struct dg_stored *dg_init_best_rows(const struct dg_tensor *t)
     return best;
 }
 
-/* Layer i of n in a stack of m. */
+/* Index, in a stack of m layers, of the layer at the relative depth of layer i of n. */
 static uint32_t same_depth(uint32_t i, uint32_t n, uint32_t m)
 {
     if (n == m)

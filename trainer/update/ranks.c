@@ -21,13 +21,13 @@ size_t dg_ranks_launched(void)
     return 1;
 }
 
-/* Beside the program where it was built, or where packages put it. */
+/* Load the plugin from beside the program, as after a build, or from where packages install it. */
 static void *load(void)
 {
     static const char *const places[] = {PLUGIN, "../lib/" PLUGIN, "../lib/dragoman/" PLUGIN};
     void *plugin = NULL;
     for (size_t i = 0; i < sizeof places / sizeof places[0] && !plugin; i++)
-        /* MPI loads plugins of its own, which look for MPI's symbols. */
+        /* Global, because MPI loads plugins of its own, which need MPI's symbols. */
         plugin = dg_library_open_beside(places[i], RTLD_NOW | RTLD_GLOBAL);
     return plugin;
 }
@@ -45,7 +45,7 @@ int dg_ranks_open(struct dg_ranks *out, struct dg_error *err)
     *(void **)&open = dlsym(plugin, DG_RANKS_PLUGIN_SYMBOL);
     if (!open)
         return dg_error_set(err, DG_EFORMAT, "%s: %s", PLUGIN, dlerror());
-    return open(out, err); /* the plugin stays: MPI cannot be unloaded */
+    return open(out, err); /* the plugin stays loaded: MPI cannot be unloaded */
 }
 
 void dg_ranks_close(struct dg_ranks *r)
@@ -57,7 +57,7 @@ void dg_ranks_close(struct dg_ranks *r)
 
 int dg_ranks_gather(const struct dg_ranks *r, uint64_t value, uint64_t *all, struct dg_error *err)
 {
-    /* 32 bits at a time are exact in a double, and so is a sum of them with zeros. */
+    /* 32 bits are exact in a double, and so is their sum with zeros. */
     double *x = dg_alloc(2 * r->ranks, sizeof *x, "ranks");
     x[2 * r->rank] = (double)(value >> 32);
     x[2 * r->rank + 1] = (double)(value & 0xFFFFFFFFu);

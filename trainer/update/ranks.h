@@ -14,30 +14,30 @@ struct dg_ranks {
     size_t rank, ranks;
     /* "Open MPI v4.1.4", for the log */
     const char *what;
-    /* x[n] becomes its sum over the ranks, the same bits on each. All ranks call it with the same
-     * n. */
+    /* Replace x[n] by its sum over the ranks, with the same bits on each. All ranks call it with
+     * the same n. */
     int (*sum)(void *ctx, float *x, size_t n, struct dg_error *err);
     int (*sum_doubles)(void *ctx, double *x, size_t n, struct dg_error *err);
-    /* Wait for all, asleep: one of them may be busy for minutes. */
+    /* Wait for all ranks by sleeping, since one of them may be busy for minutes. */
     int (*meet)(void *ctx, struct dg_error *err);
-    /* after all ranks are through */
+    /* call when all ranks have finished */
     void (*close)(void *ctx);
     /* end all ranks now; does not return */
     void (*abort)(void *ctx, int code);
 };
 
-/* Number of ranks according to a launcher (mpirun, srun); 1 when none did start this one. */
+/* Number of ranks according to the launcher (mpirun, srun); 1 when there is no launcher. */
 size_t dg_ranks_launched(void);
 
 /* Load the plugin and meet the others. DG_ENOTFOUND: this build has no plugin. */
 int dg_ranks_open(struct dg_ranks *out, struct dg_error *err);
-void dg_ranks_close(struct dg_ranks *r); /* one that was never opened is fine */
+void dg_ranks_close(struct dg_ranks *r); /* all zeros is fine */
 
-/* all[ranks] becomes every rank's value. */
+/* Set all[ranks] to every rank's value. */
 int dg_ranks_gather(const struct dg_ranks *r, uint64_t value, uint64_t *all, struct dg_error *err);
-/* bytes[n] become rank 0's. */
+/* Set bytes[n] to rank 0's. */
 int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, struct dg_error *err);
-/* Does every rank have the same number? DG_EINVAL says that `what` differs. */
+/* DG_EINVAL, saying that `what` differs, unless every rank has the same value. */
 int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err);
 
 /* The plugin's exported symbol. */

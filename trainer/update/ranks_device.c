@@ -33,7 +33,7 @@ int dg_ranks_device_wait(double *seconds, struct dg_error *err)
         "DRAGOMAN_RANKS_WAIT is \"%.32s\": expected seconds", word);
 }
 
-/* How many ranks of this host come before this one. */
+/* Count the ranks of this host before this one; all[ranks] is scratch space. */
 static int count_before(
     const struct dg_ranks *r, uint64_t *all, size_t *before, struct dg_error *err)
 {
@@ -64,7 +64,8 @@ static int choose(const struct dg_device_options *wish, size_t before, struct dg
     return rc;
 }
 
-/* Whatever the numbers say: a launcher may show each rank one device only, as number 0. */
+/* Compares identities and not numbers: a launcher may show each rank a single device, as number
+ * 0. */
 static int check_shared(
     const struct dg_ranks *r, const struct dg_device *device, uint64_t *all, struct dg_error *err)
 {
@@ -89,7 +90,7 @@ int dg_ranks_device(const struct dg_ranks *r, const struct dg_device_options *wi
     size_t before = 0;
     uint64_t *all = dg_alloc(r->ranks, sizeof *all, "ranks");
     int rc = dg_ranks_device_route(&way, err);
-    if (!rc) /* first, because what follows depends on it */
+    if (!rc) /* first, because the calls below depend on it */
         rc = dg_ranks_same(r, (uint64_t)way, "a DRAGOMAN_RANKS", err);
     if (!rc)
         rc = count_before(r, all, &before, err);

@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-/* Of the flat block: fixed, so that the norm's sum does not depend on the thread count. A device
- * takes the block at once: it is parallel by itself, and each sum of squares is waited for. */
+/* Slices of the flat block: a fixed number, so that the norm's sum does not depend on the thread
+ * count. A device takes the block whole: it is parallel by itself, and the host must wait for each
+ * sum of squares. */
 enum { SLICES = 64 };
 
 struct update {
@@ -22,7 +23,7 @@ static void slice(const struct update *u, size_t i, size_t *begin, size_t *end)
     *end = *begin + each < n ? *begin + each : n;
 }
 
-/* Worker 0's block becomes the sum over workers, in their order. */
+/* Replace worker 0's block by the sum over workers, in their order. */
 static void sum_slice(void *arg, size_t i)
 {
     struct update *u = arg;
@@ -48,7 +49,8 @@ static void square_slice(void *arg, size_t i)
     u->squares[i] = t->ops->square_sum(t, u->ws->w[0].grads->data + begin, end - begin);
 }
 
-/* Both at once, while the slice is in cache: without other ranks nothing comes between. */
+/* Both at once while the slice is in cache. With other ranks, their gradients are added in
+ * between. */
 static void sum_and_square_slice(void *arg, size_t i)
 {
     sum_slice(arg, i);
@@ -66,13 +68,13 @@ static void adam_slice(void *arg, size_t i)
         begin, end);
 }
 
-/* The batch's gradient and sums from all workers, and from all ranks. */
+/* Compute the batch's gradient and loss sums over all workers and all ranks. */
 static int gradient(struct update *u, struct dg_crew_pass *pass, struct dg_exchange *ranks,
     struct dg_loss_sums *sums, struct dg_error *err)
 {
     if (!ranks) {
         int rc = dg_crew_run(u->ws, pass, err);
-        if (!rc) { /* in this order: a device's sums come with the squares */
+        if (!rc) { /* in this order: a device's loss sums arrive with the squares */
             dg_pool_run(u->ws->pool, u->slices, sum_and_square_slice, u);
             dg_crew_sums(u->ws, sums);
         }
@@ -89,8 +91,8 @@ static int gradient(struct update *u, struct dg_crew_pass *pass, struct dg_excha
     return rc;
 }
 
-/* Guessing costs ln V a piece: a model ten times worse than that is beyond recovery, though its
- * numbers are finite (LayerNorm keeps them so for long). */
+/* Guessing costs ln V per piece. A model ten times worse is beyond recovery, even if its numbers
+ * are still finite (LayerNorm keeps them so for a long time). */
 static bool has_diverged(const struct dg_crew *ws, const struct dg_step_result *r)
 {
     double loss = r->sums.smoothed / (double)r->sums.n;
@@ -123,7 +125,7 @@ int dg_step(struct dg_crew *ws, struct dg_adam_state *optimizer, const struct dg
     int rc = gradient(&u, &pass, o->exchange, &out->sums, err);
     if (rc)
         return rc;
-    /* Of a failed device the loss is no number: not the model's fault. */
+    /* Check the device first: if it failed, the loss is meaningless and not the model's fault. */
     rc = ws->w[0].be->ops->status(ws->w[0].be, err);
     if (rc)
         return rc;

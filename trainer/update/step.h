@@ -14,7 +14,7 @@ struct dg_step_options {
     uint64_t seed, micro_tokens;
     /* guided alignment; NULL: none */
     const struct dg_guidance *guide;
-    /* with other ranks; NULL: a single process */
+    /* sums gradients with other ranks; NULL: a single process */
     struct dg_exchange *exchange;
 };
 
@@ -26,15 +26,14 @@ struct dg_step_result {
 };
 
 struct dg_step_input {
-    /* Learning rate. */
+    /* learning rate */
     double rate;
     const struct dg_dataset *data;
     const struct dg_batch *batch;
 };
 
-/* Update number optimizer->step + 1. DG_EINTERNAL when the loss or the
- * gradient is not finite or the loss is beyond recovery: parameters and moments are then as they
- * were. */
+/* Run update number optimizer->step + 1. DG_EINTERNAL when the loss or the gradient is not finite
+ * or the loss is beyond recovery: parameters and moments then stay as they were. */
 int dg_step(struct dg_crew *ws, struct dg_adam_state *optimizer, const struct dg_step_options *o,
     const struct dg_step_input *in, struct dg_step_result *out, struct dg_error *err);
 

@@ -24,7 +24,7 @@ static int open_side(struct side *s, const char *spm, const char *vocab, const c
     return rc ? rc : dg_tokenizer_open(new_spm, new_vocab, &s->new, err);
 }
 
-/* The piece as text: blanks for its blank signs. */
+/* The piece as text, with blanks for its blank signs. */
 static void text_of(const char *piece, struct dg_buffer *out)
 {
     dg_buffer_reset(out);
@@ -35,7 +35,7 @@ static void text_of(const char *piece, struct dg_buffer *out)
     }
 }
 
-/* Old ids that spell a new piece into ids[cap]; how many. */
+/* Write the old ids that spell a new piece to ids[cap]. Return how many. */
 static size_t spell(const struct side *s, const char *piece, struct dg_buffer *text, int32_t *ids,
     size_t cap, struct dg_error *err)
 {
@@ -50,7 +50,7 @@ static size_t spell(const struct side *s, const char *piece, struct dg_buffer *t
         dg_tokenizer_encode(s->old, text->data ? text->data : "", text->len, &tokens, &n, err))
         n = 0;
     for (size_t i = 0; i < n && used < cap; i++)
-        /* A blank sign that the old tokenizer puts before every text is no part of the piece. */
+        /* The blank sign that the old tokenizer puts before every text is not part of the piece. */
         if (tokens[i].id != dg_tokenizer_unk(s->old) &&
             !(i == 0 && n > 1 && strcmp(dg_tokenizer_piece(s->old, tokens[i].id), SPACE) == 0))
             ids[used++] = tokens[i].id;
@@ -58,7 +58,8 @@ static size_t spell(const struct side *s, const char *piece, struct dg_buffer *t
     return used;
 }
 
-/* x[N,K] of the new vocabulary, filled at random so far, from the old rows. */
+/* Fill x[N,K], one row per new piece, with means of old rows (by_column: columns). Rows of pieces
+ * that no old piece spells keep their random values. */
 static int carry_over(const struct side *s, const struct dg_tensor *t, bool by_column, uint32_t N,
     uint32_t K, float *x, struct dg_error *err)
 {
@@ -80,7 +81,7 @@ static int carry_over(const struct side *s, const struct dg_tensor *t, bool by_c
     return err ? err->code : 0;
 }
 
-/* Which side's vocabulary a parameter has a row for each piece of; NULL: none. */
+/* The side for whose vocabulary a parameter has a row per piece; NULL: none. */
 static const struct side *side_of(const struct dg_param_info *info, const struct side sides[2])
 {
     if (info->offset == offsetof(struct dg_params, src_embed))

@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Its words, before anything is made; whether it can be had is seen when the run begins. */
+/* Checks the device options before anything is made; whether the device is available only shows
+ * when the run begins. */
 static int check_device(const struct dg_args *a, struct dg_error *err)
 {
     const struct dg_device_options wish = {.device = a->device, .precision = a->precision};
     return dg_ranks_launched() > 1 ? dg_devices_check(&wish, err) : dg_device_check(&wish, err);
 }
 
-/* For a shell. */
+/* Appends a space and the word, quoted for a shell where needed. */
 static void add_word(struct dg_buffer *b, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -35,8 +36,9 @@ static void add_option(struct dg_buffer *b, const char *name, const char *value)
     add_word(b, value);
 }
 
-/* How to go on as before: with what was asked for on the command line and is not kept in the run's
- * folder, which has the recipe, and where the prepared data lay when the run began. */
+/* Prints how to continue the run as before: with the options of the command line that the run's
+ * folder does not keep. It does keep the recipe, and where the prepared data were when the run
+ * began. */
 static void tell_resume(const struct dg_run_options *o)
 {
     struct dg_buffer b;
@@ -54,7 +56,7 @@ static void tell_resume(const struct dg_run_options *o)
     dg_buffer_deinit(&b);
 }
 
-/* Train, together with the other processes where mpirun started several. */
+/* Trains, together with the other processes if mpirun started several. */
 static int train(struct dg_run_options *o, struct dg_error *err)
 {
     struct dg_ranks ranks = {0};
@@ -68,7 +70,7 @@ static int train(struct dg_run_options *o, struct dg_error *err)
     int rc = dg_run(o, &stopped, err);
     const bool leads = ranks.rank == 0;
     if (rc && rc != DG_ECANCELED && o->ranks) {
-        /* The others wait for this one: none of them can go on. */
+        /* The other processes wait for this one: none of them can continue. */
         fprintf(stderr, "dragoman-train: rank %zu: %s\n", ranks.rank, err->message);
         ranks.abort(ranks.ctx, 1);
     }

@@ -139,7 +139,7 @@ int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
     return rc;
 }
 
-/* Both translations of every line, grown as lines come. */
+/* Scores of both translations of every line; grows as lines are read. */
 struct compared {
     struct dg_bootstrap_line *lines;
     size_t n, room;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FROM:TO:SOURCE:TARGET into its four parts, which stay in `copy`, a copy of it. */
+/* Splits FROM:TO:SOURCE:TARGET into its four parts, which stay in `copy`, a copy of the word. */
 static int split_set(
     const char *word, char *copy, struct dg_calibrate_set *out, struct dg_error *err)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The recipe's entry of a direction, made when it is missing. NULL: no memory. */
+/* Returns the recipe's entry of a direction, added if it is missing. NULL: no memory. */
 static struct dg_json *pair_of(struct dg_json *pairs, const struct dg_calibrate_set *text)
 {
     for (size_t i = 0; i < dg_json_length(pairs); i++) {
@@ -27,7 +27,7 @@ static struct dg_json *pair_of(struct dg_json *pairs, const struct dg_calibrate_
     return lost ? NULL : p;
 }
 
-/* A recipe that prepares these texts with the bundle's vocabulary. */
+/* Writes a recipe that prepares these texts with the bundle's vocabulary. */
 static int write_recipe(const char *bundle, const struct dg_sets *texts, struct dg_buffer *out)
 {
     struct dg_json *root = dg_json_new_object(), *data = dg_json_new_object(),
@@ -41,7 +41,7 @@ static int write_recipe(const char *bundle, const struct dg_sets *texts, struct 
         lost = dg_json_append_take(dg_json_get(pair, "train"), file) || lost;
     }
     lost = dg_json_set_take(data, "pairs", pairs) || lost;
-    /* A tag is in every sentence: it says nothing about words. */
+    /* A tag would be in every sentence and say nothing about words. */
     lost = dg_json_set_string(data, "target_tags", "never") || lost;
     lost = dg_json_set_string(vocabulary, "from", bundle) || lost;
     lost = dg_json_set_take(root, "data", data) || lost;
@@ -51,7 +51,7 @@ static int write_recipe(const char *bundle, const struct dg_sets *texts, struct 
     return lost;
 }
 
-/* Into the folder of --prepared, which is kept where it is of these texts. */
+/* Prepares the texts in the folder of --prepared, which is left as it is if it matches them. */
 static int prepare_texts(const struct dg_args *a, struct dg_error *err)
 {
     struct dg_sets texts = {NULL, NULL, 0};

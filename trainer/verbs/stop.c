@@ -13,7 +13,7 @@ static void on_signal(int number)
 {
     stop_signal = number;
     stop_requested = 1;
-    signal(number, SIG_DFL); /* a second one ends at once */
+    signal(number, SIG_DFL); /* a second signal ends the program at once */
 }
 
 void dg_stop_watch(void)
@@ -22,7 +22,7 @@ void dg_stop_watch(void)
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGINT, &sa, NULL);
     if (dg_ranks_launched() > 1)
-        sigaction(SIGUSR1, &sa, NULL); /* the one that mpirun passes on and does not follow up */
+        sigaction(SIGUSR1, &sa, NULL); /* mpirun forwards it and does not kill afterwards */
 }
 
 const volatile int *dg_stop_flag(void)

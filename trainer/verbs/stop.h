@@ -3,7 +3,7 @@
 #ifndef DG_TRAINER_VERBS_STOP_H
 #define DG_TRAINER_VERBS_STOP_H
 
-/* From now on signals set the flag. By the main thread, once. */
+/* Let signals set the flag from now on. Main thread. */
 void dg_stop_watch(void);
 /* Nonzero after a signal; long work checks it. Static storage, any thread. */
 const volatile int *dg_stop_flag(void);

@@ -20,7 +20,7 @@
 /* What a bundle says about itself. The caller frees every string. */
 struct model_facts {
     char *from, *to, *name, *version, *licence;
-    /* Does it translate back, too? */
+    /* True if it also translates back. */
     bool back;
 };
 
@@ -174,14 +174,14 @@ int dg_verb_filter(const struct dg_args *a, struct dg_error *err)
 
 /* The folder of a distillation:
  *   text/dev.*, text/train.*   the teacher's translations
- *   recipe.json                what the student is trained by
- *   run/                       its run, and bundle */
+ *   recipe.json                the recipe that trains the student
+ *   run/                       the student's run and bundle */
 struct distillation {
     const struct dg_args *a;
     struct model_facts teacher;
     /* dir/text/dev.from ... */
     char *dev[2], *train[2], *recipe, *run;
-    /* Lines for dev, and all of the text. */
+    /* Number of lines for dev, and of all lines to translate. */
     uint64_t n_dev, n;
 };
 
@@ -249,7 +249,8 @@ static struct dg_json *files_json(const char *const names[2])
     return list;
 }
 
-/* Path of the recipe's file as seen from the student's folder; a preset's name as it is. */
+/* Sets "extends" to the absolute path of the recipe's file or, if there is none, "preset" to the
+ * name. */
 static void set_base(struct dg_json *recipe, const char *base)
 {
     char *path = realpath(base, NULL);
@@ -303,7 +304,7 @@ static int write_recipe(const struct distillation *d, struct dg_error *err)
     return rc;
 }
 
-/* The student's run: begun, or gone on with. */
+/* Starts or resumes the student's run. */
 static int train_student(const struct distillation *d, struct dg_error *err)
 {
     struct dg_args run = *d->a;

@@ -42,7 +42,7 @@ static int append_line(
     return rc;
 }
 
-/* A tree without words (of traces alone) has no line. */
+/* Writes a tree to all files; a tree without words (only traces) gets no line. */
 static int write_tree(
     struct dg_file_writer *const *out, const struct dg_tree *t, struct dg_error *err)
 {
@@ -52,8 +52,8 @@ static int write_tree(
     return rc;
 }
 
-/* Lines that are no trees are left out, as treebanks have some; how many, and the first, is said.
- */
+/* Writes all trees. Leaves out lines that are not trees, as treebanks have some, and reports how
+ * many, and the first. */
 static int write_trees(const struct dg_args *a, struct dg_corpus_lines *trees,
     struct dg_file_writer *const *out, struct dg_arena *arena, struct dg_error *err)
 {

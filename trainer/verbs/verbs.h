@@ -1,5 +1,6 @@
-/* What dragoman-train does, a function a verb (rows of the table in main.c). Main thread. 0 or a
- * negative DG_E* code with the message in err; results go to stdout, progress to stderr. */
+/* The verbs of dragoman-train, one function each (rows of the table in main.c). Main thread. Each
+ * returns 0 or a negative DG_E* code with the message in err; results go to stdout, progress to
+ * stderr. */
 #ifndef DG_TRAINER_VERBS_VERBS_H
 #define DG_TRAINER_VERBS_VERBS_H
 
@@ -36,7 +37,7 @@ int dg_verb_filter(const struct dg_args *a, struct dg_error *err);
 int dg_verb_treebank(const struct dg_args *a, struct dg_error *err);
 int dg_verb_evalb(const struct dg_args *a, struct dg_error *err);
 
-/* The recipe of the first word, with the settings of the command line. Caller frees. */
+/* Load the recipe named by the first word, with the command line's settings. Caller frees. */
 int dg_verb_load_recipe(const struct dg_args *a, struct dg_recipe **out, struct dg_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Ranks over MPI: the only file that knows it. A plugin, see trainer/update/ranks.h. */
+/* Ranks over MPI: the only file that uses it. A plugin, see trainer/update/ranks.h. */
 #include "trainer/update/ranks.h"
 
 #include <mpi.h>
@@ -9,12 +9,12 @@
 #include <time.h>
 
 struct mpi {
-    /* our own, so that errors come back instead of ending the process */
+    /* our own communicator, so that errors are returned and do not end the process */
     MPI_Comm comm;
     int rank, ranks;
-    /* [ranks] of the block that each rank adds up */
+    /* [ranks] size and position of the part that each rank adds up */
     int *counts, *offsets;
-    /* [cap] this rank's block */
+    /* [cap] this rank's part */
     float *part;
     size_t cap;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -22,7 +22,7 @@ struct mpi {
 
 int dg_ranks_mpi_open(struct dg_ranks *out, struct dg_error *err);
 
-/* The plugin links nothing of ours. */
+/* Own copy of dg_error_set, as the plugin links none of our code. */
 static int fail(struct dg_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static int fail(struct dg_error *err, int code, const char *format, ...)
@@ -64,7 +64,7 @@ static int fit(struct mpi *m, size_t n, struct dg_error *err)
     return fail(err, DG_ENOMEM, "no memory for %zu gradients", each + 1);
 }
 
-/* Each element is added up in one place and then given to all: so all have the same bits, in
+/* Each element is summed on one rank and then sent to all, so all ranks get the same bits in
  * whatever order the library adds. */
 static int sum_piece(struct mpi *m, float *x, size_t n, struct dg_error *err)
 {
@@ -94,7 +94,7 @@ static int sum_doubles(void *ctx, double *x, size_t n, struct dg_error *err)
     double *all = malloc(n * sizeof *all);
     if (!all)
         return fail(err, DG_ENOMEM, "no memory for %zu sums", n);
-    /* At rank 0 and back, for the same bits on each. */
+    /* Summed on rank 0 and broadcast, so all ranks get the same bits. */
     int rc = check(MPI_Reduce(x, all, (int)n, MPI_DOUBLE, MPI_SUM, 0, m->comm), "adding sums", err);
     if (!rc && m->rank == 0)
         memcpy(x, all, n * sizeof *x);
@@ -104,7 +104,7 @@ static int sum_doubles(void *ctx, double *x, size_t n, struct dg_error *err)
     return rc;
 }
 
-/* MPI's own waiting takes a whole core, which the rank that is waited for may need. */
+/* Sleeps between polls: MPI's own waiting occupies a core, which the late rank may need. */
 static int meet(void *ctx, struct dg_error *err)
 {
     struct mpi *m = ctx;
