@@ -1,8 +1,8 @@
-/* The CUDA plugin is looked for at $DRAGOMAN_CUDA_PLUGIN, beside the program or the library, in the
- * folder lib/dragoman of its installation, and where the system looks for libraries. It stays open
- * until the program ends: CUDA does not like to be unloaded. Before that the driver is asked for,
- * because the plugin brings cuBLAS with it, half a gigabyte that a machine without a GPU should not
- * map. */
+/* The CUDA plugin is searched for at $DRAGOMAN_CUDA_PLUGIN, beside the program or the library, in
+ * the folder lib/dragoman of its installation, and where the system looks for libraries. It stays
+ * open until the program ends, because CUDA does not tolerate being unloaded. The driver is checked
+ * first, because the plugin brings cuBLAS with it, half a gigabyte that a machine without a GPU
+ * should not map. */
 #include "kernels/device.h"
 #include "base/library.h"
 #include "kernels/cpu/cpu.h"
@@ -23,7 +23,8 @@ static void *open_library(void)
     const char *named = getenv("DRAGOMAN_CUDA_PLUGIN");
     if (named && *named)
         return dlopen(named, RTLD_NOW | RTLD_LOCAL);
-    /* Beside the program; of an installed program; of libdragoman.so in lib/ or lib/<machine>/. */
+    /* Beside the program; for an installed program; for libdragoman.so in lib/ or
+     * lib/<machine>/. */
     static const char *const places[] = {
         PLUGIN, "../lib/dragoman/" PLUGIN, "dragoman/" PLUGIN, "../dragoman/" PLUGIN};
     void *library = NULL;
@@ -32,7 +33,7 @@ static void *open_library(void)
     return library ? library : dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* A plugin that is named is believed: it may be one that needs no driver. */
+/* A plugin that is named explicitly is opened without this check: it may need no driver. */
 static bool has_driver(void)
 {
     const char *named = getenv("DRAGOMAN_CUDA_PLUGIN");
@@ -75,7 +76,7 @@ static int choose_type(const char *name, enum dg_type *type, struct dg_error *er
         err, DG_EINVAL, "precision", "precision \"%.32s\": expected fp32, fp16 or bf16", name);
 }
 
-/* "cuda" or "cuda:N", up to `end` */
+/* Parses "cuda" or "cuda:N", up to `end`. */
 static bool parse_cuda(const char *name, const char *end, int *number)
 {
     char *stop = NULL;
@@ -98,8 +99,8 @@ static const char *word(const char *option, const char *variable, const char *fa
     return value && *value ? value : fallback;
 }
 
-/* The numbers that a list of CUDA devices names: "cuda:all" and "auto" leave it to how many there
- * are. */
+/* Reads the device numbers from a list of CUDA devices. "cuda:all" and "auto" add none: they depend
+ * on how many devices there are. */
 static int parse_list(const char *name, struct dg_devices *out, struct dg_error *err)
 {
     if (!strcmp(name, "auto") || !strcmp(name, "cuda:all"))
@@ -124,7 +125,7 @@ static int parse_list(const char *name, struct dg_devices *out, struct dg_error 
     }
 }
 
-/* What the options say, without a look at what there is: no device for "cpu", "auto" and
+/* Parses the options without checking which devices exist: no device for "cpu", "auto" and
  * "cuda:all". */
 static int read_words(const struct dg_device_options *o, const char **name, struct dg_devices *out,
     struct dg_error *err)
@@ -165,7 +166,8 @@ int dg_device_check(const struct dg_device_options *o, struct dg_error *err)
     return rc == DG_OK ? want_one(&all, err) : rc;
 }
 
-/* Devices 0 to n - 1 are there: are those that were asked for? */
+/* Devices 0 to n - 1 exist. Fills in the devices that "auto" and "cuda:all" mean; DG_ENOTFOUND if a
+ * device that was asked for by number does not exist. */
 static int take_devices(const char *name, int n, struct dg_devices *out, struct dg_error *why)
 {
     const int first = !strcmp(name, "auto") ? 1 : n < DG_DEVICES_MAX ? n : DG_DEVICES_MAX;

@@ -6,17 +6,17 @@
 #include "kernels/backend.h"
 
 struct dg_device_options {
-    /* "cpu", "cuda", "cuda:N", "auto"; where several may be had also "cuda:0,cuda:2" and
+    /* "cpu", "cuda", "cuda:N", "auto"; where several devices are allowed, also "cuda:0,cuda:2" and
      * "cuda:all". NULL: $DRAGOMAN_DEVICE, else "auto" */
     const char *device;
-    /* Of a GPU: "fp32", "fp16", "bf16"; of a CPU that trains: "fp32", "bf16". NULL:
+    /* On a GPU: "fp32", "fp16", "bf16"; on a CPU that trains: "fp32", "bf16". NULL:
      * $DRAGOMAN_PRECISION, else "fp32" */
     const char *precision;
-    /* of the CPU: cores one op may be split over; 0 = 1 */
+    /* CPU only: cores one op may be split over; 0 = 1 */
     int threads;
 };
 
-/* A choice that holds for as many backends as a program opens. Plain data. */
+/* A resolved choice, valid for any number of backends. Plain data. */
 struct dg_device {
     bool cuda;
     int number;
@@ -28,34 +28,36 @@ struct dg_device {
 
 #define DG_DEVICES_MAX 64
 
-/* Devices that work side by side: each holds the model and answers for itself. */
+/* Devices that work side by side: each holds its own copy of the model and works independently. */
 struct dg_devices {
-    /* none: the CPU */
+    /* devices in list: at least one from dg_devices_choose, where the CPU counts as one */
     uint32_t n;
     struct dg_device list[DG_DEVICES_MAX];
 };
 
-/* Are the options' words among those above? DG_EINVAL: they are not. Which devices there are is not
- * looked at. */
+/* Checks that the options' words are among those above; DG_EINVAL if one is not. Does not check
+ * which devices exist. */
 int dg_devices_check(const struct dg_device_options *options, struct dg_error *err);
-/* The same where one is wanted. */
+/* The same where only one device is allowed; DG_EINVAL, too, if the options name several. */
 int dg_device_check(const struct dg_device_options *options, struct dg_error *err);
 
-/* Resolve the options. "auto" takes the first CUDA device where there is one. DG_EINVAL: a word is
- * not one of those above; DG_ENOTFOUND: the CUDA device asked for by name cannot be had, with the
- * reason: no driver, no plugin, no device. */
+/* Resolves the options. "auto" takes the first CUDA device if there is one, else the CPU.
+ * DG_EINVAL: a word is not one of those above; DG_ENOTFOUND: the CUDA device asked for by name is
+ * not available, with the reason (no driver, no plugin, no device); DG_EUNSUP: the plugin is of
+ * another version. */
 int dg_devices_choose(
     const struct dg_device_options *options, struct dg_devices *out, struct dg_error *err);
-/* The same where one is wanted; DG_EINVAL: the options name several. */
+/* The same where only one device is allowed; DG_EINVAL, too, if the options name several. */
 int dg_device_choose(
     const struct dg_device_options *options, struct dg_device *out, struct dg_error *err);
 
 enum { DG_DEVICE_ID = 16 };
-/* Which CUDA device it is, whatever its number: the same in every process that has it. */
+/* Writes an id of the CUDA device itself, whatever its number: the same in every process that uses
+ * it. */
 int dg_device_identity(
     const struct dg_device *device, unsigned char id[DG_DEVICE_ID], struct dg_error *err);
 
-/* Open a backend on the chosen device; close with be->ops->close. */
+/* Opens a backend on the chosen device; close with be->ops->close. */
 int dg_device_open(const struct dg_device *device, struct dg_backend **out, struct dg_error *err);
 void dg_device_close(struct dg_backend *be); /* NULL is fine */
 

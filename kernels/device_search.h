@@ -1,12 +1,13 @@
-/* A beam search's state on the device: a step takes its ids and cache slots from where the step
- * before it put them, so that the host need not read one step's candidates before it submits the
- * next one (model/engine/pipelined_step.c). Optional: dg_ops.device_search. The host takes the same
- * decisions from the same candidates when they have arrived (model/engine/beam.h): that is the
- * definition, the device's must be equal to them. One thread at a time, the backend's.
+/* Beam search with its state on the device: a step takes its ids and cache slots from where the
+ * previous step put them, so that the host need not read one step's candidates before it submits
+ * the next step (model/engine/pipelined_step.c). Optional: dg_ops.device_search. The host makes the
+ * same decisions from the same candidates when they have arrived (model/engine/beam.h): the host's
+ * decisions are the definition, and the device's must equal them. One thread at a time, the
+ * backend's.
  *
- * A place holds one sentence: its hypotheses side by side, each with its last piece, its
- * log-probability and the slots of its positions, and the slots of the sentence's memory. A step
- * names the places that it advances.
+ * A place holds the state of one sentence: its hypotheses side by side, each with its last piece,
+ * its log-probability and the slots of its positions, and the slots of the sentence's memory. A
+ * step names the places that it advances.
  *
  * Example: a sentence with a beam of 2, in place 5, and a second step that finds candidates as
  * below.
@@ -14,14 +15,14 @@
  *   begin    part {place 5, n_in 1, n_out 2, t 0, k 4}, slots {32}: row 0 writes position 0 there
  *   end      the best four of row 0: "Ein" -0.3, "Der" -1.5, </s> -4, "Die" -5. The first two
  *            live on as rows 0 and 1; parents {0,0}, pieces {Ein, Der}
- *   begin    part {place 5, n_in 2, n_out 2, t 1, k 4}, slots {33, 48}: before any of it was read
+ *   begin    part {place 5, n_in 2, n_out 2, t 1, k 4}, slots {33, 48}; nothing has been read yet
  *   end      row 0: "Hund" -2 ..., row 1: "Hund" -0.5 ...: totals -2.3 and -2.0; the hypotheses
- *            change places, their slots become {32, 48} and {32, 33}; parents {1,0}
+ *            swap, their slots become {32, 48} and {32, 33}; parents {1,0}
  *   wait     the host gets the first step's candidates, comes to {0,0} as well, and submits on
  *
- * Between `begin` and `end` ops take their lists from the step: dg_embed's ids and positions are
- * NULL, dg_attention.of says which of the step's pieces are meant. At most two steps are submitted
- * before the first is waited for. */
+ * Between `begin` and `end`, ops take their lists from the step: dg_embed's ids and positions are
+ * NULL, and dg_attention.of says which of the step's segments are used. At most two steps may be
+ * submitted before the first is waited for. */
 #ifndef DG_KERNELS_DEVICE_SEARCH_H
 #define DG_KERNELS_DEVICE_SEARCH_H
 
@@ -36,25 +37,25 @@ struct dg_device_search_limits {
     uint32_t places;
     /* hypotheses of a place, at most DG_DEVICE_SEARCH_WIDTH and rows */
     uint32_t width;
-    /* of one step */
+    /* rows of one step */
     uint32_t rows;
-    /* of a hypothesis */
+    /* positions of a hypothesis */
     uint32_t positions;
     /* positions of a sentence's memory */
     uint32_t memory;
-    /* of a row */
+    /* candidates of a row */
     uint32_t candidates;
     size_t V;
-    /* Cross-attention's probabilities that rows are aligned by, fp32 [rows,H,memory]: a part whose
-     * first row is m has its [H,n_in,n_memory] from element m * H * memory on. Heads first_head ..
+    /* Cross-attention probabilities from which rows are aligned, fp32 [rows,H,memory]: a part whose
+     * first row is m has its [H,n_in,n_memory] at element m * H * memory. Only heads first_head ..
      * first_head + n_heads - 1 count. */
     struct dg_rows weights;
     uint32_t H, first_head, n_heads;
-    /* </s>, and the piece that is never put out; -1: there is none */
+    /* ids of </s> and of the piece that is never output; -1: there is none */
     int32_t eos, never;
 };
 
-/* What a place begins with. All arrays are the host's and copied. */
+/* Initial state of a place. All arrays are in host memory and are copied. */
 struct dg_device_search_sentence {
     uint32_t place;
     /* hypotheses, with t positions each */
@@ -71,17 +72,17 @@ struct dg_device_search_sentence {
     size_t history_ld;
 };
 
-/* A sentence's part of a step: its first n_in hypotheses are read, each at position t; n_out live
- * on. */
+/* One sentence's part of a step: its first n_in hypotheses are evaluated, each at position t; n_out
+ * survive. */
 struct dg_device_search_part {
     uint32_t place, n_in, n_out, t, n_memory;
     /* candidates of each row, 1..limits.candidates */
     uint32_t k;
     /* >= 0: this piece comes next, and n_out is n_in */
     int32_t force;
-    /* the best candidate alone is looked at, not 2 n_out of them */
+    /* consider only the best candidate, not the best 2 n_out */
     bool greedy;
-    /* </s> may not come yet */
+    /* </s> is not allowed yet */
     bool no_eos;
 };
 
@@ -90,51 +91,52 @@ struct dg_device_search_step {
     const struct dg_device_search_part *parts;
     /* n_rows: the sum of all n_in */
     uint32_t n_parts, n_rows;
-    /* [n_rows] where each row's keys and values go */
+    /* [n_rows] cache slot for each row's keys and values */
     const int32_t *slots;
-    /* Run so many rows at the least, of which those beyond n_rows mean nothing: an engine that is
-     * opened shows the device every number of rows once (n_parts and n_rows 0). */
+    /* Minimum number of rows to run; those beyond n_rows are padding. While an engine is opened, it
+     * lets the device run every row count once (n_parts and n_rows 0). */
     uint32_t rows;
 };
 
-/* What a step found, borrowed until the step after the next begins. */
+/* Results of a step, borrowed: those of step k until step k + 2 begins. */
 struct dg_device_search_found {
-    /* [n_rows,ld] each, as dg_topk has them */
+    /* [n_rows,ld] each, as in dg_topk */
     const float *logprob;
     const int32_t *ids;
     size_t ld;
-    /* [n_rows] the position of its memory that each row attends to most, summed over the heads;
-     * ties: the smaller */
+    /* [n_rows] the memory position that each row attends to most, summed over the heads; ties: the
+     * smaller */
     const int32_t *sources;
-    /* [sum of all n_out] each: which of its sentence's rows a hypothesis comes from now, and its
-     * last piece; -1: no candidate was left for it. */
+    /* [sum of all n_out] each: the row, within its sentence, that a hypothesis now extends, and its
+     * last piece; piece -1: no candidate was left for it. */
     const int32_t *parents, *pieces;
 };
 
 struct dg_device_search_ops {
-    /* *out NULL without an error: the host is to keep the search. DG_ENOMEM, or why the device
-     * failed. */
+    /* *out NULL without an error: the host must keep the search itself. Errors: DG_ENOMEM, or why
+     * the device failed. */
     int (*open)(struct dg_backend *be, const struct dg_device_search_limits *limits,
         struct dg_device_search **out, struct dg_error *err);
-    /* NULL is fine; waits for what was submitted. */
+    /* NULL is fine; waits for submitted steps. */
     void (*close)(struct dg_backend *be, struct dg_device_search *search);
-    /* The fewest rows above M that a step is run with; 0: none. */
+    /* Returns the smallest row count above M that steps are padded to; 0: there is none. */
     uint32_t (*next_rows)(const struct dg_device_search *search, uint32_t M);
-    /* n sentences into their places. */
+    /* Puts n sentences into their places. */
     void (*place)(struct dg_backend *be, struct dg_device_search *search,
         const struct dg_device_search_sentence *s, uint32_t n);
-    /* True: run the ops of *M rows (n_rows, and some that mean nothing). False: there is nothing to
-     * run, the device repeats what it was shown before. */
+    /* Begins a step. True: run the ops with *M rows (n_rows and some padding). False: run nothing;
+     * the device replays what it recorded for this row count, or it has failed. */
     bool (*begin)(struct dg_backend *be, struct dg_device_search *search,
         const struct dg_device_search_step *step, size_t *M);
-    /* The step's last part: candidates of logits[M,V], and which hypotheses live on. Does not
-     * wait. False: the device could not record or repeat the step; run the ops, and end it again
-     * (which then is true). */
+    /* Ends a step: finds the candidates of logits[M,V] and selects the surviving hypotheses. Does
+     * not wait. False: the device could not record or replay the step; run the ops and call end
+     * again (which then returns true). */
     bool (*end)(struct dg_backend *be, struct dg_device_search *search, struct dg_rows logits);
-    /* Wait for the oldest step that was not waited for. False: the device failed. */
+    /* Waits for the oldest step that has not been waited for. False: the device failed. */
     bool (*wait)(struct dg_backend *be, struct dg_device_search *search,
         struct dg_device_search_found *found);
-    /* The host came to another decision: the device counts as failed. */
+    /* The host's decision differs from the device's; `what` says in what. Marks the device as
+     * failed. */
     void (*refute)(struct dg_backend *be, const char *what);
 };
 

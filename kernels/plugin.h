@@ -1,21 +1,21 @@
 /* A device's backend in a library of its own, opened at run time (kernels/device.c), so that the
  * programs need none of the device's libraries. The library exports one function, DG_PLUGIN_ENTRY,
- * which answers NULL when it was built for another version of the tables. Any
- * thread may call it; what it opens belongs to one thread at a time. */
+ * which returns NULL if it was built for another version of the tables. Any thread may call it;
+ * what it opens belongs to one thread at a time. */
 #ifndef DG_KERNELS_PLUGIN_H
 #define DG_KERNELS_PLUGIN_H
 
 #include "kernels/device.h"
 #include "kernels/train.h"
 
-/* Program and plugin must have been built from the same tables. Entries that come or go show in the
- * sizes; the first number goes up by hand when something changes its meaning. */
+/* Program and plugin must have been built from the same tables. Added or removed entries change the
+ * sizes; the first number is raised by hand when an entry changes its meaning. */
 #define DG_PLUGIN_ABI                                                                              \
     ((uint32_t)((5u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
 #define DG_PLUGIN_ENTRY "dg_plugin_cuda"
 
 struct dg_plugin_options {
-    /* its number */
+    /* number of the CUDA device */
     int device;
     /* of activations and matrices: DG_F32, DG_F16 or DG_BF16 */
     enum dg_type type;
@@ -23,11 +23,11 @@ struct dg_plugin_options {
 
 struct dg_plugin {
     uint32_t abi;
-    /* How many devices there are; 0 with the reason in err. */
+    /* Returns the number of devices; 0 with the reason in err. */
     int (*count)(struct dg_error *err);
     int (*open)(
         const struct dg_plugin_options *options, struct dg_backend **out, struct dg_error *err);
-    /* The maker's number of the device itself, whatever its number is in this process. */
+    /* Writes the UUID of the device, which does not depend on its number in this process. */
     int (*identity)(int device, unsigned char id[DG_DEVICE_ID], struct dg_error *err);
 };
 

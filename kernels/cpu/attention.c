@@ -1,32 +1,33 @@
 /* Scaled dot-product attention (paper, eq. 1) of query rows over a view of keys and values.
- * A unit of work is one head of one segment. Its queries go in groups of DG_ATTN_QUERIES, so that a
- * group walks the keys and values once. Scores of up to DG_ATTN_KEYS keys are held; past that they
- * are computed three times (maximum, sum, weighting), with the same chains, so that a row's bits
- * never depend on the path and nothing is allocated. Reductions: q·k over Dk by the kernel's lanes;
- * exponentials into 16 lanes by key; values in the order of the keys. */
+ * A unit of work is one head of one segment (several heads for cached steps). Its queries are taken
+ * in groups of DG_ATTN_QUERIES, and each group walks the keys and values once. Scores of up to
+ * DG_ATTN_KEYS keys are held; beyond that they are computed three times (maximum, sum, weighting)
+ * with the same summation chains, so that a row's bits never depend on the path and nothing is
+ * allocated. Summation order: q·k over Dk by the kernel's lanes; exponentials into 16 lanes by key;
+ * values in the order of the keys. */
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { GATHER_QUERIES = 16 }; /* from so many on, copying a head's keys and values together pays */
+enum { GATHER_QUERIES = 16 }; /* from so many queries on, copying keys and values together pays */
 
 struct job {
     const struct dg_cpu *cpu;
     const struct dg_attention *op;
     struct dg_rows q, out;
-    /* every segment is a cached step's: a unit may be several heads */
+    /* every segment is a cached step's; a unit may then be several heads */
     bool steps;
-    /* units of a segment */
+    /* units per segment */
     size_t parts;
-    /* units of work, and how many of them a piece takes */
+    /* units of work in all, and per piece */
     size_t units, share;
-    /* floats of scratch space for a piece */
+    /* floats of scratch space per piece */
     size_t room;
 };
 
-/* A group of queries on its way through. */
+/* A group of queries being processed. */
 struct group {
     const struct job *j;
     const struct dg_attn_seg *seg;
@@ -40,7 +41,7 @@ struct group {
     struct dg_attn_tile t;
 };
 
-/* Keys of the run j0 .. j0+n-1 that query i sees. */
+/* Returns how many keys of the run j0 .. j0+n-1 query i sees. */
 static size_t count_seen(const struct group *g, size_t i, size_t j0, size_t n)
 {
     if (g->seen[i] <= j0)
@@ -57,12 +58,12 @@ static void find_max(struct group *g, size_t j0, size_t n)
 {
     for (size_t i = 0; i < g->t.n_q; i++) {
         float m = g->j->cpu->isa->max(g->t.s + i * g->t.lds, count_seen(g, i, j0, n));
-        if (!(g->max[i] >= m)) /* so that NaN comes through */
+        if (!(g->max[i] >= m)) /* so that NaN propagates */
             g->max[i] = m;
     }
 }
 
-/* Scores become exponentials; sum: also counted. */
+/* Turns scores into exponentials; also adds them to sum, unless it is NULL. */
 static void exponentiate(struct group *g, size_t j0, size_t n, float (*sum)[16])
 {
     float unused[16], scale = 1.0f / sqrtf((float)g->j->op->Dk);
@@ -82,7 +83,8 @@ static void invert_sums(struct group *g)
     }
 }
 
-/* Exponentials become probabilities, which may be wanted, and dropped. */
+/* Turns exponentials into probabilities, stores these if op->probs asks for them, and applies
+ * dropout. */
 static void normalise(struct group *g, size_t j0, size_t n)
 {
     const struct dg_attention *op = g->j->op;
@@ -104,8 +106,8 @@ static void normalise(struct group *g, size_t j0, size_t n)
     }
 }
 
-/* Keys that every query of the group sees are walked together; the triangle of a causal group query
- * by query. */
+/* Keys that every query of the group sees are walked together; the triangle of a causal group is
+ * walked query by query. */
 static void weigh_run(struct group *g, size_t j0, size_t n)
 {
     const struct dg_cpu_isa *isa = g->j->cpu->isa;
@@ -164,8 +166,8 @@ static struct dg_kv view_head(struct dg_rows r, const struct dg_attn_seg *seg, s
     return kv;
 }
 
-/* The same rows side by side: as parts of wider rows, often a power of two apart, few of them fit
- * the first-level cache at once. */
+/* Copies one head's rows next to each other. As parts of wider rows, often a power of two apart,
+ * few of them would fit the first-level cache at once. */
 static struct dg_kv gather(
     const struct dg_cpu_isa *isa, const struct dg_kv *kv, size_t n, float *to)
 {
@@ -179,7 +181,8 @@ static struct dg_kv gather(
     return (struct dg_kv){.data = to, .ld = kv->dim, .dim = kv->dim};
 }
 
-/* Floats from one row of a segment's scores to the next, all of them held at once. */
+/* Returns the distance in floats between rows of a segment's scores when all keys' scores are held
+ * at once. */
 static size_t lds_of(const struct dg_attn_seg *seg)
 {
     return (seg->n_k + 15) / 16 * 16;
@@ -212,18 +215,19 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
         }
         memset(g.sum, 0, sizeof g.sum);
         attend(
-            &g, op->probs.buf ? seg->n_k : most); /* wanted probabilities are written to the end */
+            &g, op->probs.buf ? seg->n_k : most); /* probabilities are written for all n_k keys */
     }
 }
 
-/* Are these few queries that see every key, whose scores fit the scratch space? */
+/* Returns whether a segment has few queries, which see every key and whose scores fit the scratch
+ * space. */
 static bool is_step(const struct job *j, const struct dg_attn_seg *seg)
 {
     return seg->n_q <= DG_ATTN_QUERIES && (!seg->causal || seg->n_q == 1) &&
            seg->n_q * lds_of(seg) * j->op->H <= DG_ATTN_QUERIES * DG_ATTN_KEYS;
 }
 
-/* All queries of a segment, heads h0 .. h1 - 1 at once; next: the segment that comes after it, or
+/* All queries of a segment, heads h0 .. h1 - 1 at once. next: the segment after it, to prefetch, or
  * NULL. */
 static void run_step(const struct job *j, const struct dg_attn_seg *seg,
     const struct dg_attn_seg *next, size_t part, float *scratch)
@@ -278,7 +282,7 @@ static struct dg_rows row(struct dg_rows r, size_t m)
     return r;
 }
 
-/* A cached step's own keys and values into their slots. */
+/* Stores a cached step's own keys and values in their slots. */
 static void keep_newest(struct dg_backend *be, const struct dg_attention *op)
 {
     for (size_t i = 0; i < op->n_segs; i++) {
@@ -306,7 +310,7 @@ void dg_cpu_attention(
         assert(!op->segs[i].causal || op->segs[i].n_q <= op->segs[i].n_k);
         cost += (double)op->segs[i].n_q * (double)op->segs[i].n_k * op->H * (op->Dk + op->Dv);
     }
-    if (j.steps) /* a walk over all heads reads memory best, where that leaves enough to share */
+    if (j.steps) /* one walk over all heads reads memory best, if that leaves enough to share */
         j.parts = op->n_segs < cpu->active && cpu->active < op->H ? cpu->active : 1;
     j.units = op->n_segs * j.parts;
     size_t pieces = dg_cpu_pieces(cpu, j.units, cost);

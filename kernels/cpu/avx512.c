@@ -1,5 +1,5 @@
-/* The inner kernels with AVX-512: the shared bodies at this vector width. Compiled with its flags,
- * entered only after the machine was asked (open.c). */
+/* The inner kernels with AVX-512: the shared bodies at this vector width. Compiled with the
+ * matching compiler flags; called only if the machine supports them (open.c). */
 #include "kernels/cpu/vec_avx512.h"
 
 #include "kernels/cpu/simd_isa.h"

@@ -1,10 +1,10 @@
-/* bf16 with AMX: products in tiles, the rest by AVX-512. Compiled with their flags, entered only
- * after the machine was asked (open.c). */
+/* bf16 with AMX: products in tiles, the rest with AVX-512. Compiled with the matching compiler
+ * flags; called only if the machine supports them (open.c). */
 #include "kernels/cpu/bf16_avx512.h"
 #include "kernels/cpu/tiles_amx.h"
 #include "kernels/cpu/vec_avx512.h"
 
-/* 16 x 16 pairs turned over. */
+/* Transposes 16 x 16 pairs. */
 static inline void bf16_turn(const uint16_t *from, uint16_t *to)
 {
     dg_bf16_avx512_turn((const uint32_t *)(const void *)from, 16, 16, (uint32_t *)(void *)to, 16);

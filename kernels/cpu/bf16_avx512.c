@@ -1,5 +1,5 @@
-/* bf16 with AVX512_BF16. Compiled with its flags, entered only after the machine was asked
- * (open.c). */
+/* bf16 with AVX512_BF16. Compiled with the matching compiler flags; called only if the machine
+ * supports them (open.c). */
 #include "kernels/cpu/bf16_avx512.h"
 #include "kernels/cpu/vec_bf16_avx512.h"
 
@@ -21,14 +21,14 @@ void dg_bf16_avx512_round(const float *x, size_t K, uint16_t *q)
         const vec low = v_load(x + k), high = v_load(x + k + VL);
         _mm512_storeu_si512(q + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
     }
-    for (; k < K; k += 16) { /* an odd K's last element brings its zero along */
+    for (; k < K; k += 16) { /* an odd K's last element is stored with the zero after it */
         const vec some = v_load_part(x + k, first_lanes(K - k));
         _mm256_mask_storeu_epi16(
             q + k, first_lanes((K - k + 1) / 2 * 2), (__m256i)_mm512_cvtneps_pbh(some));
     }
 }
 
-/* Elements i of two halves, side by side. */
+/* Interleaves the two halves: element i of the lower one, then element i of the upper one. */
 static inline __m512i halves_to_pairs(__m512bh halves)
 {
     const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9,
@@ -46,11 +46,11 @@ void dg_bf16_avx512_pair(const float *const rows[2], size_t n, uint16_t *q, size
     }
 }
 
-/* Cephes' polynomial after Cody and Waite's reduction, as in cpu/train/loops_exp.h; 2^n by the
- * processor, which knows what becomes of numbers too large or too small. */
+/* Cephes' polynomial after Cody and Waite's reduction, as in cpu/train/loops_exp.h; an instruction
+ * multiplies by 2^n and handles overflow and underflow. */
 static inline vec exp_of(vec x)
 {
-    x = _mm512_max_ps(_mm512_set1_ps(-200), x); /* -inf would become no number; a NaN stays one */
+    x = _mm512_max_ps(_mm512_set1_ps(-200), x); /* -inf would become NaN; NaN stays NaN */
     const vec n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504088896341f)), 8);
     vec r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
     r = _mm512_fnmadd_ps(n, _mm512_set1_ps(-2.12194440e-4f), r);
@@ -64,7 +64,7 @@ static inline vec exp_of(vec x)
     return _mm512_scalef_ps(y, n);
 }
 
-/* 16 elements of a row from i on; zero beyond n. */
+/* Returns e of 16 elements of row r from i on, zero beyond n; updates *sum and *most. */
 static inline vec exps_16(const struct dg_bf16_exps *e, size_t r, size_t i, vec *sum, vec *most)
 {
     const vec_mask some = i < e->n ? first_lanes(e->n - i) : 0;
@@ -105,7 +105,7 @@ void dg_bf16_avx512_exps(struct dg_bf16_exps *e)
     }
 }
 
-/* 16 rows of 16 words turned over: words within 128 bits by pairs of rows, then by fours, then the
+/* Transposes 16 rows of 16 words: words within 128 bits by pairs of rows, then by fours, then the
  * 128 bits themselves. */
 static void turn_square(const uint32_t *from, size_t ld, uint32_t *to, size_t ldt)
 {

@@ -1,5 +1,5 @@
-/* What dg_bf16_amx takes from dg_bf16_avx512: everything but the products. bf16.h says what each
- * does. Any thread. */
+/* The functions that dg_bf16_amx shares with dg_bf16_avx512: all but the products. Contracts:
+ * bf16.h. Any thread. */
 #ifndef DG_KERNELS_CPU_BF16_AVX512_H
 #define DG_KERNELS_CPU_BF16_AVX512_H
 

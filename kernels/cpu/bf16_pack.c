@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* One panel of n rows: whole pairs, then what is left of K. */
+/* Packs one panel of n rows: whole pairs, then the last k of an odd K. */
 static void pack_panel(const uint16_t *rows, size_t n, size_t K, uint16_t *panel)
 {
     size_t whole = K / 2;

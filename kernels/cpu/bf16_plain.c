@@ -1,10 +1,10 @@
 /* bf16 in plain C: the definition, which no backend runs (plain C is faster on widened weights).
  * dg_bf16_plain: a pair is two fused multiply-adds, the second element's first, each rounded to
- * nearest even. dg_bf16_plain_tiles: in a block of 16 pairs the first elements are one chain of
- * them, the second elements another; their sum is added to what the blocks before came to. What is
- * below the smallest normal number counts as zero, where it goes in (bf16 values) and where it
- * comes out (sums). The product of two bf16 has 16 bits, so it is exact in fp32: fused or not makes
- * a difference only where a product alone would leave fp32's range. */
+ * nearest even. dg_bf16_plain_tiles: in a block of 16 pairs, the first elements form one chain of
+ * fused multiply-adds and the second elements another; the sum of the two chains is added to the
+ * total of the blocks before. Values below the smallest normal number count as zero, on input (bf16
+ * values) and on output (sums). The product of two bf16 values has 16 bits, so it is exact in fp32:
+ * fused or not makes a difference only where a product alone would leave fp32's range. */
 #include "kernels/cpu/bf16.h"
 
 #include <float.h>
@@ -55,14 +55,14 @@ static void pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart
             q[i / PANEL * apart + i % PANEL * 2 + r] = rows[r] && i < n ? nearest(rows[r][i]) : 0;
 }
 
-/* Row i of panels of so many pairs. */
+/* Row i of panels of `pairs` pairs. */
 static const uint16_t *in_panels(const uint16_t *panels, size_t i, size_t pairs)
 {
     return panels + i / PANEL * PANEL * 2 * pairs + i % PANEL * 2;
 }
 
-/* The sum over all pairs of one output, and y unless it is NULL: x's are `apart` elements from each
- * other. */
+/* Sums one output over all pairs, plus *y unless y is NULL; pairs of x are `apart` elements
+ * apart. */
 typedef float sum_fn(
     const uint16_t *x, size_t apart, const uint16_t *w, size_t pairs, const float *y);
 
@@ -90,7 +90,7 @@ static float sum_blocks(
     return sum;
 }
 
-/* Row m of the left matrix is at x, its pairs `apart` elements from each other. */
+/* Row m of the left matrix is at x, its pairs `apart` elements apart. */
 static void multiply_row(
     const struct dg_bf16_gemm *g, size_t m, const uint16_t *x, size_t apart, sum_fn *sum)
 {

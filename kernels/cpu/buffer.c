@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* n elements of so many bytes. calloc rather than aligned_alloc + memset: a large pool's pages stay
- * untouched until they are used. */
+/* Allocates n elements of `bytes` bytes. calloc rather than aligned_alloc + memset: a large pool's
+ * pages stay untouched until they are used. */
 static int new_buffer(size_t n, size_t bytes, struct dg_buf **out, struct dg_error *err)
 {
     struct dg_buf *buf = calloc(1, sizeof *buf);

@@ -1,8 +1,9 @@
-/* The CPU backend. Instruction set chosen once at open: $DRAGOMAN_ISA
- * (generic|avx2|avxvnni|avx512|avx512vnni|avx512bf16|amx; those with VNNI and amx multiply int8
- * faster, to the same bits; avx512bf16 is avx512vnni that multiplies bf16 weights as they are,
- * bf16.h, and amx does so in tiles) or the machine's best. Any thread opens one; then one thread at
- * a time, as backend.h says. */
+/* The CPU backend. The instruction set is chosen once, at open: $DRAGOMAN_ISA or the machine's
+ * best. x86 has generic|avx2|avxvnni|avx512|avx512vnni|avx512bf16|amx; ARM has
+ * generic|neon|neondot|neoni8mm. Those with VNNI, amx, neondot and neoni8mm multiply int8 faster,
+ * to the same bits; avx512bf16 is avx512vnni that multiplies bf16 weights as they are (bf16.h), and
+ * amx does so in tiles. Any thread may open one; from then on one thread at a time, as backend.h
+ * says. */
 #ifndef DG_KERNELS_CPU_CPU_H
 #define DG_KERNELS_CPU_CPU_H
 
@@ -15,7 +16,7 @@ struct dg_cpu_options {
     int threads;
 };
 
-/* Open a backend for one worker. DG_EUNSUP when the named set is unknown or this machine lacks
+/* Opens a backend for one worker. DG_EUNSUP when the named set is unknown or this machine lacks
  * it. */
 int dg_cpu_open(
     const struct dg_cpu_options *options, struct dg_backend **out, struct dg_error *err);
@@ -38,20 +39,20 @@ struct dg_train_gemm {
     bool add;
 };
 
-/* How a trainer multiplies: c[M,N] = a[M,K] b[N,K]^T over fp32 rows that change between calls. Used
- * for trainable weights only, where no text depends on row stability. fn NULL goes back to the
- * plain loop. */
+/* Sets the trainer's product: c[M,N] = a[M,K] b[N,K]^T over fp32 rows that change between calls.
+ * Used for trainable weights only, where no translation depends on row stability. fn NULL restores
+ * the plain loop. */
 typedef void dg_cpu_gemm_fn(void *ctx, const struct dg_train_gemm *g);
 void dg_cpu_set_gemm(
     struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx); /* ctx is borrowed until close */
 
-/* What a trainer's products round their operands to; DG_F32 until this is called. Whether that can
- * be had is asked when the trainer opens (kernels/train.h). */
+/* Sets the type that a trainer's products round their operands to; DG_F32 until this is called.
+ * Whether the machine supports it is checked when the trainer opens (kernels/train.h). */
 void dg_cpu_set_products(struct dg_backend *be, enum dg_type type);
 
 /* The instruction sets this machine can run, NULL-ended, best first. Static storage. */
 const char *const *dg_cpu_isas(void);
-/* The one that a backend takes whose options name none. Any thread. */
+/* Returns the one that a backend uses whose options name none. Any thread. */
 const char *dg_cpu_isa(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* Table rows plus position rows. A tied table is the output matrix's panels: one copy of the
- * largest tensor, and a lookup that walks 64 K bytes in order (1.6 µs at K = 512) where a step
- * reads 150 MB. */
+/* Table rows plus position rows. A tied table is read from the output matrix's panels: there is one
+ * copy of the largest tensor, and a lookup walks 64 * K bytes in order (1.6 µs at K = 512), where a
+ * step reads 150 MB. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 

@@ -1,5 +1,6 @@
-/* int8 with AMX, whose sums are exact as all others are; few rows go to vpdpbusd, which is faster
- * there. Compiled with their flags, entered only after the machine was asked (open.c). */
+/* int8 with AMX, whose sums are exact as all others are; few rows use vpdpbusd, which is faster for
+ * them. Compiled with the matching compiler flags; called only if the machine supports them
+ * (open.c). */
 #define INT8_VNNI
 #include "kernels/cpu/tiles_amx.h"
 #include "kernels/cpu/vec_int8_avx512.h"

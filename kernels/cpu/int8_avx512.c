@@ -1,5 +1,5 @@
-/* int8 with AVX-512 without VNNI. Compiled with its flags, entered only after the machine was asked
- * (open.c). */
+/* int8 with AVX-512 without VNNI. Compiled with the matching compiler flags; called only if the
+ * machine supports them (open.c). */
 #include "kernels/cpu/vec_int8_avx512.h"
 
 /* clang-format off: the body builds on the vector. */

@@ -1,5 +1,5 @@
-/* int8 with AVX-VNNI (AVX2 machines since 2021). Compiled with its flags, entered only after the
- * machine was asked (open.c). */
+/* int8 with AVX-VNNI (AVX2 machines since 2021). Compiled with the matching compiler flags; called
+ * only if the machine supports them (open.c). */
 #define INT8_VNNI
 #include "kernels/cpu/vec_int8_avx2.h"
 

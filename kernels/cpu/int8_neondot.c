@@ -1,5 +1,5 @@
-/* int8 with ARM's dot products (sdot; nearly all since 2018). Compiled with its flags, entered only
- * after the machine was asked (open.c). */
+/* int8 with ARM's dot products (sdot; nearly all since 2018). Compiled with the matching compiler
+ * flags; called only if the machine supports them (open.c). */
 #define INT8_DOTPROD
 #include "kernels/cpu/vec_int8_neon.h"
 

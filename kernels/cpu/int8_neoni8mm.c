@@ -1,6 +1,6 @@
 /* int8 with ARM's matrix instruction (smmla; servers since 2021): two rows by two outputs by eight
- * k each. A lone row takes dot products. Compiled with its flags, entered only after the machine
- * was asked (open.c). */
+ * k each. A lone row uses dot products. Compiled with the matching compiler flags; called only if
+ * the machine supports them (open.c). */
 #define INT8_DOTPROD
 #include "kernels/cpu/vec_int8_neon.h"
 
@@ -9,10 +9,10 @@
 /* clang-format on */
 
 enum {
-    PAIRS = 6,               /* of rows; with 8 outputs 24 sums, of 32 registers */
-    PAIRS_WIDE = 2,          /* so few take a whole panel at a time */
-    ROOM = 48 << 10,         /* bytes of rows side by side; K up to 24,576 */
-    WEIGHTS_KEPT = 128 << 10 /* bytes of panels that all tiles pass by, before the next */
+    PAIRS = 6,               /* pairs of rows in a tile; with 8 outputs 24 sums, of 32 registers */
+    PAIRS_WIDE = 2,          /* up to this many pairs take a whole panel at a time */
+    ROOM = 48 << 10,         /* bytes of interleaved rows; one pair fits up to K = 24,576 */
+    WEIGHTS_KEPT = 128 << 10 /* bytes of panels that all tiles use before the next panels */
 };
 
 static inline int64x2_t v_eights(const uint8_t *x)
@@ -20,8 +20,8 @@ static inline int64x2_t v_eights(const uint8_t *x)
     return vreinterpretq_s64_u8(vld1q_u8(x));
 }
 
-/* x[steps,pairs,2,8] = rows m .. m + rows - 1: a pair's eight k side by side, zero beyond K and
- * after the last row. */
+/* Interleaves rows m .. m + rows - 1 into x[steps,pairs,2,8]: eight k of each row of a pair side by
+ * side, zero beyond K and after the last row. */
 static inline __attribute__((always_inline)) void put_side_by_side(
     const struct dg_int8_gemm *g, size_t m, size_t rows, const size_t pairs, int8_t *x)
 {
@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) void put_side_by_side(
     }
 }
 
-/* acc[P][V]: a pair's sums with two outputs each += eight k. */
+/* Adds eight k to acc[P][V], the sums of a pair of rows with two outputs each. */
 static inline __attribute__((always_inline)) void add_step(
     const int P, const int V, const int8_t *x, const int8_t *w, int32x4_t acc[PAIRS][8])
 {
@@ -69,8 +69,8 @@ static inline __attribute__((always_inline)) void add_step(
     }
 }
 
-/* add_step from zero on for six pairs, all steps. The compiler keeps 24 sums, four weights
- * and two pairs in 32 registers only when it is told which. */
+/* Does all steps of add_step for six pairs, starting from zero. The compiler keeps 24 sums, four
+ * weights and two pairs in 32 registers only when it is told which. */
 static inline void add_six_pairs(
     const int8_t *x, const int8_t *w, size_t steps, int32x4_t acc[PAIRS][8])
 {
@@ -94,7 +94,7 @@ static inline void add_six_pairs(
     /* clang-format off */
     __asm__(ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7) ZERO(8) ZERO(9) ZERO(10) ZERO(11)
         ZERO(12) ZERO(13) ZERO(14) ZERO(15) ZERO(16) ZERO(17) ZERO(18) ZERO(19) ZERO(20) ZERO(21) ZERO(22) ZERO(23)
-        "sub %24, %24, #32\n\t" /* loads that move on are a turn's last */
+        "sub %24, %24, #32\n\t" /* the last loads of an iteration advance the pointers */
         "sub %25, %25, #64\n\t"
         "lsr x9, %26, #2\n\t"
         "cbz x9, 2f\n"
@@ -131,7 +131,7 @@ struct part {
     const int8_t *totals;
 };
 
-/* finish_vectors of eight outputs, all of them there: what a row needs is loaded once for both
+/* finish_vectors for eight outputs, all of which exist: a row's values are loaded once for both
  * vectors. sums[rows][2] */
 static inline __attribute__((always_inline)) void finish_eights(const bool biased, const bool relu,
     const struct dg_int8_gemm *g, const struct part *at, const vec_int (*sums)[2])
@@ -177,13 +177,14 @@ static __attribute__((noinline)) void finish_rows(
     }
 }
 
-/* Eight outputs from n on of 2 P rows, or one fewer; acc from v on. */
+/* Finishes eight outputs from at->n on, of 2 P rows or one fewer; their sums are in acc from column
+ * v on. */
 static inline __attribute__((always_inline)) void finish_pairs(const int P,
     const struct dg_int8_gemm *g, const struct part *at, int32x4_t acc[PAIRS][8], const int v)
 {
     vec_int sums[2 * PAIRS][2];
 #pragma GCC unroll 6
-    for (int p = 0; p < P; p++) /* [row,output] by twos to rows */
+    for (int p = 0; p < P; p++) /* 2 x 2 blocks [row,output] to rows */
 #pragma GCC unroll 2
         for (int h = 0; h < 2; h++) {
             const int64x2_t a = vreinterpretq_s64_s32(acc[p][v + 2 * h]),
@@ -232,7 +233,7 @@ static inline __attribute__((always_inline)) void run_pairs(const int P, const i
     }
 }
 
-/* A function per height, compiled for its own: all of columns n0 .. n1. */
+/* One function per tile height, specialised for it: all columns n0 .. n1 - 1. */
 #define RUN_PAIRS(P, V)                                                                            \
     static __attribute__((noinline)) void run_pairs_##P(const struct dg_int8_gemm *g,              \
         const int8_t *x, size_t m, size_t rows, size_t n0, size_t n1)                              \
@@ -271,7 +272,7 @@ static void int8_gemm_mm(const struct dg_int8_gemm *g)
         for (size_t t = 0; t < tiles; t++) {
             const size_t m0 = 2 * (pairs * t / tiles), end = 2 * (pairs * (t + 1) / tiles),
                          m1 = end < g->M ? end : g->M;
-            if (m1 - m0 > 2 * PAIRS - 2) /* compiled for so many */
+            if (m1 - m0 > 2 * PAIRS - 2) /* specialised for PAIRS */
                 put_side_by_side(g, m0, m1 - m0, PAIRS, x);
             else
                 put_side_by_side(g, m0, m1 - m0, (m1 - m0 + 1) / 2, x);

@@ -22,7 +22,7 @@ int dg_int8_pair_sum(const int8_t *row, size_t K)
 
 int dg_int8_two_sum(const int8_t *row, size_t K)
 {
-    /* In 16 bits and without branches, so that compilers make vectors of it. */
+    /* In 16 bits and without branches, so that compilers vectorise it. */
     int16_t worst = 0;
     for (size_t k = 0; k + 2 <= K; k += 2) {
         const int8_t one = row[k], next = row[k + 1];
@@ -38,7 +38,7 @@ int dg_int8_two_sum(const int8_t *row, size_t K)
 int dg_int8_packed_two_sum(const void *packed, size_t N, size_t K)
 {
     int worst = 0;
-    for (size_t n = 0; n < N; n += PANEL) { /* neighbours are neighbours there, too */
+    for (size_t n = 0; n < N; n += PANEL) { /* neighbouring k are neighbours in a panel, too */
         const int8_t *panel = (const int8_t *)packed + n / PANEL * dg_int8_panel_bytes(K);
         int sum = dg_int8_two_sum(panel, dg_int8_groups(K) * 64);
         worst = sum > worst ? sum : worst;
@@ -46,16 +46,16 @@ int dg_int8_packed_two_sum(const void *packed, size_t N, size_t K)
     return worst;
 }
 
-/* The four sums of 8 k, in 16 bits each, of which bit 15 says that one is above DG_INT8_PAIRED.
- * Eight bytes at a time in one word (compilers make vectors of it): a third of the time of a plain
- * loop, which would take longer than packing. */
+/* Computes the four sums of 8 k (two groups of k, two signs) in fields of 16 bits; bit 15 is set
+ * where one is above DG_INT8_PAIRED. It takes eight bytes at a time in one word (compilers
+ * vectorise it): a third of the time of a plain loop, which would take longer than packing. */
 static uint64_t pairs_above(uint64_t w)
 {
     const uint64_t ones = 0x0101010101010101u, low = 0x00FF00FF00FF00FFu;
     const uint64_t limit = (0x8000u - DG_INT8_PAIRED - 1) * 0x0001000100010001u;
     uint64_t minus = w >> 7 & ones, mask = minus * 255;
     uint64_t positive = w & ~mask,
-             negative = (w ^ mask) + minus; /* bytes that are positive keep a wrong value: masked */
+             negative = (w ^ mask) + minus; /* positive bytes get a wrong value: masked below */
     negative &= mask;
     positive = (positive & low) + (positive >> 8 & low);
     negative = (negative & low) + (negative >> 8 & low);
@@ -73,10 +73,10 @@ static bool row_pairs(const int8_t *row, size_t K)
     w = 0;
     memcpy(&w, row + k, K - k);
     above |= pairs_above(w);
-    return !(above & 0x80008000u); /* the lower two of four: the others hold half of it */
+    return !(above & 0x80008000u); /* the lower two of four fields: the others hold half a sum */
 }
 
-/* One panel of n rows: whole groups by four bytes, then what is left of K. */
+/* Packs one panel of n rows: whole groups of four bytes, then the rest of K. */
 static void pack_panel(const int8_t *rows, size_t n, size_t K, int8_t *panel)
 {
     size_t whole = K / 4, rest = K % 4;
@@ -107,7 +107,8 @@ bool dg_int8_pack(const int8_t *rows, size_t N, size_t K, void *packed)
     return paired;
 }
 
-/* Element 0 of row n; four elements of a group lie together, groups 64 bytes apart. */
+/* Returns element 0 of row n; the four elements of a group are adjacent, groups are 64 bytes
+ * apart. */
 static const int8_t *row_at(const void *packed, size_t n, size_t K)
 {
     return (const int8_t *)packed + n / PANEL * dg_int8_panel_bytes(K) + n % PANEL * 4;

@@ -1,5 +1,5 @@
-/* int8 in plain C: the definition. Sums are exact; the float operations and their order are what
- * the others repeat. */
+/* int8 in plain C: the definition. Sums are exact; the other implementations repeat the float
+ * operations in the same order. */
 #include "kernels/cpu/int8.h"
 
 #include <math.h>
@@ -7,11 +7,11 @@
 
 enum { PANEL = 16 };
 
-/* Below this spread a row counts as zero, since 127 / spread would not be finite. */
+/* Below this range a row counts as zero, since steps / range might not be finite. */
 static const float SMALLEST = 1e-30f;
 
-/* `steps` steps over the row's range stretched to hold 0. Rounding is to nearest even; the two
- * roundings together can exceed them by one, hence the bound. */
+/* Quantises to `steps` steps over the row's range, extended to include 0. Rounding is to nearest
+ * even; the two roundings together can exceed `steps` by one, hence the clamp. */
 static struct dg_int8_act quantize(const float *x, size_t K, int steps, uint8_t *q)
 {
     struct dg_int8_act act = {0, 0};

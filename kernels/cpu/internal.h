@@ -1,4 +1,4 @@
-/* What the CPU backend's files share: its structs. Only kernels/cpu includes this. One thread at a
+/* The structs that the CPU backend's files share. Only kernels/cpu includes this. One thread at a
  * time per backend, as backend.h says. */
 #ifndef DG_KERNELS_CPU_INTERNAL_H
 #define DG_KERNELS_CPU_INTERNAL_H
@@ -17,7 +17,7 @@ struct dg_buf {
     /* [n]; NULL when fp32 */
     uint16_t *halves;
     size_t n;
-    /* what free() takes */
+    /* the allocation that free() takes */
     void *block;
 };
 
@@ -39,11 +39,11 @@ struct dg_weight {
     const void *data;
     /* [N] when type is DG_S8 */
     const float *scales;
-    /* weight_round_inputs; 0: inputs as they are */
+    /* set by weight_round_inputs; 0: inputs are not rounded */
     float input_scale;
     /* DG_WEIGHT_INT8: sums may be paired (int8.h) */
     bool paired;
-    /* DG_WEIGHT_INT8: of its inputs */
+    /* DG_WEIGHT_INT8: quantisation steps of its inputs */
     int steps;
     /* our copy, freed with the weight; NULL when data is borrowed */
     void *block;
@@ -53,10 +53,10 @@ enum {
     DG_ATTN_QUERIES = 8, /* query rows that share one walk over the keys */
     /* keys whose scores are held at once; more keys are walked three times */
     DG_ATTN_KEYS = 2048,
-    /* pieces an op is split into, so that an uneven one does not hold the others up */
+    /* pieces per thread that an op is split into, so that a slow one does not hold the others up */
     DG_TASKS_PER_THREAD = 4,
-    /* bytes of quantised or rounded activations held at once; at least 8 * rows of DG_INT8_K_MAX, 4
-       of DG_BF16_K_MAX */
+    /* bytes of quantised or rounded activations held at once; at least 8 rows of DG_INT8_K_MAX, 4
+     * of DG_BF16_K_MAX */
     DG_INT8_SCRATCH = 1 << 20,
     DG_INT8_ROWS = 2048,   /* rows held at once */
     DG_SPLIT_COST = 100000 /* multiply-adds below which waking a thread costs more than it saves */
@@ -69,15 +69,15 @@ struct dg_cpu {
     const struct dg_cpu_int8 *int8;
     /* NULL: bf16 weights are widened */
     const struct dg_cpu_bf16 *bf16;
-    /* of weights that train: the trainer asks (cpu/train/train.c) */
+    /* type of the trainer's products, set by dg_cpu_set_products, read by cpu/train/train.c */
     enum dg_type products;
     /* NULL with one thread */
     struct dg_pool *pool;
-    /* active: of those that ops are split over now */
+    /* threads opened; active: those that ops are split over now */
     size_t threads, active;
     /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
     float *scratch;
-    /* [DG_INT8_SCRATCH]; bf16 rows, too */
+    /* [DG_INT8_SCRATCH]; also bf16 rows, and fp32 rows with rounded inputs */
     uint8_t *int8_rows;
     /* [DG_INT8_ROWS] */
     struct dg_int8_act *int8_acts;
@@ -97,14 +97,14 @@ static inline float *dg_rows_at(struct dg_rows r, size_t m)
     return r.buf->data + r.offset + m * r.ld;
 }
 
-/* The fp32 elements of a weight that is not packed. */
+/* The elements of a weight whose type is fp32, whatever its layout. */
 static inline const float *dg_weight_floats(const struct dg_weight *w)
 {
     return (const float *)w->data;
 }
 
-/* How many pieces to split `units` of work into: 1 unless `cost` (multiply-adds, about) is worth a
- * wake-up. */
+/* Returns how many pieces to split `units` of work into: 1 unless `cost` (approximate
+ * multiply-adds) is worth waking threads. */
 size_t dg_cpu_pieces(const struct dg_cpu *cpu, size_t units, double cost);
 
 /* The entries of the ops table, one file each. */

@@ -1,8 +1,8 @@
 /* The inner kernels, one table per instruction set. Drivers (linear.c, norm.c, ...) split the work
  * over rows, columns and heads; a kernel computes its piece on one thread. plain.c is the
- * definition; avx2.c and avx512.c instance the same bodies (simd_*.h) at their vector width. Row
- * stability: how a kernel groups rows, columns or queries never changes the order in which one
- * output is summed. */
+ * definition; avx2.c, avx512.c and neon.c instantiate the same bodies (simd_*.h) at their vector
+ * width. Row stability: how a kernel groups rows, columns or queries never changes the order in
+ * which one output is summed. */
 #ifndef DG_KERNELS_CPU_ISA_H
 #define DG_KERNELS_CPU_ISA_H
 
@@ -90,13 +90,13 @@ struct dg_attn_step {
     size_t ldq;
     /* the first head; the others follow in each row */
     struct dg_kv k, v;
-    /* n_next keys that come after these, to be fetched meanwhile */
+    /* the n_next keys of the segment after this one, to be prefetched meanwhile */
     struct dg_kv next;
     size_t n_next;
     /* [H,n_q,lds]: probabilities afterwards; lds a multiple of 8, at least n */
     float *s;
     size_t lds;
-    /* of the scores: 1/sqrt(Dk) */
+    /* factor of the scores: 1/sqrt(Dk) */
     float scale;
     /* [n_q,H,Dv], rows ldo apart */
     float *out;
@@ -108,7 +108,8 @@ struct dg_cpu_isa {
     void (*gemm)(const struct dg_gemm *g);
     /* sum of a[i] b[i] */
     float (*dot)(const float *a, const float *b, size_t n);
-    /* y[n] = act(y[n] + bias[n]); before the activation to pre[n] unless NULL; bias may be NULL */
+    /* y[n] = act(y[n] + bias[n]); the values before the activation go to pre[n] unless it is NULL;
+     * bias may be NULL */
     void (*finish)(float *y, float *pre, const float *bias, size_t n, enum dg_act act);
     /* y[n] = kept ? y / (1-p) : 0 */
     void (*dropout)(float *y, size_t n, struct dg_mask mask);
@@ -119,20 +120,20 @@ struct dg_cpu_isa {
     void (*scores)(const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n);
     /* out_i += sum_j s[i,j] v_{j0+j}, j < n, in the order of j */
     void (*weigh)(const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n);
-    /* scores, exponentials and weighted sum of a step, with the bits of the functions around this
-     * one; NULL: there is nothing faster than those, head by head */
+    /* scores, exponentials and weighted sum of a step, with the same bits as the functions around
+     * this one; NULL: nothing is faster than those, head by head */
     void (*step)(const struct dg_attn_step *t);
     /* largest of x[n]; -inf when n is 0 */
     float (*max)(const float *x, size_t n);
-    /* s[n] = exp(scale * (s - max)); lane j % 16 of sum[16] gains s[j] */
+    /* s[n] = exp(scale * (s - max)); s[j] is added to lane j % 16 of sum[16] */
     void (*exp_sum)(float *s, size_t n, float max, float scale, float *sum);
     /* s[n] *= a */
     void (*scale)(float *s, size_t n, float a);
-    /* y[n] = x[n], exact; and to fp16, the nearest (ties to even) or the largest */
+    /* widen: y[n] = x[n], exact. narrow: the nearest fp16 (ties to even), at most the largest */
     void (*widen)(float *y, const uint16_t *x, size_t n);
     void (*narrow)(uint16_t *y, const float *x, size_t n);
-    /* sum of exp(x - max), long rows: partial sums in double; next[n], the row that comes after, is
-     * fetched meanwhile */
+    /* sum of exp(x - max) for long rows: partial sums in double; next[n], the row that comes after,
+     * is prefetched meanwhile */
     double (*sum_exp)(const float *x, size_t n, float max, const float *next);
     /* most[r] = largest of run r of x[n]: `length` values each, the last run shorter */
     void (*run_max)(const float *x, size_t n, size_t length, float *most);

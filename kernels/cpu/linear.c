@@ -1,7 +1,8 @@
-/* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias)), one driver for all kinds of weights. Packed ones are
- * multiplied in blocks of rows and columns, never over K: one chain of multiply-adds per output, k
- * = 0 .. K-1, whichever kernel computes it (int8 sums are exact in any order). Before int8 and bf16
- * weights, rows are quantised or rounded once into the backend's scratch space. */
+/* y[M,N] = drop(act(x[M,K] w[N,K]^T + bias)), one driver for all kinds of weights. Packed weights
+ * are multiplied in blocks of rows and columns; K is never split between blocks: one chain of
+ * multiply-adds per output, k = 0 .. K-1, whichever kernel computes it (int8 sums are exact in any
+ * order). For int8 and bf16 weights, rows are first quantised or rounded, once, into the backend's
+ * scratch space. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 
@@ -9,29 +10,29 @@
 #include <math.h>
 
 enum {
-    BLOCK_BYTES = 256 << 10, /* of fp32 activations that stay in the second-level cache while the
-                                panels pass by */
+    BLOCK_BYTES = 256 << 10, /* of fp32 activations that stay in the second-level cache while all
+                                panels are read */
     BLOCK_INT8_BYTES = 128 << 10,
-    COLUMN_BLOCK = 512, /* columns whose outputs are still there for what follows the product */
-    PREPARE_ROWS = 8    /* rows of one task of quantising or rounding */
+    COLUMN_BLOCK = 512, /* columns whose outputs are still cached for what follows the product */
+    PREPARE_ROWS = 8    /* rows quantised or rounded by one task */
 };
 
 struct job;
 
-/* Rows first .. first+M-1 of what is done now, columns n0 .. n0+n-1. */
+/* Rows first .. first+M-1 of the current batch (struct job), columns n0 .. n0+n-1. */
 struct block {
     size_t first, M, n0, n;
 };
 
 /* How a kind of packed weights is multiplied. */
 struct product {
-    /* bytes that a row takes in the scratch space, and row m brought there; NULL: it is multiplied
-     * where it is */
+    /* bytes of a prepared row in the scratch space, and what puts row m there; NULL: rows are
+     * multiplied where they are */
     size_t (*row_bytes)(size_t K);
     void (*prepare)(const struct job *j, size_t m);
     void (*multiply)(const struct job *j, const struct block *b);
-    /* rows of a block at most: what stays in the cache, so that the weights are not read too often;
-     * and of a whole tile */
+    /* most rows of a block: what stays in the cache, so that the weights are not read too often;
+     * and rows of a whole tile */
     size_t (*most_rows)(size_t K);
     size_t tile;
     /* bias and ReLU are part of multiply */
@@ -43,16 +44,16 @@ struct job {
     const struct dg_linear *op;
     const struct product *as;
     struct dg_rows x, y;
-    /* what is done now: rows m0 .. m0+M-1 of x and y */
+    /* the current batch: rows m0 .. m0+M-1 of x and y */
     size_t m0, M;
-    /* bytes from one row in the scratch space to the next */
+    /* distance of rows in the scratch space, in bytes */
     size_t apart;
-    /* of a block; columns is a multiple of DG_PANEL */
+    /* rows and columns of a block; columns is a multiple of DG_PANEL */
     size_t rows, columns;
     size_t column_blocks;
 };
 
-/* Row m of what is done now, in the scratch space. */
+/* Row m of the current batch, in the scratch space. */
 static void *prepared(const struct job *j, size_t m)
 {
     return j->cpu->int8_rows + m * j->apart;
@@ -81,7 +82,7 @@ static void multiply_floats(const struct job *j, const struct block *b)
     j->cpu->isa->gemm(&g);
 }
 
-/* As multiples of 1/input_scale. */
+/* Rounds row m to multiples of 1/input_scale, at most 127 of them. */
 static void take_multiples(const struct job *j, size_t m)
 {
     const float scale = j->op->w->input_scale, *x = input(j, m);
@@ -163,7 +164,7 @@ static void multiply_int8(const struct job *j, const struct block *b)
     j->cpu->int8->gemm(&g);
 }
 
-/* The last tells fp32 weights whose inputs are rounded. */
+/* `multiples` is for fp32 weights whose inputs are rounded (weight_round_inputs). */
 static const struct product fp32 = {NULL, NULL, multiply_floats, float_rows, 12, false},
                             bf16 = {bf16_bytes, round_row, multiply_bf16, float_rows, 12, false},
                             int8 = {int8_bytes, quantize_row, multiply_int8, int8_rows, 8, true},
@@ -172,7 +173,7 @@ static const struct product fp32 = {NULL, NULL, multiply_floats, float_rows, 12,
 
 /* ---- the driver ---- */
 
-/* What the product did not do of bias, activation and dropout. */
+/* Does the part of bias, activation and dropout that the product has not done. */
 static void finish_block(const struct job *j, const struct block *b)
 {
     const struct dg_linear *op = j->op;
@@ -212,8 +213,8 @@ static void prepare_rows(void *arg, size_t i)
         j->as->prepare(j, m);
 }
 
-/* Few rows: columns alone are split, into few long runs, because each run of weights is read at
- * memory speed. How many blocks. */
+/* Chooses the blocks and returns their number. With few rows, only the columns are split, into few
+ * long runs, because each run of weights is read at memory speed. */
 static size_t choose_blocks(struct job *j, size_t pieces)
 {
     const size_t panels = (j->op->w->N + DG_PANEL - 1) / DG_PANEL, tile = j->as->tile;
@@ -226,7 +227,7 @@ static size_t choose_blocks(struct job *j, size_t pieces)
     return (j->M + j->rows - 1) / j->rows * j->column_blocks;
 }
 
-/* Rows m0 .. m0+M-1. */
+/* Multiplies the current batch, rows m0 .. m0+M-1. */
 static void multiply_packed(struct job *j)
 {
     const struct dg_cpu *cpu = j->cpu;
@@ -242,7 +243,8 @@ static void multiply_packed(struct job *j)
     dg_pool_run(pieces > 1 ? cpu->pool : NULL, blocks, run_block, j);
 }
 
-/* A weight that trains lies in rows: the trainer's product if there is one, else dot products. */
+/* Multiplies a trainable weight, which is stored by rows: with the trainer's product if there is
+ * one, else with dot products. */
 static void multiply_rows(const struct dg_cpu *cpu, const struct dg_weight *w, struct dg_rows x,
     struct dg_rows y, size_t M)
 {

@@ -1,4 +1,4 @@
-/* Residual and LayerNorm. One kernel call a row; rows are split over threads when there are
+/* Residual and LayerNorm. One kernel call per row; rows are split over threads when there are
  * many. */
 #include "kernels/cpu/internal.h"
 
@@ -9,7 +9,7 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_norm *op;
     struct dg_rows x, r, y;
-    /* rows: of a piece */
+    /* rows: rows per piece */
     size_t M, D, rows;
 };
 
@@ -20,7 +20,8 @@ static void add(const float *r, const float *x, float *sum, size_t D)
         sum[i] = r[i] + x[i];
 }
 
-/* The norm is then of the sum alone. x drops out in the place of y, which is written last. */
+/* Stores the sum and makes it the norm's only input. Dropout of x happens in y's memory, which is
+ * written last. */
 static void sum_first(const struct job *j, struct dg_norm_row *row, float *sum)
 {
     if (row->drop.p > 0) {
@@ -64,7 +65,7 @@ void dg_cpu_add_norm(struct dg_backend *be, const struct dg_norm *op, struct dg_
 {
     const struct dg_cpu *cpu = dg_cpu_of(be);
     assert(op->gain->K == D && op->bias->K == D);
-    /* with dropout y is needed before r has been read */
+    /* with dropout, y is used before r has been read */
     assert(!op->sum.buf || (r.buf && (!op->drop || r.buf != y.buf || r.offset != y.offset)));
     if (!M)
         return;

@@ -56,8 +56,8 @@ static const struct dg_ops ops = {
 };
 
 #ifdef DG_X86
-/* Leaf 7, subleaf 1, EAX. The operating system's part is that of AVX2 and of AVX-512, which are
- * asked for first. */
+/* CPUID leaf 7, subleaf 1, EAX. Support by the operating system is that of AVX2 and AVX-512, which
+ * are checked first. */
 enum { AVXVNNI_BIT = 4, AVX512BF16_BIT = 5 };
 
 static bool has_feature(int bit)
@@ -66,15 +66,15 @@ static bool has_feature(int bit)
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> bit & 1);
 }
 
-/* Half-precision conversions: leaf 1, ECX, bit 29. clang 14's builtin does not know the name. Its
- * registers are those of AVX2, which is asked for first. */
+/* Half-precision conversions: leaf 1, ECX, bit 29. clang 14's builtin does not know the name. They
+ * use the registers of AVX2, which is checked first. */
 static bool has_f16c(void)
 {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
-/* __builtin_cpu_supports also asks whether the operating system saves the registers. */
+/* __builtin_cpu_supports also checks that the operating system saves the registers. */
 static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
@@ -104,11 +104,13 @@ static bool has_avx512bf16(void)
 
 /* Leaf 7, EDX. */
 enum { AMX_BITS = 1 << 22 | 1 << 24 | 1 << 25 }; /* bf16, tiles, int8 */
-/* arch_prctl's call, and the tiles' data among the states that the processor saves. */
+/* The request to arch_prctl, and the number of the tiles' data among the states that the processor
+ * saves. */
 enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
 
-/* Tiles are 8 KB that Linux saves for those who asked for them alone. All threads may use them
- * then. Refused where the kernel is older than 5.16, or has them switched off. */
+/* Linux saves the 8 KB of tiles only for processes that have requested it; then all their threads
+ * may use tiles. The request is refused if the kernel is older than 5.16 or has tiles switched
+ * off. */
 static bool has_amx(void)
 {
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -135,8 +137,8 @@ static bool always(void)
     return true;
 }
 
-/* A named choice: which kernels for fp32, which for int8, and for bf16 if any. The fastest first.
- */
+/* A named instruction set: its kernels for fp32, for int8, and for bf16 if any. The fastest
+ * first. */
 static const struct choice {
     const char *name;
     bool (*runs)(void);

@@ -27,8 +27,8 @@ static float float_of_bits(uint32_t bits)
     return f;
 }
 
-/* IEEE half to float, exact. The exponent is moved by a multiplication, which also makes subnormals
- * right. */
+/* IEEE half to float, exact. A multiplication adjusts the exponent, which also handles
+ * subnormals. */
 static float float_of_half(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = (uint32_t)(h & 0x7FFFu) << 13;
@@ -59,8 +59,8 @@ void dg_convert_floats(const void *data, enum dg_type type, size_t first, size_t
     }
 }
 
-/* Columns k0 .. k0 + n - 1 of one panel: 16 rows are read in runs, and written transposed within 1
- * KiB. */
+/* Packs columns k0 .. k0 + n - 1 of panel p: reads 16 rows in runs, and writes them transposed
+ * within 1 KiB. */
 static void pack_block(
     const struct dg_stored *rows, size_t N, size_t K, size_t p, size_t k0, size_t n, float *panel)
 {

@@ -13,7 +13,7 @@ enum { DG_PANEL = 16 };
 /* Elements of the packed form of [N,K]. */
 size_t dg_pack_elements(size_t N, size_t K);
 
-/* Pack rows[N,K] of any stored type (scales[N] for DG_S8) into fp32 panels. */
+/* Packs rows[N,K] of any stored type (scales[N] for DG_S8) into fp32 panels. */
 void dg_pack_panels(const struct dg_stored *rows, size_t N, size_t K, float *panels);
 
 /* The reverse, fp32: rows[N,K]. */

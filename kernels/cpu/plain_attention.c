@@ -89,8 +89,9 @@ void dg_plain_widen(float *y, const uint16_t *x, size_t n)
     dg_convert_floats(x, DG_F16, 0, n, y);
 }
 
-/* In units of the last of fp16's 11 bits, rounded to the nearest, ties to even; below 2^-14 the
- * unit stays 2^-24. The units' leading bit, and 2048, add themselves to the exponent. */
+/* Rounds to the nearest fp16, ties to even, at most 65504. The value is counted in units of the
+ * last of fp16's 11 bits; below 2^-14 the unit stays 2^-24. The leading bit of the units, or their
+ * carry to 2048, adds itself to the exponent. */
 static uint16_t half_of(float x)
 {
     uint32_t bits;

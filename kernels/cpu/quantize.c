@@ -3,18 +3,18 @@
 
 #include <math.h>
 
-/* Divided rather than multiplied by a reciprocal, which overflows for the smallest scales. */
+/* Divides rather than multiplying by a reciprocal, which would overflow for the smallest scales. */
 static void quantize_row(const float *row, size_t K, float scale, int8_t *q)
 {
     for (size_t k = 0; k < K; k++) {
         float v = scale > 0 ? rintf(row[k] / scale) : 0;
         q[k] = (int8_t)(v > 127    ? 127
                         : v < -127 ? -127
-                                   : v); /* the smallest scales are rounded a lot */
+                                   : v); /* the smallest scales have large rounding errors */
     }
 }
 
-/* How far the row is above its limits: 1 or less is within them. */
+/* Returns the row's sums relative to their limits: 1 or less is within them. */
 static float excess(const int8_t *q, size_t K, int steps)
 {
     float paired = (float)dg_int8_pair_sum(q, K) / (float)DG_INT8_PAIRED;
@@ -35,8 +35,8 @@ bool dg_quantize_rows(const float *rows, size_t N, size_t K, int steps, int8_t *
         }
         scales[n] = max / 127.0f;
         quantize_row(rows, K, scales[n], q);
-        /* Rounding can leave the sum above its limit: again, with a scale that is larger by 0.4 %
-         * at least. */
+        /* Repeats with a scale larger by at least 0.4 % while a sum is above its limit, which
+         * rounding can cause again. */
         for (float above; (above = excess(q, K, steps)) > 1;) {
             scales[n] = nextafterf(scales[n] * above, INFINITY);
             quantize_row(rows, K, scales[n], q);

@@ -6,10 +6,10 @@
 
 enum {
     RUN = 64,                /* values whose addresses are held at once */
-    WEIGH_VECTORS = 64 / VL, /* columns of a lone query */
+    WEIGH_VECTORS = 64 / VL, /* vectors of a tile of a lone query: 64 columns */
 };
 
-/* Row j, and d elements on: floats or halves. */
+/* Returns row j, of floats or halves; kv_load reads from element d of it. */
 static inline const void *kv_row(const struct dg_kv *kv, size_t j)
 {
     size_t at = (kv->slots ? (size_t)kv->slots[j] : kv->k0 + j) * kv->ld;
@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) vec kv_load(const bool half, const 
     return half ? v_load_half((const uint16_t *)row + d) : v_load((const float *)row + d);
 }
 
-/* The last n < VL of a row. */
+/* Loads the last n < VL elements of a row, from element d on; zero beyond. */
 static inline vec kv_load_part(const bool half, const void *row, size_t d, size_t n)
 {
     uint16_t rest[VL] = {0};
@@ -31,8 +31,8 @@ static inline vec kv_load_part(const bool half, const void *row, size_t d, size_
     return v_load_half(rest);
 }
 
-/* The next head's part of the same row, which follows this one's: heads are done one after the
- * other, and rows that lie far apart are not fetched by the machine on its own. */
+/* Prefetches the next head's part of the same row, which follows this one's: heads are processed
+ * one after the other, and the hardware does not prefetch rows that are far apart. */
 static inline __attribute__((always_inline)) void fetch_next_head(
     const bool half, const void *row, size_t dim)
 {
@@ -65,7 +65,8 @@ static inline __attribute__((always_inline)) void score8(
     v_sum8(sum, s);
 }
 
-/* Eight keys at a time; past the end the last one again, into the row's spare places. */
+/* Scores eight keys at a time; past the end it repeats the last key, into the row's spare
+ * places. */
 static inline __attribute__((always_inline)) void score_keys(
     const bool half, const struct dg_attn_tile *t, const struct dg_kv *k, size_t j0, size_t n)
 {
@@ -142,8 +143,8 @@ static inline __attribute__((always_inline)) void weigh_rows(const bool half, co
     }
 }
 
-/* Four queries share each load of a value: rows that lie a power of two apart do not stay in the
- * first-level cache. */
+/* Four queries share each load of a value: rows a power of two apart do not stay in the first-level
+ * cache. */
 static inline __attribute__((always_inline)) void weigh_values(
     const bool half, const struct dg_attn_tile *t, const struct dg_kv *v, size_t j0, size_t n)
 {
@@ -180,7 +181,7 @@ static void widen(float *y, const uint16_t *x, size_t n)
         v_store_part(y + i, v_first(n - i), kv_load_part(true, x, i, n - i));
 }
 
-/* NaN stays one. */
+/* Clamps to fp16's range; NaN stays NaN. */
 static void narrow(uint16_t *y, const float *x, size_t n)
 {
     const vec most = v_all(65504.0f), least = v_all(-65504.0f);

@@ -1,15 +1,15 @@
-/* bf16's product over the vector of the file that includes this (a vec_bf16_*.h first), 16 floats
- * wide. bf16_plain.c is the definition. A tile is MR rows x NP panels of 16 outputs in registers
+/* The bf16 product at the vector width, 16 floats, of the file that includes this (a vec_bf16_*.h
+ * first). bf16_plain.c is the definition. A tile is MR rows x NP panels of 16 outputs in registers
  * over the whole of K: 16 sums and more, enough to hide vdpbf16ps's latency. Up to eight rows walk
- * panels that are far apart, fetched past the first cache, as int8 does (simd_int8.h): on a Zen 4
- * core a tenth faster with one row, a third with eight. A sum's chain is the same in every tile.
- * Any thread. */
+ * panels that are far apart, prefetched past the first-level cache, as int8 does (simd_int8.h): on
+ * a Zen 4 core a tenth faster with one row, a third with eight. A sum's chain is the same in every
+ * tile. Any thread. */
 #include "kernels/cpu/bf16.h"
 
 enum { BF16_PANEL = 16, BF16_STREAMS = 4, BF16_FEW = 4, BF16_ROWS = 8, BF16_PANELS = 2 };
 _Static_assert((int)VL == (int)BF16_PANEL, "a vector is a panel wide");
 
-/* A tile's vector of outputs: n of them are there. */
+/* Stores one vector of a tile's outputs, of which n exist; add: adds it to y. */
 static inline __attribute__((always_inline)) void bf16_put(float *y, size_t n, bool add, vec sum)
 {
     if (n >= VL) {
@@ -27,7 +27,8 @@ struct bf16_rows {
     size_t row, pair;
 };
 
-/* Where a tile's outputs are: rows m0 .., and panels from column n0 on, so many panels apart. */
+/* Where a tile's outputs are: rows from m0 on, and panels from column n0 on, `apart` panels
+ * apart. */
 struct bf16_place {
     size_t m0, n0, apart;
 };
@@ -70,7 +71,7 @@ static inline __attribute__((always_inline)) void bf16_tile(const int MR, const 
     }
 }
 
-/* One call per height, so that each is compiled for its own. */
+/* One call per height, so that the compiler specialises each. */
 static inline __attribute__((always_inline)) void bf16_tile_rows(size_t n, const int NP,
     const size_t ahead, const struct dg_bf16_gemm *g, struct bf16_rows rows, struct bf16_place at)
 {
@@ -87,8 +88,8 @@ static inline __attribute__((always_inline)) void bf16_tile_rows(size_t n, const
     }
 }
 
-/* One tile's rows, its NP panels as far apart as can be (simd_int8.h says why), fetched ahead past
- * the first cache. Returns the first column not done. */
+/* All rows in one tile, whose NP panels are as far apart as possible (simd_int8.h says why) and are
+ * prefetched past the first-level cache. Returns the first column not done. */
 static inline __attribute__((always_inline)) size_t bf16_far(
     const int NP, const size_t ahead, const struct dg_bf16_gemm *g)
 {
@@ -115,7 +116,7 @@ static inline __attribute__((always_inline)) size_t bf16_panels(
     return n0;
 }
 
-/* The same with the left matrix in panels: a tile is half of one. */
+/* As bf16_panels, with the left matrix in panels: a tile is half a panel of rows. */
 static inline __attribute__((always_inline)) size_t bf16_turned(
     const int NP, const struct dg_bf16_gemm *g, size_t n0)
 {

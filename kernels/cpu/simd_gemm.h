@@ -1,10 +1,11 @@
 /* The matrix product's body at the vector width of the file that includes this (vec_*.h first).
  * A tile is MR rows x NP panels of outputs in registers; per k it loads 16 NP weights and MR
  * activations. Its chains run over k in order; where K is cut, partial sums pass through memory
- * unrounded, so no cut changes a bit. One or two rows: several panels side by side, whole K: memory
- * feeds several streams faster than one (28 GB/s against 18 on Zen 3). More rows: runs of K_BLOCK
- * weights of a panel (16 KiB) stay in the first-level cache while all rows pass by, and what comes
- * next is prefetched meanwhile, so that memory and multiplications overlap. Any thread. */
+ * unrounded, so no cut changes a bit. One or two rows: several panels side by side, over the whole
+ * of K, because memory feeds several streams faster than one (28 GB/s against 18 on Zen 3). More
+ * rows: a run of K_BLOCK k of a panel (16 KiB) stays in the first-level cache while all rows use
+ * it, and the next run is prefetched meanwhile, so that memory and multiplications overlap. Any
+ * thread. */
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/simd_stride.h"
 
@@ -14,10 +15,10 @@ enum {
     K_BLOCK = 256,
     ROWS_MAX = 192,                 /* rows whose partial sums are held; more are done in turns */
     WINDOW = 65536,                 /* bytes of weights prefetched in four streams by a lone tile */
-    TILE_VECTORS = PANELS_ONE * PV, /* a row's, at most */
+    TILE_VECTORS = PANELS_ONE * PV, /* vectors of a tile's row, at most */
 };
 
-/* Where a tile is: x[MR,kc], w[NP][kc][16], sum[MR,16 NP]. */
+/* A tile's operands: x[MR,kc], w[NP][kc][16], sum[MR,16 NP]. */
 struct tile {
     const float *x;
     size_t ldx;
@@ -25,20 +26,21 @@ struct tile {
     /* elements from one panel to the next */
     size_t panel;
     size_t kc;
-    /* partial sums in; out */
+    /* partial sums, in and out */
     float *sum;
     size_t lds;
-    /* nothing summed yet */
+    /* there are no partial sums yet */
     bool first;
-    /* What is prefetched. FETCH_NEXT: `ahead`, moving `step` bytes each k. FETCH_WINDOW: four lines
-     * each 4 k, `step` bytes apart, moving on by a line. */
+    /* What is prefetched. FETCH_NEXT: `ahead`, which advances by `step` bytes each k. FETCH_WINDOW:
+     * four lines each 4 k, `step` bytes apart; `ahead` then advances by a line. */
     uintptr_t ahead;
     size_t step;
 };
 
 enum fetch { FETCH_NONE, FETCH_NEXT, FETCH_WINDOW };
 
-/* Where the activations of this k are: rows 0, 4 and 8 of the tile, and the distance of rows. */
+/* Addresses of the activations of the current k: rows 0, 4 and 8 of the tile, and the distance of
+ * rows. */
 struct rows {
     const float *x[3];
     struct stride stride;
@@ -50,12 +52,12 @@ static inline __attribute__((always_inline)) struct rows rows_of(const int MR, c
 #pragma GCC unroll 3
     for (int i = 0; i < 3; i++) {
         rows.x[i] = t->x + (MR > 4 * i ? 4 * (size_t)i * t->ldx : 0);
-        __asm__("" : "+r"(rows.x[i])); /* not computed from another */
+        __asm__("" : "+r"(rows.x[i])); /* keeps the compiler from deriving it from another */
     }
     return rows;
 }
 
-/* One k of a tile, and on to the next. */
+/* Adds one k to a tile's sums, and advances the rows to the next k. */
 static inline __attribute__((always_inline)) void add_products(const int MR, const int NP,
     const struct tile *t, struct rows *rows, const float *w, vec acc[TILE_ROWS][TILE_VECTORS])
 {
@@ -99,7 +101,7 @@ static inline __attribute__((always_inline)) void run_tile(
             add_products(MR, NP, t, &rows, w, acc);
     }
     for (; k < t->kc; k++, w += PANEL, ahead += t->step) {
-        /* Into the second level: the first one is full. */
+        /* Into the second-level cache: the first is full. */
 #pragma GCC unroll 4
         for (int i = 0; fetch == FETCH_NEXT && i < NP; i++)
             __builtin_prefetch((const void *)(ahead + (size_t)i * t->panel * sizeof(float)), 0, 2);
@@ -112,7 +114,7 @@ static inline __attribute__((always_inline)) void run_tile(
             v_store(t->sum + (size_t)r * t->lds + v * VL, acc[r][v]);
 }
 
-/* One call per height, so that each is compiled for its own. */
+/* One call per height, so that the compiler specialises each. */
 static inline __attribute__((always_inline)) void run_rows(
     size_t rows, const int NP, const enum fetch fetch, const struct tile *t)
 {
@@ -130,7 +132,7 @@ static inline __attribute__((always_inline)) void run_rows(
     }
 }
 
-/* sums[rows,16 panels] to y's columns n0 .., of which there may be fewer. */
+/* Copies sums[rows,16 panels] to y's columns from n0 on, of which there may be fewer. */
 static inline void copy_sums(
     const struct dg_gemm *g, size_t m0, size_t rows, size_t n0, size_t panels, const float *sums)
 {
@@ -165,8 +167,9 @@ static inline __attribute__((always_inline)) size_t stream_panels(
     return n0;
 }
 
-/* A lone tile takes one stream of weights faster than memory gives it: the next WINDOW is fetched
- * as four streams. At the end, where nothing is left, lines that are there already are touched. */
+/* A lone tile uses one stream of weights faster than memory delivers it, so the next WINDOW bytes
+ * are prefetched as four streams. At the end, where nothing is left, lines that are already cached
+ * are touched. */
 static inline void aim_window(const struct dg_gemm *g, size_t n0, size_t k0, struct tile *t)
 {
     size_t at = (n0 * g->K + k0 * PANEL) * sizeof(float);
@@ -176,7 +179,7 @@ static inline void aim_window(const struct dg_gemm *g, size_t n0, size_t k0, str
     t->ahead = next < end ? (uintptr_t)g->w + next + at % WINDOW / 4 : (uintptr_t)t->w;
 }
 
-/* Several tiles: each fetches its part of the run after this one, of every panel. */
+/* With several tiles, each prefetches its share of the next run, of every panel. */
 static inline void aim_next(const struct dg_gemm *g, const int NP, size_t n0, size_t k0, size_t i,
     size_t tiles, struct tile *t)
 {

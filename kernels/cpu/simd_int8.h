@@ -1,16 +1,16 @@
 /* int8's bodies at the vector width of the file that includes this (a vec_*.h and a vec_int8_*.h
  * first). int8_plain.c is the definition. A tile is MR rows x NP panels of 16 outputs in registers,
  * over the whole of K: integer sums need no cut of K, and one panel (16 KB at K = 1024) stays in
- * the caches while all rows pass by. Memory and the last cache feed four streams twice as fast as
- * one (Zen 3: 57 GB/s against 25 for a decoder's weights), so a lone row walks four panels side by
- * side, a lone tile prefetches the next four panels while it is on these four; several tiles fetch
- * a panel ahead, a share each. On one Zen 3 core the base decoder's step reads 29 GB/s with one row
- * and computes 181 GOP/s from 8 rows on, with paired sums 216 (the instructions alone: 197 and
- * 249). INT8_FAR: registers are many enough for up to eight rows to walk panels that are far
- * apart, and what is ahead is fetched into the second cache, past the first, which has too few
- * lines under way. A Zen 4 core then reads a quarter faster with one row, half as fast again with
- * four, and computes a third more with eight (21 GB/s, 19 GB/s, 285 GOP/s; the caches alone:
- * 390). Any thread. */
+ * the caches while all rows use it. Memory and the last-level cache feed four streams twice as fast
+ * as one (Zen 3: 57 GB/s against 25 for a decoder's weights), so a lone row walks four panels side
+ * by side, and a lone tile prefetches the next four panels while it works on the current four;
+ * several tiles prefetch one panel ahead, a share each. On one Zen 3 core the base decoder's step
+ * reads 29 GB/s with one row and computes 181 GOP/s from 8 rows on, with paired sums 216 (the
+ * instructions alone: 197 and 249).
+ * INT8_FAR: there are enough registers for up to eight rows to walk panels that are far apart, and
+ * prefetches go to the second-level cache, past the first, which allows too few outstanding lines.
+ * A Zen 4 core then reads a quarter faster with one row, half as fast again with four, and computes
+ * a third more with eight (21 GB/s, 19 GB/s, 285 GOP/s; the caches alone: 390). Any thread. */
 #include "kernels/cpu/simd_stride.h"
 #include "kernels/cpu/simd_quantize.h"
 
@@ -18,20 +18,20 @@ enum {
     PANEL = 16,
     PV = PANEL / VL, /* vectors per panel */
     STREAMS = 4,
-    WINDOW = 34000, /* bytes of the largest panel of which four and the next four fit the caches */
+    WINDOW = 34000, /* largest panel, in bytes, of which four and the next four fit the caches */
     AHEAD = 3072,
-    FAR_FEW = 4, /* rows with which four far panels fit the registers; with more, three do */
+    FAR_FEW = 4, /* most rows with which four far panels fit the registers; with more, three do */
     MOST_PANELS = INT8_PANELS > STREAMS ? INT8_PANELS : STREAMS,
 };
 
 /* What a tile prefetches. */
 struct fetch {
     uintptr_t at;
-    size_t step; /* bytes onwards for each group of four k; 0: STREAMS panels, line by line */
-    size_t lane; /* step 0: which of the panels is next, in bytes */
+    size_t step; /* bytes to advance per group of four k; 0: STREAMS panels, line by line */
+    size_t lane; /* step 0: the panel that is next, in bytes */
 };
 
-/* Called once for so many groups of four k. */
+/* Called once per `groups` groups of four k. */
 static inline __attribute__((always_inline)) void prefetch(
     const int NP, const int groups, struct fetch *f, size_t panel)
 {
@@ -52,18 +52,18 @@ static inline __attribute__((always_inline)) void prefetch(
     }
 }
 
-/* A tile's way over K: rows x and panels w from the next group of four k on. */
+/* A tile's progress over K: rows x and panels w from the next group of four k on. */
 struct walk {
     /* [MR,4 groups], g->ldx apart */
     const uint8_t *x;
-    /* [NP] panels, so many bytes apart */
+    /* [NP] panels, `panel` bytes apart */
     const int8_t *w;
     size_t panel;
     /* groups done */
     size_t k;
 };
 
-/* acc[MR][NP PV] += the sums of two groups of four k at a time, while there are two. */
+/* Adds two groups of four k at a time to the sums acc[MR][NP PV], while two are left. */
 static inline __attribute__((always_inline)) void sum_pairs(const int MR, const int NP,
     const struct dg_int8_gemm *g, struct walk *t, struct fetch *f,
     vec_int acc[INT8_ROWS][MOST_PANELS * PV])
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void sum_pairs(const int MR, const 
 }
 
 #ifdef INT8_LANES
-/* The same four groups at a time: a load of activations serves them all. */
+/* The same with four groups at a time: one load of activations serves all four. */
 static inline __attribute__((always_inline)) void sum_lanes(const int MR, const int NP,
     const struct dg_int8_gemm *g, struct walk *t, struct fetch *f,
     vec_int acc[INT8_ROWS][MOST_PANELS * PV])
@@ -150,7 +150,8 @@ static inline __attribute__((always_inline)) void sum_tile(const int MR, const i
     }
 }
 
-/* A vector of outputs n .. of MR rows from m on; what all rows share is loaded once. */
+/* Finishes a vector of outputs from n on, of MR rows from m on; values that all rows share are
+ * loaded once. */
 static inline __attribute__((always_inline)) void finish_vectors(const int MR,
     const struct dg_int8_gemm *g, size_t m, size_t n, const vec_int *sums, size_t next,
     vec_int totals)
@@ -203,7 +204,7 @@ static inline __attribute__((always_inline)) void run_tile(const int MR, const i
     }
 }
 
-/* One call per height, so that each is compiled for its own. */
+/* One call per height, so that the compiler specialises each. */
 static inline __attribute__((always_inline)) void run_tile_rows(size_t rows, const int NP,
     const struct dg_int8_gemm *g, size_t m0, size_t n0, size_t apart, struct fetch *f)
 {
@@ -219,15 +220,15 @@ static inline __attribute__((always_inline)) void run_tile_rows(size_t rows, con
     }
 }
 
-/* A lone tile: the four panels after the ones it is among, while there are four; else its own
- * stream, AHEAD bytes before their use. */
+/* What a lone tile prefetches: the four panels after the group of four that it is in, while there
+ * are four more; else its own stream, AHEAD bytes before use. */
 static inline struct fetch aim_lone(const struct dg_int8_gemm *g, size_t n0)
 {
     const size_t panel = g->groups * 64 + 64, p = n0 / PANEL;
     size_t next = (p / STREAMS + 1) * STREAMS, n_panels = (g->n + PANEL - 1) / PANEL;
     if (panel > WINDOW || next + STREAMS > n_panels)
         return (struct fetch){(uintptr_t)(g->w + p * panel) + AHEAD, 64, 0};
-    size_t done = p % STREAMS * (g->groups / STREAMS * 64); /* by the tiles before, of each */
+    size_t done = p % STREAMS * (g->groups / STREAMS * 64); /* of each, by the tiles before */
     return (struct fetch){(uintptr_t)(g->w + next * panel) + done, 0, 0};
 }
 
@@ -282,9 +283,9 @@ static inline __attribute__((always_inline)) size_t stream_panels(
     return n0;
 }
 
-/* A lone tile whose NP panels are as far apart as can be: each walks its own share of the weights
- * from end to end, a long stream that the machine's own prefetching follows. Returns the first
- * column not done. */
+/* A lone tile whose NP panels are as far apart as possible: each stream of panels walks its own
+ * share of the weights from end to end, a long stream that the hardware prefetcher follows. Returns
+ * the first column not done. */
 static inline __attribute__((always_inline)) size_t run_far(
     const int NP, const size_t ahead, const struct dg_int8_gemm *g)
 {

@@ -5,20 +5,20 @@
 
 #include <math.h>
 
-/* What a row's scale is found from. */
+/* What a row's scale is computed from. */
 struct spread {
-    float low, high; /* -minimum and maximum, 0 or more */
+    float low, high; /* -minimum and maximum, both at least 0 */
     bool finite;
 };
 
-/* The partial vector of a row [K], its last. */
+/* Loads the last vector of a row [K], a partial one. */
 static inline vec load_rest(const float *x, size_t k, size_t K)
 {
     return v_load_part(x + k, v_first(K - k));
 }
 
 #ifndef INT8_NARROW4
-/* q[4 VL] = the lanes of four vectors, as v_narrow has them. */
+/* q[4 VL] = the lanes of four vectors, as v_narrow writes them. */
 static inline void v_narrow4(uint8_t *q, const vec_int a[4], int steps)
 {
     for (size_t u = 0; u < 4; u++)
@@ -28,7 +28,7 @@ static inline void v_narrow4(uint8_t *q, const vec_int a[4], int steps)
 
 static inline struct spread find_spread(const float *x, size_t K)
 {
-    vec max[4], min[4], odd[4]; /* odd: 0 or, after a value that is not finite, NaN */
+    vec max[4], min[4], odd[4]; /* odd: NaN after a value that is not finite, else 0 */
     for (int u = 0; u < 4; u++)
         max[u] = min[u] = odd[u] = v_zero();
     size_t k = 0;

@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* e^x, about 1 ulp: Cody-Waite reduction and Cephes' polynomial. Below -87.33 (the smallest normal)
- * it is 0, above 88.37 it stays e^88.37, NaN comes through. */
+ * it is 0, above 88.37 it stays e^88.37, NaN propagates. */
 static inline vec v_exp(vec x)
 {
     const vec low = v_all(-87.33654f);
@@ -87,7 +87,7 @@ static void dropout(float *y, size_t n, struct dg_mask mask)
     }
 }
 
-/* Elements i .. of r + drop(x); part: the row's last, fewer than VL. */
+/* Elements i .. of r + drop(x); part: the mask of the row's last elements, fewer than VL. */
 static inline vec residual(const struct dg_norm_row *row, size_t i, const vec_mask *part)
 {
     vec x = part ? v_load_part(row->x + i, *part) : v_load(row->x + i);

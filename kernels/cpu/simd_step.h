@@ -1,15 +1,16 @@
 /* A cached step's attention at the vector width of the file that includes this (after
  * simd_attention.h): a few query rows over all heads. Keys and values of all heads are side by side
  * in a row, so a walk over the rows that does every head in turn reads each cache line once, in
- * order, and works out each row's address once; the queries of a beam share it. Every chain is that
- * of scores, exp_sum and weigh: a row has the same bits as in a longer segment. Any thread. */
+ * order, and computes each row's address once; the queries of a beam share the walk. Every
+ * summation chain is the same as in scores, exp_sum and weigh, so a row has the same bits as in a
+ * longer segment. Any thread. */
 
 enum { STEP_VECTORS = 8 }; /* sums held at once while one query's values are weighed */
 
-/* What is fetched while a group of eight keys is on its way: the next eight keys, of the query that
- * comes next after the last, and these keys' values. A row's lines are asked for head by head, so
- * that they are a whole group ahead and the machine, which does not follow so many rows on its own,
- * never has too many under way. */
+/* What is prefetched while a group of eight keys is scored: these keys' values and the next eight
+ * keys (after the last group, the first keys of the next segment). A row's lines are requested head
+ * by head, so that they are a whole group ahead and there are never too many outstanding requests;
+ * the hardware does not prefetch so many rows on its own. */
 struct step_fetch {
     uintptr_t at[16];
     size_t n;
@@ -27,7 +28,7 @@ static inline void fetch_plan(struct step_fetch *f, const struct dg_attn_step *t
             f->at[f->n++] = (uintptr_t)kv_row(&t->next, u);
 }
 
-/* Some more bytes of each of those rows. */
+/* Prefetches the next `bytes` bytes of each of those rows. */
 static inline __attribute__((always_inline)) void fetch_some(struct step_fetch *f, size_t bytes)
 {
     for (size_t u = 0; u < f->n; u++, f->at[u - 1] += bytes)
@@ -35,7 +36,7 @@ static inline __attribute__((always_inline)) void fetch_some(struct step_fetch *
             v_prefetch(f->at[u] + i);
 }
 
-/* s[h,i,j0+j] = q_ih k_{h,j0+j}: eight keys at a time, past the end the last one again. */
+/* s[h,i,j] = q_ih k_{h,j}: eight keys at a time; past the end it repeats the last key. */
 static inline __attribute__((always_inline)) void step_scores(
     const bool half, const struct dg_attn_step *t)
 {
@@ -57,7 +58,7 @@ static inline __attribute__((always_inline)) void step_scores(
     }
 }
 
-/* A row of scores becomes probabilities. */
+/* Turns a row of scores into probabilities. */
 static inline void step_softmax(const struct dg_attn_step *t, float *s)
 {
     float sum[16] = {0};
@@ -75,8 +76,8 @@ struct step_run {
     const void *row[RUN];
 };
 
-/* Columns d .. of nh heads of nv vectors each of query i; nh and nv are constants where this is
- * called. */
+/* Weighs the values of nh heads from h on, of nv vectors each, for query i; nh and nv are constants
+ * where this is called. */
 static inline __attribute__((always_inline)) void step_weigh_heads(const bool half, const int nh,
     const int nv, const struct dg_attn_step *t, size_t i, size_t h, const struct step_run *run)
 {
@@ -115,7 +116,7 @@ static inline struct dg_attn_tile step_tile(
         .ldo = t->ldo};
 }
 
-/* Any head size: nq queries, a constant where this is called. */
+/* For any head size: nq queries from i on; nq is a constant where this is called. */
 static inline __attribute__((always_inline)) void step_weigh_any(const bool half, const int nq,
     const int nv, const struct dg_attn_step *t, size_t i, size_t h, const struct step_run *run)
 {

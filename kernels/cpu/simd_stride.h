@@ -1,8 +1,8 @@
-/* Addresses of rows or panels that are equally far apart, from few registers. A pointer for each
- * row of a tile is more than there are registers: the compiler spills them, on AVX-512 into
- * vectors, and they come back through a port that multiplies. An address adds one, two or four
- * times a register by itself, so a distance and three times it reach four rows from one pointer. On
- * an Emerald Rapids core int8 products of 3 to 128 rows are 10 to 37 % faster so (VNNI). Any
+/* Addresses of rows or panels that are equally far apart, from few registers. One pointer per row
+ * of a tile needs more registers than there are: the compiler spills them, on AVX-512 into vectors,
+ * and reloads them through a port that multiplies. An addressing mode can add one, two or four
+ * times a register, so a distance and three times that distance reach four rows from one pointer.
+ * On an Emerald Rapids core this makes int8 products of 3 to 128 rows 10 to 37 % faster (VNNI). Any
  * thread. */
 #ifndef DG_KERNELS_CPU_SIMD_STRIDE_H
 #define DG_KERNELS_CPU_SIMD_STRIDE_H
@@ -21,8 +21,8 @@ static inline __attribute__((always_inline)) struct stride stride_of(size_t byte
     return s;
 }
 
-/* In the loop: what follows from the distance is computed there, in addresses, and not kept in a
- * register of its own. */
+/* Called in the loop: multiples of the distance are then computed there, in addresses, and not kept
+ * in registers of their own. */
 static inline __attribute__((always_inline)) void stride_keep(struct stride *s)
 {
     __asm__("" : "+r"(s->one));

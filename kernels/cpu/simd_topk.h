@@ -1,5 +1,5 @@
 /* Log-softmax's bodies at the vector width of the file that includes this (after simd_attention.h):
- * maxima of runs, the sum of exponentials, the places of large values. Any thread. */
+ * maxima of runs, the sum of exponentials, the indices of large values. Any thread. */
 
 /* most[r] = largest of x[r * length .. ), `length` values each, the last run shorter. */
 static void run_max(const float *x, size_t n, size_t length, float *most)
@@ -8,10 +8,10 @@ static void run_max(const float *x, size_t n, size_t length, float *most)
         most[i / length] = max_of(x + i, n - i < length ? n - i : length);
 }
 
-/* e^(x - max) as 2^y, for x <= max: y is split into a whole number n and a rest
- * within 1/2 by adding and taking away 1.5 * 2^23, whose last bits then hold n. A polynomial of
- * degree 5 (minimax, 7.5e-8 relative) is 2^rest; n is added to its exponent. What is below 2^-126
- * is 2^-126. NaN comes through. */
+/* e^(x - max) as 2^y, for x <= max. Adding and subtracting 1.5 * 2^23 splits y into an integer n,
+ * which the sum then holds in its last bits, and a rest within 1/2. A polynomial of degree 5
+ * (minimax, 7.5e-8 relative error) gives 2^rest; n is added to its exponent. Results below 2^-126
+ * become 2^-126. NaN propagates. */
 static inline vec v_exp_below(vec x, vec max)
 {
     const vec magic = v_all(12582912.0f);

@@ -1,5 +1,5 @@
-/* The SSRU's recurrence. Teacher forcing walks each piece's rows in time's order, a step takes
- * every row's own state; pieces and rows are split over threads. */
+/* The SSRU's recurrence. Teacher forcing walks each segment's rows in time order, a step continues
+ * every row's own state; segments and rows are split over threads. */
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@ struct job {
     const struct dg_cpu *cpu;
     const struct dg_ssru *op;
     struct dg_rows z, y;
-    /* rows: of a part of a step */
+    /* rows: rows per task of a step */
     size_t M, D, rows;
 };
 
@@ -20,7 +20,7 @@ static void run_row(const struct job *j, size_t m, const float *before, float *a
     j->cpu->isa->ssru(&row, j->D);
 }
 
-/* A row's state takes the place of its candidate, which nothing needs any more. */
+/* A row's state overwrites its candidate, which is no longer needed. */
 static void run_piece(void *arg, size_t i)
 {
     const struct job *j = arg;

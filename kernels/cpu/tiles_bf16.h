@@ -1,43 +1,44 @@
-/* bf16's product over tiles; a tiles_*.h, a vec_*.h and bf16_turn() come first. The panels of
- * bf16.h are weights as tiles want them, 16 pairs of k at a time; dg_bf16_plain_tiles
+/* The bf16 product over tiles; a tiles_*.h, a vec_*.h and bf16_turn() come first. The panels of
+ * bf16.h have the layout that tiles need for weights, 16 pairs of k at a time; dg_bf16_plain_tiles
  * (bf16_plain.c) is the definition. Two tiles of rows x two panels are summed over the whole of K,
- * so that four products need four loads. At K = 256 half the time is the fp32 outputs' way into the
- * caches: four panels at once, or four tiles of rows, are no faster (docs/cpu.md). Any thread. */
+ * so that four products need four loads. At K = 256 half the time is spent moving the fp32 outputs
+ * into the caches: four panels at once, or four tiles of rows, are no faster (docs/cpu.md). Any
+ * thread. */
 #include "kernels/cpu/bf16.h"
 
 #include <string.h>
 
 enum {
     TILE_ROWS_MOST = 16,
-    TILE_PAIRS = 16,                               /* of k, in a tile */
-    TILE_HALVES = TILE_ROWS_MOST * 2 * TILE_PAIRS, /* bf16 in a tile */
-    TILE_OUTPUTS = 16,                             /* of a panel */
-    TILES_AT_ONCE = 2,                             /* of rows; and panels */
+    TILE_PAIRS = 16,                               /* pairs of k in a tile */
+    TILE_HALVES = TILE_ROWS_MOST * 2 * TILE_PAIRS, /* bf16 elements in a tile */
+    TILE_OUTPUTS = 16,                             /* outputs of a panel */
+    TILES_AT_ONCE = 2,                             /* tiles of rows; also panels */
 };
 
-/* A tile of rows: row r has its block k of 16 pairs at x + r * row + k * block. It is y's rows from
- * m + first on to m + rows - 1; those before first are another tile's. */
+/* A tile of rows: row r has its block k of 16 pairs at x + r * row + k * block. It writes y's rows
+ * m + first .. m + rows - 1; the rows before `first` belong to another tile. */
 struct bf16_tile {
     const uint16_t *x;
     size_t m, first, rows;
-    /* a last block of fewer pairs, filled up with zeros: [16,32] */
+    /* [16,32] the last block if it has fewer pairs, padded with zeros */
     uint16_t rest[TILE_HALVES];
 };
 
-/* One or two of them; `height` rows are in registers. */
+/* One or two tiles of rows; `height` rows of each are in registers. */
 struct bf16_tiles {
     size_t n, row, block, height;
     struct bf16_tile tile[TILES_AT_ONCE];
 };
 
-/* Where a tile's sums begin from and go to: [tile of rows][panel], each [16,16], rows so many bytes
- * apart. */
+/* Where a tile's sums are loaded from (g->add) and stored to: [tile of rows][panel], each [16,16],
+ * rows `apart` bytes apart. */
 struct bf16_out {
     float *tile[TILES_AT_ONCE][TILES_AT_ONCE];
     long apart;
 };
 
-/* The last pairs of a panel, filled up with zeros. */
+/* Copies the last pairs of a panel, padded with zeros. */
 static inline void bf16_take_rest(const struct dg_bf16_gemm *g, const uint16_t *panel, uint16_t *to)
 {
     const size_t left = g->pairs % TILE_PAIRS, pair = (size_t)2 * TILE_OUTPUTS;
@@ -45,14 +46,14 @@ static inline void bf16_take_rest(const struct dg_bf16_gemm *g, const uint16_t *
     memset(to + left * pair, 0, (TILE_PAIRS - left) * pair * sizeof *to);
 }
 
-/* A tile's block k of pairs, of `whole` ones and a rest. */
+/* Returns tile i's block k of pairs: one of `whole` blocks, or the rest. */
 static inline const uint16_t *bf16_block(
     const struct bf16_tiles *left, size_t i, size_t k, size_t whole)
 {
     return k < whole ? left->tile[i].x + k * left->block : left->tile[i].rest;
 }
 
-/* One or two tiles of rows and one or two panels, from w on. */
+/* Multiplies one or two tiles of rows by one or two panels, from w on. */
 static inline __attribute__((always_inline)) void bf16_sum_tiles(const bool two_rows,
     const bool two_panels, const struct dg_bf16_gemm *g, const struct bf16_tiles *left,
     const uint16_t *w, uint16_t (*rest)[TILE_HALVES], const struct bf16_out *out)
@@ -111,8 +112,7 @@ static inline void bf16_sum(size_t panels, const struct dg_bf16_gemm *g,
         bf16_sum_tiles(false, false, g, left, w, rest, out);
 }
 
-/* Of a tile in memory of our own, the outputs that are y's from column n on: taken from y, or to
- * it. */
+/* Copies those of a tile's outputs that y has from column n on, between y and a local buffer. */
 static inline void bf16_copy_part(
     const struct dg_bf16_gemm *g, const struct bf16_tile *rows, size_t n, bool to_y, float *part)
 {
@@ -126,7 +126,7 @@ static inline void bf16_copy_part(
     }
 }
 
-/* Tiles that are not whole: through memory of our own. */
+/* Tiles that are not whole are summed in a local buffer. */
 static void bf16_sum_parts(size_t panels, const struct dg_bf16_gemm *g,
     const struct bf16_tiles *left, size_t n, const uint16_t *w, uint16_t (*rest)[TILE_HALVES])
 {
@@ -142,7 +142,7 @@ static void bf16_sum_parts(size_t panels, const struct dg_bf16_gemm *g,
             part[i / panels][i % panels]);
 }
 
-/* Tiles of rows against all panels. */
+/* Multiplies tiles of rows by all panels. */
 static void bf16_multiply_tiles(const struct dg_bf16_gemm *g, const struct bf16_tiles *left)
 {
     _Alignas(64) uint16_t rest[TILES_AT_ONCE][TILE_HALVES];
@@ -166,7 +166,7 @@ static void bf16_multiply_tiles(const struct dg_bf16_gemm *g, const struct bf16_
     }
 }
 
-/* Rows from m on. */
+/* Makes a tile of `height` rows from m on. */
 static inline void bf16_take_rows(
     const struct dg_bf16_gemm *g, size_t m, size_t height, struct bf16_tile *tile)
 {
@@ -182,8 +182,8 @@ static inline void bf16_take_rows(
             pairs * 2 * sizeof *tile->x);
 }
 
-/* Tiles of rows are equally high: 20 rows are 10 + 10. The last one begins where it still has its
- * height, and leaves out the rows that the one before it writes. */
+/* Tiles of rows are equally high: 20 rows are 10 + 10. The last one begins early enough to be of
+ * full height, and leaves out the rows that the one before it writes. */
 static void tiles_bf16_gemm(const struct dg_bf16_gemm *g)
 {
     if (!g->M)
@@ -208,7 +208,7 @@ static void tiles_bf16_gemm(const struct dg_bf16_gemm *g)
     tiles_close();
 }
 
-/* A panel of rows turned over: blocks of [16,32], the last one filled up with zeros. */
+/* Transposes a panel of rows: blocks of [16,32], the last one padded with zeros. */
 static inline void bf16_turn_panel(
     const struct dg_bf16_gemm *g, const uint16_t *panel, uint16_t *blocks, uint16_t *last)
 {
@@ -222,7 +222,7 @@ static inline void bf16_turn_panel(
     }
 }
 
-/* The left matrix in panels, which are turned over. Rows beyond M are there and not written. */
+/* The left matrix is in panels, which are transposed. Rows beyond M exist and are not written. */
 static void tiles_bf16_gemm_turned(const struct dg_bf16_gemm *g)
 {
     _Alignas(64) uint16_t rows[TILES_AT_ONCE][DG_BF16_TURNED_PAIRS / TILE_PAIRS * TILE_HALVES];

@@ -1,16 +1,16 @@
-/* int8's product over tiles (a tiles_*.h and simd_int8.h first): the panels of int8.h are weights
- * as tiles want them, 16 groups of four k at a time. Two tiles of rows x two panels are summed over
- * the whole of K, so that four products need four loads. Tiles of rows are equally high; the last
- * one begins where it still has its height, and writes a few rows once more, to the same bits. Any
- * thread. */
+/* The int8 product over tiles (a tiles_*.h and simd_int8.h first): the panels of int8.h have the
+ * layout that tiles need for weights, 16 groups of four k at a time. Two tiles of rows x two panels
+ * are summed over the whole of K, so that four products need four loads. Tiles of rows are equally
+ * high; the last one begins early enough to be of full height, and writes a few rows once more, to
+ * the same bits. Any thread. */
 
 enum {
     TILE_GROUPS = 16,     /* groups of four k in a tile */
-    TILE_BYTES = 16 * 64, /* of weights */
-    TILE_PANELS = 2,      /* at a time */
+    TILE_BYTES = 16 * 64, /* bytes of weights in a tile */
+    TILE_PANELS = 2,      /* panels at a time */
 };
 
-/* What is left of a panel after whole tiles of K, filled up with zeros. */
+/* The rest of each panel after its whole tiles of K, padded with zeros. */
 struct int8_rest {
     int8_t w[TILE_PANELS][TILE_BYTES];
 };
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void int8_sum_tiles(const bool two_
         tile_store(3, sums[1][1], 64);
 }
 
-/* Outputs of `rows` rows from m on, of the panel from column n on. */
+/* Finishes the outputs of `rows` rows from m on, of the panel from column n on. */
 static inline void int8_finish_tile(
     const struct dg_int8_gemm *g, size_t rows, size_t m, size_t n, const int32_t *sums)
 {

@@ -1,7 +1,7 @@
 /* Log-softmax and the best candidates of rows of logits, in two passes over a row: the maximum of
  * each of up to 128 runs, then the sum of exponentials, which computes more than it reads and so
- * fetches the next row. The k-th largest run maximum is a lower bound of the k-th best logit, so
- * only the few runs that reach it are looked at again. */
+ * prefetches the next row. The k-th largest run maximum is a lower bound of the k-th best logit, so
+ * only the few runs that reach it are scanned again. */
 #include "kernels/cpu/internal.h"
 
 #include <assert.h>
@@ -9,16 +9,16 @@
 #include <string.h>
 
 enum {
-    FETCH_COLUMNS = 32, /* so far ahead */
+    FETCH_COLUMNS = 32, /* columns prefetched ahead */
     RUNS = 128,
-    CHUNK = 512 /* values of a run that are looked at again at a time */
+    CHUNK = 512 /* values of a run that are scanned again at a time */
 };
 
 struct job {
     const struct dg_cpu *cpu;
     const struct dg_topk *op;
     struct dg_rows logits;
-    /* rows: of a piece */
+    /* rows: rows per piece */
     size_t M, rows;
 };
 
@@ -73,7 +73,8 @@ static size_t select_best(const struct dg_cpu_isa *isa, const float *x, size_t V
     return n;
 }
 
-/* The columns that count, side by side: each comes from its own place or further on. */
+/* Moves the columns that count next to each other: each comes from its own place or from further
+ * on. */
 static void keep_columns(float *x, const int32_t *columns, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -82,7 +83,7 @@ static void keep_columns(float *x, const int32_t *columns, size_t n)
     }
 }
 
-/* next: the row that is looked at after this one, or this one again. */
+/* next: the row after this one, to prefetch; the last row names itself. */
 static void run_row(const struct dg_cpu_isa *isa, const struct dg_topk *op, const float *x,
     size_t m, const float *next)
 {
@@ -94,7 +95,7 @@ static void run_row(const struct dg_cpu_isa *isa, const struct dg_topk *op, cons
     runs.n = (V + runs.length - 1) / runs.length;
     isa->run_max(x, V, runs.length, runs.max);
     for (size_t r = 0; r < runs.n; r++)
-        if (!(top >= runs.max[r])) /* so that NaN comes through */
+        if (!(top >= runs.max[r])) /* so that NaN propagates */
             top = runs.max[r];
     double base = (double)top + log(isa->sum_exp(x, V, top, next));
     size_t n = 1;
@@ -106,7 +107,7 @@ static void run_row(const struct dg_cpu_isa *isa, const struct dg_topk *op, cons
     }
     for (size_t i = 0; i < n; i++)
         logprob[i] = (float)((double)logprob[i] - base);
-    for (size_t i = n; i < k; i++) { /* more wanted than there are (or than are numbers) */
+    for (size_t i = n; i < k; i++) { /* more wanted than there are (or than are not NaN) */
         logprob[i] = -INFINITY;
         ids[i] = -1;
     }

@@ -1,5 +1,5 @@
-/* The vector of the simd_*.h bodies with AVX2, FMA and F16C: 8 floats. Included by avx2.c only. Any
- * thread. */
+/* The vector of the simd_*.h bodies with AVX2, FMA and F16C: 8 floats. Included by avx2.c,
+ * int8_avx2.c and int8_avxvnni.c only. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_AVX2_H
 #define DG_KERNELS_CPU_VEC_AVX2_H
 
@@ -36,7 +36,7 @@ static inline void v_store(float *p, vec a)
 {
     _mm256_storeu_ps(p, a);
 }
-/* fp16 and back: exact; the nearest, ties to even. */
+/* fp16 to fp32 is exact; back, to the nearest, ties to even. */
 static inline vec v_load_half(const uint16_t *p)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
@@ -45,8 +45,8 @@ static inline void v_store_half(uint16_t *p, vec a)
 {
     _mm_storeu_si128((__m128i *)(void *)p, _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
-/* A macro: GCC takes an inline function that only prefetches for one without effect, and drops
- * it. */
+/* A macro, because GCC considers an inline function that only prefetches to have no effect, and
+ * drops it. */
 #define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
 static inline vec v_add(vec a, vec b)
 {
@@ -162,7 +162,7 @@ static inline vec v_keep(vec_int a, vec_int b, vec c)
     return _mm256_andnot_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(b, a)), c);
 }
 
-/* The sums of 8 vectors' lanes, in one order: halves added, then neighbours, then pairs. */
+/* The sums of 8 vectors' lanes, in one order: neighbours added, then pairs, then halves. */
 static inline void v_sum8(const vec a[8], float out[8])
 {
     __m256 t0 = _mm256_hadd_ps(a[0], a[1]), t1 = _mm256_hadd_ps(a[2], a[3]);

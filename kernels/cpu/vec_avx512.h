@@ -1,5 +1,5 @@
 /* The vector of the simd_*.h bodies with AVX-512 (F, BW, VL, DQ): 16 floats. Included by avx512.c
- * only. Any thread. */
+ * and the files of AVX-512 and AMX for int8 and bf16 only. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_AVX512_H
 #define DG_KERNELS_CPU_VEC_AVX512_H
 
@@ -36,7 +36,7 @@ static inline void v_store(float *p, vec a)
 {
     _mm512_storeu_ps(p, a);
 }
-/* fp16 and back: exact; the nearest, ties to even. */
+/* fp16 to fp32 is exact; back, to the nearest, ties to even. */
 static inline vec v_load_half(const uint16_t *p)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
@@ -46,9 +46,9 @@ static inline void v_store_half(uint16_t *p, vec a)
     _mm256_storeu_si256(
         (__m256i *)(void *)p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
-/* Into the second cache: the first one has too few lines under way at a time for what memory gives
- * (Zen 4: half as fast). A macro: GCC takes an inline function that only prefetches for one without
- * effect, and drops it. */
+/* Into the second-level cache: the first allows too few outstanding lines for what memory delivers
+ * (Zen 4: half as fast). A macro, because GCC considers an inline function that only prefetches to
+ * have no effect, and drops it. */
 #define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T1)
 static inline vec v_add(vec a, vec b)
 {
@@ -164,7 +164,7 @@ static inline vec v_keep(vec_int a, vec_int b, vec c)
     return _mm512_maskz_mov_ps(_mm512_cmpge_epi32_mask(a, b), c);
 }
 
-/* The halves added: what remains is done with 8 lanes. */
+/* Adds the two halves: the rest is done with 8 lanes. */
 static inline __m256 v_fold(vec a)
 {
     return _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));

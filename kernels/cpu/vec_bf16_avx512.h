@@ -1,4 +1,4 @@
-/* What simd_bf16.h needs beside vec_avx512.h: pairs of bf16, and vdpbf16ps. Any thread. */
+/* What simd_bf16.h needs in addition to vec_avx512.h: pairs of bf16, and vdpbf16ps. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_BF16_AVX512_H
 #define DG_KERNELS_CPU_VEC_BF16_AVX512_H
 
@@ -13,7 +13,7 @@ static inline vec_pairs v_pairs(const uint16_t *w)
     return _mm512_loadu_si512(w);
 }
 
-/* Two activations, in every lane. */
+/* Broadcasts two activations to every lane. */
 static inline vec_pairs v_pair(const uint16_t *x)
 {
     int32_t two;

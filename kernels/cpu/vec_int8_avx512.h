@@ -1,5 +1,5 @@
-/* What simd_int8.h needs beside vec_avx512.h: 64 bytes of weights at a time. INT8_VNNI: vpdpbusd
- * does a whole step. Any thread. */
+/* What simd_int8.h needs in addition to vec_avx512.h: 64 bytes of weights at a time. INT8_VNNI:
+ * vpdpbusd does a whole step. Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_INT8_AVX512_H
 #define DG_KERNELS_CPU_VEC_INT8_AVX512_H
 
@@ -35,7 +35,7 @@ static inline vec_int v_bytes(const int8_t *w)
     return _mm512_loadu_si512(w);
 }
 
-/* Four bytes of activations, in every lane. */
+/* Broadcasts four bytes of activations to every lane. */
 static inline vec_int v_four_bytes(const uint8_t *x)
 {
     int32_t four;
@@ -43,7 +43,7 @@ static inline vec_int v_four_bytes(const uint8_t *x)
     return _mm512_set1_epi32(four);
 }
 
-/* Lane i: sum + the product of its four activations and four weights, as int8.h has them. */
+/* Lane i: sum + the products of its four activations and four weights, in int8.h's layout. */
 static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 {
 #ifdef INT8_VNNI
@@ -56,7 +56,7 @@ static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 #endif
 }
 
-/* The same for two groups, where the four products that meet in 16 bits cannot exceed them. */
+/* The same for two groups whose four products, which are added in 16 bits, cannot overflow them. */
 static inline vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, vec_int w1)
 {
 #ifdef INT8_VNNI
@@ -69,7 +69,7 @@ static inline vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, ve
 #endif
 }
 
-/* q[16] = the lanes, kept within 0 .. steps. */
+/* q[16] = the lanes, clamped to 0 .. steps. */
 static inline void v_narrow(uint8_t *q, vec_int a, int steps)
 {
     __m512i kept =

@@ -1,6 +1,6 @@
-/* What simd_int8.h needs beside vec_neon.h: 16 bytes of weights at a time. INT8_DOTPROD: sdot does
- * a whole step (activations of 7 bits are signed bytes, too; fine ones are stored as such). Any
- * thread. */
+/* What simd_int8.h needs in addition to vec_neon.h: 16 bytes of weights at a time. INT8_DOTPROD:
+ * sdot does a whole step (7-bit activations are valid signed bytes; fine ones are stored shifted
+ * into that range). Any thread. */
 #ifndef DG_KERNELS_CPU_VEC_INT8_NEON_H
 #define DG_KERNELS_CPU_VEC_INT8_NEON_H
 
@@ -35,7 +35,7 @@ static inline vec_int v_bytes(const int8_t *w)
     return vreinterpretq_s32_s8(vld1q_s8(w));
 }
 
-/* Four bytes of activations, in every lane. */
+/* Broadcasts four bytes of activations to every lane. */
 static inline vec_int v_four_bytes(const uint8_t *x)
 {
     int32_t four;
@@ -43,7 +43,7 @@ static inline vec_int v_four_bytes(const uint8_t *x)
     return vdupq_n_s32(four);
 }
 
-/* Lane i: sum + the product of its four activations and four weights, as int8.h has them. */
+/* Lane i: sum + the products of its four activations and four weights, in int8.h's layout. */
 static inline vec_int v_dot4(vec_int sum, vec_int x, vec_int w)
 {
     const int8x16_t a = vreinterpretq_s8_s32(x), b = vreinterpretq_s8_s32(w);
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) vec_int v_dot4_lane(
     vec_int sum, vec_int x, int u, vec_int w)
 {
     const int8x16_t a = vreinterpretq_s8_s32(x), b = vreinterpretq_s8_s32(w);
-    switch (u) { /* a lane is part of the instruction */
+    switch (u) { /* the lane is encoded in the instruction */
     case 0: return vdotq_laneq_s32(sum, b, a, 0);
     case 1: return vdotq_laneq_s32(sum, b, a, 1);
     case 2: return vdotq_laneq_s32(sum, b, a, 2);
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) vec_int v_dot4_lane(
 }
 #endif
 
-/* The same for two groups, where the four products that meet in 16 bits cannot exceed them. */
+/* The same for two groups whose four products, which are added in 16 bits, cannot overflow them. */
 static inline vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, vec_int w1)
 {
 #ifdef INT8_DOTPROD
@@ -92,7 +92,7 @@ static inline vec_int v_dot8(vec_int sum, vec_int x0, vec_int w0, vec_int x1, ve
 #endif
 }
 
-/* q[4] = the lanes, kept within 0 .. steps, fine ones less INT8_FINE_SHIFT. */
+/* q[4] = the lanes, clamped to 0 .. steps; fine ones minus INT8_FINE_SHIFT. */
 static inline void v_narrow(uint8_t *q, vec_int a, int steps)
 {
     const int32_t shift = steps == DG_INT8_STEPS ? 0 : INT8_FINE_SHIFT;

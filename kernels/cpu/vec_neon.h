@@ -40,7 +40,7 @@ static inline void v_store(float *p, vec a)
 {
     vst1q_f32(p, a);
 }
-/* fp16 and back: exact; the nearest, ties to even. */
+/* fp16 to fp32 is exact; back, to the nearest, ties to even. */
 static inline vec v_load_half(const uint16_t *p)
 {
     return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));

@@ -1,5 +1,4 @@
-/* Parameters: taken in place where the file holds them as the kernels want them, else converted
- * once. */
+/* Parameters: used in place where the file holds them in the kernels' form, else converted once. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 #include "kernels/weight_form.h"
@@ -10,15 +9,15 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Our own memory, in huge pages where it fills one: reading weights is then 5-15 % faster (Zen
- * 3). */
+/* Allocates a weight's own memory, in huge pages if it fills one: reading weights is then 5-15 %
+ * faster (Zen 3). */
 static void *own_bytes(struct dg_weight *w, size_t n)
 {
     size_t align = n >= HUGE_PAGE ? HUGE_PAGE : 64, bytes = (n + align - 1) / align * align;
     w->block = aligned_alloc(align, bytes ? bytes : align);
 #ifdef MADV_HUGEPAGE
     if (w->block && align == HUGE_PAGE)
-        madvise(w->block, bytes, MADV_HUGEPAGE); /* a wish: refused is fine */
+        madvise(w->block, bytes, MADV_HUGEPAGE); /* only a hint: failure is fine */
 #endif
     w->data = w->block;
     return w->block;
@@ -35,12 +34,12 @@ static int no_memory(const struct dg_weight_spec *spec, struct dg_error *err)
         spec->name, spec->N, spec->K);
 }
 
-/* Rows of a stored form that are packed at a time: what was read can be given back before all of a
- * large matrix is packed. */
+/* Bytes of a stored form's rows packed at a time: what has been read can be released before all of
+ * a large matrix is packed (spec->spent). */
 enum { PACK_BYTES = 2 << 20 };
 
-/* A packed form that we make of rows: panels of 16 outputs, each whole in itself. pack: N rows into
- * panels; false: sums may not be paired (int8.h). */
+/* A packed form made from rows: self-contained panels of 16 outputs. pack: packs N rows into
+ * panels; returns false if sums may not be paired (int8.h). */
 struct packing {
     enum dg_weight_kind kind;
     enum dg_type type;
@@ -121,8 +120,8 @@ static int new_matrix(struct dg_weight *w, const struct dg_weight_spec *spec,
     return 0;
 }
 
-/* The form to multiply in int8: any s8 form, the packed one first. NULL: there is none, or K is too
- * long for int32 sums. */
+/* Returns the form to multiply in int8: any s8 form, preferably the packed one. NULL: there is
+ * none, or K is too long for int32 sums. */
 static const struct dg_stored *find_int8(const struct dg_weight_spec *spec)
 {
     if (spec->K > DG_INT8_K_MAX)
@@ -146,12 +145,12 @@ static int new_int8(struct dg_weight *w, const struct dg_weight_spec *spec,
     w->kind = DG_WEIGHT_INT8;
     w->type = DG_S8;
     w->data = form->data;
-    w->paired = true; /* a condition of the packed layout */
+    w->paired = true; /* the packed layout requires it */
     return 0;
 }
 
-/* bf16 rows that are multiplied as they are; where there is an fp32 form, that is what is
- * wanted. */
+/* Returns whether the bf16 rows are multiplied as they are; if there is an fp32 form, that is
+ * preferred. */
 static bool stays_bf16(
     const struct dg_cpu *cpu, const struct dg_weight_spec *spec, const struct dg_stored *rows)
 {

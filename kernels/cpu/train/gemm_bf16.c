@@ -11,9 +11,9 @@
 enum {
     ACROSS = DG_OPERAND_ACROSS,
     RUN = DG_OPERAND_RUN,
-    ROWS = 128,            /* of a block: its rounded rows, */
-    COLUMNS = 512,         /* its panels, */
-    DEPTH = 512,           /* and its K: 640 KiB, which a second-level cache holds */
+    ROWS = 128,            /* rounded rows of a block */
+    COLUMNS = 512,         /* outputs of a block, in panels */
+    DEPTH = 512,           /* K of a block: 640 KiB in all, which a second-level cache holds */
     STRIP = ACROSS * DEPTH /* elements */
 };
 _Static_assert(ROWS % ACROSS == 0 && COLUMNS % ACROSS == 0 && DEPTH % RUN == 0,
@@ -26,7 +26,7 @@ struct dg_gemm_bf16 {
     uint16_t *rows;
     /* [COLUMNS / ACROSS][up to DEPTH / 2][ACROSS][2] */
     uint16_t *panels;
-    /* [ACROSS, up to DEPTH]: what is to be turned over */
+    /* [ACROSS, up to DEPTH]: rows to be transposed */
     uint16_t *strip;
 };
 
@@ -45,7 +45,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* All rows against the panels that columns n0 .. n0+n-1 and k0 .. k0+K-1 were taken into. */
+/* Multiplies all rows by g->panels, which hold columns n0 .. n0+n-1 of k0 .. k0+K-1. */
 static void multiply_rows(const struct dg_gemm_bf16 *g, const struct product *p, size_t n0,
     size_t n, size_t k0, size_t K, size_t depth)
 {

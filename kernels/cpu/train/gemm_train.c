@@ -26,7 +26,8 @@ const char *dg_cpu_train_library(const char **overruled_by)
 
 const char *dg_cpu_train_core(const char *chosen)
 {
-    /* Those of OpenBLAS 0.3 that use no AVX; it takes the first for processors it does not know. */
+    /* The kernels of OpenBLAS 0.3 that use no AVX; it takes the first of these for processors that
+     * it does not know. */
     static const char *const narrow[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem",
         "Athlon", "Opteron", "Opteron_SSE3", "Barcelona", "Bobcat", "Atom", "Nano", "Generic"};
     bool is_narrow = false;
@@ -40,13 +41,15 @@ const char *dg_cpu_train_core(const char *chosen)
     return strncmp(best, "avx", 3) == 0 ? "Haswell" : NULL;
 }
 
-/* OpenBLAS exports these and has them in no header: a buffer as its products take it, and back. It
- * keeps what it has allocated. A library without them allocates buffers when products need them. */
+/* OpenBLAS exports these functions, but no header declares them: they take a buffer as its products
+ * do, and return it. OpenBLAS keeps what it has allocated. A library without them allocates buffers
+ * when products need them. */
 extern void *blas_memory_alloc(int place) __attribute__((weak));
 extern void blas_memory_free(void *buffer) __attribute__((weak));
 
-/* So that as many products at once find theirs. By itself OpenBLAS allocates another one when two
- * threads first happen to multiply at the same moment, long after anybody looked for room. */
+/* Makes OpenBLAS allocate buffers for `threads` products at once. By itself it allocates another
+ * one when two threads first happen to multiply at the same moment, long after the check for
+ * room. */
 static void take_buffers(size_t threads)
 {
     enum { MOST = 64 };
@@ -60,7 +63,7 @@ static void take_buffers(size_t threads)
 
 bool dg_cpu_train_take_room(size_t threads)
 {
-    const size_t each = (size_t)144 << 20; /* with its stack and heap */
+    const size_t each = (size_t)144 << 20; /* with the thread's stack and heap */
     void *p =
         mmap(NULL, threads * each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)

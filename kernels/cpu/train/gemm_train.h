@@ -9,7 +9,7 @@
 struct dg_cpu_bf16;
 struct dg_error;
 
-/* A way to multiply. A ctx belongs to one thread at a time. */
+/* The products of one type. A ctx belongs to one thread at a time. */
 struct dg_gemm_train {
     /* y[M,N] = x[M,K] w[N,K]^T */
     dg_cpu_gemm_fn *forward;
@@ -19,8 +19,8 @@ struct dg_gemm_train {
     dg_cpu_gemm_fn *weight;
 };
 
-/* ctx: NULL. Once before the others, dg_gemm_fp32_init keeps the library from starting threads of
- * its own. */
+/* ctx: NULL. Call dg_gemm_fp32_init once before the others: it keeps the library from starting
+ * threads of its own. */
 extern const struct dg_gemm_train dg_gemm_fp32;
 void dg_gemm_fp32_init(void);
 

@@ -1,6 +1,6 @@
 /* Guided alignment: -mean over a query's links of log(p + 1e-9), p the mean over heads. The
- * gradient goes into softmax's backward, which multiplies it by the probability itself: where p is
- * tiny nothing overflows, and below 1e-9 the pull fades instead of being cut off. */
+ * gradient goes into softmax's backward, which multiplies it by the probability itself: nothing
+ * overflows where p is tiny, and below 1e-9 the gradient fades out instead of being cut off. */
 #include "kernels/cpu/train/guide.h"
 
 #include <math.h>

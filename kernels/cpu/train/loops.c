@@ -15,7 +15,7 @@ static void drop(float *y, size_t n, struct dg_loop_mask mask)
                                                                                     : 0.0f;
 }
 
-/* Both ReLU's and its dropout's mask show in y: what was cut or dropped is 0. */
+/* y shows the masks of both ReLU and its dropout: elements that were cut or dropped are 0. */
 static void relu(float *dy, const float *y, size_t n, float scale)
 {
 #pragma omp simd

@@ -27,21 +27,22 @@ struct dg_loop_norm {
     struct dg_loop_mask drop;
 };
 
-/* One position of an SSRU, from the last of its piece to the first: see struct dg_ssru_grad. */
+/* One position of an SSRU; positions run from the last of a segment to the first: see struct
+ * dg_ssru_grad. */
 struct dg_loop_ssru {
-    /* [D] its state and the one before it; before NULL: zeros */
+    /* [D] the position's state and the one before it; before NULL: zeros */
     const float *c, *before;
     /* [D] */
     const float *f, *dy;
-    /* [D] in: the share of dc from the position after; out */
+    /* [D] in: the share of dc from the position after; out: the candidate's gradient */
     float *dx;
     /* [D] */
     float *df;
-    /* [D] dx of the position before, or NULL */
+    /* [D] out: the share of dc for the position before (its dx), or NULL */
     float *earlier;
 };
 
-/* What is added to one element of a gradient of probabilities. */
+/* A value that is added to one element of a gradient of probabilities. */
 struct dg_loop_add {
     uint32_t row, column;
     float value;
@@ -64,10 +65,10 @@ struct dg_loop_head {
     size_t ldq, ldk, ldv, lddout, lddq, lddk, lddv;
     /* [n_q] or NULL: dropout of the probabilities */
     const uint32_t *row_key;
-    /* its key and the index of key 0 */
+    /* the dropout's site, and the element index of key 0 */
     uint32_t site, first;
     float p;
-    /* [n_adds] to the gradient of probs, by row */
+    /* [n_adds] added to the gradient of probs, sorted by row */
     const struct dg_loop_add *adds;
     size_t n_adds;
     /* [dg_loop_head_scratch()] */

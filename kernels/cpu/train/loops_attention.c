@@ -22,8 +22,8 @@ struct product {
     size_t ldc;
 };
 
-/* Eight floats anywhere in memory. A GCC vector, because the vectoriser turns the plain nest below
- * sideways and spills it (measured: 5 times slower); row() is the same sum in plain C. */
+/* Eight floats anywhere in memory. A GCC vector, because the vectoriser interchanges the plain
+ * loops and spills registers (measured: 5 times slower); row() is the same sum in plain C. */
 typedef float vec __attribute__((vector_size(32), aligned(4), may_alias));
 
 /* c[ROWS,COLUMNS] = A[ROWS,K] b[K,COLUMNS] */
@@ -75,8 +75,8 @@ static void multiply(const struct product *p)
     }
 }
 
-/* Row i: dA -> dS in place, A into kept[pad]. Keys past `seen` are masked: zero. *add: the first of
- * h->adds that is not done. */
+/* Row i: turns dA into dS in place, and writes A to kept[padded]. Keys past `seen` are masked:
+ * zero. *add: index of the first of h->adds that is not done. */
 static void softmax_row(const struct dg_loop_head *h, size_t i, size_t seen, size_t *add,
     float *restrict ds, float *restrict kept)
 {

@@ -44,13 +44,13 @@ static void put_loss(
     row->smoothed = log_z - (1 - eps) * at_target - eps / (double)n * sum_x;
 }
 
-/* Not so of a NaN, which must be seen. */
+/* False for a NaN, which must propagate. */
 static inline bool impossible(float x)
 {
     return x < -FLT_MAX;
 }
 
-/* A row in which some logits are -inf. */
+/* The loss of a row in which some logits are -inf. */
 static void loss_of_some(struct dg_loop_loss *row, float max)
 {
     float *x = row->x;

@@ -1,4 +1,4 @@
-/* The training ops of whichever device a backend is: the CPU's are in this library, others bring
+/* Opens the training ops of any backend: the CPU's are in this library, other devices bring
  * theirs. */
 #include "kernels/train.h"
 

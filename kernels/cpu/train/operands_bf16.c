@@ -4,7 +4,7 @@
 
 enum { ACROSS = DG_OPERAND_ACROSS };
 
-/* K elements at x into rounded[depth]. */
+/* Rounds K elements at x to rounded[depth], padded with zeros. */
 static void round_padded(
     const struct dg_cpu_bf16 *ops, const float *x, size_t K, size_t depth, uint16_t *rounded)
 {
@@ -13,7 +13,7 @@ static void round_padded(
         rounded[k] = 0;
 }
 
-/* Rows k and k+1 of n elements into pairs; those from K on are zero. */
+/* Rounds rows k and k+1 of n elements into pairs; rows from K on are zero. */
 static void pair_rows(const struct dg_cpu_bf16 *ops, const struct dg_operand *o, size_t k, size_t K,
     size_t n, uint16_t *q, size_t apart)
 {

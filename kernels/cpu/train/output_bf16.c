@@ -5,15 +5,17 @@
  *     dw_v = sum over rows of e (a x)  - b (sum of x)  - c (sum of x whose target is v)
  *                                                       b = scale eps / V, c = scale (1 - eps)
  *
- * (a bias: as dw, with 1 for x; tokens that cannot come have e = 0, no b and no place in V),
- * so both products take e as it was when its block of logits was in cache, before Z was known. The
- * walk: for each block of the vocabulary its weights are packed for both products; for each block
- * of rows: logits, e (as rows, and into panels of bands of rows, which stay), dx += e w. Then a, dx
- * finished, rows a x packed, and dw += e^T (a x), a block of the vocabulary and a band at a time.
- * The sum of x goes in as two rows more, its rounded value and what is left of it, whose e is 1.
+ * (a bias: as dw, with 1 for x; tokens that cannot occur have e = 0, no b and do not count in V),
+ * so both products use e as it was when its block of logits was in cache, before Z was known.
  *
- * `from` is the largest logit of the first block. What is exact for it is any number that keeps e
- * within fp32's range; a row that rises FAR above it makes the walk begin again with the largest
+ * The walk: for each block of the vocabulary its weights are packed for both products; for each
+ * block of rows: logits, e (as rows, and in panels of bands of rows, which are kept), dx += e w.
+ * Afterwards a is computed, dx finished, the rows a x packed, and dw += e^T (a x), a block of the
+ * vocabulary and a band at a time. The sum of x enters as two more rows, whose e is 1: its value
+ * cut to bf16, and the remainder.
+ *
+ * `from` is the largest logit of the first block. The formulas are exact for any `from` that keeps
+ * e within fp32's range; if a row's logits rise FAR above it, the walk is repeated with the largest
  * logits, which are known by then. */
 #include "kernels/cpu/train/output_bf16.h"
 #include "base/error.h"
@@ -22,7 +24,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The next n bytes; with no memory it only counts. */
+/* Returns the next `bytes` bytes of o->memory; without memory it only counts them. */
 static void *part(const struct dg_output_bf16 *o, size_t *at, size_t bytes)
 {
     void *p = o->memory ? o->memory + *at : NULL;
@@ -97,7 +99,7 @@ static void add_losses(const struct dg_output_walk *w, struct dg_loss_sums *sums
     sums->n += r->M;
 }
 
-/* As many rows as DG_OUTPUT_BYTES hold the e of. */
+/* Runs rows, as many as have their e within DG_OUTPUT_BYTES. */
 static int run_rows(struct dg_output_bf16 *o, const struct dg_output_rows *r,
     struct dg_loss_sums *sums, struct dg_error *err)
 {

@@ -1,10 +1,10 @@
-/* What is left of the gradients after the walk, when every row's Z is known (output_bf16.c has the
+/* The rest of the gradients after the walk, when every row's Z is known (output_bf16.c has the
  * formulas): dx is scaled, and dw sums the e that the walk kept, times a x. */
 #include "kernels/cpu/train/output_bf16_internal.h"
 
 #include <string.h>
 
-/* The upper half of its bits: a bf16. */
+/* Keeps the upper half of the bits: a bf16. */
 static float cut(float x)
 {
     uint32_t bits;
@@ -28,7 +28,8 @@ static void finish_dx(const struct dg_output_walk *w)
     }
 }
 
-/* The rows M and M+1: the sum of x times -b, in two parts; others: a x; beyond: nothing. */
+/* Returns row m of the scaled rows: a x; for rows M and M+1 the sum of x times -b, in two parts;
+ * NULL beyond. */
 static const float *scaled_row(const struct dg_output_walk *w, size_t m, float *out)
 {
     const struct dg_output_rows *r = w->r;
@@ -62,7 +63,7 @@ static void scale_rows(const struct dg_output_walk *w)
     }
 }
 
-/* Rows of factors: a, which a bias's gradient sums e with. */
+/* Fills the rows of factors: a, by which a bias's gradient multiplies e. */
 static void round_factors(const struct dg_output_walk *w)
 {
     const struct dg_output_bf16 *o = w->o;
@@ -78,7 +79,8 @@ static void round_factors(const struct dg_output_walk *w)
     }
 }
 
-/* The bias's gradient of n tokens from v on: the same e once more, while they are in cache. */
+/* Adds the bias's gradient of n tokens from v on: from the same e once more, while they are in
+ * cache. */
 static void add_dbias(
     const struct dg_output_walk *w, size_t v, size_t n, size_t m, const uint16_t *e)
 {
@@ -92,7 +94,7 @@ static void add_dbias(
         .w = e,
         .y = o->bias_sums,
         .ldy = DG_OUTPUT_BLOCK});
-    const float b = m ? 0 : dg_output_share(w) * (float)r->M; /* once */
+    const float b = m ? 0 : dg_output_share(w) * (float)r->M; /* once, with the first band */
     for (size_t i = 0; i < n; i++)
         if (!dg_output_impossible(r, v + i))
             r->dbias[v + i] += o->bias_sums[i] + o->bias_sums[DG_OUTPUT_BLOCK + i] - b;

@@ -1,7 +1,7 @@
-/* What the files of output_bf16 share: its scratch, and one run of rows against the vocabulary.
- * output_bf16.c holds the memory, the losses and the order of the steps, output_bf16_walk.c the
- * walk over the vocabulary, output_bf16_grads.c what is left of the gradients once the walk knows
- * every row's sum. One thread at a time, as output_bf16.h says. */
+/* Shared by the files of output_bf16: its scratch, and one run of rows against the vocabulary.
+ * output_bf16.c has the memory, the losses and the order of the steps, output_bf16_walk.c the walk
+ * over the vocabulary, output_bf16_grads.c the rest of the gradients, once the walk knows every
+ * row's sum. One thread at a time, as output_bf16.h says. */
 #ifndef DG_KERNELS_CPU_TRAIN_OUTPUT_BF16_INTERNAL_H
 #define DG_KERNELS_CPU_TRAIN_OUTPUT_BF16_INTERNAL_H
 
@@ -12,14 +12,14 @@
 
 enum {
     DG_OUTPUT_ACROSS = DG_OPERAND_ACROSS,
-    /* Tokens of the vocabulary and rows of a block: with their weights half a second-level cache.
-     */
+    /* Tokens of the vocabulary and rows of a block: with their weights they take half of a
+     * second-level cache. */
     DG_OUTPUT_BLOCK = 256,
     DG_OUTPUT_ROWS = 128,
-    /* Rows of a band, whose e are summed over at a time: so many that its panels do not begin at
-       the same lines of a cache. */
+    /* Rows of a band, whose e dw sums at a time: a number that keeps the band's panels from
+     * beginning at the same lines of a cache. */
     DG_OUTPUT_BAND = 254,
-    /* Rows for the sum of x. */
+    /* Extra rows that carry the sum of x. */
     DG_OUTPUT_EXTRA = 2
 };
 
@@ -40,17 +40,18 @@ struct dg_output_bf16 {
     uint16_t *strip;
     /* [M,depth] */
     uint16_t *x;
-    /* [bands][V/16][BAND/2][16][2] of e, each band as long as it is */
+    /* [bands][V/16][BAND/2][16][2] of e; the last band may be shorter */
     uint16_t *bands;
     /* [bands][D/16][BAND/2][16][2] of a x */
     uint16_t *scaled;
     /* [2,D] */
     float *scaled_rows;
-    /* [2,rows]: a, rounded and what is left of it */
+    /* [2,rows]: a, cut to bf16, and the remainder */
     uint16_t *factors;
     /* [2,BLOCK] */
     float *bias_sums;
-    /* [M+1]: where a row's exponents begin, its largest logit, and its target's */
+    /* [M+1]: the number that is subtracted from a row's logits, its largest logit, and its
+     * target's */
     float *from, *most, *at_target;
     /* [M+1]: Z */
     double *sum;
@@ -58,20 +59,20 @@ struct dg_output_bf16 {
     float *sum_w, *sum_x, *part_w;
 };
 
-/* One run of rows, as many as DG_OUTPUT_BYTES hold the e of. */
+/* One run of rows, as many as have their e within DG_OUTPUT_BYTES. */
 struct dg_output_walk {
     struct dg_output_bf16 *o;
     const struct dg_output_rows *r;
     /* D padded */
     size_t depth;
-    /* M and what is extra, whole pairs */
+    /* M and the extra rows, rounded up to whole pairs */
     size_t rows;
     /* panels of the vocabulary */
     size_t panels_v;
-    /* Tokens that can come, and the sum of their biases. */
+    /* Number of tokens that can occur, and the sum of their biases. */
     size_t possible;
     double sum_bias;
-    /* The largest logits are known, from a walk before this one. */
+    /* The rows' `from` are their largest logits, known from an earlier walk. */
     bool from_known;
 };
 
@@ -90,7 +91,8 @@ static inline bool dg_output_impossible(const struct dg_output_rows *r, size_t v
     return r->bias && r->bias[v] < -FLT_MAX;
 }
 
-/* Where the pairs of rows m and m+1 are, of panel p; and how far panels are apart. */
+/* Returns where the pairs of rows m and m+1 are in panel p; *apart: the distance of panels, in
+ * elements. */
 static inline uint16_t *dg_output_band(
     const struct dg_output_walk *w, size_t m, size_t p, size_t *apart)
 {
@@ -101,14 +103,14 @@ static inline uint16_t *dg_output_band(
            (m - band) / 2 * DG_OUTPUT_ACROSS * 2;
 }
 
-/* b: label smoothing's share for each token that can come. */
+/* Returns b: label smoothing's share for each token that can occur. */
 static inline float dg_output_share(const struct dg_output_walk *w)
 {
     return w->r->scale * w->r->epsilon / (float)w->possible;
 }
 
-/* Logits, their e and sums, and dx before it is divided by Z; from the largest logits once more
- * where a row's e may have left fp32's range. */
+/* Computes logits, their e and sums, and dx before it is divided by Z; does so once more, starting
+ * from the largest logits, if a row's e may have left fp32's range. */
 void dg_output_bf16_walk(struct dg_output_walk *w);
 /* Finishes dx, and adds to dw and dbias, after the walk. */
 void dg_output_bf16_grads(const struct dg_output_walk *w);

@@ -7,7 +7,8 @@
 
 static const float FAR = 60;
 
-/* Weights of n tokens from v on, for both products, and their sum. */
+/* Packs the weights of n tokens from v on for both products, and adds up those that can occur in
+ * sum_w. */
 static void pack_weights(const struct dg_output_walk *w, size_t v, size_t n)
 {
     struct dg_output_bf16 *o = w->o;
@@ -26,7 +27,7 @@ static void pack_weights(const struct dg_output_walk *w, size_t v, size_t n)
             o->loops->axpy(o->sum_w, rows + i * D, -1, D);
 }
 
-/* 0 where nothing can come. */
+/* Returns the largest logit with its bias; 0 if no token can occur. */
 static float largest(const float *x, const float *bias, size_t n)
 {
     float most = -INFINITY;
@@ -37,7 +38,7 @@ static float largest(const float *x, const float *bias, size_t n)
     return most < -FLT_MAX ? 0 : most;
 }
 
-/* e of rows m0+i and m0+i+1, of n tokens from v on. */
+/* Computes e of rows m0+i and m0+i+1, of n tokens from v on. */
 static void take_exps(const struct dg_output_walk *w, size_t m0, size_t i, size_t v, size_t n)
 {
     struct dg_output_bf16 *o = w->o;
@@ -67,14 +68,14 @@ static void take_exps(const struct dg_output_walk *w, size_t m0, size_t i, size_
     }
 }
 
-/* A row beyond M: with the bias its logits are 0, or -inf. */
+/* Fills a row beyond M: with the bias its logits are 0, or -inf. */
 static void blank_row(const struct dg_output_walk *w, size_t v, size_t n, float *logits)
 {
     for (size_t i = 0; i < n; i++)
         logits[i] = w->r->bias && !dg_output_impossible(w->r, v + i) ? -w->r->bias[v + i] : 0;
 }
 
-/* Rows m0 .. m0+rows-1 against the block of n tokens from v on. */
+/* Does rows m0 .. m0+rows-1 against the block of n tokens from v on. */
 static void walk_block(const struct dg_output_walk *w, size_t m0, size_t rows, size_t v, size_t n)
 {
     struct dg_output_bf16 *o = w->o;
@@ -122,7 +123,8 @@ static void walk(const struct dg_output_walk *w)
     }
 }
 
-/* Whether a row rose so far that its e may have left fp32's range; every row begins there then. */
+/* Returns whether a row rose so far above its `from` that its e may have left fp32's range; if so,
+ * sets every row's `from` to its largest logit. */
 static bool rise(const struct dg_output_walk *w)
 {
     struct dg_output_bf16 *o = w->o;

@@ -11,7 +11,8 @@
 /* A small model's first feed-forward matrix. */
 enum { M = 512, N = 1024, K = 256, RUNS = 4 };
 
-/* The fastest of some runs, the first of which also wakes the vectors up. */
+/* Returns the speed of the fastest of RUNS runs, the first of which also wakes up the vector
+ * units. */
 static double measure(const struct dg_gemm_train *gemm, void *ctx, const struct dg_train_gemm *g)
 {
     uint64_t least = UINT64_MAX;

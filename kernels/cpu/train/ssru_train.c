@@ -1,5 +1,6 @@
-/* A piece's rows are walked from the last back: what a state's gradient gives to the state before
- * it waits in the place of that position's candidate, where the position then finds it. */
+/* A segment's rows are walked from the last to the first. The share of a state's gradient that goes
+ * to the state before it is stored in dz in the place of that position's candidate, where that
+ * position finds it. */
 #include "kernels/cpu/train/ssru_train.h"
 #include "kernels/cpu/internal.h"
 

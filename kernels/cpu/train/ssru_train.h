@@ -1,4 +1,4 @@
-/* Backward of an SSRU's recurrence (struct dg_ssru_grad), one piece after another. Any thread. */
+/* Backward of an SSRU's recurrence (struct dg_ssru_grad), one segment after another. Any thread. */
 #ifndef DG_KERNELS_CPU_TRAIN_SSRU_TRAIN_H
 #define DG_KERNELS_CPU_TRAIN_SSRU_TRAIN_H
 

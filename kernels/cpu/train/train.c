@@ -31,7 +31,7 @@ static const struct dg_loops *loops_of(struct dg_train *t)
     return ((struct cpu_train *)t)->loops;
 }
 
-/* Gradients are trainable weights over a block of ours: their memory may be written. */
+/* Gradients are trainable weights over one of our blocks: their memory may be written. */
 static float *grad_of(struct dg_weight *w)
 {
     assert(w->kind == DG_WEIGHT_ROWS);
@@ -145,7 +145,7 @@ static int fit_adds(
     return 0;
 }
 
-/* Links of segment s into t->adds; how many. */
+/* Writes the links of segment s to t->adds; returns how many. */
 static size_t guide_segment(struct cpu_train *t, const struct dg_attention_grad *g, size_t s)
 {
     const struct dg_attn_seg *seg = &g->op->segs[s];
@@ -346,7 +346,7 @@ static const struct dg_loops *pick_loops(const struct dg_cpu *cpu)
     return &dg_loops_plain;
 }
 
-/* The backend's products become the trainer's. */
+/* Replaces the backend's products with the trainer's. */
 static int take_products(struct cpu_train *t, struct dg_cpu *cpu, struct dg_error *err)
 {
     int rc = 0;
