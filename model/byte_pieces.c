@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a character that is begun needs: `left` bytes more, the next of them from low to high. */
+/* What an unfinished character needs: `left` more bytes, the next one from low to high. */
 struct need {
     uint8_t low, high, left;
 };
@@ -63,8 +63,9 @@ struct dg_byte_rule dg_byte_rule_of(
     return r;
 }
 
-/* What follows a character's first byte (Unicode, table 3-7): no overlong form, no surrogate,
- * nothing past U+10FFFF, no control character of U+0080 .. U+009F. left 0: none is begun. */
+/* What must follow a character's first byte (Unicode, table 3-7): no overlong form, no surrogate,
+ * nothing past U+10FFFF, no control character of U+0080 .. U+009F. left 0: the byte begins no
+ * character of several bytes. */
 static struct need after_first(int byte)
 {
     if (byte < 0xC2 || byte > 0xF4)
@@ -79,13 +80,14 @@ static struct need after_first(int byte)
     }
 }
 
-/* The character that ids[n] end within: bytes are looked at from its first one on. */
+/* What the unfinished character at the end of ids[n] needs, judged from its first byte on; left 0:
+ * there is none. */
 static struct need need_after(const struct dg_byte_rule *r, const int32_t *ids, uint32_t n)
 {
     const int16_t *of = r->pieces->of;
     for (uint32_t back = 1; back <= 3 && back <= n; back++) {
         const int byte = of[ids[n - back]];
-        if (byte < 0x80) /* no byte, or a character of one */
+        if (byte < 0x80) /* not a byte piece, or a character of one byte */
             break;
         if (byte < 0xC0)
             continue;
@@ -97,7 +99,8 @@ static struct need need_after(const struct dg_byte_rule *r, const int32_t *ids, 
     return (struct need){0};
 }
 
-/* Is there a way from the first byte of a character to its end? */
+/* True if the search has byte pieces that complete a character with this need after its first
+ * byte. */
 static bool leads_on(const struct dg_byte_rule *r, struct need c)
 {
     bool next = false, last = c.left < 2;
@@ -108,7 +111,7 @@ static bool leads_on(const struct dg_byte_rule *r, struct need c)
     return next && last;
 }
 
-/* May the byte begin a character, with room for so many pieces after it? */
+/* True if the byte may begin a character, with room for this many pieces after it. */
 static bool may_begin(const struct dg_byte_rule *r, int byte, uint32_t room)
 {
     if (byte < 0x80)

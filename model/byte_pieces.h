@@ -1,7 +1,7 @@
 /* Byte pieces: "<0xE2>" is one byte of a character that the vocabulary has no piece for. An
  * answer's bytes must form complete characters, so a search may choose a byte only if it continues
- * UTF-8: an automaton whose state is the bytes of the current character. Control characters are no
- * answer, either. Const after open; pure functions: any thread.
+ * UTF-8: an automaton whose state is the bytes of the current character. Control characters are
+ * not allowed either. Const after open; pure functions: any thread.
  *
  * Example: after "▁Haus <0xE2>" only 0x80 .. 0xBF may come, and after one of these another; then
  * anything but a byte that continues a character. */
@@ -17,20 +17,20 @@
 struct dg_byte_pieces {
     /* the piece of each byte; -1: there is none */
     int32_t id[256];
-    /* [V] the byte of each piece; -1: it is none */
+    /* [V] the byte of each piece; -1: the piece is no byte */
     int16_t *of;
 };
 
-/* id[256] of a vocabulary of V pieces. *out NULL: it has none. DG_ENOMEM. */
+/* Open the byte pieces id[256] of a vocabulary of V pieces. *out NULL: it has none. DG_ENOMEM. */
 int dg_byte_pieces_open(
     const int32_t id[256], uint32_t V, struct dg_byte_pieces **out, struct dg_error *err);
 void dg_byte_pieces_close(struct dg_byte_pieces *p); /* NULL is fine */
 
-/* The pieces that one search may use. */
+/* The byte pieces that one search may use. */
 struct dg_byte_rule {
     /* borrowed; NULL: any piece may follow any other */
     const struct dg_byte_pieces *pieces;
-    /* one bit a byte: those that the search has a piece for */
+    /* one bit per byte that the search has a piece for */
     uint64_t has[4];
 };
 
@@ -39,7 +39,7 @@ struct dg_byte_rule {
 struct dg_byte_rule dg_byte_rule_of(
     const struct dg_byte_pieces *pieces, const int32_t *ids, uint32_t n);
 
-/* Do ids[n] end within a character? */
+/* True if ids[n] end within a character. */
 bool dg_byte_rule_within(const struct dg_byte_rule *r, const int32_t *ids, uint32_t n);
 /* Whether `next` may follow ids[n], with room for this many pieces after it. */
 bool dg_byte_rule_allows(

@@ -21,7 +21,7 @@ static const char *const position_names[] = {
     NULL,
 };
 
-/* A feed-forward network needs one: not DG_ACT_NONE. */
+/* Without DG_ACT_NONE: a feed-forward network needs an activation. */
 static const char *const activation_names[] = {
     "relu",
     [DG_ACT_SWISH - DG_ACT_RELU] = "swish",
@@ -35,10 +35,11 @@ static const char *const decoder_names[] = {
     NULL,
 };
 
-/* The vector of zeros, which is no token. */
+/* The zero vector, which is no token: start is -1. */
 static const char *const start_names[] = {"zero", NULL};
 
-/* Conventions are never guessed: all are needed but those in which most models are the paper's. */
+/* Conventions are never guessed: all fields are required, except those in which most models follow
+ * the paper. */
 static const struct dg_field model_rows[] = {
     {"source_vocab", WHOLE(source_vocab, 2, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
     {"target_vocab", WHOLE(target_vocab, 2, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
@@ -72,7 +73,7 @@ static const struct dg_field model_rows[] = {
     {"source_eos", YES_NO(source_eos), .flags = DG_FIELD_REQUIRED},
 };
 
-/* Most models have none of the last four, and say nothing. */
+/* Most models leave out the last four. */
 static const struct dg_field decoding_rows[] = {
     {"beam_size", WHOLE(beam, 1, 32), .old = "beam"},
     {"length_penalty", DG_FIELD_REAL, AT(alpha), 0, 10, .old = "alpha"},
@@ -207,7 +208,8 @@ int dg_config_check(const struct dg_config *c, struct dg_error *err)
     return rc;
 }
 
-/* No answer would have alignments if the layer or the head they are read from were missing. */
+/* Read the layer and the head that alignments are read from. They must exist, or no answer would
+ * have alignments. */
 static int read_alignment(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err)
 {
     int64_t layer = 0, head = 0;

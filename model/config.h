@@ -23,14 +23,14 @@ enum dg_decoder {
     DG_DECODER_SSRU       /* a recurrent unit: struct dg_ssru in kernels/backend.h ("ssru") */
 };
 
-/* Of either stack. */
+/* Most layers of either stack. */
 #define DG_MAX_LAYERS 64
 
 struct dg_config {
     uint32_t source_vocab, target_vocab;
     uint32_t D, F, H, Dk, Dv;
-    /* The decoder's sizes if they differ from the encoder's; 0: they do not. dec_H divides H * Dk
-     * and H * Dv, which are both sides'. */
+    /* The decoder's sizes if they differ from the encoder's; 0: they do not. H * Dk and H * Dv are
+     * the same on both sides, and dec_H divides both. */
     uint32_t dec_F, dec_H;
     uint32_t enc_layers, dec_layers;
     float norm_eps;
@@ -61,19 +61,21 @@ struct dg_config {
     float alpha;
     /* output limit = source pieces without </s> + this */
     uint32_t extra_length;
-    /* and not above this many times the source pieces with </s>; 0: no such limit */
+    /* the output limit is also at most this many times the source pieces with </s>; 0: no such
+     * limit */
     float length_factor;
-    /* a sentence of more tokens, with </s> and a language's, is split; 0: as the caller says */
+    /* a sentence of more tokens, counting </s> and a language token, is split; 0: the caller
+     * decides */
     uint32_t max_source;
-    /* answers whose pieces' mean log-probability is below are flagged; -0.8 */
+    /* answers whose pieces have a lower mean log-probability are flagged; default -0.8 */
     float low_confidence;
-    /* of cached keys and values; not in the manifest: opening a model chooses */
+    /* type of cached keys and values; not in the manifest: dg_model_open chooses it */
     enum dg_type kv;
     /* Cross-attention for alignments, counted from 1: a decoder layer (0: the last but one, or the
      * only one) and one of its heads (0: the mean of all). The manifest's "alignment_layer" and
-     * "alignment_head", which are not written here */
+     * "alignment_head", which dg_config_write does not write */
     uint32_t align_layer, align_head;
-    /* an id that no search takes, though the softmax counts it (padding); -1: none */
+    /* id that no search chooses, though the softmax counts it (padding); -1: none */
     int32_t never;
 };
 
@@ -98,7 +100,7 @@ void dg_config_base(struct dg_config *c, uint32_t V);
 int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err);
 /* Write them into a manifest. */
 int dg_config_write(const struct dg_config *c, struct dg_json *manifest);
-/* Every dimension within its limits and consistent. */
+/* Check that every dimension is within its limits and consistent with the others. */
 int dg_config_check(const struct dg_config *c, struct dg_error *err);
 
 /* Number of parameters (contract 8's formula, including biases and learned positions if the model

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number NAME.WHAT beside a matrix. 0: there is none. */
+/* The number stored as NAME.WHAT beside matrix NAME; 0: there is none. */
 static float number_beside(const struct dg_weights *weights, const char *name, const char *what)
 {
     char beside[80];
@@ -76,7 +76,7 @@ int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
     return 0;
 }
 
-/* Sinusoids as a table of their own, [max_positions,D]. */
+/* Make the table of sinusoids, [max_positions,D]. */
 static int make_positions(struct dg_model *m, uint32_t n, struct dg_error *err)
 {
     const struct dg_config *c = &m->config;
@@ -94,8 +94,8 @@ static int make_positions(struct dg_model *m, uint32_t n, struct dg_error *err)
     return m->be->ops->weight_new(m->be, &spec, &m->positions, err);
 }
 
-/* Keys and values of the memory for all decoder layers are one product, where the device gains by
- * that. */
+/* Join the weights for the memory's keys and values of all decoder layers into one product, if the
+ * device gains by that. */
 static int join_memory_kv(struct dg_model *m, struct dg_error *err)
 {
     const struct dg_ops *ops = m->be->ops;
@@ -123,7 +123,7 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     if (!m)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model");
     m->config = *config;
-    /* Where the products are int8, 16 bits for keys and values add a hundredth of their error. */
+    /* If the products are int8, 16 bits for keys and values add a hundredth of their error. */
     m->config.kv = strcmp(dg_weights_main_type(weights), "int8") ? DG_F32 : DG_F16;
     m->be = be;
     m->max_positions = max_positions;
@@ -142,7 +142,7 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     } else if (config->max_positions < max_positions) {
         m->max_positions = config->max_positions;
     }
-    dg_weights_forget(weights); /* most were packed into memory of their own */
+    dg_weights_forget(weights); /* most weights were packed into memory of their own */
     *out = m;
     return 0;
 out:

@@ -19,27 +19,28 @@ struct dg_model;
  * of the wrong shape. */
 int dg_model_open(const struct dg_config *config, const struct dg_weights *weights,
     struct dg_backend *be, uint32_t max_positions, struct dg_model **out, struct dg_error *err);
-/* The output matrix and its bias are to stay as they are stored, for dg_model_use_shortlist. Before
- * a model is opened. */
+/* Keep the output matrix and its bias as they are stored, for dg_model_use_shortlist. Call before a
+ * model is opened. */
 void dg_model_keep_output(const struct dg_config *config, const struct dg_weights *weights);
-/* Let every sentence choose from its shortlist instead of the whole vocabulary. Before the model is
- * shared; weights are those of dg_model_keep_output (those it was opened with, or the same), the
- * list is borrowed; both outlive the model. */
+/* Let every sentence choose from its shortlist instead of the whole vocabulary. Call before the
+ * model is shared. weights: those given to dg_model_keep_output (those that the model was opened
+ * with, or equal ones). weights and list are borrowed and must outlive the model. */
 void dg_model_use_shortlist(
     struct dg_model *m, const struct dg_weights *weights, const struct dg_shortlist *list);
-/* Hold every search to bytes that make whole characters. Before the model is shared; pieces are the
- * target vocabulary's, borrowed, and outlive the model. NULL is fine: there are none. */
+/* Restrict every search to bytes that form whole characters. Call before the model is shared.
+ * pieces: those of the target vocabulary, borrowed, must outlive the model. NULL is fine: there are
+ * none. */
 void dg_model_use_byte_pieces(struct dg_model *m, const struct dg_byte_pieces *pieces);
-/* The weights that it was opened with are closed with it. */
+/* Make the model own the weights that it was opened with: they are closed with it. */
 void dg_model_own_take(struct dg_model *m, struct dg_weights *weights);
 void dg_model_close(struct dg_model *m); /* NULL is fine; the backend must still be open */
 
 const struct dg_config *dg_model_config(const struct dg_model *m);
-/* Positions a sentence may have on either side. */
+/* Most positions of a sentence on either side. */
 uint32_t dg_model_max_positions(const struct dg_model *m);
 
-/* The number NAME.steps beside an s8 matrix, if there is one, given to w: dg_ops.weight_set_steps.
- */
+/* Pass the number NAME.steps stored beside an s8 matrix, if there is one, to w with
+ * dg_ops.weight_set_steps. */
 int dg_param_set_steps(struct dg_backend *be, const struct dg_weights *weights, const char *name,
     struct dg_weight *w, struct dg_error *err);
 

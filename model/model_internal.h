@@ -1,4 +1,4 @@
-/* The open model as model/ itself sees it. Const after open: any thread. */
+/* The open model's fields, for model/ only. Const after open: any thread. */
 #ifndef DG_MODEL_MODEL_INTERNAL_H
 #define DG_MODEL_MODEL_INTERNAL_H
 
@@ -7,21 +7,21 @@
 
 struct dg_model {
     struct dg_config config;
-    /* With a shortlist: the output matrix and its bias as they are stored in rows; NULL: it has
-     * none. */
+    /* With a shortlist: the output matrix and its bias in their stored row-major form; NULL: there
+     * is none. */
     const struct dg_stored *out_rows, *out_biases;
-    /* that matrix' dg_ops.weight_round_inputs; 0: none */
+    /* that matrix' scale for dg_ops.weight_round_inputs; 0: none */
     float out_input_scale;
     /* borrowed; NULL: none */
     const struct dg_shortlist *shortlist;
     /* borrowed; NULL: none */
     const struct dg_byte_pieces *bytes;
-    /* dg_model_own_take; NULL: they are another's */
+    /* weights taken by dg_model_own_take; NULL: another owns them */
     struct dg_weights *own;
-    /* whose device the parameters are on */
+    /* backend on whose device the parameters are */
     struct dg_backend *be;
     struct dg_params params;
-    /* sinusoids [max_positions,D]; NULL with learned ones */
+    /* sinusoids [max_positions,D]; NULL with learned positions */
     struct dg_weight *positions;
     /* [max_positions,D] */
     float *sinusoids;

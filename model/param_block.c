@@ -23,7 +23,7 @@ size_t dg_param_block_size(const struct dg_config *c)
     return dg_param_block_offset(c, dg_params_count(c));
 }
 
-/* The weights over b->data. */
+/* Make the weights that refer to b->data. */
 static int make_views(struct dg_param_block *b, struct dg_error *err)
 {
     struct dg_backend *be = b->train->be;

@@ -161,8 +161,8 @@ static unsigned use_of(const struct dg_config *c, const struct row *r)
     return r->use;
 }
 
-/* Describe parameter `stop` in *out; returns how many there are up to it (all of them: stop =
- * SIZE_MAX). Layers outermost, so that a layer lies together in the file. */
+/* Describe parameter `stop` in *out; returns the number of parameters up to it (stop = SIZE_MAX:
+ * all of them). Layers are outermost, so that each layer is contiguous in the file. */
 static size_t walk(const struct dg_config *c, size_t stop, struct dg_param_info *out)
 {
     size_t i = 0;
@@ -216,7 +216,7 @@ struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_inf
     return (struct dg_weight **)(void *)((char *)p + info->offset);
 }
 
-/* What each sublayer ends with, from the last one back. */
+/* Set the norm that each sublayer ends with, from the last sublayer back. */
 static void tie_norms(const struct dg_config *c, struct dg_params *p)
 {
     const bool pre = c->pre_norm;

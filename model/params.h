@@ -14,9 +14,9 @@ struct dg_norm_params {
     struct dg_weight *gain, *bias;
 };
 
-/* Each sublayer has the norm that is its own and the one that its end is normalised with: in a
- * post-norm model (the paper) the same, in a pre-norm one that of the sublayer after it, or the
- * stack's last. dg_params_tie sets `end`. */
+/* Each sublayer has its own norm, and `end`, the norm of its output: in a post-norm model (the
+ * paper) the same one, in a pre-norm model that of the next sublayer, or the stack's last norm.
+ * dg_params_tie sets `end`. */
 
 /* Self-attention's qkv is one matrix: rows of queries [H*Dk], keys [H*Dk], values [H*Dv]. */
 struct dg_self_params {
@@ -27,8 +27,8 @@ struct dg_self_params {
     struct dg_norm_params norm, end;
 };
 
-/* Instead of the decoder's self-attention (config.decoder DG_DECODER_SSRU): candidates, then forget
- * gates. */
+/* Used instead of the decoder's self-attention (config.decoder DG_DECODER_SSRU). Rows of w:
+ * candidates, then forget gates. */
 struct dg_ssru_params {
     /* [2*D, D], [2*D] */
     struct dg_weight *w, *b;
@@ -59,7 +59,7 @@ struct dg_enc_params {
 };
 
 struct dg_dec_params {
-    /* or */
+    /* either self or ssru is used, by config.decoder */
     struct dg_self_params self;
     struct dg_ssru_params ssru;
     struct dg_cross_params cross;
@@ -101,7 +101,7 @@ struct dg_param_info {
 size_t dg_params_count(const struct dg_config *c);
 void dg_params_info(const struct dg_config *c, size_t i, struct dg_param_info *out);
 struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_info *info);
-/* The name of the tensor that the output matrix is; its bias is "out.b". */
+/* The name of the tensor that holds the output matrix; its bias is "out.b". */
 const char *dg_params_output(const struct dg_config *c);
 /* Point tgt_embed and out_w at the matrices they are tied to, and each sublayer's `end` at its
  * norm; call once all stored ones are set. */

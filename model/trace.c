@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything one traced pair holds on the device and in lists. */
+/* All that is allocated to trace one pair, on the device and on the host. */
 struct pass {
     const struct dg_model *m;
     struct dg_backend *be;
@@ -34,7 +34,7 @@ static void pass_close(struct pass *p)
     free(p->top);
 }
 
-/* Where each layer's weights go. */
+/* Allocate the logits and each layer's attention weights. */
 static int pass_open_probs(struct pass *p, uint32_t S, uint32_t T, struct dg_error *err)
 {
     const struct dg_config *c = &p->m->config;
@@ -92,7 +92,8 @@ static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_
         p->pos[i] = (int32_t)i;
     dg_embedding_forward(
         &pass, 0, m->params.src_embed, dg_model_positions(m, 0), source, p->pos, p->ws.x);
-    /* The last layer writes the memory apart, because the decoder reuses the workspace. */
+    /* The last layer writes the memory to a buffer of its own, because the decoder reuses the
+     * workspace. */
     if (m->config.enc_layers)
         p->enc[m->config.enc_layers - 1].ffn.norm.y = memory;
     dg_encoder_forward(&pass, &m->params, &segs, p->ws.x, p->enc, 1);

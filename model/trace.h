@@ -1,6 +1,6 @@
-/* Teacher forcing with everything kept: the log-probabilities of a given target and all attention
- * weights. For pictures and tests (cached steps must equal it); the engine's steps
- * never use it. One thread at a time per backend. */
+/* Teacher forcing that keeps everything: the log-probabilities of a given target and all attention
+ * weights. For pictures and tests (cached steps must give the same); the engine's steps never use
+ * it. One thread at a time per backend. */
 #ifndef DG_MODEL_TRACE_H
 #define DG_MODEL_TRACE_H
 
@@ -19,7 +19,7 @@ struct dg_trace {
     float *cross;
 };
 
-/* Ids with </s> as the model needs them. */
+/* Ids, with </s> where the model needs it. */
 struct dg_trace_ids {
     /* [S] */
     const int32_t *source;
@@ -29,8 +29,8 @@ struct dg_trace_ids {
     uint32_t T;
 };
 
-/* Allocates; dg_trace_deinit frees.
- * DG_ELIMIT when over the model's positions. One thread at a time per backend. */
+/* Allocates the arrays of *out, which dg_trace_deinit frees. DG_ELIMIT: more pieces than the model
+ * has positions. One thread at a time per backend. */
 int dg_trace_run(const struct dg_model *m, struct dg_backend *be, const struct dg_trace_ids *ids,
     struct dg_trace *out, struct dg_error *err);
 void dg_trace_deinit(struct dg_trace *t); /* a zeroed one is fine */

@@ -1,12 +1,13 @@
-/* An attention call's pieces as the device wants them: lists of pieces, of tiles, and of all slots
- * behind one another. */
+/* An attention call's segments in the form that the device needs: lists of segments, of tiles, and
+ * of all slots, one after the other. */
 #include "kernels/cuda/beam.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Tiles of `rows` queries each, or keys, of all pieces; to: [their number], or NULL. */
+/* List the tiles of `rows` queries, or keys, of all segments; to: [their number], or NULL. Returns
+ * their number. */
 static size_t fill_tiles(
     const struct dg_attention *op, uint32_t rows, bool of_keys, struct dg_k_tile *to)
 {
@@ -61,7 +62,7 @@ static const int32_t *send_slots(struct dg_cuda *cu, const struct dg_attention *
     return dg_cuda_stage_send(cu, &op->segs->slots, n * sizeof *to);
 }
 
-/* All but the pieces. */
+/* All fields but the lists of segments. */
 static struct dg_k_attention fixed_part(const struct dg_attention *op, uint32_t rows)
 {
     return (struct dg_k_attention){.H = op->H,
@@ -105,7 +106,7 @@ size_t dg_cuda_query_rows(const struct dg_attention *op)
     return M;
 }
 
-/* The pieces of the open step, which the device has made itself. */
+/* Use the segments of the open step, whose lists the device has made itself. */
 static bool step_attention(
     struct dg_cuda *cu, const struct dg_attention *op, struct dg_k_attention *k)
 {
@@ -120,15 +121,15 @@ static bool step_attention(
     return dg_cuda_alive(cu);
 }
 
-/* Training's calls in 16 bits, over packed rows of heads whose size has a kernel on tensor cores
- * (attention_fwd_mma.cu, attention_bwd_mma.cu), all rows at 16-byte boundaries.
- * DRAGOMAN_DEBUG=cuda-plain-attention sends none there. */
 static bool aligned(const struct dg_cuda *cu, struct dg_rows r)
 {
     const struct dg_k_rows k = dg_k_rows_of(r);
     return k.type == cu->type && k.ld % 8 == 0 && (uintptr_t)k.p % 16 == 0;
 }
 
+/* Tensor cores take training's calls in 16 bits, over packed rows of heads whose size has a kernel
+ * (attention_fwd_mma.cu, attention_bwd_mma.cu), with all rows at 16-byte boundaries; none with
+ * DRAGOMAN_DEBUG=cuda-plain-attention. */
 bool dg_cuda_attention_is_mma(const struct dg_cuda *cu, const struct dg_attention *op,
     const struct dg_rows *rows, size_t n_rows)
 {

@@ -1,25 +1,25 @@
-/* What attention's kernels share: a piece's causal mask, where a block or a warp is, and, on tensor
- * cores, which queries a lane has. */
+/* Shared by attention's kernels: a segment's causal mask, the rows of a block or a warp, and, on
+ * tensor cores, the queries of a lane. */
 #ifndef DG_KERNELS_CUDA_ATTENTION_CUH
 #define DG_KERNELS_CUDA_ATTENTION_CUH
 
 #include "kernels/cuda/device.cuh"
 
-/* Keys that query i of the piece sees: the first ones. */
+/* Number of keys that query i of the segment sees: the first ones. */
 static __device__ __forceinline__ uint32_t seen_by(const struct dg_k_seg &s, uint32_t i)
 {
     return s.causal ? s.n_k - s.n_q + i + 1 : s.n_k;
 }
 
-/* Some queries, or keys, of one head: n of them from `first` on. pairs: where the head's [n_q,n_k]
- * is in the probabilities, and in their gradients. */
+/* Some queries, or keys, of one head: n of them from `first` on. pairs: offset of the head's
+ * [n_q,n_k] in the probabilities and in their gradients. */
 struct place {
     struct dg_k_seg seg;
     uint32_t h, first, n;
     size_t pairs;
 };
 
-/* rows: of a whole tile, of queries or of keys. */
+/* rows: queries, or keys, of a full tile. */
 static __device__ __forceinline__ struct place place_of(const struct dg_k_attention &a,
     const struct dg_k_tile &at, uint32_t h, bool of_keys, uint32_t rows)
 {
@@ -33,8 +33,8 @@ static __device__ __forceinline__ struct place place_of(const struct dg_k_attent
     return p;
 }
 
-/* A lane's two queries, g and g + 8 of its warp's 16: the keys that they see, 0 behind the last
- * query; dropout's key; the largest score so far and a sum over the keys. */
+/* A lane's two queries, g and g + 8 of its warp's 16. seen: keys that they see, 0 beyond the last
+ * query; key: dropout's; top: the largest score so far; sum: a sum over the keys. */
 struct queries {
     uint32_t seen[2], key[2];
     float top[2], sum[2];
@@ -55,12 +55,12 @@ static __device__ __forceinline__ struct queries queries_of(
     return m;
 }
 
-/* n keys from `first` on, which are in shared memory. */
+/* n keys from `first` on, in shared memory. */
 struct key_range {
     uint32_t first, n;
 };
 
-/* The key of a lane's element c of block b of them. */
+/* The key of a lane's element c in block b of the range. */
 static __device__ __forceinline__ uint32_t key_of(
     const struct key_range &at, uint32_t b, uint32_t c)
 {

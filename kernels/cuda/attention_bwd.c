@@ -1,10 +1,10 @@
-/* Backward of attention: room, lists of pieces and tiles, and the links of a guide. */
+/* Backward of attention: scratch, lists of segments and tiles, and the links of a guide. */
 #include "kernels/cuda/internal.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Elements of all heads' and pieces' weights. */
+/* Number of attention weights of all heads and segments. */
 static size_t count_pairs(const struct dg_attention *op)
 {
     size_t most = 0;
@@ -17,7 +17,8 @@ static size_t count_pairs(const struct dg_attention *op)
     return most;
 }
 
-/* The guide's lists, of M query rows and so many links; room for them must have been reserved. */
+/* Send the guide's lists of M query rows and this many links; room for them must have been
+ * reserved. */
 static void send_guide(struct dg_cuda *cu, const struct dg_attention_grad *g, size_t M,
     size_t links, struct dg_k_guide *k)
 {

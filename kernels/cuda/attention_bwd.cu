@@ -8,8 +8,8 @@
  *
  * Expected on an H200, base, fp32, M = 25,000 in sentences of 27 (calculated, not measured): from
  * memory dq and dkv each 4 (4 M D + 2 H M 27) = 248 MB, 69 us at 3.6 TB/s; by instructions, some 40
- * of a warp for each of 5.4 million pairs, 240 us each. guide_links reads and writes 10 bytes a
- * link and a head: 3 us. */
+ * per warp for each of 5.4 million pairs, 240 us each. guide_links reads and writes 10 bytes per
+ * link and head: 3 us. */
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/launch_train.h"
 
@@ -17,7 +17,7 @@
 
 static const uint32_t WARPS = 4, THREADS = WARPS * DG_WARP;
 
-/* A row's part for a head that is `width` wide. */
+/* The part of a row that belongs to head h; heads are `width` wide. */
 template <typename T>
 static __device__ __forceinline__ T *part_of(
     const struct dg_k_rows &x, size_t row, uint32_t h, uint32_t width)
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(THREADS) attention_bwd_dkv(struct dg_k_
     const struct place p =
         place_of(a, g.key_tiles[at % g.n_key_tiles], at / g.n_key_tiles, true, 1);
     const uint32_t j = p.first, before = p.seg.n_k - p.seg.n_q,
-                   i0 = p.seg.causal && j > before ? j - before : 0; /* the first that sees it */
+                   i0 = p.seg.causal && j > before ? j - before : 0; /* first query that sees j */
     const size_t row = (size_t)p.seg.k0 + j;
     for (uint32_t d = lane; d < a.Dk; d += DG_WARP) {
         float dk = 0;
@@ -113,8 +113,8 @@ static __global__ void __launch_bounds__(THREADS) attention_bwd_dkv(struct dg_k_
     }
 }
 
-/* A thread a query of the tile: what each of its links adds to dP of the guided heads, and its
- * loss. The mean over those heads as kernels/cpu/train/guide.c takes it. */
+/* One thread per query of the tile: computes what each of its links adds to dP of the guided heads,
+ * and its loss. The mean over those heads is taken as in kernels/cpu/train/guide.c. */
 static __global__ void guide_links(struct dg_k_attention_bwd g)
 {
     const struct dg_k_guide &guide = g.guide;

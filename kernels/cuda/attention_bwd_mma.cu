@@ -1,11 +1,11 @@
-/* Backward of attention on tensor cores, for the calls that attention.c chooses; the formulas
- * are attention_bwd.cu's, and so are the two kernels: `attention_bwd_dq` takes ROWS queries of one
- * head, a warp 16, and writes dS to scratch and dq; `attention_bwd_dkv` takes ROWS keys and sums dk
- * and dv over the queries. Every sum has one owner and one order. Operands have 16 bits:
- * probabilities as they were stored, rounded again behind dropout, and dS LIFT times as large and
- * without attention's scale, both of which dq and dk get at the end in fp32: so fp16 does not lose
- * more of a small dS than it has lost of dO. Sums are fp32. A piece of up to KEYS keys is walked
- * once by `attention_bwd_dq`, a longer one twice, first for the sums of P dP.
+/* Backward of attention on tensor cores, for the calls that attention.c chooses. The formulas and
+ * the two kernels are those of attention_bwd.cu: `attention_bwd_dq` takes ROWS queries of one head,
+ * 16 per warp, and writes dS to scratch and dq; `attention_bwd_dkv` takes ROWS keys and sums dk and
+ * dv over the queries. Every sum has one owner and one order. Operands have 16 bits: probabilities
+ * as they were stored, rounded again after dropout, and dS multiplied by LIFT and without
+ * attention's scale; dq and dk are corrected for both at the end, in fp32. So fp16 does not lose
+ * more of a small dS than it has lost of dO. Sums are fp32. `attention_bwd_dq` walks a segment of
+ * up to KEYS keys once, a longer one twice, first for the sums of P dP.
  *
  * Expected on an H200 at 3.6 TB/s, base, bf16, M = 25,000 in sentences of 27 (calculated, not
  * measured): dq reads dO, k, v and P and writes dS and dq, 2 (4 M D + 2 H M 27) = 124 MB, 34 us;
@@ -16,18 +16,18 @@
 
 static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64,
                       QUERIES = 32,
-                      WIDE = ROWS + DG_PAD; /* of a row of weights in `attention_bwd_dkv` */
+                      WIDE = ROWS + DG_PAD; /* a row of weights in `attention_bwd_dkv` */
 static const float LIFT = 16;
 
-/* own[16,KEYS]: probabilities of the warp's n queries from i0 and of the chunk's keys, 0 where a
- * query does not look. */
+/* Loads own[16,KEYS]: probabilities of the warp's n queries from i0 on and of the chunk's keys from
+ * j0 on, 0 where a query does not see the key. */
 template <typename T>
 static __device__ __forceinline__ void load_probs(T *own, const struct dg_k_attention &a,
     const struct place &p, uint32_t i0, uint32_t n, uint32_t j0)
 {
     const uint32_t lane = threadIdx.x % DG_WARP, PARTS = KEYS / DG_WARP, BATCH = 8;
     const T *probs = (const T *)a.probs.p + p.pairs + (size_t)i0 * p.seg.n_k;
-#pragma unroll 1 /* what is in flight takes registers */
+#pragma unroll 1 /* loads in flight take registers */
     for (uint32_t r0 = 0; r0 < 16; r0 += BATCH) {
         T x[BATCH][PARTS];
 #pragma unroll
@@ -67,8 +67,8 @@ static __device__ __forceinline__ void weight_grads(float (&dp)[KEYS / 8][4],
     }
 }
 
-/* The guide's gradients of the warp's n queries from i0: extra[16,KEYS], which is the warp's own.
- * Links in their order. */
+/* Writes the guide's gradients of the warp's n queries from i0 on to extra[16,KEYS], which is the
+ * warp's own; links are added in their order. */
 static __device__ void guide_chunk(const struct dg_k_attention_bwd &g, const struct place &p,
     uint32_t i0, uint32_t n, uint32_t j0, float *extra)
 {
@@ -98,7 +98,7 @@ static __device__ __forceinline__ void add_guide(float (&dp)[KEYS / 8][4], const
             dp[b][c] += extra[(lane / 4 + c / 2 * 8) * KEYS + key_of({0, KEYS}, b, c)];
 }
 
-/* The queries' sums of P dP go on by n keys. */
+/* Adds n keys to the queries' sums of P dP. */
 template <typename T>
 static __device__ __forceinline__ void add_sums(
     struct queries *m, const float (&dp)[KEYS / 8][4], T *own, uint32_t n)
@@ -119,7 +119,7 @@ static __device__ __forceinline__ void add_sums(
     }
 }
 
-/* dq takes its part of n keys; LIFT dS stands where their probabilities stood. */
+/* Adds the share of n keys to dq; in `own`, LIFT dS replaces their probabilities. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void add_keys(float (&dq)[D / 8][4],
     const float (&dp)[KEYS / 8][4], T *own, const T *keys, const struct queries &m, uint32_t n)
@@ -130,7 +130,7 @@ static __device__ __forceinline__ void add_keys(float (&dq)[D / 8][4],
             break;
         uint32_t w[4];
 #pragma unroll
-        for (uint32_t i = 0; i < 4; i++) { /* blocks 2k and 2k + 1, of each both queries */
+        for (uint32_t i = 0; i < 4; i++) { /* blocks 2k and 2k + 1, both queries of each */
             const uint32_t b = 2 * k + i / 2, r = i % 2;
             float prob[2];
             dg_unpair<T>(prob, *dg_pair_at<KEYS>(own, b, r));
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void add_keys(float (&dq)[D / 8][4],
     }
 }
 
-/* GUIDED: some head has a guide. Registers are for the calls without. */
+/* GUIDED: some head has a guide. Calls without one need fewer registers. */
 template <typename T, uint32_t D, bool GUIDED>
 static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8)
     attention_bwd_dq(struct dg_k_attention_bwd g)
@@ -199,8 +199,8 @@ static __global__ void __launch_bounds__(THREADS, GUIDED ? 6 : 8)
             dq, a.scale / LIFT, rows + warp * (D + DG_PAD), g.dq, (size_t)p.seg.q0 + i0, p.h, mine);
 }
 
-/* Of QUERIES queries from i0, n of which there are: probabilities as dropout left them, and dS, for
- * the tile's keys: [QUERIES,WIDE]. */
+/* Loads for QUERIES queries from i0 on, of which n exist, and the tile's keys: the probabilities
+ * after dropout, and dS, [QUERIES,WIDE] each. */
 template <typename T>
 static __device__ __forceinline__ void load_weights(const struct dg_k_attention_bwd &g,
     const struct place &p, uint32_t i0, uint32_t n, T *kept, T *ds)
@@ -255,7 +255,7 @@ static __global__ void __launch_bounds__(THREADS, 8) attention_bwd_dkv(struct dg
     T *ds = kept + QUERIES * WIDE;                 /* [QUERIES,WIDE] */
     float dk[D / 8][4] = {}, dv[D / 8][4] = {};
 
-    /* Causal: from the first query on that sees a key of the tile. */
+    /* Causal: start with the first query that sees a key of the tile. */
     const uint32_t skip = p.seg.causal && p.first > before ? p.first - before : 0;
     for (uint32_t i0 = skip / QUERIES * QUERIES; i0 < p.seg.n_q; i0 += QUERIES) {
         const uint32_t n = p.seg.n_q - i0 < QUERIES ? p.seg.n_q - i0 : QUERIES;

@@ -1,19 +1,21 @@
 /* Scaled dot-product attention (paper, eq. 1) of query rows over packed rows or cache slots, for
  * heads of any size. A warp owns one query of one head and COLUMNS of its outputs; it walks the
- * query's keys in chunks of 32: four lanes make a key's score, the online softmax is a lane a key,
- * and 16 lanes add up the values of every second key. Warps share nothing, and no barrier holds
- * them. Queries of a segment are neighbours in a block, so that what they read in common comes from
- * the L1 cache.
- * Order, and so bits, depend on the query's own keys alone: a score is four lanes of four chains
- * each, an output the sum over even keys and the sum over odd ones. fp32 throughout. Rows at
- * multiples of four elements are read so, others by the element, with the same result.
+ * query's keys in chunks of 32: four lanes compute a key's score, the online softmax has one lane
+ * per key, and 16 lanes add up the values of every second key. Warps share nothing and never wait
+ * at a barrier. Queries of a segment are neighbours in a block, so that what they read in common
+ * comes from the L1 cache.
+ * The order of sums, and so the bits, depend on the query's own keys alone: a score is the sum of
+ * four lanes of four chains each, an output the sum over even keys plus the sum over odd ones. fp32
+ * throughout. Rows aligned to four elements are read by fours, others by the element, with the same
+ * result.
  * Calculated for an H200, bf16, 256 rows of 8 heads of 64: over t = 14 positions 7.3 MB, 2.5 us;
- * over sources of 27, once a sentence from memory (3.5 MB) and the other beams from L2, 2 us. */
+ * over sources of 27, read once per sentence from memory (3.5 MB) and for the other beams from L2,
+ * 2 us. */
 #include "kernels/cuda/attention.cuh"
 
 static const uint32_t WARPS = 4, THREADS = WARPS * DG_WARP, KEYS = DG_WARP, COLUMNS = 64,
                       LANES = 4, /* of a key's score */
-    NEWEST = 0xFFFFFFFFu;        /* in place of a row: not in the cache yet */
+    NEWEST = 0xFFFFFFFFu;        /* instead of a row: not in the cache yet */
 
 /* What a warp has in shared memory. */
 struct chunk {
@@ -21,15 +23,15 @@ struct chunk {
     float weight[KEYS];
 };
 
-/* A query of head h: number i of its segment, which sees so many keys; its row, and dropout's key.
- */
+/* Query i of its segment, in head h. seen: number of keys that it sees; row: its row; key:
+ * dropout's. */
 struct query {
     struct dg_k_seg seg;
     uint32_t h, i, seen, key;
     size_t row;
 };
 
-/* Number `at` of all heads' queries. */
+/* Query number `at` of all heads. */
 static __device__ __forceinline__ struct query query_of(const struct dg_k_attention &a, uint32_t at)
 {
     const uint32_t tile = at % a.n_tiles;
@@ -43,7 +45,7 @@ static __device__ __forceinline__ struct query query_of(const struct dg_k_attent
     return q;
 }
 
-/* Key or value number `row`. */
+/* Key or value `row`; NEWEST: the cached step's own. */
 template <typename T>
 static __device__ __forceinline__ const T *row_of(const struct dg_k_rows &rows,
     const struct dg_k_rows &newest, const struct query &q, uint32_t row)
@@ -52,7 +54,7 @@ static __device__ __forceinline__ const T *row_of(const struct dg_k_rows &rows,
                          : (const T *)rows.p + row * rows.ld;
 }
 
-/* A cached step's own key or value into its slot, which no other warp reads in this launch. */
+/* Writes a cached step's own key or value to its slot, which no other warp reads in this launch. */
 template <typename T>
 static __device__ void keep_newest(const struct dg_k_attention &a, const struct query &q,
     const struct dg_k_rows &rows, const struct dg_k_rows &newest, uint32_t width)
@@ -79,7 +81,7 @@ static __device__ __forceinline__ float dot_part(const T *key, const float *x, u
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* The score of key j0 + lane, of n in the chunk; where they lie is in c->row from here on. */
+/* The score of key j0 + lane, of n in the chunk. Also stores the rows of all n keys in c->row. */
 template <typename T, bool WIDE>
 static __device__ float score(const struct dg_k_attention &a, const struct query &q, const float *x,
     uint32_t j0, uint32_t n, struct chunk *c)
@@ -106,7 +108,7 @@ static __device__ float score(const struct dg_k_attention &a, const struct query
     return lane < n ? c->weight[lane] : -INFINITY;
 }
 
-/* The finished softmax, before dropout: scores are made again. */
+/* Stores the finished softmax, before dropout; scores are computed again. */
 template <typename T, bool WIDE>
 static __device__ void put_probs(const struct dg_k_attention &a, const struct query &q,
     const float *x, float most, float sum, struct chunk *c)

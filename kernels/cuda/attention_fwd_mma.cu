@@ -1,9 +1,10 @@
 /* Training's attention on tensor cores: heads of D in 16 bits, packed rows, the probabilities kept
- * for backward. A block takes ROWS queries of one head, a warp 16 of them; KEYS keys at a time go
- * through shared memory. Scores stay in registers: a piece of up to KEYS keys is walked once, a
- * longer one twice, first for the largest score and the sum, then for the probabilities themselves.
- * fp32 but for the products' operands; probabilities are divided by their sum, stored, dropped,
- * and rounded before they meet the values. Order depends on the query's own keys alone.
+ * for backward. A block takes ROWS queries of one head, 16 per warp; KEYS keys at a time go through
+ * shared memory. Scores stay in registers: a segment of up to KEYS keys is walked once, a longer
+ * one twice, first for the largest score and the sum, then for the probabilities themselves.
+ * Everything is fp32 except the products' operands; probabilities are divided by their sum, stored,
+ * dropped, and rounded before they are multiplied by the values. The order of sums depends on the
+ * query's own keys alone.
  * Calculated for an H200, bf16, 25,000 pieces in sentences of 27, 8 heads of 64: q, k, v and out
  * are 102 MB, probabilities 11 MB; 32 us. Limits: attention.c chooses the calls; others go to
  * attention_fwd.cu. */
@@ -12,7 +13,7 @@
 
 static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64;
 
-/* Scores of the keys; -infinity where a query does not look. */
+/* Scores of the keys; -infinity where a query does not see the key. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void score(float (&s)[KEYS / 8][4],
     const uint32_t (&q)[D / 16][4], const T *keys, const struct queries &m,
@@ -29,8 +30,8 @@ static __device__ __forceinline__ void score(float (&s)[KEYS / 8][4],
     }
 }
 
-/* Scores of n keys become exp(score - top), and where `add`, they are counted. A query's scores are
- * on four lanes. */
+/* Turns the scores of n keys into exp(score - top); if `add`, adds these to the queries' sums. A
+ * query's scores are on four lanes. */
 static __device__ __forceinline__ void online_softmax(
     float (&s)[KEYS / 8][4], struct queries *m, uint32_t n, bool add)
 {
@@ -59,8 +60,9 @@ static __device__ __forceinline__ void online_softmax(
     }
 }
 
-/* What online_softmax left of the keys becomes head h's probabilities, own[16,KEYS], and behind
- * dropout weights, as operands: w[b][r] is a pair of block b of keys and query r. */
+/* Turns the results of online_softmax into head h's probabilities, own[16,KEYS], and, after
+ * dropout, into weights in the form of operands: w[b][r] is a pair of block b of keys for query
+ * r. */
 template <typename T>
 static __device__ __forceinline__ void weights(uint32_t (&w)[KEYS / 8][2],
     const float (&s)[KEYS / 8][4], const struct dg_k_drop &drop, uint32_t h,
@@ -99,7 +101,7 @@ static __device__ __forceinline__ void add_values(
     }
 }
 
-/* Probabilities of keys from j0 on, which no query of the tile sees. */
+/* Clears the probabilities of keys from j0 on, which no query of the tile sees. */
 template <typename T>
 static __device__ void clear_probs(
     const struct dg_k_attention &a, const struct place &p, uint32_t j0)

@@ -1,9 +1,9 @@
 /* A search whose state stays on the device (kernels/device_search.h). A step is one copy to the
- * device (who advances, where its keys and values go), a kernel that makes the ops' lists of it,
- * the ops, the best candidates, a kernel that chooses who lives on, and one copy back, which an
- * event announces: the host need not wait for it before it gives the next step. Rows are padded to
- * few different numbers, and all lists have fixed places, so that a step can be recorded
- * (graph.c). */
+ * device (which sentences advance, where their keys and values go), a kernel that makes the ops'
+ * lists from it, the ops, the best candidates, a kernel that selects the hypotheses that live on,
+ * and one copy back. An event tells when it has arrived, so the host need not wait for it before it
+ * submits the next step. Rows are padded to few different numbers, and all lists have fixed
+ * addresses, so that a step can be recorded (graph.c). */
 #include "kernels/cuda/beam.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 
 enum { ALIGN = 256, LEAST_ROWS = 4 };
 
-/* Memory cut into arrays; p NULL: their sum alone. */
+/* Memory that is cut into arrays; p NULL: only their sizes are added up. */
 struct cut {
     unsigned char *p;
     size_t at;
@@ -31,7 +31,7 @@ static size_t lay_out(struct dg_device_search *t, unsigned char *device)
     const size_t hyps = (size_t)m->places * m->width, R = m->rows;
     struct cut c = {device, 0};
     struct dg_k_device_search *k = &t->k;
-    /* State that lasts, [places,width,...]. */
+    /* State that lasts from step to step, [places,width,...]. */
     k->total = take(&c, hyps, sizeof *k->total);
     k->last = take(&c, hyps, sizeof *k->last);
     k->history = take(&c, hyps * m->positions, sizeof *k->history);
@@ -59,7 +59,7 @@ static size_t lay_out(struct dg_device_search *t, unsigned char *device)
     return c.at;
 }
 
-/* Where in a step's pinned memory the twin is of what the device has at p. */
+/* The host's copy, in a step's pinned memory, of what the device has at p. */
 static void *twin(
     const struct dg_device_search *t, const struct dg_step_buffers *buffers, const void *p)
 {
@@ -71,7 +71,7 @@ static void search_close(struct dg_backend *be, struct dg_device_search *t)
     struct dg_cuda *cu = dg_cuda_of(be);
     if (!t)
         return;
-    /* Steps on their way write to memory that goes away here. */
+    /* Steps in flight write to memory that is freed here. */
     dg_cuda_here(cu);
     dg_cuda_wait(cu);
     dg_graphs_close(t);
@@ -83,7 +83,7 @@ static void search_close(struct dg_backend *be, struct dg_device_search *t)
     free(t);
 }
 
-/* Pinned memory and events: one of both buffers is filled while the other is on its way. */
+/* Pinned memory and events for both buffers: one is filled while the other is in flight. */
 static void open_buffers(struct dg_cuda *cu, struct dg_device_search *t)
 {
     const size_t bytes = t->sent_bytes + t->found_bytes;
@@ -121,7 +121,7 @@ static int search_open(struct dg_backend *be, const struct dg_device_search_limi
         .H = most->H,
         .first_head = most->first_head,
         .n_heads = most->n_heads};
-    const size_t bytes = lay_out(t, NULL); /* counts alone */
+    const size_t bytes = lay_out(t, NULL); /* only counts */
     t->device = dg_cuda_alloc(cu, bytes);
     if (!t->device) {
         search_close(be, t);
@@ -140,7 +140,7 @@ static int search_open(struct dg_backend *be, const struct dg_device_search_limi
     return DG_OK;
 }
 
-/* What a sentence's place begins with, to where `k` says in totals and lists; its head. */
+/* Write a sentence's initial state to totals and lists, at the offsets in k; returns its head. */
 static struct dg_k_place fill_place(
     const struct dg_device_search_sentence *s, struct dg_k_place k, double *totals, int32_t *lists)
 {
@@ -188,11 +188,12 @@ static void search_place(struct dg_backend *be, struct dg_device_search *t,
 
 _Static_assert(sizeof(struct dg_k_place) % sizeof(double) == 0, "totals follow the heads");
 
-/* So many rows are run for n: 4, 8, 16, 24, 32, 48, 64, 96, ... */
+/* Number of rows that are run for n: 4, 8, 16, 24, 32, 48, 64, 96, ... */
 static uint32_t pad_rows(const struct dg_device_search *t, uint32_t n)
 {
     uint32_t M = LEAST_ROWS;
-    /* Few different numbers: each is recorded, and chooses its products' algorithms, once. */
+    /* Only few different numbers: each is recorded once, and chooses its products' algorithms
+     * once. */
     while (M < n)
         M = M < 16 ? 2 * M : M & (M - 1) ? M / 3 * 4 : M + M / 2;
     return M < t->most.rows ? M : t->most.rows;
@@ -203,7 +204,7 @@ static uint32_t search_next_rows(const struct dg_device_search *t, uint32_t M)
     return M < t->most.rows ? pad_rows(t, M + 1) : 0;
 }
 
-/* The step as it is sent; its bytes. */
+/* Write the step in the form in which it is sent; returns its bytes. */
 static size_t fill(struct dg_device_search *t, const struct dg_device_search_step *step,
     struct dg_step_buffers *buffers)
 {

@@ -1,19 +1,19 @@
-/* The search's state on the device: a step's lists from it, and its next state from the step's
- * candidates. begin_step: a warp a sentence, which writes the lists of its rows; blocks beyond the
- * last sentence fill the rows, pieces and tiles that pad the step. select_hypotheses: a block a
- * sentence; in its first warp lane r holds row r's next candidate, the best of all is drawn again
- * and again, as model/engine/beam.c does on the host; then every thread moves columns of the
+/* The search's state on the device: makes a step's lists from it, and its next state from the
+ * step's candidates. begin_step: one warp per sentence writes the lists of its rows; blocks beyond
+ * the last sentence fill the rows, segments and tiles that pad the step. select_hypotheses: one
+ * block per sentence; in its first warp lane r holds row r's next candidate, and the best of all is
+ * drawn repeatedly, as model/engine/beam.c does on the host; then every thread moves columns of the
  * hypotheses' histories, one at a time, through its own shared memory, so that no second copy of
- * them is needed. Before that a warp a row finds the source position that the row attends to most.
- * Totals are double and added in the host's order: both decide alike. At most 32 hypotheses a
- * place.
+ * them is needed. Before that, one warp per row finds the source position that the row attends to
+ * most. Totals are double and added in the host's order, so that both decide alike. At most 32
+ * hypotheses per place.
  * Calculated for an H200, 64 sentences of four hypotheses: each kernel moves 0.1 MB; begin_step
  * takes 2 us, select_hypotheses 3 us, both little more than a launch. */
 #include "kernels/cuda/device.cuh"
 
 enum { THREADS = 128, MOST_HYPS = DG_WARP };
 
-/* A block a sentence. */
+/* One block per sentence. */
 static __global__ void __launch_bounds__(THREADS)
     place_sentences(struct dg_k_device_search k, struct dg_k_places all)
 {
@@ -44,7 +44,7 @@ static __device__ void put_seg(
     to->causal = 0;
 }
 
-/* The piece over a sentence's memory, with room of its own for its probabilities. */
+/* The segment over a sentence's memory, with room of its own for its probabilities. */
 static __device__ void put_cross(
     const struct dg_k_device_search &k, const struct dg_k_part &p, struct dg_k_seg *to)
 {
@@ -52,7 +52,7 @@ static __device__ void put_cross(
     to->probs = (uint64_t)p.row0 * k.H * k.memory;
 }
 
-/* Row, piece and tile i, where the step has none. */
+/* Fills row, segment and tile i if they are beyond the step's own. */
 static __device__ void pad(
     const struct dg_k_device_search &k, const struct dg_k_step &s, uint32_t i, uint32_t M)
 {
@@ -115,8 +115,9 @@ static __device__ __forceinline__ struct next warp_best(struct next a)
     return a;
 }
 
-/* The next hypotheses of a sentence; parents[n_out], shared. A row that found no candidate stays
- * without a hypothesis from now on: some piece, some parent, never chosen. */
+/* Selects the next hypotheses of a sentence; parents[n_out], shared. A row for which no candidate
+ * is left has no hypothesis from now on: its piece and parent are arbitrary, and it is never
+ * chosen. */
 static __device__ void select_next(
     const struct dg_k_device_search &k, const struct dg_k_part &p, uint32_t *parents)
 {
@@ -139,7 +140,7 @@ static __device__ void select_next(
             break;
         at += c.lane == lane;
         if (p.is.force < 0 && (c.id == k.never || (c.id == k.eos && p.is.no_eos)))
-            continue; /* passed over: one more is looked at instead */
+            continue; /* passed over: consider one more instead */
         looked--;
         if (c.id == k.eos && p.is.force < 0)
             continue; /* finished */
@@ -157,9 +158,9 @@ static __device__ void select_next(
     k.pieces[p.out0 + lane] = lane < n ? mine.id : -1;
 }
 
-/* Where each of a sentence's rows looks: the key with the largest sum over the heads, which are
- * added in the order of the host (model/engine/align.c); ties go to the smaller key. A warp a
- * row. */
+/* The source position that each of a sentence's rows attends to most: the key with the largest sum
+ * over the heads, which are added in the order of the host (model/engine/align.c); ties go to the
+ * smaller key. One warp per row. */
 static __device__ void find_sources(const struct dg_k_device_search &k, const struct dg_k_part &p)
 {
     const uint32_t lane = threadIdx.x % DG_WARP;

@@ -15,8 +15,8 @@ struct dg_step_graph {
     cudaGraphExec_t exec;
 };
 
-/* One of two steps on their way. sent, pinned: [sent_bytes + found_bytes], the latter comes back.
- */
+/* One of two steps in flight. sent: pinned [sent_bytes + found_bytes]; the second part is what
+ * comes back. */
 struct dg_step_buffers {
     unsigned char *sent;
     cudaEvent_t arrived;
@@ -26,19 +26,19 @@ struct dg_step_buffers {
 struct dg_device_search {
     struct dg_device_search_limits most;
     struct dg_k_device_search k;
-    /* all that k points to; both buffers */
+    /* device: all that k points to; pinned: both buffers */
     unsigned char *device, *pinned;
-    /* from k.step on; from k.parents on */
+    /* sent_bytes: from k.step on; found_bytes: from k.parents on */
     size_t sent_bytes, found_bytes;
-    /* [dg_topk_parts()] bytes, topk's scratch: graphs keep its place */
+    /* topk's scratch, [dg_topk_parts()] bytes: graphs hold its address */
     void *topk_parts;
     struct dg_step_buffers buffers[2];
     uint64_t given, waited;
-    /* rows of the open step, padded; its recording, NULL: steps are not recorded */
+    /* rows of the open step, padded; its graph, NULL: steps are not recorded */
     uint32_t M;
     struct dg_step_graph *record;
     bool recording;
-    /* products: dg_cuda.gemm_refusals when they were made */
+    /* products: dg_cuda.gemm_refusals when the graphs were made */
     struct dg_step_graph graphs[DG_GRAPHS_MAX];
     uint32_t n_graphs;
     unsigned products;
@@ -46,10 +46,11 @@ struct dg_device_search {
 
 extern const struct dg_device_search_ops dg_cuda_device_search_ops;
 
-/* True: run the ops, which may be recorded by that. False: a recording will be repeated. */
+/* True: run the ops, which records them if it is time to. False: a recording will be repeated
+ * instead. */
 bool dg_graph_begin(struct dg_cuda *cu, struct dg_device_search *t);
-/* After the ops: the recording, if there is one, is closed and run. False: that failed, nothing of
- * the step has been run, and steps are not recorded any more. */
+/* Call after the ops: closes the recording, if there is one, and runs it. False: that failed,
+ * nothing of the step has run, and steps are no longer recorded. */
 bool dg_graph_end(struct dg_cuda *cu, struct dg_device_search *t);
 void dg_graphs_close(struct dg_device_search *t);
 

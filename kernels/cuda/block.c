@@ -1,12 +1,12 @@
-/* fp32 memory that trains: parameters, gradients, moments. Products in 16 bits read a copy of a
- * block, made when one is first asked for, and written again after every op that changes the block
- * (Adam does both in one pass). */
+/* fp32 memory of the trainer: parameters, gradients, moments. Products in 16 bits read a copy of a
+ * block, which is made when it is first asked for, and rewritten after every op that changes the
+ * block (Adam does both in one pass). */
 
 #include "kernels/cuda/internal.h"
 #include <stdlib.h>
 
-/* data[n], fp32. shadow: its copy in the backend's type for products, or NULL: nothing was
- * multiplied yet. */
+/* data[n], fp32. shadow: its copy in the backend's type for products, or NULL: none was asked for
+ * yet. */
 struct dg_cuda_block {
     struct dg_cuda_block *next;
     float *data;

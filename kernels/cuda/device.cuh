@@ -1,6 +1,6 @@
-/* What kernels share: launching, element types, dropout, reductions over a warp.
- * Sums use fmaf where they mean it, so that every instantiation of a template gives the same bits.
- * The same sources are built for the host by tests/emu, whose own cuda_runtime.h stands in. */
+/* Shared by kernels: launching, element types, dropout, reductions over a warp.
+ * Sums call fmaf explicitly where it is meant, so that every instantiation of a template gives the
+ * same bits. tests/emu builds the same sources for the host, with a cuda_runtime.h of its own. */
 #ifndef DG_KERNELS_CUDA_DEVICE_CUH
 #define DG_KERNELS_CUDA_DEVICE_CUH
 
@@ -17,7 +17,8 @@
 #define DG_SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
 #define DG_START_EARLY dg_start_early
 
-/* Beside the end of the kernel before it in the stream: what it does until DG_AFTER_THE_LAST. */
+/* Launches a kernel that may start while the kernel before it in the stream is still ending; only
+ * what it does before DG_AFTER_THE_LAST overlaps. */
 template <typename... A>
 static void dg_start_early(
     void (*kernel)(A...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream, A... args)
@@ -36,10 +37,10 @@ static void dg_start_early(
 }
 #endif
 
-/* Waits until the kernels before this one have ended and all they wrote is seen; then the next one
- * may start, and wait in its turn. The first words of a kernel that DG_LAUNCH_EARLY launches: its
- * blocks are on the device by then, and a launch costs less. (sm_90 and later; elsewhere every
- * launch waits.) */
+/* Waits until the kernels before this one have ended and all their writes are visible; then allows
+ * the next kernel to start, which waits in its turn. The first statement of a kernel that
+ * DG_LAUNCH_EARLY launches: the kernel's blocks are on the device by then, so a launch costs less.
+ * (sm_90 and later; elsewhere every launch waits.) */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define DG_AFTER_THE_LAST()                                                                        \
     asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory")
@@ -47,7 +48,7 @@ static void dg_start_early(
 #define DG_AFTER_THE_LAST() (void)0
 #endif
 
-/* In the backend's stream; an error is noted by the kernel's name. */
+/* Launch in the backend's stream; an error is noted under the kernel's name. */
 #define DG_LAUNCH(cu, kernel, grid, block, shared, ...)                                            \
     do {                                                                                           \
         DG_START(kernel, grid, block, shared, dg_cuda_stream(cu), __VA_ARGS__);                    \
@@ -110,7 +111,7 @@ static __device__ __forceinline__ void dg_put(__nv_bfloat16 *y, float x)
         }                                                                                          \
     } while (0)
 
-/* Where the type is not worth an instantiation. */
+/* For code in which the type is not worth an instantiation. */
 static __device__ __forceinline__ float dg_load(const void *p, enum dg_type type, size_t i)
 {
     float x;
@@ -123,7 +124,7 @@ static __device__ __forceinline__ void dg_store(void *p, enum dg_type type, size
     DG_TYPED(type, dg_put((T *)p + i, x));
 }
 
-/* Of dropout in row m. */
+/* Dropout's key of row m. */
 static __device__ __forceinline__ uint32_t dg_drop_key(const struct dg_k_drop &d, size_t m)
 {
     return d.row_key ? d.row_key[m] ^ d.site : 0;
@@ -174,20 +175,20 @@ static __device__ __forceinline__ float dg_warp_max(float x)
     return x;
 }
 
-/* Four elements, read or written at once where they lie so. */
+/* Four elements, read or written at once where they are aligned to that. */
 template <typename T> struct alignas(4 * sizeof(T)) dg_four {
     T v[4];
 };
 
-/* Every group of four elements of the rows lies so. */
+/* True if every group of four elements of the rows is aligned to that. */
 static inline bool dg_in_fours(const struct dg_k_rows &rows)
 {
     const size_t bytes = rows.type == DG_F32 ? 16 : 8;
     return (uintptr_t)rows.p % bytes == 0 && rows.ld % 4 == 0;
 }
 
-/* Four elements of p of which `left` are left, `beyond` in place of the others; all four at once
- * where rows lie in fours. */
+/* Gets four elements of p, of which `left` exist, and `beyond` in place of the others; all four at
+ * once if WIDE, which requires dg_in_fours. */
 template <typename T, bool WIDE>
 static __device__ __forceinline__ void dg_get_four(
     const T *p, size_t left, float beyond, float (&x)[4])
@@ -203,17 +204,17 @@ static __device__ __forceinline__ void dg_get_four(
 }
 
 /* Rows whose type a kernel knows when it is compiled. Loads are then plain, and a thread has a
- * batch of them on their way before it uses the first; a type found at run time is a branch at each
- * element, with the conversion waiting right behind the load. Kernels keep both steps apart: dg_get
+ * batch of them in flight before it uses the first; a type found at run time is a branch at each
+ * element, with the conversion waiting right after the load. Kernels keep both steps apart: dg_get
  * into registers for a whole batch, dg_float after it. */
 
-/* Element i of p where `in`, else 0. */
+/* Element i of p if `in`, else 0. */
 template <typename T> static __device__ __forceinline__ T dg_get(bool in, const void *p, size_t i)
 {
     return in ? ((const T *)p)[i] : T{};
 }
 
-/* Elements first, first + STEP, ... of row m of D elements; zeros beyond the end, and where there
+/* Gets elements first, first + STEP, ... of row m of D elements; zeros beyond the end, and if there
  * are no rows. */
 template <uint32_t STEP = DG_WARP, typename T, int N>
 static __device__ __forceinline__ void dg_get_row(
@@ -236,8 +237,8 @@ static __device__ __forceinline__ void dg_put_steps(
             dg_put(y + at + (size_t)j * STEP, x[j]);
 }
 
-/* Elements at, at + STEP, ... of row m, those before `end`: of a type that is found at run time,
- * once for all of them. */
+/* Puts x to elements at, at + STEP, ... of row m, those before `end`. The type, found at run time,
+ * is looked up once for all of them. */
 template <uint32_t STEP, int N>
 static __device__ __forceinline__ void dg_put_batch(
     const struct dg_k_rows &y, size_t m, size_t at, size_t end, const float (&x)[N])
@@ -245,9 +246,9 @@ static __device__ __forceinline__ void dg_put_batch(
     DG_TYPED(y.type, dg_put_steps<STEP>((T *)y.p + m * y.ld, at, end, x));
 }
 
-/* A kernel may take 48 KiB of shared memory unasked, its own static arrays (1 KiB at most) among
- * them; for more the driver wants to be told, and a launch that needs no more is not to pay for
- * it. */
+/* Lets a kernel have this much dynamic shared memory. Up to 48 KiB, including its own static arrays
+ * (1 KiB at most), needs no permission; for more the driver must be told, which a launch that needs
+ * no more should not pay for. */
 static inline int dg_allow_shared(const void *kernel, size_t bytes)
 {
     if (bytes <= 47 * 1024)
@@ -255,7 +256,7 @@ static inline int dg_allow_shared(const void *kernel, size_t bytes)
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
 
-/* Blocks for so many items, a grid-stride loop taking the rest. */
+/* Number of blocks for this many items; a grid-stride loop takes the rest. */
 static inline unsigned dg_blocks(size_t items, size_t per_block)
 {
     size_t n = (items + per_block - 1) / per_block;

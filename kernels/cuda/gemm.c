@@ -1,13 +1,14 @@
-/* Matrix products: cuBLASLt, and where it has no algorithm our own kernel (gemm_own.cu).
- * Which of the library's algorithms multiplies is asked once per shape and kept. Row-stable
- * products (contract 1): chosen for (N, K, types, alignment), those that a race has found to be the
- * fastest for each number of rows and to agree in every bit (gemm_race.c); without a race the first
- * in the library's order of preference at one number of rows. All have the sum in one piece and
- * serve every M that an engine may run, of which the library is asked before the first product;
- * where it refuses one, our own kernel multiplies them all. That a kernel of the library treats
- * each row alike is its property, not its promise: test_cuda_rows checks it on the device. Others,
- * the trainer's: the best for each power of two of rows, so that the choice does not depend on
- * which M came first. Partial sums are never kept in 16 bits. */
+/* Matrix products: cuBLASLt, and our own kernel (gemm_own.cu) where it has no algorithm. Which of
+ * the library's algorithms multiplies is decided once per shape and kept. Row-stable products
+ * (contract 1) are chosen for (N, K, types, alignment): a race (gemm_race.c) finds the algorithms
+ * that are the fastest for each number of rows and agree in every bit; without a race, it is the
+ * first in the library's order of preference at one number of rows. All compute each sum in one
+ * piece, and every M that an engine may run is served, for which the library is asked before the
+ * first product; where it refuses one, our own kernel multiplies them all. That a kernel of the
+ * library treats each row alike is its property, not its promise: test_cuda_rows checks it on the
+ * device. For other products, the trainer's, it is the best algorithm for each power of two of
+ * rows, so that the choice does not depend on which M came first. Partial sums are never kept in 16
+ * bits. */
 #include "kernels/cuda/gemm_race.h"
 #include "kernels/cuda/internal.h"
 
@@ -21,17 +22,17 @@
 
 enum { PLANS = 512 };
 
-/* What an algorithm was chosen for: all that the library may look at. M: the largest number of
+/* What an algorithm was chosen for: all that the library may consider. M: the largest number of
  * rows, 0: any. align: of the library's a, b, c and of the bias, 16 where there is none. Compared
- * as bytes, of which none is between the fields. */
+ * as bytes: there is no padding between the fields. */
 struct key {
     size_t M, N, K, ld[3];
     int kind, in, out, epilogue, add, whole;
     uint32_t align[4];
 };
 
-/* algo: by the number of rows (dg_gemm_size_of). split: parts of the sum. none: the library has no
- * algorithm; refused: for so many rows, if it is that. */
+/* algo: by the number of rows (dg_gemm_size_of). split: parts of each sum. none: the library has no
+ * algorithm; refused: the number of rows for which it refused one, 0: that was not the reason. */
 struct plan {
     struct key key;
     cublasLtMatmulAlgo_t algo[DG_GEMM_SIZES];
@@ -40,7 +41,7 @@ struct plan {
     size_t refused;
 };
 
-/* told: last steps that the library lacks for some call; the log says so once. */
+/* told: last steps that the library lacks for some call; the log reports each once. */
 struct dg_cuda_gemm_context {
     cublasLtHandle_t lt;
     struct plan plans[PLANS];
@@ -82,7 +83,7 @@ static uint32_t alignment(struct dg_k_rows r)
     return (uint32_t)(bits & (~bits + 1));
 }
 
-/* The trainer's products of up to 16, 32, 64, ... rows have an algorithm each. */
+/* The size of M: the trainer's products of up to 16, 32, 64, ... rows have one algorithm each. */
 static size_t bucket(size_t M)
 {
     size_t b = 16;
@@ -150,7 +151,8 @@ static void use(struct plan *plan, const cublasLtMatmulAlgo_t *algo)
     plan->none = false;
 }
 
-/* Fills the plan for its key; it says for which number of rows no algorithm would do. */
+/* Fills in the plan for its key; if no algorithm will do, plan->refused is the number of rows that
+ * it failed for. */
 static int choose(
     struct dg_cuda *cu, const struct dg_gemm_call *call, struct plan *plan, struct dg_error *err)
 {
@@ -163,7 +165,7 @@ static int choose(
         dg_gemm_ask(lt, call, &wish, key->M ? key->M : DG_GEMM_STABLE_ROWS, found, &n);
     if (rc && rc != CUBLAS_STATUS_NOT_SUPPORTED)
         return failed(err, "choosing an algorithm", rc);
-    if (key->align[3] < 16) /* the library's kernels load a bias so, and do not ask */
+    if (key->align[3] < 16) /* the library's kernels load a bias by 16 bytes, and do not check */
         n = 0;
     plan->none = true;
     for (int i = 0; i < n && plan->none; i++) {
@@ -181,8 +183,8 @@ static int choose(
     return DG_OK;
 }
 
-/* The plan for a call, chosen when it is met first. whole: without split-K in any case. DG_EUNSUP:
- * none; DG_EINTERNAL: the library failed. */
+/* Finds the plan for a call; chooses it at the first such call. whole: without split-K in any case.
+ * DG_EUNSUP: the library has no algorithm; DG_EINTERNAL: it failed. */
 static int find(struct dg_cuda *cu, const struct dg_gemm_call *call, bool whole, struct plan **out,
     struct dg_error *err)
 {
@@ -204,8 +206,8 @@ static int find(struct dg_cuda *cu, const struct dg_gemm_call *call, bool whole,
     return p->none ? DG_EUNSUP : DG_OK;
 }
 
-/* Split-K kernels of cuBLASLt 12 and 13 were seen on an H100 to leave out the end of a sum of such
- * a length, without an error (github.com/facebookexperimental/triton, pull request 2767). */
+/* True for a sum of a length whose end split-K kernels of cuBLASLt 12 and 13 were seen on an H100
+ * to leave out, without an error (github.com/facebookexperimental/triton, pull request 2767). */
 static bool may_lose_the_end(const struct plan *p, const struct dg_gemm_call *call)
 {
     const size_t k = call->kind == DG_GEMM_FORWARD ? call->K
@@ -233,8 +235,8 @@ static bool refused(cublasStatus_t rc)
     return rc == CUBLAS_STATUS_NOT_SUPPORTED || rc == CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/* DG_EUNSUP: the library has no algorithm, for any number of rows where the call is row-stable;
- * DG_EINTERNAL: it failed. */
+/* Multiplies with the library. DG_EUNSUP: it has no algorithm (for a row-stable call, then none for
+ * any number of rows); DG_EINTERNAL: it failed. */
 static int ask_library(struct dg_cuda *cu, const struct dg_gemm_call *call, struct dg_error *err)
 {
     struct plan *plan;
@@ -251,7 +253,7 @@ static int ask_library(struct dg_cuda *cu, const struct dg_gemm_call *call, stru
     }
     if (!refused(rc))
         return rc ? failed(err, "a product", rc) : DG_OK;
-    /* What it had chosen itself: from now on the plan has no algorithm. */
+    /* The library refuses an algorithm that it chose itself: from now on the plan has none. */
     plan->none = true;
     plan->refused = call->M;
     cu->gemm_refusals++;

@@ -1,4 +1,4 @@
-/* Matrix products: the one boundary behind which a library multiplies. Row-major throughout. One
+/* Matrix products: the only interface through which a library multiplies. Row-major throughout. One
  * thread at a time per backend. */
 #ifndef DG_KERNELS_CUDA_GEMM_H
 #define DG_KERNELS_CUDA_GEMM_H
@@ -23,22 +23,22 @@ struct dg_gemm_call {
     const void *bias;
     bool relu;
     /* Training's last steps, or none. mask: FORWARD with relu writes which elements it lets
-     * through, INPUT reads which did not become 0; a bit each, rows a multiple of 128 apart. sums:
-     * WEIGHT, c fp32: [N] = the sum of a's rows. */
+     * through, INPUT reads which elements ReLU let through; one bit each, rows a multiple of 128
+     * bits apart. sums: WEIGHT, c fp32: [N] = the sum of a's rows. */
     struct dg_k_rows mask;
     float *sums;
     /* A row of c depends on its row of a and on b alone (contract 1): one algorithm for all M. */
     bool row_stable;
 };
 
-/* On the backend's device. Closing takes what opening did not finish. */
+/* Open on the backend's device. Closing also works after an open that failed halfway. */
 int dg_cuda_gemm_open(struct dg_cuda *cu, struct dg_error *err);
 void dg_cuda_gemm_close(struct dg_cuda *cu);
 
-/* The product, by the library or by our own kernel (DRAGOMAN_CUDA_GEMM=own: always). Does not
- * wait. */
+/* Multiply, by the library or by our own kernel (DRAGOMAN_CUDA_GEMM=own: always). Does not wait. */
 void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *call);
-/* By the library alone, with mask and sums. False: it does not have that; nothing was done. */
+/* Multiply by the library alone, with mask and sums. False: it has no such product; nothing was
+ * done. */
 bool dg_cuda_multiply_ended(struct dg_cuda *cu, const struct dg_gemm_call *call);
 
 #endif

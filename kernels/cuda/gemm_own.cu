@@ -1,7 +1,6 @@
-/* Matrix products of our own, for what cuBLASLt has no algorithm for. A block owns TILE by TILE
- * results, a thread 2 by 2 of them; the summed side goes through shared memory in steps of TILE.
- * Sums are single chains of fmaf in order of k: row-stable. Plain rather than fast: no tensor
- * cores.
+/* Our own matrix products, where cuBLASLt has no algorithm. A block owns TILE by TILE results, a
+ * thread 2 by 2 of them; the summed dimension goes through shared memory in steps of TILE. Sums are
+ * single chains of fmaf in order of k: row-stable. Simple rather than fast: no tensor cores.
  * Calculated for an H200, 256 rows of N = K = 2,048 in bf16: 10 MB and 2.1 GFLOP, at 10 TFLOP/s on
  * CUDA cores 200 us, where cuBLASLt would take 5 us. */
 #include "kernels/cuda/device.cuh"
@@ -9,20 +8,21 @@
 
 static const uint32_t TILE = 32, SIDE = TILE / 2, THREADS = SIDE * SIDE;
 
-/* n rows of an operand, or columns where the sum walks its rows. */
+/* n rows of an operand; columns: n columns, where the sum runs over its rows. */
 struct operand {
     struct dg_k_rows x;
     size_t n;
     bool columns;
 };
 
-/* tile[TILE,TILE+1]: its rows from first on, of each the elements from k0 on of K; zero outside. */
+/* Loads tile[TILE,TILE+1]: the operand's rows from `first` on, elements from k0 on out of K; zero
+ * outside. */
 static __device__ void load(
     const struct operand &of, size_t first, size_t k0, size_t K, float *tile)
 {
     const size_t row = of.columns ? 1 : of.x.ld, step = of.columns ? of.x.ld : 1;
     for (uint32_t at = threadIdx.x; at < TILE * TILE; at += THREADS) {
-        /* Threads side by side read what lies side by side. */
+        /* Neighbouring threads read neighbouring elements. */
         const uint32_t i = step == 1 ? at / TILE : at % TILE, k = step == 1 ? at % TILE : at / TILE;
         const bool inside = first + i < of.n && k0 + k < K;
         tile[i * (TILE + 1) + k] =

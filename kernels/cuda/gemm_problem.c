@@ -1,11 +1,11 @@
-/* A product in cuBLASLt's words. Row-major c[M,N] = a[M,K] b[N,K]^T is the column-major product
- * c^T = b a^T: the library's m is N, its n is M, and a row-major matrix is the transpose of a
- * column-major one of the same bytes. */
+/* A product as described to cuBLASLt. Row-major c[M,N] = a[M,K] b[N,K]^T is the column-major
+ * product c^T = b a^T: the library's m is N, its n is M, and a row-major matrix is the transpose of
+ * a column-major one of the same bytes. */
 #include "kernels/cuda/gemm_problem.h"
 
 #include "kernels/cuda/internal.h"
 
-/* The product's last step: bias, ReLU, and what training does there. */
+/* The product's last step: bias, ReLU, and training's mask or sums. */
 cublasLtEpilogue_t dg_gemm_epilogue(const struct dg_gemm_call *call)
 {
     if (call->sums)
@@ -35,7 +35,7 @@ void dg_gemm_lay_out(const struct dg_gemm_call *call, size_t rows, struct dg_gem
     cublasLtMatrixLayoutInit(&p->c, types[call->c.type], n[s[4]], n[s[5]], (int64_t)call->c.ld);
 }
 
-/* Unless something was refused before. */
+/* Set an attribute, unless an earlier one was refused. */
 static void set(cublasStatus_t *rc, struct dg_gemm_problem *p, cublasLtMatmulDescAttributes_t what,
     const void *value, size_t bytes)
 {
@@ -65,7 +65,7 @@ cublasStatus_t dg_gemm_describe(
     return rc;
 }
 
-/* Some are of 32 bits, some of 16. */
+/* Some numbers have 32 bits, some 16. */
 int32_t dg_gemm_config_of(
     const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t what)
 {

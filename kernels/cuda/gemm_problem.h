@@ -1,5 +1,5 @@
-/* A product in cuBLASLt's words, and what the library says of its algorithms. For gemm.c and
- * gemm_race.c alone; one thread at a time per backend. */
+/* A product as described to cuBLASLt, and queries about the library's algorithms. Only gemm.c and
+ * gemm_race.c use this; one thread at a time per backend. */
 #ifndef DG_KERNELS_CUDA_GEMM_PROBLEM_H
 #define DG_KERNELS_CUDA_GEMM_PROBLEM_H
 
@@ -11,32 +11,34 @@
 
 enum { DG_GEMM_ASKED = 16 };
 
-/* One call. Its a is our b, its c our c^T. */
+/* One call of the library: its a is our b, its c is our c^T. */
 struct dg_gemm_problem {
     cublasLtMatmulDescOpaque_t desc;
     cublasLtMatrixLayoutOpaque_t a, b, c;
 };
 
-/* What an algorithm must be. whole: each sum in one piece. align: of the library's a, b and c. */
+/* Requirements on an algorithm. whole: each sum in one piece. align: alignment of the library's a,
+ * b and c. */
 struct dg_gemm_wish {
     bool whole;
     uint32_t align[3];
 };
 
-/* The product's last step: bias, ReLU, and what training does there. */
+/* The product's last step: bias, ReLU, and training's mask or sums. */
 cublasLtEpilogue_t dg_gemm_epilogue(const struct dg_gemm_call *call);
-/* The shapes, for so many rows: width and height of our b, a and c. */
+/* Fill in the shapes for this many rows: width and height of our b, a and c. */
 void dg_gemm_lay_out(const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p);
-/* All of it. */
+/* Fill in all of *p for this many rows. */
 cublasStatus_t dg_gemm_describe(
     const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p);
-/* Up to DG_GEMM_ASKED algorithms for so many rows, in the library's order of preference. */
+/* Ask for up to DG_GEMM_ASKED algorithms for this many rows, in the library's order of
+ * preference. */
 cublasStatus_t dg_gemm_ask(cublasLtHandle_t lt, const struct dg_gemm_call *call,
     const struct dg_gemm_wish *wish, size_t rows, cublasLtMatmulHeuristicResult_t *found, int *n);
-/* One number of an algorithm; -1: it has none. */
+/* One configuration number of an algorithm; -1: it has none. */
 int32_t dg_gemm_config_of(
     const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t what);
-/* Neither split-K nor stream-K. */
+/* True if the algorithm uses neither split-K nor stream-K. */
 bool dg_gemm_is_whole(const cublasLtMatmulAlgo_t *algo);
 /* The smallest of the rows from..to that the library refuses the algorithm for; 0: none. */
 size_t dg_gemm_first_refused(cublasLtHandle_t lt, const struct dg_gemm_call *call,

@@ -1,11 +1,12 @@
-/* The fastest of cuBLASLt's algorithms for each number of rows, among those that give the same
- * bits. A row-stable product (contract 1) may change its algorithm with the number of rows only if
- * nobody can see it. Whether two algorithms add up in the same order is found by products that are
- * nothing but their rounding: b's second half is b's first half negated, a's second half is a's
- * first half, so that every sum is zero but for what was rounded away on its way. Algorithms that
- * agree in all of these bits form a class. The class that the library prefers for most numbers of
- * rows wins, by its order alone, so that every start chooses the same one. Within the class speed
- * decides: a timing that goes another way at the next start changes no answer. */
+/* Finds the fastest of cuBLASLt's algorithms for each number of rows, among those that give the
+ * same bits. A row-stable product (contract 1) may change its algorithm with the number of rows
+ * only if no result changes by a bit. Whether two algorithms add up in the same order is found with
+ * products whose results are nothing but rounding errors: b's second half is b's first half
+ * negated, a's second half is a's first half, so that every sum is zero except for what was rounded
+ * away. Algorithms that agree in all of these bits form a class. The class that the library prefers
+ * for most numbers of rows wins, by its order alone, so that every start chooses the same one.
+ * Within the class speed decides: a timing that turns out differently at the next start changes no
+ * answer. */
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/log.h"
@@ -15,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SIGNED: rows of the products whose bits make the classes; EDGE: first and last rows that are
- * compared once more at the size itself; LAUNCHES in a recording that is timed RUNS times. */
+/* SIGNED: rows of the products whose bits define the classes; EDGE: first and last rows that are
+ * compared once more at the number of rows that is timed; LAUNCHES: products in a recording, which
+ * is timed RUNS times. */
 enum { PREFERRED = DG_GEMM_SIZES, LISTS, SIGNED = 24, EDGE = 16, LAUNCHES = 12, RUNS = 3 };
 
 static const size_t most_rows[DG_GEMM_SIZES] = {16, 64, 256, 1024, DG_GEMM_CHECKED},
@@ -25,12 +27,12 @@ static const size_t most_rows[DG_GEMM_SIZES] = {16, 64, 256, 1024, DG_GEMM_CHECK
 
 struct racer {
     cublasLtMatmulAlgo_t algo;
-    uint64_t bits; /* of its products */
+    uint64_t bits; /* hash of its products' bits */
     bool runs;
 };
 
-/* memory: of a, b, the bias and two results. lists: for each size, then for DG_GEMM_STABLE_ROWS,
- * which of all[] the library has, the best first. */
+/* memory: of a, b, the bias and two results. list: for each size, then for DG_GEMM_STABLE_ROWS, the
+ * indices in all[] of the library's algorithms, the best first. */
 struct race {
     struct dg_cuda *cu;
     cublasLtHandle_t lt;
@@ -51,7 +53,7 @@ size_t dg_gemm_size_of(size_t M)
     return s;
 }
 
-/* Its number in all[]. */
+/* Enter an algorithm in all[], if it is not there yet; returns its index. */
 static uint8_t enter(struct race *r, const cublasLtMatmulAlgo_t *algo)
 {
     size_t i = 0;
@@ -64,7 +66,7 @@ static uint8_t enter(struct race *r, const cublasLtMatmulAlgo_t *algo)
 
 static void list_algorithms(struct race *r, const struct dg_gemm_wish *wish)
 {
-    for (size_t s = LISTS; s-- > 0;) { /* the preferred ones get the first numbers */
+    for (size_t s = LISTS; s-- > 0;) { /* the preferred ones get the first indices */
         cublasLtMatmulHeuristicResult_t found[DG_GEMM_ASKED];
         int n = 0;
         const size_t rows = s == PREFERRED ? DG_GEMM_STABLE_ROWS : timed_rows[s];
@@ -76,7 +78,7 @@ static void list_algorithms(struct race *r, const struct dg_gemm_wish *wish)
     }
 }
 
-/* More than one algorithm to choose from. */
+/* True if there is more than one algorithm to choose from. */
 static bool has_rivals(const struct race *r)
 {
     for (size_t s = 0; s < DG_GEMM_SIZES; s++)
@@ -86,8 +88,8 @@ static bool has_rivals(const struct race *r)
     return false;
 }
 
-/* Element i of a row of K: of either sign, mantissa and exponent at random, never 0. The second
- * half repeats the first, or negates it. */
+/* Fill a row of K elements of random sign, mantissa and exponent, never 0. The second half repeats
+ * the first, or negates it. */
 static void fill_row(unsigned char *to, enum dg_type type, size_t K, bool negated, uint64_t *state)
 {
     const size_t size = dg_cuda_type_bytes(type), half = K / 2;
@@ -108,7 +110,7 @@ static void fill_row(unsigned char *to, enum dg_type type, size_t K, bool negate
     }
 }
 
-/* x[rows,K], r.ld apart, on its way to the device. */
+/* Fill x[rows,K], x.ld apart, and copy it to the device. */
 static bool fill(
     struct race *r, struct dg_k_rows x, size_t rows, size_t K, bool negated, uint64_t seed)
 {
@@ -130,7 +132,8 @@ static size_t rounded(size_t bytes)
     return (bytes + 255) / 256 * 256;
 }
 
-/* Memory of its own, from the driver and back to it: an engine needs none of it later. */
+/* Take the race's memory directly from the driver, and return it there later: an engine needs none
+ * of it. */
 static bool open_memory(struct race *r)
 {
     struct dg_gemm_call *c = &r->call;
@@ -169,7 +172,7 @@ static bool multiply(struct race *r, const cublasLtMatmulAlgo_t *algo, size_t ro
                result, &p.c, algo, r->cu->lane->workspace, DG_WORKSPACE, r->cu->stream);
 }
 
-/* So many rows of result, from row `first` on, into host. */
+/* Copy this many rows of result, from row `first` on, to host. */
 static bool fetch(struct race *r, const void *result, size_t first, size_t rows, void *host)
 {
     return !cudaMemcpyAsync(host, (const char *)result + first * r->row_bytes, rows * r->row_bytes,
@@ -177,7 +180,7 @@ static bool fetch(struct race *r, const void *result, size_t first, size_t rows,
            !cudaStreamSynchronize(r->cu->stream);
 }
 
-/* What was not written shows: as NaN. */
+/* Fill the result with NaN, so that elements that are not written can be seen. */
 static bool poisoned(struct race *r, void *result, size_t rows)
 {
     return !cudaMemsetAsync(result, 0xFF, rows * r->row_bytes, r->cu->stream);
@@ -198,8 +201,8 @@ static void sign(struct race *r, struct racer *x)
     x->bits = bits;
 }
 
-/* What the library thinks of a class: a point for each size where it names one of it first, half a
- * point where second, and so on. */
+/* The library's preference for a class: a point for each size where it lists one of the class
+ * first, half a point where second, and so on. */
 static double standing(const struct race *r, uint64_t bits)
 {
     double points = 0;
@@ -214,8 +217,8 @@ static double standing(const struct race *r, uint64_t bits)
     return points;
 }
 
-/* The first that serves every number of rows, as `known` does: of the class, then of any. NULL:
- * none does. */
+/* The first algorithm that serves every number of rows, as `known` does: of the class, otherwise of
+ * any. NULL: none does. */
 static struct racer *find_first(struct race *r, uint64_t bits, const cublasLtMatmulAlgo_t *known)
 {
     for (int any = 0; any < 2; any++)
@@ -230,7 +233,7 @@ static struct racer *find_first(struct race *r, uint64_t bits, const cublasLtMat
     return NULL;
 }
 
-/* The same bits as `first`, at this size's number of rows. */
+/* True if x gives the same bits as `first` with this number of rows. */
 static bool agrees(struct race *r, const struct racer *x, const struct racer *first, size_t rows)
 {
     const size_t edge = rows < EDGE ? rows : EDGE, bytes = edge * r->row_bytes;
@@ -245,8 +248,8 @@ static bool agrees(struct race *r, const struct racer *x, const struct racer *fi
     return memcmp(r->host, r->host + 2 * bytes, 2 * bytes) == 0;
 }
 
-/* Nanoseconds of a product: as in a recorded step, without what launching costs the host. 0: it
- * could not be timed. */
+/* Nanoseconds of a product as part of a recorded step, without the host's cost of launching it. 0:
+ * it could not be timed. */
 static uint64_t time_of(struct race *r, const struct racer *x, size_t rows)
 {
     cudaStream_t stream = r->cu->stream;
@@ -274,7 +277,8 @@ static uint64_t time_of(struct race *r, const struct racer *x, size_t rows)
     return best;
 }
 
-/* The winner for one size: what is hardly faster than the first is not worth a change. */
+/* The winner for one size. An algorithm less than about 1/32 faster than `first` is not worth a
+ * change. */
 static const struct racer *run_size(struct race *r, size_t s, const struct racer *first)
 {
     const size_t rows = timed_rows[s], from = s ? most_rows[s - 1] + 1 : 1;
@@ -339,7 +343,7 @@ void dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_
         run(r, algo);
     cudaStreamSynchronize(cu->stream);
     cudaFree(r->memory);
-    cudaGetLastError(); /* whatever it was, nothing of it counts */
+    cudaGetLastError(); /* clear any error: a failed race changes nothing */
     free(r->host);
     free(r);
 }

@@ -1,8 +1,9 @@
 /* Steps recorded as CUDA graphs, one for each number of rows: a step's 70 launches become one. The
- * first step of so many rows runs as it is, because the library chooses its algorithms and the
- * driver loads kernels then; the second is recorded, and run from the recording. A driver that
- * refuses loses nothing: the step's ops are run again, and no step is recorded any more. What is
- * sent to the device and what comes back stays outside, for its places change from step to step. */
+ * first step with a number of rows runs unrecorded, because the library chooses its algorithms and
+ * the driver loads kernels then; the second is recorded, and run from the recording. If the driver
+ * refuses, nothing is lost: the step's ops are run again, and no further step is recorded. The
+ * copies to and from the device stay outside, because their host addresses change from step to
+ * step. */
 #include "base/log.h"
 #include "kernels/cuda/beam.h"
 
@@ -17,8 +18,8 @@ static struct dg_step_graph *find(struct dg_device_search *t, uint32_t M)
     return &t->graphs[t->n_graphs++];
 }
 
-/* Recording, or a recording, has failed, and nothing of it was run: from now on the device steps
- * without. A device that has itself failed says so at the next launch. */
+/* Stop recording: recording a step, or running a recording, has failed, and nothing of the step was
+ * run. If the device itself has failed, the next launch reports it. */
 static bool give_up(struct dg_cuda *cu, cudaError_t why, const char *what)
 {
     cudaGetLastError();
@@ -33,7 +34,7 @@ static bool give_up(struct dg_cuda *cu, cudaError_t why, const char *what)
 bool dg_graph_begin(struct dg_cuda *cu, struct dg_device_search *t)
 {
     const unsigned products = cu->gemm_refusals;
-    if (products != t->products) /* recorded ones multiply as the library has refused to since */
+    if (products != t->products) /* recorded steps use algorithms refused since */
         dg_graphs_close(t);
     t->products = products;
     t->recording = false;
@@ -47,7 +48,7 @@ bool dg_graph_begin(struct dg_cuda *cu, struct dg_device_search *t)
     return true;
 }
 
-/* The recording of the open step is closed and made ready. */
+/* Close the recording of the open step and make it ready to run. */
 static bool close_recording(struct dg_cuda *cu, struct dg_device_search *t)
 {
     cudaGraph_t graph = NULL;

@@ -1,7 +1,6 @@
 /* Kernels as host code sees them: structs of device pointers and one launcher each. Launchers use
- * the stream that ops go to, note an error as the backend's failure, and do not wait. Everything is
- * pointers on the device but the structs themselves. One thread at a time per backend, as backend.h
- * says. */
+ * the stream that ops go to, note an error as the backend's failure, and do not wait. All pointers
+ * in the structs are to device memory. One thread at a time per backend, as backend.h says. */
 #ifndef DG_KERNELS_CUDA_LAUNCH_H
 #define DG_KERNELS_CUDA_LAUNCH_H
 
@@ -17,12 +16,12 @@ struct dg_cuda;
 
 /* The stream that ops go to. */
 cudaStream_t dg_cuda_stream(const struct dg_cuda *cu);
-/* Kernels that wait by themselves for what comes before them are launched early. */
+/* True if kernels that themselves wait for the work before them are launched early. */
 bool dg_cuda_starts_early(const struct dg_cuda *cu);
-/* Note a failed call; the first one stays. True when all is well. */
+/* Note a failed call; the first failure is kept. True if the call succeeded. */
 bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what);
 
-/* [M,.], rows of the user's width: row m begins at element m * ld; p NULL: none. */
+/* [M,.], rows whose width the user knows: row m begins at element m * ld; p NULL: none. */
 struct dg_k_rows {
     void *p;
     size_t ld;
@@ -77,7 +76,8 @@ struct dg_k_piece {
 };
 
 /* As struct dg_ssru: z[M,2D] -> y[M,D], both of one type, states fp32. pieces[n_pieces] of several
- * rows; NULL: rows from, to [n_pieces] of `states`, a row each. */
+ * rows each; NULL: n_pieces pieces of one row, whose states are rows from[n_pieces] and
+ * to[n_pieces] of `states`. */
 struct dg_k_ssru {
     struct dg_k_rows z, y, states;
     const struct dg_k_piece *pieces;
@@ -87,20 +87,20 @@ struct dg_k_ssru {
 void dg_launch_ssru(struct dg_cuda *cu, const struct dg_k_ssru *k);
 
 /* As struct dg_attn_seg. slots: where its list begins in dg_k_attention.slots; -1: rows k0, k0 + 1,
- * ... No bytes between the fields: lists are compared. */
+ * ... No padding between the fields: lists are compared as bytes. */
 struct dg_k_seg {
     uint32_t q0, n_q, n_k, k0;
     int64_t slots;
     uint64_t probs, causal;
 };
 
-/* Some queries (or, backward, some keys) of one piece. */
+/* Some queries (or, backward, some keys) of one segment, from `first` on. */
 struct dg_k_tile {
     uint32_t seg, first;
 };
 
-/* As struct dg_attention. slots: the pieces' lists, [n_k] from seg.slots on. tiles[n_tiles]: of
- * tile_rows queries each; NULL: each piece is one. */
+/* As struct dg_attention. slots: the segments' lists, [n_k] from seg.slots on. tiles[n_tiles]: of
+ * tile_rows queries each; NULL: each segment is one. */
 struct dg_k_attention {
     uint32_t H, Dk, Dv;
     float scale;
@@ -111,15 +111,16 @@ struct dg_k_attention {
     struct dg_k_rows q, k, v, out, probs, new_k, new_v;
     struct dg_k_drop drop;
 };
-/* Tiles of one query. */
+/* For tiles of one query. */
 void dg_launch_attention(struct dg_cuda *cu, const struct dg_k_attention *k);
-/* Training's, on tensor cores, for the calls that dg_cuda_attention_is_mma lets through. */
+/* Training's attention on tensor cores, for calls that dg_cuda_attention_is_mma accepts, in tiles
+ * of dg_attention_mma_rows queries. */
 uint32_t dg_attention_mma_rows(void);
 void dg_launch_attention_mma(struct dg_cuda *cu, const struct dg_k_attention *k);
 
-/* The k[M] best of each row of logits[M,V], 0: nothing of this row; force[M] or NULL. logprob and
- * ids are [M,stride]. fit not NULL: the stride stands there, in device memory, and a row's ids
- * behind its log-probabilities: logprob is [M,2,stride]. parts: scratch of dg_topk_parts(M, V)
+/* The k[m] best of each row m of logits[M,V], 0: none of this row; force[M] or NULL. logprob and
+ * ids are [M,stride]. If fit is not NULL, it points to the stride, in device memory, and a row's
+ * ids follow its log-probabilities: logprob is [M,2,stride]. parts: scratch of dg_topk_parts(M, V)
  * bytes, 16-byte aligned. */
 struct dg_k_topk {
     struct dg_k_rows logits;
@@ -146,26 +147,26 @@ struct dg_k_step {
     uint32_t n_parts, n_rows, stride;
 };
 
-/* A sentence's part of it. Its rows and its next hypotheses begin at row0 and out0. */
+/* A sentence's part of a step. Its rows and its next hypotheses begin at row0 and out0. */
 struct dg_k_part {
     struct dg_device_search_part is;
     uint32_t row0, out0;
 };
 
-/* All of it stays where it is from step to step, so that a recorded step can be repeated. width,
- * positions, memory: of a place, of a hypothesis, of a place. */
+/* All arrays keep their addresses from step to step, so that a recorded step can be repeated.
+ * width: hypotheses of a place; positions: of a hypothesis; memory: source positions of a place. */
 struct dg_k_device_search {
     uint32_t width, positions, memory;
     int32_t eos, never;
-    /* [places,width] log-probability, -inf: no hypothesis; last piece; [places,width,positions];
-     * [places,memory] */
+    /* total[places,width]: log-probability, -inf: no hypothesis; last[places,width]: last piece;
+     * history[places,width,positions] and memories[places,memory]: slots */
     double *total;
     int32_t *last, *history, *memories;
-    /* [n_rows] slots of this step's position; [n_parts] */
+    /* given[n_rows]: slots of this step's position; parts[n_parts] */
     const struct dg_k_step *step;
     const int32_t *given;
     const struct dg_k_part *parts;
-    /* lists of the ops, [M] */
+    /* lists that the ops read, [M] */
     int32_t *ids, *pos, *force;
     uint32_t *k;
     struct dg_k_seg *self, *cross;
@@ -173,19 +174,20 @@ struct dg_k_device_search {
     /* [rows,H,memory], as dg_device_search_limits has them */
     const float *weights;
     uint32_t H, first_head, n_heads;
-    /* [sum of all n_out]; [n_rows]; [n_rows,2,stride]: log-probabilities, then the bits of ids */
+    /* parents and pieces[sum of all n_out]; sources[n_rows]; candidates[n_rows,2,stride]:
+     * log-probabilities, then the bits of ids */
     int32_t *parents, *pieces, *sources;
     float *candidates;
 };
 
-/* A sentence's first hypotheses, or those that the host went on with. total: its first in
- * dg_k_places.totals, [n_hyps]; lists: in dg_k_places.lists, last[n_hyps], memory[n_memory],
- * history[n_hyps,t]. */
+/* A sentence's first hypotheses, or its current ones after steps of the host. total: index of its
+ * first total in dg_k_places.totals, [n_hyps]; lists: index in dg_k_places.lists of last[n_hyps],
+ * memory[n_memory], history[n_hyps,t]. */
 struct dg_k_place {
     uint32_t place, n_hyps, t, n_memory, total, lists;
 };
 
-/* [n], with their totals and lists, each one after the other */
+/* places[n], and the totals and lists of all of them, one after the other */
 struct dg_k_places {
     const struct dg_k_place *places;
     const double *totals;
@@ -195,9 +197,10 @@ struct dg_k_places {
 void dg_launch_place(
     struct dg_cuda *cu, const struct dg_k_device_search *k, const struct dg_k_places *places);
 
-/* The lists of a step of M rows: those beyond n_rows mean nothing and do nothing. */
+/* Make the lists of a step of M rows; rows beyond n_rows are padding and have no effect. */
 void dg_launch_begin(struct dg_cuda *cu, const struct dg_k_device_search *k, uint32_t M);
-/* Who lives on, from the candidates, and where each row looked. */
+/* Select the hypotheses that live on from the candidates, and the source position that each row
+ * attends to most. */
 void dg_launch_select(struct dg_cuda *cu, const struct dg_k_device_search *k, uint32_t M);
 
 #ifdef __cplusplus

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Sums over rows are made in two steps: blocks add up strips of so many rows, then the strips' sums
- * are added. */
+/* Sums over rows are made in two steps: blocks add up strips of DG_STRIP_ROWS rows, then the
+ * strips' sums are added. */
 enum { DG_STRIP_ROWS = 32 };
 size_t dg_column_parts(size_t M);
 
@@ -24,7 +24,7 @@ struct dg_k_totals {
 };
 void dg_launch_totals(struct dg_cuda *cu, const struct dg_k_totals *k);
 
-/* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. seen: the output of a ReLU, pre of
+/* dy[M,N]: gradient of drop(act(pre)) -> gradient of pre. seen: the output for a ReLU, pre for
  * others. */
 struct dg_k_act_bwd {
     struct dg_k_rows dy, seen;
@@ -44,8 +44,7 @@ struct dg_k_columns {
 void dg_launch_columns(struct dg_cuda *cu, const struct dg_k_columns *k);
 
 /* dx, dr of y = LayerNorm(r + drop(x)) * gain[D] + bias; dgain[D] += sum over M of dy xhat,
- * dbias[D]
- * += sum over M of dy. parts: scratch of 2 * dg_column_parts(M) * D floats. */
+ * dbias[D] += sum over M of dy. parts: scratch of 2 * dg_column_parts(M) * D floats. */
 struct dg_k_norm_bwd {
     struct dg_k_rows dy, xhat, rstd, dx, dr;
     const float *gain;
@@ -55,9 +54,9 @@ struct dg_k_norm_bwd {
 };
 void dg_launch_norm_bwd(struct dg_cuda *cu, const struct dg_k_norm_bwd *k);
 
-/* Rows of the table[V,D] that the batch looked up, id[n], each once: order[first[i] .. first[i+1])
- * are the rows of dy that looked up id[i], in order. table[id[i]] += scale * sum of drop(dy
- * rows). */
+/* Gradient of the rows of table[V,D] that the batch looked up. id[n]: their ids, each once;
+ * order[first[i] .. first[i+1]): the rows of dy that looked up id[i], in order. table[id[i]] +=
+ * scale * sum of drop(dy rows). */
 struct dg_k_scatter {
     struct dg_k_rows dy;
     float *table;
@@ -69,8 +68,8 @@ struct dg_k_scatter {
 };
 void dg_launch_scatter(struct dg_cuda *cu, const struct dg_k_scatter *k);
 
-/* What an update adds up, on the device until it is read in one copy: DG_LOSS_SUMS of
- * dg_launch_loss first. */
+/* The sums of an update, which stay on the device until they are read in one copy. The first
+ * DG_LOSS_SUMS are those of dg_launch_loss. */
 struct dg_k_sums {
     double smoothed, nll, correct, guided, squares;
 };
@@ -85,8 +84,8 @@ struct dg_k_add_rows {
 };
 void dg_launch_add_rows(struct dg_cuda *cu, const struct dg_k_add_rows *k);
 
-/* rows[M,DG_LOSS_SUMS] as struct dg_k_sums has them, of logits[M,V] at multiples of 16 bytes, which
- * become the gradient where that is wanted, and target[M]. */
+/* Computes rows[M,DG_LOSS_SUMS], in the order of struct dg_k_sums, from logits[M,V], whose rows are
+ * at multiples of 16 bytes, and target[M]. If `gradient`, it replaces the logits. */
 struct dg_k_loss {
     struct dg_k_rows logits;
     const int32_t *target;
@@ -97,14 +96,14 @@ struct dg_k_loss {
 };
 void dg_launch_loss(struct dg_cuda *cu, const struct dg_k_loss *k);
 
-/* Where a query row ought to look: keys[first] .. keys[first + n - 1]. */
+/* The keys that a query row should attend to: keys[first] .. keys[first + n - 1]. */
 struct dg_k_links {
     uint32_t first, n;
 };
 
 /* The loss of struct dg_guide; rows NULL: none. rows[M] by query row, with keys[sum of their n];
- * loss[M], written where there are links, else 0; adds, scratch: what each link adds to dP of each
- * guided head. */
+ * loss[M]: written for rows that have links, 0 for others; adds: scratch, what each link adds to dP
+ * of each guided head. */
 struct dg_k_guide {
     const struct dg_k_links *rows;
     const uint16_t *keys;
@@ -114,9 +113,9 @@ struct dg_k_guide {
     float scale;
 };
 
-/* Backward of attention `a` as it went forward, probs filled. ds: scratch, laid out as the
- * probabilities are. The first pass takes query tiles and writes ds and dq; the second takes
- * key_tiles[n_key_tiles]. */
+/* Backward of attention `a`, as it went forward, with probs filled in. ds: scratch, laid out like
+ * the probabilities. The first pass takes query tiles and writes ds and dq; the second takes
+ * key_tiles[n_key_tiles] and writes dk and dv. */
 struct dg_k_attention_bwd {
     struct dg_k_attention a;
     struct dg_k_rows dout, dq, dk, dv;
@@ -125,9 +124,9 @@ struct dg_k_attention_bwd {
     uint32_t n_key_tiles;
     struct dg_k_guide guide;
 };
-/* Fills guide.loss and guide.adds, which the backward then reads. */
+/* Fills guide.loss and guide.adds; the backward then reads guide.adds. */
 void dg_launch_guide(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
-/* Tiles of one row. */
+/* For tiles of one row. */
 void dg_launch_attention_bwd(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
 /* The same on tensor cores, in tiles of dg_attention_mma_rows; ds then has the activations'
  * type. */
@@ -152,7 +151,7 @@ struct dg_k_square {
 };
 void dg_launch_square_sum(struct dg_cuda *cu, const struct dg_k_square *k);
 
-/* step, root: with the bias corrections in them; shadow: [n] of p in `type`, or NULL */
+/* step, root: include the bias corrections; shadow: [n] copy of p in `type`, or NULL */
 struct dg_k_adam {
     struct dg_adam op;
     float step, root;

@@ -1,18 +1,20 @@
-/* Backward of a linear: dw += dy^T x, db += the sum of dy, dx = dy w, and where x came out of a
- * ReLU, dx before it. Both sums and ReLU end the products, where cuBLASLt can (BGRADB; DRELU by the
- * mask that the forward product left, RELU_AUX): dy and dx then cross memory once. Where it cannot,
- * which the log says once, kernels of ours do it; ReLU's then reads its output, and the library's
- * masks are left alone from then on, because nobody else knows how their bits lie.
+/* Backward of a linear: dw += dy^T x, db += the sum of dy, dx = dy w, and where x is the output of
+ * a ReLU, the gradient before it. The sum and ReLU's backward are the last steps of the products,
+ * where cuBLASLt can do that (BGRADB; DRELU with the mask that the forward product wrote,
+ * RELU_AUX): dy and dx then cross memory once. Where it cannot, which is logged once, our own
+ * kernels do it; ReLU's backward then reads ReLU's output, and the library's masks are no longer
+ * used, because only the library knows the layout of their bits.
  *
  * Expected on an H200, base, bf16, 25,000 rows, 2048 x 512 (calculated, not measured): 52 GFLOP a
- * product, 83 us at 80 % of 790 TFLOP/s. What the last steps save, at 3.6 TB/s: a bias's kernel,
- * 2 M N = 102 MB, 28 us; ReLU's, 6 M N = 307 MB, 85 us. */
+ * product, 83 us at 80 % of 790 TFLOP/s. The last steps save, at 3.6 TB/s: a bias's kernel, 2 M N =
+ * 102 MB, 28 us; ReLU's, 6 M N = 307 MB, 85 us. */
 
 #include "kernels/cuda/internal.h"
 
 #include <assert.h>
 
-/* By the library with ReLU's mask. False: it does not have that, and none will be used again. */
+/* Multiply by the library with ReLU's mask. False: it has no such product, and no mask will be used
+ * again. */
 static bool with_mask(struct dg_cuda *cu, struct dg_gemm_call call, struct dg_rows mask)
 {
     call.mask = dg_k_rows_of(mask);
@@ -27,7 +29,7 @@ void dg_cuda_multiply_masked(
         dg_cuda_multiply(cu, call);
 }
 
-/* dy[M,N] becomes the gradient before op's activation and dropout. y: what came out. */
+/* Turn dy[M,N] into the gradient before op's activation and dropout. y: the output. */
 static void act_backward(struct dg_cuda *cu, const struct dg_linear *op, struct dg_rows dy,
     struct dg_rows y, size_t M, size_t N)
 {

@@ -1,9 +1,9 @@
 /* Label-smoothed cross-entropy and its gradient (contract of struct dg_loss), over logits of the
- * activations' type and in place, as llm.c's fused classifier does it. A block takes a row, twice:
- * first the largest logit, the sums and the sum of exponentials, which every thread rescales when
- * its own largest grows (online softmax), then the gradient. A thread sums in fp32, the block in
- * double, in a fixed order. Groups of 16 bytes, the last with what follows the row: rows begin at
- * multiples of 16 bytes (dg_logits_ld).
+ * activations' type and in place, like llm.c's fused classifier. A block walks its row twice: first
+ * for the largest logit, the sums and the sum of exponentials, which every thread rescales when its
+ * own largest grows (online softmax), then for the gradient. A thread sums in fp32, the block in
+ * double, in a fixed order. Accesses are groups of 16 bytes, of which the last includes what
+ * follows the row: rows begin at multiples of 16 bytes (dg_logits_ld).
  *
  * Expected on an H200 at 3.6 TB/s, bf16, V 37,000, M 25,000 (calculated, not measured): a logit is
  * read twice, the second time from L2, where the rows of all blocks fit (74 KB each), and written
@@ -16,13 +16,14 @@
 
 static const uint32_t WARPS = 16, THREADS = WARPS * DG_WARP;
 
-/* So many elements are read or written at once. */
+/* N elements are read or written at once. */
 template <typename T> struct alignas(16) group {
     static const uint32_t N = 16 / sizeof(T);
     T v[N];
 };
 
-/* Beyond the row, or a piece that can never come. Not so of a NaN, which must be seen. */
+/* True beyond the row's end, and for a piece that can never come. False for a NaN, which must be
+ * seen. */
 static __device__ __forceinline__ bool impossible(float x)
 {
     return x < -FLT_MAX;
@@ -38,8 +39,8 @@ static __device__ __forceinline__ void load(const T *row, uint32_t i, uint32_t V
         x[e] = i + e < V ? dg_float(g.v[e]) : -INFINITY;
 }
 
-/* What a thread knows of its part of a row, then what the block knows of all of it: the largest
- * logit, the sums of logits and of exp(logit - top), and how many are possible. */
+/* Of a thread's part of a row, then of the block's whole row: the largest logit, the sums of logits
+ * and of exp(logit - top), and the number of possible pieces. */
 struct seen {
     float top;
     double sum, exps, count;
@@ -67,7 +68,7 @@ template <typename T> static __device__ __forceinline__ struct seen look(const T
     return {top, sum, exps, (double)count};
 }
 
-/* The same on every thread. */
+/* Combines the threads' parts; every thread gets the same result. */
 static __device__ struct seen of_block(struct seen mine)
 {
     __shared__ float tops[WARPS];

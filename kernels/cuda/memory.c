@@ -1,6 +1,6 @@
-/* Device memory and copies. A block that is given back is used again for what needs at least half
- * of it, so that steps ask the driver for nothing, and a trace once. Buffers are zeroed once and
- * never move. The stream orders what still reads a block before whatever gets it next. */
+/* Device memory and copies. A block that was released is reused for requests of at least half its
+ * size, so that steps ask the driver for nothing, and a trace asks once. Buffers are zeroed once
+ * and never move. The stream orders earlier readers of a block before its next user. */
 #include "kernels/cuda/internal.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@ struct dg_memory_block {
     bool used;
 };
 
-/* Blocks that nothing uses go back to the driver; all: the others, too. */
+/* Return unused blocks to the driver; all: used blocks, too. */
 static void give_back(struct dg_cuda *cu, bool all)
 {
     struct dg_memory_block **link = &cu->memory, *b;
@@ -130,8 +130,8 @@ void *dg_cuda_scratch(struct dg_cuda *cu, size_t bytes)
         dg_cuda_release(cu, cu->scratch);
         cu->scratch = dg_cuda_alloc(cu, bytes + bytes / 8);
         cu->scratch_bytes = cu->scratch ? bytes + bytes / 8 : 0;
-        /* Results come back with the holes between them, which nobody reads: checkers need not
-         * know. */
+        /* Results are copied back together with gaps that nobody reads; cleared memory keeps
+         * checkers from reporting them. */
         if (cu->scratch && dg_cuda_alive(cu))
             dg_cuda_ok(cu, cudaMemsetAsync(cu->scratch, 0, cu->scratch_bytes, cu->stream),
                 "clearing scratch space");
@@ -164,8 +164,8 @@ bool dg_cuda_copy(struct dg_cuda *cu, void *to, const void *from, size_t bytes,
     return dg_cuda_ok(cu, cudaMemcpyAsync(to, from, bytes, kind, cu->stream), what);
 }
 
-/* fp32 rows side by side on the device, so that one copy crosses the bus; NULL: nothing to do, or a
- * failure. */
+/* Scratch for contiguous fp32 rows on the device, so that one copy crosses the bus; NULL: nothing
+ * to do, or a failure. */
 static float *flat_rows(struct dg_cuda *cu, size_t M, size_t N)
 {
     return M && N && dg_cuda_alive(cu) ? dg_cuda_scratch(cu, M * N * sizeof(float)) : NULL;
@@ -181,7 +181,7 @@ void dg_cuda_write(struct dg_backend *be, const float *src, struct dg_rows y, si
         return;
     dg_cuda_copy(cu, flat, src, M * N * sizeof *flat, cudaMemcpyHostToDevice, "writing rows");
     dg_launch_copy(cu, &k);
-    dg_cuda_wait(cu); /* src is the caller's again */
+    dg_cuda_wait(cu); /* the caller may reuse src now */
 }
 
 void dg_cuda_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst)

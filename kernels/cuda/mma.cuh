@@ -1,11 +1,12 @@
 /* Tensor cores (sm_80 and later): a warp's product C[16,8] += A[16,16] B[16,8] of fp16 or bf16 with
- * fp32 sums, and what brings rows of a head to it. With g = lane / 4 and t = lane % 4, a lane holds
+ * fp32 sums, and helpers for the rows of a head. With g = lane / 4 and t = lane % 4, a lane
+ * holds
  * (PTX ISA, "Matrix Fragments for mma.m16n8k16")
  *   A: a[0] row g, columns 2t and 2t+1; a[1] row g+8; a[2], a[3] the same rows, columns 8 later
  *   B: b[0] rows 2t and 2t+1 of column g; b[1] rows 8 later
  *   C: c[0], c[1] row g, columns 2t and 2t+1; c[2], c[3] row g+8
- * so that two neighbouring C, rounded and paired, are an A. Rows of D elements lie D + DG_PAD apart
- * in shared memory: 16 bytes of eight neighbouring rows are in different banks. */
+ * so that two neighbouring C, rounded and paired, form an A. In shared memory, rows of D elements
+ * are D + DG_PAD apart: 16 bytes of eight neighbouring rows are in different banks. */
 #ifndef DG_KERNELS_CUDA_MMA_CUH
 #define DG_KERNELS_CUDA_MMA_CUH
 
@@ -15,7 +16,7 @@
 
 enum { DG_PAD = 8 };
 
-/* The host build gives its own (tests/emu/mma.h). */
+/* The host build defines its own (tests/emu/mma.h). */
 #ifndef DG_MMA_GIVEN
 
 template <typename T>
@@ -45,7 +46,7 @@ static __device__ __forceinline__ void dg_matrices(uint32_t (&r)[4], const void 
                  : "memory");
 }
 
-/* The same, and gets rows 2t and 2t+1 of column g. */
+/* The same, transposed: every lane gets rows 2t and 2t+1 of column g. */
 static __device__ __forceinline__ void dg_matrices_turned(uint32_t (&r)[4], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -54,8 +55,8 @@ static __device__ __forceinline__ void dg_matrices_turned(uint32_t (&r)[4], cons
                  : "memory");
 }
 
-/* 16 aligned bytes from global to shared memory, behind the thread's back; they are there when it
- * has waited for its copies, and for others after a barrier behind that. */
+/* Copies 16 aligned bytes from global to shared memory asynchronously. They are there for this
+ * thread after dg_copies_done, and for others after a barrier that follows it. */
 static __device__ __forceinline__ void dg_copy16(void *to, const void *from)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
@@ -71,7 +72,7 @@ static __device__ __forceinline__ void dg_copies_done()
 
 #endif
 
-/* Of a tile's n rows, a warp has 16: where they begin, and how many there are. */
+/* A warp has 16 of a tile's n rows: its first row, and how many of the 16 exist. */
 static __device__ __forceinline__ uint32_t dg_warp_first()
 {
     return threadIdx.x / DG_WARP * 16;
@@ -85,7 +86,7 @@ static __device__ __forceinline__ uint32_t dg_warp_rows(uint32_t n)
     return n - first < 16 ? n - first : 16;
 }
 
-/* Two results as a register holds them. */
+/* Two results in the form that a register holds. */
 template <typename T> static __device__ __forceinline__ uint32_t dg_pair(float low, float high);
 
 #define DG_PAIR_OF(T, T2, pair)                                                                    \
@@ -107,8 +108,8 @@ template <typename T> static __device__ __forceinline__ void dg_unpair(float (&x
     x[1] = dg_float(two[1]);
 }
 
-/* to[rows,D + DG_PAD]: n rows of one head, and zeros behind them, by THREADS threads. The caller
- * waits, and has a barrier. */
+/* Fetches n rows of one head to to[rows,D + DG_PAD], followed by zeros, with THREADS threads. The
+ * caller waits for the copies and then needs a barrier. */
 template <typename T, uint32_t D, uint32_t THREADS>
 static __device__ __forceinline__ void dg_fetch_rows(
     T *to, const struct dg_k_rows &from, size_t row0, uint32_t h, uint32_t n, uint32_t rows)
@@ -126,7 +127,7 @@ static __device__ __forceinline__ void dg_fetch_rows(
     }
 }
 
-/* The A of 16 rows. */
+/* Loads the A of 16 rows. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void dg_left(uint32_t (&a)[D / 16][4], const T *rows)
 {
@@ -137,7 +138,7 @@ static __device__ __forceinline__ void dg_left(uint32_t (&a)[D / 16][4], const T
         dg_matrices(a[k], mine + k * 16);
 }
 
-/* c = A rows^T, of 8 rows. */
+/* c = A rows^T, for 8 rows. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void dg_score(
     float (&c)[4], const uint32_t (&a)[D / 16][4], const T *rows)
@@ -156,7 +157,7 @@ static __device__ __forceinline__ void dg_score(
     }
 }
 
-/* c += A rows, of 16 rows. */
+/* c += A rows, for 16 rows. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void dg_weigh(
     float (&c)[D / 8][4], const uint32_t (&a)[4], const T *rows)
@@ -172,8 +173,8 @@ static __device__ __forceinline__ void dg_weigh(
     }
 }
 
-/* Where a lane's pair of C lies in a warp's own [16,W + DG_PAD]: of row g, or g + 8, and block
- * b. */
+/* Where a lane's pair of C is in a warp's own [16,W + DG_PAD]: row g (half 0) or g + 8 (half 1),
+ * block b. */
 template <uint32_t W, typename T>
 static __device__ __forceinline__ uint32_t *dg_pair_at(T *own, uint32_t b, uint32_t half)
 {
@@ -181,7 +182,7 @@ static __device__ __forceinline__ uint32_t *dg_pair_at(T *own, uint32_t b, uint3
     return (uint32_t *)(void *)(own + (lane / 4 + half * 8) * (W + DG_PAD) + b * 8 + lane % 4 * 2);
 }
 
-/* to[r * ld + j] = own[r,j] of n rows and `width` columns, for rows that begin anywhere. own:
+/* to[r * ld + j] = own[r,j] for n rows and `width` columns; rows of `to` may begin anywhere. own:
  * shared memory [16,W + DG_PAD], which the warp has written. */
 template <typename T, uint32_t W>
 static __device__ __forceinline__ void dg_put_lines(
@@ -197,8 +198,8 @@ static __device__ __forceinline__ void dg_put_lines(
                 to[r * ld + j] = own[r * (W + DG_PAD) + j];
 }
 
-/* The first n of a warp's 16 rows to memory, by way of shared memory [16,D + DG_PAD] that is the
- * warp's own, so that a store is 16 bytes. */
+/* Puts the first n of a warp's 16 rows, times `factor`, to memory, through shared memory [16,D +
+ * DG_PAD] that is the warp's own, so that a store is 16 bytes. */
 template <typename T, uint32_t D>
 static __device__ __forceinline__ void dg_put_rows(const float (&c)[D / 8][4], float factor, T *own,
     const struct dg_k_rows &to, size_t row0, uint32_t h, uint32_t n)

@@ -9,7 +9,7 @@
 #define LIBRARY "libnccl.so.2"
 #define MAGIC 0xcafebeefu
 
-/* Every member below is a pointer to a function, and they are all of one size. */
+/* All members below are pointers to functions, which have one size. */
 static const struct {
     const char *name;
     size_t at;

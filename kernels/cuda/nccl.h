@@ -12,14 +12,14 @@
 
 struct ncclComm;
 
-/* NCCL's numbers, which its interface keeps. */
+/* NCCL's constants, which its interface keeps. */
 enum {
     DG_NCCL_SUCCESS = 0,
     DG_NCCL_IN_PROGRESS = 7,
     DG_NCCL_FLOAT32 = 7,
     DG_NCCL_SUM = 0,
     DG_NCCL_ID_BYTES = 128,
-    /* calls that do not block */
+    /* the first version whose calls need not block */
     DG_NCCL_LEAST = 21400
 };
 
@@ -27,8 +27,8 @@ struct dg_nccl_id {
     char bytes[DG_NCCL_ID_BYTES];
 };
 
-/* As of 2.14; later ones take a shorter struct by its size and version. rest: where 2.17 has its
- * first new field. */
+/* ncclConfig_t as of 2.14; later versions accept a shorter struct by its size and version. rest:
+ * where 2.17 has its first new field. */
 struct dg_nccl_config {
     size_t size;
     unsigned magic, version;
@@ -36,7 +36,7 @@ struct dg_nccl_config {
     int rest;
 };
 
-/* what: "NCCL 2.28.9" */
+/* what: the name, such as "NCCL 2.28.9" */
 struct dg_nccl {
     char what[32];
     int (*version)(int *version);
@@ -53,11 +53,11 @@ struct dg_nccl {
     const char *(*last_error)(struct ncclComm *comm);
 };
 
-/* DG_ENOTFOUND: there is no such library; DG_EUNSUP: it lacks a function, or is older than
+/* Open the library. DG_ENOTFOUND: there is none; DG_EUNSUP: it lacks a function, or is older than
  * DG_NCCL_LEAST. It stays open until the program ends. */
 int dg_nccl_open(struct dg_nccl *out, struct dg_error *err);
 
-/* A configuration whose calls return at once. */
+/* A configuration with which calls return at once. */
 struct dg_nccl_config dg_nccl_config(void);
 
 #endif

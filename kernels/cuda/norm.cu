@@ -1,13 +1,14 @@
-/* Residual and LayerNorm, and its backward. A warp owns a row: lane l its elements l, l + 32, ...;
+/* Residual and LayerNorm, and its backward. A warp owns a row: lane l has elements l, l + 32, ...;
  * sums run over a lane's elements in order and then across the lanes as a tree, in fp32, the
  * variance in a second pass around the mean (one pass loses rows far from zero). A chunk of 32 N
- * elements is in registers: all that a lane wants of it is on its way before it uses any. A row of
+ * elements is in registers: all of a lane's loads of it are in flight before it uses any. A row of
  * one chunk is read once, longer ones once for each pass, with the same bits. y, or the sum, may be
- * x or r: a lane reads what it writes, before.
+ * x or r: a lane reads an element before it writes it.
  * Backward: with g = gain dy, dv = (g - mean(g) - xhat mean(g xhat)) / σ, v = r + drop(x). dgain
- * and dbias come out of the same pass: a block owns a strip of rows, a lane adds up its columns of
- * its warp's rows, the block adds its warps in order, and the strips' sums are added afterwards.
- * Rows of up to 1024 elements; longer ones are read once more for each kind of sum.
+ * and dbias come out of the same pass: a block owns a strip of rows, a lane adds up its columns
+ * over its warp's rows, the block adds its warps in order, and the strips' sums are added
+ * afterwards. This is for rows of up to 1024 elements; longer ones are read once more for each kind
+ * of sum.
  *
  * Calculated for an H200 at 3.6 TB/s, bf16, D 512: norm_rows of 256 rows, x, r and y, 0.8 MB, 2 us;
  * norm_bwd of M = 25,000, 8 M D = 102 MB, 28 us. */
@@ -15,9 +16,9 @@
 #include "kernels/cuda/launch_train.h"
 
 static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP;
-enum { HELD = 32 }; /* elements a lane holds backward */
+enum { HELD = 32 }; /* elements that a lane holds in backward */
 
-/* v = r + drop(x), from element `first` of row m on, which is the lane's; zeros beyond the end. */
+/* v = r + drop(x) for the lane's elements of row m, from `first` on; zeros beyond the end. */
 template <typename T, int N>
 static __device__ __forceinline__ void residual(
     const struct dg_k_norm &k, size_t m, uint32_t first, float (&v)[N])
@@ -94,7 +95,7 @@ extern "C" void dg_launch_norm(struct dg_cuda *cu, const struct dg_k_norm *k)
         DG_TYPED(k->x.type, DG_LAUNCH_EARLY(cu, (norm_rows<T, 32>), blocks, THREADS, 0, *k));
 }
 
-/* to[D] = the warps' sums of each column, where mine are a lane's. */
+/* to[D] = the sums of each column over the warps; mine: a lane's columns. */
 template <int N>
 static __device__ __forceinline__ void put_part(const float (&mine)[N], uint32_t D, float *to)
 {
@@ -113,7 +114,7 @@ static __device__ __forceinline__ void put_part(const float (&mine)[N], uint32_t
     }
 }
 
-/* dr = dv and dx = its part that dropout let through, a lane's elements of row m. */
+/* Puts dr = dv and dx = dv after dropout, for a lane's elements of row m. */
 template <typename T, int N>
 static __device__ __forceinline__ void put_row(
     const struct dg_k_norm_bwd &k, size_t m, uint32_t key, uint32_t lane, const float (&dv)[N])
@@ -129,7 +130,8 @@ static __device__ __forceinline__ void put_row(
     }
 }
 
-/* A block a strip. N: elements a lane holds. dr may be dy: a lane has read what it writes. */
+/* One block per strip. N: elements that a lane holds. dr may be dy: a lane reads an element before
+ * it writes it. */
 template <typename T, int N>
 static __global__ void __launch_bounds__(THREADS) norm_bwd(struct dg_k_norm_bwd k)
 {
@@ -191,7 +193,7 @@ static __global__ void norm_bwd_any(struct dg_k_norm_bwd k)
     }
 }
 
-/* The sums first: dr may be dy. */
+/* The sums come first, because dr may be dy. */
 static void launch_any(struct dg_cuda *cu, const struct dg_k_norm_bwd *k)
 {
     struct dg_k_columns c = {

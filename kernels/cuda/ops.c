@@ -1,13 +1,13 @@
 /* The ops table's entries: check, stage what the host holds, launch. An op on a device that has
- * failed does nothing; status() tells. */
+ * failed does nothing; status() reports the failure. */
 #include "kernels/cuda/beam.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Room for dropout's keys. Without dropout the stage is left alone: a step that is recorded, or
- * whose lists the device has made, must not wait for room in it. */
+/* Reserve room for dropout's keys. Without dropout the stage is left alone: a step that is
+ * recorded, or whose lists the device has made, must not wait for room in it. */
 static bool ready(struct dg_cuda *cu, const struct dg_dropout *drop, size_t M)
 {
     return M &&
@@ -129,7 +129,7 @@ static void op_kv_write(struct dg_backend *be, struct dg_rows x, struct dg_rows 
     dg_launch_copy(cu, &k);
 }
 
-/* Nothing is known of these rows: no candidates, so that a search on a failed device ends. */
+/* Report no candidates for these rows, so that a search on a failed device ends. */
 static void no_candidates(const struct dg_topk *op, size_t M)
 {
     for (size_t m = 0; m < M; m++)
@@ -139,8 +139,8 @@ static void no_candidates(const struct dg_topk *op, size_t M)
         }
 }
 
-/* Where the host keeps the search, the one place of a step that waits: what it decides on comes
- * back in one copy. */
+/* Find the best candidates for a search that the host keeps. The only place of a step that waits:
+ * what the host decides on comes back in one copy. */
 static bool best_of_rows(
     struct dg_cuda *cu, const struct dg_topk *op, struct dg_rows logits, size_t M, size_t k_most)
 {

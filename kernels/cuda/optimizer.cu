@@ -1,15 +1,15 @@
-/* The flat kernels of an update: sums of blocks, which also copy one to 16 bits, the gradient's
- * norm and Adam. Each element is read and written once.
+/* The flat kernels of an update: sums of blocks, which also convert a block to 16 bits, the
+ * gradient's norm and Adam. Each element is read and written once.
  *
- * Expected on an H200 at 3.6 TB/s, base, P = 63 million (calculated, not measured): adam 30 P =
- * 1.9 GB, 525 us, with the moving average 38 P = 2.4 GB, 665 us; squares 4 P = 252 MB, 70 us; sum
- * to 16 bits 6 P = 378 MB, 105 us, once a run; add_rows 24 M = 0.6 MB, 3 us. */
+ * Expected on an H200 at 3.6 TB/s, base, P = 63 million (calculated, not measured): adam 30 P = 1.9
+ * GB, 525 us, with the moving average 38 P = 2.4 GB, 665 us; squares 4 P = 252 MB, 70 us; sum to 16
+ * bits 6 P = 378 MB, 105 us, once a run; add_rows 24 M = 0.6 MB, 3 us. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_train.h"
 
 #include <math.h>
 
-enum { THREADS = 256, BATCH = 8 }; /* BATCH: loads of a thread on their way at once */
+enum { THREADS = 256, BATCH = 8 }; /* BATCH: loads that a thread has in flight */
 
 static __global__ void sum(struct dg_k_sum k)
 {
@@ -28,8 +28,8 @@ static __global__ void sum(struct dg_k_sum k)
     }
 }
 
-/* Parts, and blocks that make them. Few for few elements, and as many as a device has places for
- * otherwise; depends on n alone, so that the order of the sum does. */
+/* Number of parts, each made by a block: few for few elements, otherwise as many as a device has
+ * room for. It depends on n alone, and so does the order of the sum. */
 static unsigned square_parts(size_t n)
 {
     const size_t parts = (n + THREADS * BATCH - 1) / (THREADS * BATCH), most = DG_SQUARE_PARTS;
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(THREADS) squares(struct dg_k_square k)
         k.parts[blockIdx.x] = s;
 }
 
-/* A block; rows are few beside what made them. */
+/* One block: the rows are few compared with what they were made from. */
 static __global__ void __launch_bounds__(THREADS) add_rows(struct dg_k_add_rows k)
 {
     __shared__ double warps[THREADS / DG_WARP];

@@ -1,13 +1,13 @@
-/* Element by element: embedding, copies between types and into the cache, the end of a linear, SSRU
- * decoders' states; backward of the embedding and of activations, and column sums.
+/* Elementwise kernels: embedding, copies between types and into the cache, the end of a linear,
+ * SSRU decoders' states; backward of the embedding and of activations, and column sums.
  * A block takes a row at a time, its threads the row's elements: rows are hundreds of elements wide
- * and accesses lie side by side. A thread has BATCH elements on their way before it uses the first.
- * Arithmetic is fp32. Nothing is added by atomics: every sum has one order.
+ * and neighbouring threads access neighbouring elements. A thread has BATCH loads in flight before
+ * it uses the first. Arithmetic is fp32. Nothing is added by atomics: every sum has one order.
  *
- * Calculated for an H200 at 3.6 TB/s, bf16: embed_rows of 256 rows of 512 moves M D (2 + 4 + 2) =
- * 1 MB, 2 us; copy_rows of an encoder pass' 4,096 pieces to a layer's keys and values 16.8 MB, 6
- * us. With M 25,000, D 512, N 2048: act_bwd 6 M N = 307 MB, 85 us; column_parts 2 M N = 102 MB, 28
- * us; column_totals 4 M N / 32 = 6 MB, 4 us; scatter 2 M D + 8 n D = 59 MB for n = 8,000 different
+ * Calculated for an H200 at 3.6 TB/s, bf16: embed_rows of 256 rows of 512 moves M D (2 + 4 + 2) = 1
+ * MB, 2 us; copy_rows of an encoder pass' 4,096 pieces to a layer's keys and values 16.8 MB, 6 us.
+ * With M 25,000, D 512, N 2048: act_bwd 6 M N = 307 MB, 85 us; column_parts 2 M N = 102 MB, 28 us;
+ * column_totals 4 M N / 32 = 6 MB, 4 us; scatter 2 M D + 8 n D = 59 MB for n = 8,000 different
  * pieces, 16 us. */
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/launch_train.h"
@@ -15,7 +15,8 @@
 static const uint32_t THREADS = 128, WARPS = THREADS / DG_WARP, TOTAL_THREADS = 256;
 enum { BATCH = 8 };
 
-/* T: the words' type. Positions are never multiplied, so that their table is fp32 in every mode. */
+/* T: type of the word table. Positions are never multiplied, so their table is fp32 in every
+ * mode. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) embed_rows(struct dg_k_embed k)
 {
@@ -102,8 +103,8 @@ static __global__ void __launch_bounds__(THREADS) ssru_rows(struct dg_k_ssru k)
     }
 }
 
-/* The gradient of v from that of act(v). seen: what came out of a ReLU, where what was cut or
- * dropped is 0; v for the others. */
+/* The gradient of v from that of act(v). seen: for a ReLU its output, which is 0 where it was cut
+ * off or dropped; v for the others. */
 static __device__ __forceinline__ float through(enum dg_act act, float g, float seen)
 {
     if (act == DG_ACT_RELU)
@@ -138,7 +139,7 @@ static __global__ void __launch_bounds__(THREADS) act_bwd(struct dg_k_act_bwd k)
     }
 }
 
-/* parts[strip,N]: a thread a column of a strip of rows. */
+/* parts[strip,N]: one thread per column of a strip of rows. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) column_parts(struct dg_k_columns k)
 {
@@ -163,7 +164,7 @@ static __global__ void __launch_bounds__(THREADS) column_parts(struct dg_k_colum
     k.parts[strip * k.N + n] = sum;
 }
 
-/* A warp takes every so many-th part of 32 columns; then the warps are added in order. */
+/* A warp adds up every GROUPS-th part of 32 columns; then the warps' sums are added in order. */
 static __global__ void __launch_bounds__(TOTAL_THREADS) column_totals(struct dg_k_totals k)
 {
     enum { GROUPS = TOTAL_THREADS / DG_WARP };
@@ -191,9 +192,9 @@ static __global__ void __launch_bounds__(TOTAL_THREADS) column_totals(struct dg_
     out[n] += sum;
 }
 
-/* A block a row of the table and a stretch of its columns, a lane WARPS of them. A warp takes every
- * WARPS-th row that looked it up, so that pieces as frequent as a full stop do not end last; then
- * the warps are added in order. */
+/* One block per row of the table and stretch of its columns, WARPS columns per lane. A warp takes
+ * every WARPS-th row that looked it up, so that pieces as frequent as a full stop do not finish
+ * last; then the warps' sums are added in order. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) scatter(struct dg_k_scatter k)
 {

@@ -1,5 +1,5 @@
-/* DG_RANGE("name") names the rest of the block for a profiler (Nsight); nothing where none is
- * attached, or where NVTX's header, which CUDA brings, is not there. Ranges nest. Any thread. */
+/* DG_RANGE("name") names the rest of the block for a profiler (Nsight); it does nothing if none is
+ * attached, or if NVTX's header, which comes with CUDA, is missing. Ranges nest. Any thread. */
 #ifndef DG_KERNELS_CUDA_PROFILE_H
 #define DG_KERNELS_CUDA_PROFILE_H
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The runtime keeps a device for each thread: allocations and launches go there. A new thread's is
- * 0, but only in name: libraries want it set. */
+/* The runtime keeps a current device for each thread: allocations and launches go there. In a new
+ * thread it reads as 0, but libraries want it set explicitly. */
 int dg_cuda_here(const struct dg_cuda *cu)
 {
     static _Thread_local bool set;
@@ -46,7 +46,7 @@ bool dg_cuda_ok(struct dg_cuda *cu, int cuda_error, const char *what)
 {
     if (cuda_error == cudaSuccess)
         return true;
-    cudaGetLastError(); /* else the thread's next backend would find it */
+    cudaGetLastError(); /* clear it, or the thread's next backend would find it */
     dg_error_set(&cu->failure, DG_EINTERNAL, "%s failed at %s: %s (%s)", cu->name, what,
         cudaGetErrorString((cudaError_t)cuda_error), cudaGetErrorName((cudaError_t)cuda_error));
     return false;
@@ -104,8 +104,8 @@ static const char *type_name(enum dg_type type)
     return type == DG_F32 ? "fp32" : type == DG_F16 ? "fp16" : "bf16";
 }
 
-/* Rows that keep the device busy in a step: eight for each multiprocessor, a number that steps are
- * padded to. An H200 has 132. */
+/* Rows that keep the device busy in a step: up to eight for each multiprocessor, rounded down to a
+ * power of two, 32 .. 1024, to which steps are padded. An H200 has 132 multiprocessors. */
 static uint32_t step_rows(const struct cudaDeviceProp *p)
 {
     uint32_t rows = 32;
@@ -126,14 +126,15 @@ static int choose_device(struct dg_cuda *cu, struct dg_error *err)
             "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", cu->device,
             p.name, p.major, p.minor);
     cu->early = p.major >= 9 && !dg_debug("cuda-late-launches");
-    for (char *c = p.name; *c; c++) /* names stand in log lines, as one word */
+    for (char *c = p.name; *c; c++) /* the name must be one word in log lines */
         *c = *c == ' ' ? '-' : *c;
     snprintf(
         cu->name, sizeof cu->name, "cuda:%d/%s/%.48s", cu->device, type_name(cu->type), p.name);
     return DG_OK;
 }
 
-/* Whether an environment variable has the word; `otherwise` is its default. */
+/* Set *out if an environment variable is `word`; `otherwise` is its default, anything else an
+ * error. */
 static int choose(
     const char *variable, const char *word, const char *otherwise, bool *out, struct dg_error *err)
 {
@@ -201,7 +202,7 @@ void dg_cuda_close(struct dg_backend *be)
     free(cu);
 }
 
-/* The one symbol that leaves the library. */
+/* The only symbol that the library exports. */
 const struct dg_plugin *dg_plugin_cuda(uint32_t abi);
 const struct dg_plugin *dg_plugin_cuda(uint32_t abi)
 {

@@ -1,8 +1,8 @@
-/* The backend's two streams. Steps have one, with everything else; encoder passes have the other,
- * so that no step waits for them. A pass follows all that was submitted before it: a step may still
- * write to slots that are the pass's now. Steps that read what a pass has left wait for its event,
- * on the device. Each stream has its own staging and cuBLASLt's workspace; memory is taken and
- * given back in the first one's order, which each pass follows. */
+/* The backend's two streams: one for steps and everything else, the other for encoder passes, so
+ * that no step waits for them. A pass follows all that was submitted before it, because a step may
+ * still write to slots that now belong to the pass. Steps that read the results of a pass wait for
+ * its event, on the device. Each stream has its own staging and cuBLASLt workspace; memory is taken
+ * and released in the order of the first stream, which each pass follows. */
 #include "kernels/cuda/internal.h"
 
 #include <assert.h>
@@ -76,7 +76,8 @@ uint32_t dg_cuda_side_end(struct dg_backend *be)
     return cu->sides;
 }
 
-/* An event that was recorded again since says the same, later. */
+/* If the event was recorded again since, for a later pass, it is reached later, but never too
+ * early. */
 bool dg_cuda_side_done(struct dg_backend *be, uint32_t number)
 {
     struct dg_cuda *cu = dg_cuda_of(be);

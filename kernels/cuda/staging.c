@@ -1,13 +1,14 @@
-/* Arrays of the host on their way to the device: ids, positions, slots, pieces. They are copied
- * into pinned memory and sent from there, so that a call returns at once and the caller's array is
- * its own again. All layers of a step name the same lists: bytes that are there already are found
- * by where they came from, compared, and not sent again. */
+/* Host arrays on their way to the device: ids, positions, slots, segments. They are copied into
+ * pinned memory and sent from there, so that a call returns at once and the caller may reuse its
+ * array. All layers of a step name the same lists: bytes that were already sent are found by their
+ * source address, compared, and not sent again. */
 #include "kernels/cuda/internal.h"
 
 #include <string.h>
 
-/* ARRAYS: lists of a step: ids, positions, slots, three attention calls', topk's. TRAINS: an update
- * of 100,000 tokens sends 10 MB, and waits once. */
+/* LEAST: smallest buffer. ARRAYS: lists of a step: ids, positions, slots, three attention calls',
+ * topk's. TRAINS: smallest buffer in training, where an update of 100,000 tokens sends 10 MB, and
+ * waits once. */
 enum { ALIGN = 256, LEAST = 1 << 20, ARRAYS = 24, TRAINS = 16 << 20 };
 
 bool dg_cuda_wait(struct dg_cuda *cu)
@@ -70,7 +71,7 @@ const void *dg_cuda_stage_send(struct dg_cuda *cu, const void *key, size_t bytes
     }
     const size_t at = s->used;
     if (s->n_staged ==
-        DG_STAGED_MAX) /* nobody waited for long: what was sent then is not asked for again */
+        DG_STAGED_MAX) /* no wait for long: arrays sent so long ago are not asked for again */
         s->n_staged = 0;
     s->staged[s->n_staged++] = (struct dg_staged){key, at, bytes};
     s->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -102,8 +103,8 @@ static size_t list_bytes(const struct dg_most *m)
     return 3 * attention + 8 * m->rows * sizeof(int32_t);
 }
 
-/* What ops need for a while, taken when an engine is opened: a step that asked the driver for
- * memory would wait for the whole device. */
+/* Takes the memory that ops need for a while when an engine is opened: a step that asked the driver
+ * for memory would wait for the whole device. */
 int dg_cuda_reserve(struct dg_backend *be, const struct dg_most *most, struct dg_error *err)
 {
     struct dg_cuda *cu = dg_cuda_of(be);

@@ -1,8 +1,8 @@
 /* Sums over ranks with NCCL, on a stream beside the backend's: an event makes each sum wait for the
- * ops called before it, and no op waits for a sum, so that backward goes on. The host alone waits,
- * with a limit and an eye on NCCL's own news: a rank that is gone must end the run, not hold it.
- * NCCL's calls return before they are done (a configuration of 2.14): each is asked after until it
- * is. The host's wait costs the device nothing but the launch of what follows it. */
+ * ops called before it, and no op waits for a sum, so that backward goes on. Only the host waits,
+ * with a limit, and polls NCCL for errors meanwhile: a lost rank must end the run, not hold it.
+ * NCCL's calls return before they are done (a configuration of 2.14): each is polled until it is.
+ * The host's wait costs the device nothing but the launch of what follows it. */
 
 #include "kernels/cuda/internal.h"
 #include "base/clock.h"
@@ -22,12 +22,12 @@ struct dg_team {
     struct dg_nccl nccl;
     struct ncclComm *comm;
     cudaStream_t stream;
-    /* the ops before a sum are done; all sums are */
+    /* ready: the ops before a sum are done; done: all sums are done */
     cudaEvent_t ready, done;
     double wait_s;
-    /* sums that nobody waited for yet */
+    /* there are sums that nobody has waited for yet */
     bool busy;
-    /* the first one stays; the device has its own */
+    /* the team's first failure; the device keeps its own */
     struct dg_error failure;
 };
 
@@ -51,14 +51,14 @@ static void note(struct dg_team *t, int result, const char *what)
         what, t->nccl.error_string(result), more && *more ? ": " : "", more ? more : "");
 }
 
-/* How long a wait is so far. A step of it counts at most a second: a process that was suspended
- * meanwhile, as batch systems do, has not waited. */
+/* How long a wait has lasted so far. A step of it counts at most a second: time for which the
+ * process was suspended, as batch systems do, is not waiting time. */
 struct patience {
     uint64_t last_ns;
     double waited_s;
 };
 
-/* False: it is over. Else the caller has slept a little. */
+/* Sleeps a little as part of a wait. False: the limit is reached, and t->failure is set. */
 static bool endure(struct dg_team *t, struct patience *p, const char *what)
 {
     const struct timespec nap = {0, 20000};
@@ -76,7 +76,7 @@ static bool endure(struct dg_team *t, struct patience *p, const char *what)
     return true;
 }
 
-/* A call that returned is done when NCCL says so. */
+/* Waits until NCCL reports that a call which has returned is done. False: t->failure is set. */
 static bool settled(struct dg_team *t, int result, const char *what)
 {
     struct patience patience = {0};
@@ -128,8 +128,8 @@ static void *abort_comm(void *arg)
     return NULL;
 }
 
-/* NCCL's abort may itself wait for ranks that are gone: then its thread, and all that the thread
- * uses, are left to the end of the process. */
+/* Aborts the communicator. NCCL's abort may itself wait for lost ranks: then its thread, and all
+ * that the thread uses, are left until the process ends (false). */
 static bool break_up(struct dg_team *t)
 {
     struct timespec end;
@@ -200,7 +200,7 @@ static int join(struct dg_train *train, const struct dg_team_options *o, struct 
 
 static int add(struct dg_team *t, float *x, size_t n, struct dg_error *err)
 {
-    assert(!dg_cuda_block_shadow(t->cu, x)); /* nothing multiplies gradients */
+    assert(!dg_cuda_block_shadow(t->cu, x)); /* gradients are not multiplied: no copy */
     const int rc = state(t, err);
     if (rc || !n)
         return rc;
@@ -212,7 +212,7 @@ static int add(struct dg_team *t, float *x, size_t n, struct dg_error *err)
     return state(t, err);
 }
 
-/* Whether NCCL knows of a rank that is gone, or of a connection. */
+/* False if NCCL knows of a lost rank or connection, or fails; t->failure is then set. */
 static bool sound(struct dg_team *t)
 {
     int state = DG_NCCL_SUCCESS;

@@ -1,11 +1,11 @@
-/* Log-softmax and the best candidates of rows of logits, in two kernels. topk_partial: a warp takes
- * a segment of a row, read once and held in registers, and says of it the largest logit, the sum of
- * exp(x - largest), and the best of each of its runs. A row has so many warps that a few rows fill
- * a device. topk_merge: a warp a row adds up the segments, then draws the best candidates one by
- * one: the best run gives one, is read again (512 bytes, from the L2 cache) and says what is its
- * best now. Whatever k is, the k runs with the best heads hold the k best elements, so that scratch
- * does not depend on it. Order: by value, then by smaller id; NaN is never drawn. Sums: four chains
- * in fp32 a lane, in double from there; their order depends on V alone.
+/* Log-softmax and the best candidates of rows of logits, in two kernels. topk_partial: a warp reads
+ * a segment of a row once into registers and writes its largest logit, the sum of exp(x - largest),
+ * and the best of each of its runs. A row has so many warps that a few rows fill a device.
+ * topk_merge: one warp per row adds up the segments, then draws the best candidates one by one: the
+ * run with the best head gives one, and is read again (512 bytes, from the L2 cache) to find its
+ * next head. Whatever k is, the k runs with the best heads hold the k best elements, so that
+ * scratch does not depend on k. Order: by value, then by smaller id; NaN is never drawn. Sums: four
+ * chains in fp32 a lane, in double from there; their order depends on V alone.
  * Calculated for an H200, 256 rows of V = 37,000 in fp32: topk_partial reads 38 MB, 12 us;
  * topk_merge 0.6 MB, 3 us. */
 #include "kernels/cuda/device.cuh"
@@ -14,7 +14,7 @@ enum { RUN = 4 * DG_WARP, RUNS = 8, SEGMENT = RUNS * RUN };
 
 static const unsigned ALL = 0xFFFFFFFFu, NONE = 0xFFFFFFFFu;
 
-/* Of each run the key of its best element that was not drawn yet; 0: it has none. */
+/* For each run, the key of its best element that was not drawn yet; 0: it has none. */
 struct alignas(16) heads {
     uint32_t key[RUNS];
 };
@@ -27,7 +27,7 @@ struct segment {
     uint32_t pad;
 };
 
-/* Ordered as the values are, -0 and 0 the same; never 0 but for NaN. */
+/* A key in the order of the values, the same for -0 and 0; 0 only for NaN. */
 static __device__ __forceinline__ uint32_t key_of(float x)
 {
     const uint32_t bits = __float_as_uint(x + 0.0f);
@@ -39,8 +39,8 @@ static __device__ __forceinline__ float value_of(uint32_t key)
     return __uint_as_float(key >> 31 ? key ^ 0x80000000u : ~key);
 }
 
-/* The best of each run on every lane. -inf is a candidate; NaN, and what is beyond the row's `left`
- * elements, are not. */
+/* Finds the best key of each run, on every lane. -inf is a candidate; NaN, and what is beyond the
+ * row's `left` elements, are not. */
 static __device__ __forceinline__ void find_heads(const float (*x)[4], size_t left, uint32_t *key)
 {
 #pragma unroll
@@ -102,7 +102,8 @@ static __device__ __forceinline__ void best_of_segment(
         }
 }
 
-/* max + log sum exp(x - max) over a row's segments, and the best run of each lane's. */
+/* max + log sum exp(x - max) over a row's segments; also finds the best run of each lane's
+ * segments. */
 static __device__ double log_sum(const struct segment *segments, uint32_t n, struct head *mine)
 {
     float top = -INFINITY;

@@ -1,5 +1,5 @@
 /* The trainer's table on a device. Parameters, gradients and moments are fp32 blocks (block.c);
- * activations and their gradients have the backend's type, products of 16 bits add up in fp32. */
+ * activations and their gradients have the backend's type, 16-bit products accumulate in fp32. */
 
 #include "kernels/cuda/internal.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* base is first: a struct dg_train * is a struct cuda_train *. read: cu->sums as they were when
- * they were read last; is_read: no loss was added since. */
+/* base comes first: a struct dg_train * is a struct cuda_train *. read: cu->sums as last read;
+ * is_read: no loss was added since. */
 struct cuda_train {
     struct dg_train base;
     struct dg_k_sums read;
@@ -44,8 +44,9 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
     dg_launch_norm_bwd(cu, &k);
 }
 
-/* Rows in order of their id, by counting; those with none (id < 0) left out. id[n], first[n+1] and
- * order[first[n]] as struct dg_k_scatter has them, n at most M; at: [V+1] to count in. Gives n. */
+/* Sorts rows by id, by counting; rows with none (id < 0) are left out. Writes id[n], first[n+1] and
+ * order[first[n]] as in struct dg_k_scatter, n at most M; at: scratch [V+1] for the counts. Returns
+ * n. */
 static size_t sort_rows(const int32_t *ids, size_t M, size_t V, int32_t *id, uint32_t *first,
     uint32_t *order, uint32_t *at)
 {
@@ -68,8 +69,8 @@ static size_t sort_rows(const int32_t *ids, size_t M, size_t V, int32_t *id, uin
     return n;
 }
 
-/* table[ids[m]] += scale * drop(dy[m]). The lists are made where they are sent from, and behind
- * them the counts. */
+/* table[ids[m]] += scale * drop(dy[m]). The lists are made in the staging buffer that they are sent
+ * from, with the counts after them. */
 static void scatter(struct dg_train *t, const struct dg_embed_grad *g, const int32_t *ids,
     struct dg_weight *table, float scale, size_t M)
 {
@@ -164,7 +165,8 @@ static void sum(struct dg_train *t, const float *const *parts, size_t n_parts, f
     dg_cuda_block_changed(cu, out, n);
 }
 
-/* The one copy of an update that is waited for. A failed device's numbers are none. */
+/* Reads an update's sums, with the only copy of an update that is waited for. For a failed device
+ * they are NaN (correct: 0). */
 static const struct dg_k_sums *read_sums(struct cuda_train *t)
 {
     struct dg_cuda *cu = device(&t->base);
@@ -231,8 +233,8 @@ static void train_close(struct dg_train *t)
     free(ct);
 }
 
-/* room_bytes: staging's least (staging.c), a table of positions, small scratch. weight_bytes: dS,
- * and the eighth more that scratch space has (attention_bwd.c). */
+/* room_bytes: staging's smallest buffer (staging.c), a table of positions, small scratch.
+ * weight_bytes: dS, and the extra eighth that scratch space is given (attention_bwd.c). */
 static const struct dg_train_ops train_ops = {.loss_bytes = 512 << 20,
     .room_bytes = 18 << 20,
     .weight_bytes = sizeof(float) + 1,

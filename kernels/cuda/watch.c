@@ -1,6 +1,6 @@
-/* Waits for the device: the thread sleeps, and a timer watches over it. A device that hangs never
- * answers, nor does the driver's call that waits for it: all that is left is to end the program, so
- * that its supervisor starts it again. Until then a server's /livez says `stuck`. */
+/* Waits for the device: the thread sleeps while a timer limits the wait. A device that hangs never
+ * answers, and the driver's call that waits for it never returns: all that is left is to end the
+ * program, so that its supervisor starts it again. Until then a server's /livez says `stuck`. */
 #include "kernels/cuda/internal.h"
 
 #include "base/log.h"
@@ -27,7 +27,7 @@ int dg_cuda_event(struct dg_cuda *cu, cudaEvent_t *out)
               : (int)cudaEventCreateWithFlags(out, cudaEventDisableTiming | cudaEventBlockingSync);
 }
 
-/* The timer ends in so many seconds; 0: it does not. */
+/* Set the timer to fire in this many seconds; 0: never. */
 static void set_timer(struct dg_watch *w, double seconds)
 {
     struct itimerspec at = {.it_value.tv_sec = (time_t)seconds};
@@ -48,13 +48,13 @@ bool dg_cuda_passed(struct dg_cuda *cu, cudaEvent_t event, const char *what)
 {
     const cudaError_t rc = cudaEventQuery(event);
     if (rc == cudaErrorNotReady)
-        cudaGetLastError(); /* else the next launch would find it */
+        cudaGetLastError(); /* clear it, or the next launch would find it */
     else
         dg_cuda_ok(cu, rc, what);
     return rc != cudaErrorNotReady;
 }
 
-/* On a thread of the timer's. */
+/* Runs on a thread of the timer. */
 static void give_up(union sigval value)
 {
     const struct dg_watch *w = value.sival_ptr;

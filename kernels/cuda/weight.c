@@ -1,6 +1,6 @@
-/* Parameters on the device. Every stored form is brought to fp32 on the host, a strip of rows at a
- * time, and from there to the backend's type on the device: matrices in that type, vectors in fp32
- * (and in that type, for products that add them), tables that are only looked up in fp32. */
+/* Parameters on the device. Every stored form is converted to fp32 on the host, a strip of rows at
+ * a time, and from there to the backend's type on the device: matrices in that type, vectors in
+ * fp32 (and in that type, for products that add them), tables that are only looked up in fp32. */
 #include "kernels/cuda/internal.h"
 #include "kernels/weight_form.h"
 
@@ -10,7 +10,7 @@
 
 enum { STRIP = 1 << 20 }; /* floats converted at once */
 
-/* rows[N,K] -> to[N,K] of a type on the device. */
+/* Copies rows[N,K] to to[N,K] of a type on the device. */
 static int upload(struct dg_cuda *cu, const struct dg_weight_spec *spec,
     const struct dg_stored *rows, void *to, enum dg_type type, struct dg_error *err)
 {
@@ -81,7 +81,7 @@ int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
     return 0;
 }
 
-/* One array of a part to its place in `to`; the part's own is given back. */
+/* Copies one array of a part to its place in `to` and releases the part's own. */
 static void *gather(
     struct dg_cuda *cu, void *to, size_t at, void *from, size_t n, enum dg_type type)
 {

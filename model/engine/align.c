@@ -1,8 +1,8 @@
-/* Which source position each piece of an answer came from: cross-attention of one layer, one head
- * or the mean over all, largest weight (ties: the smaller position). The decoding step's own
- * weights: the row that chose a piece says where it looked, and the beam keeps that with the piece
- * (dg_candidates.sources). Kept for every sentence, because any may put out the unknown piece,
- * which is copied from where it came from. */
+/* The source position from which each piece of an answer came: cross-attention of one layer, one
+ * head or the mean over all, largest weight (ties: the smaller position). The weights are those of
+ * the decoding step: the row that chose a piece gives its source position, and the beam keeps it
+ * with the piece (dg_candidates.sources). Kept for every sentence, because any may put out the
+ * unknown piece, which is copied from its source position. */
 #include "model/engine/align.h"
 
 #include "model/engine/internal.h"
@@ -47,8 +47,8 @@ void dg_align_close(struct dg_engine *e)
     free(e->align.sources);
 }
 
-/* weights[H,n_q,n_k] -> sources[n_q]. Heads are added to the first that counts, in their order, as
- * every device does it. */
+/* weights[H,n_q,n_k] -> sources[n_q]. Heads are summed in order into the first one that counts, as
+ * on every device. */
 static void find_sources(
     const struct dg_align *a, float *weights, uint32_t n_q, uint32_t n_k, int32_t *sources)
 {

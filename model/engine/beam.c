@@ -19,7 +19,7 @@ double dg_length_penalty(enum dg_penalty penalty, double alpha, uint32_t n)
     return 1.0;
 }
 
-/* What the search divides the log-probability of n tokens by. */
+/* The divisor of the log-probability of n tokens. */
 static double penalty_of(const struct dg_search *s, uint32_t n)
 {
     if (s->penalty_tokens && n > s->penalty_tokens)
@@ -93,7 +93,7 @@ int32_t dg_beam_force(const struct dg_beam *b)
     return dg_beam_force_at(b, b->t);
 }
 
-/* What an answer may not repeat begins after the prefix, which is not the search's. */
+/* Start of the pieces that may not repeat: after the prefix, which the search did not choose. */
 static uint32_t own_from(const struct dg_beam *b)
 {
     return b->n_prefix < b->t ? b->n_prefix : b->t;
@@ -105,7 +105,8 @@ static bool too_early(const struct dg_beam *b, uint32_t t)
     return t + 1 < b->search.min_len + b->n_lead;
 }
 
-/* Candidates that may be passed over in any row, besides `never` and a too early </s>. */
+/* Most candidates that are passed over as repeats in any row; `never` and a too early </s> come on
+ * top. */
 static uint32_t blocked(const struct dg_beam *b)
 {
     uint32_t most = 0, from = own_from(b);
@@ -117,7 +118,7 @@ static uint32_t blocked(const struct dg_beam *b)
     return most;
 }
 
-/* Is the piece after t others the one of a given rank? */
+/* True if the piece after t others must be the pick-th best. */
 static bool picks(const struct dg_beam *b, uint32_t t)
 {
     return b->search.pick && t == b->n_prefix;
@@ -149,7 +150,7 @@ int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start)
     return b->t ? b->live[r].ids[b->t - 1] : start;
 }
 
-/* The last to come among those with the lowest score. */
+/* The hypothesis with the lowest score; of several, the last to come. */
 static uint32_t find_worst(const struct dg_beam *b)
 {
     uint32_t at = 0;
@@ -159,8 +160,8 @@ static uint32_t find_worst(const struct dg_beam *b)
     return at;
 }
 
-/* Those that came later move up, so that places tell who came first; the freed arrays go behind
- * them. */
+/* Remove finished hypothesis `at`. Later ones move up, so that order tells which came first; the
+ * freed arrays go after the last. */
 static void forget_finished(struct dg_beam *b, uint32_t at)
 {
     const struct dg_beam_row freed = b->finished_rows[at];
@@ -172,7 +173,7 @@ static void forget_finished(struct dg_beam *b, uint32_t at)
     b->finished_rows[b->n_finished] = freed;
 }
 
-/* to is from[n] and one piece more. */
+/* Set `to` to from[n] and one more piece. */
 static void append(struct dg_beam_row *to, const struct dg_beam_row *from, uint32_t n,
     const struct dg_beam_piece *piece)
 {
@@ -248,7 +249,7 @@ bool dg_beam_passes_over(const struct dg_beam *b, uint32_t r, int32_t id)
     uint32_t order = b->search.no_repeat_ngram, from = own_from(b);
     if (dg_beam_makes_no_character(b, r, id))
         return true;
-    if (within_character(b, r)) /* there is always a way to its end */
+    if (within_character(b, r)) /* a character can always be completed */
         return false;
     return (id == b->eos && too_early(b, b->t)) || id == b->never ||
            (order && dg_ngram_repeats(b->live[r].ids + from, b->t - from, order, id));
@@ -271,13 +272,13 @@ uint32_t dg_beam_best_row(const struct dg_beam *b, const struct dg_candidates *o
     return best;
 }
 
-/* Candidates that a step looks at, besides those that it passes over. */
+/* Candidates that a step considers, besides those that it passes over. */
 static uint32_t looks_at(const struct dg_beam *b, bool forcing)
 {
     return b->search.beam == 1 || forcing || picks(b, b->t) ? 1 : 2 * b->search.beam;
 }
 
-/* Rows that have a candidate that makes no character. */
+/* Rows, one bit each, that have a byte that forms no character among their candidates. */
 static uint32_t rows_with_no_character(const struct dg_beam *b, const struct dg_candidates *offer)
 {
     uint32_t rows = 0;
@@ -301,7 +302,7 @@ uint32_t dg_beam_short(const struct dg_beam *b, const struct dg_candidates *offe
     if (!b->bytes.pieces || b->t < b->n_prefix)
         return 0;
     const uint32_t concerned = rows_with_no_character(b, offer);
-    if (!concerned || dg_constrained_next(b)) /* terms look at more than the best */
+    if (!concerned || dg_constrained_next(b)) /* a step with terms considers more than the best */
         return concerned;
     uint32_t at[DG_MAX_BEAM] = {0}, rows = 0, skip = picks(b, b->t) ? b->search.pick - 1 : 0;
     for (uint32_t c = 0, looked = looks_at(b, false); c < looked; c++) {
@@ -318,8 +319,8 @@ uint32_t dg_beam_short(const struct dg_beam *b, const struct dg_candidates *offe
     return rows & concerned;
 }
 
-/* Walk the best candidates over all rows; returns how many live on. Forced pieces live on even when
- * they are </s>. */
+/* Walk the best candidates over all rows; returns how many stay live. Forced pieces stay live even
+ * when they are </s>. */
 static uint32_t select_candidates(
     struct dg_beam *b, const struct dg_candidates *offer, bool forcing)
 {
@@ -334,7 +335,7 @@ static uint32_t select_candidates(
         const struct dg_beam_piece piece = {
             offer->ids[i], offer->sources ? offer->sources[best] : -1, offer->logprob[i]};
         if (!forcing && (dg_beam_passes_over(b, best, piece.id) || (skip && skip--)))
-            looked++; /* passed over: one more is looked at instead */
+            looked++; /* passed over: consider one more instead */
         else if (piece.id == b->eos && !forcing)
             dg_beam_finish(b, &b->live[best], b->t, &piece, best_total, false);
         else if (n_next < K)

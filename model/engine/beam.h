@@ -1,11 +1,11 @@
 /* Beam search without tensors (contract 5; paper section 6.1, Wu et al. 2016): takes each live
- * row's best candidates and decides which live on, which are finished and when to stop. One thread
- * at a time per beam. Each step considers the 2K best of all candidates (ties: smaller row, then
- * smaller id). Those that end in </s> enter the finished set (the best n_best by logP/lp stay); the
- * first K others stay live. It stops when the set is full and the best live logP/lp(max_len) is not
- * above its worst score. K = 1 is greedy: only the best candidate. A piece that is never put out
- * (padding) is no candidate, though its share of the probability stays its own; nor is a byte that
- * makes no whole character. */
+ * row's best candidates and decides which stay live, which are finished and when to stop. One
+ * thread at a time per beam. Each step considers the 2K best of all candidates (ties: smaller row,
+ * then smaller id). Those that end in </s> enter the finished set (the best n_best by logP/lp
+ * stay); the first K others stay live. It stops when the set is full and the best live
+ * logP/lp(max_len) is not above its worst score. K = 1 is greedy: only the best candidate. A piece
+ * that is never put out (padding) is not a candidate, but keeps its share of the probability; a
+ * byte that does not form a whole character is not a candidate either. */
 #ifndef DG_MODEL_ENGINE_BEAM_H
 #define DG_MODEL_ENGINE_BEAM_H
 
@@ -30,9 +30,9 @@ enum dg_penalty {
 /* Draw each piece at random instead of searching; the beam is 1 then. Which ones are drawn depends
  * on seed, sentence and position: not on the batch. */
 struct dg_sampling {
-    /* 0 = no sampling; below 1 keeps closer to the best, above strays */
+    /* 0 = no sampling; below 1 stays closer to the best pieces, above 1 strays from them */
     float temperature;
-    /* from so many best pieces, 1..DG_MAX_SAMPLE_TOP_K; 0 = from all */
+    /* draw from this many best pieces, 1..DG_MAX_SAMPLE_TOP_K; 0 = from all */
     uint32_t top_k;
     uint64_t seed;
 };
@@ -42,18 +42,18 @@ struct dg_search {
     uint32_t beam;
     /* 1..K; 0 = 1 */
     uint32_t n_best;
-    /* positions, </s> counted; 0 = from the source's length. Of a beam what leads is counted, too
-     */
+    /* positions, </s> included; 0 = from the source's length. In dg_beam.search it also counts the
+     * n_lead leading pieces */
     uint32_t max_len;
-    /* no </s> before this many pieces, itself counted; 0 = no such limit */
+    /* least pieces of an answer, </s> included; 0 = no such limit */
     uint32_t min_len;
     /* >= 0; negative = the model's default */
     float alpha;
     enum dg_penalty penalty;
-    /* the penalty counts at most this many times the source's tokens, and gains nothing beyond:
-     * a high alpha makes no endless answers then. 0 = every token */
+    /* the length penalty counts at most this many tokens per source token, so that a high alpha
+     * does not lead to endless answers; 0 = every token */
     float penalty_cap;
-    /* that in tokens; resolved from penalty_cap by dg_live_resolve. 0 = every token */
+    /* the same limit in tokens; dg_live_resolve computes it from penalty_cap. 0 = every token */
     uint32_t penalty_tokens;
     /* no run of this many pieces occurs twice in an answer; 0 = it may */
     uint32_t no_repeat_ngram;
@@ -99,7 +99,7 @@ struct dg_candidates {
     const int32_t *ids;
     uint32_t k;
     size_t ld;
-    /* [n_live] the source position that each row attends to most; NULL: not known, -1 is noted */
+    /* [n_live] the source position that each row attends to most; NULL: unknown, recorded as -1 */
     const int32_t *sources;
     /* With terms: [n_live,DG_MAX_TERM_FORMS] further candidates, of which n_needed[r] count for row
      * r; otherwise NULL */
@@ -116,33 +116,34 @@ struct dg_beam {
     const int32_t *prefix;
     uint32_t n_prefix;
     /* Number of prefix pieces that are not part of the answer, its probability or its length, such
-     * as the piece that names a language. begin sets 0 */
+     * as the piece that names a language. dg_beam_begin sets 0 */
     uint32_t n_lead;
     /* the prefix is the whole answer */
     bool forced;
-    /* an id that is passed over; begin sets -1 (none), the engine the model's */
+    /* id that is always passed over; dg_beam_begin sets -1 (none), the engine sets the model's */
     int32_t never;
-    /* which byte may follow which; begin sets none, the engine the model's */
+    /* which byte may follow which; dg_beam_begin sets no rule, the engine sets the model's */
     struct dg_byte_rule bytes;
-    /* terms that the answer must contain; borrowed. NULL: nothing, and while it is being spelt.
-     * begin sets NULL */
+    /* terms that the answer must contain; borrowed. NULL: none, or the answer is still being spelt.
+     * dg_beam_begin sets NULL */
     const struct dg_terms *terms;
-    /* pieces every live hypothesis has */
+    /* pieces that every live hypothesis has */
     uint32_t t;
     uint32_t n_live, n_finished;
     bool done;
     struct dg_beam_row live[DG_MAX_BEAM], next[DG_MAX_BEAM];
-    /* row of the last step each live row came from */
+    /* row of the last step that each live row came from */
     uint32_t parents[DG_MAX_BEAM];
     /* [n_finished]; best first once done */
     struct dg_hypothesis finished[DG_MAX_BEAM];
     struct dg_beam_row finished_rows[DG_MAX_BEAM];
-    /* all the arrays */
+    /* memory of all rows' arrays */
     void *block;
     size_t block_bytes;
 };
 
-/* Begin (again): memory is kept and grows when needed. search: all fields resolved. DG_ENOMEM. */
+/* Begin a search; a beam can be reused, its memory is kept and grows when needed. search: all
+ * fields resolved. DG_ENOMEM. */
 int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos,
     const int32_t *prefix, uint32_t n_prefix, bool forced, struct dg_error *err);
 void dg_beam_deinit(struct dg_beam *b); /* a zeroed beam is fine */
@@ -150,19 +151,19 @@ void dg_beam_deinit(struct dg_beam *b); /* a zeroed beam is fine */
 /* Requirements of the next step: candidates per live row, and the forced id (or -1). */
 uint32_t dg_beam_wants(const struct dg_beam *b);
 int32_t dg_beam_force(const struct dg_beam *b);
-/* The same for a step at t pieces that the search has not come to yet. It can be told when the
- * search is plain there: candidates are passed over for what they are, not for what came before
- * them. */
+/* The same for a step at t pieces that the search has not reached yet. Valid where dg_beam_plain:
+ * there a candidate is passed over for its own id, not for the pieces before it. */
 bool dg_beam_plain(const struct dg_beam *b, uint32_t t);
 uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t);
 int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t);
 /* The last piece of live row r; `start` while there is none. */
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start);
 
-/* Rows, one bit each, whose k candidates are not enough for the step: bytes among them are skipped,
- * and the search needs more of the row than remain. They need the best of those that may come. */
+/* Rows, one bit each, whose k candidates are too few for the step, because bytes among them are
+ * passed over and the search needs more of the row than remain. The caller then gives them the best
+ * of all allowed pieces. */
 uint32_t dg_beam_short(const struct dg_beam *b, const struct dg_candidates *c);
-/* Is any candidate one that makes no character? */
+/* True if any candidate is a byte that forms no character. */
 bool dg_beam_offers_no_character(const struct dg_beam *b, const struct dg_candidates *c);
 /* One step. Sets parents, live rows and, when the search is over, done and the sorted finished set.
  * Allocates nothing. */

@@ -11,20 +11,20 @@ struct dg_beam_piece {
     float logprob;
 };
 
-/* Put from[n_from] and its last piece into the finished set, which keeps the best n_best (ties: who
- * came first stays). */
+/* Put from[n_from] and its last piece into the finished set, which keeps the best n_best (ties: the
+ * earlier one stays). */
 void dg_beam_finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t n_from,
     const struct dg_beam_piece *last, double total, bool length_limited);
-/* Live row r continues as the new row `to` of `next`. */
+/* Write live row r continued by the piece to row `to` of b->next. */
 void dg_beam_extend(
     struct dg_beam *b, uint32_t to, uint32_t r, const struct dg_beam_piece *piece, double total);
-/* The row whose next candidate, at[r], is the best of all, and its total; UINT32_MAX: nothing
- * possible is left. */
+/* The row whose next candidate, at[r], is the best of all, and its total; UINT32_MAX: no possible
+ * candidate is left. */
 uint32_t dg_beam_best_row(const struct dg_beam *b, const struct dg_candidates *offer,
     const uint32_t at[DG_MAX_BEAM], double *best_total);
-/* Would the piece leave a character of row r unfinished, or begin none? */
+/* True if the piece would leave a character of row r unfinished, or is a byte that begins none. */
 bool dg_beam_makes_no_character(const struct dg_beam *b, uint32_t r, int32_t id);
-/* May this candidate of row r not come? */
+/* True if the search passes over this candidate of row r. */
 bool dg_beam_passes_over(const struct dg_beam *b, uint32_t r, int32_t id);
 
 #endif

@@ -1,10 +1,10 @@
 /* Keys and values of all live sentences: a pool of blocks of 16 positions, sized at open (contract
  * 2). A slot (block * 16 + position in block) is one row of every decoder layer's K [slots,H*Dk]
- * and V [slots,H*Dv]. Self-attention's rows and the cross-attention's K/V of a sentence's memory
- * (once a sentence, never per beam) come from the same pool: per row and position 4 * dec_layers *
- * (H*Dk + H*Dv) bytes, 24,576 for the base model; half of that where config.kv is DG_F16. Nothing
- * is moved when beams are reordered: rows find their history through lists of slots. One thread at
- * a time. */
+ * and V [slots,H*Dv]. Self-attention's K/V of each row and cross-attention's K/V of each sentence's
+ * memory (once per sentence, never per beam) come from the same pool: per row and position 4 *
+ * dec_layers * (H*Dk + H*Dv) bytes, 24,576 for the base model; half of that where config.kv is
+ * DG_F16. Nothing is moved when beams are reordered: rows find their history through lists of
+ * slots. One thread at a time. */
 #ifndef DG_MODEL_ENGINE_CACHE_H
 #define DG_MODEL_ENGINE_CACHE_H
 

@@ -2,13 +2,13 @@
 
 #include "model/model_internal.h"
 
-/* What a product with n outputs costs in units of one row and one output: reading an output's
- * weights takes as long as multiplying READ rows with them, and cutting a sentence's own rows out
- * of the matrix, for each of its steps, as long as CUT rows. READ: base model, int8, one Zen 5
- * core, 0.032 ns a byte read, 0.0012 ns a product. CUT: 26 would be 1 ns a byte in a sentence of 27
- * steps, as measured for 2,600 rows of 512; rows of a few hundred kB go into memory that is there
- * already and cost less. Of 6, 12 and 26, 12 was the best or as good as any with Firefox's shapes,
- * Argos', OPUS-MT's and NLLB's, whole batches. */
+/* Cost of a product with n outputs, in units of one row and one output. Reading an output's weights
+ * takes as long as multiplying READ rows by them; copying a sentence's own rows out of the matrix
+ * takes, for each of its steps, as long as CUT rows. READ: base model, int8, one Zen 5 core, 0.032
+ * ns per byte read, 0.0012 ns per product. CUT: 26 would be 1 ns per byte in a sentence of 27
+ * steps, as measured for 2,600 rows of 512; rows of a few hundred kB go into memory that is already
+ * allocated and cost less. Of 6, 12 and 26, 12 was the best or as good as any with the shapes of
+ * Firefox, Argos, OPUS-MT and NLLB, whole batches. */
 enum { READ = 26, CUT = 12 };
 
 static double cost(double n, double rows)
@@ -16,18 +16,19 @@ static double cost(double n, double rows)
     return n * (READ + rows);
 }
 
-/* Rows of a step that share the one product with the whole matrix; the others have their own. */
+/* Rows of a step that share the one product with the whole matrix; each sentence outside has a
+ * product of its own. */
 struct span {
     uint32_t first, end;
 };
 
-/* What a list of sentences adds to a step's price. */
+/* Cost of a step, summed over its sentences in order. */
 struct price {
-    /* from the first row of a sentence without rows of its own to the last */
+    /* from the first to the last row of the sentences without a matrix of their own */
     struct span whole;
-    /* of all */
+    /* rows of all sentences */
     uint32_t rows;
-    /* of products with own rows outside of `whole`; since its end */
+    /* own: cost of the products with own matrices before `whole`; since: of those after its end */
     double own, since;
 };
 
@@ -36,7 +37,7 @@ static void add_sentence(struct price *p, const struct dg_live *s, uint32_t rows
     if (s->output && s->output->w) {
         p->since += cost(s->output->n, rows);
     } else {
-        if (p->whole.end == 0) { /* what came before stays outside, what comes between does not */
+        if (p->whole.end == 0) { /* products before `whole` remain, those within it do not */
             p->whole.first = p->rows;
             p->own = p->since;
         }
@@ -46,7 +47,8 @@ static void add_sentence(struct price *p, const struct dg_live *s, uint32_t rows
     p->rows += rows;
 }
 
-/* One walk over the matrix serves all who need it, and who is among them. */
+/* One pass over the matrix serves all rows of `whole`, also those of sentences with a matrix of
+ * their own. */
 static double price_of(const struct price *p, double V)
 {
     const double rows = p->whole.end - p->whole.first;
@@ -71,8 +73,8 @@ bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t 
            cost(V, all);
 }
 
-/* The rows that use the whole matrix in this step: those that have to and all between them, or
- * all where that is cheaper. */
+/* The rows that use the whole matrix in this step: those that have to and all between them, or all
+ * rows if that is cheaper. */
 static struct span choose(const struct dg_engine *e)
 {
     const double V = e->model->config.target_vocab;
@@ -88,7 +90,7 @@ static struct dg_rows row(struct dg_rows r, uint32_t m)
     return (struct dg_rows){r.buf, r.offset + m * r.ld, r.ld};
 }
 
-/* The search's part of n logits of rows from first on. */
+/* The topk op's arguments for rows with n logits each, from row `first` on. */
 static struct dg_topk topk(const struct dg_engine *e, uint32_t first, size_t n)
 {
     const size_t at = (size_t)first * e->k_max;
@@ -100,7 +102,8 @@ static struct dg_topk topk(const struct dg_engine *e, uint32_t first, size_t n)
         .ids = e->top_ids + at};
 }
 
-/* Logits of rows first .. end-1 for the whole vocabulary; each is as if it were alone. */
+/* Compute the logits of rows first .. end-1 for the whole vocabulary; each row gets the same bits
+ * as alone. */
 static void multiply_all(struct dg_engine *e, struct dg_rows y, uint32_t first, uint32_t end)
 {
     const struct dg_model *m = e->model;
@@ -109,7 +112,7 @@ static void multiply_all(struct dg_engine *e, struct dg_rows y, uint32_t first, 
         dg_output_forward(&p, &m->params, row(y, first), row(e->logits, first));
 }
 
-/* Candidates of rows first .. end-1, whose sentences have no list. */
+/* Find the candidates of rows first .. end-1, whose sentences have no list. */
 static void take_of_all(struct dg_engine *e, uint32_t first, uint32_t end)
 {
     const struct dg_topk top = topk(e, first, e->model->config.target_vocab);
@@ -117,20 +120,21 @@ static void take_of_all(struct dg_engine *e, uint32_t first, uint32_t end)
         e->be->ops->topk(e->be, &top, row(e->logits, first), end - first);
 }
 
-/* Candidates of a sentence's rows; own: the logits are those of the list alone. */
+/* Find the candidates of a sentence with a list; own: its rows hold the logits of the list
+ * alone. */
 static void take_of_list(struct dg_engine *e, const struct dg_live *s, uint32_t first, bool own)
 {
     const struct dg_output_rows *o = s->output;
     const uint32_t M = s->beam.n_live;
     struct dg_topk top = topk(e, first, o->n);
     top.only = own ? NULL : o->ids;
-    for (uint32_t r = 0; r < M; r++) /* a prefix is in the shortlist */
+    for (uint32_t r = 0; r < M; r++) /* the shortlist includes the prefix */
         if (e->force[first + r] >= 0)
             e->force[first + r] = dg_output_rows_find(o, e->force[first + r]);
     e->be->ops->topk(e->be, &top, row(e->logits, first), M);
     for (uint32_t r = 0; r < M; r++)
         for (uint32_t i = 0; i < e->want[first + r]; i++)
-            if (top.ids[r * e->k_max + i] >= 0) /* no number among the logits: no candidate */
+            if (top.ids[r * e->k_max + i] >= 0) /* -1: no candidate is left */
                 top.ids[r * e->k_max + i] = o->ids[top.ids[r * e->k_max + i]];
 }
 
@@ -152,7 +156,7 @@ void dg_candidates_find(struct dg_engine *e, struct dg_rows y)
     uint32_t first = 0, M = 0;
     multiply_all(e, y, whole.first, whole.end);
     for (const struct dg_live *s = e->live; s; s = s->next) {
-        if (s->paused) /* no row of this step is its */
+        if (s->paused) /* it has no row in this step */
             continue;
         if (s->output) {
             const bool own = !is_in(whole, M);

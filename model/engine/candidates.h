@@ -11,8 +11,8 @@
  * output. */
 void dg_candidates_find(struct dg_engine *e, struct dg_rows y);
 
-/* Whether its own matrix pays off for a sentence with a list of n and this many rows beside the
- * engine's rows, if all sentences with such a matrix are like it. */
+/* True if a matrix of its own pays off for a new sentence with a list of n ids and this many rows
+ * beside the engine's rows, assuming that all sentences with such a matrix are like it. */
 bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t rows);
 
 #endif

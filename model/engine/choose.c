@@ -41,8 +41,8 @@ static double log_sum(const float *x, uint32_t V, float most)
     return (double)most + log(sum);
 }
 
-/* What may not come gets -inf: all off the spelling, bytes that make no character, and for a draw,
- * which has no second candidate, what the beam would pass over. */
+/* Set the logits of forbidden pieces to -inf: those off the spelling, bytes that form no character,
+ * and for a draw, which has no second candidate, those that the beam would pass over. */
 static void forbid(const struct dg_choice *c, float *x, uint32_t V, bool sampling)
 {
     const struct dg_search *s = c->search;

@@ -4,14 +4,14 @@
 
 #include <math.h>
 
-/* One way to go on. */
+/* A candidate: one row continued by one piece. */
 struct way {
     double total;
     uint32_t row, bank;
     struct dg_beam_piece piece;
 };
 
-/* All that a step looks at: the best over all rows, each row's best, and what terms need. */
+/* Most candidates of a step: the best over all rows, each row's best, and those that terms need. */
 #define MAX_WAYS (2 * DG_MAX_BEAM + DG_MAX_BEAM + DG_MAX_BEAM * DG_MAX_TERM_FORMS)
 
 struct ways {
@@ -24,7 +24,7 @@ bool dg_constrained_next(const struct dg_beam *b)
     return b->terms && b->t >= b->n_prefix && b->t >= b->n_lead;
 }
 
-/* The answer's own pieces of a row: what leads is none. */
+/* The pieces of a row that belong to the answer: all after the n_lead leading ones. */
 static const int32_t *own_ids(const struct dg_beam *b, uint32_t r)
 {
     return b->live[r].ids + b->n_lead;
@@ -37,16 +37,17 @@ uint32_t dg_constrained_wants(const struct dg_beam *b, uint32_t r, int32_t *ids)
     return dg_terms_next(b->terms, &s, own_ids(b, r), n, ids, DG_MAX_TERM_FORMS);
 }
 
-/* Pieces of the terms that row r has once id follows: of </s> those that it has already. */
+/* The number of the terms' pieces that row r has once id follows; </s> adds none. */
 static uint32_t bank_of(const struct dg_beam *b, uint32_t r, int32_t id)
 {
     uint32_t n = b->t - b->n_lead;
     if (id != b->eos)
-        b->live[r].ids[b->n_lead + n++] = id; /* the row's memory has room for the piece to come */
+        b->live[r].ids[b->n_lead + n++] = id; /* the row has room for one more piece */
     return dg_terms_look(b->terms, own_ids(b, r), n).pieces;
 }
 
-/* Add what candidate `id` of row r leads to, if it may come. needed: a term asks for it. */
+/* Add row r continued by `piece`, if that is allowed and not in the list yet; returns whether it
+ * was added. needed: a term asks for the piece. */
 static bool add(
     struct dg_beam *b, struct ways *w, uint32_t r, const struct dg_beam_piece *piece, bool needed)
 {
@@ -72,7 +73,7 @@ static struct dg_beam_piece offered(const struct dg_candidates *offer, uint32_t 
         offer->ids[i], offer->sources ? offer->sources[r] : -1, offer->logprob[i]};
 }
 
-/* The best 2K over all rows, as the plain search looks at them. */
+/* Add the best 2K over all rows, those that the plain search considers. */
 static void add_best(struct dg_beam *b, const struct dg_candidates *offer, struct ways *w)
 {
     uint32_t at[DG_MAX_BEAM] = {0}, count = 0;
@@ -86,7 +87,7 @@ static void add_best(struct dg_beam *b, const struct dg_candidates *offer, struc
     }
 }
 
-/* What each row needs, and its own best: the first that may come. */
+/* Add the pieces that each row needs, and its own best: the first allowed one of its two best. */
 static void add_rows(struct dg_beam *b, const struct dg_candidates *offer, struct ways *w)
 {
     for (uint32_t r = 0; r < b->n_live; r++) {
@@ -104,7 +105,7 @@ static void add_rows(struct dg_beam *b, const struct dg_candidates *offer, struc
     }
 }
 
-/* Is x the better one? No two are equal: a row has each piece once. */
+/* True if x is the better one. No two are equal: a row has each piece once. */
 static bool is_better(const struct way *x, const struct way *y)
 {
     if (x->total != y->total)
@@ -112,8 +113,8 @@ static bool is_better(const struct way *x, const struct way *y)
     return x->row != y->row ? x->row < y->row : x->piece.id < y->piece.id;
 }
 
-/* Best first; by_bank: those with most pieces of the terms first. A shell sort: qsort may allocate,
- * a step must not. */
+/* Sort best first; by_bank: candidates with most pieces of the terms first. A shell sort, since
+ * qsort may allocate and a step must not. */
 static void sort(struct way *list, uint32_t n, bool by_bank)
 {
     for (uint32_t gap = n / 2; gap > 0; gap /= 2) {
@@ -131,7 +132,8 @@ static void sort(struct way *list, uint32_t n, bool by_bank)
     }
 }
 
-/* Of list[n] by banks, the best of each bank in turn until there are K. */
+/* Choose up to K of list[n], which is sorted by bank: the best of each bank in turn, then the
+ * second best, and so on. Returns how many. */
 static uint32_t share(struct way *list, uint32_t n, uint32_t K, struct way *chosen)
 {
     uint32_t count = 0;

@@ -2,8 +2,8 @@
 #include "model/engine/internal.h"
 #include "model/model_internal.h"
 
-/* Others' steps that a sentence is left out of at most: by then its pass is long done, or the
- * device hangs, which a wait for it finds out. */
+/* Most steps of other sentences that a sentence sits out while it waits for its pass: by then the
+ * pass is long done, or the device hangs, which waiting for it reveals. */
 enum { MOST_STEPS = 64 };
 
 int dg_encode_open(struct dg_engine *e, struct dg_error *err)
@@ -32,8 +32,8 @@ void dg_encode_close(struct dg_engine *e)
     dg_workspace_close(&n->own);
 }
 
-/* Sentences of `pending` from `first` on that fit into one encoder pass, as packed rows; returns
- * the rows. */
+/* Pack the sources from `first` on that fit into one encoder pass as rows; *end is the first
+ * sentence that does not fit. Returns the number of rows. */
 static uint32_t pack_sources(
     struct dg_engine *e, struct dg_live *first, struct dg_live **end, size_t *n_segs)
 {
@@ -61,8 +61,8 @@ static uint32_t pack_sources(
     return R;
 }
 
-/* R packed rows through the encoder, and cross-attention's keys and values of every decoder layer.
- */
+/* Run R packed rows through the encoder and cache the cross-attention keys and values of every
+ * decoder layer. */
 static void run(struct dg_engine *e, uint32_t R, size_t n_segs)
 {
     const struct dg_model *m = e->model;
@@ -83,13 +83,13 @@ void dg_encode_warm(struct dg_engine *e)
 {
     e->segs[0] = (struct dg_attn_seg){.n_q = 1, .n_k = 1};
     e->ids[0] = e->pos[0] = 0;
-    e->slots[0] = -1; /* its keys and values go nowhere */
+    e->slots[0] = -1; /* its keys and values are not stored */
     run(e, 1, 1);
     if (e->encode.beside)
         e->be->ops->side_join(e->be, e->encode.passes);
 }
 
-/* Does anybody else advance meanwhile? */
+/* True if any live sentence advances meanwhile. */
 static bool others_advance(const struct dg_engine *e)
 {
     const struct dg_live *s = e->live;
@@ -98,7 +98,7 @@ static bool others_advance(const struct dg_engine *e)
     return s;
 }
 
-/* The sentences of passes that are done live from now on. */
+/* Make the sentences of finished passes live. */
 static void join(struct dg_engine *e)
 {
     struct dg_encode *n = &e->encode;

@@ -1,8 +1,8 @@
-/* Encoder passes: the sources of sentences that joined, and cross-attention's keys and values of
- * them. With a side stream of the device (dg_ops.side_begin), a pass runs beside steps, and its
- * sentences become live when it is done, so that no other step waits for it; at once if no other
- * sentence advances. Elsewhere they live from the next step on. Only model/engine includes this;
- * one thread at a time, the engine's. */
+/* Encoder passes: they encode the sources of new sentences and cache the cross-attention keys and
+ * values. On a device with a side stream (dg_ops.side_begin), a pass runs beside steps, and its
+ * sentences become live when it is done, so that no other step waits for it; if no other sentence
+ * advances, they become live at once. On other devices they are live from the next step on. Only
+ * model/engine includes this; one thread at a time, the engine's. */
 #ifndef DG_MODEL_ENGINE_ENCODE_H
 #define DG_MODEL_ENGINE_ENCODE_H
 
@@ -12,28 +12,29 @@ struct dg_engine;
 struct dg_live;
 
 struct dg_encode {
-    /* the passes' own buffers; elsewhere they share the step's */
+    /* the passes' own buffers; without a side stream they share the step's */
     struct dg_workspace own;
     const struct dg_workspace *ws;
-    /* [rows,dg_memory_kv_width()] all layers' keys and values; else NULL */
+    /* [encode_rows,dg_memory_kv_width()] keys and values of all layers, if they are one product;
+     * else NULL */
     struct dg_buf *kv_buf;
     struct dg_rows kv;
     /* sentences in passes under way, in order of admission */
     struct dg_live *sentences;
-    /* number of the last pass, and steps since a sentence started to wait for one */
+    /* number of the last pass; steps since a sentence started to wait for one */
     uint32_t passes, steps;
     bool beside;
     size_t bytes;
 };
 
-/* After the engine's workspace was opened. */
+/* Open e->encode; call after the engine's workspace is open. */
 int dg_encode_open(struct dg_engine *e, struct dg_error *err);
-/* Later work of the device follows all passes; call it before memory is given away. */
+/* Order later device work after all passes and close; call before their memory is freed. */
 void dg_encode_close(struct dg_engine *e);
-/* One row through the encoder: a device chooses its products' algorithms before the first request.
- */
+/* Run one row through the encoder, so that a device chooses its products' algorithms before the
+ * first request. */
 void dg_encode_warm(struct dg_engine *e);
-/* Everybody in `pending` is encoded; whose pass is done lives then. */
+/* Encode all sentences in `pending`; those whose pass is done become live. */
 void dg_encode_pending(struct dg_engine *e);
 /* Call before a sentence's cache blocks are reused: the device then finishes the sentence's pass
  * before later work. */

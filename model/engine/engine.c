@@ -12,7 +12,7 @@
 /* A longer shortlist saves little, and each sentence holds its own rows. */
 #define DG_MAX_SHORTLIST 4096u
 
-/* Of one call: hypotheses, or pieces encoded together. */
+/* Most rows of one call: hypotheses of a step, or pieces encoded together. */
 static size_t most_rows(const struct dg_engine *e)
 {
     return e->max_rows > e->encode_rows ? e->max_rows : e->encode_rows;
@@ -51,8 +51,8 @@ static int open_step_arrays(struct dg_engine *e, struct dg_error *err)
     return e->be->ops->buf_new_wide(e->be, R * e->logits.ld, &e->logits.buf, err);
 }
 
-/* A device's memory for the longest sentences in the fullest step: what serving takes later was
- * held before. */
+/* Reserve the device's memory for the longest sentences in the fullest step, so that serving never
+ * asks for more. */
 static int reserve(struct dg_engine *e, struct dg_error *err)
 {
     const struct dg_config *c = &e->model->config;
@@ -149,7 +149,8 @@ void dg_engine_close(struct dg_engine *e)
     free(e);
 }
 
-/* Room back to the pool; the sentence itself stays (its answer may still be read). */
+/* Return a sentence's room to the pools; the sentence itself stays (its answer may still be
+ * read). */
 static void give_room(struct dg_engine *e, struct dg_live *s)
 {
     dg_pipelined_step_forget(e, s);
@@ -166,7 +167,7 @@ static void give_room(struct dg_engine *e, struct dg_live *s)
     e->n_sentences--;
 }
 
-/* Room for a row's logits on the host, from the first sentence on that needs it. */
+/* Allocate the host's copy of a row's logits when the first sentence needs it. */
 static int open_row(struct dg_engine *e, struct dg_error *err)
 {
     size_t V = e->model->config.target_vocab;
@@ -175,7 +176,7 @@ static int open_row(struct dg_engine *e, struct dg_error *err)
     return 0;
 }
 
-/* Room for what terms need, from the first sentence on that has some. */
+/* Allocate the arrays for terms when the first sentence has some. */
 static int open_needed(struct dg_engine *e, struct dg_error *err)
 {
     const size_t n = (size_t)DG_MAX_BEAM * DG_MAX_TERM_FORMS;
@@ -190,8 +191,9 @@ static int open_needed(struct dg_engine *e, struct dg_error *err)
     return open_row(e, err);
 }
 
-/* The sentence's own rows of the output matrix. Who draws, spells, picks or scores needs every
- * piece's logit; terms may have pieces that no list has. */
+/* Select the sentence's shortlist, with its own rows of the output matrix if that pays. Sampling,
+ * spelling, pick and scoring need every piece's logit, and terms may have pieces that are in no
+ * list: such sentences use the whole vocabulary. */
 static int take_shortlist(
     struct dg_engine *e, struct dg_live *s, const struct dg_sentence *in, struct dg_error *err)
 {
@@ -202,7 +204,7 @@ static int take_shortlist(
     size_t n = dg_shortlist_select(e->model->shortlist,
         &(struct dg_shortlist_need){s->source, s->n_source, s->prefix, s->n_prefix},
         e->shortlist_bits, e->shortlist_ids, e->max_shortlist);
-    /* The candidates of a step, and one that is never taken. */
+    /* The list must hold the candidates of a step, and one piece that is never taken. */
     if (n < 2 * (size_t)search->beam + 1)
         return 0;
     const bool own = dg_candidates_pay_own_rows(e, (uint32_t)n, search->beam);
@@ -210,7 +212,8 @@ static int take_shortlist(
         e->model, e->be, e->shortlist_ids, (uint32_t)n, own, &s->output, err);
 }
 
-/* A search with terms is as wide as there can be room for. */
+/* Narrow the beam of a search with terms to what the engine can have room for at all; not below
+ * n_best. */
 static void narrow(const struct dg_engine *e, const struct dg_sentence *in, struct dg_search *s)
 {
     const uint32_t cross = dg_cache_blocks(in->n_source), n = e->cache.n_blocks;

@@ -1,7 +1,7 @@
 /* The engine: many sentences translated side by side, driven step by step (contract 2). admit ->
- * step, step, ... -> poll. Sentences are at different positions in one step; each answer is the
- * same, bit for bit, as alone. One thread at a time per engine; the model is shared, const after
- * open. */
+ * step, step, ... -> poll. Sentences of one step may be at different positions; each answer is bit
+ * for bit the one that the sentence gets alone. One thread at a time per engine; the model is
+ * shared, const after open. */
 #ifndef DG_MODEL_ENGINE_ENGINE_H
 #define DG_MODEL_ENGINE_ENGINE_H
 
@@ -14,19 +14,22 @@
 struct dg_engine;
 
 struct dg_engine_limits {
-    /* live hypotheses in one step; 0 = what keeps the device busy (dg_ops.step_rows), or 128 */
+    /* live hypotheses in one step; 0 = enough to keep the device busy (dg_ops.step_rows), or 128 if
+     * the device does not say */
     uint32_t max_rows;
-    /* 0 = half as many as max_rows, at least 64 */
+    /* sentences admitted and not finished; 0 = half as many as max_rows, at least 64 */
     uint32_t max_sentences;
-    /* pieces with </s> in one sentence; 0 = 512 */
+    /* source pieces of one sentence, </s> included; 0 = 512 */
     uint32_t max_source;
-    /* positions with </s>; 0 = 1024 */
+    /* target positions of one sentence, </s> included; 0 = 1024 */
     uint32_t max_target;
-    /* widest search sure of room once alone; at least the model's beam */
+    /* widest beam for which a sentence that is alone is sure to have room; at least the model's
+     * beam */
     uint32_t max_beam;
-    /* most positions of such a one; 0 = max_source and the model's output limit */
+    /* most target positions of such a search; 0 = max_source + the model's extra_length */
     uint32_t max_search;
-    /* keys and values; 0 = room for max_rows at about 80 positions, or for that search */
+    /* bytes of cached keys and values; 0 = room for max_rows hypotheses of about 80 positions, or
+     * for that search */
     size_t cache_bytes;
 };
 
@@ -39,14 +42,15 @@ struct dg_sentence {
     /* [n_prefix] target ids to begin with; copied */
     const int32_t *prefix;
     uint32_t n_prefix;
-    /* number of these that start the decoder and are not part of the answer, its probability, its
-     * length or max_len; <= n_prefix */
+    /* number of prefix ids that only start the decoder: they are not part of the answer, its
+     * probability, its length or max_len; <= n_prefix */
     uint32_t n_lead;
-    /* allowed pieces after the prefix; NULL: anything. Borrowed until the answer was polled, or the
+    /* allowed pieces after the prefix; NULL: anything. Borrowed until the answer is polled or the
      * sentence cancelled */
     const struct dg_spelling *spelling;
-    /* terms that the answer must contain; a wider beam helps, since the rows of a search are
-     * shared; NULL: nothing. Not with sampling, pick or a forced target. Borrowed likewise */
+    /* terms that the answer must contain; NULL: none. A wider beam helps, since hypotheses with
+     * different numbers of the terms' pieces share it. Not with sampling, pick or a forced target.
+     * Borrowed as long as spelling */
     const struct dg_terms *terms;
     /* the prefix is the whole target (with </s>): score it, search nothing */
     bool forced;
@@ -62,9 +66,9 @@ struct dg_result {
     /* [n_hyps], best first */
     const struct dg_hypothesis *hyps;
     uint32_t n_hyps;
-    /* [hyps[0].n] source position each piece of the best answer attends to most (in the
-     * cross-attention that the model's config names); NULL unless wanted, or unless that answer
-     * holds the unknown piece, which has to be copied. */
+    /* [hyps[0].n] source position that each piece of the best answer attends to most (in the
+     * cross-attention that the model's config names). NULL unless it is wanted, or the answer, if
+     * not forced, holds the unknown piece, which has to be copied. */
     const int32_t *alignment;
     uint32_t n_source, steps;
 };
@@ -77,29 +81,29 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
     const struct dg_engine_limits *limits, struct dg_engine **out, struct dg_error *err);
 void dg_engine_close(struct dg_engine *e); /* NULL is fine */
 
-/* Take a sentence in under the caller's id. DG_EAGAIN: no room now, ask again after a step (err
+/* Admit a sentence under the caller's id. DG_EAGAIN: no room now, retry after a step (err
  * untouched); DG_ELIMIT: it can never fit; DG_EINVAL: options or ids are wrong. Encoding happens in
  * the next step. */
 int dg_engine_admit(
     struct dg_engine *e, uint64_t id, const struct dg_sentence *s, struct dg_error *err);
 
 /* Pause or resume a sentence. A paused sentence keeps its room and position but does not advance;
- * steps already given to a device are still done. A sentence that was admitted since the last step
- * is encoded in the next one, paused or not. */
+ * steps already submitted to a device still complete. A sentence that was admitted since the last
+ * step is encoded in the next one, paused or not. */
 void dg_engine_pause(struct dg_engine *e, uint64_t id, bool paused);
 
 /* Encode the sentences admitted since the last step, then advance every live sentence that is not
- * paused by one position. Returns the number of rows that were advanced (0: nothing lives). On a
- * device that keeps the search a call gives one step and reads the one before it: answers come a
- * call later, and the last call only reads. */
+ * paused by one position. Returns the number of rows that were advanced (0: there were none). On a
+ * device that keeps the search, each call submits one step and reads the one before it: answers
+ * come one call later, and the last call only reads. */
 uint32_t dg_engine_step(struct dg_engine *e);
 
-/* A finished sentence's answer, or NULL. Its room is free again already; release the answer when
- * read. */
+/* Return a finished sentence's answer, or NULL. The sentence's room is already free; release the
+ * answer after reading it. */
 const struct dg_result *dg_engine_poll(struct dg_engine *e);
 void dg_engine_release(struct dg_engine *e, const struct dg_result *r);
 
-/* Forget a sentence now, its room is free at once; unknown ids are ignored. No answer will come. */
+/* Drop a sentence and free its room at once; no answer will come. Unknown ids are ignored. */
 void dg_engine_cancel(struct dg_engine *e, uint64_t id);
 
 void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out);

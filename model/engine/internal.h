@@ -1,7 +1,7 @@
 /* Internals of the engine: engine.c (admission, answers), live.c (one sentence), step.c (decode),
- * encode.c (encoder passes), align.c (where rows look), candidates.c (logits and what is best of
- * them), pipelined_step.c and pipelined_read.c (decode with the search's state on the device),
- * limits.c. Only model/engine includes this; one thread at a time per engine. */
+ * encode.c (encoder passes), align.c (source positions that rows attend to), candidates.c (logits
+ * and their best candidates), pipelined_step.c and pipelined_read.c (decode with the search's state
+ * on the device), limits.c. Only model/engine includes this; one thread at a time per engine. */
 #ifndef DG_MODEL_ENGINE_INTERNAL_H
 #define DG_MODEL_ENGINE_INTERNAL_H
 
@@ -44,22 +44,22 @@ struct dg_engine {
     /* [max_rows,k_max] each */
     float *top_logprob;
     int32_t *top_ids;
-    /* [V] one row's logits, once a sentence needed them on the host; else NULL */
+    /* [V] one row's logits on the host; NULL until a sentence needs them */
     float *row;
-    /* [DG_MAX_BEAM,DG_MAX_TERM_FORMS] and [DG_MAX_BEAM]: needs of the rows of a sentence with
-     * terms, after the first such sentence; otherwise NULL */
+    /* candidates that terms need, for the rows of one sentence: [DG_MAX_BEAM,DG_MAX_TERM_FORMS],
+     * and their number per row [DG_MAX_BEAM]; NULL until the first sentence with terms */
     float *needed_logprob;
     int32_t *needed_ids;
     uint32_t *n_needed;
-    /* With a shortlist: one bit a target id, all zero between uses; [max_shortlist + 1] ids of one
-     * sentence. A longer one takes the whole vocabulary. */
+    /* With a shortlist: one bit per target id, all zero between uses; [max_shortlist + 1] ids of
+     * one sentence. A sentence with a longer list uses the whole vocabulary. */
     uint64_t *shortlist_bits;
     int32_t *shortlist_ids;
     uint32_t max_shortlist;
     size_t bytes;
 };
 
-/* The sentence is finished: its room is freed, and its answer is ready to be polled. */
+/* Free the room of a finished sentence and make its answer ready to be polled. */
 void dg_engine_retire(struct dg_engine *e, struct dg_live *s);
 
 #endif

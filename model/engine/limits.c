@@ -4,7 +4,8 @@
 #include "model/model_internal.h"
 
 static const struct dg_engine_limits defaults = {.max_source = 512, .max_target = 1024};
-/* STEP_ROWS: where the device does not say how many keep it busy. SENTENCES: the fewest. */
+/* STEP_ROWS: default for a device that does not say how many rows keep it busy. SENTENCES: the
+ * smallest default. */
 enum { STEP_ROWS = 128, SENTENCES = 64 };
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -27,7 +28,7 @@ void dg_engine_limits_resolve(const struct dg_model *m, const struct dg_ops *ops
         out->max_target = defaults.max_target;
     out->max_source = least(out->max_source, m->max_positions);
     out->max_target = least(out->max_target, m->max_positions);
-    /* A sentence without a beam of its own takes the model's, whatever others may ask for. */
+    /* A sentence that names no beam uses the model's, so max_beam is never below that. */
     out->max_beam = least(out->max_beam > c->beam ? out->max_beam : c->beam, out->max_rows);
     out->max_search = least(
         out->max_search ? out->max_search : out->max_source + c->extra_length, out->max_target);
@@ -44,7 +45,7 @@ uint32_t dg_engine_limits_cache_blocks(const struct dg_config *c, const struct d
         return (uint32_t)(l->cache_bytes / dg_cache_block_bytes(c));
     const uint32_t search = dg_engine_limits_search_blocks(c, l->max_beam, l->max_search);
     const uint32_t scored = dg_engine_limits_search_blocks(c, 1, l->max_target);
-    /* 5 blocks are 80 positions, 4 blocks a memory of 64. */
+    /* 5 blocks hold 80 positions, 4 blocks a memory of 64. */
     const uint32_t usual =
         dg_engine_limits_search_blocks(c, l->max_rows, 5 * DG_BLOCK) + l->max_sentences * 4;
     const uint32_t one = dg_cache_blocks(l->max_source) + (search > scored ? search : scored);

@@ -16,7 +16,7 @@ static int check_ids(
     return 0;
 }
 
-/* Terms have room after the prefix, and the search is one that they can steer. */
+/* Check that the terms fit after the prefix and that the search is one that they can steer. */
 static int check_terms(
     const struct dg_sentence *in, const struct dg_search *s, uint32_t V, struct dg_error *err)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The last order - 1 pieces are at ids[i], too. */
+/* True if the last order - 1 pieces also occur at ids[i]. */
 static bool tail_at(const int32_t *ids, uint32_t n, uint32_t order, uint32_t i)
 {
     return memcmp(ids + i, ids + n - (order - 1), (order - 1) * sizeof *ids) == 0;

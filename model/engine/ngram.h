@@ -8,7 +8,7 @@
 /* Whether `next` after ids[n] would complete a run of `order` pieces (>= 1) that already occurs. */
 bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next);
 
-/* Maximum number of such pieces: earlier occurrences of the last order - 1 pieces. */
+/* Most pieces for which that can be true: earlier occurrences of the last order - 1 pieces. */
 uint32_t dg_ngram_blocked(const int32_t *ids, uint32_t n, uint32_t order);
 
 #endif

@@ -10,7 +10,7 @@ static size_t element_size(enum dg_type type)
     return type == DG_F32 ? 4 : type == DG_S8 ? 1 : 2;
 }
 
-/* Rows ids[n] of a matrix [.,K] of elements of `size` bytes. */
+/* Copy rows ids[n] of a matrix [.,K] of elements of `size` bytes. NULL: no memory. */
 static void *gather(const void *data, size_t size, size_t K, const int32_t *ids, uint32_t n)
 {
     char *rows = aligned_alloc(64, (n * K * size + 63) / 64 * 64);
@@ -40,7 +40,7 @@ static int make_matrix(struct dg_output_rows *o, const struct dg_model *m, struc
         .n_stored = 1,
         .in_place = &in_place};
     int rc = o->be->ops->weight_new(o->be, &spec, &o->w, err);
-    if (!in_place) { /* copied: the next sentence's are gathered in the same memory */
+    if (!in_place) { /* the backend copied them: the next sentence's rows reuse this memory */
         free(o->rows);
         o->rows = NULL;
     }

@@ -1,5 +1,5 @@
-/* Pipelined steps as their own two files see them: pipelined_step.c (submitted), pipelined_read.c
- * (read and decided). One thread at a time per engine. */
+/* Internals of pipelined steps: pipelined_step.c (submits steps), pipelined_read.c (reads them and
+ * decides). One thread at a time per engine. */
 #ifndef DG_MODEL_ENGINE_PIPELINED_INTERNAL_H
 #define DG_MODEL_ENGINE_PIPELINED_INTERNAL_H
 
@@ -8,11 +8,11 @@
 
 /* A sentence's part of a submitted step. */
 struct dg_pipelined_part {
-    /* NULL: it has left */
+    /* NULL: the sentence has left */
     struct dg_live *s;
-    /* its first row, and its first among the hypotheses that live on */
+    /* its first row; the index of its first hypothesis among all those that live on */
     uint32_t row, out;
-    /* rows; hypotheses that live on, as far as there are candidates */
+    /* rows; hypotheses that live on (fewer if candidates run out) */
     uint32_t n_in, n_out;
     /* candidates of each row */
     uint32_t want;
@@ -29,7 +29,7 @@ struct dg_pipelined_step {
     /* step i is in steps[i % 2] until it is read */
     struct dg_pipelined_submitted steps[2];
     uint64_t submitted, collected;
-    /* Of the step that is being made: [max_sentences] each. */
+    /* Of the step being built: [max_sentences] each. */
     struct dg_device_search_part *parts;
     struct dg_device_search_sentence *newcomers;
     /* [max_rows] the last piece of each newcomer's hypothesis, and its log-probability */
@@ -40,10 +40,11 @@ struct dg_pipelined_step {
     uint32_t n_places;
 };
 
-/* The device's copy of s is stale: its part of steps in flight is ignored when they are read. */
+/* Mark the device's copy of s as stale: its parts of steps in flight are ignored when those are
+ * read. */
 void dg_pipelined_leave(struct dg_pipelined_step *ps, struct dg_live *s);
 
-/* Read the oldest step; returns its rows, of sentences that are still there. */
+/* Read the oldest submitted step; returns the rows of sentences that are still there. */
 uint32_t dg_pipelined_collect(struct dg_engine *e);
 
 #endif

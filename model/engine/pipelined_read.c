@@ -1,5 +1,6 @@
-/* The second half of a pipelined step (pipelined_step.c): its candidates have come back, the host
- * decides by beam.c, and what the device decided in the meantime must be the same. */
+/* The second half of a pipelined step (pipelined_step.c): read its candidates, let beam.c decide on
+ * the host, and check that the device, which has decided in the meantime, came to the same
+ * result. */
 #include "model/engine/beam.h"
 #include "model/engine/pipelined_internal.h"
 #include "model/engine/pipelined_step.h"
@@ -16,7 +17,8 @@ void dg_pipelined_leave(struct dg_pipelined_step *ps, struct dg_live *s)
     s->device_hyps = s->in_flight = 0;
 }
 
-/* Has the device let the same hypotheses live on? A search that is done has none to compare. */
+/* True if the device has kept the same hypotheses live. A search that is done has none to
+ * compare. */
 static bool agrees(const struct dg_live *s, const struct dg_pipelined_part *p,
     const struct dg_device_search_found *found)
 {
@@ -38,8 +40,8 @@ static void unlink_live(struct dg_engine *e, struct dg_live *s)
     *link = s->next;
 }
 
-/* A sentence's candidates have come: let its search decide. found NULL: the device failed, there
- * are none, and the search ends. */
+/* Let a sentence's search decide by the candidates that came back. found NULL: the device failed,
+ * there are no candidates, and the search ends. */
 static void advance(struct dg_engine *e, struct dg_live *s, const struct dg_pipelined_part *p,
     const struct dg_device_search_found *found)
 {
@@ -61,12 +63,12 @@ static void advance(struct dg_engine *e, struct dg_live *s, const struct dg_pipe
         s->on_host = true;
         return;
     }
-    /* The slots that the step wrote to, noted before rows change places. */
+    /* Record the slots that the step wrote to before rows change places. */
     for (uint32_t r = 0; r < b->n_live; r++)
         s->history[0][(size_t)r * b->search.max_len + b->t] = dg_live_slot(e, s, r, b->t);
     dg_beam_advance(b, &c);
     if (found && !agrees(s, p, found)) {
-        if (!bytes) /* what follows is computed from the device's choice: it cannot be mended */
+        if (!bytes) /* later steps already use the device's choice: it cannot be mended */
             e->be->ops->device_search->refute(e->be, "which hypotheses live on");
         dg_pipelined_leave(e->pipelined, s);
     }
@@ -83,12 +85,12 @@ uint32_t dg_pipelined_collect(struct dg_engine *e)
     struct dg_pipelined_step *ps = e->pipelined;
     struct dg_pipelined_submitted *f = &ps->steps[ps->collected++ % 2];
     struct dg_device_search_found found;
-    /* Here the host waits for the device, which has the next step to go on with meanwhile. */
+    /* The host waits for the device here; the device already has the next step to work on. */
     const bool whole = e->be->ops->device_search->wait(e->be, ps->search, &found);
     uint32_t rows = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         struct dg_pipelined_part *p = &f->parts[i];
-        if (!p->s) /* finished, cancelled: one step too many */
+        if (!p->s) /* finished or cancelled: one step too many */
             continue;
         p->s->in_flight--;
         rows += p->n_in;

@@ -4,14 +4,14 @@
  * candidates, one step later; the device must have come to the same decision, or it counts as
  * failed.
  *
- * What a step looks like is known before the last one was read: how many rows a sentence has (its
+ * The shape of a step is known before the previous one is read: how many rows a sentence has (its
  * beam's width, after the first step), where each writes its keys and values (dg_live_slot), how
  * many candidates it wants. A sentence that turns out to be finished has had one step too many,
- * which nobody reads; its room is given away at once, since the device works in order.
+ * whose results are ignored; its room is reused at once, since the device works in order.
  *
- * The device knows nothing of bytes that make no character (byte_pieces.h). Where it lets one live
- * that the host passes over, the sentence is placed anew; where the host then lacks candidates, it
- * does the step again itself.
+ * The device does not know which bytes form no character (byte_pieces.h). If it keeps one live that
+ * the host passes over, the sentence is placed anew; if the host then lacks candidates, it repeats
+ * the step itself.
  *
  * Example. A (beam 2) is live, B (beam 1, at most 2 positions) is admitted after call 2. Each
  * call submits one step and reads the one before it:
@@ -19,7 +19,7 @@
  *   1      A at 0: 1 row       -        -
  *   2      A at 1: 2 rows      step 1   A's two hypotheses after position 0
  *   3      A at 2, B at 0      step 2   A's after position 1: it has finished, and leaves
- *   4      B at 1              step 3   B's after position 0; A's part is of no one any more
+ *   4      B at 1              step 3   B's after position 0; A's part is ignored
  *   5      -                   step 4   B's after position 1: finished; nothing is left */
 #include "model/engine/pipelined_step.h"
 
@@ -55,7 +55,7 @@ int dg_pipelined_step_open(struct dg_engine *e, struct dg_error *err)
     struct dg_device_search *search = NULL;
     _Static_assert(
         DG_MAX_BEAM <= DG_DEVICE_SEARCH_WIDTH, "a sentence's hypotheses find room in its place");
-    /* States of an SSRU follow their hypotheses by lists that the host makes of its own search. */
+    /* An SSRU's states follow their hypotheses by lists that the host makes from its own search. */
     if (!ops || e->model->config.decoder != DG_DECODER_ATTENTION)
         return 0;
     const struct dg_device_search_limits limits = limits_of(e);
@@ -116,8 +116,8 @@ void dg_pipelined_step_forget(struct dg_engine *e, struct dg_live *s)
 
 bool dg_pipelined_step_possible(const struct dg_engine *e)
 {
-    /* Spelling, a shortlist, sampling and the like: the host chooses among candidates that it must
-     * have read. One such sentence makes all advance step by step. */
+    /* With spelling, a shortlist, sampling and the like, the host must read the candidates before
+     * it can choose. One such sentence makes all advance step by step. */
     for (const struct dg_live *s = e->live; s; s = s->next)
         if (!s->paused && (s->spelling || s->output || s->on_host ||
                               !dg_beam_plain(&s->beam, s->beam.t + s->in_flight)))
@@ -125,14 +125,15 @@ bool dg_pipelined_step_possible(const struct dg_engine *e)
     return true;
 }
 
-/* Is the sentence part of the next step? Not at its length limit: the step in flight ends it. */
+/* True if the sentence is part of the next step. Not at its length limit: the step in flight ends
+ * it. */
 static bool advances(const struct dg_live *s)
 {
     return !s->paused && s->beam.t + s->in_flight < s->beam.search.max_len;
 }
 
-/* The search so far, for the device to go on with; ps->last and ps->logprob from `first` on are its
- * hypotheses'. */
+/* Describe a sentence's search so far, for the device to continue; its hypotheses are in ps->last
+ * and ps->logprob from `first` on. */
 static struct dg_device_search_sentence newcomer(
     struct dg_engine *e, struct dg_live *s, uint32_t first)
 {
@@ -141,7 +142,7 @@ static struct dg_device_search_sentence newcomer(
     int32_t *last = ps->last + first;
     double *logprob = ps->logprob + first;
     assert(!s->in_flight && (s->place >= 0 || ps->n_places));
-    /* One that the host advanced for a while still has its place, with what is old. */
+    /* A sentence that the host advanced for a while still has its place, with stale contents. */
     if (s->place < 0)
         s->place = ps->places[--ps->n_places];
     for (uint32_t r = 0; r < b->n_live; r++) {
@@ -160,7 +161,7 @@ static struct dg_device_search_sentence newcomer(
         .history_ld = b->search.max_len};
 }
 
-/* Sentences that advance and that the device does not know, or knows as they were before the host
+/* Place the sentences that advance and of which the device has no copy, or one from before the host
  * took steps without it. */
 static void place_newcomers(struct dg_engine *e)
 {
@@ -175,20 +176,21 @@ static void place_newcomers(struct dg_engine *e)
         e->be->ops->device_search->place(e->be, ps->search, ps->newcomers, n);
 }
 
-/* A sentence's part of the step that is being made; its rows begin at `row`. */
+/* A sentence's part of the step being built; its rows begin at `row`. */
 static struct dg_device_search_part part_of(struct dg_engine *e, struct dg_live *s, uint32_t row)
 {
     const struct dg_beam *b = &s->beam;
     /* The search is one position behind for each step in flight. */
     const uint32_t t = b->t + s->in_flight, want = dg_beam_wants_at(b, t);
     const int32_t force = dg_beam_force_at(b, t);
-    /* Rows have a chain of blocks each, whichever hypothesis they hold: no need to know who lives
-     * on to say where the new keys and values go. */
+    /* Each row has its own chain of blocks, whichever hypothesis it holds, so the slots of the new
+     * keys and values do not depend on which hypotheses live on. */
     for (uint32_t r = 0; r < s->device_hyps; r++)
         e->slots[row + r] = dg_live_slot(e, s, r, t);
     return (struct dg_device_search_part){.place = (uint32_t)s->place,
         .n_in = s->device_hyps,
-        /* A forced piece extends every hypothesis; else as many live on as the beam is wide. */
+        /* A forced piece extends every hypothesis; otherwise as many live on as the beam is
+         * wide. */
         .n_out = force >= 0 ? s->device_hyps : b->search.beam,
         .t = t,
         .n_memory = s->n_source,
@@ -198,13 +200,13 @@ static struct dg_device_search_part part_of(struct dg_engine *e, struct dg_live 
         .no_eos = t + 1 < b->search.min_len};
 }
 
-/* The parts of the next step, of all that advance; returns its rows. */
+/* Fill in the parts of the next step for all sentences that advance; returns its rows. */
 static uint32_t pack(struct dg_engine *e, struct dg_pipelined_submitted *f)
 {
     struct dg_pipelined_step *ps = e->pipelined;
     uint32_t rows = 0, outs = 0;
     f->n = 0;
-    /* Before the step's own lists are sent: they name the newcomers' places. */
+    /* Place newcomers before the step's own lists are sent, since these name their places. */
     place_newcomers(e);
     for (struct dg_live *s = e->live; s; s = s->next) {
         if (!advances(s))
@@ -213,14 +215,15 @@ static uint32_t pack(struct dg_engine *e, struct dg_pipelined_submitted *f)
         f->parts[f->n++] = (struct dg_pipelined_part){s, rows, outs, p.n_in, p.n_out, p.k};
         rows += p.n_in;
         outs += p.n_out;
-        /* The step after this one reads what lives on here, before the host knows who does. */
+        /* The next step reads the hypotheses that live on here, before the host knows which they
+         * are. */
         s->device_hyps = p.n_out;
         s->in_flight++;
     }
     return rows;
 }
 
-/* All ops of a step of M rows. The device has made their lists itself. */
+/* Run all ops of a step of M rows. The device has made their lists itself. */
 static void run_ops(struct dg_engine *e, size_t M)
 {
     const struct dg_model *m = e->model;
@@ -280,10 +283,11 @@ void dg_pipelined_step_warm(struct dg_engine *e)
 uint32_t dg_pipelined_step_run(struct dg_engine *e)
 {
     uint32_t rows = submit(e);
-    /* None advances: paused, finished, or at their last position, which the drain brings. */
+    /* No sentence advances: all are paused, finished, or at their last position, whose step the
+     * drain reads. */
     if (!rows)
         return dg_pipelined_step_drain(e);
-    /* The very first step is not read yet: the device is to have two. */
+    /* The very first step is not read yet, so that the device always has two. */
     if (e->pipelined->submitted - e->pipelined->collected == 2)
         dg_pipelined_collect(e);
     return rows;

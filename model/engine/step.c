@@ -1,5 +1,5 @@
-/* One engine step: encode who joined (encode.c), then one position for every live sentence that is
- * not paused. No allocation, no lock. */
+/* One engine step: encode new sentences (encode.c), then advance every live sentence that is not
+ * paused by one position. No allocation, no lock. */
 #include "model/engine/candidates.h"
 #include "model/engine/constrained.h"
 #include "model/engine/encode.h"
@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The rows of one sentence from row M on: what they read and where they write. Returns the row
- * after them. What a device has kept of its search is old from now on. */
+/* Fill in the rows of one sentence, from row M on: what they read and where they write. Returns the
+ * row after them. Marks a device's copy of its search as stale. */
 static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, size_t n_cross)
 {
     const struct dg_attn_seg *before = n_cross ? &e->cross_segs[n_cross - 1] : NULL;
@@ -41,8 +41,8 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
     return M;
 }
 
-/* The logits of row M into e->row [V]. Of a sentence with a shortlist the topk op has left the
- * list's, side by side: all others are impossible. */
+/* Read the logits of row M into e->row [V]. For a sentence with a shortlist, the topk op has left
+ * only the list's logits, side by side: they move to their ids, all others become -inf. */
 static void read_row(struct dg_engine *e, const struct dg_live *s, uint32_t M)
 {
     const struct dg_rows logits = {
@@ -51,7 +51,7 @@ static void read_row(struct dg_engine *e, const struct dg_live *s, uint32_t M)
     const uint32_t V = e->model->config.target_vocab;
     e->be->ops->read(e->be, logits, 1, list ? list->n : V, e->row);
     for (uint32_t i = list ? list->n : 0, end = V; i-- > 0;) {
-        const uint32_t to = (uint32_t)list->ids[i]; /* at i or further on */
+        const uint32_t to = (uint32_t)list->ids[i]; /* >= i, since ids ascend */
         const float x = e->row[i];
         while (end > to + 1)
             e->row[--end] = -INFINITY;
@@ -61,7 +61,7 @@ static void read_row(struct dg_engine *e, const struct dg_live *s, uint32_t M)
         e->row[i] = -INFINITY;
 }
 
-/* What row r of s is to choose by. */
+/* The constraints under which row r of s chooses. */
 static struct dg_choice choice_of(const struct dg_live *s, uint32_t r)
 {
     const struct dg_beam *b = &s->beam;
@@ -75,7 +75,7 @@ static struct dg_choice choice_of(const struct dg_live *s, uint32_t r)
         .key = s->key};
 }
 
-/* Candidates of row M by choose.c instead of the topk op's. */
+/* Replace the topk op's candidates of row M by those of choose.c. */
 static void choose_row(
     struct dg_engine *e, const struct dg_live *s, const struct dg_choice *c, uint32_t M)
 {
@@ -85,7 +85,7 @@ static void choose_row(
         c, e->row, e->model->config.target_vocab, e->want[M], e->top_logprob + at, e->top_ids + at);
 }
 
-/* The same for the rows of s from M on. */
+/* Choose candidates by choose.c for the rows of s from M on that are sampled or not yet spelt. */
 static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
 {
     struct dg_beam *b = &s->beam;
@@ -100,12 +100,12 @@ static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
         }
         choose_row(e, s, &c, M);
     }
-    if (spelt) /* in every row: their descendants are spelt, too */
+    if (spelt) /* every row is spelt, and so are their descendants */
         s->spelling = NULL;
 }
 
-/* What the terms of s need in its rows from M on: log-probabilities of the whole softmax, whose
- * total the row's best candidate tells. */
+/* Find the candidates that the terms of s need in its rows from M on, with their log-probabilities
+ * in the whole softmax; its log total follows from the row's best candidate. */
 static void find_needed(struct dg_engine *e, const struct dg_live *s, uint32_t M)
 {
     for (uint32_t r = 0; r < s->beam.n_live; r++, M++) {
@@ -122,8 +122,8 @@ static void find_needed(struct dg_engine *e, const struct dg_live *s, uint32_t M
     }
 }
 
-/* Rows of s whose candidates are too few once bytes are passed over have the best of all that may
- * come. */
+/* Rows of s whose candidates are too few once bytes are passed over get the best of all allowed
+ * pieces instead. */
 static void keep_characters(
     struct dg_engine *e, const struct dg_live *s, const struct dg_candidates *c, uint32_t M)
 {
@@ -131,12 +131,12 @@ static void keep_characters(
     for (uint32_t r = 0; rows && r < s->beam.n_live; r++)
         if (rows >> r & 1) {
             struct dg_choice of_row = choice_of(s, r);
-            of_row.spelling = NULL; /* no byte is offered while it is being spelt */
+            of_row.spelling = NULL; /* while it is being spelt, no such byte is offered */
             choose_row(e, s, &of_row, M + r);
         }
 }
 
-/* Give every sentence its candidates; who is done leaves. */
+/* Give every sentence its candidates; finished sentences leave the list. */
 static void advance(struct dg_engine *e)
 {
     uint32_t M = 0;
@@ -175,7 +175,8 @@ static void advance(struct dg_engine *e)
     }
 }
 
-/* One position for all, the search on the host: candidates come back before anybody goes on. */
+/* Advance all sentences by one position with the search on the host, which reads the candidates
+ * before the next step can start. */
 static uint32_t step_now(struct dg_engine *e)
 {
     const struct dg_model *m = e->model;

@@ -12,7 +12,7 @@ static const int32_t *ids_of(const struct dg_terms *t, const struct dg_term_form
     return t->ids + f->at;
 }
 
-/* May the form begin after ids[at]? */
+/* True if the form may begin at position `at`, after ids[at - 1]. */
 static bool may_begin(
     const struct dg_terms *t, const struct dg_term_form *f, const int32_t *ids, uint32_t at)
 {
@@ -41,8 +41,7 @@ uint32_t dg_terms_pieces(const struct dg_terms *t)
     return n;
 }
 
-/* The longest form of a term that is not met and that ids have at `at` as a word of its own; NULL:
- * none. */
+/* The longest form of a term not met yet that ids[n] have at `at` as a whole word; NULL: none. */
 static const struct dg_term_form *whole_at(
     const struct dg_terms *t, uint32_t met, const int32_t *ids, uint32_t n, uint32_t at)
 {
@@ -59,7 +58,7 @@ static const struct dg_term_form *whole_at(
     return best;
 }
 
-/* Has the form begun at `at`, and are ids its beginning up to their end? */
+/* True if ids[at .. n), which may be empty, are the beginning of the form but not all of it. */
 static bool begun_at(const struct dg_terms *t, const struct dg_term_form *f, const int32_t *ids,
     uint32_t n, uint32_t at)
 {
@@ -67,7 +66,8 @@ static bool begun_at(const struct dg_terms *t, const struct dg_term_form *f, con
            (n == at || memcmp(ids_of(t, f), ids + at, (n - at) * sizeof *ids) == 0);
 }
 
-/* What counts for the term that is begun: so many pieces fewer are left than its first form has. */
+/* The pieces that count for a term in progress: the size of its first form less the pieces that are
+ * still missing; the most of all such terms. */
 static uint32_t begun(
     const struct dg_terms *t, const struct dg_terms_state *s, const int32_t *ids, uint32_t n)
 {

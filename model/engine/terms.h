@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of one sentence; a term that is wanted twice is two. */
+/* Most terms of one sentence; a term that is wanted twice counts as two. */
 #define DG_MAX_TERMS 32u
-/* Ways to write them, all together. */
+/* Most forms of all terms of one sentence together. */
 #define DG_MAX_TERM_FORMS 96u
 
 enum dg_term_place {
@@ -37,8 +37,9 @@ struct dg_terms {
     /* [n_ids] of all forms */
     const int32_t *ids;
     uint32_t n_ids;
-    /* [target vocabulary] bits: pieces that go on with the word before them, so that a term right
-     * before one is none; pieces after which a word may begin without a blank */
+    /* [target vocabulary] bits. continues: pieces that continue the word before them, so that a
+     * term right before one does not count; opens: pieces after which a word may begin without a
+     * blank */
     const uint64_t *continues, *opens;
 };
 
@@ -48,19 +49,19 @@ struct dg_terms_state {
     uint32_t met;
     /* end of the last of them */
     uint32_t from;
-    /* pieces of those, and of the one that is begun */
+    /* pieces of those terms, and of the one in progress */
     uint32_t pieces;
 };
 
 /* Pieces of all terms, each in its first form. */
 uint32_t dg_terms_pieces(const struct dg_terms *t);
-/* Terms are matched from left to right, the longest first, without overlap. */
+/* Find the terms in ids[n]: matched from left to right, the longest form first, without overlap. */
 struct dg_terms_state dg_terms_look(const struct dg_terms *t, const int32_t *ids, uint32_t n);
 /* The pieces that start or continue a term missing in ids[n]: ids into next[cap], each once.
  * Returns how many. */
 uint32_t dg_terms_next(const struct dg_terms *t, const struct dg_terms_state *s, const int32_t *ids,
     uint32_t n, int32_t *next, uint32_t cap);
-/* Do both ask for the same? NULL: no terms. */
+/* True if both require the same terms. NULL: no terms. */
 bool dg_terms_same(const struct dg_terms *a, const struct dg_terms *b);
 
 #endif

@@ -1,6 +1,6 @@
 #include "model/layers/layers.h"
 
-/* `drop` filled for one site, or NULL when it is off. */
+/* Fill in `drop` for one site and return it; NULL when dropout is off. */
 static const struct dg_dropout *dropout(const struct dg_pass *p, float rate, int side,
     uint32_t layer, enum dg_site site, struct dg_dropout *drop)
 {
@@ -24,8 +24,8 @@ static void linear(const struct dg_pass *p, const struct dg_weight *w, const str
     p->be->ops->linear(p->be, &op, x, y, M);
 }
 
-/* Multi-head attention (paper section 3.2.2) between projections that are done already. op: where
- * keys and values are, and what is wanted beside the context. */
+/* Multi-head attention (paper section 3.2.2) without its projections, which the caller computes.
+ * op: the keys and values, and the outputs besides the context. */
 static void attend(const struct dg_pass *p, int side, const struct dg_segs *segs,
     struct dg_attention *op, struct dg_rows q, struct dg_rows context)
 {

@@ -1,6 +1,6 @@
 #include "model/layers/layers.h"
 
-/* Where masked self-attention, or what is there instead, leaves its result. */
+/* Run masked self-attention, or the SSRU in its place; returns its result. */
 static struct dg_rows look_back(const struct dg_pass *p, uint32_t l, const struct dg_dec_params *w,
     const struct dg_context *c, struct dg_rows x, const struct dg_dec_slots *s)
 {

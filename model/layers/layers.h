@@ -1,10 +1,9 @@
 /* The boxes of the paper's Figure 1, written once for CPU and CUDA, serving and training:
- * embedding.c, attention.c, ffn.c, encoder.c, decoder.c; ssru.c is what small fast models have
- * instead of the decoder's self-attention. All act on packed rows (no padding): M
- * rows of many sentences one after another, with segments saying which rows belong together. Where
- * results are put is the caller's choice (slots): serving gives every layer the same slots,
- * training gives each layer its own, because backward reads them. One thread at a time per
- * backend. */
+ * embedding.c, attention.c, ffn.c, encoder.c, decoder.c; ssru.c replaces the decoder's
+ * self-attention in small fast models. All act on packed rows (no padding): M rows of many
+ * sentences one after another, with segments saying which rows belong together. The caller chooses
+ * where results go (slots): serving gives every layer the same slots, training gives each layer its
+ * own, because backward reads them. One thread at a time per backend. */
 #ifndef DG_MODEL_LAYERS_LAYERS_H
 #define DG_MODEL_LAYERS_LAYERS_H
 
@@ -12,8 +11,8 @@
 #include "model/config.h"
 #include "model/params.h"
 
-/* From one row of logits to the next, a multiple of 8: a vocabulary of any size leaves rows where
- * wide loads can read them, in 16 bits, too. */
+/* Leading dimension of the logits, a multiple of 8: wide loads can read every row, whatever the
+ * vocabulary's size, in 16 bits, too. */
 static inline size_t dg_logits_ld(const struct dg_config *c)
 {
     return ((size_t)c->target_vocab + 7) / 8 * 8;
@@ -39,15 +38,15 @@ enum dg_site {
     DG_SITE_ACT
 };
 
-/* The key of one dropout of the model. side 0 encoder, 1 decoder. */
+/* The key of one dropout site of the model. side 0 encoder, 1 decoder. */
 uint32_t dg_dropout_site(const struct dg_dropouts *d, int side, uint32_t layer, enum dg_site site);
 
 /* Output of LayerNorm(x + Sublayer(x)), and what its backward needs (buf NULL in serving). */
 struct dg_norm_slots {
     /* [M,D]; serving may alias the residual */
     struct dg_rows y;
-    /* [M,D] a pre-norm model's residual stream, where x + Sublayer is put in the place of x; none:
-     * the sublayer's input is the residual */
+    /* [M,D] a pre-norm model's residual stream, in which x + Sublayer(x) replaces x; none: the
+     * sublayer's input is the residual */
     struct dg_rows stream;
     /* [M,D] or none */
     struct dg_rows xhat;
@@ -92,7 +91,7 @@ struct dg_ffn_slots {
 };
 
 struct dg_enc_slots {
-    /* of a pre-norm stack's first layer: the norm before its first sublayer */
+    /* in the first layer of a pre-norm stack: the norm before its first sublayer */
     struct dg_norm_slots begin;
     struct dg_self_slots self;
     struct dg_ffn_slots ffn;
@@ -107,16 +106,16 @@ struct dg_ssru_slots {
 };
 
 struct dg_dec_slots {
-    /* as the encoder's */
+    /* as in dg_enc_slots */
     struct dg_norm_slots begin;
-    /* or */
+    /* either self or ssru is used, by config.decoder */
     struct dg_self_slots self;
     struct dg_ssru_slots ssru;
     struct dg_cross_slots cross;
     struct dg_ffn_slots ffn;
 };
 
-/* Where cached keys and values live: one pair of pools a decoder layer, rows = slots
+/* Cached keys and values: one pair of pools per decoder layer, rows = slots
  * (model/engine/cache.h). */
 struct dg_kv_pools {
     /* [slots, H*Dk], [slots, H*Dv] */
@@ -145,15 +144,15 @@ struct dg_pass {
 struct dg_segs {
     const struct dg_attn_seg *segs;
     size_t n;
-    /* not DG_ATTN_SEGS: the backend has them */
+    /* if not DG_ATTN_SEGS, the backend has the segments */
     enum dg_attn_of of;
 };
 
-/* Decoder only: the input of cross-attention. */
+/* Decoder only: what its self-attention and cross-attention attend to. */
 struct dg_context {
     struct dg_segs self, cross;
-    /* [dec_layers]: a cached step, each piece's only query with its key and value for the last
-     * slot. NULL: keys and values are the packed rows of this pass. */
+    /* [dec_layers] in a cached step: each segment of self has one query, whose key and value go to
+     * its last slot. NULL: keys and values are the packed rows of this pass. */
     const struct dg_kv_pools *pools;
     /* with pools, in a model whose decoder is an SSRU */
     const struct dg_states *states;
@@ -170,7 +169,7 @@ void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_wei
 /* Positions that the rows of a self-attention attend to. */
 struct dg_self_keys {
     const struct dg_segs *segs;
-    /* Of the cache; NULL: at the pass's own keys and values. */
+    /* the cache's; NULL: the pass's own keys and values */
     const struct dg_kv_pools *pool;
 };
 
@@ -178,7 +177,7 @@ struct dg_self_keys {
 void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer,
     const struct dg_self_params *w, const struct dg_self_keys *keys, struct dg_rows x,
     const struct dg_self_slots *slots);
-/* states NULL: the rows of each of segs' pieces from the zero state on. */
+/* states NULL: each segment's rows start from the zero state. */
 void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_ssru_params *w,
     const struct dg_segs *segs, const struct dg_states *states, struct dg_rows x,
     const struct dg_ssru_slots *slots);
@@ -195,12 +194,12 @@ struct dg_rows dg_encoder_forward(const struct dg_pass *p, const struct dg_param
 struct dg_rows dg_decoder_forward(const struct dg_pass *p, const struct dg_params *w,
     const struct dg_context *c, struct dg_rows x, const struct dg_dec_slots *slots, size_t stride);
 
-/* norm->y = LayerNorm(r + drop(x)) by w (paper section 3.1): r is the sublayer's input, or in a
+/* norm->y = LayerNorm(r + drop(x)) with w (paper section 3.1): r is the sublayer's input, or in a
  * pre-norm model the residual stream, which becomes the sum. */
 void dg_residual_norm(const struct dg_pass *p, const struct dg_norm_params *w,
     const struct dg_dropout *drop, struct dg_rows x, struct dg_rows input,
     const struct dg_norm_slots *norm);
-/* A pre-norm stack's beginning: the embedding x is the residual stream, its norm by w goes to
+/* Begin a pre-norm stack: the embedding x becomes the residual stream, and its norm with w goes to
  * norm->y. Returns the input of the first sublayer. */
 struct dg_rows dg_stack_begin(const struct dg_pass *p, const struct dg_norm_params *w,
     struct dg_rows x, const struct dg_norm_slots *norm);
@@ -209,14 +208,15 @@ struct dg_rows dg_stack_begin(const struct dg_pass *p, const struct dg_norm_para
 void dg_output_forward(
     const struct dg_pass *p, const struct dg_params *w, struct dg_rows x, struct dg_rows logits);
 
-/* Keys and values of the memory[R,D] into every decoder layer's pools (slots[R]); kv is scratch [R,
- * dg_memory_kv_width()]. If the width is that of all layers, the pools are columns of one buffer,
- * in the order of the layers: keys, values. */
+/* Width of the scratch rows of dg_cross_cache_fill: all layers', if their weights are joined. */
 static inline size_t dg_memory_kv_width(const struct dg_config *c, const struct dg_params *w)
 {
     return (size_t)(w->memory_kv_w ? c->dec_layers : 1) * c->H * (c->Dk + c->Dv);
 }
 
+/* Compute the keys and values of memory[R,D] and write them to every decoder layer's pools
+ * (slots[R]); kv is scratch [R, dg_memory_kv_width()]. If the width is that of all layers, the
+ * pools are columns of one buffer, in the order of the layers: keys, values. */
 void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, struct dg_rows memory,
     const int32_t *slots, const struct dg_kv_pools *pools, struct dg_rows kv);
 

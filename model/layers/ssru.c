@@ -1,8 +1,8 @@
 #include "model/layers/layers.h"
 
-/* What the decoders of small fast models have instead of masked self-attention (Kim et al. 2019,
- * "From Research to Production and Back"): one product for candidates and gates, then a state that
- * every position updates. */
+/* The unit that decoders of small fast models have instead of masked self-attention (Kim et al.
+ * 2019, "From Research to Production and Back"): one product for candidates and gates, then a state
+ * that every position updates. */
 void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_ssru_params *w,
     const struct dg_segs *segs, const struct dg_states *states, struct dg_rows x,
     const struct dg_ssru_slots *slots)

@@ -22,9 +22,9 @@ int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const stru
     memset(ws, 0, sizeof *ws);
     ws->be = be;
     for (int i = 0; i < DG_WS_COUNT; i++) {
-        /* On a CPU rows that lie whole pages apart would share a few lines of the first cache: the
-         * product that writes eight of them at a time is a twentieth slower so (base's
-         * feed-forward, Zen 4). */
+        /* On a CPU, rows that are whole pages apart would share a few lines of the first-level
+         * cache, which makes the product that writes eight of them at a time a twentieth slower
+         * (base's feed-forward, Zen 4). */
         if (!width[i]) /* a post-norm model's norms go to the residual stream */
             continue;
         const bool apart = be->ops->on_host && width[i] % 1024 == 0;

@@ -9,13 +9,13 @@ enum { DG_WS_X, DG_WS_QKV, DG_WS_CONTEXT, DG_WS_SUB, DG_WS_HIDDEN, DG_WS_NORMED,
 
 struct dg_workspace {
     struct dg_backend *be;
-    /* [M,ld] each, ld the widest use of its rows; NULL: the model has none */
+    /* [M,ld] each, ld the widest use of its rows; NULL: the model does not need it */
     struct dg_buf *bufs[DG_WS_COUNT];
     /* [M,D]: the residual stream */
     struct dg_rows x;
     /* [M,H*Dk+H*Dv]: scratch, shares qkv's memory */
     struct dg_rows kv;
-    /* for every layer: stride 0 */
+    /* shared by all layers (stride 0) */
     struct dg_enc_slots enc;
     struct dg_dec_slots dec;
     size_t bytes;

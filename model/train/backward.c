@@ -1,29 +1,30 @@
-/* The tape's run: both stacks forward through model/layers/layers.h, the loss, and both back, from
- * the last layer to the first.
+/* Runs the tape: both stacks forward through model/layers/layers.h, the loss, and both backward,
+ * from the last layer to the first.
  *
  * Example: two encoder and two decoder layers, post-norm, S = 5 source and T = 6 target rows. dx is
  * the gradient of the rows between two sublayers: scratch.dx [T,D] in the decoder, dmemory [S,D] in
  * the encoder.
  *
  *   dg_loss_output   dx of the decoder's output, and the gradient of the output layer
- *   decoder 1        ffn, cross, self: each adds to its own parameters and turns dx into the
- *                    gradient of what it read; cross writes dmemory; the watch is told (1,1)
+ *   decoder 1        ffn, cross, self: each adds to its parameters' gradients and turns dx into
+ *                    its input's gradient; cross writes dmemory; the watch is told (1,1)
  *   decoder 0        the same, but cross adds to dmemory; (1,0)
  *   target's table   += dx, by the ids of the rows
  *   encoder 1, 0     ffn, self; (0,1), (0,0)
  *   source's table   += dx
  *
- * A layer's gradients are whole when the watch is told, so ranks can add them up meanwhile. */
+ * A layer's gradients are complete when the watch is told, so ranks can already add them up. */
 #include "model/train/loss.h"
 #include "model/train/sublayers.h"
 
-/* The backward of `layer` is done; of layer 0 the stack's beginning, too. A pre-norm layer ends
- * with the norm of the one after it, whose gradients are whole only then. */
+/* Tell the watch which gradients are complete once the backward of `layer` is done (for layer 0,
+ * that of the stack's beginning, too). A pre-norm layer ends with the norm of the layer after it,
+ * whose gradients are complete only then. */
 static void tell(const struct dg_down *d, uint32_t layer)
 {
     const struct dg_tape_watch *w = d->watch;
     const bool pre = d->t->config.pre_norm;
-    /* Post-norm: all that a layer has is inside it. */
+    /* Post-norm: a layer uses only its own parameters. */
     if (w && !pre)
         w->layer_done(w->arg, d->side, layer);
     if (w && pre && layer + 1 < dg_down_layers(d))
@@ -32,7 +33,7 @@ static void tell(const struct dg_down *d, uint32_t layer)
         w->layer_done(w->arg, d->side, 0);
 }
 
-/* What the first sublayer of layer l read: rows are what the layer before left, or the stack's
+/* Input of the first sublayer of layer l: the output of the layer before, or the stack's
  * beginning. */
 static struct dg_rows decoder_input(const struct dg_tape *t, uint32_t l)
 {
@@ -53,7 +54,7 @@ static int decoder_layer_backward(const struct dg_down *d, uint32_t l,
     const struct dg_dec_slots *s = &t->dec[l];
     const bool ssru = t->config.decoder == DG_DECODER_SSRU;
     const struct dg_rows x = decoder_input(t, l);
-    /* Each sublayer read what the norm of the one before it gave. */
+    /* The input of each sublayer is the output of the norm before it. */
     dg_ffn_backward(d, l, &w->ffn, &g->ffn, s->cross.norm.y, &s->ffn);
     int rc = dg_cross_backward(
         d, l, &w->cross, &g->cross, ssru ? s->ssru.norm.y : s->self.norm.y, &s->cross, err);
@@ -102,7 +103,7 @@ static int encoder_backward(
     return rc;
 }
 
-/* Embeddings and both stacks; the memory and the decoder's output. */
+/* Run the embeddings and both stacks forward; gives the memory and the decoder's output. */
 static void forward(struct dg_tape *t, const struct dg_params *w, const struct dg_dropouts drops[2],
     bool drop, struct dg_rows *memory, struct dg_rows *y)
 {
@@ -117,8 +118,8 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
         &pass, 0, w->src_embed, pos[0], t->source.ids, t->source.pos, t->source.embed);
     *memory = dg_encoder_forward(&pass, w, &segs, t->source.embed, t->enc, 1);
 
-    /* The decoder: target rows, [T,D]. No cache: keys and values of the whole memory are made anew
-     * in each layer, and backward reads them. */
+    /* The decoder: target rows, [T,D]. No cache: each layer computes keys and values of the whole
+     * memory, and backward reads them. */
     struct dg_context context = {.self = {.segs = t->target.self, .n = t->n},
         .cross = {.segs = t->cross, .n = t->n},
         .memory = *memory,
@@ -130,7 +131,7 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
     *y = dg_decoder_forward(&pass, w, &context, t->target.embed, t->dec, 1);
 }
 
-/* What a guide needs besides the objective. */
+/* Check that the device can guide alignments and that the model has the guided layer and heads. */
 static int check_guide(const struct dg_tape *t, const struct dg_guidance *g, struct dg_error *err)
 {
     if (!t->train->ops->guides)
@@ -168,7 +169,7 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     rc = dg_loss_output(t, w, grads, o, y, sums, err);
     if (rc || !grads)
         return rc;
-    /* Down the decoder, from what the loss left in scratch.dx. */
+    /* Backward through the decoder, from the gradient that the loss left in scratch.dx. */
     struct dg_guide guide = {.links = pairs->links, .first = pairs->first_link, .sums = sums};
     struct dg_down down = {.t = t,
         .watch = o->watch,
@@ -187,7 +188,8 @@ int dg_tape_run(struct dg_tape *t, const struct dg_params *w, struct dg_params *
     }
     if ((rc = decoder_backward(&down, w, grads, err)))
         return rc;
-    /* Down the encoder: its output's gradient is the sum that all cross-attentions left. */
+    /* Backward through the encoder: the gradient of its output is the sum over all
+     * cross-attentions. */
     const struct dg_down up = {.t = t,
         .watch = o->watch,
         .drop = drop ? &drops[0] : NULL,

@@ -6,7 +6,7 @@ static struct dg_rows from_row(struct dg_rows r, size_t m)
     return r;
 }
 
-/* Logits a chunk of rows at a time. */
+/* Compute logits, loss and gradients a chunk of rows at a time. */
 static void by_chunks(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
     const struct dg_objective *o, struct dg_rows x, struct dg_loss_sums *sums)
 {

@@ -16,7 +16,7 @@ static struct dg_rows take_wide(struct dg_tape_cursor *c, size_t M, size_t N)
     return r;
 }
 
-/* stream: the side's, of which a norm's backward needs nothing: layers share it. */
+/* stream: the side's, shared by all layers, since no norm's backward reads it. */
 static void take_norm(
     struct dg_tape_cursor *c, struct dg_norm_slots *s, size_t M, size_t D, struct dg_rows stream)
 {
@@ -26,7 +26,7 @@ static void take_norm(
     s->rstd = take_wide(c, M, 1);
 }
 
-/* What all layers of a side have one of. */
+/* Rows that all layers of a side share. */
 struct shared {
     /* [M,D] a sublayer's output, needed only until its norm */
     struct dg_rows sub;
@@ -70,7 +70,7 @@ static void take_ffn(struct dg_tape_cursor *c, const struct dg_tape *t, struct d
     size_t M, const struct shared *side)
 {
     const struct dg_config *m = &t->config;
-    /* ReLU's derivative shows in its output. */
+    /* ReLU's derivative follows from its output, so it keeps no input. */
     s->pre =
         m->act == DG_ACT_RELU || m->act == DG_ACT_NONE ? (struct dg_rows){0} : take(c, M, m->F);
     s->mask = m->act == DG_ACT_RELU && t->train->ops->masks ? take(c, M, dg_relu_mask_ld(m->F))

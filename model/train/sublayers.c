@@ -1,5 +1,5 @@
-/* Each function is a forward of layers/ read from its end to its beginning: the norm, then the
- * products, each of which takes the gradient of its output and leaves that of its input.
+/* Each function is a forward function of layers/ in reverse: the norm, then the products, each of
+ * which turns the gradient of its output into that of its input.
  *
  * Example: a post-norm feed-forward, y = norm(x + w2 relu(w1 x)). dx holds dy[M,D] at first.
  *
@@ -25,8 +25,8 @@ static struct dg_rows column(struct dg_rows x, size_t first)
     return x;
 }
 
-/* dx, or in a pre-norm model dstream, becomes the residual's gradient, scratch.dsub the
- * sublayer's. */
+/* Turn dx, in a pre-norm model dstream, into the residual's gradient; write that of the sublayer's
+ * output to scratch.dsub. */
 static void norm_backward(const struct dg_down *d, const struct dg_norm_params *w,
     const struct dg_norm_params *g, const struct dg_norm_slots *s, uint32_t layer,
     enum dg_site site)
@@ -46,8 +46,8 @@ static void norm_backward(const struct dg_down *d, const struct dg_norm_params *
         .dr = pre ? d->dstream : d->dx,
         .dgain = g->gain,
         .dbias = g->bias,
-        /* The sum went on as the stream, whose gradient comes in here; at a stack's end nothing but
-         * the norm reads it. */
+        /* The sum continues as the stream, whose gradient is added here; at a stack's end only the
+         * norm reads it. */
         .dsum = pre && !last ? d->dstream : (struct dg_rows){0}};
     d->t->train->ops->add_norm_backward(d->t->train, &grad, d->M, d->t->config.D);
 }
@@ -88,10 +88,10 @@ void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ff
         .act = d->t->config.act,
         .pre = s->pre,
         .drop = dropout(d, d->drop ? d->drop->act : 0, layer, DG_SITE_ACT, &drop)};
-    /* ReLU's backward ends the outer product, where nothing comes between. */
+    /* ReLU's backward is part of the outer product's, if no dropout comes between. */
     const bool relu = inner.act == DG_ACT_RELU && !inner.drop;
     norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_FFN);
-    /* dhidden = dsub w2, and with ReLU the gradient before it in the same walk. */
+    /* dhidden = dsub w2; with ReLU, the gradient before ReLU in the same pass. */
     linear_backward(d, w->w2,
         (struct dg_linear_grad){.x = s->hidden,
             .dy = b->dsub,
@@ -103,7 +103,7 @@ void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ff
         d->M);
     if (relu)
         inner.act = DG_ACT_NONE; /* done above */
-    /* In a post-norm model dx has the residual's share already: add. */
+    /* In a post-norm model, dx already has the residual's share: add to it. */
     struct dg_linear_grad grad = {.op = &inner,
         .x = x,
         .y = s->hidden,
@@ -115,7 +115,7 @@ void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ff
     d->t->train->ops->linear_backward(d->t->train, &grad, d->M);
 }
 
-/* One attention call of a pass: what went in, and where the gradients go. */
+/* One attention call of a pass: its inputs, and where their gradients go. */
 struct attend {
     const struct dg_attn_seg *segs;
     struct dg_rows q, k, v, probs, dq, dk, dv;
@@ -171,7 +171,7 @@ int dg_self_backward(const struct dg_down *d, uint32_t layer, const struct dg_se
         .dv = column(b->dqkv, 2 * hdk),
         .site = DG_SITE_SELF_PROBS};
     int rc = attend_backward(d, layer, &a, err);
-    /* One product takes all three down: dqkv[M,2*H*Dk+H*Dv] -> dx[M,D]. */
+    /* One product takes all three back: dqkv[M,2*H*Dk+H*Dv] -> dx[M,D]. */
     if (!rc)
         linear_backward(d, w->qkv_w,
             (struct dg_linear_grad){.x = x,
@@ -216,7 +216,8 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
         (struct dg_linear_grad){
             .x = s->context, .dy = b->dsub, .dx = b->dcontext, .dw = g->out_w, .dbias = g->out_b},
         d->M);
-    /* Queries are the target's rows, keys and values the source's: two gradients, two ways on. */
+    /* Queries are the target's rows, keys and values the source's: their gradients go to different
+     * rows. */
     struct attend a = {.segs = t->cross,
         .q = s->q,
         .k = s->kv,
@@ -230,7 +231,8 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
     int rc = attend_backward(d, layer, &a, err);
     if (rc)
         return rc;
-    /* The target's way: dq[M,H*Dk] -> dx[M,D], added to the residual's share. */
+    /* The target's rows: dq[M,H*Dk] -> dx[M,D], in a post-norm model added to the residual's
+     * share. */
     linear_backward(d, w->q_w,
         (struct dg_linear_grad){.x = x,
             .dy = b->dq,
@@ -239,7 +241,8 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
             .dw = g->q_w,
             .dbias = g->q_b},
         d->M);
-    /* dmemory[S,D] is of all layers: the last one comes first and writes, the others add. */
+    /* dmemory[S,D] is the sum over all layers: the last layer comes first and writes it, the others
+     * add. */
     linear_backward(d, w->kv_w,
         (struct dg_linear_grad){.x = d->memory,
             .dy = b->dkv,
@@ -254,7 +257,8 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
 void dg_embedding_backward(const struct dg_down *d, const struct dg_tape_side *side,
     const struct dg_weight *table, struct dg_weight *dtable, struct dg_weight *dpositions)
 {
-    /* The embedding's dropout is the first of a stack: its gradient is what is left in dx. */
+    /* The embedding's dropout is the first op of a stack: dx (pre-norm: dstream) is the gradient of
+     * its output. */
     struct dg_dropout drop;
     struct dg_embed op = {.table = table,
         .scale = d->t->config.embed_scale,

@@ -1,5 +1,5 @@
-/* The backward of each box of Figure 1 beside the forward of attention.c, ffn.c and ssru.c; for
- * backward.c alone. One thread at a time, the tape's.
+/* The backward of each box of Figure 1, whose forward is in attention.c, ffn.c and ssru.c. Only
+ * backward.c uses it. One thread at a time, the tape's.
  *
  * Throughout, dx [M,D] is the gradient of the rows between sublayers. In a post-norm model these
  * are the residual, too: add_norm's backward leaves the residual's share in dx, and the sublayer's
@@ -24,7 +24,7 @@ struct dg_down {
     struct dg_rows dx;
     /* [M,D] of the residual stream; none in a post-norm model */
     struct dg_rows dstream;
-    /* of the decoder's layer guided_layer; NULL: none */
+    /* guides the cross-attention of decoder layer guided_layer; NULL: none */
     const struct dg_guide *guide;
     uint32_t guided_layer;
     /* [S,D] the encoder's output, for the decoder's layers */
@@ -36,7 +36,8 @@ static inline uint32_t dg_down_layers(const struct dg_down *d)
     return d->side ? d->t->config.dec_layers : d->t->config.enc_layers;
 }
 
-/* Each: x[M,D] is the sublayer's input, d->dx the gradient of its output; adds to g's. */
+/* For each: x[M,D] is the sublayer's input, d->dx the gradient of its output; adds to the gradients
+ * in g. */
 void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ffn_params *w,
     const struct dg_ffn_params *g, struct dg_rows x, const struct dg_ffn_slots *s);
 /* DG_ENOMEM */
@@ -48,10 +49,10 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
     struct dg_error *err);
 void dg_ssru_backward(const struct dg_down *d, uint32_t layer, const struct dg_ssru_params *w,
     const struct dg_ssru_params *g, struct dg_rows x, const struct dg_ssru_slots *s);
-/* dg_stack_begin's: dstream becomes the embeddings' gradient. */
+/* Backward of dg_stack_begin: dstream becomes the embeddings' gradient. */
 void dg_begin_backward(const struct dg_down *d, const struct dg_norm_params *w,
     const struct dg_norm_params *g, const struct dg_norm_slots *s);
-/* The embeddings' of one side, from dx or dstream. */
+/* Backward of one side's embeddings, from dx, in a pre-norm model from dstream. */
 void dg_embedding_backward(const struct dg_down *d, const struct dg_tape_side *side,
     const struct dg_weight *table, struct dg_weight *dtable, struct dg_weight *dpositions);
 

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of logits at a time: as many as the device likes (the CPU: that the three passes of the loss
- * find them in cache), but enough for the products to be worth their set-up. */
+/* Rows of logits at a time: as many as the device prefers (a CPU: so that the three passes of the
+ * loss find them in cache), but enough for the products to be worth their set-up. */
 static size_t chunk_rows(const struct dg_config *c, size_t T, size_t bytes)
 {
     size_t rows = bytes / sizeof(float) / c->target_vocab;
@@ -36,7 +36,7 @@ struct dg_tape_device dg_tape_device(const struct dg_train *train, size_t elemen
         ops->masks, !train->be->ops->on_host};
 }
 
-/* What a buffer has beyond what was asked for: the next micro-batch may be a little larger. */
+/* Size of a buffer with room to spare: the next micro-batch may be a little larger. */
 static size_t with_spare(size_t n)
 {
     return n + n / 16;
@@ -52,7 +52,7 @@ size_t dg_tape_bytes(const struct dg_config *config, const struct dg_tape_device
         return 0;
     t->config = *config;
     t->train = &train;
-    /* Sentences as long as they may be need the most probabilities: S/longest of longest^2 each. */
+    /* Sentences of the greatest length need the most probabilities: S/longest of longest^2 each. */
     struct dg_tape_sizes n = {
         S, T, S * longest, T * longest, T * longest, chunk_rows(config, T, device->loss_bytes)};
     struct dg_tape_cursor c = dg_tape_lay_out(t, &n);
@@ -69,7 +69,7 @@ size_t dg_tape_bytes(const struct dg_config *config, const struct dg_tape_device
            (output < DG_OUTPUT_BYTES ? output : DG_OUTPUT_BYTES);
 }
 
-/* Sinusoids as a table, [max_positions,D]. */
+/* Make the table of sinusoids, [max_positions,D]. */
 static int make_sinusoids(struct dg_tape *t, struct dg_error *err)
 {
     const struct dg_config *c = &t->config;
@@ -117,7 +117,7 @@ int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_
     t->config = *config;
     t->train = train;
     t->max_positions = max_positions;
-    /* Learned positions are parameters: there are as many as there are, whatever was asked for. */
+    /* Learned positions are parameters: their number is fixed, whatever was asked for. */
     if (config->positions != DG_POS_LEARNED) {
         rc = make_sinusoids(t, err);
     } else if (config->max_positions < max_positions) {
@@ -144,20 +144,20 @@ void dg_tape_close(struct dg_tape *t)
     free(t);
 }
 
-/* Sizes of these pairs, every length within its limit. */
+/* Sum up the sizes of these pairs; DG_ELIMIT if a length is outside its limits. */
 static int measure(const struct dg_tape *t, const struct dg_micro_batch *p, struct dg_tape_sizes *n,
     struct dg_error *err)
 {
     *n = (struct dg_tape_sizes){0};
     for (size_t i = 0; i < p->n; i++) {
         size_t s = p->source_len[i], q = p->target_len[i];
-        /* A pair without tokens has no row to take a loss from; one beyond the table no position.
-         */
+        /* A pair without tokens has no row to take a loss from; one beyond the table has no
+         * position. */
         if (s < 1 || q < 1 || s > t->max_positions || q > t->max_positions)
             return dg_error_set(err, DG_ELIMIT,
                 "a pair of %zu and %zu pieces does not fit 1 to %u positions", s, q,
                 t->max_positions);
-        /* Rows add up; what attention looks at grows with the square of a sentence's length. */
+        /* Rows add up; attention's probabilities grow with the square of a sentence's length. */
         n->S += s;
         n->T += q;
         n->self_s += s * s;
@@ -205,13 +205,13 @@ static uint32_t row_key(uint64_t sentence, uint32_t side, uint32_t position)
     return dg_dropout_hash(dg_dropout_hash(h, 0x5eed + side), position);
 }
 
-/* Rows at.. of one side: ids (the decoder's begin with `first` and run one behind), positions,
- * keys. */
+/* Fill in a sentence's rows of one side, from row `at` on: ids (the decoder's begin with `first`
+ * and are shifted by one), positions, keys. */
 static void fill_side(struct dg_tape_side *side, size_t at, const int32_t *ids, uint32_t len,
     uint64_t sentence, const int32_t *first)
 {
     for (uint32_t i = 0; i < len; i++) {
-        /* The decoder reads the label before the one it has to say. */
+        /* The decoder reads the label before the one that it has to predict. */
         side->ids[at + i] = !first ? ids[i] : i == 0 ? *first : ids[i - 1];
         side->pos[at + i] = (int32_t)i;
         side->row_key[at + i] = row_key(sentence, first ? 1 : 0, i);
@@ -243,8 +243,8 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
     }
 }
 
-/* At least need.at and need.wide_at elements, with some to spare. Freed before the new one is made:
- * both would not fit on a full device. */
+/* Make room for at least need.at and need.wide_at elements, with some to spare. An old buffer is
+ * freed before the new one is made: both would not fit on a full device. */
 static int fit_buffers(struct dg_tape *t, const struct dg_tape_cursor *need, struct dg_error *err)
 {
     struct dg_backend *be = t->train->be;
@@ -274,9 +274,9 @@ int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct d
         return rc;
     if ((rc = fit_host(t, pairs->n, n.S, n.T, err)))
         return rc;
-    /* Twice: the buffers may move when they grow. */
+    /* Lay out twice: the buffers may move when they grow. */
     struct dg_tape_cursor need = dg_tape_lay_out(t, &n);
-    /* On an error the slots point into what is gone: the caller may load again, not run. */
+    /* On an error the slots point into freed memory: the caller may load again, not run. */
     if ((rc = fit_buffers(t, &need, err)))
         return rc;
     dg_tape_lay_out(t, &n);

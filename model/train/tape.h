@@ -18,17 +18,17 @@ struct dg_micro_batch {
     const uint32_t *source_len, *target_len;
     /* [sum of the lengths] ids, the pairs' one after another; targets end with </s> */
     const int32_t *source, *target;
-    /* [n] global sentence index: what dropout is keyed by */
+    /* [n] global sentence index, which is the key of its dropout */
     const uint64_t *index;
     /* Source positions of each target piece, for dg_objective.guide; the pairs' lists one after the
-     * other, each by target (= query). NULL without. */
+     * other, each in the order of the target pieces (= queries). NULL: none */
     const struct dg_link *links;
     /* [n + 1] */
     const size_t *first_link;
 };
 
-/* Told of each layer (side 1: decoder's, last first, then side 0: the encoder's) to whose gradients
- * this pass has added all it will. */
+/* Called for each layer once this pass has added all it will to the layer's gradients (side 1:
+ * decoder, last layer first, then side 0: encoder). */
 struct dg_tape_watch {
     void (*layer_done)(void *arg, int side, uint32_t layer);
     void *arg;
@@ -40,7 +40,7 @@ struct dg_guidance {
     uint32_t layer;
     /* from 0; the mean of this many heads */
     uint32_t head, n_heads;
-    /* of its loss beside the translation's */
+    /* weight of its loss, relative to the translation's */
     float weight;
 };
 
@@ -55,7 +55,7 @@ struct dg_objective {
     uint64_t seed, step;
     /* NULL: no callback */
     const struct dg_tape_watch *watch;
-    /* NULL: none. In passes with gradients alone */
+    /* NULL: none. Used only in passes with gradients */
     const struct dg_guidance *guide;
 };
 
@@ -67,20 +67,20 @@ int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_
     struct dg_tape **out, struct dg_error *err);
 void dg_tape_close(struct dg_tape *t); /* NULL is fine */
 
-/* What of a device decides how large tapes are on it. Plain data. */
+/* Properties of a device that determine the size of tapes on it. Plain data. */
 struct dg_tape_device {
     /* bytes of an activation */
     size_t element;
     /* as in struct dg_train_ops */
     size_t loss_bytes, room_bytes, weight_bytes;
     bool masks;
-    /* of its own memory */
+    /* the device has memory of its own */
     bool own_memory;
 };
 struct dg_tape_device dg_tape_device(const struct dg_train *train, size_t element);
 
 /* Bytes that a micro-batch of at most S source and T target rows in sentences of at most `longest`
- * pieces needs for activations, and a device's ops for what they keep beside them. */
+ * pieces needs for activations, with those that a device's ops keep for themselves. */
 size_t dg_tape_bytes(const struct dg_config *config, const struct dg_tape_device *device, size_t S,
     size_t T, uint32_t longest);
 

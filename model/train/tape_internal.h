@@ -1,4 +1,4 @@
-/* The tape as model/'s training files see it: activation slots of every layer and the rows of a
+/* The tape's fields, for model/'s training files: activation slots of every layer and the rows of a
  * micro-batch. One thread at a time, as tape.h. */
 #ifndef DG_MODEL_TRAIN_TAPE_INTERNAL_H
 #define DG_MODEL_TRAIN_TAPE_INTERNAL_H
@@ -6,7 +6,7 @@
 #include "model/train/tape.h"
 #include "model/layers/layers.h"
 
-/* Gradients on their way down; one set serves all layers. R = max(S,T). */
+/* Gradients during backward; one set serves all layers. R = max(S,T). */
 struct dg_tape_scratch {
     /* [R,D] of the rows between sublayers */
     struct dg_rows dx;
@@ -20,7 +20,7 @@ struct dg_tape_scratch {
     struct dg_rows dhidden;
     /* [R,H*Dv] */
     struct dg_rows dcontext;
-    /* [R,2*H*Dk+H*Dv], or of an SSRU's [T,2*D] if that is larger */
+    /* [R,2*H*Dk+H*Dv]; with an SSRU [R,2*D] if that is wider */
     struct dg_rows dqkv;
     /* [T,H*Dk], [S,H*Dk+H*Dv] */
     struct dg_rows dq, dkv;
