@@ -6,16 +6,16 @@
 
 enum { COLUMNS = 4 };
 
-/* A row that is being read: its fields one after another, each with its end. */
+/* The row being read: the texts of its fields one after another, and where each begins and ends. */
 struct row {
     struct dg_buffer text;
     size_t begin[COLUMNS], end[COLUMNS];
     size_t n;
-    /* of the file, from 1 */
+    /* line of the file, from 1 */
     size_t line;
 };
 
-/* The field at s[*i], up to a comma or the row's end: into the row. */
+/* Append the field at s[*i], up to a comma or the row's end, to the row. */
 static int read_field(
     const char *s, size_t n, size_t *i, size_t *line, struct row *row, struct dg_error *err)
 {
@@ -56,7 +56,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Column c without white space around it; *len its bytes. */
+/* Column c without surrounding white space; *len is its bytes. */
 static const char *column(const struct row *row, size_t c, size_t *len)
 {
     const char *s = row->text.data + row->begin[c], *end = row->text.data + row->end[c];

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_MS 2000 /* a command line beside a server waits for it, and the other way round */
+#define BUSY_MS 2000 /* a command line waits so long for a server, and vice versa */
 
 int dg_db_error(struct dg_db *db, struct dg_error *err)
 {
@@ -57,7 +57,7 @@ int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_erro
     return rc;
 }
 
-/* SQLite would make the file readable by everybody (as far as the umask goes). */
+/* Create the file here because SQLite would make it readable by everybody (as the umask allows). */
 static int create_file(const char *path, struct dg_error *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -85,7 +85,7 @@ int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error
         return rc;
     }
     sqlite3_busy_timeout(out->handle, BUSY_MS);
-    /* NORMAL: a power cut may lose the last seconds' counters, never the file. */
+    /* NORMAL: a power failure may lose the last seconds' counters, but never the file. */
     rc = dg_db_run(out,
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err);
     if (rc != DG_OK)

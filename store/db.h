@@ -12,23 +12,23 @@
 struct dg_db {
     sqlite3 *handle;
     char path[1024];
-    /* What it keeps, where its errors go to clients, who are not told the path: the log is. NULL:
-     * errors name the path. */
+    /* What the file keeps; set where errors reach clients, which must not see the path: messages
+     * then name this, and the log gets the path. NULL: messages name the path. */
     const char *keeps;
 };
 
-/* Open the file; create: create it if missing, readable only by its owner. */
+/* Open the file. create: create it if missing, readable only by its owner. */
 int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error *err);
-void dg_db_close(struct dg_db *db); /* a zeroed one is fine */
+void dg_db_close(struct dg_db *db); /* a zeroed struct is fine */
 
-/* SQLite's error message with the path of the file or what it keeps; DG_EAGAIN when another
- * program holds it. */
+/* Set SQLite's error, prefixed with the file's path or `keeps`. DG_EAGAIN: another program has
+ * locked the file. */
 int dg_db_error(struct dg_db *db, struct dg_error *err);
 int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err);
 int dg_db_prepare(struct dg_db *db, const char *sql, sqlite3_stmt **out, struct dg_error *err);
-/* To the next row: *row false at the end. */
+/* Step to the next row; *row is false at the end. */
 int dg_db_step(struct dg_db *db, sqlite3_stmt *s, bool *row, struct dg_error *err);
-/* One whole number that sql gives. */
+/* *out = the integer that the statement gives; 0 if it gives no row. */
 int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_error *err);
 
 #endif

@@ -28,7 +28,7 @@ static const struct dg_schema schema = {.application_id = 1145523019, /* "DGKK" 
     .steps = steps,
     .n_steps = sizeof steps / sizeof *steps};
 
-/* Open the file at path, whichever it is now. */
+/* Open the file that is at path now, and remember its identity. */
 static int open_file(struct dg_keys *k, const char *path, bool create, struct dg_error *err)
 {
     struct stat now;
@@ -48,8 +48,8 @@ static int open_file(struct dg_keys *k, const char *path, bool create, struct dg
     return DG_OK;
 }
 
-/* Follow the path to the file that is there now. The old one is closed first: closing removes what
- * SQLite keeps beside it, under names that are the new one's from then on. */
+/* Open the file that is at the path now if it is another one. The old one is closed first, because
+ * closing removes SQLite's side files, whose names then belong to the new file. */
 static int follow(struct dg_keys *k, bool *other, struct dg_error *err)
 {
     struct stat now;
@@ -95,7 +95,8 @@ void dg_keys_hash(const char *secret, size_t n, unsigned char out[DG_KEY_HASH])
     sha256_digest(&c, DG_KEY_HASH, out);
 }
 
-/* n bits-for-bits readable characters of 6 random bits each; the last may carry fewer. */
+/* Write bytes[n] as base64url without padding, NUL-terminated: 6 bits a character, the last may
+ * carry fewer. */
 static void base64url(const unsigned char *bytes, size_t n, char *out)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -118,7 +119,7 @@ static int draw(struct dg_key *key, char secret[DG_KEY_SECRET], struct dg_error 
     memcpy(secret, "dg_", 3);
     base64url(bytes, SECRET_BYTES, secret + 3);
     dg_keys_hash(secret, strlen(secret), key->hash);
-    /* Drawn apart, so that the id tells nothing about the secret. */
+    /* Drawn separately, so that the id reveals nothing about the secret. */
     snprintf(key->id, sizeof key->id, "%02x%02x%02x%02x", bytes[SECRET_BYTES],
         bytes[SECRET_BYTES + 1], bytes[SECRET_BYTES + 2], bytes[SECRET_BYTES + 3]);
     explicit_bzero(bytes, sizeof bytes);
@@ -154,7 +155,7 @@ int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, s
     return rc;
 }
 
-/* Run a statement that changes the row of an id. */
+/* Run and finalise a statement that changes the row of an id. DG_ENOTFOUND. */
 static int change_take(struct dg_keys *k, sqlite3_stmt *s, const char *id, struct dg_error *err)
 {
     bool row;

@@ -1,7 +1,8 @@
 /* API keys and their usage, in one SQLite file. A key is 256 random bits that are shown once; the
  * file has only their SHA-256. (A slow salted hash protects secrets that can be guessed. 256 random
- * bits cannot, so one SHA-256 is as safe, and cheap enough for every request.) Usage is counted by
- * day, UTC. One thread at a time for each open file; any number of programs share it. */
+ * bits cannot be guessed, so one SHA-256 is as safe, and cheap enough for every request.) Usage is
+ * counted per day, UTC. One thread at a time for each open file; any number of programs share
+ * it. */
 #ifndef DG_STORE_KEYS_H
 #define DG_STORE_KEYS_H
 
@@ -42,16 +43,16 @@ struct dg_key_usage {
 
 struct dg_keys;
 
-/* create: make the file when it is not there. DG_ENOTFOUND, DG_EFORMAT (not a file of keys),
- * DG_EIO. */
+/* create: create the file if it is missing. DG_ENOTFOUND, DG_EFORMAT (not a file of keys),
+ * DG_EUNSUP (a newer program's), DG_EIO. */
 int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_error *err);
 void dg_keys_close(struct dg_keys *k); /* NULL is fine */
 
-/* Make a key with wanted's name, scopes and limits; *made is it with its id, secret what its owner
- * sends. */
+/* Create a key with wanted's name, scopes, limits and expiry. *made is the new key with its id;
+ * `secret` is what its owner sends. */
 int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, struct dg_key *made,
     char secret[DG_KEY_SECRET], struct dg_error *err);
-/* Which of a key's fields dg_keys_set takes. */
+/* Fields of a key that dg_keys_set can change. */
 enum dg_key_field {
     DG_KEY_NAME = 1,
     DG_KEY_SCOPES = 2,
@@ -59,34 +60,34 @@ enum dg_key_field {
     DG_KEY_CHARACTERS = 8,
     DG_KEY_EXPIRY = 16
 };
-/* Change the given fields (or'ed) of the key with this id to those of wanted. DG_ENOTFOUND. */
+/* Set the given fields (or'ed) of the key with this id to those of wanted. DG_ENOTFOUND. */
 int dg_keys_set(struct dg_keys *k, const char *id, const struct dg_key *wanted, unsigned fields,
     struct dg_error *err);
-/* For good. DG_ENOTFOUND when there is no such id; revoking twice is fine. */
+/* Revoke a key for good. DG_ENOTFOUND: no such id. Revoking twice is fine. */
 int dg_keys_revoke(struct dg_keys *k, const char *id, int64_t now_s, struct dg_error *err);
-/* All keys, the revoked too, oldest first: *out[*n], to be freed. */
+/* All keys, revoked ones included, oldest first: *out[*n], caller frees. */
 int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_error *err);
 
-/* Has another program (or connection) written since this was last asked, or put another file in
- * this one's place? Then that one is open from now on. DG_EIO: there is none now. */
+/* *changed: another program (or connection) has written since the last call, or has replaced the
+ * file; in that case the new file is opened. DG_EIO: the file is gone. */
 int dg_keys_changed(struct dg_keys *k, bool *changed, struct dg_error *err);
 
-/* Add to the counters: all of list[n] or nothing. Keys that are gone are passed over. All writes
- * are in the file itself when this returns, so that a replacement of the file does not mix with
- * SQLite's side files. */
+/* Add all of list[n] to the counters, or nothing. Keys that no longer exist are skipped. When this
+ * returns, all writes are in the file itself unless another program is reading it, so that a
+ * replacement of the file does not mix with SQLite's side files. */
 int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, struct dg_error *err);
-/* From first_day on, by key and day: *out[*n], to be freed. */
+/* Usage from first_day on, by key and day: *out[*n], caller frees. */
 int dg_keys_usage(struct dg_keys *k, int64_t first_day, struct dg_key_usage **out, size_t *n,
     struct dg_error *err);
 
 void dg_keys_hash(const char *secret, size_t n, unsigned char out[DG_KEY_HASH]);
-/* When a key is to expire: "never", "2027-01-31" (its last day, UTC), "2027-01-31T12:00:00Z", "30d"
- * or "12h" from now. Gives seconds since the epoch, 0: never. DG_EINVAL: another form, or in the
- * past. */
+/* Parse an expiry: "never", "2027-01-31" (its last day, UTC), "2027-01-31T12:00:00Z", "30d" or
+ * "12h" from now. *expires_s is in seconds since the epoch, 0: never. DG_EINVAL: another form, or
+ * in the past. */
 int dg_keys_expiry_read(const char *text, int64_t now_s, int64_t *expires_s, struct dg_error *err);
-/* "translate,admin" -> bits; DG_EINVAL names the word. */
+/* Parse "translate,admin" into bits. DG_EINVAL names the unknown word. */
 int dg_keys_scopes_read(const char *text, unsigned *scopes, struct dg_error *err);
-/* And back; static storage. */
+/* The text of scopes; static storage. */
 const char *dg_keys_scopes_name(unsigned scopes);
 
 #endif

@@ -1,4 +1,4 @@
-/* When keys expire, as people write it. */
+/* Parses when keys expire, as people write it. */
 #include "store/keys.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #define DAY_S 86400
 #define LONGEST_S (1000ll * 366 * DAY_S)
 
-/* "30d" or "12h": so many seconds; 0: it is neither. */
+/* "30d" or "12h" in seconds; 0: neither. */
 static int64_t read_span(const char *text)
 {
     char *end;
@@ -20,7 +20,7 @@ static int64_t read_span(const char *text)
     return unit > 0 && n > 0 && n <= LONGEST_S / unit ? n * unit : 0;
 }
 
-/* A day, at its end, or a time, of UTC; 0: it is neither. */
+/* The end of a day, or a time, in UTC, as seconds since the epoch; 0: neither. */
 static int64_t read_time(const char *text)
 {
     static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"};
@@ -31,7 +31,7 @@ static int64_t read_time(const char *text)
         if (!end || *end != '\0')
             continue;
         const time_t at = timegm(&tm);
-        /* What is no day, such as 02-30, comes back as another one. */
+        /* A date that does not exist, such as 02-30, is normalised to another one. */
         strftime(again, sizeof again, forms[i], &tm);
         return strcmp(again, text) == 0 ? (int64_t)at + (i == 0 ? DAY_S : 0) : 0;
     }

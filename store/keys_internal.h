@@ -9,9 +9,9 @@
 
 struct dg_keys {
     struct dg_db db;
-    /* as dg_keys_changed last saw it */
+    /* SQLite's data_version at the last dg_keys_changed */
     int64_t data_version;
-    /* The file that is open. */
+    /* identity of the open file */
     dev_t device;
     ino_t inode;
 };

@@ -37,7 +37,7 @@ int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, st
         rc = dg_db_run(&k->db, "COMMIT", err);
     if (rc != DG_OK)
         dg_db_run(&k->db, "ROLLBACK", NULL);
-    else /* as far as nobody else reads: the next one will do it */
+    else /* if others are reading, a later call does the rest */
         dg_db_run(&k->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* Collections: made, listed, changed and removed. */
+/* Collections: creates, lists, changes and removes them. */
 #include "store/memory_internal.h"
 #include "store/pairs_file.h"
 #include "store/schema.h"
@@ -36,7 +36,7 @@ static const struct dg_schema schema = {.application_id = 1145523533, /* "DGMM" 
     .steps = steps,
     .n_steps = sizeof steps / sizeof *steps};
 
-/* For dg_memory_find: same_language(a, b). */
+/* SQL function same_language(a, b), for dg_memory_find. */
 static void same_language(sqlite3_context *context, int n, sqlite3_value **values)
 {
     const char *a = (const char *)sqlite3_value_text(values[0]);
@@ -100,7 +100,7 @@ void dg_memory_copy_column(sqlite3_stmt *s, int column, char *out, size_t cap)
     snprintf(out, cap, "%s", text ? text : "");
 }
 
-/* A statement with texts bound in order, ended by NULL; run to its first row. */
+/* Run a statement to its first row, with texts (NULL-terminated) bound in order. */
 static int run(struct dg_memory *m, const char *sql, const char *const *texts, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -114,7 +114,7 @@ static int run(struct dg_memory *m, const char *sql, const char *const *texts, s
     return rc;
 }
 
-/* End a transaction that went as rc says. */
+/* Commit a transaction if rc is DG_OK, else roll it back. */
 static int settle(struct dg_memory *m, int rc, struct dg_error *err)
 {
     if (rc == DG_OK)
@@ -247,7 +247,7 @@ static int check_name(const char *name, struct dg_error *err)
         err, DG_EINVAL, "name", "name has %zu bytes, expected 1 to %d", n, DG_MEMORY_NAME - 1);
 }
 
-/* Has the owner room for one more? */
+/* DG_ELIMIT if the owner may have no further collection of this kind. */
 static int check_room(
     struct dg_memory *m, const struct dg_memory_info *wanted, struct dg_error *err)
 {

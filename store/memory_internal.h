@@ -1,5 +1,5 @@
-/* What memory.c (collections) and memory_pairs.c (their pairs) share. One thread at a time for each
- * open file, as memory.h. */
+/* Shared by memory.c (collections) and memory_pairs.c (their pairs). One thread at a time for each
+ * open file, as in memory.h. */
 #ifndef DG_STORE_MEMORY_INTERNAL_H
 #define DG_STORE_MEMORY_INTERNAL_H
 
@@ -8,7 +8,7 @@
 
 struct dg_memory {
     struct dg_db db;
-    /* of dg_memory_find, prepared at its first call */
+    /* statement of dg_memory_find, prepared at its first call */
     sqlite3_stmt *find;
 };
 

@@ -1,4 +1,4 @@
-/* The pairs of collections: added, counted, read and looked for. */
+/* The pairs of collections: adds, counts, reads and finds them. */
 #include "store/memory_internal.h"
 #include "text/utf8.h"
 
@@ -62,7 +62,7 @@ int dg_memory_form(const char *s, size_t n, struct dg_buffer *out, struct dg_err
 
 /* ---- adding ---- */
 
-/* What adds pairs to a collection. */
+/* State of adding pairs to a collection. */
 struct adder {
     struct dg_memory *m;
     int64_t number;
@@ -107,7 +107,7 @@ static int add(struct adder *a, const struct dg_memory_pair *p, struct dg_error 
     return rc;
 }
 
-/* Drop the pairs of a collection; languages NULL: of all. */
+/* Delete the pairs of a collection; languages NULL: all pairs. */
 static int drop(struct dg_memory *m, int64_t number, char (*languages)[DG_MEMORY_LANGUAGE],
     struct dg_error *err)
 {
@@ -127,7 +127,7 @@ static int drop(struct dg_memory *m, int64_t number, char (*languages)[DG_MEMORY
     return rc;
 }
 
-/* What goes before pairs come. */
+/* Delete the pairs that a change replaces. */
 static int make_way(struct adder *a, const struct dg_memory_change *c, struct dg_error *err)
 {
     int rc = c->how == DG_MEMORY_REPLACE_ALL ? drop(a->m, a->number, NULL, err) : DG_OK;
@@ -241,7 +241,7 @@ int dg_memory_dictionaries(struct dg_memory *m, const char *id, struct dg_memory
 
 static struct dg_memory_pair pair_of(sqlite3_stmt *s)
 {
-    /* Text first, then its bytes: SQLite may convert in between. */
+    /* Get the text before its number of bytes: getting the text may convert it. */
     struct dg_memory_pair p = {.source_lang = (const char *)sqlite3_column_text(s, 0),
         .target_lang = (const char *)sqlite3_column_text(s, 1),
         .source = (const char *)sqlite3_column_text(s, 2),

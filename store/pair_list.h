@@ -1,5 +1,5 @@
-/* Text pairs in memory, copied during a visit (store/memory.h), from files or for a glossary. One
- * thread at a time. */
+/* A list of text pairs in memory, copied during a visit (store/memory.h): read from files, or for a
+ * glossary. One thread at a time. */
 #ifndef DG_STORE_PAIR_LIST_H
 #define DG_STORE_PAIR_LIST_H
 
@@ -9,7 +9,7 @@
 
 struct dg_pair_list {
     struct dg_arena arena;
-    /* [n] the arena's texts, NUL-terminated */
+    /* [n] pairs; their texts are in the arena, NUL-terminated */
     struct dg_memory_pair *list;
     size_t n, cap;
 };
@@ -18,7 +18,7 @@ void dg_pair_list_init(struct dg_pair_list *l);
 void dg_pair_list_deinit(struct dg_pair_list *l);
 /* A dg_memory_visit: ctx is the list. */
 int dg_pair_list_add(void *ctx, const struct dg_memory_pair *pair, struct dg_error *err);
-/* The glossary of those pairs that are of these languages; NULL in *out if there are none. */
+/* Make a glossary of the pairs in these languages; *out is NULL if there are none. */
 int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
     const char *target_lang, struct dg_glossary **out, struct dg_error *err);
 

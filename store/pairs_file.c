@@ -16,7 +16,7 @@
 typedef int read_function(const char *s, size_t n, const char *source_lang, const char *target_lang,
     dg_memory_visit *visit, void *ctx, struct dg_error *err);
 
-/* Its languages are the file's own. */
+/* A TMX file names its own languages. */
 static int read_tmx(const char *s, size_t n, const char *source_lang, const char *target_lang,
     dg_memory_visit *visit, void *ctx, struct dg_error *err)
 {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* One step, unless another program has taken it meanwhile. */
+/* Run one step, unless another program has run it meanwhile. */
 static int take_step(
     struct dg_db *db, const struct dg_schema *schema, size_t step, struct dg_error *err)
 {

@@ -10,7 +10,7 @@ struct dg_suggestions {
     pthread_mutex_t lock;
     /* guarded by lock */
     struct dg_db db;
-    /* of all texts */
+    /* size of all texts */
     int64_t bytes;
 };
 

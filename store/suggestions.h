@@ -1,4 +1,4 @@
-/* Better translations that people suggest, in one SQLite file, for the operator to read. Any
+/* Better translations that users suggest, in one SQLite file, for the operator to read. Any
  * thread. */
 #ifndef DG_STORE_SUGGESTIONS_H
 #define DG_STORE_SUGGESTIONS_H
@@ -7,24 +7,24 @@
 
 #include <stdint.h>
 
-#define DG_SUGGESTIONS_BYTES 268435456 /* of all texts that a file keeps */
+#define DG_SUGGESTIONS_BYTES 268435456 /* limit for all texts of a file together */
 
 struct dg_suggestion {
-    /* as suggested, not the model's */
+    /* the source, and the suggested translation (not the model's) */
     const char *text, *translation;
-    /* codes of languages */
+    /* language codes */
     const char *source, *target;
     int64_t created_s;
 };
 
 struct dg_suggestions;
 
-/* The file is made when it is not there. DG_EFORMAT (not a file of suggestions), DG_EUNSUP (a newer
- * program's), DG_EIO. */
+/* Open the file, creating it if it is missing. DG_EFORMAT (not a file of suggestions), DG_EUNSUP (a
+ * newer program's), DG_EIO. */
 int dg_suggestions_open(const char *path, struct dg_suggestions **out, struct dg_error *err);
 void dg_suggestions_close(struct dg_suggestions *s); /* NULL is fine */
 
-/* Keep one; the same one again changes nothing. DG_EAGAIN: the file is full. */
+/* Store a suggestion; a duplicate changes nothing. DG_EAGAIN: the file is full. */
 int dg_suggestions_add(
     struct dg_suggestions *s, const struct dg_suggestion *one, struct dg_error *err);
 

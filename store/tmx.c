@@ -10,16 +10,16 @@ struct variant {
     struct dg_buffer text;
 };
 
-/* A document that is being read. */
+/* The document being read. */
 struct tmx {
     xmlTextReaderPtr reader;
     struct variant variants[DG_TMX_MAX_VARIANTS];
-    /* of the unit at hand */
+    /* number of variants of the current unit */
     size_t n;
     bool in_segment;
-    /* depth of a code whose content is left out; -1: none */
+    /* depth of the code whose content is being skipped; -1: none */
     int code;
-    /* the parser's own message */
+    /* the parser's first error message, and its line */
     char message[256];
     int line;
 };

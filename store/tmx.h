@@ -1,5 +1,4 @@
-/* Translation memories in TMX (1.4), read by libxml2 (the one file that knows it is tmx.c). Any
- * thread. */
+/* Reads translation memories in TMX (1.4) with libxml2 (only tmx.c includes it). Any thread. */
 #ifndef DG_STORE_TMX_H
 #define DG_STORE_TMX_H
 
@@ -8,10 +7,11 @@
 /* Maximum number of variants per unit. */
 #define DG_TMX_MAX_VARIANTS 32
 
-/* Visit the pairs of the document s[n]: of each unit every ordered pair of its variants. Languages
- * are as the file writes them. Of inline markup the text that <hi> holds stays; codes (<ph>, <bpt>
- * and the like) go. Nothing outside the document is read, and no entity but XML's own is replaced.
- * DG_EFORMAT names the line; earlier pairs were already visited. */
+/* Visit the pairs of the document s[n]: for each unit, every ordered pair of its variants in
+ * different languages. Languages are as the file writes them. Of inline markup, the text within
+ * <hi> stays and codes (<ph>, <bpt> and the like) are dropped. Nothing outside the document is
+ * read, and only XML's own entities are replaced. DG_EFORMAT names the line; earlier pairs were
+ * already visited. */
 int dg_tmx_read(const char *s, size_t n, dg_memory_visit *visit, void *ctx, struct dg_error *err);
 
 #endif

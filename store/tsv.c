@@ -17,7 +17,7 @@ static void trim(const char **s, size_t *n)
         (*n)--;
 }
 
-/* line[n] without its end. */
+/* Read line[n], which has no line end. */
 static int read_line(
     const char *line, size_t n, size_t number, struct dg_memory_pair *pair, struct dg_error *err)
 {

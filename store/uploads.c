@@ -37,7 +37,7 @@ int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *
     int rc = dg_db_open(path, true, &d->db, err);
     if (rc == DG_OK)
         rc = dg_schema_apply(&d->db, &schema, true, err);
-    if (rc == DG_OK) /* files of people: what is dropped is gone from the disk, too */
+    if (rc == DG_OK) /* users' files: erase deleted data on the disk */
         rc = dg_db_run(&d->db, "PRAGMA secure_delete = ON", err);
     if (rc == DG_OK)
         rc = dg_db_run(&d->db, "UPDATE documents SET state = 1 WHERE state = 2", err);
@@ -58,7 +58,7 @@ void dg_uploads_close(struct dg_uploads *d)
     free(d);
 }
 
-/* A random UUID (RFC 4122, version 4), and 256 random bits. */
+/* Draw the id, a random UUID (RFC 4122, version 4), and the key, 256 random bits. */
 static int draw(struct dg_upload *i, struct dg_error *err)
 {
     unsigned char b[48];
@@ -74,7 +74,7 @@ static int draw(struct dg_upload *i, struct dg_error *err)
     return DG_OK;
 }
 
-/* A statement with texts bound in order, which may be NULL-ended early. */
+/* Prepare a statement with texts (NULL-terminated) bound in order. */
 static int prepare(struct dg_uploads *d, const char *sql, const char *const *texts,
     sqlite3_stmt **out, struct dg_error *err)
 {
@@ -137,7 +137,7 @@ static void copy_text(sqlite3_stmt *s, int column, char *out, size_t cap)
     "SELECT id, key, name, source, target, state, characters, created_s, message, file, owner,"    \
     " glossary"
 
-/* The one row of the statement; file: NULL, or its bytes are appended. */
+/* Read the statement's only row. Append its file's bytes to `file` unless that is NULL. */
 static int read_row(struct dg_uploads *d, sqlite3_stmt *s, struct dg_upload *out,
     struct dg_buffer *file, struct dg_error *err)
 {
@@ -238,7 +238,8 @@ int dg_uploads_date(
 {
     sqlite3_stmt *s = NULL;
     bool row;
-    /* Without a step this runs for each document that is added: its index finds nothing at once. */
+    /* Without a step this runs for each added document; it is cheap because the index on created_s
+     * usually finds no row. */
     int rc = dg_db_prepare(&d->db,
         clock->step_s == 0 ? "UPDATE documents SET created_s = ?2 WHERE created_s > ?2"
                            : "UPDATE documents SET created_s ="

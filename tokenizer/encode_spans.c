@@ -1,6 +1,6 @@
-/* DESIGN. SentencePiece sees one character in a span's place that no vocabulary has, so that word
- * marks around it come out as around any word; the pieces it gives for that character are then
- * exchanged for the one piece that is wanted. */
+/* DESIGN. In place of each span, SentencePiece sees one character that no vocabulary has, so that
+ * word marks around it come out as around any word. The pieces that it gives for that character are
+ * then replaced by the span's own piece. */
 #include "tokenizer/tokenizer.h"
 
 #include "base/buffer.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char STAND_IN[] = "\xEF\xB7\x90"; /* U+FDD0, which is no character */
+static const char STAND_IN[] = "\xEF\xB7\x90"; /* U+FDD0, a noncharacter */
 enum { STAND_IN_BYTES = sizeof STAND_IN - 1 };
 static const char WORD_MARK[] = "\xE2\x96\x81";
 
@@ -28,16 +28,18 @@ static int stand_in(const char *text, size_t n, const struct dg_token *spans, si
     return out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for %zu bytes of text", n) : 0;
 }
 
-/* Tokens of the text with stand-ins, in place, to those of the text itself. Fewer or as many. */
+/* Convert, in place, tokens of the text with stand-ins to tokens of the text itself. Return their
+ * number, which never grows; *exchanged counts the spans that were replaced. */
 static size_t exchange(const struct dg_tokenizer *t, const struct dg_token *spans, size_t n_spans,
     struct dg_token *tokens, size_t count, size_t *exchanged)
 {
     size_t kept = 0, next = 0;
-    int64_t shift = 0; /* from the other text's bytes to this one's */
+    int64_t shift = 0; /* from offsets in the text with stand-ins to this text's */
     *exchanged = 0;
     for (size_t i = 0; i < count; i++) {
         struct dg_token token = tokens[i];
-        /* Where the next stand-in is in the other text; spans whose stand-in is over are done. */
+        /* Skip spans whose stand-in ends before this token; `from` is the next stand-in's
+         * offset. */
         while (next < n_spans && token.begin >= spans[next].begin - shift + STAND_IN_BYTES) {
             shift += (int64_t)(spans[next].end - spans[next].begin) - STAND_IN_BYTES;
             next++;

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARK = 3, ASKED = 256 }; /* bytes of a word mark; pieces that the library is asked about */
+enum {
+    MARK = 3,
+    ASKED = 256
+}; /* bytes of a word mark; most pieces to compare with the library at open */
 
 /* U+2581, SentencePiece's space */
 static bool begins_with_mark(const char *s)
@@ -11,7 +14,7 @@ static bool begins_with_mark(const char *s)
     return strncmp(s, "\xE2\x96\x81", MARK) == 0;
 }
 
-/* The text of a piece into out, which has room for the piece; its bytes. */
+/* Write the text of a piece to out, which has room for the piece; return its bytes. */
 static size_t add_piece(const char *piece, char *out)
 {
     size_t len = 0;
@@ -36,7 +39,8 @@ bool dg_plain_text_decode(const struct dg_plain_text *p, const struct dg_vocab *
     }
     const char *first = vocab->pieces[ids[0]];
     size_t begin = p->strips && begins_with_mark(first) ? MARK : 0;
-    /* How many marks of a text's begin are left out is the library's to say. */
+    /* A text that starts with several marks is left to the library, which decides how many are
+     * dropped. */
     if (!first[begin] || begins_with_mark(first + begin))
         return false;
     char *out = malloc(room);
@@ -53,7 +57,7 @@ bool dg_plain_text_decode(const struct dg_plain_text *p, const struct dg_vocab *
     return true;
 }
 
-/* Does the library say the same of ids[n]? */
+/* True if the library decodes ids[n] to the same text. */
 static bool agrees(const struct dg_plain_text *p, const struct dg_spm *spm,
     const struct dg_vocab *vocab, const int32_t *ids, size_t n)
 {
@@ -72,7 +76,8 @@ static bool agrees(const struct dg_plain_text *p, const struct dg_spm *spm,
     return same;
 }
 
-/* Up to ASKED plain pieces: one with a word mark and letters first, as a text begins. */
+/* Choose up to ASKED plain pieces; the first has a word mark and letters, as at the start of a
+ * text. */
 static size_t some_pieces(
     const struct dg_plain_text *p, const struct dg_vocab *vocab, int32_t ids[ASKED])
 {

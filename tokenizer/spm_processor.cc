@@ -22,9 +22,9 @@ extern "C" {
 
 namespace sp = sentencepiece;
 
-/* What SentencePiece may take. Measured and rounded up: encoding takes up to 275 bytes a byte of
- * text, 2,040 where NFKC makes one character 18 (U+FDFA), decoding 225 a piece. Assumed, not
- * measured: a model takes eight times its file. */
+/* Memory that SentencePiece may take. Measured and rounded up: encoding takes up to 275 bytes per
+ * byte of text, 2,040 where NFKC turns one character into 18 (U+FDFA), decoding 225 per piece.
+ * Opening a model is assumed, not measured, to take eight times its file. */
 constexpr size_t BASE_BYTES = 65536, ENCODE_BYTES = 2048, DECODE_BYTES = 512, OPEN_BYTES = 16;
 
 struct dg_spm {
@@ -35,7 +35,7 @@ struct dg_spm {
 namespace
 {
 
-/* Runs f() -> int with a reserve of so many bytes, turning what it throws into an error. */
+/* Runs f() -> int with a reserve of BASE_BYTES + `bytes`, and turns exceptions into errors. */
 template <typename F>
 int guarded(struct dg_error *err, const char *what, size_t bytes, F f) noexcept
 {
@@ -58,7 +58,7 @@ int fail(struct dg_error *err, int code, const char *what, const sp::util::Statu
     return dg_error_set(err, code, "%s: %s", what, dg_spm_reason(status.error_message()).c_str());
 }
 
-/* A number of protocol buffers' at s[*at]; false: it does not end. */
+/* Reads a protocol buffers' varint at s[*at]; false: it does not end. */
 bool read_varint(std::string_view s, size_t *at, uint64_t *out)
 {
     *out = 0;
@@ -71,7 +71,8 @@ bool read_varint(std::string_view s, size_t *at, uint64_t *out)
     return false;
 }
 
-/* The last bytes field `field` of the message s; "" where there is none. False: s is no message. */
+/* Finds the last occurrence of bytes field `field` in the message s; "" if there is none. False: s
+ * is not a message. */
 bool find_bytes(std::string_view s, uint64_t field, std::string_view *out)
 {
     *out = {};
@@ -102,7 +103,8 @@ bool find_bytes(std::string_view s, uint64_t field, std::string_view *out)
     return true;
 }
 
-/* ModelProto.denormalizer_spec.precompiled_charsmap is not empty. */
+/* True if ModelProto.denormalizer_spec.precompiled_charsmap is not empty, or the model cannot be
+ * parsed. */
 bool has_denormaliser(std::string_view model)
 {
     constexpr uint64_t DENORMALIZER_SPEC = 5, PRECOMPILED_CHARSMAP = 2;
@@ -111,7 +113,7 @@ bool has_denormaliser(std::string_view model)
            !find_bytes(spec, PRECOMPILED_CHARSMAP, &map) || !map.empty();
 }
 
-/* Is s one code point? (Well-formed UTF-8.) */
+/* True if s, well-formed UTF-8, is one code point. */
 bool is_single(const std::string &s)
 {
     size_t leads = 0;
@@ -124,7 +126,7 @@ bool is_single(const std::string &s)
 
 int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err)
 {
-    /* Read by us: SentencePiece throws on a folder and tells nothing of other failures. */
+    /* Read the file here: SentencePiece throws on a folder and does not report other failures. */
     struct dg_buffer file;
     dg_buffer_init(&file);
     int rc = dg_file_read(path, &file, err);
@@ -136,14 +138,14 @@ int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err)
             if (!status.ok() || spm->processor.GetPieceSize() <= 0)
                 return dg_error_set(err, DG_EFORMAT, "%s is not a SentencePiece model: %s", path,
                     dg_spm_reason(status.error_message()).c_str());
-            /* Its name may be that of no piece, or of one that is none for unknown characters: the
-             * library throws when it is asked for. */
+            /* unk_piece may name no piece, or one that is not of the unknown type: the library
+             * would throw when asked for the unknown piece. */
             const int unk = spm->processor.unk_id();
             if (unk < 0 || unk >= spm->processor.GetPieceSize())
                 return dg_error_set(
                     err, DG_EFORMAT, "%s has no piece for unknown characters (unk_piece)", path);
             spm->rewrites = has_denormaliser(model);
-            (void)spm->processor.IdToPiece(unk); /* makes what its later calls share */
+            (void)spm->processor.IdToPiece(unk); /* initialises what later calls share */
             *out = spm.release();
             return DG_OK;
         });
@@ -244,8 +246,8 @@ int dg_spm_decode(const struct dg_spm *spm, const char *const *pieces, size_t co
             return dg_error_set(err, DG_ENOMEM, "decoding pieces: no memory");
         memcpy(copy, s.data(), s.size());
         copy[s.size()] = '\0';
-        /* A model with a denormaliser rewrites the text without the spans' knowledge: keep them
-         * inside. */
+        /* A model with a denormaliser rewrites the text without adjusting the spans: keep them
+         * inside it. */
         for (size_t i = 0; i < count; i++) {
             const uint32_t end = decoded.pieces(static_cast<int>(i)).end();
             ends[i] = end <= s.size() ? end : static_cast<uint32_t>(s.size());

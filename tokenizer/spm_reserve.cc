@@ -8,11 +8,11 @@
 namespace
 {
 
-/* Of this thread; NULL: none, or let go of. No thread_local object: what registers its destructor
- * ends the process where there is no memory. */
+/* This thread's reserve; NULL: none, or already freed. Not a thread_local object, because
+ * registering its destructor ends the process when memory is out. */
 __thread void *reserve;
 
-/* The handler of the program that this is a part of; null: none. */
+/* The previous handler, set by the program that contains this code; null: none. */
 std::new_handler before;
 
 void let_go()
@@ -34,7 +34,7 @@ Reserve::Reserve(size_t bytes) noexcept
 {
     static const bool installed = (before = std::set_new_handler(let_go), true);
     (void)installed;
-    /* No page of it is ever touched. */
+    /* Its pages are never touched. */
     reserve = dg_thread_block_take(DG_THREAD_BLOCK_SPM, bytes);
     held_ = reserve != nullptr;
 }

@@ -1,7 +1,7 @@
-/* Memory that is kept for SentencePiece when there is none. Its protocol buffers are not exception-
- * safe: where `new` throws half-way through a list, what clears it up ends the process. A call of
- * the library therefore holds a memory reserve. Before `new` throws, it frees the reserve and tries
- * again. C++ only, for tokenizer/spm_*.cc. Any thread; each has its own reserve. */
+/* A memory reserve for SentencePiece. Its protocol buffers are not exception-safe: if `new` throws
+ * half-way through a list, the cleanup ends the process. A call of the library therefore holds a
+ * reserve; before `new` throws, it frees the reserve and tries again. C++ only, for
+ * tokenizer/spm_*.cc. Any thread; each has its own reserve. */
 #ifndef DG_TOKENIZER_SPM_RESERVE_H
 #define DG_TOKENIZER_SPM_RESERVE_H
 
@@ -10,7 +10,7 @@
 namespace dg
 {
 
-/* As long as it lives, this thread has a reserve; one at a time. */
+/* While an object exists, its thread has a reserve. One object per thread at a time. */
 class Reserve
 {
   public:

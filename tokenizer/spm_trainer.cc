@@ -30,7 +30,7 @@ struct FileCloser {
     }
 };
 
-/* The lines of several files one after the other, empty ones left out. */
+/* The lines of several files one after the other, without empty ones. */
 class Lines
 {
   public:
@@ -44,7 +44,7 @@ class Lines
     Lines(const Lines &) = delete;
     Lines &operator=(const Lines &) = delete;
 
-    /* false at the end, or on an error: then error() says which. */
+    /* false at the end or on an error, which error() then describes. */
     bool next(std::string *line)
     {
         for (;;) {
@@ -93,12 +93,12 @@ class Lines
     std::string error_;
 };
 
-/* Every line, or `limit` of `total` at even distances: SentencePiece's own sampling draws from a
- * random device, and the first lines of a corpus are no fair sample. */
+/* Every line, or `limit` of `total` at even distances: SentencePiece's own sampling uses a random
+ * device, and the first lines of a corpus are not a fair sample. */
 class Sample : public sp::SentenceIterator
 {
   public:
-    /* last: one more line after all others, "" none. */
+    /* last: an extra line after all others; "": none. */
     Sample(const std::vector<std::string> &paths, uint64_t limit, uint64_t total, std::string last)
         : lines_(paths), limit_(limit), total_(total), last_(std::move(last))
     {
@@ -156,7 +156,7 @@ int check(const struct dg_spm_train_options &o, struct dg_error *err)
             "%u pieces, %u bytes a sentence or %d threads is too much", o.vocab_size,
             o.max_sentence_bytes, o.threads);
     for (size_t i = 0; i < o.n_controls; i++) {
-        /* They travel to SentencePiece as one comma-separated value. */
+        /* They are passed to SentencePiece as one comma-separated value. */
         if (o.controls[i][0] == '\0' || strpbrk(o.controls[i], ",\"\n\r\t "))
             return dg_error_set(err, DG_EINVAL,
                 "control piece \"%.60s\" is empty or holds a comma, a quote or white space",
@@ -180,7 +180,7 @@ std::unordered_map<std::string, std::string> arguments(const struct dg_spm_train
         {"num_threads", std::to_string(o.threads ? o.threads : 1)},
         {"shuffle_input_sentence", "false"}, {"eos_id", "0"}, {"unk_id", "1"}, {"bos_id", "-1"},
         {"pad_id", "-1"},
-        {"minloglevel", "2"}, /* errors alone, and those come back as a status too */
+        {"minloglevel", "2"}, /* log only errors; they are also returned as a status */
     };
     if (o.mixed_scripts)
         args["split_by_unicode_script"] = "false";
@@ -193,7 +193,7 @@ std::unordered_map<std::string, std::string> arguments(const struct dg_spm_train
     return args;
 }
 
-/* The characters of s with a blank between them: SentencePiece wants those that are required in the
+/* The characters of s separated by blanks: SentencePiece wants required characters to occur in the
  * text, too. */
 std::string apart(const char *s)
 {
@@ -215,7 +215,7 @@ void add_rule(std::string *rules, unsigned from, unsigned to, const char *target
     }
 }
 
-/* The lines "from<TAB>to" that DG_SPM_NMT_NFC stands for, in hexadecimal. */
+/* The rules of DG_SPM_NMT_NFC, as lines "from<TAB>to" in hexadecimal. */
 std::string nmt_nfc_rules()
 {
     static const struct {
@@ -242,7 +242,8 @@ std::string nmt_nfc_rules()
     return rules;
 }
 
-/* SentencePiece reads rules from a file alone: one beside the model to be, gone when this is. */
+/* SentencePiece reads rules only from a file: a temporary one beside the model's path, removed by
+ * the destructor. */
 class RulesFile
 {
   public:
@@ -265,7 +266,7 @@ class RulesFile
     std::string path_;
 };
 
-/* The number after `before` in a message; 0: it is not there. */
+/* The number after `before` in a message; 0 if `before` is not there. */
 uint32_t number_after(const std::string &message, const char *before)
 {
     const size_t at = message.find(before);
@@ -274,7 +275,8 @@ uint32_t number_after(const std::string &message, const char *before)
                : static_cast<uint32_t>(strtoul(message.c_str() + at + strlen(before), nullptr, 10));
 }
 
-/* The text gives no such vocabulary: how many pieces it could give, where that is the reason. */
+/* Report that the text cannot give such a vocabulary and, if the size is the reason, how many
+ * pieces it can give. */
 int refused(const struct dg_spm_train_options &o, const char *message, struct dg_error *err)
 {
     const uint32_t size = o.vocab_size ? o.vocab_size : 32000;

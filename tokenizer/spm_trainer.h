@@ -15,45 +15,45 @@ extern "C" {
 #include <stddef.h>
 #include <stdint.h>
 
-/* A rule of our own: white space of every kind becomes a blank, invisible characters go, full-width
- * forms and ligatures become plain letters, as under "nmt_nfkc"; all else stays as it is: m², ½, …
- * and ™ keep their meaning. For text that is NFC already. */
+/* A normalisation rule of our own: all kinds of white space become a blank, invisible characters
+ * are removed, full-width forms and ligatures become plain letters, as under "nmt_nfkc"; everything
+ * else stays as it is: m², ½, … and ™ keep their meaning. For text that is already NFC. */
 #define DG_SPM_NMT_NFC "nmt_nfc"
 
-/* How many pieces a text can give; 0: not told. */
+/* How many pieces a text can give; 0: unknown. */
 struct dg_spm_sizes {
     uint32_t least, most;
 };
 
 struct dg_spm_train_options {
-    const char *const
-        *inputs; /* [n_inputs] text files, UTF-8, one sentence a line; all into one vocabulary */
+    /* [n_inputs] text files, UTF-8, one sentence a line; all into one vocabulary */
+    const char *const *inputs;
     size_t n_inputs;
-    /* pieces, the special ones too; 0 = 32000 */
+    /* number of pieces, special ones included; 0 = 32000 */
     uint32_t vocab_size;
     /* share of the input's characters that get a piece, 0.98 to 1; 0 = 1 */
     double character_coverage;
-    /* other characters become bytes (256 pieces) instead of unknown */
+    /* other characters become byte pieces (256 of them) instead of unknown */
     bool byte_fallback;
-    const char *const
-        *controls; /* [n_controls] pieces used only by id, such as "<2de>"; ids from 2 on */
+    /* [n_controls] pieces used only by id, such as "<2de>"; ids from 2 on */
+    const char *const *controls;
     size_t n_controls;
     /* UTF-8: each of these characters gets a piece, even if the text does not contain it; NULL:
      * none. No control characters, no white space. */
     const char *characters;
     /* "nmt_nfkc" (NULL), "nfkc", "identity", ..., or DG_SPM_NMT_NFC */
     const char *normalization;
-    /* pieces may have characters of several scripts, letters beside signs, such as "(NP" */
+    /* pieces may mix characters of several scripts, or letters and signs, such as "(NP" */
     bool mixed_scripts;
-    /* fewer pieces than vocab_size where the text gives no more */
+    /* allow fewer pieces than vocab_size if the text gives no more */
     bool at_most;
-    /* use this many lines, evenly from all files together; 0 = all */
+    /* use this many lines, spread evenly over all files together; 0 = all */
     uint64_t sentence_limit;
     /* longer lines are left out; 0 = 4192 */
     uint32_t max_sentence_bytes;
     /* 0 = 1 */
     int threads;
-    /* NULL; else told where vocab_size does not fit the text */
+    /* set to the possible sizes when vocab_size does not fit the text; may be NULL */
     struct dg_spm_sizes *sizes;
 };
 

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How an id of the vocabulary becomes text. */
+/* How a piece of the vocabulary becomes text. */
 enum kind {
     KIND_MODEL,   /* the SentencePiece model knows the piece */
-    KIND_FOREIGN, /* it does not: a piece of the other side's model in a joint vocabulary */
-    KIND_SILENT,  /* it does not, and the piece is a tag such as <pad> or >>deu<<: no text */
+    KIND_FOREIGN, /* it does not know it: a piece of the other side's model in a joint vocabulary */
+    KIND_SILENT, /* it does not know it, and the piece is a tag such as <pad> or >>deu<<: no text */
 };
 
 struct dg_tokenizer {
@@ -22,7 +22,7 @@ struct dg_tokenizer {
     struct dg_vocab vocab;
     /* -1 when there is none */
     int32_t unk;
-    /* [dg_spm_size] the model's id -> ours; unk where the vocabulary lacks it */
+    /* [dg_spm_size] the model's id -> the vocabulary's; unk where the vocabulary lacks the piece */
     int32_t *from_spm;
     /* [vocab.size] enum kind */
     uint8_t *kinds;
@@ -51,7 +51,7 @@ static void find_unk(struct dg_tokenizer *t)
         t->unk = dg_vocab_find(&t->vocab, names[i], strlen(names[i]));
 }
 
-/* Tie the model's ids to the vocabulary's. DG_EFORMAT when they have too little in common. */
+/* Map the model's ids to the vocabulary's. DG_EFORMAT when they have too little in common. */
 static int map_ids(struct dg_tokenizer *t, const char *spm, const char *vocab, struct dg_error *err)
 {
     int32_t n_spm = dg_spm_size(t->spm), found = 0;
@@ -180,9 +180,9 @@ int dg_tokenizer_encode(const struct dg_tokenizer *t, const char *text, size_t n
     }
     for (size_t i = 0; i < size; i++) {
         int32_t id = t->from_spm[raw[i].id];
-        /* A character that this model lacks may be in a joint vocabulary, as Marian looks it up.
-         * One code point only: a longer run typed by a user must never become a tag such as
-         * </s>. */
+        /* A character that this model lacks may be in a joint vocabulary; look it up, as Marian
+         * does. Only a single code point: a longer run typed by a user must never become a tag such
+         * as </s>. */
         if (raw[i].single[0] != '\0') {
             int32_t direct = dg_vocab_find(&t->vocab, raw[i].single, strlen(raw[i].single));
             id = direct >= 0 ? direct : id;
@@ -204,8 +204,8 @@ out:
     return rc;
 }
 
-/* The text with the foreign pieces' word marks turned into spaces, as for the model's own pieces;
- * ends[count] are moved along. */
+/* Turn the word marks of foreign pieces in the text into spaces, as for the model's own pieces, and
+ * adjust ends[count]. */
 static int unmark_foreign(const struct dg_tokenizer *t, const int32_t *ids, size_t count,
     uint32_t *ends, char **text, size_t *len, struct dg_error *err)
 {
@@ -263,7 +263,7 @@ int dg_tokenizer_decode(const struct dg_tokenizer *t, const int32_t *ids, size_t
         enum kind kind = t->kinds[ids[i]];
         foreign = foreign || (kind == KIND_FOREIGN && ids[i] != t->unk);
         pieces[i] = kind == KIND_SILENT ? "" : t->vocab.pieces[ids[i]];
-        if (ids[i] == t->unk) { /* the model may call it something else */
+        if (ids[i] == t->unk) { /* the model may spell it differently */
             size_t n;
             pieces[i] = dg_spm_piece(t->spm, dg_spm_unk(t->spm), &n);
         }

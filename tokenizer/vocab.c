@@ -17,7 +17,7 @@ static uint64_t hash(const char *s, size_t n)
     return h ^ (h >> 32);
 }
 
-/* The slot that holds piece[n], or the free one where it belongs. The table is never full. */
+/* The slot that holds piece[n], or the free slot where it belongs. The table is never full. */
 static uint32_t find_slot(const struct dg_vocab *v, const char *piece, size_t n)
 {
     uint32_t mask = v->n_slots - 1;
@@ -49,7 +49,7 @@ static int index_pieces(struct dg_vocab *v, const char *path, struct dg_error *e
     return DG_OK;
 }
 
-/* Newlines become the pieces' ends; counts them. */
+/* Replace newlines by NULs, which end the pieces, and set the size. */
 static int cut_lines(struct dg_vocab *v, size_t len, const char *path, struct dg_error *err)
 {
     size_t lines = 0;

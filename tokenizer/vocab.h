@@ -1,5 +1,5 @@
 /* A vocabulary file: one piece a line, line number = id (from 0). Only for tokenizer/. A piece is
- * any bytes but NUL and newline, and not empty: nothing is escaped. Const after open: any
+ * one or more bytes other than NUL and newline; nothing is escaped. Constant after open: any
  * thread. */
 #ifndef DG_TOKENIZER_VOCAB_H
 #define DG_TOKENIZER_VOCAB_H
@@ -20,8 +20,8 @@ struct dg_vocab {
     uint32_t n_slots;
 };
 
-/* DG_EFORMAT naming the line: empty, twice there, or with a NUL. A zeroed struct may be
- * deinit'ed. */
+/* DG_EFORMAT names the line: it is empty, a duplicate, or has a NUL. A zeroed struct may be passed
+ * to dg_vocab_deinit. */
 int dg_vocab_open(const char *path, struct dg_vocab *out, struct dg_error *err);
 void dg_vocab_deinit(struct dg_vocab *v);
 

@@ -14,20 +14,20 @@
 struct dg_bundle {
     char *dir;
     struct dg_json *manifest;
-    struct dg_weights *weights; /* NULL: forgotten */
+    struct dg_weights *weights; /* NULL after dg_bundle_forget_weights */
     size_t weights_bytes;
     uint64_t fingerprint;
     const char *type;
     const char *name, *version; /* borrowed from the manifest */
     char *paths[DG_FILE_COUNT]; /* "" when the bundle has no such file */
-    /* dg_bundle_use_lists */
+    /* the shortlist is used (dg_bundle_use_lists) */
     bool lists;
-    /* the pairs for which it is used where the bundle decides, checked; NULL: all */
+    /* the manifest's pairs that use the shortlist, checked; NULL: all pairs */
     const struct dg_json *list_pairs;
     /* [n_pairs] source and target, borrowed from the manifest; equal codes are one pointer */
     const char *(*pairs)[2];
     size_t n_pairs;
-    /* [n_languages] each once, in the order in which the pairs name them */
+    /* [n_languages] each once, in the order in which the pairs first name them */
     struct dg_bundle_language *languages;
     size_t n_languages;
 };
@@ -65,8 +65,8 @@ static int read_manifest(struct dg_bundle *b, struct dg_error *err)
     return rc;
 }
 
-/* The language is one of a side; its code as all pairs have it. `hint`: where one like it was last;
- * pairs name languages in the same order again and again. */
+/* Record that the language is on a side; return the code's shared pointer. *hint: index of the last
+ * one found, where the search starts, as pairs repeat languages in the same order. */
 static const char *note_language(struct dg_bundle *b, const char *code, unsigned side, size_t *hint)
 {
     for (size_t i = 0; i < b->n_languages; i++) {
@@ -82,7 +82,8 @@ static const char *note_language(struct dg_bundle *b, const char *code, unsigned
     return code;
 }
 
-/* Forty thousand pairs of a model of two hundred languages are looked through for every request. */
+/* Copied from the manifest for speed: every request searches them, up to forty thousand pairs in a
+ * model of two hundred languages. */
 static int list_pairs(struct dg_bundle *b, struct dg_error *err)
 {
     const struct dg_json *pairs = dg_json_get(b->manifest, "pairs");
@@ -381,7 +382,7 @@ int dg_bundle_add_file(
     struct dg_json *manifest = dg_json_copy(dg_bundle_manifest(b)),
                    *files = dg_json_copy(dg_json_get(manifest, "files"));
     if (manifest)
-        dg_json_remove(manifest, kind); /* what it says of an older one */
+        dg_json_remove(manifest, kind); /* information about an older file */
     int rc = !manifest || !files || dg_json_set_string(files, kind, file) ||
                      dg_json_set_take(manifest, "files", files)
                  ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")

@@ -1,4 +1,4 @@
-/* What a bundle's manifest says of the model beside its files. */
+/* A bundle's manifest values other than files and pairs. */
 #include "weights/bundle.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ const char *dg_bundle_licence(const struct dg_bundle *b)
     return dg_json_string(dg_json_get(dg_bundle_manifest(b), "licence"), NULL);
 }
 
-/* "-nc" as a part of its own: CC-BY-NC-4.0, cc-by-nc-sa. */
+/* Finds "-nc" as a separate part: CC-BY-NC-4.0, cc-by-nc-sa. */
 bool dg_licence_is_non_commercial(const char *licence)
 {
     for (const char *s = licence; *s; s++)

@@ -1,6 +1,6 @@
 /* The weights file on disk (FORMAT.md), and an open one. Private to weights/ and its tests. All
- * numbers are little-endian; the structs are read and written whole, so a big-endian host is
- * refused here. An open file is const: any thread. */
+ * numbers are little-endian; the structs are read and written whole, so this header does not
+ * compile on a big-endian host. An open file is constant: any thread. */
 #ifndef DG_WEIGHTS_DISK_H
 #define DG_WEIGHTS_DISK_H
 
@@ -16,7 +16,7 @@
 #endif
 
 #define DG_DISK_MAGIC                                                                              \
-    "DGWT\r\n\x1a\n" /* the line ends show a file that went through a text-mode copy */
+    "DGWT\r\n\x1a\n" /* the line ends reveal a file that was copied in text mode */
 #define DG_DISK_ENDIAN 0x01020304u
 #define DG_DISK_VERSION 1u
 #define DG_DISK_ALIGN 64u
@@ -28,7 +28,7 @@
 
 struct dg_disk_header {
     unsigned char magic[8];
-    /* XXH3-64 of what follows it in the header, tables and names included */
+    /* XXH3-64 of the rest of the header, including tables and names */
     uint64_t header_checksum;
     uint32_t endian, version;
     uint64_t header_bytes, file_bytes;
@@ -63,24 +63,24 @@ static inline uint64_t dg_disk_align(uint64_t n)
 size_t dg_disk_type_bytes(uint32_t type);
 /* "f32", "f16", "bf16", "s8"; "?" for an unknown type. */
 const char *dg_disk_type_name(uint32_t type);
-/* Bytes of an [N,K] tensor in a layout; false when this build does not know the layout (or the
- * type). */
+/* Bytes of an [N,K] tensor in a layout; false when the shape is invalid or this build does not know
+ * the layout or type. */
 bool dg_disk_data_bytes(uint32_t type, uint32_t layout, uint64_t N, uint64_t K, uint64_t *bytes);
 /* A name is 1..255 printable ASCII characters without blanks. */
 bool dg_disk_name_ok(const char *name, size_t n);
 
 /* XXH3-64 of n bytes. */
 uint64_t dg_disk_checksum(const void *data, size_t n);
-/* The header's own, over header_bytes bytes of the file without magic and checksum. */
+/* The header's checksum, over the file's first header_bytes bytes without magic and checksum. */
 uint64_t dg_disk_header_checksum(const unsigned char *file, size_t header_bytes);
 
 struct dg_weights_memory; /* loaded.c */
 
 /* An open file. */
 struct dg_weights {
-    /* of a file; its size is 0 when the bytes are borrowed */
+    /* the file's bytes; its size is 0 when they are borrowed */
     struct dg_map map;
-    /* NULL: it was not loaded */
+    /* NULL: mapped or borrowed, not loaded */
     struct dg_weights_memory *memory;
     const unsigned char *data;
     size_t size;
@@ -99,7 +99,7 @@ struct dg_weights {
 void dg_weights_memory_free(struct dg_weights_memory *m); /* NULL is fine */
 
 /* tables.c: read and check the header of w->data, then the tables after it into w->tensors, which
- * dg_weights_close frees on failure, too. DG_EFORMAT names field and value. */
+ * dg_weights_close frees even after a failure. DG_EFORMAT names field and value. */
 int dg_disk_read_header(struct dg_weights *w, struct dg_error *err);
 int dg_disk_read_tables(struct dg_weights *w, struct dg_error *err);
 

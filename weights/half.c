@@ -30,10 +30,10 @@ uint16_t dg_f16_from_f32(float x)
         return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
     if (magnitude >= 0x47800000) /* 2^16 and above, infinity */
         return (uint16_t)(sign | 0x7c00);
-    if (magnitude >=
-        0x38800000) /* normal: rounding may carry into the exponent, up to infinity, rightly */
+    /* Normal: rounding may correctly carry into the exponent, up to infinity. */
+    if (magnitude >= 0x38800000)
         return (uint16_t)(sign | shift_round(magnitude - 0x38000000, 13));
-    if (magnitude < 0x33000000) /* below half the smallest subnormal, 2^-25 */
+    if (magnitude < 0x33000000) /* below 2^-25, half the smallest subnormal */
         return (uint16_t)sign;
     uint32_t mantissa = (magnitude & 0x7fffff) | 0x800000;
     unsigned shift = 126 - (magnitude >> 23); /* 14 .. 24: subnormal steps are 2^-24 */

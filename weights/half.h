@@ -1,5 +1,5 @@
 /* 16-bit floats in plain C, rounding to nearest even. Any thread. The kernels have their own fast
- * unpacking; this is what files are written with and what their definition is. */
+ * unpacking; these functions write files and define the conversion. */
 #ifndef DG_WEIGHTS_HALF_H
 #define DG_WEIGHTS_HALF_H
 

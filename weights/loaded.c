@@ -1,4 +1,4 @@
-/* Weights in memory of our own: loading them, and freeing what a model has copied. */
+/* Weights loaded into memory: loads them, and frees what a model has copied. */
 #include "base/clock.h"
 #include "weights/disk.h"
 
@@ -10,9 +10,9 @@
 
 struct dg_weights_memory {
     double load_seconds;
-    /* something was given back */
+    /* some memory was freed */
     atomic_bool spent;
-    /* dg_weights_follow; set before there is a second thread */
+    /* there is a follower (dg_weights_follow); set before a second thread exists */
     bool followed;
     pthread_mutex_t lock;
     pthread_cond_t moved;
@@ -78,7 +78,7 @@ const void *dg_weights_loaded(const struct dg_weights *w)
     return m && (m->followed || !atomic_load(&m->spent)) ? w->data : NULL;
 }
 
-/* The form that a byte belongs to; NULL: none. */
+/* The `kept` flag of the form that a byte belongs to; NULL: none. */
 static bool *kept_at(const struct dg_weights *w, const void *data)
 {
     const uintptr_t at = (uintptr_t)data;
@@ -98,7 +98,8 @@ void dg_weights_keep(const struct dg_weights *w, const void *data)
         *kept = true;
 }
 
-/* Whole pages alone: others lie there too. Not before the follower has read them. */
+/* Free the whole pages within data[n], as other data shares the partial ones; first wait until the
+ * follower has read them. */
 static void let_go(const struct dg_weights *w, const void *data, size_t n)
 {
     struct dg_weights_memory *m = w->memory;

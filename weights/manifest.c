@@ -31,7 +31,7 @@ const char *dg_manifest_file(const struct dg_json *manifest, enum dg_bundle_file
     return dg_json_string(dg_json_get(dg_json_get(manifest, "files"), file_keys[file]), NULL);
 }
 
-/* No control characters, at least one and at most `max` bytes. */
+/* Require 1 to `max` bytes without control characters. */
 static int check_text(const char *field, const char *s, size_t max, struct dg_error *err)
 {
     size_t n = strlen(s);
@@ -44,7 +44,7 @@ static int check_text(const char *field, const char *s, size_t max, struct dg_er
     return 0;
 }
 
-/* A plain name inside the bundle's directory: nothing that could lead out of it. */
+/* Require a plain name inside the bundle's directory: nothing that could lead out of it. */
 static int check_file_name(const char *field, const char *s, struct dg_error *err)
 {
     int rc = check_text(field, s, 255, err);
@@ -119,7 +119,7 @@ static const struct tags {
     size_t side;
 } tag_fields[] = {{"tags", 1}, {"source_tags", 0}, {"target_tags", 1}};
 
-/* Is the language on that side of some pair, letter case included? */
+/* True if the language is on that side of some pair; letter case counts. */
 static bool is_in_pairs(const struct dg_json *pairs, size_t side, const char *language)
 {
     for (size_t i = 0; i < dg_json_length(pairs); i++)
@@ -128,8 +128,8 @@ static bool is_in_pairs(const struct dg_json *pairs, size_t side, const char *la
     return false;
 }
 
-/* Where one language is asked for by a piece, all are: without it a sentence would be translated
- * to whichever language the model likes. The pairs are checked. */
+/* If one language of a side has a piece, all must have one: without it a sentence would be
+ * translated into whichever language the model likes. The pairs must have been checked. */
 static int check_all_have_tags(const struct dg_json *pairs, const struct dg_json *tags,
     const struct tags *t, struct dg_error *err)
 {
@@ -167,7 +167,7 @@ static int check_tags(const struct dg_json *m, const struct tags *t, struct dg_e
     return dg_json_length(tags) ? check_all_have_tags(pairs, tags, t, err) : 0;
 }
 
-/* Pieces that represent protected spans, in their order. */
+/* Check the pieces that represent protected spans. */
 static int check_reserved(const struct dg_json *m, struct dg_error *err)
 {
     const struct dg_json *list = dg_json_get(m, "reserved");
@@ -186,7 +186,7 @@ static int check_reserved(const struct dg_json *m, struct dg_error *err)
     return rc;
 }
 
-/* What the rows below say of the top level; nested values are checked one by one. */
+/* Values of the top level, read by the rows below; nested values are checked separately. */
 struct manifest {
     int64_t format;
     const char *name, *version, *description, *licence, *capitals, *answers, *rare;
@@ -255,7 +255,7 @@ static bool has_pair(const struct dg_json *pairs, const struct dg_json *pair)
     return false;
 }
 
-/* After check_objects and check_pairs. */
+/* Call after check_objects and check_pairs. */
 static int check_shortlist(const struct dg_json *m, struct dg_error *err)
 {
     const struct dg_json *list = dg_json_get(m, "shortlist"), *only = dg_json_get(list, "use_for");
@@ -297,7 +297,8 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
     int rc = dg_json_field_int(m, NULL, "format", INT64_MIN, INT64_MAX, &format, err);
     if (rc)
         return rc;
-    if (format != DG_MANIFEST_FORMAT) /* before the fields: another format may have others */
+    if (format !=
+        DG_MANIFEST_FORMAT) /* before the other fields, which another format may not have */
         return REFUSE("format", "manifest: format is %lld, this program reads %d",
             (long long)format, DG_MANIFEST_FORMAT);
     rc = dg_fields_from_json(&t, NULL, m, DG_FROM_FILE, err);

@@ -1,5 +1,5 @@
-/* The manifest of a bundle: which fields it may have, and reading the ones that weights/ itself
- * needs. FORMAT.md describes its fields. Private to weights/. Any thread. */
+/* The manifest of a bundle: checks its fields, and reads those that weights/ itself needs.
+ * FORMAT.md describes the fields. Private to weights/. Any thread. */
 #ifndef DG_WEIGHTS_MANIFEST_H
 #define DG_WEIGHTS_MANIFEST_H
 
@@ -22,11 +22,11 @@ enum dg_bundle_file {
 
 /* The field's name in the manifest's "files". Static storage. */
 const char *dg_manifest_file_key(enum dg_bundle_file file);
-/* The file's name, borrowed from the manifest; NULL when it names none. */
+/* The file's name, borrowed from the manifest; NULL when the manifest names none. */
 const char *dg_manifest_file(const struct dg_json *manifest, enum dg_bundle_file file);
 
-/* Every field except "model" and "decoding" (model/config.c reads those), including "version" if
- * present. DG_EINVAL names the field. */
+/* Check every field except "model" and "decoding" (model/config.c reads those), including "version"
+ * if present. DG_EINVAL names the field. */
 int dg_manifest_check(const struct dg_json *manifest, struct dg_error *err);
 
 #endif

@@ -27,7 +27,7 @@ static const struct dg_stored *find_form(
     return NULL;
 }
 
-/* Every form as it is, whatever it is. */
+/* Copy all forms of a tensor unchanged. */
 static int copy_tensor(struct job *j, const struct dg_tensor *t, struct dg_error *err)
 {
     int rc = dg_weights_writer_add_rows(
@@ -37,7 +37,7 @@ static int copy_tensor(struct job *j, const struct dg_tensor *t, struct dg_error
     return rc;
 }
 
-/* Write q's rows, and packed when that is wanted. */
+/* Write q's rows, and also the packed form if `packed` is set. */
 static int write_int8(
     struct job *j, const struct dg_quantized *q, bool packed, struct dg_error *err)
 {
@@ -49,8 +49,8 @@ static int write_int8(
     void *panels = malloc(bytes);
     if (!panels)
         return dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", q->name);
-    /* Rows that someone else quantised may not fulfil the packed layout's condition: packed at
-     * load, then. */
+    /* Rows that another program quantised may not meet the packed layout's condition: they are then
+     * packed at load. */
     if (dg_int8_pack(q->q, q->N, q->K, panels)) {
         form = (struct dg_stored){DG_S8, DG_LAYOUT_PANEL16_S8, panels, q->scales};
         rc = dg_weights_writer_add_form(j->writer, q->name, &form, bytes, err);
@@ -59,7 +59,7 @@ static int write_int8(
     return rc;
 }
 
-/* NAME.steps [1,1]. */
+/* Write the tensor NAME.steps [1,1]. */
 static int write_steps(struct job *j, const char *name, int steps, struct dg_error *err)
 {
     const float number = (float)steps;
@@ -69,7 +69,7 @@ static int write_steps(struct job *j, const char *name, int steps, struct dg_err
     return dg_weights_writer_add_rows(j->writer, beside, 1, 1, &form, err);
 }
 
-/* rows[N,K] in fp32 from the tensor's row-major form. */
+/* Read rows[N,K] in fp32 from the tensor's row-major form. */
 static void read_rows(const struct dg_tensor *t, float *rows)
 {
     const struct dg_stored *form = find_form(t, DG_LAYOUT_ROWS, DG_F32);
@@ -157,7 +157,7 @@ static int copy_file(const struct job *j, const char *name, struct dg_error *err
     return rc;
 }
 
-/* Everything the manifest names but the weights. */
+/* Copy all files that the manifest names except the weights. */
 static int copy_files(const struct job *j, struct dg_error *err)
 {
     int rc = 0;
@@ -188,8 +188,8 @@ static int start_manifest(struct job *j, struct dg_error *err)
     return 0;
 }
 
-/* `out` as a directory other than the bundle's, without a manifest: half replaced it must not look
- * whole. */
+/* Prepare `out`, which must not be the bundle's own directory, and remove its manifest: a partly
+ * replaced bundle must not look complete. */
 static int prepare_out(const struct job *j, struct dg_error *err)
 {
     struct stat from, to;

@@ -1,7 +1,7 @@
-/* A bundle as a bundle in int8: chosen tensors as s8 rows with a scale each (and optionally packed
- * for the CPU's int8 product, too), everything else unchanged. Independent of the Transformer: the
- * caller chooses the tensors. Any thread, one call per output. Own target, dg_quantize, because it
- * needs the kernels' packing. */
+/* Converts a bundle to int8: chosen tensors become s8 rows with a scale each (optionally also
+ * packed for the CPU's int8 product); everything else stays unchanged. Independent of the
+ * Transformer: the caller chooses the tensors. Any thread, one call per output. It has its own
+ * target, dg_quantize, because it needs the kernels' packing. */
 #ifndef DG_WEIGHTS_QUANTIZE_H
 #define DG_WEIGHTS_QUANTIZE_H
 
@@ -9,30 +9,31 @@
 #include "weights/bundle.h"
 
 enum dg_quantize_as {
-    DG_QUANTIZE_NO,     /* stays as it is */
-    DG_QUANTIZE_TABLE,  /* s8 rows, looked up */
-    DG_QUANTIZE_MATRIX, /* s8 rows, multiplied: packed too with `packed` */
+    DG_QUANTIZE_NO,     /* unchanged */
+    DG_QUANTIZE_TABLE,  /* s8 rows, for lookup */
+    DG_QUANTIZE_MATRIX, /* s8 rows, for products: also packed if `packed` is set */
     DG_QUANTIZE_FINE, /* the same for fine activations (kernels/cpu/int8.h), marked by NAME.steps */
 };
 
-/* What became of one tensor. */
+/* The result for one tensor. */
 struct dg_quantized {
     const char *name;
     size_t N, K;
-    /* [N,K] as they were; NULL when it was s8 before */
+    /* [N,K] original values; NULL when the tensor was already s8 */
     const float *rows;
     /* [N,K] */
     const int8_t *q;
     /* [N] */
     const float *scales;
-    /* |rows - scale q| / |rows|; 0 when it was s8 before */
+    /* |rows - scale q| / |rows|; 0 when the tensor was already s8 */
     double error;
 };
 
 struct dg_quantize {
-    /* directories; `out` is made, and must be another one */
+    /* directories; `out` is created and must differ from `bundle` */
     const char *bundle, *out;
-    /* matrices twice: rows and DG_LAYOUT_PANEL16_S8, used in place at start */
+    /* store matrices twice: as rows, and as DG_LAYOUT_PANEL16_S8, which is used in place at
+     * start-up */
     bool packed;
     enum dg_quantize_as (*choose)(void *arg, const char *name);
     int (*done)(void *arg, const struct dg_quantized *t,
@@ -41,9 +42,9 @@ struct dg_quantize {
     void *arg;
 };
 
-/* Read, quantise, write, seal: name, pairs and files stay; training.quantised_from is the version
- * of the original (the first, if it was quantised before). DG_EFORMAT names a tensor with a value
- * that is not finite. On failure no manifest is left in `out`. */
+/* Read, quantise, write and seal. Name, pairs and files stay the same; training.quantised_from is
+ * the version of the original (the first one, if it was already quantised). DG_EFORMAT names a
+ * tensor with a value that is not finite. On failure no manifest is left in `out`. */
 int dg_quantize_bundle(const struct dg_quantize *o, struct dg_error *err);
 
 #endif

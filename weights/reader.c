@@ -1,4 +1,4 @@
-/* Opening a weights file, and what an open one answers. */
+/* Opens a weights file and answers queries about an open one. */
 #include "weights/weights.h"
 
 #include "weights/disk.h"
@@ -101,7 +101,7 @@ const char *dg_weights_main_type(const struct dg_weights *w)
         if (!largest || t->shape[0] * t->shape[1] > largest->shape[0] * largest->shape[1])
             largest = t;
     }
-    /* A tensor's last form is the one kernels prefer. */
+    /* A tensor's last form is the one that kernels prefer. */
     return largest && largest->n_stored > 0 ? names[largest->stored[largest->n_stored - 1].type]
                                             : "";
 }

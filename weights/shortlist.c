@@ -15,11 +15,11 @@
 
 struct header {
     unsigned char magic[8];
-    /* XXH3-64 of all that follows it */
+    /* XXH3-64 of all following bytes */
     uint64_t checksum;
     uint32_t version, source_vocab, target_vocab;
     uint32_t n_always, n_ids;
-    /* 2 where all target ids fit, else 4 */
+    /* 2 if all target ids fit, else 4 */
     uint32_t id_bytes;
     uint64_t file_bytes;
 };

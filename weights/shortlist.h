@@ -1,7 +1,7 @@
-/* A bundle's vocabulary shortlist: for each source piece the target pieces that it is translated
- * with, and pieces that always may come. A sentence then needs only those rows of the output
- * matrix. Made by `dragoman-train shortlist`; the file is described in FORMAT.md. Const after open:
- * any thread. */
+/* A bundle's vocabulary shortlist: for each source piece, the target pieces that it is translated
+ * with, plus pieces that are always allowed. A sentence then needs only those rows of the output
+ * matrix. Made by `dragoman-train shortlist`; the file is described in FORMAT.md. Constant after
+ * open: any thread. */
 #ifndef DG_WEIGHTS_SHORTLIST_H
 #define DG_WEIGHTS_SHORTLIST_H
 
@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DG_SHORTLIST_FILE "shortlist.dgl" /* its name in a bundle, by custom */
+#define DG_SHORTLIST_FILE "shortlist.dgl" /* its usual name in a bundle */
 
 struct dg_shortlist;
 
-/* Map the file and check all of it. DG_EFORMAT names the fault; DG_EINVAL: it is for other
+/* Load the file and check all of it. DG_EFORMAT names the fault; DG_EINVAL: the file is for other
  * vocabularies. */
 int dg_shortlist_open(const char *path, uint32_t source_vocab, uint32_t target_vocab,
     struct dg_shortlist **out, struct dg_error *err);
@@ -23,23 +23,23 @@ void dg_shortlist_close(struct dg_shortlist *s); /* NULL is fine */
 /* Words of scratch that dg_shortlist_select needs. */
 size_t dg_shortlist_words(const struct dg_shortlist *s);
 
-/* The target vocabulary of a sentence. */
+/* What determines the target vocabulary of a sentence. */
 struct dg_shortlist_need {
-    /* [n_source] source ids, whose translations are taken. */
+    /* [n_source] source ids, whose translations are included */
     const int32_t *source;
     size_t n_source;
-    /* [n_more] target ids. */
+    /* [n_more] further target ids to include */
     const int32_t *more;
     size_t n_more;
 };
 
-/* All target ids that are needed, ascending, into ids[cap]; how many, or 0 when they are more than
- * cap. bits: [dg_shortlist_words] zeros, zeros again afterwards. */
+/* Write all needed target ids, ascending, to ids[cap]. Return how many, or 0 when there are more
+ * than cap. bits: [dg_shortlist_words] zeros, zeros again afterwards. */
 size_t dg_shortlist_select(const struct dg_shortlist *s, const struct dg_shortlist_need *need,
     uint64_t *bits, int32_t *ids, size_t cap);
 
-/* Input for writing a file. Lists follow one another, that of source piece i at ids[first[i]] to
- * ids[first[i + 1] - 1]. */
+/* Input for writing a file. Lists are stored one after another; that of source piece i is
+ * ids[first[i]] to ids[first[i + 1] - 1]. */
 struct dg_shortlist_data {
     uint32_t source_vocab, target_vocab;
     /* [n_always] */

@@ -1,5 +1,5 @@
-/* The header and the tables of a weights file: every field is checked against the layout that
- * FORMAT.md fixes; of the tensors' data nothing is touched until it is used (or verified). */
+/* Reads the header and the tables of a weights file, and checks every field against the layout in
+ * FORMAT.md. The tensors' data is not touched until it is used (or verified). */
 #include "weights/disk.h"
 
 #include <stdio.h>
@@ -8,10 +8,10 @@
 
 _Static_assert(sizeof(size_t) == 8, "sizes of files are kept in size_t");
 
-/* Where the walk over the header's tables is. */
+/* Position in the header's tables. */
 struct cursor {
     uint32_t name, form;
-    /* where the next block of data must begin */
+    /* offset at which the next block of data must begin */
     uint64_t block;
 };
 
@@ -79,8 +79,8 @@ int dg_disk_read_header(struct dg_weights *w, struct dg_error *err)
         return REFUSE("header_checksum",
             "header: header_checksum is %016llx, its bytes give %016llx",
             (unsigned long long)h->header_checksum, (unsigned long long)sum);
-    /* The mapping is aligned and both entries are multiples of 8 bytes: they may be read in
-     * place. */
+    /* The mapping is aligned and both kinds of entry are multiples of 8 bytes, so they can be read
+     * in place. */
     w->entries = (const void *)(w->data + sizeof *h);
     w->forms = (const void *)(w->entries + h->tensor_count);
     w->names = (const char *)(w->forms + h->form_count);
@@ -93,8 +93,8 @@ int dg_disk_read_header(struct dg_weights *w, struct dg_error *err)
     return 0;
 }
 
-/* The entries' own counts, and that they add up to the header's: then every name and form lies
- * where it should, and a wrong tensor_count cannot pass a form for a tensor. */
+/* Check the entries' own counts, and that they add up to the header's: then every name and form is
+ * within its table, and a wrong tensor_count cannot make a form pass for a tensor. */
 static int check_totals(const struct dg_weights *w, struct dg_error *err)
 {
     const struct dg_disk_header *h = &w->header;
@@ -158,7 +158,8 @@ static int check_shape(const struct dg_disk_tensor *t, const struct dg_weights *
     return 0;
 }
 
-/* A block of data begins where the one before it ended, rounded up, and ends within the file. */
+/* Check that a block of data begins where the one before it ended, rounded up, and ends within the
+ * file. */
 static int check_block(const char *what, const char *which, uint64_t offset, uint64_t bytes,
     struct dg_weights *w, struct cursor *at, struct dg_error *err)
 {
@@ -193,7 +194,7 @@ static int check_scales(const char *what, const struct dg_disk_form *f, uint64_t
     return 0;
 }
 
-/* Type and layout make sense beside the forms before this one. */
+/* Check that type and layout are valid and differ from those of earlier forms. */
 static int check_kind(
     const char *what, const struct dg_disk_form *first, uint32_t j, struct dg_error *err)
 {
@@ -214,7 +215,7 @@ static int check_kind(
     return 0;
 }
 
-/* Form j of a tensor; into *t when its layout is known. */
+/* Read form j of a tensor, into *t if its layout is known. */
 static int read_form(struct dg_weights *w, struct dg_tensor *t, const struct dg_disk_tensor *entry,
     uint32_t j, struct cursor *at, struct dg_error *err)
 {
@@ -276,7 +277,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Sort the names for dg_weights_find; none may be there twice. */
+/* Sort the names for dg_weights_find; duplicates are refused. */
 static int index_names(struct dg_weights *w, struct dg_error *err)
 {
     size_t n = w->header.tensor_count;
@@ -296,7 +297,7 @@ int dg_disk_read_tables(struct dg_weights *w, struct dg_error *err)
     int rc = check_totals(w, err);
     if (rc)
         return rc;
-    /* Bounded by the file's own size: every entry was checked to be within it. */
+    /* The size is bounded by the file's, as every entry was checked to be within it. */
     w->tensors = calloc(h->tensor_count, sizeof *w->tensors);
     w->by_name = calloc(h->tensor_count, sizeof *w->by_name);
     if (!w->tensors || !w->by_name)

@@ -1,8 +1,8 @@
-/* Reading every byte of a weights file that is open: the tensors' checksums, and zeros between
+/* Verifies every byte of an open weights file: the tensors' checksums, and the zeros between
  * them. */
 #include "weights/disk.h"
 
-/* A block of a form's bytes, and what the table says their checksum is. */
+/* A block of a form's bytes, and their checksum according to the table. */
 struct block {
     const char *field;
     uint64_t offset, bytes, checksum;
@@ -29,7 +29,7 @@ static int check_sum(const struct dg_weights *w, const char *name, uint32_t form
 int dg_weights_verify(const struct dg_weights *w, struct dg_error *err)
 {
     if (w->memory)
-        return 0; /* when it was loaded; some of it may be gone */
+        return 0; /* verified when it was loaded; some of it may be freed by now */
     for (uint32_t i = 0; i < w->header.tensor_count; i++) {
         const struct dg_disk_tensor *t = &w->entries[i];
         for (uint32_t j = 0; j < t->form_count; j++) {

@@ -39,7 +39,7 @@ static struct dg_json *sorted_object(const struct dg_json *v, const char *withou
     return NULL;
 }
 
-/* A copy with keys in order, at the top without one of them; NULL on out of memory. */
+/* A copy with sorted keys, without the key `without` at the top level; NULL when out of memory. */
 static struct dg_json *sorted(const struct dg_json *v, const char *without)
 {
     if (dg_json_typeof(v) == DG_JSON_OBJECT)
@@ -67,8 +67,8 @@ int dg_version_canonical(const struct dg_json *manifest, struct dg_buffer *b, st
     return rc;
 }
 
-/* One part begins: its name with the NUL, its length in 8 bytes (little-endian); its bytes follow.
- * So no two bundles that differ in where one part ends and the next begins give the same digest. */
+/* Begin a part: its name with the NUL, its length in 8 bytes (little-endian); its bytes follow. The
+ * lengths ensure that bundles that differ only in where one part ends have different digests. */
 static void begin_part(struct sha256_ctx *sha, const char *name, uint64_t n)
 {
     unsigned char length[8];
@@ -78,7 +78,7 @@ static void begin_part(struct sha256_ctx *sha, const char *name, uint64_t n)
     sha256_update(sha, sizeof length, length);
 }
 
-/* Read and not mapped: a file that somebody cuts short meanwhile is an error and no signal. */
+/* Read and not mapped, so that a file truncated meanwhile gives an error and not a signal. */
 static int add_stream(
     struct sha256_ctx *sha, const char *key, const char *path, FILE *f, struct dg_error *err)
 {
@@ -110,7 +110,8 @@ static int add_file(struct sha256_ctx *sha, const char *dir, const char *key, co
     return rc;
 }
 
-/* A model may be taking them at the same time (dg_weights_follow). */
+/* Hash the loaded weights, reporting progress: a model may be consuming them at the same time
+ * (dg_weights_follow). */
 static void add_loaded(
     struct sha256_ctx *sha, const struct dg_weights *weights, const unsigned char *loaded)
 {

@@ -1,6 +1,6 @@
 /* A bundle's version: one SHA-256 over its manifest (without the version itself) and its files, as
- * in FORMAT.md. Private to weights/. Looks at every byte: for sealing, for `inspect --verify` and
- * for serving. Any thread. */
+ * in FORMAT.md. Private to weights/. Reads every byte: for sealing, for `inspect --verify` and for
+ * serving. Any thread. */
 #ifndef DG_WEIGHTS_VERSION_H
 #define DG_WEIGHTS_VERSION_H
 
@@ -11,8 +11,8 @@
 
 #define DG_VERSION_DIGITS 64
 
-/* The manifest must have passed dg_manifest_check. Weights that were loaded are hashed as they are
- * in memory, not read again; NULL: none are. out: lower-case hexadecimal. */
+/* The manifest must have passed dg_manifest_check. Loaded weights are hashed in memory and not read
+ * again, if all their bytes are still there; NULL: read the file. out: lower-case hexadecimal. */
 int dg_version_compute(const char *dir, const struct dg_json *manifest,
     const struct dg_weights *weights, char out[DG_VERSION_DIGITS + 1], struct dg_error *err);
 

@@ -1,5 +1,5 @@
-/* Writing a weights file: tensors are collected in memory, then the header is made and all of it is
- * written under a temporary name, synced and renamed. */
+/* Writes a weights file: collects tensors in memory, then makes the header and writes everything
+ * under a temporary name, syncs and renames. */
 #include "base/buffer.h"
 #include "weights/disk.h"
 #include "weights/half.h"
@@ -58,7 +58,7 @@ static struct entry *find(struct dg_weights_writer *w, const char *name)
     return NULL;
 }
 
-/* A new entry without forms; NULL with the error set. */
+/* Add an entry without forms; NULL with the error set on failure. */
 static struct entry *add_entry(
     struct dg_weights_writer *w, const char *name, uint64_t N, uint64_t K, struct dg_error *err)
 {
@@ -128,7 +128,8 @@ static int add_form(
     return 0;
 }
 
-/* Take back the entry just added, so that a failed add leaves nothing. */
+/* If rc is an error, remove the entry just added, so that a failed add leaves nothing. Return
+ * rc. */
 static int drop_last(struct dg_weights_writer *w, int rc)
 {
     if (rc)
@@ -243,7 +244,7 @@ static void pad(struct dg_buffer *b)
     dg_buffer_add(b, zeros, dg_disk_align(b->len) - b->len);
 }
 
-/* The header with its tables and names, checksum included. */
+/* Make the header with its tables and names, checksum included. */
 static int make_header(const struct dg_weights_writer *w, struct dg_buffer *b, struct dg_error *err)
 {
     struct dg_disk_header h = count(w);
