@@ -30,7 +30,7 @@ void *dg_alloc(size_t n, size_t size, const char *what)
 void *dg_alloc_more(void *p, size_t n, size_t size, const char *what)
 {
     const size_t bytes = size && n > SIZE_MAX / size ? SIZE_MAX : n * size;
-    /* Never 0 bytes, which would free p; more than half of all addresses is refused by realloc. */
+    /* A size of 0 would free p. realloc refuses sizes above half of the address space. */
     p = realloc(p, bytes ? bytes : 1);
     if (!p)
         end(bytes, what);

@@ -1,6 +1,7 @@
-/* Memory for programs that can do nothing without it: the trainer and the command line. Out of
- * memory ends the program with a message and exit code 1, only here. Nothing that the server links
- * may call this: in the server a request fails and the server continues. Any thread. */
+/* Allocation that never fails, for programs that cannot continue without memory: the trainer and
+ * the command line. Out of memory ends the program with a message and exit code 1; only these
+ * functions do that. Nothing that the server links may call them: in the server a request fails and
+ * the server continues. Any thread. */
 #ifndef DG_BASE_ALLOC_H
 #define DG_BASE_ALLOC_H
 
@@ -12,7 +13,8 @@
 /* n elements of `size` bytes, all zero; never NULL. `what` names them in the message: "the index of
  * a shard". Caller frees. */
 void *dg_alloc(size_t n, size_t size, const char *what);
-/* p's memory (NULL: none), now of n elements; new ones hold anything. Never NULL; p is freed. */
+/* Resizes p (NULL: no memory yet) to n elements; new elements are uninitialised. Never returns
+ * NULL; p itself is no longer valid. */
 void *dg_alloc_more(void *p, size_t n, size_t size, const char *what);
 char *dg_alloc_string(const char *s);
 /* "dir/name". */
@@ -22,7 +24,7 @@ char *dg_alloc_path(const char *dir, const char *name);
 void *dg_alloc_arena(struct dg_arena *arena, size_t n, size_t size);
 char *dg_alloc_arena_string(struct dg_arena *arena, const char *s);
 
-/* Check another function's allocation: end the program if p is NULL. */
+/* Check another function's allocation: end the program if it failed (`there` is false). */
 void dg_alloc_check(bool there, const char *what);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first block, and what the others grow to: thousands of short texts may wait, and each has an
- * arena. */
+/* Size of the first block, and the size up to which later blocks grow. The first is small because
+ * thousands of short texts may be queued, each with an arena. */
 #define FIRST_BLOCK_BYTES ((size_t)2048)
 #define BLOCK_BYTES ((size_t)16384)
 #define ALIGN ((size_t)16)

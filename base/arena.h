@@ -11,7 +11,7 @@ struct dg_arena {
     struct dg_arena_block *head;
     /* given out since the last reset */
     size_t used_bytes;
-    /* taken from malloc for it */
+    /* held from malloc, block headers included */
     size_t held_bytes;
     /* 0 = none */
     size_t limit_bytes;
@@ -19,7 +19,7 @@ struct dg_arena {
 
 void dg_arena_init(struct dg_arena *arena, size_t limit_bytes);
 
-/* n bytes (n = 0 gives a valid pointer), or NULL when memory or the limit is out. */
+/* Allocate n bytes (n = 0 gives a valid pointer). NULL when memory or the limit is exhausted. */
 void *dg_arena_alloc(struct dg_arena *arena, size_t n);
 
 /* count * size with overflow check. */
@@ -29,7 +29,7 @@ void *dg_arena_array(struct dg_arena *arena, size_t count, size_t size);
 char *dg_arena_strndup(struct dg_arena *arena, const char *s, size_t n);
 char *dg_arena_strdup(struct dg_arena *arena, const char *s);
 
-/* Forget all; keeps one block for reuse. */
+/* Free everything but one block, which is kept for reuse. */
 void dg_arena_reset(struct dg_arena *arena);
 void dg_arena_deinit(struct dg_arena *arena);
 

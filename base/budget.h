@@ -1,4 +1,4 @@
-/* Memory that several users may take together, taken before it is used. Any thread. */
+/* A memory limit shared by several users, who reserve bytes before they use them. Any thread. */
 #ifndef DG_BASE_BUDGET_H
 #define DG_BASE_BUDGET_H
 
@@ -11,12 +11,12 @@ struct dg_budget {
     atomic_size_t taken;
 };
 
-/* False: less is left, and nothing was taken. */
+/* Reserve bytes. False: fewer are left, and nothing was taken. */
 bool dg_budget_take(struct dg_budget *b, size_t bytes);
 /* Count bytes that are already in use, without a check. */
 void dg_budget_add(struct dg_budget *b, size_t bytes);
 void dg_budget_give(struct dg_budget *b, size_t bytes);
-/* More than half is taken: a user that is not urgent leaves the rest to the others. */
+/* True if more than half is taken: a user that is not urgent then leaves the rest to the others. */
 bool dg_budget_above_half(const struct dg_budget *b);
 
 #endif

@@ -21,9 +21,9 @@ void dg_buffer_adds(struct dg_buffer *b, const char *s);
 void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Give back what is not filled: nothing more is to come. */
+/* Release unused capacity, once nothing more will be added. */
 void dg_buffer_fit(struct dg_buffer *b);
-/* Hand the bytes over (malloc'd, NUL-terminated; never NULL unless failed); b is empty
+/* Give up ownership of the bytes (malloc'd, NUL-terminated; never NULL unless failed); b is empty
  * afterwards. */
 char *dg_buffer_take(struct dg_buffer *b, size_t *len);
 

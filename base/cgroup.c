@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNLIMITED_BYTES 9e18 /* version 1 says "no limit" by a number near 2^63 */
+#define UNLIMITED_BYTES 9e18 /* version 1 reports "no limit" as a number near 2^63 */
 
 static bool read_text(const char *dir, const char *file, char *out, size_t cap)
 {
@@ -51,7 +51,7 @@ static void take_cpus(const char *dir, struct dg_cgroup *out)
         lower(&out->cpus, quota / period);
 }
 
-/* The bytes of one kind in the group's memory.stat ("NAME BYTES", a line each); 0 without it. */
+/* The value of `name` in the group's memory.stat (a line "NAME BYTES" each); 0 if it is absent. */
 static double read_stat(const char *dir, const char *name)
 {
     char text[8192];
@@ -66,8 +66,8 @@ static double read_stat(const char *dir, const char *name)
     return 0;
 }
 
-/* What is used counts without the pages of files that nothing has touched for a while: the kernel
- * drops those before it refuses memory to anybody. */
+/* Memory in use excludes inactive file pages, because the kernel drops those before it refuses an
+ * allocation. */
 static void take_memory(const char *dir, struct dg_cgroup *out)
 {
     double limit = read_number(dir, "memory.max"), used = read_number(dir, "memory.current");
@@ -85,7 +85,7 @@ static void take_memory(const char *dir, struct dg_cgroup *out)
     lower(&out->memory_left, left > 0 ? left : 0);
 }
 
-/* From a group up to the root of its hierarchy. */
+/* Apply the limits of a group and of every group above it, up to the root of its hierarchy. */
 static void climb(const char *base, const char *group, bool cpu, bool memory, struct dg_cgroup *out)
 {
     char dir[1100];

@@ -12,8 +12,8 @@ struct dg_cgroup {
     double memory_left;
 };
 
-/* membership: as /proc/self/cgroup; root: as /sys/fs/cgroup. NULL: these. Unreadable files mean no
- * limit. */
+/* membership: a file like /proc/self/cgroup; root: a folder like /sys/fs/cgroup. NULL means these
+ * two. Unreadable files mean no limit. */
 void dg_cgroup_read(const char *membership, const char *root, struct dg_cgroup *out);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-/* None of these clocks can fail on Linux with valid arguments, so no error comes out. */
+/* None of these clocks can fail on Linux with valid arguments, so no error is returned. */
 static uint64_t read_ns(clockid_t id)
 {
     struct timespec ts = {0};
@@ -17,7 +17,7 @@ uint64_t dg_clock_ns(void)
 
 double dg_clock_wall_s(void)
 {
-    struct timespec ts = {0}; /* before 1970 it is negative */
+    struct timespec ts = {0}; /* not read_ns: negative before 1970 */
     clock_gettime(CLOCK_REALTIME, &ts);
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }

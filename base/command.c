@@ -18,7 +18,7 @@ int dg_command_refuse(const char *name, const char *format, ...)
     return 2;
 }
 
-/* --help, or (for the files of packaging/completion) the options in a form that a program reads. */
+/* Print --help, or (for the files of packaging/completion) the options in machine-readable form. */
 static int print_help(
     const struct dg_command *c, const struct dg_fields *groups, size_t n, bool complete)
 {

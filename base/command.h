@@ -26,12 +26,12 @@ struct dg_command {
     const char *words;
 };
 
-/* Read argv[1..]; the words are argv[1..*n_words] then. -1: continue; otherwise the exit status: 0
- * after --help, 2 after wrong usage, DG_COMMAND_BROKEN for too many tables; the last two print a
- * message. */
+/* Read argv[1..] and leave the words in argv[1..*n_words]. Returns -1 to continue, otherwise the
+ * exit status: 0 after --help, 2 after wrong usage, DG_COMMAND_BROKEN for too many tables; the last
+ * two print a message. */
 int dg_command_read(const struct dg_command *c, int argc, char **argv, int *n_words);
 
-/* Print a message about wrong usage and the way to the help. Returns 2. */
+/* Print a message about wrong usage and how to get help. Returns 2. */
 int dg_command_refuse(const char *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* By CPU affinity and the control groups' CPU limit, rounded up; at least 1. */
+/* Number of cores by CPU affinity and the control groups' CPU limit, rounded up; at least 1. */
 int dg_cores_available(void);
 
-/* Available bytes: the lower of the machine's free memory and the control groups' rest; *grouped is
- * true for the latter. 0 when nothing can be read. */
+/* Available bytes: the lower of the machine's available memory and what the control groups leave;
+ * *grouped is true for the latter. 0 when nothing can be read. */
 double dg_memory_available(bool *grouped);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The day (since the epoch) of a time since the epoch, and the seconds until it ends (at least
- * 1). */
+/* Returns the UTC day, counted from the epoch, of a time in seconds since the epoch; *left_s is the
+ * number of seconds until that day ends (at least 1). */
 int64_t dg_day_of(double wall_s, int64_t *left_s);
 
 #endif

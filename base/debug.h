@@ -1,5 +1,5 @@
-/* Switches that only help to find faults: words of the environment variable DRAGOMAN_DEBUG, with
- * commas between. Any thread. */
+/* Switches for debugging only: comma-separated words in the environment variable DRAGOMAN_DEBUG.
+ * Any thread. */
 #ifndef DG_BASE_DEBUG_H
 #define DG_BASE_DEBUG_H
 
@@ -7,10 +7,11 @@
 
 #include <stdbool.h>
 
-/* cuda-log: which algorithm each product got; cuda-graphs-off: steps are launched op by op;
- * cuda-plain-attention: none on tensor cores; cuda-one-stream: encoder passes follow steps in one
- * stream; cuda-one-algorithm: of cuBLASLt's for all numbers of rows;
- * cuda-late-launches: no kernel starts beside the end of another. */
+/* True if the word is set. The words: cuda-log: log which algorithm each product got;
+ * cuda-graphs-off: launch steps op by op; cuda-plain-attention: no attention on tensor cores;
+ * cuda-one-stream: encoder passes and steps follow each other in one stream; cuda-one-algorithm:
+ * the same cuBLASLt algorithm for all numbers of rows; cuda-late-launches: no kernel starts before
+ * the one ahead of it has ended. */
 bool dg_debug(const char *word);
 
 /* DG_EINVAL: DRAGOMAN_DEBUG has an unknown word. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Here they are functions, for the analyser, too. */
+/* This file defines the functions themselves, for the analyser too. */
 #undef dg_error_set
 #undef dg_error_field
 

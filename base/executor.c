@@ -1,6 +1,7 @@
-/* DESIGN. Works are in one of two lists: ready, in the order of posting, and timed, by time. A
- * thread of its own moves works from timed to ready; most of them, such as deadlines, are cancelled
- * before, so it sleeps on when something later than its next look is posted. */
+/* DESIGN. A work item is in one of two lists: ready, in posting order, or timed, in order of due
+ * time. A separate timer thread moves items from timed to ready. Most timed items, such as
+ * deadlines, are cancelled before they are due, so posting an item for later than the timer's next
+ * wake-up leaves the timer asleep. */
 #include "base/executor.h"
 
 #include "base/clock.h"
@@ -23,9 +24,9 @@ struct thread {
     struct dg_executor *executor;
     pthread_t id;
     /* guarded by the executor's lock */
-    /* may be freed by now: an address to compare */
+    /* the running item; it may have been freed, so only its address is compared */
     const struct dg_work *current;
-    /* current was posted meanwhile, for again_ns (0: soon) */
+    /* current was posted again while it runs, for again_ns (0: soon) */
     bool again;
     uint64_t again_ns;
 };
@@ -38,7 +39,7 @@ struct dg_executor {
     /* guarded by lock */
     struct list ready, timed;
     uint32_t n_ready;
-    /* when the timer's thread wakes by itself */
+    /* when the timer thread wakes next */
     uint64_t look_ns;
     bool closed;
     uint32_t n_threads;
@@ -60,7 +61,7 @@ static void list_remove(struct list *l, struct dg_work *w)
     w->where = NOWHERE;
 }
 
-/* Lock held, as for all that follows but the threads. */
+/* The lock is held here and in put_timed, take_out and run_again. */
 static void put_ready(struct dg_executor *e, struct dg_work *w)
 {
     list_put(&e->ready, e->ready.last, w);
@@ -71,7 +72,7 @@ static void put_ready(struct dg_executor *e, struct dg_work *w)
 
 static void put_timed(struct dg_executor *e, struct dg_work *w, uint64_t at_ns)
 {
-    struct dg_work *before = e->timed.last; /* times mostly come in their order */
+    struct dg_work *before = e->timed.last; /* times mostly arrive in order */
     while (before && before->at_ns > at_ns)
         before = before->before;
     w->at_ns = at_ns;
@@ -92,7 +93,7 @@ static bool take_out(struct dg_executor *e, struct dg_work *w)
     return true;
 }
 
-/* Does it run just now? Then it is to run again. */
+/* If w is running now, mark it to run again and return true. */
 static bool run_again(struct dg_executor *e, const struct dg_work *w, uint64_t at_ns)
 {
     for (uint32_t i = 0; i < e->n_threads; i++) {
@@ -154,8 +155,8 @@ static void *keep_time(void *arg)
             put_ready(e, w);
             continue;
         }
-        /* A look that is due for a work that was cancelled since is kept: what is posted until then
-         * for later need not wake anybody. */
+        /* Keep a wake-up whose item was cancelled: posting an item for later than that then wakes
+         * nobody. */
         uint64_t next = w ? w->at_ns : UINT64_MAX;
         if (e->look_ns <= now || next < e->look_ns)
             e->look_ns = next;
@@ -175,7 +176,8 @@ static void *work(void *arg)
     struct thread *t = arg;
     struct dg_executor *e = t->executor;
     dg_thread_name("%s", e->o.name);
-    /* Of this thread alone, on Linux; where it is not allowed, one core's share is all it takes. */
+    /* On Linux this affects this thread alone. If it is not allowed, the thread still takes no more
+     * than one core's share. */
     if (e->o.nice != 0)
         setpriority(PRIO_PROCESS, (id_t)gettid(), e->o.nice);
     pthread_mutex_lock(&e->lock);
@@ -191,7 +193,7 @@ static void *work(void *arg)
         w->run(w->arg);
         pthread_mutex_lock(&e->lock);
         t->current = NULL;
-        if (t->again && t->again_ns > 0) /* posted since, so it is still there */
+        if (t->again && t->again_ns > 0) /* posted while it ran, so it still exists */
             put_timed(e, w, t->again_ns);
         else if (t->again)
             put_ready(e, w);
@@ -218,7 +220,7 @@ int dg_executor_open(
     pthread_condattr_destroy(&monotonic);
     int number = pthread_create(&e->timer, NULL, keep_time, e);
     bool timed = number == 0;
-    pthread_mutex_lock(&e->lock); /* threads look at the table */
+    pthread_mutex_lock(&e->lock); /* the threads read the table */
     while (number == 0 && e->n_threads < options->threads) {
         struct thread *t = &e->threads[e->n_threads];
         t->executor = e;

@@ -1,6 +1,6 @@
 /* Threads for occasional or scheduled work that would block other threads. A work item runs on one
  * thread at a time; if it is posted while it runs, it runs once more. Posting allocates nothing and
- * fails only if the queue is bounded and full. Any thread. */
+ * fails only if the queue is bounded and full, or closed. Any thread. */
 #ifndef DG_BASE_EXECUTOR_H
 #define DG_BASE_EXECUTOR_H
 
@@ -16,14 +16,14 @@ struct dg_executor;
 struct dg_work {
     void (*run)(void *arg);
     void *arg;
-    /* The executor's own. */
+    /* private to the executor */
     struct dg_work *before, *after;
     uint64_t at_ns;
     uint8_t where;
 };
 
 struct dg_executor_options {
-    /* of the threads (base/thread_name.h); borrowed for as long as the executor is open */
+    /* name of the threads (base/thread_name.h); borrowed for as long as the executor is open */
     const char *name;
     uint32_t threads;
     /* maximum number of waiting items; 0: any number */
@@ -34,7 +34,7 @@ struct dg_executor_options {
 
 int dg_executor_open(
     const struct dg_executor_options *options, struct dg_executor **out, struct dg_error *err);
-/* Waits for running work; work that has not started is not called. NULL is allowed. */
+/* Waits for running work; work that has not started never runs. NULL is allowed. */
 void dg_executor_close(struct dg_executor *e);
 
 /* Run w soon, in posting order. False: the queue is full or closed. */

@@ -53,7 +53,7 @@ static void put_real(const struct dg_field *f, void *out, double v)
         *(float *)member(f, out) = (float)v;
 }
 
-/* The shortest decimal that gives this float back: 1e-05 and not 9.99999975e-06. */
+/* The shortest decimal that converts back to this float: 1e-05 and not 9.99999975e-06. */
 static double shortest(float x)
 {
     char text[32];
@@ -73,7 +73,7 @@ double dg_field_real(const struct dg_field *f, const void *in)
     return f->size == sizeof(double) ? *(const double *)p : shortest(*(const float *)p);
 }
 
-/* Where `text` is among the words; -1: nowhere. */
+/* Index of `text` among the words; -1 if it is not there. */
 static int word_of(const struct dg_field *f, const char *text)
 {
     for (int i = 0; f->words && f->words[i]; i++)
@@ -82,7 +82,7 @@ static int word_of(const struct dg_field *f, const char *text)
     return -1;
 }
 
-/* The word of a value; NULL: it has none. */
+/* The word for a value, or NULL. */
 static const char *word_at(const struct dg_field *f, int64_t value)
 {
     int64_t i = 0;
@@ -148,7 +148,7 @@ static int set_real(
     return DG_OK;
 }
 
-/* Rounded to milliseconds: the range is compared after that. */
+/* Rounds to milliseconds before it compares with the range. */
 static bool take_seconds(const struct dg_field *f, double v, void *out)
 {
     double ms = floor(v * 1000 + 0.5);

@@ -1,7 +1,7 @@
-/* Tables of typed fields: one row has a field's name, type, place, allowed values, default and help
- * text. Every source reads through the same row: JSON (requests, manifests, recipes, settings), the
- * command line (base/options.h) and the environment; and every text about a field comes from it:
- * --help, manual pages, documented limits.
+/* Tables of typed fields: one row has a field's name, type, offset, allowed values, default and
+ * help text. All sources are read through the same row: JSON (requests, manifests, recipes,
+ * settings), the command line (base/options.h) and the environment. All texts about a field come
+ * from it too: --help, manual pages, documented limits.
  *
  * A name is written in snake_case: "beam_size" in JSON, --beam-size on a command line,
  * DRAGOMAN_BEAM_SIZE in the environment. Tables are constant; any thread. */
@@ -30,16 +30,16 @@ enum dg_field_kind {
     DG_FIELD_SECONDS,
     /* enum, written as a word: the value of words[i] is min + i. */
     DG_FIELD_WORD,
-    /* const char *, borrowed from argv, the environment or the JSON tree; with words one of them.
-     */
+    /* const char *, borrowed from argv, the environment or the JSON tree; if the row has words, one
+       of them. */
     DG_FIELD_STRING,
-    /* char[size], copied; with words one of them. */
+    /* char[size], copied; if the row has words, one of them. */
     DG_FIELD_TEXT,
     /* struct dg_field_list: an option that may be given `max` times. Not in JSON. */
     DG_FIELD_LIST,
-    /* A text that `take` reads; in JSON a string. Not written to JSON. */
+    /* A text that `take` parses; a string in JSON. Not written to JSON. */
     DG_FIELD_CUSTOM,
-    /* Any JSON value, which `read` reads, or the caller: a nested object, a list. JSON only. */
+    /* Any JSON value, parsed by `read` or by the caller: a nested object, a list. JSON only. */
     DG_FIELD_OTHER,
 };
 
@@ -51,11 +51,11 @@ struct dg_field_list {
 };
 
 enum dg_field_flag {
-    /* Its absence is an error in JSON and, of a string, on a command line (dg_options_required). */
+    /* Absence is an error in JSON and, for a string, on a command line (dg_options_required). */
     DG_FIELD_REQUIRED = 1,
     /* Not written to JSON while it has its default. */
     DG_FIELD_UNWRITTEN = 2,
-    /* The first flag that a table's owner may give a meaning of its own. */
+    /* The first flag that the owner of a table may define itself. */
     DG_FIELD_OWN = 16,
 };
 
@@ -68,7 +68,7 @@ struct dg_field {
     double min, max;
     /* NULL-ended. */
     const char *const *words;
-    /* As written on a command line; NULL: the field keeps the value it has. */
+    /* The default, as written on a command line; NULL: the field keeps the value it has. */
     const char *fallback;
     /* The value's name in --help, in capitals, such as FILE. */
     const char *argument;
@@ -78,7 +78,7 @@ struct dg_field {
     unsigned flags;
     /* DG_FIELD_CUSTOM: parse `text` into the struct `out`; `name` is for messages. */
     int (*take)(const char *name, const char *text, void *out, struct dg_error *err);
-    /* DG_FIELD_OTHER: put value v into the struct `out`; NULL: the caller reads it. */
+    /* DG_FIELD_OTHER: store value v in the struct `out`; NULL: the caller reads it. */
     int (*read)(const char *name, const struct dg_json *v, void *out, struct dg_error *err);
 };
 
@@ -87,7 +87,7 @@ struct dg_field {
 
 enum dg_field_origin { DG_FROM_DEFAULT, DG_FROM_FILE, DG_FROM_ENVIRONMENT, DG_FROM_OPTION };
 
-/* Rows and the struct they are about. */
+/* Rows and the struct that they describe. */
 struct dg_fields {
     /* [n] */
     const struct dg_field *rows;
@@ -99,16 +99,16 @@ struct dg_fields {
     const char *title;
 };
 
-/* Every row's default. */
+/* Set every row to its default. */
 void dg_fields_default(const struct dg_fields *t);
 
-/* One row from text. `name` is what messages call it, such as "--port" or "DRAGOMAN_PORT".
- * DG_EINVAL names the field, its value and the allowed values. */
+/* Set one row from text. Messages call it `name`, such as "--port" or "DRAGOMAN_PORT". DG_EINVAL
+ * names the field, its value and the allowed values. */
 int dg_field_set(
     const struct dg_field *f, const char *name, const char *text, void *out, struct dg_error *err);
 
-/* The members of object `o` (NULL: an empty one). A key that no row has is refused. Absent ones
- * keep their value. Messages and err->field say "where.key"; `where` may be NULL. */
+/* Read the members of object `o` (NULL: an empty one). A key without a row is refused. Absent
+ * members keep their value. Messages and err->field say "where.key"; `where` may be NULL. */
 int dg_fields_from_json(const struct dg_fields *t, const char *where, const struct dg_json *o,
     enum dg_field_origin origin, struct dg_error *err);
 /* Replace former names by current ones in object `o` (NULL is allowed), unless it has both: for
@@ -117,24 +117,24 @@ void dg_fields_rename(const struct dg_fields *t, struct dg_json *o);
 /* Set every row's value in object `o`. DG_ENOMEM. */
 int dg_fields_to_json(const struct dg_fields *t, struct dg_json *o);
 
-/* DRAGOMAN_NAME for each row that has one there; `env` as getenv. */
+/* Set each row whose DRAGOMAN_NAME has a value; `env` works like getenv. */
 int dg_fields_from_environment(
     const struct dg_fields *t, char *(*env)(const char *name), struct dg_error *err);
 /* "--" and the name with hyphens; "DRAGOMAN_" and the name in capitals. */
 const char *dg_field_option(const struct dg_field *f, char out[64]);
 const char *dg_field_variable(const struct dg_field *f, char out[64]);
-/* Is name[n] its variable, or that of its former name? */
+/* Is name[n] the variable of this field or of its former name? */
 bool dg_field_has_variable(const struct dg_field *f, const char *name, size_t n);
 
-/* Whether each number of the struct is within its row's range and each word is an allowed one. For
- * structs filled in by code. */
+/* Check that each number of the struct is within its row's range and each word is an allowed one.
+ * For structs filled in by code. */
 int dg_fields_check(const struct dg_fields *t, const char *where, struct dg_error *err);
 
-/* The value of a whole number, word, mark or bool; of a real number or seconds (in seconds). A
- * float comes as the shortest decimal that gives it back. */
+/* The value of a whole number, word, mark or bool; and of a real number or of seconds (in seconds).
+ * A float is returned as the shortest decimal that converts back to it. */
 int64_t dg_field_whole(const struct dg_field *f, const void *in);
 double dg_field_real(const struct dg_field *f, const void *in);
-/* min or max as an integer: no double is INT64_MAX, so 2^63 and more mean it. */
+/* min or max as an integer: no double equals INT64_MAX, so 2^63 and more stand for it. */
 int64_t dg_field_bound(double bound);
 /* The value as it would be written on a command line. */
 void dg_field_print(const struct dg_field *f, const void *in, struct dg_buffer *b);

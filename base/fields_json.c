@@ -16,7 +16,8 @@ static const char *full_name(char out[NAME_BYTES], const char *where, const char
     return out;
 }
 
-/* What the JSON has to be is checked with JSON's words; the value then goes the way of all text. */
+/* Checks the JSON type with JSON's own messages, then parses the value as text like any other
+ * source. */
 static int read_field(const struct dg_field *f, const char *where, const char *key,
     const struct dg_json *o, void *out, struct dg_error *err)
 {
@@ -60,7 +61,8 @@ static int read_field(const struct dg_field *f, const char *where, const char *k
     return rc ? rc : dg_field_set(f, full_name(name, where, key), text, out, err);
 }
 
-/* The key under which `o` has the field, or NULL. */
+/* Sets *key to the key under which `o` has the field, or to NULL. DG_EINVAL: a required field is
+ * missing, or both of its names are given. */
 static int find_key(const struct dg_field *f, const char *where, const struct dg_json *o,
     const char **key, struct dg_error *err)
 {

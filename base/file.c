@@ -16,7 +16,7 @@
 
 struct dg_file_writer {
     int fd;
-    /* of the first failure; every later call repeats it */
+    /* error code of the first failure; every later call returns it */
     int code;
     char *path, *tmp;
     /* bytes waiting in data */
@@ -77,7 +77,7 @@ int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err)
     return rc;
 }
 
-/* Read exactly n bytes, and find the end after them. */
+/* Read exactly n bytes and check that the file ends there. */
 static int read_whole(int fd, const char *path, unsigned char *to, size_t n, struct dg_error *err)
 {
     unsigned char more;
@@ -115,7 +115,7 @@ int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err)
             NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #ifdef MADV_HUGEPAGE
         if (p != MAP_FAILED)
-            madvise(p, (size_t)st.st_size, MADV_HUGEPAGE); /* a wish: refused is fine */
+            madvise(p, (size_t)st.st_size, MADV_HUGEPAGE); /* a hint: refusal is fine */
 #endif
         rc = p == MAP_FAILED ? fail(err, "take memory for", path)
                              : read_whole(fd, path, p, (size_t)st.st_size, err);
@@ -269,8 +269,8 @@ int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct 
     return 0;
 }
 
-/* Make the new name itself durable. Some filesystems cannot fsync a folder (EINVAL): nothing to be
- * done there. */
+/* Make the new name itself durable. Some filesystems cannot fsync a folder (EINVAL); that is not an
+ * error. */
 static int sync_folder(const char *path, struct dg_error *err)
 {
     char *folder = strdup(path);
@@ -332,7 +332,7 @@ int dg_file_write(const char *path, const void *data, size_t n, struct dg_error 
     return dg_file_commit_take(w, err);
 }
 
-/* A name that open_tmp made. */
+/* True for names that open_tmp makes. */
 static bool is_unfinished(const char *name)
 {
     const char *at = strstr(name, ".tmp-");

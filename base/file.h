@@ -14,21 +14,21 @@ struct dg_map {
     /* valid until unmapped; never NULL, even when size is 0 */
     const unsigned char *data;
     size_t size;
-    /* into memory of our own */
+    /* read into our own memory */
     bool loaded;
 };
 
 int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err);
-/* The same, but read into memory, independent of later changes to the file. The memory begins on a
- * page, and its pages may be released (madvise). DG_EIO when the file's size changes while it is
- * read. */
+/* The same, but read into memory, so that later changes to the file have no effect. The memory is
+ * page-aligned, and its pages may be released (madvise). DG_EIO when the file's size changes while
+ * it is read. */
 int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err);
 void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
 /* Release the pages that were read; later reads come from the file again. No effect on a loaded
  * file. */
 void dg_file_forget(const struct dg_map *map);
 
-/* Do both hold the same bytes? */
+/* Set *same to whether both files hold the same bytes. */
 int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err);
 
 /* Append a whole file to b. */

@@ -1,4 +1,4 @@
-/* DESIGN. struct dg_json is jansson's json_t under another name: this file casts, nobody else sees
+/* DESIGN. struct dg_json is jansson's json_t under another name: only this file casts and calls
  * jansson. Typed field readers are in json_field.c and use only what json.h offers. */
 #include "base/json.h"
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define MAX_DEPTH 64
-#define REAL_DIGITS 9     /* what a float needs to come back as the same float */
-#define CHECK_BYTES 65536 /* of a text, between two checks: a third of a millisecond */
+#define REAL_DIGITS 9     /* digits that restore any float exactly */
+#define CHECK_BYTES 65536 /* bytes of text between two checks: a third of a millisecond */
 
 static json_t *raw(const struct dg_json *v)
 {
@@ -36,7 +36,7 @@ static int check_depth(const char *s, size_t n, struct dg_error *err)
             line++;
             line_start = i + 1;
         } else if (c == '"') {
-            i = dg_json_scan_string(s, n, i); /* line ends are none in a string */
+            i = dg_json_scan_string(s, n, i); /* strings contain no line ends */
         } else if (c == '[' || c == '{') {
             if (++depth > MAX_DEPTH)
                 return dg_error_set(err, DG_EINVAL,
@@ -66,10 +66,10 @@ __attribute__((constructor)) static void set_functions(void)
 
 struct text {
     const char *s;
-    size_t n, at; /* bytes, read so far */
+    size_t n, at; /* bytes; of these, bytes read so far */
     const struct dg_json_check *check;
     size_t check_at;
-    struct dg_error why; /* what the check said */
+    struct dg_error why; /* the check's error */
 };
 
 static bool is_ended(struct text *text)
@@ -81,7 +81,7 @@ static bool is_ended(struct text *text)
     return text->why.code != DG_OK;
 }
 
-/* The next of the text; nothing more once memory has ended, or the check says so. */
+/* Give jansson the next part of the text; nothing more once memory ran out or the check failed. */
 static size_t next_part(void *to, size_t room, void *arg)
 {
     struct text *text = arg;
@@ -116,7 +116,7 @@ struct dg_json *dg_json_parse_checked(
             next_part, &text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
     memory = memory && !dg_json_spare_used();
     if (!memory || text.why.code != DG_OK) {
-        json_decref(v); /* what was made without memory, or of a part, is not what the text says */
+        json_decref(v); /* incomplete: made without memory, or from a part of the text */
         v = NULL;
     }
     if (!memory) {
@@ -328,7 +328,7 @@ static int dump(const struct dg_json *v, int indent, size_t digits, struct dg_bu
     int rc = v && !lost ? json_dump_callback(raw(v), add_to_buffer, b,
                               layout | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits))
                         : -1;
-    (void)dg_json_spare_lost(); /* said by rc now */
+    (void)dg_json_spare_lost(); /* rc reports it now */
     if (v && rc != 0)
         b->failed = true;
     return rc;

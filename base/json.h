@@ -24,15 +24,15 @@ enum dg_json_type {
     DG_JSON_OBJECT
 };
 
-/* Parse s[n]; NULL and a message with line and column when it is not JSON (any value is allowed at
+/* Parse s[n]. NULL, with line and column in the message, if it is not JSON (any value is allowed at
  * the top). */
 struct dg_json *dg_json_parse(const char *s, size_t n, struct dg_error *err);
-/* Asked now and then while a text is parsed: what is not DG_OK ends that, with its error. */
+/* A function called at intervals during parsing; any result but DG_OK stops it with that error. */
 struct dg_json_check {
     int (*check)(const void *arg, struct dg_error *err);
     const void *arg;
 };
-/* The same with a check, which may be NULL. Within a millisecond it is asked again. */
+/* The same with a check, which may be NULL. It is called at least once a millisecond. */
 struct dg_json *dg_json_parse_checked(
     const char *s, size_t n, const struct dg_json_check *check, struct dg_error *err);
 /* Parse a whole file. */
@@ -47,14 +47,15 @@ const char *dg_json_type_name(
 struct dg_json *dg_json_get(const struct dg_json *object, const char *key); /* NULL when absent */
 size_t dg_json_length(const struct dg_json *v);                             /* array or object */
 struct dg_json *dg_json_at(const struct dg_json *array, size_t i);
-/* NULL unless a string; with len NULL also when it holds U+0000, which would cut it short. */
+/* NULL unless a string; if len is NULL, also NULL for a string with U+0000, which would cut it
+ * short. */
 const char *dg_json_string(const struct dg_json *v, size_t *len);
 bool dg_json_bool(const struct dg_json *v);
 int64_t dg_json_int(const struct dg_json *v);   /* 0 unless an integer */
 double dg_json_number(const struct dg_json *v); /* integers too */
-/* What v takes of the heap: a little more rather than less. */
+/* Heap bytes that v takes, rounded up rather than down. */
 size_t dg_json_memory(const struct dg_json *v);
-/* The most that the values of s[n] can take, were they parsed; one pass over it. */
+/* Upper bound for the heap bytes of the values that parsing s[n] would make; one pass over it. */
 size_t dg_json_memory_of_text(const char *s, size_t n);
 /* Iterate an object's keys in order: key = NULL starts; returns NULL at the end. Borrowed. */
 const char *dg_json_next_key(const struct dg_json *object, const char *key);
@@ -77,11 +78,11 @@ int dg_json_only(
     const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err);
 
 /* Building. NULL on out of memory or invalid UTF-8; adding to or adding NULL is a no-op that
- * returns -1. set/append take ownership of v, also on failure. Checks are optional: after out of
- * memory in a thread's building, its next write fails. */
-/* Reset that state: this thread starts another value. */
+ * returns -1. set/append take ownership of v, also on failure. Checks are optional: once a thread
+ * has run out of memory while building, its next write fails. */
+/* Reset that out-of-memory state, before this thread builds another value. */
 void dg_json_begin(void);
-/* Whether memory ran out since then: the value is incomplete. Also resets the state. */
+/* Whether memory ran out since then, so that the value is incomplete. Also resets the state. */
 bool dg_json_lost(void);
 struct dg_json *dg_json_new_object(void);
 struct dg_json *dg_json_new_array(void);
@@ -93,7 +94,7 @@ struct dg_json *dg_json_new_null(void);
 struct dg_json *dg_json_copy(const struct dg_json *v); /* deep */
 int dg_json_set_take(struct dg_json *object, const char *key, struct dg_json *v);
 void dg_json_remove(
-    struct dg_json *object, const char *key); /* nothing where there is no such key */
+    struct dg_json *object, const char *key); /* no effect if there is no such key */
 int dg_json_append_take(struct dg_json *array, struct dg_json *v);
 int dg_json_set_string(struct dg_json *object, const char *key, const char *s);
 int dg_json_set_int(struct dg_json *object, const char *key, int64_t v);
@@ -101,9 +102,10 @@ int dg_json_set_real(struct dg_json *object, const char *key, double v);
 int dg_json_set_bool(struct dg_json *object, const char *key, bool v);
 
 /* Append the text to b: compact (indent 0) or indented. Keys in insertion order; reals with at most
- * 9 significant digits. -1: no memory, now or while v was built; b has failed then. */
+ * 9 significant digits. -1: v is NULL, or memory ran out, now or while v was built; in the latter
+ * case b->failed is set. */
 int dg_json_write(const struct dg_json *v, int indent, struct dg_buffer *b);
-/* The same with every digit that a double has. */
+/* The same with all 17 significant digits of a double. */
 int dg_json_write_exact(const struct dg_json *v, int indent, struct dg_buffer *b);
 
 #endif

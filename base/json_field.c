@@ -6,7 +6,7 @@
 
 #define NAME_BYTES 128
 
-/* "where.key", or the one that is there. */
+/* "where.key", or the one of them that is given. */
 static const char *full_name(char *out, const char *where, const char *key)
 {
     bool both = where && where[0] && key && key[0];

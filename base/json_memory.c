@@ -1,16 +1,16 @@
-/* What a JSON value takes, computed from the sizes of jansson 2.14's structs. */
+/* Heap memory of a JSON value, computed from the sizes of jansson 2.14's structs. */
 #include "base/json.h"
 
 #include "base/json_scan.h"
 
 #include <string.h>
 
-#define CHUNK 16       /* malloc's step, */
-#define CHUNK_HEADER 8 /* and what it keeps for itself */
+#define CHUNK 16       /* malloc's granularity, */
+#define CHUNK_HEADER 8 /* and its overhead per chunk */
 #define LEAST_CHUNK 32
 
 enum { NUMBER = 24, STRING = 32, ARRAY = 40, OBJECT = 72, POINTER = 8, BUCKET = 16, PAIR = 64 };
-enum { FIRST = 8 }; /* what an array or an object has room for at first */
+enum { FIRST = 8 }; /* initial capacity of an array or object */
 
 static size_t chunk(size_t n)
 {
@@ -59,8 +59,8 @@ size_t dg_json_memory_of_text(const char *s, size_t n)
             i = end;
             break;
         }
-        case ':': bytes += chunk(PAIR) + 2 * BUCKET; break;    /* room for pairs is doubled */
-        case ',': bytes += chunk(NUMBER) + 2 * POINTER; break; /* its place in an array */
+        case ':': bytes += chunk(PAIR) + 2 * BUCKET; break;    /* tables double as they grow */
+        case ',': bytes += chunk(NUMBER) + 2 * POINTER; break; /* its slot in an array */
         case '[': bytes += chunk(ARRAY) + chunk(FIRST * POINTER); break;
         case '{': bytes += chunk(OBJECT) + chunk(FIRST * BUCKET); break;
         default: break;

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MOST_DIGITS 18 /* what an int64_t holds of any digits */
+#define MOST_DIGITS 18 /* an int64_t holds any number of this many digits */
 
 size_t dg_json_scan_string(const char *s, size_t n, size_t at)
 {
@@ -11,8 +11,8 @@ size_t dg_json_scan_string(const char *s, size_t n, size_t at)
         const char *quote = memchr(s + i, '"', n - i);
         if (!quote)
             return n;
-        /* An odd number of backslashes before it: it is a character of the string. Runs of them are
-         * looked at once, because a quote is between two of them. */
+        /* After an odd number of backslashes, the quote is a character of the string. No backslash
+         * is examined twice, because each count stops at the previous quote. */
         const size_t begin = i;
         size_t slashes = 0;
         i = (size_t)(quote - s);
@@ -31,7 +31,7 @@ static size_t skip_space(const char *s, size_t n, size_t at)
     return at;
 }
 
-/* The value at s[at]. */
+/* The integer at s[at], or -1. */
 static int64_t read_int(const char *s, size_t n, size_t at)
 {
     int64_t value = 0;

@@ -5,16 +5,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A token's buffer is doubled, and may be as long as the text. Of DG_JSON_SPARE_STEP bytes jansson
- * makes at most one value for three, the largest of 208 bytes ({}). */
+/* A token's buffer grows by doubling, and may be as long as the text. From DG_JSON_SPARE_STEP bytes
+ * jansson makes at most one value per three bytes, the largest of 208 bytes ({}). */
 enum { VALUES_BYTES = 128 * DG_JSON_SPARE_STEP, ALIGNMENT = 16 };
 
-/* This thread's. */
+/* one per thread */
 static __thread struct {
     char *block;       /* NULL: none */
     size_t size, used; /* bytes */
-    bool wanted;       /* malloc had nothing while there was a block */
-    bool lost;         /* nor while there was none */
+    bool wanted;       /* malloc failed while there was a block */
+    bool lost;         /* malloc failed while there was none */
 } spare;
 
 bool dg_json_spare_begin(size_t n)

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Somewhere in what this file was linked into: the program, or libdragoman.so. */
+/* An address in the program or in libdragoman.so, whichever this file was linked into. */
 static const char anchor = 0;
 
-/* `relative` to the folder of file[n]. */
+/* Make the path of `relative` in the folder of `file`. False if it cannot be read. */
 static bool find_in_folder(const char *file, const char *relative, char *path, size_t cap)
 {
     const char *slash = strrchr(file, '/');

@@ -25,7 +25,7 @@ void dg_log_set_format(enum dg_log_format format)
     atomic_store_explicit(&line_format, (int)format, memory_order_relaxed);
 }
 
-/* One line stays one line whatever the values hold. */
+/* Keep one entry on one line, whatever its values contain. */
 static void flatten(char *s)
 {
     for (; *s; s++)

@@ -12,14 +12,13 @@ enum dg_log_format { DG_LOG_LOGFMT, DG_LOG_JSON };
 
 void dg_log_set_level(enum dg_log_level level);
 void dg_log_set_format(enum dg_log_format format);
-/* format is "event key=%d other=%s"; values with spaces are quoted by the caller with %s inside
- * "". */
+/* format is "event key=%d other=%s"; the caller puts values with spaces in quotes: key="%s". */
 void dg_log(enum dg_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* From here on logging never waits for the reader of stderr: a thread writes, and lines beyond a
- * backlog of 256 KiB are dropped. For the main thread, like its end. */
+/* From here on, logging never waits for the reader of stderr: a separate thread writes, and lines
+ * beyond a backlog of 256 KiB are dropped. Only the main thread calls this and dg_log_stop. */
 int dg_log_start(struct dg_error *err);
-/* Write the waiting lines, as far as they are read within a second. */
+/* Write the queued lines, for a second at most. */
 void dg_log_stop(void);
 /* Number of dropped lines. */
 uint64_t dg_log_dropped(void);

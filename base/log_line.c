@@ -43,8 +43,8 @@ static size_t event_length(const char *text)
 
 /* ---- JSON ---- */
 
-/* Bytes of the UTF-8 character at s, 0 where there is none: the text may have been cut within one,
- * or come from a file name. */
+/* Bytes of the UTF-8 character at s, or 0 if it is not valid UTF-8: the text may have been cut
+ * within a character, or come from a file name. */
 static size_t character_at(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
@@ -64,7 +64,7 @@ static size_t character_at(const char *s, size_t n)
     return overlong || beyond ? 0 : size;
 }
 
-/* Append without the last bytes that the line needs to be closed; false: it does not fit. */
+/* Append, but keep the last bytes free for closing the line; false: it does not fit. */
 static bool add(struct out *o, const char *s, size_t n)
 {
     if (n > DG_LOG_LINE - 8 - o->n)
@@ -117,8 +117,8 @@ static bool is_key(const char *s)
     return n > 0 && s[n] == '=';
 }
 
-/* The end of a value in quotes, whose own quotes are not escaped: the quote that the line's end or
- * another key follows. */
+/* The end of a quoted value, whose inner quotes are not escaped: the first quote followed by the
+ * line's end or by another key. */
 static const char *quoted_end(const char *s)
 {
     const char *last = s + strlen(s);

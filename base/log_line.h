@@ -1,4 +1,4 @@
-/* How a line of the log is written: logfmt or JSON. No allocation. Any thread. */
+/* Formats one line of the log: logfmt or JSON. No allocation. Any thread. */
 #ifndef DG_BASE_LOG_LINE_H
 #define DG_BASE_LOG_LINE_H
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #define RING_BYTES (256u << 10)
-#define WRITE_BYTES 4096 /* PIPE_BUF: what is written at once is not mixed with others' lines */
+#define WRITE_BYTES 4096 /* PIPE_BUF: a write of this size is not mixed with other lines */
 #define STOP_S 1
-#define REST_NS 20000000 /* after a write: lines that come meanwhile are written together */
+#define REST_NS 20000000 /* pause after a write, so that more lines are written together */
 #define HURRY_BYTES (RING_BYTES / 2)
 
 enum state { DIRECT, RUNNING, STOPPING, ENDED, STUCK };
@@ -23,7 +23,7 @@ static struct {
     /* guarded by lock */
     enum state state;
     char bytes[RING_BYTES];
-    /* of the bytes that wait */
+    /* position and number of the queued bytes */
     size_t at, n;
     /* the thread sleeps until a line comes */
     bool idle;
@@ -44,7 +44,7 @@ static void write_all(const char *s, size_t n)
     }
 }
 
-/* Copy n bytes of the ring from `at` on, around its end. Lock held. */
+/* Copy n bytes of the ring from `at` on, wrapping around its end. Lock held. */
 static void copy_out(char *to, size_t n)
 {
     size_t first = RING_BYTES - ring.at < n ? RING_BYTES - ring.at : n;
@@ -52,7 +52,7 @@ static void copy_out(char *to, size_t n)
     memcpy(to + first, ring.bytes, n - first);
 }
 
-/* Take as many whole lines as fit; their bytes. Lock held. */
+/* Take as many whole lines as fit; returns their bytes. Lock held. */
 static size_t take_lines(char *to)
 {
     size_t n = ring.n < WRITE_BYTES ? ring.n : WRITE_BYTES;
@@ -64,7 +64,7 @@ static size_t take_lines(char *to)
     return n;
 }
 
-/* So that a line for each of many requests does not wake a thread for each. Lock held. */
+/* Pause, so that many requests with a line each do not wake the thread for each line. Lock held. */
 static void rest(void)
 {
     struct timespec until;
@@ -92,7 +92,7 @@ static void *write_lines(void *arg)
         if (ring.n == 0 && ring.told == ring.dropped)
             break;
         size_t n = take_lines(chunk);
-        /* Somebody reads again: say what is missing, where it is missing. */
+        /* The last write has returned: report dropped lines in the place where they are missing. */
         uint64_t lost = ring.dropped - ring.told;
         ring.told = ring.dropped;
         pthread_mutex_unlock(&ring.lock);

@@ -1,6 +1,6 @@
 /* A ring of log lines that its own thread writes to stderr, so that no logging thread waits for the
- * log's reader. If the ring is full, lines are dropped and counted. Any thread but for start and
- * stop, which are for one. */
+ * log's reader. If the ring is full, lines are dropped and counted. Any thread, except that one
+ * thread calls start and stop. */
 #ifndef DG_BASE_LOG_RING_H
 #define DG_BASE_LOG_RING_H
 
@@ -14,10 +14,10 @@
  * and returns its length; it runs on the ring's thread. */
 int dg_log_ring_start(
     size_t (*tell)(char line[DG_LOG_LINE], uint64_t dropped), struct dg_error *err);
-/* Write the ring's lines as far as they are read within a second, and stop. Later lines are written
- * by their own threads, or dropped if no one reads them. */
+/* Write the ring's lines, for a second at most, and stop. Later lines are written by the logging
+ * threads themselves, or dropped if the ring's thread is stuck in a write. */
 void dg_log_ring_stop(void);
-/* A whole line with its line feed, below DG_LOG_LINE bytes. */
+/* Log a whole line with its line feed, below DG_LOG_LINE bytes. */
 void dg_log_ring_put(const char *line, size_t n);
 /* Lines dropped since the start. */
 uint64_t dg_log_ring_dropped(void);

@@ -6,7 +6,7 @@
 
 enum { COLUMNS = 100, MAX_HEAD = 30 };
 
-/* Do the first n bytes of `text` match the name's, '-' for '_'? */
+/* Do the first n bytes of `text` match those of the name, with '-' for '_'? */
 static bool begins(const char *name, const char *text, size_t n)
 {
     if (!name || strlen(name) < n)
@@ -22,8 +22,8 @@ static bool is_name(const char *name, const char *text, size_t n)
     return begins(name, text, n) && name[n] == '\0';
 }
 
-/* The row of option text[n] and its group; NULL when there is none. `whole`: not of names that only
- * begin so. */
+/* Find the row of option text[n] and its group; NULL if there is none. `whole`: the full name must
+ * match, not only its beginning. */
 static const struct dg_field *find(const struct dg_fields *groups, size_t n_groups,
     const char *text, size_t n, bool whole, const struct dg_fields **group)
 {
@@ -39,7 +39,7 @@ static const struct dg_field *find(const struct dg_fields *groups, size_t n_grou
     return NULL;
 }
 
-/* An abbreviation is refused too: what it means would change with the next option. */
+/* Abbreviations are refused too: a new option could change what they mean. */
 static int refuse(const struct dg_fields *groups, size_t n_groups, const char *arg, size_t n,
     struct dg_error *err)
 {
@@ -57,7 +57,7 @@ static int refuse(const struct dg_fields *groups, size_t n_groups, const char *a
     return dg_error_field(err, DG_EINVAL, given, "there is no option %s", given);
 }
 
-/* Option argv[*i] and its value, which may be the next word. */
+/* Read option argv[*i] and its value, which may be the next word. */
 static int take(const struct dg_fields *groups, size_t n_groups, int argc, char *argv[], int *i,
     struct dg_error *err)
 {
@@ -125,7 +125,7 @@ int dg_options_read(const struct dg_fields *groups, size_t n_groups, int argc, c
     return rc;
 }
 
-/* Does the help already say every word? */
+/* Does the help text already mention every word? */
 static bool says_words(const struct dg_field *f)
 {
     for (size_t i = 0; f->words[i]; i++)
@@ -134,7 +134,7 @@ static bool says_words(const struct dg_field *f)
     return true;
 }
 
-/* The help, the words that it does not say, and in brackets default and range. */
+/* Append the help text, the words it does not mention, and default and range in brackets. */
 static void describe(const struct dg_field *f, struct dg_buffer *b)
 {
     const bool number =
@@ -155,8 +155,8 @@ static void describe(const struct dg_field *f, struct dg_buffer *b)
     dg_buffer_adds(b, "]");
 }
 
-/* Append text, broken at spaces but not within brackets at its end, from column `at`; further lines
- * begin at column `indent`. */
+/* Append text that starts at column `at`, wrapped at spaces but not within brackets at its end;
+ * further lines begin at column `indent`. */
 static void wrap(const char *text, size_t at, size_t indent, struct dg_buffer *b)
 {
     for (bool first = true; *text; first = false) {

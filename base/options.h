@@ -12,19 +12,20 @@
 int dg_options_read(const struct dg_fields *groups, size_t n_groups, int argc, char *argv[],
     int *n_words, struct dg_error *err);
 
-/* Has each DG_FIELD_REQUIRED string a value? DG_EINVAL names the first option without one. */
+/* Check that each DG_FIELD_REQUIRED string has a value. DG_EINVAL names the first option without
+ * one. */
 int dg_options_required(const struct dg_fields *groups, size_t n_groups, struct dg_error *err);
 
 /* Append usage, a list of the options with range and default, and the text `after` (NULL: none). */
 void dg_options_help(const char *usage, const struct dg_fields *groups, size_t n_groups,
     const char *after, struct dg_buffer *b);
 
-/* A line for each option that --help shows: its name, its argument ("" when it takes none), the
- * words that it may be with spaces between, and its help, with tabs between: for shells. */
+/* Append a line for each option that --help shows, for shells: its name, its argument ("" when it
+ * takes none), its allowed words separated by spaces, and its help, all separated by tabs. */
 void dg_options_complete(const struct dg_fields *groups, size_t n_groups, struct dg_buffer *b);
 
-/* Append the names of DRAGOMAN_* variables in `environment` (as environ) that no row of the groups
- * reads and `others` (NULL-ended) does not have, with commas between. */
+/* Append, separated by commas, the names of the DRAGOMAN_* variables in `environment` (as environ)
+ * that no row of the groups reads and that are not in `others` (NULL-ended). */
 void dg_options_unknown_variables(const struct dg_fields *groups, size_t n_groups,
     const char *const *others, char *const *environment, struct dg_buffer *b);
 

@@ -1,13 +1,13 @@
 /* DESIGN. A job is published by one store to `state` = generation << 32 | tasks not yet claimed. A
  * thread claims a task by decrementing it with compare-and-swap; success proves that the job fields
  * read before belong to this generation. The caller claims too, and waits only for tasks that were
- * claimed: a worker that the machine has not woken yet is never waited for. Everyone spins SPIN_NS
- * first and then sleeps on a condition variable.
+ * claimed: it never waits for a worker that the machine has not woken yet. Every thread spins for
+ * SPIN_NS first and then sleeps on a condition variable.
  *
- * Crowded cores. A run in which the caller waits longer than it worked itself (and MARGIN_NS) lost
- * a thread in the middle of a task. Each such run adds STALL to a score, each other takes 1 away;
- * above STALL_LIMIT the caller works alone for `alone_length` runs, which doubles as long as it is
- * no better afterwards. A decoder step is about 70 runs. */
+ * Crowded cores. If the caller waits more than MARGIN_NS longer than it worked itself, the run lost
+ * a thread in the middle of a task. Each such run adds STALL to a score, each other run subtracts
+ * 1; above STALL_LIMIT the caller works alone for `alone_length` runs, which doubles each time
+ * until the score is back at 0. A decoder step is about 70 runs. */
 #include "base/pool.h"
 
 #include "base/clock.h"
@@ -35,14 +35,14 @@ typedef void task_fn(void *arg, size_t i);
 
 struct worker {
     struct dg_pool *pool;
-    /* the caller would be 0 */
+    /* from 1; the caller counts as 0 */
     int index;
     pthread_t id;
 };
 
 struct dg_pool {
     _Alignas(LINE) _Atomic uint64_t state;
-    /* The job; written by the caller only while nothing is left to claim. */
+    /* the job; the caller writes it only while nothing is left to claim */
     _Atomic(task_fn *) task;
     _Atomic(void *) arg;
     /* added to the claimed number */
@@ -53,24 +53,24 @@ struct dg_pool {
 
     /* for sleeping and waking only */
     _Alignas(LINE) pthread_mutex_t mutex;
-    /* something to claim; pending fell to 0 */
+    /* signalled when there is something to claim; when pending falls to 0 */
     pthread_cond_t work, idle;
     /* workers in or about to enter cond_wait(work) */
     _Atomic int sleepers;
     _Atomic bool caller_sleeps;
     _Atomic bool stop;
 
-    /* with the caller */
+    /* including the caller */
     int threads;
-    /* of those that may work */
+    /* how many of the threads may run tasks */
     _Atomic int limit;
     uint64_t spin_ns;
     /* [threads-1] */
     struct worker *workers;
 
-    /* The caller's alone. */
+    /* used by the caller alone */
     int score;
-    /* runs that are still to be done alone; the next time */
+    /* runs still to be done alone; how many it will be next time */
     unsigned alone, alone_length;
 };
 
@@ -126,7 +126,7 @@ static bool is_done(const struct dg_pool *pool, int index)
     return atomic_load(&pool->pending) == 0;
 }
 
-/* Spin until ready() or the time is over; says whether it is ready. */
+/* Spin until ready() or for spin_ns; returns whether it is ready. */
 static bool spin(const struct dg_pool *pool, bool (*ready)(const struct dg_pool *, int), int index)
 {
     if (ready(pool, index))
@@ -152,8 +152,8 @@ static void *worker_main(void *p)
     while (!atomic_load(&pool->stop)) {
         if (!spin(pool, has_work, self->index)) {
             pthread_mutex_lock(&pool->mutex);
-            /* Counted before the check, while publishing stores before it counts: one of the two
-             * sees the other. */
+            /* A worker counts itself before it checks for work, and the caller publishes work
+             * before it reads the count: one of the two sees the other. */
             atomic_fetch_add(&pool->sleepers, 1);
             while (!has_work(pool, self->index))
                 pthread_cond_wait(&pool->work, &pool->mutex);
@@ -166,7 +166,7 @@ static void *worker_main(void *p)
     return NULL;
 }
 
-/* Threads beyond the cores we may use would only spin in each other's way. */
+/* Threads beyond the cores we may use would only get in each other's way by spinning. */
 static uint64_t choose_spin_ns(int threads)
 {
     cpu_set_t set;
@@ -258,7 +258,7 @@ bool dg_pool_crowded(const struct dg_pool *pool)
     return pool && pool->alone > 0;
 }
 
-/* Which thread wakes cannot be chosen: all of them, where only some may work. */
+/* A signal cannot choose which thread wakes, so wake all if only some may work. */
 static void wake_workers(struct dg_pool *pool, size_t at_most)
 {
     if (atomic_load(&pool->sleepers) == 0)
@@ -283,7 +283,7 @@ static void wait_done(struct dg_pool *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Judge a run by when it began, when its caller had nothing left to do and when all was done. */
+/* Judge a run by the times at which it began, its caller had no task left, and all were done. */
 static void judge(struct dg_pool *pool, uint64_t begin, uint64_t idle, uint64_t end)
 {
     bool stalled = end - idle > idle - begin + MARGIN_NS;
@@ -294,7 +294,7 @@ static void judge(struct dg_pool *pool, uint64_t begin, uint64_t idle, uint64_t 
         return;
     pool->alone = pool->alone_length;
     pool->alone_length = 2 * pool->alone_length < ALONE_MOST ? 2 * pool->alone_length : ALONE_MOST;
-    pool->score = STALL_LIMIT - STALL; /* then two stalls are enough */
+    pool->score = STALL_LIMIT - STALL; /* from here, two stalls are enough */
 }
 
 static void run_shared(struct dg_pool *pool, size_t first, uint32_t n, task_fn *task, void *arg)

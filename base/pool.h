@@ -18,7 +18,8 @@ int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err);
 void dg_pool_close(struct dg_pool *pool);        /* NULL is fine */
 int dg_pool_threads(const struct dg_pool *pool); /* NULL: 1 */
 
-/* Let only the caller and n - 1 others work from now on, 1 <= n <= threads. The caller's thread. */
+/* From now on let only the caller and n - 1 workers run tasks, 1 <= n <= threads. Call it on the
+ * caller's thread. */
 void dg_pool_limit(struct dg_pool *pool, int n); /* NULL is fine */
 /* Whether the caller works alone at present because others hold the cores. */
 bool dg_pool_crowded(const struct dg_pool *pool);

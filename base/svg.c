@@ -20,7 +20,7 @@ static const struct colour colours[] = {{"#0072b2", NULL}, {"#d55e00", NULL}, {"
 
 enum { COLOURS = sizeof colours / sizeof colours[0] };
 
-/* The reader's scheme, which a picture in a page learns from its viewer. */
+/* Styles for the reader's colour scheme, which the viewer tells the picture. */
 static void add_style(struct dg_buffer *b)
 {
     dg_buffer_adds(b,

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The document's head, of width x height pixels in the reader's colour scheme (light or dark), with
- * sans-serif text of font_size pixels. Elements of class "soft" are quiet text, those of class
- * "grid" quiet lines. End it with dg_svg_end. */
+/* Write the document's head: width x height pixels in the reader's colour scheme (light or dark),
+ * sans-serif text of font_size pixels. Elements of class "soft" are muted text, those of class
+ * "grid" muted lines. End the document with dg_svg_end. */
 void dg_svg_begin(struct dg_buffer *b, size_t width, size_t height, int font_size);
 void dg_svg_end(struct dg_buffer *b);
 
@@ -18,9 +18,10 @@ void dg_svg_end(struct dg_buffer *b);
  * known to be UTF-8. */
 void dg_svg_text(struct dg_buffer *b, const char *s, bool utf8);
 
-/* Number i of colours that are told apart on white, in this order also by the colour-blind (Okabe
- * and Ito's eight, then darker ones); from the start again after the last. As the value of fill or
- * stroke, those that are too dark for a dark scheme are lighter there. Static storage. */
+/* Colour i of a palette that can be told apart on white, in this order also by the colour-blind
+ * (Okabe and Ito's eight, then darker ones); it repeats after the last. As a value of fill or
+ * stroke, a colour too dark for a dark scheme is replaced there by a lighter one. Static storage.
+ */
 const char *dg_svg_colour(size_t i);
 
 #endif

@@ -5,14 +5,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Sizes that are asked for differ by text; a block fits most of them. */
+/* Requested sizes vary with the text; rounded up, one block fits most of them. */
 enum { ROUND_UP = 64 * 1024 };
 
-/* This thread's. */
+/* one per thread */
 static __thread struct {
     /* NULL: none, or taken */
     void *block;
-    /* bytes, of the block or of the one that was taken last */
+    /* bytes of the block, or of the one taken last */
     size_t size;
 } kept[DG_THREAD_BLOCK_KINDS];
 
@@ -34,7 +34,7 @@ static void make_key(void)
     has_key = pthread_key_create(&key, free_all) == 0;
 }
 
-/* Can blocks of this thread be freed at its end? */
+/* True if this thread's blocks will be freed when it ends. */
 static bool ends_known(void)
 {
     pthread_once(&once, make_key);

@@ -8,17 +8,17 @@
 
 enum dg_thread_block_kind { DG_THREAD_BLOCK_JSON, DG_THREAD_BLOCK_SPM, DG_THREAD_BLOCK_KINDS };
 
-/* A larger one is freed when it is given back. */
+/* A larger block is freed when it is given back. */
 enum { DG_THREAD_BLOCK_KEPT = 512 * 1024 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* At least n bytes, not cleared; NULL: no memory. The caller owns it until it gives it back, or
- * passes it to free() and then gives nothing back. */
+/* At least n bytes, not cleared; NULL: out of memory. The caller owns the block until it gives it
+ * back, or passes it to free() and then gives nothing back. */
 void *dg_thread_block_take(enum dg_thread_block_kind kind, size_t n);
-/* The block of the last take of this kind in this thread; NULL is allowed. */
+/* Give back the block of this thread's last take of this kind; NULL is allowed. */
 void dg_thread_block_give(enum dg_thread_block_kind kind, void *block);
 
 #ifdef __cplusplus

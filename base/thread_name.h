@@ -4,7 +4,7 @@
 
 enum { DG_THREAD_NAME = 16 }; /* bytes with the final 0, Linux's limit */
 
-/* Name the calling thread "dg-" and what the format makes; longer names are cut. A thread inherits
+/* Name the calling thread "dg-" plus the formatted text; longer names are cut. A thread inherits
  * the name of the one that starts it. */
 void dg_thread_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,18 +1,18 @@
 """Charts as plain SVG, in the reader's light or dark scheme: panels of curves, and groups of bars.
 
-Every colour has a contrast of 4.5 or more with its paper in both schemes, so that curves' names may have their curve's colour;
-labels have places of their own, above and beside the curves. tests/api/test_chart_pictures.py holds all charts to both.
+Every colour has a contrast of at least 4.5 with the paper in both schemes, so a curve's name may have the curve's colour; labels
+never overlap the curves: they are above and beside them. tests/api/test_chart_pictures.py checks both for all charts.
 """
 from html import escape
 from math import ceil, floor, log10
 
 PAPER, INK, AXIS, GRID = ("#ffffff", "#0d1117"), ("#1f2328", "#e6edf3"), ("#57606a", "#9aa7b4"), ("#d0d7de", "#36404b")
-# (on light paper, on dark paper), told apart by the colour-blind in this order.
+# (on light paper, on dark paper); colour-blind readers can tell them apart if they are used in this order.
 COLOURS = (("#00639b", "#5cb3f0"), ("#a34700", "#ff9d5c"), ("#00694b", "#3ecf9a"), ("#8a3579", "#e39ad3"), ("#6b6100", "#d6c646"),
            ("#4b4fb0", "#a9acff"), ("#a51d2d", "#ff8a92"), ("#595959", "#b8b8b8"))
 OURS, PEER = 0, 1
 DASHES = ("", "5 4", "2 3")
-LETTER = 0.6  # width of a letter, in font sizes, with a little to spare
+LETTER = 0.6  # upper estimate of a letter's width, in font sizes
 
 
 def style():
@@ -29,7 +29,7 @@ def colour(i):
 
 
 def text(x, y, s, size=12, anchor="start", paint="ink", bold=False):
-    """paint: the class "ink" or "paper", or a colour's number."""
+    """paint: the class "ink" or "paper", or an index into COLOURS."""
     drawn = f'class="{paint}"' if isinstance(paint, str) else f'class="{colour(paint)} mark"'
     weight = ' font-weight="bold"' if bold else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" {drawn}{weight}>{escape(s)}</text>'
@@ -52,7 +52,7 @@ def at(x, y, parts):
 # ---- bars
 
 def bars(x, y, width, title, unit, rows, peer="CTranslate2"):
-    """Pairs of bars; rows are (label, ours, theirs), the ratio of speeds on ours. Returns parts and height."""
+    """Pairs of bars; rows are (label, ours, theirs). Our bar shows the ratio of speeds. Returns parts and height."""
     parts, most, here = [text(x, y, title, 14, bold=True)], max(max(a, b) for _, a, b in rows), y + 16
     for label, a, b in rows:
         for name, value, paint in (("Dragoman", a, OURS), (peer, b, PEER)):
@@ -64,7 +64,7 @@ def bars(x, y, width, title, unit, rows, peer="CTranslate2"):
                 ratio = f"{b / a if unit == 'ms' else a / b:.2f}×"
                 if length > width_of(ratio, 12) + 6:
                     parts.append(text(x + 296 + length, here + 12.5, ratio, 12, "end", "paper", True))
-                else:  # a bar that is too short has it at its end
+                else:  # too short for the ratio: write it after the bar
                     parts.append(text(after, here + 12.5, ratio, 12, "start", OURS, True))
                     after += width_of(ratio, 12) + 12
             parts.append(text(after, here + 12.5, f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}", 11))
@@ -77,13 +77,13 @@ def bars(x, y, width, title, unit, rows, peer="CTranslate2"):
 # ---- curves
 
 def powers(low, high):
-    """Numbers for a logarithmic axis."""
+    """Tick values for a logarithmic axis."""
     steps = (1, 2, 3, 5) if high < 20 * low else (1, 3) if high < 3000 * low else (1,)
     return [v * 10.0 ** e for e in range(floor(log10(low)), ceil(log10(high)) + 1) for v in steps if low <= v * 10.0 ** e <= high]
 
 
 def round_numbers(low, high, most=6):
-    """Numbers for a linear axis."""
+    """Tick values for a linear axis."""
     for e in range(floor(log10((high - low) / most)), 12):
         for v in (1, 2, 5):
             step = v * 10.0 ** e
@@ -107,7 +107,7 @@ class Axis:
         self.low, self.high, self.ticks = low, high, ticks
 
     def widen(self, share):
-        """Room above and below the curves."""
+        """Add room above and below the curves."""
         if self.log:
             self.low, self.high = self.low / (1 + 3 * share), self.high * (1 + 3 * share)
         else:
@@ -127,16 +127,16 @@ class Axis:
 
 
 class Curve:
-    """paint: a colour's number; dash: 0 for a full line; dots: a dot at each point; legend: whether it is named above."""
+    """paint: an index into COLOURS; dash: an index into DASHES, 0 for a solid line; dots: draw a dot at each point."""
 
     def __init__(self, label, points, paint, dash=0, dots=False, line=True):
         self.label, self.points, self.paint, self.dash, self.dots, self.line = label, sorted(points), paint, dash, dots, line
 
 
 def panel(title, x, y, curves, width=390, height=270, marks=()):
-    """One chart. x and y are axes; marks are (x, words), each a line across the chart with its words above. Returns its parts."""
+    """One chart. x and y are axes; marks are (x, words), each a vertical line with its words above. Returns the parts."""
     named = [c for c in curves if c.label]
-    rows, taken = [], []  # the marks' words: none touches another
+    rows, taken = [], []  # rows of the marks' words, so that none overlap
     left, right = 62, width - 16
 
     def across(v):
@@ -163,7 +163,7 @@ def panel(title, x, y, curves, width=390, height=270, marks=()):
     free = -1e9
     for v in x.numbers():
         half = width_of(number(v), 10) / 2
-        if across(v) - half > free + 4:  # numbers that would touch are left out
+        if across(v) - half > free + 4:  # leave out numbers that would touch
             parts.append(text(across(v), bottom + 16, number(v), 10, "middle"))
             free = across(v) + half
     parts.append(f'<path d="M{left} {top}V{bottom}H{right}" class="axis"/>')

@@ -23,13 +23,13 @@ import training_chart  # noqa: E402
 
 RESULTS, PICTURES = os.path.join(HERE, "results"), os.path.join(os.path.dirname(HERE), "docs", "pictures")
 DRAWN_BY = {"cpu-": compare_chart.draw, "scale-": scale.draw, "loss-": compare_loss.draw, "table1": table1.draw, "decoding": decoding.draw}
-DIAGRAMS = ("batch.svg", "request.svg")  # drawn by hand: they have no figures
+DIAGRAMS = ("batch.svg", "request.svg")  # drawn by hand, not from data
 
 
 def redraw():
     for top in (RESULTS, PICTURES):
         for folder, _, names in os.walk(top):
-            for name in sorted(n for n in names if n.endswith(".svg") and n not in DIAGRAMS and not n.startswith("figure")):  # dragoman attention's
+            for name in sorted(n for n in names if n.endswith(".svg") and n not in DIAGRAMS and not n.startswith("figure")):  # figure*: by dragoman attention
                 draw = training_chart.draw if top == PICTURES else next(f for start, f in DRAWN_BY.items() if name.startswith(start))
                 with open(os.path.join(folder, name[:-4] + ".json"), encoding="utf-8") as f:
                     picture = draw(json.load(f))

@@ -22,7 +22,7 @@ import record  # noqa: E402
 import texts  # noqa: E402
 
 DIRECTIONS = [("en", "de"), ("de", "en"), ("en", "fr"), ("fr", "en")]
-# Those of what must not be lost; number_mismatch and word_copied are older, and tell of the model's faults.
+# Flags of lost text. number_mismatch and word_copied do not count: they are older, and tell of the model's faults.
 LOST = {"character_lost", "markup_in_text"}
 
 

@@ -1,7 +1,7 @@
-/* limits-bench: what this machine's cores and memory give at most, measured with nothing but the
- * instructions in question, to hold the engine's figures against. One JSON object on stdout.
- * weights: a decoder step's weights (base, int8) read again and again, partly from the last
- * cache. */
+/* limits-bench: measures the most that this machine's cores and memory give, with nothing but the
+ * instructions in question, to compare the engine's figures with. One JSON object on stdout.
+ * step_weights: a decoder step's weights (base, int8) read again and again, partly from the
+ * last-level cache. */
 #include "base/clock.h"
 #include "kernels/cpu/cpu.h"
 
@@ -28,7 +28,7 @@ struct reader {
     pthread_t id;
 };
 
-/* Four streams at once: one alone does not get all that memory gives. */
+/* Reads four streams at once, because one alone does not get the full memory bandwidth. */
 static void *read_all(void *arg)
 {
     struct reader *r = arg;
@@ -77,7 +77,7 @@ enum { ROUNDS = 1000000 };
 
 #define TARGET(x) __attribute__((target(x), noinline))
 
-/* Nothing may be computed once for all, or left out. */
+/* Keeps the compiler from computing something only once, or leaving it out. */
 #define AGAIN(x, constraint) __asm__ volatile("" : "+" constraint(x))
 
 TARGET("avx2,fma") static double fma_avx2(void)
@@ -95,7 +95,7 @@ TARGET("avx2,fma") static double fma_avx2(void)
     return 2.0 * 12 * 8 * ROUNDS;
 }
 
-/* The textbook's step, good for any weights: four products to a 32-bit lane, two of them added in
+/* The textbook's step, valid for any weights: four products per 32-bit lane, two of them added in
  * 16 bits. */
 TARGET("avx2") static double int8_avx2(void)
 {
@@ -113,7 +113,7 @@ TARGET("avx2") static double int8_avx2(void)
     return 2.0 * 8 * 32 * ROUNDS;
 }
 
-/* Eight products to a 32-bit lane, four of them added in 16 bits: simd_int8.h's paired sums. */
+/* Eight products per 32-bit lane, four of them added in 16 bits: the paired sums of simd_int8.h. */
 TARGET("avx2") static double int8_avx2_paired(void)
 {
     __m256i a[8], x = _mm256_set1_epi8(3), w = _mm256_set1_epi8(5), one = _mm256_set1_epi16(1);
@@ -177,7 +177,7 @@ TARGET("amx-tile,amx-int8") static double int8_amx(void)
     return 2.0 * 4 * 16 * 16 * 64 * ROUNDS;
 }
 
-/* 10^9 operations a second on one core, the best of several runs. */
+/* 10^9 operations per second on one core, the best of several runs. */
 static double operation_rate(double (*run)(void))
 {
     double best = 0;

@@ -1,4 +1,4 @@
-"""What machine a benchmark ran on, and who else used it meanwhile."""
+"""The machine that a benchmark runs on, and how much other programs use it meanwhile."""
 import os
 import platform
 import re
@@ -29,7 +29,7 @@ def describe():
 
 
 def slug():
-    """For the names of result files. Machines of one name may differ in what matters most."""
+    """Name of this machine in result files, with its vector unit: machines with the same CPU name may differ in it."""
     flags = cpu_flags()
     kind = "amx" if "amx_tile" in flags else "avx512" if "avx512f" in flags else ""
     name = re.sub(r"\((R|TM)\)", "", cpu_name())
@@ -37,7 +37,7 @@ def slug():
 
 
 def busy_seconds():
-    """CPU seconds the whole machine was busy with, stolen ones too."""
+    """CPU seconds for which the whole machine was busy, stolen time included."""
     user, nice, system, _, _, irq, softirq, steal = map(int, read("/proc/stat").split("\n", 1)[0].split()[1:9])
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
@@ -49,7 +49,7 @@ def process_seconds(pid):
 
 
 def children_seconds():
-    """CPU seconds of all programs that we ran and that have ended."""
+    """CPU seconds of our child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -59,8 +59,8 @@ def resident_kb(pid):
 
 
 class Others:
-    """with Others() as others: run a program and wait for it. Then others.cores is how many cores everybody but our own
-    finished children used meanwhile."""
+    """with Others() as others: run a program and wait for it. Afterwards others.cores is the number of cores used meanwhile by
+    everything but our own finished children."""
 
     def __enter__(self):
         self.start, self.foreign = time.perf_counter(), -self.seconds()

@@ -1,7 +1,8 @@
-/* How fast the CPU's matrix product is: GFLOP/s and weight GB/s per shape and number of rows, each
- * instruction set, one and two threads, beside what the machine's memory gives to a plain read.
- * Weights are cold: copies that do not fit any cache are used in turn, as a decoder's layers are.
- *     ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] [--rows 1,4,8,...]
+/* ops-bench: the speed of the CPU's matrix product: GFLOP/s and GB/s of weights for each shape and
+ * number of rows, each instruction set, one and two threads, compared with a plain read of the
+ * machine's memory. Weights are cold: copies that do not fit any cache are used in turn, as a
+ * decoder's layers are. ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] [--rows
+ * 1,4,8,...]
  *         [--threads 1,2] [--hot] */
 #include "base/clock.h"
 #include "kernels/cpu/cpu.h"
@@ -34,7 +35,7 @@ struct options {
 
 struct bench {
     struct dg_backend *be;
-    float *panels;       /* the copies */
+    float *panels;       /* copies of the weights */
     const float *scales; /* [32000] of int8 weights; NULL: fp32 */
     struct dg_buf *x, *y;
 };
@@ -99,7 +100,7 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-/* GB/s of reading the copies with so many threads, best of 5. */
+/* GB/s of reading the copies with this many threads, best of 5. */
 static double read_bandwidth(const float *data, size_t threads)
 {
     double best = 0;
@@ -134,7 +135,7 @@ static double time_shape(struct bench *b, struct shape s, size_t M, bool hot)
         float *panels = b->panels + i * (bytes / 4);
         struct dg_stored forms[2] = {
             {DG_F32, DG_LAYOUT_ROWS, panels, NULL}, {DG_F32, DG_LAYOUT_PANEL16, panels, NULL}};
-        if (b->scales) /* any bytes are weights; the sums among them are wrong, and as fast */
+        if (b->scales) /* any bytes will do: the results are wrong, but as fast */
             forms[1] = (struct dg_stored){DG_S8, DG_LAYOUT_PANEL16_S8, panels, b->scales};
         struct dg_weight_spec spec = {
             s.name, DG_USE_MATRIX, s.N, s.K, false, forms, 2, .in_place = NULL};
@@ -174,8 +175,8 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
         most = o->rows[i] > most ? o->rows[i] : most;
     int rc = b.be->ops->buf_new(b.be, most * 4096, &b.x, &err) ||
              b.be->ops->buf_new(b.be, most * 32000, &b.y, &err);
-    /* Written, because untouched pages are all one page of zeroes, and reading that is not what
-     * happens in use. */
+    /* Write to the buffer first: untouched pages are all one page of zeroes, and reading that is
+     * unlike real use. */
     for (size_t k = 0; !rc && k < most * 4096; k += 512)
         b.be->ops->write(b.be, panels, (struct dg_rows){b.x, k, 0}, 1, 512);
     printf("\n%s, %zu thread%s; reading memory: %.1f GB/s. Each cell: %s, GB/s of weights\n%-18s",
@@ -222,7 +223,7 @@ int main(int argc, char **argv)
     const char *const *isas = dg_cpu_isas();
     for (size_t i = 0; !rc && isas[i]; i++) {
         if (o.isa ? strcmp(o.isa, isas[i]) != 0 : isas[i + 1] == NULL && i > 0)
-            continue; /* the plain one is timed only when it is named */
+            continue; /* the plain kernels are timed only when named */
         for (size_t t = 0; !rc && t < o.n_threads; t++)
             rc = run_backend(&o, isas[i], o.threads[t], panels);
     }

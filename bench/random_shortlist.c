@@ -33,7 +33,7 @@ static int write_list(const char *path, const struct dg_config *c, uint32_t best
         common[i] = i; /* </s> and the unknown piece come first */
     for (uint32_t i = 0; !rc && i < c->source_vocab; i++) {
         first[i + 1] = first[i] + best;
-        for (uint32_t k = 0; k < best; k++) /* one of each run: no two are the same */
+        for (uint32_t k = 0; k < best; k++) /* one from each of `best` ranges: no two are equal */
             ids[first[i] + k] =
                 (uint32_t)(((uint64_t)k * c->target_vocab + draw(&state) % c->target_vocab) / best);
         qsort(ids + first[i], best, sizeof *ids, ascending);

@@ -47,7 +47,7 @@ static const struct dg_field options[] = {
         .help = "file for the picture (SVG); optional with --json"},
 };
 
-/* *list is malloc'd; heads count from 0. */
+/* Parse --heads into *list, which is malloc'd; the numbers in it count from 0. */
 static int take_heads(
     const char *text, uint32_t H, uint32_t **list, uint32_t *n, struct dg_error *err)
 {
@@ -138,7 +138,7 @@ static int write_picture(
     return rc;
 }
 
-/* The kind is there, and these are heads of it. */
+/* Check that the model has this kind of attention and these heads. */
 static int check_model(const struct attention *a, const struct dg_config *c, uint32_t **heads,
     uint32_t *n_heads, struct dg_error *err)
 {
@@ -177,7 +177,8 @@ static int run(struct attention *a, struct dg_error *err)
     return rc;
 }
 
-/* What there is no use for: a search where the answer is given, a picture's looks without one. */
+/* Refuse options without effect: those of the search if the answer is given, and those of the
+ * picture without one. */
 static int check(struct attention *a, struct dg_error *err)
 {
     const char *option = a->target ? dg_decode_options_given(&a->o) : NULL;

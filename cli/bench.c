@@ -17,7 +17,7 @@ struct bench {
     struct dg_decode_options o;
     struct dg_session session;
     const char *path;
-    /* 1; 0: latency */
+    /* 1: throughput mode; 0: latency mode */
     int throughput;
     int64_t length, reps;
     /* 0: not given */
@@ -58,7 +58,7 @@ static int add_sentence(struct bench *b, const char *s, size_t len, struct dg_er
     return dg_error_set(err, DG_ENOMEM, "no memory for sentences");
 }
 
-/* Latency's sentences: all tokens of the file in a row, cut every src_len. */
+/* Sentences for latency mode: all tokens of the file in a row, cut after every src_len. */
 static int cut_sentences(struct bench *b, FILE *f, struct dg_error *err)
 {
     struct dg_buffer cut;
@@ -108,7 +108,7 @@ static int read_sentences(struct bench *b, struct dg_error *err)
     return rc;
 }
 
-/* Translate sentences first..first+n-1; tokens out and seconds. */
+/* Translate sentences first..first+n-1; sets the number of output tokens and the seconds taken. */
 static int translate(struct bench *b, size_t first, size_t n, uint64_t *tokens, double *seconds,
     struct dg_error *err)
 {
@@ -145,7 +145,7 @@ static double median(double *x, size_t n)
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* One repetition's figure: median milliseconds a sentence, or tokens a second. */
+/* Measure one repetition's figure: median milliseconds per sentence, or tokens per second. */
 static int repeat(struct bench *b, double *figure, uint64_t *tokens, struct dg_error *err)
 {
     double s;
@@ -201,7 +201,7 @@ static int run(struct bench *b, struct dg_error *err)
     return rc;
 }
 
-/* What one of the modes, or a forced length, leaves no use for. */
+/* Refuse options that the mode or a forced length makes useless. */
 static int check(struct bench *b, struct dg_error *err)
 {
     if (b->throughput && (b->src_len || b->count))

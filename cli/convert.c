@@ -1,4 +1,4 @@
-/* dragoman convert: another program's model as a bundle. */
+/* dragoman convert: converts another program's model to a bundle. */
 #include "base/command.h"
 #include "cli/cli.h"
 #include "convert/bergamot/bergamot.h"
@@ -14,7 +14,7 @@
 struct convert {
     struct dg_convert_marian marian;
     struct dg_field_list vocabs, spms;
-    /* of `scales` below */
+    /* index into `scales` below */
     unsigned scales;
 };
 
@@ -25,7 +25,7 @@ static_assert(DG_POS_HALVES == DG_POS_MARIAN + 1, "the order of `positions`");
 
 static const char *const scales[] = {"dynamic", "stored", NULL};
 
-enum { TYPE_ROW = 3, SPM_ROW = 2, SCALES_ROW = 4 }; /* of `both`; of `marian_only` */
+enum { TYPE_ROW = 3, SPM_ROW = 2, SCALES_ROW = 4 }; /* row of `both`; rows of `marian_only` */
 
 #define AT(member) DG_FIELD_AT(struct convert, member)
 
@@ -48,7 +48,7 @@ static const struct dg_field both[] = {
         .help = "licence to record in the manifest"},
 };
 
-/* Options that Hugging Face's models do not have. */
+/* Options of Marian's own files. `options` in struct kind says which of them another kind has. */
 static const struct dg_field marian_only[] = {
     {"model", DG_FIELD_STRING, AT(marian.model), .argument = "FILE",
         .help = "weights file (.npz, or .bin of Bergamot and Firefox)"},
@@ -92,7 +92,7 @@ static int convert_bergamot(struct convert *c, const char *dir)
     return dg_convert_bergamot(dir, &c->marian, &err) ? dg_cli_fail("convert", &err) : 0;
 }
 
-/* Options of a CTranslate2 model at path, which an Argos package has inside. */
+/* Options for the CTranslate2 model at path, or for the one in an Argos package. */
 static struct dg_convert_ctranslate2 ctranslate2_of(const struct convert *c, const char *path)
 {
     const struct dg_convert_marian *m = &c->marian;
@@ -136,14 +136,14 @@ static int convert_huggingface(struct convert *c, const char *dir)
     return dg_convert_huggingface(&o, &err) ? dg_cli_fail("convert", &err) : 0;
 }
 
-/* The kinds of model: what converts one, and the options of `marian_only` that it has. */
+/* Kinds of model, with their converters and the options of `marian_only` that they have. */
 static const struct kind {
     const char *name;
     int (*convert)(struct convert *c, const char *path);
-    /* words after the kind, and what they are */
+    /* number of words after the kind, and a name for them */
     int n_words;
     const char *words;
-    /* a bit each row */
+    /* one bit per row */
     unsigned options;
 } kinds[] = {
     {"marian", convert_marian, 0, "no directory, but --model and --vocab", ~0U},
@@ -153,8 +153,8 @@ static const struct kind {
     {"huggingface", convert_huggingface, 1, "one directory", 0},
 };
 
-/* The kind that is meant, with as many words as it takes and no option of another kind; NULL and
- * the exit status otherwise. */
+/* Find the kind `name` and check that it has as many words as it takes and no option of another
+ * kind. NULL: *status is the exit status. */
 static const struct kind *kind_of(const char *name, int n, const unsigned char given[], int *status)
 {
     const struct kind *k = kinds;

@@ -168,7 +168,7 @@ int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, str
     if (dragoman_open(o->model, &wish, &s->model, &error))
         return dg_decode_options_error(&error, err);
     if (dragoman_model_device_note(s->model)[0] &&
-        o->device) /* asked for a look: told what was seen */
+        o->device) /* a device was asked for: say why it is the CPU */
         fprintf(stderr, "device: the CPU (%s)\n", dragoman_model_device_note(s->model));
     s->be = s->model->be;
     s->translator = s->model->translator;

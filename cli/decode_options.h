@@ -1,5 +1,5 @@
-/* The options that verbs with a model share: which model, how it searches, on how many cores. They
- * open it through the library (include/dragoman.h). One thread, main's. */
+/* Options shared by the verbs that use a model: which model, how it searches, how many cores. These
+ * verbs open the model through the library (include/dragoman.h). One thread, main's. */
 #ifndef DG_CLI_DECODE_OPTIONS_H
 #define DG_CLI_DECODE_OPTIONS_H
 
@@ -7,23 +7,24 @@
 #include "library/internal.h"
 
 struct dg_decode_options {
-    /* NULL until dg_decode_options_check: one that is installed. */
+    /* NULL until dg_decode_options_check chooses an installed model. */
     const char *model;
     struct dg_translate_options translate;
-    /* Engines side by side; 0: one a core. */
+    /* Engines that run in parallel; 0: one per core. */
     int workers;
     /* Cores that one step is split over. */
     int threads;
     bool json;
-    /* As in kernels/device.h; NULL: the environment's. */
+    /* As in kernels/device.h; NULL: from the environment. */
     const char *device, *precision;
-    /* Which of the search's options were given (enum dg_field_origin). */
+    /* Origins of the search options (enum dg_field_origin). */
     unsigned char search_given[2], length_given[3];
-    /* What `model` is then. */
+    /* Path of the chosen model, which `model` then points to. */
     char installed[4096];
 };
 
-/* A model of the library, and what is in it, for verbs that the public header is too small for. */
+/* A model opened by the library, and its parts, for verbs that need more than the public header
+ * offers. */
 struct dg_session {
     struct dragoman_model *model;
     struct dg_backend *be;
@@ -33,25 +34,25 @@ struct dg_session {
 
 void dg_decode_options_init(struct dg_decode_options *o);
 
-/* Groups of options for a verb's table. Of every verb: */
+/* Groups of options for a verb's table. For every verb: */
 struct dg_fields dg_decode_options_model(struct dg_decode_options *o);
-/* Of one that takes many sentences: */
+/* For verbs that take many sentences: */
 struct dg_fields dg_decode_options_workers(struct dg_decode_options *o);
-/* Of one that searches, three groups: */
+/* For verbs that search, three groups: */
 enum { DG_DECODE_SEARCH = 3 };
 void dg_decode_options_search(
     struct dg_decode_options *o, struct dg_fields groups[DG_DECODE_SEARCH]);
 
-/* Once all were read: DG_EINVAL when some of them exclude one another, or name a device or a
- * precision by a word that is none; which devices there are is seen later. Without --model finds
- * one that is installed; DG_ENOTFOUND, DG_EINVAL: not one. */
+/* Call once all options are read. DG_EINVAL: some of them exclude one another, or a device or
+ * precision is not a known word; whether the device exists is checked later. Without --model, finds
+ * an installed model; DG_ENOTFOUND: there is none; DG_EINVAL: several remain. */
 int dg_decode_options_check(struct dg_decode_options *o, struct dg_error *err);
-/* An option of the search that was given, for a message that it has no effect; NULL: none was. */
+/* Name of a search option that was given, for a message that it has no effect; NULL: none was. */
 const char *dg_decode_options_given(const struct dg_decode_options *o);
 
-/* The options as the library has them; the glossary is left out. */
+/* Convert the options to the library's struct, without the glossary. */
 void dg_decode_options_public(const struct dg_decode_options *o, struct dragoman_options *out);
-/* An error of the library as one of ours. Returns its code. */
+/* Convert an error of the library to ours. Returns its code. */
 int dg_decode_options_error(const struct dragoman_error *error, struct dg_error *err);
 
 int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err);

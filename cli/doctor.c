@@ -86,7 +86,7 @@ static int print_json(const struct dg_doctor *d)
 
 #define AT(member) DG_FIELD_AT(struct dg_doctor, member)
 
-/* The server's settings of these names, from the environment too. */
+/* Settings of the server under their own names; read from the environment, too. */
 static const struct dg_field rows[] = {
     {"models", DG_FIELD_STRING, AT(models), .argument = "DIR",
         .help = "a bundle, or a directory of bundles (default: $DRAGOMAN_MODELS, else "
@@ -113,7 +113,7 @@ static char *from_environment(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-/* Options and, for what they leave open, the environment. -1, or an exit status. */
+/* Read the environment, then the options, which override it. Returns -1, or an exit status. */
 static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
 {
     struct dg_error err = {0};
@@ -142,7 +142,7 @@ static void look_at_keys(struct dg_doctor *d)
         return;
     int rc = dg_keys_open(d->keys, false, &keys, &err);
     if (rc == DG_OK)
-        rc = dg_keys_use(keys, &(struct dg_key_usage){0}, 1, &err); /* for nobody: can it write? */
+        rc = dg_keys_use(keys, &(struct dg_key_usage){0}, 1, &err); /* no usage: tests writing */
     if (rc == DG_OK)
         rc = dg_keys_list(keys, &list, &n, &err);
     for (size_t i = 0; i < n; i++)

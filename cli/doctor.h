@@ -1,4 +1,4 @@
-/* What `dragoman doctor` looks at. Each look adds findings; none changes anything. One thread. */
+/* The checks of `dragoman doctor`. Each adds findings; none changes anything. One thread. */
 #ifndef DG_CLI_DOCTOR_H
 #define DG_CLI_DOCTOR_H
 
@@ -20,23 +20,23 @@ struct dg_doctor {
     /* file of API keys, or NULL */
     const char *keys;
     uint32_t port;
-    /* that the server is to hold */
+    /* maximum number of the server's connections */
     int64_t connections;
-    /* [n] of cap */
+    /* [n], with capacity cap */
     struct dg_finding *list;
     size_t n, cap;
-    /* where `make install` put the bundles, when models were not named */
+    /* where `make install` put the bundles; used when no models were named */
     char installed[2048];
     /* memory this process may still take; set by dg_doctor_machine */
     double bytes_available;
 };
 
-/* Add a finding. Without memory for it the process ends: a doctor that forgets is of no use. */
+/* Add a finding. Out of memory ends the process, because an incomplete report is of no use. */
 void dg_doctor_say(struct dg_doctor *d, enum dg_finding_level level, const char *subject,
     const char *advice, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 void dg_doctor_machine(struct dg_doctor *d); /* processor, cores, memory, descriptors, device */
-void dg_doctor_port(struct dg_doctor *d);    /* can a server listen there? */
+void dg_doctor_port(struct dg_doctor *d);    /* whether a server can listen there */
 void dg_doctor_models(struct dg_doctor *d);  /* checksums, memory, a translation by each */
 
 #endif

@@ -18,10 +18,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define OTHER_DESCRIPTORS 256 /* a server's own: models, epolls, threads */
+#define OTHER_DESCRIPTORS 256 /* for the server's models, epolls, threads */
 #define SMALL_MEMORY (256.0 * 1024 * 1024)
 
-/* The first line of a file, or false. */
+/* Read the first line of a file; false if it cannot be read. */
 static bool read_line(const char *path, char *out, size_t cap)
 {
     FILE *f = fopen(path, "re");
@@ -33,7 +33,7 @@ static bool read_line(const char *path, char *out, size_t cap)
     return got;
 }
 
-/* The value after "key :" in a file such as /proc/cpuinfo. */
+/* Read the value after "key :" in a file such as /proc/cpuinfo. */
 static bool read_key(const char *path, const char *key, char *out, size_t cap)
 {
     char line[8192];
@@ -129,7 +129,8 @@ static void name_devices(const struct dg_devices *devices, char *out, size_t cap
             (size_t)snprintf(out + n, cap - n, "%scuda:%d", i ? ", " : "", devices->list[i].number);
 }
 
-/* The device that a server would choose by the environment; a GPU that stays idle is told. */
+/* Report the device that a server would choose from the environment, and a GPU that would stay
+ * idle. */
 static void look_at_gpu(struct dg_doctor *d)
 {
     struct dg_devices devices;
@@ -181,7 +182,7 @@ void dg_doctor_port(struct dg_doctor *d)
     int fd = socket(list->ai_family, list->ai_socktype | SOCK_CLOEXEC, list->ai_protocol);
     if (fd >= 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    /* Listening tells of a listener elsewhere that SO_REUSEADDR lets bind() overlook. */
+    /* listen() also detects a listener that SO_REUSEADDR lets bind() overlook. */
     if (fd >= 0 && bind(fd, list->ai_addr, list->ai_addrlen) == 0 && listen(fd, 1) == 0)
         dg_doctor_say(d, DG_FINDING_OK, "port", NULL, "%s:%u is free", d->host, d->port);
     else

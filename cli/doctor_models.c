@@ -1,4 +1,4 @@
-/* Every bundle as a server would load it: checksums, memory, and a translation. */
+/* Loads every bundle as a server would: checksums, memory, and a translation. */
 #include "base/clock.h"
 #include "cli/doctor.h"
 #include "translate/installed.h"
@@ -15,16 +15,16 @@
 #include <string.h>
 
 #define MAX_POSITIONS 1024
-#define COMPUTE_BYTES 4.0 /* of a parameter, as the kernels hold it */
+#define COMPUTE_BYTES 4.0 /* per parameter, as the kernels hold it */
 
 static const char repair[] =
     "download the bundle again, or rebuild it (dragoman convert, dragoman-train)";
 
-/* A loaded bundle with what is needed to translate by it. */
+/* A loaded bundle with everything needed to translate. */
 struct patient {
     struct dg_backend *be;
     struct dg_translator *translator;
-    /* only to know what one takes */
+    /* opened only to learn how much memory it takes */
     struct dg_engine *engine;
     struct dg_runner *runner;
 };
@@ -55,8 +55,8 @@ static int load(struct patient *p, const char *dir, struct dg_error *err)
     return rc;
 }
 
-/* One sentence there and its tokens counted; seconds of the second run, because the first one warms
- * up. */
+/* Translate one sentence and count the tokens of its translation. *seconds is the time of the
+ * second run, because the first one warms up. */
 static int translate(const struct patient *p, double *seconds, size_t *tokens, struct dg_error *err)
 {
     static const char text[] = "Two dogs play in the snow.";

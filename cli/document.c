@@ -41,7 +41,7 @@ static int keep(struct run *r, size_t i, struct dg_job *job, struct dg_error *er
     return r->answers[i].s ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a translation");
 }
 
-/* Texts first .. end - 1. */
+/* Translate texts first .. end - 1. */
 static int translate_some(struct run *r, size_t first, size_t end, struct dg_error *err)
 {
     struct dg_job *jobs[CHUNK] = {NULL};

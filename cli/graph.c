@@ -1,5 +1,5 @@
-/* DESIGN. The boxes are made in the order of the data, each with the names of those that it reads;
- * two writers go over the list. A layer is drawn once with its count, as in the paper. */
+/* DESIGN. Boxes are added in the order of the data flow, each with the names of its inputs; two
+ * writers print the list. A layer is drawn once with its count, as in the paper. */
 #include "cli/graph.h"
 
 #include "model/params.h"
@@ -13,9 +13,9 @@ enum { MAX_BOXES = 48, MAX_READS = 3 };
 struct box {
     const char *name;
     char label[160];
-    /* NULL: no more */
+    /* names of its inputs; NULL: no more */
     const char *reads[MAX_READS];
-    /* the frame around it: a heading of its own */
+    /* heading of the frame around it */
     const char *frame;
 };
 
@@ -23,7 +23,7 @@ struct graph {
     const struct dg_config *config;
     struct box boxes[MAX_BOXES];
     size_t n;
-    /* what is added now is in this frame */
+    /* frame of the boxes added next */
     const char *frame;
     char encoder_frame[48], decoder_frame[48];
 };
@@ -31,7 +31,7 @@ struct graph {
 static const char *add(struct graph *g, const char *name, const char *a, const char *b,
     const char *label, ...) __attribute__((format(printf, 5, 6)));
 
-/* A box that reads a and b (NULL: nothing); its name. */
+/* Add a box that reads a and b (NULL: nothing). Returns its name. */
 static const char *add(
     struct graph *g, const char *name, const char *a, const char *b, const char *label, ...)
 {
@@ -44,13 +44,13 @@ static const char *add(
     return name;
 }
 
-/* The names of a sublayer's boxes: the sublayer, its norm (or the sum with it). */
+/* Names of a sublayer's boxes; `sum` is used only where the norms come first. */
 struct sublayer {
     const char *name, *norm, *sum;
 };
 
-/* LayerNorm(x + f(x)), or x + f(LayerNorm(x)) where the norms come first. memory: what f reads
- * besides, or NULL. Returns what comes out. */
+/* Add LayerNorm(x + f(x)), or x + f(LayerNorm(x)) where the norms come first. memory: a second
+ * input of f, or NULL. Returns the name of the last box. */
 static const char *add_sublayer(
     struct graph *g, const struct sublayer *s, const char *x, const char *memory, const char *label)
 {
@@ -63,8 +63,8 @@ static const char *add_sublayer(
     return add(g, s->norm, s->name, x, "add & norm");
 }
 
-/* " NAME [N,K]" of layer 0's tensors whose names begin with `part`, biases and norms left out;
- * the layer's number is written as i. */
+/* Append ", NAME [N,K]" for each of layer 0's tensors whose names begin with `part`, except biases
+ * and norms; the layer's number is written as i. */
 static void add_shapes(const struct dg_config *c, const char *part, char *out, size_t size)
 {
     size_t at = strlen(out);
@@ -103,7 +103,7 @@ static const char *ffn_label(
     return out;
 }
 
-/* Pieces as vectors: the table's rows, scaled, with positions added. */
+/* Add the boxes that turn pieces into vectors: the table's rows, scaled, with positions added. */
 static const char *add_embedding(struct graph *g, bool source)
 {
     static const char *const positions[] = {[DG_POS_PAPER] = "sinusoids",
@@ -209,8 +209,8 @@ static void write_text(const struct graph *g, struct dg_buffer *out)
     }
 }
 
-/* Boxes of one frame are one cluster, wherever in the list they are; `prefix` keeps the figures'
- * names apart. */
+/* Write each frame as one cluster, wherever in the list its boxes are. `prefix` keeps the names of
+ * the two figures apart. */
 static void write_dot(const struct graph *g, const char *prefix, struct dg_buffer *out)
 {
     for (size_t i = 0; i < g->n; i++) {

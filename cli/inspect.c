@@ -1,5 +1,5 @@
-/* dragoman inspect: what a bundle is; with --verify every byte is checked, with --tensors every
- * tensor listed, with --graph or --dot its boxes drawn instead. */
+/* dragoman inspect: describes a bundle. --verify also checks every byte, --tensors also lists every
+ * tensor; --graph and --dot draw its boxes instead. */
 #include "base/command.h"
 #include "cli/cli.h"
 #include "cli/graph.h"
@@ -51,7 +51,7 @@ static void print_tensors(const struct dg_weights *w)
     }
 }
 
-/* Pairs of a model of many languages would fill pages: then the languages alone. */
+/* The pairs of a multilingual model would fill pages, so only its source languages are printed. */
 static void print_pairs(const struct dg_bundle *b)
 {
     const char *s, *t;
@@ -74,7 +74,7 @@ static void print_pairs(const struct dg_bundle *b)
     }
 }
 
-/* Pairs that search in another way than all. */
+/* Print the pairs that have search settings of their own. */
 static void print_pair_decoding(const struct dg_json *all)
 {
     for (const char *k = dg_json_next_key(all, NULL); k; k = dg_json_next_key(all, k)) {
@@ -100,7 +100,7 @@ static void print_decoding(const struct dg_config *c)
     putchar('\n');
 }
 
-/* "DRAGOMAN_SHORTLIST" is named where it is why. */
+/* Names DRAGOMAN_SHORTLIST if that variable is the reason. */
 static void print_use(const struct dg_bundle *b, const struct dg_json *decision)
 {
     const struct dg_json *use = dg_json_get(decision, "use");
@@ -123,7 +123,8 @@ static void print_use(const struct dg_bundle *b, const struct dg_json *decision)
             wanted ? "used" : "not used", why);
 }
 
-/* Whether there is a list, whether it is used, and what was measured with it and without. */
+/* Print whether there is a shortlist, whether it is used, and what was measured with and without
+ * it. */
 static void print_shortlist(const struct dg_bundle *b)
 {
     const struct dg_json *decision = dg_json_get(dg_bundle_manifest(b), "shortlist"),

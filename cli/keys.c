@@ -19,7 +19,7 @@ struct options {
     struct dg_key key;
     int64_t days;
     bool json;
-    /* enum dg_key_field of the options that were given */
+    /* enum dg_key_field bits of the options that were given */
     unsigned fields;
 };
 
@@ -72,7 +72,7 @@ static int add(struct dg_keys *k, const struct options *o, struct dg_error *err)
         dg_json_set_string(root, "key", secret);
         print_take(root);
     } else {
-        /* The key alone on standard output, for scripts. */
+        /* Only the key goes to standard output, for scripts. */
         fprintf(stderr, "key %s for \"%s\", scope %s. It is printed only this once:\n", made.id,
             made.name, dg_keys_scopes_name(made.scopes));
         printf("%s\n", secret);
@@ -222,7 +222,7 @@ static const struct dg_field rows[] = {
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
 };
 
-/* What `set` is to change: the options that were given. */
+/* Fields that `set` changes: those whose options were given. */
 static unsigned fields_given(const unsigned char *given)
 {
     static const struct {
@@ -239,7 +239,7 @@ static unsigned fields_given(const unsigned char *given)
     return fields;
 }
 
-/* The words after the options: an action and perhaps a key. -1: go on, or the exit status. */
+/* Read the words: an action and perhaps a key. Returns -1 to continue, or the exit status. */
 static int read_words(char **words, int n, struct options *o, const struct verb **verb)
 {
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)

@@ -1,6 +1,6 @@
-/* DESIGN. `twin` is a backend that hands everything on to the CPU's, but holds each matrix twice,
- * from the fp32 and from the quantised bundle, and in `linear` multiplies by both. The model, the
- * engine and the text run over it unchanged. */
+/* DESIGN. `twin` is a backend that passes every operation on to the CPU's, but holds each matrix
+ * twice, from the fp32 and from the quantised bundle, and in `linear` multiplies by both. The
+ * model, the engine and the text run on it unchanged. */
 #include "cli/layer_errors.h"
 
 #include "base/alloc.h"
@@ -14,26 +14,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the twin's struct dg_weight pointers are. */
+/* The twin's struct dg_weight pointers point to this. */
 struct pair {
-    /* int8 NULL: not quantised */
+    /* own: fp32; int8: NULL if not quantised */
     struct dg_weight *own, *int8;
     size_t layer, N, K;
 };
 
 struct twin {
-    /* first: a struct dg_backend * is a struct twin * */
+    /* must be first: a struct dg_backend * is cast to a struct twin * */
     struct dg_backend base;
     struct dg_ops ops;
     struct dg_backend *cpu;
     const struct dg_weights *quantised;
     struct dg_layer_errors *errors;
-    /* [n_y8] int8's outputs */
+    /* [n_y8] outputs of the int8 multiplication */
     struct dg_buf *y8;
-    /* [2,n_y8] */
+    /* [2,n_y8] fp32 and int8 outputs */
     float *host;
     size_t n_y8;
-    /* no memory in the middle of a step */
+    /* out of memory in the middle of a step */
     bool failed;
 };
 
@@ -84,7 +84,7 @@ static void twin_weight_free(struct dg_backend *be, struct dg_weight *w)
     free(p);
 }
 
-/* A new layer in the list, for a matrix that is s8 in the quantised bundle. */
+/* Add a layer to the list if the matrix is s8 in the quantised bundle. */
 static int add_layer(
     struct twin *t, const struct dg_weight_spec *spec, struct pair *p, struct dg_error *err)
 {
@@ -135,7 +135,7 @@ static void twin_embed(struct dg_backend *be, const struct dg_embed *op, struct 
     twin_of(be)->cpu->ops->embed(twin_of(be)->cpu, &inner, y, M);
 }
 
-/* Room for n outputs of either kind. */
+/* Make room for n fp32 outputs and n int8 outputs. */
 static bool reserve(struct twin *t, size_t n)
 {
     if (n <= t->n_y8)
@@ -257,7 +257,7 @@ static void twin_close(struct twin *t)
     dg_cpu_close(t->cpu);
 }
 
-/* Every sentence of a line through the engine; what comes out is of no interest. */
+/* Run every sentence of a line through the engine, and discard the results. */
 static int translate_line(struct twin *t, const struct dg_translator *tr, struct dg_engine *e,
     const char *line, size_t n, struct dg_error *err)
 {
@@ -303,7 +303,7 @@ static int run_sentences(
     return rc;
 }
 
-/* Rows of about normal values (sums of 12 uniform ones) through one matrix. */
+/* Multiply rows of roughly normal values (sums of 12 uniform ones) by one matrix. */
 static int run_random(struct twin *t, const struct pair *p, struct dg_error *err)
 {
     enum { ROWS = 32 };
@@ -334,7 +334,7 @@ static int run_random(struct twin *t, const struct pair *p, struct dg_error *err
     return rc;
 }
 
-/* Every matrix of `quantised` that is s8 there and not in `before`. */
+/* Run every matrix of `before` that is s8 in `quantised`. */
 static int run_matrices(struct twin *t, const struct dg_weights *before, struct dg_error *err)
 {
     int rc = 0;

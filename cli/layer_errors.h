@@ -1,6 +1,6 @@
-/* What int8 costs, layer by layer: each matrix's outputs in fp32 beside its outputs in int8 from
- * the same activations, on given sentences (or on random rows). The sentences go through the fp32
- * model; a backend in between multiplies twice. One thread. */
+/* The error of int8, layer by layer: compares each matrix's fp32 and int8 outputs for the same
+ * activations, on given sentences or on random rows. The sentences run through the fp32 model; a
+ * backend in between does both multiplications. One thread. */
 #ifndef DG_CLI_LAYER_ERRORS_H
 #define DG_CLI_LAYER_ERRORS_H
 
@@ -10,7 +10,7 @@
 
 struct dg_layer_error {
     char name[64];
-    /* of the outputs: sums of (int8 - fp32)^2 and fp32^2 */
+    /* sums over the outputs: (int8 - fp32)^2 and fp32^2 */
     double squared_error, squared;
 };
 

@@ -19,9 +19,9 @@ struct dg_lines {
     /* [n] */
     char *const *paths;
     size_t n, at;
-    /* Of paths[at]; -1: it is not open yet. */
+    /* Descriptor of paths[at]; -1: it is not open yet. */
     int fd;
-    /* Bytes that were read: a line begins at `begin`, none ends before `searched`. */
+    /* Bytes read so far: the next line begins at `begin`; no line ends before `searched`. */
     char *data;
     size_t begin, searched, end, cap;
     /* Bytes of all files, and how many of them were read; total 0: unknown. */
@@ -79,7 +79,7 @@ double dg_lines_share(const struct dg_lines *l)
     return l->total > 0 ? (l->done - (double)(l->end - l->begin)) / l->total : -1;
 }
 
-/* Room for another block after those that are there. */
+/* Make room for another block after the bytes not yet returned. */
 static void make_room(struct dg_lines *l)
 {
     if (l->begin)
@@ -94,7 +94,7 @@ static void make_room(struct dg_lines *l)
     l->cap = cap;
 }
 
-/* Read what there is, at least a byte; *got 0 at the file's end. */
+/* Read at least one byte; *got is 0 at the file's end. */
 static int read_block(struct dg_lines *l, bool wait, size_t *got, struct dg_error *err)
 {
     struct pollfd p = {.fd = l->fd, .events = POLLIN};

@@ -40,7 +40,7 @@ int dg_cli_flush(struct dg_error *err)
     return 0;
 }
 
-/* A verb's exit status, unless what it printed did not arrive. */
+/* Run a verb. Returns its exit status, or 1 if part of its output could not be written. */
 static int run(const struct verb *verb, int argc, char **argv)
 {
     struct dg_error err = {0};

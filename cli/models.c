@@ -83,7 +83,7 @@ static void print_line(const char *name, const struct dg_bundle *b)
         text(m, "licence") ? text(m, "licence") : "not stated");
 }
 
-/* One that cannot be read is told; the others are listed all the same. */
+/* A bundle that cannot be read is reported; the others are still listed. */
 static int show(const struct options *o, const char *name, const char *dir)
 {
     struct dg_bundle *b = NULL;

@@ -15,13 +15,13 @@
 
 #define CHUNK 256
 
-/* One sentence on its way. */
+/* One sentence in flight. */
 struct sentence {
     struct dg_arena arena;
     /* [n_words] */
     const char **words;
     uint32_t n_words;
-    /* NULL: there are no words */
+    /* NULL: the sentence has no words */
     struct dg_job *job;
 };
 
@@ -50,7 +50,7 @@ static int no_memory(struct dg_error *err)
     return dg_error_set(err, DG_ENOMEM, "no memory for a sentence");
 }
 
-/* The words of `text` into s; what they are written as with a space between into `out`. */
+/* Split `text` into the words of s; `out` gets the text with its words separated by spaces. */
 static int take_words(const struct parsing *p, struct sentence *s, const char *text, size_t n,
     struct dg_buffer *out, struct dg_error *err)
 {
@@ -69,8 +69,8 @@ static int take_words(const struct parsing *p, struct sentence *s, const char *t
     return 0;
 }
 
-/* Pieces with a space between, as a job of pieces takes them: nothing else of a text's way (loops,
- * protected spans, numbers) is for trees. */
+/* Make a job from pieces separated by spaces. Such a job skips the other steps of text (loops,
+ * protected spans, numbers), which do not suit trees. */
 static int plan_pieces(
     struct parsing *p, struct sentence *s, const struct dg_buffer *text, struct dg_error *err)
 {
@@ -112,7 +112,7 @@ static int plan(struct parsing *p, const char *text, size_t n, struct dg_error *
     return rc;
 }
 
-/* The sequence that the model said, malloc'd, and its score. */
+/* Get the sequence that the model produced, malloc'd, and its score. */
 static int sequence_of(const struct parsing *p, const struct sentence *s, char **sequence,
     double *score, struct dg_error *err)
 {
@@ -183,7 +183,8 @@ static int print_sentence(struct parsing *p, struct sentence *s, struct dg_error
     return rc;
 }
 
-/* Up to CHUNK lines as sentences; waits for the first alone. *more: there may be further ones. */
+/* Read up to CHUNK lines as sentences; waits only for the first. *more: there may be further lines.
+ */
 static int read_chunk(struct parsing *p, bool *more, struct dg_error *err)
 {
     int rc = 0;

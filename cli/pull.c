@@ -63,7 +63,7 @@ static const struct dg_field rows[] = {
     {"quiet", DG_FIELD_BOOL, AT(pull.quiet), .help = "do not print download progress"},
 };
 
-/* A translator with what it takes to use it. */
+/* An open translator with everything needed to use it. */
 struct trial {
     struct dg_backend *be;
     struct dg_translator *translator;
@@ -110,7 +110,8 @@ static int translate(const struct trial *t, struct dg_child_report *r, struct dg
     return rc;
 }
 
-/* One sentence there and its answer not empty: then it counts as installed. */
+/* Test a bundle before it counts as installed: it must translate one sentence to a non-empty
+ * answer. */
 static int prove(const char *dir, struct dg_child_report *r, struct dg_error *err)
 {
     struct trial t = {NULL, NULL, NULL};
@@ -151,7 +152,8 @@ static int run(const struct options *o, char **words, int n, struct dg_error *er
     return rc;
 }
 
-/* What excludes what; the hash in lower case in hex[]. NULL: all is well. */
+/* Check which options exclude others, and write the hash in lower case to hex[]. Returns NULL, or
+ * what is wrong. */
 static const char *check(struct options *o, int n, char hex[SHA256_DIGITS + 1])
 {
     if (o->list && (n != 1 || o->offline))
@@ -215,7 +217,7 @@ int dg_cli_pull(int argc, char **argv)
     if (dg_installed_is_bundle(o.pull.models))
         return dg_command_refuse("dragoman pull",
             "%s is a bundle itself: name a directory of bundles with --models", o.pull.models);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* writing beyond the file size limit fails like a full disk */
     signal(SIGPIPE, SIG_IGN);
     return run(&o, argv + 1, n, &err) ? dg_cli_fail("pull", &err) : 0;
 }

@@ -1,4 +1,4 @@
-/* dragoman quantize: a bundle in int8, and what that costs in accuracy. */
+/* dragoman quantize: converts a bundle to int8 and reports what that costs in accuracy. */
 #include "base/command.h"
 
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ struct quantize {
         /* relative errors; outputs < 0: not a matrix */
         double weights, outputs;
     } * rows;
-    /* of rows; tensors that were s8 already */
+    /* number of rows; number of tensors that were s8 already */
     size_t n, n_before;
 };
 
@@ -65,7 +65,7 @@ static int keep_row(void *arg, const struct dg_quantized *t, struct dg_error *er
     return 0;
 }
 
-/* Worst outputs first; then tables, by their weights. */
+/* Worst outputs first; then tables, by the errors of their weights. */
 static int by_error(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;

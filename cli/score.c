@@ -28,7 +28,7 @@ static const struct dg_field rows[] = {
         .argument = "FILE", .help = "file of their translations, line by line"},
 };
 
-/* Lines that were read: texts[f][n] within bytes[f]. */
+/* Lines read: texts[f][n] point into bytes[f]. */
 struct chunk {
     struct dg_buffer bytes[2];
     struct dragoman_text texts[2][CHUNK];
@@ -69,7 +69,7 @@ static int write_score(const struct run *r, const struct dragoman_result *s, str
     return rc;
 }
 
-/* The next line of file f without its end; *n is -1 at the end of the file. */
+/* Read the next line of file f without its line end; *n is -1 at the end of the file. */
 static int next_line(struct run *r, int f, ssize_t *n, struct dg_error *err)
 {
     errno = 0;
@@ -81,7 +81,7 @@ static int next_line(struct run *r, int f, ssize_t *n, struct dg_error *err)
     return 0;
 }
 
-/* A line of each file, put into the chunk. *end: there is none. */
+/* Add a line of each file to the chunk. *end: both files have ended. */
 static int read_pair(struct run *r, struct chunk *c, bool *end, struct dg_error *err)
 {
     ssize_t n[2];
@@ -115,7 +115,7 @@ static int read_chunk(struct run *r, struct chunk *c, struct dg_error *err)
     while (c->n < CHUNK && !end && !rc)
         rc = read_pair(r, c, &end, err);
     for (int f = 0; f < 2; f++) {
-        size_t at = 0; /* the buffer moves no more */
+        size_t at = 0; /* from here on, the buffer does not move */
         for (size_t i = 0; i < c->n; at += c->texts[f][i++].size)
             c->texts[f][i].data = c->bytes[f].data ? c->bytes[f].data + at : "";
         if (!rc && c->bytes[f].failed)

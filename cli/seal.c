@@ -1,4 +1,4 @@
-/* dragoman seal: a bundle's manifest with other settings, checked, under its new version. */
+/* dragoman seal: changes settings in a bundle's manifest, checks it, and updates its version. */
 #include "base/command.h"
 #include "cli/cli.h"
 #include "model/config.h"
@@ -45,7 +45,8 @@ static const struct setting *find(const char *section, const char *key)
     return NULL;
 }
 
-/* Text that is not the number it should be is refused with the manifest. NULL: no memory. */
+/* Parse a setting's value. Text that is not the number it should be becomes a string, and the check
+ * of the manifest refuses it. NULL: out of memory. */
 static struct dg_json *value_of(const struct setting *s, const char *text)
 {
     struct dg_error ignored = {0};
@@ -53,7 +54,7 @@ static struct dg_json *value_of(const struct setting *s, const char *text)
     return v || ignored.code == DG_ENOMEM ? v : dg_json_new_string(text, strlen(text));
 }
 
-/* An object without members is not written. */
+/* Set `key` to o, or remove it if o has no members. Takes o. */
 static void put_object(struct dg_json *in, const char *key, struct dg_json *o)
 {
     if (dg_json_length(o) > 0) {
@@ -64,7 +65,8 @@ static void put_object(struct dg_json *in, const char *key, struct dg_json *o)
     dg_json_free(o);
 }
 
-/* The object with that key changed, which the caller owns; value is taken, NULL: there is none. */
+/* A copy of the object with the setting's key changed, owned by the caller. Takes value; NULL
+ * removes the key. */
 static struct dg_json *changed(
     const struct dg_json *o, const struct setting *s, struct dg_json *value)
 {
@@ -78,7 +80,7 @@ static struct dg_json *changed(
     return copy;
 }
 
-/* section.key=value; of pair_decoding: section.pair.key=value. */
+/* The parts of section.key=value, or for pair_decoding of section.pair.key=value. */
 struct where {
     char name[DG_SETTING_NAME];
     const char *section, *pair, *key;

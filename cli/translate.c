@@ -1,4 +1,4 @@
-/* dragoman translate: lines in, lines out, order kept. */
+/* dragoman translate: translates lines, in order. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -20,11 +20,11 @@
 struct run {
     struct dg_decode_options o;
     struct dg_session session;
-    /* o as the library has it */
+    /* o as the library's struct */
     struct dragoman_options options;
     struct dragoman_glossary terms;
     struct dg_lines *input;
-    const char *output;   /* a document's; NULL: standard output */
+    const char *output;   /* a document's file; NULL: stdout */
     const char *glossary; /* a file; NULL: none */
     bool progress, steps;
     uint64_t started_ns, lines;
@@ -68,7 +68,7 @@ static int show_progress(void *arg, size_t finished, size_t n)
     const double share = dg_lines_share(r->input);
     const uint64_t lines = r->lines + finished;
     char percent[16] = "";
-    /* Lines of this chunk that are not answered yet were read, too: close enough. */
+    /* The share includes lines read but not translated yet in this chunk: close enough. */
     if (share >= 0)
         snprintf(percent, sizeof percent, " (%.0f %%)", 100 * share);
     fprintf(stderr, "\r%llu lines%s, %.1f lines/s ", (unsigned long long)lines, percent,
@@ -163,8 +163,8 @@ static void write_text(const struct dragoman_result *a)
     fwrite(text, 1, n, stdout);
 }
 
-/* One line's answer. Plain n-best lists look as Moses and Marian write them: line ||| text |||
- * score. */
+/* Write the answer for one line. Plain n-best lists have the format of Moses and Marian: line |||
+ * text ||| score. */
 static int write_answer(
     const struct run *r, const struct dragoman_result *a, uint64_t line, struct dg_error *err)
 {
@@ -181,15 +181,15 @@ static int write_answer(
     return 0;
 }
 
-/* Lines that were read. */
+/* Lines read: texts[n] point into bytes. */
 struct chunk {
     struct dg_buffer bytes;
     struct dragoman_text texts[CHUNK];
     size_t n;
 };
 
-/* Read up to CHUNK lines. Waits for the first alone: a line that was typed is answered before the
- * next one is. *more: there may be further lines. */
+/* Read up to CHUNK lines. Waits only for the first, so that a typed line is answered before the
+ * next one is typed. *more: there may be further lines. */
 static int read_chunk(struct run *r, struct chunk *c, bool *more, struct dg_error *err)
 {
     int rc = 0;
@@ -209,13 +209,13 @@ static int read_chunk(struct run *r, struct chunk *c, bool *more, struct dg_erro
     }
     if (c->bytes.failed)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu lines", c->n);
-    size_t at = 0; /* the buffer moves no more */
+    size_t at = 0; /* from here on, the buffer does not move */
     for (size_t i = 0; i < c->n; at += c->texts[i++].size)
         c->texts[i].data = c->bytes.data ? c->bytes.data + at : "";
     return DG_OK;
 }
 
-/* Translate texts[n] of the input and write what comes out. */
+/* Translate texts[n] of the input and write the answers. */
 static int translate_texts(
     struct run *r, const struct dragoman_text *texts, size_t n, struct dg_error *err)
 {
@@ -251,7 +251,7 @@ static int translate_lines(struct run *r, struct dg_error *err)
     return rc;
 }
 
-/* All of a file is one document; so is the output, to its last byte. */
+/* Translate all of a file as one document; the answer is written without a line end of ours. */
 static int translate_document(struct run *r, const char *text, size_t n, struct dg_error *err)
 {
     const struct dragoman_text whole = {text, n};
@@ -301,7 +301,7 @@ static int translate_documents(struct run *r, char **paths, int n, struct dg_err
     return rc;
 }
 
-/* The file's entries for the languages that are translated. */
+/* Read the file's entries for the languages of this run. */
 static int open_glossary(struct run *r, struct dg_error *err)
 {
     struct dg_translate_options *o = &r->o.translate;
@@ -323,7 +323,7 @@ static int open_glossary(struct run *r, struct dg_error *err)
     return rc;
 }
 
-/* What an output without JSON has no place for, and tokens no meaning. */
+/* Refuse options that plain output has no place for, or that mean nothing for tokens. */
 static int check(struct dg_decode_options *o, const char *output, int n, struct dg_error *err)
 {
     if (output && n != 1)

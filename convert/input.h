@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-/* By dg_input_path or dg_input_memory. */
+/* Made by dg_input_path or dg_input_memory. */
 struct dg_input {
     /* NULL: the bytes are in memory. */
     const char *path;
@@ -39,17 +39,17 @@ static inline const unsigned char *dg_input_take(struct dg_input_cursor *c, uint
     return p;
 }
 
-/* All of the input's bytes. A path is mapped into *map, which was zero and which the caller unmaps
- * in every case; memory leaves *map as it is. */
+/* Open all of the input's bytes. A path is mapped into *map, which must be zeroed and which the
+ * caller unmaps in every case; memory leaves *map as it is. */
 int dg_input_open(const struct dg_input *in, struct dg_map *map, struct dg_input_cursor *all,
     struct dg_error *err);
-/* rc; an error's message starts with the path. */
+/* Returns rc; for an error, puts the path before the message. */
 int dg_input_result(const struct dg_input *in, int rc, struct dg_error *err);
 
 /* Whether the directory has this file. */
 bool dg_input_has(const char *dir, const char *name);
-/* The object in a JSON file of the directory; one that may be missing leaves *out as it is. The
- * error's field is the file's name. Caller frees. */
+/* Load the object in a JSON file of the directory. A missing file that is not required leaves *out
+ * as it is. The error's field is the file's name. Caller frees *out. */
 int dg_input_json(
     const char *dir, const char *name, bool required, struct dg_json **out, struct dg_error *err);
 

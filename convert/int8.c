@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-/* The products of attention and a feed-forward layer's first: their inputs' rounding is what
- * answers change by (docs/cpu.md). A feed-forward layer's second has inputs that are half zeros;
- * the output's is the largest product of all, and more steps gain little there. */
+/* True for the products of attention and for the first one of a feed-forward layer: rounding their
+ * inputs is what changes answers (docs/cpu.md). The inputs of a feed-forward layer's second product
+ * are half zeros. The output's product is the largest of all, and finer steps gain little there. */
 static bool inputs_are_fine(const char *name)
 {
     return strstr(name, ".self.") || strstr(name, ".cross.") || strstr(name, ".ffn.w1");

@@ -5,10 +5,10 @@
 #include "model/config.h"
 #include "weights/quantize.h"
 
-/* For struct dg_quantize; learned positions and vectors stay as they are. */
+/* The choice for struct dg_quantize; learned positions and vectors stay as they are. */
 enum dg_quantize_as dg_convert_int8_choose(const struct dg_config *c, const char *name);
 
-/* The bundle `from` in int8 as the bundle `to`. */
+/* Convert the bundle `from` to int8 and write it as the bundle `to`. */
 int dg_convert_int8(const char *from, const char *to, struct dg_error *err);
 
 #endif

@@ -22,8 +22,8 @@ static const char two_letters[] =
     "zhozh zulzu "
     "cmnzh ";
 
-/* The part s[n] in lower case, or shorter where it is a language that has a shorter code. Returns
- * its bytes. */
+/* Write the language s[n] in lower case, or its two-letter code if it has one. Returns the number
+ * of bytes. */
 static size_t put_language(const char *s, size_t n, char *out)
 {
     for (size_t i = 0; i < n; i++)
@@ -37,7 +37,7 @@ static size_t put_language(const char *s, size_t n, char *out)
     return n;
 }
 
-/* Regions in capitals (BR), scripts with one (Hans), anything else as it is. */
+/* Write regions in capitals (BR), scripts with a capital (Hans), anything else as it is. */
 static void put_subtag(const char *s, size_t n, char *out)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* Language codes as other programs write them (deu, cmn_Hans, pt_br) as BCP 47 writes them (de,
- * zh-Hans, pt-BR). Any thread. Private to convert/ and its tests. */
+/* Converts language codes of other programs (deu, cmn_Hans, pt_br) to those of BCP 47 (de, zh-Hans,
+ * pt-BR). Any thread. Private to convert/ and its tests. */
 #ifndef DG_CONVERT_LANGUAGE_H
 #define DG_CONVERT_LANGUAGE_H
 
@@ -7,7 +7,7 @@
 
 #define DG_LANGUAGE_BYTES 36
 
-/* False when `code` is not letters and digits with _ or - between, or longer than 35 bytes. An
+/* False when `code` is not letters and digits separated by _ or -, or longer than 35 bytes. An
  * unknown code stays unchanged. */
 bool dg_language_tag(const char *code, char out[DG_LANGUAGE_BYTES]);
 

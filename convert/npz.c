@@ -10,7 +10,7 @@
 
 #define MAX_ARRAYS 8192
 #define MAX_ELEMENTS ((uint64_t)1 << 36)
-#define MAX_HEADER 4096 /* of one .npy: ours take 128 bytes */
+#define MAX_HEADER 4096 /* bytes of one .npy header: ours take 128 */
 
 struct array {
     struct dg_npy npy;
@@ -57,7 +57,7 @@ static bool take_word(struct text *t, const char *word)
     return true;
 }
 
-/* A quoted string without escapes, into out[cap]. */
+/* Take a quoted string without escapes into out[cap]. */
 static bool take_string(struct text *t, char *out, size_t cap)
 {
     skip_blanks(t);
@@ -110,7 +110,7 @@ static int take_type(struct text *t, const char *name, struct dg_npy *a, struct 
     char descr[32];
     if (!take_string(t, descr, sizeof descr))
         return REFUSE(name, "array %s: descr is not a type's name", name);
-    /* Bytes have no order: NumPy writes '|', Marian's own writer that of its machine. */
+    /* Bytes have no byte order: NumPy writes '|', Marian's own writer its machine's order. */
     static const struct {
         const char *descr;
         enum dg_npy_type type;
@@ -200,7 +200,7 @@ static int read_exactly(
     return 0;
 }
 
-/* The magic, the version and the dictionary: a->npy and a->header_bytes. */
+/* Read the magic, the version and the dictionary; sets a->npy and a->header_bytes. */
 static int read_header(zip_file_t *f, struct array *a, struct dg_error *err)
 {
     unsigned char start[12];
@@ -234,7 +234,8 @@ static uint64_t data_bytes(const struct dg_npy *a)
     return a->count * (a->type == DG_NPY_F32 ? 4 : a->type == DG_NPY_F16 ? 2 : 1);
 }
 
-/* Entry i: its name, its header, and that the sizes agree before anyone allocates by them. */
+/* Read the name and the header of entry i, and check that the sizes agree before anyone allocates
+ * memory for them. */
 static int read_entry(struct dg_npz *z, zip_uint64_t i, struct array *a, struct dg_error *err)
 {
     zip_stat_t st;
@@ -250,7 +251,7 @@ static int read_entry(struct dg_npz *z, zip_uint64_t i, struct array *a, struct 
         return dg_error_set(err, DG_ENOMEM, "no memory for an array's name");
     a->npy.name = a->name;
     a->index = i;
-    /* Deflate cannot do better than 1032 : 1; a larger claim is a trap. */
+    /* Deflate cannot do better than 1032 : 1, so a larger claim is malicious. */
     if (st.size / 1100 > st.comp_size)
         return REFUSE(a->name, "array %s: %" PRIu64 " bytes from %" PRIu64 " compressed ones",
             a->name, (uint64_t)st.size, (uint64_t)st.comp_size);

@@ -1,6 +1,6 @@
-/* Reading NumPy's .npz archives of fp32, fp16 and byte arrays, strictly. The one file that knows
- * libzip is npz.c. One thread at a time. Other types, Fortran order, more than four dimensions,
- * empty arrays, sizes that do not add up: refused when the archive is opened. */
+/* Reading NumPy's .npz archives of fp32, fp16 and byte arrays, strictly. Only npz.c uses libzip.
+ * One thread at a time. Other types, Fortran order, more than four dimensions, empty arrays and
+ * inconsistent sizes are refused when the archive is opened. */
 #ifndef DG_CONVERT_NPZ_H
 #define DG_CONVERT_NPZ_H
 
@@ -17,7 +17,7 @@ struct dg_npy {
     /* without ".npy" */
     const char *name;
     enum dg_npy_type type;
-    /* slowest first */
+    /* slowest dimension first */
     uint64_t shape[4];
     /* 0..4 */
     size_t n_dims;
@@ -34,8 +34,8 @@ const struct dg_npy *dg_npz_at(const struct dg_npz *z, size_t i);
 const struct dg_npy *dg_npz_find(
     const struct dg_npz *z, const char *name); /* NULL when there is none */
 
-/* An array's elements (4 bytes each for DG_NPY_F32, 2 for DG_NPY_F16, else 1) into dst[count]; the
- * archive's CRC is checked. */
+/* Read an array's elements (4 bytes each for DG_NPY_F32, 2 for DG_NPY_F16, else 1) into dst[count]
+ * and check the archive's CRC. */
 int dg_npz_read(struct dg_npz *z, const struct dg_npy *array, void *dst, struct dg_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define WEIGHTS_FILE "weights.dgw"
 
-/* Name a file in the manifest. */
+/* Add a file to "files" in the manifest. */
 static int name_file(
     struct dg_json *manifest, const char *key, const char *name, struct dg_error *err)
 {
@@ -51,7 +51,7 @@ static int copy_file(const char *from, const char *to, struct dg_error *err)
     return rc;
 }
 
-/* One file of the bundle: a vocabulary, or else a copy of `from`. */
+/* Write one file of the bundle: a vocabulary or, without one, a copy of `from`. */
 static int write_side(const char *out, struct dg_json *manifest, const char *key, const char *name,
     const struct dg_convert_vocab *v, const char *from, struct dg_error *err)
 {

@@ -19,7 +19,7 @@ struct dg_convert_sides {
 struct dg_convert_bundle {
     /* Its directory. */
     const char *out;
-    /* By dg_convert_output_manifest; files are named in its "files". */
+    /* From dg_convert_output_manifest; the files are added to its "files". */
     struct dg_json *manifest;
     struct dg_convert_sides sides;
     /* The converter's own part: the tensors, and further files (NULL: none). */
@@ -28,19 +28,19 @@ struct dg_convert_bundle {
     int (*add_files)(void *job, struct dg_error *err);
 };
 
-/* Begin the directory, write weights, vocabularies and SentencePiece models (one file where both
- * sides share it) and further files, and seal it. */
+/* Create the directory, write weights, vocabularies and SentencePiece models (one file where both
+ * sides share it) and further files, and seal the bundle. */
 int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *err);
 
-/* A SentencePiece model that is none is found now, and not by the server. */
+/* Check a SentencePiece model, so that a bad one is found now and not by the server. */
 int dg_convert_output_check_spm(const char *path, struct dg_error *err);
 
-/* A manifest with format, name, licence (unless NULL), model and decoding, and an empty "files";
- * NULL when memory is out or a text is not UTF-8. */
+/* Make a manifest with format, name, licence (unless NULL), model and decoding, and an empty
+ * "files"; NULL when memory is out or a text is not UTF-8. */
 struct dg_json *dg_convert_output_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err);
 
-/* A pair of languages that a model translates, and what it was converted from (NULL: not given
+/* Add a pair of languages that the model translates, and the original format (NULL: not given
  * here). */
 int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
     const char *from, struct dg_error *err);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the reference implementation has them. */
+/* The limits of the reference implementation. */
 #define MAX_HEADER 100000000u
 #define MAX_NAME 255
 
@@ -25,7 +25,7 @@ struct dg_safetensors {
     size_t n;
 };
 
-/* Where the tensors' bytes are in the file. */
+/* The tensors' bytes within the file. */
 struct body {
     const unsigned char *data;
     uint64_t size;

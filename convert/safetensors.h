@@ -17,13 +17,13 @@ struct dg_safetensor {
     const char *name;
     /* DG_F32, DG_F16 or DG_BF16 */
     enum dg_type type;
-    /* slowest first */
+    /* slowest dimension first */
     uint64_t shape[4];
     /* 0..4 */
     size_t n_dims;
     /* elements, >= 1 */
     uint64_t count;
-    /* little-endian, of any alignment: dg_safetensors_read */
+    /* little-endian, of any alignment: read it with dg_safetensors_read */
     const unsigned char *data;
 };
 
@@ -31,13 +31,13 @@ struct dg_safetensor {
 int dg_safetensors_open(struct dg_input in, struct dg_safetensors **out, struct dg_error *err);
 void dg_safetensors_close(struct dg_safetensors *s); /* NULL is fine */
 
-/* Borrowed until close. In the order of their bytes. */
+/* Borrowed until close. Ordered by their offsets in the file. */
 size_t dg_safetensors_count(const struct dg_safetensors *s);
 const struct dg_safetensor *dg_safetensors_at(const struct dg_safetensors *s, size_t i);
 /* NULL when there is none. */
 const struct dg_safetensor *dg_safetensors_find(const struct dg_safetensors *s, const char *name);
 
-/* A tensor's elements as fp32 into dst[count]. */
+/* Read a tensor's elements as fp32 into dst[count]. */
 void dg_safetensors_read(const struct dg_safetensor *t, float *dst);
 
 #endif

@@ -19,7 +19,7 @@ bool dg_convert_tag_read(
     return dg_language_tag(written, code);
 }
 
-/* The tag of a language, by what is written in it or else by BCP 47; any tag where `code` is NULL.
+/* Find the tag of a language by its written form, or else by BCP 47; any tag if `code` is NULL.
  * NULL: none. */
 static const char *find_tag(const struct dg_convert_vocab *v, const char *code)
 {
@@ -38,7 +38,7 @@ static const char *find_tag(const struct dg_convert_vocab *v, const char *code)
     return found;
 }
 
-/* A pair for each code, and what asks for it. */
+/* Add a pair for each code, and the tag that requests it. */
 static int write_tagged(const struct dg_convert_vocab *v, const char *source, const char *targets,
     struct dg_json *manifest, struct dg_error *err)
 {

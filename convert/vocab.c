@@ -21,7 +21,7 @@ bool dg_marian_vocab_is_spm(const char *path)
     return ends_in(path, ".spm");
 }
 
-/* One line of the entry "piece: id"; ids from v->size on are left out, as Marian does. */
+/* Store one entry "piece: id"; ids from v->size on are left out, as in Marian. */
 static int take_entry(struct dg_convert_vocab *v, const struct dg_yaml_entry *e, const char *path,
     struct dg_error *err)
 {
@@ -54,7 +54,7 @@ static int load_yaml(const char *path, struct dg_convert_vocab *v, struct dg_err
     return rc;
 }
 
-/* Marian takes a SentencePiece model's own ids. */
+/* Marian uses a SentencePiece model's own ids. */
 static int load_spm(const char *path, struct dg_convert_vocab *v, struct dg_error *err)
 {
     struct dg_spm *spm = NULL;

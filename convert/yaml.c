@@ -20,7 +20,7 @@ struct items {
     size_t n, cap;
 };
 
-/* What parsing needs at hand. */
+/* State of the parser. */
 struct reader {
     yaml_parser_t parser;
     struct dg_yaml *y;
@@ -51,7 +51,7 @@ static int next(struct reader *r, yaml_event_t *event)
         r->parser.problem_mark.line + 1, r->parser.problem ? r->parser.problem : "not YAML");
 }
 
-/* The next event, which must be of this type. */
+/* Check that the next event is of this type. */
 static int expect(struct reader *r, yaml_event_type_t type, const char *why)
 {
     yaml_event_t event;
@@ -126,7 +126,7 @@ static int add_entry(struct reader *r, const char *key, bool is_list, const stru
     return 0;
 }
 
-/* The value of `key`: a scalar or a list of scalars. */
+/* Read the value of `key`: a scalar or a list of scalars. */
 static int read_value(struct reader *r, const char *key)
 {
     struct items items = {0};

@@ -1,5 +1,5 @@
 /* Flat YAML: one mapping of scalars and lists of scalars, as Marian writes its options and
- * vocabularies. The one file that knows libyaml is yaml.c. Const after parsing: any thread. */
+ * vocabularies. Only yaml.c uses libyaml. Const after parsing: any thread. */
 #ifndef DG_CONVERT_YAML_H
 #define DG_CONVERT_YAML_H
 

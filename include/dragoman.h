@@ -218,12 +218,13 @@ struct dragoman_sentence {
 struct dragoman_stream {
     size_t size;
     void *arg;
-    /* A sentence of texts[text] is answered: [length] bytes, NUL-terminated. In order within a
-     * text; a text without letters has no sentence. NULL: not called. */
+    /* Called for each translated sentence of texts[text], in order within a text. `answer` has
+     * [length] bytes and is NUL-terminated. A text without letters has no sentence. NULL: not
+     * called. */
     int (*sentence)(void *arg, size_t text, const char *answer, size_t length,
         const struct dragoman_sentence *sentence);
-    /* texts[text] is answered; texts arrive in the order in which they finish. It is valid until
-     * the callback returns. NULL: not called. */
+    /* Called when texts[text] is complete; texts arrive in the order in which they finish. `result`
+     * is valid until the callback returns. NULL: not called. */
     int (*result)(void *arg, size_t text, const struct dragoman_result *result);
 };
 #define DRAGOMAN_STREAM_SIZE sizeof(struct dragoman_stream)
@@ -282,7 +283,7 @@ DRAGOMAN_API const char *dragoman_result_token(
 
 struct dragoman_usage {
     size_t source_characters, source_tokens, target_tokens;
-    /* steps of all searches, and their maximum */
+    /* search steps of all sentences, and the sum of their limits */
     size_t steps, most_steps;
 };
 /* The first `size` bytes of the structure are written. */

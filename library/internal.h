@@ -1,19 +1,19 @@
-/* Internals of the library; not installed. Objects of the public header are those described there;
- * struct dg_error becomes struct dragoman_error only at the border. Any thread: a model is const
- * after open, a result belongs to its caller. */
+/* Internals of the library; not installed. The public header describes the public objects; struct
+ * dg_error becomes struct dragoman_error only at the boundary. Any thread: a model is const after
+ * open, a result belongs to its caller. */
 #ifndef DG_LIBRARY_INTERNAL_H
 #define DG_LIBRARY_INTERNAL_H
 
 #include "include/dragoman.h"
 #include "translate/runner.h"
 
-/* Const after open, but for the runner, which locks for itself. */
+/* Const after open, except the runner, which locks itself. */
 struct dragoman_model {
     struct dg_backend *be;
     struct dg_translator *translator;
     struct dg_runner *runner;
     char device[32], note[256];
-    /* languages that it was opened by, and translates without others; "": its first pair */
+    /* languages given to dragoman_open, for calls without languages; "": the bundle's first pair */
     char source[64], target[64];
 };
 
@@ -35,21 +35,21 @@ struct dragoman_results {
     struct dragoman_result list[];
 };
 
-/* rc and err as the public error; index -1: it is about no text. Returns rc. */
+/* Convert rc and err to the public error; index -1: no text is at fault. Returns rc. */
 int dg_library_error(
     int rc, const struct dg_error *err, int64_t index, struct dragoman_error *error);
-/* A call begins: error (NULL is fine) says that nothing is wrong. */
+/* Begin a call: set error (NULL is fine) to no error. */
 void dg_library_begin(struct dragoman_error *error);
 
-/* The public options (NULL: the defaults) as translate/ wants them, checked. */
+/* Check the public options (NULL: the defaults), and convert them for translate/. */
 int dg_library_options(const struct dragoman_model *m, const struct dragoman_options *options,
     struct dg_translate_options *out, struct dg_error *err);
-/* Copy a caller's structure of *from bytes into to[size], which has its defaults. DG_EINVAL: it is
- * not filled in, or has a value that only a newer version knows. */
+/* Copy a caller's structure of *from bytes into to[size], which holds its defaults. DG_EINVAL: it
+ * is not filled in; DG_EUNSUP: it has a value that only a newer version knows. */
 int dg_library_take(const void *from, size_t from_size, void *to, size_t size, const char *what,
     struct dg_error *err);
-/* Zero the caller's [size] bytes and put [known_size] of `known` there, as many as there is room
- * for; `size` is their first member then. */
+/* Zero the caller's [size] bytes, copy as much of known[known_size] as fits, and set the first
+ * member to `size`. */
 void dg_library_give(void *to, size_t size, const void *known, size_t known_size);
 
 /* Results for n texts, without jobs; NULL: no memory. */

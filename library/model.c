@@ -1,4 +1,4 @@
-/* Opening a model: the bundle is found, its weights are loaded and checked, engines start. */
+/* Opens a model: finds the bundle, loads and checks its weights, starts engines. */
 #include "base/cores.h"
 #include "library/internal.h"
 #include "translate/check.h"
@@ -15,7 +15,7 @@ void dragoman_open_options_init(struct dragoman_open_options *options, size_t si
     dg_library_give(options, size, &known, sizeof known);
 }
 
-/* "en-de" as two languages. */
+/* Split "en-de" into two languages. */
 static bool split_languages(const char *name, struct dragoman_model *m)
 {
     const char *hyphen = strchr(name, '-');
@@ -27,7 +27,8 @@ static bool split_languages(const char *name, struct dragoman_model *m)
     return true;
 }
 
-/* The bundle that `name` means: a folder, or one among the models, or the one for two languages. */
+/* Find the bundle that `name` means: a folder, or one among the models, or the one for two
+ * languages. */
 static int find(
     struct dragoman_model *m, const char *name, char *path, size_t cap, struct dg_error *err)
 {

@@ -41,7 +41,8 @@ void dragoman_stream_init(struct dragoman_stream *stream, size_t size)
     dg_library_give(stream, size, &known, sizeof known);
 }
 
-/* The ranges that every program holds such values to; what has its default is not looked at. */
+/* Check the ranges that every program uses for such values; values left at their default are not
+ * checked. */
 static int check_search(const struct dg_search *given, struct dg_error *err)
 {
     struct dg_search s = *given;
@@ -58,7 +59,7 @@ static int check_search(const struct dg_search *given, struct dg_error *err)
     return rc;
 }
 
-/* What excludes what. */
+/* Refuse options that exclude one another. */
 static int check_together(const struct dragoman_options *o, struct dg_error *err)
 {
     if (o->format < DRAGOMAN_TEXT || o->format > DRAGOMAN_XML)

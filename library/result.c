@@ -1,4 +1,4 @@
-/* What came of a call, read member by member. */
+/* Results of a call, read member by member. */
 #include "library/internal.h"
 
 #include <stdlib.h>

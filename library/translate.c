@@ -1,10 +1,10 @@
-/* Texts and pairs through the model's engines: all at once, or told of as they are finished. */
+/* Runs texts and pairs through the model's engines: all at once, or reported as they finish. */
 #include "library/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 1024 }; /* texts of a stream that are planned at a time */
+enum { WINDOW = 1024 }; /* texts of a stream that are in flight at a time */
 
 /* ---- all at once ------------------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ static int count(void *arg, size_t job, bool whole)
     return c->ended;
 }
 
-/* Jobs to their ends. */
+/* Run jobs to their end, reporting progress. */
 static int run_jobs(struct dragoman_model *m, struct dg_job *const *jobs, size_t n,
     const struct dragoman_options *options, struct dg_error *err)
 {
@@ -33,7 +33,7 @@ static int run_jobs(struct dragoman_model *m, struct dg_job *const *jobs, size_t
         dg_library_take(options, options->size, &o, sizeof o, "options", err);
     struct counted c = {.progress = o.progress, .arg = o.progress_arg, .n = n};
     const struct dg_runner_watch watch = {.arg = &c, .told = count};
-    for (size_t i = 0; i < n; i++) /* those that are nothing to do */
+    for (size_t i = 0; i < n; i++) /* texts without a sentence */
         c.finished += dg_job_sentences(jobs[i]) == 0;
     if (o.progress && c.finished && o.progress(o.progress_arg, c.finished, n))
         c.ended = true;
@@ -45,7 +45,7 @@ static int run_jobs(struct dragoman_model *m, struct dg_job *const *jobs, size_t
     return dg_error_set(err, DG_ECANCELED, "a callback ended the call");
 }
 
-/* The jobs of results, as the runner wants them. */
+/* Run the jobs of all results, and read their answers. */
 static int run_all(struct dragoman_model *m, struct dragoman_results *all,
     const struct dragoman_options *options, int64_t *index, struct dg_error *err)
 {
@@ -75,7 +75,7 @@ static int encode(const struct dragoman_model *m, const struct dragoman_text *te
     return dg_job_encode_score(m->translator, &pair, o, job, err);
 }
 
-/* Sources with targets to be scored, or (NULL) to be translated. */
+/* Sources with targets to score, or (NULL) sources to translate. */
 struct wanted {
     const struct dragoman_text *sources, *targets;
     size_t n;
@@ -132,22 +132,22 @@ int dragoman_score(struct dragoman_model *model, const struct dragoman_text *sou
     return call(model, &w, results, error);
 }
 
-/* ---- told of as they are finished -------------------------------------------------------- */
+/* ---- reported as they finish ------------------------------------------------------------- */
 
-/* A text of the window. */
+/* A text in flight. */
 struct flowing {
     struct dg_job *job;
-    /* sentences of it that were told of, and those that are to be: finished parts, [n_ready] */
+    /* number of sentences reported, and of finished ones still to report: ready[n_ready] of cap */
     size_t told, n_ready, cap;
     struct dg_finished_part *ready;
 };
 
 struct flow {
     struct dragoman_stream stream;
-    /* the window's texts [n], texts[first] being the first of them */
+    /* the texts in flight; list[0] is texts[first] */
     struct flowing list[WINDOW];
     size_t first;
-    /* DG_OK: none; a callback that ends the call sets `ended` instead */
+    /* DG_OK: no error; a callback that ends the call sets `ended` instead */
     struct dg_error err;
     int64_t index;
     bool ended;
@@ -166,7 +166,7 @@ static int make_room(struct flowing *t, struct dg_error *err)
     return DG_OK;
 }
 
-/* Further sentences of job i, in the text's order. The texts stay the job's. */
+/* Note further finished sentences of job i, in the text's order. The job keeps their texts. */
 static void note_sentences(void *arg, size_t i)
 {
     struct flow *f = arg;
@@ -209,7 +209,7 @@ static int tell_result(struct flow *f, size_t i)
     return rc;
 }
 
-/* What is known of job i; anything but 0: the call is over. */
+/* Report what is finished of job i; non-zero ends the call. */
 static int tell(void *arg, size_t i, bool whole)
 {
     struct flow *f = arg;
@@ -221,7 +221,7 @@ static int tell(void *arg, size_t i, bool whole)
     return f->ended || f->err.code != DG_OK;
 }
 
-/* n texts from the first of the window on. */
+/* Translate n texts from texts[0], which is number f->first of the call. */
 static int flow_some(struct dragoman_model *m, struct flow *f, const struct dragoman_text *texts,
     size_t n, const struct dg_translate_options *o)
 {
@@ -243,7 +243,7 @@ static int flow_some(struct dragoman_model *m, struct flow *f, const struct drag
         if (rc && f->err.code == DG_OK)
             f->err = err;
     }
-    /* Texts without a sentence to translate. */
+    /* Report texts without a sentence to translate. */
     for (size_t i = 0; i < made && !rc; i++)
         if (f->list[i].job) {
             note_sentences(f, i);

@@ -26,7 +26,7 @@ import record  # noqa: E402
 import texts  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# What a set's file is called for the two languages of which one is English, and what it is for.
+# name of a test set: (its file for a pair with English, its purpose); {} is the language, {other} the one that is not English
 SETS = {"Multi30k test 2016": ("test/multi30k_test_2016_flickr.{}", "reporting"), "newstest2014": ("test/newstest2014.en-{other}.{}", "reporting"),
         "Multi30k val": ("multi30k/val.{}", "choosing"), "newstest2013": ("dev/newstest2013.en-{other}.{}", "choosing"),
         "FLORES dev": ("dev/flores.{}", "choosing")}
@@ -39,7 +39,7 @@ def lines_of(data, name, language, other, n):
 
 
 def translate(a, bundle, source, target, lines):
-    """Answers as objects, CPU and wall seconds."""
+    """(answers as parsed JSON objects, CPU seconds, wall seconds)"""
     before, start = machine.children_seconds(), time.monotonic()
     done = subprocess.run([a.dragoman, "translate", "--model", bundle, "--source-lang", source, "--target-lang", target, "--json"],
                           input="\n".join(lines) + "\n", capture_output=True, text=True)

@@ -1,7 +1,7 @@
 """200 ordinary sentences in eight domains (ordinary.tsv), translated by a bundle and judged by a reader who knows both languages
 (judgements.tsv): 2 for an answer that can be used as it is (right meaning, at most a small slip of style), 1 for one whose meaning can be
-understood in spite of errors, 0 for a wrong or senseless one. A judgement belongs to one text and one translation of it, so that another
-version of a bundle needs judgements only where it answers otherwise."""
+understood in spite of errors, 0 for a wrong or senseless one. A judgement belongs to one text and one translation of it, so a new version
+of a bundle needs new judgements only where its answers differ."""
 import collections
 import os
 
@@ -20,7 +20,7 @@ def rows(name):
 def measure(translate):
     """[domain, source language, target language, text, translation, flags, judgement or None] for each sentence.
 
-    translate(source, target, texts) gives `dragoman translate --json`'s objects."""
+    translate(source, target, texts) returns the objects that `dragoman translate --json` prints."""
     judged = {tuple(r[1:]): int(r[0]) for r in rows("judgements.tsv")}
     groups = collections.defaultdict(list)
     for domain, source, target, text in rows("ordinary.tsv"):
@@ -35,7 +35,7 @@ def measure(translate):
 
 
 def unjudged(result):
-    """Lines for judgements.tsv that still need their judgement in front."""
+    """Lines for judgements.tsv without a judgement yet: a "?" stands in its column."""
     return ["\t".join(["?", *r[1:5]]) for r in result if r[6] is None]
 
 

@@ -1,6 +1,6 @@
-/* detect-bench: `detect-bench CODE...` reads lines from stdin and writes, a line each, the language
- * that text/detect/detect.h finds among the codes, its confidence and whether it is doubtful. With
- * --cld2 instead of the first code: what CLD2 says alone. */
+/* detect-bench: `detect-bench CODE...` reads lines from stdin and writes for each a line with the
+ * language that text/detect/detect.h finds among the codes, its confidence and whether it is
+ * doubtful. With --cld2 before the codes: CLD2's answer alone. */
 #include "text/detect/cld2.h"
 #include "text/detect/detect.h"
 

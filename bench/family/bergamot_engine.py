@@ -3,8 +3,8 @@
 
   python3.10 bergamot_engine.py CONFIG TEXTS
 
-Needs PyPI `bergamot==0.4.5` (CPython 3.10 at the latest). The wheel's extension is loaded by itself: importing its Python
-package fetches an index over the network. Loading and a first translation are left out of both clocks."""
+Needs PyPI `bergamot==0.4.5` (CPython 3.10 at the latest). Only the wheel's extension is loaded, because importing its
+Python package fetches an index over the network. Both clocks leave out loading and a first translation."""
 import glob
 import importlib.util
 import json

@@ -1,9 +1,9 @@
-"""CTranslate2 directories of random weights in int8, of the shapes that other programs' models have, and sentences in their
-tokens. The end of a sentence is never likely: speed is measured at forced lengths.
+"""CTranslate2 directories with random int8 weights in the shapes of other programs' models, and sentences in their tokens.
+</s> is never likely: speed is measured at forced lengths.
 
-  argos   OpenNMT's Transformer of Argos packages: norms before the sublayers, 6 + 6 layers, 512/2048, 8 heads, V 32,000
-  opus    OPUS-MT: norms after them, swish, 6 + 6 layers, 512/2048, 8 heads, V 58,101
-  nllb    NLLB-200 600M: norms before them, 12 + 12 layers, 1024/4096, 16 heads, V 256,206"""
+  argos   OpenNMT's Transformer of Argos packages: pre-norm, 6 + 6 layers, 512/2048, 8 heads, V 32,000
+  opus    OPUS-MT: post-norm, swish, 6 + 6 layers, 512/2048, 8 heads, V 58,101
+  nllb    NLLB-200 600M: pre-norm, 12 + 12 layers, 1024/4096, 16 heads, V 256,206"""
 import os
 import shutil
 
@@ -16,7 +16,7 @@ POSITIONS = 260
 
 
 class Filler:
-    """Random numbers of the scale of trained ones into the parts of a specification."""
+    """Fills the parts of a model specification with random numbers of the scale of trained weights."""
 
     def __init__(self, shape, seed):
         self.rng, self.s = np.random.default_rng(seed), shape
@@ -50,7 +50,7 @@ class Filler:
             self.attention(layer.self_attention, [3 * d, d])
             if decoder:
                 self.attention(layer.attention, [d, 2 * d, d])
-            # The last norm's gain is the standard deviation of the logits.
+            # The gain of the last norm sets the standard deviation of the logits.
             self.ffn(layer.ffn, 3.0 if decoder and layer is last and not self.s["pre_norm"] else 1.0)
         if self.s["pre_norm"]:
             self.norm(stack.layer_norm, 3.0 if decoder else 1.0)
@@ -86,7 +86,7 @@ def specification(shape, pieces, seed):
 
 
 def lengths(rng, n, mean):
-    """Log-normal, 2 to 100 tokens, with exactly the mean asked for."""
+    """n log-normal lengths of 2 to 100 tokens with exactly this mean."""
     found = np.clip(np.rint(rng.lognormal(np.log(mean) - 0.15, 0.55, n)), 2, 100).astype(int)
     while found.sum() != mean * n:
         i = rng.integers(n)

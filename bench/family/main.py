@@ -43,7 +43,7 @@ SENTENCES = {"argos": 128, "opus": 128, "nllb": 32}
 
 
 def run(command, text=os.devnull):
-    """(what it printed, wall seconds)"""
+    """(standard output, wall seconds)"""
     begin = time.perf_counter()
     with open(text, encoding="utf-8") as f:
         done = subprocess.run(command, stdin=f, capture_output=True, text=True, check=False)
@@ -58,16 +58,16 @@ class Bench:
         self.dragoman = os.path.join(a.programs, "dragoman")
 
     def alone(self, command):
-        """On the one core."""
+        """The command, pinned to the one core."""
         return ["taskset", "-c", str(self.a.core)] + command
 
     def folder(self, *names):
         return os.path.join(self.a.work, *names)
 
-    # Each returns (what is compared, {side: [(cpu seconds, wall seconds, units of work)]}, commands).
+    # A side of a comparison returns (CPU seconds, wall seconds, units of work) for each run.
 
     def pairs(self, ours, theirs):
-        """Alternating runs, and how many cores others used meanwhile."""
+        """Alternating runs: ({side: [result of each run]}, [cores that other programs used during each pair])"""
         found, foreign = {"ours": [], "peer": []}, []
         for _ in range(self.a.pairs):
             with machine.Others() as others:
@@ -93,7 +93,7 @@ class Bench:
         theirs = self.alone([self.a.bergamot, os.path.join(HERE, "bergamot_engine.py"), os.path.join(folder, "config.yml"), texts])
 
         def ours():
-            """All texts but one: a run with one text is taken away, and the load with it."""
+            """Cost of all texts but one: subtracts a run with one text, and with it the time to load."""
             spent = []
             for text in (texts, one):
                 before = machine.children_seconds()

@@ -1,8 +1,8 @@
-"""A student as Firefox and Bergamot have it: random weights in Marian's binary file (int8, a scale for each matrix), a
+"""A student model as Firefox and Bergamot use it: random weights in Marian's binary format (int8, one scale per matrix), a
 SentencePiece vocabulary, a lexical shortlist, the engine's configuration, and texts in words of that vocabulary.
 
-Lists are drawn by Zipf's law, as real ones are: frequent target pieces are in many of them. The end of a sentence is never
-likely, so that every answer has the length of its limit."""
+Like real shortlists, these follow Zipf's law: frequent target pieces are in many lists. </s> is never likely, so every answer
+runs to its length limit."""
 import os
 import struct
 
@@ -10,7 +10,7 @@ import numpy as np
 from sentencepiece import sentencepiece_model_pb2 as spm
 
 MAGIC, MASK = 0xF11A48D5013417F5, (1 << 64) - 1
-FIRST, BEST = 50, 50  # the shortlist's, as published ones have them
+FIRST, BEST = 50, 50  # shortlist parameters of the published models
 ALPHA = 127 / 6  # scale of all activations
 
 OPTIONS = {
@@ -49,14 +49,14 @@ gemm-precision: int8shiftAlphaAll
 
 
 def words(n):
-    """n words of small letters, none twice."""
+    """n different words in lower case."""
     consonants, vowels = "bdfghklmnprstvwz", "aeiou"
     syllables = [c + v for c in consonants for v in vowels]
     return [syllables[i // 6400 % 80] + syllables[i // 80 % 80] + syllables[i % 80] for i in range(n)]
 
 
 def write_vocabulary(path, vocab):
-    """A unigram model with the students' ids: </s> 0, <unk> 1, then letters and words."""
+    """Write a unigram model with the students' ids: </s> 0, <unk> 1, then letters and words."""
     model = spm.ModelProto()
     letters = ["▁"] + [chr(c) for c in range(ord("a"), ord("z") + 1)]
     known = words(vocab - 2 - len(letters))
@@ -75,7 +75,7 @@ def write_vocabulary(path, vocab):
 
 
 def weights(rng, a):
-    """{name: fp32 array} by Marian's names."""
+    """{Marian's name: fp32 array}"""
     d, f, out = a.d_model, a.d_ff, {}
 
     def put(name, shape, std, mean=0.0):
@@ -115,7 +115,7 @@ def weights(rng, a):
 
 
 def items(arrays, options):
-    """(name, type, shape, bytes) of each item of the file, matrices transposed, tables not."""
+    """(name, type, shape, bytes) of each item of the file. Matrices are transposed, embedding tables are not."""
     text = "".join(f"{k}: {v}\n" for k, v in options.items()).encode() + b"\0"
     every = dict(arrays)
     for name in arrays:
@@ -169,7 +169,7 @@ def draw(rng, cumulated, n):
 
 
 def make(a, folder):
-    """Everything into folder; texts.txt is a text a line, a.length words each."""
+    """Write all files of the model into folder; texts.txt has one text of a.length words a line."""
     os.makedirs(folder, exist_ok=True)
     rng = np.random.default_rng(a.seed)
     known = write_vocabulary(os.path.join(folder, "vocab.spm"), a.vocab)

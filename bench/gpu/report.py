@@ -11,11 +11,11 @@ import os
 import re
 
 LENGTH, SOURCE, D, LAYERS, VOCABULARY = 27, 27, 512, 6, 32000
-# Weights that a decoder step of the base model reads: 6 layers of 3.7 M and 32,000 x 512, each once.
+# Number of weights that a decoder step of the base model reads, each once: 6 layers of 3.7 M, and 32,000 x 512.
 WEIGHTS = LAYERS * (6 * D * D + 2 * D * 4 * D) + VOCABULARY * D
 
-# By the makers' data sheets: dense bf16 operations a second in 10^12, for the share that training reaches; memory's bytes a
-# second in 10^12, for the share of its limit that a decoder step reaches.
+# From the data sheets. PEAKS: dense bf16 operations in 10^12 a second, to rate training. MEMORY: bandwidth in 10^12 bytes a
+# second, to rate a decoder step.
 PEAKS = {"H200": 989, "H100 80GB HBM3": 989, "H100 PCIe": 756, "A100": 312}
 MEMORY = {"H200": 4.8, "H100 80GB HBM3": 3.35, "H100 PCIe": 2.0, "A100": 2.0}
 
@@ -25,20 +25,20 @@ def of_device(table, device):
 
 
 def limit_ms(row, device):
-    """The least a step can take, at the mean position: its bytes (weights, keys and values, logits out and back), or its
-    operations where they take longer. None where the device's rates are not known or do not hold for the type."""
+    """Lower bound of a step's time at the mean position: the time to move its bytes (weights, keys and values, logits written
+    and read back) or for its operations, whichever is longer. None if the device's rates are unknown or the precision is fp32."""
     peak, memory = of_device(PEAKS, device), of_device(MEMORY, device)
     if not peak or row["precision"] == "fp32":
         return None
-    rows, position = row["sentences"] * row["beam"], (LENGTH + 2) / 2  # of the steps after the first
-    kv = 2 * 2 * D * LAYERS  # bytes of keys and values for one position of all layers
+    rows, position = row["sentences"] * row["beam"], (LENGTH + 2) / 2  # mean position of the steps after the first
+    kv = 2 * 2 * D * LAYERS  # bytes of the keys and values of one position over all layers
     read = 2 * WEIGHTS + rows * position * kv + row["sentences"] * SOURCE * kv + 2 * 4 * rows * VOCABULARY
     operations = 2 * rows * (WEIGHTS + LAYERS * 2 * D * (position + SOURCE))
     return max(read / memory, operations / peak) * 1e-9
 
 
 def steps(work):
-    """Ours and PyTorch's, medians on both sides."""
+    """Rows of our decoder steps and PyTorch's; both are medians."""
     rows = []
     for variant, names in (("dragoman", ("bf16", "fp16", "fp32")), ("dragoman-ops", ("ops",)), ("dragoman-host", ("host",))):
         for r in (r for name in names for r in work.lines(name)):
@@ -50,7 +50,7 @@ def steps(work):
 
 
 def training(work, device):
-    """What an update takes; ours name their backend, PyTorch's their variant."""
+    """Rows of training updates. Our rows name their backend, PyTorch's rows their variant."""
     peak = of_device(PEAKS, device)
     rows = [dict(r, variant=variant, precision=r["backend"].split("/")[1])
             for variant, name in (("dragoman", "train"), ("dragoman-plain", "plain")) for r in work.lines(name)]
@@ -62,7 +62,7 @@ def training(work, device):
 
 
 def compare_losses(rows, notes):
-    """Ours begin with the same parameters and masks: after so few updates 16 bits and kernels must not show in the loss."""
+    """Our runs start from the same parameters and masks, so after so few updates precision and kernels must hardly change the loss."""
     ours = [r for r in rows if r["variant"].startswith("dragoman")]
     for r in ours:
         loss = r.get("loss", math.nan)
@@ -97,7 +97,7 @@ def value(rows, key, **wanted):
 
 
 def goals(rows, trained):
-    """What was aimed at on an H100 or H200 in bf16, and what came out; the best of our three ways."""
+    """The goals for an H100 or H200 in bf16, and the results; the best of our three variants counts."""
     ours = [dict(r, variant="ours") for r in rows if r["variant"].startswith("dragoman") and "total_ms" in r]
     out = []
 
@@ -123,7 +123,7 @@ def goals(rows, trained):
 
 
 class Work:
-    """What run.sh left: lines of JSON, and what the programs said."""
+    """The files that run.sh left: lines of JSON, and the programs' messages."""
 
     def __init__(self, folder):
         self.folder, self.notes = folder, []
@@ -140,13 +140,13 @@ class Work:
         for x in self.text(name + ".jsonl").splitlines():
             try:
                 rows += [json.loads(x)] if x.strip() else []
-            except ValueError:  # of a program that was stopped
+            except ValueError:  # half a line of a program that was stopped
                 self.notes.append(f"{name}: a line is not whole: {x[:60]}")
         self.notes += [f"{name}: {r['variant']} {r['precision']} failed: {r['error']}" for r in rows if "error" in r]
         return rows
 
     def said(self):
-        """Products without an algorithm of cuBLASLt spoil what was measured; programs that failed are missing in it."""
+        """Note what spoils the figures: products for which cuBLASLt had no algorithm, and programs that failed or were left out."""
         for path in sorted(glob.glob(os.path.join(self.folder, "*.err"))):
             name = os.path.basename(path)[:-4]
             text = self.text(name + ".err").splitlines()

@@ -73,11 +73,11 @@ class Model(torch.nn.Module):
         return [F.linear(x, layer.cross.qkv.weight[D:]) for layer in self.decoder]
 
     def step(self, ids, position, attend, cross, beam):
-        """Logits [B*beam,V] of one more position. attend(n, qkv[B*beam,3D]) is layer n's attention over what was decoded."""
+        """Logits [B*beam,V] of the next position. attend(n, qkv[B*beam,3D]) is layer n's self-attention over the decoded positions."""
         x = self.embed(ids) * math.sqrt(D) + position
         for n, layer in enumerate(self.decoder):
             x = layer.norms[0](x + layer.self_.out(attend(n, layer.self_.qkv(x))))
-            q = split(F.linear(x, layer.cross.qkv.weight[:D]).view(-1, beam, D))  # the beams of a sentence share its keys
+            q = split(F.linear(x, layer.cross.qkv.weight[:D]).view(-1, beam, D))  # a sentence's hypotheses share its keys
             k, v = (split(t) for t in cross[n].chunk(2, -1))
             x = layer.norms[1](x + layer.cross.out(merge(F.scaled_dot_product_attention(q, k, v)).view(-1, D)))
             x = layer.ffn(x)
@@ -85,14 +85,14 @@ class Model(torch.nn.Module):
 
 
 class Search:
-    """What both variants do; where decoded keys and values lie is theirs."""
+    """The part of the search that both variants share; each has its own cache of decoded keys and values."""
 
     def __init__(self, model, beam, sentences, device):
         self.model, self.beam, self.sentences, self.rows = model, beam, sentences, sentences * beam
         self.source = torch.zeros(sentences, SOURCE, dtype=torch.long, device=device)
         self.ids = torch.ones(self.rows, dtype=torch.long, device=device)
         self.scores = torch.zeros(sentences, beam, device=device)
-        self.start = torch.full((beam,), -math.inf, device=device)  # the hypotheses begin as one
+        self.start = torch.full((beam,), -math.inf, device=device)  # only the first hypothesis counts at the start: all are equal
         self.start[0] = 0
         self.base = torch.arange(sentences, device=device)[:, None] * beam
 
@@ -101,7 +101,8 @@ class Search:
         self.scores.copy_(self.start.expand_as(self.scores))
 
     def choose(self, best, pieces):
-        """Of each hypothesis' best pieces [B*beam,n] with their log-probabilities the sentence's: whose successors they are."""
+        """Choose each sentence's best continuations from the best pieces [B*beam,n] of its hypotheses and their log-probabilities
+        `best`. Returns the parent row of each."""
         total = (self.scores[:, :, None] + best.view(self.sentences, self.beam, -1)).flatten(1)
         scores, place = total.topk(self.beam, -1) if self.beam > 1 else (total, self.base * 0)
         self.scores.copy_(scores)
@@ -110,7 +111,7 @@ class Search:
 
 
 class PingPong(Search):
-    """Eager: shapes may grow with the position, and a launch less is time won."""
+    """Eager: shapes may grow with the position, and every kernel launch saved is time saved."""
     cache = "reordered, filled part"
 
     def __init__(self, model, beam, sentences, dtype, device):
@@ -139,7 +140,7 @@ class PingPong(Search):
 
 
 class Table(Search):
-    """Compiled: shapes never change, and a gather costs nothing where the compiler makes it part of the sum behind it."""
+    """Compiled: shapes never change, and a gather is free where the compiler fuses it into the sum that follows."""
     cache = "read through a table"
 
     def __init__(self, model, beam, sentences, dtype, device):
@@ -150,7 +151,7 @@ class Table(Search):
         self.at = torch.zeros(1, dtype=torch.long, device=device)
         self.places = torch.arange(LENGTH, device=device)
         self.row = torch.arange(self.rows, device=device)[:, None]
-        # Which of [LENGTH*rows] holds a hypothesis' position; for those to come the first, which is in some cache already.
+        # Index into [LENGTH*rows] of each position of a hypothesis. Future positions have index 0, which is always valid memory.
         self.table = torch.zeros(self.rows, LENGTH, dtype=torch.long, device=device)
 
     def begin(self):
@@ -180,7 +181,7 @@ class Table(Search):
 
 
 def recorded(search):
-    """begin() and advance(), compiled for these sizes, each recorded as one CUDA graph: a launch a step."""
+    """begin() and advance(), compiled for these sizes and each recorded as one CUDA graph, so that a step is one launch."""
     torch._dynamo.reset()
     parts = [torch.compile(f, dynamic=False) for f in (search.begin, search.advance)]
     if search.ids.device.type != "cuda":
@@ -200,7 +201,7 @@ def recorded(search):
 
 
 class Seen:
-    """The pieces of each step on the host, on their way while the device goes on."""
+    """Copies each step's pieces to the host while the device works on the next step."""
 
     def __init__(self, search):
         self.on_device = search.ids.device.type == "cuda"
@@ -264,9 +265,9 @@ def main():
                 try:
                     times, found[variant] = measure(model, variant, types[precision], beam, sentences, a.device, a.reps)
                     row.update(times)
-                except Exception as e:  # one variant that fails is a result, too
+                except Exception as e:  # a variant that fails is a result, too
                     row["error"] = " ".join(str(e).split())[:200]
-                if len(found) == 2:  # rounding may part them somewhere; a variant that computes something else would show
+                if len(found) == 2:  # rounding may make them differ in places; a variant that computes something else would differ widely
                     row["same_pieces"] = float((found["eager"] == found["compiled"]).float().mean())
                 print(json.dumps(row), flush=True)
 

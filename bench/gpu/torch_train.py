@@ -85,7 +85,7 @@ class Model(torch.nn.Module):
 
 
 def operations(a, size):
-    """As forward_macs of bench/step/train.c, six times."""
+    """Six times forward_macs of bench/step/train.c."""
     d, ff, _, layers = SIZES[size]
     S, T = a.source, a.length
     encoder = S * (4 * d * d + 2 * d * ff) + S * S * 2 * d
@@ -94,7 +94,7 @@ def operations(a, size):
 
 
 class Adam:
-    """Fused; over fp32 parameters beside the model's where those are in bf16."""
+    """Fused Adam; if the model is in bf16, it updates an fp32 copy of the parameters."""
 
     def __init__(self, model):
         self.model = list(model.parameters())
@@ -159,7 +159,7 @@ def main():
             row = dict(variant=variant, way=way, precision=precision, model=size, pairs=a.pairs)
             try:
                 row.update(measure(a, size, way, variant))
-            except Exception as e:  # one variant that fails is a result, too
+            except Exception as e:  # a variant that fails is a result, too
                 row["error"] = " ".join(str(e).split())[:200]
             print(json.dumps(row), flush=True)
 

@@ -1,7 +1,7 @@
-/* DESIGN. Records [0, next_due) are due, [next_send, next_due) of them wait for a connection. One
- * epoll, one timerfd set to whatever comes first: the next record, a client that vanishes, the
- * signal, the end. A connection's generation grows with each request, so that timers and the stack
- * of free connections can hold stale entries. */
+/* DESIGN. Records [0, next_due) are due; of these, [next_send, next_due) wait for a connection. One
+ * epoll, and one timerfd set to the earliest of: the next record, a client that vanishes, the
+ * signal, the end. A connection's generation increases with each request, so that stale entries
+ * among the timers and in the stack of free connections can be recognised. */
 #include "bench/load/connection.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #define EVENTS 256
-/* Of a run without an end of its own. */
+/* Maximum length of a run without an end of its own. */
 #define MAX_SECONDS 3600
 
 enum timer_what { TIMER_VANISH, TIMER_TERM, TIMER_LAST, TIMER_STOP };
 
-/* Send the next record; false: no connection is to be had now. */
+/* Send the next record; false: no connection is available now. */
 static bool start_next(struct dg_load_run *c)
 {
     struct dg_load_record *r = &c->records[c->next_send];
@@ -69,7 +69,7 @@ static void on_timer(struct dg_load_run *c, const struct dg_load_timer *t)
     }
 }
 
-/* Everything that the time now makes due. */
+/* Do everything that is due by now. */
 static void advance(struct dg_load_run *c)
 {
     struct dg_load_timer t;
@@ -199,7 +199,7 @@ int dg_load_client_run(const struct dg_load_client_options *o, struct dg_load_it
         out->end_ns = dg_load_now(&c);
         out->started = o->concurrency > 0 ? c.next_send : n;
         for (size_t i = c.next_send; i < out->started; i++)
-            records[i].outcome = DG_LOAD_UNSENT; /* no connection was free for it till the end */
+            records[i].outcome = DG_LOAD_UNSENT; /* no connection became free for it */
     }
     close_client(&c);
     return rc;

@@ -91,7 +91,7 @@ void dg_load_conn_send(struct dg_load_run *c, struct dg_load_conn *k)
     watch(c, (uint32_t)(k - c->conns), EPOLLIN, EPOLL_CTL_MOD);
 }
 
-/* A whole reply is there. */
+/* A complete reply has arrived. */
 static void dg_load_conn_answered(struct dg_load_run *c, struct dg_load_conn *k)
 {
     struct dg_load_record *r = &c->records[k->record];
@@ -107,7 +107,7 @@ static void dg_load_conn_answered(struct dg_load_run *c, struct dg_load_conn *k)
     if (k->reply.status == 200 && c->o->answered)
         c->o->answered(c->o->arg, r, body, k->reply.body_len);
     dg_load_record_over(c, k->record, outcome);
-    r->done_ns = done; /* checking it is our own time */
+    r->done_ns = done; /* without our own time for checking it */
     if (k->reply.close || k->state == DG_LOAD_CONN_SENDING || r->vanish == DG_LOAD_HALF_CLOSE)
         dg_load_conn_close(c, k, false);
     else
@@ -121,7 +121,7 @@ void dg_load_conn_read(struct dg_load_run *c, struct dg_load_conn *k)
     while ((n = recv(k->fd, c->bytes, DG_LOAD_READ_BYTES, 0)) > 0 && k->state != DG_LOAD_CONN_FREE)
         dg_buffer_add(&k->reply.in, c->bytes, (size_t)n);
     ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    if (k->state == DG_LOAD_CONN_FREE) { /* closed, or talking without being asked */
+    if (k->state == DG_LOAD_CONN_FREE) { /* closed, or bytes without a request */
         dg_load_conn_close(c, k, false);
         return;
     }
@@ -133,7 +133,7 @@ void dg_load_conn_read(struct dg_load_run *c, struct dg_load_conn *k)
         dg_load_conn_lost(c, k);
 }
 
-/* Half-close counts as gone too: the server drops the work and may say 408. */
+/* A half-close counts as vanished, too: the server drops the work and may answer 408. */
 void dg_load_conn_vanish(struct dg_load_run *c, struct dg_load_conn *k)
 {
     uint8_t how = c->records[k->record].vanish;

@@ -18,9 +18,9 @@ struct dg_load_conn {
     int fd;
     uint32_t generation;
     enum dg_load_conn_state state;
-    /* SENDING, WAITING. */
+    /* In states SENDING and WAITING. */
     size_t record;
-    /* Bytes of the request: written, to be written. */
+    /* Bytes of the request: sent so far, to be sent in total. */
     size_t sent, len;
     struct dg_load_reply reply;
 };
@@ -37,18 +37,18 @@ struct dg_load_run {
     size_t n, next_due, next_send, n_over;
     struct dg_load_client_result *out;
     int epoll, timer;
-    /* [o->max_connections], the first n_conns used at least once. */
+    /* [o->max_connections]; the first n_conns have been used at least once. */
     struct dg_load_conn *conns;
     uint32_t n_conns;
     uint32_t n_open, n_busy;
-    /* Stack of [n_closed]. */
+    /* Stack of closed connections [n_closed]. */
     uint32_t *closed;
     size_t n_closed;
-    /* Stack of [n_idle], some stale. */
+    /* Stack of free connections [n_idle], some entries stale. */
     struct dg_load_free_conn *idle;
     size_t n_idle, cap_idle;
     struct dg_load_timers timers;
-    /* No more records are sent; no more answers are waited for; memory is out. */
+    /* No more records are sent; no more answers are awaited; out of memory. */
     bool ended, stopped, failed;
     /* [DG_LOAD_READ_BYTES] */
     char *bytes;
@@ -65,12 +65,12 @@ void dg_load_record_over(struct dg_load_run *c, size_t i, enum dg_load_outcome o
 
 /* Connect; NULL when that fails at once. */
 struct dg_load_conn *dg_load_conn_open(struct dg_load_run *c);
-/* One that is open and free; NULL: none is. */
+/* An open, free connection; NULL: there is none. */
 struct dg_load_conn *dg_load_conn_idle(struct dg_load_run *c);
-/* Go on sending the request, as far as the socket takes it. */
+/* Continue sending the request, as far as the socket takes it. */
 void dg_load_conn_send(struct dg_load_run *c, struct dg_load_conn *k);
 void dg_load_conn_read(struct dg_load_run *c, struct dg_load_conn *k);
-/* Leave in the way that the record says. */
+/* Disconnect in the way that the record says. */
 void dg_load_conn_vanish(struct dg_load_run *c, struct dg_load_conn *k);
 void dg_load_conn_close(struct dg_load_run *c, struct dg_load_conn *k, bool reset);
 

@@ -1,5 +1,5 @@
-/* Keep-alive connections that ask once, stay silent through the run, and ask again at its end.
- * Blocking; one thread at a time. */
+/* Keep-alive connections that send one request, stay silent through the run, and send another at
+ * its end. Blocking; one thread at a time. */
 #ifndef DG_LOAD_IDLE_H
 #define DG_LOAD_IDLE_H
 
@@ -15,7 +15,7 @@ struct dg_load_idle {
 
 /* Open n connections and GET /livez over each; DG_EIO when one is not answered. */
 int dg_load_idle_open(struct dg_load_idle *idle, uint16_t port, size_t n, struct dg_error *err);
-/* Ask again; how many still answer. */
+/* Ask again; returns how many still answer. */
 size_t dg_load_idle_check(struct dg_load_idle *idle);
 void dg_load_idle_close(struct dg_load_idle *idle); /* a zeroed one is fine */
 

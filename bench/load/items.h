@@ -1,5 +1,5 @@
-/* What is asked for: one JSON object a line, {"class":"short","body":{...},"answer":{...}}. body
- * goes to the server as it is; answer, when there, is what the server said to the same body alone,
+/* The requests: one JSON object per line, {"class":"short","body":{...},"answer":{...}}. body is
+ * sent to the server as it is; answer, if present, is the server's answer to the same body alone,
  * and every later answer is compared with it. One thread at a time. */
 #ifndef DG_LOAD_ITEMS_H
 #define DG_LOAD_ITEMS_H
@@ -18,7 +18,7 @@ struct dg_load_item {
     char *request; /* [request_len] HTTP headers and body */
     size_t request_len, header_len;
     char *expected; /* the answer's translations, compact; NULL: not known */
-    char *seen;     /* [seen_len] a body that was found to say so */
+    char *seen;     /* [seen_len] a body known to have that answer */
     size_t seen_len;
     uint32_t sentences, source_tokens, target_tokens; /* of the answer; 1, 0, 0 when not known */
 };
@@ -30,7 +30,7 @@ struct dg_load_items {
     size_t n_classes;
 };
 
-/* Fields to be added to every body of a class ("" is every class). */
+/* Fields added to every body of a class ("" is every class). */
 struct dg_load_fields {
     const char *class;
     const struct dg_json *object; /* borrowed */
@@ -48,7 +48,7 @@ int dg_load_items_class(const struct dg_load_items *items, const char *name);
  * counts: texts, spans, scores, flags. */
 bool dg_load_item_check(struct dg_load_item *item, const char *body, size_t n);
 
-/* Take body[n] as the item's answer from now on; DG_EFORMAT when it is none. */
+/* Make body[n] the item's answer from now on; DG_EFORMAT when it is no answer. */
 int dg_load_item_learn(struct dg_load_item *item, const char *body, size_t n, struct dg_error *err);
 
 /* Write all lines with the answers learned. */

@@ -1,5 +1,5 @@
-/* dragoman-load: load a server on this machine and measure it (docs/serving-bench.md). Speaks to
- * 127.0.0.1 alone. */
+/* dragoman-load: puts load on a server on this machine and measures it (docs/serving-bench.md).
+ * Connects to 127.0.0.1 only. */
 #include "base/clock.h"
 #include "bench/load/idle.h"
 #include "bench/load/options.h"
@@ -18,7 +18,7 @@ struct load {
     struct dg_load_record *records; /* [n] */
     size_t n;
     struct dg_json *fields[DG_LOAD_CLASSES];
-    char classes[DG_LOAD_CLASSES][64]; /* those that fields are for */
+    char classes[DG_LOAD_CLASSES][64]; /* classes that the fields are for */
     struct dg_load_idle idle;
     struct dg_load_slow slow;
     struct dg_error learn_error;
@@ -163,7 +163,7 @@ static int drive(struct load *l, struct dg_error *err)
     return rc;
 }
 
-/* Every item answered, or it says which was not. */
+/* Write the answers learned; an item without an answer is an error that names it. */
 static int write_learned(struct load *l, struct dg_error *err)
 {
     for (size_t i = 0; i < l->n; i++)

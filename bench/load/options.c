@@ -19,7 +19,7 @@ static int number(const char *option, const char *text, double min, double max, 
     return DG_OK;
 }
 
-/* "A<separator>B", two numbers. */
+/* Read "A<separator>B", two numbers. */
 static int pair(const char *option, const char *text, char separator, const double max[2],
     double out[2], struct dg_error *err)
 {
@@ -156,7 +156,7 @@ static int check(const struct dg_load_options *o, struct dg_error *err)
         return dg_error_set(err, DG_EINVAL, "run needs --phase");
     if (o->verb == DG_LOAD_CLOSED && o->vanish > 0)
         return dg_error_set(err, DG_EINVAL, "--vanish belongs to run");
-    /* 0 and 1 are no processes of ours. */
+    /* Processes 0 and 1 are never ours. */
     if (o->term_after > 0 && o->term_pid < 2)
         return dg_error_set(err, DG_EINVAL, "--term needs a process and a time");
     return DG_OK;

@@ -24,8 +24,8 @@ struct dg_load_options {
     double seconds, warm_up, grace, vanish, vanish_seconds, slow_interval, term_after;
 };
 
-/* -1: go on; otherwise the exit status: 0 after --help, 2 after wrong usage, which was explained.
- */
+/* Returns -1 to continue, otherwise the exit status: 0 after --help, 2 after wrong usage, which was
+ * explained. */
 int dg_load_options_read(int argc, char *argv[], struct dg_load_options *out);
 
 #endif

@@ -28,7 +28,7 @@ void dg_load_reply_deinit(struct dg_load_reply *r)
     dg_buffer_deinit(&r->in);
 }
 
-/* "plan;dur=0.10, queue;dur=2.00, ..." [line ends at end] */
+/* Read "plan;dur=0.10, queue;dur=2.00, ..."; the line ends at `end`. */
 static void read_timing(struct dg_load_reply *r, const char *s, const char *end)
 {
     while (s < end) {
@@ -55,7 +55,7 @@ static const char *value_of(const char *line, const char *name)
     return line + strspn(line, " \t");
 }
 
-/* Headers are complete: [begin, end) with the empty line at the end. */
+/* Read the complete headers, up to `end`, which is after the empty line. */
 static int read_headers(struct dg_load_reply *r, const char *end)
 {
     const char *line = r->in.data, *v;

@@ -16,14 +16,14 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Nearest rank of sorted x[n]. */
+/* Percentile p of sorted x[n], by nearest rank. */
 static double percentile(const double *x, size_t n, double p)
 {
     size_t rank = (size_t)ceil(p / 100.0 * (double)n);
     return x[rank > 0 ? rank - 1 : 0];
 }
 
-/* Sorts x[n]. */
+/* Describe x[n], which gets sorted. */
 static struct dg_json *distribution(double *x, size_t n)
 {
     struct dg_json *o = dg_json_new_object();
@@ -41,7 +41,7 @@ static struct dg_json *distribution(double *x, size_t n)
     return o;
 }
 
-/* What is measured of a record, in milliseconds; negative: nothing. */
+/* Figures of a record, in milliseconds; negative: not measured. */
 enum figure {
     FIGURE_LATENCY,
     FIGURE_LAG,
@@ -59,7 +59,7 @@ static const char *const figure_names[FIGURES] = {
 static double figure_of(const struct dg_load_record *r, enum figure f)
 {
     const float *t = r->timing;
-    bool sent = r->sent_ns >= r->due_ns && r->sent_ns <= r->done_ns; /* wholly, before the reply */
+    bool sent = r->sent_ns >= r->due_ns && r->sent_ns <= r->done_ns; /* in full, before the reply */
     switch (f) {
     case FIGURE_LATENCY: return (double)(r->done_ns - r->due_ns) / 1e6;
     case FIGURE_LAG: return !sent ? -1 : (double)(r->sent_ns - r->due_ns) / 1e6;
@@ -76,7 +76,7 @@ static double figure_of(const struct dg_load_record *r, enum figure f)
     }
 }
 
-/* Those of one phase and class (-1: all) that ended so. */
+/* The distribution of a figure over records of one phase and class (-1: all) with this outcome. */
 static struct dg_json *figures(const struct dg_load_run *run, int phase, int class,
     enum dg_load_outcome outcome, enum figure f, double *scratch)
 {
@@ -93,7 +93,7 @@ static struct dg_json *figures(const struct dg_load_run *run, int phase, int cla
     return distribution(scratch, n);
 }
 
-/* Counts by outcome, and by status of what was refused. */
+/* Counts by outcome, and of refused requests by status. */
 static struct dg_json *counts(const struct dg_load_run *run, int phase, int class)
 {
     struct dg_json *o = dg_json_new_object(), *statuses = dg_json_new_object();
@@ -146,8 +146,8 @@ static struct dg_json *phase_report(const struct dg_load_run *run, int phase, do
     return o;
 }
 
-/* Answers a second. Closed loop: between the warm-up and the last request sent, when all
- * connections are busy; open loop: from the first due to the last answer. */
+/* Answers per second. Closed loop: between the warm-up and the last request sent, while all
+ * connections are busy; open loop: from the first due time to the last answer. */
 static struct dg_json *throughput(const struct dg_load_run *run)
 {
     struct dg_json *o = dg_json_new_object();
@@ -181,7 +181,7 @@ static struct dg_json *throughput(const struct dg_load_run *run)
     return o;
 }
 
-/* What became of the requests that were sent before the server was told to stop. */
+/* Outcomes of the requests sent before the server was told to stop, and of the later ones. */
 static struct dg_json *term_report(const struct dg_load_run *run)
 {
     struct dg_json *o = dg_json_new_object();

@@ -1,4 +1,4 @@
-/* What a run came to, as JSON, and as a trace for the simulator. Plain functions. One thread,
+/* The results of a run, as JSON, and as a trace for the simulator. Plain functions. One thread,
  * main's. */
 #ifndef DG_LOAD_REPORT_H
 #define DG_LOAD_REPORT_H
@@ -20,8 +20,8 @@ struct dg_load_run {
  * outcomes and the generator's own figures; NULL when memory is out. */
 struct dg_json *dg_load_report(const struct dg_load_run *run);
 
-/* One line a request, tab-separated, with a header line: phase class item due_ns sent_ns done_ns
- * outcome status sentences source_tokens target_tokens. */
+/* Write one line per request, tab-separated, with a header line: phase class item due_ns sent_ns
+ * done_ns outcome status sentences source_tokens target_tokens. */
 int dg_load_report_trace(const struct dg_load_run *run, const char *path, struct dg_error *err);
 
 #endif

@@ -7,8 +7,8 @@
 struct draw {
     const struct dg_load_plan *plan;
     uint64_t state;
-    uint32_t *order;                   /* items, class by class, shuffled */
-    size_t first[DG_LOAD_CLASSES + 1]; /* of each class in order */
+    uint32_t *order;                   /* items, ordered by class, shuffled in each */
+    size_t first[DG_LOAD_CLASSES + 1]; /* index of each class's first in order */
     size_t next[DG_LOAD_CLASSES];
     size_t n_classes;
     double total;
@@ -69,7 +69,7 @@ static void draw_record(struct draw *d, struct dg_load_record *r)
     r->item = d->order[d->next[c]];
     if (++d->next[c] == d->first[c + 1])
         d->next[c] = d->first[c];
-    /* Always drawn, so that the share of vanishing clients leaves the arrivals as they are. */
+    /* Always drawn, so that the share of vanishing clients does not change the arrivals. */
     double leaves = draw_unit(d), when = draw_unit(d);
     uint64_t how = draw_bits(d);
     r->vanish = DG_LOAD_STAYS;

@@ -28,7 +28,7 @@ static void life_ends(struct dg_load_slow *s, struct dg_load_slow_conn *k)
         s->longest_s = life;
 }
 
-/* The first time whole headers for the second kind, then a byte. */
+/* Send one byte; a new connection of the second kind starts with whole headers. */
 static void drip(struct dg_load_slow *s, size_t i)
 {
     struct dg_load_slow_conn *k = &s->conns[i];
@@ -58,7 +58,7 @@ static void drip(struct dg_load_slow *s, size_t i)
         life_ends(s, k);
 }
 
-/* Spread over the interval, so that they do not come in one burst. */
+/* Spreads the bytes over the interval, so that they do not come in one burst. */
 static void *work(void *arg)
 {
     struct dg_load_slow *s = arg;

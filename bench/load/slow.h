@@ -1,6 +1,6 @@
-/* Slow-loris clients: each sends a request a byte at a time, half of them within the headers, half
- * within the body. A server has to end them by deadlines of its own; one that was ended comes back.
- * A thread of its own between open and close. */
+/* Slow-loris clients: each sends a request one byte at a time, half of them within the headers,
+ * half within the body. A server must end them by its own deadlines; a client that was ended
+ * reconnects. Runs its own thread between open and close. */
 #ifndef DG_LOAD_SLOW_H
 #define DG_LOAD_SLOW_H
 
@@ -25,9 +25,9 @@ struct dg_load_slow {
     size_t n;
     pthread_t thread;
     atomic_bool stop;
-    /* of the thread until close */
+    /* used by the thread alone until close */
     size_t opened, ended, refused;
-    double longest_s, total_s; /* life of those that were ended */
+    double longest_s, total_s; /* lifetimes of the ended connections */
 };
 
 int dg_load_slow_open(

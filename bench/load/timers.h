@@ -1,4 +1,4 @@
-/* Times at which something is due, in a binary heap. One thread at a time. */
+/* Timers in a binary heap. One thread at a time. */
 #ifndef DG_LOAD_TIMERS_H
 #define DG_LOAD_TIMERS_H
 
@@ -8,7 +8,7 @@
 
 struct dg_load_timer {
     uint64_t at_ns;
-    uint32_t conn, generation; /* whose; stale when the connection has another generation by then */
+    uint32_t conn, generation; /* for whom; stale once the connection has another generation */
     uint32_t what;
 };
 
@@ -17,9 +17,9 @@ struct dg_load_timers {
     size_t n, cap;
 };
 
-/* False when memory is out. */
+/* False: out of memory. */
 bool dg_load_timers_add(struct dg_load_timers *t, struct dg_load_timer timer);
-/* Take the earliest out when it is due at now_ns. */
+/* Remove the earliest timer if it is due at now_ns. */
 bool dg_load_timers_due(struct dg_load_timers *t, uint64_t now_ns, struct dg_load_timer *out);
 void dg_load_timers_deinit(struct dg_load_timers *t);
 

@@ -1,5 +1,5 @@
 """Bundles of the size of Firefox's tiny models: 6 encoder layers, 2 SSRU decoder layers, 256 wide, 32,000 pieces, int8, with a
-shortlist. Random weights: what is measured is opening and closing, and that every answer is the one given before."""
+shortlist. The weights are random: the benchmark measures opening and closing, and checks that answers repeat exactly."""
 import json
 import os
 import shutil
@@ -24,7 +24,7 @@ def field(number, payload):
 
 
 def fields(data):
-    """(number, payload) of a message that has fields of bytes alone."""
+    """(number, payload) of each field of a protobuf message whose fields are all length-delimited."""
     at = 0
 
     def read():
@@ -43,7 +43,7 @@ def fields(data):
 
 
 def vocabulary(model, path):
-    """The SentencePiece model at `model` with random words added to 32,000 pieces: real text is split as before."""
+    """Write the SentencePiece model at `model`, filled up to 32,000 pieces with random words: real text is split as before."""
     with open(model, "rb") as f:
         parts = list(fields(f.read()))
     rng, seen, added = np.random.default_rng(1), set(), []
@@ -78,7 +78,7 @@ def arrays(seed):
 
     a["Wemb"] = rng.standard_normal((V, D)).astype(np.float32) * 0.06
     vector("decoder_ff_logit_out_b", V)
-    a["decoder_ff_logit_out_b"][0, 0] = 4.0  # </s>: answers of ordinary length
+    a["decoder_ff_logit_out_b"][0, 0] = 4.0  # </s>: gives answers of ordinary length
     for side, layers in (("encoder", ENCODER), ("decoder", DECODER)):
         for i in range(1, layers + 1):
             at = f"{side}_l{i}_"
@@ -110,7 +110,7 @@ def arrays(seed):
 
 
 def make_model(programs, spm, folder, seed):
-    """A whole bundle in `folder`."""
+    """Make a complete bundle in `folder`."""
     dragoman, full = os.path.join(programs, "dragoman"), folder + ".full"
     np.savez(folder + ".npz", **arrays(seed))
     quiet = dict(check=True, stdout=subprocess.DEVNULL)
@@ -127,7 +127,7 @@ def pairs():
 
 
 def make(programs, source_spm, work, models=6):
-    """Ninety bundles under work/bundles, each with a copy of one of a few models; {pair: number of its model}."""
+    """Make ninety bundles under work/bundles, each a copy of one of a few models. Returns {pair: number of its model}."""
     folder = os.path.join(work, "bundles")
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(folder)

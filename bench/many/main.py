@@ -30,7 +30,7 @@ SENTENCES = ["The house is small, and the garden behind it is large.", "Where do
 
 
 class Server:
-    """The server, and its resident memory ten times a second."""
+    """The server; samples its resident memory ten times a second."""
 
     def __init__(self, a, *flags):
         self.started = time.perf_counter()
@@ -68,7 +68,7 @@ class Server:
         return float(re.search(rf"^{re.escape(name)} (\S+)", requests.get(self.url("/metrics"), timeout=60).text, re.M)[1])
 
     def cpu_seconds(self):
-        """What its threads have used, to the nanosecond; of those that have ended, nothing."""
+        """CPU seconds that its living threads have used, to the nanosecond; threads that have ended do not count."""
         total, tasks = 0, f"/proc/{self.process.pid}/task/"
         for task in os.listdir(tasks):
             try:
@@ -83,7 +83,7 @@ class Server:
 
 
 def ask(session, server, pair, text):
-    """(seconds, text); what fails raises."""
+    """(seconds, text); raises if the request fails."""
     begin = time.perf_counter()
     reply = session.post(server.url("/v1/translate"), json={"text": text, "source": pair[0], "target": pair[1]}, timeout=120)
     seconds = time.perf_counter() - begin
@@ -99,8 +99,9 @@ def ms(values):
 
 
 def one_after_another(server, made, rounds):
-    """Each pair in a random order: its first answer, where its bundle is closed, and the one after it, with the server's CPU
-    time for the first ones. And the answers of each model, which all its copies must give."""
+    """Ask for all pairs in random order, each twice: the first answer opens the pair's bundle if it is closed, the second finds
+    it open. Returns (seconds of answers that opened one, seconds of second answers, {(model, text): its answer}, how many
+    copies of a model answered otherwise, mean CPU seconds of the server for an answer that opened a bundle)."""
     cold, warm, right, differ, cpu = [], [], {}, 0, 0.0
     with requests.Session() as session:
         for r in range(rounds):
@@ -120,7 +121,7 @@ def one_after_another(server, made, rounds):
 
 
 def all_at_once(server, made, right, clients, seconds):
-    """Clients that ask for random pairs, each as fast as it is answered."""
+    """Run clients that ask for random pairs, each as soon as it has its last answer."""
     end, times, failed, lock = time.monotonic() + seconds, [], [], threading.Lock()
 
     def client(number):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Training side by side: `dragoman-train` and Marian (`pymarian train`) alternately on Multi30k, one thread each, with the same small
-model, vocabulary, budget of a batch and schedule. Speed is real target tokens a CPU second, the first lines left out; losses are each
-program's own, at equal updates; both models at the end are scored by the same program, Marian's through `dragoman convert marian`.
-Writes marian-MACHINE.json and .md to --out after each round, so that what was measured before an interruption is kept.
+model, vocabulary, batch budget and schedule. Speed is real target tokens a CPU second, without the first log line; losses are each
+program's own, at equal updates; in the end one program scores both models, Marian's after `dragoman convert marian`.
+Writes marian-MACHINE.json and .md to --out after each round, so that an interruption loses no finished round.
 
   compare.py --build build/release/bin --marian .cache/bench-marian-venv/bin/pymarian --data DIR --updates 200 --rounds 2
 """
@@ -25,7 +25,7 @@ import record  # noqa: E402
 
 PEAK = 0.001  # learning rate at the end of the warm-up
 D_MODEL = 256
-# "Ep. 1 : Up. 2 : Sen. 124 : Cost 9.36455154 : Time 50.08s : 54.27 words/s": real words of the targets
+# "Ep. 1 : Up. 2 : Sen. 124 : Cost 9.36455154 : Time 50.08s : 54.27 words/s"; words are real target tokens
 LINE = re.compile(r"Up\. (\d+) .*?Cost ([\d.]+) .*?Time ([\d.]+)s : ([\d.]+) words/s")
 
 
@@ -42,7 +42,7 @@ def check(args, **kw):
 
 
 def speed(lines):
-    """Target tokens a CPU second from the second line on, and the loss of each line: lines are (update, loss, target tokens, CPU s)."""
+    """Target tokens a CPU second from the second line on, and the loss of each line. Lines are (update, loss, target tokens, CPU seconds)."""
     rest = lines[1:]
     return {"target_tokens_per_cpu_s": round(sum(x[2] for x in rest) / sum(x[3] for x in rest), 1),
             "target_tokens_per_update": round(sum(x[2] for x in lines) / lines[-1][0]),
@@ -84,7 +84,7 @@ class Bench:
         return speed(lines), os.path.join(out, "bundle")
 
     def marians(self, number):
-        """CPU time is read from the process whenever it writes a line."""
+        """Train with Marian; reads the process's CPU time whenever it writes a line."""
         a, out = self.a, os.path.join(self.a.work, f"marian-{number}")
         shutil.rmtree(out, ignore_errors=True)
         os.makedirs(out)
@@ -118,7 +118,7 @@ class Bench:
         return speed(lines), bundle
 
     def scores(self, bundle):
-        """On Multi30k's test set of 2016, length penalty 0.6."""
+        """Scores on Multi30k's test set of 2016, with length penalty 0.6."""
         text = check([self.train, "evaluate", bundle, self.files["test", "en"], self.files["test", "de"], "--beam-size",
                       str(self.a.beam), "--length-penalty", "0.6", "--lines", str(self.a.lines)])
         return {"test_nats_per_piece": float(re.search(r"\(([\d.]+) nats\)", text)[1]),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast the web page is, by Chromium's own performance entries: first paint, and the longest task while 50,000
 characters are pasted and translated, one more is typed, and a sentence is opened. Prints one JSON line. Usage: page.py URL [RUNS]
-The URL is one of this machine: browsers let other pages without HTTPS not write to the clipboard."""
+The URL must be on this machine: without HTTPS, browsers let only local pages write to the clipboard."""
 import json
 import shutil
 import statistics

@@ -22,24 +22,24 @@ import machine  # noqa: E402
 from server import Load, Server, learn, run_json, say  # noqa: E402
 
 TEXT = "A young man in a red jacket is riding a bicycle on a narrow road near the river."
-# Options that both revisions know.
+# Options that both revisions have.
 SERVER = ("--workers", "1", "--compute-threads", "1")
 
 
 def cpu_ns(pid):
-    """What a running process has used, to the nanosecond: the clock that clock_getcpuclockid(3) names."""
+    """CPU time of a running process in nanoseconds, from the clock of clock_getcpuclockid(3)."""
     return time.clock_gettime_ns((~pid << 3) | 2)
 
 
 class Http:
-    """Requests for one sentence, one at a time."""
+    """A case: requests for one sentence, one at a time."""
 
     def __init__(self, name, text, options, requests):
         self.text, self.name, self.options, self.requests = text, name, options, requests
 
     def __call__(self, programs, a):
         with Server(programs, a.models, (*SERVER, *self.options)) as server:
-            learn(a.programs, server, a.items, a.items + ".learnt")  # a revision's own: answers have changed in form
+            learn(a.programs, server, a.items, a.items + ".learnt")  # each revision learns its own: the form of answers has changed
             load = Load(a.programs, a.items + ".learnt")
             load(server, "closed", "--concurrency", "1", "--requests", str(max(50, self.requests // 10)))
             before = cpu_ns(server.pid)
@@ -67,7 +67,7 @@ def measure(case, a):
     pairs = []
     for i in range(a.pairs):
         pair = {}
-        # Who goes first changes, as the second of two runs may find a warmer machine.
+        # The two take turns at going first, because the second run may find a warmer machine.
         for which in ("now", "before") if i % 2 else ("before", "now"):
             pair[which] = case(a.programs if which == "now" else a.before, a)
         pairs.append(pair)

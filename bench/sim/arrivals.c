@@ -126,7 +126,7 @@ void dg_sim_items_free(struct dg_sim_items *items)
     memset(items, 0, sizeof *items);
 }
 
-/* The k-th item of a class, round and round; they are in no order that matters. */
+/* The next item of a class, in a cycle; their order does not matter. */
 static const struct dg_sim_item *item_of(
     const struct dg_sim_items *items, uint32_t class, size_t *next)
 {
@@ -168,8 +168,8 @@ int dg_sim_arrivals_poisson(const struct dg_sim_items *items, const struct dg_si
     return DG_OK;
 }
 
-/* One line as dg_load_report_trace writes it; 1: taken, 0: left out (another phase, or never
- * answered). */
+/* Read one line as dg_load_report_trace writes it; 1: taken, 0: left out (another phase, or the
+ * client vanished). */
 static int read_line(const struct dg_sim_items *items, const char *line, double speed, int phase,
     struct dg_sim_request *out, double *real_ms, struct dg_error *err)
 {
@@ -206,7 +206,7 @@ int dg_sim_arrivals_trace(const struct dg_sim_items *items, const char *path, do
     if (rc == DG_OK && (!out->list || !out->real_ms))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu arrivals", lines);
     const char *line =
-        rc == DG_OK && b.len > 0 ? strchr(b.data, '\n') : NULL; /* behind the header */
+        rc == DG_OK && b.len > 0 ? strchr(b.data, '\n') : NULL; /* after the header */
     while (rc == DG_OK && line && line[1] != '\0') {
         number++;
         int got = read_line(

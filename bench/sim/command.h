@@ -17,8 +17,8 @@ struct dg_sim_command {
         sentences;
 };
 
-/* -1: go on; otherwise the exit status: 0 after --help, 2 after wrong usage, which was explained.
- */
+/* Returns -1 to continue, otherwise the exit status: 0 after --help, 2 after wrong usage, which was
+ * explained. */
 int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o);
 
 #endif

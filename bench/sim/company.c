@@ -21,16 +21,16 @@ struct worker {
 enum mode { REST, WORK, END };
 
 struct company {
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t changed;
     enum mode mode;
-    uint32_t sentences; /* of each step, while they work */
-    uint32_t resting;   /* neighbours */
+    uint32_t sentences; /* of each step in mode WORK */
+    uint32_t resting;   /* number of resting neighbours */
     struct worker *workers;
-    uint32_t n; /* workers; the first is the one that is timed */
+    uint32_t n; /* workers; the first is timed */
 };
 
-/* What a neighbour is to do next: sentences of a step, or 0: no more. */
+/* Wait for a neighbour's next work: the sentences of a step, or 0 to stop. */
 static uint32_t next_work(struct company *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -61,7 +61,7 @@ static void *neighbour(void *arg)
     double us;
     for (uint32_t n; (n = next_work(w->company)) > 0;)
         if (dg_sim_probe_rows(&w->probe, n, &us, &err) != DG_OK) {
-            rest_for_good(w->company); /* the one that is timed has the same error to tell */
+            rest_for_good(w->company); /* the timed worker reports the same error */
             break;
         }
     return NULL;
@@ -111,7 +111,7 @@ static void stop(struct company *c)
     }
 }
 
-/* Both in turns, since a machine is never as fast twice. */
+/* Alternates between the two, because a machine's speed varies. */
 static int measure_at(
     struct company *c, struct dg_sim_probe *alone, uint32_t n, double *times, struct dg_error *err)
 {

@@ -16,7 +16,7 @@ double dg_sim_curve_at(const struct dg_sim_curve *c, double x)
     return c->y[i - 1] + slope * (x - c->x[i - 1]);
 }
 
-/* How many times as long as alone; after the last point as at it. */
+/* How many times as long a step takes as alone; constant after the last point. */
 static double times_of(const struct dg_sim_cost *c, uint32_t workers, double rows)
 {
     const struct dg_sim_company *in = NULL;
@@ -37,7 +37,7 @@ uint64_t dg_sim_cost_step_ns(const struct dg_sim_cost *c, const struct dg_sim_st
     if (s->encode_tokens > 0)
         ns += times_of(c, s->busy, tokens) *
               (1e3 * dg_sim_curve_at(&c->encode_us, tokens) + c->pair_ns * (double)s->encode_pairs);
-    return ns > 1 ? (uint64_t)ns : 1; /* time always goes on */
+    return ns > 1 ? (uint64_t)ns : 1; /* time must advance */
 }
 
 void dg_sim_cost_scale(struct dg_sim_cost *c, double times)

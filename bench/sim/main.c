@@ -1,4 +1,4 @@
-/* dragoman-sim: what load, policy or device would mean, in fake time (docs/serving-bench.md). */
+/* dragoman-sim: simulates a load, policy or device in fake time (docs/serving-bench.md). */
 #include "base/file.h"
 #include "bench/sim/measure.h"
 #include "bench/sim/replay.h"

@@ -13,7 +13,7 @@
 
 struct entry {
     struct dg_job *job;
-    uint32_t item, index; /* of the sentence in the job */
+    uint32_t item, index; /* index: the sentence in the job */
     uint32_t source_tokens, max_target, steps, again, blocks;
 };
 
@@ -30,8 +30,8 @@ struct measure {
     struct entry *entries; /* [n_entries] in order of items */
     size_t n_entries;
     size_t answered;
-    uint32_t at_a_time;        /* of a run: sentences */
-    double real_s, foretold_s; /* of a run, until nothing waited any more */
+    uint32_t at_a_time;        /* limit of a run, in sentences */
+    double real_s, foretold_s; /* of a run, until nothing waited any more; the latter simulated */
     uint64_t real_sentences, real_steps;
 };
 
@@ -83,7 +83,7 @@ static int read_items(struct measure *m, struct dg_error *err)
     return rc;
 }
 
-/* Jobs that nobody has answered yet. */
+/* Replace the jobs by new ones without answers. */
 static int renew_entries(struct measure *m, struct dg_error *err)
 {
     struct entry *e = m->entries;
@@ -102,7 +102,7 @@ static int renew_entries(struct measure *m, struct dg_error *err)
     return DG_OK;
 }
 
-/* Admit from entry *next on what fits. */
+/* Admit entries from *next on, as many as fit. */
 static int admit_entries(struct measure *m, size_t *next, struct dg_error *err)
 {
     struct dg_capacity before, after;
@@ -122,7 +122,7 @@ static int admit_entries(struct measure *m, size_t *next, struct dg_error *err)
     return DG_OK;
 }
 
-/* A sentence's answer; one in a loop is followed by a second round, as in the server. */
+/* Take a sentence's answer; after a loop comes a second round, as in the server. */
 static int take_answer(struct measure *m, const struct dg_result *r, struct dg_error *err)
 {
     const uint64_t id = r->id;
@@ -139,8 +139,8 @@ static int take_answer(struct measure *m, const struct dg_result *r, struct dg_e
     return dg_engine_admit(m->engine, id, &s, err);
 }
 
-/* All items through the engine, so many at a time, refilled before each step: steps of each
- * sentence, and the engine's throughput without a server around it. */
+/* Run all items through the engine, `at_a_time` sentences at once, refilled before each step.
+ * Measures the steps of each sentence, and the engine's throughput without a server. */
 static int run_items(struct measure *m, uint32_t at_a_time, struct dg_error *err)
 {
     size_t next = 0;
@@ -180,13 +180,13 @@ static struct dg_engine_limits limits_of(const struct measure *m)
         .max_target = m->o->max_target};
 }
 
-/* Cores of each of so many workers. */
+/* Cores of each of this many workers. */
 static uint32_t share_of(const struct measure *m, uint32_t workers)
 {
     return m->o->threads > workers ? m->o->threads / workers : 1;
 }
 
-/* All workers side by side: the engine's throughput without a server around it. */
+/* Run all workers in parallel: the engine's throughput without a server. */
 static int run_crowd(struct measure *m, double *per_s, struct dg_error *err)
 {
     const size_t n = m->n_items * m->o->repeats;
@@ -204,7 +204,7 @@ static int run_crowd(struct measure *m, double *per_s, struct dg_error *err)
     return rc;
 }
 
-/* Two workers side by side, three, and so on. */
+/* Measure two parallel workers, then three, and so on. */
 static int measure_companies(struct measure *m, struct dg_error *err)
 {
     struct dg_sim_cost *cost = &m->probe.cost;
@@ -243,7 +243,7 @@ static struct dg_json *items_json(const struct measure *m)
     return list;
 }
 
-/* The same run in fake time. */
+/* Simulate the same run in fake time. */
 static int foretell(struct measure *m, const struct dg_json *items, struct dg_error *err)
 {
     struct dg_sim_items table = {0};
@@ -316,8 +316,8 @@ static struct dg_json *result(const struct measure *m)
     return o;
 }
 
-/* Probes run alone and warm, with made-up sentences. The last run of real ones says what these
- * take. */
+/* Probes run alone and warm, with made-up sentences. Correct the cost model by the last run of real
+ * ones. */
 static int fit(struct measure *m, const struct dg_json *items,
     void (*correct)(struct dg_sim_cost *c, double times), struct dg_error *err)
 {
@@ -353,7 +353,7 @@ static int measure_items(struct measure *m, struct dg_json *o, struct dg_error *
         rc = run_crowd(m, &together, err);
     dg_json_set_int(engine, "workers", m->o->workers);
     dg_json_set_real(engine, "workers_requests_per_s", together);
-    dg_sim_cost_write(&m->probe.cost, o); /* scaled */
+    dg_sim_cost_write(&m->probe.cost, o); /* corrected */
     dg_json_set_take(o, "engine", engine);
     dg_json_set_take(o, "items", items);
     return rc;

@@ -1,5 +1,5 @@
-/* The cost model of a real bundle on this machine: engine steps timed by rows, positions and
- * newcomers; how many steps real sentences take; and how well the model then foretells a run of the
+/* Measures the cost model of a real bundle on this machine: engine steps timed by rows, positions
+ * and joining sentences; the steps of real sentences; and how well the model predicts a run of the
  * engine. One thread at a time. */
 #ifndef DG_SIM_MEASURE_H
 #define DG_SIM_MEASURE_H
@@ -11,13 +11,13 @@ struct dg_sim_measure_options {
     const char *items; /* as dragoman-load's; NULL: none */
     uint32_t beam;     /* 0: the bundle's */
     uint32_t threads;  /* cores a step is split over, and that workers share */
-    uint32_t workers;  /* side by side, at most */
+    uint32_t workers;  /* maximum number of parallel workers */
     uint32_t max_rows, max_sentences, max_target;
     uint32_t repeats; /* of each timing; the median counts */
 };
 
 /* An object as dg_sim_cost_read takes it, with "items", "engine" (throughput of the items, measured
- * and simulated) and what was measured on; the caller's to free. */
+ * and simulated) and what was measured on. The caller frees it. */
 int dg_sim_measure(
     const struct dg_sim_measure_options *o, struct dg_json **out, struct dg_error *err);
 

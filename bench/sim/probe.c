@@ -1,8 +1,8 @@
-/* DESIGN. Steps are timed with sentences of forced length, so that rows stay what they are set to.
- *   step(rows)      at a short context, the share of the context taken off again
- *   cell_ns         the same rows at a short and a long context
- *   encode(pieces)  first steps of newcomers, the decoder's part taken off
- *   pair_ns         one long sentence beside several short ones of as many pieces in all */
+/* DESIGN. Steps are timed with sentences of forced length, so that the number of rows stays as it
+ * is set. step(rows)      at a short context, with the share of the context subtracted cell_ns the
+ * same rows at a short and a long context encode(pieces)  first steps of joining sentences, with
+ * the decoder's part subtracted pair_ns         one long sentence, compared with several short ones
+ * of as many pieces in all */
 #include "bench/sim/probe.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 #define LONG_CONTEXT 192
 #define PROBE_STEPS 12
 #define CELL_TURNS 5
-#define PROBE_NS 100000000u /* at least, so that no moment of the machine decides */
+#define PROBE_NS 100000000u /* minimum, so that no single moment of the machine decides */
 
 static int compare(const void *a, const void *b)
 {
@@ -51,7 +51,7 @@ uint32_t dg_sim_probe_most(const struct dg_sim_probe *p)
     return n < p->max_sentences ? n : p->max_sentences;
 }
 
-/* One step's microseconds. */
+/* Take one step; returns its microseconds. */
 static double step_us(struct dg_sim_probe *p)
 {
     uint64_t t0 = dg_sim_probe_now(p);
@@ -61,7 +61,7 @@ static double step_us(struct dg_sim_probe *p)
     return us;
 }
 
-/* n sentences of S pieces that live for `steps` steps. */
+/* Admit n sentences of S pieces that run for `steps` steps. */
 static int admit(
     struct dg_sim_probe *p, uint32_t n, uint32_t S, uint32_t steps, struct dg_error *err)
 {
@@ -84,8 +84,8 @@ static int admit(
     return rc;
 }
 
-/* Median microseconds of a step of n sentences with all their rows, about `context` positions
- * before each. */
+/* Median microseconds of a step of n sentences with all their rows, each with about `context`
+ * positions before it. */
 static int probe_step(
     struct dg_sim_probe *p, uint32_t n, uint32_t context, double *us, struct dg_error *err)
 {
@@ -97,8 +97,7 @@ static int probe_step(
         for (int i = 0; i < PROBE_STEPS; i++) {
             double t = step_us(p);
             if (i > 1 && i + 1 < PROBE_STEPS &&
-                p->n_times <
-                    DG_SIM_MAX_TIMES) /* not the first ones, nor the last with its sorting */
+                p->n_times < DG_SIM_MAX_TIMES) /* not the first ones, nor the last, which sorts */
                 p->times[p->n_times++] = t;
         }
     }
@@ -111,8 +110,8 @@ int dg_sim_probe_rows(struct dg_sim_probe *p, uint32_t n, double *us, struct dg_
     return probe_step(p, n, SHORT_CONTEXT, us, err);
 }
 
-/* Median microseconds of the step in which n sentences of S pieces join, over its decoder's
- * part. */
+/* Median microseconds of the step in which n sentences of S pieces join, minus its decoder's part.
+ */
 static int probe_encode(
     struct dg_sim_probe *p, uint32_t n, uint32_t S, double *us, struct dg_error *err)
 {
@@ -132,14 +131,14 @@ static int probe_encode(
     return DG_OK;
 }
 
-/* Positions before a row in the middle of a probe. */
+/* Positions that all rows attend to, in the middle of a probe. */
 static double cells_of(uint32_t rows, uint32_t context)
 {
     return (double)rows * (context + PROBE_STEPS / 2.0);
 }
 
-/* What a position costs a row: few rows, as most steps of a server with room have them, at a long
- * and a short context in turns. */
+/* Measure what a position costs a row: with few rows, as in most steps of a server that is not
+ * full, at a long and a short context in turns. */
 static int measure_cell(struct dg_sim_probe *p, uint32_t n, struct dg_error *err)
 {
     double near = 0, far = 0, us;
@@ -162,7 +161,7 @@ static int measure_steps(struct dg_sim_probe *p, struct dg_error *err)
     struct dg_sim_curve *c = &p->cost.step_us;
     uint32_t most = dg_sim_probe_most(p), n = 1;
     double us;
-    int rc = probe_step(p, most > 1 ? most / 2 : 1, SHORT_CONTEXT, &us, err); /* to warm up */
+    int rc = probe_step(p, most > 1 ? most / 2 : 1, SHORT_CONTEXT, &us, err); /* warm-up */
     if (rc == DG_OK)
         rc = measure_cell(p, most > 1 ? 2 : 1, err);
     if (rc != DG_OK)

@@ -12,8 +12,8 @@ struct setting {
     uint32_t blocks;
     double share[DG_SIM_CLASSES];
     int only, bulk;  /* classes, or -1 */
-    double rate;     /* what came of --load */
-    double capacity; /* requests a second; 0: not asked for */
+    double rate;     /* of --rate or --load */
+    double capacity; /* requests per second; 0: not needed */
 };
 
 static struct dg_sim_options options_of(const struct setting *s, enum dg_sim_batching batching)
@@ -76,7 +76,7 @@ static int read_setting(struct setting *s, struct dg_error *err)
     return rc;
 }
 
-/* Requests a second when as much waits as anybody could wish for. */
+/* Requests per second with an unlimited backlog. */
 static int capacity_of(
     struct setting *s, enum dg_sim_batching batching, double *out, struct dg_error *err)
 {
@@ -109,8 +109,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* As dragoman-load's closed loop measures it: answers a second between the first fifth of a long
- * run and its last tenth, when the loop runs dry. */
+/* Answers per second as dragoman-load's closed loop measures them: between the first fifth of a
+ * long run and its last tenth, when the loop runs dry. */
 static int closed_loop(struct setting *s, double *per_s, struct dg_error *err)
 {
     enum { N = 4000 };
@@ -136,8 +136,8 @@ static int closed_loop(struct setting *s, double *per_s, struct dg_error *err)
     return rc;
 }
 
-/* A loaded machine has more to do than steps: connections, the kernel, clients. What that costs
- * shows when all are busy, and is charged there. */
+/* A loaded machine does more than steps: connections, the kernel, clients. This cost appears when
+ * all workers are busy, and is charged there. */
 static int scale_to_capacity(struct setting *s, struct dg_error *err)
 {
     double found = 0;

@@ -1,7 +1,7 @@
 /* DESIGN. Events are arrivals and ends of steps, in order of time; at the same time steps end
  * first, then requests arrive, then idle workers begin a step, lowest number first. Queue and
- * workers do what server/schedule/queue.c and server/schedule/worker.c do, without locks,
- * duplicates and deadlines. */
+ * workers act like server/schedule/queue.c and server/schedule/worker.c, without locks, duplicates
+ * and deadlines. */
 #include "bench/sim/sim.h"
 
 #include "server/schedule/pace.h"
@@ -15,7 +15,7 @@ static const char *const names[DG_SIM_BATCHINGS] = {
     "continuous", "fifo", "static-early", "static-drop", "static-pad"};
 
 #define PICK 256
-#define START_RATE 2000.0 /* as the queue's */
+#define START_RATE 2000.0 /* as in the queue */
 
 const char *dg_sim_batching_name(enum dg_sim_batching b)
 {
@@ -23,14 +23,14 @@ const char *dg_sim_batching_name(enum dg_sim_batching b)
 }
 
 struct pending {
-    struct dg_entry entry; /* its head: the batcher hands out this */
+    struct dg_entry entry; /* must be first: the batcher returns it */
     uint32_t sentence, request;
 };
 
 struct live {
     struct pending *pending;
-    uint32_t t;  /* steps taken, of this round */
-    bool second; /* round */
+    uint32_t t;  /* steps taken in this round */
+    bool second; /* in the second round */
     bool over;   /* finished, but still in a static batch */
 };
 
@@ -38,11 +38,11 @@ struct worker {
     struct dg_heap_node node;  /* key: until_ns while it is busy, else its number */
     uint32_t number;           /* from 0 */
     struct live *live;         /* [n] of [max_sentences], ascending by rank */
-    struct dg_entry **entries; /* [n], theirs */
+    struct dg_entry **entries; /* [n] those of live */
     uint32_t n, n_over;
     uint32_t rows, blocks; /* reserved */
     struct dg_pace pace;
-    uint32_t step_rows, step_tokens; /* of the step that runs */
+    uint32_t step_rows, step_tokens; /* of the running step */
     uint64_t began_ns, steps;
 };
 
@@ -53,12 +53,12 @@ struct sim {
     const struct dg_sim_sentence *sentences;
     struct dg_sim_request *requests;
     uint32_t *left;          /* [n] sentences of each request that are not done */
-    size_t n, next, asked;   /* requests; asked: their times of arrival are known */
-    struct pending *pending; /* of all requests, in order */
-    size_t n_pending;        /* that have arrived */
+    size_t n, next, asked;   /* requests; asked: those with a known arrival */
+    struct pending *pending; /* sentences of all requests, in order */
+    size_t n_pending;        /* accepted so far */
     struct dg_batcher batcher;
     struct dg_patience patience;
-    uint64_t tokens[DG_CLASSES], live_tokens; /* that wait; that are live */
+    uint64_t tokens[DG_CLASSES], live_tokens; /* of waiting sentences; of live ones */
     struct worker *workers;
     struct dg_heap busy, going,
         idle;           /* each worker is in one: within a step, between two, without sentences */
@@ -76,7 +76,7 @@ static double rate_of(const struct sim *s)
     return rate;
 }
 
-/* As the queue's bound. */
+/* The queue's limit. */
 static bool is_refused(const struct sim *s, const struct dg_sim_request *r, uint64_t tokens)
 {
     uint64_t waiting = s->tokens[DG_CLASS_INTERACTIVE] + (r->bulk ? s->tokens[DG_CLASS_BULK] : 0);
@@ -173,7 +173,7 @@ static void admit(struct sim *s, struct worker *w, uint64_t now)
 static void put(struct dg_heap *h, struct worker *w, uint64_t key)
 {
     w->node.key = key;
-    w->node.turn = w->number + 1; /* of those that end together the first by number */
+    w->node.turn = w->number + 1; /* of those that end together, the lowest number first */
     dg_heap_put(h, &w->node);
 }
 
@@ -183,7 +183,7 @@ static struct worker *first(const struct dg_heap *h)
     return node ? (struct worker *)(void *)((char *)node - offsetof(struct worker, node)) : NULL;
 }
 
-/* Between steps, or without work. */
+/* Put a worker that is between steps, or has no work, into its heap. */
 static void rest(struct sim *s, struct worker *w)
 {
     put(w->n > 0 ? &s->going : &s->idle, w, w->number);
@@ -282,11 +282,11 @@ static uint64_t next_event(const struct sim *s)
     return node && node->key < at ? node->key : at;
 }
 
-/* All that may: who has sentences goes on, who has none begins if some wait, in the order of their
- * numbers. */
+/* Begin all possible steps, in the order of the workers' numbers: a worker with sentences
+ * continues, one without begins if some wait. */
 static void begin_steps(struct sim *s, uint64_t now)
 {
-    bool asked = true; /* those without are asked until one finds nothing for it */
+    bool asked = true; /* idle workers are asked until one finds nothing */
     for (;;) {
         struct worker *w = first(&s->going);
         struct worker *idle = asked && dg_batcher_count(&s->batcher) > 0 ? first(&s->idle) : NULL;
@@ -314,7 +314,7 @@ static int run(struct sim *s, struct dg_error *err)
         begin_steps(s, now);
     }
     if (dg_batcher_count(&s->batcher) >
-        0) /* nothing runs, nothing comes, and yet the policy picks nobody */
+        0) /* nothing runs or arrives, and yet the policy picks nothing */
         return dg_error_set(err, DG_EINTERNAL, "the policy lets %zu sentences wait for ever",
             dg_batcher_count(&s->batcher));
     return DG_OK;

@@ -1,11 +1,11 @@
-/* step-bench: what a sentence and a decoder step cost, and which ops they spend it on. A bundle, or
- * the base model with random weights over any vocabulary; random sentences, forced lengths; all
- * sentences join at once. One JSON object on stdout.
- *     step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] [--sentences B]
+/* step-bench: the cost of a sentence and of a decoder step, and the ops that they spend it on. A
+ * bundle, or the base model with random weights over any vocabulary; random sentences, forced
+ * lengths; all sentences join at once. One JSON object on stdout. step-bench [--model BUNDLE |
+ * --vocab V] [--type int8|f32] [--beam K] [--sentences B]
  *         [--source S] [--length T] [--threads N] [--reps R] [--ops] [--cpu-time] [--no-shortlist]
  *         [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] [--profile]
- * CPU time is for one thread on a crowded machine: waiting for a core is left out. On a GPU, --ops
- * counts launches, and the wait of a whole step stands under topk, or under "waiting for a
+ * CPU time is for one thread on a crowded machine: it excludes waiting for a core. On a GPU, --ops
+ * times the launches, and the wait for a whole step appears under topk, or under "waiting for a
  * step". --profile tells a profiler to begin with the last repetition. */
 #include "base/clock.h"
 #include "base/json.h"
@@ -32,8 +32,8 @@ struct options {
 
 struct bench {
     struct options o;
-    struct dg_backend *device, *timed; /* timed: around it, with --ops; else NULL */
-    struct dg_backend *be;             /* the outer one */
+    struct dg_backend *device, *timed; /* timed: wraps device with --ops; else NULL */
+    struct dg_backend *be;             /* the outermost of them */
     struct dg_bundle *bundle;
     struct dg_weights *weights; /* of a random model */
     struct dg_shortlist *list;  /* a bundle's, or NULL */
@@ -132,7 +132,7 @@ static int open_engine(struct bench *b, struct dg_error *err)
     return dg_engine_open(b->model, b->be, &limits, &b->engine, err);
 }
 
-/* All sentences once, from admission to the last answer. */
+/* Run all sentences once, from admission to the last answer. */
 static int run_once(struct bench *b, uint32_t rep, struct dg_error *err)
 {
     const struct options *o = &b->o;
@@ -158,7 +158,7 @@ static int run_once(struct bench *b, uint32_t rep, struct dg_error *err)
             second = now();
     }
     uint64_t end = now();
-    if (b->steps > o->length) { /* steps are given ahead: the first was read by the second call */
+    if (b->steps > o->length) { /* steps are launched ahead: the second call read the first */
         b->steps--;
         first = second;
     }
@@ -196,7 +196,7 @@ static double memory_mb(const char *field)
     return kb * 1024e-6;
 }
 
-/* The per-op table: a share of all that was spent since admission, all repetitions together. */
+/* Add the per-op table: each op's share of the time since admission, over all repetitions. */
 static void add_ops(struct bench *b, double total_ms, struct dg_json *out)
 {
     const struct dg_timed_entry *e;
@@ -241,7 +241,7 @@ static int print(struct bench *b)
     dg_json_set_real(out, "step_ms", median_ms(b->step_ns, o->reps));
     dg_json_set_real(out, "total_ms", median_ms(b->total_ns, o->reps));
     dg_json_set_real(out, "best_first_ms", 1e-6 * (double)b->first_ns[0]);
-    dg_json_set_real(out, "best_step_ms", 1e-6 * (double)b->step_ns[0]); /* sorted by now */
+    dg_json_set_real(out, "best_step_ms", 1e-6 * (double)b->step_ns[0]); /* the arrays are sorted */
     dg_json_set_real(out, "best_total_ms", 1e-6 * (double)b->total_ns[0]);
     dg_json_set_real(out, "resident_mb", memory_mb("VmRSS"));
     dg_json_set_real(out, "peak_mb", memory_mb("VmHWM"));
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
         rc = open_model(&b, &err);
     if (!rc)
         rc = open_engine(&b, &err);
-    for (uint32_t i = 0; i <= b.o.reps && !rc; i++) { /* the first is for warming up */
+    for (uint32_t i = 0; i <= b.o.reps && !rc; i++) { /* the first one is a warm-up */
         if (i == 1 && b.timed)
             dg_timed_reset(b.timed);
         if (i == b.o.reps && b.o.profile)

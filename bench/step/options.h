@@ -15,10 +15,11 @@ struct bench_word {
     const char *name, **value;
 };
 
-/* Is it one of numbers[n], 1 to 1,000,000? Then it is taken. */
+/* If `name` is one of numbers[n], store the number in `text`, 1 to 1,000,000. False: it is not, or
+ * the number is out of range. */
 bool bench_take_number(
     const struct bench_number *numbers, size_t n, const char *name, const char *text);
-/* One of words[n], which borrow the text? */
+/* If `name` is one of words[n], store `text`, borrowed. False: it is not. */
 bool bench_take_word(const struct bench_word *words, size_t n, const char *name, const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 
 void bench_profile_from_here(void)
 {
-    /* The plugin opened it; the programs themselves need no part of CUDA. */
+    /* The plugin opened it; the programs themselves do not link CUDA. */
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *found = driver ? dlsym(driver, "cuProfilerStart") : NULL;
     if (found) {

@@ -72,6 +72,6 @@ int dg_random_weights(
     dg_weights_writer_close(w);
     if (!rc)
         rc = dg_weights_open(path, out, err);
-    unlink(path); /* the mapping keeps it */
+    unlink(path); /* the mapping keeps the file */
     return rc;
 }

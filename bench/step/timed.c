@@ -18,7 +18,7 @@ struct named {
 };
 
 struct timed {
-    struct dg_backend base; /* first */
+    struct dg_backend base; /* must be first */
     struct dg_backend *inner;
     enum dg_timed_phase phase;
     uint32_t passes; /* encoder passes that are still to come */
@@ -36,7 +36,7 @@ static struct timed *timed_of(struct dg_backend *be)
     return (struct timed *)be;
 }
 
-/* The entry of this name in this phase; the last one takes what is too much. */
+/* Find or add the entry of this name in this phase; a full table shares its last one. */
 static struct dg_timed_entry *entry(struct timed *t, const char *name)
 {
     size_t i = 0;

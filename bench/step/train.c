@@ -1,11 +1,11 @@
-/* train-bench: what an update of training costs: forward, loss, backward, Adam, over one
- * micro-batch of random sentences of one length, random weights, dropout and label smoothing as in
- * the paper. One JSON object on stdout; a floating-point operation is counted where the formulas of
- * the paper have one in a product or in attention (2 for each multiplication and addition, three
- * times the forward pass), none for what is computed again. train-bench [--model base|big|small]
+/* train-bench: the cost of an update of training: forward, loss, backward, Adam, over one
+ * micro-batch of random sentences of one length, with random weights, dropout and label smoothing
+ * as in the paper. One JSON object on stdout. Floating-point operations are counted where the
+ * paper's formulas have them in products and in attention (2 for each multiply-add, three times the
+ * forward pass), not where something is computed again. train-bench [--model base|big|small]
  * [--vocab V] [--pairs N] [--source S] [--length T]
- *         [--updates U] [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16]
- *         [--profile]: a profiler is to begin with the last update */
+ *         [--updates U] [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] [--profile]
+ * --profile tells a profiler to begin with the last update. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "bench/step/options.h"
@@ -64,7 +64,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
     return true;
 }
 
-/* Table 3 of the paper: base and big; and one that is done at once. */
+/* Choose base or big of the paper's Table 3, or a small model for quick runs. */
 static bool choose_model(const char *name, uint32_t vocab, struct dg_config *c)
 {
     dg_config_base(c, vocab);
@@ -83,7 +83,7 @@ static bool choose_model(const char *name, uint32_t vocab, struct dg_config *c)
     return !strcmp(name, "base") || !strcmp(name, "big") || !strcmp(name, "small");
 }
 
-/* Multiplications with an addition of one forward pass. */
+/* Multiply-adds of one forward pass. */
 static double forward_macs(const struct dg_config *c, double pairs, double S, double T)
 {
     const double D = c->D, k = (double)c->H * c->Dk, v = (double)c->H * c->Dv, ffn = 2 * D * c->F;
@@ -184,7 +184,7 @@ static int update(struct bench *b, uint64_t step, struct dg_error *err)
     return rc ? rc : b->be->ops->status(b->be, err);
 }
 
-/* The last update is waited for: its parameters are read. */
+/* Waits for the last update by reading its parameters. */
 static int run(struct bench *b, struct dg_error *err)
 {
     float one;

@@ -13,14 +13,14 @@
 
 #define REFUSE(code, ...) dg_error_field(err, code, "dir", __VA_ARGS__)
 
-/* The names in the folder. */
+/* File names in the folder. */
 struct folder {
     const char *dir;
     /* "": none */
     char model[256], vocabs[2][256], shortlist[256];
 };
 
-/* The only name that fits the pattern; "" when there is none and that is allowed. */
+/* Find the only name that matches the pattern; "" if there is none and none is required. */
 static int find_name(
     const struct folder *f, const char *pattern, bool required, char out[256], struct dg_error *err)
 {
@@ -44,7 +44,7 @@ static int find_name(
     return rc;
 }
 
-/* Item i of a list (or the one scalar) of the configuration: a name in the folder. */
+/* Read item i of a list (or the one scalar) in the configuration: a file name in the folder. */
 static int take_name(
     const struct dg_yaml *yml, const char *key, size_t i, char out[256], struct dg_error *err)
 {
@@ -105,7 +105,7 @@ static int find_files(struct folder *f, struct dg_error *err)
     return rc;
 }
 
-/* "model.ende.intgemm.bin": two codes of two letters. */
+/* Read the languages of a name like "model.ende.intgemm.bin": two codes of two letters. */
 static bool take_languages(const char *model, char source[3], char target[3])
 {
     char codes[5] = "";

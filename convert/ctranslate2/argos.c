@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a package is needed for, by its path within the one directory; the file it becomes. */
+/* Files needed from a package: the path within its one directory, the name of the unpacked file,
+ * and its maximum size. */
 static const struct {
     const char *entry, *file;
     zip_uint64_t most;
@@ -60,7 +61,7 @@ static int unpack_entry(
     return rc;
 }
 
-/* The wanted files of a package that was unpacked before. */
+/* Link the wanted files of a package that is already unpacked. */
 static int link_files(const char *from, const char *dir, struct dg_error *err)
 {
     char *real = realpath(from, NULL);
@@ -85,7 +86,7 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Only names that are wanted are written, under names of our own: no entry leaves the folder. */
+/* Writes only wanted entries, under names of our own, so that no entry can leave the folder. */
 static int unpack(const char *path, const char *dir, struct dg_error *err)
 {
     int why = 0, rc = 0;

@@ -32,7 +32,7 @@ static int open_model(struct job *j, struct dg_error *err)
     return rc ? rc : dg_input_json(j->o->dir, "config.json", false, &j->settings, err);
 }
 
-/* One piece a line, or an array of them. */
+/* Read one piece per line, or a JSON array of pieces. */
 static int read_pieces(
     const char *path, bool json, struct dg_convert_vocab *v, struct dg_error *err)
 {
@@ -55,7 +55,7 @@ static int read_pieces(
             p += p[k] ? k + 1 : k;
         }
     }
-    if (!rc && n + 1 == v->size) /* CTranslate2 appends it to a vocabulary that lacks it */
+    if (!rc && n + 1 == v->size) /* CTranslate2 appends <unk> to a vocabulary without it */
         v->pieces[n] = dg_arena_strdup(&v->arena, "<unk>");
     dg_json_free(list);
     dg_buffer_deinit(&text);
@@ -89,7 +89,7 @@ static bool setting(const struct job *j, const char *key)
     return dg_json_bool(dg_json_get(j->settings, key));
 }
 
-/* The id of a piece that config.json names, or that is called `otherwise`. */
+/* Get the id of the piece that config.json names, or else of the piece `otherwise`. */
 static int read_id(
     const struct job *j, const char *key, const char *otherwise, int32_t *out, struct dg_error *err)
 {
@@ -145,7 +145,7 @@ static int read_config(struct job *j, struct dg_error *err)
     return rc ? rc : dg_config_check(c, err);
 }
 
-/* What starts the answers in the target language, as NLLB's languages do. */
+/* Write the piece that starts answers in the target language, as NLLB's language pieces do. */
 static int write_prefix(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 *o = j->o;

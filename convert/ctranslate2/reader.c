@@ -36,7 +36,7 @@ static bool take_u32(struct dg_input_cursor *c, uint32_t *out)
     return p != NULL;
 }
 
-/* NULL when it is cut, empty or has no NUL at its end alone. */
+/* Take a text; NULL when it is cut, empty, or has no NUL at its end or another one before. */
 static const char *take_text(struct dg_input_cursor *c)
 {
     const unsigned char *p = dg_input_take(c, 2);

@@ -17,7 +17,7 @@ enum dg_ct2_type { DG_CT2_F32, DG_CT2_S8, DG_CT2_S16, DG_CT2_S32, DG_CT2_F16, DG
 struct dg_ct2_variable {
     const char *name;
     enum dg_ct2_type type;
-    /* slowest first */
+    /* slowest dimension first */
     uint64_t shape[4];
     /* 0..4 */
     size_t n_dims;
@@ -30,7 +30,7 @@ struct dg_ct2_variable {
 int dg_ct2_open(struct dg_input in, struct dg_ct2 **out, struct dg_error *err);
 void dg_ct2_close(struct dg_ct2 *c); /* NULL is fine */
 
-/* "TransformerSpec" and such. */
+/* The kind of model, such as "TransformerSpec". */
 const char *dg_ct2_spec(const struct dg_ct2 *c);
 /* Borrowed until close. Without aliases. */
 size_t dg_ct2_count(const struct dg_ct2 *c);
@@ -39,7 +39,8 @@ const struct dg_ct2_variable *dg_ct2_at(const struct dg_ct2 *c, size_t i);
  * X/weight_scale. */
 const struct dg_ct2_variable *dg_ct2_find(const struct dg_ct2 *c, const char *name);
 
-/* Its elements as numbers into dst[count], whatever the type; weights' scales are not applied. */
+/* Read the elements as numbers into dst[count], whatever their type; weights' scales are not
+ * applied. */
 void dg_ct2_read(const struct dg_ct2_variable *v, float *dst);
 
 #endif

@@ -12,9 +12,9 @@
 #define WRONG(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
 #define UNSUPPORTED(field, ...) dg_error_field(err, DG_EUNSUP, field, __VA_ARGS__)
 
-enum { MOST_POSITIONS = 2048 }; /* of a table: what the engine uses of it, and no more megabytes */
+enum { MOST_POSITIONS = 2048 }; /* rows of a table that are kept: what the engine uses of it */
 
-/* Variables of models that compute something else. */
+/* Variables that only unsupported kinds of models have. */
 static const struct {
     const char *pattern, *what;
 } others[] = {{"*relative_position*", "relative positions"},
@@ -31,7 +31,7 @@ static const struct dg_ct2_variable *find(const struct dg_ct2 *m, const char *fo
     return dg_ct2_find(m, name);
 }
 
-/* A number that both sides have, or the file as a whole (before revision 5). */
+/* Read a number that each side has, or the file as a whole (before revision 5). */
 static bool read_scalar(const struct dg_ct2 *m, const char *side, const char *name, float *out)
 {
     char full[128];
@@ -58,7 +58,7 @@ static int check_kind(const struct dg_ct2 *m, struct dg_error *err)
                 continue;
             if (v->count == 1)
                 dg_ct2_read(v, &value);
-            if (v->count > 1 || value != 0) /* a switch that is off is none */
+            if (v->count > 1 || value != 0) /* a switch that is off is fine */
                 return UNSUPPORTED(
                     v->name, "variable %s: %s, which are not supported", v->name, others[k].what);
         }
@@ -83,7 +83,7 @@ static int read_dims(const struct dg_ct2 *m, struct dg_config *c, struct dg_erro
                                  *output = dg_ct2_find(m, "decoder/projection/weight"),
                                  *inner = dg_ct2_find(m, "encoder/layer_0/ffn/linear_0/weight"),
                                  *dec_inner = dg_ct2_find(m, "decoder/layer_0/ffn/linear_0/weight");
-    float heads = 8, dec_heads = 8; /* of a file that does not say */
+    float heads = 8, dec_heads = 8; /* defaults for a file without num_heads */
     if (!source || !target || !output || !inner || !dec_inner || source->n_dims != 2 ||
         target->n_dims != 2 || inner->n_dims != 2 || dec_inner->n_dims != 2)
         return WRONG("model.bin", "the embeddings, the projection or the first layers are missing");
@@ -112,7 +112,7 @@ static int read_dims(const struct dg_ct2 *m, struct dg_config *c, struct dg_erro
     return 0;
 }
 
-/* A flag (times √D or not), or the factor itself. */
+/* The scale is stored as a flag (times √D or not), or as the factor itself. */
 static float embed_scale(const struct dg_ct2 *m, const char *side, uint32_t D)
 {
     char name[64];
@@ -164,7 +164,7 @@ static int read_positions(const struct dg_ct2 *m, struct dg_config *c, struct dg
 {
     const struct dg_ct2_variable *e = dg_ct2_find(m, "encoder/position_encodings/encodings"),
                                  *d = dg_ct2_find(m, "decoder/position_encodings/encodings");
-    if (!e && !d) { /* computed while it runs */
+    if (!e && !d) { /* computed at run time */
         c->positions = DG_POS_MARIAN;
         c->first_position = 1;
         return 0;
@@ -188,7 +188,7 @@ int dg_ct2_config_read(
     return rc ? rc : read_positions(m, c, err);
 }
 
-/* Ours and theirs: without "enc.I." and "encoder/layer_I/". */
+/* Our names and theirs, without "enc.I." and "encoder/layer_I/". */
 static const struct row {
     const char *ours, *theirs;
 } layer_rows[] = {{"self.qkv.w", "self_attention/linear_0/weight"},
@@ -211,7 +211,7 @@ static const struct row {
       {"src.norm.gain", "encoder/layer_norm/gamma"}, {"src.norm.bias", "encoder/layer_norm/beta"},
       {"tgt.norm.gain", "decoder/layer_norm/gamma"}, {"tgt.norm.bias", "decoder/layer_norm/beta"}};
 
-/* The variable of a parameter and its name. */
+/* Find the variable of a parameter, and its name. */
 static const struct dg_ct2_variable *find_variable(
     const struct dg_ct2 *m, const char *ours, char *name, size_t cap)
 {
@@ -236,7 +236,8 @@ static const struct dg_ct2_variable *find_variable(
     return name[0] ? dg_ct2_find(m, name) : NULL;
 }
 
-/* value = element / scale[row], or / scale[0] when there is one. NULL: none. */
+/* Find a variable's scales: value = element / scale[row], or / scale[0] if there is only one. NULL:
+ * none. */
 static const struct dg_ct2_variable *find_scale(const struct dg_ct2 *m, const char *name)
 {
     char scale[160];
@@ -244,7 +245,7 @@ static const struct dg_ct2_variable *find_scale(const struct dg_ct2 *m, const ch
     return dg_ct2_find(m, scale);
 }
 
-/* scales[N], what an element is multiplied by. */
+/* Compute scales[N], the factors by which elements are multiplied. */
 static int read_scales(const struct dg_ct2_variable *s, uint32_t N, const char *name, float *scales,
     struct dg_error *err)
 {
@@ -289,7 +290,7 @@ static void mark(const struct dg_ct2 *m, const struct dg_ct2_variable *v, bool *
         used[v - dg_ct2_at(m, 0)] = true;
 }
 
-/* used: [variables] */
+/* Add a parameter to w, and mark its variables in used[variables]. */
 static int add_parameter(const struct dg_ct2 *m, const struct dg_param_info *p,
     const struct dg_ct2_storage *storage, struct dg_weights_writer *w, bool *used,
     struct dg_error *err)
@@ -304,7 +305,7 @@ static int add_parameter(const struct dg_ct2 *m, const struct dg_param_info *p,
                position = strcmp(p->name, "src.pos") == 0 || strcmp(p->name, "tgt.pos") == 0;
     const bool whole = v->type == DG_CT2_S8 || v->type == DG_CT2_S16;
     struct dg_ct2_variable part = *v;
-    if (position && v->n_dims == 2 && v->shape[0] >= p->N) { /* the table's beginning */
+    if (position && v->n_dims == 2 && v->shape[0] >= p->N) { /* the first rows of the table */
         part.shape[0] = p->N;
         part.count = (uint64_t)p->N * p->K;
     }
@@ -323,7 +324,7 @@ static int add_parameter(const struct dg_ct2 *m, const struct dg_param_info *p,
     return rc;
 }
 
-/* A matrix or vector that nothing read means a model with something we do not have. */
+/* A matrix or vector that nothing used means that the model has a part we do not support. */
 static int check_unused(const struct dg_ct2 *m, const bool *used, struct dg_error *err)
 {
     for (size_t i = 0; i < dg_ct2_count(m); i++)

@@ -1,5 +1,5 @@
-/* CTranslate2's variables as our configuration and tensors. Private to convert/. One thread at a
- * time. */
+/* Converts CTranslate2's variables to our configuration and tensors. Private to convert/. One
+ * thread at a time. */
 #ifndef DG_CONVERT_CTRANSLATE2_TENSORS_H
 #define DG_CONVERT_CTRANSLATE2_TENSORS_H
 
@@ -7,21 +7,21 @@
 #include "model/config.h"
 #include "weights/weights.h"
 
-/* Dimensions, kind of layers, tables and positions from the file: all of *c except the special ids,
- * norm_eps and source_eos. zero_start: the decoder starts with a zero vector. DG_EUNSUP names a
- * variable of a kind of model that ours is not. */
+/* Read dimensions, kind of layers, tables and positions from the file: sets all of *c except the
+ * special ids, norm_eps and source_eos. zero_start: the decoder starts with a zero vector.
+ * DG_EUNSUP names a variable that only an unsupported kind of model has. */
 int dg_ct2_config_read(
     const struct dg_ct2 *m, struct dg_config *c, bool *zero_start, struct dg_error *err);
 
-/* How matrices and tables are stored: as `type`, but for those that the file has in int8 and that
- * are to stay so. */
+/* How matrices and tables are stored: as `type`; with keep_int8, those that are int8 in the file
+ * stay int8. */
 struct dg_ct2_storage {
     enum dg_type type;
     bool keep_int8;
 };
 
 /* Add every parameter to w. DG_EFORMAT names a variable that is missing or misshapen, DG_EUNSUP one
- * that no parameter wants. */
+ * that no parameter uses. */
 int dg_ct2_tensors_add(const struct dg_ct2 *m, const struct dg_config *c,
     const struct dg_ct2_storage *storage, struct dg_weights_writer *w, struct dg_error *err);
 

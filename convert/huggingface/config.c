@@ -7,7 +7,7 @@
 #define UNSUPPORTED(field, ...) dg_error_field(err, DG_EUNSUP, field, __VA_ARGS__)
 #define WRONG(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
 
-/* A setting that must be as if it were not there: missing, null, or this value. */
+/* A setting that must have no effect: missing, null, or this value. */
 struct neutral {
     const char *key;
     enum { IS_FALSE, IS_TRUE, IS_ZERO, IS_ONE, IS_EMPTY } value;
@@ -24,8 +24,8 @@ static const struct neutral model_rules[] = {
     {"quantization_config", IS_EMPTY},
 };
 
-/* Generation settings that change which piece is taken, which a bundle cannot say. The others
- * (lengths, beams, sampling temperatures) are the request's to choose. */
+/* Generation settings that change which piece is chosen, which a bundle cannot express. The others
+ * (lengths, beams, sampling temperatures) are for the request to choose. */
 static const struct neutral generation_rules[] = {
     {"do_sample", IS_FALSE},
     {"force_words_ids", IS_EMPTY},
@@ -80,7 +80,7 @@ static int check_rules(const struct dg_json *o, const char *file, const struct n
     return 0;
 }
 
-/* A number that must be there. */
+/* Read a number that is required. */
 static int read_number(const struct dg_json *o, const char *key, int64_t min, int64_t max,
     uint32_t *out, struct dg_error *err)
 {
@@ -92,7 +92,7 @@ static int read_number(const struct dg_json *o, const char *key, int64_t min, in
     return rc;
 }
 
-/* A field that may be missing or null; *out then stays. */
+/* Read a field that may be missing or null; *out then stays as it is. */
 static int read_bool(const struct dg_json *o, const char *key, bool *out, struct dg_error *err)
 {
     if (dg_json_typeof(dg_json_get(o, key)) == DG_JSON_NULL)
@@ -100,7 +100,7 @@ static int read_bool(const struct dg_json *o, const char *key, bool *out, struct
     return dg_json_field_bool(o, "config.json", key, out, err);
 }
 
-/* M2M-100 and NLLB are one class of transformers; their tokenizers are not. */
+/* M2M-100 and NLLB share one class in transformers; their tokenizers tell them apart. */
 static int read_tokenizer_kind(
     const struct dg_json *tokenizer, struct dg_hf_options *o, struct dg_error *err)
 {
@@ -145,7 +145,7 @@ static int read_kind(const struct dg_hf_files *f, struct dg_hf_options *o, struc
     return marian ? 0 : read_tokenizer_kind(f->tokenizer, o, err);
 }
 
-/* A field of both sides; *decoder is 0 where it is the same. */
+/* Read a field of both sides; *decoder is 0 if it is the same as *encoder. */
 static int read_both(const struct dg_json *o, const char *key, const char *decoder_key, int64_t max,
     uint32_t *encoder, uint32_t *decoder, struct dg_error *err)
 {
@@ -193,7 +193,7 @@ static int read_activation(const struct dg_json *o, struct dg_config *c, struct 
         enum dg_act act;
     } known[] = {{"swish", DG_ACT_SWISH}, {"silu", DG_ACT_SWISH}, {"relu", DG_ACT_RELU},
         {"gelu", DG_ACT_GELU}};
-    const char *name = c->pre_norm ? "relu" : "gelu"; /* of a configuration that says nothing */
+    const char *name = c->pre_norm ? "relu" : "gelu"; /* the default of the class */
     int rc = dg_json_field_string(o, "config.json", "activation_function", &name, err);
     for (size_t i = 0; !rc && i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(name, known[i].name) == 0) {
@@ -208,8 +208,8 @@ static int read_activation(const struct dg_json *o, struct dg_config *c, struct 
                     name);
 }
 
-/* An id that config.json or generation_config.json gives, where both do with one value; -1 when
- * neither does. A list of one is that one. */
+/* Read an id from config.json and generation_config.json; if both have it, they must agree. -1 when
+ * neither has. A list of one id counts as that id. */
 static int read_id(const struct dg_hf_files *f, const char *key, int32_t *out, struct dg_error *err)
 {
     const struct dg_json *from[2] = {dg_json_get(f->config, key), dg_json_get(f->generation, key)};
@@ -235,8 +235,8 @@ static int read_id(const struct dg_hf_files *f, const char *key, int32_t *out, s
     return 0;
 }
 
-/* A first piece that is forced: M2M-100's and NLLB's is the request's language, whatever is said
- * here. */
+/* Refuse a forced first piece. For M2M-100 and NLLB that piece is the request's language, whatever
+ * the settings say. */
 static int check_forced(
     const struct dg_json *generation, enum dg_hf_kind kind, struct dg_error *err)
 {
@@ -244,7 +244,7 @@ static int check_forced(
     return kind == DG_HF_MARIAN ? check_rules(generation, "generation settings", rule, 1, err) : 0;
 }
 
-/* What may never be put out: nothing, or padding alone. */
+/* Refuse pieces that may never be output, except padding. */
 static int check_bad_words(const struct dg_json *generation, int32_t pad, struct dg_error *err)
 {
     const struct dg_json *list = dg_json_get(generation, "bad_words_ids");
@@ -277,7 +277,7 @@ static int read_ids(const struct dg_hf_files *f, const struct dg_json *generatio
     return rc;
 }
 
-/* A piece's name, written as text or as {"content": text, ...}. */
+/* Get a piece's name, written as text or as {"content": text, ...}. */
 static const char *piece_name(
     const struct dg_json *tokenizer, const char *key, const char *otherwise)
 {
@@ -299,12 +299,12 @@ static void read_names(const struct dg_hf_files *f, struct dg_hf_options *o)
     o->separate_vocabs = dg_json_bool(dg_json_get(f->tokenizer, "separate_vocabs"));
 }
 
-/* The conventions of transformers' class, whatever it does not say. */
+/* Read the conventions of the class in transformers, with the class's defaults. */
 static int read_conventions(const struct dg_json *o, const struct dg_json *generation,
     struct dg_config *c, struct dg_hf_options *options, struct dg_error *err)
 {
     const bool marian = options->kind == DG_HF_MARIAN;
-    bool scale = !marian; /* what the class takes where nothing is said */
+    bool scale = !marian; /* the class's default */
     const struct dg_json *beams = dg_json_get(generation, "num_beams");
     options->shared = options->tied = true;
     int rc = read_bool(o, "scale_embedding", &scale, err);
@@ -315,7 +315,7 @@ static int read_conventions(const struct dg_json *o, const struct dg_json *gener
     c->embed_scale = scale ? sqrtf((float)c->D) : 1;
     c->norm_eps = 1e-5f;
     c->positions = marian ? DG_POS_HALVES : DG_POS_MARIAN;
-    c->first_position = marian ? 0 : 2; /* after those of padding */
+    c->first_position = marian ? 0 : 2; /* after the positions of padding */
     c->pre_norm = !marian;
     c->attention_bias = true;
     c->source_eos = true;
@@ -330,8 +330,8 @@ static int read_conventions(const struct dg_json *o, const struct dg_json *gener
 int dg_hf_config_read(
     const struct dg_hf_files *f, struct dg_config *c, struct dg_hf_options *o, struct dg_error *err)
 {
-    /* transformers takes generation settings from their own file, and from config.json where there
-     * is none. */
+    /* transformers reads generation settings from their own file, or from config.json if there is
+     * none. */
     const struct dg_json *generation = f->generation ? f->generation : f->config;
     const char *file = f->generation ? "generation_config.json" : "config.json";
     memset(o, 0, sizeof *o);

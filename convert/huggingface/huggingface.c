@@ -51,7 +51,7 @@ static int load_vocab(struct job *j, const char *name, uint32_t size, struct dg_
     return rc;
 }
 
-/* The model is named in the manifest by files, which are all there or none. */
+/* Find the SentencePiece models of the two sides: both exist or neither. */
 static int find_spms(struct job *j, struct dg_error *err)
 {
     bool source = dg_input_has(j->o->dir, "source.spm"),
@@ -69,7 +69,7 @@ static int find_spms(struct job *j, struct dg_error *err)
     return rc ? rc : dg_convert_output_check_spm(j->target_spm, err);
 }
 
-/* One SentencePiece model for both sides. */
+/* Read the one SentencePiece model of both sides, and the vocabularies. */
 static int read_multilingual(struct job *j, struct dg_error *err)
 {
     static const char *const names[] = {"sentencepiece.bpe.model", "spm.model", "source.spm"};
@@ -90,7 +90,7 @@ static int read_multilingual(struct job *j, struct dg_error *err)
     return rc;
 }
 
-/* The pieces' names that the tokenizer uses must have the ids that the model uses. */
+/* Check that the pieces that the tokenizer names have the ids that the model uses. */
 static int check_pieces(struct job *j, struct dg_error *err)
 {
     const struct dg_hf_options *o = &j->options;
@@ -120,7 +120,7 @@ static int read_vocabs(struct job *j, struct dg_error *err)
     return rc ? rc : check_pieces(j, err);
 }
 
-/* The last part of the directory's own path. */
+/* The last component of the directory's real path. */
 static int default_name(const char *dir, char **out, struct dg_error *err)
 {
     char *real = realpath(dir, NULL);

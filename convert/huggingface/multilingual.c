@@ -10,8 +10,8 @@
 
 #define WRONG(field, ...) dg_error_field(err, DG_EFORMAT, field, __VA_ARGS__)
 
-/* The languages of M2M-100, of WMT21's models in its form, and of NLLB-200, in the order of their
- * pieces' ids, each with a space after it. */
+/* Languages of M2M-100, of WMT21's models in its format, and of NLLB-200, in the order of their
+ * pieces' ids, each followed by a space. */
 static const char m2m100[] =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga "
     "gd gl gu ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv "
@@ -43,13 +43,13 @@ static const char nllb[] =
     "urd_Arab uzn_Latn vec_Latn vie_Latn war_Latn wol_Latn xho_Latn ydd_Hebr yor_Latn "
     "yue_Hant zho_Hans zho_Hant zul_Latn ";
 
-/* ISO 639-3's single languages as BCP 47 usually calls them, by the language that they are most
- * speakers' form of. */
+/* ISO 639-3 codes of single languages, each followed by the code that BCP 47 usually uses: that of
+ * the wider language which most of its speakers speak in this form. */
 static const char usual[] =
     "alssq arbar ayray azjaz gazom khkmn kmrku knckr lvslv npine oryor pbtps pesfa pltmg swhsw "
     "tgltl uznuz yddyi zsmms ";
 
-/* Of a language in two scripts, the one that its bare code means. */
+/* For a language in two scripts, the one that its bare code means. */
 static const char bare[] = "ace_Latn bjn_Latn kas_Arab knc_Latn taq_Latn ";
 
 static const char *codes_of(const struct dg_hf_options *o)
@@ -59,7 +59,7 @@ static const char *codes_of(const struct dg_hf_options *o)
     return o->language_codes && strcmp(o->language_codes, "wmt21") == 0 ? wmt21 : m2m100;
 }
 
-/* Code i of the list. */
+/* Get code i of the list. */
 static bool code_at(const char *list, size_t i, char out[16])
 {
     for (; i > 0 && *list; i--)
@@ -107,11 +107,11 @@ bool dg_hf_language_of(
     if (!framed)
         return false;
     snprintf(code, sizeof code, "%.*s", (int)(n - 4), piece + 2);
-    /* The one code of its list that is another language's in ISO 639: Northern Sotho. */
+    /* The only code of the list that ISO 639 gives to another language: Northern Sotho. */
     return dg_language_tag(strcmp(code, "ns") == 0 ? "nso" : code, out);
 }
 
-/* Languages follow the vocabulary, from id `first` on. */
+/* Add the languages after the vocabulary, from id `first` on. */
 static int add_languages(
     const struct dg_hf_options *o, uint32_t first, struct dg_convert_vocab *v, struct dg_error *err)
 {
@@ -131,7 +131,7 @@ static int add_languages(
     return 0;
 }
 
-/* What a SentencePiece model has from id 3 on follows four pieces of fairseq's. */
+/* Take fairseq's four first pieces, then the SentencePiece model's from id 3 on. */
 static int take_spm(
     const char *path, struct dg_convert_vocab *v, uint32_t *n_pieces, struct dg_error *err)
 {

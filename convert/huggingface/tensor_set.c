@@ -11,11 +11,11 @@
 
 enum { MAX_FILES = 1000 };
 
-/* One of the two. */
+/* An open file: one of safe and torch is NULL. */
 struct file {
     struct dg_safetensors *safe;
     struct dg_torch_file *torch;
-    /* of the index; borrowed from it */
+    /* its name; a shard's is borrowed from the index */
     const char *name;
 };
 
@@ -70,7 +70,8 @@ static int open_file(
     return add_tensors(s, f, err);
 }
 
-/* Every file that {"weight_map": {tensor: file}} names, once; each tensor must be in its file. */
+/* Open each file that {"weight_map": {tensor: file}} names, once; each tensor must be in its file.
+ */
 static int open_shards(
     struct dg_tensor_set *s, const char *dir, const char *name, struct dg_error *err)
 {

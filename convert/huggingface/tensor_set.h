@@ -1,6 +1,5 @@
-/* The tensors of a Hugging Face directory, whichever files they are in: model.safetensors, else
- * pytorch_model.bin, each in one piece or in shards that an index lists. Const after open: any
- * thread. */
+/* The tensors of a Hugging Face directory: of model.safetensors, or else of pytorch_model.bin, each
+ * in one piece or in shards that an index lists. Const after open: any thread. */
 #ifndef DG_CONVERT_HUGGINGFACE_TENSOR_SET_H
 #define DG_CONVERT_HUGGINGFACE_TENSOR_SET_H
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Our parameter is these tensors below each other: rows of a matrix, or elements of a vector. */
+/* One of our parameters, and the tensors that are stacked to make it: rows of a matrix, or elements
+ * of a vector. */
 struct row {
     /* without "enc.I." or "dec.I." */
     const char *ours;
@@ -67,7 +68,7 @@ struct job {
     bool *used;
 };
 
-/* The first of the names that the file has. */
+/* Find the first of the names that the file has. NULL: DG_EFORMAT. */
 static const struct dg_safetensor *first_of(
     const struct dg_tensor_set *s, const char *const *names, size_t n, struct dg_error *err)
 {
@@ -88,7 +89,7 @@ static bool same_values(const struct dg_safetensor *a, const struct dg_safetenso
                          memcmp(a->data, b->data, bytes) == 0);
 }
 
-/* transformers stores a tied table once, by any of its names, or several times: then with the same
+/* transformers stores a tied table once, under any of its names, or several times with the same
  * values. */
 static int check_tie(const struct dg_safetensor *a, const struct dg_safetensor *b, const char *key,
     struct dg_error *err)
@@ -126,7 +127,7 @@ static int find_embeddings(const struct dg_tensor_set *s, const struct dg_hf_opt
     return rc;
 }
 
-/* How far stored sinusoids may be from ours: their type's rounding, and single precision's in the
+/* Tolerance between stored sinusoids and ours: their type's rounding, and single precision in the
  * program that made them. */
 static float table_tolerance(enum dg_type type)
 {
@@ -193,7 +194,7 @@ int dg_hf_tables_find(const struct dg_tensor_set *s, const struct dg_hf_options 
     memset(t, 0, sizeof *t);
     int rc = find_embeddings(s, o, t, c, err);
     t->bias = dg_tensor_set_find(s, "final_logits_bias");
-    /* Padding without a share of the probability needs a bias of minus infinity to say so. */
+    /* Giving padding no share of the probability needs a bias of minus infinity. */
     c->output_bias = t->bias || (o->renormalize && c->never >= 0);
     return rc ? rc : find_positions(s, t, c, err);
 }
@@ -204,8 +205,8 @@ static void mark_used(struct job *j, const struct dg_safetensor *t)
         j->used[i] = j->used[i] || dg_tensor_set_at(j->file, i) == t;
 }
 
-/* One tensor into dst, at most `room` rows (of a vector: elements) of the parameter; *rows says how
- * many it has. */
+/* Read one tensor into dst, at most `room` rows of the parameter (for a vector: elements); *rows is
+ * the number it has. */
 static int read_part(struct job *j, const struct dg_safetensor *t, const struct dg_param_info *p,
     uint64_t room, float *dst, uint64_t *rows, struct dg_error *err)
 {
@@ -226,7 +227,7 @@ static int read_part(struct job *j, const struct dg_safetensor *t, const struct 
     return 0;
 }
 
-/* All parts of a parameter below each other; together they must fill it. */
+/* Read all parts of a parameter, stacked; together they must fill it. */
 static int read_parts(struct job *j, const struct dg_safetensor *const *parts, size_t n,
     const struct dg_param_info *p, float *dst, struct dg_error *err)
 {
@@ -320,8 +321,8 @@ static int add_parameter(struct job *j, const struct dg_param_info *p, struct dg
     return rc;
 }
 
-/* A tensor that nothing read means a model with something we do not have. Copies of tied tables and
- * stored sinusoids were compared and are not needed. */
+/* A tensor that nothing used means that the model has a part we do not support. Copies of tied
+ * tables and stored sinusoids were compared and are not needed. */
 static int check_unused(const struct job *j, struct dg_error *err)
 {
     static const char *const known[] = {SHARED, SOURCE, TARGET, OUTPUT,

@@ -87,7 +87,7 @@ static const struct language *find_code(const struct languages *l, const char *c
     return NULL;
 }
 
-/* Codes with commas between, called as they are written. */
+/* Read codes separated by commas, and keep them as written. */
 static int take_list(
     const char *text, const char *option, struct languages *l, struct dg_error *err)
 {
@@ -110,7 +110,7 @@ static int take_list(
     return 0;
 }
 
-/* What the caller says, or else the directory. */
+/* Take the caller's languages, or else the directory's. */
 static int take_side(const char *given, const char *said, const char *option, struct languages *l,
     struct dg_error *err)
 {
@@ -123,7 +123,8 @@ static int take_side(const char *given, const char *said, const char *option, st
     return take_list(code, option, l, err);
 }
 
-/* All pieces of languages. Two that are one language by BCP 47 keep what they are written as. */
+/* Find all pieces of languages. If a BCP 47 code is already taken, the later piece keeps its
+ * written form. */
 static int find_tags(const struct dg_convert_vocab *v, const struct dg_hf_options *o,
     struct languages *l, struct dg_error *err)
 {
@@ -146,7 +147,7 @@ static int find_tags(const struct dg_convert_vocab *v, const struct dg_hf_option
     return 0;
 }
 
-/* Of the tags those that were asked for, called as the caller does. */
+/* Find the tags of the requested languages, which keep the caller's codes. */
 static int choose_tags(
     const struct languages *all, const char *option, struct languages *l, struct dg_error *err)
 {
@@ -167,7 +168,7 @@ static int choose_tags(
     return 0;
 }
 
-/* A language is no pair with itself, unless the model has nothing else. */
+/* A language makes no pair with itself, unless that is the model's only pair. */
 static bool is_pair(const struct languages *from, const struct languages *to, size_t s, size_t t)
 {
     return from->n * to->n == 1 || strcasecmp(from->list[s].code, to->list[t].code) != 0;
@@ -181,7 +182,7 @@ static bool has_pair(const struct languages *l, size_t i, const struct languages
     return false;
 }
 
-/* An object of code to piece under `key`, where the languages have pieces, and pairs. */
+/* Write an object of code to piece under `key`, for the languages that have a piece and a pair. */
 static int write_tags(struct dg_json *manifest, const char *key, const struct languages *l,
     const struct languages *others)
 {
@@ -220,7 +221,7 @@ static int write_languages(const struct languages *from, const struct languages 
     return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest's languages") : 0;
 }
 
-/* One side of a model that has a piece for every language: all, or those that are named. */
+/* Take one side of a model that has a piece for every language: all languages, or those given. */
 static int take_pieces_of(const struct languages *all, const char *given, const char *option,
     struct languages *l, struct dg_error *err)
 {

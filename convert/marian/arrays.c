@@ -63,7 +63,7 @@ static int describe(struct dg_marian_arrays *a, struct dg_error *err)
     return rc;
 }
 
-/* Binary files begin with a small number as eight bytes. */
+/* A binary file begins with its version, a small number of eight bytes. */
 static bool is_binary(const char *path)
 {
     unsigned char start[8] = {0};
@@ -120,7 +120,7 @@ const struct dg_marian_array *dg_marian_arrays_find(
     return NULL;
 }
 
-/* dst[count] from the half-precision numbers in its own second half: each is widened before its
+/* Widen into dst[count] the half-precision numbers in its own second half: each is read before its
  * bytes are overwritten. */
 static void widen(float *dst, uint64_t count)
 {

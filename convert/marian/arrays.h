@@ -1,4 +1,4 @@
-/* The arrays of a Marian model, whichever file they are in: .npz or binary (.bin). One thread at a
+/* The arrays of a Marian model from either kind of file: .npz or binary (.bin). One thread at a
  * time. Private to convert/. */
 #ifndef DG_CONVERT_MARIAN_ARRAYS_H
 #define DG_CONVERT_MARIAN_ARRAYS_H
@@ -19,17 +19,17 @@ enum dg_marian_type {
 struct dg_marian_array {
     const char *name;
     enum dg_marian_type type;
-    /* slowest first */
+    /* slowest dimension first */
     uint64_t shape[4];
     /* 0..4 */
     size_t n_dims;
     /* elements, >= 1 */
     uint64_t count;
-    /* DG_MARIAN_S8 */
+    /* for DG_MARIAN_S8 */
     float multiplier;
 };
 
-/* The file's first bytes say which kind it is. */
+/* Open a file of either kind; its first bytes tell which. */
 int dg_marian_arrays_open(const char *path, struct dg_marian_arrays **out, struct dg_error *err);
 void dg_marian_arrays_close(struct dg_marian_arrays *a); /* NULL is fine */
 
@@ -40,7 +40,8 @@ const struct dg_marian_array *dg_marian_arrays_at(const struct dg_marian_arrays 
 const struct dg_marian_array *dg_marian_arrays_find(
     const struct dg_marian_arrays *a, const char *name);
 
-/* Element by element as they are in the file into dst[count]: float, int8_t or char by the type. */
+/* Read the elements into dst[count] as they are in the file (fp16 as fp32): float, int8_t or char
+ * by the type. */
 int dg_marian_arrays_read(struct dg_marian_arrays *a, const struct dg_marian_array *array,
     void *dst, struct dg_error *err);
 

@@ -1,7 +1,7 @@
 /* Reading Marian's binary model files (version 1, ".bin"), strictly: every length, shape and type
  * is checked when the file is opened. Layout (little-endian): u64 version, u64 n; n times u64 name
  * length (NUL counted), type, dimensions, data bytes; the names; the shapes (i32); u64 padding and
- * this many bytes; the items' data one after the other. Const after open: any thread. */
+ * that many bytes; the data of the items in order. Const after open: any thread. */
 #ifndef DG_CONVERT_MARIAN_BINARY_H
 #define DG_CONVERT_MARIAN_BINARY_H
 
@@ -12,7 +12,7 @@
 
 struct dg_marian_binary;
 
-/* As the file says them; the others are refused by name. */
+/* Values as in the file; other types are refused by name. */
 enum dg_marian_item_type {
     DG_MARIAN_ITEM_INT8 = 0x101,
     DG_MARIAN_ITEM_F16 = 0x402,
@@ -23,7 +23,7 @@ enum dg_marian_item_type {
 struct dg_marian_item {
     const char *name;
     enum dg_marian_item_type type;
-    /* slowest first */
+    /* slowest dimension first */
     uint64_t shape[4];
     /* 0..4 */
     size_t n_dims;

@@ -26,7 +26,7 @@ static uint32_t u32_at(const unsigned char *p, size_t i)
     return v;
 }
 
-/* Over the whole words after the checksum: a last odd id is not covered. */
+/* Covers the whole words after the checksum; an odd last id is not covered. */
 static uint64_t checksum(const unsigned char *p, size_t size)
 {
     uint64_t h = 0;
@@ -60,7 +60,7 @@ int dg_marian_lexicon_read(
     return 0;
 }
 
-/* The lists with each piece in its own, where that is so. */
+/* Copy the lists; if the pieces are shared, add each source piece to its own list. */
 static int make_lists(const struct dg_marian_lexicon *l, bool shared, uint32_t *first,
     uint32_t *ids, uint32_t target_vocab, struct dg_error *err)
 {

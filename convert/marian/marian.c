@@ -60,7 +60,7 @@ static int read_ids(struct job *j, struct dg_error *err)
         return dg_error_field(err, DG_EFORMAT, "vocab",
             "</s> has id %d in the source vocabulary and %d in the target's, expected the same one",
             dg_convert_vocab_id(&j->source, "</s>"), c->eos);
-    c->never = c->unk; /* Marian's search never takes it, though it has its share of the softmax */
+    c->never = c->unk; /* Marian's search never picks it, though it has its share of the softmax */
     c->start = -1;     /* Marian's decoder begins with a vector of zeros */
     c->source_eos = true;
     return 0;
@@ -95,7 +95,7 @@ static int read_vocabs(struct job *j, struct dg_error *err)
     return rc ? rc : read_ids(j, err);
 }
 
-/* The number of learned positions is the array's. */
+/* The array's size gives the number of learned positions. */
 static int read_positions(struct job *j, struct dg_error *err)
 {
     if (j->config.positions != DG_POS_LEARNED)
@@ -108,15 +108,16 @@ static int read_positions(struct job *j, struct dg_error *err)
     return 0;
 }
 
-/* What Marian's students were distilled for, and what their decoders are run with. */
+/* The settings for which Marian's students were distilled, and with which their decoders are run.
+ */
 static void set_student_defaults(struct job *j)
 {
     struct dg_config *c = &j->config;
     c->beam = 1;
     c->alpha = 0;
     c->length_factor = 2;
-    c->extra_length = 512; /* the factor alone limits */
-    c->max_source = 128;   /* with </s>: what their longest training sentences had */
+    c->extra_length = 512; /* only the factor limits */
+    c->max_source = 128;   /* including </s>: the length of their longest training sentences */
     if (!j->options.alignment_layer)
         j->options.alignment_layer = c->dec_layers;
 }
@@ -146,7 +147,8 @@ static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *
         &(struct dg_marian_storage){j->o->type, j->o->keep_int8, j->o->input_scales}, w, err);
 }
 
-/* Lists of the lexicon; a vocabulary that both sides have is one by its file, not by its pieces. */
+/* Import the lexicon's lists. The vocabularies are shared if they are one file, not if their pieces
+ * are equal. */
 static int add_shortlist(void *job, struct dg_error *err)
 {
     const struct job *j = job;
@@ -178,7 +180,7 @@ static int start_manifest(struct job *j, struct dg_error *err)
                          : DG_ENOMEM;
     if (rc)
         return rc;
-    if (j->options.alignment_layer) { /* Marian trains and reads the layer's first head alone */
+    if (j->options.alignment_layer) { /* Marian trains and uses only the layer's first head */
         rc |= dg_json_set_int(j->manifest, "alignment_layer", j->options.alignment_layer);
         rc |= dg_json_set_int(j->manifest, "alignment_head", 1);
     }

@@ -1,5 +1,5 @@
-/* A model trained by Marian (.npz or .bin, vocabularies, SentencePiece models) as a bundle. Any
- * thread, one call per output. */
+/* Converts a model trained by Marian (.npz or .bin, vocabularies, SentencePiece models) to a
+ * bundle. Any thread, one call per output. */
 #ifndef DG_CONVERT_MARIAN_MARIAN_H
 #define DG_CONVERT_MARIAN_MARIAN_H
 
@@ -17,7 +17,7 @@ struct dg_convert_marian {
     const char *shortlist;
     /* "en"; "de", or "fr,es" with tags */
     const char *source_lang, *target_lang;
-    /* the bundle's directory; made when it is not there */
+    /* the bundle's directory; created if it does not exist */
     const char *out;
     /* NULL: "<source>-<target>" */
     const char *name;
@@ -25,18 +25,19 @@ struct dg_convert_marian {
     const char *licence;
     /* DG_POS_MARIAN, or DG_POS_HALVES for the convention of CTranslate2 */
     enum dg_positions positions;
-    /* of LayerNorm; 0: 1e-6 as Marian's code has it, 1e-5 with DG_POS_HALVES as CTranslate2 does */
+    /* LayerNorm's epsilon; 0: 1e-6 as in Marian's code, or 1e-5 with DG_POS_HALVES as in
+     * CTranslate2 */
     double norm_eps;
-    /* of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    /* type of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
     enum dg_type type;
     /* keep the scales that an int8 file has for activations, and compute with them as Bergamot does
-     * (in fp32: for comparisons, not for speed); DG_F32, not keep_int8 */
+     * (in fp32: for comparisons, not for speed); needs DG_F32 and excludes keep_int8 */
     bool input_scales;
     /* int8 data of the file stays int8, byte for byte, and is not stored as type */
     bool keep_int8;
 };
 
-/* Read, check, write the bundle. DG_EUNSUP names the option of Marian's that we do not have and its
+/* Read, check, write the bundle. DG_EUNSUP names the Marian option that we do not support, and its
  * value; DG_EFORMAT the array that is missing, misshapen or unknown. On failure no manifest is left
  * in `out`. */
 int dg_convert_marian(const struct dg_convert_marian *o, struct dg_error *err);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An option and what of it can be converted. */
+/* An option, and which of its values can be converted. */
 struct rule {
-    /* a pattern */
+    /* pattern of the name */
     const char *name;
-    /* supported ones, '|' between; ANY: read elsewhere, or without effect on inference */
+    /* supported values separated by '|'; ANY: read elsewhere, or without effect on inference */
     const char *values;
 };
 
@@ -29,10 +29,10 @@ static const struct rule rules[] = {
     {"transformer-decoder-ffn-depth", "0|2"},
     {"transformer-ffn-activation", "relu|swish"},
     {"transformer-decoder-autoreg", "self-attention|rnn"},
-    {"transformer-preprocess", ANY}, /* these three: read_norms */
+    {"transformer-preprocess", ANY}, /* these three: see read_norms */
     {"transformer-postprocess", ANY},
     {"transformer-postprocess-top", ANY},
-    {"transformer-postprocess-emb", "|d"}, /* d is dropout: nothing at inference */
+    {"transformer-postprocess-emb", "|d"}, /* d is dropout: no effect at inference */
     {"transformer-no-projection", "false"},
     {"transformer-no-affine", "false"},
     {"transformer-no-bias", "true|false"},
@@ -58,7 +58,7 @@ static const struct rule rules[] = {
     {"factors-dim-emb", "0"},
     {"factors-combine", "sum"},
     {"ulr", "false"},
-    /* Without effect on what a trained model of the kinds above computes. */
+    /* Options without effect on what a trained model of the kinds above computes. */
     {"transformer-depth-scaling", ANY}, /* scales the initial values only */
     {"transformer-*aan*", ANY},
     {"ulr-*", ANY},
@@ -68,7 +68,7 @@ static const struct rule rules[] = {
     {"enc-cell*", ANY},
     {"dec-cell*", ANY},
     {"dim-rnn", ANY},
-    {"separator-symbol", ANY}, /* between inputs of more than one */
+    {"separator-symbol", ANY}, /* only used between several inputs */
     {"version", ANY},
 };
 
@@ -109,7 +109,7 @@ static const struct rule *find_rule(const char *name)
     return NULL;
 }
 
-/* Every option there is must be known; an unknown one may pass only when it is switched off. */
+/* Check that every option is known; an unknown one passes only if it is switched off. */
 static int check_rules(const struct dg_yaml *yml, struct dg_error *err)
 {
     /* Marian's defaults for these have changed over the years: they are not guessed. */
@@ -226,7 +226,7 @@ static void read_conventions(const struct dg_yaml *yml, enum dg_positions positi
     }
 }
 
-/* An option's letters but for d, which is dropout. */
+/* Copy an option's letters except d, which is dropout. */
 static void without_dropout(const struct dg_yaml *yml, const char *name, char *out, size_t cap)
 {
     const struct dg_yaml_entry *e = dg_yaml_find(yml, name);
@@ -245,7 +245,8 @@ static int refuse_norms(const struct dg_yaml *yml, const char *name, struct dg_e
         name, dg_yaml_find(yml, name)->items[0]);
 }
 
-/* Where the norms are: all after the sublayers, or all before them and one at each stack's top. */
+/* Read where the norms are: all after the sublayers, or all before them and one at each stack's
+ * top. */
 static int read_norms(const struct dg_yaml *yml, struct dg_config *c, struct dg_error *err)
 {
     char before[8], after[8], top[8];
@@ -265,7 +266,7 @@ static int read_norms(const struct dg_yaml *yml, struct dg_config *c, struct dg_
     return 0;
 }
 
-/* Of the recurrent decoders the SSRU. */
+/* The SSRU is the only recurrent decoder that is supported. */
 static int read_decoder(const struct dg_yaml *yml, struct dg_config *c, struct dg_error *err)
 {
     const struct dg_yaml_entry *kind = dg_yaml_find(yml, "transformer-decoder-autoreg"),
@@ -281,7 +282,7 @@ static int read_decoder(const struct dg_yaml *yml, struct dg_config *c, struct d
     return 0;
 }
 
-/* "last" is also what a model without guided alignment says: nothing is known then. */
+/* "last" is also the value in a model without guided alignment, so it tells nothing. */
 static int read_alignment(const struct dg_yaml *yml, const struct dg_config *c,
     struct dg_marian_options *o, struct dg_error *err)
 {

@@ -13,9 +13,9 @@ enum form {
     ROWS,   /* a table, [N,K]: as it is */
 };
 
-#define ZEROS "" /* no array: the part's rows are zeros, as many as d_model */
+#define ZEROS "" /* no array: d_model rows of zeros */
 
-/* Our parameter is these arrays of Marian's below each other. */
+/* One of our parameters, and Marian's arrays that are stacked to make it. */
 struct row {
     /* without "enc.I." or "dec.I." */
     const char *ours;
@@ -77,13 +77,13 @@ struct job {
     bool *used;
 };
 
-/* A parameter on its way: fp32, or what the file has in int8. */
+/* A parameter that is being read: fp32, or int8 as in the file. */
 struct values {
     /* [N,K] */
     float *rows;
     /* [N,K], or NULL */
     int8_t *bytes;
-    /* [N] with bytes */
+    /* [N]; only with bytes */
     float *scales;
 };
 
@@ -96,7 +96,7 @@ static const struct row *find_row(const struct row *rows, size_t n, const char *
     return NULL;
 }
 
-/* The array, marked as used. NULL with an error. */
+/* Find the array and mark it as used. NULL with an error. */
 static const struct dg_marian_array *find_array(
     struct job *j, const char *name, struct dg_error *err)
 {
@@ -109,7 +109,7 @@ static const struct dg_marian_array *find_array(
     return a;
 }
 
-/* Its two dimensions; a vector is [1,n]. */
+/* The array's two dimensions; a vector is [1,n]. */
 static void dims_of(const struct dg_marian_array *a, uint64_t d[2])
 {
     d[0] = a->n_dims == 2 ? a->shape[0] : 1;
@@ -142,7 +142,8 @@ static int read_floats(struct job *j, const struct dg_marian_array *a, enum form
     return rc;
 }
 
-/* Bytes are rows of outputs already, whatever the shape says; with them or as fp32. */
+/* Reads int8 data, which are rows of outputs already, whatever the shape says: as they are, or as
+ * fp32 if to->bytes is NULL. */
 static int read_bytes(struct job *j, const struct dg_marian_array *a, uint64_t K, uint64_t first,
     uint64_t rows, const struct values *to, struct dg_error *err)
 {
@@ -159,7 +160,8 @@ static int read_bytes(struct job *j, const struct dg_marian_array *a, uint64_t K
     return rc;
 }
 
-/* One array to the rows (a vector's elements) from *done on, which counts them. */
+/* Read one array into the rows (for a vector: elements) from *done on, and add their number to
+ * *done. */
 static int read_part(struct job *j, const char *name, enum form form, const struct dg_param_info *p,
     uint64_t *done, const struct values *to, struct dg_error *err)
 {
@@ -195,17 +197,17 @@ static bool is_norm(const char *ours)
     return strstr(ours, ".norm.") != NULL;
 }
 
-/* The array's name: pre-norm models' norms of layers are called otherwise. */
+/* Make the array's name; norms in the layers of pre-norm models are named differently. */
 static void name_array(const struct job *j, const char *ours, const char *prefix, const char *array,
     char *out, size_t cap)
 {
     const bool pre = j->config->pre_norm && prefix[0] && is_norm(ours);
-    if (pre && strncmp(array, "rnn_ffn_ln", 10) == 0) /* a post-norm model's oddity */
+    if (pre && strncmp(array, "rnn_ffn_ln", 10) == 0) /* "ffn" is in post-norm models only */
         array = strcmp(array, "rnn_ffn_ln_scale") == 0 ? "rnn_ln_scale" : "rnn_ln_bias";
     snprintf(out, cap, "%s%s%s", prefix, array, pre ? "_pre" : "");
 }
 
-/* All parts of a parameter below each other; together they must fill it. */
+/* Read all parts of a parameter, stacked; together they must fill it. */
 static int read_parts(struct job *j, const struct row *r, const char *prefix,
     const struct dg_param_info *p, const struct values *to, struct dg_error *err)
 {
@@ -229,7 +231,8 @@ static int read_parts(struct job *j, const struct row *r, const char *prefix,
     return 0;
 }
 
-/* Where tied tables and older models keep a top parameter; otherwise as the table says. */
+/* Find where tied tables and older models keep a top parameter; otherwise it is as the table says.
+ */
 static struct row resolve_top(const struct job *j, const struct row *r)
 {
     struct row row = *r;
@@ -242,14 +245,14 @@ static struct row resolve_top(const struct job *j, const struct row *r)
     return row;
 }
 
-/* Without biases in Marian, ours of the feed-forward network are zeros. */
+/* If Marian has no biases, ours of the feed-forward network are zeros. */
 static bool is_zeros(const struct job *j, const struct row *r)
 {
     return j->options->no_bias &&
            (strcmp(r->ours, "ffn.b1") == 0 || strcmp(r->ours, "ffn.b2") == 0);
 }
 
-/* The parameter's row with its arrays' names, and what these begin with. */
+/* Find the parameter's row with its arrays' names, and the prefix of these names. */
 static int find_parameter(const struct job *j, const struct dg_param_info *p, struct row *row,
     char *prefix, size_t cap, struct dg_error *err)
 {
@@ -272,7 +275,7 @@ static int find_parameter(const struct job *j, const struct dg_param_info *p, st
     return 0;
 }
 
-/* Does the file have the parameter in int8, and is it to stay so? */
+/* Does the file have the parameter in int8, and should it stay so? */
 static bool stays_int8(const struct job *j, const struct row *row, const char *prefix)
 {
     char name[128];
@@ -292,8 +295,7 @@ static int write_parameter(
         p->use & DG_USE_VECTOR ? DG_F32 : j->storage->type, v->rows, err);
 }
 
-/* The scale that the file has for the inputs of an array: of the output's under one of three
- * names. */
+/* Find the scale that the file has for an array's inputs; the output's has one of three names. */
 static int find_scale(struct job *j, const char *array, float *scale, struct dg_error *err)
 {
     const bool output = strstr(array, "Wemb") || strstr(array, "ff_logit_out");
@@ -309,7 +311,8 @@ static int find_scale(struct job *j, const char *array, float *scale, struct dg_
         "the file has no %s_QuantMultA, the scale of what %s multiplies", array, array);
 }
 
-/* Matrices that are one here have the same inputs, and must have the same scale. */
+/* Add the scale of a parameter's inputs. Matrices that are joined into one have the same inputs, so
+ * their scales must be the same. */
 static int add_scale(struct job *j, const struct dg_param_info *p, const struct row *row,
     const char *prefix, struct dg_error *err)
 {
@@ -360,8 +363,8 @@ static int add_parameter(struct job *j, const struct dg_param_info *p, struct dg
     return rc;
 }
 
-/* An array that nothing read means a model with something we do not have. Activations' scales are
- * nothing of the model. */
+/* An array that nothing used means that the model has a part we do not support. Scales of
+ * activations are not part of the model. */
 static int check_unused(const struct job *j, struct dg_error *err)
 {
     for (size_t i = 0; i < dg_marian_arrays_count(j->arrays); i++) {

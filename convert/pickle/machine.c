@@ -63,7 +63,7 @@ static const unsigned char *take(struct machine *m, size_t n)
     return p;
 }
 
-/* A little-endian number of n bytes; false at the end of the input. */
+/* Take a little-endian number of n bytes; false at the end of the input. */
 static bool take_number(struct machine *m, size_t n, uint32_t *out)
 {
     const unsigned char *p = take(m, n);
@@ -90,7 +90,7 @@ static int add_item(
     return 0;
 }
 
-/* The last n values as a tuple. */
+/* Replace the last n values by a tuple of them. */
 static int make_tuple(struct machine *m, size_t n, struct dg_error *err)
 {
     struct dg_pickle *t = new_node(m, DG_PICKLE_TUPLE);
@@ -103,7 +103,7 @@ static int make_tuple(struct machine *m, size_t n, struct dg_error *err)
     return rc ? rc : push(m, t, err);
 }
 
-/* How many values are above the topmost mark. */
+/* Count the values above the topmost mark; false: there is no mark. */
 static bool above_mark(const struct machine *m, size_t *n)
 {
     for (*n = 0; *n < m->depth; ++*n)
@@ -118,14 +118,14 @@ static int close_tuple(struct machine *m, struct dg_error *err)
     if (!above_mark(m, &n))
         return REFUSE("TUPLE without a MARK");
     int rc = make_tuple(m, n, err);
-    if (!rc) { /* the mark is below it */
+    if (!rc) { /* remove the mark below the tuple */
         m->stack[m->depth - 2] = m->stack[m->depth - 1];
         m->depth--;
     }
     return rc;
 }
 
-/* The values above the mark (or the last n of them) into the list or dictionary below. */
+/* Move the values above the mark (or the last n) into the list or dictionary below. */
 static int add_items(
     struct machine *m, enum dg_pickle_kind kind, bool marked, size_t n, struct dg_error *err)
 {
@@ -158,7 +158,7 @@ static int push_text(struct machine *m, struct dg_error *err)
     return push(m, t && t->text ? t : NULL, err);
 }
 
-/* A line without its end, into out; false when it is cut or longer. */
+/* Take a line without its line end into out; false when it is cut or too long. */
 static bool take_line(struct machine *m, char *out, size_t cap)
 {
     const unsigned char *p = m->in->at, *end = memchr(p, '\n', (size_t)(m->in->end - p));
@@ -248,7 +248,7 @@ static bool is(const struct dg_pickle *p, enum dg_pickle_kind kind)
     return p && p->kind == kind;
 }
 
-/* ("storage", type, key, location, elements), in old files followed by None. */
+/* Takes ("storage", type, key, location, elements), in old files followed by None. */
 static int push_storage(struct machine *m, struct dg_error *err)
 {
     const struct dg_pickle *t = pop(m);
@@ -267,7 +267,7 @@ static int push_storage(struct machine *m, struct dg_error *err)
     return rc ? rc : push(m, s, err);
 }
 
-/* (storage, offset, shape, strides, requires_grad, hooks) */
+/* Takes (storage, offset, shape, strides, requires_grad, hooks). */
 static int call_rebuild(struct machine *m, const struct dg_pickle *args, struct dg_error *err)
 {
     if (!is(args, DG_PICKLE_TUPLE) || args->n != 6 || !is(args->items[0], DG_PICKLE_STORAGE) ||
@@ -296,7 +296,7 @@ static int reduce(struct machine *m, struct dg_error *err)
     return REFUSE("a REDUCE that calls something else than torch.save does");
 }
 
-/* A dictionary's own attributes (_metadata) are nothing to us. */
+/* Ignores a dictionary's own attributes (_metadata). */
 static int build(struct machine *m, struct dg_error *err)
 {
     const struct dg_pickle *attributes = pop(m);

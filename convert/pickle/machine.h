@@ -1,6 +1,7 @@
-/* A pickle (protocol 2) as a tree, by the few opcodes that torch.save writes for a dictionary of
- * tensors. No code is imported or run: a GLOBAL must be one of three known names, and every other
- * opcode or name is refused by name. One thread at a time. */
+/* Reads a pickle (protocol 2) as a tree, with the few opcodes that torch.save writes for a
+ * dictionary of tensors. No code is imported or run: a GLOBAL must be OrderedDict,
+ * _rebuild_tensor_v2 or a storage type of torch, and every other opcode or name is refused by name.
+ * One thread at a time. */
 #ifndef DG_CONVERT_PICKLE_MACHINE_H
 #define DG_CONVERT_PICKLE_MACHINE_H
 
@@ -24,7 +25,7 @@ enum dg_pickle_kind {
     DG_PICKLE_DICT,     /* items: key, value, key, value ... */
     DG_PICKLE_NEW_DICT, /* collections.OrderedDict, not called yet */
     DG_PICKLE_REBUILD,  /* torch._utils._rebuild_tensor_v2 */
-    DG_PICKLE_TYPE,     /* torch.FloatStorage ...: `i` is an enum dg_type, or -1 with `text` */
+    DG_PICKLE_TYPE,     /* torch.FloatStorage ...: `i`: enum dg_type or -1; `text`: name */
     DG_PICKLE_STORAGE,  /* items: type; text: key; i: elements */
     DG_PICKLE_TENSOR    /* items: storage, offset, shape, strides */
 };
@@ -32,10 +33,10 @@ enum dg_pickle_kind {
 struct dg_pickle {
     enum dg_pickle_kind kind;
     int64_t i;
-    /* [n], and a NUL */
+    /* [n], and a NUL except after the bytes of DG_PICKLE_LONG */
     const char *text;
     struct dg_pickle **items;
-    /* of items, or the text's bytes */
+    /* number of items, or of the text's bytes; capacity for items */
     size_t n, room;
 };
 
@@ -43,8 +44,8 @@ struct dg_pickle_input {
     const unsigned char *at, *end;
 };
 
-/* The next pickle of the input, up to its STOP, which is consumed. Nodes live in the arena.
- * DG_EFORMAT, DG_EUNSUP name the opcode or the global. */
+/* Read the next pickle of the input, up to and including its STOP. Nodes are allocated in the
+ * arena. DG_EFORMAT, DG_EUNSUP name the opcode or the global. */
 int dg_pickle_read(struct dg_pickle_input *in, struct dg_arena *arena, struct dg_pickle **out,
     struct dg_error *err);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tree of a dictionary of thousands of tensors takes some hundred kilobytes. */
+/* The pickle of a dictionary of thousands of tensors takes some hundred kilobytes. */
 #define MAX_PICKLE ((zip_uint64_t)64 << 20)
 #define MAX_STORAGES 8192
 
@@ -19,10 +19,10 @@
 /* Elements that tensors are views of. */
 struct storage {
     const char *key;
-    /* [bytes]; NULL until it is found */
+    /* [bytes]; NULL until the elements are found */
     const unsigned char *data;
     uint64_t bytes;
-    /* a copy, or NULL */
+    /* our own copy of the elements, or NULL */
     void *block;
 };
 
@@ -36,7 +36,7 @@ struct dg_torch_file {
     /* [n_storages] */
     struct storage *storages;
     size_t n_storages;
-    /* while it is opened; NULL in an old file */
+    /* open only during dg_torch_file_open; NULL for an old file */
     zip_t *zip;
     char prefix[256];
 };
@@ -58,7 +58,7 @@ static int read_entry(struct dg_torch_file *f, const char *name, zip_uint64_t mo
     const zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD;
     if (zip_stat(f->zip, name, ZIP_FL_ENC_RAW, &st) != 0 || (st.valid & wanted) != wanted)
         return REFUSE("pickle", "entry %s is missing", name);
-    /* torch.save never compresses: what says so could claim any size. */
+    /* torch.save never compresses, and a compressed entry could claim any size. */
     if (st.comp_method != ZIP_CM_STORE || st.size > most || st.size > size_of(f))
         return REFUSE(
             "pickle", "entry %s is compressed, or of %" PRIu64 " bytes", name, (uint64_t)st.size);
@@ -76,8 +76,8 @@ static int read_entry(struct dg_torch_file *f, const char *name, zip_uint64_t mo
     return rc;
 }
 
-/* The storage of that key, new ones with their bytes where the file is a zip. NULL with an error.
- */
+/* Find the storage of that key. In a zip, a new one is read. NULL: err says why, or is unset if the
+ * number of elements is wrong or there are too many storages. */
 static struct storage *find_storage(
     struct dg_torch_file *f, const struct dg_pickle *s, uint64_t element, struct dg_error *err)
 {
@@ -100,7 +100,7 @@ static struct storage *find_storage(
     return size == to->bytes ? to : NULL;
 }
 
-/* Sizes; the rows are contiguous and within the storage. */
+/* Read the sizes, and check that the rows are contiguous. */
 static int read_shape(const struct dg_pickle *t, struct dg_safetensor *to, struct dg_error *err)
 {
     const struct dg_pickle *shape = t->items[2], *strides = t->items[3];
@@ -123,7 +123,8 @@ static int read_shape(const struct dg_pickle *t, struct dg_safetensor *to, struc
     return 0;
 }
 
-/* Where the storage is not there yet, data is the offset alone. */
+/* Read a tensor's type and shape, and its place: a storage and an offset in bytes. The caller sets
+ * `data`. */
 static int read_tensor(struct dg_torch_file *f, const struct dg_pickle *t, struct dg_safetensor *to,
     size_t *storage, uint64_t *offset, struct dg_error *err)
 {
@@ -156,7 +157,7 @@ static int read_tensor(struct dg_torch_file *f, const struct dg_pickle *t, struc
     return 0;
 }
 
-/* The elements of an old file's storages, in the order of its list of keys. */
+/* Find the elements of an old file's storages, which follow in the order of its list of keys. */
 static int place_storages(struct dg_torch_file *f, struct dg_pickle_input *in,
     const struct dg_pickle *keys, struct dg_error *err)
 {
@@ -213,7 +214,7 @@ static int list_tensors(struct dg_torch_file *f, const struct dg_pickle *dict,
     return rc;
 }
 
-/* The one entry NAME/data.pkl gives the name. */
+/* Take the prefix NAME from the one entry NAME/data.pkl. */
 static int find_prefix(struct dg_torch_file *f, struct dg_error *err)
 {
     static const char ending[] = "/data.pkl";
@@ -276,7 +277,7 @@ static int open_zip(struct dg_torch_file *f, struct dg_error *err)
     return rc;
 }
 
-/* Is the machine that wrote it said to be little-endian? */
+/* Was the file written on a little-endian machine? */
 static bool is_little(const struct dg_pickle *info)
 {
     for (size_t i = 0; info->kind == DG_PICKLE_DICT && i + 1 < info->n; i += 2)
@@ -286,7 +287,8 @@ static bool is_little(const struct dg_pickle *info)
     return false;
 }
 
-/* Torch's number, its protocol, the machine, the dictionary, the keys; then the elements. */
+/* Reads torch's number, its protocol, the machine, the dictionary and the keys; then the elements.
+ */
 static int read_old(struct dg_torch_file *f, struct dg_error *err)
 {
     static const unsigned char number[] = {

@@ -1,6 +1,7 @@
-/* A dictionary of tensors as torch.save writes it (pytorch_model.bin), in a zip or, before torch
- * 1.6, as five pickles followed by the elements. Nothing in it is run: machine.h. Contiguous
- * tensors of 32 and 16 bits are read, all else is refused by name. Const after open: any thread. */
+/* Reads a dictionary of tensors as torch.save writes it (pytorch_model.bin), in a zip or, before
+ * torch 1.6, as five pickles followed by the elements. Nothing in it is run: see machine.h.
+ * Contiguous tensors of 32 and 16 bits are read; everything else is refused by name. Const after
+ * open: any thread. */
 #ifndef DG_CONVERT_PICKLE_TORCH_FILE_H
 #define DG_CONVERT_PICKLE_TORCH_FILE_H
 

@@ -1,4 +1,4 @@
-/* The index of Argos packages: an array with a record each, which says neither sizes nor hashes. */
+/* The index of Argos packages: an array with a record for each package, without sizes or hashes. */
 #include "convert/ctranslate2/argos.h"
 #include "convert/pull/sources.h"
 
@@ -12,7 +12,7 @@ static const char *text(const struct dg_json *o, const char *key)
     return s ? s : "";
 }
 
-/* One of its own codes, or BCP 47's in its place. */
+/* Is this the record's pair, in Argos's own codes or in BCP 47's? */
 static bool is_pair_of(const struct dg_json *r, const char *pair)
 {
     const char *from = text(r, "from_code"), *to = text(r, "to_code");

@@ -16,8 +16,8 @@ struct message {
     struct dg_child_report report;
 };
 
-/* A namespace of its own, in which no interface is up. Root may have one; others need a user
- * namespace first, which some systems refuse. */
+/* Enter a new network namespace, in which no interface is up. Root may create one; others need a
+ * user namespace first, which some systems refuse. */
 static bool leave_network(void)
 {
     return unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;

@@ -1,6 +1,6 @@
 /* Processes untrusted bytes in a child process without network access, if the kernel supports that.
- * The caller continues, whatever happens to it. One thread at a time, and no other thread may run:
- * the child is a fork. */
+ * The caller continues, whatever happens to the child. One thread at a time, and no other thread
+ * may run, because the child is a fork. */
 #ifndef DG_CONVERT_PULL_CHILD_H
 #define DG_CONVERT_PULL_CHILD_H
 
@@ -13,7 +13,7 @@ struct dg_child_report {
     bool has_network;
     /* Result of the work: a sentence and its translation. */
     char source[256], answer[512];
-    /* The bundle's directory. */
+    /* The name of the bundle's directory. */
     char name[128];
 };
 

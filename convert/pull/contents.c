@@ -33,7 +33,8 @@ static bool is_folder(const char *path)
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The first file by name that fits the pattern, such as has `better` in its name where one has. */
+/* Find the first file by name that matches the pattern, preferably one with `better` in its name.
+ */
 static bool find_file(const char *dir, const char *pattern, const char *better, char out[256])
 {
     DIR *d = opendir(dir);
@@ -131,8 +132,8 @@ static int copy_bundle(
     return rc;
 }
 
-/* As OPUS-MT and HPLT lay their originals out: vocabularies in YAML beside SentencePiece models, or
- * SentencePiece models alone. */
+/* Converts the layouts of OPUS-MT's and HPLT's original models: vocabularies in YAML beside
+ * SentencePiece models, or SentencePiece models alone. */
 static int convert_marian(const struct dg_contents *c, const struct dg_contents_options *o,
     struct dg_convert_marian *m, struct dg_error *err)
 {

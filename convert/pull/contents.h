@@ -1,4 +1,4 @@
-/* Which program's model a folder has, and how it becomes a bundle. Any thread. */
+/* Recognises which program's model a folder holds, and converts it to a bundle. Any thread. */
 #ifndef DG_CONVERT_PULL_CONTENTS_H
 #define DG_CONVERT_PULL_CONTENTS_H
 
@@ -18,26 +18,26 @@ enum dg_contents_kind {
 
 struct dg_contents {
     enum dg_contents_kind kind;
-    /* The folder with the model itself, perhaps one inside. */
+    /* The folder of the model itself, perhaps one inside the given folder. */
     char dir[4096];
 };
 
-/* Look into `dir` and folders in it, three deep. DG_EUNSUP: nothing that is known. */
+/* Search `dir` and folders in it, three deep. DG_EUNSUP: no known model. */
 int dg_contents_find(const char *dir, struct dg_contents *out, struct dg_error *err);
 
 struct dg_contents_options {
-    /* NULL: those of the model's own files. */
+    /* NULL: as in the model's own files. */
     const char *source_lang, *target_lang;
     const char *name, *licence;
     /* The bundle's directory. */
     const char *out;
-    /* Matrices that are not int8 already are made so. */
+    /* Convert matrices to int8, unless they are int8 already. */
     bool int8;
-    /* Else they are stored as this. */
+    /* Type of the matrices without int8. */
     enum dg_type type;
 };
 
-/* Convert it; a bundle is checked and copied. */
+/* Convert the model; a bundle is checked and copied. */
 int dg_contents_convert(
     const struct dg_contents *c, const struct dg_contents_options *o, struct dg_error *err);
 

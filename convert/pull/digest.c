@@ -9,7 +9,7 @@ void dg_digest_begin(struct dg_digest *d, uint64_t size)
     const int n = snprintf(head, sizeof head, "blob %" PRIu64, size);
     sha256_init(&d->sha256);
     sha1_init(&d->git);
-    sha1_update(&d->git, (size_t)n + 1, (const uint8_t *)head); /* with its NUL */
+    sha1_update(&d->git, (size_t)n + 1, (const uint8_t *)head); /* including the NUL */
 }
 
 void dg_digest_add(struct dg_digest *d, const void *data, size_t n)

@@ -1,5 +1,5 @@
-/* Hashes of a file while it arrives: SHA-256, and the SHA-1 that git names its content by. One
- * thread at a time. */
+/* Hashes of a file as it arrives: SHA-256, and the SHA-1 by which git names its content. One thread
+ * at a time. */
 #ifndef DG_CONVERT_PULL_DIGEST_H
 #define DG_CONVERT_PULL_DIGEST_H
 
@@ -15,7 +15,7 @@ struct dg_digest {
     struct sha1_ctx git;
 };
 
-/* git hashes the size first; any number works for other hashes. */
+/* git's hash begins with the size; if only SHA-256 is needed, any size works. */
 void dg_digest_begin(struct dg_digest *d, uint64_t size);
 void dg_digest_add(struct dg_digest *d, const void *data, size_t n);
 /* Lower-case hexadecimal digits. */

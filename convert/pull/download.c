@@ -26,10 +26,10 @@ struct dg_downloader {
     char why[CURL_ERROR_SIZE];
 };
 
-/* What an answer's head says; of several answers (redirects) the last. */
+/* Fields of an answer's head; after redirects, of the last answer. */
 struct head {
     long status;
-    /* Of a 206: where its bytes begin and how many the whole has; -1: not said. */
+    /* For a 206: offset of its first byte, and size of the whole; -1: not given. */
     int64_t range_begin, range_total;
     int64_t length;
     uint32_t retry_after;
@@ -37,7 +37,7 @@ struct head {
     char next[2048];
 };
 
-/* One answer on its way to a text or a file. */
+/* One answer that is being received into a text or a file. */
 struct transfer {
     struct dg_downloader *d;
     struct head head;
@@ -49,7 +49,7 @@ struct transfer {
     struct dg_part *part;
     struct dg_progress *progress;
     bool begun;
-    /* Why our side broke it off. */
+    /* Why we aborted the transfer ourselves. */
     struct dg_error broken;
 };
 
@@ -64,7 +64,7 @@ static const char *header_value(const char *line, size_t n, const char *name)
     return v;
 }
 
-/* <https://...>; rel="next" among other links. */
+/* Find <https://...>; rel="next" among other links. */
 static void take_next(const char *v, char next[2048])
 {
     for (const char *open = strchr(v, '<'); open; open = strchr(open + 1, '<')) {
@@ -119,7 +119,8 @@ static size_t on_text(char *data, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* The first bytes of a file: is the answer the rest that was asked for, or the whole once more? */
+/* At the first bytes of a file: is the answer the rest that was asked for, or the whole file again?
+ */
 static int begin_file(struct transfer *t)
 {
     const struct head *h = &t->head;
@@ -144,7 +145,7 @@ static size_t on_file(char *data, size_t size, size_t n, void *arg)
     struct transfer *t = arg;
     const size_t len = size * n;
     if (t->head.status != 200 && t->head.status != 206)
-        return len; /* the text of a refusal */
+        return len; /* the body of an error answer */
     if (!t->begun && begin_file(t))
         return 0;
     t->begun = true;
@@ -205,14 +206,15 @@ static void wait_seconds(double s)
         ;
 }
 
-/* Before try i + 1: what the server asks for, within reason, else a little more each time. */
+/* Seconds to wait before try i + 1: as the server asks, up to LONGEST_WAIT, else twice as long each
+ * time. */
 static double seconds_before(const struct head *h, int i)
 {
     const uint32_t asked = h->retry_after < LONGEST_WAIT ? h->retry_after : LONGEST_WAIT;
     return asked ? asked : 0.25 * (1 << i);
 }
 
-/* May the next try bring what this one did not? */
+/* Might another try succeed? */
 static bool is_passing(CURLcode code, long status)
 {
     switch (code) {
@@ -229,7 +231,7 @@ static bool is_passing(CURLcode code, long status)
     }
 }
 
-/* 0: the answer is good, as far as its head goes. */
+/* Explain why an answer is bad; 0: it is good, as far as its head tells. */
 static int explain(const struct transfer *t, CURLcode code, const char *url, struct dg_error *err)
 {
     const long status = t->head.status;
@@ -296,7 +298,7 @@ int dg_download_text(struct dg_downloader *d, const char *url, size_t most, stru
     return rc;
 }
 
-/* Try i. *wait: seconds before the next one; below 0: there is to be none. */
+/* Make try i. *wait: seconds before the next one; below 0: no further try. */
 static int try_file(struct transfer *t, int i, double *wait, struct dg_error *err)
 {
     struct dg_downloader *d = t->d;
@@ -339,7 +341,7 @@ static int fetch(struct dg_downloader *d, const struct dg_download *f, struct dg
         if (!rc && wait < 0)
             return 0;
         if (part->have > before + (1 << 20))
-            i = 0; /* a bad line, but a line */
+            i = 0; /* a bad connection, but it advances */
         if (wait > 0 && i < TRIES - 1)
             wait_seconds(wait);
     }
@@ -358,7 +360,8 @@ int dg_download_file(struct dg_downloader *d, const struct dg_download *f,
     dg_progress_begin(&progress, f->name, f->size, part.have, d->o.quiet || rc);
     if (!rc && !(f->size && part.have == f->size))
         rc = fetch(d, f, &part, &progress, &own);
-    /* What an earlier run left may have been of another file: once more from the start. */
+    /* An earlier run may have left a part of another version: start once more from the beginning.
+     */
     if (!rc && part.found && !dg_part_is_right(&part)) {
         rc = dg_part_restart(&part, &own);
         if (!rc)

@@ -1,5 +1,5 @@
-/* Firefox's students. In Remote Settings a record is one file; those of one pair, version and
- * architecture make a model. */
+/* Firefox's student models. In Remote Settings a record is one file; the records of one pair,
+ * version and architecture make a model. */
 #include "convert/pull/sources.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static int rank_of(const char *architecture)
 
 enum audience { EVERYBODY, ANDROID_ALONE, UNKNOWN_AUDIENCE };
 
-/* The two filters that records have; anything else is for a client that can evaluate it. */
+/* Knows the two filters that records have; any other needs a client that can evaluate it. */
 static enum audience audience_of(const struct dg_json *record)
 {
     char plain[64];
@@ -41,7 +41,7 @@ static enum audience audience_of(const struct dg_json *record)
     return strcmp(plain, "env.appinfo.OS=='Android'") == 0 ? ANDROID_ALONE : UNKNOWN_AUDIENCE;
 }
 
-/* Is version a after b? 3.1 > 3.0 > 3.1a1: what is being tried out comes last. */
+/* Is version a newer than b? 3.1 > 3.0 > 3.1a1: trial versions come last. */
 static bool is_newer(const char *a, const char *b)
 {
     const bool trial_a = strpbrk(a, "ab") != NULL, trial_b = strpbrk(b, "ab") != NULL;
@@ -112,7 +112,7 @@ static bool is_wanted_file(const struct dg_json *r)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (strcmp(text(r, "fileType"), types[i]) == 0)
             return true;
-    return false; /* quality models and what is yet to come */
+    return false; /* quality models, and kinds added later */
 }
 
 static int find_record(const struct dg_json *data, const char *base, const char *pair,
@@ -144,7 +144,7 @@ static int find_record(const struct dg_json *data, const char *base, const char 
     return rc;
 }
 
-/* A file of the registry: gzip, of which only the content's size and hash are known. */
+/* Add a file of the registry: gzip, of which only the content's size and hash are known. */
 static int add_registry_file(
     struct dg_listing *l, const char *base, const struct dg_json *file, struct dg_error *err)
 {

@@ -1,5 +1,5 @@
-/* Repositories of Hugging Face's hub, or of a mirror of it: what a converter reads of them, with
- * the hashes that the hub says (SHA-256 of large files, git's of small ones). */
+/* Repositories of Hugging Face's hub, or of a mirror of it: the files that a converter reads, with
+ * the hashes that the hub gives (SHA-256 of large files, git's of small ones). */
 #include "convert/pull/sources.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static bool has_ending(const struct dg_json *siblings, const char *end)
     return false;
 }
 
-/* Which of the forms that a repository may have the weights in is taken. */
+/* Forms in which a repository may have its weights; form_of chooses one. */
 enum form { MARIAN_NPZ, SAFETENSORS, PICKLE, CTRANSLATE2, NO_FORM };
 
 static enum form form_of(const struct dg_json *siblings)
@@ -101,7 +101,7 @@ static int add_file(
     return dg_listing_add(l, &f, err);
 }
 
-/* "license" of the card, with the name of one of its own; else a tag "license:...". */
+/* "license" of the card, or "license_name" if that is "other"; without it a tag "license:...". */
 static const char *licence_of(const struct dg_json *answer, struct dg_arena *arena)
 {
     const struct dg_json *card = dg_json_get(answer, "cardData"),

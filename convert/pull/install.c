@@ -17,14 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Models hardly shrink when they are packed; their texts do by five. */
+/* Models hardly shrink when they are compressed; their texts shrink to a fifth. */
 #define GROWTH 20
 #define GROWTH_BYTES (16u << 20)
 #define MOST_BYTES (32ULL << 30)
 
 struct job {
     const struct dg_install *o;
-    /* Hidden folders beside the bundle: for what is unpacked, and for the bundle to be. */
+    /* Hidden folders beside the bundle: for unpacked files, and for the bundle being made. */
     char unpacked[4200], staging[4200];
 };
 
@@ -64,7 +64,7 @@ static int check_unpacked(const struct dg_install_file *f, const char *path, str
     return rc;
 }
 
-/* What may come out of a file of that size. */
+/* Maximum number of bytes that may be unpacked from a file of that size. */
 static uint64_t most_of(const struct dg_install_file *f, uint64_t size)
 {
     if (f->unpacked_size)
@@ -73,7 +73,7 @@ static uint64_t most_of(const struct dg_install_file *f, uint64_t size)
     return most < MOST_BYTES ? most : MOST_BYTES;
 }
 
-/* One of the files into the folder of all: unpacked, or as a link to where it is. */
+/* Put one of the files into the common folder: unpacked, or as a symbolic link. */
 static int gather_file(struct job *j, const struct dg_install_file *f, struct dg_error *err)
 {
     char plain[256], to[4500], *real = realpath(f->path, NULL);
@@ -118,7 +118,7 @@ static struct dg_json *describe_file(const struct dg_install_file *f)
     return o;
 }
 
-/* Keep where the bundle comes from in its manifest. */
+/* Record the bundle's origin in its manifest. */
 static int sign(const struct job *j, struct dg_error *err)
 {
     struct dg_bundle *b = NULL;
@@ -140,7 +140,7 @@ static int sign(const struct job *j, struct dg_error *err)
     return rc;
 }
 
-/* In the child. */
+/* Runs in the child. */
 static int work(void *arg, struct dg_child_report *report, struct dg_error *err)
 {
     struct job *j = arg;
@@ -169,7 +169,7 @@ static int work(void *arg, struct dg_child_report *report, struct dg_error *err)
     return rc ? rc : o->prove(j->staging, report, err);
 }
 
-/* One install at a time, so that hidden folders that are there belong to nobody. */
+/* Allow one install at a time, so that any hidden folders found are left over. */
 static int lock(const char *models, int *fd, struct dg_error *err)
 {
     char path[4200];
@@ -209,7 +209,8 @@ int dg_install_look(
         models, name);
 }
 
-/* Where no name was given it is the converter's, which is in the manifest. */
+/* Move the bundle into place. Without a given name it has the converter's, which is in the
+ * manifest. */
 static int put_in_place(const struct job *j, struct dg_child_report *out, struct dg_error *err)
 {
     const struct dg_install *o = j->o;
@@ -271,7 +272,7 @@ int dg_install_remove(const char *models, const char *name, struct dg_error *err
     dg_json_free(there);
     if (rc)
         return rc;
-    /* Hidden first, so that nobody finds half of it. */
+    /* Rename it to a hidden name first, so that nobody finds half of it. */
     snprintf(path, sizeof path, "%.4200s/%s", models, name);
     snprintf(hidden, sizeof hidden, "%.4200s/.removed-%s-%ld", models, name, (long)getpid());
     if (rename(path, hidden) != 0)

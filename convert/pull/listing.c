@@ -19,8 +19,8 @@ void dg_listing_deinit(struct dg_listing *l)
     memset(l, 0, sizeof *l);
 }
 
-/* Letters, digits and . _ - +, no leading dot: a name that means the same to every shell, file
- * system and address. */
+/* Letters, digits and . _ - +, no leading dot or hyphen: a name that means the same to every shell,
+ * file system and address. */
 static bool is_plain_name(const char *s)
 {
     static const char plain[] =
@@ -29,7 +29,7 @@ static bool is_plain_name(const char *s)
     return n > 0 && n <= 200 && s[0] != '.' && s[0] != '-' && strspn(s, plain) == n;
 }
 
-/* Printable ASCII, so that nothing in it reaches a terminal or splits a request. */
+/* Printable ASCII, so that nothing in it controls a terminal or splits a request. */
 static bool is_address(const char *s)
 {
     size_t n = strlen(s);

@@ -24,7 +24,7 @@ static int parse(
     return *out ? 0 : dg_error_set(err, why.code, "%.250s: %.200s", where, why.message);
 }
 
-/* An index from its address, or from a file. */
+/* Load an index from its address, or from a file. */
 static int load_index(
     struct dg_downloader *d, const char *where, struct dg_json **out, struct dg_error *err)
 {
@@ -41,7 +41,7 @@ static int load_index(
     return rc;
 }
 
-/* Where a Remote Settings server keeps attachments is said by its root. */
+/* The root of a Remote Settings server says where its attachments are. */
 static int attachments_of(
     struct dg_downloader *d, const char *index, char *out, size_t cap, struct dg_error *err)
 {
@@ -145,7 +145,7 @@ static int find_opus(struct dg_downloader *d, const char *rest, const char *inde
     return rc;
 }
 
-/* The last part of an address, without a query. */
+/* Names the file after the last part of the address, without a query. */
 static int find_address(const char *source, struct dg_listing *out, struct dg_error *err)
 {
     const size_t n = strcspn(source, "?#");
@@ -196,7 +196,7 @@ int dg_lookup_find(struct dg_downloader *d, const char *source, const char *inde
     return rc ? rc : out->id ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a listing");
 }
 
-/* All pages of the hub's list. */
+/* List all pages of the hub. */
 static int list_hub(
     struct dg_downloader *d, const char *index, struct dg_buffer *out, struct dg_error *err)
 {
@@ -225,7 +225,7 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Lines in order, each once, control characters made '?'. */
+/* Sort the lines, drop duplicates, and replace control characters by '?'. */
 static int tidy(struct dg_buffer *text, struct dg_error *err)
 {
     size_t n = 0;

@@ -65,7 +65,7 @@ int dg_part_open(struct dg_part *p, const struct dg_download *f, struct dg_error
     p->locked = true;
     int rc = read_what_is_there(p, err);
     read_etag(p);
-    /* Without a hash or a version's name nobody would notice two halves of two versions. */
+    /* Without a hash or an ETag, nobody would notice two halves of two versions. */
     if (!rc && ((f->size && p->have > f->size) || (p->have && !has_hash(f) && !p->etag[0])))
         rc = dg_part_restart(p, err);
     if (has_hash(f))
@@ -94,7 +94,7 @@ int dg_part_note_etag(struct dg_part *p, const char *etag, struct dg_error *err)
 {
     if (has_hash(p->f) || strcmp(p->etag, etag) == 0)
         return 0;
-    /* A weak one ("W/...") may stay the same for other bytes. */
+    /* A weak ETag ("W/...") may stay the same for other bytes. */
     snprintf(p->etag, sizeof p->etag, "%.255s", etag[0] == '"' ? etag : "");
     if (!p->etag[0]) {
         unlink(p->etag_path);

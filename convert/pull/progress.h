@@ -1,5 +1,5 @@
-/* How far a download is, on standard error: a bar with rate and time left on a terminal, else a
- * plain line now and then. One thread at a time. */
+/* Shows a download's progress on standard error: a bar with rate and time left on a terminal,
+ * otherwise a plain line now and then. One thread at a time. */
 #ifndef DG_CONVERT_PULL_PROGRESS_H
 #define DG_CONVERT_PULL_PROGRESS_H
 
@@ -9,7 +9,7 @@
 
 struct dg_progress {
     const char *name;
-    /* In bytes; total 0: not known. `before` was there when this run began. */
+    /* In bytes. total 0: not known; before: present when this run began. */
     uint64_t total, before, done;
     uint64_t started_ns, shown_ns;
     bool terminal;

@@ -17,7 +17,7 @@
 
 #define MOST_BYTES (32ULL << 30)
 
-/* Text of strangers, on a terminal. */
+/* Prints untrusted text on a terminal. */
 static void print_plain(const char *label, const char *text)
 {
     printf("%-11s ", label);
@@ -73,7 +73,7 @@ static int cache_folder(
                     : dg_error_set(err, DG_EINVAL, "the path %.200s... is too long", out);
 }
 
-/* Is that what the bundle was made of, as far as its source says hashes? */
+/* Was the bundle made of these files, as far as their source gives hashes? */
 static bool is_installed(const struct dg_json *manifest, const struct dg_listing *l)
 {
     const struct dg_json *files = dg_json_get(dg_json_get(manifest, "origin"), "files");
@@ -182,7 +182,8 @@ static int pull(const struct dg_pull *p, struct dg_downloader *d, const char *so
     return rc;
 }
 
-/* An address ends in a file's name, of which the archive's ending is no part of a bundle's. */
+/* Derive a bundle's name. Of an address or a path only the file name counts, without the endings of
+ * archives. */
 static int name_of(const char *source, bool file, char name[128], struct dg_error *err)
 {
     static const char *const ends[] = {
@@ -227,7 +228,7 @@ int dg_pull_source(const struct dg_pull *p, const char *source, struct dg_error 
     return rc;
 }
 
-/* Their hashes are kept, too; a directory has none. */
+/* Check a local file and record its hash; a directory has none. */
 static int look_at(const struct dg_pull *p, struct dg_install_file *f, struct dg_error *err)
 {
     struct dg_map map = {0};
@@ -263,7 +264,7 @@ int dg_pull_files(const struct dg_pull *p, char *const *paths, size_t n, struct 
             err, DG_EINVAL, "sha256", "--sha256 is the hash of one file, and there are %zu", n);
     if (p->name)
         snprintf(name, sizeof name, "%.127s", p->name);
-    else if (n == 1) /* of several files none is the model's name: then it is its languages */
+    else if (n == 1) /* several files: the converter names it by its languages */
         rc = name_of(paths[0], true, name, err);
     if (!rc && name[0])
         rc = dg_install_look(p->models, name, &there, err);

@@ -1,5 +1,5 @@
-/* Models of other services, fetched, converted and installed. Prints its steps to standard output,
- * and download progress to standard error. One thread at a time, no other may run. */
+/* Fetches, converts and installs models of other services. Prints its steps to standard output, and
+ * download progress to standard error. One thread at a time, and no other thread may run. */
 #ifndef DG_CONVERT_PULL_PULL_H
 #define DG_CONVERT_PULL_PULL_H
 
@@ -13,18 +13,18 @@
 struct dg_pull {
     /* The directory of models. */
     const char *models;
-    /* The bundle's name; NULL: by its source. */
+    /* The bundle's name; NULL: derived from its source. */
     const char *name;
-    /* NULL: those of the index or the model. */
+    /* NULL: as in the index or the model. */
     const char *source_lang, *target_lang;
-    /* In the place of the service's index, see convert/pull/lookup.h; or NULL. */
+    /* Used instead of the service's index, see convert/pull/lookup.h; or NULL. */
     const char *index;
-    /* Of the one file that is fetched, in lower case; or NULL. */
+    /* Expected hash of the one file, in lower case; or NULL. */
     const char *sha256;
     /* See convert/pull/download.h; or NULL. */
     const char *ca_file;
     uint32_t stall_seconds;
-    /* Where files arrive; NULL: $XDG_CACHE_HOME/dragoman or ~/.cache/dragoman. */
+    /* Folder for downloads; NULL: $XDG_CACHE_HOME/dragoman or ~/.cache/dragoman. */
     const char *cache;
     bool quiet;
     /* Skip installed models without asking an index. */
@@ -36,9 +36,9 @@ struct dg_pull {
 };
 
 int dg_pull_source(const struct dg_pull *p, const char *source, struct dg_error *err);
-/* Files (or one directory) that are on disk already; no network is touched. */
+/* Install files (or one directory) that are on disk already, without network access. */
 int dg_pull_files(const struct dg_pull *p, char *const *paths, size_t n, struct dg_error *err);
-/* Append the service's list. */
+/* Append the service's list of models. */
 int dg_pull_list(
     const struct dg_pull *p, const char *service, struct dg_buffer *out, struct dg_error *err);
 

@@ -1,4 +1,4 @@
-/* Folders that are removed with all that is in them; links are removed and never followed. Any
+/* Removes and replaces folders with everything in them; links are removed and never followed. Any
  * thread. */
 #ifndef DG_CONVERT_PULL_TREE_H
 #define DG_CONVERT_PULL_TREE_H
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* DG_EIO names a file that cannot be removed; no effect if there is none. */
+/* DG_EIO: something in it cannot be removed. No effect if it does not exist. */
 int dg_tree_remove(const char *path, struct dg_error *err);
 /* Replace the folder `to`, if it exists, by `from`, in one step: a reader never finds half of a
  * folder. */

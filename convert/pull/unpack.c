@@ -41,7 +41,7 @@ bool dg_unpack_is_compressed(const char *name, char *out, size_t cap)
     return false;
 }
 
-/* Relative, and no part of it is "..", so that it stays in the folder. */
+/* True if the name is relative and no part of it is "..", so that it stays in the folder. */
 static bool stays_inside(const char *name)
 {
     if (!name || !name[0] || name[0] == '/' || strchr(name, '\\') || strlen(name) > NAME_MAX_BYTES)
@@ -52,7 +52,7 @@ static bool stays_inside(const char *name)
     return true;
 }
 
-/* A disk with room for a part takes that, and says why not the rest when it is asked again. */
+/* A disk with room for only a part takes that, and reports why on the next write. */
 static bool write_whole(int fd, const char *data, size_t n)
 {
     while (n > 0) {
@@ -67,7 +67,7 @@ static bool write_whole(int fd, const char *data, size_t n)
     return true;
 }
 
-/* The library says what it could not do; where the system refused, why is added. */
+/* libarchive says what failed; if the system refused, its reason is added. */
 static int fail(const char *path, const char *what, struct archive *a, struct dg_error *err)
 {
     const int why = archive_errno(a);
@@ -77,7 +77,7 @@ static int fail(const char *path, const char *what, struct archive *a, struct dg
         system ? strerror(why) : "");
 }
 
-/* The entry's bytes, counted off what may still come out. */
+/* Copy the entry's bytes, and subtract them from *left, the bytes that may still be unpacked. */
 static int copy_data(
     struct archive *a, const char *name, const char *to, uint64_t *left, struct dg_error *err)
 {
@@ -180,7 +180,7 @@ int dg_unpack_file(const char *path, const char *to, uint64_t most, struct dg_er
     int rc = open_archive(&a, path, true, err);
     if (!rc && archive_read_next_header(a, &e) != ARCHIVE_OK)
         rc = fail(path, "", a, err);
-    if (!rc && archive_filter_count(a) < 2) /* the file itself counts for one */
+    if (!rc && archive_filter_count(a) < 2) /* the raw file counts as one */
         rc = dg_error_set(err, DG_EFORMAT, "%.300s is not compressed as its name says", path);
     if (!rc)
         rc = copy_data(a, path, to, &most, err);
