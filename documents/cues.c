@@ -1,6 +1,6 @@
-/* Subtitles, SubRip and WebVTT. A sentence that goes on in the next cue is one text with it; its
- * translation is shared out among the cues by how long they are shown and how much they said, cut
- * between words, rather after a comma. */
+/* Subtitles, SubRip and WebVTT. Cues over which one sentence continues form one text; its
+ * translation is divided among them by how long they are shown and how much they said, cut between
+ * words, preferably after a comma. */
 #include "documents/kinds.h"
 #include "documents/slots.h"
 #include "text/scan.h"
@@ -12,12 +12,13 @@
 
 #define LONGEST_PAUSE 2.0 /* seconds between cues of one sentence */
 #define MOST_CUES 8
-#define LINE 42 /* characters, as broadcasters have it; a cue has two such lines */
+/* Maximum characters of a line, as usual in broadcasting; a cue has two such lines. */
+#define LINE 42
 
 struct cue {
     /* seconds */
     double from, to;
-    /* the line of times */
+    /* first byte of the line of times */
     size_t head;
     /* its lines of text */
     size_t begin, end;
@@ -96,16 +97,18 @@ static bool next_cue(const char *s, size_t n, size_t at, struct cue *c)
     return false;
 }
 
-/* Signs that say more than words: tags, places, speakers. Such cues are texts by themselves. */
+/* False if the cue has signs with a meaning beyond words (tags, places, speakers): such a cue is a
+ * text by itself. */
 static bool is_plain(const char *s, const struct cue *c)
 {
     for (size_t i = c->begin; i < c->end; i++)
         if (strchr("<{[(", s[i]) || (s[i] == '-' && (i == c->begin || s[i - 1] == '\n')))
             return false;
-    return c->end > c->begin && (unsigned char)s[c->begin] != 0xE2; /* a dash, a note of music */
+    /* 0xE2: first byte of a dash or a music note */
+    return c->end > c->begin && (unsigned char)s[c->begin] != 0xE2;
 }
 
-/* Does b go on with a's sentence? */
+/* True if b continues a's sentence. */
 static bool goes_on(const char *s, const struct cue *a, const struct cue *b)
 {
     size_t end = a->end;
@@ -118,7 +121,7 @@ static bool goes_on(const char *s, const struct cue *a, const struct cue *b)
            dg_scan_is_lower(dg_scan_peek(s, b->begin, b->end));
 }
 
-/* A cue by itself, with its times, as the translator knows subtitles. */
+/* Adds one cue with its times, as the translator expects subtitles. */
 static int add_cue(
     struct dg_extract *x, struct dg_extract_part *p, const struct cue *c, struct dg_error *err)
 {
@@ -186,16 +189,15 @@ static size_t characters(const char *s, size_t n)
     return dg_utf8_count(s, n);
 }
 
-/* How well may the answer be cut at the space s[at], when it should be cut at `want`? The less the
- * better. */
+/* Cost of cutting the answer at the space s[at] when the ideal position is `want`. */
 static double cost(const char *s, size_t at, double want, double whole)
 {
     double far = fabs((double)at - want) / (whole > 0 ? whole : 1);
     return strchr(",;:.!?", s[at - 1]) ? far - 0.08 : far;
 }
 
-/* Where the words of a[from, n) end that the next cue says: before a space, with at least one word
- * left for each of the cues that follow. */
+/* End of the next cue's words in a[from, n): before a space, with at least one word left for each
+ * of the following cues. */
 static size_t cut(const struct dg_extract_answer *a, size_t from, double want, size_t cues_left)
 {
     size_t best = a->n, spaces = 0;
@@ -215,7 +217,7 @@ static size_t cut(const struct dg_extract_answer *a, size_t from, double want, s
     return best;
 }
 
-/* A cue's words, in two lines where one would be long or it had two. */
+/* Writes a cue's words, in two lines if one would be too long or the cue had two. */
 static void write_lines(
     const char *s, size_t n, size_t lines, const char *line_end_bytes, struct dg_buffer *out)
 {

@@ -19,7 +19,7 @@ static int by_place(const void *a, const void *b)
     return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/* Segments in the order of their bytes, what is around others first; and the list of all texts. */
+/* Sort the segments by their bytes, outer ones first, and list all texts. */
 static int list_texts(struct dg_extract *x, struct dg_error *err)
 {
     x->texts = malloc((x->n_texts + 1) * sizeof *x->texts);
@@ -41,7 +41,7 @@ static int list_texts(struct dg_extract *x, struct dg_error *err)
     return DG_OK;
 }
 
-/* Its text is UTF-8, p->s[p->n]. */
+/* Check that p->s[p->n] is text in UTF-8. */
 static int check_text(const struct dg_extract *x, struct dg_error *err)
 {
     const struct dg_extract_part *p = &x->parts[0];
@@ -58,7 +58,7 @@ static int check_text(const struct dg_extract *x, struct dg_error *err)
         why.message);
 }
 
-/* A file that is text: UTF-8, with a mark that says so or without, or UTF-16 with its mark. */
+/* Read a file that is itself text: UTF-8, with or without a byte-order mark, or UTF-16 with one. */
 static int read_whole(struct dg_extract *x, struct dg_error *err)
 {
     int rc = DG_OK;

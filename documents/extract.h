@@ -1,12 +1,13 @@
-/* The texts of a file, and the file with their translations. A file is split into segments: each is
- * a text for the translator with its format, and the bytes that its translation replaces. The rest
- * of the file is never rewritten. A reader for each kind of file makes them (kinds.c).
+/* Extracts the texts of a file, and writes the file with their translations. A file is split into
+ * segments: each has a text for the translator, with its format, and the bytes that the translation
+ * replaces. The rest of the file is never rewritten. Each kind of file has a reader that makes the
+ * segments (kinds.c).
  *
  *   bytes --open--> texts --(translator)--> answers --write--> bytes
  *
- * Where every answer is the text that was asked about, the file comes back byte for byte, but for
- * kinds that hold both languages (PO, XLIFF), whose empty targets are filled. Limits: DG_ELIMIT if
- * a file is larger, or unpacks to more, than they allow. Const after open: any thread. */
+ * If every answer equals its text, the file comes back byte for byte, except for kinds that hold
+ * both languages (PO, XLIFF), whose empty targets are filled. Limits: DG_ELIMIT if a file is
+ * larger, or unpacks to more, than they allow. Const after open: any thread. */
 #ifndef DG_DOCUMENTS_EXTRACT_H
 #define DG_DOCUMENTS_EXTRACT_H
 
@@ -17,12 +18,12 @@
 struct dg_extract;
 
 struct dg_extract_limits {
-    /* of the file */
+    /* maximum bytes of the file */
     size_t file_bytes;
-    /* of all members with text together, of one that is packed */
+    /* maximum bytes of all unpacked members with text, for a packed file */
     size_t unpacked_bytes;
     size_t texts;
-    /* of all texts together */
+    /* maximum bytes of all texts together */
     size_t text_bytes;
 };
 extern const struct dg_extract_limits dg_extract_limits_default;
@@ -32,26 +33,26 @@ struct dg_extract_text {
     const char *s;
     size_t n;
     enum dg_format format;
-    /* or NULL */
+    /* how tags are treated, or NULL: the default */
     const struct dg_markup *markup;
 };
 
-/* The suffixes of the files that can be read, with their dots, NULL-ended. */
+/* The suffixes of the files that can be read, with their dots, NULL-terminated. */
 extern const char *const dg_extract_suffixes[];
-/* The suffix of a name among them, or NULL. */
+/* The suffix in that list that a file name has, or NULL. */
 const char *dg_extract_suffix(const char *name);
-/* The media type of files of that kind. */
+/* The media type of files with that suffix. */
 const char *dg_extract_media_type(const char *suffix);
 
-/* Take a file apart, which its name's suffix says the kind of; bytes[n] are borrowed. DG_EUNSUP
- * (field file): no such kind; DG_EINVAL (field file): it is broken, and where; DG_ELIMIT (field
- * file); DG_ENOMEM. */
+/* Split a file into texts. The suffix of `name` tells its kind; bytes[n] are borrowed until x is
+ * closed. DG_EUNSUP (field file): unknown kind; DG_EINVAL (field file): broken, with the place;
+ * DG_ELIMIT (field file); DG_ENOMEM. */
 int dg_extract_open(const char *name, const char *bytes, size_t n,
     const struct dg_extract_limits *limits, struct dg_extract **out, struct dg_error *err);
 void dg_extract_close(struct dg_extract *x); /* NULL is fine */
 
 size_t dg_extract_count(const struct dg_extract *x);
-/* Borrowed from x. */
+/* Text i, borrowed from x. */
 void dg_extract_text(const struct dg_extract *x, size_t i, struct dg_extract_text *out);
 
 struct dg_extract_answer {
@@ -60,9 +61,9 @@ struct dg_extract_answer {
     size_t n;
 };
 
-/* Append the file with these answers to its texts, in the texts' order. target: the language's
- * code, which some kinds of files say. DG_EINVAL: an answer is no longer what its text was, such as
- * a tag that is missing. */
+/* Append the file with these answers, in the order of its texts. target: code of the target
+ * language, which some kinds of files record. DG_EINVAL: an answer has a tag that its text does
+ * not, or unbalanced tags. */
 int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer *answers,
     const char *target, struct dg_buffer *out, struct dg_error *err);
 

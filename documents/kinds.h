@@ -10,13 +10,13 @@ typedef int dg_part_reader(struct dg_extract *x, struct dg_extract_part *p, stru
 
 struct dg_kind {
     const char *suffix, *media_type;
-    /* the file itself, UTF-8; NULL: it is packed */
+    /* reads the file itself, as UTF-8; NULL: the file is packed */
     dg_part_reader *read;
-    /* Of a packed one: the reader of a member, or NULL: it has no texts. */
+    /* Packed files: returns the reader of a member; NULL: the member has no texts. */
     dg_part_reader *(*member)(const char *name);
 };
 
-/* NULL: there is no such kind. */
+/* The kind of a file by its name's suffix; NULL: unknown. */
 const struct dg_kind *dg_kind_find(const char *name);
 
 dg_part_reader dg_read_text, dg_read_html, dg_read_markdown, dg_read_subtitles;
@@ -26,9 +26,10 @@ dg_part_reader *dg_member_docx(const char *name), *dg_member_pptx(const char *na
 dg_part_reader *dg_member_xlsx(const char *name), *dg_member_odt(const char *name);
 dg_part_reader *dg_member_epub(const char *name);
 
-/* Of a packed file: add the parts that have texts, each read; and put the changed ones back. */
+/* Read the members of a packed file that have texts, a part each. */
 int dg_package_read(struct dg_extract *x, struct dg_error *err);
-/* changed[n_parts]: a part's new bytes, or data NULL: as it was. */
+/* Append the packed file with its changed parts. changed[n_parts]: a part's new bytes; data NULL:
+ * unchanged. */
 int dg_package_write(const struct dg_extract *x, const struct dg_buffer *changed,
     struct dg_buffer *out, struct dg_error *err);
 

@@ -1,6 +1,6 @@
-/* Packed files, by libzip: members with text are read, changed ones are put back, and the others
- * are copied as they are packed. What unpacks to more than the limits, whatever its head says, is
- * refused. */
+/* Packed files, by libzip: members with text are read, changed ones are replaced, and the others
+ * are copied in packed form. A file that unpacks to more than the limits is refused, whatever sizes
+ * its headers state. */
 #include "documents/kinds.h"
 #include "text/utf8.h"
 
@@ -17,15 +17,15 @@ static int tell(zip_error_t *why, struct dg_error *err)
     return rc;
 }
 
-/* The archive in bytes[n]. It is given a copy: libzip frees what it writes to, also where it was
- * told that it is not its own. */
+/* Open the archive in bytes[n]. It gets a copy, because libzip frees the buffer that it writes to
+ * even if told not to own it. */
 static int open_archive(
     const void *bytes, size_t n, zip_source_t **source, zip_t **out, struct dg_error *err)
 {
     zip_error_t why;
     zip_error_init(&why);
     *out = NULL;
-    if (n == 0) /* whose copy the library would not free */
+    if (n == 0) /* libzip would not free an empty copy */
         return dg_extract_broken(err, "it is empty");
     void *copy = malloc(n);
     if (!copy)
@@ -40,12 +40,12 @@ static int open_archive(
     *out = zip_open_from_source(*source, 0, &why);
     if (*out)
         return DG_OK;
-    zip_source_free(*source); /* what was to be the archive's */
+    zip_source_free(*source); /* the reference meant for the archive */
     zip_source_free(*source);
     return tell(&why, err);
 }
 
-/* Read member i whole; fail when it has more than `most` bytes. */
+/* Read all of member i; DG_ELIMIT if it has more than `most` bytes. */
 static int unpack(
     zip_t *z, zip_uint64_t i, size_t most, struct dg_extract_part *p, struct dg_error *err)
 {
@@ -117,7 +117,7 @@ int dg_package_read(struct dg_extract *x, struct dg_error *err)
     return rc;
 }
 
-/* Part i's new bytes, packed as its old ones were and at their time. */
+/* Replace part p by new bytes, with the old compression method and time. */
 static int replace(
     zip_t *z, const struct dg_extract_part *p, const struct dg_buffer *bytes, struct dg_error *err)
 {
@@ -137,7 +137,7 @@ static int replace(
     return DG_OK;
 }
 
-/* All of what the source has become. */
+/* Append all bytes of the source. */
 static int take(zip_source_t *source, struct dg_buffer *out, struct dg_error *err)
 {
     char block[65536];

@@ -31,7 +31,7 @@ struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_erro
     return p;
 }
 
-/* Does the text fit? Counted as it comes. */
+/* Count one more text of n bytes; false: the file's limits are exceeded. */
 static bool fits(struct dg_extract *x, size_t n, struct dg_error *err)
 {
     x->n_texts++;

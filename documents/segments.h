@@ -11,61 +11,62 @@
 /* How an answer is written into the file. */
 enum dg_writing {
     DG_WRITE_PLAIN,         /* as it is: plain text, or markup that was read as such */
-    DG_WRITE_DOUBLE_QUOTED, /* markup in an attribute, whose quotation marks are left to do */
+    DG_WRITE_DOUBLE_QUOTED, /* markup in an attribute: only its quotation marks are still escaped */
     DG_WRITE_SINGLE_QUOTED,
     DG_WRITE_UNQUOTED,
-    DG_WRITE_ESCAPED, /* as strings/escapes.h says for `escapes` */
-    DG_WRITE_TARGET,  /* nothing of an answer: the target language's code */
-    DG_WRITE_CUES,    /* shared out among the lines of subtitles: slots */
+    DG_WRITE_ESCAPED, /* by strings/escapes.h, as `escapes` says */
+    DG_WRITE_TARGET,  /* the target language's code instead of an answer */
+    DG_WRITE_CUES,    /* divided among the cues of subtitles: slots */
     DG_WRITE_SLOTS,   /* markup whose tags stand for bytes of the file: slots */
 };
 
 enum dg_slot_kind {
     DG_SLOT_TAGS,  /* <g> and </g>: an opening and a closing tag */
-    DG_SLOT_RUN,   /* <g> and </g>: formatting of office text; begin .. end: its properties */
-    DG_SLOT_RAW,   /* <x/>: all of it */
-    DG_SLOT_CHILD, /* <x/>: within a run of its own, whose properties are close .. close_end */
-    DG_SLOT_CUE,   /* the lines of a subtitle */
+    DG_SLOT_RUN,   /* <g> and </g>: formatting of office text; begin .. end: the run's properties */
+    DG_SLOT_RAW,   /* <x/>: raw bytes begin .. end */
+    DG_SLOT_CHILD, /* <x/>: in a run of its own with the properties close .. close_end */
+    DG_SLOT_CUE,   /* the lines of a subtitle; close: how many */
 };
 
 struct dg_slot {
     enum dg_slot_kind kind;
     size_t begin, end, close, close_end;
-    /* of a cue */
+    /* how long a cue is shown */
     double seconds;
 };
 
-/* Names of text tags in an office file. Without runs: run and text are NULL, and text is right in
- * the paragraphs. */
+/* Names of the tags of text in an office file. If it has no runs, run and text are NULL, and text
+ * is directly in the paragraphs. */
 struct dg_run_names {
-    /* NULL-ended */
+    /* NULL-terminated */
     const char *const *paragraphs;
     const char *paragraph_properties, *run, *run_properties, *text;
-    /* the tag that opens a text with spaces at its ends */
+    /* the tag that opens a text, including an attribute that keeps spaces at its ends */
     const char *text_tag;
-    /* a last element of a paragraph that is not text, or NULL */
+    /* the last element of a paragraph if it is not text, or NULL */
     const char *end;
-    /* tags that may hold runs, NULL-ended */
+    /* tags that may contain runs, NULL-terminated */
     const char *const *containers;
     /* tags that mean nothing once words have moved */
     const char *const *dropped;
-    /* in a run or beside it: text does not continue after it */
+    /* tags in or beside a run after which the sentence does not continue */
     const char *const *breaks;
 };
 
 struct dg_segment {
     /* bytes of the part that are replaced */
     size_t begin, end;
-    /* [n] malloc'd; NULL of DG_WRITE_TARGET */
+    /* [n] malloc'd; NULL for DG_WRITE_TARGET */
     char *text;
     size_t n;
-    /* among the file's texts */
+    /* index among the file's texts */
     size_t index;
     enum dg_format format;
     const struct dg_markup *markup;
     enum dg_writing writing;
     enum dg_escapes escapes;
-    /* written around the answer, malloc'd or NULL; then an unchanged answer is written, too */
+    /* written before and after the answer, malloc'd or NULL; if `before` is set, an unchanged
+     * answer is written, too */
     char *before, *after;
     /* [n_slots] malloc'd */
     struct dg_slot *slots;
@@ -82,7 +83,7 @@ struct dg_extract_part {
     /* [n] */
     const char *s;
     size_t n;
-    /* [n_segments]; one may be within a slot of another */
+    /* [n_segments] segments; one may be within a slot of another */
     struct dg_segment *segments;
     size_t n_segments, cap;
     /* its number in the archive */
@@ -94,7 +95,7 @@ struct dg_extract {
     /* [n] borrowed */
     const char *bytes;
     size_t n;
-    /* of a text file that is not UTF-8 */
+    /* byte order, if the file is UTF-16 text */
     enum dg_utf16_order utf16;
     /* [n_parts] */
     struct dg_extract_part *parts;
@@ -105,17 +106,17 @@ struct dg_extract {
     struct dg_extract_limits limits;
 };
 
-/* One more part; NULL: no memory. The reader sets own, s, n and member. Parts that were had before
- * move. */
+/* Add a part; NULL: out of memory. The reader sets own, s, n and member. Invalidates pointers to
+ * earlier parts. */
 struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_error *err);
 
-/* One more segment of p with a copy of text[n]; NULL: no memory, or over the limits. Segments that
- * were had before move. */
+/* Add a segment like `like` to p, with a copy of text[n]; NULL: out of memory, or over the limits.
+ * Invalidates pointers to earlier segments. */
 struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const char *text, size_t n, struct dg_error *err);
 int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err);
 
-/* Append bytes begin .. end of part p with the answers to the segments within them. */
+/* For appending bytes begin .. end of a part with the answers to the segments within them. */
 struct dg_writer {
     const struct dg_extract_part *part;
     const struct dg_extract_answer *answers;
@@ -126,7 +127,7 @@ struct dg_writer {
 };
 int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err);
 
-/* "the file is broken: why", or the message of err if it names a field. */
+/* Set err to DG_EINVAL (field file), "the file is broken: why". */
 int dg_extract_broken(struct dg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,5 @@
-/* <g i="2">words</g> and <x i="3"/> of an answer as what slots 2 and 3 say. Where the file has
- * runs, text is in a run of its own, which looks as the innermost <g> that has properties says. */
+/* Writes <g i="2">words</g> and <x i="3"/> of an answer as slots 2 and 3 say. If the file has runs,
+ * each text gets a run of its own, with the properties of the innermost <g> that has some. */
 #include "documents/slots.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 struct state {
     struct dg_writer *w;
     const struct dg_segment *g;
-    /* slots of <g> */
+    /* slots of the open <g>s */
     size_t open[MAX_OPEN], n_open;
-    /* properties of those that have some */
+    /* properties of the open <g>s that have some */
     size_t run[MAX_OPEN][2], n_runs;
 };
 
@@ -82,7 +82,7 @@ static int close_slot(struct state *t, struct dg_error *err)
     return DG_OK;
 }
 
-/* Its bytes, in which there may be texts of their own, such as a footnote's. */
+/* Writes the slot's bytes, which may contain texts of their own, such as a footnote's. */
 static int write_raw(struct state *t, const struct dg_slot *slot, struct dg_error *err)
 {
     if (slot->kind == DG_SLOT_CHILD)
@@ -93,7 +93,7 @@ static int write_raw(struct state *t, const struct dg_slot *slot, struct dg_erro
     return rc;
 }
 
-/* The tag s[n], of ours. */
+/* Writes the tag s[n], one of ours. */
 static int write_tag(struct state *t, const char *s, size_t n, struct dg_error *err)
 {
     if (n > 2 && s[1] == '/')

@@ -1,5 +1,5 @@
 /* Plain text, Markdown and HTML: files that are one text to the translator, cut where no sentence
- * continues after the cut, so that a long one is many small texts. */
+ * continues, so that a long file becomes many small texts. */
 #include "documents/kinds.h"
 #include "text/format/document.h"
 #include "text/utf8.h"
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES 2000     /* of lines together, before the next ones are a text of their own */
-#define MARKDOWN_BYTES 4000 /* likewise, at least */
+#define TEXT_BYTES 2000     /* bytes of lines in one text before the next line begins a new one */
+#define MARKDOWN_BYTES 4000 /* minimum bytes of one text */
 
 struct line {
-    /* end: without the line's end */
+    /* end: before the line end */
     size_t begin, end, next;
     bool blank;
 };
@@ -36,14 +36,14 @@ static size_t after_mark(const struct dg_extract_part *p)
     return p->n >= 3 && memcmp(p->s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
-/* Does the line seem to be wrapped by hand: of a usual width, and the sentence goes on? */
+/* True if the line seems to be wrapped by hand: it has a usual width, and no end of a sentence. */
 static bool is_wrapped_line(const char *s, const struct line *l)
 {
     size_t n = l->end - l->begin;
     return n >= 50 && n <= 120 && !strchr(".!?:;", s[l->end - 1]);
 }
 
-/* Are most lines, of those that another one follows? */
+/* True if most lines that are followed by a non-blank one seem to be wrapped. */
 static bool is_wrapped(const char *s, size_t n, size_t at)
 {
     size_t wrapped = 0, others = 0;
@@ -91,7 +91,7 @@ int dg_read_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
 
 /* ---- Markdown ---- */
 
-/* Where the next paragraph begins after byte `at`, at the margin and after a blank line. */
+/* Start of the next paragraph from byte `at` on: not indented, and after a blank line. */
 static size_t next_paragraph(const char *s, size_t n, size_t at)
 {
     struct line l;
@@ -104,8 +104,8 @@ static size_t next_paragraph(const char *s, size_t n, size_t at)
     return n;
 }
 
-/* Are the units of s[begin, end) by itself those that the whole text has there? *unit: the first of
- * them, moved past them. */
+/* True if s[begin, end) parsed by itself gives the same units as within the whole text. *unit:
+ * index of the first of them; moved past them if true. */
 static bool is_apart(
     const struct dg_document *whole, size_t *unit, const char *s, size_t begin, size_t end)
 {
@@ -140,7 +140,7 @@ int dg_read_markdown(struct dg_extract *x, struct dg_extract_part *p, struct dg_
         do {
             size_t from = p->n - at > want ? at + want : p->n;
             end = next_paragraph(p->s, p->n, from);
-            want *= 2; /* so that trying takes no more than some readings of the text */
+            want *= 2; /* doubling keeps the cost of all attempts to a few passes over the text */
         } while (end < p->n && !is_apart(&whole, &unit, p->s + base, at - base, end - base));
         rc = add(x, p, at, end, DG_FORMAT_MARKDOWN, err);
         at = end;
@@ -164,7 +164,7 @@ static enum dg_writing writing_of(enum dg_encoding encoding)
 int dg_read_html(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_document d;
-    size_t end = 0; /* of the unit before, with those within it */
+    size_t end = 0; /* end of the previous unit, including its inner units */
     struct dg_error why = {0};
     int rc = dg_document_open(p->s, p->n, DG_FORMAT_HTML, &d, &why);
     if (rc != DG_OK)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Markup whose quotation marks mean nothing, as an attribute's value. */
+/* Write markup as an attribute's value: its quotation marks are text, so they are escaped. */
 static void write_quoted(const char *s, size_t n, enum dg_writing writing, struct dg_buffer *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -40,7 +40,8 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     return rc;
 }
 
-/* Nothing to say about it that its bytes do not? */
+/* True if the segment's own bytes can stay: its answer equals its text, and nothing is written
+ * around it. */
 static bool is_same(const struct dg_writer *w, const struct dg_segment *g)
 {
     if (!g->text || g->before)
@@ -73,8 +74,8 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
         if (g->begin > end || (g->begin == end && end < p->n))
             break;
         if (g->begin < at || g->end > end)
-            continue;        /* within one that was written */
-        if (is_same(w, g)) { /* what is within it may have changed */
+            continue;        /* within a segment that was written */
+        if (is_same(w, g)) { /* a segment within it may have changed */
             dg_buffer_add(w->out, p->s + at, g->begin - at);
             at = g->begin;
             continue;

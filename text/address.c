@@ -14,8 +14,8 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* After the ASCII or Latin letter, digit or "_" at s[at]; at: there is none. Letters of other
- * scripts are no part of a name: there are no spaces around it in them. */
+/* Skips the ASCII or Latin letter, digit or "_" at s[at]; `at` if there is none. Letters of other
+ * scripts are not part of a name: those scripts write no spaces around it. */
 static size_t skip_letter(const char *s, size_t at, size_t end)
 {
     size_t next = at;
@@ -27,7 +27,7 @@ static size_t skip_letter(const char *s, size_t at, size_t end)
     return c >= 0xC0 && c <= 0x24F ? next : at;
 }
 
-/* After letters and these signs from at on. */
+/* Skips letters and these signs from `at` on. */
 static size_t skip_name(const char *s, size_t at, size_t end, const char *signs)
 {
     for (size_t next; at < end; at = next) {
@@ -43,11 +43,12 @@ static size_t skip_name(const char *s, size_t at, size_t end, const char *signs)
 static bool begins(const char *s, size_t at, size_t end, const char *with)
 {
     size_t n = strlen(with);
-    /* The first letters tell nearly always: ASCII's two cases are a bit apart. */
+    /* The first letters nearly always decide. OR 0x20 makes ASCII letters lower-case. */
     return end - at >= n && (s[at] | 0x20) == (with[0] | 0x20) && strncasecmp(s + at, with, n) == 0;
 }
 
-/* Without the signs after an address that belong to the sentence: not a ")" whose "(" is in it. */
+/* End of the address without punctuation that belongs to the sentence; a ")" whose "(" is in the
+ * address stays. */
 static size_t without_end(const char *s, size_t begin, size_t end)
 {
     size_t open = 0, close = 0;
@@ -68,7 +69,7 @@ static size_t without_end(const char *s, size_t begin, size_t end)
     return end;
 }
 
-/* After the host or path that begins at `from`; at: nothing of it is left. */
+/* Skips the host or path that begins at `from`; `at` if nothing of it is left. */
 static size_t skip_rest(const char *s, size_t at, size_t from, size_t end)
 {
     size_t i = from;
@@ -78,7 +79,7 @@ static size_t skip_rest(const char *s, size_t at, size_t from, size_t end)
     return i > from ? i : at;
 }
 
-/* After "https://" and such; at: there is none. */
+/* Skips "https://" and the like; `at` if there is none. */
 static size_t skip_scheme(const char *s, size_t at, size_t end)
 {
     static const char *const names[] = {"https", "http", "ftp", "ftps", "sftp", "ssh", "git", "svn",
@@ -95,7 +96,7 @@ static size_t skip_scheme(const char *s, size_t at, size_t end)
     return at;
 }
 
-/* After "localhost" or "10.0.0.1", with its port; at: there is neither. */
+/* Skips "localhost" or "10.0.0.1", with its port; `at` if there is neither. */
 static size_t skip_machine(const char *s, size_t at, size_t end)
 {
     size_t i = at, dots = 0, digits = 0;
@@ -133,7 +134,7 @@ size_t dg_address_web(const char *s, size_t at, size_t end)
     return from < end && from > at && is_word(s[from]) ? at : from;
 }
 
-/* name.name-name, from at; not ending in a dot or a hyphen. */
+/* Skips name.name-name from `at` on, without a dot or a hyphen at the end. */
 static size_t dotted(const char *s, size_t at, size_t end)
 {
     size_t i = skip_name(s, at, end, ".-");
@@ -167,18 +168,19 @@ static bool is_ending(const char *s, size_t n)
     return false;
 }
 
-/* config.txt: what is before the last dot, and an ending that is known. (libfoo.so.1 is none.) */
+/* Returns `to` if s[at, to) is a file name such as config.txt, with a known extension (not
+ * libfoo.so.1); else `at`. */
 static size_t plain_file(const char *s, size_t at, size_t to)
 {
     size_t dot = to;
     while (dot > at && s[dot - 1] != '.')
         dot--;
     if (to - dot == 1 && dot < at + 3)
-        return at; /* "b.c" is no file of C's */
+        return at; /* "b.c" is not a C file */
     return dot > at + 1 && skip_letter(s, at, to) > at && is_ending(s + dot, to - dot) ? to : at;
 }
 
-/* Of a path: after "/", "./", "../", "~/", "C:\"; at: none begins here. */
+/* Skips the start of a path: "/", "./", "../", "~/", "C:\"; `at` if none begins here. */
 static size_t skip_root(const char *s, size_t at, size_t end)
 {
     static const char *const roots[] = {"../", "./", "~/", "/"};
@@ -190,7 +192,7 @@ static size_t skip_root(const char *s, size_t at, size_t end)
     return drive ? at + 3 : at;
 }
 
-/* /etc/hosts, ~/x, C:\x: one that begins with "/" alone has two parts. */
+/* Skips /etc/hosts, ~/x, C:\x. A path that begins with "/" needs two parts. */
 static size_t path(const char *s, size_t at, size_t end)
 {
     size_t root = skip_root(s, at, end), i = skip_name(s, root, end, "./\\-+@");

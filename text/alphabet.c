@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { PAGE = 256, PAGES = 0x110000 / PAGE }; /* code points of a page; pages */
+enum { PAGE = 256, PAGES = 0x110000 / PAGE }; /* code points per page; number of pages */
 
 struct dg_alphabet {
     uint8_t *pages[DG_ALPHABET_USES]

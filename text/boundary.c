@@ -4,11 +4,10 @@
 
 #include <string.h>
 
-enum {
-    MAX_WORD = 40
-}; /* bytes of a word looked at: abbreviations and sentence starters are shorter */
+/* Maximum bytes examined of a word: abbreviations and sentence starters are shorter. */
+enum { MAX_WORD = 40 };
 
-/* One place, taken apart: "...word" terminator closers | trailers | white space "next..." */
+/* A possible end, taken apart: "...word" terminator closers | trailers | white space "next..." */
 struct place {
     /* after the word, before the run of terminators */
     size_t word_end;
@@ -17,14 +16,14 @@ struct place {
     /* quotes or brackets were closed after it */
     bool closed;
     size_t left_end, right_begin;
-    /* first code point of the next word, after opening quotes; 0: none near */
+    /* first code point of the next word, after opening quotes; 0: none nearby */
     int32_t next;
     /* the next word, at most MAX_WORD bytes */
     size_t next_begin, next_end;
 };
 
-/* [1], [12, 13], [a]: at most ten bytes between the brackets. Returns the end, or i when there is
- * none. */
+/* Skips a citation: [1], [12, 13], [a], at most ten bytes between the brackets. Returns its end, or
+ * i if there is none. */
 static size_t skip_citation(const char *s, size_t i, size_t end)
 {
     if (i >= end || s[i] != '[')
@@ -82,14 +81,14 @@ static void find_next_word(const struct dg_boundary *b, struct place *p)
     }
 }
 
-/* Steps back over what may be between a terminator and the place. false when there is no
- * terminator. */
+/* Steps back from the position over closing and attached characters to the terminators; false if
+ * there are none. */
 static bool find_mark(const struct dg_boundary *b, size_t end, struct place *p)
 {
     while (end > b->sentence) {
         size_t prev = end;
         int32_t c = dg_scan_prev(b->text, b->sentence, &prev);
-        if (dg_scan_is_terminator(c) || c == ';') { /* ICU offers the semicolon in Greek alone */
+        if (dg_scan_is_terminator(c) || c == ';') { /* ICU offers semicolons for Greek only */
             p->mark = c;
             break;
         }
@@ -121,8 +120,8 @@ static bool is_starter(const struct dg_boundary *b, const struct place *p)
         b->language, b->text + p->next_begin, p->next_end - p->next_begin);
 }
 
-/* Start of the word that ends at `end`: after white space or an opening mark. SIZE_MAX when it is
- * too long. */
+/* Start of the word that ends at `end`: after white space or a quote or bracket. SIZE_MAX if the
+ * word is too long. */
 static size_t word_begin(const struct dg_boundary *b, size_t end)
 {
     size_t i = end;
@@ -138,8 +137,9 @@ static size_t word_begin(const struct dg_boundary *b, size_t end)
     return i;
 }
 
-/* The word before the full stop, with the dotted words before it joined: "z. B" and "i. d. R"
- * become "z.B" and "i.d.R". word has MAX_WORD bytes; returns how many are used. */
+/* Writes the word before the full stop to `word`, joined with the dotted words before it: "z. B"
+ * and "i. d. R" become "z.B" and "i.d.R". `word` has room for MAX_WORD bytes; returns how many are
+ * used, 0 if it is too long. */
 static size_t joined_word(const struct dg_boundary *b, size_t begin, size_t end, char *word)
 {
     bool short_part = end - begin <= 3;
@@ -177,7 +177,7 @@ static bool is_roman(const char *s, size_t n)
     return all_of(s, n, "IVXLC");
 }
 
-/* One letter, or letters with full stops between them: "J", "U.S", "J.-C". */
+/* True for one capital, or capitals with full stops or hyphens between them: "J", "U.S", "J.-C". */
 static bool is_initials(const char *s, size_t n)
 {
     size_t letters = 0;
@@ -211,15 +211,15 @@ static enum dg_abbreviation find_abbreviation(
             break;
         }
     }
-    /* "Hauptstr." and its kind. */
+    /* "Hauptstr." and the like. */
     if (kind == DG_ABBREVIATION_NONE && dg_language_has_ordinal_dot(b->language) && n > 3 &&
         memcmp(word + n - 3, "str", 3) == 0)
         kind = DG_ABBREVIATION_NAME;
     return kind;
 }
 
-/* Does a single full stop after a word end the sentence? What follows is no small letter, else ICU
- * would not ask. */
+/* True if a single full stop after a word ends the sentence. No small letter follows, otherwise ICU
+ * would not offer the position. */
 static bool full_stop_ends(const struct dg_boundary *b, const struct place *p)
 {
     size_t begin = word_begin(b, p->word_end);
@@ -259,8 +259,8 @@ static bool full_stop_ends(const struct dg_boundary *b, const struct place *p)
     return true;
 }
 
-/* A full stop before a number: it ends the sentence only after a plain word or a year, for many an
- * abbreviation that no table has goes with a number ("cap. 5"). */
+/* True if a full stop before a number ends the sentence: only after a plain word or a year, because
+ * many abbreviations that no table has precede a number ("cap. 5"). */
 static bool number_starts(const struct dg_boundary *b, const struct place *p)
 {
     size_t begin = word_begin(b, p->word_end);
@@ -277,8 +277,8 @@ static bool number_starts(const struct dg_boundary *b, const struct place *p)
     return letters >= (dg_language_is_known(b->language) ? 3 : 4);
 }
 
-/* ICU takes the bracket of "end.[1] Next" and the quotes of "終。「次」" for closing marks: back
- * before them. */
+/* Steps back over opening marks: ICU takes the bracket of "end.[1] Next" and the quotes of
+ * "終。「次」" for closing marks. */
 static size_t before_openers(const struct dg_boundary *b, size_t end)
 {
     while (end > b->sentence) {
@@ -310,8 +310,9 @@ bool dg_boundary_ends(const struct dg_boundary *b, size_t at, size_t *left_end, 
 
     bool spaced = p.left_end < p.right_begin;
     if (!spaced) {
-        /* Without a space only where the script has none: full-width marks, or ! and ? before such
-         * a script's letter. This keeps addresses ("http://a.b/?q=1") and file names whole. */
+        /* Without a space, only where the script has none: after full-width marks, or after ! and ?
+         * before a letter of such a script. This keeps addresses ("http://a.b/?q=1") and file names
+         * whole. */
         bool wide = p.mark >= 0x80 && p.mark != 0x2026;
         return wide || (p.mark != '.' && p.mark != 0x2026 && dg_scan_is_uncased(p.next));
     }

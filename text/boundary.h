@@ -1,6 +1,6 @@
-/* Whether a sentence ends at a possible sentence end. The rules after ICU's own: abbreviations,
- * initials, ordinals, closing quotes, addresses of web pages. Only for text/. Examines one place at
- * a time and keeps no state. Any thread. */
+/* Decides whether a sentence ends at a possible sentence end, by rules beyond ICU's own:
+ * abbreviations, initials, ordinals, closing quotes, web addresses. Only for text/. Examines one
+ * position at a time and keeps no state. Any thread. */
 #ifndef DG_TEXT_BOUNDARY_H
 #define DG_TEXT_BOUNDARY_H
 
@@ -14,14 +14,14 @@ struct dg_boundary {
     /* start of the sentence so far; end of its line */
     size_t sentence, line_end;
     const struct dg_language *language;
-    /* a letter is between `sentence` and the place */
+    /* true if there is a letter between `sentence` and the position */
     bool has_letter;
-    /* guillemets opened and not yet closed there */
+    /* number of guillemets opened and not yet closed at the position */
     size_t open_quotes;
 };
 
-/* The place is `at`, after a full stop or the like (and its closing marks, and white space). true:
- * the sentence ends; *left_end and *right_begin then say where, and where the next one begins
+/* `at` is a position after a full stop or the like (and its closing marks and white space). True if
+ * the sentence ends there; *left_end is then its end, and *right_begin the start of the next one
  * (before line_end). */
 bool dg_boundary_ends(
     const struct dg_boundary *b, size_t at, size_t *left_end, size_t *right_begin);

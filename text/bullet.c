@@ -77,7 +77,7 @@ static size_t skip_label(const char *s, size_t i, size_t end, const struct dg_la
     return dots >= 2 ? at : i; /* "1.5 million" is a number */
 }
 
-/* One bullet without the white space after it: its end, or i. */
+/* Returns the end of one bullet, without the white space after it, or i. */
 static size_t skip_one(const char *s, size_t i, size_t end, const struct dg_language *language)
 {
     size_t next = i;

@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* Where the words of the line s[begin, end) start, after "- ", "* ", "1. ", "a) ", "> ", "## ", "-
- * [x] " and such (several in a row too). `begin` itself when there is no bullet; begin is at no
- * white space. */
+/* Start of the words of the line s[begin, end), after "- ", "* ", "1. ", "a) ", "> ", "## ", "- [x]
+ * " and the like, also several in a row; `begin` if there is no bullet. s[begin] must not be white
+ * space. */
 size_t dg_bullet_skip(const char *s, size_t begin, size_t end, const struct dg_language *language);
 
 #endif

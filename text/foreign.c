@@ -26,7 +26,7 @@ bool dg_foreign_is_sign(int32_t c)
     }
 }
 
-/* What a character's NFKC is; n 0: it has none. */
+/* A character and its NFKC; n = 0: none. */
 struct otherwise {
     int32_t c;
     int32_t n;
@@ -48,7 +48,8 @@ static void normalise(int32_t c, struct otherwise *o)
         o->n = 0;
 }
 
-/* This thread's latest: a text has few such characters, and megabytes of them. */
+/* Returns the NFKC from this thread's cache: a text has few different characters of this kind, but
+ * may have megabytes of them. */
 static const struct otherwise *otherwise_of(int32_t c)
 {
     static _Thread_local struct otherwise latest[LATEST];
@@ -58,11 +59,12 @@ static const struct otherwise *otherwise_of(int32_t c)
     return o;
 }
 
-/* Is the character known as other characters, which a model's own normalisation makes of it? */
+/* True if the alphabet has the other characters that a model's own normalisation turns this one
+ * into. */
 static bool is_known_otherwise(const struct dg_alphabet *known, int32_t c)
 {
     if (u_getIntPropertyValue(c, UCHAR_NFKC_QUICK_CHECK) == UNORM_YES)
-        return false; /* it is its own */
+        return false; /* it is its own NFKC */
     const struct otherwise *o = otherwise_of(c);
     if (o->n == 0)
         return false;
@@ -85,7 +87,7 @@ static bool is_foreign_letter(const struct dg_alphabet *known, int32_t c)
            !dg_alphabet_has(known, DG_ALPHABET_READ, c) && !is_known_otherwise(known, c);
 }
 
-/* Is the letter with the combining mark after it one that nobody knows? ("r" and a caron) */
+/* True if the letter combined with the mark after it is unknown ("r" and a caron). */
 static bool is_foreign_pair(const struct dg_alphabet *known, int32_t letter, int32_t mark)
 {
     UErrorCode status = U_ZERO_ERROR;
@@ -104,13 +106,13 @@ static bool is_foreign_sign(const struct dg_alphabet *known, int32_t c)
 /* One word: letters, digits and signs with nothing between them. */
 struct word {
     size_t end;
-    /* has a foreign one */
+    /* has a foreign letter or a foreign sign */
     bool letter, sign;
-    /* has a sign that is known, and something else */
+    /* has a known sign; has something that is not a sign */
     bool known_sign, other;
 };
 
-/* "3.50", "1,000": the sign is within a number. */
+/* True if c, a point or comma, is within a number: "3.50", "1,000". */
 static bool is_within_number(const char *s, size_t at, size_t end, int32_t before, int32_t c)
 {
     size_t next = at;
@@ -118,7 +120,8 @@ static bool is_within_number(const char *s, size_t at, size_t end, int32_t befor
            dg_scan_is_digit(dg_scan_next(s, end, &next));
 }
 
-/* Is byte `at` in a number that was read from its first digit on? */
+/* True if byte `at` follows a point or comma within a number: the number was read from its first
+ * digit on. */
 static bool is_within_read_number(const char *s, size_t at, size_t end)
 {
     size_t before = at;
@@ -138,7 +141,7 @@ static struct word read_word(const struct dg_alphabet *known, const char *s, siz
         const bool sign = dg_foreign_is_sign(c), attached = c >= 0x80 && dg_scan_is_attached(c),
                    alone = attached && w.end == at && !dg_alphabet_has(known, DG_ALPHABET_READ, c),
                    unknown = alone || (!sign && is_foreign_letter(known, c));
-        /* Scripts without cases have no spaces around a word: one that is known is not foreign. */
+        /* Uncased scripts have no spaces around words: a known letter of one ends the word. */
         if (!sign && !unknown && !(attached && w.end > at) && !dg_scan_is_digit(c) &&
             !(dg_scan_is_letter(c) && !dg_scan_is_uncased(c)) &&
             !is_within_number(s, i, end, before, c))
@@ -161,7 +164,7 @@ static bool is_in_word(int32_t c)
            (c >= 0x80 && dg_scan_is_attached(c));
 }
 
-/* Is a number beside the sign s[at, to), as in "30 €"? */
+/* True if a number is beside the sign s[at, to), as in "30 €". */
 static bool is_beside_number(const char *s, size_t at, size_t to, size_t end)
 {
     size_t before = at, after = to;
@@ -180,8 +183,8 @@ static bool is_mark_around(int32_t c)
     return c == '\'' || c == '`' || dg_scan_is_close(c);
 }
 
-/* Is the letter s[at, to) cited: in quotes or brackets that touch no word themselves? French has a
- * space on either side of it. */
+/* True if the letter s[at, to) is cited: in quotes or brackets that touch no word themselves.
+ * French puts a space on either side of the letter. */
 static bool is_cited(const char *s, size_t at, size_t to, size_t end)
 {
     size_t before = at, after = to;
@@ -198,8 +201,9 @@ static bool is_cited(const char *s, size_t at, size_t to, size_t end)
            !(after < end && is_in_word(dg_scan_peek(s, after, end)));
 }
 
-/* Is it one sign, or one letter that no word of the model's begins with or that is cited, all by
- * itself? Each piece is known, and yet a model seldom carries it over. */
+/* True if the word is a known sign alone (not beside a number), or one known letter that is cited
+ * or that no word of the model's begins with. A model knows each of these but seldom carries it
+ * over. */
 static bool is_strange(
     const struct dg_alphabet *known, const char *s, size_t at, size_t end, const struct word *w)
 {
@@ -222,8 +226,9 @@ static bool is_ascii_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Is at once seen that no foreign word begins at s[at]: within an ASCII word, or at one that ends
- * before any character beyond ASCII? A dot or comma may be within a number, which goes on. */
+/* Quick test: true if no foreign word begins at s[at], because it is within an ASCII word, or at
+ * one that ends before any character beyond ASCII. A point or comma may be within a number that
+ * continues, so it is not decided here. */
 static bool is_plain(const char *s, size_t at, size_t end)
 {
     if (at > 0 && (is_ascii_letter(s[at - 1]) || is_ascii_digit(s[at - 1])))
@@ -242,11 +247,11 @@ size_t dg_foreign_end(const struct dg_alphabet *known, const char *s, size_t at,
         return at;
     if (at > 0 && is_in_word(dg_scan_prev(s, 0, &before)) &&
         !dg_scan_is_uncased(dg_scan_next(s, end, &next)))
-        return at; /* it would have been taken with the word's first letter */
+        return at; /* it would have been found at the word's first letter */
     struct word w = read_word(known, s, at, end);
     if (!w.letter && !w.sign)
         return is_strange(known, s, at, end, &w) ? w.end : at;
-    /* "Война и мир" is one name. */
+    /* Several foreign words in a row are one: "Война и мир" is one name. */
     for (struct word more = w; w.letter && more.letter && w.end < end && s[w.end] == ' ';) {
         more = read_word(known, s, w.end + 1, end);
         if (more.letter)
@@ -255,7 +260,7 @@ size_t dg_foreign_end(const struct dg_alphabet *known, const char *s, size_t at,
     return w.end;
 }
 
-/* Has the language words of one letter that is none of ASCII's? */
+/* True if the language has words of one letter outside ASCII. */
 static bool has_short_words(const char *language)
 {
     static const char *const without[] = {"en", "de", "nl"};
@@ -265,7 +270,7 @@ static bool has_short_words(const char *language)
     return true;
 }
 
-/* Is the letter s[at, to) a word by itself? */
+/* True if the letter s[at, to) is a word by itself. */
 static bool is_alone(const char *s, size_t at, size_t to, size_t end)
 {
     size_t before = at;

@@ -1,6 +1,6 @@
-/* DESIGN. Entries are in a hash table by their first token: letters and digits in a row, or one
- * other character (of a script without blanks between words, such as Chinese, every character).
- * Tokens are hashed in small letters. At each token of a text the entries of its chain are
+/* DESIGN. Entries are sorted by the hash of their first token: a run of letters and digits, or one
+ * other character (in a script without blanks between words, such as Chinese, every character).
+ * Tokens are hashed in small letters. At each token of a text, all entries with its hash are
  * compared, the longest first. */
 #include "text/glossary.h"
 
@@ -17,20 +17,20 @@ struct entry {
     char *source, *target;
     size_t source_len, target_len;
     uint64_t hash;
-    /* all letters are small: other cases fit, too */
+    /* the source has no capitals, so other cases match, too */
     bool any_case;
-    /* the order in which they were given */
+    /* index among the given entries */
     size_t number;
 };
 
 struct dg_glossary {
     atomic_uint refs;
-    /* [n] by hash, then the longest first */
+    /* [n] sorted by hash, then by length, longest first */
     struct entry *entries;
     size_t n;
 };
 
-/* Of a script that has no blanks between words. */
+/* True if c is of a script without blanks between words. */
 static bool is_unspaced(int32_t c)
 {
     return (c >= 0x0E00 && c < 0x0F00) || (c >= 0x1000 && c < 0x10A0) ||
@@ -63,7 +63,7 @@ static uint64_t hash_token(const char *s, size_t begin, size_t end)
     return h;
 }
 
-/* Bytes of s[n] from `at` on that say term[m]; 0: they do not. */
+/* Number of bytes of s[n] from `at` on that match term[m]; 0 if they do not. */
 static size_t says(const char *s, size_t n, size_t at, const char *term, size_t m, bool any_case)
 {
     size_t i = at, k = 0;
@@ -77,7 +77,7 @@ static size_t says(const char *s, size_t n, size_t at, const char *term, size_t 
     return i - at;
 }
 
-/* Is byte `at` of s[n] no place within a word? */
+/* True if byte `at` of s[n] is not within a word. */
 static bool is_edge(const char *s, size_t n, size_t at)
 {
     size_t back = at;
@@ -192,8 +192,8 @@ static size_t first_of(const struct dg_glossary *g, uint64_t hash)
     return low;
 }
 
-/* The longest entry that is at byte `at` of s[n], where a token of that hash begins: as it is
- * written before one in another case. Its bytes there in *len. */
+/* The longest entry that matches at byte `at` of s[n], where a token with this hash begins; a match
+ * in exact case precedes one in another case. *len: bytes matched. */
 static const struct entry *entry_at(
     const struct dg_glossary *g, uint64_t hash, const char *s, size_t n, size_t at, size_t *len)
 {

@@ -1,8 +1,8 @@
-/* A glossary of one language pair: source terms with their translations, and their positions in a
- * text. An entry is found as whole words, the longest entry first, from left to right. One in small
- * letters also fits the same letters with capitals ("dog": dog, Dog, DOG); one with a capital fits
- * as it is written. Other inflections are entries of their own. Const after it is made, and counted
- * by references: any thread. */
+/* A glossary of one language pair: source terms with their translations, and lookup of the terms in
+ * a text. Entries match whole words, from left to right, the longest entry first. An entry in small
+ * letters also matches with capitals ("dog": dog, Dog, DOG); one with a capital matches only as
+ * written. Other inflections need entries of their own. Const once made, and reference-counted: any
+ * thread. */
 #ifndef DG_TEXT_GLOSSARY_H
 #define DG_TEXT_GLOSSARY_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of a source or a target. */
+/* Maximum bytes of a source or a target. */
 #define DG_GLOSSARY_TERM_BYTES 1024
 
 struct dg_glossary;
@@ -23,8 +23,9 @@ struct dg_glossary_entry {
     size_t source_len, target_len;
 };
 
-/* Copy entries[n]; of those with the same source the last counts. DG_EINVAL: an empty or too long
- * text, or one that is not UTF-8, by number. One reference. */
+/* Make a glossary from copies of entries[n]; of entries with the same source the last counts. The
+ * caller gets one reference. DG_EINVAL: a text is empty, too long or not UTF-8; the message has the
+ * entry's number. DG_ENOMEM. */
 int dg_glossary_make(const struct dg_glossary_entry *entries, size_t n, struct dg_glossary **out,
     struct dg_error *err);
 struct dg_glossary *dg_glossary_ref(struct dg_glossary *g);
@@ -39,17 +40,18 @@ struct dg_glossary_match {
     size_t target_len;
 };
 
-/* Matches in s[n], in order, none within another: into matches[cap]. Returns how many. */
+/* Find the matches in s[n], in order and without overlaps, into matches[cap]. Returns their
+ * number. */
 size_t dg_glossary_find(const struct dg_glossary *g, const char *s, size_t n,
     struct dg_glossary_match *matches, size_t cap);
 
-/* The byte after the first whole-word appearance of term[m] in s[n] from byte `from` on; 0: there
- * is none. any_case: letters' case does not count. */
+/* Returns the byte after the first whole-word occurrence of term[m] in s[n] from byte `from` on; 0
+ * if there is none. any_case: letter case is ignored. */
 size_t dg_glossary_appears(
     const char *s, size_t n, size_t from, const char *term, size_t m, bool any_case);
 
-/* Is the character at byte `at` of s[n] (at n: the last one) a letter or digit of a word that has
- * blanks around it? */
+/* True if the character at byte `at` of s[n] (at n: the last one) is a letter or digit of a script
+ * that separates words by blanks. */
 bool dg_glossary_is_word(const char *s, size_t n, size_t at);
 
 #endif

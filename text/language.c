@@ -91,7 +91,7 @@ static const struct dg_language languages[] = {
 };
 /* clang-format on */
 
-/* For every other language: what is written alike in many. */
+/* For every other language: abbreviations that many languages share. */
 #define COMMON_TABLES                                                                              \
     .code = "",                                                                                    \
     .always = " dr dra drs prof mr mrs ms sra srta ud uds dott avv dhr mevr bijv vs cf ca e.g "    \
@@ -104,7 +104,7 @@ static const struct dg_language common_ordinal = {COMMON_TABLES, .ordinal_dot = 
 
 enum { MAX_ENTRY = 40 }; /* bytes; no entry is longer */
 
-/* Is word[n] one of the list's? */
+/* True if the list has word[n]. */
 static bool listed(const char *list, const char *word, size_t n)
 {
     char key[MAX_ENTRY + 3] = " ";
@@ -115,8 +115,9 @@ static bool listed(const char *list, const char *word, size_t n)
     return strstr(list, key) != NULL;
 }
 
-/* The same; an entry in small letters matches in any (ASCII) case, one that begins with a small
- * letter ("z.B") also a word that begins with a capital. A single letter matches as it is only. */
+/* The same, but an entry in small letters matches in any (ASCII) case, and one that begins with a
+ * small letter ("z.B") also matches with a capital first letter. A single letter matches only as it
+ * is. */
 static bool listed_any_case(const char *list, const char *word, size_t n)
 {
     char small[MAX_ENTRY];

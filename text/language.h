@@ -1,6 +1,6 @@
-/* What splitting knows about single languages: abbreviations, words that begin sentences, ordinals
- * with a full stop. Only for text/. Any thread. Languages without a table of their own get the
- * common one. */
+/* Language-specific data for sentence splitting: abbreviations, words that begin sentences,
+ * ordinals with a full stop. Only for text/. Any thread. Languages without a table of their own get
+ * the common one. */
 #ifndef DG_TEXT_LANGUAGE_H
 #define DG_TEXT_LANGUAGE_H
 
@@ -12,7 +12,8 @@ struct dg_language; /* static tables, never freed */
 enum dg_abbreviation {
     DG_ABBREVIATION_NONE,
     DG_ABBREVIATION_ALWAYS, /* never ends a sentence: "Dr.", "z. B." */
-    /* may end one, but seldom does: "Inc.", "U.S."; ends it before a word that begins sentences */
+    /* may end a sentence, but seldom does: "Inc.", "U.S."; does before a word that begins
+     * sentences */
     DG_ABBREVIATION_NAME,
     DG_ABBREVIATION_NUMBER, /* precedes a number: "No. 5", "S. 12" */
 };
@@ -24,8 +25,8 @@ bool dg_language_has_ordinal_dot(const struct dg_language *language); /* "3. Mai
 bool dg_language_starts_sentence(const struct dg_language *language, const char *word, size_t n);
 bool dg_language_is_month(const struct dg_language *language, const char *word, size_t n);
 
-/* Class of word[n], which is before a full stop (not part of it). Several dotted parts are
- * given joined: "z.B". */
+/* Class of word[n], which precedes a full stop (not included). Words of several dotted parts are
+ * joined: "z.B". */
 enum dg_abbreviation dg_language_abbreviation(
     const struct dg_language *language, const char *word, size_t n);
 

@@ -8,15 +8,15 @@
 
 #include <stdbool.h>
 
-/* Append s[n] in capitals, or in small letters. DG_EINVAL when it is not UTF-8. */
+/* Append s[n] in capitals, or in small letters. DG_EINVAL: it is not UTF-8; DG_ENOMEM. */
 int dg_letter_case_upper(
     const char *language, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err);
 int dg_letter_case_lower(
     const char *language, const char *s, size_t n, struct dg_buffer *out, struct dg_error *err);
-/* Whether it is all in capitals: at least two words of two letters, and no lower-case letter. (A
- * single word is rather an abbreviation.) */
+/* True if s[n] is all in capitals: at least two words of two letters, and no lower-case letter. (A
+ * single word is more likely an abbreviation.) */
 bool dg_letter_case_is_capitals(const char *s, size_t n);
-/* Bytes up to and with the first letter; 0 when there is none. */
+/* Number of bytes up to and including the first letter; 0 if there is none. */
 size_t dg_letter_case_first_letter(const char *s, size_t n);
 
 #endif

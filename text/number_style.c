@@ -11,11 +11,11 @@ enum sign { SIGN_NONE, SIGN_DOT = 1, SIGN_COMMA = 2, SIGN_SPACE = 4, SIGN_APOSTR
 enum { GROUP = 3, MOST_SIGNS = 12 };
 
 struct dg_number_style {
-    /* between blanks */
+    /* codes, each with a blank on both sides */
     const char *languages;
-    /* enum sign: the decimal one; those that set thousands apart, in a set */
+    /* enum sign: the decimal sign; the set of thousands separators that are accepted */
     unsigned decimal, groups;
-    /* as they are written */
+    /* the signs as they are written */
     const char *decimal_text, *group_text;
 };
 
@@ -68,7 +68,7 @@ static size_t digits_end(const char *s, size_t n, size_t i)
     return i;
 }
 
-/* Does a number touch what stands before or after it, so that it is part of something else? */
+/* True if the number touches what precedes or follows it, so that it is part of something else. */
 static bool is_part(const char *s, size_t n, size_t begin, size_t end)
 {
     size_t before = begin, after = end;
@@ -95,7 +95,7 @@ size_t dg_number_next(const char *s, size_t n, size_t from, size_t *begin)
             to = digits_end(s, n, next);
             if (sign == SIGN_NONE || to == next)
                 break;
-            /* A space is within a number only between thousands. */
+            /* A space is part of a number only as a thousands separator. */
             if (sign == SIGN_SPACE && (run > GROUP || to - next != GROUP))
                 break;
             run = to - next;
@@ -138,8 +138,8 @@ bool dg_number_read(
             out->n_fraction = len;
             continue;
         }
-        /* Thousands are three digits each, and one to three before them, of which none is a nought
-         * in front. */
+        /* Groups of thousands have three digits, with one to three digits before them that do not
+         * begin with 0. */
         if (!(sign & style->groups) || (group && sign != group) || len != GROUP || first > GROUP ||
             s[0] == '0')
             return false;
@@ -167,7 +167,7 @@ size_t dg_number_write(
     return len;
 }
 
-/* Is the word s[begin, end) in the list, letter by letter but for their case? */
+/* True if the list has the word s[begin, end), ignoring ASCII case. */
 static bool is_one_of(const char *s, size_t begin, size_t end, const char *const *list)
 {
     for (; *list; list++)
@@ -176,8 +176,8 @@ static bool is_one_of(const char *s, size_t begin, size_t end, const char *const
     return false;
 }
 
-/* A word before a number that is no quantity: what is numbered has one of these names, or one with
- * a capital. */
+/* True if the number is not a quantity because the word before it names something numbered: one of
+ * these names, or a capitalised word that is not the first of the text. */
 static bool is_numbered(const char *s, size_t begin)
 {
     static const char *const names[] = {"version", "v", "section", "chapter", "figure", "table",
@@ -193,7 +193,7 @@ static bool is_numbered(const char *s, size_t begin)
     return is_one_of(s, word, end, names) || (isupper((unsigned char)s[word]) && word > 0);
 }
 
-/* Is it the half of a day that follows? "pm", "a.m." */
+/* True if "pm", "a.m." or the like follows. */
 static bool is_time(const char *s, size_t n, size_t end)
 {
     static const char *const halves[] = {"am", "pm", "a.m", "p.m", "o'clock", NULL};

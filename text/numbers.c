@@ -18,20 +18,20 @@ struct digits {
     size_t n;
 };
 
-/* What a text says in numbers. */
+/* The numbers of a text. */
 struct numbers {
-    /* of digits */
+    /* runs of digits */
     struct digits runs[MANY];
-    /* may run i be thousands of the one before? "1.000" */
+    /* true if run i may be a group of thousands of the run before: "1.000" */
     bool joins[MANY];
-    /* and no number of its own: no space is between */
+    /* and cannot be a number of its own, because no space precedes it */
     bool tight[MANY];
     size_t n;
-    /* is this one there as a Roman number? */
+    /* [value] true if it occurs as a Roman numeral */
     bool roman[ROMANS];
 };
 
-/* The run of digits that begins at s[*at] or later; *at moves after it. False: there is none. */
+/* Reads the next run of digits at s[*at] or later and moves *at past it. False: there is none. */
 static bool next_run(const char *s, size_t len, size_t *at, size_t *begin, struct digits *out)
 {
     bool in_run = false;
@@ -54,7 +54,7 @@ static bool next_run(const char *s, size_t len, size_t *at, size_t *begin, struc
     return in_run;
 }
 
-/* Is s[begin..end) one sign that sets thousands apart? */
+/* True if s[begin..end) is exactly one thousands separator. */
 static bool parts_thousands(const char *s, size_t begin, size_t end)
 {
     if (begin == end)
@@ -64,7 +64,7 @@ static bool parts_thousands(const char *s, size_t begin, size_t end)
            (dg_scan_is_space(c) || c == '.' || c == ',' || c == '\'' || c == 0x2019);
 }
 
-/* Is the run x at s[begin] none of a number but of a sign? "15 p. 100" is 15 %. */
+/* True if the run x at s[begin] is part of a percent sign: "15 p. 100" is 15 %. */
 static bool is_percent(const char *s, size_t begin, const struct digits *x)
 {
     static const char *const signs[] = {" p. ", " p.", "\xC2\xA0p.\xC2\xA0", "\xC2\xA0p. "};
@@ -108,7 +108,8 @@ static int roman_digit(char c)
     }
 }
 
-/* Is s[begin..end) what French writes after a Roman number ("XVIIIe", "Ier"), or nothing? */
+/* True if s[begin..end) is empty or a French ordinal ending after a Roman numeral ("XVIIIe",
+ * "Ier"). */
 static bool ends_ordinal(const char *s, size_t begin, size_t end)
 {
     static const char *const ends[] = {"", "e", "E", "er", "ER", "re", "RE", "ème", "ÈME"};
@@ -118,7 +119,8 @@ static bool ends_ordinal(const char *s, size_t begin, size_t end)
     return false;
 }
 
-/* The word s[n] as a Roman number; 0: it is none. ("L" and "C" alone are rather letters.) */
+/* The value of the word s[n] as a Roman numeral; 0 if it is none. ("L" and "C" alone are more
+ * likely letters.) */
 static int roman_number(const char *s, size_t n)
 {
     int sum = 0;
@@ -149,7 +151,7 @@ static struct digits without_noughts(struct digits x)
     return x;
 }
 
-/* Of at most two digits. */
+/* The value of at most two digits. */
 static int value_of(const struct digits *x)
 {
     int v = 0;
@@ -163,7 +165,7 @@ static bool ends_year(const struct digits *year, const struct digits *two)
     return year->n == 4 && two->n == 2 && memcmp(year->d + 2, two->d, 2) == 0;
 }
 
-/* Are these two ways to say one number? */
+/* True if a and b are notations of one number. */
 static bool alike(struct digits a, struct digits b)
 {
     if (ends_year(&a, &b) || ends_year(&b, &a))
@@ -178,7 +180,7 @@ static bool alike(struct digits a, struct digits b)
     return x <= 24 && y <= 24 && (x - y == 12 || y - x == 12); /* hours */
 }
 
-/* Run i with those joined that may be its thousands, up to the one before `end`. */
+/* Run i joined with the groups of thousands after it, up to run end - 1. */
 static struct digits joined(const struct numbers *of, size_t i, size_t end)
 {
     struct digits x = of->runs[i];
@@ -189,7 +191,7 @@ static struct digits joined(const struct numbers *of, size_t i, size_t end)
     return x;
 }
 
-/* The place after the last run that may be run i's thousands. */
+/* Index after the last run that may be a group of thousands of run i. */
 static size_t end_of_joins(const struct numbers *of, size_t i)
 {
     size_t end = i + 1;
@@ -214,7 +216,8 @@ struct missing {
     size_t small, large;
 };
 
-/* Are runs i .. end-1 one number and no others? Not "3 200", and "3,000" may be 3 thousand. */
+/* True if runs i .. end-1 are certainly one number. Not "3 200"; and the 3 of "3,000" may be that
+ * of 3 thousand. */
 static bool is_one_number(const struct numbers *of, size_t i, size_t end)
 {
     bool noughts = true;

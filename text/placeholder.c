@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define LONGEST_NAME 64
-#define LONGEST_BLOCK 512 /* of what goes to its closing sign, whatever it holds */
+#define LONGEST_BLOCK 512 /* maximum length of a placeholder with arbitrary content */
 
 static bool is_word(char c)
 {
@@ -22,14 +22,14 @@ static size_t skip_word(const char *s, size_t at, size_t end)
     return i;
 }
 
-/* Is the sign before `at` part of a word? */
+/* True if the character before `at` is part of a word. */
 static bool follows_word(const char *s, size_t at)
 {
     int32_t c = at > 0 ? dg_scan_prev(s, 0, &at) : ' ';
     return c == '_' || dg_scan_is_letter(c) || dg_scan_is_digit(c);
 }
 
-/* After `open`, anything in the same line, and `close`; at: that is not there. */
+/* Skips `open`, anything but a line end, and `close`; `at` if that is not there. */
 static size_t block(const char *s, size_t at, size_t end, const char *open, const char *close)
 {
     size_t n = strlen(open), m = strlen(close);
@@ -68,7 +68,8 @@ static size_t percent(const char *s, size_t at, size_t end)
     return letter ? i + 1 : at;
 }
 
-/* {n, plural, one {# file} other {# files}}: to the brace that closes the first; at: it is none. */
+/* Skips {n, plural, one {# file} other {# files}} to the brace that closes the first one; `at` if
+ * it is none. */
 static size_t message(const char *s, size_t at, size_t end)
 {
     size_t i = skip_word(s, at + 1, end), depth = 0;
@@ -83,7 +84,8 @@ static size_t message(const char *s, size_t at, size_t end)
     return at;
 }
 
-/* {name}, {0}, {}, {a.b}, {0:N2}, {name!r}, {$name}; Fluent's { $name }, { -brand } */
+/* Skips {name}, {0}, {}, {a.b}, {0:N2}, {name!r}, {$name}; Fluent's { $name }, { -brand }; or
+ * returns `at`. */
 static size_t braces(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1, sign = i + (i < end && s[i] == ' ');

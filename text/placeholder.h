@@ -4,12 +4,13 @@
 
 #include <stddef.h>
 
-/* The end of the placeholder that begins at byte `at` of s, which looks no further than `end`;
- * `at`: none does.
+/* Returns the end of the placeholder that begins at byte `at` of s, reading no further than `end`;
+ * `at` if none begins there.
  *
  *   C, Python, Java, Objective-C   %s  %1$d  %-5.2f  %lld  %@  %%  %(name)s  %{name}  %<name>s
- *   Python, C#, Rust, ICU          {0}  {name}  {}  {0:N2}  {name!r}  {n, plural, one {#} other
- * {#}} Mustache, Jinja, ERB           {{x}}  {{ x | y }}  {{#if a}}  {{{x}}}  {% if a %}  <%= x %>
+ *   Python, C#, Rust, ICU          {0}  {name}  {}  {0:N2}  {name!r}
+ *                                  {n, plural, one {#} other {#}}
+ *   Mustache, Jinja, ERB           {{x}}  {{ x | y }}  {{#if a}}  {{{x}}}  {% if a %}  <%= x %>
  *   shells, Ruby, Laravel          ${name}  $name  #{name}  :name  :smile:  __NAME__
  *   HTML                           &nbsp;  &#39;
  */

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unicode/uchar.h>
 
-#define EMOJI_STYLE 0xFE0F /* variation selector: the sign before it as a picture */
+#define EMOJI_STYLE 0xFE0F /* variation selector: shows the sign before it as a picture */
 #define JOINER 0x200D
-#define KEYCAP 0x20E3 /* a key around the sign before it */
+#define KEYCAP 0x20E3 /* shows the sign before it as a key */
 
 static bool is_letter(int32_t c)
 {
@@ -23,7 +23,7 @@ static bool is_picture(int32_t c)
     return c > 0x7F && u_hasBinaryProperty(c, UCHAR_EMOJI_PRESENTATION);
 }
 
-/* 1️⃣, #⃣: after it, or at. */
+/* Returns the end of a keycap such as 1️⃣ or #⃣, or `at`. */
 static size_t keycap(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
@@ -35,13 +35,13 @@ static size_t keycap(const char *s, size_t at, size_t end)
     return c == KEYCAP ? i : at;
 }
 
-/* The letters of a flag's region: 🏴 with them after it is England's. */
+/* Tag characters that name a flag's region: 🏴 followed by them is England's. */
 static bool is_tag(int32_t c)
 {
     return c >= 0xE0020 && c <= 0xE007F;
 }
 
-/* One emoji with what belongs to it, or several without anything between them. */
+/* Returns the end of one emoji with its modifiers, or of several in a row, or `at`. */
 static size_t emoji(const char *s, size_t at, size_t end)
 {
     size_t i = at, to = at;
@@ -78,14 +78,15 @@ static size_t protected_at(const struct dg_alphabet *known, const char *s, size_
     /* scripts without cases have no spaces around a name, either */
     bool in_word =
         (is_letter(c) && !dg_scan_is_uncased(c)) || (c > 0 && c < 0x80 && strchr(".-@/%+\\", c));
-    if (!in_word) /* it goes on to where no word does; a "_" at its end is left out of it, and none
-                     of a word */
+    /* A web address ends where no word continues; a "_" left out at its end is not part of a
+     * word. */
+    if (!in_word)
         to = dg_address_web(s, at, end);
     for (size_t k = 0; to == at && !in_word && k < sizeof first_in_word / sizeof *first_in_word;
          k++) {
         to = first_in_word[k](s, at, end);
         if (to > at && is_letter(dg_scan_peek(s, to, end)))
-            to = at; /* part of a word that is none of them */
+            to = at; /* part of a longer word that is no address */
     }
     for (size_t k = 0; to == at && k < sizeof after_word / sizeof *after_word; k++)
         to = after_word[k](s, at, end);

@@ -1,5 +1,5 @@
-/* Protected spans: what stays as it is in running text, whatever the language and the format:
- * addresses and names of files (text/address.h), placeholders and character references
+/* Protected spans: parts of running text that stay as they are, whatever the language and the
+ * format: addresses and file names (text/address.h), placeholders and character references
  * (text/placeholder.h), emoji. Text is valid UTF-8. Any thread. */
 #ifndef DG_TEXT_PROTECTED_H
 #define DG_TEXT_PROTECTED_H
@@ -8,11 +8,13 @@
 
 #include <stddef.h>
 
-/* The first such thing that begins at byte `from` of s[n] or later: *begin, and its end; 0: there
- * is none. known: words and signs outside it stay, too (text/foreign.h); NULL: all are known. */
+/* Find the first protected span that begins at byte `from` of s[n] or later: sets *begin and
+ * returns its end; 0 if there is none. known: words and signs outside this alphabet are protected,
+ * too (text/foreign.h); NULL: none are. */
 size_t dg_protected_next(
     const struct dg_alphabet *known, const char *s, size_t n, size_t from, size_t *begin);
-/* The same of those that begin before byte `until`, at most n; 0: *begin is where to go on. */
+/* The same for spans that begin before byte `until`, at most n; if it returns 0, *begin is where to
+ * continue. */
 size_t dg_protected_within(const struct dg_alphabet *known, const char *s, size_t n, size_t from,
     size_t until, size_t *begin);
 

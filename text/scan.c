@@ -38,8 +38,8 @@ bool dg_scan_is_line_end(int32_t c)
     return (c >= '\n' && c <= '\r') || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
 
-/* ICU is asked about what is beyond ASCII alone: most characters of most texts are within it, and
- * are asked about ten times each. tests/unit/test_scan.c holds that both say the same. */
+/* ICU is asked only about characters beyond ASCII: most characters are ASCII, and each is
+ * classified about ten times. tests/unit/test_scan.c checks that both ways agree. */
 static bool is_ascii(int32_t c)
 {
     return c >= 0 && c < 0x80;

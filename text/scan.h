@@ -1,5 +1,5 @@
-/* Steps over UTF-8 and the classes of code points that splitting asks for. Only for text/. Any
- * thread. Ill-formed bytes are stepped over one by one and belong to no class. */
+/* Steps over UTF-8, and classes of code points for sentence splitting. Only for text/. Any thread.
+ * Ill-formed bytes are skipped one by one and belong to no class. */
 #ifndef DG_TEXT_SCAN_H
 #define DG_TEXT_SCAN_H
 
@@ -29,8 +29,8 @@ bool dg_scan_is_upper(int32_t c); /* upper or title case */
 bool dg_scan_is_lower(int32_t c);
 bool dg_scan_is_uncased(int32_t c); /* a letter of a script without case, such as CJK */
 
-/* First byte at or after i that is no white space, at most `end`; and the end of s[begin..end)
- * without white space. */
+/* First byte at or after i that is not white space, at most `end`; and the end of s[begin..end)
+ * without trailing white space. */
 size_t dg_scan_skip_space(const char *s, size_t i, size_t end);
 size_t dg_scan_trim_space(const char *s, size_t begin, size_t end);
 

@@ -27,7 +27,7 @@ static void make_key(void)
     has_key = pthread_key_create(&key, close_kept) == 0;
 }
 
-/* The thread's, empty at first; NULL: there is no room for one. */
+/* The thread's entry, empty at first; NULL: out of memory or of thread keys. */
 static struct kept *kept_here(void)
 {
     pthread_once(&once, make_key);

@@ -1,5 +1,5 @@
-/* ICU's rules for where sentences end, one iterator a thread: opening one costs as much as
- * splitting a few sentences with it. */
+/* ICU's sentence-break iterators, one per thread: opening one costs as much as splitting a few
+ * sentences with it. */
 #ifndef DG_TEXT_SENTENCE_BREAKS_H
 #define DG_TEXT_SENTENCE_BREAKS_H
 

@@ -1,6 +1,6 @@
-/* Lines first, then sentences within each line: ICU offers places (and a few more are looked for
- * that it does not offer), boundary.c decides. One pass over the text; every rule looks at a
- * bounded neighbourhood. */
+/* Splits lines first, then sentences within each line: ICU offers positions (a few that it does not
+ * offer are added), and boundary.c decides. One pass over the text; every rule looks at a bounded
+ * neighbourhood. */
 #include "text/split.h"
 
 #include "text/language.h"
@@ -58,8 +58,8 @@ static int try_place(struct splitter *s, size_t at, struct dg_error *err)
     return rc;
 }
 
-/* ICU sees no end in an ellipsis character, nor in a full stop before a number, nor where a dash
- * opens the next speaker's words: is i, after a space, such a place? */
+/* True if i, after a space, is a possible end that ICU does not offer: after an ellipsis character,
+ * after a full stop before a number, or where a dash opens the next speaker's words. */
 static bool is_extra_place(const struct splitter *s, size_t i, int32_t mark)
 {
     size_t next = dg_scan_skip_space(s->text, i, s->b.line_end);

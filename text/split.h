@@ -18,9 +18,9 @@ struct dg_span {
 int dg_split_sentences(const char *text, size_t n, const char *lang, struct dg_span **spans,
     size_t *count, struct dg_error *err);
 
-/* Cut text[n] near its middle for a sentence that is too long: after a clause mark (; : , – and
- * the like), else at a space, else between code points. Gives the left part's end and the right
- * part's begin (white space between is a gap). DG_ELIMIT when it is a single code point. */
+/* Cut text[n], a sentence that is too long, near its middle: after a clause mark (; : , – and the
+ * like), else at a space, else between code points. Sets the left part's end and the right part's
+ * begin (white space between them is a gap). DG_ELIMIT: it is a single code point. */
 int dg_split_long(
     const char *text, size_t n, size_t *left_end, size_t *right_begin, struct dg_error *err);
 

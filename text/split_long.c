@@ -22,7 +22,7 @@ static bool is_clause_mark(int32_t c)
            c == 0x061B || c == 0x0387;
 }
 
-/* Those that need no space after them. */
+/* Clause marks that need no space after them. */
 static bool is_wide_clause_mark(int32_t c)
 {
     return c == 0x3001 || c == 0xFF0C || c == 0xFF1A || c == 0xFF1B || c == 0xFF64;
@@ -34,7 +34,7 @@ int dg_split_long(
     size_t middle = n / 2;
     struct cut clause = {0, SIZE_MAX}, space = {0, SIZE_MAX}, any = {0, SIZE_MAX},
                raw = {0, SIZE_MAX};
-    bool words = false; /* something but white space is before i */
+    bool words = false; /* a character other than white space precedes i */
     bool after_mark = false, wide = false, joined = false, was_space = false;
     size_t last = dg_scan_trim_space(text, 0, n);
     for (size_t i = 0; i < n;) {

@@ -23,15 +23,16 @@ uint32_t dg_utf8_next(const char *s, size_t n, size_t *at)
 }
 #pragma GCC diagnostic pop
 
-/* Length of the run of bytes 0x01..0x7F at s, in words of eight: most text is mostly ASCII. */
+/* Length of the run of bytes 0x01..0x7F at s, rounded down to a multiple of eight: most text is
+ * mostly ASCII. */
 static size_t ascii_run(const char *s, size_t n)
 {
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         uint64_t w;
         memcpy(&w, s + i, 8);
-        /* A byte that is zero borrows into its own top bit, unless a lower one did: either way the
-         * test fails safe. */
+        /* A zero byte sets its top bit by borrowing, unless a lower byte borrowed first; either way
+         * the test errs towards stopping. */
         if ((w | (w - UINT64_C(0x0101010101010101))) & UINT64_C(0x8080808080808080))
             break;
     }
@@ -93,7 +94,7 @@ static int copy_out(const char *s, size_t n, char **out, size_t *len, struct dg_
     return DG_OK;
 }
 
-/* u[n_u] in NFC to UTF-8; the sizes are asked for first. */
+/* Convert u[n_u] to UTF-8, malloc'd to the exact size. */
 static int to_utf8(const UChar *u, int32_t n_u, char **out, size_t *len, struct dg_error *err)
 {
     UErrorCode status = U_ZERO_ERROR;

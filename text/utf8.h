@@ -8,18 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* DG_EINVAL with the byte offset when s[n] is not well-formed UTF-8 or holds a NUL. */
+/* Check s[n]. DG_EINVAL, with the byte offset: it is not well-formed UTF-8 or contains a NUL. */
 int dg_utf8_check(const char *s, size_t n, struct dg_error *err);
-/* Put '?' in the place of each byte of s that is in no well-formed character, such as the half of
- * one that was cut. */
+/* Replace by '?' each byte of s that is not part of a well-formed character, such as half of one
+ * that was cut. */
 void dg_utf8_mend(char *s);
 /* The code point at s[*at] of valid UTF-8, *at < n; moves *at after it. */
 uint32_t dg_utf8_next(const char *s, size_t n, size_t *at);
 /* Code points in valid UTF-8. */
 size_t dg_utf8_count(const char *s, size_t n);
-/* Any letter (Unicode L*) in it? Text without one is not translated. */
+/* True if s[n] has a letter (Unicode L*). Text without one is not translated. */
 bool dg_utf8_has_letter(const char *s, size_t n);
-/* NFC of s[n]; *out malloc'd, NUL-terminated. */
+/* Convert s[n] to NFC; *out is malloc'd, NUL-terminated. DG_ELIMIT: too long; DG_EINVAL: not UTF-8;
+ * DG_ENOMEM. */
 int dg_utf8_nfc(const char *s, size_t n, char **out, size_t *len, struct dg_error *err);
 
 #endif

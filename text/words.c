@@ -9,7 +9,7 @@ static bool in_word(int32_t c)
     return dg_scan_is_letter(c) || dg_scan_is_attached(c);
 }
 
-/* 0: the text's end */
+/* True if c joins the word beside it to something else; 0 is the text's end. */
 static bool ties(int32_t c)
 {
     return dg_scan_is_digit(c) || c == 0x2019 || (c > 0 && c < 0x80 && strchr("'-_@/\\&+#", c));

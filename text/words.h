@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The first word that begins at byte `from` of s[n] or later: *begin, and its end; 0: there is
- * none. *alone: neither a digit nor a sign that ties words together ("don't", "T-shirt", "a@b")
- * touches it. */
+/* Find the first word that begins at byte `from` of s[n] or later: sets *begin and returns its end;
+ * 0 if there is none. *alone: it touches neither a digit nor a sign that joins words ("don't",
+ * "T-shirt", "a@b"). */
 size_t dg_word_next(const char *s, size_t n, size_t from, size_t *begin, bool *alone);
 
 #endif

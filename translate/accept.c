@@ -1,12 +1,12 @@
-/* What the engine answers, kept in the job; a second round where the first was caught in a loop or
- * said nothing. One thread at a time per job. */
+/* Takes the engine's answers into the job, and asks for a second round where the first answer loops
+ * or is empty. One thread at a time per job. */
 #include "translate/job_internal.h"
 #include "translate/loops.h"
 
 #include <string.h>
 
-/* Is the answer caught in a loop, and this was the first round? Then there is a second, with a
- * block that ends it. */
+/* True if this is the first round and its answer is caught in a loop. Sets p->block to the n-gram
+ * block that ends the loop in a second round. */
 static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
     struct dg_loop loop;
@@ -18,8 +18,8 @@ static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct 
     return true;
 }
 
-/* Is the answer </s> alone, which short answers' better scores bring about? Nobody wants nothing:
- * the second round may not end at once. */
+/* True if this is the first round and its answer is </s> alone, which the better scores of short
+ * answers can cause. The second round may then not end at once. */
 static bool needs_a_token(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
     if (p->not_empty || j->forced || j->options.tokens || j->options.keep_loops || h->n != 1 ||
@@ -30,8 +30,8 @@ static bool needs_a_token(const struct dg_job *j, struct dg_part *p, const struc
     return true;
 }
 
-/* No candidate was possible: a target that is given has a token at -inf, as models have that never
- * say it; else weights are broken. */
+/* Reports that the search found no candidate: the given target or prefix has a token with
+ * log-probability -inf (some models never generate certain tokens), or the weights are broken. */
 static int tell_impossible(const struct dg_job *j, struct dg_error *err)
 {
     const char *field = j->forced ? "translation" : j->prefix.n ? "target_prefix" : NULL;
@@ -61,13 +61,13 @@ static struct dg_part_hyp *copy_hyps(struct dg_job *j, const struct dg_result *r
     return hyps;
 }
 
-/* Where the tokens of the best answer came from, when the engine says so. A second round's answer
- * has nothing of the first one's: its tokens are others, and there may be more of them. */
+/* Keeps the best answer's alignment, if the engine returned one. A second round's alignment
+ * replaces the first one's: the tokens differ, and there may be more of them. */
 static int keep_alignment(
     struct dg_job *j, struct dg_part *p, const struct dg_result *r, struct dg_error *err)
 {
     if (!r->n_hyps)
-        return 0; /* the first round's answer stays, with what is known of it */
+        return 0; /* the first round's answer stays, and its alignment with it */
     p->alignment = NULL;
     p->ends = NULL;
     if (!r->alignment)
@@ -86,7 +86,7 @@ static int keep_alignment(
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err)
 {
     struct dg_part *p = &j->parts[j->sentences[i]];
-    /* There need not be as many ways to go on as were asked for. */
+    /* There may be fewer continuations than were requested. */
     if (!r->n_hyps && !j->n_alternatives && !p->first_hyps)
         return tell_impossible(j, err);
     bool again = r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_token(j, p, &r->hyps[0]));
@@ -100,7 +100,8 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
         p->n_first_hyps = r->n_hyps;
         return DG_EAGAIN;
     }
-    bool none = !r->n_hyps && p->first_hyps; /* the prefix may leave a second round no way */
+    /* A second round may find nothing that fits the prefix. */
+    bool none = !r->n_hyps && p->first_hyps;
     p->hyps = none ? p->first_hyps : hyps;
     p->n_hyps = none ? p->n_first_hyps : r->n_hyps;
     j->n_accepted++;

@@ -1,18 +1,19 @@
-/* Tokens' alignment merged to words (contract: pairs of code-point spans). A word is a run without
- * white space. Words are counted in the normalised sentence, and the n-th of them is the n-th of
- * the sentence as it was sent: NFC joins letters, never words. */
+/* Merges the tokens' alignment into word pairs (contract: pairs of code-point spans). A word is a
+ * run without white space. Words are counted in the normalised sentence, and the n-th word there is
+ * the n-th of the sentence as it was sent: NFC joins letters, never words. */
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 #include "translate/layout/white_space.h"
 
 #include <string.h>
 
-/* Where words are in a part of the text: bytes within it and code points of the whole. */
+/* Words of a part of the text: their bytes within the part and their code points in the whole
+ * text. */
 struct words {
     struct word {
         /* bytes */
         size_t begin, end;
-        /* code points, `first_char` added */
+        /* code points, counted from `first_char` */
         size_t begin_char, end_char;
     } * list;
     size_t n;
@@ -113,8 +114,8 @@ static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t f
     return rc;
 }
 
-/* Pairs of a part's words, added to out->alignments. where: its bytes in the target; first_char: of
- * the part in both texts. */
+/* Adds the pairs of a part's words to `out`. where: the part's bytes in the target; first_char: the
+ * code points before the part in the source and in the target. */
 static int align_words(struct dg_job *j, const struct dg_part *p, const char *target,
     const struct dg_part *where, const size_t first_char[2], struct found *out,
     struct dg_error *err)

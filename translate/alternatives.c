@@ -1,11 +1,13 @@
-/* Other ways to go on at one place of an answer. Each is a search of its own over the same source,
- * whose first free token is the best, the second best, ...: side by side in the engine's batch. */
+/* Alternative continuations at one position of an answer. Each is a separate search over the same
+ * source, whose first free token is the best, the second best, ...; they run side by side in the
+ * engine's batch. */
 #include "translate/job_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Tokens are asked for, words are given: some tokens begin the same word. */
+/* Extra searches: the engine varies tokens and the caller wants words, and several tokens may begin
+ * the same word. */
 #define MORE 3
 #define MOST DG_MAX_BEAM
 
@@ -58,7 +60,7 @@ int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, 
     return 0;
 }
 
-/* Bytes of an answer up to the end of the word at the prefix. */
+/* Length in bytes of an answer up to the end of the word at the prefix's end. */
 static size_t up_to_word(const struct dg_prefix *p, const char *text)
 {
     size_t at = strnlen(text, p->len);

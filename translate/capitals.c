@@ -8,7 +8,8 @@
 /* How well the vocabulary knows a word. */
 struct fame {
     size_t n_tokens;
-    /* their sum; the vocabulary's order is that of merges, frequent ones first */
+    /* sum of the ids (INT32_MAX for an unknown token); the vocabulary is in order of merges,
+     * frequent tokens first */
     int64_t ids;
 };
 
@@ -29,7 +30,7 @@ static bool is_better(const struct fame *a, const struct fame *b)
     return a->n_tokens != b->n_tokens ? a->n_tokens < b->n_tokens : a->ids < b->ids;
 }
 
-/* One word; small: it may begin with a small letter. */
+/* Append one word in its best form. small: the word may begin with a small letter. */
 static int read_word(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
     bool small, struct dg_buffer *out, struct dg_error *err)
 {
@@ -85,7 +86,8 @@ int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from,
     size_t at = from;
     int rc = 0;
     dg_buffer_init(&all);
-    for (size_t i = 0; i < n && !rc; i++) { /* token by token, for what each becomes */
+    /* Token by token, to find where each one ends in capitals. */
+    for (size_t i = 0; i < n && !rc; i++) {
         size_t end = ends[i];
         if (end > at)
             rc = dg_letter_case_upper(language, text->data + at, end - at, &all, err);
@@ -93,8 +95,8 @@ int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from,
         ends[i] = from + all.len;
     }
     dg_buffer_reset(&all);
-    if (!rc &&
-        text->len > from) /* a letter's neighbours may count, so not the tokens put together */
+    /* Once more as a whole: a letter's capital may depend on its neighbours. */
+    if (!rc && text->len > from)
         rc = dg_letter_case_upper(language, text->data + from, text->len - from, &all, err);
     if (!rc) {
         text->len = from;

@@ -7,13 +7,13 @@
 #include "base/buffer.h"
 #include "tokenizer/tokenizer.h"
 
-/* Append s[n], which is in capitals, as the vocabulary knows its words: of "the", "The" and "THE"
- * the one that takes the fewest tokens, and of equals the most frequent (smallest ids). The first
- * word keeps its capital. White space does not change, so words keep their numbers. */
+/* Append s[n], which is in capitals, in the letter case that the vocabulary knows best: of "the",
+ * "The" and "THE" the form with the fewest tokens, then the most frequent one (smallest ids). The
+ * first word keeps its capital. White space does not change, so word numbers stay valid. */
 int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
     struct dg_buffer *out, struct dg_error *err);
-/* Put `text` from `from` on in capitals; ends[n] (bytes of the whole text,
- * ascending) move along. */
+/* Put `text` in capitals from byte `from` on, and shift ends[n] (byte offsets in the whole text,
+ * ascending) accordingly. */
 int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from, size_t *ends,
     size_t n, struct dg_error *err);
 

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the sum; and what rounding may do to a sum near zero, or (16 bits) to each token. */
+/* Tolerances: relative to the sum; absolute, for the rounding of a sum near zero; and per token,
+ * where matrices are rounded to 16 bits. */
 #define RELATIVE 0.01
 #define ABSOLUTE 0.02
 #define ABSOLUTE_16_BITS 0.03
@@ -95,7 +96,7 @@ static int score(const struct dg_translator *t, const struct dg_model *model, st
     return rc;
 }
 
-/* Are matrices multiplied in 16 bits, where other machines multiply in fp32? */
+/* True if matrices are multiplied in 16 bits here, where other machines multiply in fp32. */
 static bool rounds_to_16_bits(const struct dg_bundle *b, const struct dg_backend *be)
 {
     const struct dg_weights *w = dg_bundle_weights(b);
@@ -130,14 +131,14 @@ int dg_check_run(const struct dg_translator *t, const struct dg_model *model, st
         dg_bundle_dir(b), total, c.logprob);
 }
 
-/* Has it no white space, so that it can be one of several with spaces between? */
+/* True if the token has no white space, so that it can be part of a space-separated list. */
 static bool is_one_word(const char *token)
 {
     return token[0] && !strpbrk(token, " \t\r\n");
 }
 
-/* The sample sentence of the language in tokens; without a SentencePiece model a few tokens from
- * all over the vocabulary. */
+/* Write the sample sentence of the language as tokens; without a SentencePiece model, a few tokens
+ * from across the vocabulary. */
 static int make_source(const struct dg_translator *t, const char *language, struct dg_buffer *out,
     struct dg_error *err)
 {
@@ -161,7 +162,7 @@ static int make_source(const struct dg_translator *t, const char *language, stru
     return rc;
 }
 
-/* What comes out, in tokens. */
+/* Write the model's answer to c->source as tokens. */
 static int make_target(const struct dg_translator *t, const struct check *c, struct dg_buffer *out,
     struct dg_error *err)
 {
@@ -204,7 +205,7 @@ static struct dg_json *check_json(const struct check *c)
     return NULL;
 }
 
-/* Seal the bundle with another check, or (NULL) without one. */
+/* Seal the bundle with `check` in place of its own, or without one if NULL. Takes `check`. */
 static int seal_with(const char *dir, struct dg_json *check, struct dg_error *err)
 {
     struct dg_bundle *b = NULL;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum { LEAST_BYTES = 5 };  /* of a word: shorter ones are of many languages */
-enum { CONFIDENCE = 90 };  /* that it is of the source's language, in percent */
-enum { MOST_WORDS = 256 }; /* of the answer: what comes after is not looked at */
+enum { CONFIDENCE = 90 };  /* percent, that the word is of the source's language */
+enum { MOST_WORDS = 256 }; /* of the answer that are checked */
 
-/* The word in lower case. Letters of ASCII need no locale but for I, which is another letter's
- * capital in some languages. False: no memory. */
+/* Write the word in lower case to `out`. ASCII letters need no locale except I, which is the
+ * capital of another letter in some languages. False: out of memory. */
 static bool lower(const char *language, const char *word, size_t n, struct dg_buffer *out)
 {
     bool plain = true;
@@ -28,11 +28,11 @@ static bool lower(const char *language, const char *word, size_t n, struct dg_bu
     return !out->failed;
 }
 
-/* Is the word d[n] one of s[len], written just so? */
+/* True if the word d[n] is a word of s[len] in exactly this spelling. */
 static bool has_word(const char *s, size_t len, const char *d, size_t n)
 {
     bool alone;
-    if (!memmem(s, len, d, n)) /* nearly always, and soon known */
+    if (!memmem(s, len, d, n)) /* the usual case, found quickly */
         return false;
     for (size_t begin, end = 0; (end = dg_word_next(s, len, end, &begin, &alone)) > 0;)
         if (alone && end - begin == n && memcmp(s + begin, d, n) == 0)
@@ -60,7 +60,7 @@ bool dg_copied_word(const char *source_language, const char *target_language, co
          words++) {
         if (!alone || end - begin < LEAST_BYTES)
             continue;
-        /* Without memory nothing is found: a flag is no answer. */
+        /* Out of memory counts as nothing found: this only sets a flag. */
         if (!lower(target_language, t + begin, end - begin, &small))
             break;
         found = has_word(s, n, small.data, small.len) &&

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Has the answer t[m] a word of the source s[n] that is plainly of the source's language and not of
- * the answer's? Only words that the source writes in small letters count: others may be names. */
+/* True if the answer t[m] has a word of the source s[n] that clearly belongs to the source's
+ * language and not to the answer's. Only words that the source writes in small letters count:
+ * others may be names. */
 bool dg_copied_word(const char *source_language, const char *target_language, const char *s,
     size_t n, const char *t, size_t m);
 

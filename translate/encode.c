@@ -9,7 +9,7 @@
 /* tokens */
 enum { DEFAULT_MAX_SOURCE = 512 };
 
-/* A length penalty that the request gives is taken as it is. */
+/* Apply the pair's length penalty unless the request gives one. */
 static void choose_penalty(struct dg_search *s, const struct dg_pair_search *of_pair)
 {
     s->penalty = DG_PENALTY_GNMT;
@@ -52,7 +52,7 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
     j->target_language = target;
     j->trees = dg_bundle_answers_trees(t->bundle);
     if (j->trees) {
-        /* Rows of XX are no loops, and words of the answer came from none of the source. */
+        /* Rows of XX are no loops, and the words of a tree are not aligned with the source's. */
         j->options.keep_loops = true;
         j->options.alignments = false;
     }
@@ -107,7 +107,7 @@ struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct d
     return p;
 }
 
-/* Tokens with white space between: one part, ids looked up. */
+/* Encode a text of white-space-separated tokens: one part, whose ids are looked up. */
 static int encode_tokens(struct dg_job *j, struct dg_error *err)
 {
     struct dg_part *p = dg_part_new(j, 0, j->len, err);
@@ -163,7 +163,7 @@ static int encode_prefix(struct dg_job *j, const char *text, struct dg_error *er
 {
     uint32_t in, out;
     if (!j->n_sentences)
-        return 0; /* nothing is translated: there is nothing to begin */
+        return 0; /* nothing is translated, so the prefix applies to nothing */
     int rc =
         dg_prefix_encode(j->t, &j->arena, text, strlen(text), j->options.tokens, &j->prefix, err);
     if (rc)
@@ -175,7 +175,7 @@ static int encode_prefix(struct dg_job *j, const char *text, struct dg_error *er
     return 0;
 }
 
-/* All of the text is one part that stays as it is. */
+/* Make the whole text one part that is copied as it is. */
 static int encode_same_language(struct dg_job *j, struct dg_error *err)
 {
     struct dg_part *p = dg_part_new(j, 0, j->len, err);
@@ -186,7 +186,7 @@ static int encode_same_language(struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-/* What leads, then ids[n]. */
+/* Set j->framed to the leading token for the target language, then ids[n]. */
 static int frame_target(struct dg_job *j, const int32_t *ids, uint32_t n, struct dg_error *err)
 {
     if (j->lead < 0)
@@ -216,7 +216,7 @@ int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
         rc = encode_prefix(j, o->prefix, err);
     if (!rc)
         rc = frame_target(j, j->prefix.ids, j->prefix.n, err);
-    j->options.prefix = NULL; /* the caller's, and read by now */
+    j->options.prefix = NULL; /* these are borrowed from the caller for encoding only */
     j->options.markup = NULL;
     j->options.check = NULL;
     j->options.known = NULL;
@@ -228,8 +228,8 @@ int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
     return 0;
 }
 
-/* For texts that are not split: before the tokenizer sees them. Who takes longer sentences than is
- * usual takes as many bytes more. */
+/* Check the length of a text that is not split, before the tokenizer sees it. The limit grows with
+ * o->max_source above the default. */
 static int check_bytes(
     const struct dg_translate_options *o, size_t n, const char *field, struct dg_error *err)
 {
@@ -241,7 +241,7 @@ static int check_bytes(
         "%s has %zu bytes, one sentence may have at most %zu", field, n, most);
 }
 
-/* The target's ids with </s>. */
+/* Encode the target to score, with </s>, into j->forced. */
 static int encode_forced(struct dg_job *j, const char *target, size_t n, struct dg_error *err)
 {
     struct dg_part p = {0};

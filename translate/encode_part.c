@@ -27,7 +27,7 @@ int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error
     return 0;
 }
 
-/* *s[*n] (malloc'd) as ordinary words. */
+/* Replace *s[*n] (malloc'd), which is in capitals, by ordinary words. */
 static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error *err)
 {
     struct dg_buffer words;
@@ -43,7 +43,7 @@ static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error 
     return rc;
 }
 
-/* *s[*n] (malloc'd) with punctuation and the like a blank apart. */
+/* Replace *s[*n] (malloc'd) by treebank words: punctuation and the like set apart by a blank. */
 static int read_treebank_words(char **s, size_t *n, struct dg_error *err)
 {
     struct dg_buffer words;
@@ -58,7 +58,7 @@ static int read_treebank_words(char **s, size_t *n, struct dg_error *err)
     return rc;
 }
 
-/* Reserved pieces for the stand-ins that are some. */
+/* Tokenize s[n], with reserved pieces for the stand-ins that have one. */
 static int encode_pieces(const struct dg_tokenizer *tokenizer, const struct dg_part *p,
     const char *s, size_t n, struct dg_token **tokens, size_t *count, struct dg_error *err)
 {
@@ -101,7 +101,7 @@ bool dg_job_answer_is_free(const struct dg_job *j)
     return !j->options.prefix;
 }
 
-/* Any letter outside what stays as it is? */
+/* True if s[n] has a letter outside its protected spans. */
 static bool has_words(const struct dg_part *p, const char *s, size_t n)
 {
     size_t at = 0;

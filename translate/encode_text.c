@@ -1,5 +1,6 @@
-/* Text -> sentences (hop 3 of ARCHITECTURE.md): a document's units are split, what is too long is
- * split again, and nothing is cut within what comes back as it is. */
+/* Text -> sentences (hop 3 of ARCHITECTURE.md): a document's units are split into sentences,
+ * sentences that are too long are split again, and nothing is cut within a span that must stay
+ * whole. */
 #include "text/split.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is split and encoded: the job's text, or a unit of its document. */
+/* The text to split and encode: the job's text, or a unit of its document. */
 struct running {
     const char *text;
     /* NULL: the job's text itself */
@@ -15,14 +16,14 @@ struct running {
     const struct dg_unit *unit;
 };
 
-/* A cut at left_end .. right_begin, out of what must stay whole: false when that leaves nothing on
- * one side. */
+/* Move the cut left_end .. right_begin out of a mark that must stay whole. False if that would
+ * leave nothing on either side. */
 static bool keep_whole(
     const struct running *f, struct dg_span at, size_t *left_end, size_t *right_begin)
 {
     size_t n = f->document ? dg_document_marks_before(f->document, f->unit, *right_begin) : 0;
-    for (size_t i = n;
-         i-- > 0;) { /* the last one with any width there is the only one that can reach over it */
+    /* Only the last mark with a width can reach across the cut. */
+    for (size_t i = n; i-- > 0;) {
         const struct dg_mark *mark = &f->document->marks[f->unit->mark + i];
         if (mark->at + mark->len <= *left_end)
             break;
@@ -110,8 +111,8 @@ static const struct dg_mark *mark_around(const struct running *f, size_t at)
     return last && last->at + last->len > at ? last : NULL;
 }
 
-/* A sentence holds the whole of what it begins or ends within: splitting takes the start of `- x`
- * for a bullet. */
+/* Extend a sentence over the marks that it begins or ends within: sentence splitting takes the
+ * start of `- x` for a bullet. */
 static struct dg_span with_whole_marks(const struct running *f, struct dg_span at)
 {
     const struct dg_mark *first = mark_around(f, at.begin), *last = mark_around(f, at.end);
@@ -122,7 +123,7 @@ static struct dg_span with_whole_marks(const struct running *f, struct dg_span a
     return at;
 }
 
-/* White space at the ends of a text that is one sentence. */
+/* Remove white space at both ends of a text that is one sentence. */
 static struct dg_span trim(const char *s, struct dg_span at)
 {
     while (at.begin < at.end && strchr(" \t\r\n", s[at.begin]))
@@ -132,7 +133,8 @@ static struct dg_span trim(const char *s, struct dg_span at)
     return at;
 }
 
-/* Is the translation of all of f, begin .. end, known? Then *known, and it is one part. */
+/* Look up all of `at` as one known translation. If it is found, sets *known and adds it as one
+ * part. */
 static int look_up_whole(
     struct dg_job *j, const struct running *f, struct dg_span at, bool *known, struct dg_error *err)
 {
@@ -163,7 +165,8 @@ static int encode_running(
             with_whole_marks(f, (struct dg_span){spans[i].begin + begin, spans[i].end + begin});
     for (size_t i = 0; i < n && !rc;) {
         struct dg_span whole = spans[i++];
-        for (; i < n && spans[i].begin < whole.end; i++) /* two sentences in one `code` are one */
+        /* Sentences that share one `code` span are one. */
+        for (; i < n && spans[i].begin < whole.end; i++)
             whole.end = spans[i].end;
         rc = encode_span(j, f, whole.begin, whole.end, err);
     }
@@ -204,8 +207,8 @@ static int by_place(const void *a, const void *b)
     return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/* Parts within another one's bytes (a title within the mark that ends a link) go after all others:
- * they are answered with the part that they are in. */
+/* Move parts that are within another part's bytes (a title within the mark that ends a link) after
+ * all others: they are answered with the part that contains them. */
 static int set_inner_apart(struct dg_job *j, struct dg_error *err)
 {
     size_t n = j->n_parts, inner = 0;
@@ -237,7 +240,7 @@ static int set_inner_apart(struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-/* What puts answers together relies on it. */
+/* Check that parts are in order and do not overlap: joining the answers relies on it. */
 static int check_order(const struct dg_job *j, struct dg_error *err)
 {
     size_t at = 0;
@@ -267,7 +270,7 @@ int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err)
     const enum dg_format format = j->options.format;
     if (!dg_utf8_has_letter(j->text, j->len))
         return 0;
-    /* A plain answer that the user has begun to write has nothing put into it; nor has a tree. */
+    /* A plain-text answer with a user's prefix gets nothing inserted, nor does a tree. */
     bool running = format == DG_FORMAT_TEXT && (j->trees || !dg_job_answer_is_free(j));
     int rc = running ? encode_running_text(j, err) : encode_document(j, format, err);
     if (!rc)

@@ -1,13 +1,13 @@
-/* The parts' answers -> the text's, with the gaps between them put back (hop 11 of
- * ARCHITECTURE.md). One thread at a time per job. */
+/* Joins the parts' answers to the answer of the text, with the gaps between them restored (hop 11
+ * of ARCHITECTURE.md). One thread at a time per job. */
 #include "base/buffer.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 
 #include <string.h>
 
-/* Layout: the text between the parts is kept. where (optional, [n_parts]) gets each
- * part's bytes. */
+/* Write all parts' answers of this rank, with the text between the parts kept. where (optional,
+ * [n_parts]) gets each part's bytes in the target. */
 static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_part *where,
     struct dg_error *err)
 {

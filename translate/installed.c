@@ -39,8 +39,8 @@ static bool is_language(const struct dg_json *v, const char *wanted)
     return code && (!wanted || strcasecmp(code, wanted) == 0);
 }
 
-/* How many pairs its manifest has, when such a pair is among them; one that cannot be read has
- * none. */
+/* Number of pairs in the manifest if the wanted pair is among them, else 0; 0 for a manifest that
+ * cannot be read. */
 static size_t translates(const char *dir, const char *source, const char *target)
 {
     char path[4500];
@@ -75,7 +75,7 @@ size_t dg_installed_look(const char *dir, const char *source, const char *target
         snprintf(bundle, sizeof bundle, "%s/%s", dir, list[i]->d_name);
         size_t pairs = list[i]->d_name[0] == '.' ? 0 : translates(bundle, source, target);
         if (pairs && (!source || !target))
-            pairs = 1; /* which of them, nobody said */
+            pairs = 1; /* the caller did not name the pair, so the number of pairs says nothing */
         if (pairs && (!found || pairs < fewest)) {
             fewest = pairs;
             found = 0;

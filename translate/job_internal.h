@@ -1,4 +1,4 @@
-/* One text in translation: encode.c makes its sentences, accept.c takes the engine's answers,
+/* One text being translated: encode.c makes its sentences, accept.c takes the engine's answers,
  * finish.c writes the text. One thread at a time per job. */
 #ifndef DG_TRANSLATE_JOB_INTERNAL_H
 #define DG_TRANSLATE_JOB_INTERNAL_H
@@ -28,30 +28,31 @@ struct dg_part {
     /* bytes of the job's text */
     size_t begin, end;
     bool copied;
-    /* [known_len] its answer if it is known or copied; otherwise NULL */
+    /* [known_len] its known translation, for which `copied` is true; otherwise NULL */
     const char *known;
     size_t known_len;
     /* number of language tags at the start of ids */
     uint32_t n_tags;
     /* the sentence is in capitals, and read as ordinary words */
     bool capitals;
-    /* read as words of a treebank */
+    /* the sentence was split into treebank words */
     bool treebank_words;
     unsigned flags;
     /* no_repeat_ngram of a second round; 0: no loop so far */
     uint32_t block;
-    /* a second round, after an answer of nothing */
+    /* second round after an empty answer */
     bool not_empty;
-    /* [n_first_hyps] the first round's answer, for a second one that finds none; else NULL */
+    /* [n_first_hyps] the first round's answers, used if the second round finds none; NULL: no
+     * second round */
     struct dg_part_hyp *first_hyps;
     uint32_t n_first_hyps;
     /* [shown_len] text for the model if it differs from the source's bytes; otherwise NULL */
     const char *shown;
     size_t shown_len;
-    /* [n_marks] with `at` within shown: put back around the answer */
+    /* [n_marks] marks to put back around the answer, with `at` within shown */
     struct dg_mark *marks;
     size_t n_marks;
-    /* [n_stand_ins] words that `shown` has in place of protected letters; NULL: none */
+    /* [n_stand_ins] words that stand for protected letters in `shown`; NULL: none */
     struct dg_stand_in *stand_ins;
     size_t n_stand_ins;
     /* how its answer is written into the text */
@@ -60,102 +61,104 @@ struct dg_part {
     size_t inner, n_inner;
     /* normalised text that the tokens' offsets refer to */
     const char *text;
-    /* [n_tokens] of `text`; NULL for text given as tokens */
+    /* [n_tokens] tokens of `text` */
     struct dg_token *tokens;
     size_t n_tokens;
-    /* [n_wanted] terms of the glossary that `text` has, each to become its target */
+    /* [n_wanted] glossary terms that occur in `text`, each to be rendered by its target */
     const struct dg_glossary_match *wanted;
     size_t n_wanted;
-    /* of these, the terms for the search; NULL: nothing */
+    /* those of the terms that the search enforces; NULL: none */
     struct dg_terms *terms;
-    /* [n_ids] for the encoder: tag, tokens, </s> */
+    /* [n_ids] encoder input: tags, tokens, </s> */
     int32_t *ids;
     uint32_t n_ids;
     /* [n_hyps] once accepted */
     struct dg_part_hyp *hyps;
     /* [hyps[0].n] positions in ids, or NULL */
     int32_t *alignment;
-    /* [n_ends] bytes of the whole answer before and with each token of hyps[0], when aligned */
+    /* [n_ends] end of each token of hyps[0] as a byte offset in the whole answer, when aligned */
     size_t *ends;
     uint32_t n_ends;
     uint32_t n_hyps;
-    /* that the search took, both rounds of it */
+    /* search steps of both rounds */
     uint32_t steps;
 };
 
-/* The job's memory is out. */
+/* Reports that the job is out of memory. */
 #define DG_JOB_NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a translation")
 
-/* The source token that token `at` of the best answer came from; NULL when it came from </s> or a
- * tag. */
+/* The source token that token `at` of the best answer is aligned with; NULL if there is no
+ * alignment, or it is </s> or a tag. */
 const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at);
 
 struct dg_job {
     const struct dg_translator *t;
     struct dg_arena arena;
     struct dg_translate_options options;
-    /* tokens that name the target and the source language before the source, or NULL */
+    /* tokens in front of the source that name the target and the source language, or NULL */
     const char *tag, *source_tag;
-    /* the token that the decoder is started with for the target language; -1: none */
+    /* the token for the target language that starts the decoder; -1: none */
     int32_t lead;
-    /* of the source, for splitting */
+    /* the source's, for splitting */
     const char *language;
     const char *target_language;
     /* the bundle's shortlist is not used for this pair */
     bool whole_vocabulary;
-    /* the bundle answers with trees: nothing of a text's way but sentences is for them */
+    /* the bundle answers with trees: only sentence splitting applies, no other processing of
+     * texts */
     bool trees;
     char *text;
     size_t len;
-    /* [n_parts + n_inner] in the order of the text, then those within one of these */
+    /* [n_parts + n_inner] parts in the order of the text, then those within another part */
     struct dg_part *parts;
     size_t n_parts, n_inner, parts_cap;
     /* [n_sentences] parts that are engine work */
     size_t *sentences;
     size_t n_sentences, n_accepted;
-    /* of the first sentence's answer */
+    /* required beginning of the first sentence's answer */
     struct dg_prefix prefix;
-    /* [1 + prefix.n or n_forced] start of the decoder with a leading piece; otherwise NULL */
+    /* [1 + (prefix.n or n_forced)] the decoder's first tokens, `lead` before the others; NULL
+     * without a lead */
     int32_t *framed;
-    /* [n_parts] of the text in code points, once asked for */
+    /* [n_parts] the parts' spans in the source in code points; NULL until requested */
     struct dg_span *spans;
-    /* sentence i picks the best but i after the prefix; 0: an ordinary job */
+    /* 0: an ordinary job; else sentence i takes the (i+1)-th best token after the prefix */
     uint32_t n_alternatives;
-    /* [n_forced]: the target to score */
+    /* [n_forced] the target to score, with </s> */
     int32_t *forced;
     uint32_t n_forced;
 };
 
-/* One more part of bytes begin..end; NULL: no memory. */
+/* Add a part of bytes begin..end; NULL: out of memory. */
 struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err);
-/* Encode s[n] into p's text and tokens; then p->ids = tag? tokens </s>?, from n of these. */
+/* Tokenize s[n] into p's text and tokens. dg_part_frame then sets p->ids = tags? tokens </s>? from
+ * the first n tokens. */
 int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
     size_t n, struct dg_part *p, struct dg_error *err);
 int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err);
-/* Encode s[n], which the model sees of p, or mark p as copied; DG_EAGAIN: it is over the token
- * limit. */
+/* Encode s[n], the text of p that the model sees, or mark p as copied. DG_EAGAIN: it is over the
+ * token limit. */
 int dg_part_encode(
     struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err);
-/* Is p's answer known? Then p has it. */
+/* Look up a known translation of p; if there is one, sets p->known. */
 int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err);
-/* Append it as p's text is written. */
+/* Append p's known translation, written as p's text requires. */
 int dg_part_write_known(
     struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err);
-/* All parts of the job's text. */
+/* Encode all parts of the job's text. */
 int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err);
-/* While encoding: whether the answer may be changed according to the source. A user's prefix may
- * not. */
+/* While encoding: true if the answer may be adapted to the source; false with a user's prefix. */
 bool dg_job_answer_is_free(const struct dg_job *j);
 
 /* Make p the sentence `at` (bytes of the document's text) of unit u, with the marks that are its
  * own. */
 int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
     const struct dg_unit *u, struct dg_span at, struct dg_error *err);
-/* The byte of the job's text that corresponds to byte `at` of p->shown, after or before text
- * without letters there. */
+/* The byte of the job's text that corresponds to byte `at` of p->shown. after: past a mark without
+ * text at that position, else before it. */
 size_t dg_part_source(const struct dg_part *p, size_t at, bool after);
 
-/* Ids of an answer as text[len], and the bytes of each of its n tokens there. */
+/* A decoded answer: text[len], and the bytes that each of its n tokens takes there. */
 struct dg_decoded {
     char *text;
     size_t len;
@@ -163,31 +166,33 @@ struct dg_decoded {
     const struct dg_token *spans;
     uint32_t n;
 };
-/* Append decoded text with each unknown token replaced by text of the source. One for which the
- * source has none is left out: "⁇" is never shown. Was any replaced? */
+/* Append decoded text with each unknown token replaced by text of the source; an unknown token that
+ * nothing in the source corresponds to is left out: "⁇" is never shown. True if any came from the
+ * source or was left out. */
 bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     const struct dg_decoded *d, struct dg_buffer *out);
 /* Remember where token i of the best answer ends, for its alignment. */
 void dg_part_note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i, size_t end);
-/* The required beginning of the answer for p; empty except for the first sentence. */
+/* The required beginning of p's answer; empty except for the first sentence and for
+ * alternatives. */
 const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_part *p);
 /* Mean log-probability of its tokens; 0 if there are none. */
 double dg_part_confidence(const struct dg_part_hyp *h);
 
-/* Append one answer's text; unknown tokens are replaced (of the best answer's, p->flags tells). */
+/* Append one answer's text with unknown tokens replaced; sets p->flags for the best answer only. */
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err);
 
-/* Pairs of words of the sentence and of the best answer's text s[n], whose tokens end at p->ends
- * counted from `base`: at most one a token, in the job's arena. */
+/* Pair the words of the sentence with those of the best answer's text s[n], whose tokens end at
+ * p->ends counted from `base`: at most one pair a token, in the job's arena. */
 int dg_part_word_pairs(struct dg_job *j, const struct dg_part *p, const char *s, size_t n,
     size_t base, struct dg_word_pairs *out, struct dg_error *err);
 
-/* Bytes begin..end of the job's text, with the answers of that rank to the parts of p that are
- * within them. */
+/* Append bytes[0]..bytes[1] of the job's text, with the parts within p there replaced by their
+ * answers of that rank. */
 int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t bytes[2],
     uint32_t rank, struct dg_buffer *out, struct dg_error *err);
-/* Append a part's text in the answer of that rank, and set its flags. */
+/* Append a part's answer of that rank; rank 0 also sets its flags. */
 int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out,
     struct dg_error *err);
 

@@ -1,11 +1,11 @@
-/* Sentences whose translations are known (a translation memory): looked up before they are encoded,
- * and written as they are. One thread at a time per job. */
+/* Sentences with known translations (a translation memory): they are looked up before encoding, and
+ * their translations are used unchanged. One thread at a time per job. */
 #include "base/buffer.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 
-/* Has it no marks but line ends, which an answer has at other places, and characters that are
- * written otherwise? */
+/* True if the part's only marks are line ends, which an answer has at other places, and escaped
+ * characters. */
 static bool is_plain(const struct dg_part *p)
 {
     for (size_t i = 0; i < p->n_marks; i++)
@@ -23,8 +23,9 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     int rc = 0;
     if (!known || p->begin == p->end || !dg_job_answer_is_free(j))
         return 0;
-    /* As it is read; what has marks in it as it is written, where it may be written as it is. (Of
-     * tags no known translation says where they go.) */
+    /* A plain part is looked up by the text that the model would see. A part with other marks is
+     * looked up by its source bytes, unless they are encoded: a known translation does not say
+     * where tags go. */
     if (is_plain(p)) {
         s = p->shown;
         n = p->shown_len;

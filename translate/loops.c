@@ -30,7 +30,7 @@ bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out)
     return out->count > 1;
 }
 
-/* How often anything occurs in a row. */
+/* Largest number of times that anything occurs in a row. */
 static uint32_t most_in_a_row(const int32_t *ids, uint32_t n)
 {
     uint32_t most = 1;
@@ -59,10 +59,6 @@ bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *
     return out->count > 1;
 }
 
-/* A loop of a period p repeats its runs of any order; a run of order o is there a second time o
- * tokens into the second unit. So an order of three stops a single token at the fourth and a pair
- * at the fifth; where units are longer, four are enough and leave "in the house" free to come
- * back. */
 uint32_t dg_loop_free_order(const int32_t *source, uint32_t n)
 {
     uint32_t longest = 0;
@@ -75,6 +71,10 @@ uint32_t dg_loop_free_order(const int32_t *source, uint32_t n)
     return longest > 1 ? 2 * longest : 3;
 }
 
+/* A loop repeats its n-grams of every order; an n-gram of order o is complete a second time o
+ * tokens into the second unit. So order three stops a single token at its fourth occurrence and a
+ * pair at the fifth token; for longer units order four is enough, and lets "in the house" occur
+ * again. */
 uint32_t dg_loop_block_order(const struct dg_loop *loop)
 {
     return loop->period <= 2 ? 3 : 4;

@@ -1,6 +1,6 @@
-/* Detection of loops: an answer that repeats the same text, as searches do when a model has lost
- * its place. Finding one, and the block that keeps a second search out of it. Pure functions over
- * ids; any thread. */
+/* Detection of loops: answers that repeat the same text, as searches do when a model has lost its
+ * place; and the block that keeps a second search out of the loop. Pure functions over ids; any
+ * thread. */
 #ifndef DG_TRANSLATE_LOOPS_H
 #define DG_TRANSLATE_LOOPS_H
 
@@ -17,18 +17,19 @@ struct dg_loop {
  * nothing occurs twice in a row. Time grows with n². */
 bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out);
 
-/* Is the answer caught in a loop? A unit of one token must occur four times in a row, a longer one
- * three times; and more often than anything in the source does, with one to spare: "very, very,
- * very", rows of dots and 1,000,000 are no loops. */
+/* True if the answer is caught in a loop. A unit of one token must occur at least four times in a
+ * row, a longer one three times, and at least two more times than anything in the source: "very,
+ * very, very", rows of dots and 1,000,000 are no loops. */
 bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *answer,
     uint32_t n_answer, struct dg_loop *out);
 
-/* The order of the block (struct dg_search's no_repeat_ngram) that ends this loop before it is one,
- * and forbids as little else as it can. */
+/* The n-gram order (struct dg_search's no_repeat_ngram) that stops this loop before it counts as
+ * one, and forbids as little else as possible. */
 uint32_t dg_loop_block_order(const struct dg_loop *loop);
 
-/* Length of runs that an answer to this source may not repeat: three, or longer if the source
- * itself repeats a run, which may take twice as many tokens. Time grows with n². */
+/* Length of the runs that an answer to this source may not repeat: three, or twice the length of
+ * the longest run that the source itself repeats, since its translation may take that many tokens.
+ * Takes O(n²) time. */
 uint32_t dg_loop_free_order(const int32_t *source, uint32_t n);
 
 #endif

@@ -15,13 +15,13 @@ struct dg_pair_search {
     float length_penalty_cap;
 };
 
-/* Those that a manifest (the bundle's own, or one that it may get) has for all its pairs, in the
- * bundle's order: [dg_bundle_pairs], the caller's to free. DG_EINVAL (field pair_decoding...),
- * DG_ENOMEM. */
+/* Read the settings of all pairs of `b` from a manifest (the bundle's own, or one that it may get):
+ * *out is [dg_bundle_pairs] in the bundle's order; the caller frees it. DG_EINVAL (field
+ * pair_decoding...), DG_ENOMEM. */
 int dg_pair_search_read(const struct dg_bundle *b, const struct dg_json *manifest,
     struct dg_pair_search **out, struct dg_error *err);
 
-/* Put one pair's way into a manifest's "pair_decoding". DG_ENOMEM. */
+/* Write one pair's settings into a manifest's "pair_decoding". DG_ENOMEM. */
 int dg_pair_search_write(
     struct dg_json *manifest, const char *source, const char *target, struct dg_pair_search s);
 

@@ -10,7 +10,7 @@ size_t dg_job_parts(const struct dg_job *j)
     return j->n_parts;
 }
 
-/* Every part's place in the source, in code points, counted once. */
+/* Count every part's span in the source in code points, once a job. */
 static int count_spans(struct dg_job *j, struct dg_error *err)
 {
     if (j->spans)

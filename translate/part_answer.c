@@ -1,5 +1,5 @@
-/* One part's answer as text: ids -> text, unknown tokens filled in, capitals and marks put back.
- * One thread at a time per job. */
+/* Writes one part's answer as text: decodes the ids, fills in unknown tokens, and restores capitals
+ * and marks. One thread at a time per job. */
 #include "base/buffer.h"
 #include "text/detect/detect.h"
 #include "text/foreign.h"
@@ -26,7 +26,7 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
         return DG_JOB_NO_MEMORY(err);
     int rc = dg_tokenizer_decode(t, h->ids, n, &d.text, &d.len, spans, err);
     if (!rc && dg_part_fill_unknown(j, p, h, &d, out) &&
-        h == p->hyps) /* flags tell of the best answer */
+        h == p->hyps) /* only the best answer sets flags */
         p->flags |= DG_FLAG_UNK_COPIED;
     size_t n_ends = p->ends && h == p->hyps ? p->n_ends : 0;
     const char *const allowed[2] = {p->text, dg_part_prefix(j, p)->text};
@@ -64,7 +64,7 @@ int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t
     return 0;
 }
 
-/* What is written for each of p's marks: its bytes, with what is translated in them. */
+/* Find what is written for each of p's marks: its bytes, with the parts within it translated. */
 static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank,
     const struct dg_mark_bytes **out, struct dg_error *err)
 {
@@ -91,7 +91,7 @@ static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank,
     return rc;
 }
 
-/* The answer with the sentence's marks and line ends around it; p->ends move along. */
+/* Append the answer with the sentence's marks and line ends restored, and shift p->ends. */
 static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
 {
@@ -176,7 +176,7 @@ int dg_part_answer(
     }
     size_t from = out->len;
     int rc = dg_part_write(j, p, h, out, err);
-    /* Nothing of the source comes back in a tree. */
+    /* A tree has no text of the source, so it is not compared with it. */
     const bool text = !rc && rank == 0 && !j->trees && out->len > from;
     if (text &&
         !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* A pair's mark without its partner within the part is alone. Pairs are nested:
- * what was opened last is closed first. */
+/* Turn each mark whose partner is not within the part into a single one. Pairs are nested: the last
+ * one opened closes first. */
 static int find_partners(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
-    /* [n] without a partner so far */
+    /* [n] opening marks without a partner so far */
     size_t n = 0, *open = dg_arena_array(&j->arena, p->n_marks, sizeof *open);
     if (!open)
         return DG_JOB_NO_MEMORY(err);
@@ -27,15 +27,15 @@ static int find_partners(struct dg_job *j, struct dg_part *p, struct dg_error *e
     return 0;
 }
 
-/* The byte of the document where the part before p ends, when it is of the same unit and ends
- * before byte `source`; else 0. */
+/* Where the part before p ends in the document if that is at or before byte `source`; else 0. */
 static size_t end_before(const struct dg_job *j, const struct dg_part *p, size_t source)
 {
     return p > j->parts && p[-1].end <= source ? p[-1].end : 0;
 }
 
-/* Copy those within `at`, counted from its begin, but for what the part before has at its end: a
- * pair that encloses nothing is at the end of one sentence and at the start of the next. */
+/* Copy the unit's marks within `at`, with offsets relative to its begin, except those that the part
+ * before has at its end: a pair that encloses nothing is at the end of one sentence and at the
+ * start of the next. */
 static int copy_marks(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
     const struct dg_unit *u, struct dg_span at, struct dg_error *err)
 {
@@ -66,8 +66,8 @@ static size_t without_spaces(const char *s, size_t begin, size_t n)
     return n;
 }
 
-/* Any emoji or other sign? All else that is protected begins with two ASCII signs (1️⃣ with
- * one), or has letters. */
+/* True if the span is an emoji or another sign without letters. Other protected spans have letters
+ * or begin with two ASCII characters (the emoji 1️⃣ begins with one). */
 static bool is_emoji(const char *s, const struct dg_mark *m)
 {
     return ((unsigned char)s[m->at] >= 0x80 ||
@@ -75,8 +75,8 @@ static bool is_emoji(const char *s, const struct dg_mark *m)
            !dg_utf8_has_letter(s + m->at, m->len);
 }
 
-/* Is it set apart from the words before it, as in "More: https://..."? Not code, which has marks of
- * its own around its letters. */
+/* True if the span is set apart from the words before it, as in "More: https://...". Code is not:
+ * it has marks of its own around its letters. */
 static bool is_set_apart(const char *s, size_t begin, const struct dg_mark *m)
 {
     static const char *const signs[] = {":", "-", "–", "—"};
@@ -90,7 +90,7 @@ static bool is_set_apart(const char *s, size_t begin, const struct dg_mark *m)
     return false;
 }
 
-/* Is nothing that is translated in s[from, to), after something protected? */
+/* True if s[from, to), which follows a protected span, has nothing to translate. */
 static bool is_gap(const char *s, size_t from, size_t to, bool emoji)
 {
     while (from < to && strchr(emoji ? " \t" : " \t.", s[from]))
@@ -98,8 +98,8 @@ static bool is_gap(const char *s, size_t from, size_t to, bool emoji)
     return from >= to;
 }
 
-/* Emoji at either end are not of the sentence, nor are addresses set apart at its end: they stay in
- * the gap between this sentence and the next. */
+/* Exclude emoji at either end of the sentence, and addresses that are set apart at its end: they
+ * stay in the gap between this sentence and the next. */
 static struct dg_span without_ends(
     const struct dg_document *d, const struct dg_unit *u, struct dg_span at)
 {
@@ -139,7 +139,7 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
     p->shown = dg_arena_strndup(&j->arena, d->text.data + at.begin, p->shown_len);
     if (rc || !p->shown)
         return rc ? rc : DG_JOB_NO_MEMORY(err);
-    /* Marks at either end that are nobody's partner stay in the gaps. */
+    /* Unpaired marks at either end stay in the gaps between sentences. */
     p->begin = dg_document_source(d, u, at.begin, true);
     while (p->n_marks && p->marks[0].at == 0 && p->marks[0].kind == DG_MARK_POINT) {
         p->marks++;

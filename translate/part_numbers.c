@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* How source and target write numbers. */
+/* How the source and the target language write numbers. */
 struct styles {
     const struct dg_number_style *source, *target;
 };
@@ -30,8 +30,8 @@ static bool has_same_digits(const struct dg_number *x, const char *s, size_t n)
     return found == x->n;
 }
 
-/* The number of sentence s[len] that the answer's a[n] means, by its digits. False: there is none,
- * there are several, or a[n] is one of them as it stands. */
+/* Find the number of sentence s[len] that the answer's a[n] stands for, by its digits. False: there
+ * is none, there are several with different values, or a[n] already has the right value. */
 static bool find_meant(const struct styles *styles, const char *s, size_t len, const char *a,
     size_t n, struct dg_number *out)
 {
@@ -53,12 +53,12 @@ static bool find_meant(const struct styles *styles, const char *s, size_t len, c
     return found;
 }
 
-/* Bytes begin .. end of the text become s[n]; ends[n_ends] are moved along. */
+/* Replace bytes at[0] .. at[1] of the text by s[n], and shift ends[n_ends]. */
 static void replace(struct dg_buffer *text, const size_t at[2], const char *s, size_t n,
     size_t *ends, size_t n_ends)
 {
     const size_t begin = at[0], end = at[1], tail = text->len - end;
-    if (n > end - begin) /* room for what is longer */
+    if (n > end - begin) /* make room for the longer text */
         dg_buffer_add(text, s, n - (end - begin));
     if (text->failed)
         return;
@@ -92,7 +92,7 @@ void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, stru
     }
 }
 
-/* Is s[n] of signs alone? */
+/* True if s[n] has only signs and blanks. */
 static bool are_signs(const char *s, size_t n)
 {
     for (size_t at = 0; at < n;) {

@@ -10,14 +10,14 @@
 struct dg_job;
 struct dg_part;
 
-/* `text` from byte `from` on is the model's answer to p. A number with the digits of a source
- * number but another value in the target language is rewritten to that number. ends[n] (bytes of
- * the whole text, ascending) move along. */
+/* Rewrite the numbers of p's answer, which is `text` from byte `from` on. A number with the digits
+ * of a source number but another value in the target language becomes that source number. Shifts
+ * ends[n] (byte offsets in the whole text, ascending). */
 void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
     size_t from, size_t *ends, size_t n);
 
-/* A protected span s[n] of signs and one number ("£3.50"): the number is written likewise. Appends
- * to out; false: it is no such span, or needs no change. */
+/* Append a protected span s[n] of signs and one number ("£3.50") with the number in the target
+ * language's notation. False, with nothing appended: it is no such span, or needs no change. */
 bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a prefix")
 
-/* Does token `id` mean its own letters? */
+/* True if token `id` stands for its own letters: it is not special, unknown or a byte token. */
 static bool is_plain(const struct dg_translator *t, int32_t id)
 {
     const struct dg_config *c = dg_model_config(t->model);
@@ -20,15 +20,17 @@ static bool is_plain(const struct dg_translator *t, int32_t id)
     return token[0] && !(strncmp(token, "<0x", 3) == 0 && strlen(token) == 6 && token[5] == '>');
 }
 
-/* Where token[n] leads from byte `at` of the word: past it, to the end, or (0) nowhere. */
+/* The state that token[n] leads to from byte `at` of the word: the byte after it, or `len` if it
+ * reaches or passes the word's end; 0 if its letters do not match. */
 static size_t lead(const char *word, size_t len, size_t at, const char *token, size_t n)
 {
     size_t left = len - at;
     return memcmp(word + at, token, n < left ? n : left) == 0 ? (n < left ? at + n : len) : 0;
 }
 
-/* States are bytes of the word. Edges into states that lead nowhere are left out, so from the end
- * backwards: edges[at] holds those of a state, in two lists. */
+/* Edges of the spelling automaton, in two parallel lists. States are byte offsets in the word,
+ * edges are tokens. Edges into dead ends are left out, so states are processed from the word's end
+ * backwards. */
 struct edges {
     int32_t *ids;
     uint32_t *next;
@@ -52,7 +54,7 @@ static int edge_add(struct edges *e, int32_t id, size_t next, struct dg_error *e
     return 0;
 }
 
-/* Edges of all states, last state first; count[at] of each. */
+/* Find the edges of all states, last state first; count[at] is the number of state at's edges. */
 static int find_edges(const struct dg_translator *t, const char *word, size_t len, struct edges *e,
     uint32_t count[MAX_WORD + 1], struct dg_error *err)
 {
@@ -87,7 +89,8 @@ static int spell(const struct dg_translator *t, struct dg_arena *arena, const ch
     if (!rc && (!first || !ids || !next))
         rc = NO_MEMORY(err);
     bool possible = !rc && count[0] > 0;
-    for (size_t at = len; !rc && at-- > 0; from += count[at]) { /* they were found backwards */
+    /* Copy in order of states: they were found backwards. */
+    for (size_t at = len; !rc && at-- > 0; from += count[at]) {
         size_t to = e.n - from - count[at];
         memcpy(ids + to, e.ids + from, count[at] * sizeof *ids);
         memcpy(next + to, e.next + from, count[at] * sizeof *next);
@@ -112,8 +115,8 @@ static bool ends_blank(const char *s, size_t n)
     return n > 0 && strchr(" \t\r\n", s[n - 1]);
 }
 
-/* The unfinished last word's letters, and how many tokens come before it; "" when everything is to
- * be taken as it is. */
+/* Write the letters of the unfinished last word to `word`, and the number of tokens before it to
+ * *head. "": all tokens are taken as they are. */
 static void last_word(const struct dg_translator *t, const struct dg_prefix *p, bool blank,
     char word[MAX_WORD + 1], uint32_t *head)
 {
@@ -141,7 +144,7 @@ static void last_word(const struct dg_translator *t, const struct dg_prefix *p, 
     *head = from;
 }
 
-/* Bytes of the answer's text that say the prefix. */
+/* Set p->len to the number of bytes that the prefix takes in the answer's text. */
 static int measure(
     const struct dg_translator *t, struct dg_prefix *p, bool blank, struct dg_error *err)
 {

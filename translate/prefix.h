@@ -1,5 +1,5 @@
-/* The beginning that an answer is held to. Its last word may be unfinished: "Ein Man" may continue
- * as "Ein Mann" or "Ein Mannequin", whatever their tokens are. Private to translate/. One thread at
+/* The required beginning of an answer. Its last word may be unfinished: "Ein Man" may continue as
+ * "Ein Mann" or "Ein Mannequin", however these are tokenized. Private to translate/. One thread at
  * a time per job. */
 #ifndef DG_TRANSLATE_PREFIX_H
 #define DG_TRANSLATE_PREFIX_H
@@ -8,22 +8,22 @@
 #include "translate/translator_internal.h"
 
 struct dg_prefix {
-    /* [n] tokens of the words before the last */
+    /* [n] tokens of the words before the last (of all words if `spelling` is empty) */
     int32_t *ids;
     uint32_t n;
     /* [n] their positions in `text` */
     struct dg_token *tokens;
-    /* normalised */
+    /* the prefix, normalised; NULL for a prefix given as tokens */
     const char *text;
-    /* of the last word; n_states 0: none, everything is in ids */
+    /* spelling of the last word; n_states 0: none, all tokens are in ids */
     struct dg_spelling spelling;
-    /* bytes of the answer for it */
+    /* number of bytes it takes in the answer */
     size_t len;
 };
 
-/* Text that is not empty; it may end in white space: then its last word is finished, and another
- * one follows. tokens: tokens with white space between instead, all finished. The memory is the
- * arena's. DG_EINVAL names the field target_prefix. */
+/* Encode text[n], which is not empty. White space at its end means that the last word is finished
+ * and another one follows. tokens: text is white-space-separated tokens instead, all of them
+ * finished. Memory comes from the arena. DG_EINVAL and DG_ELIMIT name the field target_prefix. */
 int dg_prefix_encode(const struct dg_translator *t, struct dg_arena *arena, const char *text,
     size_t n, bool tokens, struct dg_prefix *out, struct dg_error *err);
 

@@ -1,6 +1,6 @@
-/* Runs wait in a list. A worker takes sentences from them as its engine has room, a sentence of
- * each run in turn, and no more than its share of all there are, so that few sentences are spread
- * over the workers. The thread that called sleeps until one of its sentences was accepted. */
+/* Runs wait in a list. A worker takes sentences from them while its engine has room, one from each
+ * run in turn, and no more than its share of all sentences, so that a few sentences are spread over
+ * the workers. The calling thread sleeps until one of its sentences is accepted. */
 #include "translate/runner_internal.h"
 
 #include "base/thread_name.h"
@@ -11,7 +11,7 @@
 
 static void *work(void *arg);
 
-/* Signals are for the program's own threads. */
+/* Starts the worker's thread with all signals blocked: they are for the program's own threads. */
 static int start(struct dg_runner_worker *w)
 {
     sigset_t all, before;
@@ -92,7 +92,7 @@ static void fail(struct dg_runner_call *run, int rc, const struct dg_error *err)
     pthread_cond_signal(&run->changed);
 }
 
-/* It is in no engine any more. Its run may be gone once the lock is let go of. */
+/* Marks the item as no longer in an engine. Its run may be gone once the lock is released. */
 static void leave(struct dg_runner_item *item)
 {
     item->worker->live--;
@@ -101,7 +101,7 @@ static void leave(struct dg_runner_item *item)
     pthread_cond_signal(&item->run->changed);
 }
 
-/* Sentences that a worker may have at most: its share of those that wait and those in engines. */
+/* Maximum number of sentences of a worker: its share of all that wait or are in engines. */
 static size_t share(const struct dg_runner *r)
 {
     size_t n = 0;
@@ -115,7 +115,7 @@ static bool waits(const struct dg_runner_call *run)
     return !dg_runner_failed(run) && run->taken < run->n_items;
 }
 
-/* The next sentence for w, or NULL; its run goes to the list's end. */
+/* Takes the next sentence for w, or NULL, and moves its run to the end of the list. */
 static struct dg_runner_item *take(struct dg_runner_worker *w)
 {
     struct dg_runner *r = w->runner;
@@ -145,7 +145,7 @@ static bool has_work(const struct dg_runner_worker *w)
     return any;
 }
 
-/* A run that failed leaves w's engine. */
+/* Removes a failed run's sentences from w's engine. */
 static void drop(struct dg_runner_worker *w, struct dg_runner_call *run)
 {
     for (size_t i = 0; i < run->taken && run->live; i++) {
@@ -161,7 +161,7 @@ static void drop(struct dg_runner_worker *w, struct dg_runner_call *run)
 
 /* ---- a worker's thread ------------------------------------------------------------------- */
 
-/* Sleep while there is nothing to do; false: it is over. */
+/* Sleeps while there is nothing to do, then drops failed runs. False: the runner is closing. */
 static bool await(struct dg_runner_worker *w)
 {
     struct dg_runner *r = w->runner;
@@ -170,7 +170,7 @@ static bool await(struct dg_runner_worker *w)
         pthread_cond_wait(&r->work, &r->lock);
     const bool go_on = !r->stopping;
     for (struct dg_runner_call *run = r->first, *next; run; run = next) {
-        next = run->next; /* once it is dropped, the run may be gone with the lock */
+        next = run->next; /* once it is dropped, the run may be gone when the lock is released */
         if (dg_runner_failed(run))
             drop(w, run);
     }
@@ -239,7 +239,7 @@ static void collect(struct dg_runner_worker *w)
     }
 }
 
-/* What the engine found is worth nothing: every run that has something in it fails. */
+/* The device failed, so the engine's results are invalid: every run with a sentence in it fails. */
 static void fail_all(struct dg_runner_worker *w, const struct dg_error *sick)
 {
     pthread_mutex_lock(&w->runner->lock);

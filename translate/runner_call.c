@@ -1,5 +1,5 @@
-/* The caller's side of a run: its sentences listed, told of as they are accepted, until all are or
- * one failed. */
+/* The caller's side of a run: lists its sentences and reports each accepted one, until all are
+ * accepted or one failed. */
 #include "translate/runner_internal.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int list_items(struct dg_runner_call *run, struct dg_error *err)
     return DG_OK;
 }
 
-/* Tell of one accepted sentence, without the runner's lock; false: the caller ends the run. */
+/* Reports one accepted sentence, without the runner's lock. False: the caller ends the run. */
 static bool tell(struct dg_runner_call *run, const struct dg_runner_watch *watch, size_t job)
 {
     const bool whole = --run->untold[job] == 0;
@@ -35,7 +35,7 @@ static bool tell(struct dg_runner_call *run, const struct dg_runner_watch *watch
     return !watch->told || watch->told(watch->arg, job, whole) == 0;
 }
 
-/* Wait until every sentence was accepted and told of, or the run failed and left the engines. */
+/* Waits until every sentence is accepted and reported, or the run failed and left the engines. */
 static void attend(
     struct dg_runner *r, struct dg_runner_call *run, const struct dg_runner_watch *watch)
 {
@@ -107,7 +107,7 @@ int dg_runner_run(struct dg_runner *r, struct dg_job *const *jobs, size_t n,
     void (*done)(void *arg, size_t finished, size_t n), void *arg, struct dg_error *err)
 {
     struct counted c = {.done = done, .arg = arg, .n = n};
-    for (size_t i = 0; i < n && done; i++) /* those that are nothing to do */
+    for (size_t i = 0; i < n && done; i++) /* jobs without sentences are finished already */
         c.finished += dg_job_sentences(jobs[i]) == 0;
     const struct dg_runner_watch watch = {.arg = &c, .told = count};
     return dg_runner_run_watched(r, jobs, n, done ? &watch : NULL, err);

@@ -13,9 +13,9 @@ struct dg_runner_worker {
     struct dg_engine *engine;
     pthread_t thread;
     bool started;
-    /* Guarded by the runner's lock: sentences that it has taken and not settled. */
+    /* Guarded by the runner's lock: number of sentences taken and not settled. */
     size_t live;
-    /* Its own: one that the engine had no room for. */
+    /* The worker thread's own: a sentence that the engine had no room for. */
     struct dg_runner_item *held;
 };
 
@@ -23,7 +23,7 @@ struct dg_runner_worker {
 struct dg_runner_item {
     struct dg_runner_call *run;
     size_t job, sentence;
-    /* who has taken it; NULL: nobody, or it is settled */
+    /* the worker that has taken it; NULL: none, or it is settled */
     struct dg_runner_worker *worker;
 };
 
@@ -36,9 +36,9 @@ struct dg_runner_call {
     /* [n_items], of which `taken` were taken and `live` are in engines */
     struct dg_runner_item *items;
     size_t n_items, taken, live;
-    /* [n_jobs] sentences whose acceptance was not told of yet: the caller's own */
+    /* [n_jobs] number of sentences not yet reported; the calling thread's own */
     size_t *untold;
-    /* [n_items] jobs whose sentences were accepted, in that order; n_accepted so far */
+    /* [n_items] the job of each accepted sentence, in order of acceptance; n_accepted so far */
     size_t *accepted;
     size_t n_accepted;
     /* the first error; DG_OK: none */
@@ -52,14 +52,14 @@ struct dg_runner {
     struct dg_runner_worker *workers;
     int n_workers;
     pthread_mutex_t lock;
-    /* guarded by the lock: runs that are on, the next to be taken from first */
+    /* guarded by the lock: runs in progress, in the order in which to take from them */
     struct dg_runner_call *first;
     bool stopping;
-    /* there is something to take, or it is stopping */
+    /* signalled when there is something to take, or the runner is closing */
     pthread_cond_t work;
 };
 
-/* Has the call an error? The runner's lock is held. */
+/* True if the call has an error. The runner's lock is held. */
 bool dg_runner_failed(const struct dg_runner_call *run);
 
 #endif

@@ -2,7 +2,8 @@
 #ifndef DG_TRANSLATE_SAMPLE_H
 #define DG_TRANSLATE_SAMPLE_H
 
-/* By the first part of a code such as "pt-BR", in any letter case; English where we have none. */
+/* The sentence for the first part of a code such as "pt-BR", in any letter case; the English one
+ * for a language without its own. */
 const char *dg_sample_sentence(const char *language);
 
 #endif

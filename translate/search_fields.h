@@ -1,5 +1,5 @@
-/* How a translation is searched for, as fields (base/fields.h): the names, ranges and meanings that
- * the HTTP API, the command line and documents share. Constant tables; any thread. */
+/* Search settings as fields (base/fields.h): the names, ranges and meanings that the HTTP API, the
+ * command line and documents share. Constant tables; any thread. */
 #ifndef DG_TRANSLATE_SEARCH_FIELDS_H
 #define DG_TRANSLATE_SEARCH_FIELDS_H
 
@@ -17,7 +17,7 @@ struct dg_fields dg_length_fields(struct dg_search *s, unsigned char *given);
 /* temperature, top_k and seed. */
 struct dg_fields dg_sampling_fields(struct dg_sampling *s);
 
-/* All the model's own values. */
+/* Set all settings to the model's defaults. */
 void dg_search_init(struct dg_search *s);
 
 #endif

@@ -1,14 +1,14 @@
-/* DESIGN. A protected span's letters are no words: a model that has to spell "{{#if a}}" or
- * "日本" writes half of it and something else, and drags the words beside it along. It is shown one
- * word instead, "XX1" for the first span of a sentence, "XX2" for the second: models that were
- * never trained for it copied such words in 480 of 480 cases. A bundle
- * with reserved pieces was trained for it: "⟨1⟩" is a piece that no text can spell.
+/* DESIGN. A protected span is not made of words: a model that has to spell "{{#if a}}" or "日本"
+ * gets half of it wrong and mistranslates the words beside it. It is shown one word instead, "XX1"
+ * for the first span of a sentence, "XX2" for the second: models that were never trained for this
+ * copied such words in 480 of 480 cases. A bundle with reserved pieces was trained for it: "⟨1⟩" is
+ * a piece that no text can spell.
  *
  *     Write to {name} at https://x.org.   shown as   Write to XX1 at XX2.
  *
- * layout/ then finds the words in the answer and writes the spans' bytes in their place, each
- * exactly once: one that the model says twice is taken out here, one that it drops goes where
- * attention says. */
+ * layout/ then finds the stand-ins in the answer and writes the spans' bytes in their place, each
+ * exactly once: this file removes the repetition of one that the model produced twice; layout/
+ * places one that the model dropped by attention. */
 #include "translate/stand_in.h"
 
 #include "text/foreign.h"
@@ -23,7 +23,7 @@
 
 #define NAME "XX%u"
 
-/* Can both vocabularies spell the stand-in words? */
+/* True if both vocabularies can spell the stand-in words. */
 static bool is_spelt(const struct dg_translator *t)
 {
     static const char all[] = "XX1 XX2 XX3 XX4 XX5 XX6 XX7 XX8 XX9 XX10";
@@ -33,7 +33,7 @@ static bool is_spelt(const struct dg_translator *t)
         size_t n = 0;
         bool known = dg_tokenizer_has_text(sides[i]) &&
                      !dg_tokenizer_encode(sides[i], all, strlen(all), &tokens, &n, NULL);
-        /* Bytes, such as "<0x58>", are pieces that cover nothing, but for the last of a letter. */
+        /* Byte pieces such as "<0x58>" cover no text, except the last one of a letter. */
         for (size_t k = 0; known && k < n; k++)
             known = tokens[k].id != dg_tokenizer_unk(sides[i]) && tokens[k].end > tokens[k].begin &&
                     !strstr(dg_tokenizer_piece(sides[i], tokens[k].id), "<0x");
@@ -71,7 +71,7 @@ void dg_stand_ins_close(struct dg_translator *t)
     free(t->reserved[1]);
 }
 
-/* Is a letter or a digit at s[at] (before: does one end there)? */
+/* True if a letter or a digit begins at s[at] (before: ends there). */
 static bool is_letter_at(const char *s, size_t n, size_t at, bool before)
 {
     size_t begin = at, end = at;
@@ -86,7 +86,7 @@ static bool is_letter_at(const char *s, size_t n, size_t at, bool before)
     return isdigit((unsigned char)s[begin]) || dg_utf8_has_letter(s + begin, end - begin);
 }
 
-/* Marks that touch, such as those of "%d%%", are one: nothing is between them to translate. */
+/* Merge marks that touch, such as those of "%d%%": there is nothing to translate between them. */
 static void merge_marks(struct dg_part *p)
 {
     size_t kept = 0;
@@ -125,8 +125,8 @@ static bool next_name(
     return false;
 }
 
-/* What is written for mark m, which covers bytes of the part's text: a name of its own; "" for a
- * sign that is written to a word, which the model reads better without; NULL: its letters. */
+/* Text for mark m in place of its letters: the name of its own stand-in; "" for a sign attached to
+ * a word, which the model reads better without it; NULL: keep the letters. */
 static const char *text_for(
     const struct dg_translator *t, struct dg_part *p, const struct dg_mark *m, unsigned *number)
 {
@@ -143,7 +143,7 @@ static const char *text_for(
     return p->stand_ins[p->n_stand_ins++].name;
 }
 
-/* Does a glossary say what becomes of the foreign word m? */
+/* True if m is a foreign word that the glossary translates. */
 static bool has_term(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     struct dg_glossary_match found;
@@ -153,7 +153,7 @@ static bool has_term(const struct dg_job *j, const struct dg_part *p, const stru
            dg_glossary_find(j->options.glossary, p->shown + m->at, m->len, &found, 1) > 0;
 }
 
-/* Words that a glossary translates are no protected spans. */
+/* Remove the protected marks of words that a glossary translates. */
 static void leave_terms(const struct dg_job *j, struct dg_part *p)
 {
     size_t kept = 0;
@@ -226,7 +226,8 @@ const char *dg_stand_in_name_of(
     return NULL;
 }
 
-/* Bytes begin .. end of the text go, and a space before them; ends[n] are moved along. */
+/* Remove bytes begin .. end of the text, and a space before them if no word follows directly;
+ * shifts ends[n]. */
 static void cut(
     struct dg_buffer *text, size_t from, size_t begin, size_t end, size_t *ends, size_t n)
 {
@@ -241,7 +242,7 @@ static void cut(
             ends[i] = ends[i] > end ? ends[i] - (end - begin) : begin;
 }
 
-/* Where the word is next, from byte `at` on; text->len: nowhere. */
+/* Position of the next occurrence of name[len] from byte `at` on; text->len if there is none. */
 static size_t find(const struct dg_buffer *text, size_t at, const char *name, size_t len)
 {
     const char *found = at < text->len ? memmem(text->data + at, text->len - at, name, len) : NULL;
@@ -254,8 +255,8 @@ static bool is_word(const struct dg_buffer *text, size_t from, size_t begin, siz
            (end == text->len || !isalnum((unsigned char)text->data[end]));
 }
 
-/* Keep the first of the words that are the name; where there is none, the first that begins with
- * it, without what is written to it ("XX1s"). */
+/* Keep the first whole-word occurrence of the name and remove the others. If there is none, keep
+ * the first word that begins with it, without the letters attached ("XX1s"). */
 static void keep_one(struct dg_buffer *text, size_t from, const char *name, size_t *ends, size_t n)
 {
     const size_t len = strlen(name);
@@ -278,7 +279,8 @@ static void keep_one(struct dg_buffer *text, size_t from, const char *name, size
         cut(text, from, at + len, end, ends, n);
 }
 
-/* Is s[n] what is left of a name, "X1X1", and no word of the sentence's own? */
+/* True if s[n] is the remains of a name, such as "X1X1", and does not occur in the sentence
+ * itself. */
 static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
 {
     size_t digits = 0;
@@ -295,7 +297,7 @@ static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
     return true;
 }
 
-/* Words that are left of names go: layout/ puts the spans elsewhere. */
+/* Remove the remains of garbled names: layout/ places those spans elsewhere. */
 static void drop_garbled(
     const struct dg_part *p, struct dg_buffer *text, size_t from, size_t *ends, size_t n)
 {

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The character at s[0], valid UTF-8, and its bytes. */
+/* Decode the character at s[0], valid UTF-8, and its length in bytes. */
 static uint32_t character(const char *s, size_t *bytes)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -21,7 +21,7 @@ static bool is_stray(uint32_t c)
            c == 0xFEFF || c == 0xFFFD;
 }
 
-/* Has s these bytes? */
+/* True if s contains what[n]; s may be NULL. */
 static bool has(const char *s, const char *what, size_t n)
 {
     return s && memmem(s, strlen(s), what, n);
@@ -34,7 +34,7 @@ bool dg_stray_drop(
     size_t to = from, next = 0, bytes;
     bool any = false;
     for (size_t at = from; at < text->len; at += bytes) {
-        /* Tokens that end here end where the text that is kept does by now. */
+        /* Tokens that end here end at the current end of the kept text. */
         while (next < n && ends[next] <= at)
             ends[next++] = to;
         uint32_t c = character(s + at, &bytes);
@@ -43,7 +43,8 @@ bool dg_stray_drop(
         bool blank_before = to == from || s[to - 1] == ' ';
         if (is_stray(c) && !has(allowed[0], s + at, bytes) && !has(allowed[1], s + at, bytes)) {
             any = true;
-            /* "ist � hier" has one blank too many then, and "� hier" begins with one. */
+            /* Removing it from "ist � hier" would leave two blanks, and from "� hier" a leading
+             * one. */
             if (blank_before && at + bytes < text->len && s[at + bytes] == ' ')
                 bytes++;
             continue;

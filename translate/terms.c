@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an answer with terms is longer than its source, in tokens, no length penalty pays for. */
+/* Cap of the length penalty in a search with terms, in multiples of the source's tokens. */
 #define PAID_LENGTH 1.5f
 
-/* A search with terms keeps so many hypotheses for each number of their pieces, as far as a beam
- * may be wide. */
+/* Beam width of a search with terms: `beam` hypotheses for each number of term pieces produced, up
+ * to `most` but at least `beam`. */
 static uint32_t width(uint32_t beam, uint32_t pieces, uint32_t most)
 {
     const uint32_t wide = beam * (pieces + 1);
@@ -44,7 +44,7 @@ void dg_word_pieces_close(struct dg_word_pieces *w)
     free(w->opens);
 }
 
-/* Terms that are being made: all memory is the job's arena. */
+/* Terms under construction; `forms` and `ids` are copied to the job's arena at the end (keep). */
 struct making {
     struct dg_job *j;
     struct dg_terms *terms;
@@ -52,7 +52,7 @@ struct making {
     struct dg_buffer ids;
 };
 
-/* Is the form with ids[n] there already for the term? */
+/* True if the term already has the form ids[n]. */
 static bool has_form(const struct making *m, uint32_t term, const int32_t *ids, uint32_t n)
 {
     const int32_t *all = (const int32_t *)(const void *)m->ids.data;
@@ -64,8 +64,8 @@ static bool has_form(const struct making *m, uint32_t term, const int32_t *ids, 
     return false;
 }
 
-/* Tokenize text[n] and add the pieces after its first `skip` bytes as a form of the term to come;
- * *added: they are one, without an unknown piece. */
+/* Tokenize text[n] and add the pieces after its first `skip` bytes as a form of the next term.
+ * *added: they made a new form; a form with an unknown piece is not added. */
 static int add_form(struct making *m, const char *text, size_t n, size_t skip,
     enum dg_term_place place, bool *added, struct dg_error *err)
 {
@@ -93,7 +93,7 @@ static int add_form(struct making *m, const char *text, size_t n, size_t skip,
     if (ids && fits && !has_form(m, t->n, ids, n_ids)) {
         dg_buffer_add(&m->ids, ids, n_ids * sizeof *ids);
         *added = !m->ids.failed;
-        if (m->ids.failed) /* what is kept of it is compared with the next one */
+        if (m->ids.failed) /* has_form compares later forms with these ids */
             rc = DG_JOB_NO_MEMORY(err);
     }
     if (*added) {
@@ -105,7 +105,7 @@ static int add_form(struct making *m, const char *text, size_t n, size_t skip,
     return rc;
 }
 
-/* The term with a capital, where it begins with a small letter. */
+/* Add the term with a capital, if it begins with a small letter. */
 static int add_capital(struct making *m, const char *s, size_t n, struct dg_error *err)
 {
     struct dg_buffer text;
@@ -124,7 +124,7 @@ static int add_capital(struct making *m, const char *s, size_t n, struct dg_erro
     return rc;
 }
 
-/* The term with an opening bracket before it: how it is written without a blank. */
+/* Add the term as it is tokenized after an opening bracket: without a blank before it. */
 static int add_inside(struct making *m, const char *s, size_t n, struct dg_error *err)
 {
     struct dg_buffer text;
@@ -138,7 +138,7 @@ static int add_inside(struct making *m, const char *s, size_t n, struct dg_error
     return rc;
 }
 
-/* One more term, if the vocabulary can write it and there is room for it. */
+/* Add a term if the vocabulary can write it and there is room for it. */
 static int add_term(
     struct making *m, const struct dg_glossary_match *match, bool *added, struct dg_error *err)
 {
@@ -170,7 +170,7 @@ static int add_term(
     return rc;
 }
 
-/* Bytes of p's text that come back as they are have no terms. */
+/* True if the match overlaps a protected span of p, which has no terms. */
 static bool is_protected(const struct dg_part *p, const struct dg_glossary_match *match)
 {
     if (!p->shown || strlen(p->text) != p->shown_len)
@@ -184,7 +184,7 @@ static bool is_protected(const struct dg_part *p, const struct dg_glossary_match
     return false;
 }
 
-/* The terms that were made, as the engine wants them. */
+/* Copy the finished terms to the job's arena and set p->terms. */
 static int keep(struct making *m, struct dg_part *p, struct dg_error *err)
 {
     struct dg_terms *t = m->terms;
@@ -259,15 +259,16 @@ void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_se
     s->beam = width(s->beam ? s->beam : c->beam, pieces, most);
     if (!s->max_len)
         s->max_len = usual + pieces;
-    /* Hypotheses that lack a term go on past their end, and a length penalty may pay for that. */
+    /* Hypotheses that lack a term run on past their end, and an uncapped length penalty might
+     * favour that. */
     if (!(s->penalty_cap > 0 && s->penalty_cap < PAID_LENGTH))
         s->penalty_cap = PAID_LENGTH;
     if (!s->no_repeat_ngram)
         s->no_repeat_ngram = dg_loop_free_order(p->ids, p->n_ids);
 }
 
-/* Has s[n] the term from byte `from` on? Then the byte after it: with a capital only where the
- * answer begins, in any case where all is in capitals. */
+/* Returns the byte after the term's next occurrence in s[n] from byte `from` on; 0: none. Letter
+ * case must match, except where the sentence is in capitals or the term begins the answer. */
 static size_t find_term(const struct dg_part *p, const struct dg_glossary_match *match,
     const char *s, size_t n, size_t from)
 {
@@ -283,7 +284,7 @@ void dg_part_check_terms(struct dg_part *p, const char *s, size_t n)
 {
     for (size_t i = 0; i < p->n_wanted; i++) {
         size_t from = 0;
-        /* One that is wanted several times has to be there as often. */
+        /* A term that is wanted several times must occur as often. */
         for (size_t k = 0; k <= i; k++) {
             if (p->wanted[k].target != p->wanted[i].target)
                 continue;

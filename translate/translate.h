@@ -1,5 +1,5 @@
-/* Text in, text out: the one place that knows text and engine both (no HTTP, no JSON). The command
- * line, the server and the trainer's validation translate alike by it.
+/* Text in, text out: the only module that knows both text and engine (no HTTP, no JSON), so that
+ * the command line, the server and the trainer's validation translate alike.
  *
  *   translator (a loaded bundle)
  *     --encode-->  job (sentences as ids)
@@ -24,79 +24,82 @@ struct dg_translator;
  * other. */
 int dg_translator_open(const char *bundle_dir, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err);
-/* The same with another choice than the bundle's about its shortlist. */
+/* The same, overriding the bundle's choice about its shortlist. */
 int dg_translator_open_lists(const char *bundle_dir, enum dg_list_use lists, struct dg_backend *be,
     uint32_t max_positions, struct dg_translator **out, struct dg_error *err);
-/* The same of a loaded bundle, which is the translator's from success on. */
+/* The same for a loaded bundle, which the translator owns from success on. */
 int dg_translator_open_take(struct dg_bundle *bundle, struct dg_backend *be, uint32_t max_positions,
     struct dg_translator **out, struct dg_error *err);
 void dg_translator_close(struct dg_translator *t); /* NULL is fine */
 const struct dg_model *dg_translator_model(const struct dg_translator *t);
-/* The same model once more on be's device, from the file, which must be the same still; close it
- * before the translator (and before be). */
+/* Load another copy of the model on be's device from its file, which must not have changed. Close
+ * the copy before the translator and before be. */
 int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, struct dg_model **out,
     struct dg_error *err);
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);
 
-/* Look-up of known translations: append the one for exactly s[n] and return true, or leave `out`
- * unchanged. */
+/* Lookup of known translations: `find` appends the translation of exactly s[n] and returns true, or
+ * leaves `out` unchanged and returns false. */
 struct dg_known {
     bool (*find)(const void *arg, const char *s, size_t n, struct dg_buffer *out);
     const void *arg;
 };
 
 struct dg_translate_options {
-    /* language codes; NULL: the bundle's first pair. DG_EINVAL (field source/target) otherwise */
+    /* language codes; NULL: the bundle's first pair that fits. DG_EINVAL (field source or target):
+     * no such pair */
     const char *source, *target;
-    /* zero fields: the bundle's defaults; alpha < 0: default */
+    /* zero fields and alpha < 0: the bundle's defaults */
     struct dg_search search;
-    /* search.penalty was chosen; else GNMT */
+    /* true: use search.penalty; else GNMT */
     bool penalty_set;
-    /* the text is tokens with white space between, not sentences; the answer has one space */
+    /* the text is tokens separated by white space, not sentences; the answer's tokens are separated
+     * by one space */
     bool tokens;
     /* source and target are the same language: the answer is the text itself, flagged; the pair is
      * ignored */
     bool same_language;
     /* return word alignments */
     bool alignments;
-    /* an answer that is caught in a loop, or empty, is left as it is (tokens always are) */
+    /* keep an answer that loops or is empty as it is (always so with `tokens`) */
     bool keep_loops;
     /* meaning of the text's line ends and marks; not with `tokens` */
     enum dg_format format;
-    /* of HTML and XML: how tags are taken; NULL: as is usual. The caller's until it is encoded */
+    /* how tags of HTML and XML are treated; NULL: the default. Borrowed until the text is
+     * encoded */
     const struct dg_markup *markup;
-    /* do not split; what `format` sets apart (a paragraph, a cell) is a sentence each (still split
-     * again when over the token limit) */
+    /* do not split into sentences: each unit of `format` (a paragraph, a cell) is one sentence,
+     * split only when it is over the token limit */
     bool one_sentence;
     /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white
      * space at the end says that it is finished (with `tokens`: tokens). NULL: none. DG_EINVAL,
      * DG_ELIMIT: field target_prefix */
     const char *prefix;
-    /* Terms to enforce in the answer if they occur in the text; NULL: none. Not with `tokens`,
-     * sampling or a prefix: these have no terms. The caller's; the job takes its own reference */
+    /* Terms to enforce in the answer if they occur in the text; NULL: none. Ignored with `tokens`,
+     * sampling or a prefix. The job takes its own reference */
     struct dg_glossary *glossary;
-    /* hypotheses that a search with terms may have; 0 = DG_MAX_BEAM */
+    /* maximum beam of a search with terms; 0 = DG_MAX_BEAM */
     uint32_t max_beam;
-    /* Translations that are known: a sentence, or a text of several, that one of them fits is
-     * answered with it and is no engine work; NULL: none. Not with `tokens` or a prefix. The
-     * caller's until it is encoded */
+    /* Known translations: a sentence, or a unit of several, that has one is answered with it and is
+     * not engine work; NULL: none. Ignored with `tokens` or a prefix. Borrowed until the text is
+     * encoded */
     const struct dg_known *known;
-    /* token limit of one sentence with </s>; 0 = 512. a lower limit of the model splits texts
-     * earlier */
+    /* token limit of one sentence with </s>; 0 = 512. The text is split earlier if the model's
+     * limit is lower */
     uint32_t max_source;
-    /* NULL, or asked between sentences with check_arg: is encoding worth going on with? Otherwise
-     * it ends with check's error */
+    /* Called with check_arg between sentences; a nonzero return ends encoding with check's error.
+     * NULL: none */
     int (*check)(const void *arg, struct dg_error *err);
     const void *check_arg;
 };
 
-/* One text on its way. Sentences are engine work; everything else is kept for putting the answer
- * together. */
+/* One text being translated. Sentences are engine work; everything else is kept to assemble the
+ * answer. */
 struct dg_job;
 
-/* Normalise, split and encode text[n]. Text without letters has none. */
+/* Normalise, split and encode text[n]. A text without letters has no sentences. */
 int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 /* A job that scores a given translation: one sentence, forced. */
@@ -107,8 +110,9 @@ struct dg_text_pair {
 };
 int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair *pair,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
-/* A job that finds n different continuations after o->prefix ("" for the first word), each
- * completed by its own search: one sentence, n searches. */
+/* Make a job that finds n different continuations after o->prefix ("" or NULL for the first word),
+ * each completed by its own search: one sentence, n searches and a few to spare, because several
+ * may begin with the same word. */
 int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, size_t n_text,
     uint32_t n, const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err);
 void dg_job_free(struct dg_job *j); /* NULL is fine */
@@ -118,19 +122,21 @@ size_t dg_job_memory(const struct dg_job *j);
 size_t dg_job_sentences(const struct dg_job *j);
 /* Sentence i for the engine; borrowed from the job. */
 void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
-/* Cost of sentence i for queues: tokens in (with </s>), and the most tokens that may come out. */
+/* Cost of sentence i for queues: source tokens (with </s>), and the maximum number of target
+ * tokens. */
 void dg_job_cost(
     const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
-/* Keep sentence i's answer (copied). DG_EAGAIN: the answer loops or is empty. It was discarded;
- * admit the sentence again as dg_job_sentence now returns it, with loops forbidden (err is
- * unchanged). */
+/* Keep a copy of sentence i's answer. DG_EAGAIN (err is unchanged): the answer loops or is empty.
+ * Admit the sentence again as dg_job_sentence now returns it, with loops or an immediate end
+ * forbidden; the first answer is used only if this search finds none. */
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err);
 
 enum dg_flag {
-    DG_FLAG_LENGTH_LIMITED = 1, /* an output met its length limit */
+    DG_FLAG_LENGTH_LIMITED = 1, /* an output reached its length limit */
     DG_FLAG_SPLIT = 2,          /* the sentence was over the token limit and was split again */
     DG_FLAG_UNK_COPIED = 4,     /* a character outside the vocabulary was copied from the source */
-    /* the first answer was caught in a loop: this is a second, kept from repeating itself */
+    /* the first answer was caught in a loop; the sentence was searched again with repetition
+     * blocked */
     DG_FLAG_REPETITION = 8,
     /* the model gives its own answer little probability, token by token */
     DG_FLAG_LOW_CONFIDENCE = 16,
@@ -139,17 +145,17 @@ enum dg_flag {
     /* the text is plainly in another language than the source's */
     DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL = 64,
     DG_FLAG_SAME_LANGUAGE = 128, /* nothing was translated: source and target are one language */
-    /* a word of the source, and no name, is in the answer as it was */
+    /* a word of the source that is no name is in the answer untranslated */
     DG_FLAG_WORD_COPIED = 256,
-    /* a sign of the source is not in the answer, or the model wrote bytes that make no character,
-     * and they were left out */
+    /* a sign of the source is not in the answer, or the answer had stray characters that were
+     * removed */
     DG_FLAG_CHARACTER_LOST = 512,
     /* plain text that looks like HTML: its tags were kept, its references were not understood */
     DG_FLAG_MARKUP_IN_TEXT = 1024,
-    /* a term of the glossary is not in the answer: the model's vocabulary cannot write it, or there
-     * was no room for it */
+    /* a term of the glossary is not in the answer: for example, the vocabulary cannot write it, or
+     * there was no room for it */
     DG_FLAG_GLOSSARY_MISSED = 2048,
-    DG_FLAG_FROM_MEMORY = 4096, /* a translation that was known, and not the model's */
+    DG_FLAG_FROM_MEMORY = 4096, /* a known translation, not the model's */
 };
 
 struct dg_answer_sentence {
@@ -170,14 +176,14 @@ struct dg_answer {
     double score;
 };
 
-/* A word of the source and a word of the answer that came from it, in code points; of tokens
+/* A word of the source and the word of the answer aligned with it, in code points; with `tokens`,
  * their positions. */
 struct dg_answer_pair {
     size_t source_begin, source_end, target_begin, target_end;
 };
 
 struct dg_answers {
-    /* [n_best]; the first is the translation, with the text between sentences */
+    /* [n_best] best first, each with the text between sentences; the first is the translation */
     const struct dg_answer *best;
     size_t n_best;
     /* [n_sentences] of the first */
@@ -189,11 +195,12 @@ struct dg_answers {
     /* all sentences' flags or'ed */
     unsigned flags;
     size_t source_characters, source_tokens, target_tokens;
-    /* steps of all searches, and their maximum; lower if one ended early */
+    /* search steps of all sentences, and the sum of their limits; fewer steps if a search ended
+     * early */
     size_t steps, most_steps;
 };
 
-/* Put the answer together once every sentence was accepted. Borrowed until the job is freed. */
+/* Assemble the answer once every sentence is accepted. Borrowed until the job is freed. */
 int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err);
 
 /* One sentence of the answer before the others are done: the future member i of
@@ -208,7 +215,7 @@ struct dg_finished_part {
     unsigned flags;
 };
 size_t dg_job_parts(const struct dg_job *j);
-/* DG_EAGAIN: it is not accepted yet (err untouched). */
+/* DG_EAGAIN: the part is not accepted yet (err unchanged). */
 int dg_job_finish_part(
     struct dg_job *j, size_t i, struct dg_finished_part *out, struct dg_error *err);
 
@@ -223,12 +230,13 @@ struct dg_scored {
 };
 int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err);
 
-/* Up to n requested answers of a job of alternatives, best first; no two have the same word after
- * the prefix (or the same word for its last). Borrowed. */
+/* The n or fewer answers of a job of alternatives, best first; no two share the word after the
+ * prefix (or the completion of its last word). Borrowed. */
 int dg_job_finish_alternatives(
     struct dg_job *j, const struct dg_answer **list, size_t *n, struct dg_error *err);
 
-/* Tokens that the engine read (of alternatives once) and gave, for usage; of an accepted job. */
+/* Token counts of an accepted job for usage: those the engine read (once for all alternatives) and
+ * those it produced. */
 void dg_job_tokens(const struct dg_job *j, size_t *source_tokens, size_t *target_tokens);
 
 /* Name of a flag bit, such as "length_limited". */

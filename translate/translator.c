@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What the vocabularies' pieces are written with, but for what training has hardly seen. */
+/* Collect the characters of both vocabularies' pieces, without those that training hardly saw. */
 static int read_alphabet(struct dg_translator *t, struct dg_error *err)
 {
     static const char word_mark[] = "\xE2\x96\x81";
@@ -43,8 +43,8 @@ static int check_vocab(
         side, dg_tokenizer_size(t), expected);
 }
 
-/* A tag that the vocabulary lacks would be read as an unknown word, and the answer be in any
- * language. */
+/* Check that the vocabularies have all tags: an unknown tag would be read as an unknown word, and
+ * the answer might be in any language. */
 static int check_tags(const struct dg_translator *t, struct dg_error *err)
 {
     static const char *const fields[] = {"tags", "source_tags", "target_tags"};
@@ -62,7 +62,7 @@ static int check_tags(const struct dg_translator *t, struct dg_error *err)
     return 0;
 }
 
-/* One for both sides where they have the same files. */
+/* Open the tokenizers: a single one if both sides have the same files. */
 static int open_tokenizers(struct dg_translator *t, struct dg_error *err)
 {
     const struct dg_bundle *b = t->bundle;
@@ -77,7 +77,7 @@ static int open_tokenizers(struct dg_translator *t, struct dg_error *err)
     return rc;
 }
 
-/* Searches say no bytes but those that make whole characters. */
+/* Restrict searches to byte pieces that form whole characters. */
 static int read_bytes(struct dg_translator *t, struct dg_error *err)
 {
     int32_t id[256];
@@ -88,7 +88,7 @@ static int read_bytes(struct dg_translator *t, struct dg_error *err)
     return rc;
 }
 
-/* The list that sentences choose from; its rows of the output matrix stay as they are stored. */
+/* Open the bundle's shortlist, if it has one; the output matrix then stays as it is stored. */
 static int open_shortlist(
     struct dg_translator *t, const struct dg_config *config, struct dg_error *err)
 {
@@ -149,7 +149,7 @@ int dg_translator_open_take(struct dg_bundle *b, struct dg_backend *be, uint32_t
     return 0;
 out:
     dg_error_prefix(err, "%s", dg_bundle_dir(b));
-    t->bundle = NULL; /* the caller's */
+    t->bundle = NULL; /* still owned by the caller */
     dg_translator_close(t);
     return rc;
 }

@@ -5,13 +5,12 @@
 #include "translate/pair_search.h"
 #include "translate/translate.h"
 
-/* What separates vocabulary tokens; CR, because lines may come from files that end them in CR
- * LF. */
+/* Separators of vocabulary tokens; CR, too, because a file's lines may end in CR LF. */
 #define DG_PIECE_GAPS " \t\r\n"
 
-/* Most bytes that a tokenizer is given at once: it may make 18 characters of three bytes, and takes
- * some hundred bytes for each while it works. The longest sentence of ordinary text within the
- * piece limit has half as many. */
+/* Maximum bytes passed to a tokenizer at once: it may turn three bytes into 18 characters, and
+ * needs some hundred bytes of memory for each. The longest sentence of ordinary text within the
+ * piece limit has half as many bytes. */
 #define DG_ENCODE_BYTES 8192
 
 /* Pieces that continue a word, and pieces after which a word may start without a space (bits by
@@ -26,7 +25,7 @@ struct dg_translator {
     /* NULL: the bundle has none */
     struct dg_shortlist *shortlist;
     struct dg_model *model;
-    /* [pairs of the bundle] */
+    /* [dg_bundle_pairs(bundle)] */
     struct dg_pair_search *pair_search;
     /* of the target vocabulary */
     struct dg_word_pieces words;
@@ -34,15 +33,15 @@ struct dg_translator {
     struct dg_byte_pieces *bytes;
     /* characters that the vocabularies have pieces for */
     struct dg_alphabet *alphabet;
-    /* pieces that represent protected spans; 0: words do, where there are any */
+    /* number of reserved pieces for protected spans; 0: words stand in, if `stand_ins` */
     uint32_t n_reserved;
-    /* [n_reserved] each, source's and target's */
+    /* [n_reserved] ids of the reserved pieces in the source's and in the target's vocabulary */
     int32_t *reserved[2];
     bool stand_ins;
 };
 
-/* Which of the bundle's pairs this is, codes compared without case; NULL fits every code. DG_EINVAL
- * names the field. */
+/* Find the bundle's pair, with codes compared case-insensitively; NULL matches every code.
+ * DG_EINVAL names the field. */
 int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
     size_t *pair, struct dg_error *err);
 

@@ -8,7 +8,7 @@ static bool is_blank(char c)
     return c == ' ';
 }
 
-/* Put token `src` of text in the place of an unknown one, spaced as it was there. */
+/* Append token `src` of `text` in place of an unknown token, spaced as in `text`. */
 static void copy_token(const char *text, const struct dg_token *src, struct dg_buffer *out,
     size_t from, bool blank_follows)
 {
@@ -26,7 +26,7 @@ static void copy_token(const char *text, const struct dg_token *src, struct dg_b
 
 const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at)
 {
-    /* ids = tag? tokens </s>?: the tag, when there is one, is the id in front of the tokens. */
+    /* ids = tags? tokens </s>?: the first p->n_tags ids are tags. */
     uint32_t first = p->n_tags;
     if (!p->alignment || p->alignment[at] < (int32_t)first)
         return NULL;
@@ -34,8 +34,8 @@ const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at)
     return i < p->n_tokens ? &p->tokens[i] : NULL;
 }
 
-/* What replaces unknown token `at`: the source token it was aligned with; for answers below the
- * best, which have no alignment, the next source token that the vocabulary does not know. */
+/* The source token that replaces unknown token `at`: the one it was aligned with; for answers below
+ * the best, which have no alignment, the next source token that the vocabulary does not know. */
 static const struct dg_token *source_of_unknown(const struct dg_part *p,
     const struct dg_part_hyp *h, uint32_t at, int32_t source_unk, size_t *next)
 {
@@ -85,7 +85,7 @@ bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struc
             dg_part_note_end(p, h, i, out->len + (spans[i].end > at ? spans[i].end - at : 0));
             continue;
         }
-        /* The blanks around one unknown sign may have been passed over already. */
+        /* The blanks around an earlier unknown token may have been skipped already. */
         size_t begin = spans[i].begin > at ? spans[i].begin : at,
                end = spans[i].end > at ? spans[i].end : at;
         bool given = i < prefix->n && prefix->text; /* it is the prefix's own, not the source's */

@@ -1,5 +1,5 @@
-/* EPUB: pages of XHTML, whose units are found as XML (a <title/> is one there, and no HTML) and
- * translated as parts of HTML; and the table of contents of old readers. */
+/* EPUB: pages of XHTML, whose units are found as XML (where <title/> is an empty element, unlike in
+ * HTML) and translated as fragments of HTML; and the table of contents for old readers. */
 #include "documents/kinds.h"
 #include "text/utf8.h"
 
@@ -26,7 +26,7 @@ static int read_units(struct dg_extract *x, struct dg_extract_part *p, const str
                        : u->encoding == DG_ENCODING_SINGLE_QUOTED ? DG_WRITE_SINGLE_QUOTED
                                                                   : DG_WRITE_PLAIN};
         if (like.end <= end)
-            continue; /* within the unit before */
+            continue; /* within the previous unit */
         if (!dg_segment_add(x, p, like, p->s + like.begin, like.end - like.begin, err))
             rc = err->code;
         end = like.end;

@@ -1,4 +1,4 @@
-/* Which members of an office file have text, and how it is marked up there. */
+/* Decides which members of an office file have text, and names the tags of that text. */
 #include "documents/kinds.h"
 #include "documents/office/runs.h"
 #include "text/utf8.h"
@@ -62,7 +62,8 @@ static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
     return rc;
 }
 
-/* "word/header3.xml" begins with "word/header" and ends with ".xml". */
+/* True if the name is `begin`, then anything without "/", then ".xml": "word/header3.xml" for
+ * "word/header". */
 static bool is_numbered(const char *name, const char *begin)
 {
     size_t n = strlen(name), len = strlen(begin);
@@ -102,7 +103,7 @@ dg_part_reader *dg_member_pptx(const char *name)
 
 /* ---- spreadsheets ---- */
 
-/* A string of one look, which is in no run. */
+/* Adds a string without runs, whose text has a single format. */
 static int add_string(struct dg_extract *x, struct dg_extract_part *p, const struct dg_xml *xml,
     size_t i, struct dg_error *err)
 {
@@ -130,7 +131,7 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
     return rc;
 }
 
-/* A table's columns are called what its first row says. */
+/* Adds a table's column names, which must equal the texts of its first row. */
 static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_xml xml;

@@ -8,16 +8,16 @@
 static const char *const breaks[] = {"b", NULL};
 const struct dg_markup dg_runs_markup = {.no_outline = true, .splitting = breaks};
 
-/* A stretch of text that looks alike, or something between words. */
+/* A run of text with the same formatting, or something between words. */
 struct piece {
     enum { WORDS, RAW, BREAK, OPEN, CLOSE } kind;
-    /* of words: their bytes; else the tag's, or all of it */
+    /* WORDS: their bytes; OPEN: the opening tag's; RAW, BREAK: all bytes */
     size_t begin, end;
     /* properties of the run that it is in; equal: none */
     size_t run, run_end;
     /* RAW, BREAK: within a run */
     bool in_run;
-    /* of OPEN: its end tag */
+    /* OPEN: its closing tag */
     size_t close, close_end;
 };
 
@@ -57,7 +57,7 @@ static size_t whole_end(const struct dg_xml *x, size_t i)
     return x->tags[x->tags[i].partner].end;
 }
 
-/* What is neither words nor holds any: bytes that go where they go. */
+/* Adds an element that neither is nor contains words: its bytes are kept as a whole. */
 static void add_raw(struct pieces *q, size_t i, const struct piece *in)
 {
     const struct dg_xml *x = &q->r->xml;
@@ -76,7 +76,7 @@ static void add_raw(struct pieces *q, size_t i, const struct piece *in)
     add(q, p);
 }
 
-/* The run at tag i: its properties, then text and others in order. */
+/* Reads the run at tag i: its properties, then text and other elements in order. */
 static void read_run(struct pieces *q, size_t i)
 {
     const struct dg_xml *x = &q->r->xml;
@@ -100,14 +100,14 @@ static void read_run(struct pieces *q, size_t i)
     }
 }
 
-/* Words right in a paragraph, where there are no runs. */
+/* Adds words directly in a paragraph, for files without runs. */
 static void add_bare(struct pieces *q, size_t begin, size_t end)
 {
     if (!q->r->names->text && end > begin)
         add(q, (struct piece){.kind = WORDS, .begin = begin, .end = end});
 }
 
-/* What kind of a field's mark is in the run at tag i: 'b'egin, 's'eparate, 'e'nd; 0: none. */
+/* Kind of the field character in the run at tag i: 'b'egin, 's'eparate, 'e'nd; 0: none. */
 static char field_of(const struct dg_xml *x, size_t i)
 {
     size_t begin, end;
@@ -120,8 +120,8 @@ static char field_of(const struct dg_xml *x, size_t i)
 
 static void read_pieces(struct pieces *q, size_t first, size_t last);
 
-/* A field from the run at tag i on: what it is computed from goes with its begin, and what it shows
- * is text. Returns its last tag; i: it does not end before tag `last`. */
+/* Reads a field that begins in the run at tag i: its instruction goes with its begin, and its
+ * displayed result is text. Returns its last tag; i: it does not end before tag `last`. */
 static size_t read_field(struct pieces *q, size_t i, size_t last)
 {
     const struct dg_xml *x = &q->r->xml;
@@ -152,7 +152,7 @@ static size_t read_field(struct pieces *q, size_t i, size_t last)
     return i;
 }
 
-/* The run at tag i; its last tag, or that of the field that it begins. */
+/* Reads the run at tag i, or the field that begins there; returns its last tag. */
 static size_t read_run_or_field(struct pieces *q, size_t i, size_t last)
 {
     const struct dg_xml *x = &q->r->xml;
@@ -205,7 +205,7 @@ static bool same_run(const struct pieces *q, const struct piece *a, size_t run, 
     return same_bytes(q->r->xml.s, a->run, a->run_end, run, run_end);
 }
 
-/* The looks that most of the text has. */
+/* A piece with the formatting that most of the text has. */
 static const struct piece *most_used(const struct pieces *q)
 {
     const struct piece *best = NULL;
@@ -233,7 +233,7 @@ static int add_slot(struct dg_segment *g, struct dg_buffer *text, const char *fo
     return dg_slot_add(g, slot, err);
 }
 
-/* A piece that is no words. */
+/* Writes a piece that is not words. */
 static int write_other(
     struct dg_segment *g, const struct piece *p, struct dg_buffer *text, struct dg_error *err)
 {
@@ -255,7 +255,8 @@ static int write_other(
 static int write_markup(
     const struct pieces *q, struct dg_segment *g, struct dg_buffer *text, struct dg_error *err)
 {
-    const struct piece *open = NULL; /* a <g> for looks is open */
+    /* the first piece of the open <g> for formatting; NULL: none is open */
+    const struct piece *open = NULL;
     int rc = DG_OK;
     for (size_t i = 0; i < q->n && rc == DG_OK; i++) {
         const struct piece *p = &q->list[i];
@@ -280,7 +281,8 @@ static int write_markup(
     return rc;
 }
 
-/* Where the words begin that paragraph i has, after its properties, and where they end. */
+/* Find the tags between which paragraph i has its words: after its properties, and before its last
+ * element if that is not text. */
 static void find_ends(const struct dg_runs *r, size_t i, size_t *first, size_t *last)
 {
     const struct dg_xml *x = &r->xml;

@@ -1,14 +1,14 @@
-/* Paragraphs of office files as markup for the translator: words with the same formatting are text,
- * words with other formatting are in a <g>, and a part without words is an <x/> or, if a sentence
- * ends there, a <b/>. Slots say which bytes each of them is. For documents/office alone. One thread
- * at a time. */
+/* Paragraphs of office files as markup for the translator: words with the paragraph's main
+ * formatting are plain text, words with other formatting are in a <g>, and a part without words is
+ * an <x/> or, if a sentence ends there, a <b/>. Slots hold the bytes that each of these represents.
+ * Only for documents/office. One thread at a time. */
 #ifndef DG_DOCUMENTS_OFFICE_RUNS_H
 #define DG_DOCUMENTS_OFFICE_RUNS_H
 
 #include "documents/segments.h"
 #include "text/format/xml/scan.h"
 
-/* The markup of these texts: <b> ends a sentence, and no other tag. */
+/* Markup options of these texts: <b> ends a sentence, and no other tag does. */
 extern const struct dg_markup dg_runs_markup;
 
 struct dg_runs {
@@ -18,11 +18,11 @@ struct dg_runs {
     const struct dg_run_names *names;
 };
 
-/* Is the tag in the list? */
+/* True if the list has the tag's name. */
 bool dg_runs_lists(const struct dg_xml *x, const struct dg_xml_tag *t, const char *const *list);
 
-/* Add a segment for the content of tag `i`, from byte `begin` to byte `end`, if it has words: text
- * in runs. */
+/* Add a segment for the content of the paragraph at tag `i`, after its properties, if it has words.
+ * DG_ELIMIT, DG_ENOMEM. */
 int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err);
 
 #endif

@@ -45,7 +45,8 @@ static void add_utf8(struct dg_buffer *out, uint32_t c)
     dg_buffer_add(out, b, n);
 }
 
-/* \uXXXX at s[at], after its "u"; how many bytes it takes. Half a pair, or U+0000, is nothing. */
+/* Reads \uXXXX from s[at], the byte after the "u", on; returns the number of bytes it takes. Half a
+ * surrogate pair, or U+0000, writes nothing. */
 static size_t read_unit(const char *s, size_t at, size_t n, struct dg_buffer *out)
 {
     int32_t c = unit(s, at, n), low;
@@ -83,7 +84,7 @@ void dg_escapes_read(enum dg_escapes e, const char *s, size_t n, struct dg_buffe
         char c = s[++i];
         if (c == 'u' || c == 'U') {
             i += read_unit(s, i + 1, n, out);
-        } else if (c == '\n' || c == '\r') { /* a line of properties goes on */
+        } else if (c == '\n' || c == '\r') { /* a line of properties continues */
             i += c == '\r' && i + 1 < n && s[i + 1] == '\n';
             while (is_properties(e) && i + 1 < n && strchr(" \t\f", s[i + 1]))
                 i++;
@@ -149,7 +150,7 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
     }
 }
 
-/* gettext's way: "" and a line for each where there are several. */
+/* gettext's notation: for several lines, "" and then one string for each line. */
 static void write_po(const char *s, size_t n, struct dg_buffer *out)
 {
     const char *first = memchr(s, '\n', n);

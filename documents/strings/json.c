@@ -1,5 +1,5 @@
-/* JSON, flat or nested: every string that is a value. In ARB files what a key beginning with "@"
- * says is about another one, and stays. */
+/* JSON, flat or nested: every string that is a value is a text. In ARB files the value of a key
+ * that begins with "@" describes another key, and is not translated. */
 #include "base/json.h"
 
 #include "documents/kinds.h"
@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <string.h>
 
-#define DEPTH 65 /* base/json.h takes 64 */
+#define DEPTH 65 /* base/json.h allows 64 levels */
 
 /* The byte after the string that begins at s[at] == '"'. The text is known to be JSON. */
 static size_t string_end(const char *s, size_t at)
@@ -44,7 +44,8 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
     const char *s = p->s;
     const bool arb = strcasecmp(x->kind->suffix, ".arb") == 0;
     bool object[DEPTH] = {false}, quiet[DEPTH] = {false}; /* of each level */
-    bool key = false, about = false; /* a key is next; the value to come is not for readers */
+    /* a key comes next; the next value describes another key */
+    bool key = false, about = false;
     size_t depth = 0, at = p->n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     struct dg_error why = {0};
     struct dg_json *json = dg_json_parse(s + at, p->n - at, &why);

@@ -1,4 +1,4 @@
-/* Java's .properties and Apple's .strings: a key and a value each. */
+/* Java's .properties and Apple's .strings: pairs of a key and a value. */
 #include "documents/kinds.h"
 #include "text/utf8.h"
 
@@ -31,7 +31,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\f';
 }
 
-/* The end of a line that may go on after a backslash. */
+/* Returns the end of a logical line, which a backslash at a line's end continues. */
 static size_t logical_end(const char *s, size_t n, size_t at)
 {
     for (; at < n && s[at] != '\n' && s[at] != '\r'; at++) {
@@ -44,7 +44,7 @@ static size_t logical_end(const char *s, size_t n, size_t at)
     return at < n ? at : n;
 }
 
-/* Does the value have a {0} of MessageFormat? */
+/* True if the value has a {0} of MessageFormat. */
 static bool is_message(const char *s, size_t begin, size_t end)
 {
     for (size_t i = begin; i + 2 < end; i++)
@@ -53,7 +53,8 @@ static bool is_message(const char *s, size_t begin, size_t end)
     return false;
 }
 
-/* Files of Java 8 and before are Latin-1: where nothing says UTF-8, escapes are right for all. */
+/* True if the file is ASCII. Files for Java 8 and earlier are Latin-1: if nothing shows that a file
+ * is UTF-8, only escapes are safe. */
 static bool is_ascii(const struct dg_extract_part *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -70,7 +71,7 @@ int dg_read_properties(struct dg_extract *x, struct dg_extract_part *p, struct d
     for (size_t at = 0, end; at < p->n && rc == DG_OK; at = end + 1) {
         while (at < p->n && (is_blank(s[at]) || s[at] == '\n' || s[at] == '\r'))
             at++;
-        if (at < p->n && (s[at] == '#' || s[at] == '!')) { /* a comment does not go on */
+        if (at < p->n && (s[at] == '#' || s[at] == '!')) { /* a comment has no continuation lines */
             for (end = at; end < p->n && s[end] != '\n' && s[end] != '\r';)
                 end++;
             continue;

@@ -1,5 +1,5 @@
-/* gettext's PO and POT: msgstr that are empty are filled from msgid, msgstr[1] and more from
- * msgid_plural. The header, obsolete entries and what is translated already stay. */
+/* gettext's PO and POT: an empty msgstr is filled from msgid, msgstr[1] and higher from
+ * msgid_plural. The header, obsolete entries and existing translations stay. */
 #include "documents/kinds.h"
 #include "text/utf8.h"
 
@@ -12,19 +12,19 @@ enum { ID, PLURAL, N_TEXTS };
 struct reader {
     struct dg_extract *x;
     struct dg_extract_part *p;
-    /* of the entry */
+    /* msgid and msgid_plural of the current entry */
     struct dg_buffer texts[N_TEXTS];
     /* the keyword whose strings are read */
     enum { NOTHING, CONTEXT, MSGID, MSGID_PLURAL, MSGSTR } at;
-    /* MSGSTR: of a number above 0 */
+    /* MSGSTR: its number is above 0 */
     bool plural_form;
     /* MSGSTR: from its first quotation mark to its last */
     size_t begin, end;
-    /* it says something */
+    /* MSGSTR: it is not empty */
     bool filled;
 };
 
-/* The msgstr that was read, if it is one to be filled. */
+/* Adds the msgstr that was read, if it is to be filled. */
 static int end_msgstr(struct reader *r, struct dg_error *err)
 {
     const struct dg_buffer *text = &r->texts[r->plural_form ? PLURAL : ID];
@@ -55,7 +55,7 @@ static bool skip_word(const char *s, size_t *at, size_t end, const char *word)
     return true;
 }
 
-/* What a line begins with; *at moves after it. */
+/* Reads the keyword that a line begins with; moves *at past it. */
 static int read_keyword(struct reader *r, size_t *at, size_t end, struct dg_error *err)
 {
     const char *s = r->p->s;

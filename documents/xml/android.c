@@ -19,7 +19,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* s[begin, end) with its white space as Android shows it, one space for any. */
+/* Appends s[begin, end) with white space collapsed as Android shows it: one space for any run of
+ * it. */
 static void collapse(const char *s, size_t begin, size_t end, struct dg_buffer *out)
 {
     for (size_t i = begin; i < end; i++) {
@@ -60,7 +61,7 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
     return rc;
 }
 
-/* A string's text: quoted as a whole, in a CDATA section as a whole, or as it is. */
+/* Adds a string's text: quoted as a whole, in one CDATA section, or bare. */
 static int add_string(struct reader *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
     static const char cdata[] = "<![CDATA[";
@@ -100,7 +101,7 @@ static int read_resources(struct reader *r, struct dg_error *err)
     return rc;
 }
 
-/* Each unit of XML is a text by itself. */
+/* Adds each unit of the XML as a text. */
 static int read_any(struct reader *r, struct dg_error *err)
 {
     struct dg_document d;

@@ -1,5 +1,5 @@
-/* XLIFF 1.2 and 2: a target that is missing or empty is filled from its source; one that says
- * something stays. Codes of the original (<ph>, <bpt>, ...) go with their words. */
+/* XLIFF 1.2 and 2: a missing or empty target is filled from its source; a target with text stays.
+ * Inline codes of the original (<ph>, <bpt>, ...) move with their words. */
 #include "documents/kinds.h"
 #include "text/format/xml/scan.h"
 #include "text/utf8.h"
@@ -17,7 +17,7 @@ struct reader {
     struct dg_xml xml;
 };
 
-/* Is it, or anything around it, not to be translated? */
+/* True if the tag or one around it is marked as not to be translated. */
 static bool is_quiet(const struct reader *r, const struct dg_xml_tag *t)
 {
     for (; t; t = dg_xml_parent(&r->xml, t))
@@ -26,7 +26,8 @@ static bool is_quiet(const struct reader *r, const struct dg_xml_tag *t)
     return false;
 }
 
-/* What a source is in: the tags after it with the same parent are looked at for its target. */
+/* Finds the source's target among the tags after it with the same parent; NULL: there is none.
+ * *after: where a new target is inserted. */
 static const struct dg_xml_tag *find_target(
     const struct reader *r, const struct dg_xml_tag *source, size_t *after)
 {
@@ -46,7 +47,7 @@ static const struct dg_xml_tag *find_target(
     return NULL;
 }
 
-/* "\n   <target>" as its source is set in, with its prefix. */
+/* Returns "\n <target>" with the source's indentation and prefix; malloc'd. */
 static char *opening(const struct reader *r, const struct dg_xml_tag *source)
 {
     const char *s = r->xml.s;
@@ -73,7 +74,7 @@ static char *closing(const struct reader *r, const struct dg_xml_tag *source)
     return dg_buffer_take(&b, &n);
 }
 
-/* "<target state="new"/>" opened. */
+/* Returns an empty tag such as "<target state="new"/>" as an opening tag; malloc'd. */
 static char *opened(const char *s, const struct dg_xml_tag *t)
 {
     struct dg_buffer b;
@@ -114,7 +115,8 @@ static int add_source(struct reader *r, const struct dg_xml_tag *source, struct 
                                  : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
 }
 
-/* The language of the targets, which XLIFF 2 wants where there are some. */
+/* Adds the attribute with the target language, which XLIFF 2 requires if there are targets, unless
+ * it is there. */
 static int add_language(
     struct reader *r, const struct dg_xml_tag *t, const char *name, struct dg_error *err)
 {

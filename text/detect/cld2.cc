@@ -35,7 +35,7 @@ CLD2::Language by_code(const char *language)
 /* CLD2's answers for this thread's last texts: the same sentences come again, and CLD2 took 7 of
  * the 120 us of a sentence from the answer cache. */
 struct Recent {
-    /* bytes of text; 0: nothing was said yet */
+    /* bytes of text; 0: empty entry */
     size_t n;
     CLD2::Language hint;
     char text[240];
@@ -44,7 +44,7 @@ struct Recent {
 constexpr size_t RECENT = 32;
 __thread Recent recent[RECENT];
 
-/* Where a text is remembered; null: it is too long. */
+/* The cache entry for a text; null: the text is empty or too long. */
 Recent *place_of(const char *text, size_t n, CLD2::Language hint)
 {
     if (n == 0 || n > sizeof recent->text)
@@ -55,13 +55,14 @@ Recent *place_of(const char *text, size_t n, CLD2::Language hint)
     return &recent[(h ^ h >> 16) % RECENT];
 }
 
-/* Asks the library; false: there was no memory, and it knows no language. */
+/* Asks the library. False: out of memory, and no language is given. */
 bool ask(const char *text, size_t n, CLD2::Language hint, int flags, dg_cld2_result *out)
 {
     CLD2::CLDHints hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING, hint};
     bool memory = true;
 
-    /* Written by the library only where it likes the whole text, control characters it does not. */
+    /* The library writes these only if it accepts the whole text, which it does not with control
+     * characters. */
     CLD2::Language languages[DG_CLD2_GUESSES];
     std::fill_n(languages, DG_CLD2_GUESSES, CLD2::UNKNOWN_LANGUAGE);
     double scores[DG_CLD2_GUESSES] = {};
@@ -75,7 +76,7 @@ bool ask(const char *text, size_t n, CLD2::Language hint, int flags, dg_cld2_res
     try {
         found = CLD2::ExtDetectLanguageSummaryCheckUTF8(text, static_cast<int>(len), true, &hints,
             flags, languages, percents, scores, nullptr, &out->bytes, &out->reliable, &valid);
-    } catch (const std::bad_alloc &) { /* what it says without memory: nothing */
+    } catch (const std::bad_alloc &) { /* out of memory: no language */
         std::fill_n(languages, DG_CLD2_GUESSES, CLD2::UNKNOWN_LANGUAGE);
         memory = false;
     }

@@ -1,4 +1,4 @@
-/* C interface to CLD2: the languages that it detects in a text. Only cld2.cc includes it. Out of
+/* C interface to CLD2, which detects the languages of a text. Only cld2.cc includes CLD2. Out of
  * memory: no language. Any thread. */
 #ifndef DG_TEXT_DETECT_CLD2_H
 #define DG_TEXT_DETECT_CLD2_H
@@ -15,7 +15,7 @@ enum { DG_CLD2_GUESSES = 3 };
 struct dg_cld2_guess {
     /* "en", "zh-Hant"; "": no more guesses */
     char code[16];
-    /* of the text */
+    /* share of the text */
     int percent;
 };
 
@@ -30,11 +30,11 @@ struct dg_cld2_result {
     int bytes;
 };
 
-/* Does CLD2 know this language? (ISO 639-1 code; "zh-Hant" and the like by their first part.) */
+/* True if CLD2 knows this language (ISO 639-1 code; "zh-Hant" and the like by their first part). */
 bool dg_cld2_knows(const char *language);
 
-/* text[n] is valid UTF-8; hint: the language expected, which wins where the text itself does not
- * decide, or NULL: none, and short texts get a guess rather than nothing. */
+/* Detect the languages of text[n], valid UTF-8. hint: the expected language, which wins if the text
+ * itself is undecided; NULL: none, and short texts get a guess rather than nothing. */
 void dg_cld2_detect(const char *text, size_t n, const char *hint, struct dg_cld2_result *out);
 
 #ifdef __cplusplus

@@ -10,10 +10,10 @@
 #include <unicode/uscript.h>
 
 enum {
-    MAX_CANDIDATES = 256, /* languages; those beyond are not looked at */
+    MAX_CANDIDATES = 256, /* languages; others are ignored */
     MAX_SCRIPT_BYTES = 1000,
     MAX_SCRIPTS = 16,
-    MAX_CODE = 24,       /* bytes of a language code whose script is kept */
+    MAX_CODE = 24,       /* maximum bytes of a language code whose script is cached */
     FOREIGN_LETTERS = 6, /* fewer may be a symbol or a unit */
     DOUBT_WORDS = 3,
 };
@@ -57,7 +57,8 @@ static UScriptCode main_script(const char *s, size_t n, size_t *letters)
     return best;
 }
 
-/* ICU's locale data say; a language that it does not know may have any script. */
+/* True if ICU's locale data list the script for the language; a language that ICU does not know may
+ * have any script. */
 static bool has_script(const char *language, UScriptCode script)
 {
     UScriptCode scripts[MAX_SCRIPTS];
@@ -71,8 +72,8 @@ static bool has_script(const char *language, UScriptCode script)
     return false;
 }
 
-/* has_script, which asks for a locale each time: a thread's last answer is kept, because sentence
- * after sentence is in the same language. */
+/* has_script with a cache of this thread's last answer: has_script opens a locale each time, and
+ * consecutive sentences are in the same language. */
 static bool written_in(const char *language, UScriptCode script)
 {
     static _Thread_local struct {
@@ -91,7 +92,7 @@ static bool written_in(const char *language, UScriptCode script)
     return last.answer;
 }
 
-/* Of the model's languages; n: it is not among them. */
+/* Index of the language in the model; m->n if the model does not know it. */
 static size_t in_model(const struct dg_detect_model *m, const char *language)
 {
     size_t i = 0;
@@ -100,7 +101,7 @@ static size_t in_model(const struct dg_detect_model *m, const char *language)
     return i;
 }
 
-/* Probabilities [m->n]; returns the words that were looked at. */
+/* Compute the probabilities p[m->n]; returns the number of words used. */
 static size_t ask_model(const struct dg_detect_model *m, const char *text, size_t len, double *p)
 {
     double max = -INFINITY, sum = 0;
@@ -114,7 +115,8 @@ static size_t ask_model(const struct dg_detect_model *m, const char *text, size_
     return words;
 }
 
-/* By CLD2, among languages of which the model does not know all; false: it names none of them. */
+/* Decide by CLD2 among candidates that the model does not all know; false: CLD2 names none of
+ * them. */
 static bool ask_cld2(const char *const *languages, const size_t *candidates, size_t n,
     const char *text, size_t len, struct dg_detected *out)
 {

@@ -19,7 +19,7 @@ static uint32_t mix(uint32_t h, uint32_t c)
     return (h ^ c) * 16777619u;
 }
 
-/* FNV leaves the low bits poorly mixed: MurmurHash3's finish. */
+/* FNV leaves the low bits poorly mixed, so MurmurHash3's finalizer follows. */
 static uint32_t bucket(uint32_t h)
 {
     h ^= h >> 16;
@@ -30,7 +30,7 @@ static uint32_t bucket(uint32_t h)
     return h % DG_DETECT_BUCKETS;
 }
 
-/* w[n]: a word in small letters between two EDGEs. */
+/* Visit the features of w[n], a word in small letters between two EDGEs. */
 static void visit_word(const UChar32 *w, size_t n, dg_detect_visit *visit, void *ctx)
 {
     for (size_t begin = 0; begin < n; begin++) {

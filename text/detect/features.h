@@ -14,7 +14,7 @@
 /* One call a feature; a feature that occurs twice is given twice. */
 typedef void dg_detect_visit(void *ctx, uint32_t bucket);
 
-/* s[n] is valid UTF-8. Returns the number of words used; 0: no letters. */
+/* Visit the features of s[n], valid UTF-8. Returns the number of words used; 0: no letters. */
 size_t dg_detect_features(const char *s, size_t n, dg_detect_visit *visit, void *ctx);
 
 #endif

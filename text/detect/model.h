@@ -1,7 +1,7 @@
-/* The language model: a linear one over features.h, logits[language] = bias + the sum of its
- * features' weights. Its file:
+/* The language model, linear over features.h: logits[language] = bias + the sum of the features'
+ * weights. Its file:
  *   8 bytes "DGLANG1\n"; u32 languages (2 to 16); u32 buckets; f32 scale;
- *   a language each: 8 bytes of code, ended by zeros; f32 bias;
+ *   for each language: 8 bytes of code, padded with zeros; f32 bias;
  *   s8 weights [buckets][languages], to be multiplied by scale.
  * Numbers are little-endian. Any thread. */
 #ifndef DG_TEXT_DETECT_MODEL_H
@@ -24,10 +24,10 @@ struct dg_detect_model {
     const int8_t *weights;
 };
 
-/* View a model file in bytes[size], which must stay. DG_EFORMAT names the fault. */
+/* View the model file in bytes[size], which must outlive *out. DG_EFORMAT names the fault. */
 int dg_detect_model_read(
     const unsigned char *bytes, size_t size, struct dg_detect_model *out, struct dg_error *err);
-/* The one that is built in. */
+/* View the built-in model. */
 void dg_detect_model_builtin(struct dg_detect_model *out);
 
 /* logits[model->n] for s[n], valid UTF-8. Returns the number of words used. */

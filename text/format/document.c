@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SHOWN 80      /* bytes of something protected that the model sees */
-#define CHECK_BYTES 65536 /* are read between two looks at whether anybody waits: 10 ms at most */
+#define MAX_SHOWN 80      /* maximum bytes of a protected span that the model sees */
+#define CHECK_BYTES 65536 /* bytes read between two calls of check: 10 ms at most */
 
 const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", "html", "xml", NULL};
 
@@ -22,7 +22,7 @@ bool dg_format_find(const char *name, enum dg_format *out)
     return false;
 }
 
-/* Room for one more; NULL makes the document fail. */
+/* Make room for one more element; NULL: out of memory, and d->text has failed. */
 static void *grow(struct dg_document *d, void *list, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
@@ -59,15 +59,15 @@ void dg_document_mark(struct dg_document *d, struct dg_mark mark, const char *sh
     d->marks = p;
     mark.at = d->text.len;
     dg_buffer_add(&d->text, shown, mark.len);
-    /* code may go over lines; the text does not */
+    /* code may span lines; the text does not */
     for (size_t i = mark.at; i < d->text.len; i++)
         if (d->text.data[i] == '\n' || d->text.data[i] == '\r')
             d->text.data[i] = ' ';
     d->marks[d->n_marks++] = mark;
 }
 
-/* How many of something protected's letters s[n] the model sees: a long address would be all there
- * is of a sentence. */
+/* Number of bytes of a protected span s[n] that the model sees: a long address would dominate the
+ * sentence. */
 static size_t shown_of(const char *s, size_t n)
 {
     if (n <= MAX_SHOWN)
@@ -81,7 +81,7 @@ static size_t shown_of(const char *s, size_t n)
 void dg_document_protect(
     struct dg_document *d, const char *s, const size_t mark[2], const size_t letters[2])
 {
-    /* Sentences are trimmed: letters with white space at their ends would be torn apart. */
+    /* Sentences are trimmed, so white space at the ends of the letters would split the mark. */
     size_t begin = dg_scan_skip_space(s, letters[0], letters[1]);
     size_t end = dg_scan_trim_space(s, begin, begin + shown_of(s + begin, letters[1] - begin));
     struct dg_mark m = {.kind = end > begin ? DG_MARK_PROTECTED : DG_MARK_POINT,
@@ -91,7 +91,7 @@ void dg_document_protect(
     dg_document_mark(d, m, s + begin);
 }
 
-/* Is the mark a character that s has as a reference? "&gt;" is protected by itself, and yet
+/* True if the mark is a character that s has as a reference. "&gt;" is protected by itself, but
  * "{{&gt; partial}}" is one placeholder. */
 static bool is_character(const char *s, const struct dg_mark *m)
 {
@@ -99,8 +99,8 @@ static bool is_character(const char *s, const struct dg_mark *m)
            (m->kind == DG_MARK_PROTECTED && m->len == 1 && s[m->begin] == '&');
 }
 
-/* Where running text that begins at byte `at` ends: at the unit's next mark, mark *k or a later
- * one. A character written otherwise is part of it. */
+/* The end of the running text: the unit's next mark, *k or a later one. Characters written as
+ * references are part of the text. */
 static size_t running_end(
     const struct dg_document *d, const char *s, const struct dg_unit *u, size_t *k)
 {
@@ -109,7 +109,7 @@ static size_t running_end(
     return *k < u->n_marks ? d->marks[u->mark + *k].at : u->end;
 }
 
-/* dg_protected_next, which stops where nobody waits for the text any more. */
+/* dg_protected_next, which stops if check ends the reading. */
 static size_t next_protected(
     struct dg_document *d, const char *s, size_t n, size_t from, size_t *begin)
 {
@@ -138,18 +138,18 @@ static bool has_protected(struct dg_document *d, const char *s, const struct dg_
     }
 }
 
-/* A unit that is written once more, with what is protected in it as marks. */
+/* A unit being rewritten with its protected spans as marks. */
 struct rewrite {
     struct dg_document *d;
     const char *s;
     /* the unit alone, with its `at` from 0 */
     struct dg_document old;
     struct dg_unit unit;
-    /* bytes and marks of `old` that are written */
+    /* number of bytes and marks of `old` that are written */
     size_t at, mark;
 };
 
-/* The text up to byte `end` of the old unit, with the characters written otherwise in it. */
+/* Writes the old unit's text up to byte `end`, with the escaped characters in it. */
 static void write_running(struct rewrite *w, size_t end)
 {
     for (; w->mark < w->old.n_marks && w->old.marks[w->mark].at < end; w->mark++) {
@@ -162,7 +162,7 @@ static void write_running(struct rewrite *w, size_t end)
     w->at = end;
 }
 
-/* Running text up to byte `end`, which begins where the writing is. */
+/* Writes running text from w->at to byte `end`, with its protected spans as marks. */
 static void write_protected(struct rewrite *w, size_t end)
 {
     size_t begin, to = w->at;
@@ -171,7 +171,7 @@ static void write_protected(struct rewrite *w, size_t end)
         const size_t mark[2] = {dg_document_source(&w->old, &w->unit, begin, true),
             dg_document_source(&w->old, &w->unit, to, false)};
         while (w->mark < w->old.n_marks && w->old.marks[w->mark].at < to)
-            w->mark++; /* characters written otherwise are written as they were with the rest */
+            w->mark++; /* escaped characters within the span are part of its bytes */
         struct dg_mark m = {.kind = DG_MARK_PROTECTED, .begin = mark[0], .end = mark[1]};
         m.len = shown_of(w->old.text.data + begin, to - begin);
         m.len = dg_scan_trim_space(w->old.text.data, begin, begin + m.len) - begin;
@@ -345,7 +345,7 @@ size_t dg_document_marks_before(const struct dg_document *d, const struct dg_uni
     return lo;
 }
 
-/* Is the mark before byte `at` of the text? */
+/* True if the mark is before byte `at` of the text. */
 static bool is_before(const struct dg_mark *m, size_t at, bool after)
 {
     size_t end = m->at + m->len;

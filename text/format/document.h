@@ -1,18 +1,18 @@
-/* Documents -> units of running text to translate, each one line, and marks: everything else that
- * is within a unit's bytes, to be put back around the translation. A reader for each format
- * (wrapped.c, srt.c, markdown.c, html/, xml/) makes both; translate/layout puts the marks back, for
- * every format alike. Any thread.
+/* Splits a document into units of running text to translate, each one line, and marks: everything
+ * else within a unit's bytes, to be put back around the translation. Each format has a reader
+ * (plain.c, wrapped.c, srt.c, markdown.c, html/, xml/); translate/layout puts the marks back, in
+ * the same way for every format. Any thread.
  *
  *   > Run `make` in **the
  *   > shell**.
  *
- * is one unit. Its text is "Run make in the shell.", and its marks are, with `at` and `len` in that
- * text and the bytes of the document that each of them is:
+ * is one unit. Its text is "Run make in the shell."; its marks, with `at` and `len` in that text
+ * and the bytes of the document that they represent, are:
  *
- *   PROTECTED  at 4, len 4   `make`      returned unchanged where the model writes "make"
+ *   PROTECTED  at 4, len 4   `make`      put back where the model writes "make"
  *   OPEN       at 12         **          id 1: encloses ...
  *   BREAK      at 15, len 1  \n> (and the blank after it)
- *   CLOSE      at 21         **          ... what came from "the shell"
+ *   CLOSE      at 21         **          ... the translation of "the shell"
  *
  * Every byte of the document is in a unit's text, in a mark or between units: a document whose
  * units are not translated comes back byte for byte. The bytes of a mark may hold units of their
@@ -32,17 +32,17 @@
 
 enum dg_format {
     DG_FORMAT_TEXT, /* line ends end sentences (text/split.h): one unit, the whole text */
-    /* lines of a paragraph are one text; blank lines, bullets and indents end it */
+    /* a paragraph's lines are one unit; blank lines, bullets and indents end it */
     DG_FORMAT_WRAPPED,
-    DG_FORMAT_SRT, /* subtitles, SubRip or WebVTT: numbers and times stay, each cue is a text */
+    DG_FORMAT_SRT, /* subtitles, SubRip or WebVTT: numbers and times stay, each cue is a unit */
     DG_FORMAT_MARKDOWN, /* CommonMark, and GitHub's tables */
     DG_FORMAT_HTML,     /* a page, or a part of one */
     DG_FORMAT_XML,      /* of any kind */
 };
 
 enum dg_mark_kind {
-    /* white space that is written otherwise: a line's end with the next line's indent; the text
-     * has a space there */
+    /* white space written differently: a line end with the next line's indent; the text has a space
+     * there */
     DG_MARK_BREAK,
     /* something at a point between words, such as <br> or an image; nothing in the text */
     DG_MARK_POINT,
@@ -60,9 +60,9 @@ struct dg_mark {
     enum dg_mark_kind kind;
     /* bytes of the document's `text` that represent it */
     size_t at, len;
-    /* bytes of the document that it is */
+    /* bytes of the document that it represents */
     size_t begin, end;
-    /* of OPEN and CLOSE, from 1: the same for both; else 0 */
+    /* OPEN and CLOSE: the pair's number, from 1; else 0 */
     uint32_t id;
 };
 
@@ -71,57 +71,59 @@ struct dg_unit {
     size_t at, end;
     /* its first byte in the document */
     size_t source;
-    /* its marks, in order */
+    /* index of its first mark; number of its marks, in order */
     size_t mark, n_marks;
-    /* how an answer is written there; the unit's own text is so already */
+    /* how an answer is written there; the unit's own text needs no encoding, because its escaped
+     * characters are marks */
     enum dg_encoding encoding;
 };
 
 struct dg_document {
     /* the units' texts, with nothing between them */
     struct dg_buffer text;
-    /* [n_units] in the order of the document, but that inner units follow the one they are in */
+    /* [n_units] in the order of the document, except that inner units follow the unit that contains
+     * them */
     struct dg_unit *units;
     size_t n_units, units_cap;
     /* [n_marks] */
     struct dg_mark *marks;
     size_t n_marks, marks_cap;
-    /* given to pairs so far */
+    /* number of pair ids given so far */
     uint32_t ids;
-    /* of plain text: it looks like HTML */
+    /* plain text that looks like HTML */
     bool is_markup;
     /* see struct dg_document_kind */
     const struct dg_alphabet *known;
     int (*check)(const void *arg, struct dg_error *err);
     const void *check_arg;
-    /* while it is read: what check said when it ended the reading, and where its error goes */
+    /* while reading: check's error code, if it ended the reading, and where its error goes */
     int ended;
     struct dg_error *err;
 };
 
-/* The names of the formats in the enum's order, NULL-ended. */
+/* Names of the formats in the enum's order, NULL-terminated. */
 extern const char *const dg_format_names[];
-/* False: not an escape. */
+/* Find a format by name; false: there is none. */
 bool dg_format_find(const char *name, enum dg_format *out);
 
 struct dg_document_kind {
     enum dg_format format;
-    /* how tags of HTML and XML are taken; NULL: as is usual */
+    /* how tags of HTML and XML are treated; NULL: the default */
     const struct dg_markup *markup;
-    /* of the model: other words and signs are protected spans; NULL: none are */
+    /* the model's alphabet: other words and signs are protected spans; NULL: none are */
     const struct dg_alphabet *known;
-    /* Asked now and then in a long text: whether anybody still waits for it. NULL: somebody does.
-     */
+    /* Called from time to time while a long text is read; a nonzero return ends the reading with
+     * check's error. NULL: none. */
     int (*check)(const void *arg, struct dg_error *err);
     const void *check_arg;
 };
 
-/* Take source[n] (valid UTF-8) apart; what kind points to stays the caller's, and is read until the
- * document is closed. DG_ENOMEM; DG_ELIMIT (field text): HTML that would take too much memory or
- * time; DG_EINVAL (field text): XML that is not well-formed; check's error. */
+/* Split source[n] (valid UTF-8) into units and marks. What `kind` points to stays the caller's and
+ * must outlive the document. DG_ENOMEM; DG_ELIMIT (field text): HTML that would take too much
+ * memory or time; DG_EINVAL (field text): XML that is not well-formed; check's error. */
 int dg_document_read(const char *source, size_t n, const struct dg_document_kind *kind,
     struct dg_document *out, struct dg_error *err);
-/* The same for any model. */
+/* The same without a model's alphabet and without a check. */
 int dg_document_open_markup(const char *source, size_t n, enum dg_format format,
     const struct dg_markup *markup, struct dg_document *out, struct dg_error *err);
 /* The same without markup. */
@@ -129,11 +131,11 @@ int dg_document_open(const char *source, size_t n, enum dg_format format, struct
     struct dg_error *err);
 void dg_document_close(struct dg_document *d); /* a zeroed one is fine */
 
-/* How many of u's marks begin before byte `at` of the text. */
+/* Number of u's marks that begin before byte `at` of the text. */
 size_t dg_document_marks_before(const struct dg_document *d, const struct dg_unit *u, size_t at);
 
-/* The document's byte for byte `at` of the text, within unit u; after: after the marks without
- * letters at that byte. */
+/* The document's byte for byte `at` of the text, within unit u. after: past marks that show no text
+ * at that byte, else before them. */
 size_t dg_document_source(
     const struct dg_document *d, const struct dg_unit *u, size_t at, bool after);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What c is written as; NULL: c itself. */
+/* How c is written; NULL: as c itself. */
 static const char *reference_of(enum dg_encoding encoding, char c)
 {
     switch (c) {

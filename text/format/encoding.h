@@ -1,5 +1,5 @@
-/* How a format writes the characters that mean something to it: an answer is text, and "Q&A" is
- * written "Q&amp;A" in HTML and "a \"b\"" with signs in front in JSON. Any thread. */
+/* How a format writes characters that have a meaning in it: an answer is plain text, and "Q&A" is
+ * written "Q&amp;A" in HTML. Any thread. */
 #ifndef DG_TEXT_FORMAT_ENCODING_H
 #define DG_TEXT_FORMAT_ENCODING_H
 
@@ -12,10 +12,10 @@ enum dg_encoding {
     DG_ENCODING_MARKUP,        /* text of HTML and XML */
     DG_ENCODING_DOUBLE_QUOTED, /* an attribute's value in "" */
     DG_ENCODING_SINGLE_QUOTED, /* in '' */
-    DG_ENCODING_UNQUOTED,      /* HTML's without quotation marks */
+    DG_ENCODING_UNQUOTED,      /* an HTML value without quotation marks */
 };
 
-/* Append s[n] as it is written there. */
+/* Append s[n] in this encoding. */
 void dg_encoding_add(enum dg_encoding encoding, const char *s, size_t n, struct dg_buffer *out);
 
 #endif

@@ -20,7 +20,8 @@ size_t dg_escape_entity_end(const char *s, size_t at, size_t end)
     return i > name && i < end && s[i] == ';' ? i + 1 : at;
 }
 
-/* Names of the characters from U+00A0 on that ISO 8859-1 has, and those that are written most. */
+/* Character for a name: those of ISO 8859-1 from U+00A0 on, and the most common others; 0:
+ * unknown. */
 static int32_t by_name(const char *s, size_t n)
 {
     static const char *const latin[] = {"nbsp", "iexcl", "cent", "pound", "curren", "yen", "brvbar",
@@ -51,7 +52,7 @@ static int32_t by_name(const char *s, size_t n)
     return 0;
 }
 
-/* What the reference s[n] means; 0: it is not known here. */
+/* The character that the reference s[n] stands for; 0: unknown. */
 static int32_t meaning_of(const char *s, size_t n)
 {
     if (s[1] != '#')
@@ -61,7 +62,7 @@ static int32_t meaning_of(const char *s, size_t n)
     return c >= ' ' && c <= 0x10FFFF && !U_IS_SURROGATE(c) ? (int32_t)c : 0;
 }
 
-/* c is what s[begin, end) means, 0 when that is not known. */
+/* Add the reference s[begin, end), which stands for c (0: unknown). */
 static void add_reference(struct dg_document *d, const char *s, size_t begin, size_t end, int32_t c,
     enum dg_mark_kind kind)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_SHOWN 80 /* bytes of something protected that the model sees */
+#define MAX_SHOWN 80 /* maximum bytes of a protected span that the model sees */
 
 void dg_flow_init(struct dg_flow *f, struct dg_document *d, const char *s, size_t n)
 {
@@ -24,7 +24,7 @@ size_t dg_flow_first(const char *s, size_t n)
     return n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
-/* HTML's and XML's white space, which means no more than a space. */
+/* White space of HTML and XML, equivalent to a space. */
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
@@ -39,7 +39,7 @@ static void begin_at(struct dg_flow *f, size_t at)
     f->space = f->space_end = at;
 }
 
-/* The white space before what is written next. One space is text like any other letter. */
+/* Writes the pending white space. A single space is ordinary text. */
 static void write_space(struct dg_flow *f)
 {
     size_t at = f->space, to = f->space_end;
@@ -58,8 +58,8 @@ static void add_space(struct dg_flow *f, size_t at, size_t to)
     f->space_end = to;
 }
 
-/* What begins at s[at] and is no text: a reference, or a tag that the parser has passed over; at:
- * nothing. */
+/* Returns the end of a reference, or of a tag that the parser skipped, at s[at]; `at` if there is
+ * neither. */
 static size_t skip_code(const char *s, size_t at, size_t end)
 {
     if (s[at] == '&')
@@ -81,11 +81,11 @@ static bool has_line_end(const char *s, size_t at, size_t to)
     return memchr(s + at, '\n', to - at) || memchr(s + at, '\r', to - at);
 }
 
-/* s[at, end): no white space. */
+/* Adds s[at, end), which has no white space outside tags. */
 static void add_word(struct dg_flow *f, size_t at, size_t end)
 {
     const char *s = f->s;
-    size_t text = at; /* not written from here on */
+    size_t text = at; /* written up to here */
     begin_at(f, at);
     write_space(f);
     while (at < end) {
@@ -128,7 +128,7 @@ void dg_flow_point(struct dg_flow *f, size_t begin, size_t end)
     dg_document_mark(f->d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = begin, .end = end}, "");
 }
 
-/* Does the tag at `begin` close the one just written, which encloses nothing? */
+/* True if the tag at `begin` closes the tag just written, so that the pair encloses nothing. */
 static bool closes_at_once(const struct dg_flow *f, size_t begin)
 {
     const struct dg_document *d = f->d;
@@ -195,7 +195,7 @@ void dg_flow_protect(
     dg_buffer_deinit(&shown);
 }
 
-/* After white space and tags from `at` on. */
+/* Returns the first byte from `at` on that is neither white space nor in a tag. */
 static size_t next_text(const struct dg_flow *f, size_t at)
 {
     for (size_t to; at < f->n; at = to) {

@@ -1,6 +1,6 @@
-/* Running text of HTML or XML as units: its reader's tags, in the order of their bytes, become text
- * and marks. Any white space between words is one space to the model; a line's end or an indent is
- * a mark. Any thread. Only for text/format. */
+/* Running text of HTML or XML as units: the reader passes its tags in byte order, and they become
+ * text and marks. Any white space between words is one space to the model; a line end or an indent
+ * is a mark. Any thread. Only for text/format. */
 #ifndef DG_TEXT_FORMAT_FLOW_H
 #define DG_TEXT_FORMAT_FLOW_H
 
@@ -16,14 +16,13 @@ struct dg_flow {
     /* [n] */
     const char *s;
     size_t n;
-    /* a line's end ends the text, as in <pre> */
+    /* line ends end the unit, as in <pre> */
     bool lines;
     /* a unit has begun */
     bool open;
-    /* white space, perhaps with <br> in it, that is written with what comes after it; equal: none
-     */
+    /* pending white space, perhaps including <br>, written before whatever follows; equal: none */
     size_t space, space_end;
-    /* [n_values] attributes of tags of the open unit: inner units, once it ends */
+    /* [n_values] attributes of the open unit's tags: they become inner units when it ends */
     struct dg_flow_value *values;
     size_t n_values, values_cap;
 };
@@ -31,29 +30,29 @@ struct dg_flow {
 void dg_flow_init(struct dg_flow *f, struct dg_document *d, const char *s, size_t n);
 void dg_flow_deinit(struct dg_flow *f);
 
-/* After a byte-order mark. */
+/* Returns the first byte after a byte-order mark, if there is one. */
 size_t dg_flow_first(const char *s, size_t n);
 
 /* While a unit is open, each call starts at the end of the previous one. */
 void dg_flow_text(struct dg_flow *f, size_t begin, size_t end);
-/* A tag that may enclose words. One that opens begins a unit when none is open; one that closes at
- * once what it opened makes one point with it. */
+/* A tag that may enclose words. An opening tag begins a unit if none is open; a closing tag
+ * directly after its opening tag is merged with it into one point. */
 void dg_flow_tag(struct dg_flow *f, size_t begin, size_t end, bool opens);
 /* Something between words: an image, a comment. */
 void dg_flow_point(struct dg_flow *f, size_t begin, size_t end);
-/* Something that stays as it is, with letters for the model to see. */
+/* A protected span with letters for the model to see. */
 void dg_flow_protect(
     struct dg_flow *f, size_t begin, size_t end, size_t letters, size_t letters_end);
 /* A visible line end: it ends the text unless the next line continues with a lower-case letter. */
 void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end);
-/* The unit's end, if one is open. */
+/* End the unit, if one is open. */
 void dg_flow_end(struct dg_flow *f);
 
-/* A value to translate among the bytes of the tag that was the last call, or between units. */
+/* A value to translate within the tag that was passed last, or between units. */
 void dg_flow_value(struct dg_flow *f, struct dg_flow_value value);
 
-/* "Protected" letters of markup s[begin, end) without its tags, as the model sees them; *out is to
- * be deinitialised. */
+/* Write the letters of markup s[begin, end) without its tags, as the model sees a protected span;
+ * the caller deinitialises *out. */
 void dg_flow_letters(const char *s, size_t begin, size_t end, struct dg_buffer *out);
 
 #endif

@@ -33,7 +33,7 @@ static size_t find_close(const char *s, size_t at, size_t end, char close)
     return at < end ? at : end;
 }
 
-/* After "/a(b)c" or "<an address>"; end: it is none. */
+/* Skips "/a(b)c" or "<an address>"; `end` if the latter is not closed. */
 static size_t skip_address(const char *s, size_t at, size_t end)
 {
     size_t depth = 0;
@@ -50,7 +50,7 @@ static size_t skip_address(const char *s, size_t at, size_t end)
     return at < end ? at : end;
 }
 
-/* "(address "title")" from s[at] == '(' on; false: it is not closed. */
+/* Finds the end of "(address "title")" from s[at] == '(' on; false: it is not closed. */
 static bool inline_end(const char *s, size_t at, size_t end, struct dg_link_end *out)
 {
     size_t i = skip_address(s, dg_link_skip_space(s, at + 1, end), end);

@@ -7,15 +7,15 @@
 
 struct dg_link_end {
     size_t end;
-    /* between its quotation marks; equal: there is none */
+    /* bytes of the title within its quotation marks; equal: there is none */
     size_t title, title_end;
 };
 
-/* s[at] is the "]" of something that is known to be a link; bytes from `end` on are not looked at.
- */
+/* Finds the end of a link whose "]" is at s[at]; it must be known to be a link. Bytes from `end` on
+ * are not read. */
 void dg_link_end_find(const char *s, size_t at, size_t end, struct dg_link_end *out);
 
-/* After the blanks, a line's end, and the blanks and ">" that the next line begins with. */
+/* Skips blanks and line ends, and ">" at the start of the next lines. */
 size_t dg_link_skip_space(const char *s, size_t at, size_t end);
 
 #endif

@@ -1,8 +1,8 @@
-/* Markdown by md4c (CommonMark 0.30, and GitHub's tables and ~~struck out~~ text): its text
- * callbacks point into the source and come in order, so whatever is between them is markup. Here
- * its callbacks become lists of events, one for each heading, paragraph, cell or item
- * (markdown_unit.c makes units of them). Added to it: the title of front matter, footnotes, and the
- * <summary> of <details>. */
+/* Reads Markdown with md4c (CommonMark 0.30, and GitHub's tables and ~~struck out~~ text): its text
+ * callbacks point into the source and come in order, so everything between them is markup. The
+ * callbacks become lists of events, one list for each heading, paragraph, cell or item
+ * (markdown_unit.c makes units of them). Handled in addition: the title of front matter, footnotes,
+ * and the <summary> of <details>. */
 #include "text/format/escape.h"
 #include "text/format/internal.h"
 #include "text/format/markdown_unit.h"
@@ -20,17 +20,17 @@ struct reader {
     /* the next unit begins here or later */
     size_t floor;
     struct dg_md_events e;
-    /* of quotations and items */
+    /* nesting depth of quotations and items */
     unsigned depth;
-    /* whose lines are collected */
+    /* the block whose lines are being collected */
     enum { NO_BLOCK, CODE_BLOCK, HTML_BLOCK } verbatim;
-    /* a code span */
+    /* within a code span */
     bool in_code;
-    /* CODE_BLOCK: by four spaces */
+    /* CODE_BLOCK: indented by four spaces, not fenced */
     bool indented;
-    /* the last unit, or what followed it by four spaces, is a footnote's */
+    /* the last unit, or text after it indented by four spaces, belongs to a footnote */
     bool in_footnote;
-    /* of CODE_BLOCK, HTML_BLOCK */
+    /* the lines of CODE_BLOCK or HTML_BLOCK */
     struct dg_paragraph lines;
     struct dg_md_titles titles;
 };
@@ -53,7 +53,7 @@ static void add_event(struct reader *r, struct dg_md_event event)
     e->list[e->n++] = event;
 }
 
-/* What was collected is a unit. */
+/* Makes a unit of the collected events. */
 static void flush(struct reader *r)
 {
     if (r->e.n == 0)
@@ -119,11 +119,11 @@ static void read_summary(struct reader *r, struct dg_paragraph *unit)
             }
         }
     }
-    unit->open = false; /* one that is not closed */
+    unit->open = false; /* drops one that is not closed */
 }
 
-/* A footnote goes on with lines set in by four spaces, which are code to md4c: each of its
- * paragraphs is read by itself. What is set in by eight is code. */
+/* Reads the continuation of a footnote: lines indented by four spaces, which are code to md4c. Each
+ * paragraph is parsed by itself. Lines indented by eight are code. */
 static void read_footnote(struct reader *r, const size_t (*lines)[2], size_t n)
 {
     for (size_t i = 0; i < n;) {
@@ -179,7 +179,8 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
     return r->d->text.failed ? -1 : 0;
 }
 
-/* md4c's text is of the source, or, for line ends and such, some bytes of its own. */
+/* True if md4c's text is within the source. For line ends and the like md4c passes bytes of its
+ * own. */
 static bool is_source(const struct reader *r, const char *text)
 {
     uintptr_t p = (uintptr_t)text, s = (uintptr_t)r->s;
@@ -228,7 +229,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
     return r->d->text.failed ? -1 : 0;
 }
 
-/* One more stretch of the event before, when that is of the same kind: code, tags. */
+/* Extends the previous event if it is of the same kind (code, tags); false: it is not. */
 static bool add_to_last(struct reader *r, enum dg_md_kind kind, size_t begin, size_t end)
 {
     struct dg_md_event *last = r->e.n ? &r->e.list[r->e.n - 1] : NULL;
@@ -267,7 +268,7 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *arg)
     return r->d->text.failed ? -1 : 0;
 }
 
-/* Bytes begin..end of the source. */
+/* Parses bytes begin..end of the source. */
 static int parse(struct reader *r, size_t begin, size_t end)
 {
     static const MD_PARSER parser = {
@@ -280,11 +281,11 @@ static int parse(struct reader *r, size_t begin, size_t end)
     };
     if (end - begin > UINT_MAX / 2 ||
         md_parse(r->s + begin, (MD_SIZE)(end - begin), &parser, r) != 0)
-        r->d->text.failed = true; /* it fails without memory alone */
+        r->d->text.failed = true; /* it fails only when out of memory */
     return r->d->text.failed ? -1 : 0;
 }
 
-/* "title: Two dogs", "title: 'Two dogs'" of front matter. */
+/* Makes a unit of the title in "title: Two dogs" or "title: 'Two dogs'" of front matter. */
 static void read_field(struct dg_document *d, const char *s, const struct dg_line *line)
 {
     static const char name[] = "title:";
@@ -305,7 +306,8 @@ static void read_field(struct dg_document *d, const char *s, const struct dg_lin
     dg_markdown_title(d, s, at, end);
 }
 
-/* "---" in the first line, up to the next one; after a byte-order mark. */
+/* Reads front matter, from "---" in the first line (after any byte-order mark) to the next "---" or
+ * "..."; returns the byte after it. */
 static size_t read_front_matter(struct dg_document *d, const char *s, size_t n)
 {
     struct dg_line line;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is the byte at `at` escaped by the one before it, which is written nowhere yet? */
+/* True if the event is a single byte escaped by the byte before it, which is not written yet. */
 bool dg_md_is_escaped(const struct dg_md_cursor *c, const struct dg_md_event *e)
 {
     return e->kind == DG_MD_TEXT && e->end == e->begin + 1 && e->begin > c->at &&
@@ -19,7 +19,8 @@ size_t dg_md_run(const struct dg_md_cursor *c, size_t at)
     return n;
 }
 
-/* The next of these signs from the cursor on, before the next text; the cursor: there is none. */
+/* Position of the next of these signs from the cursor on, before the next text; the cursor's if
+ * there is none. */
 size_t dg_md_find_sign(const struct dg_md_cursor *c, const char *signs)
 {
     for (size_t i = c->at; i < c->bounds[c->i] || i == c->at; i++)
@@ -28,8 +29,7 @@ size_t dg_md_find_sign(const struct dg_md_cursor *c, const char *signs)
     return c->at;
 }
 
-/* Where the white space of a line's end, the "\" before it and what the next line begins with are
- * over. */
+/* Skips the white space of a line end, the "\" before it and the next line's prefix. */
 size_t dg_md_skip_break(const struct dg_md_cursor *c)
 {
     size_t at = c->at + (c->at < c->n && c->s[c->at] == '\\');
@@ -51,7 +51,7 @@ const char *dg_md_signs(enum dg_md_span span, bool opens)
     }
 }
 
-/* The bytes of a pair's begin from s[at] on. */
+/* Length in bytes of a pair's opening mark at s[at]. */
 size_t dg_md_length(const struct dg_md_cursor *c, enum dg_md_span span, size_t at)
 {
     switch (span) {
@@ -74,7 +74,8 @@ size_t dg_md_leave(const struct dg_md_cursor *c, size_t i)
     return i;
 }
 
-/* The end of a link or image, from the "]" on. Where text follows at once, it ends there. */
+/* Finds the end of a link or image from its "]" on. If text follows, the link ends where that
+ * begins. */
 void dg_md_link_end(const struct dg_md_cursor *c, size_t at, struct dg_link_end *out)
 {
     size_t bound = c->bounds[c->i];
@@ -86,7 +87,7 @@ void dg_md_link_end(const struct dg_md_cursor *c, size_t at, struct dg_link_end 
     }
 }
 
-/* Before the "`" of the code whose letters begin at `at`. */
+/* Position before the "`" of the code whose letters begin at `at`. */
 static size_t before_code(const struct dg_md_cursor *c, size_t at, size_t floor)
 {
     while (at > floor && c->s[at - 1] != '`')
@@ -96,7 +97,7 @@ static size_t before_code(const struct dg_md_cursor *c, size_t at, size_t floor)
     return at;
 }
 
-/* Do the pairs that the unit begins with open at byte `at`? */
+/* True if all pairs that the unit begins with open at byte `at`. */
 static bool opens_at(const struct dg_md_cursor *c, size_t at)
 {
     for (size_t i = 0; i < c->end && c->list[i].kind == DG_MD_ENTER; i++) {
@@ -110,8 +111,8 @@ static bool opens_at(const struct dg_md_cursor *c, size_t at)
     return c->list[0].kind != DG_MD_CODE || c->s[at] == '`';
 }
 
-/* Where the unit begins: before its first text, by the lengths of the marks in front of that. An
- * image or link without text in front of all text is looked for from `floor` on. */
+/* Start of the unit: before its first text, by the lengths of the marks in front of it. If an image
+ * or link without text comes first, it is searched for from `floor` on. */
 size_t dg_md_find_begin(const struct dg_md_cursor *c, size_t floor)
 {
     size_t first = 0;
@@ -142,7 +143,7 @@ bool dg_md_cursor_init(struct dg_md_cursor *c)
     if (!c->bounds)
         return false;
     c->bounds[c->end] = c->n;
-    for (size_t i = c->end; i-- > 0;) /* of events after i */
+    for (size_t i = c->end; i-- > 0;) /* from the end: a bound may be the next event's */
         c->bounds[i] = i + 1 < c->end && dg_md_is_text(&c->list[i + 1]) ? c->list[i + 1].begin
                                                                         : c->bounds[i + 1];
     return true;

@@ -18,36 +18,39 @@ struct dg_md_cursor {
     size_t n;
     /* [end] */
     const struct dg_md_event *list;
-    /* the event that is taken */
+    /* index of the current event */
     size_t i, end;
     /* bytes before it are written */
     size_t at;
-    /* [end + 1] where the next text after an event begins, or n */
+    /* [end + 1] start of the next text after each event, or n */
     size_t *bounds;
 };
 
-/* s, n, list and end are given. False: no memory. */
+/* The caller sets s, n, list and end. False: out of memory. */
 bool dg_md_cursor_init(struct dg_md_cursor *c);
 void dg_md_cursor_deinit(struct dg_md_cursor *c);
 
-/* Where the unit begins: before its first text, by the lengths of the marks in front of that. An
- * image or link without text in front of all text is looked for from `floor` on. */
+/* Start of the unit: before its first text, by the lengths of the marks in front of it. If an image
+ * or link without text comes first, it is searched for from `floor` on. */
 size_t dg_md_find_begin(const struct dg_md_cursor *c, size_t floor);
-/* The next of these signs from the cursor on, before the next text; the cursor: there is none. */
+/* Position of the next of these signs from the cursor on, before the next text; the cursor's if
+ * there is none. */
 size_t dg_md_find_sign(const struct dg_md_cursor *c, const char *signs);
-/* What a pair may begin or end with, and the bytes of its begin from s[at] on. */
+/* Characters that a pair may begin or end with; and the length in bytes of its opening mark at
+ * s[at]. */
 const char *dg_md_signs(enum dg_md_span span, bool opens);
 size_t dg_md_length(const struct dg_md_cursor *c, enum dg_md_span span, size_t at);
-/* Length of the run of s[at]. */
+/* Length of the run of characters equal to s[at]. */
 size_t dg_md_run(const struct dg_md_cursor *c, size_t at);
-/* After the white space of a line's end, the "\\" before it and what the next line begins with. */
+/* Skips the white space of a line end, the "\\" before it and the next line's prefix. */
 size_t dg_md_skip_break(const struct dg_md_cursor *c);
-/* The end of a link or image whose "]" is at `at`. Where text follows at once, it ends there. */
+/* Finds the end of a link or image whose "]" is at `at`. If text follows, the link ends where that
+ * begins. */
 void dg_md_link_end(const struct dg_md_cursor *c, size_t at, struct dg_link_end *out);
 
-/* Has it bytes? */
+/* True if the event has bytes of the source. */
 bool dg_md_is_text(const struct dg_md_event *e);
-/* Is its one byte escaped by the one before it, which is written nowhere yet? */
+/* True if the event is a single byte escaped by the byte before it, which is not written yet. */
 bool dg_md_is_escaped(const struct dg_md_cursor *c, const struct dg_md_event *e);
 /* The event that leaves what event i enters. */
 size_t dg_md_leave(const struct dg_md_cursor *c, size_t i);

@@ -13,10 +13,10 @@ struct builder {
     struct dg_document inner;
     struct dg_md_titles *titles;
     struct dg_md_cursor c;
-    /* ids of pairs that are open, as a stack; [depth] */
+    /* [depth] ids of the open pairs, as a stack */
     uint32_t *open;
     size_t depth;
-    /* depth of the innermost image's pair, from 1; 0: in none */
+    /* depth of the current image's pair, from 1; 0: not in an image */
     size_t image;
 };
 
@@ -30,14 +30,14 @@ static void mark(struct builder *b, enum dg_mark_kind kind, size_t end, uint32_t
     b->c.at = end;
 }
 
-/* From the cursor to byte `begin`, where something follows: what is there that no mark claimed. */
+/* Makes a mark of the bytes from the cursor to `begin` that nothing else has claimed. */
 static void catch_up(struct builder *b, size_t begin)
 {
     if (begin > b->c.at)
         mark(b, DG_MARK_POINT, begin, 0);
 }
 
-/* A footnote's number, "[^1]", from s[at] on: the byte after it, or at. */
+/* Skips a footnote's number, "[^1]", at s[at]; `at` if there is none. */
 static size_t skip_reference(const char *s, size_t at, size_t end)
 {
     const char *close = end - at > 3 && s[at] == '[' && s[at + 1] == '^'
@@ -98,7 +98,7 @@ static void take_html(struct builder *b, const struct dg_md_event *e)
     }
 }
 
-/* `code`: as many signs end it as begin it. */
+/* Takes `code`, which ends with as many signs as it begins with. */
 static void take_code(struct builder *b, const struct dg_md_event *e)
 {
     size_t open = e->begin == SIZE_MAX ? dg_md_find_sign(&b->c, "`") : b->c.at;
@@ -121,7 +121,7 @@ static void begin_unit(struct builder *b, size_t at)
     dg_document_begin(b->d, at);
 }
 
-/* A unit without letters says nothing: it is none. */
+/* Ends the unit, or drops it if it has no letters. */
 static void end_or_drop(struct dg_document *d, const char *s)
 {
     if (d->text.failed)
@@ -151,7 +151,8 @@ size_t dg_markdown_skip_footnote(const char *s, size_t at, size_t end)
     return i > at + 2 && i + 1 < end && s[i] == ']' && s[i + 1] == ':' ? i + 2 : at;
 }
 
-/* Bytes of the text event that are a footnote's label, with the blanks after it; 0: none. */
+/* Length of the footnote label that the text event begins with, including blanks after it; 0:
+ * none. */
 static size_t label_of(const char *s, const struct dg_md_event *e)
 {
     if (e->kind != DG_MD_TEXT)
@@ -160,7 +161,7 @@ static size_t label_of(const char *s, const struct dg_md_event *e)
     return at > e->begin ? dg_line_skip_blanks(s, at, e->end) - e->begin : 0;
 }
 
-/* Is there nothing else in its line? */
+/* True if the label is all of the event's text. */
 static bool is_label(const char *s, const struct dg_md_event *e)
 {
     return e->kind == DG_MD_TEXT && label_of(s, e) == e->end - e->begin;
@@ -171,7 +172,7 @@ static bool is_break(const struct dg_md_event *e)
     return e->kind == DG_MD_SOFT_BREAK || e->kind == DG_MD_HARD_BREAK;
 }
 
-/* Lines that are broken for good are sentences of their own, unless a pair goes on over them. */
+/* A hard line break ends the unit, unless a pair extends over it. */
 static void take_break(struct builder *b, const struct dg_md_event *e)
 {
     const struct dg_md_event *next = b->c.i + 1 < b->c.end ? e + 1 : NULL;
@@ -190,9 +191,9 @@ static void take_break(struct builder *b, const struct dg_md_event *e)
 
 static void take(struct builder *b);
 
-/* A title within the mark that ends a link or an image is a unit within that; one elsewhere is that
- * of a definition. (md4c gives no bytes for one over several lines, or with characters written
- * otherwise in it.) */
+/* A title within the mark that ends a link or an image becomes an inner unit; any other belongs to
+ * a link definition. (md4c gives no bytes for a title over several lines, or with escaped
+ * characters.) */
 static void add_title(struct builder *b, const struct dg_link_end *end, const size_t title[2])
 {
     struct dg_md_titles *t = b->titles;
@@ -246,7 +247,8 @@ static void take_autolink(struct builder *b, size_t begin)
     b->c.at = to;
 }
 
-/* A footnote's number that md4c takes for a link, because it takes the footnote for an address. */
+/* True for a footnote's number that md4c takes for a link, because it takes the footnote for a link
+ * definition. */
 static bool is_footnote(const struct builder *b)
 {
     const struct dg_md_event *e = &b->c.list[b->c.i];
@@ -294,7 +296,8 @@ static void take_leave(struct builder *b, const struct dg_md_event *e)
     mark(b, DG_MARK_CLOSE, at, id);
 }
 
-/* " | " and such between two links, as in a list of them: each of the links is a unit. */
+/* True for " | " and the like between two links, as in a list of links: each link is then a
+ * unit. */
 static bool is_separator(const struct builder *b, const struct dg_md_event *e)
 {
     static const char *const signs[] = {"|", "·", "•"};

@@ -10,10 +10,10 @@
 enum dg_md_kind {
     DG_MD_TEXT,
     DG_MD_ENTITY,     /* "&amp;" */
-    DG_MD_HTML,       /* tags, one or several after another, over lines perhaps */
+    DG_MD_HTML,       /* one or several tags, perhaps over several lines */
     DG_MD_CODE,       /* `code`: its first and last letters, when md4c gave any */
     DG_MD_SOFT_BREAK, /* a line's end within a paragraph; no bytes */
-    DG_MD_HARD_BREAK, /* one that is shown as such; no bytes */
+    DG_MD_HARD_BREAK, /* a line end that is shown; no bytes */
     DG_MD_ENTER,      /* a pair opens; no bytes */
     DG_MD_LEAVE,
 };
@@ -26,7 +26,7 @@ struct dg_md_event {
     enum dg_md_span span;
     /* bytes of the source; SIZE_MAX: unknown to md4c */
     size_t begin, end;
-    /* of a link or image that is left: its title, when md4c gives bytes for it */
+    /* when a link or image is left: its title, if md4c gives bytes for it */
     size_t title[2];
 };
 
@@ -39,20 +39,20 @@ struct dg_md_events {
 /* Titles of links' definitions, each of which many links may share. */
 struct dg_md_titles {
     struct dg_document units;
-    /* [n] of the source: one begins at this byte; NULL: none does */
+    /* [n] true if a title that begins at this byte of the source is in `units`; NULL: none is */
     bool *seen;
 };
 
-/* Add the unit (several, where the lines are broken for good) of events e to d, and the inner ones
+/* Add the unit of events e to d (several units, if it has hard line breaks), with its inner units
  * after it. The unit begins at byte `floor` or later. Returns the byte where it ends. */
 size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
     const struct dg_md_events *e, size_t floor, struct dg_md_titles *titles);
 
-/* Bytes begin..end as a unit of its own: a title, of which nothing but "\" and "&" means anything.
- */
+/* Add bytes begin..end, a title, as a unit of its own. Only "\" and "&" have a meaning in a
+ * title. */
 void dg_markdown_title(struct dg_document *d, const char *s, size_t begin, size_t end);
 
-/* After "[^1]:", which a footnote begins with; at: it does not. */
+/* Skips the "[^1]:" that begins a footnote; `at` if there is none. */
 size_t dg_markdown_skip_footnote(const char *s, size_t at, size_t end);
 
 #endif

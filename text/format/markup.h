@@ -6,21 +6,21 @@
 #include <stddef.h>
 
 struct dg_markup {
-    /* NULL-ended lists of tags' names, or NULL: none */
-    /* end a sentence at either end */
+    /* NULL-terminated lists of tag names, or NULL: none */
+    /* tags that end a sentence on either side */
     const char *const *splitting;
-    /* enclose words of a sentence */
+    /* tags that enclose words of a sentence */
     const char *const *non_splitting;
-    /* their content is not translated */
+    /* tags whose content is not translated */
     const char *const *ignored;
-    /* XML: no tags end sentences but those of `splitting`; else those do that have no text beside
-     * them */
+    /* XML: only the tags of `splitting` end sentences; otherwise tags that have no text beside them
+     * do, too */
     bool no_outline;
-    /* XML that is XHTML: its elements are HTML's */
+    /* the XML is XHTML: its elements are HTML's */
     bool html;
 };
 
-/* Is s[n] in the list? Small and capital letters are the same. */
+/* True if the list has s[n], ignoring ASCII case. */
 bool dg_markup_lists(const char *const *list, const char *s, size_t n);
 
 #endif

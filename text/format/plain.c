@@ -1,6 +1,6 @@
-/* Plain text: one unit, line ends and all. HTML that was sent as plain text is not destroyed: where
- * there is a closing tag of HTML's own, or <br>, its tags are marks, and a sentence ends at those
- * that end one in HTML. References are text as they are, and so is what the answer says. */
+/* Plain text: one unit, including line ends. HTML sent as plain text is not damaged: if it has a
+ * closing tag of HTML, or <br>, its tags become marks, and a unit ends at tags that end a sentence
+ * in HTML. Character references stay plain text, in the source as in the answer. */
 #include "text/format/html/elements.h"
 #include "text/format/internal.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The tag of HTML that s[at] begins, by its name; false: it is none. */
+/* Finds the HTML tag that begins at s[at], and its name; false: it is none. */
 static bool find_tag(const char *s, size_t at, size_t n, size_t *end, char name[16])
 {
     size_t len = 0, i = at + 1;
@@ -20,7 +20,7 @@ static bool find_tag(const char *s, size_t at, size_t n, size_t *end, char name[
     return *end > at && i < n && strchr(" \t\r\n/>", s[i]) && dg_element_is_known(name);
 }
 
-/* Is it HTML, and not a text about "<b>"? */
+/* True if it is HTML, and not a text about "<b>". */
 static bool is_html(const char *s, size_t n)
 {
     char name[16];
@@ -35,7 +35,7 @@ static bool is_html(const char *s, size_t n)
     return false;
 }
 
-/* After what a <script> encloses. */
+/* Skips the content of a <script> and the like. */
 static size_t skip_opaque(const char *s, size_t at, size_t n, const char *name)
 {
     const size_t len = strlen(name);

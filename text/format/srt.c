@@ -1,18 +1,18 @@
-/* Subtitles: SubRip and WebVTT. A cue is a line of times, after it lines of text up to a blank one,
- * and before it perhaps a number or a name. */
+/* Subtitles: SubRip and WebVTT. A cue is a line of times, followed by lines of text up to a blank
+ * line, and perhaps preceded by a number or a name. */
 #include "text/format/internal.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define LONGEST_TAG 4096 /* so that time grows with length alone */
+#define LONGEST_TAG 4096 /* keeps the time linear in the length */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* A line of times, as loose as it may be where there is no text. */
+/* True for a line of times, checked loosely where no text is expected. */
 static bool is_times(const char *s, const struct dg_line *l)
 {
     const char *arrow = memmem(s + l->begin, l->end - l->begin, "-->", 3);
@@ -20,7 +20,7 @@ static bool is_times(const char *s, const struct dg_line *l)
     return arrow && at < l->end && is_digit(s[at]);
 }
 
-/* The place after "00:00:01,500", "0:01.5", "00: 00: 01, 500" and blanks; at: no time is there. */
+/* Skips "00:00:01,500", "0:01.5", "00: 00: 01, 500" and blanks; `at` if there is no time. */
 static size_t skip_time(const char *s, size_t at, size_t end)
 {
     size_t i = at;
@@ -34,7 +34,8 @@ static size_t skip_time(const char *s, size_t at, size_t end)
     return parts == 3 ? i : at;
 }
 
-/* The same among a cue's lines, where "1 --> 2, then left." is text: a time, an arrow, a time. */
+/* The same within a cue, where "1 --> 2, then left." is text: requires a time, an arrow and a
+ * time. */
 static bool is_times_in_cue(const char *s, const struct dg_line *l)
 {
     size_t at = skip_time(s, l->begin, l->end);
@@ -59,7 +60,7 @@ static bool is_number(const char *s, const struct dg_line *l)
     return end > at && dg_line_skip_blanks(s, end, l->end) == l->end;
 }
 
-/* Does the next cue begin here, without a blank line before it? */
+/* True if the next cue begins here, without a blank line before it. */
 static bool is_cue(const char *s, size_t n, const struct dg_line *l)
 {
     struct dg_line next;
@@ -67,7 +68,7 @@ static bool is_cue(const char *s, size_t n, const struct dg_line *l)
            (is_number(s, l) && dg_line_at(s, n, l->next, &next) && is_times_in_cue(s, &next));
 }
 
-/* WebVTT's <00:00:01.500>, when the words after it appear: the byte after it, or at. */
+/* Skips WebVTT's <00:00:01.500>, the time at which the following words appear; or returns `at`. */
 static size_t skip_time_tag(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
@@ -76,14 +77,15 @@ static size_t skip_time_tag(const char *s, size_t at, size_t end)
     return i < end && s[i] == '>' && is_digit(s[at + 1]) ? i + 1 : at;
 }
 
-/* {\\an8}, which says where a subtitle is shown: the byte after it, or at. */
+/* Skips {\\an8}, the position of a subtitle; or returns `at`. */
 static size_t skip_override(const char *s, size_t at, size_t end)
 {
     const char *close = at + 1 < end && s[at + 1] == '\\' ? memchr(s + at, '}', end - at) : NULL;
     return close ? (size_t)(close - s) + 1 : at;
 }
 
-/* What a "<" or "{" begins that is no text; at: nothing. A tag ends in its line. */
+/* Skips a "<" or "{" and what it begins, if that is not text; or returns `at`. A tag ends within
+ * its line. */
 static size_t skip_code(const char *s, size_t at, size_t end)
 {
     size_t to = at;
@@ -111,7 +113,7 @@ static void write_line(struct dg_document *d, const char *s, size_t begin, size_
     dg_document_text(d, s, text, end);
 }
 
-/* The lines of a cue from *at on, to the blank one after them, or to the next cue. */
+/* Reads the lines of a cue from *at on, up to a blank line or the next cue. */
 static void read_cue(
     struct dg_document *d, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_OPEN 64 /* tags that a closing tag is compared with, so that time grows with length */
+#define MAX_OPEN 64 /* tags that a closing tag is compared with, to keep the time linear */
 
 static bool begins(const char *s, size_t at, size_t end, const char *with)
 {
@@ -14,7 +14,7 @@ static bool begins(const char *s, size_t at, size_t end, const char *with)
     return end - at >= n && memcmp(s + at, with, n) == 0;
 }
 
-/* The byte after the next `close` from `from` on; `at`: there is none. */
+/* Returns the byte after the next `close` from `from` on; `at` if there is none. */
 static size_t after(const char *s, size_t at, size_t from, size_t end, const char *close)
 {
     const char *found = from < end ? memmem(s + from, end - from, close, strlen(close)) : NULL;
@@ -33,7 +33,7 @@ size_t dg_tag_end(const char *s, size_t at, size_t end)
     i += i < end && s[i] == '/';
     if (i >= end || !(isalpha((unsigned char)s[i]) || s[i] == '!'))
         return at;
-    /* A value in quotation marks may hold ">"; one that is not closed is none. */
+    /* A value in quotation marks may contain ">"; one that is not closed does not count. */
     for (size_t k = i; k < end && s[k] != '>'; k++) {
         if (s[k] != '"' && s[k] != '\'')
             continue;
@@ -46,8 +46,8 @@ size_t dg_tag_end(const char *s, size_t at, size_t end)
     return after(s, at, i, end, ">");
 }
 
-/* The name of an opening or closing tag; false: it is neither, or <br> and its kin, which enclose
- * nothing. */
+/* Finds the name of an opening or closing tag; false: it is neither, or an element that encloses
+ * nothing, such as <br>. */
 static bool name_of(const char *s, const struct dg_mark *m, bool *closes, size_t *begin, size_t *n)
 {
     static const char *const empty[] = {"br", "img", "hr", "wbr", "input", "source"};
@@ -66,7 +66,7 @@ static bool name_of(const char *s, const struct dg_mark *m, bool *closes, size_t
     return *n > 0 && isalpha((unsigned char)s[*begin]);
 }
 
-/* One pair whose end has not come yet: a mark that is one, or a tag that may become one. */
+/* A pair that is not closed yet: an OPEN mark, or a tag that may become one. */
 struct open {
     size_t mark;
     /* 0: a tag */
@@ -74,8 +74,8 @@ struct open {
     size_t name, len;
 };
 
-/* The entry of the tag that s[name, name + len) closes; n: there is none before the start of a pair
- * that is still open. */
+/* Index of the open tag that s[name, name + len) closes; n if there is none since the innermost
+ * open pair began. */
 static size_t find_open(const struct open *open, size_t n, const char *s, size_t name, size_t len)
 {
     for (size_t k = n; k-- > 0 && !open[k].id && n - k <= MAX_OPEN;)

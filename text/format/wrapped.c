@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The place after the marks of a quotation, "> > "; how deep it is. */
+/* Skips a line's quotation marks, "> > "; *depth: their number. */
 static size_t skip_quote(const char *s, const struct dg_line *l, unsigned *depth)
 {
     size_t at = dg_line_indent(s, l);
@@ -18,13 +18,13 @@ static size_t skip_quote(const char *s, const struct dg_line *l, unsigned *depth
     return at;
 }
 
-/* Where a line's words are, and whether they may go on with those of the line before. */
+/* Where a line's words begin, and properties that tell whether they continue the line before. */
 struct start {
     /* after indent and quotation marks */
     size_t at;
-    /* columns before the first sign */
+    /* bytes of white space at the start of the line */
     size_t indent;
-    /* of quotation */
+    /* depth of quotation */
     unsigned depth;
     bool is_item, has_letters;
 };
@@ -39,8 +39,8 @@ static struct start start_of(const char *s, const struct dg_line *l)
     return r;
 }
 
-/* Does b go on with a's paragraph? The second line may have another indent: lines of an item hang
- * below its bullet, and first lines may be set in. */
+/* True if b continues a's paragraph. The second line may have a different indent: an item's lines
+ * are indented below its bullet, and first lines may be indented. */
 static bool goes_on(const struct start *a, bool second, const struct start *b)
 {
     if (b->is_item || !b->has_letters || !a->has_letters || a->depth != b->depth)

@@ -19,8 +19,8 @@ static bool same_label(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* The brackets of t with words counted by at[n_words + 1], those around nothing left out; how many
- * there are. */
+/* Copy the brackets of t, with words renumbered by at[n_words + 1] and empty brackets left out;
+ * returns their number. */
 static uint32_t keep(const struct dg_tree *t, const uint32_t *at, struct dg_bracket *out)
 {
     uint32_t n = 0;
@@ -32,7 +32,8 @@ static uint32_t keep(const struct dg_tree *t, const uint32_t *at, struct dg_brac
     return n;
 }
 
-/* Each bracket of `parsed` takes one of `gold` that no other took; taken ones are moved behind. */
+/* Number of brackets of `parsed` that match one of `gold`, each used once; matched ones are removed
+ * from `gold`. */
 static uint64_t match(
     struct dg_bracket *gold, uint32_t n_gold, const struct dg_bracket *parsed, uint32_t n_parsed)
 {
@@ -104,7 +105,7 @@ double dg_evalb_precision(const struct dg_evalb *e)
     return percent(e->matched, e->parsed);
 }
 
-/* 2 P R / (P + R) with both as shares of the same matches. */
+/* 2 P R / (P + R), computed from the counts. */
 double dg_evalb_f1(const struct dg_evalb *e)
 {
     return percent(2 * e->matched, e->gold + e->parsed);

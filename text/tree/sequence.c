@@ -1,4 +1,5 @@
-/* A tree as a sequence of symbols, and a sequence that may be broken back as a tree. */
+/* Writes a tree as a sequence of symbols, and restores a tree from a sequence that may be
+ * broken. */
 #include "text/tree/tree.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ struct restoring {
     uint32_t *open, depth;
 };
 
-/* A bracket around nothing is the last one: those within it went before. */
+/* An empty bracket is the last one of the tree, because those within it were removed before. */
 static void close_innermost(struct restoring *r)
 {
     uint32_t b = r->open[--r->depth];
@@ -39,7 +40,7 @@ static void close_innermost(struct restoring *r)
         r->tree->brackets[b].end = r->word;
 }
 
-/* ")NP": those within the NP that is open innermost, then itself. */
+/* ")NP" closes the innermost open NP and all brackets within it. */
 static void take_close(struct restoring *r, const char *label, size_t n)
 {
     uint32_t at = r->depth;
@@ -86,8 +87,8 @@ static int take_symbol(struct restoring *r, const char *s, size_t n)
     return 0;
 }
 
-/* Words without an XX join the outermost bracket; where that is not around all words before, an S
- * is put around everything. */
+/* Adds words without an XX to the outermost bracket; if that is not around all earlier words, puts
+ * an S around everything. */
 static void add_missing(struct restoring *r)
 {
     struct dg_tree *t = r->tree;
@@ -107,7 +108,7 @@ int dg_tree_restore(const char *sequence, const char *const *words, uint32_t n_w
     struct dg_arena *arena, struct dg_tree *out, struct dg_tree_repairs *repairs,
     struct dg_error *err)
 {
-    size_t most = 1; /* one more than it opens: the S of add_missing */
+    size_t most = 1; /* one more than the sequence opens: the S of add_missing */
     for (const char *s = sequence; *s; s++)
         most += *s == '(';
     struct restoring r = {.tree = out,

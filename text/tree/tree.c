@@ -5,7 +5,7 @@
 
 static const char blanks[] = " \t\r\n";
 
-/* How treebanks write what would look like their own marks. */
+/* How treebanks escape what would look like their own notation. */
 static const struct {
     const char *written, *text;
 } escapes[] = {{"-LRB-", "("}, {"-RRB-", ")"}, {"-LSB-", "["}, {"-RSB-", "]"}, {"-LCB-", "{"},
@@ -73,7 +73,7 @@ static int no_memory(struct dg_error *err)
     return dg_error_set(err, DG_ENOMEM, "no memory for a tree");
 }
 
-/* (TAG word): what follows the tag, up to the closing parenthesis. */
+/* Read what follows the tag of (TAG word), up to and including the closing parenthesis. */
 static int take_word(struct reader *r, const char *tag, size_t n_tag, struct dg_error *err)
 {
     const char *word;
@@ -107,7 +107,7 @@ static int open_node(struct reader *r, const char *label, size_t n, struct dg_er
     return 0;
 }
 
-/* A bracket around nothing is the last one: those within it went before. */
+/* An empty bracket is the last one of the tree, because those within it were removed before. */
 static void close_node(struct reader *r)
 {
     uint32_t bracket = r->open[--r->depth];

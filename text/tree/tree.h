@@ -21,7 +21,7 @@ struct dg_tree_word {
     const char *tag;
 };
 
-/* Around words begin .. end, one at least. */
+/* A bracket around words begin .. end - 1, at least one. */
 struct dg_bracket {
     const char *label;
     uint32_t begin, end;
@@ -37,9 +37,9 @@ struct dg_tree {
     uint32_t n_brackets;
 };
 
-/* One tree of a treebank. Traces (-NONE-) are left out, and constituents of nothing else; so are
- * the brackets ROOT, TOP and "" around a whole tree, and what follows a label's name (NP-SBJ-1,
- * NP=2 are NP). DG_EFORMAT names the byte of the fault. */
+/* Read one tree of a treebank. Left out are traces (-NONE-), constituents of nothing else, the
+ * brackets ROOT, TOP and "" around a whole tree, and suffixes of labels (NP-SBJ-1 and NP=2 become
+ * NP). DG_EFORMAT names the byte of the fault; DG_ENOMEM. */
 int dg_tree_read(
     const char *text, size_t n, struct dg_arena *arena, struct dg_tree *out, struct dg_error *err);
 
@@ -54,11 +54,11 @@ void dg_tree_write_sequence(const struct dg_tree *t, struct dg_buffer *out);
 struct dg_tree_repairs {
     /* brackets that were closed for it: by an outer one's end, or at the end */
     uint32_t closed;
-    /* symbols: no bracket and no XX, or the end of a bracket that is not open */
+    /* symbols ignored: neither a bracket nor XX, or the end of a bracket that is not open */
     uint32_t ignored;
-    /* words that it had no XX for */
+    /* words without an XX */
     uint32_t missing;
-    /* XX for which there was no word */
+    /* XX without a word */
     uint32_t surplus;
 };
 
@@ -67,10 +67,10 @@ static inline bool dg_tree_was_repaired(const struct dg_tree_repairs *r)
     return r->closed || r->ignored || r->missing || r->surplus;
 }
 
-/* The tree over words[n_words] of a sequence. Any sequence gives one. The rule: the end of a
- * bracket closes those within it; symbols that mean nothing, and XX beyond the last word, are
- * ignored; words that are left join the outermost bracket, or an S around everything where none is
- * around all words before; brackets around nothing are dropped. DG_ENOMEM. */
+/* Restore the tree over words[n_words] from a sequence; any sequence gives one. The end of a
+ * bracket closes those within it; meaningless symbols, and XX beyond the last word, are ignored;
+ * remaining words join the outermost bracket, or an S around everything if that is not around all
+ * earlier words; empty brackets are dropped. DG_ENOMEM. */
 int dg_tree_restore(const char *sequence, const char *const *words, uint32_t n_words,
     struct dg_arena *arena, struct dg_tree *out, struct dg_tree_repairs *repairs,
     struct dg_error *err);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Marks that begin or end a word without being part of it; UTF-8, so strings. */
+/* Marks that may begin or end a run without being part of the word; UTF-8, so strings. */
 static const char *const before[] = {
     "\"", "(", "[", "{", "<", "$", "#", "\u00a3", "\u20ac", "\u201c", "\u2018", "\u00ab", NULL};
 static const char *const behind[] = {"\"", ")", "]", "}", ">", ",", ";", ":", "?", "!", "%", "...",
@@ -58,7 +58,7 @@ static size_t contraction(const struct run *r)
         if (n < r->n && strncasecmp(r->s + r->n - n, *p, n) == 0)
             return n;
     }
-    /* The plural's genitive: the apostrophe alone. */
+    /* A plural's possessive: the apostrophe alone. */
     if (r->n > 2 && r->s[r->n - 1] == '\'' && tolower((unsigned char)r->s[r->n - 2]) == 's')
         return 1;
     return 0;
@@ -72,7 +72,7 @@ static bool all_dots(const struct run *r)
     return n == r->n;
 }
 
-/* What is left of a run once the marks around it are gone. */
+/* Write a run without the marks around it, split at the marks within it and at its contraction. */
 static void say_core(struct run r, struct dg_buffer *out)
 {
     for (size_t i = 1; i + 1 < r.n; i++) {
@@ -90,7 +90,7 @@ static void say_core(struct run r, struct dg_buffer *out)
     say(out, r.s + r.n - part, part);
 }
 
-/* The marks of a run from outside in; last: the sentence ends with it. */
+/* Split the marks off a run, from the outside in. last: the run ends the sentence. */
 static void say_run(struct run r, bool last, struct dg_buffer *out)
 {
     struct run tail[64];
@@ -101,7 +101,7 @@ static void say_run(struct run r, bool last, struct dg_buffer *out)
     }
     while (r.n > 1 && n_tail < sizeof tail / sizeof tail[0] && !all_dots(&r)) {
         n = ends(&r, behind);
-        /* A full stop ends the sentence; within it, it is an abbreviation's. */
+        /* A final full stop ends the sentence; elsewhere it belongs to an abbreviation. */
         if (!n && last && r.s[r.n - 1] == '.') {
             last = false;
             n = 1;

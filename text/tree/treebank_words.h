@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-/* Append the words of one English sentence text[n], a space between: punctuation, brackets, quotes
- * and currencies by themselves, "didn't" as "did n't", "it's" as "it 's", the full stop at the end
- * apart and those of abbreviations not. Words that are apart already stay as they are. Any thread.
- */
+/* Append the words of one English sentence text[n], separated by spaces: punctuation, brackets,
+ * quotes and currency signs by themselves, "didn't" as "did n't", "it's" as "it 's"; the sentence's
+ * final full stop is separated, those of abbreviations are not. Words that are separate already
+ * stay as they are. Any thread. */
 void dg_treebank_words(const char *text, size_t n, struct dg_buffer *out);
 
 #endif

@@ -34,7 +34,7 @@ bool dg_aligned_words_find(
         return false;
     for (uint32_t i = 0; i < out->answer.n; i++)
         out->from[i] = DG_NO_WORD;
-    /* A word of several tokens has a pair for each: the first says where it came from. */
+    /* A word of several tokens may have several pairs: the first decides where it came from. */
     for (size_t i = 0; i < d->n_pairs; i++) {
         const struct dg_word_pair *p = &d->pairs[i];
         if (p->target < out->answer.n && p->source < out->source.n &&

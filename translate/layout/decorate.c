@@ -1,8 +1,8 @@
-/* The answer with its marks. places.c has said where each goes; here they become edits, changes of
- * the answer, which are sorted and written in one walk.
+/* Writes the answer with its marks. places.c decides where each goes; here the marks become edits
+ * (changes of the answer), which are sorted and written in one pass.
  *
- * Example, that of places.c: "In der Shell starte make all." with P0 at bytes 20..28, P1 at 0..12
- * and P2 at 7..12, P2 within P1.
+ * Example, continued from places.c: "In der Shell starte make all." with P0 at bytes 20..28, P1 at
+ * 0..12 and P2 at 7..12, P2 within P1.
  *
  *   place   marks            bytes     groups
  *   P0      0 `make all`     20..28    REPLACES
@@ -10,8 +10,8 @@
  *   P2      2 * and 3 *      7 and 12  OPENS, CLOSES
  *
  * Sorted by byte, then group, then mark: 1 at 0, 2 at 7, 3 and 4 at 12, 0 at 20. Marks are numbered
- * as the text has them, so what closes at one byte closes from the inside out, and what opens there
- * opens from the outside in. */
+ * in the order of the text, so marks at one byte close from the inside out and open from the
+ * outside in. */
 #include "translate/layout/decorate.h"
 
 #include "translate/layout/places.h"
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What happens at one byte of the answer, in this order: what is within a pair happens with its own
- * marks. */
+/* Kinds of edits, in their order at one byte of the answer. A mark without a width at the edge of
+ * its outer pair has that pair's kind, and so stays inside it. */
 enum group { CLOSES, ALONE, OPENS, REPLACES };
 
 /* One change of the answer: bytes begin .. end are replaced by a mark. */
@@ -30,7 +30,7 @@ struct edit {
     size_t begin, end;
     enum group group;
     size_t mark;
-    /* in front of it; or NULL */
+    /* written in front of the mark; or NULL */
     const char *text;
     size_t text_len;
     bool space_after;
@@ -39,11 +39,11 @@ struct edit {
 struct work {
     const struct dg_decoration *d;
     struct dg_places places;
-    /* [places.n]; a pair's second one is the next */
+    /* [places.n] index of each place's edit; a pair's second edit is the next one */
     size_t *first_edit;
-    /* [answer_len] by something protected */
+    /* [answer_len] bytes that a protected span replaces */
     bool *replaced;
-    /* see find_spaces */
+    /* positions where a line end may go: see find_spaces */
     size_t *spaces;
     struct edit *edits;
     size_t n_edits;
@@ -63,7 +63,7 @@ static enum group group_of(const struct dg_place *p)
     const struct dg_place *outer = wide_outer(p);
     if (dg_place_has_width(p))
         return REPLACES;
-    /* Without a width it is at an edge of its outer pair at most: inside that edge. */
+    /* A place without a width may be at an edge of its outer pair: it goes inside that edge. */
     if (outer && outer->end_byte == p->begin_byte)
         return CLOSES;
     return outer && outer->begin_byte == p->begin_byte ? OPENS : ALONE;
@@ -75,8 +75,8 @@ static void add_edit(struct work *w, size_t begin, size_t end, size_t mark, enum
         (struct edit){.begin = begin, .end = end, .group = group, .mark = mark};
 }
 
-/* A space in front of p, or after it where words or a pair's begin there: outside the marks that
- * go where it goes, too. */
+/* Write a space in front of p, or after it at the start of the answer or of the outer pair; outside
+ * any pairs without a width at the same byte. */
 static void set_apart(struct work *w, const struct dg_place *p)
 {
     const struct dg_place *wide = wide_outer(p);
@@ -93,8 +93,8 @@ static void set_apart(struct work *w, const struct dg_place *p)
     e->text_len = 1;
 }
 
-/* A mark that found no place goes to the end, of the pair that holds it or of the answer, as it was
- * in the source, with all that is within it. */
+/* Put a place that is lost, and all marks within it, at the end of the pair that holds it or of the
+ * answer, with the source's text between them. */
 static void settle(struct work *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
@@ -103,10 +103,10 @@ static void settle(struct work *w, const struct dg_place *p)
     for (size_t i = p->open; i <= p->close; i++) {
         const struct dg_mark *mark = &d->marks[i];
         if (mark->kind == DG_MARK_BREAK)
-            continue; /* its space is among the words; it goes where add_breaks says */
+            continue; /* its space is among the words; add_breaks places it */
         add_edit(w, end, end, i, wide ? CLOSES : ALONE);
-        /* The source's own text between its marks; a space parts it from the answer. All are at one
-         * byte: in_order keeps them by their marks. */
+        /* The source's text between the marks; a space separates it from the answer. All are at one
+         * byte: in_order keeps them in the order of their marks. */
         struct edit *e = &w->edits[w->n_edits - 1];
         e->text = i > p->open ? d->text + from : " ";
         e->text_len = i > p->open ? mark->at - from : end > 0;
@@ -114,8 +114,8 @@ static void settle(struct work *w, const struct dg_place *p)
     }
 }
 
-/* Something protected that the model writes to the word before it, "mit:name", gets the space that
- * it has in the source. */
+/* If the model attached a protected span to the word before it, as in "mit:name", restore the space
+ * that the source has there. */
 static void keep_apart(struct work *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
@@ -129,12 +129,12 @@ static void keep_apart(struct work *w, const struct dg_place *p)
 
 static void make_edits(struct work *w)
 {
-    size_t lost_until = 0; /* marks before this are part of one that found no place */
+    size_t lost_until = 0; /* marks before this one are part of a lost place */
     for (size_t i = 0; i < w->places.n; i++) {
         const struct dg_place *p = &w->places.list[i];
         w->first_edit[i] = w->n_edits;
-        /* Places are in the order of their marks: what a lost one holds comes next, and went with
-         * it. */
+        /* Places are in the order of their marks: those within a lost one come next, and were
+         * settled with it. */
         if (p->open < lost_until)
             continue;
         if (p->lost) {
@@ -158,7 +158,7 @@ static void make_edits(struct work *w)
     }
 }
 
-/* Where the answer may break: the spaces after its words, but for the last one. */
+/* Find where the answer may break: the spaces between its words, outside protected spans. */
 static size_t find_spaces(struct work *w)
 {
     const char *s = w->d->answer;
@@ -176,9 +176,9 @@ static size_t distance(size_t a, size_t b)
     return a < b ? b - a : a - b;
 }
 
-/* Line ends go to the space nearest to where they were by proportion, in their order, as long as
- * those after them find one, too. One for which there is no space is left out: there are fewer
- * words than lines. In markup it may be a <br>, and goes to the end. */
+/* Put each line end at the space nearest to its relative position in the source, in order, leaving
+ * enough spaces for the ones after it. If no space is left (fewer words than lines), a line end is
+ * dropped in plain text; in markup it may be a <br>, so it goes to the end. */
 static void add_breaks(struct work *w)
 {
     const struct dg_decoration *d = w->d;
@@ -193,9 +193,9 @@ static void add_breaks(struct work *w)
                 add_edit(w, d->answer_len, d->answer_len, i, ALONE);
             continue;
         }
-        /* By proportion: alignment says nothing about where a line was filled. */
+        /* By proportion: alignment says nothing about where lines were wrapped. */
         size_t want = d->marks[i].at * d->answer_len / (d->len ? d->len : 1);
-        /* `left` spaces stay for those that follow. */
+        /* Leave enough spaces for the line ends that follow. */
         while (k + left < n && distance(w->spaces[k + 1], want) < distance(w->spaces[k], want))
             k++;
         add_edit(w, w->spaces[k], w->spaces[k] + 1, i, REPLACES);
@@ -204,8 +204,8 @@ static void add_breaks(struct work *w)
     }
 }
 
-/* How often the letters that escape i writes are in the text, and which of those times it is;
- * protected spans do not count. */
+/* Count the occurrences in the text of the characters that escape i writes, outside protected
+ * spans. *rank: which of them escape i is, from 0; *escaped: how many are escaped. */
 static size_t count_shown(const struct dg_decoration *d, size_t i, size_t *rank, size_t *escaped)
 {
     const struct dg_mark *m = &d->marks[i];
@@ -227,7 +227,7 @@ static size_t count_shown(const struct dg_decoration *d, size_t i, size_t *rank,
     return n;
 }
 
-/* Is there an escape of the same letters before escape i? */
+/* True if no earlier escape has the same characters as escape i. */
 static bool is_first(const struct dg_decoration *d, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -237,9 +237,9 @@ static bool is_first(const struct dg_decoration *d, size_t i)
     return true;
 }
 
-/* The characters of escape i, wherever the answer has them. Where it has as many as the source,
- * each is written as it was there; else all are, when all were, or when they mean something as they
- * are. */
+/* Escape the characters of escape i in the answer. If the answer has as many of them as the source,
+ * each is written as its counterpart was. Otherwise all are escaped if all were in the source, or
+ * if they are punctuation, which may have a meaning when unescaped. */
 static void add_escapes_of(struct work *w, size_t i)
 {
     const struct dg_decoration *d = w->d;
@@ -247,9 +247,9 @@ static void add_escapes_of(struct work *w, size_t i)
     size_t rank, escaped, said = 0, n = count_shown(d, i, &rank, &escaped);
     for (size_t at = 0; at + m->len <= d->answer_len; at++)
         said += !w->replaced[at] && memcmp(d->answer + at, d->text + m->at, m->len) == 0;
-    /* said != n: the model wrote another number of them, and no rank says which is which. */
+    /* said != n: the model wrote a different number of them, so ranks do not correspond. */
     bool all = said != n && (escaped == n || ispunct((unsigned char)d->text[m->at]));
-    /* Where all are escaped, the first escape of these letters does it for the others. */
+    /* If all are escaped, the first escape with these characters handles the others. */
     if ((said != n && !all) || (all && !is_first(d, i)))
         return;
     said = 0;
@@ -293,7 +293,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
     qsort(w->edits, w->n_edits, sizeof *w->edits, in_order);
     for (size_t i = 0; i < w->n_edits; i++) {
         const struct edit *e = &w->edits[i];
-        /* An edit that begins within the one before it takes nothing of the answer twice. */
+        /* An edit that begins within the previous one must not copy bytes of the answer twice. */
         copy(w, d->encoding, at, e->begin, base, out, shift);
         at = e->begin > at ? e->begin : at;
         if (e->text)
@@ -301,7 +301,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
         dg_buffer_add(out, d->bytes[e->mark].s, d->bytes[e->mark].n);
         if (e->space_after)
             dg_buffer_add(out, " ", 1);
-        /* Bytes that are replaced end where the mark does. */
+        /* Replaced bytes map to the end of the mark. */
         for (; at < e->end; at++)
             if (shift)
                 shift[at] = out->len - base;
@@ -311,7 +311,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
         shift[d->answer_len] = out->len - base;
 }
 
-/* An answer that is the text itself, as of a name: every mark where it was. */
+/* Write an answer that equals the text, such as a name: every mark goes where it was. */
 static void write_unchanged(const struct dg_decoration *d, struct dg_buffer *out, size_t *shift)
 {
     size_t at = 0, base = out->len;
@@ -336,7 +336,7 @@ static bool make_room(struct work *w, struct dg_arena *arena)
     w->first_edit = dg_arena_array(arena, w->places.n + 1, sizeof *w->first_edit);
     w->replaced = dg_arena_array(arena, d->answer_len + 1, sizeof *w->replaced);
     w->spaces = dg_arena_array(arena, d->answer_len / 2 + 1, sizeof *w->spaces);
-    /* two of a pair; as many escapes as the answer has bytes */
+    /* two edits for a pair; up to as many escapes as the answer has bytes */
     w->edits = dg_arena_array(arena, 2 * d->n + d->answer_len + 1, sizeof *w->edits);
     if (!w->first_edit || !w->replaced || !w->spaces || !w->edits)
         return false;
@@ -354,12 +354,12 @@ bool dg_decorate(
     }
     if (!dg_places_find(d, arena, &w.places) || !make_room(&w, arena))
         return false;
-    /* Each mark is a change of the answer: something put in at a byte, or in place of some. */
+    /* Turn each placed mark into an edit: an insertion at a byte, or a replacement of bytes. */
     make_edits(&w);
     /* Line ends go where spaces are left, escapes where their characters are. */
     add_breaks(&w);
     add_escapes(&w);
-    /* In the order of bytes, and at one byte: what closes, what is alone, what opens. */
+    /* In byte order; at one byte: closing, single, opening, then replacing edits. */
     write_out(&w, out, shift);
     return !out->failed;
 }

@@ -1,6 +1,6 @@
-/* Restores marks, code and line ends of a sentence in its translation: pairs of marks by word
+/* Restores the marks, code and line ends of a sentence in its translation: pairs of marks by word
  * alignment, line ends by proportion. Every mark comes back exactly once, and pairs stay properly
- * within one another. Any thread. Private to translate/. */
+ * nested. Any thread. Private to translate/. */
 #ifndef DG_TRANSLATE_LAYOUT_DECORATE_H
 #define DG_TRANSLATE_LAYOUT_DECORATE_H
 
@@ -8,8 +8,8 @@
 #include "base/buffer.h"
 #include "text/format/document.h"
 
-/* A word of the source that a word of the answer came from, by number (words have no white space
- * in them). */
+/* A word of the source and a word of the answer that came from it, by number (words are separated
+ * by white space). */
 struct dg_word_pair {
     uint32_t source, target;
 };
@@ -21,13 +21,13 @@ struct dg_word_pairs {
 
 /* The text written for a mark. */
 struct dg_mark_bytes {
-    /* [n] */
+    /* [n] what is written for each mark */
     const char *s;
     size_t n;
 };
 
 struct dg_decoration {
-    /* [len] the sentence as it was translated */
+    /* [len] the sentence as the model saw it */
     const char *text;
     size_t len;
     /* [n] with `at` within text */
@@ -38,7 +38,7 @@ struct dg_decoration {
     /* [answer_len] */
     const char *answer;
     size_t answer_len;
-    /* [n_pairs], in any order; none: by proportion */
+    /* [n_pairs] in any order; none: marks are placed by proportion */
     const struct dg_word_pair *pairs;
     size_t n_pairs;
     /* how the answer's characters are written */

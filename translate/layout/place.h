@@ -1,5 +1,5 @@
-/* What places.c (which words) and place_bytes.c (which bytes of them) share while the marks of one
- * sentence are placed. One thread at a time. Private to translate/layout. */
+/* State shared by places.c (which words) and place_bytes.c (which bytes of them) while the marks of
+ * one sentence are placed. One thread at a time. Private to translate/layout. */
 #ifndef DG_TRANSLATE_LAYOUT_PLACE_H
 #define DG_TRANSLATE_LAYOUT_PLACE_H
 
@@ -9,20 +9,20 @@
 struct dg_placing {
     const struct dg_decoration *d;
     struct dg_aligned_words words;
-    /* [answer_len] bytes that something protected replaces */
+    /* [answer_len + 1] bytes that protected spans replace */
     bool *used;
     /* [words.answer.n] the protected span that replaces the word or a part of it, or NULL */
     const struct dg_place **replaced_by;
     /* [n_places] */
     struct dg_place *places;
     size_t n_places;
-    /* [n_places] for separate() */
+    /* [n_places] scratch space of separate() */
     size_t *wide;
 };
 
-/* Finds protected text that the model copied. If it occurs as often as in the source, occurrences
- * match in order; otherwise each matches the first remaining one. Sets words and bytes; false: it
- * does not contain them. */
+/* Finds a protected span's text that the model copied. If it occurs as often as in the source,
+ * occurrences match in order; otherwise each span takes the first free one. Sets words and bytes;
+ * false: the answer has none for p. */
 bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p);
 
 /* Bytes of the answer for p's words, without adjacent text, and with punctuation at the ends only

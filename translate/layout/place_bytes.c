@@ -1,11 +1,11 @@
-/* Which bytes of the answer a place has. */
+/* Finds the bytes of the answer that a place covers. */
 #include "translate/layout/place.h"
 #include "translate/layout/white_space.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Where the next of s[len] is in text[n] from `at` on; n: nowhere. */
+/* Position of the next s[len] in text[n] from `at` on; n if there is none. */
 static size_t find(const char *text, size_t n, size_t at, const char *s, size_t len)
 {
     const char *found = at < n ? memmem(text + at, n - at, s, len) : NULL;
@@ -20,15 +20,15 @@ static size_t count(const char *text, size_t n, const char *s, size_t len)
     return k;
 }
 
-/* Are p's letters whole words there, or part of one as in the source? Signs at their ends belong to
- * no word: ":name" is itself in "mit:name", too. */
+/* True if p's letters at begin..end are whole words, or part of a word as in the source. Signs at
+ * their ends belong to no word: ":name" is found in "mit:name", too. */
 static bool is_beside(
     const struct dg_placing *w, const struct dg_place *p, size_t begin, size_t end)
 {
     const struct dg_decoration *d = w->d;
     char before = begin > 0 ? d->answer[begin - 1] : ' ',
          after = end < d->answer_len ? d->answer[end] : ' ';
-    /* "v2" is no part of "dev2", unless the source has the same letter before it. */
+    /* "v2" does not match in "dev2", unless the source has the same letter before it. */
     if (isalnum((unsigned char)before) && isalnum((unsigned char)d->answer[begin]) &&
         !(p->text_begin > 0 && d->text[p->text_begin - 1] == before))
         return false;
@@ -51,7 +51,7 @@ bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
     size_t len = p->text_end - p->text_begin, skip = 0;
     if (len == 0)
         return false;
-    /* Said as often as in the source: the third `x` there is the third here. */
+    /* Equal numbers of occurrences: the third `x` of the source is the third one here. */
     if (count(d->text, d->len, letters, len) == count(d->answer, d->answer_len, letters, len))
         skip = count(d->text, p->text_begin, letters, len);
     for (size_t at = find(d->answer, d->answer_len, 0, letters, len); at < d->answer_len;
@@ -60,7 +60,7 @@ bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
             skip--;
             continue;
         }
-        /* Letters that another span has taken, or that are part of a word, are not p's. */
+        /* Skip letters that another span has taken, or that are part of a word. */
         if (!is_free(w, at, at + len) || !is_beside(w, p, at, at + len))
             continue;
         p->begin_byte = at;
@@ -77,26 +77,26 @@ static bool is_punctuation(char c)
     return ispunct((unsigned char)c);
 }
 
-/* Something protected that replaces both word i of the answer and the one before it, or NULL. */
+/* The protected span that replaces both word i of the answer and the one before it, or NULL. */
 static const struct dg_place *across(const struct dg_placing *w, uint32_t i)
 {
     const struct dg_place *p = i > 0 ? w->replaced_by[i - 1] : NULL;
     return p && p->end > i ? p : NULL;
 }
 
-/* What has no words goes after one of the answer's; not within something protected, but after all
- * of it. A mark of its own keeps the white space in front of it. */
+/* Place something without words after a word of the answer; if that is within a protected span,
+ * after the whole span. A single mark keeps the white space in front of it. */
 static void fit_between(const struct dg_placing *w, struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     const struct dg_place *protected = across(w, p->first);
     p->begin_byte = p->first > 0 ? w->words.answer.list[p->first - 1].end : 0;
-    /* Between two words that one span replaces is no place: after the span. */
+    /* Between two words that one span replaces: go after the span. */
     if (protected) {
         p->first = p->end = protected->end;
         p->begin_byte = protected->end_byte;
     }
-    /* "word <br> word": after the space, and with one after it, too, where the source has both. */
+    /* "word <br> word": after the space, and followed by one, if the source has both. */
     bool alone = d->marks[p->open].kind == DG_MARK_POINT;
     if (alone && p->text_begin > 0 && dg_white_space(d->text[p->text_begin - 1]) &&
         p->begin_byte < d->answer_len && dg_white_space(d->answer[p->begin_byte])) {
@@ -107,18 +107,18 @@ static void fit_between(const struct dg_placing *w, struct dg_place *p)
     p->end_byte = p->begin_byte;
 }
 
-/* What the words that p begins and ends within have beside p, such as "(" and ")." of "(`code`).",
- * is not p's where the answer says it there, too. */
+/* Exclude affixes of p's first and last word that lie outside the marks in the source, such as "("
+ * and ")." of "(`code`).", where the answer has the same bytes. */
 static void leave_affixes(const struct dg_placing *w, struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     size_t before = 0, after = 0, n = p->end_byte - p->begin_byte;
-    /* How much of the source's word is outside the marks on either side. */
+    /* Length of the source's word outside the marks on either side. */
     while (before < p->text_begin && !dg_white_space(d->text[p->text_begin - before - 1]))
         before++;
     while (p->text_end + after < d->len && !dg_white_space(d->text[p->text_end + after]))
         after++;
-    /* Equal bytes alone are left out: a translated affix cannot be told from the word. */
+    /* Only equal bytes are excluded: a translated affix cannot be told from the word. */
     if (before && before < n &&
         memcmp(d->answer + p->begin_byte, d->text + p->text_begin - before, before) == 0)
         p->begin_byte += before;
@@ -142,8 +142,8 @@ void dg_place_fit(const struct dg_placing *w, struct dg_place *p)
     leave_affixes(w, p);
     if (p->text_end == p->text_begin)
         return;
-    /* Punctuation that the model writes to the last word belongs to the sentence, not to the marks,
-     * unless the marks end with some in the source; one byte stays in any case. */
+    /* Punctuation that the model attaches to the last or first word belongs to the sentence, not to
+     * the marks, unless the marks have some at that end in the source. At least one byte stays. */
     if (!is_punctuation(d->text[p->text_end - 1]))
         while (p->end_byte > p->begin_byte + 1 && is_punctuation(d->answer[p->end_byte - 1]))
             p->end_byte--;

@@ -1,21 +1,21 @@
-/* Where the marks of a sentence go in its answer.
+/* Decides where the marks of a sentence go in its answer.
  *
- * A worked example (it is one of tests/unit/test_decorate.c). The sentence, and what the model made
- * of its text, with the words' numbers; attention says 4-0, 4-1, 5-2, 0-3, 1-4, 2-5:
+ * A worked example (from tests/unit/test_decorate.c): the sentence and the model's translation of
+ * its text, with the words' numbers. Attention pairs them 4-0, 4-1, 5-2, 0-3, 1-4, 2-5:
  *
  *     Run `make all` in [the *shell*](u).      In der Shell starte make all.
  *      0   1    2    3   4    5                0   1    2     3     4    5
  *
- *  1. list_places   Three places, those that hold others first: P0 `make all`, which is text bytes
+ *  1. list_places   Three places, outer ones first: P0 `make all`, which is text bytes
  *                   4..12; P1 [the *shell*](u), bytes 16..25; P2 *shell*, bytes 20..25, within P1.
- *  2. place_all     Protected spans first. The answer says the letters of P0, "make all", at bytes
- *                   20..28, so P0 has words 4 and 5, and they are replaced: nothing else begins or
- *                   ends there. Then P1: words 0, 1 and 2 came from "the" and "shell.", one
- *                   run, and so bytes 0..12. P2: word 2 came from "shell.", bytes 7..12; "." is
- *                   no part of it, as it is none of P2 in the source.
- *  3. nest          A pair holds what it held: P1 holds P2 already. Had "Shell" come first and
- *                   "der" last, P1 would have grown.
- *  4. separate      Pairs beside one another must not overlap: there is one such pair here.
+ *  2. place_all     Protected spans first. The answer has the letters of P0, "make all", at bytes
+ *                   20..28, so P0 gets words 4 and 5, which it replaces: nothing else may begin or
+ *                   end there. Then P1: words 0, 1 and 2 came from "the" and "shell." and form one
+ *                   run, hence bytes 0..12. P2: word 2 came from "shell.", bytes 7..12, without
+ *                   the ".", which is not in P2 in the source either.
+ *  3. nest          A pair must enclose what it enclosed: P1 encloses P2 already. Had "Shell" come
+ *                   first and "der" last, P1 would have grown.
+ *  4. separate      Pairs that are not nested must not overlap. P1 and P2 are nested.
  *
  * decorate.c writes the marks at these bytes: [In der *Shell*](u) starte `make all`. */
 #include "translate/layout/places.h"
@@ -40,8 +40,9 @@ static bool is_protected(const struct dg_placing *w, const struct dg_place *p)
     return w->d->marks[p->open].kind == DG_MARK_PROTECTED;
 }
 
-/* The run of words that came from p's (and words that came from nowhere between them) that fits
- * best. A pair may hold what others replace, something protected may not. */
+/* Find the best-fitting run of words that came from p's words (words aligned with nothing may be
+ * within it). The run of a pair may hold replaced words aligned with nothing, that of a protected
+ * span may not. */
 static bool best_run(const struct dg_placing *w, struct dg_place *p)
 {
     size_t begin = p->text_begin, end = p->text_end;
@@ -58,7 +59,8 @@ static bool best_run(const struct dg_placing *w, struct dg_place *p)
             to = i + 1;
             running = true;
         }
-        /* A word from nowhere goes on with the run: articles and particles often have no source. */
+        /* A word aligned with nothing continues the run: articles and particles often have no
+         * source. */
         if (!running || inside ||
             (a == DG_NO_WORD && i < w->words.answer.n &&
                 !(w->replaced_by[i] && is_protected(w, p))))
@@ -76,23 +78,24 @@ static bool best_run(const struct dg_placing *w, struct dg_place *p)
     return any;
 }
 
-/* Where something without words goes: after the word that came from the one before it. */
+/* The word number at which a place without words goes: after the word that came from the source
+ * word before it. */
 static uint32_t after_word(const struct dg_placing *w, size_t at)
 {
     if (at == 0 || w->words.answer.n == 0)
         return 0;
     if (at >= w->d->len)
         return w->words.answer.n;
-    /* From the nearest word back: one that the answer left out says nothing. */
+    /* Search back from the nearest word: one that the answer left out gives no position. */
     for (uint32_t s = w->words.source.n; s-- > 0;)
         if (w->words.source.list[s].begin < at && w->words.after[s])
             return w->words.after[s];
-    /* Without any alignment the share of the text is all there is to go by. */
+    /* Without any alignment only the relative position is left. */
     return w->words.any ? 0 : dg_aligned_words_proportion(&w->words, at);
 }
 
-/* Something protected at either end of p's words is not p's; where there is nothing else, p goes
- * around all of it. */
+/* Exclude words at either end of p that protected spans replace; if no others are left, p encloses
+ * those spans whole. */
 static void leave_protected(const struct dg_placing *w, struct dg_place *p)
 {
     uint32_t first = p->first, end = p->end;
@@ -105,8 +108,7 @@ static void leave_protected(const struct dg_placing *w, struct dg_place *p)
         p->end = end;
         return;
     }
-    /* All of p's words are replaced: its bytes are those of the spans, not to be fitted to words.
-     */
+    /* All of p's words are replaced: p has the spans' words and bytes, which are final. */
     p->first = w->replaced_by[p->first]->first;
     p->end = w->replaced_by[p->end - 1]->end;
     p->begin_byte = w->words.answer.list[p->first].begin;
@@ -114,7 +116,7 @@ static void leave_protected(const struct dg_placing *w, struct dg_place *p)
     p->literal = true;
 }
 
-/* As many words, relatively, around the same middle. */
+/* Choose as many words, relative to the sentence's length, around the same relative middle. */
 static void run_by_proportion(const struct dg_placing *w, struct dg_place *p)
 {
     uint32_t n = 0,
@@ -129,7 +131,7 @@ static void run_by_proportion(const struct dg_placing *w, struct dg_place *p)
     leave_protected(w, p);
 }
 
-/* Does it enclose nothing that is translated, such as **`code`**, or nothing at all? */
+/* True if p encloses nothing to translate, such as **`code`**, or nothing at all. */
 static bool has_no_words(const struct dg_placing *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
@@ -144,12 +146,12 @@ static bool has_no_words(const struct dg_placing *w, const struct dg_place *p)
     return true;
 }
 
-/* A pair around what it encloses that is protected and has its place already; false: there is no
- * such thing. */
+/* Put a pair around the protected spans within it, which are placed already; false: there are
+ * none. */
 static bool enclose_protected(const struct dg_placing *w, struct dg_place *p)
 {
     bool any = false;
-    /* What p holds follows it in the list. */
+    /* Places within p follow it in the list. */
     for (const struct dg_place *q = p + 1; q < w->places + w->n_places && q->open < p->close; q++) {
         if (!is_protected(w, q))
             continue;
@@ -168,7 +170,7 @@ static void place_one(struct dg_placing *w, struct dg_place *p)
 {
     bool is_span = is_protected(w, p), wordless = !is_span && has_no_words(w, p);
     if (is_span && dg_place_find_letters(w, p)) {
-        /* The model says the letters: they are replaced where they are. */
+        /* The model copied the letters: they are replaced where they are. */
     } else if (wordless && enclose_protected(w, p)) {
         /* **`code`**: the pair goes where the code went. */
     } else if (wordless) {
@@ -177,7 +179,7 @@ static void place_one(struct dg_placing *w, struct dg_place *p)
     } else if (best_run(w, p)) {
         /* Attention says which words came from those of the place. */
     } else if (is_span || w->words.answer.n == 0) {
-        /* The model dropped it: it is put in where it was, not in place of other words. */
+        /* The model dropped it: inserted at its old position, without replacing words. */
         p->first = p->end = after_word(w, p->text_begin);
     } else if (!enclose_protected(w, p)) {
         run_by_proportion(w, p);
@@ -189,8 +191,8 @@ static void place_one(struct dg_placing *w, struct dg_place *p)
         memset(w->used + p->begin_byte, true, p->end_byte - p->begin_byte);
 }
 
-/* The place of every mark, or pair of marks, but for line ends and escapes, which decorate.c finds
- * by itself. A pair comes before what it holds. */
+/* List the place of every mark or pair of marks, except line ends and escapes, which decorate.c
+ * places itself. A pair comes before the places within it. */
 static void list_places(struct dg_placing *w)
 {
     const struct dg_decoration *d = w->d;
@@ -205,7 +207,7 @@ static void list_places(struct dg_placing *w)
             if (d->marks[k].kind == DG_MARK_CLOSE && d->marks[k].id == mark->id)
                 p.close = k;
         p.text_end = p.close > i ? d->marks[p.close].at : mark->at + mark->len;
-        /* Pairs are within one another: the innermost one that has not closed yet holds this. */
+        /* Pairs are nested: the innermost one that is still open holds this place. */
         while (outer && outer->close < i)
             outer = outer->outer;
         p.outer = outer; /* stays valid: make_room has room for all places */
@@ -217,12 +219,12 @@ static void list_places(struct dg_placing *w)
 
 static void place_all(struct dg_placing *w)
 {
-    /* Protected spans first: the bytes they replace place no other mark. */
+    /* Protected spans first: no other mark is placed within the bytes they replace. */
     for (size_t i = 0; i < w->n_places; i++)
         if (is_protected(w, &w->places[i]))
             place_one(w, &w->places[i]);
-    /* One that replaces nothing goes between words, and was placed before all that is replaced was
-     * known: once more, so that it is not put within another. */
+    /* A span that replaces nothing goes between words, and was fitted before all replacements were
+     * known: fit it again, so that it is not within another span. */
     for (size_t i = 0; i < w->n_places; i++)
         if (is_protected(w, &w->places[i]))
             dg_place_fit(w, &w->places[i]);
@@ -239,15 +241,15 @@ static void stretch(struct dg_place *outer, const struct dg_place *inner)
         outer->end_byte = inner->end_byte;
 }
 
-/* Pairs beside one another in the source, q before p: do their places overlap? */
+/* True if q, before p in the source and not nested with it, overlaps p in the answer. */
 static bool is_in_the_way(const struct dg_place *q, const struct dg_place *p)
 {
     return q->close < p->open && p->begin_byte < q->end_byte && q->begin_byte < p->end_byte;
 }
 
-/* A pair that overlaps one before it is lost. Nothing else is in the way: what has no width is
- * nowhere within something protected, and may be anywhere within a pair, as may something
- * protected, all of it at once. */
+/* Mark a pair as lost if it overlaps an earlier one. No other places conflict: one without a width
+ * is never within a protected span and may be anywhere in a pair, and a protected span may be whole
+ * within a pair. */
 static void separate(struct dg_placing *w)
 {
     size_t n = 0;
@@ -263,17 +265,17 @@ static void separate(struct dg_placing *w)
     }
 }
 
-/* A pair holds what it held in the source: it stretches to what has a width, and draws in what has
- * none. */
+/* Make each pair enclose what it enclosed in the source: it grows to enclose places with a width,
+ * and moves those without one inside itself. */
 static void nest(struct dg_placing *w)
 {
-    /* From the innermost out, so that a pair has its own width before its outer one looks at it. */
+    /* Innermost first, so that a pair's extent is complete before it stretches its outer one. */
     for (size_t i = w->n_places; i-- > 0;) {
         const struct dg_place *p = &w->places[i];
         if (p->outer && dg_place_has_width(p))
             stretch(p->outer, p);
     }
-    /* From the outermost in: a pair's width is final now. */
+    /* Outermost first: extents are final now. */
     for (size_t i = 0; i < w->n_places; i++) {
         struct dg_place *p = &w->places[i];
         const struct dg_place *outer = p->outer;

@@ -1,7 +1,7 @@
 /* Positions of a sentence's marks in its answer: pairs of marks by word alignment, protected spans
- * by their letters. Pairs come out within one another as they were in the source; nothing begins or
- * ends within a protected span. Line ends and escapes have no place: see decorate.c. One thread at
- * a time. Private to translate/. */
+ * by their letters. Pairs stay nested as in the source; nothing begins or ends within a protected
+ * span. Line ends and escapes have no place: see decorate.c. One thread at a time. Private to
+ * translate/. */
 #ifndef DG_TRANSLATE_LAYOUT_PLACES_H
 #define DG_TRANSLATE_LAYOUT_PLACES_H
 
@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Position of a mark or a pair: words first .. end - 1 of the answer, and their bytes. */
+/* Position of a mark or a pair: words first .. end - 1 of the answer, and bytes begin_byte ..
+ * end_byte. */
 struct dg_place {
     /* marks; close = open if it is single */
     size_t open, close;
@@ -18,18 +19,18 @@ struct dg_place {
     size_t text_begin, text_end;
     uint32_t first, end;
     size_t begin_byte, end_byte;
-    /* the bytes were found as they are: not to be fitted to words */
+    /* the bytes are final: not to be fitted to words */
     bool literal;
     /* it had white space on both sides: write a space after it */
     bool space_after;
-    /* another pair is there; its bytes are not valid */
+    /* overlaps an earlier pair, so it has no place; its bytes are not valid */
     bool lost;
     /* the innermost pair that holds it, or NULL */
     struct dg_place *outer;
 };
 
 struct dg_places {
-    /* in the order of their marks: what holds others comes before them */
+    /* in the order of their marks: a pair comes before the places within it */
     struct dg_place *list;
     size_t n;
 };
@@ -39,7 +40,7 @@ bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struc
 
 bool dg_place_is_pair(const struct dg_place *p);
 
-/* Whether it encloses any text; false if it is lost. */
+/* True if it covers any text; false if it is lost. */
 bool dg_place_has_width(const struct dg_place *p);
 
 #endif

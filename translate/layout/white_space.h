@@ -1,5 +1,5 @@
-/* What parts words wherever translate/ counts them: everybody who numbers words has to agree.
- * Any thread. Private to translate/. */
+/* White space that separates words wherever translate/ counts them: all code that numbers words
+ * must agree. Any thread. Private to translate/. */
 #ifndef DG_TRANSLATE_LAYOUT_WHITE_SPACE_H
 #define DG_TRANSLATE_LAYOUT_WHITE_SPACE_H
 

@@ -5,7 +5,7 @@
 
 #define NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for attention weights")
 
-/* The best translation's ids, malloc'd. An engine of its own: one sentence, once. */
+/* Find the best translation's ids, malloc'd, with an engine for this one sentence. */
 static int translate_ids(const struct dg_model *model, struct dg_backend *be,
     const struct dg_sentence *s, int32_t **ids, uint32_t *n, struct dg_error *err)
 {

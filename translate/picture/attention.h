@@ -1,6 +1,6 @@
 /* All attention weights of one sentence and its translation (given, or found by the search), and a
- * look at one layer of them: rows (queries) by columns (keys), by tokens or by
- * words. For pictures and answers about attention. One thread at a time per backend. */
+ * view of one layer of them: rows (queries) by columns (keys), by tokens or by words. For pictures
+ * and answers about attention. One thread at a time per backend. */
 #ifndef DG_TRANSLATE_PICTURE_ATTENTION_H
 #define DG_TRANSLATE_PICTURE_ATTENTION_H
 
@@ -13,21 +13,21 @@ struct dg_attention_map {
     struct dg_trace trace;
     /* [trace.S] tokens that the encoder reads; borrowed from the translator */
     const char **source;
-    /* [trace.T] tokens that the decoder puts out, </s> last */
+    /* [trace.T] tokens that the decoder produces, </s> last */
     const char **target;
-    /* [trace.T] tokens that it reads meanwhile: the start, then target without its last */
+    /* [trace.T] tokens that the decoder reads: the start, then target without its last token */
     const char **input;
     /* the texts were tokens: nothing is merged to words */
     bool by_tokens;
 };
 
-/* target NULL: the best translation is found first. The text must be one sentence; o->max_source,
- * when set, is the most tokens of either side. DG_EINVAL and DG_ELIMIT name the fault. */
+/* Compute the weights. target NULL: the best translation is found first. The text must be one
+ * sentence; o->max_source, if set, limits the tokens of either side. DG_EINVAL and DG_ELIMIT name
+ * the field. */
 int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, const char *source,
     const char *target, const struct dg_translate_options *o, struct dg_attention_map *out,
     struct dg_error *err);
-/* Whether the model has this kind of attention. DG_EUNSUP where its decoder has no
- * self-attention. */
+/* Check that the model has this kind of attention. DG_EUNSUP: its decoder has no self-attention. */
 int dg_attention_check(
     const struct dg_config *c, enum dg_attention_kind kind, struct dg_error *err);
 void dg_attention_map_close(struct dg_attention_map *m); /* a zeroed one is fine */
@@ -52,8 +52,8 @@ struct dg_attention_view {
     float *weights;
 };
 
-/* Heads heads[n] of a layer. A word's weight for a word is the mean over its tokens of the sum over
- * the other's. */
+/* View heads[n_heads] of a layer. The weight of a row's word for a column's word is summed over the
+ * column word's tokens and averaged over the row word's tokens. */
 int dg_attention_view_open(const struct dg_attention_map *m, enum dg_attention_kind kind,
     uint32_t layer, const uint32_t *heads, uint32_t n_heads, struct dg_attention_view *out,
     struct dg_error *err);

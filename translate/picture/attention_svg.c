@@ -115,7 +115,7 @@ static void write_lines(
         add_label(b, right, HEAD + c * LINE + LINE / 2 + 5, "", false, v->column_labels[c]);
 }
 
-/* One head's grid with its left upper corner at x, y. */
+/* Add one head's grid with its upper left corner at x, y. */
 static void add_grid(const struct dg_attention_view *v, const struct dg_attention_svg *o,
     uint32_t h, size_t x, size_t y, struct dg_buffer *b)
 {

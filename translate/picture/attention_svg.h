@@ -9,17 +9,17 @@
 #include <stdbool.h>
 
 struct dg_attention_svg {
-    /* one grid a head instead of lines */
+    /* one grid per head instead of lines */
     bool heat_map;
-    /* only rows with this label look; NULL: all */
+    /* draw only rows with this label; NULL: all */
     const char *word;
 };
 
-/* Lines this faint are left out: they would not be seen, and are most of them. */
+/* Lines with less weight are left out: they would be invisible, and are the majority. */
 #define DG_ATTENTION_FAINT 0.005f
 
-/* Append the picture to out (out->failed tells when memory was out). Heads have a colour each;
- * opacity is the weight. DG_ENOTFOUND when no row has the word. */
+/* Append the picture to out (out->failed if memory ran out). Each head has a colour; opacity is the
+ * weight. DG_ENOTFOUND: no row has the word. DG_ENOMEM. */
 int dg_attention_svg_write(const struct dg_attention_view *v, const struct dg_attention_svg *o,
     struct dg_buffer *out, struct dg_error *err);
 

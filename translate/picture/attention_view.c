@@ -21,7 +21,8 @@ static bool has_mark(const char *token)
     return strncmp(token, WORD_MARK, sizeof WORD_MARK - 1) == 0;
 }
 
-/* Punctuation, or a token that writes no text (</s>, <2de>, >>deu<<): a word of its own. */
+/* True for a token that is a word of its own: punctuation, or one that writes no text (</s>, <2de>,
+ * >>deu<<). */
 static bool stands_alone(const char *token)
 {
     size_t n = strlen(token);
@@ -85,7 +86,7 @@ static void sum_words(const float *weights, const struct words *r, uint32_t n_ro
     }
 }
 
-/* A view's labels end where the words do; the view takes them over. */
+/* Move the labels to the view, which frees them. */
 static char **labels_take(struct words *w)
 {
     char **labels = w->labels;

@@ -17,7 +17,7 @@ static const char others[] =
     " a abbr acronym b bdi bdo big br button cite data del dfn em font i ins "
     "label mark nobr output q ruby s small span strike strong sub sup time u ";
 
-/* `list` is words with a space on both sides of each. */
+/* True if `list`, words with a space on both sides of each, has the word. */
 static bool has_word(const char *list, const char *word)
 {
     size_t n = strlen(word);

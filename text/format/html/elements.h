@@ -1,4 +1,4 @@
-/* What HTML's elements are to a translator. Names are in small letters. Any thread. Only for
+/* How a translator treats HTML's elements. Names are in small letters. Any thread. Only for
  * text/format/html. */
 #ifndef DG_TEXT_FORMAT_HTML_ELEMENTS_H
 #define DG_TEXT_FORMAT_HTML_ELEMENTS_H
@@ -16,11 +16,11 @@ enum dg_element {
 };
 
 enum dg_element dg_element_find(const char *name);
-/* Whether HTML has this element. */
+/* True if HTML has this element. */
 bool dg_element_is_known(const char *name);
 
-/* Is this attribute's value text for readers? Of <meta> and <input> it depends on another one:
- * `other` is the value of meta's name or property, or of input's type, or NULL. */
+/* True if this attribute's value is text for readers. For <meta> and <input> it depends on another
+ * attribute: `other` is the value of meta's name or property, or of input's type, or NULL. */
 bool dg_element_value_is_text(const char *name, const char *attribute, const char *other);
 
 #endif

@@ -1,5 +1,5 @@
-/* HTML's text as units: what libgumbo says of tags (parse.c), in the order of their bytes. The
- * source is never written anew: what is not translated keeps its bytes, wrong tags as well. */
+/* Makes units of HTML's text from libgumbo's tags (parse.c), in byte order. The source is never
+ * regenerated: whatever is not translated keeps its bytes, including malformed tags. */
 #include "text/format/flow.h"
 #include "text/format/html/elements.h"
 #include "text/format/html/parse.h"
@@ -23,7 +23,7 @@ static void add_event(struct dg_flow *f, const struct dg_html_event *e)
     f->lines = e->lines;
 }
 
-/* A tag that the parser has passed over. */
+/* Adds a tag that the parser skipped. */
 static void add_stray(struct dg_flow *f, size_t begin, size_t end)
 {
     char name[32] = "";
@@ -37,14 +37,14 @@ static void add_stray(struct dg_flow *f, size_t begin, size_t end)
         dg_flow_point(f, begin, end);
 }
 
-/* Is it the start of a tag that does not end? */
+/* True for the start of a tag that does not end. */
 static bool is_cut(const char *s, size_t at, size_t n)
 {
     at += at + 1 < n && s[at + 1] == '/';
     return at + 1 < n && isalpha((unsigned char)s[at + 1]);
 }
 
-/* What is between two events: text, and what the parser found to be wrong. */
+/* Adds the bytes between two events: text, and what the parser skipped as malformed. */
 static void add_text(struct dg_flow *f, size_t at, size_t end)
 {
     size_t text = at;
@@ -79,7 +79,7 @@ int dg_document_html(struct dg_document *d, const char *s, size_t n, const struc
             continue;
         }
         if (e->begin < at)
-            continue; /* within a whole element, or the parser has it twice */
+            continue; /* within an element already added whole, or a duplicate of the parser's */
         if (e->begin > at && !quiet)
             add_text(&f, at, e->begin);
         if (!quiet || e->kind == DG_HTML_BLOCK || !e->quiet)

@@ -1,6 +1,6 @@
-/* libgumbo neither frees without recursion nor minds how much it allocates: a thousand tags that
- * are never closed before a thousand paragraphs are a million nodes. So all its memory is an
- * arena's, with a limit, and what is over the limit, or over the time, jumps out of it. */
+/* libgumbo frees recursively and does not limit its allocations: a thousand unclosed tags before a
+ * thousand paragraphs make a million nodes. So all its memory comes from an arena with a limit, and
+ * exceeding the limit, or the time, jumps out of it. */
 #include "text/format/html/parse.h"
 
 #include "base/arena.h"
@@ -17,21 +17,21 @@
 #include <strings.h>
 #include <time.h>
 
-#define MEMORY_BYTES (32u << 20) /* and BYTES_PER_BYTE for each of the document */
+#define MEMORY_BYTES (32u << 20) /* plus BYTES_PER_BYTE for each byte of the document */
 #define BYTES_PER_BYTE 256
-#define CPU_NS 1000000000ull /* and NS_PER_BYTE; a thousand tags a millisecond is usual */
+#define CPU_NS 1000000000ull /* plus NS_PER_BYTE; a thousand tags a millisecond is usual */
 #define NS_PER_BYTE 500
-#define LOOK_AT_CLOCK 4096 /* allocations between two looks */
+#define LOOK_AT_CLOCK 4096 /* allocations between two checks of the time */
 
 struct memory {
     struct dg_arena arena;
     uint64_t until_ns;
     size_t n_allocations;
-    bool ended; /* the machine's memory, and not the limit */
+    bool ended; /* out of memory below the arena's limit */
     jmp_buf out;
 };
 
-/* The thread's own time: others may keep it waiting. */
+/* The thread's CPU time, which does not count time spent waiting for others. */
 static uint64_t cpu_ns(void)
 {
     struct timespec t;
@@ -60,7 +60,7 @@ static void release(void *arg, void *p)
 struct level {
     const GumboNode *node;
     unsigned child;
-    bool quiet, lines; /* within it */
+    bool quiet, lines; /* for the content of the element */
     enum dg_element kind;
 };
 
@@ -103,7 +103,7 @@ static size_t end_of(const struct walk *w, const GumboStringPiece *piece)
 
 /* ---- what an element is ---- */
 
-/* The element's name in small letters; unknown ones are in the source alone. */
+/* The element's name in small letters; names that libgumbo does not know come from the source. */
 static const char *name_of(const GumboElement *e, char out[64])
 {
     GumboStringPiece name = e->original_tag;
@@ -136,7 +136,7 @@ static bool has_class(const char *classes, const char *class)
     return false;
 }
 
-/* Is what it encloses to stay as it is? `before`: that around it is. */
+/* True if the element's content stays as it is. before: this flag of the enclosing element. */
 static bool is_quiet(const struct walk *w, const GumboElement *e, const char *name, bool before)
 {
     const char *translate = value_of(e, "translate");
@@ -159,7 +159,7 @@ static enum dg_element kind_of(const struct walk *w, const char *name)
     return kind;
 }
 
-/* Was it made by the parser, without a tag of its own? */
+/* False for an element that the parser made without a tag of its own. */
 static bool has_tag(const GumboNode *node)
 {
     const unsigned made =
@@ -167,8 +167,8 @@ static bool has_tag(const GumboNode *node)
     return node->v.element.original_tag.length > 0 && !(node->parse_flags & made);
 }
 
-/* A number set higher or lower: a reference to a note, which goes with the word before it and is
- * nothing to the model, or the 2 of H2O. */
+/* True for a superscript or subscript number: a reference to a note, which belongs to the word
+ * before it and means nothing to the model, or the 2 of H2O. */
 static bool is_small_number(const struct walk *w, const GumboElement *e)
 {
     if ((e->tag != GUMBO_TAG_SUP && e->tag != GUMBO_TAG_SUB) || !e->original_end_tag.length)
@@ -180,7 +180,7 @@ static bool is_small_number(const struct walk *w, const GumboElement *e)
     return number;
 }
 
-/* Where all of it ends. */
+/* End of the whole element. */
 static size_t whole_end(const struct walk *w, const GumboElement *e)
 {
     size_t begun = end_of(w, &e->original_tag), end = e->end_pos.offset;
@@ -233,7 +233,7 @@ static void push(struct walk *w, struct level level)
     w->levels[w->n_levels++] = level;
 }
 
-/* The whole element is one event. */
+/* Adds the whole element as one event. */
 static void add_whole(
     struct walk *w, const GumboElement *e, enum dg_html_kind kind, const struct level *around)
 {
@@ -284,7 +284,7 @@ static void enter(struct walk *w, const GumboNode *node, struct level around)
         add_values(w, e, name);
 }
 
-/* The element at the top has no more children. */
+/* Leaves the element at the top of the stack, whose children are done. */
 static void leave(struct walk *w)
 {
     struct level inside = w->levels[--w->n_levels];
@@ -320,7 +320,7 @@ static void visit(struct walk *w, const GumboNode *node, struct level around)
                        .quiet = around.quiet,
                        .lines = around.lines});
         break;
-    default: break; /* text is what is left */
+    default: break; /* text is whatever remains between events */
     }
 }
 

@@ -1,5 +1,5 @@
-/* HTML by libgumbo, as a list of what its bytes are, in their order: tags, and attributes within
- * them. What is between two of these is text. Any thread. Only for text/format/html. */
+/* Parses HTML with libgumbo into a list of its tags, and of attributes within them, in byte order.
+ * The bytes between two of these are text. Any thread. Only for text/format/html. */
 #ifndef DG_TEXT_FORMAT_HTML_PARSE_H
 #define DG_TEXT_FORMAT_HTML_PARSE_H
 
@@ -7,7 +7,7 @@
 #include "text/format/document.h"
 
 enum dg_html_kind {
-    DG_HTML_BLOCK,     /* a tag that ends a sentence; it may be omitted and have no bytes */
+    DG_HTML_BLOCK,     /* ends a sentence; a tag that was omitted has no bytes */
     DG_HTML_OPEN,      /* an inline tag */
     DG_HTML_CLOSE,     /* */
     DG_HTML_POINT,     /* an image, a comment, a whole <script> */
@@ -20,22 +20,22 @@ struct dg_html_event {
     enum dg_html_kind kind;
     size_t begin, end;
     size_t inner, inner_end;
-    /* of a value */
+    /* encoding of a value */
     enum dg_encoding encoding;
-    /* the text after it: not for translation; its line ends mean something */
+    /* for the text after it: it is not translated; its line ends are significant */
     bool quiet, lines;
-    /* in the tree's order */
+    /* position in the order of the tree */
     size_t sequence;
 };
 
 struct dg_html_events {
-    /* [n] by their begin */
+    /* [n] sorted by begin */
     struct dg_html_event *list;
     size_t n, cap;
 };
 
-/* Zeroed before; to be closed in every case. DG_ELIMIT (field text): it would take too much memory
- * or time, as thousands of tags that are never closed do. DG_ENOMEM. */
+/* *out must be zeroed before, and closed in every case. DG_ELIMIT (field text): parsing would take
+ * too much memory or time, as with thousands of tags that are never closed. DG_ENOMEM. */
 int dg_html_parse(const char *s, size_t n, const struct dg_markup *markup,
     struct dg_html_events *out, struct dg_error *err);
 void dg_html_events_close(struct dg_html_events *e);

@@ -8,7 +8,7 @@
 
 #define CHUNK (1 << 20)
 
-/* Does it begin as a document does? Else it is a part of one, and gets a root around it. */
+/* True if it begins like a document. Otherwise it is a part of one and gets a root around it. */
 static bool is_document(const char *s, size_t n)
 {
     size_t at = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;

@@ -1,4 +1,4 @@
-/* Is it XML? By libxml2. Any thread. Only for text/format/xml. */
+/* Checks with libxml2 that a text is XML. Any thread. Only for text/format/xml. */
 #ifndef DG_TEXT_FORMAT_XML_CHECK_H
 #define DG_TEXT_FORMAT_XML_CHECK_H
 
@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/* A document, or a part of one. DG_EINVAL (field text) with the line, DG_ENOMEM. */
+/* Check a document or a part of one. DG_EINVAL (field text), with the line: it is not well-formed;
+ * DG_ENOMEM. */
 int dg_xml_check(const char *s, size_t n, struct dg_error *err);
 
 #endif

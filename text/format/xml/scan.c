@@ -12,14 +12,14 @@ static bool begins(const char *s, size_t at, size_t n, const char *with)
     return n - at >= len && memcmp(s + at, with, len) == 0;
 }
 
-/* After the next `close`; n: there is none. */
+/* Returns the byte after the next `close`; n if there is none. */
 static size_t after(const char *s, size_t at, size_t n, const char *close)
 {
     const char *found = memmem(s + at, n - at, close, strlen(close));
     return found ? (size_t)(found - s) + strlen(close) : n;
 }
 
-/* After a tag, or after the document's type with declarations within "[" and "]". */
+/* Returns the end of a tag, or of a document type with declarations within "[" and "]". */
 static size_t tag_end(const char *s, size_t at, size_t n)
 {
     char quote = 0;
@@ -89,7 +89,7 @@ static int add(struct dg_xml *x, struct dg_xml_tag t, struct dg_error *err)
 int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *err)
 {
     *out = (struct dg_xml){.s = s, .n = n};
-    size_t open = SIZE_MAX; /* the innermost element */
+    size_t open = SIZE_MAX; /* the innermost open element */
     int rc = dg_xml_check(s, n, err);
     for (size_t at = 0; rc == DG_OK && at < n;) {
         const char *found = memchr(s + at, '<', n - at);

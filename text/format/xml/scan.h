@@ -21,9 +21,9 @@ struct dg_xml_tag {
     enum dg_xml_kind kind;
     /* bytes */
     size_t begin, end;
-    /* with its prefix; equal if there is none */
+    /* the name with its prefix; equal if there is none */
     size_t name, name_end;
-    /* of OPEN and CLOSE: the other one's index; else its own */
+    /* OPEN and CLOSE: index of the partner; else its own index */
     size_t partner;
     /* index of the OPEN around it; SIZE_MAX: none */
     size_t parent;
@@ -37,21 +37,21 @@ struct dg_xml {
     size_t n, n_tags, cap;
 };
 
-/* A document, or a part of one, which may have several roots and text beside them. DG_EINVAL (field
- * text): it is not well-formed, with the line; DG_ENOMEM. To be closed in every case. */
+/* Scan a document or a part of one, which may have several roots and text beside them. *out must be
+ * closed in every case. DG_EINVAL (field text), with the line: not well-formed; DG_ENOMEM. */
 int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *err);
 void dg_xml_close(struct dg_xml *x);
 
-/* Is this the tag's name? */
+/* True if this is the tag's name. */
 bool dg_xml_is(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name);
-/* Likewise, whatever its prefix. */
+/* The same, ignoring the tag's prefix. */
 bool dg_xml_is_local(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name);
-/* The tag right around it, or NULL. */
+/* The tag directly around it, or NULL. */
 const struct dg_xml_tag *dg_xml_parent(const struct dg_xml *x, const struct dg_xml_tag *t);
 /* The value of a tag's attribute without its quotation marks; false: it has none. */
 bool dg_xml_attribute(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name,
     size_t *begin, size_t *end);
-/* Is it this word? */
+/* True if the attribute has this value. */
 bool dg_xml_attribute_is(
     const struct dg_xml *x, const struct dg_xml_tag *t, const char *name, const char *value);
 

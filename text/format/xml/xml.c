@@ -1,5 +1,5 @@
-/* XML's text as units. Where a client does not say which tags end a sentence, it is those that have
- * no text beside them: of <p>A <b>dog</b>.</p><p>Two</p> the paragraphs, and not <b>. */
+/* Makes units of XML's text. Unless a client says which tags end a sentence, those do that have no
+ * text beside them: in <p>A <b>dog</b>.</p><p>Two</p> the <p>, but not the <b>. */
 #include "text/format/flow.h"
 #include "text/format/html/elements.h"
 #include "text/format/xml/scan.h"
@@ -12,7 +12,7 @@ struct reader {
     struct dg_flow f;
     struct dg_xml x;
     const struct dg_markup *markup;
-    /* [n_tags + 1] there is text right within it; the last: beside the roots */
+    /* [n_tags + 1] true if text is directly within the element; the last: beside the roots */
     bool *mixed;
 };
 
@@ -23,7 +23,7 @@ static bool is_text(const char *s, size_t at, size_t end)
     return at < end;
 }
 
-/* Of an element's tags and of what has none: the one that is around it. */
+/* The flag of the element with this tag index; SIZE_MAX: of the space beside the roots. */
 static bool *mixed_in(const struct reader *r, size_t parent)
 {
     return &r->mixed[parent == SIZE_MAX ? r->x.n_tags : parent];
@@ -58,7 +58,7 @@ static enum dg_element element_of(const struct reader *r, const struct dg_xml_ta
     return dg_element_find(name);
 }
 
-/* Does the tag end a sentence? */
+/* True if the tag ends a sentence. */
 static bool splits(const struct reader *r, const struct dg_xml_tag *t)
 {
     const struct dg_markup *m = r->markup;
@@ -91,7 +91,7 @@ static void add_values(struct reader *r, const struct dg_xml_tag *t)
     }
 }
 
-/* Tag i of XHTML; false: it is as any other XML. */
+/* Adds tag *i of XHTML; false: it is treated as in any other XML. */
 static bool add_html(struct reader *r, size_t *i)
 {
     const struct dg_xml_tag *t = &r->x.tags[*i], *end = &r->x.tags[t->partner];
@@ -110,7 +110,7 @@ static bool add_html(struct reader *r, size_t *i)
     return true;
 }
 
-/* Tag i; the index of the last one that is done with it. */
+/* Adds tag i; returns the index of the last tag that this covers. */
 static size_t add_tag(struct reader *r, size_t i)
 {
     const struct dg_xml_tag *t = &r->x.tags[i];
