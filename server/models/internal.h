@@ -46,6 +46,15 @@ void dg_models_is_open_take(struct dg_models *m, struct dg_listing *l, struct dg
 size_t dg_models_estimate(const struct dg_models *m, const struct dg_listing *l);
 void dg_opening_init(struct dg_models *m);
 
+/* how long the first in line waits before each further model has to make room */
+#define DG_OPENING_PATIENCE_NS 50000000ull
+
+/* With the lock: marks bundles as leaving, those that have been open longest first: they take no
+ * new requests until o has its models. One for each DG_OPENING_PATIENCE_NS that o has waited, with
+ * those marked before. */
+void dg_opening_make_room(
+    const struct dg_models *m, const struct dg_opening *o, uint64_t waited_ns);
+
 /* Open the bundle in dir with an engine for each worker, and have each engine translate a sentence.
  * The caller gets the one reference to *out. */
 int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg_served **out,

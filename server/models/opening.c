@@ -20,8 +20,6 @@
 #define LOOK_AGAIN_NS 50000000ull
 /* after a bundle could not be opened, requests for it fail for this long instead of waiting */
 #define TRY_AGAIN_NS 1000000000ull
-/* how long the first in line waits before other models have to make room */
-#define PATIENCE_NS 50000000ull
 
 static size_t most_bytes(const struct dg_models *m)
 {
@@ -106,21 +104,35 @@ static struct dg_served *close_one_take(struct dg_models *m, const struct dg_ope
     return s;
 }
 
-/* Marks the bundles that have been open longest as leaving: they take no new requests until o has
- * its models. Each call marks one for every PATIENCE_NS that o has waited. */
-static void make_room(struct dg_models *m, const struct dg_opening *o)
+/* Returns the open bundle that stays, that o does not need, and that has been open longest, or
+ * NULL. */
+static struct dg_listing *longest_open(const struct dg_models *m, const struct dg_opening *o)
 {
-    const uint64_t waited = dg_clock_ns() - o->since_ns;
-    for (uint64_t k = 0; k < waited / PATIENCE_NS && k < m->n; k++) {
-        struct dg_listing *oldest = NULL;
-        for (size_t i = 0; i < m->n; i++) {
-            struct dg_listing *l = m->list[i];
-            if (l->open && !l->leaving && !needs(o, l) &&
-                (!oldest || l->opened_ns < oldest->opened_ns))
-                oldest = l;
-        }
-        if (oldest)
-            oldest->leaving = true;
+    struct dg_listing *longest = NULL;
+    for (size_t i = 0; i < m->n; i++) {
+        struct dg_listing *l = m->list[i];
+        if (l->open && !l->leaving && !needs(o, l) &&
+            (!longest || l->opened_ns < longest->opened_ns))
+            longest = l;
+    }
+    return longest;
+}
+
+static size_t n_leaving(const struct dg_models *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++)
+        n += m->list[i]->leaving;
+    return n;
+}
+
+void dg_opening_make_room(const struct dg_models *m, const struct dg_opening *o, uint64_t waited_ns)
+{
+    struct dg_listing *next;
+    for (uint64_t n = n_leaving(m); n < waited_ns / DG_OPENING_PATIENCE_NS; n++) {
+        if (!(next = longest_open(m, o)))
+            return;
+        next->leaving = true;
     }
 }
 
@@ -243,7 +255,7 @@ static bool step(struct dg_models *m)
             l = NULL;
         }
         if (blocked)
-            make_room(m, first);
+            dg_opening_make_room(m, first, dg_clock_ns() - first->since_ns);
         if (l)
             dg_listing_ref(l);
     } else if (dg_served_bytes_alive() > most_bytes(m) && n_open(m) > 1) {
