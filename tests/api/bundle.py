@@ -1,5 +1,5 @@
-"""Small random models as bundles, made with the converter: text comes out that nobody can read, but the server does all
-it does with a real one. Needs numpy."""
+"""Builds bundles of small random models with the converter. Their output is gibberish, but the server handles them like
+real models. Needs numpy."""
 import json
 import os
 import shutil
@@ -11,7 +11,7 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "t
 
 
 def vocabulary_size(path):
-    """Pieces of a SentencePiece model: field 1 of the protocol buffer, once each."""
+    """Counts the pieces of a SentencePiece model: one field 1 of the protocol buffer each."""
     data = open(path, "rb").read()
     at, count = 0, 0
 
@@ -80,8 +80,8 @@ def marian_arrays(V, D, F, layers, end_bias, seed, unk_bias=0.0):
 
 def make(program, folder, source="en", target="de", D=32, F=64, layers=2, end_bias=4.0, seed=1,
          unk_bias=0.0, vocabulary="bytes.model"):
-    """A bundle in `folder`. A low end_bias makes outputs that run to their length limit; a high unk_bias (and a vocabulary
-    that has <unk>: joint.model) such with unknown characters."""
+    """Makes a bundle in `folder`. A low end_bias makes outputs that run to their length limit; a high unk_bias (with a
+    vocabulary that has <unk>: joint.model) makes outputs with unknown characters."""
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     spm = folder + ".spm"
     shutil.copyfile(os.path.join(DATA, vocabulary), spm)
@@ -98,7 +98,7 @@ def make(program, folder, source="en", target="de", D=32, F=64, layers=2, end_bi
 
 
 def allow_unknown(program, folder):
-    """Marian never answers with <unk>, and its models do not either once converted; this one may."""
+    """Allows <unk> in answers, which Marian never gives and converted models therefore exclude."""
     path = os.path.join(folder, "manifest.json")
     with open(path, encoding="utf-8") as f:
         manifest = json.load(f)

@@ -24,12 +24,12 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
 SERVER = os.path.join(BIN, "dragoman-server")
 CLI = os.path.join(BIN, "dragoman")
-EN_DE = os.path.join(ROOT, "tests", "data", "en-de")  # a real model, small, that stays as it is
+EN_DE = os.path.join(ROOT, "tests", "data", "en-de")  # a small real model that never changes
 PATIENCE = int(os.environ.get("DRAGOMAN_PATIENCE", "120"))  # seconds; sanitizers and busy machines are slow
 
 
 def sanitized():
-    """Is the server built with a sanitizer? Then it is slow, and its memory says nothing."""
+    """True if the server is built with a sanitizer: then it is slow and its memory use means nothing."""
     with open(SERVER, "rb") as f:
         program = f.read()
     return b"__asan_init" in program or b"__tsan_init" in program
@@ -78,7 +78,7 @@ class Server:
         return status
 
     def until(self, condition, seconds=PATIENCE):
-        """Wait for a condition; what it raises counts as not yet."""
+        """Waits for a condition; a requests exception counts as not yet."""
         end = time.monotonic() + seconds
         while True:
             try:
@@ -91,23 +91,23 @@ class Server:
             time.sleep(0.01)
 
     def until_running(self, n):
-        """Wait for n requests in flight, one of them with the engine. (This asks in one more.)"""
+        """Waits for n requests in flight, at least one of them in the engine. (The request for /metrics is one more.)"""
         def running():
             text = self.get("/metrics").text
             return "dragoman_http_requests_in_flight %d\n" % (n + 1) in text and "dragoman_live_sentences 0\n" not in text
         self.until(running)
 
     def threads(self):
-        """{id: name} of those that run."""
+        """Returns {id: name} of the running threads."""
         tasks, names = "/proc/%d/task/" % self.process.pid, {}
         for task in os.listdir(tasks):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # one that has ended meanwhile
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended meanwhile
                 with open(tasks + task + "/comm", encoding="utf-8") as f:
                     names[int(task)] = f.read().rstrip("\n")
         return names
 
     def cpu_seconds(self):
-        """What all its threads have used."""
+        """Returns the CPU time of all its threads."""
         tasks = "/proc/%d/task/" % self.process.pid
         total = 0
         for task in os.listdir(tasks):
@@ -116,7 +116,7 @@ class Server:
         return total / 1e9
 
     def logged(self, pattern):
-        """By now; a line comes through a pipe, so use it with until() while the server lives."""
+        """True if a line logged so far matches. Lines come through a pipe, so use this with until() while the server lives."""
         if self.process.poll() is not None:
             self.reader.join(PATIENCE)
         return any(re.search(pattern, line) for line in self.log)
@@ -144,7 +144,7 @@ class Server:
 
 
 class Reply:
-    """What came through a Unix socket, as requests would give it."""
+    """A reply from a Unix socket, with the attributes of a requests reply."""
 
     def __init__(self, reply):
         self.status_code, self.headers, self.text = reply.status, reply.headers, reply.read().decode()
@@ -154,10 +154,10 @@ class Reply:
 
 
 class Local(Server):
-    """A server with a Unix socket, too: what is asked through it comes from the owner."""
+    """A server that also has a Unix socket; requests through it count as the owner's."""
 
     def __init__(self, models, *flags, **more):
-        self.folder = tempfile.TemporaryDirectory()  # a short path: a socket's name has 107 bytes
+        self.folder = tempfile.TemporaryDirectory()  # a short path: a socket's name has at most 107 bytes
         self.socket_path = os.path.join(self.folder.name, "socket")
         super().__init__(models, "--unix-socket", self.socket_path, *flags, **more)
 
@@ -185,7 +185,7 @@ class Local(Server):
 
 
 def run_server(*flags, env=None):
-    """A server that ends by itself."""
+    """Runs a server that exits by itself."""
     return subprocess.run([SERVER, *flags], capture_output=True, text=True, timeout=PATIENCE,
                           env=dict(os.environ, **(env or {})))
 
@@ -233,7 +233,7 @@ def server(models):
         yield s
 
 
-# One sentence at a time, one row: whatever is asked for next has to wait.
+# Translates one sentence at a time, so the next request has to wait.
 NARROW = ["--batch-sentences", "1", "--batch-rows", "4", "--max-beam", "4", "--threads", "1",
           "--drain-timeout", "300", "--request-timeout", "300", "--max-characters", "1000000", "--max-queue-tokens",
           "1000000", "--max-sentences", "1000000", "--max-batch-characters", "100000000", "--max-body-bytes", "10000000"]

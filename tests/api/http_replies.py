@@ -1,4 +1,4 @@
-"""Replies read off raw sockets: status, error code, headers, bodies of kept connections."""
+"""Parses replies from raw sockets: status, error code, headers, bodies on kept connections."""
 import json
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
@@ -22,7 +22,7 @@ def header_of(data, name):
 
 
 def read_reply(s, rest=b""):
-    """One reply off a kept connection; (reply, what followed)."""
+    """Reads one reply from a keep-alive connection. Returns (reply, bytes after it)."""
     data = rest
     while b"\r\n\r\n" not in data:
         more = s.recv(65536)

@@ -1,4 +1,4 @@
-"""What must survive a translation, in every format: the tables of test_protected.py, test_protected_families.py and bench/kept.py."""
+"""What must survive a translation in every format: tables for test_protected.py, test_protected_families.py and bench/kept.py."""
 import html
 import unicodedata
 
@@ -23,7 +23,7 @@ SPANS = {"addresses": ADDRESSES, "placeholders": PLACEHOLDERS, "files": FILES, "
 
 SENTENCES = ["Two dogs play with @ in the snow.", "Open @ and look at the dogs.", "A girl is smiling at @."]
 
-# eight kinds of 21 or 22
+# eight kinds of 21 or 22 characters
 CHARACTERS = {
     "latin": "äöüßéèêçñøåæœšžčłőğışþ",
     "greek": "αβγδεζηθικλμνξοπρστυφω",
@@ -39,10 +39,10 @@ FORMATS = ["text", "wrapped", "srt", "markdown", "html", "xml"]
 
 
 def written(format, span):
-    """The span as a file of that format has it."""
+    """Returns the span as it is written in a file of that format."""
     if format == "markdown":
         return span.replace("\\", "\\\\")
-    raw = format == "html" and span == "&nbsp;"  # a reference as HTML has it; XML knows no such name
+    raw = format == "html" and span == "&nbsp;"  # stays a reference in HTML; XML has no such entity
     return html.escape(span, quote=False) if format in ("html", "xml") and not raw else span
 
 
@@ -53,7 +53,7 @@ def framed(format, text):
 
 
 def cases(format, spans, sentences=None):
-    """(span, text) of each span in each sentence."""
+    """Returns (span, text) for each span in each sentence."""
     return [(written(format, s), framed(format, x.replace("@", written(format, s)))) for s in spans for x in sentences or SENTENCES]
 
 
@@ -72,5 +72,5 @@ def flags(answer):
 
 
 def strange(source, answer):
-    """Signs of an answer that nobody sees or that stand for a broken one, and that the source lacks."""
+    """Returns the characters of the answer that are invisible or stand for a broken one, unless the source has them."""
     return [c for c in answer if c not in source and (c in "\ufffd\u2047" or unicodedata.category(c) in ("Cc", "Cf", "Cn", "Cs"))]

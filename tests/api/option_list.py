@@ -7,7 +7,8 @@ Option = collections.namedtuple("Option", "argument default minimum maximum text
 
 
 def parse(text):
-    """Name (without hyphens before it) -> what is said: "  --port N   text [default; 0 to 65535]", over several lines."""
+    """Parses --help text: option name without hyphens -> Option. An entry is "  --port N   text [default; 0 to 65535]",
+    over several lines."""
     found = {}
     for block in re.findall(r"^  --.*(?:\n {5,}.*)*", text, re.M):
         name, argument, rest = re.fullmatch(r"--([a-z-]+)(?: ([A-Z]\S*))?(?: +(.*))?", " ".join(block.split())).groups()

@@ -23,7 +23,7 @@ def aligned(server, text):
 
 
 def words(text, t):
-    """Pairs of words; the spans are whole words."""
+    """Returns the aligned pairs of words; checks that the spans are whole words."""
     pairs = []
     for spans in t["alignments"]:
         pair = []

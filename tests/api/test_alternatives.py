@@ -1,4 +1,4 @@
-"""Other ways to go on at one place of a translation."""
+"""/v1/alternatives: other continuations at one place of a translation."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def alternatives(server, prefix, text=TEXT, **more):
 
 
 def word_at(text, prefix):
-    """The word behind the prefix, or the one that it ends in."""
+    """Returns the text up to the end of the word after the prefix, or of the word that the prefix ends in."""
     at = len(prefix)
     end = text.find(" ", at)
     return text[:end if end >= 0 else len(text)]
@@ -42,7 +42,7 @@ def test_each_begins_so_and_goes_on_otherwise(server, prefix):
     assert len(set(words)) == len(words), words
     scores = [a["score"] for a in found]
     assert scores == sorted(scores, reverse=True)
-    # completed by a search: sentences, not single words
+    # A search completes each alternative: sentences, not single words.
     assert sum(a["text"].rstrip().endswith(".") for a in found) >= len(found) - 1, found
 
 
@@ -54,7 +54,8 @@ def test_the_best_is_the_translation(server):
 
 
 def test_each_is_what_its_own_beginning_gives(server):
-    """An alternative is the best answer that begins as it does up to the piece it was asked for."""
+    """Each alternative is the translation whose target_prefix is the alternative's own beginning, up to the word that was
+    replaced."""
     prefix = "Ein Mann in einem roten "
     found = alternatives(server, prefix)
     same = 0
@@ -74,7 +75,7 @@ def test_how_many(server):
 
 
 def test_in_company(server):
-    """The same with other work going on."""
+    """The answers are the same beside other work."""
     import concurrent.futures
     alone = alternatives(server, "Ein ")
     with concurrent.futures.ThreadPoolExecutor(8) as pool:

@@ -1,6 +1,6 @@
-"""Attention weights and alternatives asked for by many at once, among translations and clients that hang up: every answer
-is the one a quiet server gives, or says why not; and the server ends well in the middle of it. Worth a run on a build
-with the thread sanitizer: its exit status is looked at."""
+"""Many concurrent requests for attention weights and alternatives, among translations and clients that hang up: every
+answer is the one a quiet server gives, or says why not; and the server stops cleanly under this load. Worth a run on a
+build with the thread sanitizer: the exit status is checked."""
 import concurrent.futures
 import itertools
 
@@ -19,7 +19,7 @@ def folder(tmp_path_factory):
 
 
 def questions():
-    """(path, body), all different."""
+    """Yields (path, body), all different."""
     for text, kind in itertools.product(TEXTS, ("encoder", "decoder", "cross")):
         yield "/v1/attention", {"text": text, "source": "en", "target": "de", "kind": kind}
     for text, count in itertools.product(TEXTS, (2, 4)):
@@ -34,7 +34,7 @@ def ask(server, question):
 
 
 def hang_up(server, question):
-    """Gone before the answer."""
+    """Sends the question and closes the connection before the answer."""
     with server.connect() as s:
         s.sendall(conftest.http_post(*question))
 
@@ -68,7 +68,7 @@ def test_many_at_once(folder):
 
 
 def test_ended_in_the_middle(folder):
-    """Nobody is left without an end: an answer, an error that says so, or a closed connection."""
+    """A stop under load leaves no client waiting: each gets an answer, a 503 or a closed connection."""
     asked = [q for q in questions() if q[0] != "/v1/translate"]
     with conftest.Server(folder, "--drain-timeout", "0") as server:
         with concurrent.futures.ThreadPoolExecutor(len(asked)) as pool:

@@ -1,4 +1,4 @@
-"""Attention weights over HTTP: those of the command line, rows that sum to 1, and no harm to serving."""
+"""Attention weights over HTTP: they equal the command line's, rows sum to 1, and requests for them do not disturb serving."""
 import concurrent.futures
 import json
 import socket
@@ -52,7 +52,7 @@ def test_same_as_the_program(server, kind):
                 for row, theirs in zip(head, other):
                     assert abs(sum(row) - 1) < 1e-4
                     assert all(abs(a - b) < 1e-5 for a, b in zip(row, theirs))
-                if kind == "decoder":  # nobody looks ahead
+                if kind == "decoder":  # no token attends to later ones
                     assert all(w == 0 for i, row in enumerate(head) for w in row[i + 1:])
 
 
@@ -94,15 +94,15 @@ def test_a_flood_is_refused_and_serving_goes_on(server):
     for r in replies:
         if r.status_code == 503:
             assert r.json()["error"]["code"] == "overloaded" and r.headers["Retry-After"]
-    assert worst < 60  # it is not behind forty passes; how fast is the benchmark's to say
+    assert worst < 60  # it did not wait for all forty; the exact speed is the benchmark's concern
     assert ask(server).status_code == 200
 
 
 def test_answers_that_nobody_reads_are_bounded(tmp_path):
-    """Each is whole in memory until its client has read it: there may be 32, in half of the memory for texts and answers."""
-    deep = conftest.bundle.make(conftest.CLI, str(tmp_path / "deep"), layers=8)  # answers that no socket takes at once
+    """Each answer is whole in memory until its client has read it: at most 32, in half of the memory for texts and answers."""
+    deep = conftest.bundle.make(conftest.CLI, str(tmp_path / "deep"), layers=8)  # answers too large for a socket's buffers
     body = dict(text="a1" * 63, source="en", target="de", kind="encoder")
-    with conftest.Server(deep, "--write-timeout", "3600") as server:  # a busy machine makes them slowly
+    with conftest.Server(deep, "--write-timeout", "3600") as server:  # a busy machine is slow to make them
         slow = []
         for _ in range(33):
             s = socket.socket()

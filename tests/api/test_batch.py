@@ -1,4 +1,4 @@
-"""POST /v1/batch: items of several pairs, errors of their own, together or line by line."""
+"""POST /v1/batch: items of several language pairs, an error for each item that fails, one reply or a line per item."""
 import json
 import random
 import re
@@ -18,7 +18,7 @@ def item(text, source="en", target="de", **more):
 
 
 def spread(text, n):
-    """n items that take as long as `text` each; equal sentences would be translated once."""
+    """Returns n items that each take as long as `text`; they differ, because equal sentences are translated once."""
     return [item(text.replace("Number", "Item %d number" % i)) for i in range(n)]
 
 
@@ -30,7 +30,7 @@ def answers(reply):
 def lines(reply):
     assert reply.status_code == 200, reply.text
     assert reply.headers["Content-Type"] == "application/x-ndjson"
-    body = reply.content.decode("utf-8")  # requests would guess, since the type names no character set
+    body = reply.content.decode("utf-8")  # requests would guess the character set, since the type names none
     assert body.endswith("\n")
     return [json.loads(line) for line in body.split("\n")[:-1]]
 
@@ -91,7 +91,7 @@ def test_lines_over_http_1_0(server):
 
 
 def test_ids_are_the_clients_affair(server):
-    """Missing ones stay missing, the same ones stay the same; the index tells items apart."""
+    """Missing ids stay missing, equal ids stay equal; the index tells items apart."""
     items = [item("One."), item("Two.", id="x"), item("Three.", id="x"), item("Four.", id=""), item("Five.", id=-3)]
     got = answers(server.post("/v1/batch", {"items": items}))
     assert "id" not in got[0]
@@ -159,7 +159,7 @@ def test_the_whole_is_wrong(server, body, status, field):
 
 
 def test_sentences_are_limited(models):
-    """Short sentences are many rows for few characters."""
+    """Sentences are limited, too, because short ones need many rows for few characters."""
     with Server(models, "--max-sentences", "5") as server:
         assert server.translate("One. Two. Three. Four. Five.").status_code == 200
         for text in ("One. Two. Three. Four. Five. Six.", ["One. Two. Three.", "Four. Five. Six."]):
@@ -185,7 +185,7 @@ def test_limits_are_settings(models):
 
 
 def test_a_batch_need_not_fit_into_the_queue(models):
-    """A thousand items through a queue that holds a few; each answer is that of its text alone."""
+    """A thousand items pass through a queue that holds a few; each answer is that of its text alone."""
     rng = random.Random(5)
     words = "dog cat house runs sees under the a big old tree river walks".split()
     texts = [" ".join(rng.choice(words) for _ in range(rng.randint(1, 20))) + "." for _ in range(300)]
@@ -204,7 +204,7 @@ def test_a_batch_need_not_fit_into_the_queue(models):
 def test_lines_come_as_items_finish(endless):
     with Server(endless, *NARROW) as server:
         reply = server.post("/v1/batch", {"items": spread(long_text(1), 1000)}, headers=NDJSON, stream=True)
-        rest = reply.iter_lines()  # the connection lives as long as this does
+        rest = reply.iter_lines()  # the connection lives as long as this iterator
         assert json.loads(next(rest))["index"] in range(1000)
         assert counter(server, "dragoman_batches_under_way") == 1
         reply.close()
@@ -212,7 +212,7 @@ def test_lines_come_as_items_finish(endless):
 
 
 def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
-    """A batch that waits leaves room for requests that somebody waits for."""
+    """A waiting batch leaves room in the queue for interactive requests."""
     with Server(endless, *NARROW, "--max-queue-tokens", "400") as server:
         text = busy(0.2)
         batch = server.post("/v1/batch", {"items": spread(text, 60)}, headers=NDJSON, stream=True)
@@ -226,14 +226,14 @@ def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
 
 
 def test_deadline_of_a_batch(endless, busy):
-    """What was finished in time is given, the rest says why not."""
+    """Items finished in time are returned; the others have an error that says why not."""
     with Server(endless, *NARROW) as server:
         items = [item("12:30"), item("Hi.", source="xx"), *spread(busy(4), 30)]
         for headers in ({}, NDJSON):
             begin = time.monotonic()
             reply = server.post("/v1/batch", {"items": items, "timeout_ms": 2000}, headers=headers)
             got = sorted(lines(reply), key=lambda a: a["index"]) if headers else answers(reply)
-            assert time.monotonic() - begin < 60  # all of it takes two minutes
+            assert time.monotonic() - begin < 60  # the whole batch takes two minutes
             assert got[0]["text"] == "12:30"
             assert got[1]["error"]["code"] == "unsupported_language"
             assert got[-1]["error"]["code"] == "timeout"
@@ -252,7 +252,7 @@ def test_timeout_header(endless, busy):
 
 @pytest.mark.parametrize("headers", [[], ["Accept: application/x-ndjson"]])
 def test_client_gone(endless, busy, headers):
-    """All its remaining work is dropped and counted."""
+    """All remaining work of a client that left is dropped and counted."""
     with Server(endless, *NARROW) as server:
         body = {"items": spread(busy(3), 100), "timeout_ms": 300000}
         s = server.connect()
@@ -267,10 +267,10 @@ def test_client_gone(endless, busy, headers):
 
 
 def test_a_reader_who_is_slow_holds_up_nobody(models):
-    """Answers wait in the feeder and no more items are begun; in the end the connection is closed."""
+    """Answers wait in the feeder and no more items are started; in the end the connection is closed."""
     with Server(models, "--write-timeout", "1", "--max-body-bytes", "30000000", "--max-batch-items", "100000",
                 "--max-batch-characters", "100000000") as server:
-        items = [item("7" * 9900)] * 2900  # no letters: answered as fast as they are read
+        items = [item("7" * 9900)] * 2900  # no letters, so no translation: answered as fast as they are read
         s = socket.socket()
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         s.connect(("127.0.0.1", server.port))
@@ -308,13 +308,13 @@ def test_two_batches_share(endless, busy):
         next(rest)
         small = answers(server.post("/v1/batch", {"items": [item(text)] * 2}))
         assert all("text" in a for a in small)
-        assert counter(server, "dragoman_batches_under_way") == 1  # the large one is
+        assert counter(server, "dragoman_batches_under_way") == 1  # the large one
         large.close()
 
 
 @pytest.mark.parametrize("headers", [[], ["Accept: application/x-ndjson"]])
 def test_stop_in_the_middle(endless, busy, headers):
-    """SIGTERM and no time to drain: every item gets an answer, what was not done says so."""
+    """SIGTERM and no time to drain: every item gets an answer, unfinished ones an error."""
     flags = [f for f in NARROW]
     flags[flags.index("--drain-timeout") + 1] = "0"
     with Server(endless, *flags) as server:

@@ -1,4 +1,4 @@
-"""What a server takes from a bundle's files: every byte is looked at once, and no file is touched afterwards."""
+"""How a server uses a bundle's files: it checks every byte once, and reads no file afterwards."""
 import json
 import os
 import shutil
@@ -31,7 +31,7 @@ def edit_vocabulary(path):
 
 
 def other_weights(path):
-    """Whole files whose hashes are right, and another model's numbers."""
+    """Puts another model's weights in the bundle and seals it again: whole files with valid hashes."""
     other = bundle.make(CLI, str(path.parent.parent / "other"), seed=9)
     shutil.copyfile(os.path.join(other, "weights.dgw"), path / "weights.dgw")
     subprocess.run([CLI, "seal", str(path)], check=True, capture_output=True)
@@ -46,7 +46,7 @@ BREAKS = {
 
 @pytest.mark.parametrize("how", BREAKS)
 def test_what_was_changed_is_not_served(folder, how):
-    """Neither at start nor by a reload, nor does --check-config let it pass. A reload keeps what it has in memory where
+    """Neither the start, nor a reload, nor --check-config accepts changed files. A reload keeps the loaded model where
     manifest and weights are the same."""
     damage, words = BREAKS[how]
     with Local(str(folder)) as server:
@@ -64,7 +64,7 @@ def test_what_was_changed_is_not_served(folder, how):
 
 
 def test_no_file_is_touched_while_it_serves(folder):
-    """Files that are cut short, overwritten or gone neither change an answer nor end the server."""
+    """Files that are truncated, overwritten or removed neither change an answer nor end the server."""
     with Local(str(folder)) as server:
         before = server.translate(TEXTS).json()["translations"]
         with open("/proc/%d/maps" % server.process.pid, encoding="utf-8") as maps:

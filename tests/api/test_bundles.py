@@ -1,4 +1,4 @@
-"""The bundles that come along: whole, small, of no particular machine, and each pair translates."""
+"""The shipped bundles: whole, small, without paths of any machine, and each pair translates."""
 import os
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 import conftest
 
 FOLDER = os.path.join(conftest.ROOT, "weights", "bundles")
-# Those that come along, and not what dragoman pull put beside them.
+# Only the shipped bundles, not those that dragoman pull put beside them.
 NAMES = sorted(n for n in os.listdir(FOLDER) if os.path.exists(os.path.join(FOLDER, n, "MODEL_CARD.md")))
 GREETINGS = {"en": "Thank you very much!", "de": "Vielen Dank!", "fr": "Merci beaucoup !"}
 

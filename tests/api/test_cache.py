@@ -1,4 +1,4 @@
-"""--cache-bytes: answers to sentences that come again, the same bits as without."""
+"""--cache-bytes: repeated sentences are answered from the cache, with the same bits as without one."""
 import concurrent.futures
 import random
 
@@ -10,13 +10,13 @@ from test_stream import stream
 
 
 def rest(answer):
-    """What does not depend on time."""
+    """Returns the body: it does not depend on time."""
     return answer.json()
 
 
 @pytest.fixture(scope="module")
 def both(models):
-    """A server that keeps answers and one that does not."""
+    """Yields a server with a cache and one without."""
     unbounded = ["--max-queue-tokens", "1000000"]
     with Server(models, *unbounded, "--cache-bytes", "10000000") as keeping, Server(models, *unbounded) as plain:
         yield keeping, plain
@@ -41,7 +41,7 @@ def test_the_second_time_no_engine_is_asked(both):
     again = keeping.translate("Two is two. One is one.", scores=True)
     assert counter(keeping, "dragoman_decode_steps_total") == steps
     found, missed = counts(keeping)
-    assert found >= hits + 2 and missed == misses  # more where a sentence took two rounds
+    assert found >= hits + 2 and missed == misses  # more hits if a sentence took two rounds
     assert counter(keeping, "dragoman_sentences_total") == sentences + 2
     a, b = (r.json()["translations"][0]["text"] for r in (first, again))
     assert sorted(a) == sorted(b)
@@ -50,7 +50,7 @@ def test_the_second_time_no_engine_is_asked(both):
 
 
 def test_random_requests_equal_those_without(both):
-    """Few sentences in many combinations, options and routes: every answer is the one without a cache."""
+    """Random combinations of few sentences, options and routes: every answer is the one without a cache."""
     keeping, plain = both
     rng = random.Random(11)
     sentences = ["The %s %s." % (a, b) for a in ("dog", "cat", "old man", "日本") for b in ("runs", "sleeps", "12:30")]

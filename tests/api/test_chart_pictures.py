@@ -12,7 +12,7 @@ from web_page import chrome  # noqa: F401
 PICTURES = sorted(os.path.relpath(p, ROOT) for folder in ("docs/pictures", "bench/results", "bench/results/paper")
                   for p in glob.glob(os.path.join(ROOT, folder, "*.svg")))
 
-# What is drawn: each text with its box and colours, each mark with its colour and the points along it.
+# Script that collects what is drawn: each text with its box and colours, each mark with its colour and the points along it.
 SEEN = r"""
 const svg = document.documentElement, paper = [...svg.querySelectorAll('rect')].find((r) => r.getAttribute('width') === '100%');
 const box = (e) => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
@@ -60,7 +60,7 @@ def contrast(a, b):
 
 
 def test_the_contrast_is_wcags():
-    """Two pairs from outside: black on white is 21, and #767676 the lightest grey that may be text on white."""
+    """contrast() gives two known values: black on white is 21, and #767676 is the lightest grey allowed for text on white."""
     assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
     assert contrast("rgb(118, 118, 118)", "rgb(255, 255, 255)") == pytest.approx(4.54, abs=0.005)
 
@@ -70,7 +70,7 @@ def inside(point, box, room=0):
 
 
 def ink(box):
-    """The letters' own part of a line's box."""
+    """Returns the part of a line's box that letters fill."""
     left, top, right, bottom = box
     return [left, top + 0.15 * (bottom - top), right, bottom - 0.15 * (bottom - top)]
 
@@ -106,7 +106,7 @@ def test_every_label_is_legible(chrome, scheme, path):  # noqa: F811
 
 
 def test_faults_are_found(chrome, scheme, tmp_path):  # noqa: F811
-    """A picture with one fault of each kind."""
+    """Finds the faults of a picture that has one of each kind."""
     path = tmp_path / "wrong.svg"
     path.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="300" height="200" font-size="12"><rect width="100%" height="100%" fill="#fff"/>'
                     '<text x="10" y="20">one label</text><text x="30" y="22">over it</text><text x="280" y="60">out of it</text>'
@@ -116,7 +116,7 @@ def test_faults_are_found(chrome, scheme, tmp_path):  # noqa: F811
 
 
 def test_bars_have_their_ratios(chrome):  # noqa: F811
-    """Of the figures beside the picture, computed here; on the bar itself wherever that is long enough."""
+    """The ratios equal those computed here from the figures beside the picture; they are on the bars that are long enough."""
     for path in (p for p in PICTURES if "/cpu-" in p):
         with open(os.path.join(ROOT, path[:-4] + ".json"), encoding="utf-8") as f:
             settings = json.load(f)["settings"]

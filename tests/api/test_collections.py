@@ -1,4 +1,5 @@
-"""Glossaries and translation memories that clients keep (--collections): made, read, changed and removed over /v1, each key its own."""
+"""Glossaries and translation memories that clients store (--collections): created, read, changed and deleted over /v1; each key has its
+own."""
 import subprocess
 
 import pytest
@@ -76,7 +77,7 @@ def test_entries_and_changes(server):
     more = ask(server, "PATCH", path, {"name": "new", "dictionaries": [{"source": "en", "target": "de", "entries": {"snow": "Wind"}},
                                                                       {"source": "en", "target": "fr", "entries": {"dogs": "toutous"}}]}).json()
     assert more["name"] == "new" and [d["entries"] for d in more["dictionaries"]] == [2, 1]
-    answer = text_of(server, glossary=g["id"])  # neither from the cache nor from what was kept
+    answer = text_of(server, glossary=g["id"])  # neither from the cache nor with the old entries
     assert "Wind" in answer and "Haustiere" in answer
     which = ask(server, "GET", path + "/entries")
     assert which.status_code == 400 and "source and target" in which.text
@@ -139,7 +140,7 @@ def new_key(keys, name):
 
 def test_each_key_has_its_own(tmp_path):
     file, keys = str(tmp_path / "c.db"), str(tmp_path / "keys.db")
-    with Server(EN_DE, "--collections", file) as s:  # made without keys: everybody's
+    with Server(EN_DE, "--collections", file) as s:  # made without keys: shared by all
         shared = made(s, {**PETS, "name": "shared"})
     a, b = new_key(keys, "a"), new_key(keys, "b")
     with Server(EN_DE, "--collections", file, "--keys", keys) as s:

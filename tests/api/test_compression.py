@@ -1,4 +1,4 @@
-"""Replies in gzip and zstd: where the client takes them, where it pays, and the same once they are read."""
+"""Replies in gzip and zstd: only where the client accepts them and they save space, and the same content once decoded."""
 import ctypes
 import zlib
 
@@ -13,7 +13,7 @@ PAGES = ["/openapi.yaml", "/docs", "/spec", "/web/app.js", "/web/style.css", "/m
 
 
 def raw(server, method, path, accept, body=None):
-    """Status, headers (names in small letters) and the bytes as they came."""
+    """Returns status, headers (names in lower case) and the body's bytes before decoding."""
     headers = {"Accept-Encoding": accept, "Connection": "close"}
     with requests.request(method, server.url(path), json=body, headers=headers, stream=True, timeout=PATIENCE) as reply:
         return reply.status_code, {k.lower(): v for k, v in reply.headers.items()}, reply.raw.read(decode_content=False)
@@ -51,7 +51,7 @@ def test_pages(server, path, coding):
     assert status == 200 and plain[1]["content-type"] == headers["content-type"]
     assert "Accept-Encoding" in headers["vary"] and "Accept-Encoding" in plain[1]["vary"]
     assert headers["content-encoding"] == coding and "content-encoding" not in plain[1]
-    if path not in ("/metrics",):  # which says something else each time
+    if path not in ("/metrics",):  # its numbers change each time
         assert DECODE[coding](data) == plain[2]
     status, head, nothing = raw(server, "HEAD", path, coding)
     assert status == 200 and nothing == b"" and head["content-encoding"] == coding and head["vary"] == headers["vary"]
@@ -76,7 +76,7 @@ def test_streams_are_sent_as_they_come(server):
 
 
 def test_connections_go_on(server):
-    """Two replies of one connection, each with its own coding."""
+    """Two replies on one connection each have their own coding."""
     with server.connect() as s:
         ask = b"GET /openapi.yaml HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n\r\n"
         s.sendall(ask % b"gzip" + ask % b"identity")

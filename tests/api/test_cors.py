@@ -66,7 +66,7 @@ def test_a_wrong_list_is_refused(models, wrong):
 
 
 class Elsewhere(http.server.BaseHTTPRequestHandler):
-    """An empty page."""
+    """Serves an empty page."""
 
     def do_GET(self):
         self.send_response(200)
@@ -102,7 +102,7 @@ def test_a_browser_fetches_across_origins(models, chrome, elsewhere):  # noqa: F
         got = chrome.execute_async_script(FETCH, s.url("/v1/translate"), body)
         assert got["status"] == 200 and got["id"] and got["body"] == ask(s, "/v1/translate", None).json(), got
         wrong = chrome.execute_async_script(FETCH, s.url("/translate"), "{")
-        assert wrong["status"] == 400 and wrong["body"]["error"].startswith("Invalid JSON"), wrong  # readable, too
+        assert wrong["status"] == 400 and wrong["body"]["error"].startswith("Invalid JSON"), wrong  # can be read, too
     with Server(models, "--cors-origins", HERE) as s:
         chrome.get(elsewhere)
         assert "refused" in chrome.execute_async_script(FETCH, s.url("/v1/translate"), body)

@@ -87,7 +87,7 @@ def test_errors_in_its_words(server, body, status, message):
      r"\s*<a>.+</a>\s*<b>.+</b>"),
 ])
 def test_tags(server, options, text, answer):
-    """JSON and forms say the same. Real translations: test_clients_deepl.py."""
+    """JSON and forms get the same answer. Real translations: test_clients_deepl.py."""
     body = {"text": [text], "source_lang": "EN", "target_lang": "DE", **options}
     (t,) = server.post("/v2/translate", body).json()["translations"]
     assert re.fullmatch(answer, t["text"], re.S), t
@@ -98,7 +98,7 @@ def test_tags(server, options, text, answer):
 
 @pytest.mark.parametrize("between", [" ", ",", " , ", ",,  "])
 def test_lists_of_tags_in_one_string(server, between):
-    """However many names a string has, and whatever is between them; the last one counts, too."""
+    """One string may hold up to 256 names, whatever separates them; the last name counts, too."""
     names = between.join(["x%d" % i for i in range(255)] + ["keep"])
     for field in ("ignore_tags", "splitting_tags", "non_splitting_tags"):
         body = {"text": ["<p>Two dogs. <keep>red dog</keep></p>"], "source_lang": "EN", "target_lang": "DE", "tag_handling": "xml", field: names}
@@ -111,7 +111,7 @@ def test_lists_of_tags_in_one_string(server, between):
 
 @pytest.mark.parametrize("handling", ["xml", "html"])
 def test_many_tags_and_many_names(server, handling):
-    """Each tag is looked up among the names: 38,000 among 80,000 took a planning thread 36 s."""
+    """Each tag is looked up among the names: 38,000 tags and 80,000 names once took a planning thread 36 s."""
     body = {"text": ["<a>" + "<z/>" * 38000 + "12</a>"], "source_lang": "EN", "target_lang": "DE", "tag_handling": handling}
     before = server.cpu_seconds()
     for n, status in ((80000, 400), (256, 200)):

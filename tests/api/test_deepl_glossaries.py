@@ -1,4 +1,4 @@
-"""DeepL's glossaries of both generations on the wire: kept with --collections, each key its own, the same that /v1/glossaries has."""
+"""DeepL's glossary API, v2 and v3, on the wire: stored with --collections, each key has its own, and /v1/glossaries shows the same ones."""
 import re
 
 import deepl
@@ -61,7 +61,7 @@ def test_several_pairs(models, tmp_path):
         assert reply.status_code == 201 and re.fullmatch(MOMENT, made["creation_time"]) and made["name"] == "pets"
         assert made["dictionaries"] == [{"source_lang": "de", "target_lang": "fr", "entry_count": 1}, {"source_lang": "en", "target_lang": "de", "entry_count": 2}]
         assert ask(server, "GET", path).json() == made and ask(server, "GET", "/v3/glossaries").json() == {"glossaries": [made]}
-        # v2 has those of one pair alone.
+        # v2 shows only glossaries of a single pair.
         assert ask(server, "GET", "/v2/glossaries").json() == {"glossaries": []}
         assert ask(server, "GET", "/v2" + path[3:]).status_code == ask(server, "DELETE", "/v2" + path[3:]).status_code == 404
         more = ask(server, "PATCH", path, {"name": "new", "dictionaries": [{**MANY["dictionaries"][0], "entries": "snow\tWind\nplay\tsingen"}]}).json()

@@ -1,4 +1,4 @@
-"""Which language a text is in: POST /v1/detect, and sentences in another language than they are said to be in."""
+"""Language detection: POST /v1/detect, and sentences in another language than the request states."""
 import re
 
 import pytest

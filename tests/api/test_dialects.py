@@ -10,7 +10,7 @@ import requests
 from conftest import CLI, EN_DE, NARROW, PATIENCE, SERVER, Server, long_text
 from http_replies import header_of, status_of
 
-SMALL = 2000  # bytes of a body
+SMALL = 2000  # limit of a body in bytes
 
 
 @pytest.fixture(scope="module")
@@ -43,19 +43,19 @@ def own(body, status):
     return isinstance(body["error"]["code"], str)
 
 
-# path, what its errors look like, whether pages elsewhere may read them
+# (path, check of its error bodies, whether pages of other origins may read the errors)
 PATHS = [("/translate", libretranslate, True), ("/v2/translate", deepl, False), ("/v1/translate", own, False),
          ("/language/translate/v2", google, True), ("/language/translate/v2/detect", google, True), ("/imme", extension, True),
          ("/kiss", extension, True), ("/hcfy", extension, True), ("/deeplx", deeplx, True)]
 
 
 class Dialect:
-    """How one asks for a translation from English to German, and where the answer is."""
+    """How to ask a dialect for a translation from English to German, and where the answer is in the reply."""
 
     def __init__(self, name, path, shape, body, text, key, refusals):
         self.name, self.path, self.shape, self.body, self.text = name, path, shape, body, text
-        self.key = key  # (query, body, headers) that hold a key besides the headers that all take
-        self.missing, self.wrong = refusals  # statuses without a key, and with one that is nobody's
+        self.key = key  # key -> (query, body, headers): where this dialect takes a key, besides the headers that all take
+        self.missing, self.wrong = refusals  # statuses without a key, and with an unknown one
 
     def ask(self, server, text, key=None, **more):
         query, body, headers = self.key(key) if key else ("", {}, {})
@@ -131,7 +131,7 @@ def test_an_unknown_dialect_is_refused(models, given, word):
 
 
 def test_a_text_has_one_translation(models):
-    """The same in every dialect, alone and with others, whatever else is under way."""
+    """A text has the same translation in every dialect, alone and in an array."""
     with Server(EN_DE) as s:
         for text in TEXTS:
             answers = {d.name: d.text(d.ask(s, text).json()) for d in DIALECTS}
@@ -167,7 +167,8 @@ def add_key(path, *more):
 
 @pytest.fixture(scope="module")
 def locked(models, tmp_path_factory):
-    """A server with keys: a good one, one for administration alone, one of ten characters a day, for each dialect one of a request a minute."""
+    """A server with keys: a good one, one with only the admin scope, one with ten characters a day, for each dialect one with one request a
+    minute."""
     path = str(tmp_path_factory.mktemp("keys") / "keys.db")
     keys = {"good": add_key(path), "admin": add_key(path, "--scope", "admin"), "poor": add_key(path, "--characters-per-day", "10"),
             **{d.name: add_key(path, "--requests-per-minute", "1") for d in DIALECTS}}
@@ -208,16 +209,16 @@ def test_all_share_one_queue(endless, busy):
     """While the queue is full, every dialect says 503 in its own shape, with Retry-After."""
     text = busy(1.5)
     with Server(endless, *NARROW, "--max-queue-tokens", "100") as s, concurrent.futures.ThreadPoolExecutor(1) as pool:
-        taken = pool.submit(s.translate, text)  # larger than the bound, but nothing waits
+        taken = pool.submit(s.translate, text)  # larger than the bound, but taken because nothing waits
         s.until(lambda: "dragoman_live_sentences 1\n" in s.get("/metrics").text)
         for d in DIALECTS:
-            reply = d.ask(s, text + " Again.")  # larger, too: it would wait with the other
+            reply = d.ask(s, text + " Again.")  # larger, too, and refused because the other waits
             assert reply.status_code == 503 and d.shape(reply.json(), 503) and int(reply.headers["Retry-After"]) >= 1, (d.name, reply.text)
         assert not taken.done()
 
 
 def test_all_count_in_one_set_of_metrics(models):
-    """dragoman_requests_total has each dialect by its name; sentences and characters have them together."""
+    """dragoman_requests_total counts each dialect by name; sentences and characters count all dialects together."""
     with Server(models) as s:
         def counts(metric):
             return {labels: int(n) for labels, n in re.findall(r"^dragoman_%s{(.*)} (\d+)$" % metric, s.get("/metrics").text, re.M)}

@@ -29,7 +29,7 @@ NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 
 
 class Step:
-    """A command with the lines that follow it; first and last are the output's lines in the document."""
+    """A command of a console block; first and last are the lines of its output in the document."""
 
     def __init__(self, line, command):
         self.line, self.command, self.first, self.last = line, command, line + 1, line
@@ -120,7 +120,7 @@ def matches(wanted, got):
 
 
 class Shell:
-    """Runs commands as a reader would in the repository's root; the server that the documents speak of is running."""
+    """Runs commands in a copy of the repository's root, as a reader would, with the server that the documents assume."""
 
     def __init__(self, folder, server):
         self.folder, self.server = folder, server
@@ -143,7 +143,7 @@ def read(document):
 
 
 def start():
-    """With one worker: two would finish a stream's sentences in either order."""
+    """Starts a server with one worker: two would finish a stream's sentences in either order."""
     return Local(BUNDLES, "--workers", "1", "--documents", os.path.join(tempfile.mkdtemp(), "documents.db"),
                  "--collections", os.path.join(tempfile.mkdtemp(), "collections.db"),
                  "--suggestions", os.path.join(tempfile.mkdtemp(), "suggestions.db"))
@@ -166,7 +166,7 @@ def test_commands_print_what_the_document_shows(document, bundled, tmp_path):
 
 
 def anchors(text):
-    """The names of a document's headings, as they are linked to."""
+    """Returns the anchors of a document's headings."""
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)$", text, re.M)}
 
 
@@ -208,7 +208,7 @@ def test_every_setting_is_in_the_operations_document():
 
 
 def test_every_field_of_a_recipe_is_explained():
-    """Its name, its default and whether it may change in a run that goes on."""
+    """RECIPES.md gives each field's name, its default and whether it may change when a run is resumed."""
     out = subprocess.run([TRAIN, "recipe", "base"], capture_output=True, text=True, check=True).stdout
     fields, recipe = {}, json.loads(out)
     for key, value in recipe.items():
@@ -242,7 +242,7 @@ def test_every_field_of_a_recipe_is_explained():
 
 
 def test_every_range_of_a_recipe_is_told():
-    """RECIPES.md's last table is what the table of fields allows, and what it allows is refused beyond that."""
+    """RECIPES.md's last table equals the ranges of --describe, and values outside them are refused."""
     described = json.loads(subprocess.run([TRAIN, "recipe", "base", "--describe"], capture_output=True, text=True, check=True).stdout)
     told = dict(re.findall(r"^\| `([\w.]+)` \| (.*) \|$", read("trainer/RECIPES.md").partition("\n## Ranges\n")[2], re.M))
     allowed = {}
@@ -266,7 +266,7 @@ def test_every_metric_is_in_the_operations_document(bundled):
 
 
 def test_what_matches():
-    """The comparison itself."""
+    """The comparison itself works."""
     assert matches("a 1.25 b", "a 1.2497 b") and not matches("a 1.25 b", "a 1.256 b")
     assert matches('{"a": [1, 0.5]}', '{"a":[1,0.4999]}')
     assert not matches('{"a": 1}', '{"a": 2}') and not matches('{"a": 1}', '{"a": 1, "b": 2}')

@@ -56,7 +56,7 @@ def page(server):
 
 
 def test_nothing_from_elsewhere(server, page):
-    """The web page's own policy: no script or style in the page, none from elsewhere."""
+    """The page has the web page's own policy: no inline script or style, and nothing from elsewhere."""
     headers = server.get("/docs").headers
     policy = headers["Content-Security-Policy"]
     assert policy == server.get("/", headers={"Accept": "text/html"}).headers["Content-Security-Policy"]

@@ -63,7 +63,7 @@ def test_an_example_is_sent_and_answered(docs, bundled):  # noqa: F811
 
 
 def test_every_example_is_taken(docs):
-    """No form of the page begins with a body that its endpoint refuses as wrong."""
+    """No form of the page starts with a body that its endpoint rejects as invalid."""
     forms = docs.driver.execute_script("""return [...document.querySelectorAll('.try form')].map(f =>
         [f.closest('section').id, f.dataset.method,
          f.dataset.path + [...f.querySelectorAll('[data-query]')].map((e, i) => `${i ? '&' : '?'}${e.name}=${encodeURIComponent(e.value)}`).join(''),
@@ -125,7 +125,7 @@ def test_a_key_goes_with_what_is_sent(chrome, tmp_path):  # noqa: F811
         docs.all("#key")[0].send_keys(made.stdout.split()[-1])
         assert docs.send("models")[0] == 200
         chrome.execute_script("sessionStorage.clear()")
-    chrome.get_log("browser")  # the refused request
+    chrome.get_log("browser")  # drops the message about the refused request
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""dragoman doctor: what it finds wrong is wrong, what it finds right lets a server run."""
+"""dragoman doctor: the faults it reports are real, and a server runs where it reports none."""
 import json
 import os
 import resource
@@ -88,7 +88,7 @@ def test_the_environment_counts_as_it_does_for_the_server(models, port):
 
 
 def test_the_device_is_the_servers(models, port):
-    """What the server says of the same environment when it starts."""
+    """The finding about the device is what the server says when it starts in the same environment."""
     nowhere = {"DRAGOMAN_CUDA_PLUGIN": "/nowhere.so"}
     flags = ["--models", models, "--port", port, "--connections", "16"]
     status, report = doctor(*flags, env={**nowhere, "DRAGOMAN_DEVICE": "cuda"})
@@ -145,7 +145,7 @@ def test_api_keys(models, port, tmp_path):
     key = json.loads(keys("add", "--name", "x", "--json"))
     status, report = doctor(*flags)
     assert status == 0 and finding(report, "keys")["message"] == "1 of 1 keys valid"
-    assert keys("usage").count("\n") == 1  # looking counts for nobody
+    assert keys("usage").count("\n") == 1  # the check itself is not counted as usage
     keys("revoke", key["id"])
     status, report = doctor(*flags[:-2], env={"DRAGOMAN_KEYS": str(path)})
     assert status == 0 and finding(report, "keys")["level"] == "warn"

@@ -1,4 +1,4 @@
-"""Every kind of document that the server lists: where nothing is to be translated it comes back byte for byte, also with words in it."""
+"""Every kind of document that the server lists comes back byte for byte if nothing is to be translated, also with words in it."""
 import io
 import os
 import zipfile
@@ -15,7 +15,7 @@ import conftest
 from conftest import PATIENCE, Server
 
 DOGS = "Two dogs play in the snow."
-FILLED = {".po", ".pot", ".xlf", ".xliff"}  # hold both languages; these here are full
+FILLED = {".po", ".pot", ".xlf", ".xliff"}  # bilingual formats; these samples are fully translated
 
 
 def saved(document):
@@ -138,7 +138,7 @@ def test_these_are_all_kinds(server):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_byte_for_byte(server, kind):
-    """From English to English nothing is translated; and into German something is, but for what is full already."""
+    """English to English changes nothing; English to German changes something, unless the document is fully translated already."""
     sent = content(kind)
     assert send(server, kind, sent, "en") == sent
     assert (send(server, kind, sent, "de") == sent) == (kind in FILLED)

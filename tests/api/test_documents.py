@@ -34,7 +34,7 @@ def send(server, name, content, **fields):
 
 
 def document(server, name, content, **fields):
-    """As DeepL's API has it: the document's id and key."""
+    """Sends a document to DeepL's API. Returns its id, and its key as a body."""
     reply = requests.post(server.url("/v2/document"), files={"file": (name, content)}, data={"target_lang": "DE", **fields}, timeout=PATIENCE)
     assert reply.status_code == 200, reply.text
     return reply.json()["document_id"], {"document_key": reply.json()["document_key"]}
@@ -64,7 +64,7 @@ def test_libretranslate(server):
     assert file.content.decode() == GERMAN and file.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert file.headers["Content-Disposition"] == 'attachment; filename="my_report_de.txt"'
     assert file.headers["X-Content-Type-Options"] == "nosniff" and file.headers["Access-Control-Allow-Origin"] == "*"
-    assert requests.get(url, timeout=PATIENCE).content == file.content  # until it expires
+    assert requests.get(url, timeout=PATIENCE).content == file.content  # it can be fetched again until it expires
 
 
 def test_settings_say_what_is_served(server):
@@ -88,7 +88,7 @@ def test_what_libretranslate_refuses(server, name, content, fields, code, messag
 
 
 def test_a_form_whose_file_is_not_chosen(server):
-    """What a browser sends then: a file without a name."""
+    """A browser then sends a file with an empty name."""
     part = b"--a\r\nContent-Disposition: form-data; name=%s\r\n\r\n%s\r\n"
     body = part % (b'"file"; filename=""\r\nContent-Type: application/octet-stream', b"") + part % (b"source", b"en") + part % (b"target", b"de") + b"--a--\r\n"
     for path, refusal in (("/translate_file", {"error": "Invalid request: missing file parameter"}),
@@ -117,7 +117,7 @@ def test_forms_that_are_none(server):
 def test_deepl(server):
     id, key = document(server, "a.txt", TEXT.encode(), source_lang="EN")
     done = wait(server, id, key)
-    assert done == {"document_id": id, "status": "done", "billed_characters": len(TEXT) - 3}  # line ends are no text
+    assert done == {"document_id": id, "status": "done", "billed_characters": len(TEXT) - 3}  # line ends are not billed
     file = server.post("/v2/document/%s/result" % id, key)
     assert file.status_code == 200 and file.content.decode() == GERMAN
     for wrong in ({"document_key": "no"}, {}):
@@ -127,7 +127,7 @@ def test_deepl(server):
 
 
 def test_deepl_client(server, tmp_path):
-    """Its own, unchanged; the language is found out."""
+    """DeepL's own client, unchanged; the language is detected."""
     client = deepl.DeepLClient("any", server_url=server.url(""))
     (tmp_path / "a.html").write_text(HTML)
     state = client.translate_document_from_filepath(str(tmp_path / "a.html"), str(tmp_path / "b.html"), target_lang="DE")
@@ -163,7 +163,7 @@ def test_a_file_that_is_no_longer_what_it_was(server):
 
 
 def test_restart(tmp_path):
-    """What was queued or under way is translated by the next server; what was done is still there."""
+    """Documents that were queued or in progress are translated by the next server; finished ones are still there."""
     store = str(tmp_path / "d.db")
     with Server(BUNDLES, "--documents", store) as s:
         first = document(s, "a.txt", TEXT.encode())
@@ -171,7 +171,7 @@ def test_restart(tmp_path):
         long = document(s, "long.txt", ("Two dogs play in the snow with number %d.\n" * 300 % tuple(range(300))).encode())
         last = document(s, "b.txt", TEXT.encode())
         assert status(s, *last)["status"] == "queued"
-    for _ in range(3):  # stopped at whatever it does
+    for _ in range(3):  # stopped at an arbitrary moment
         with Server(BUNDLES, "--documents", store) as s:
             time.sleep(0.03)
     with Server(BUNDLES, "--documents", store) as s:
@@ -195,7 +195,7 @@ def test_progress(server):
 
 
 def test_a_client_that_leaves(tmp_path):
-    """Its document is translated all the same; nobody waits for it, and the server stops when it is told to."""
+    """A client that leaves gets 499 in the log; its document is translated all the same, and the server stops when told to."""
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db")) as s:
         with pytest.raises(requests.exceptions.ReadTimeout):
             requests.post(s.url("/translate_file"), files={"file": ("a.txt", "".join("A man is riding bicycle %d down the street.\n" % i for i in range(2000)))},

@@ -12,7 +12,7 @@ def without(body, key):
     return {k: v for k, v in body.items() if k != key}
 
 
-# body (a dict is sent as JSON, bytes as they are), status, code, field
+# (body, status, code, field); a dict is sent as JSON, bytes as they are
 TRANSLATE = [
     (b"", 400, "invalid_json", "body"),
     (b"{", 400, "invalid_json", "body"),
@@ -124,7 +124,7 @@ def test_at_the_limit_is_fine(server, body):
 @pytest.mark.parametrize("letter", ["\u3042", "\U0001F600", "\u00e4"])
 @pytest.mark.parametrize("key", ["target", "source", "priority", "format"])
 def test_what_is_quoted_may_be_cut_anywhere(server, key, letter):
-    """A message quotes the beginning of what was sent, however many bytes its characters have."""
+    """A message quotes the beginning of the input without cutting a character in half."""
     for ascii in range(4):
         error = server.post("/v1/translate", dict(GOOD, **{key: "a" * ascii + letter * 40})).json()["error"]
         assert letter * 3 in error["message"] and error["field"] == key
@@ -153,7 +153,7 @@ def test_content_type_accepted(server, kind):
 
 @pytest.mark.parametrize("value", ["", "x", "-1", "0", "0.0009", "1s", "nan", "inf"])
 def test_bad_timeout_header(server, value):
-    for body in (GOOD, dict(GOOD, timeout_ms=60000)):  # which beats a good one
+    for body in (GOOD, dict(GOOD, timeout_ms=60000)):  # a bad header is refused even beside a good timeout_ms
         reply = server.post("/v1/translate", body, headers={"X-Request-Timeout": value})
         check(reply, 400, "invalid_request", "X-Request-Timeout")
 

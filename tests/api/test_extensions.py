@@ -1,4 +1,4 @@
-"""What browser extensions send to a server of one's own: Immersive Translate, KISS Translator, hcfy, DeepLX."""
+"""What browser extensions send to a self-hosted server: Immersive Translate, KISS Translator, hcfy, DeepLX."""
 import pytest
 import requests
 
@@ -120,7 +120,7 @@ def test_what_is_no_json(server, path):
 
 
 def test_chinese_is_written_as_extensions_write_it(tmp_path):
-    """A model of zh-Hans answers to zh-CN, and says so; hcfy has its own name for it."""
+    """A zh-Hans model serves zh-CN and reports it so; hcfy has its own name for it."""
     import bundle
     from conftest import CLI
     bundle.make(CLI, str(tmp_path / "en-zh"), "en", "zh-Hans", seed=4)

@@ -1,5 +1,5 @@
-"""What is unusual about an answer, provoked with real text on the bundled model: names that it never saw make it loop and
-doubt; captions do neither."""
+"""Flags of unusual answers, provoked with real text on the bundled model: names that it never saw make it loop and doubt;
+captions do neither."""
 import json
 import os
 import re
@@ -15,14 +15,14 @@ BUNDLE = conftest.EN_DE
 
 CAPTIONS = ["A man in a red shirt is riding a bicycle down the street.", "Two dogs play in the snow.",
             "A girl is smiling."]
-# Headlines and news full of names: what the bundled model makes of these is caught in a loop.
+# Headlines and news full of names: the bundled model's answers to these loop.
 NEWS = ["Hansjakob back in Freihof once again", "Oil extends drop toward $96 a barrel",
         "You could call him the Dostoevsky of the USA.", "Pimp must go to prison",
         "Court blocks ruling on NYPD stop-and-frisk policy",
         "Gazprom's Alexei Miller says pipeline in Bulgaria starts new gas era",
         "Many critics of veganism warn in particular of the lack of vitamin B12.",
         "Bronze went to Rainer and Bernd Maier of the Asphaltriecher team."]
-# An answer of over two hundred pieces, even kept from repeating itself.
+# Its answer has over two hundred pieces, even when repetition is prevented.
 ENDLESS = ("Regarding the subject of traffic, which was not on the agenda for this Friday, the SPD substantiated its opposition "
            "to a car toll charge promoted by the CSU.")
 # One unit, of at least one letter, four times in a row.
@@ -70,7 +70,7 @@ def test_loops_end(server):
 
 
 def test_an_answer_is_not_empty(tmp_path):
-    """A model that would rather say nothing must say something, and is known to doubt it."""
+    """A model that prefers an empty answer must give some text, flagged as low_confidence."""
     folder = bundle.make(conftest.CLI, str(tmp_path / "terse"), end_bias=30.0, seed=5)
     run = [conftest.CLI, "translate", "--model", folder, "--json"]
     text = "Good morning, world.\n"
@@ -85,7 +85,8 @@ def test_an_answer_is_not_empty(tmp_path):
 
 
 def test_second_round_is_per_sentence(server):
-    """The same answers alone, in company, from the server and from the command line; who did not loop is not touched."""
+    """Answers are the same alone, in an array, from the server and from the command line; a sentence without a loop keeps its
+    answer."""
     texts = CAPTIONS + NEWS
     alone = [one(server, t) for t in texts]
     reply = server.post("/v1/translate", {"text": texts, "source": "en", "target": "de"}).json()["translations"]
@@ -115,7 +116,7 @@ def test_low_confidence(server):
 
 
 def test_numbers(server, tmp_path):
-    """A model that knows nothing says other numbers, or none; where nothing is translated, or marks hold them, they stay."""
+    """A random model gets numbers wrong or drops them; numbers that are not translated, or stand in markup, stay."""
     folder = bundle.make(conftest.CLI, str(tmp_path / "random"), seed=5)
     text = "In 1492 there were 87 of them."
     spoken = json.loads(subprocess.run([conftest.CLI, "translate", "--model", folder, "--json"], input=text + "\n",
@@ -177,7 +178,7 @@ def test_the_same_flags_in_a_stream(server):
 
 
 def test_copied_words(server):
-    """Said as the source has it, by a prefix: the word is flagged, its translation is not, nor is a name."""
+    """A prefix puts the source word into the answer: it is flagged, but its translation is not, nor is a name."""
     def said(text, prefix):
         return flags(one(server, text, target_prefix=prefix))
     text, start = "A man buys bread in the pharmacy.", "Ein Mann kauft Brot in der "
@@ -187,7 +188,7 @@ def test_copied_words(server):
 
 
 def test_lost_characters():
-    """A character that the bundled model does not say is missing in its answer, and the sentence says so."""
+    """A character that the bundled model cannot write is missing in its answer, and the sentence is flagged."""
     with conftest.Server(os.path.join(conftest.ROOT, "weights", "bundles")) as server:
         answers = [one(server, "The sign %s is here." % c) for c in "üéбсは中"]
         lost = [a for a in answers if "character_lost" in flags(a)]
@@ -209,7 +210,7 @@ def test_a_term_that_no_vocabulary_can_write(tmp_path):
 
 
 def test_every_flag_is_described():
-    """What the code can say, what openapi.yaml allows, what docs/api.md explains and what is provoked here are the same."""
+    """The code, openapi.yaml, docs/api.md and this file have the same flags; each is provoked here."""
     def read(*path):
         with open(os.path.join(conftest.ROOT, *path), encoding="utf-8") as f:
             return f.read()
@@ -222,13 +223,13 @@ def test_every_flag_is_described():
 
 
 def one_word_longer(text):
-    """It was cut: it is a beginning of the whole answer."""
+    """True if the text is the answer to the first caption, cut short."""
     whole = cli([CAPTIONS[0]])[0]["text"]
     return whole.startswith(text[:10]) and len(text) < len(whole)
 
 
 def test_unknown_characters_are_copied(tmp_path):
-    """The bundled model never answers with the unknown piece; a random one that likes it does."""
+    """The bundled model never answers with <unk>; a random one with a bias towards it does."""
     folder = bundle.make(conftest.CLI, str(tmp_path / "unknown"), end_bias=0.5, unk_bias=3.0, vocabulary="joint.model")
     with conftest.Server(folder) as server:
         answers = [one(server, t) for t in ("The 漢 house.", "A 漢字 and 語.", "漢漢漢")]

@@ -1,4 +1,4 @@
-"""A glossary of a request's own: its terms are in the answers, in any company and with the cache; what is wrong is 400."""
+"""A glossary inside a request: its terms are in the answers, in any company and with the cache; a wrong one gets 400."""
 import pytest
 
 from conftest import Server

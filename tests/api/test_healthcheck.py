@@ -12,7 +12,7 @@ SCRIPT = os.path.join(ROOT, "docker", "healthcheck")
 
 
 def check(port, *path, **env):
-    """Its exit status; Docker gives it four seconds."""
+    """Returns the exit status of the health check; Docker gives it four seconds."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("DRAGOMAN_")}
     return subprocess.run(["bash", SCRIPT, *path], env=dict(clean, DRAGOMAN_PORT=str(port), **env), capture_output=True,
                           timeout=30).returncode
@@ -29,7 +29,7 @@ def test_a_server_with_tls(models, pairs):  # noqa: F811
         named = dict(DRAGOMAN_TLS_CERTIFICATE=pairs["first"][0])
         assert check(server.port, **named) == check(server.port, "/livez", **named) == 0
         assert check(server.port, "/nothing-here", **named) == 1
-        # Set by a flag or in a file: the environment does not tell.
+        # If TLS is set by a flag or in a file, the environment does not show it.
         assert check(server.port) == 0 and check(server.port, "/nothing-here") == 1
 
 
@@ -47,7 +47,7 @@ def test_nobody_answers():
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
         assert check(port) == 1
-        s.listen()  # connected, and never answered
+        s.listen()  # accepts connections and never answers
         begin = time.monotonic()
         assert check(port) == 1
         assert check(port, DRAGOMAN_TLS_CERTIFICATE="there.pem") == 1

@@ -14,7 +14,7 @@ POSTS = ["/v1/translate", "/v1/score"]
 
 
 def request(server, method, path):
-    """By hand, because client libraries have opinions about methods."""
+    """Sends a request by hand, because client libraries do not send every method."""
     return server.raw(("%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % (method, path)).encode())
 
 
@@ -137,8 +137,8 @@ AMBIGUOUS = {
 
 @pytest.mark.parametrize("headers", AMBIGUOUS.values(), ids=AMBIGUOUS.keys())
 def test_ambiguous_framing_is_refused_and_ends_the_connection(server, headers):
-    """What follows must not be taken for a second request. (The library repeats its head when it refuses a length that is
-    no number; the connection ends all the same.)"""
+    """The bytes that follow must not be taken for a second request. (The HTTP library sends its head twice when it refuses a length that is
+    not a number; the connection ends all the same.)"""
     reply = server.raw(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + headers +
                        b"\r\n0\r\n\r\n" + SMUGGLED)
     assert set(re.findall(rb"HTTP/1\.1 (\d+)", reply)) == {b"400"} and b"not_found" not in reply
@@ -162,7 +162,7 @@ def test_a_declared_length_over_the_limit_is_refused_before_the_body(server):
 
 
 def test_a_refused_upload_gets_its_answer(server):
-    """The client goes on sending; closing at once would reset the connection and wipe the answer out."""
+    """The client keeps sending; closing at once would reset the connection and lose the answer."""
     for _ in range(5):
         with server.connect() as s:
             s.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n")
@@ -202,7 +202,7 @@ def test_headers_over_the_limit(server, head):
 
 
 def refusals(server):
-    """What is answered before a route is found, or in the library's place."""
+    """Yields refusals that come before routing, or in place of the HTTP library's own."""
     yield server.raw(http_post("/v1/translate", b"{}", "Transfer-Encoding: chunked"))
     yield server.raw(http_post("/v1/translate", b"{}", "Content-Encoding: gzip"))
     yield server.raw(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000000\r\n\r\n")

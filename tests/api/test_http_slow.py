@@ -1,4 +1,4 @@
-"""HTTP under bad clients: bodies that are announced, slow, silent, garbage or reset; how many connections and bytes there are."""
+"""HTTP with bad clients: bodies that are only announced, slow, silent, garbage or reset; limits of connections and bytes."""
 import random
 import select
 import socket
@@ -11,7 +11,7 @@ from http_replies import GOOD, code_of, header_of, read_reply, status_of
 
 
 def counted(server, series):
-    """A number of /metrics; 0 as long as it is not there."""
+    """Returns a number of /metrics; 0 until it appears."""
     return sum(float(line.split()[-1]) for line in server.get("/metrics").text.splitlines() if line.startswith(series + " "))
 
 
@@ -31,13 +31,13 @@ def test_bodies_that_are_only_announced_take_no_room(models):
 
 
 def test_all_bodies_together_are_bounded(models):
-    """64 bodies at the limit may be on their way; more are refused, and let in again when the others have gone."""
+    """64 bodies of maximum size may be in transit; more are refused until others have gone."""
     with Server(models, "--max-body-bytes", "100000", "--body-timeout", "300") as server:
         waiting = []
 
         def full():
-            """One more body on its way, all but its last byte, unless that was enough. A body that the server found no room
-            for, since one of the questions below was being answered just then, is sent again."""
+            """Sends one more body except its last byte, up to 64; true if a request is then refused. A body that was refused,
+            because the request below took its room at that moment, is sent again."""
             for s in waiting[:]:
                 if select.select([s], [], [], 0)[0]:
                     assert status_of(read_all(s)) == 503
@@ -50,10 +50,10 @@ def test_all_bodies_together_are_bounded(models):
             return len(waiting) == 64 and server.translate("One. " * 1000).status_code == 503
 
         server.until(full)
-        assert server.translate("One.").status_code == 200  # what is left is enough for this one
+        assert server.translate("One.").status_code == 200  # the remaining room is enough for this one
         refused = lambda: counted(server, 'dragoman_http_requests_total{route="other",method="other",code="503"}')
         before = refused()
-        for _ in range(3):  # refused when it is found not to fit, while the client goes on sending
+        for _ in range(3):  # refused once it does not fit, while the client keeps sending
             with server.connect() as s:
                 s.sendall(CHUNKED + b"10000\r\n" + b" " * 65536 + b"\r\n")
                 try:
@@ -78,7 +78,7 @@ def hasty(models):
 
 
 def drip(s, data, seconds):
-    """One byte every tenth of a second; how long the server bore it, and what it said."""
+    """Sends one byte every tenth of a second until the server closes. Returns the seconds that took, and the reply."""
     start, said = time.monotonic(), b""
     s.settimeout(0.1)
     for i in range(int(seconds * 10)):
@@ -108,7 +108,7 @@ def test_dripping_clients_are_cut_off(hasty, sent):
     assert 0.4 < seconds < 6
     assert status_of(said) == 408 and code_of(said) == "request_timeout" and header_of(said, "Retry-After") is None
     hasty.until(lambda: counted(hasty, "dragoman_connections_timed_out_total") > before[0])
-    if sent:  # there was a request to count, too
+    if sent:  # then there is a request to count, too
         hasty.until(lambda: counted(hasty, SLOW) > before[1])
 
 
@@ -131,13 +131,13 @@ def test_slow_clients_do_not_hold_up_others(models):
         assert server.translate("Hello.").status_code == 200
         for s in slow:
             s.setblocking(False)
-            with pytest.raises(BlockingIOError):  # they are still let be slow
+            with pytest.raises(BlockingIOError):  # the server still tolerates them
                 s.recv(1)
             s.close()
 
 
 def test_connections_over_the_limit_get_503(hasty):
-    def refused():  # on a machine that stalls, those that are held run into their time-out
+    def refused():  # if the machine stalls, the held connections time out
         held = [hasty.connect() for _ in range(40)]
         try:
             with hasty.connect() as s:

@@ -25,7 +25,7 @@ def keys(path, *arguments, status=0):
 
 
 def add(path, *arguments):
-    """A new key: what is said of it, with the key itself."""
+    """Adds a key. Returns what the command prints about it, with the key itself."""
     return json.loads(keys(path, "add", "--name", "test", "--json", *arguments))
 
 
@@ -62,7 +62,7 @@ def test_who_may_do_what(models, path):
         assert ask(server, translate).status_code == ask(server, both).status_code == 200
         assert requests.get(server.url("/v1/models"), headers={"X-API-Key": translate["key"]}).status_code == 200
         assert ask(server, None, **{"X-API-Key": translate["key"]}).status_code == 200
-        # What a proxy asked for is no key of ours: the other header counts.
+        # Credentials for a proxy are no key of ours: the other header counts.
         assert ask(server, None, **{"Authorization": "Basic eDp5", "X-API-Key": translate["key"]}).status_code == 200
         assert ask(server, None, Authorization="bearer " + translate["key"]).status_code == 200
         reply = ask(server, admin)
@@ -78,7 +78,7 @@ def test_who_may_do_what(models, path):
 
 
 def test_the_server_is_looked_at_by_admins(models, path):
-    """The figures of /status: an admin's where there are keys, anybody's where there are none."""
+    """The figures of /status need an admin key if there are keys; otherwise anybody may read them."""
     translate, admin = add(path), add(path, "--scope", "admin")
     with serve(models, path) as server:
         assert server.get("/v1/status").status_code == 401
@@ -87,7 +87,7 @@ def test_the_server_is_looked_at_by_admins(models, path):
         assert reply.status_code == 200 and reply.headers["Cache-Control"] == "no-store"
         samples = reply.json()["samples"]
         assert samples["dragoman_keys"] == 2 and samples['dragoman_key_refusals_total{reason="scope"}'] == 1
-        # The same names as at /metrics, but for what counts this answer itself.
+        # The same series as at /metrics, except those that count this answer itself.
         lines = {line.rsplit(" ", 1)[0] for line in server.get("/metrics").text.splitlines() if line[:1] != "#"}
         assert set(samples) <= lines and len(samples) > 100
         assert all('"/v1/status"' in line for line in lines - set(samples))
@@ -156,11 +156,11 @@ def test_only_what_could_be_translated_costs(models, path):
         assert other("/v1/attention", dict(text="a", source="en", target="zz")) == 400
         assert ask(server, key, dict(GOOD, text="Hello.", timeout_ms=1)).status_code in (200, 504)
     requests_made, characters = used(path, key)
-    assert requests_made == 8 and characters in (0, 6)  # 504 is given back
+    assert requests_made == 8 and characters in (0, 6)  # the characters of a 504 are given back
 
 
 def paid_for(sentences):
-    """The characters that events "sentence" answer, each counted once."""
+    """Returns the number of characters that events "sentence" answer, each counted once."""
     return len({(s["text_index"], at) for s in sentences for at in range(*s["source"])})
 
 
@@ -172,9 +172,9 @@ def test_a_stream_that_fails_costs_what_it_brought(endless, busy, path):
             *sentences, (name, error) = read_events(reply.content.decode())
             assert reply.status_code == 200 and (name, error["code"]) == ("error", "timeout")
             return paid_for([data for _, data in sentences])
-        # Over before it began: no stream.
+        # The deadline passes before the first event: no stream.
         reply = ask(server, key, dict(GOOD, text=long_text(2000), stream=True, timeout_ms=1))
-        # A slow machine refuses what it has measured that it cannot do.
+        # A slow machine refuses work that it has measured to be too much.
         assert (reply.status_code, reply.json()["error"]["code"]) in ((504, "timeout"), (503, "overloaded"))
         pace = 20 / busy(20).count("Number")  # seconds a sentence
         texts = ["12:30", "Grüße. " + long_text(50 + round(60 / pace))]
@@ -193,14 +193,14 @@ def test_a_batch_costs_the_items_that_were_translated(models, path, accept):
         post = lambda: server.post("/v1/batch", {"items": items}, headers=dict(bearer(key), Accept=accept))
         reply = post()
         assert reply.status_code == 200 and reply.text.count('"error"') == 4
-        server.until(lambda: post().status_code == 200)  # soon after the reply is out: 11 and 39 that are well-formed are 50
-        assert post().status_code == 429  # what will fail has to fit as well
+        server.until(lambda: post().status_code == 200)  # charged soon after the reply: 11 used and 39 well-formed are 50
+        assert post().status_code == 429  # items that will fail have to fit as well
     assert used(path, key)[1] == 2 * len("Hello." "12:30")
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
 def test_a_batch_that_is_cut_short(endless, busy, path, accept):
-    """The deadline is the server's affair, a client's leaving the client's."""
+    """If the deadline passes, only finished items are charged; a client that leaves pays for all."""
     late, left = add(path), add(path)
     body = dict(items=[dict(GOOD, text="12:30"), dict(GOOD, text=busy(60))])
     with serve(endless, path, *NARROW) as server:
@@ -231,7 +231,7 @@ def test_usage_is_written_while_the_server_runs(models, path):
             assert ask(server, key).status_code == 200
         server.until(lambda: used(path, key) == (5, 5 * 6))
         assert ask(server, key).status_code == 200
-        server.stop(signal.SIGTERM)  # the rest at once
+        server.stop(signal.SIGTERM)  # a stop writes the rest at once
         assert used(path, key) == (6, 6 * 6)
 
 
@@ -256,7 +256,7 @@ def test_keys_are_neither_stored_nor_logged(models, path):
 
 
 def test_a_file_that_is_locked_stops_no_request(models, path):
-    """What cannot be written now is written later."""
+    """Usage that cannot be written now is written later."""
     key = add(path)
     with serve(models, path) as server:
         holder = sqlite3.connect(path, isolation_level=None)
@@ -273,7 +273,7 @@ def test_a_file_that_is_locked_stops_no_request(models, path):
 
 
 def test_a_file_put_in_anothers_place_is_read(models, path, tmp_path):
-    """As an editor, a copy or a configuration manager replaces files: by renaming. Its keys count, the old file's no more."""
+    """Editors, copies and configuration managers rename files into place: the new keys count, the old ones no longer."""
     old, new = add(path), add(tmp_path / "next.db")
     with serve(models, path) as server:
         assert ask(server, old).status_code == 200 and ask(server, new).status_code == 401
@@ -281,7 +281,7 @@ def test_a_file_put_in_anothers_place_is_read(models, path, tmp_path):
         server.until(lambda: ask(server, new).status_code == 200)
         server.until(lambda: ask(server, old).status_code == 401)
         server.until(lambda: used(path, new)[0] >= 1)
-        # One that is no file of keys changes nothing, and is said; a good one after it is read again.
+        # A file that holds no keys changes nothing and is reported; a good one after it is read again.
         newest = add(tmp_path / "newest.db")
         (tmp_path / "text").write_text("hello " * 1000)
         os.rename(tmp_path / "text", path)
@@ -362,7 +362,7 @@ def test_a_key_expires_while_the_server_runs(models, path):
         assert reply.headers["WWW-Authenticate"].startswith("Bearer") and ask(server, other).status_code == 200
         server.until(lambda: server.logged(r"status=401 .* key=%s$" % key["id"]))
         assert 'dragoman_key_refusals_total{reason="expired"}' in server.get("/metrics").text
-        # Other APIs say it in their words.
+        # Other APIs have their own words for it.
         google = requests.post(server.url("/language/translate/v2"), params={"key": key["key"]}, timeout=PATIENCE,
                                json={"q": "Hello.", "target": "de", "source": "en"})
         assert google.status_code == 400 and google.json()["error"]["errors"][0]["reason"] == "keyExpired"
@@ -383,12 +383,12 @@ def test_limits_are_changed_while_the_server_runs(models, path):
         server.until(lambda: ask(server, key).status_code == 403)
     (row,) = json.loads(keys(path, "list", "--json"))
     assert (row["name"], row["scope"], row["requests_per_minute"], row["characters_per_day"]) == ("other", "admin", 0, 20)
-    assert used(path, key)[1] >= 7  # what it has used stays
+    assert used(path, key)[1] >= 7  # its usage stays
 
 
 def test_times_to_expire(path):
     key = add(path, "--expires", "2999-01-31")
-    assert stored(path, key, "expires_s") == 32474822400  # 2999-02-01T00:00:00Z, its last day is over
+    assert stored(path, key, "expires_s") == 32474822400  # 2999-02-01T00:00:00Z, the end of its last day
     assert keys(path, "list").splitlines()[1].split()[5] == "2999-02-01"
     keys(path, "set", key["id"], "--expires", "2999-01-31T12:00:01Z")
     assert stored(path, key, "expires_s") == 32474822400 - 43199
@@ -401,7 +401,7 @@ def test_times_to_expire(path):
 
 
 def test_a_file_of_the_first_version_is_brought_up_to_date(models, path):
-    """Made as the first version made it: without expires_s, user_version 1."""
+    """Makes a file as the first version did: without expires_s, user_version 1."""
     key = add(path, "--requests-per-minute", "60")
     with sqlite3.connect(path) as db:
         db.execute("ALTER TABLE keys DROP COLUMN expires_s")
@@ -414,7 +414,7 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(models, path):
 
 
 def left(reply):
-    """Policy and state, as {name: (q, w, r, t)}."""
+    """Returns the headers RateLimit-Policy and RateLimit as {name: (q, w, r, t)}."""
     pattern = r'"(\w+)";%s=(\d+);%s=(\d+)'
     policy = re.findall(pattern % ("q", "w"), reply.headers["RateLimit-Policy"])
     state = re.findall(pattern % ("r", "t"), reply.headers["RateLimit"])
@@ -430,7 +430,7 @@ def test_what_is_left_is_said(models, path):
         said = left(reply)
         assert said["requests"][:3] == (3, 60, 2) and said["requests"][3] in (19, 20)
         assert said["characters"][:3] == (20, 86400, 14) and 0 < said["characters"][3] <= 86400
-        assert left(ask(server, key, dict(GOOD, text="x" * 15)))["characters"][2] == 14  # 429, of the day: nothing was taken
+        assert left(ask(server, key, dict(GOOD, text="x" * 15)))["characters"][2] == 14  # 429, day's limit: nothing charged
         assert left(ask(server, key))["characters"][2] == 8
         reply = ask(server, key)
         assert reply.status_code == 429 and left(reply)["requests"][2] == 0

@@ -1,5 +1,5 @@
-"""Documents: wrapped text, subtitles and Markdown through the API and the program. Real translations by the bundled
-model, and everything that is not running text comes back to the byte."""
+"""Documents: wrapped text, subtitles and Markdown through the API and the program. Real translations by the bundled model, and everything
+that is not running text comes back byte for byte."""
 import json
 import random
 import re
@@ -31,7 +31,7 @@ def translated(server, text, format):
 
 
 def check_gaps(text, t):
-    """Between the sentences stands what stood there; together they are the document."""
+    """The text between sentences is unchanged; gaps and sentences together are the whole document."""
     s = a = 0
     for part in t["sentences"] + [{"source": [len(text)] * 2, "target": [len(t["text"])] * 2}]:
         assert text[s:part["source"][0]] == t["text"][a:part["target"][0]]
@@ -134,7 +134,7 @@ def test_markdown(server):
 
 
 def test_units_within_marks(server):
-    """Alternative texts, titles and summaries are translated, each by itself, also as a stream sends them."""
+    """Alternative texts, titles and summaries are translated separately, also in a stream."""
     text = ("Two dogs play in the [snow](u \"A girl is smiling.\") ![Two dogs play in the snow.](a.png \"A girl is smiling.\") here.\n\n"
             "[![A girl is smiling.](b.png)](v) [![Two dogs play in the snow.](c.png)](w)\n\n"
             "<details>\n<summary>Two dogs play in the <b>snow</b>.</summary>\n</details>\n")

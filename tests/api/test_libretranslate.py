@@ -1,4 +1,4 @@
-"""LibreTranslate's API on the wire: what its server answers (1.9.6), this one does, but for languages found out text by text."""
+"""LibreTranslate's API on the wire: the answers of its server (1.9.6), except that languages are detected text by text."""
 import subprocess
 
 import pytest
@@ -49,7 +49,7 @@ def test_what_is_empty_in_the_query_may_be_in_the_form(server):
 
 
 def test_more_alternatives_than_the_models_beam(server):
-    """The search is as wide as it takes; the best answer of a narrower one stays what it is."""
+    """The beam widens as needed; with few alternatives the best answer stays that of the model's own beam."""
     answer = translate(server, q="Hello there.", source="en", target="de", alternatives=9)
     assert len(answer["alternatives"]) > 4 and len(set(answer["alternatives"])) == len(answer["alternatives"])
     assert translate(server, q="Hello there.", source="en", target="de", alternatives=2)["translatedText"] == own(server, "Hello there.", "en", "de")
@@ -97,7 +97,7 @@ def test_alternatives(server):
 
 @pytest.mark.parametrize("more", [{"alternatives": -1}, {"alternatives": "-1"}, {"format": ""}, {"alternatives": None, "format": None}])
 def test_what_asks_for_nothing(server, more):
-    """No format is text, and fewer alternatives than none are none, in JSON and in forms."""
+    """An empty format means text, and a negative number of alternatives means none, in JSON and in forms."""
     fields = {"q": ENGLISH, "source": "en", "target": "de", **more}
     expected = {"translatedText": own(server, ENGLISH, "en", "de")}
     assert translate(server, fields) == expected

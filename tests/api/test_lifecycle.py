@@ -45,7 +45,7 @@ def test_a_broken_bundle_is_named(models, tmp_path, file):
 
 
 def test_more_bundles_than_can_be_served(models, tmp_path):
-    """None is left out without a word."""
+    """Too many bundles are refused; none is left out silently."""
     for i in range(257):
         os.symlink(os.path.join(os.path.abspath(models), "en-de"), tmp_path / str(i))
     done = run_server("--check-config", "--models", str(tmp_path))
@@ -76,17 +76,17 @@ def test_several_workers(models):
 
 
 def test_a_full_queue_refuses_at_once(endless, busy):
-    """What is over the bound gets 503 with Retry-After while the others still wait; what was taken is answered."""
+    """Requests over the bound get 503 with Retry-After while the others still wait; accepted ones are answered."""
     with Server(endless, *NARROW, "--max-queue-tokens", "100") as server:
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             long = max(busy(3), long_text(60), key=len)  # on a slow machine, three seconds are few sentences
-            taken = pool.submit(server.translate, long)  # larger than the bound, but nothing waits
+            taken = pool.submit(server.translate, long)  # larger than the bound, but taken because nothing waits
             server.until(lambda: gauge(server, "dragoman_queue_tokens") > 100)
             for _ in range(8):
-                reply = server.translate(long + " Again.")  # larger, too: it would wait with the other
+                reply = server.translate(long + " Again.")  # larger, too, and refused because the other waits
                 assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
                 assert int(reply.headers["Retry-After"]) >= 1
-            assert server.translate("12. Hi.").status_code == 200  # a small one does not
+            assert server.translate("12. Hi.").status_code == 200  # a small one still fits
             assert not taken.done()
             assert taken.result().status_code == 200
         assert server.translate("Again.").status_code == 200
@@ -108,7 +108,7 @@ def test_deadline(endless, busy, how):
         reply = server.post("/v1/translate", body, headers=headers)
         assert reply.status_code == 504 and reply.json()["error"]["code"] == "timeout"
         assert 0.25 < time.monotonic() - start < 30
-        if how != "server":  # its slots are free again
+        if how != "server":  # its places in the batch are free again
             assert server.translate("Short.").status_code == 200
 
 
@@ -127,14 +127,14 @@ def test_a_client_that_goes_away_frees_its_place(endless, busy, how):
         if how != "half-close":
             gone.close()
         server.until(lambda: gauge(server, "dragoman_queue_depth") == gauge(server, "dragoman_live_sentences") == 0)
-        assert gauge(server, "dragoman_decode_steps_total") < text.count(".") * 50 / 2  # each takes more than 50
+        assert gauge(server, "dragoman_decode_steps_total") < text.count(".") * 50 / 2  # each sentence takes more than 50
         server.until(lambda: server.logged(r"route=/v1/translate status=499"))
         assert server.translate("Me next.").status_code == 200
         gone.close()
 
 
 def test_half_closing_is_answered(endless, busy):
-    """In words, with other connections open too: which of them the HTTP library looks at first is chance."""
+    """The reply says client_gone, with other connections open too: which of them the HTTP library checks first is chance."""
     with Server(endless, *NARROW) as server:
         idle = [server.connect() for _ in range(6)]
         for _ in range(20):
@@ -187,7 +187,7 @@ def test_idle_server_stops_at_once(models, how):
     with Server(models) as server:
         start = time.monotonic()
         assert server.stop(how) == 0
-        assert time.monotonic() - start < 20  # far from --drain-timeout
+        assert time.monotonic() - start < 20  # far below --drain-timeout
 
 
 def test_stops_with_idle_connections_open(models):
@@ -203,7 +203,7 @@ def test_stops_with_idle_connections_open(models):
 
 
 def test_requests_that_come_while_it_stops_are_told_so(models):
-    """Those that need other threads than the workers, too. (A memory checker has more to say about this one.)"""
+    """Also requests that need threads other than the workers get 503. (Most useful under a memory checker.)"""
     bodies = [http_post("/v1/attention", dict(text="Hello.", source="en", target="de")),
               http_post("/v1/translate", dict(text="12 34", source="en", target="fr"))]
     with Server(models, "--drain-timeout", "0", "--pivot", "de") as server:
@@ -216,7 +216,7 @@ def test_requests_that_come_while_it_stops_are_told_so(models):
             try:
                 s.sendall(bodies[i % 2])
                 replies.append(read_all(s))
-            except OSError:  # closed: this machine was slower than that
+            except OSError:  # closed: the machine took longer than that second
                 pass
             s.close()
         for reply in replies:
@@ -225,8 +225,8 @@ def test_requests_that_come_while_it_stops_are_told_so(models):
 
 
 def test_sigterm_under_load_loses_no_accepted_request(models):
-    """Clients that keep asking over kept connections: whoever was connected gets a whole answer; new connections are
-    refused by the system."""
+    """Clients keep asking over keep-alive connections: each connected client gets a whole answer; new connections are refused by
+    the kernel."""
     with Server(models, "--max-queue-tokens", "1000000") as server:
         want = server.translate("Keep on.").json()["translations"]
         stop, lost, answered = threading.Event(), [], []
@@ -283,7 +283,7 @@ def test_running_requests_end_before_the_server_does(endless, busy):
 
 @pytest.mark.parametrize("how", ["time", "signal"])
 def test_what_does_not_end_in_time_is_failed(endless, busy, how):
-    """Within the drain time, or until a second signal."""
+    """Requests fail if they do not end within the drain time, or before a second signal."""
     text = busy(90)
     with Server(endless, *NARROW, "--drain-timeout", "0.5" if how == "time" else "300") as server:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -301,7 +301,7 @@ def test_what_does_not_end_in_time_is_failed(endless, busy, how):
 
 
 def test_not_ready_while_draining(endless, busy):
-    """A kept connection can still ask, and is told to go."""
+    """A client on a keep-alive connection can still ask; it gets 503 and a closed connection."""
     with Server(endless, *NARROW) as server:
         with server.connect() as running, server.connect() as kept:
             kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -332,7 +332,7 @@ def test_a_lame_duck_accepts_until_balancers_know(models):
     with Server(models, "--lame-duck", "3000") as server:
         server.process.send_signal(signal.SIGTERM)
         server.until(lambda: server.get("/readyz").status_code == 503)
-        server.process.send_signal(signal.SIGTERM)  # a second one does not wait
+        server.process.send_signal(signal.SIGTERM)  # a second signal ends the wait
         assert server.process.wait(PATIENCE) == 0
 
 

@@ -1,5 +1,5 @@
-"""Ranges and defaults are told by --help, the manual, docs/operations.md and openapi.yaml as the tables of fields have them
-(dragoman-server --describe), and hold."""
+"""Ranges and defaults in --help, the manual, docs/operations.md and openapi.yaml equal the tables of fields (dragoman-server
+--describe), and the server enforces them."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ import option_list
 DESCRIBED = json.loads(subprocess.run([conftest.SERVER, "--describe"], capture_output=True, text=True, check=True).stdout)
 SETTINGS = {field["name"]: field for field in DESCRIBED["settings"]}
 REQUEST = {field["name"]: field for field in DESCRIBED["request"]}
-UNBOUNDED = 1e15  # from there on a bound is none that anybody would meet, and is not told
+UNBOUNDED = 1e15  # a bound from here on is never reached in practice and not documented
 
 
 def read(*path):
@@ -57,7 +57,7 @@ def test_what_is_outside_a_setting_s_range_is_refused():
 
 
 def schema(name):
-    """A request's field in openapi.yaml."""
+    """Returns the schema of a request's field in openapi.yaml."""
     schemas = yaml.safe_load(read("openapi.yaml"))["components"]["schemas"]
     found = {"properties": {"sampling": schemas["Sampling"], "beam_size": schemas["BeamSize"],
                             "length_penalty": schemas["LengthPenalty"], "n_best": schemas["NBest"]}}
@@ -70,7 +70,7 @@ def schema(name):
 def test_openapi_tells_each_search_option_s_range(name):
     field, told = REQUEST[name], schema(name)
     assert told["type"] == field["type"] and told["minimum"] == field["minimum"]
-    # Whole numbers without a bound of their own end where 64 bits do.
+    # Integers without a bound of their own end at the largest 64-bit one.
     assert told.get("maximum") in ([field["maximum"]] if field["maximum"] < UNBOUNDED else [None, 2**63 - 1])
     assert str(told.get("default", "")) == field.get("default", "")
 

@@ -1,4 +1,5 @@
-"""Translation memories: sentences that are known are answered from them, flagged, and no other key's; from the server's files and over /v1/memories."""
+"""Translation memories, from the server's files and over /v1/memories: known sentences are answered from them and flagged, never from
+another key's."""
 import signal
 import subprocess
 
@@ -55,7 +56,7 @@ def test_it_takes_no_model(server):
 
 @pytest.mark.parametrize("text,known", [
     ("Stop. Go on.", "Halt! Weiter!"),  # several sentences that are one entry
-    ("A caf\u00e9.", "Ein Lokal."), ("A\u00a0caf\u00e9.", None), ("a caf\u00e9.", None),  # after normalisation, exactly
+    ("A caf\u00e9.", "Ein Lokal."), ("A\u00a0caf\u00e9.", None), ("a caf\u00e9.", None),  # an exact match after normalisation
     ("Two dogs  play in the snow.", KNOWN), ("Two dogs play in the snow", None), ("Stop.", None)])
 def test_what_fits(server, text, known):
     answer = one(server, text)
@@ -86,7 +87,7 @@ def test_in_every_dialect(server):
     assert batch[0]["text"] == KNOWN and batch[1]["text"] != KNOWN and batch[2]["error"]["field"] == "items[2].memory"
     begun = one(server, DOGS, target_prefix="Zwei Hunde spielen")
     assert begun["text"].startswith("Zwei Hunde spielen")
-    assert one(server, DOGS, glossary={"dogs": "Tiere"})["text"] == KNOWN  # the memory first
+    assert one(server, DOGS, glossary={"dogs": "Tiere"})["text"] == KNOWN  # the memory beats the glossary
 
 
 def test_reading_again(tmp_path):
@@ -112,7 +113,7 @@ def test_reading_again(tmp_path):
         s.until(lambda: one(s, DOGS)["text"] != "Zwei.")
         assert one(s, OTHER)["text"] == "Drei."
         refused = ask(s, "DELETE", "/v1/memories/" + ids[1])
-        assert refused.status_code == 403  # no keys: through the Unix socket alone
+        assert refused.status_code == 403  # without keys only through the Unix socket
 
 
 def test_none_answers_for_another_key(tmp_path):
@@ -122,7 +123,7 @@ def test_none_answers_for_another_key(tmp_path):
     with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--memories", str(tmp_path / "shared.en-de.tsv"), "--keys", keys) as s:
         m = ask(s, "POST", "/v1/memories", BODY, a)
         assert m.status_code == 201 and m.json()["shared"] is False
-        assert one(s, DOGS, a)["text"] == KNOWN and one(s, OTHER, a)["text"] == "Grinsen."  # its own before everybody's
+        assert one(s, DOGS, a)["text"] == KNOWN and one(s, OTHER, a)["text"] == "Grinsen."  # its own memory beats the shared one
         assert one(s, DOGS, b)["text"] == "Alle."
         path = "/v1/memories/" + m.json()["id"]
         assert ask(s, "GET", path + "/entries", key=a).text == "%s\t%s\n" % (DOGS, KNOWN)

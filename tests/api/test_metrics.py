@@ -95,7 +95,7 @@ def test_names_that_dashboards_rely_on(server):
 
 def test_numbers_are_what_happened(models, tmp_path):
     shutil.copytree(models, tmp_path / "m")
-    bundle.make(CLI, str(tmp_path / "m" / "es-en"), "es", "en", D=128, F=256, end_bias=-30.0, seed=3)  # is slow
+    bundle.make(CLI, str(tmp_path / "m" / "es-en"), "es", "en", D=128, F=256, end_bias=-30.0, seed=3)  # a slow one
     with Server(str(tmp_path / "m"), "--threads", "1") as server:
         before, _ = read(server)
         assert value(before, "dragoman_ready") == 1
@@ -107,7 +107,7 @@ def test_numbers_are_what_happened(models, tmp_path):
         with server.connect() as gone:
             gone.sendall(http_post("/v1/translate", dict(text=long_text(200), source="es", target="en")))
         server.until(lambda: value(read(server)[0], "dragoman_requests_total", dialect="v1", outcome="cancelled") == 1)
-        # A request counts until its connection's library lets go of it, a moment behind the answer: 1 is this one.
+        # A request counts until the HTTP library releases it, a moment after the answer; the 1 is this request.
         server.until(lambda: value(read(server)[0], "dragoman_http_requests_in_flight") == 1)
         after, _ = read(server)
 
@@ -184,14 +184,14 @@ def test_queue_and_timeouts_show(endless, busy):
 
 
 def test_no_gauge_is_left_out(server):
-    """Once the page had room for 40 of them; those of the process come last."""
+    """The page once had room for 40 gauges only; those of the process come last."""
     values, types = read(server)
     assert len([name for name, _ in values if types.get(name) == "gauge"]) > 40
     assert {"process_start_time_seconds", "process_open_fds", "process_max_fds", "process_resident_memory_bytes"} <= set(types)
 
 
 def test_names_of_any_length_are_labels(tmp_path):
-    """255 bytes that all need an escape, as a manifest may name a bundle; cut or not, the page is one that parses."""
+    """A manifest may name a bundle with 255 bytes, or with bytes that all need an escape: the page parses, and no name is cut."""
     names = {"long": "n" * 255, "odd": '"' * 100, "middle": "m" * 145}
     for i, (folder, name) in enumerate(names.items()):
         path = bundle.make(CLI, str(tmp_path / "models" / folder), ["en", "de", "fr"][i], ["de", "fr", "en"][i], seed=i)

@@ -1,4 +1,4 @@
-"""Bundles opened when they are needed (--model-memory): every answer right whatever is opened and closed beside it."""
+"""Bundles opened on demand (--model-memory): every answer is right, whatever else is opened and closed meanwhile."""
 import concurrent.futures
 import json
 import os
@@ -57,7 +57,7 @@ FLAGS = ["--workers", "2", "--max-queue-tokens", "1000000", "--request-timeout",
 
 @pytest.fixture(scope="module")
 def right(many):
-    """What each pair's answer is where all bundles are open; what a bundle takes."""
+    """Returns each pair's answer with all bundles open, and the bytes that one bundle takes."""
     with Server(str(many), *FLAGS) as server:
         assert len(opened(server)) == 16 and metric(server, 'dragoman_model_opens_total{outcome="ok"}') == 16
         answers = {p: ask(server, *p).json()["translations"] for p in pairs()}
@@ -68,12 +68,12 @@ def right(many):
 def test_what_fits_is_opened_at_start_and_the_rest_when_it_is_needed(many, right):
     answers, each = right
     with Server(str(many), *FLAGS, "--model-memory", str(each * 4 + each // 2)) as server:
-        assert opened(server) == {"de-en", "en-de", "en-es", "en-fr"}  # by name
+        assert opened(server) == {"de-en", "en-de", "en-es", "en-fr"}  # the first by name
         server.until(lambda: server.logged(r'event="bundles open on first use" closed=12'))
         models = server.get("/v1/models").json()["models"]
         assert len(models) == 16 and all(m["bytes"] > 0 and ("device" in m) == m["open"] for m in models)
         assert {l["code"] for l in server.get("/v1/languages").json()["languages"]} == {"en", *LANGUAGES}
-        assert len(opened(server)) == 4  # nobody opens one to look at it
+        assert len(opened(server)) == 4  # listing models opens none
         for name in ("en-fr", "en-es", "en-de"):
             assert ask(server, *name.split("-")).status_code == 200
         assert ask(server, "sv", "en").json()["translations"] == answers["sv", "en"]
@@ -132,12 +132,12 @@ def test_every_answer_is_right_while_bundles_come_and_go(many, right, room):
         assert wrong == []
         assert metric(server, "dragoman_model_closes_total") > 10
         server.until(lambda: metric(server, "dragoman_model_waiting_requests") == 0)
-        assert sanitized() or most[0] < before + 20e6  # of one bundle and six requests; a leak grows by each opening
+        assert sanitized() or most[0] < before + 20e6  # one bundle and six requests; a leak grows with each opening
         server.until(lambda: metric(server, "dragoman_models_open") <= room)
 
 
 def test_a_pivot_over_the_limit_leaves_one_bundle_open(many, right):
-    """Both of its bundles were in use when it had them: one is closed as soon as it is done, though nobody asks for another."""
+    """Both bundles are in use during the request; one is closed as soon as it ends, although nobody asks for another."""
     answers, each = right
     with Server(str(many), *FLAGS, "--model-memory", str(each + each // 2)) as server:
         for _ in range(3):
@@ -155,7 +155,7 @@ def test_one_opening_for_all_who_wait(many, right):
 
 
 def test_a_request_waits_for_one_in_use_up_to_its_deadline(many, right, endless, tmp_path):
-    """A bundle in use is never closed: who needs its room waits, is told when its time is up, and gets it afterwards."""
+    """A bundle in use is never closed: a request that needs its room waits, gets 504 at its deadline, and an answer once there is room."""
     folder = tmp_path / "two"
     shutil.copytree(endless, folder / "endless")  # en-de
     shutil.copytree(many / "en-fr", folder / "en-fr")
@@ -172,7 +172,7 @@ def test_a_request_waits_for_one_in_use_up_to_its_deadline(many, right, endless,
 
 @pytest.mark.parametrize("how", ["gone", "changed", "damaged"])
 def test_a_closed_bundle_that_cannot_be_opened(many, right, tmp_path, how):
-    """Its requests fail and the others do not; a reload, or its files as they were, mends it."""
+    """Requests for it fail and others do not; a reload, or its files restored, repairs it."""
     folder = tmp_path / "served"
     for name in ("en-de", "en-fr"):
         shutil.copytree(many / name, folder / name)
@@ -218,7 +218,7 @@ def test_a_reload_looks_at_what_has_no_room(many, right, tmp_path):
 
 
 def test_which_bundle_answers_does_not_depend_on_what_is_open(tmp_path):
-    """Direct before a pivot, and of several for a hop of a pivot the larger, closed or not."""
+    """A direct bundle goes before a pivot, and the larger of several serves a hop of a pivot, closed or not."""
     for name, pair, seed, width in (("a-small", ("de", "en"), 1, 32), ("b-large", ("de", "en"), 2, 64), ("c-small", ("en", "fr"), 3, 32),
                                     ("d-large", ("en", "fr"), 4, 64), ("e-direct", ("es", "fr"), 5, 32), ("f-first", ("es", "en"), 6, 64)):
         bundle.make(CLI, str(tmp_path / name), *pair, seed=seed, D=width)
@@ -227,7 +227,7 @@ def test_which_bundle_answers_does_not_depend_on_what_is_open(tmp_path):
         named = lambda reply: [n for v in reply.headers["X-Model-Version"].split(", ") for n in versions if versions[n] == v]
         for _ in range(2):
             assert opened(server) != {"b-large", "d-large"}
-            assert named(ask(server, "de", "en")) == ["a-small"]  # the first by name, where it is the whole way
+            assert named(ask(server, "de", "en")) == ["a-small"]  # without a pivot, the first by name
             assert named(ask(server, "de", "fr")) == ["b-large", "d-large"]
             assert opened(server) <= {"b-large", "d-large"}
             assert named(ask(server, "es", "fr")) == ["e-direct"]

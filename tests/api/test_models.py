@@ -96,13 +96,13 @@ def test_of_several_the_one_for_the_fewest_pairs_answers_and_pivots_take_the_lar
         both = answer("de", "fr")
         assert both.json()["translations"][0]["pivot"] == "en"
         assert set(both.headers["X-Model-Version"].split(", ")) == {versions["a-many"]}
-    put("e-large", "en", "fr", seed=5, D=64)  # the hops of a pivot may be two bundles', the largest of each
+    put("e-large", "en", "fr", seed=5, D=64)  # the hops of a pivot may use two bundles, the largest for each
     with Server(str(tmp_path)) as s:
         both = answer("de", "fr")
         versions = {m["name"]: m["version"] for m in s.get("/v1/models").json()["models"]}
         assert both.json()["translations"][0]["pivot"] == "en"
         assert both.headers["X-Model-Version"].split(", ") == [versions["a-many"], versions["e-large"]]
-    put("f-direct", "de", "fr", seed=6)  # and a bundle of the pair itself goes before them, however small
+    put("f-direct", "de", "fr", seed=6)  # and a bundle of the pair itself goes before both, however small
     with Server(str(tmp_path), "--model-memory", "1") as s:  # open or not
         direct = answer("de", "fr")
         assert direct.json()["translations"][0]["model"] == "f-direct" and "pivot" not in direct.json()["translations"][0]

@@ -12,12 +12,12 @@ import yaml
 from conftest import CLI, ROOT, SERVER
 
 DOCKER = os.path.join(ROOT, "docker")
-# Labels that the queries select by are not metrics; up is Prometheus' own.
+# A label that a query selects by (followed by =) is not a metric; Prometheus' own `up` does not match.
 NAME = re.compile(r"\b((?:dragoman|process)_[a-z_]+)\b(?!\s*=)")
 
 
 def asked_for():
-    """Metric names in each file, with the file."""
+    """Yields each metric name, with the alert, panel or file that asks for it."""
     with open(os.path.join(DOCKER, "monitoring", "alerts.yml"), encoding="utf-8") as f:
         for rule in yaml.safe_load(f)["groups"][0]["rules"]:
             for name in NAME.findall(rule["expr"]):
@@ -40,7 +40,7 @@ def test_queries_name_metrics_that_are_exported(server):
 
 
 def test_the_dashboard_shows_every_metric(server):
-    """What the server counts, somebody can see: a new metric needs its panel."""
+    """Every metric of the server has a panel: a new metric needs one."""
     with open(os.path.join(DOCKER, "monitoring", "grafana", "dragoman.json"), encoding="utf-8") as f:
         shown = set(re.findall(r"\b(?:dragoman|process)_[a-z_]+", f.read()))
     families = set(re.findall(r"^# TYPE (\S+)", server.get("/metrics").text, re.M))
@@ -67,7 +67,7 @@ def queries():
 
 
 def test_queries_select_by_labels_that_are_there(server):
-    """Labels and values in braces are exported; so are the labels that are summed by. Prometheus adds instance and job."""
+    """Labels and values in braces are exported; so are the labels in `by (...)`. Prometheus adds instance and job."""
     server.translate("a")
     there, wrong = labels_of(server.get("/metrics").text), set()
     for query in queries():
@@ -81,10 +81,10 @@ def test_queries_select_by_labels_that_are_there(server):
     assert wrong == set()
 
 
-# What operators get, as its own tools read it. scripts/deploy-check installs them; where one is missing the test says so.
+# Operators' files, checked with their own tools. scripts/deploy-check installs these; without one the test is skipped.
 
 def tool(name):
-    """A checker's path: in PATH, or where scripts/deploy-check puts it."""
+    """Returns a checker's path: where scripts/deploy-check puts it, or in PATH."""
     own = os.path.join(ROOT, ".cache", "deploy-check", "bin", name)
     found = own if os.access(own, os.X_OK) else shutil.which(name)
     if not found:
@@ -121,7 +121,7 @@ def test_each_alert_has_its_case_and_its_row():
 
 
 def test_the_dashboards_queries_can_be_read(tmp_path):
-    """check.py fails where panels overlap and files do not fit together; the queries become rules for promtool."""
+    """check.py fails if panels overlap or files do not fit together; it turns the queries into rules for promtool."""
     done = subprocess.run([sys.executable, "check.py"], cwd=MONITORING, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (tmp_path / "rules.yml").write_text(done.stdout)
@@ -146,7 +146,7 @@ def test_kubernetes_manifests(name):
 
 
 def test_what_orchestrators_ask_and_set_is_the_servers():
-    """Probes and health checks ask for routes that there are; DRAGOMAN_ variables are settings."""
+    """Probes and health checks use routes that exist; DRAGOMAN_ variables are settings."""
     routes = set(subprocess.run([SERVER, "--routes"], capture_output=True, text=True, check=True).stdout.split("\n"))
     text = subprocess.run([SERVER, "--help"], capture_output=True, text=True, check=True).stdout
     settings = {"DRAGOMAN_" + n.upper().replace("-", "_") for n in re.findall(r"^  --([a-z-]+) [A-Z]+ ", text, re.M)}
@@ -167,7 +167,7 @@ def test_dockerfiles(name):
 
 
 def test_both_images_are_made_alike():
-    """But for CUDA: the same libraries, ports, user, health check."""
+    """Except for CUDA both have the same libraries, ports, user and health check."""
     lines = []
     for name in ("Dockerfile", "Dockerfile.cuda"):
         with open(os.path.join(DOCKER, name), encoding="utf-8") as f:
@@ -178,7 +178,7 @@ def test_both_images_are_made_alike():
 
 
 def test_the_image_has_the_libraries_that_the_programs_want():
-    """Each package that a program links from is installed in the image, or comes along with one that is."""
+    """The package of each library that a program links is installed in the image; libc6 and libgcc-s1 always are."""
     if not shutil.which("dpkg-query"):
         pytest.skip("dpkg-query is not installed")
     with open(os.path.join(DOCKER, "Dockerfile"), encoding="utf-8") as f:

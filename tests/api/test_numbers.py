@@ -9,7 +9,7 @@ import conftest
 import kept
 
 BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
-# thousands, decimal sign
+# language -> (thousands separator, decimal sign)
 WAYS = {"en": (",", "."), "de": (".", ","), "fr": ("\u202f", ",")}
 SENTENCES = {
     "en": ["It costs @ euros.", "About @ people came to the city.", "The company sold @ tons of rice."],
@@ -30,7 +30,7 @@ def written(language, value, decimals):
 
 
 def drawn():
-    """Thirty numbers: thousands, decimals, and both."""
+    """Returns thirty pairs (number, decimals): ten with thousands, ten with decimals, ten with both."""
     rng = random.Random(4)
     return [(rng.randint(1100, 9_900_000), 0) for _ in range(10)] + [(rng.uniform(1.1, 99), rng.choice([1, 2, 3])) for _ in range(10)] + \
         [(rng.uniform(1100, 99_000), 2) for _ in range(10)]

@@ -33,7 +33,7 @@ def test_described_routes_answer(server, document):
     for method, path in described(document):
         path = path.replace("{file}", "style.css").replace("{version}", server.get("/v1/models").json()["models"][0]["version"])
         reply = requests.request(method, server.url(path), timeout=60)
-        # DeepLX answers a request without a text 404.
+        # DeepLX answers 404 to a request without a text.
         assert reply.status_code not in (404, 405) or reply.json() == {"code": 404, "message": "No text to translate"}, path
 
 
@@ -71,7 +71,7 @@ def resolve(document, node):
 
 
 def every(node, wanted, at=""):
-    """(place, part) of each part of a description that is wanted."""
+    """Yields (place, part) for each part of a description that wanted() accepts."""
     if isinstance(node, dict):
         if wanted(node):
             yield at, node
@@ -83,7 +83,7 @@ def every(node, wanted, at=""):
 
 
 def schemas_of_replies(document):
-    """What the replies' schemas are made of, references followed."""
+    """Returns the schemas that replies refer to, directly or through others, by their reference."""
     seen, left = {}, []
     for path, item in document["paths"].items():
         for method in set(item) & set(METHODS):
@@ -98,16 +98,16 @@ def schemas_of_replies(document):
 
 
 def test_replies_schemas_are_closed(document):
-    """An object of a reply says what it has, or what others it may have."""
+    """Every object schema of a reply says which other fields the object may have, if any."""
     replies = [item[m]["responses"] for item in document["paths"].values() for m in set(item) & set(METHODS)]
     open_ones = [at for root in [replies, *schemas_of_replies(document).values()]
                  for at, node in every(root, lambda n: n.get("type") == "object" and "additionalProperties" not in n)]
-    described = ("/properties/info", "/properties/paths", "/properties/components", "/items")  # OpenAPI's own, in Description
+    described = ("/properties/info", "/properties/paths", "/properties/components", "/items")  # parts of OpenAPI itself, in Description
     assert [at for at in open_ones if not at.endswith(described)] == []
 
 
 def test_each_operation_says_how_it_refuses(document):
-    """Framing, size, encoding and slowness are refused on every path, before anything looks at it."""
+    """Bad framing, size, encoding and slowness are refused on every path, before the request is routed."""
     for path, item in document["paths"].items():
         for method in set(item) & set(METHODS):
             assert {"400", "408", "413", "415"} <= set(item[method]["responses"]), (method, path)

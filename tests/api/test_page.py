@@ -10,7 +10,7 @@ from web_page import TEXT, Page, bundled, chrome, expected, page, unplugged  # n
 
 
 def test_what_is_typed_is_translated(page, bundled):
-    """Key by key, with nothing pressed at the end."""
+    """Typing key by key is enough; no button is pressed at the end."""
     page.choose("source", "en")
     page.choose("target", "de")
     page["input"].send_keys(TEXT)
@@ -55,7 +55,7 @@ def test_sentences_stream_in(page, bundled):
 
 
 def test_a_sentence_is_opened_while_others_stream_in(page, bundled):
-    """It stays open and has the focus when the whole answer is there, and what it is exchanged for is on the page."""
+    """It stays open and focused when the whole answer is there, and its replacement appears on the page."""
     text = " ".join("The %d dogs play in the snow near the old station." % n for n in range(2, 90))
     page.choose("source", "en")
     page.choose("target", "de")
@@ -116,7 +116,7 @@ def test_a_link_holds_the_text_after_the_hash(page, chrome, bundled):
     again = Page(chrome, bundled, url[url.index("#"):])
     again.done()
     assert again.output() == wanted
-    # Followed in a page that is open already, and left once the text is another one.
+    # A link also works in a page that is already open, and leaves the address when the text changes.
     chrome.execute_script("location.hash = 'source=de&target=en&text=Guten%20Morgen.'")
     again.until(lambda: again["input"].get_property("value") == "Guten Morgen." and again.output() == expected(bundled, "Guten Morgen.", "de", "en"))
     again["input"].send_keys(" Ja")
@@ -136,7 +136,7 @@ def test_the_translation_is_copied(page, chrome):
     page["share"].click()
     page.until(lambda: page["status"].text == "Link copied")
     assert chrome.execute_script(COPIED) == chrome.current_url
-    # Pages without HTTPS have no navigator.clipboard; what is copied then is what a paste would bring.
+    # Pages without HTTPS have no navigator.clipboard; what a paste would give is checked then.
     page.translate("Where is the station?")
     chrome.execute_script("const c = navigator.clipboard; window.pasted = () => c.readText();"
                           "Object.defineProperty(navigator, 'clipboard', {value: undefined})")
@@ -146,7 +146,7 @@ def test_the_translation_is_copied(page, chrome):
 
 
 def test_languages_change_while_a_translation_streams_in(page, bundled):
-    """Nothing of the first answer is left in the second."""
+    """The second answer contains nothing of the first."""
     text = " ".join("The %d dogs play in the snow near the old station." % n for n in range(2, 300))
     page.choose("source", "en")
     page.choose("target", "de")
@@ -166,7 +166,7 @@ def test_the_other_sides_language_swaps_them(page):
 
 
 def test_half_a_character_is_never_sent(page, bundled):
-    """What is looked at to detect a language ends within an emoji."""
+    """The part sent to detect the language would end within an emoji."""
     text = "Wo ist der Bahnhof? " * 99 + "Ich suche ihn schon" + "😀" * 10
     assert len(text[:1999].encode("utf-16-le")) // 2 == 1999 and text[1999] == "😀"
     page.translate(text, "auto", "en")
@@ -189,7 +189,7 @@ def test_a_file_is_dropped(page):
 
 
 def test_a_browser_that_keeps_nothing_still_translates(chrome, bundled):
-    """Cookies that are blocked make localStorage itself throw."""
+    """With cookies blocked, access to localStorage itself throws."""
     script = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
         for (const area of ['localStorage', 'sessionStorage'])
             Object.defineProperty(window, area, {get() { throw new DOMException('denied', 'SecurityError'); }});"""})
@@ -206,7 +206,7 @@ def test_a_browser_that_keeps_nothing_still_translates(chrome, bundled):
 
 
 def test_a_server_that_starts_is_waited_for(chrome, bundled):
-    """Until its models are there, it lists none."""
+    """The server lists no models until they are loaded."""
     script = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
         const real = window.fetch;
         window.asked = 0;
@@ -271,7 +271,7 @@ def test_a_slow_server_is_waited_for(page):
 
 
 def test_a_busy_server_is_asked_again(page, bundled):
-    """As it says itself, and no more than a few times: a text is not lost for another's."""
+    """The page waits as the server asks and tries a few times, so that one busy moment does not lose a text."""
     page.choose("source", "en")
     page.choose("target", "de")
     page.driver.execute_script("""

@@ -16,19 +16,19 @@ def attention(page):
 
 
 def weights(page, kind):
-    """The server's own, a head of the last layer after another."""
+    """Returns the server's own reply, and the heads of its last layer."""
     entry = page.server.post("/v1/attention", {"text": "The bicycle is in the snow.", "translation": page.output(), "source": "en", "target": "de",
                                                "kind": kind}).json()
     return entry, entry["layers"][-1]["heads"]
 
 
 def drawn_as(page, entry, heads):
-    """Until the weights asked for are there: those before may have as many layers and heads."""
+    """Waits until the requested weights are drawn; the ones before may have as many layers and heads."""
     page.until(lambda: "arrow keys" in page["att-note"].text)
     assert len(page.all("#att-layer option")) == len(entry["layers"]) and len(page.all("#att-head option")) == len(heads) + 2
 
 
-# Of each layer and head: the lines as [row, column, opacity] and the cells of the heat map, all drawn by the page's own lists.
+# For each layer and head, chosen in the page's own lists: the lines as [row, column, opacity] and the cells of the heat map.
 DRAWN = r"""
 const $ = (id) => document.getElementById(id), found = [];
 const choose = (id, value) => { $(id).value = value; $(id).dispatchEvent(new Event('change')); };
@@ -58,7 +58,7 @@ def test_every_head_of_every_layer_is_drawn(attention, kind):
     shown = {t: t.replace("▁", "␣") for t in entry["source_tokens"] + entry["target_tokens"]}
     rows = entry["source_tokens"] if kind == "encoder" else entry["target_tokens"]
     columns = entry["target_tokens"] if kind == "decoder" else entry["source_tokens"]
-    if kind == "decoder":  # it has read the tokens before the one that it writes
+    if kind == "decoder":  # the decoder reads the tokens before the one that it writes
         rows = columns = ["(start)", *entry["target_tokens"][:-1]]
     drawn = page.driver.execute_script(DRAWN, len(entry["layers"]), len(heads))
     assert len(drawn) == len(entry["layers"]) * len(heads)
@@ -76,7 +76,7 @@ def test_every_head_of_every_layer_is_drawn(attention, kind):
 
 
 def test_a_row_is_looked_at_alone(attention):
-    """By arrow keys as by pointing: its weights stay, all others fade, and the strongest are said."""
+    """Arrow keys select a row as pointing does: its weights stay, all others fade, and the strongest are named."""
     page = attention
     entry, heads = weights(page, "cross")
     mean = [[sum(h[r][c] for h in heads) / len(heads) for c in range(len(heads[0][0]))] for r in range(len(heads[0]))]
@@ -121,7 +121,7 @@ def test_attention_is_drawn(attention, kind):
 
 
 def test_tokens_are_added_up_to_words(attention):
-    """A column's word has its tokens' weights together, a row's the mean of its tokens."""
+    """A word in a column gets the sum of its tokens' weights, a word in a row the mean."""
     page = attention
     entry, heads = weights(page, "cross")
     page.choose("att-view", "map")
@@ -150,7 +150,7 @@ def test_heads_are_labelled(attention):
     page.until(lambda: len(page.all("#att-picture .heads li")) == len(heads))
     labels = [li.text for li in page.all("#att-picture .heads li")]
     assert [label.split(":")[0] for label in labels] == ["Head %d" % (i + 1) for i in range(len(heads))]
-    # A label that names a place names the one that most weight goes to, and how much.
+    # A label that names a place names the one with the most weight, and its share.
     places = {"the first token": lambda r, n: 0, "the end": lambda r, n: n - 1, "the token before": lambda r, n: r - 1,
               "the token itself": lambda r, n: r, "the next token": lambda r, n: r + 1}
     for label, head in zip(labels, heads):

@@ -151,7 +151,7 @@ def test_without_documents_text_still_is_translated(chrome, without, tmp_path): 
 
 @pytest.mark.parametrize("dialects", ["none", "libretranslate"])
 def test_without_dialects_text_still_is_translated(chrome, tmp_path, dialects):  # noqa: F811
-    """Documents go by LibreTranslate's and DeepL's routes: a server without them is no fault to report."""
+    """Documents use LibreTranslate's and DeepL's routes; a server without them is not reported as an error."""
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--dialects", dialects) as server:
         page = DocumentPage(chrome, server)
         assert "--documents FILE --dialects all" in page["formats"].text and not page["error"].is_displayed()

@@ -8,7 +8,7 @@ LONG = "\n".join("The %d dogs play in the snow near the old station." % n for n 
 
 
 def test_a_server_that_is_killed_while_it_answers(chrome):
-    """Killed as a machine's kernel kills: no reply ends well. Another one at the same place is used without loading the page anew."""
+    """Killed with SIGKILL, as by the kernel: replies break off. A new server at the same address is used without reloading the page."""
     first = Server(BUNDLES, "--threads", "1").__enter__()
     try:
         page = Page(chrome, first)
@@ -23,7 +23,7 @@ def test_a_server_that_is_killed_while_it_answers(chrome):
     assert "connection to the server was lost" in page["error"].text or "does not answer" in page["error"].text, page["error"].text
     assert page["status"].text == "" and not page["copy"].is_enabled()
     kept = len(page.all("#output .s"))
-    assert 3 < kept < 3000 and page["input"].get_property("value") == LONG  # nothing of the person's is lost
+    assert 3 < kept < 3000 and page["input"].get_property("value") == LONG  # the typed text is not lost
     page["translate"].click()
     page.until(lambda: "does not answer" in page["error"].text)
     with Server(BUNDLES, "--port", str(first.port)) as second:
@@ -36,7 +36,7 @@ def test_a_server_that_is_killed_while_it_answers(chrome):
 
 
 def test_a_server_that_dies_under_a_sentence(chrome):
-    """Alternatives, other translations and attention name it, too, and work again with the next server."""
+    """Alternatives, other translations and attention report the lost server, too, and work again with the next one."""
     first = Server(BUNDLES).__enter__()
     try:
         page = Page(chrome, first)
@@ -79,7 +79,7 @@ def test_the_look_at_the_server_outlives_it(chrome):
 
 
 def test_models_that_cannot_be_read_yet_are_asked_for_again(chrome, bundled):
-    """A page from a server that goes away before it lists its models fills itself once it is back."""
+    """If the server goes away before it lists its models, the page fills itself once it is back."""
     page = Page.__new__(Page)
     page.driver, page.server = chrome, bundled
     with unplugged(page, "*/v1/models"):
@@ -92,7 +92,7 @@ def test_models_that_cannot_be_read_yet_are_asked_for_again(chrome, bundled):
 
 
 def test_a_slow_server_is_waited_for_and_left(chrome, endless):
-    """One sentence after the other while the rest is waited for; Clear ends the server's work, too."""
+    """Sentences appear one by one while the rest is pending; Clear ends the server's work, too."""
     with Server(endless, *NARROW) as server:
         page = Page(chrome, server, languages=1)
         page.choose("source", "en")

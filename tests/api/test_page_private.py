@@ -18,7 +18,7 @@ def test_the_history_never_leaves_the_browser(page, chrome, bundled):
     page.until(lambda: len(page.all("#history-list li")) == 1)
     page.translate(TEXT)
     page.until(lambda: len(page.all("#history-list li")) == 2)
-    # Only localStorage has it.
+    # The history is only in localStorage.
     kept = chrome.execute_script("return JSON.parse(localStorage.getItem('dragoman-history'))")
     assert [e["text"] for e in kept] == [TEXT, SECRET]
     elsewhere = chrome.execute_async_script("""
@@ -26,7 +26,7 @@ def test_the_history_never_leaves_the_browser(page, chrome, bundled):
         Promise.all([indexedDB.databases(), caches.keys(), navigator.serviceWorker.getRegistrations()]).then((found) =>
             done([found.map((f) => f.length), document.cookie, sessionStorage.length]));""")
     assert elsewhere == [[0, 0, 0], "", 0]
-    # Opened again it is shown from there: no request has its text.
+    # A reopened page shows the history from there: no request has its text.
     sent(chrome)
     page = Page(chrome, bundled)
     page["show-history"].click()
@@ -42,7 +42,7 @@ def test_the_history_never_leaves_the_browser(page, chrome, bundled):
 
 
 def test_an_entry_of_the_history_is_opened(page, chrome, bundled):
-    """That translates it: one text to this server, as if it were typed."""
+    """Opening it translates it: one text to this server, as if it were typed."""
     page["show-history"].click()
     page["history-keep"].click()
     page.translate(SECRET)

@@ -13,7 +13,7 @@ DOUBTFUL = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.
 
 
 def everything_open(page, text=TEXT, word="Hunde"):
-    """A result, its history, the models with a card, and a sentence with alternatives, other translations and attention."""
+    """Opens a result, its history, the models with a card, and a sentence with alternatives, other translations and attention."""
     page["show-history"].click()
     page["history-keep"].click()
     page.translate(text)
@@ -49,7 +49,7 @@ def test_axe_finds_nothing_in_any_state(page, scheme):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_dark_and_light_are_the_systems(page, scheme):
-    """Colours of the page's own, and the pictures of README and docs/page.md."""
+    """The page has colours of its own for dark and light. Also takes the pictures of README and docs/page.md."""
     emulate(page, prefers_color_scheme=scheme)
     dark = [sum(int(c) for c in page.driver.execute_script("return getComputedStyle(document.body).%s" % which)[4:-1].split(",")) < 384
             for which in ("backgroundColor", "color")]
@@ -66,7 +66,7 @@ def test_dark_and_light_are_the_systems(page, scheme):
     picture(page, "page-" + scheme)
 
 
-# The contrast of each colour with what is behind it: placeholders, and the lines of eight heads.
+# The contrast of each colour with its background: placeholders, and the lines of eight heads.
 CONTRASTS = r"""
 const light = (colour) => { const [r, g, b] = colour.match(/[\d.]+/g).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -95,7 +95,7 @@ def test_what_axe_does_not_look_at_is_legible(page, scheme):
 
 
 def test_a_systems_own_colours_show_the_chosen_word(page):
-    """Where a system forces its few colours, no background tells one word from another."""
+    """With forced colours no background can mark a word: the chosen one has an outline."""
     emulate(page, forced_colors="active")
     try:
         everything_open(page)
@@ -139,7 +139,7 @@ def test_the_phone_is_pictured(page):
 
 
 def test_text_from_right_to_left_is_shown_so(chrome, tmp_path):
-    """A model of Hebrew, small and random: what it says is nonsense, but where it stands is not."""
+    """Uses a small random Hebrew model: its text is nonsense, but the layout counts."""
     bundle.make(CLI, str(tmp_path / "en-he"), "en", "he", seed=1)
     bundle.make(CLI, str(tmp_path / "he-en"), "he", "en", seed=2)
     way = lambda selector: chrome.execute_script(
@@ -170,7 +170,7 @@ def test_text_from_right_to_left_is_shown_so(chrome, tmp_path):
                 for key, at in ((Keys.ARROW_LEFT, 1), (Keys.ARROW_RIGHT, 0), (Keys.ARROW_DOWN, 1), (Keys.ARROW_UP, 0)):
                     pressed(page, key)
                     assert page.driver.switch_to.active_element == sentences[at], key
-            else:  # the model knows no Hebrew letter: they came back as they were
+            else:  # the model has no Hebrew letters: they came back unchanged
                 assert page["nbest"].text.endswith("There is no other translation.")
             assert way("#history-list li bdi")[0] == left
         assert axe(page) == "[]"

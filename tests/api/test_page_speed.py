@@ -17,7 +17,7 @@ FIRST_PAINT_MS, LONGEST_TASK_MS = 300, 100
 
 @pytest.mark.skipif(sanitized(), reason="a sanitizer's server is slow")
 def test_first_paint_and_no_long_task(chrome, bundled):
-    """50,000 characters. The best of a few runs: other programs' work shows in single ones."""
+    """Times a text of 50,000 characters. Takes the best of a few runs, because other programs disturb single ones."""
     got = []
     for _ in range(6):
         got.append(bench.measure(chrome, bundled.url("/")))
@@ -28,7 +28,7 @@ def test_first_paint_and_no_long_task(chrome, bundled):
 
 
 def test_long_tasks_are_seen(chrome, bundled):
-    """The measure can fail: a task of 150 ms is in the list of them."""
+    """The measurement can fail: a task of 150 ms is listed as long."""
     chrome.get(bundled.url("/web/icon.svg"))
     seen = chrome.execute_async_script("""
         const done = arguments[0];

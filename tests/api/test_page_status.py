@@ -1,4 +1,4 @@
-"""The look at the server at /status, and the keys that both pages ask for."""
+"""The server's status page at /status, and the keys that both pages ask for."""
 import json
 import os
 import re
@@ -31,7 +31,7 @@ def test_the_server_is_looked_at(page, bundled, scheme):
         const [a, b] = [t.getBoundingClientRect(), svg.getBoundingClientRect()];
         return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1 || a.bottom > b.bottom + 1;
     }).map((t) => t.textContent))""")
-    # At one moment: the page draws its charts again each second.
+    # Read in one script, because the page redraws its charts each second.
     words = page.driver.execute_script("return [...document.querySelectorAll('svg.chart text')].map((t) => t.textContent)")
     assert cut == [] and words[1:3] == ["5 minutes ago", "now"]
     with phone(page):
@@ -39,12 +39,12 @@ def test_the_server_is_looked_at(page, bundled, scheme):
 
 
 LOAD = os.path.join(os.path.dirname(SERVER), "dragoman-load")
-PHASES = ("15:50", "60:60", "25:40", "110:50", "40:90")  # requests a second, for how long
+PHASES = ("15:50", "60:60", "25:40", "110:50", "40:90")  # requests a second:seconds
 
 
 @pytest.mark.skipif(not os.environ.get("DRAGOMAN_SCREENSHOTS"), reason="five minutes of load, for the pictures alone: DRAGOMAN_SCREENSHOTS=docs/pictures")
 def test_a_busy_server_is_pictured(page, bundled, tmp_path):
-    """Three pairs and another API, texts short and long, the load of five minutes."""
+    """Three language pairs, texts short and long, five minutes of load."""
     items, learnt = tmp_path / "items", tmp_path / "learnt"
     with open(items, "w", encoding="utf-8") as f:
         for n in range(400):
@@ -69,7 +69,7 @@ def test_the_latency_is_of_all_routes_that_translate(bundled):
 
 
 def test_the_server_keeps_the_last_minutes(bundled):
-    """A sample every ten seconds, of what the page draws; what is 0 is left out of it."""
+    """The server takes a sample of what the page draws every ten seconds, without the values that are 0."""
     assert "earlier" not in bundled.get("/v1/status").json() and "earlier" not in bundled.get("/v1/status?earlier=false").json()
     refused = bundled.get("/v1/status?earlier=perhaps")
     assert refused.status_code == 400 and refused.json()["error"]["field"] == "earlier"
@@ -81,7 +81,7 @@ def test_the_server_keeps_the_last_minutes(bundled):
     assert times == sorted(times) and all(9 < b - a < 20 for a, b in zip(times, times[1:-1]))
     begun = now["samples"]["process_start_time_seconds"]
     exact = re.search(r"^process_start_time_seconds (.*)$", bundled.get("/metrics").text, re.M).group(1)
-    assert abs(begun - float(exact)) <= 0.5  # nine digits of it would be ten seconds
+    assert abs(begun - float(exact)) <= 0.5  # nine significant digits would be steps of ten seconds
     assert -1 <= times[0] - begun < 10 and abs(times[-1] - time.time()) < 5
     first, last = now["earlier"][0]["samples"], now["earlier"][-1]["samples"]
     assert first["process_start_time_seconds"] == begun and "dragoman_target_tokens_total" not in first
@@ -104,7 +104,7 @@ def test_a_page_says_how_long_the_server_is_up(chrome, bundled):
 
 
 def cells(page, table):
-    """The words of a table's rows at one moment: the page writes them again each second."""
+    """Returns the texts of a table's cells, read at one moment, because the page rewrites them each second."""
     return page.driver.execute_script("""return [...document.querySelectorAll(arguments[0])].map((row) =>
         [...row.querySelectorAll('td')].map((cell) => cell.innerText.trim()))""", "#%s tbody tr" % table)
 
@@ -127,7 +127,7 @@ def test_use_by_model_is_of_the_last_minutes(chrome, models, tmp_path):
         assert [row[2] for row in cells(page, "ends") if row[0] == "ok"] == ["1"]
         for n in range(7):
             assert server.post("/translate", {"q": "A man sees %d dogs." % n, "source": "en", "target": "de"}).status_code == 200
-        translated = waited() - before  # some of them twice, for their doubts
+        translated = waited() - before  # some twice: doubtful ones get a second round
         assert 7 <= translated <= 14
         server.translate("A man sees 0 dogs.")  # from the cache
         page.until(lambda: dict(row[:2] for row in cells(page, "models"))["en-de-small"] == "%d" % (before + translated))
@@ -163,7 +163,7 @@ def test_a_key_is_asked_for(chrome, tmp_path):
             assert time.monotonic() < end
             time.sleep(0.05)
         chrome.execute_script("sessionStorage.clear()")
-    chrome.get_log("browser")  # the refused requests
+    chrome.get_log("browser")  # drops the messages about the refused requests
 
 
 def test_the_look_at_the_server_asks_for_an_admin_key(chrome, tmp_path):
@@ -195,10 +195,10 @@ def test_the_look_at_the_server_asks_for_an_admin_key(chrome, tmp_path):
         ActionChains(chrome).send_keys(admin + Keys.ENTER).perform()
         wait(lambda: len(chrome.find_elements(By.CSS_SELECTOR, "svg.chart")) == 6)
         assert not form().is_displayed() and error() == ""
-        # Kept in this tab alone, and not as the key that the translation page sends.
+        # Kept only in this tab, and apart from the key that the translation page sends.
         assert chrome.execute_script("return [sessionStorage.getItem('dragoman-admin-key'), sessionStorage.getItem('dragoman-key'),"
                                      " localStorage.length]") == [admin, None, 0]
         chrome.refresh()
         wait(lambda: len(chrome.find_elements(By.CSS_SELECTOR, "svg.chart")) == 6)
         chrome.execute_script("sessionStorage.clear()")
-    chrome.get_log("browser")  # the refused requests
+    chrome.get_log("browser")  # drops the messages about the refused requests

@@ -23,14 +23,14 @@ def test_words_have_a_source_and_alternatives(page):
     assert text != page.output()
     other.click()
     assert page.output() == text
-    # What was chosen has its sources, too, and the keyboard is still there.
+    # The chosen translation has source words, too, and the keyboard focus stays.
     assert page.driver.switch_to.active_element == page["sentence"]
     page.all("#sentence-target button")[1].click()
     page.until(lambda: [w.text for w in page.all("#sentence-source .hit")] == ["dogs"])
 
 
 def test_the_last_word_that_was_clicked_counts(page):
-    """An answer for the word before it, which comes later, changes nothing."""
+    """A late answer for the word clicked before changes nothing."""
     page.translate("Two dogs play in the snow.")
     page.open_sentence()
     page.until(lambda: len(page.all("#sentence-target button")) >= 4)
@@ -98,7 +98,7 @@ def test_other_translations_of_a_document_keep_its_marks(page, tmp_path):
 
 
 def test_what_is_taken_is_doubted_by_itself(page, bundled):
-    """Each translation has its own flags: the server's for it, and not those of the one before."""
+    """Each translation has its own flags from the server, not those of the one before."""
     text = "He paid 23.50 for 4 tickets on 12 May 1999."
     ask = {"text": text, "source": "en", "target": "de"}
     flags = lambda **more: bundled.post("/v1/translate", {**ask, **more}).json()["translations"][0]
@@ -111,7 +111,7 @@ def test_what_is_taken_is_doubted_by_itself(page, bundled):
     for i in (doubted, 0):
         page.driver.execute_script("document.getElementById('nbest').open = false")
         page.driver.execute_script("setTimeout(() => document.getElementById('nbest').open = true, 50)")
-        # One look each time: the list is filled anew when it opens.
+        # One query each time, because the list is filled anew when it opens.
         shown = lambda: [b.is_displayed() for b in page.all("#nbest li button")]
         page.until(lambda: shown() == [True] * len(best))
         page.all("#nbest li button")[i].click()
@@ -155,13 +155,13 @@ def test_models_have_their_cards(page, bundled):
     assert "What it cannot do" in text and "Wo ist die nächste Apotheke?" in text and "dragoman-train run" in text
     assert not re.search(r"^#|\*\*|\|---|\]\(", text, re.M)
     assert not page.all("#models .card-text img")
-    # A card of many pages is read in a box of its own: what comes after it stays in reach.
+    # A long card scrolls in a box of its own: what follows it stays in reach.
     height, whole, shown = page.driver.execute_script("const c = document.querySelector('#models .card-text'); return [c.clientHeight, c.scrollHeight, innerHeight]")
     assert height < shown < whole
 
 
 def test_a_card_runs_nothing(page):
-    """Whatever a card holds is text, and its links lead to the web alone."""
+    """Everything in a card is shown as text, and its links lead only to web pages."""
     shown = page.driver.execute_async_script(r"""
         const done = arguments[0];
         import('/web/markdown.js').then(({markdown}) => {

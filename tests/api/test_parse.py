@@ -15,7 +15,7 @@ RECIPE = "trainer/recipes/paper/parsing-small.json"
 
 
 def noun_phrase(draw, depth):
-    """A phrase after a phrase belongs to the nearest one."""
+    """Draws a noun phrase; a prepositional phrase belongs to the nearest noun phrase before it."""
     adjective = f" (JJ {draw.choice(['old', 'red'])})" if draw.random() < .3 else ""
     base = f"(NP (DT {draw.choice(['the', 'a'])}){adjective} (NN {draw.choice(['dog', 'cat', 'man', 'park', 'girl', 'hat'])}))"
     if depth == 2 or draw.random() > .3:
@@ -38,7 +38,7 @@ def call(*command, stdin=None):
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory):
-    """test.trees, test.words, and a bundle trained on other trees."""
+    """Makes test.trees, test.words, and a bundle trained on other trees."""
     work, all_trees = tmp_path_factory.mktemp("parse"), trees(3100)
     for name, part in (("train", all_trees[:3000]), ("test", all_trees[3000:])):
         (work / f"{name}.trees").write_text("".join(t + "\n" for t in part))
@@ -85,7 +85,7 @@ def test_text_and_words_and_json_agree(work):
 def test_broken_answers_are_counted(work):
     done = subprocess.run([CLI, "parse", "--model", str(work / "models" / "toy"), "--max-length", "2"], input="the dog sees a cat.\n",
                           capture_output=True, text=True, check=True)
-    # Two tokens are two brackets, whose words are missing.
+    # An answer of two tokens is two opening brackets, without words.
     assert done.stdout == "(TOP (S (XX the) (XX dog) (XX sees) (XX a) (XX cat) (XX .)))\n"
     assert "1 of 1 answers were no trees and were repaired" in done.stderr
 
@@ -99,7 +99,8 @@ def test_a_server_parses(work):
 
 
 def test_nothing_of_a_texts_way_touches_a_tree(work):
-    """Rows of XX are no loop; numbers and words of the source are not looked for, addresses not put back."""
+    """No step for plain text touches a tree: rows of XX are not a loop, numbers and words of the source are not checked, addresses not put
+    back."""
     model = str(work / "models" / "toy")
     for text in ("the cat in the cat in the cat in the cat in the cat sees a cat in a cat in a cat in a cat.", "the dog sees 2 cats 17 times.",
                  "the man sees www.example.com near a park."):

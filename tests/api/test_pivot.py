@@ -19,8 +19,8 @@ from test_stream import read_events
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
-    """de-en, en-fr and fr-es: de-fr goes through en, de-es does not go. They say something, and not as many sentences as
-    they read."""
+    """Makes de-en, en-fr and fr-es: de-fr goes through en, de-es does not work. Answers are not empty and have another number
+    of sentences than the text."""
     folder = tmp_path_factory.mktemp("three")
     for source, target, seed in (("de", "en", 18), ("en", "fr", 15), ("fr", "es", 13)):
         bundle.make(CLI, str(folder / ("%s-%s" % (source, target))), source, target, end_bias=2.6, seed=seed)
@@ -61,7 +61,7 @@ def test_it_is_the_two_hops_one_after_the_other(server, text):
     for s, b in zip(answer["sentences"], second["sentences"]):
         read = [a for a in first["sentences"] if a["target"][0] < b["source"][1] and b["source"][0] < a["target"][1]]
         assert s["source"] == [min(a["source"][0] for a in read), max(a["source"][1] for a in read)]
-        own = set(b["flags"]) - {"source_language_doubtful"}  # of the text between, which nobody asked about
+        own = set(b["flags"]) - {"source_language_doubtful"}  # belongs to the text between the hops, not to the request
         assert set(s["flags"]) == own.union(*(a["flags"] for a in read))
         # Each score is rounded to four decimals: three roundings, half a unit of the last place each.
         assert s["score"] == pytest.approx(b["score"] + sum(a["score"] for a in read) / len(read), rel=1e-6, abs=1.6e-4)
@@ -84,7 +84,7 @@ DOCUMENT = "# Grüße an alle\n\nDer Hund läuft." + CODE + "Die Katze schläft.
 
 
 def test_both_hops_read_the_same_format(server):
-    """What is no running text passes through both models as it is."""
+    """Everything that is not running text passes through both models unchanged."""
     answer = one(server, DOCUMENT, "de", "fr", format="markdown")
     assert answer["text"].startswith("# ") and answer["text"].count(CODE) == 1
     assert answer["text"].endswith("\n\n[zwei]: http://example.org/zwei-hunde\n")
@@ -114,7 +114,7 @@ def test_several_texts_some_without_letters(server):
 
 
 def test_what_does_not_go(server, three):
-    for source, target in (("de", "es"), ("de", "it"), ("es", "en")):  # two pivots; nothing at all
+    for source, target in (("de", "es"), ("de", "it"), ("es", "en")):  # two pivots would be needed; no model at all
         assert translate(server, "a", source, target).status_code == 400
     assert translate(server, "a", "de", "de-AT").status_code == 400  # no detour to the same language
     assert one(server, "a", "en", "fr")["model"] == "en-fr"
@@ -148,10 +148,10 @@ def test_a_direct_model_is_taken_first(three, tmp_path):
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory):
-    """Through a first or a second hop that does not end for a while."""
+    """Makes bundles for pivots with a first or a second hop that takes long."""
     folder = tmp_path_factory.mktemp("slow")
     for seed, (source, target, bias) in enumerate([("de", "en", 2.0), ("en", "fr", -30.0), ("es", "en", -30.0)], 31):
-        D = 256 if bias < 0 else 32  # the quick one says something else of each line: nothing is coalesced
+        D = 256 if bias < 0 else 32  # the quick model answers each line differently: nothing is coalesced
         bundle.make(CLI, str(folder / ("%s-%s" % (source, target))), source, target, D=D, F=2 * D, end_bias=bias, seed=seed)
     return str(folder)
 
@@ -159,7 +159,7 @@ def slow(tmp_path_factory):
 LONG = "\n".join("Satz %d steht hier und wartet." % i for i in range(600))
 
 
-@pytest.mark.parametrize("source", ["de", "es"])  # in its second hop, in its first one
+@pytest.mark.parametrize("source", ["de", "es"])  # slow in the second hop, slow in the first
 def test_deadline_hang_up_and_stop_reach_both_hops(slow, source):
     with Server(slow, *NARROW, "--drain-timeout", "0.3") as server:
         start = time.monotonic()
@@ -184,7 +184,7 @@ def test_deadline_hang_up_and_stop_reach_both_hops(slow, source):
 
 
 def test_clients_that_leave_at_any_moment(server):
-    """Between the hops too: what they cost is freed, others do not notice."""
+    """Also between the hops: their resources are freed, and others do not notice."""
     wanted = translate(server, TEXTS[1]).json()
     data = http_post("/v1/translate", dict(text=TEXTS[1], source="de", target="fr"))
     for i in range(150):
@@ -196,7 +196,7 @@ def test_clients_that_leave_at_any_moment(server):
 
 
 def test_a_full_queue_does_not_lose_the_second_hop(three):
-    """The first hop's work is not thrown away because others wait: it is tried again."""
+    """If the queue is full, the second hop is tried again; the first hop's work is not lost."""
     with Server(three, "--max-queue-tokens", "300", "--batch-sentences", "2", "--batch-rows", "8", "--max-beam", "4") as server:
         texts = ["Das ist Satz %d." % i for i in range(6)]
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
@@ -235,7 +235,7 @@ def test_a_stream_sends_sentences_while_others_wait(slow):
     with Server(slow, *NARROW) as server:
         body = dict(text=LONG, source="de", target="fr", stream=True)
         reply = server.post("/v1/translate", body, stream=True)
-        lines = reply.iter_lines()  # the connection lives as long as this does
+        lines = reply.iter_lines()  # the connection lives as long as this iterator
         assert next(lines) == b"event: sentence"
         assert queue_depth(server) > 0
         reply.close()
@@ -243,7 +243,8 @@ def test_a_stream_sends_sentences_while_others_wait(slow):
 
 
 def test_a_stream_that_fails_costs_what_it_brought(slow, tmp_path):
-    """What was asked about, not what it was between the models; a sentence that several of these came from once."""
+    """Source characters are charged, not those of the text between the hops; a source sentence that several events cover counts
+    once."""
     flags = list(NARROW)
     flags[flags.index("--drain-timeout") + 1] = "0"
     path = tmp_path / "keys.db"
@@ -340,7 +341,7 @@ def test_clients_of_batches_that_leave_at_any_moment(server):
 
 
 def test_answers_that_are_kept_are_no_short_cut(tmp_path):
-    """The cache has each hop's answers: the first one's are not taken for the whole."""
+    """The cache has each hop's answers: the first hop's answer is not taken for the whole one."""
     for source, target, seed, bias in (("de", "en", 37, 2.6), ("en", "fr", 44, 3.4)):  # none is caught in a loop
         bundle.make(CLI, str(tmp_path / "m" / source), source, target, end_bias=bias, seed=seed)
     texts = ["Grüße an alle, 42 mal.", "Das ist Satz 3."]

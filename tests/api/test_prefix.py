@@ -1,4 +1,4 @@
-"""Answers held to a beginning. Wherever it is cut, also within a word, it stands at the begin of the answer."""
+"""target_prefix: wherever the prefix is cut, even within a word, the answer begins with it."""
 import concurrent.futures
 import random
 import subprocess
@@ -14,7 +14,7 @@ TEXT = "A man in a red shirt is riding a bicycle down the street."
 
 @pytest.fixture(scope="module")
 def server():
-    with conftest.Server(BUNDLE, "--max-queue-seconds", "60") as s:  # a slow machine may take longer than two
+    with conftest.Server(BUNDLE, "--max-queue-seconds", "60") as s:  # a slow machine may need more than the default of 2
         yield s
 
 
@@ -32,7 +32,7 @@ def test_cut_anywhere_the_best_answer_comes_again(server):
         answer = begun(server, best[:i])
         assert answer.startswith(best[:i].rstrip()), (best[:i], answer)
         same += answer == best
-    assert same >= 0.9 * (len(best) - 1)  # a search that is led may find better than one that is not
+    assert same >= 0.9 * (len(best) - 1)  # a search with a prefix may find a better answer than one without
 
 
 @pytest.mark.parametrize("prefix", ["Zwei M", "Eine Fr", "Der Radf", "Im Sommer, als Q", "Ü", "»Ein", "Zwölf Boxkä",
@@ -96,14 +96,14 @@ def test_program():
 
 @pytest.mark.parametrize("prefix", ["aaaaaaaaaaaa", "((((((((", "No no no no no no no"])
 def test_a_prefix_that_repeats_itself(server, prefix):
-    """The answer that follows is in a loop: the second round must not be kept from what the prefix says itself."""
+    """The answer after the prefix loops: the second round must still allow the prefix's own repetition."""
     reply = server.post("/v1/translate", {"text": "Hi there.", "source": "en", "target": "de", "target_prefix": prefix})
     assert reply.status_code == 200, reply.text
     assert reply.json()["translations"][0]["text"].startswith(prefix)
 
 
 def test_no_valid_request_fails(server):
-    """Random valid requests over all options: whatever is asked, no 5xx."""
+    """Random valid requests over all options never get a 5xx."""
     rng = random.Random(11)
     alphabet = list("aA1( .,-\"'\u00e9\u00df\u4f60\u0301\U0001f600\n") + ["the ", "Hund ", "((", "aa", "No "]
 

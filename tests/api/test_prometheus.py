@@ -15,7 +15,7 @@ MONITORING = os.path.join(ROOT, "docker", "monitoring")
 
 
 class Prometheus:
-    """With docker/monitoring's configuration, but for the target and how often. It takes a free port and logs it."""
+    """Prometheus with docker/monitoring's configuration, except for the target and the interval. It takes a free port and logs it."""
 
     def __init__(self, folder, target):
         with open(os.path.join(MONITORING, "prometheus.yml"), encoding="utf-8") as f:
@@ -57,7 +57,7 @@ def panels():
     with open(os.path.join(MONITORING, "grafana", "dragoman.json"), encoding="utf-8") as f:
         for panel in json.load(f)["panels"]:
             for target in panel.get("targets", []):
-                # What Grafana fills in; long, so that two scrapes are in it on any machine.
+                # Grafana would fill these in; the interval is long, so that it has two scrapes on any machine.
                 yield panel["title"], target["expr"].replace("$__rate_interval", "1h").replace("$instance", ".*")
 
 

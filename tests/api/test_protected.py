@@ -19,7 +19,7 @@ def server():
 @pytest.mark.parametrize("format", kept.FORMATS)
 @pytest.mark.parametrize("kind", kept.SPANS)
 def test_protected_spans_come_back(server, kind, format):
-    """Each exactly once, and the rest of the sentence without pieces of it."""
+    """Each span comes back exactly once, and the rest of the sentence has no fragments of it."""
     cases = kept.cases(format, kept.SPANS[kind], None if format == "text" else kept.SENTENCES[:1])
     lost = []
     for (span, text), answer in zip(cases, kept.answers(server, [t for _, t in cases], format)):
@@ -48,7 +48,7 @@ def test_several_in_a_sentence(server, source, target, sentence, wanted):
 
 @pytest.mark.parametrize("format", kept.FORMATS)
 def test_characters(server, format):
-    """Nine of ten at least are kept, and where one is lost the sentence says so."""
+    """At least nine of ten are kept, and a sentence that lost one is flagged."""
     lost, n, silent = [], 0, []
     for kind, characters in kept.CHARACTERS.items():
         cases = kept.cases(format, characters, ["The sign @ is here."])
@@ -56,7 +56,7 @@ def test_characters(server, format):
         for (c, text), answer in zip(cases, kept.answers(server, [t for _, t in cases], format)):
             if c not in answer["text"]:
                 lost.append((kind, c))
-                if "character_lost" not in kept.flags(answer) and c != "…":  # "...", which the model reads it as, is no loss
+                if "character_lost" not in kept.flags(answer) and c != "…":  # the model reads it as "...", which is no loss
                     silent.append((c, answer))
             assert not kept.strange(text, answer["text"]), answer
     print(format, n - len(lost), n, lost)
@@ -76,7 +76,7 @@ def test_cited_letters(server, format, quoted):
 
 
 def test_a_sentence_of_another_language_is_left(server):
-    """Nothing in it is of the model's: it comes back as it is."""
+    """The model knows none of its letters: it comes back unchanged."""
     text = "Привет, мир. The dogs play."
     (answer,) = kept.answers(server, [text], "text")
     assert answer["text"].startswith("Привет, мир. "), answer
@@ -92,7 +92,7 @@ def test_alignments_know_the_span(server):
 
 
 def test_drawn_bytes_are_characters(server):
-    """A hot draw takes pieces of little probability, bytes among them: no byte comes that makes no character."""
+    """Sampling at a high temperature draws improbable pieces, bytes among them: no incomplete character may come out."""
     texts = ["Two dogs play in the snow.", "A girl in a red coat is smiling.", "The prices rose by 50 \u20ac."] * 10
     for seed in range(4):
         body = {"text": texts, "source": "en", "target": "de", "sampling": {"temperature": 2.0, "seed": seed}}

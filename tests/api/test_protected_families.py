@@ -1,5 +1,5 @@
-"""Bundles made of other programs' models keep protected spans, whatever the model says: toys of each family, of which no other quality
-is expected. A toy that never learned to copy a word has its spans put back by alignment."""
+"""Bundles converted from other programs' models keep protected spans, whatever the model writes. Uses a toy of each family, which needs no
+other quality. If a toy never learned to copy a word, its spans are put back by alignment."""
 import os
 import subprocess
 
@@ -19,7 +19,7 @@ FAMILIES = {
     "m2m": ["huggingface", os.path.join(DATA, "m2m100", "m2m")],
     "nllb": ["huggingface", os.path.join(DATA, "m2m100", "nllb")],
 }
-# A word of ASCII beside such a name is for the model to write, and toys have no letters for it.
+# Without names that contain ASCII words: the model has to write those, and toys have no letters for them.
 NAMES = [n for n in kept.NAMES if not any(word.isascii() for word in n.split())]
 SPANS = dict(kept.SPANS, names=NAMES)
 
@@ -36,7 +36,7 @@ def server(request, tmp_path_factory):
 def test_spans_come_back(server, format):
     lost, bad = [], []
     for kind in SPANS:
-        # A space written as a reference is where the answer has such a space: a toy writes none.
+        # &nbsp; comes back where the answer has such a space, and a toy writes none.
         spans = [s for s in SPANS[kind] if s != "&nbsp;" or format not in ("markdown", "html")]
         cases = kept.cases(format, spans, kept.SENTENCES[:1])
         for (span, text), answer in zip(cases, kept.answers(server, [t for _, t in cases], format)):
@@ -50,7 +50,7 @@ def test_spans_come_back(server, format):
 
 @pytest.mark.parametrize("format", kept.FORMATS)
 def test_characters(server, format):
-    """Each is kept, or the sentence says that it is not."""
+    """Each character is kept, or the sentence is flagged."""
     n, lost, silent = 0, [], []
     for kind, characters in kept.CHARACTERS.items():
         cases = kept.cases(format, characters, ["The sign @ is here."])

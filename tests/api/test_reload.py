@@ -1,4 +1,4 @@
-"""Models exchanged while the server runs: no request lost, the old one let go, a broken bundle changes nothing."""
+"""Models exchanged while the server runs: no request is lost, the old model is freed, a broken bundle changes nothing."""
 import json
 import os
 import re
@@ -27,7 +27,7 @@ def folder(models, tmp_path):
 
 
 def exchange(folder):
-    """As it should be done: by renaming, so that nobody sees half a bundle."""
+    """Exchanges the bundle by renaming, so that nobody sees half of one."""
     os.rename(folder / "served" / "en-de", folder / "old")
     os.rename(folder / "next" / "en-de", folder / "served" / "en-de")
 
@@ -42,7 +42,7 @@ def counts(server):
 
 
 def models_open(server):
-    """Those in the server's memory, also ones that were replaced."""
+    """Returns the number of models in the server's memory, including replaced ones."""
     return int(float(re.search(r"^dragoman_models_open (\S+)", server.get("/metrics").text, re.M)[1]))
 
 
@@ -109,8 +109,8 @@ def test_the_old_model_stays_until_its_last_request_ends(endless, busy, tmp_path
         os.rename(served / "m", tmp_path / "old")
         os.rename(other, served / "m")
         assert server.reload().status_code == 200
-        assert models_open(server) == 2 and not answers  # it runs on
-        assert server.translate("Hello.").headers["X-Model-Version"] != old  # beside the new one
+        assert models_open(server) == 2 and not answers  # the request still runs
+        assert server.translate("Hello.").headers["X-Model-Version"] != old  # the new model serves meanwhile
         client.join()
         assert answers[0].status_code == 200 and answers[0].headers["X-Model-Version"] == old
         server.until(lambda: models_open(server) == 1)
@@ -124,7 +124,7 @@ def flip(path, at):
 
 BREAKS = {
     "weights cut off": (lambda b: (b / "weights.dgw").write_bytes((b / "weights.dgw").read_bytes()[:5000]), "weights"),
-    # Nothing but a checksum sees this one.
+    # Only a checksum detects this.
     "one bit of a weight": (lambda b: flip(b / "weights.dgw", (b / "weights.dgw").stat().st_size // 2), "weights.dgw"),
     "no weights": (lambda b: (b / "weights.dgw").unlink(), "weights.dgw"),
     "no vocabulary": (lambda b: [f.unlink() for f in b.glob("*.vocab")], ".vocab"),
@@ -147,7 +147,7 @@ def test_a_broken_bundle_changes_nothing(folder, how):
         assert server.get("/readyz").status_code == 200
         assert counts(server) == [0, 1]
         server.until(lambda: server.logged(r'level=error event="reload failed" .*%s' % re.escape(words)))
-        shutil.rmtree(folder / "served" / "en-de")  # repaired: by the old one
+        shutil.rmtree(folder / "served" / "en-de")  # repaired with the old bundle
         os.rename(folder / "old", folder / "served" / "en-de")
         assert server.reload().json()["kept"] == 2 and counts(server) == [1, 1]
 
@@ -200,7 +200,8 @@ def test_a_stop_while_models_are_reloaded(folder):
 
 
 def test_who_may_reload(models, tmp_path):
-    """With keys those with the scope; else who may use the Unix socket, and not what a proxy passes on. No address is enough."""
+    """With keys: holders of the scope. Without: users of the Unix socket, but not requests that a proxy passes on. No address is
+    enough."""
     import test_keys
     over_http = lambda server, **more: requests.post(server.url("/v1/models/reload"), timeout=PATIENCE, **more)
     with Local(models) as server:
@@ -231,7 +232,7 @@ def test_the_unix_socket_comes_and_goes(models):
 
     first = Local(models)
     with first:
-        # Another server is told, and takes nothing away.
+        # A second server is refused, and takes nothing away.
         assert "another server uses this socket" in refused(first.socket_path)
         assert first.local("GET", "/livez").status_code == 200
     assert not os.path.exists(first.socket_path)
@@ -241,7 +242,7 @@ def test_the_unix_socket_comes_and_goes(models):
         killed.__enter__()
         killed.stop(signal.SIGKILL)
         assert os.path.exists(path)
-        with Server(models, "--unix-socket", path):  # what the killed one left is replaced
+        with Server(models, "--unix-socket", path):  # the killed server's socket is replaced
             with socket.socket(socket.AF_UNIX) as s:
                 s.connect(path)
         assert not os.path.exists(path)
@@ -251,7 +252,7 @@ def test_the_unix_socket_comes_and_goes(models):
 
 
 def footprint(server):
-    """Threads, descriptors, models."""
+    """Returns the numbers of threads, descriptors and models."""
     proc = "/proc/%d/" % server.process.pid
     return len(os.listdir(proc + "task")), len(os.listdir(proc + "fd")), models_open(server)
 
@@ -264,13 +265,14 @@ def test_exchanges_leave_nothing_behind(folder):
             exchange(folder)
             assert server.reload().json()["opened"] == 1
             assert server.translate("Hello.").status_code == 200
-            os.rename(folder / "old", folder / "next" / "en-de")  # and back again the next time
-        # No more than before; less by a connection that was still being closed then. A leak would be twelve.
+            os.rename(folder / "old", folder / "next" / "en-de")  # exchanged back the next time
+        # No more than before, perhaps one connection less that was still closing then. A leak would be twelve.
         server.until(lambda: all(now <= then for now, then in zip(footprint(server), before)))
 
 
 def test_settings_that_sighup_takes(models, tmp_path):
-    """Limits, log level, cache: from the file, between two requests; what needs a restart is named, what is wrong changes nothing."""
+    """Limits, log level and cache change between two requests; the log names what needs a restart, and a wrong file changes
+    nothing."""
     config = tmp_path / "server.json"
     metric = lambda server, name: float(re.search("^%s (\\S+)" % name, server.get("/metrics").text, re.M)[1])
 
@@ -279,7 +281,7 @@ def test_settings_that_sighup_takes(models, tmp_path):
         server.log.clear()
         done = counts(server)[0] + 1
         server.process.send_signal(signal.SIGHUP)
-        server.until(lambda: counts(server)[0] == done)  # the models, after the settings
+        server.until(lambda: counts(server)[0] == done)  # the models are read after the settings
 
     config.write_text(json.dumps({"max_texts": 2}))
     with Server(models, "--config", str(config), "--max-sentences", "100") as server:

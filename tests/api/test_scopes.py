@@ -1,4 +1,4 @@
-"""Which key a route needs: docs/operations.md says it for each, and the server holds it."""
+"""Which key a route needs: docs/operations.md says it for each, and the server enforces it."""
 import itertools
 import json
 import os
@@ -15,7 +15,7 @@ ADMITS = {KINDS[0]: {"none", "translate", "admin"}, KINDS[2]: {"translate", "adm
 
 
 def told():
-    """The document's table: what each path needs."""
+    """Returns the document's table: path -> what it needs."""
     with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as f:
         rows = dict(re.findall(r"^\| (.*) \| (`/.*) \|$", f.read().partition("\n- *Scopes.*")[2].partition("\n- ")[0], re.M))
     assert list(rows) == KINDS

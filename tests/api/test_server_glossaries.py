@@ -1,4 +1,4 @@
-"""Glossaries of the server's files (--glossaries): named by requests of each API, read anew on SIGHUP; what is wrong is said."""
+"""Glossaries from the server's files (--glossaries): named in requests of each API, reread on SIGHUP; errors in them are reported."""
 import os
 import signal
 import subprocess

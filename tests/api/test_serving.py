@@ -1,4 +1,5 @@
-"""How requests share the server: the same answer in any company, equal sentences once, classes, fair shares, the bound."""
+"""How requests share the server: the same answer in any company, equal sentences translated once, classes, fair shares, the
+bound."""
 import concurrent.futures
 import random
 import re
@@ -27,7 +28,7 @@ def ok(reply):
 
 
 def test_largest_beam_is_for_those_who_ask(models, server):
-    """--max-beam changes no answer of who asks for no beam, and leaves room for their longest sentences."""
+    """--max-beam changes no answer of requests without a beam, and leaves room for their longest sentences."""
     text = " ".join(WORDS[i % len(WORDS)] for i in range(700))
     with Server(models, "--batch-rows", "8", "--batch-sentences", "4", "--max-beam", "2", "--max-queue-tokens", "100000") as narrow:
         assert ok(narrow.translate(text, scores=True)) == ok(server.translate(text, scores=True))
@@ -54,8 +55,8 @@ def draw(rng, known):
     [], ["--workers", "2", "--threads", "1"], ["--batch-rows", "24", "--max-beam", "8", "--batch-sentences", "5"],
     ["--batching", "fifo"], ["--batching", "static"]], ids=lambda f: "_".join(f).replace("--", "") or "default")
 def test_random_load_the_same_bits_as_alone(models, flags):
-    """Text, spans and every digit of every score are those of each text alone, one request after another: in arrays, with
-    other beams, in both classes, with clients that leave and others whose time is up, at random times."""
+    """Text, spans and every digit of every score are those of each text alone: in arrays, with mixed beams, in both classes, beside
+    clients that leave or time out at random moments."""
     rng = random.Random(11)
     known = []
     jobs = [draw(rng, known) for _ in range(80)]
@@ -87,7 +88,7 @@ def test_random_load_the_same_bits_as_alone(models, flags):
 # Equal sentences ----------------------------------------------------------------------------------------------
 
 def begin_long(server, pool, **fields):
-    """A sentence that others wait for; on a machine that stalls it may be over before they have come: hence the loops."""
+    """Sends a sentence that others wait for; on a machine that stalls it may end before they come, so callers repeat."""
     front = pool.submit(server.translate, one_long(), **fields)
     server.until(lambda: metric(server, "dragoman_live_sentences") > 0 or front.done())
     return front
@@ -119,7 +120,7 @@ def test_equal_sentences_that_wait_are_translated_once(endless):
 
 
 def test_one_of_many_leaves_the_others_stay(endless):
-    """The first of the equal ones hangs up while all wait: the others are answered all the same."""
+    """The first of several equal requests hangs up while all wait: the others are still answered."""
     text = "The same for everybody."
     with Server(endless, *NARROW) as server:
         alone = ok(server.translate(text))
@@ -146,7 +147,7 @@ def test_one_of_many_leaves_the_others_stay(endless):
 # Classes and shares ------------------------------------------------------------------------------------------
 
 def test_interactive_goes_before_bulk_which_goes_on(endless, busy):
-    """Beside a bulk request of a second a short interactive one takes a moment, and the bulk one is answered, too."""
+    """A short interactive request overtakes a long bulk one, which is answered, too."""
     with Server(endless, *NARROW) as server:
         start = time.monotonic()
         ok(server.translate("Short."))
@@ -187,11 +188,11 @@ def test_bulk_does_not_keep_interactive_out(endless, busy):
 
 
 def test_the_bound_is_in_seconds_of_work(endless, busy):
-    """With a queue of half a second, requests that come all at once are taken as long as they can begin soon."""
+    """With a bound of half a second, requests that come all at once are accepted if they can start soon."""
     narrow = NARROW[:NARROW.index("--max-queue-tokens")]
     with Server(endless, *narrow, "--max-queue-seconds", "0.5") as server:
         text = busy(0.3)
-        ok(server.translate(text)) # it learns how fast it is
+        ok(server.translate(text)) # the server measures its speed
         with concurrent.futures.ThreadPoolExecutor(40) as pool:
             replies = list(pool.map(lambda i: server.translate(text.replace("sea", "sea %d" % i)), range(40)))
         refused = [r for r in replies if r.status_code == 503]

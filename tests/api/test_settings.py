@@ -1,5 +1,5 @@
-"""The server's settings: file, environment and flags, what is wrong with them, and the plan of memory and descriptors that they
-make."""
+"""The server's settings: file, environment and flags, errors in them, and the plan of memory and descriptors that follows from
+them."""
 import concurrent.futures
 import json
 import os
@@ -53,7 +53,7 @@ def test_file_environment_and_flags(tmp_path):
     got = settings(done.stdout)
     assert got["port"] == (3, "flag --port")
     assert got["threads"] == (4, "environment DRAGOMAN_THREADS")
-    # What --threads was called before is still read, each way.
+    # The old name of --threads is still accepted, each way.
     for flags, env in ((["--compute-threads", "5"], {}), ([], {"DRAGOMAN_COMPUTE_THREADS": "5"})):
         assert settings(run_server("--print-config", *flags, env=env).stdout)["threads"][0] == 5
     file.write_text('{"compute_threads": 5}')
@@ -117,7 +117,7 @@ def test_settings_that_do_nothing_are_reported(models):
         assert not server.logged("DRAGOMAN_ISA")
     with Server(models, "--pivot", "de") as server:  # en-de and de-fr
         assert not server.logged("level=warn .*pivot")
-    with Server(models) as server:  # nobody asked for English
+    with Server(models) as server:  # nobody asked for the default pivot, English
         assert not server.logged("level=warn .*pivot")
 
 
@@ -129,7 +129,7 @@ def test_settings_that_do_nothing_are_reported(models):
     (["--models", "x", "--device", "cuda:1,cuda:1"], ["device", "cuda:1 twice"]),
 ])
 def test_settings_that_cannot_be_served_with(flags, words):
-    """Whether it is to serve or only to look; what needs no models does not mind."""
+    """Serving and checks refuse them; --print-config, which needs no models, does not."""
     for action in ([], ["--check-config"], ["--plan"]):
         done = run_server(*action, *flags)
         assert done.returncode == 2 and done.stdout == ""
@@ -173,7 +173,7 @@ def test_a_number_that_was_chosen_is_not_lowered(models):
         assert done.returncode == 1 and "--max-connections" in done.stderr and "1024" in done.stderr
     done = subprocess.run([SERVER, "--models", models, "--port", "0"], capture_output=True, text=True,
                           preexec_fn=descriptors(200), timeout=PATIENCE)
-    assert done.returncode == 1  # too few for any
+    assert done.returncode == 1  # too few for any connection
 
 
 def plan(models, *flags):
@@ -187,7 +187,7 @@ def at_most(text):
 
 
 def test_the_plan_is_not_exceeded(endless):
-    """What the plan says is what a server can come to: more it must not, and it is no tenfold of it."""
+    """The plan's maximum is above the memory that a busy server uses, and below twenty times that."""
     flags = ["--batch-sentences", "16", "--batch-rows", "64", "--max-connections", "300", "--max-body-bytes", "100000",
              "--workers", "2", "--threads", "1", "--max-characters", "90000", "--max-queue-tokens", "1000000"]
     status, text = plan(endless, *flags)

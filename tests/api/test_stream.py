@@ -11,7 +11,7 @@ from test_translate import TEXTS
 
 
 def read_events(text):
-    """[(name, data)] of a whole stream, strictly: event line, data line, blank line; or a ping, where the machine is slow."""
+    """Parses a whole stream strictly into [(name, data)]: event line, data line, blank line. Skips pings, which slow machines send."""
     assert text.endswith("\n\n")
     found = []
     for block in text[:-2].split("\n\n"):
@@ -33,7 +33,7 @@ def stream(server, text, **fields):
 
 
 def arriving(server, text, **fields):
-    """Events with the seconds until each came."""
+    """Yields (seconds until it came, name, data) for each event."""
     begin = time.monotonic()
     reply = server.post("/v1/translate", dict(text=text, source="en", target="de", stream=True, **fields), stream=True)
     name = None
@@ -46,7 +46,7 @@ def arriving(server, text, **fields):
 
 @pytest.mark.parametrize("text", TEXTS + [TEXTS, "One. " * 50 + "\n\n12. 34.\nEnd."])
 def test_events_and_the_whole(server, text):
-    """The last event is the usual answer; each sentence's event says of itself what that says of it."""
+    """The last event is the usual answer; each sentence's event agrees with it."""
     events = stream(server, text, scores=True)
     assert [name for name, _ in events] == ["sentence"] * (len(events) - 1) + ["done"]
     whole = events[-1][1]
@@ -72,7 +72,7 @@ def test_events_and_the_whole(server, text):
 
 
 def test_sentences_in_order_have_their_place(endless):
-    """One after the other: every event knows where its sentence stands in the translation."""
+    """Sentences finish one after the other: every event gives its sentence's place in the translation."""
     with Server(endless, *NARROW) as server:
         events = stream(server, long_text(6))
         assert all("target" in e for _, e in events[:-1])
@@ -97,7 +97,7 @@ def test_sentences_come_one_by_one(endless, busy):
         assert counter(server, "dragoman_time_to_first_sentence_seconds_count") == 1
         assert 0 < counter(server, "dragoman_time_to_first_sentence_seconds_sum") < when[-1][0]
         events = arriving(server, busy(60))
-        for _ in range(5):  # they are here while others wait
+        for _ in range(5):  # these arrive while others wait
             assert next(events)[1] == "sentence" and counter(server, "dragoman_queue_depth") > 0
         events.close()
 
@@ -150,7 +150,7 @@ def test_queue_full_is_a_plain_503(endless, busy):
         held = server.connect()
         held.sendall(http_post("/v1/translate", dict(text=busy(30), source="en", target="de", stream=True)))
         server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
-        reply = server.translate(busy(30), stream=True)  # one such waits already
+        reply = server.translate(busy(30), stream=True)  # one like it waits already
         assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
         held.close()
 
@@ -164,7 +164,7 @@ def test_http_1_0(server):
 
 
 def test_the_connection_goes_on(server):
-    """Streams and plain replies one after the other on one connection."""
+    """Streams and plain replies alternate on one connection."""
     import requests
     with requests.Session() as session:
         for i in range(10):

@@ -1,4 +1,4 @@
-"""What a service manager is told, and the socket it may pass on."""
+"""What the server tells a service manager, and the sockets that one may pass on."""
 import concurrent.futures
 import contextlib
 import ctypes
@@ -96,7 +96,7 @@ def ptrace(request, thread):
 
 
 def engine_thread(server):
-    """A thread takes its name when it first runs."""
+    """Returns the engine's thread id. Waits for it, because a thread takes its name when it first runs."""
     def named():
         return [thread for thread, name in server.threads().items() if name == "dg-worker-0"]
     server.until(named)
@@ -105,7 +105,7 @@ def engine_thread(server):
 
 
 def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_path):
-    """The engine's thread stops in the middle: sentences wait, no step is taken, and the manager hears nothing until it moves."""
+    """The engine's thread stops midway: sentences wait, no step is taken, and the manager hears nothing until it goes on."""
     with Manager(str(tmp_path / "notify")) as manager:
         with Server(endless, *NARROW, env={**manager.env, "WATCHDOG_USEC": "1000000"}) as server:
             assert "READY" in manager.hear()
@@ -118,11 +118,11 @@ def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_p
                     waits = pool.submit(server.translate, long_text(3))
                     server.until(lambda: server.logged('level=error event="stuck" waiting=3 '))
                     manager.socket.setblocking(False)
-                    with contextlib.suppress(BlockingIOError):  # what was said before
+                    with contextlib.suppress(BlockingIOError):  # drains what was said before
                         while manager.hear():
                             pass
                     said = len(stuck(server))
-                    server.until(lambda: len(stuck(server)) > said + 2)  # it looks again and again
+                    server.until(lambda: len(stuck(server)) > said + 2)  # the check repeats
                     with pytest.raises(BlockingIOError):
                         manager.hear()
                     # The probes say the same, by the same rule.
@@ -144,7 +144,7 @@ def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_p
 
 @pytest.mark.parametrize("kind", ["whole", "stream", "batch", "lines"])
 def test_an_engine_that_hangs_delays_no_deadline(endless, kind):
-    """504 comes by the HTTP side's clock, and what the engine makes of the request later harms nobody."""
+    """The HTTP side sends 504 by its own clock, and the engine's late result does no harm."""
     body = dict(text=long_text(30), source="en", target="de", timeout_ms=500)
     asked = {"whole": ("/v1/translate", body), "stream": ("/v1/translate", dict(body, stream=True)),
              "batch": ("/v1/batch", dict(items=[dict(text=long_text(30), source="en", target="de")], timeout_ms=500))}
@@ -162,7 +162,7 @@ def test_an_engine_that_hangs_delays_no_deadline(endless, kind):
                 try:
                     said = reply.text
                 except requests.RequestException:
-                    cut = True  # what was said already is not all of it
+                    cut = True  # the reply breaks off
             assert time.monotonic() - start < PATIENCE / 2
             if kind in ("whole",) or (kind == "batch" and reply.status_code != 200):
                 assert reply.status_code == 504 and reply.json()["error"]["code"] == "timeout"
@@ -196,7 +196,7 @@ class Activated(Server):
         self.sockets = sockets
 
     def __enter__(self):
-        keep = [os.dup(s.fileno()) for s in self.sockets]  # away from 3
+        keep = [os.dup(s.fileno()) for s in self.sockets]  # copies, away from 3
         plug = [os.open(os.devnull, os.O_RDONLY) for _ in range(8)]
 
         def arrange():
@@ -229,7 +229,7 @@ def test_a_socket_that_listens_already(models):
             early.close()
             assert server.translate("Hello.").status_code == 200
             assert server.stop() == 0
-        # It belongs to the manager, who has it still: clients wait for the next server.
+        # The manager owns the socket and still has it: clients wait for the next server.
         with Activated(models, listener) as server:
             server.until(lambda: server.get("/readyz").status_code == 200)
 
@@ -275,7 +275,7 @@ def test_with_systemds_own_tool(models):
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
 def test_the_units_are_what_systemd_understands(tmp_path):
-    """As this machine's systemd reads them; programs are where they were built."""
+    """The installed systemd accepts the units; program paths are those of the build."""
     (tmp_path / "server.json").write_text("{}")
     for name in ("dragoman.service", "dragoman.socket"):
         with open(os.path.join(ROOT, "packaging", "systemd", name + ".in"), encoding="utf-8") as f:

@@ -56,7 +56,7 @@ class Encrypted(Local):
         return self.context().wrap_socket(plain, server_hostname="127.0.0.1")
 
     def name(self):
-        """Of the certificate that a new connection gets."""
+        """Returns the name in the certificate that a new connection gets."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as plain:
             context = ssl.create_default_context()
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -100,7 +100,7 @@ def test_versions_and_ciphers(server):
 
 
 def test_many_clients_get_the_answers_they_get_without(models, pairs):
-    """Kept connections and new ones, over several threads of the server; bodies of many records."""
+    """Keep-alive connections and new ones, over several threads of the server; bodies of many records."""
     texts = ["Number %d walks along the road." % i for i in range(40)] + [long_text(60)]
     flags = ("--max-queue-tokens", "1000000", "--http-threads", "3")
     with Encrypted(models, pairs["first"], *flags) as server:
@@ -118,7 +118,8 @@ def test_many_clients_get_the_answers_they_get_without(models, pairs):
 
 
 def test_requests_in_one_record_are_answered_in_order(server):
-    """What the TLS layer has read ahead is not forgotten: no more bytes come from the socket to wake anybody."""
+    """Requests that the TLS layer has read ahead are answered, though no more bytes come from the socket to wake the
+    thread."""
     with server.connect() as s:
         s.sendall(http_post("/v1/translate", GOOD) * 5 + b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
         rest = b""
@@ -155,7 +156,7 @@ def test_a_certificate_is_exchanged_without_dropping_connections(models, pairs, 
         put(pairs["second"], at)
         server.process.send_signal(signal.SIGHUP)
         server.until(lambda: server.name() == "second")
-        for _ in range(3):  # with the certificate that it began with, whose memory is still there
+        for _ in range(3):  # with its first certificate, which is still in memory
             kept.sendall(http_post("/v1/translate", GOOD))
             assert status_of(read_reply(kept)[0]) == 200
         server.trust = pairs["second"][0]
@@ -205,7 +206,7 @@ def test_a_stream_comes_sentence_by_sentence(endless, pairs):
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_client_that_hangs_up_frees_the_engine(endless, pairs, busy, stream):
     with Encrypted(endless, pairs["first"], *NARROW) as server:
-        for polite in (True, False):  # with a farewell (close_notify), and without
+        for polite in (True, False):  # with and without close_notify
             s = server.connect()
             s.sendall(http_post("/v1/translate", dict(text=busy(60), source="en", target="de", stream=stream)))
             server.until(lambda: server.metric("dragoman_live_sentences") > 0)
@@ -242,7 +243,7 @@ def test_bodies_are_bounded(models, pairs):
     with Encrypted(models, pairs["first"], "--max-body-bytes", "20000") as server:
         reply = server.translate("x" * 30000)
         assert reply.status_code == 413
-        with server.connect() as s:  # found in the midst of it: the refusal goes past the library, encrypted all the same
+        with server.connect() as s:  # found while reading: the refusal bypasses the library, but is encrypted
             s.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                       b"Transfer-Encoding: chunked\r\n\r\n")
             try:
@@ -272,7 +273,7 @@ def test_slow_clients_are_cut_off_without_words_that_nobody_could_read(models, p
     with Encrypted(models, pairs["first"], "--header-timeout", "0.5", "--body-timeout", "0.5") as server:
         silent = socket.create_connection(("127.0.0.1", server.port))  # no handshake
         half = socket.create_connection(("127.0.0.1", server.port))
-        half.sendall(b"\x16\x03\x01\x02\x00\x01")  # the beginning of one
+        half.sendall(b"\x16\x03\x01\x02\x00\x01")  # the start of a handshake
         slow = server.connect()
         slow.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
         for s in (silent, half, slow):
@@ -294,7 +295,7 @@ def test_connections_are_bounded(models, pairs):
         for s in idle[:4]:
             closes(s, PATIENCE)
         at_work = []
-        for i in range(8):  # the others of this address are in the midst of their bodies now
+        for i in range(8):  # the other connections of this address are sending bodies now
             s = server.connect("127.0.0.3")
             s.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
             at_work.append(s)
@@ -313,11 +314,11 @@ def test_who_speaks_no_tls_is_closed_and_hurts_nobody(server):
             try:
                 s.sendall(junk)
                 s.shutdown(socket.SHUT_WR)
-            except OSError:  # it was quicker
+            except OSError:  # the server closed first
                 pass
             data = read_all(s)
         assert b"HTTP" not in data
-    with server.connect() as s:  # a farewell at once
+    with server.connect() as s:  # close_notify at once
         s.settimeout(5)
         s.unwrap()
     assert server.translate("Hello.").status_code == 200
@@ -325,7 +326,7 @@ def test_who_speaks_no_tls_is_closed_and_hurts_nobody(server):
 
 
 def test_a_client_that_asks_for_a_new_handshake_again_and_again(server):
-    """TLS 1.2's renegotiation, a cheap way to have a server compute: the connection ends, and others are answered."""
+    """TLS 1.2's renegotiation is a cheap way to make a server compute: the connection ends, and others are answered."""
     done = subprocess.run(["openssl", "s_client", "-connect", "127.0.0.1:%d" % server.port, "-tls1_2", "-CAfile",
                            server.trust], input="R\nR\nR\n", capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.count("verify return") <= 4

@@ -47,7 +47,7 @@ def test_one_text(server):
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_spans_cover_both_texts(server, text):
-    """Sentences stand in order; what lies between them is the same on both sides."""
+    """Sentences are in order; the text between them is the same on both sides."""
     translation = one(server.translate(text))
     source, target = text, translation["text"]
     at, to = 0, 0
@@ -78,7 +78,7 @@ def test_codes_without_case(server):
 
 
 @pytest.mark.parametrize("text", ["Hello world.", "", " A  man.\n\n- B\r\n", "e\u0301 \ufdfa"])
-@pytest.mark.parametrize("code", ["en", "fr", "EN"])  # en is only read, fr is only written
+@pytest.mark.parametrize("code", ["en", "fr", "EN"])  # en is only a source, fr only a target
 def test_the_same_language_is_left_as_it_is(server, text, code):
     reply = server.post("/v1/translate", {"text": text, "source": code, "target": "fra" if code == "fr" else "en",
                                           "target_prefix": "No", "alignments": True, "n_best": 2})

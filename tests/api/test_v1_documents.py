@@ -1,4 +1,4 @@
-"""Documents over /v1: sent, asked about, had and removed; with a glossary, also by DeepL's route; each key its own."""
+"""Documents over /v1: sent, polled, fetched and deleted; with a glossary, also by DeepL's route; separately for each key."""
 import time
 
 import pytest

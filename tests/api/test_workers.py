@@ -1,4 +1,4 @@
-"""--workers: several engines of a model share the cores by what they have to do; answers do not tell."""
+"""--workers: several engines of a model share the cores by their load; answers do not depend on it."""
 import collections
 import os
 import re
@@ -31,7 +31,7 @@ def test_busy_workers_are_counted(endless, busy):
 def test_answers_do_not_depend_on_workers(endless):
     texts = [long_text(1 + i % 3).replace("Number", "Number %d of" % i) for i in range(24)]
     seen = []
-    for flags in (["--workers", "1", "--threads", "1"], ["--workers", "3"]):  # a slow machine is not to refuse
+    for flags in (["--workers", "1", "--threads", "1"], ["--workers", "3"]):  # 60 s: a slow machine shall not refuse
         with Server(endless, "--max-queue-seconds", "60", *flags) as server, ThreadPoolExecutor(8) as pool:
             replies = list(pool.map(lambda t: server.translate(t, scores=True, n_best=2), texts))
             assert all(r.status_code == 200 for r in replies)
@@ -51,7 +51,7 @@ def chosen(server):
 
 
 def test_a_worker_for_each_core_at_most_four(endless):
-    """Unless told otherwise, or where the threads of a worker are given."""
+    """That is the default; --workers or --threads changes it."""
     with Server(endless) as server:
         workers, cores = chosen(server)
         assert workers == min(cores, 4)

@@ -46,7 +46,7 @@ def chrome():
 
 
 class Page:
-    """The page, opened anew: what a person does with it."""
+    """The page, freshly opened, with what a person does on it."""
 
     def __init__(self, driver, server, hash="", languages=3):
         self.driver, self.server = driver, server
@@ -61,7 +61,7 @@ class Page:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def until(self, condition):
-        """What the page replaces while it is looked at counts as not yet."""
+        """Waits for a condition; an element that the page replaces meanwhile counts as not yet."""
         end = time.monotonic() + PATIENCE
 
         def holds():
@@ -90,7 +90,7 @@ class Page:
         return self.output()
 
     def paste(self, text):
-        """Text that comes at once, with the button instead of the wait that follows typing."""
+        """Sets the text at once and presses the button, instead of the wait that follows typing."""
         self.driver.execute_script(
             "const i = document.getElementById('input'); i.value = arguments[0]; i.dispatchEvent(new Event('input'));"
             "document.getElementById('translate').click()", text)
@@ -106,7 +106,7 @@ class Page:
 
 @pytest.fixture
 def page(chrome, bundled):
-    chrome.get(bundled.url("/web/icon.svg"))  # a page of the same origin without scripts: what another test kept is forgotten
+    chrome.get(bundled.url("/web/icon.svg"))  # a page of the same origin without scripts, to clear what another test stored
     chrome.execute_script("localStorage.clear(); sessionStorage.clear()")
     p = Page(chrome, bundled)
     yield p
@@ -135,13 +135,13 @@ def emulate(page, **features):
 
 
 def picture(page, name, width=1100):
-    """The whole page as it is, where pictures are asked for."""
+    """Saves a picture of the whole page if DRAGOMAN_SCREENSHOTS asks for pictures."""
     folder = os.environ.get("DRAGOMAN_SCREENSHOTS")
     if not folder:
         return
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 600, "deviceScaleFactor": 1, "mobile": width < 600})
     page.driver.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
-    time.sleep(0.5)  # what is redrawn for this width, and colours that fade in
+    time.sleep(0.5)  # for redrawing at this width, and colours that fade in
     height = page.driver.execute_script("return document.documentElement.scrollHeight")
     shot = page.driver.execute_cdp_cmd("Page.captureScreenshot", {
         "format": "png", "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}})
@@ -159,7 +159,7 @@ def chord(page, modifier, key):
 
 
 def tab_to(page, element, back=False):
-    """By Tab alone. Every stop on the way shows that it has the focus."""
+    """Moves the focus to the element by Tab alone. Every stop on the way shows that it has the focus."""
     for _ in range(60):
         if back:
             chord(page, Keys.SHIFT, Keys.TAB)
@@ -186,7 +186,7 @@ def phone(page, width=320):
 
 @contextlib.contextmanager
 def unplugged(page, *urls):
-    """No connection to these addresses for a while."""
+    """Blocks connections to these addresses meanwhile."""
     page.driver.execute_cdp_cmd("Network.enable", {})
     page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": urls})
     try:
@@ -196,12 +196,12 @@ def unplugged(page, *urls):
 
 
 def sideways(page):
-    """How wide the page is, with all that is on it."""
+    """Returns the width of the page with all its content."""
     return page.driver.execute_script("return document.documentElement.scrollWidth")
 
 
 def sent(driver):
-    """What the browser itself says it sent since the last call: (URL, body or "") of each request."""
+    """Returns (URL, body or "") of each request that the browser itself says it sent since the last call."""
     found = []
     for line in driver.get_log("performance"):
         message = json.loads(line["message"])["message"]

@@ -1,5 +1,5 @@
-"""What an attack with the source open found, each fault as a test: the server stays up, answers others, and says no in
-words. Under a minute. The addresses 127.0.0.2, .3, ... stand for clients elsewhere."""
+"""Faults that an attack with the source at hand found, each as a test: the server stays up, answers others, and refuses with a
+message. Under a minute. The addresses 127.0.0.2, .3, ... stand for clients on other machines."""
 import fcntl
 import json
 import os
@@ -28,7 +28,7 @@ def connect_from(server, address):
 
 
 def answer(s):
-    """The head of one answer; b"" where the server closed."""
+    """Reads the head of one answer; b"" if the server closed."""
     data = b""
     while b"\r\n\r\n" not in data:
         try:
@@ -42,7 +42,7 @@ def answer(s):
 
 
 def ask_from(server, address):
-    """/livez over a connection of its own; its status, 0 where the server closed."""
+    """Asks /livez over a new connection from the address. Returns the status, 0 if the server closed."""
     with connect_from(server, address) as s:
         s.sendall(LIVEZ)
         said = answer(s)
@@ -50,7 +50,7 @@ def ask_from(server, address):
 
 
 def idle_from(server, address, n):
-    """n connections that have asked once and then keep quiet."""
+    """Opens n connections that ask once and then stay idle."""
     held = []
     for _ in range(n):
         s = connect_from(server, address)
@@ -81,7 +81,7 @@ def test_idle_connections_of_one_client_lock_nobody_out(models):  # noqa: F811
         held = idle_from(server, "127.0.0.2", 100)
         assert all(ask_from(server, "127.0.0.3") == 200 for _ in range(40))
         assert server.get("/livez").status_code == 200
-        # No more than half are one client's, and it loses its own: those that were idle longest.
+        # One client has at most half of them, and loses its own, those that were idle longest.
         server.until(lambda: sum(not closed(s) for s in held) == 32)
         assert closed(held[0]) and not closed(held[-1]) and metric(server, "dragoman_connections_evicted_total") >= 68
         for s in held:
@@ -101,7 +101,7 @@ def test_idle_connections_of_many_clients_lock_nobody_out(models):  # noqa: F811
 
 
 def test_silent_connections_lock_nobody_out(models):  # noqa: F811
-    """They have sent half of a request, or nothing; after a second their places go to others."""
+    """Connections that sent half of a request, or nothing, lose their places to others after a second."""
     with Server(models, "--max-connections", "64", "--header-timeout", "300",
                 "--max-connections-per-address", "64") as server:
         held = [connect_from(server, "127.0.0.2") for _ in range(60)]
@@ -114,11 +114,11 @@ def test_silent_connections_lock_nobody_out(models):  # noqa: F811
 
 
 def test_clients_at_work_lose_nothing_to_new_ones(models):  # noqa: F811
-    """Connections whose requests are being read are not closed for others: those get 503, but for this machine's."""
+    """Connections whose requests are being read are not closed for others: those get 503, except from this machine."""
     head = b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
     with Server(models, "--max-connections", "32", "--body-timeout", "300", "--max-connections-per-address",
                 "32") as server:
-        held = [connect_from(server, "127.0.0.2") for _ in range(30)]  # 2 of 32 are kept
+        held = [connect_from(server, "127.0.0.2") for _ in range(30)]  # 2 of 32 are reserved for this machine
         for s in held:
             s.sendall(head)
         server.until(lambda: metric(server, "dragoman_connections_open") >= 30)
@@ -161,7 +161,7 @@ def test_a_log_that_nobody_reads_stops_nothing(models):  # noqa: F811
                 assert answer(s).startswith(b"HTTP/1.1 200")
         assert metric(server, "dragoman_log_lines_dropped_total") > 0
         assert server.translate("Hello.").status_code == 200
-    # leaving sent SIGTERM, and the exit status was 0
+    # Leaving the context sent SIGTERM, and the exit status was 0.
 
 
 def test_closed_standard_descriptors_are_not_given_to_clients(models):  # noqa: F811
@@ -190,8 +190,8 @@ def test_closed_standard_descriptors_are_not_given_to_clients(models):  # noqa: 
 
 
 def test_texts_that_grow_are_counted_before_they_grow(models):  # noqa: F811
-    """U+FDFA becomes 18 characters. A megabyte of it cost 2.8 GB as target_prefix or as a given translation, which no
-    limit counted; now it is a text like others."""
+    """U+FDFA becomes 18 characters. A megabyte of it once cost 2.8 GB as target_prefix or as a given translation, which no limit
+    counted; now it counts like other text."""
     body = {"text": "Hi there.", "source": "en", "target": "de"}
     grows = "\ufdfa" * 300000
     with Server(models) as server:
@@ -244,13 +244,13 @@ def test_a_file_that_is_spoilt_while_it_is_served_changes_nothing(models, tmp_pa
         with open("/proc/%d/maps" % server.process.pid, encoding="utf-8") as f:
             assert folder not in f.read()
         assert said(server) == before and said(server, "Something else. And more!")
-        server.process.send_signal(signal.SIGHUP)  # it is seen there, and the old model serves on
+        server.process.send_signal(signal.SIGHUP)  # a reload finds it, and the old model keeps serving
         server.until(lambda: server.logged('level=error event="reload failed'))
         assert said(server) == before
 
 
 def test_a_damaged_bundle_is_never_served(models, tmp_path):  # noqa: F811
-    """One bit of one tensor, anywhere."""
+    """Flips one bit anywhere in the weights."""
     rng = random.Random(5)
     folder, weights = copy_of(models, tmp_path)
     with open(weights, "rb") as f:
@@ -288,7 +288,7 @@ def server(models):  # noqa: F811
 
 
 def statuses(server, data):
-    """Of all that is answered until the server closes."""
+    """Returns the statuses of all replies until the server closes."""
     return [int(n) for n in re.findall(rb"HTTP/1\.1 (\d+) ", server.raw(data))]
 
 
@@ -318,7 +318,7 @@ def test_an_absolute_target_is_served(server):
 
 
 def test_a_long_chunk_extension_takes_nothing_but_its_connection(server):
-    """The library answers what its buffer does not hold, by itself (docs/operations.md)."""
+    """The HTTP library itself refuses what its buffer does not hold (docs/operations.md)."""
     data = POST + b"Transfer-Encoding: chunked\r\n\r\n5;" + b"x" * 40000 + b"\r\n12345\r\n0\r\n\r\n" + LIVEZ
     assert 200 not in statuses(server, data)
     assert ask_from(server, "127.0.0.1") == 200

@@ -1,5 +1,5 @@
 """One client that sends as much as it can, over many connections, beside one that asks now and then. The addresses
-127.0.0.2, 127.0.0.3, ... stand for clients elsewhere."""
+127.0.0.2, 127.0.0.3, ... stand for clients on other machines."""
 import http.client
 import json
 import os
@@ -20,7 +20,7 @@ class Client:
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, PATIENCE, source_address=(address, 0))
 
     def ask(self, text, **more):
-        """Status and seconds."""
+        """Returns status and seconds."""
         start = time.monotonic()
         self.connection.request("POST", "/v1/translate", json.dumps(dict(text=text, source="en", target="de", **more)),
                                 {"Content-Type": "application/json"})
@@ -46,7 +46,7 @@ def flood(server, address, n, stop, count, **more):
 
 
 def polite(server, address, seconds):
-    """What a client is told that asks now and then."""
+    """Returns (status, seconds) of each request of a client that asks now and then."""
     client = Client(server, address)
     said, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
@@ -87,5 +87,5 @@ def test_an_address_has_a_rate_where_there_are_no_keys(endless):  # noqa: F811
         statuses = [client.ask("12")[0] for _ in range(30)]
         assert statuses[:20] == [200] * 20 and 429 in statuses[20:]
         assert Client(server, "127.0.0.3").ask("12")[0] == 200
-        assert all(server.translate("12").status_code == 200 for _ in range(40))  # this machine's: perhaps a proxy's
+        assert all(server.translate("12").status_code == 200 for _ in range(40))  # this machine may be a proxy
         assert all(server.get("/livez").status_code == 200 for _ in range(40))

@@ -1,6 +1,6 @@
-"""What the HTTP library answers, or lets through, by itself: the table of SECURITY.md, for libmicrohttpd 0.9.75 (Debian 12) and 1.0
-(Debian 13). Whatever it is, the next client is served, and no connection carries two answers to one request, but that 0.9.75 writes the head of two
-kinds twice."""
+"""What the HTTP library answers, or lets through, by itself: the table of SECURITY.md, for libmicrohttpd 0.9.75 (Debian 12) and 1.0 (Debian
+13). In each case the next client is served, and no connection carries two answers to one request, except that 0.9.75 writes the head of two
+refusals twice."""
 import os
 import re
 import socket
@@ -27,7 +27,7 @@ def chunks(head):
     return post(CHUNKED, head + BODY + b"\r\n0\r\n\r\n", length=False)
 
 
-# Status by 0.9.75 and by 1.0; 0: closed without a word.
+# Status by 0.9.75 and by 1.0; 0: closed without a reply.
 CASES = {
     "NUL in a value": (post(b"X-A: a\0b\r\n"), 200, 400),
     "NUL in Content-Length": (post(b"Content-Length: %d\0 8\r\n" % len(BODY), length=False), 200, 400),

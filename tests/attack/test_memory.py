@@ -19,7 +19,7 @@ TEXT = "Two dogs walk along the long road to the sea. "
 
 
 def planned_mb(models):
-    """At most, by --plan."""
+    """Returns the maximum that --plan prints."""
     done = subprocess.run([SERVER, "--models", models, *FLAGS, "--plan"], capture_output=True, text=True, timeout=PATIENCE)
     return float(re.search(r"at most +([0-9.]+)", done.stdout).group(1))
 
@@ -30,7 +30,7 @@ def peak_mb(server):
 
 
 def pour(server, n, each, body):
-    """n connections that post `each` times, all at once; they read what comes. How often each status came."""
+    """Posts `each` times over each of n connections at once, and reads the replies. Returns how often each status came."""
     statuses, lock = {}, threading.Lock()
 
     def go():
@@ -43,7 +43,7 @@ def pour(server, n, each, body):
                 status = reply.status
             except (http.client.HTTPException, OSError):
                 connection.close()
-                status = 0  # refused in the midst of its body
+                status = 0  # refused while sending its body
             with lock:
                 statuses[status] = statuses.get(status, 0) + 1
     threads = [threading.Thread(target=go) for _ in range(n)]
@@ -88,14 +88,14 @@ def waiting(server):
 
 @pytest.mark.skipif(sanitized(), reason="a sanitizer's memory says nothing")
 def test_what_waits_is_counted(endless):  # noqa: F811
-    """Items of batches that are planned and wait: what they take of the heap is what the budget for texts has given."""
+    """The heap that planned, waiting items of batches take is counted in the budget for texts."""
     items = [{"text": " ".join("Two dogs and %d cats walk to the sea." % (4 * i + k) for k in range(4)), "source": "en", "target": "de"}
              for i in range(1000)]
     body = ("/v1/batch", json.dumps({"items": items, "timeout_ms": 100000}).encode())
     with Server(endless, *FLAGS, "--max-queue-tokens", "1000000000") as server:
         values = lambda: dict(re.findall(r"^(\w+) (\S+)$", server.get("/metrics").text, re.M))  # noqa: E731
-        assert server.translate(TEXT * 4).status_code == 200  # what is taken once is taken: the engine's memory,
-        assert server.post("/v1/batch", {"items": [{"nothing": TEXT * 5}] * 1000}).status_code == 200  # and that of reading a body
+        assert server.translate(TEXT * 4).status_code == 200  # memory that stays allocated after first use: the engine's,
+        assert server.post("/v1/batch", {"items": [{"nothing": TEXT * 5}] * 1000}).status_code == 200  # and that for reading a body
         before = values()
         threading.Thread(target=pour, args=(server, 1, 1, body), daemon=True).start()
         server.until(lambda: waiting(server) > 3500)
@@ -103,7 +103,7 @@ def test_what_waits_is_counted(endless):  # noqa: F811
         took = float(after["process_resident_memory_bytes"]) - float(before["process_resident_memory_bytes"])
         counted = float(after["dragoman_text_memory_bytes"])
         print("%.1f MB of memory, counted as %.1f MB, %.1f MB at most" % (took / 1e6, counted / 1e6, float(after["dragoman_text_memory_limit_bytes"]) / 1e6))
-        assert counted > took * 0.7  # the rest is the engine's, which is touched as it is used, and in the plan by itself
+        assert counted > took * 0.7  # the rest is the engine's, touched on first use and planned separately
         server.process.kill()
         server.process.wait()
         server.stop = lambda: 0

@@ -1,5 +1,5 @@
-"""Texts that cost a great deal before anybody translates them: U+FDFA, which NFKC makes 18 characters, U+FB03, which it makes
-three that every model has, and texts without a sentence's end. They are worked on beside the threads that read and write sockets, and one at a time."""
+"""Texts that cost a lot before anybody translates them: U+FDFA, which NFKC makes 18 characters, U+FB03, which it makes three that every
+model has, and texts without a sentence's end. Threads of their own work on them, not those that read and write sockets."""
 import json
 import math
 import os
@@ -26,7 +26,7 @@ SECONDS = 5
 
 
 def body_of(text, **more):
-    """Three bytes a character, not the six of an escape."""
+    """Returns a body with three bytes a character, not the six of an escape."""
     return json.dumps(dict({"text": text, "source": "en", "target": "de"}, **more), ensure_ascii=False).encode()
 
 
@@ -35,7 +35,7 @@ def post(server, path, data):
 
 
 class Posting:
-    """n clients that post the same again and again; how often each status came."""
+    """n clients that post the same body again and again; counts each status."""
 
     def __init__(self, server, path, data, n):
         self.server, self.path, self.data = server, path, data
@@ -61,7 +61,7 @@ class Posting:
 
 
 def latencies(server, paths, seconds):
-    """Of the server's answers, one connection, ascending."""
+    """Returns the latencies of the server's answers over one connection, ascending."""
     took = []
     session = requests.Session()
     end = time.monotonic() + seconds
@@ -79,8 +79,8 @@ def p99(sorted_seconds):
 
 
 def check_probes(models, flags, path, data, n):  # noqa: F811
-    """While n clients post data the server's probes answer within 50 ms, or five times what those of a server that
-    nobody attacks take meanwhile: the machine may be busy."""
+    """While n clients post data, the p99 of the server's probes is at most 50 ms, or five times that of a quiet server at the same time,
+    because the machine may be busy."""
     with Server(models, *flags) as quiet, Server(models, *flags) as server, Posting(server, path, data, n) as posting:
         time.sleep(0.3)
         beside = []
@@ -117,7 +117,7 @@ def test_a_batch_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
     items = [{"text": sentences(10000, i), "source": "en", "target": "de"} for i in range(8)]
     ms = 250
     with Server(models, *LONGER) as server:
-        while True:  # a deadline that is longer than reading takes
+        while True:  # doubles the deadline until it exceeds the time that reading takes
             ms *= 2
             start = time.monotonic()
             reply = post(server, "/v1/batch", json.dumps({"items": items, "timeout_ms": ms}, ensure_ascii=False).encode())
@@ -132,7 +132,7 @@ def test_a_batch_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
 
 
 def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
-    """The fastest of three: a busy host adds to it."""
+    """Takes the fastest of three, because a busy host adds to the time."""
     took = []
     with Server(models, *LONGER) as server:
         for _ in range(3):
@@ -145,7 +145,7 @@ def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
 
 
 READ_MS = 300
-# Bodies near the largest that the server takes, each in its own way slow to read.
+# Bodies near the size limit, each slow to read for another reason.
 READ = {
     "text": ("/v1/translate", {}, lambda: body_of("Once more, and then again. " * 2_800_000, timeout_ms=READ_MS)),
     "texts": ("/v1/translate", {}, lambda: body_of(["Once more. "] * 5_000_000, timeout_ms=READ_MS)),
@@ -158,8 +158,9 @@ READ = {
 
 @pytest.mark.parametrize("name", READ)
 def test_a_body_keeps_its_deadline_while_it_is_read(models, name):  # noqa: F811
-    """80 MB take seconds to be read, and the deadline is found in them first. What is measured is the server's CPU time for all of it, the
-    least of three: a busy host adds to the time until the answer. Unread, 60 to 80 MB took 0.16 to 0.45 s, and 2 to 4.4 s whole."""
+    """80 MB take seconds to read, so the server looks for the deadline in them first. Measures the server's CPU time for the whole request,
+    the least of three, because a busy host adds to the time until the answer. 60 to 80 MB took 0.16 to 0.45 s unread, and 2 to 4.4 s read
+    whole."""
     path, headers, data = READ[name]
     data, took, used = data(), [], []
     assert 60_000_000 < len(data) < 80_000_000
@@ -176,10 +177,10 @@ def test_a_body_keeps_its_deadline_while_it_is_read(models, name):  # noqa: F811
         assert server.translate("Hello.").status_code == 200
     print(name, "answered after " + ", ".join("%.2f s (%.2f s of CPU time)" % t for t in zip(took, used)) + "; %.0f MB are kept" % kept)
     assert min(used) < READ_MS / 1000 + 0.5 or sanitized()
-    assert kept < 150 or sanitized()  # malloc keeps some of the smallest values' blocks for the next
+    assert kept < 150 or sanitized()  # malloc keeps some small blocks for reuse
 
 
-# Bodies near the largest that the server takes, with a key that is nobody's at their end.
+# Bodies near the size limit, with an unknown key at their end.
 KEYLESS = {
     "json": ("application/json", lambda: b'{"q":[' + b'"Once more. ",' * 5_000_000 + b'""],"source":"en","target":"de","api_key":"dg_no"}'),
     "brackets": ("application/json", lambda: b'{"q":[' + b"[]," * 23_000_000 + b'""],"api_key":"dg_no"}'),
@@ -192,7 +193,8 @@ KEYLESS = {
 
 @pytest.mark.parametrize("name", KEYLESS)
 def test_who_has_no_key_costs_one_pass(models, tmp_path, name):  # noqa: F811
-    """The key is looked for where bodies arrive, on a thread that other clients wait for. The least of three: a busy host adds to it."""
+    """The key is looked for where bodies arrive, on a thread that other clients wait for. Takes the least of three, because a busy host
+    adds to the time."""
     kind, data = KEYLESS[name]
     data, used, keys = data(), [], str(tmp_path / "keys.db")
     assert 60_000_000 < len(data) < 80_000_000
@@ -208,7 +210,7 @@ def test_who_has_no_key_costs_one_pass(models, tmp_path, name):  # noqa: F811
 
 
 def test_a_deadline_that_passes_in_the_midst_of_reading_passes_once(models):  # noqa: F811
-    """The server's own, which is short here, is set before the body is read and again after it."""
+    """The server's own deadline, which is short here, is set before the body is read and again after it."""
     bodies = [body_of("Once more, and then again. " * n) for n in (5_000, 10_000, 20_000, 40_000)]
     with Server(models, *LONGER, "--request-timeout", "0.004") as server:
         for data in bodies * 20:
@@ -225,7 +227,7 @@ def peak_mb(server):
 
 
 def test_growing_texts_take_little_memory(models):  # noqa: F811
-    """A translation that is scored, a beginning and a sentence are bounded in bytes before the tokenizer sees them."""
+    """A translation to score, a prefix and a sentence are bounded in bytes before the tokenizer sees them."""
     grows = GROWS * 190000
     sent = {"/v1/score": {"translation": grows}, "/v1/attention": {"translation": grows},
             "/v1/alternatives": {"target_prefix": grows}, "/v1/translate": {"target_prefix": grows}}

@@ -51,7 +51,7 @@ def test_several_texts_and_their_languages_found_out(server, client):
 @pytest.mark.parametrize("target", ["EN-US", "EN-GB", deepl.Language.ENGLISH_AMERICAN])
 def test_varieties(server, client, target):
     assert client.translate_text(GERMAN, target_lang=target).text == own(server, GERMAN, "de", "en")
-    assert client.translate_text(TEXTS[0], target_lang=target).text == TEXTS[0]  # found to be English already
+    assert client.translate_text(TEXTS[0], target_lang=target).text == TEXTS[0]  # detected as English already
 
 
 def test_tags(server, client):

@@ -47,7 +47,7 @@ def test_libretranslatepy_through_a_third_language(server, lt):
 
 
 def test_html(server, lt):
-    """Both clients send format text, whatever the text is: its tags survive all the same."""
+    """Both clients send the format text for any text: its tags survive all the same."""
     text = "<p>Two dogs play in the <b>snow</b>. AT&amp;T</p>"
     with_format = requests.post(server.url("/translate"), params={"q": text, "source": "en", "target": "de", "format": "html"}, timeout=60)
     answer = with_format.json()["translatedText"]

@@ -1,4 +1,4 @@
-"""A client that openapi-python-client generates from openapi.yaml: it is generated whole, is Python, and talks with a server."""
+"""A client that openapi-python-client generates from openapi.yaml: it is complete, valid Python, and works with a server."""
 import json
 import os
 import subprocess
@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "api"))
 
 from conftest import ROOT, Server  # noqa: E402
 
-TOOLS = os.path.join(ROOT, ".venv", "api", "bin")  # scripts/test-env
+TOOLS = os.path.join(ROOT, ".venv", "api", "bin")  # installed by scripts/test-env
 GENERATED = os.path.join(HERE, "generated")
 GERMAN = "Zwei Hunde spielen im Schnee."
 

@@ -1,4 +1,4 @@
-"""What a program does when its calls fail: the other end of preload.c, whose control.h has the layout of the file."""
+"""Makes a program's calls fail: the Python side of preload.c, whose control.h has the layout of the control file."""
 import collections
 import mmap
 import os
@@ -13,7 +13,7 @@ BUILD = os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release"))
 LIBRARY = os.path.join(BUILD, "tests", "libfaults.so")
 WORDS = ("calls failed live fail_at fail_n fail_place fail_times fail_skip record trace clock_ns io_mask io_at io_n io_errno "
          "io_calls io_failed").split()
-SLACK = 3  # blocks that a library made for its own use, and keeps
+SLACK = 3  # blocks that libraries allocate for themselves and keep
 PATH_BYTES, PLACES, FRAMES = 128, 1 << 14, 30
 PLACE = struct.Struct("<%dQ" % (4 + FRAMES))
 PATH_AT = 8 * len(WORDS)
@@ -48,14 +48,14 @@ class Faults:
         return dict(os.environ, LD_PRELOAD=LIBRARY, FAULTS_CONTROL=self.path)
 
     def reset(self):
-        """Nothing fails, nothing is counted."""
+        """Clears all words: nothing fails, nothing is counted."""
         self.map[:PLACES_AT] = bytes(PLACES_AT)
 
     def forget_places(self):
         self.map[PLACES_AT:] = bytes(len(self.map) - PLACES_AT)
 
     def places(self):
-        """(hash, number of the first call, calls) of every stack that asked for memory while `record` was set."""
+        """Returns (hash, number of the first call, calls) of every stack that asked for memory while `record` was set."""
         found = []
         for at in range(PLACES_AT, len(self.map), PLACE.size):
             hash_, first, count, _ = struct.unpack_from("<4Q", self.map, at)
@@ -68,17 +68,18 @@ class Faults:
         self.fail_place = place
 
     def fail_call(self, n, times=1):
-        """The n-th call from now."""
+        """Makes `times` calls fail, the first of them the n-th from now."""
         self.fail_n, self.failed = times, 0
         self.fail_at = self.calls + n
 
     def quiet(self):
-        """Nothing fails any more. How often something has."""
+        """Stops refusing memory. Returns how many calls have failed."""
         self.fail_place = self.fail_at = 0
         return self.failed
 
     def fail_files(self, part, kinds, how, at=1, times=1):
-        """Calls of these kinds on files whose name has `part` fail with this errno; 0: they do half."""
+        """Makes calls of these kinds fail with errno `how` on files whose name contains `part`; 0: they do half. `times` calls fail, from
+        the at-th on."""
         self.map[PATH_AT:PLACES_AT] = part.encode().ljust(PATH_BYTES, b"\0")
         self.io_errno, self.io_at, self.io_n, self.io_calls, self.io_failed, self.io_mask = how, at, times, 0, 0, kinds
 
@@ -94,15 +95,14 @@ def crash_report(run):
     return "ended by signal %d:\n%s" % (-run.returncode, run.stderr[-6000:])
 
 
-# What a program may say of memory that it did not get.
+# What a program may say if it gets no memory.
 CLEAR = re.compile(r"memory|malloc failure|thread \d+ of \d+ did not start|thread cannot be started|ENOMEM", re.I)
 
 
 def each_place(control, command, steps, good=lambda run: run.returncode == 0, prepare=lambda: None, after=lambda run: None, keeps=False, **more):
-    """Run the command once for each place that asks for memory, which does not get it there: all of them, or `steps`
-    spread over them. What went wrong, as texts, and a count of each way in which it went well. prepare: before each run;
-    after: each run, says what it left that is wrong. keeps: it may
-    end with memory that it has not given back, as programs do that end where there is none."""
+    """Runs the command once for each place that asks for memory, and refuses it there: for all places, or `steps` spread over them. Returns
+    what went wrong, as texts, and a count of each outcome. `prepare` runs before each run; `after` follows it and returns what it left
+    wrong. `keeps`: the program may end without freeing its memory, as some do when there is none."""
     def run(**words):
         prepare()
         return subprocess.run(command, env=control.env(), capture_output=True, text=True, errors="replace", timeout=120, **more)

@@ -1,4 +1,4 @@
-"""Programs whose reads and writes fail: each call of a kind on files of a name, or some of them, spread."""
+"""Runs programs whose reads and writes fail: each call of a kind on files of a name, or some of them, spread."""
 import collections
 import contextlib
 import errno
@@ -8,7 +8,7 @@ import subprocess
 
 from faults import MKDIR, OPEN, READ, RENAME, SYNC, TRUNCATE, WRITE, crash_report
 
-STEPS = int(os.environ.get("FILES_STEPS", "3"))  # calls that fail of each kind, of each program; 0: all
+STEPS = int(os.environ.get("FILES_STEPS", "3"))  # how many calls of each kind fail, for each program; 0: all
 SHORT = 0
 FULL = WRITE | SYNC | TRUNCATE | MKDIR
 # (name, calls, errno): a disk that is full, one that is broken, calls that do half of what they are asked for
@@ -19,7 +19,7 @@ CLEAR = re.compile("No space left on device|Input/output error|disk I/O error|di
 
 
 def chosen(n, steps=STEPS):
-    """Which of n calls fail: all, or `steps` of them, spread, the first and the last among them."""
+    """Returns which of n calls fail: all, or `steps` of them, spread, the first and the last among them."""
     if not steps or n <= steps:
         return range(1, n + 1)
     return sorted({1 + i * (n - 1) // max(1, steps - 1) for i in range(steps)})
@@ -35,8 +35,9 @@ def failing(control, part, kinds, how, at=1, times=1):
 
 
 def each_call(control, command, part, ways=WAYS, prepare=lambda: None, after=lambda run: None, steps=STEPS, **more):
-    """Run the command once for each call that fails. A short one changes nothing; else it ends well, or with words. prepare:
-    before each run; after: each run, says what it left that is wrong. What went wrong, and a count of what went well."""
+    """Runs the command once for each call that fails. A call that does half must not make it fail; else it succeeds or ends with a message.
+    `prepare` runs before each run; `after` follows it and returns what it left wrong. Returns what went wrong, and a count of each
+    outcome."""
     def run():
         prepare()
         return subprocess.run(command, env={**control.env(), **more.get("env", {})}, capture_output=True, text=True, errors="replace",

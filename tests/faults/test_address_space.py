@@ -1,4 +1,4 @@
-"""Training where the address space is limited (`ulimit -v`): it works, or says what is missing; it does not wait for ever."""
+"""Training where the address space is limited (`ulimit -v`): it works, or says what is missing; it does not hang."""
 import json
 import os
 import re
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sanitized(), reason="a sanitizer takes terabytes
 
 
 def limited(mb, *command, **env):
-    """(exit status, what it said) under a limit; status -9: it hung."""
+    """Returns (exit status, output) of the command under a limit; status -9: it hung."""
     process = subprocess.Popen(["prlimit", "--as=%d" % (mb * MB), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                env=dict(os.environ, **env))
     try:
@@ -31,7 +31,7 @@ def limited(mb, *command, **env):
 
 
 def test_before_main():
-    """OpenBLAS takes its buffers as it is loaded."""
+    """OpenBLAS allocates its buffers when it is loaded, before main."""
     status, said = limited(100, TRAIN, "--help")
     assert status == 1 and "ulimit -v" in said and "OPENBLAS_NUM_THREADS=1" in said, said
     assert limited(4000, TRAIN, "--help", OPENBLAS_NUM_THREADS="1")[0] == 0

@@ -1,7 +1,7 @@
-"""The wall clock is set, by hours and by years, forward and back, under a server and a training run: what is measured in seconds
-(deadlines, rates, ages) does not notice, what is a date (the day's characters, a key's expiry) follows it, nothing kept is lost.
+"""The wall clock is set by hours and by years, forward and back, under a server and a training run: what is measured in seconds (deadlines,
+rates, ages) is not affected, dates (the day's characters, a key's expiry) follow it, and no stored data is lost.
 
-CLOCK_MINUTES: a document is also watched over two looks at what has expired, which are a minute apart (`make faults-clock`)."""
+CLOCK_MINUTES: also watches a document over two checks for expired ones, which are a minute apart (`make faults-clock`)."""
 import concurrent.futures
 import os
 import re
@@ -60,7 +60,7 @@ def test_requests_and_deadlines(control, endless):  # noqa: F811
 
 
 def test_keys(control, tmp_path):  # noqa: F811
-    """Expiry and the day's characters are dates; the rate is not. What was used is counted, on whatever day it was."""
+    """Expiry and the day's characters follow the date; the rate does not. Usage is counted, whatever the date."""
     path = tmp_path / "keys.db"
     mortal, slow, daily = add(path, "--expires", "30d"), add(path, "--requests-per-minute", "3"), add(path, "--characters-per-day", "20")
     with served(control, EN_DE, "--keys", str(path)) as server:
@@ -73,7 +73,7 @@ def test_keys(control, tmp_path):  # noqa: F811
             jump(control, seconds)
             reply = ask(server, slow)
             assert reply.status_code == 429 and 1 <= int(reply.headers["Retry-After"]) <= 20, seconds
-        # 6 characters each: three fit. Tomorrow they fit again; back again, today's are still used, written or not.
+        # 6 characters each: three fit. Tomorrow they fit again; back on today, today's are still used, in the file or not.
         assert [ask(server, daily).status_code for _ in range(4)] == [200, 200, 200, 429]
         for seconds, status in ((DAY, 200), (0, 429), (-DAY, 200), (0, 429), (2 * DAY, 200), (0, 429), (-80 * YEAR, 200), (0, 429)):
             jump(control, seconds)
@@ -106,7 +106,7 @@ class Documents:
 
 
 def test_documents(control, tmp_path):  # noqa: F811
-    """A document that was sent a minute ago is not dropped because the clock says that it is next month, or was so when it was sent."""
+    """A document that was sent a minute ago is not dropped because the clock says next month, now or when it was sent."""
     flags = ("--documents", str(tmp_path / "documents.db"), "--documents-keep", "86400")
     with served(control, EN_DE, *flags) as server:
         documents = Documents(server)
@@ -116,10 +116,10 @@ def test_documents(control, tmp_path):  # noqa: F811
         documents.check()
         assert server.logged("documents: the wall clock was set.* by_seconds=3600")
         jump(control, 40 * DAY)
-    for seconds in (20 * YEAR, 0):  # each starts after the clock was set, and then it is set again
+    for seconds in (20 * YEAR, 0):  # each server starts after the clock was set, and then it is set again
         with served(control, EN_DE, *flags) as server:
             documents.server = server
-            time.sleep(6)  # looks at what has expired
+            time.sleep(6)  # time for a check for expired documents
             documents.check()
             documents.send()
             jump(control, seconds)
@@ -132,7 +132,7 @@ def test_documents(control, tmp_path):  # noqa: F811
 
 
 def test_documents_expire(control, tmp_path):  # noqa: F811
-    """Where the clock goes as ever they are dropped, by a look that comes each minute."""
+    """If nobody sets the clock, documents are dropped by the check that runs each minute."""
     if not os.environ.get("CLOCK_MINUTES"):
         pytest.skip("takes a minute: CLOCK_MINUTES")
     with served(control, EN_DE, "--documents", str(tmp_path / "documents.db"), "--documents-keep", "20") as server:
@@ -142,7 +142,7 @@ def test_documents_expire(control, tmp_path):  # noqa: F811
 
 
 def test_status(control):  # noqa: F811
-    """The figures of the last minutes are in their order, and as far apart as they were."""
+    """The samples of the last minutes keep their order and their distances."""
     with served(control, EN_DE) as server:
         def earlier():
             return [s["at_ms"] for s in server.get("/v1/status?earlier=true").json()["earlier"]]
@@ -154,7 +154,7 @@ def test_status(control):  # noqa: F811
 
 
 def test_training(control, data, whole, tmp_path):  # noqa: F811
-    """Weights, checkpoints and log are those of a run under a clock that nobody sets; times that are left are none below 0."""
+    """Weights, checkpoints and log are those of a run whose clock nobody sets; no remaining time is negative."""
     out = tmp_path / "run"
     process = subprocess.Popen([a for a in begin(data, out) if a != "--quiet"], env={**os.environ, **faulty(control)}, stderr=subprocess.PIPE,
                                text=True)

@@ -1,5 +1,5 @@
-"""A server that may open no more files: by clients that connect, by reloads, documents and collections. Those that are connected are
-answered, health among them; nothing that was acknowledged is lost; the server does not spin, says so in its log, and recovers."""
+"""A server that may open no more files, because of connecting clients, reloads, documents or collections. Connected clients are
+answered, also health checks; no acknowledged data is lost; the server does not spin, says so in its log, and recovers."""
 import os
 import re
 import resource
@@ -28,7 +28,7 @@ def open_now(server):
 
 
 def settled(server):
-    """What it has open once the connections that asked whether it is ready are closed."""
+    """Returns how many files it has open once the connections that asked whether it is ready are closed."""
     now, before = open_now(server), None
     while now != before:
         time.sleep(0.1)
@@ -37,13 +37,13 @@ def settled(server):
 
 
 def limit(server, more):
-    """It may open so many more than it has now; None: as many as ever."""
+    """Limits the server to `more` files beyond those open now; None: to 4096 again."""
     n = 4096 if more is None else settled(server) + more
     resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (n, 4096))
 
 
 class Kept:
-    """A connection that stays."""
+    """A keep-alive connection."""
 
     def __init__(self, server):
         self.session = requests.Session()
@@ -64,7 +64,7 @@ class Kept:
 
 
 def connect(server, n, data):
-    """Clients that have sent this, and wait."""
+    """Opens connections that send the data and wait."""
     made = []
     for _ in range(n):
         s = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
@@ -79,11 +79,11 @@ def answered(s):
 
 
 WHOLE = http_post("/v1/translate", GOOD)
-REST = 10  # bytes
+REST = 10  # bytes that are sent later
 
 
 def test_idle_connections():
-    """More clients than descriptors: the longest idle ones leave for those that wait."""
+    """More clients than descriptors: the connections idle longest are closed for those that wait."""
     with Local(EN_DE) as server:
         limit(server, SPARE)
         clients = connect(server, 2 * SPARE, WHOLE)
@@ -95,7 +95,7 @@ def test_idle_connections():
 
 
 def test_busy_connections():
-    """Where all descriptors are taken by requests that are under way, these are answered, others wait, and the server does not spin."""
+    """If requests in progress hold all descriptors, they are answered, others wait, and the server does not spin."""
     with Local(EN_DE) as server:
         limit(server, SPARE)
         kept = Kept(server)
@@ -103,7 +103,7 @@ def test_busy_connections():
         server.until(lambda: kept.figure("dragoman_connections_open") == SPARE)
         assert kept.get("/livez").status_code == kept.get("/readyz").status_code == 200 and kept.translate().status_code == 200
         waiting = connect(server, 10, WHOLE)
-        assert answered(waiting[0])  # in the place of the one that was idle
+        assert answered(waiting[0])  # it takes the place of the idle connection
         began, used = time.monotonic(), server.cpu_seconds()
         time.sleep(2)
         used = (server.cpu_seconds() - used) / (time.monotonic() - began)
@@ -146,7 +146,7 @@ def test_probes():
 
 
 def own_address():
-    """This machine's own, as other machines see it; or 127.0.0.1."""
+    """Returns this machine's address as other machines see it, or 127.0.0.1."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         try:
             s.connect(("192.0.2.1", 9))  # nothing is sent
@@ -156,7 +156,7 @@ def own_address():
 
 
 def test_reload(tmp_path):
-    """A reload that can open no file is refused in words, and the old model serves on."""
+    """A reload that can open no file is refused with a message, and the old model keeps serving."""
     for seed in (21, 22):
         bundle.make(CLI, str(tmp_path / str(seed)), seed=seed)
     folder = tmp_path / "served"
@@ -182,7 +182,7 @@ def test_reload(tmp_path):
 
 
 def test_files(tmp_path):
-    """Documents, glossaries and suggestions where SQLite can open nothing: a refused one is not kept, an accepted one stays."""
+    """Documents, glossaries and suggestions when SQLite can open no file: refused ones are not stored, accepted ones stay."""
     flags = [x for name in ("collections", "suggestions", "documents") for x in ("--" + name, str(tmp_path / (name + ".db")))]
     with Local(EN_DE, *flags) as server:
         kept, names, said = Kept(server), [], []

@@ -1,4 +1,4 @@
-"""Disks that are full, broken or slow to give, under the command line and the trainer: bundles, checkpoints, prepared data,
+"""Full disks, broken disks and partial reads and writes under the command line and the trainer: bundles, checkpoints, prepared data,
 downloads and keys are whole or absent, earlier files stay, and each refusal names its reason.
 
 FILES_STEPS: how many calls of each kind fail, one in each run (3); `make faults-files`: all of them, of training 40."""
@@ -38,18 +38,18 @@ def hash_of(path):
 
 
 def tree(folder):
-    """Every file below, by its contents."""
+    """Returns every file below the folder: path -> hash of its contents."""
     return {os.path.relpath(os.path.join(at, name), folder): hash_of(os.path.join(at, name))
             for at, _, names in os.walk(folder) for name in names}
 
 
 def check_bundle(folder, want, done):
-    """The right one, or none: the manifest is written last. Nothing of a writer that gave up is left."""
+    """Checks that the bundle is the right one, or missing: the manifest is written last. A writer that gave up leaves no temporary file."""
     found = tree(folder)
     if any(".tmp-" in name for name in found):
         return "temporary files: %s" % sorted(found)
     if done.returncode == 0 or "manifest.json" in found:
-        # The manifest has the time of day.
+        # The manifest contains the time of day, so it is not compared.
         return None if {**found, "manifest.json": 0} == {**want, "manifest.json": 0} else "another bundle: %s" % sorted(found)
     return None
 
@@ -74,7 +74,7 @@ def test_convert(control, tmp_path):
 
 
 def test_what_is_read(control, model, tmp_path):
-    """A model on a broken disk is refused; one that comes in pieces is used."""
+    """A model on a broken disk is refused; one that is read in pieces is used."""
     text = tmp_path / "text"
     text.write_text("The dog plays.\n\nGo.\n" * 3)
     command = [CLI, "translate", "--model", model, str(text)]
@@ -83,7 +83,7 @@ def test_what_is_read(control, model, tmp_path):
 
 
 def test_seal(control, model, tmp_path):
-    """In place: as it was, or as it is to be."""
+    """The bundle is sealed in place: it is as before, or as it should be."""
     folder = tmp_path / "b"
     command = [CLI, "seal", str(folder), "--set", "decoding.beam_size=3"]
 
@@ -97,7 +97,7 @@ def test_seal(control, model, tmp_path):
 
     def after(done):
         found = tree(folder)
-        # The folder's sync comes after the new name: it fails, and the new manifest is there.
+        # The folder is synced after the rename: if that fails, the new manifest is there.
         return None if found == want or (done.returncode and found == before) else sorted(found)
     say(*each_call(control, command, str(folder), prepare=prepare, after=after))
 
@@ -124,7 +124,7 @@ def test_prepare(control, data, tmp_path):
     want = json.loads(manifest.read_text())["hash"]
 
     def after(done):
-        """Not taken for whole where it is not, and made by the next run."""
+        """Incomplete data is not taken for whole, and the next run makes it."""
         if done.returncode and manifest.exists():
             return "a manifest" if json.loads(manifest.read_text())["hash"] != want else None
         subprocess.run(command, check=True, capture_output=True)
@@ -133,7 +133,7 @@ def test_prepare(control, data, tmp_path):
 
 
 def test_training(control, data, tmp_path):
-    """Checkpoints, log, validation and export: what a run says it has, it has, and it goes on to the same weights."""
+    """Checkpoints, log, validation and export: what a run says it has written exists, and it resumes to the same weights."""
     start, out = tmp_path / "start", tmp_path / "run"
     begin = [TRAIN, "run", str(data / "recipe.json"), "--data", str(data), "--out", str(start), "--quiet"]
     subprocess.run([*begin, "--set", "training.updates=8"], check=True, capture_output=True)
@@ -144,7 +144,8 @@ def test_training(control, data, tmp_path):
         shutil.copytree(start, out)
 
     def end(done=None):
-        """Where a checkpoint could not be written, the bundle is a mean of others; the last one is the same."""
+        """Returns the hashes of the last checkpoint and of the bundle's weights. If a checkpoint could not be written, the bundle is a mean
+        of others: None."""
         mean = None if done and "training continues" in done.stderr else tree(out / "bundle")["weights.dgw"]
         return train_runs.checkpoint(out)["xxh3"], mean
     prepare()

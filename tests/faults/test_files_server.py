@@ -1,4 +1,4 @@
-"""Disks that are full, broken or slow to give, under a server: it stores each entry that it acknowledges and none that it refuses,
+"""Full disks, broken disks and partial reads and writes under a server: it stores each entry that it acknowledges and none that it refuses,
 answers requests that need no disk as before, and recovers with the disk.
 
 FILES_STEPS: how many calls of each kind fail, one at a time (3); `make faults-files`: all of them."""
@@ -67,7 +67,7 @@ class Stores:
         return self.collection("/v1/memories")
 
     def change(self):
-        """A glossary's new name and entries, both or none."""
+        """Changes a glossary's name and entries: both or none."""
         made = self.send("GET", "/v1/glossaries").json()["glossaries"][0]
         self.turn += 1
         reply = self.send("PATCH", "/v1/glossaries/" + made["id"], json={
@@ -84,7 +84,7 @@ class Stores:
         return reply, bool(kept) == (reply.status_code == 200)
 
     def document(self):
-        """Taken and translated, or failed with words; never for ever under way."""
+        """A document is accepted and translated, or fails with a message; it does not stay in progress for ever."""
         reply = self.send("POST", "/v2/document", files={"file": ("a.txt", "Two dogs play.\n")}, data={"target_lang": "DE"})
         if reply.status_code != 200:
             return reply, True
@@ -118,7 +118,7 @@ def stores(control, tmp_path):
 
 
 def refused(reply):
-    """In words, with what the API promises of a refusal."""
+    """True if the reply is a refusal as the API promises it, with a message and a request id."""
     said = reply.json() if reply.status_code in (500, 503) else {}
     return reply.headers.get("X-Request-Id") and isinstance(said.get("error", said.get("message")), (str, dict))
 
@@ -155,7 +155,7 @@ def test_stores(control, stores, what):
 
 
 def test_a_disk_that_stays_full(control, stores):
-    """Translations go on, what would be kept is refused, the keys' usage is written when there is room: none is lost."""
+    """Translations go on, data to be stored is refused, and the keys' usage is written once there is room: none is lost."""
     keys = stores.folder / "keys.db"
     id = {"id": stores.rows("keys", "SELECT id FROM keys")[0]}
     before, asked = used(keys, id)[1], 0
@@ -178,7 +178,7 @@ def test_a_disk_that_stays_full(control, stores):
 
 
 def test_reload(control, tmp_path):
-    """A bundle that cannot be read, at any call, is refused and the old one served on; one that comes in pieces is taken."""
+    """A bundle that cannot be read, at any call, is refused and the old one keeps serving; one that is read in pieces is accepted."""
     folder, wrong, ways = tmp_path / "served", [], collections.Counter()
     for seed in (21, 22):
         bundle.make(CLI, str(tmp_path / str(seed)), seed=seed)

@@ -1,5 +1,5 @@
-"""kill -9 at random moments, and where memory ends: a training run (data prepared, updates, checkpoints, export) goes on to the
-weights of one that nothing disturbed, bit for bit, and a server's files keep all that it said it had kept.
+"""kill -9 at random moments, and at a limit of memory: a training run (data prepared, updates, checkpoints, export) resumes to the
+weights of an undisturbed one, bit for bit, and a server's files keep all that it acknowledged.
 
 KILLS: how often training is killed (4); a server a quarter as often, twice at least. `make kills`: 200."""
 import collections
@@ -36,7 +36,7 @@ def data(tmp_path_factory):
     syllables = [c + v for c in "bdfgklmnprstvwz" for v in "aeiou"]
     train_runs.write_corpus(folder, random.Random(2).sample([a + b for a in syllables for b in syllables], 900))
     recipe = json.loads(json.dumps(train_runs.RECIPE))
-    recipe["vocabulary"]["size"] = 1000  # so many that a shortlist is worth while
+    recipe["vocabulary"]["size"] = 1000  # enough for a shortlist to pay
     recipe["training"].update(updates=UPDATES, checkpoint_updates=2, keep_best=1, stop_metric="loss", average_compare=True)
     recipe["validation"]["every"] = 6
     (folder / "recipe.json").write_text(json.dumps(recipe))
@@ -56,8 +56,8 @@ def hash_of(path):
 
 
 def end_of(out):
-    """What a run came to: its last checkpoint's parameters and moments, the bundle's files but those that tell how long it took, what
-    was measured of its shortlist, and which updates the log has, each once."""
+    """Returns a run's results: hash of its last checkpoint (parameters and moments), the bundle's files except those that tell how
+    long it took, what was measured of its shortlist, and the updates in the log, each once."""
     files = {p.name: hash_of(p) for p in (out / "bundle").iterdir() if p.name not in ("manifest.json", "MODEL_CARD.md")}
     assert len(files) == 4 and "shortlist.dgl" in files, files
     shortlist = json.loads((out / "bundle" / "manifest.json").read_text())["shortlist"]
@@ -79,7 +79,7 @@ def temporary(out):
 
 @pytest.fixture(scope="module")
 def whole(data, tmp_path_factory):
-    """(its end, seconds, largest resident memory in bytes) of a run that nothing disturbed."""
+    """Returns (results, seconds, largest resident memory in bytes) of an undisturbed run."""
     out = tmp_path_factory.mktemp("whole") / "run"
     began = time.monotonic()
     process = subprocess.Popen(begin(data, out), stderr=subprocess.DEVNULL)
@@ -92,7 +92,7 @@ def whole(data, tmp_path_factory):
 
 
 def resident(pid):
-    """Its memory in bytes."""
+    """Returns its resident memory in bytes; 0 if it has ended."""
     try:
         with open("/proc/%d/statm" % pid, encoding="ascii") as f:
             return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -101,7 +101,7 @@ def resident(pid):
 
 
 def until(process, stop, seconds=120):
-    """Kill it when stop says so; True: it was killed, and had not ended."""
+    """Kills the process when stop() says so. True if it was killed before it ended."""
     end = time.monotonic() + seconds
     while process.poll() is None:
         if stop():
@@ -113,7 +113,7 @@ def until(process, stop, seconds=120):
 
 
 def chain(data, out, stops, ways):
-    """A run that is killed as long as there are stops, then goes on to its end. What it came to."""
+    """Runs training, killed as long as there are stops, then to its end. Returns its results."""
     while True:
         with open(out.parent / "stderr", "w+", encoding="utf-8") as said:
             process = subprocess.Popen(go_on(data, out), stdout=subprocess.DEVNULL, stderr=said)
@@ -141,7 +141,7 @@ def test_training_is_killed(data, whole, tmp_path):
 
 
 def test_training_is_killed_by_its_memory(data, whole, tmp_path):
-    """As by the kernel where memory ends: at the moment when the process holds more than so much, again and again."""
+    """Kills the process as the kernel does when memory runs out: as soon as it holds more than a limit, again and again."""
     want, _, most = whole
     ways = collections.Counter()
 
@@ -157,7 +157,7 @@ def test_training_is_killed_by_its_memory(data, whole, tmp_path):
 # A server ---------------------------------------------------------------------------------------------------------
 
 def keep(server, n, kept, key):
-    """A glossary, a memory, a suggestion and a document: what the server acknowledged is noted in kept."""
+    """Sends a glossary, a memory, a suggestion and a document; notes in kept what the server acknowledged."""
     def post(path, body):
         return requests.post(server.url(path), json=body, timeout=30, headers={"Authorization": "Bearer " + key})
     entries = [{"source": "en", "target": "de", "entries": {"word %d %d" % (n, i): "Wort %d" % i for i in range(50)}}]
@@ -183,7 +183,7 @@ def rows(path, sql):
 
 
 def check_kept(files, kept):
-    """Nothing that was acknowledged is missing, and no collection is there in part."""
+    """Checks that nothing acknowledged is missing and that no collection is there in part."""
     found = rows(files["collections"], "SELECT id, (SELECT count(*) FROM pairs WHERE collection = number) FROM collections")
     assert kept["collections"] <= {id for id, _ in found} and {pairs for _, pairs in found} <= {50}
     assert kept["suggestions"] <= rows(files["suggestions"], "SELECT text FROM suggestions")
@@ -191,7 +191,7 @@ def check_kept(files, kept):
 
 
 def test_a_server_is_killed(tmp_path):
-    """All that it acknowledged is in its files at the next start, which is a start as any other."""
+    """All that it acknowledged is in its files at the next start, which is a normal one."""
     files = {name: str(tmp_path / (name + ".db")) for name in ("keys", "collections", "suggestions", "documents")}
     key = add(files["keys"])["key"]
     flags = [x for name, path in files.items() for x in ("--" + name, path)]

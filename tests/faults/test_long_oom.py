@@ -1,6 +1,6 @@
-"""The kernel's own kill where a control group's memory ends: a training run goes on to the weights of one that nothing disturbed, bit for
-bit, and a server's files keep all that it said it had kept. Beside the program its group has another one, which takes what is left
-of the memory at a random moment and which the kernel kills last.
+"""The kernel's own kill when a control group runs out of memory: a training run resumes to the weights of an undisturbed one, bit for
+bit, and a server's files keep all that it acknowledged. A second program in the group takes the remaining memory at a random moment; the
+kernel kills it last.
 
 OOM_KILLS: how often training is killed (2); a server a third as often, once at least. `make kills`: 40."""
 import collections
@@ -29,7 +29,7 @@ KILLS = int(os.environ.get("OOM_KILLS", "2"))
 MB = 1000000
 pytestmark = pytest.mark.skipif(sanitized(), reason="slow, and its memory says nothing")
 
-# Takes what its group has left when it is told to.
+# Takes the group's remaining memory when told to.
 HOG = """
 import sys
 print("here", flush=True)
@@ -52,7 +52,7 @@ class Group:
             parent, self.limit, self.counts = first / own["memory"].lstrip("/"), "memory.limit_in_bytes", "memory.oom_control"
         else:
             parent, self.limit, self.counts = pathlib.Path("/sys/fs/cgroup") / own.get("", "").lstrip("/"), "memory.max", "memory.events"
-        if not parent.is_dir():  # the path is that of another namespace
+        if not parent.is_dir():  # the path belongs to another namespace
             parent = first if first.is_dir() else pathlib.Path("/sys/fs/cgroup")
         self.path = parent / ("dragoman-%s-%d" % (name, os.getpid()))
         try:
@@ -67,15 +67,15 @@ class Group:
             swap.write_text(str(most) if self.limit != "memory.max" else "0")
 
     def kills(self):
-        """Of processes, by the kernel."""
+        """Returns how many processes the kernel has killed."""
         return int(next(line for line in (self.path / self.counts).read_text().splitlines() if line.startswith("oom_kill ")).split()[1])
 
     def enter(self):
-        """For a child, before its program begins."""
+        """Puts a child into the group before its program starts."""
         (self.path / "cgroup.procs").write_text(str(os.getpid()))
 
     def enter_first(self):
-        """The same for the one that the kernel is to take first."""
+        """The same for the process that the kernel should kill first."""
         self.enter()
         pathlib.Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -95,7 +95,7 @@ class Hog:
         assert self.process.stdout.readline() == "here\n"
 
     def fill(self):
-        """All that is left: the kernel has to kill."""
+        """Takes all remaining memory, so that the kernel has to kill."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
@@ -119,7 +119,7 @@ def group():
 def test_training_is_killed_where_its_group_ends(data, whole, tmp_path, group):  # noqa: F811
     want, seconds, _ = whole
     rng, ways, runs = random.Random(26), collections.Counter(), 0
-    limit = 400 * MB  # the trainer sees to it that it fits
+    limit = 400 * MB  # the trainer plans to fit into it
     g = group("train", limit)
     while sum(ways.values()) < KILLS:
         out, killed = tmp_path / str(runs), True
@@ -140,7 +140,7 @@ def test_training_is_killed_where_its_group_ends(data, whole, tmp_path, group): 
             killed = status == -signal.SIGKILL
             said.close()
             assert killed or status == 0, (status, (tmp_path / "said").read_text())
-            assert not killed or g.kills() > before  # the counter may count a program's threads, and the other one
+            assert not killed or g.kills() > before  # the counter may include a program's threads, and the other program
             ways[test_kills.phase(out)] += killed
         assert test_kills.end_of(out) == want and not test_kills.temporary(out)
         runs += 1
@@ -148,7 +148,7 @@ def test_training_is_killed_where_its_group_ends(data, whole, tmp_path, group): 
 
 
 class Grouped(Server):
-    """A server that begins in the group, as the one that the kernel is to take first."""
+    """A server that starts in the group, as the process that the kernel should kill first."""
 
     def __init__(self, group, *flags):  # noqa: F811
         super().__init__(*flags)
@@ -173,7 +173,7 @@ def test_a_server_is_killed_where_its_group_ends(tmp_path, group):  # noqa: F811
                     n += 3
                     time.sleep(0.02)
                 hog.fill()
-                # What it takes next, a page for a request's text, is what it is killed for, if the other one did not come first.
+                # The page that it needs next, for a request's text, gets it killed, unless the other program's memory did so first.
                 while server.process.poll() is None:
                     work.append(pool.submit(test_kills.keep, server, n, kept, key))
                     n += 1

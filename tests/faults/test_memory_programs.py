@@ -32,7 +32,7 @@ RUN = [x for s in ("training.updates=4", "training.checkpoint_updates=2", "train
 
 
 def tree(folder):
-    """Every file below, by its contents; "": there is no such folder."""
+    """Returns every file below the folder: path -> hash of its contents; "" if there is no such folder."""
     if not os.path.exists(folder):
         return ""
     found = {}
@@ -50,7 +50,7 @@ def say(faults, ways):
 
 
 def lines_of(want):
-    """Standard output: whole lines of what there should be, from the first on."""
+    """Returns a check that standard output is whole lines of `want`, from the first on."""
     def after(done):
         if want.startswith(done.stdout) and (not done.stdout or done.stdout.endswith("\n")):
             return None
@@ -78,7 +78,7 @@ def test_to_standard_output(models, control, text, verb):  # noqa: F811
 
 
 def is_whole(folder):
-    """A bundle: its manifest is written last, so without one there is none; with one it is complete."""
+    """True if there is a bundle. The manifest is written last: without it there is none, with it the bundle is complete."""
     if not os.path.exists(folder / "manifest.json"):
         return False
     subprocess.run([CLI, "inspect", "--verify", str(folder)], check=True, capture_output=True)
@@ -86,12 +86,12 @@ def is_whole(folder):
 
 
 def without(out):
-    """What a run is prepared by: it begins without its output."""
+    """Returns what prepares a run: its output is removed."""
     return functools.partial(shutil.rmtree, out, ignore_errors=True)
 
 
 def makes(control, out, command, steps=STEPS):
-    """A program that makes a bundle: the right one, or none."""
+    """A program that makes a bundle leaves the right one, or none."""
     prepare = without(out)
     prepare()
     subprocess.run(command, check=True, capture_output=True)
@@ -170,17 +170,17 @@ def recipe(data, tmp_path):
 
 
 def weights(out):
-    """What a run ends with."""
+    """Returns the hash of a run's final weights."""
     return tree(out / "bundle")["weights.dgw"]
 
 
 def prepared(out):
-    """What a run reads: all but the statistics of making it, which say when it was."""
+    """Returns the files that a run reads: all but the statistics of preparing them, which contain the time."""
     return {k: v for k, v in tree(out).items() if k != "prepared.json" and not k.startswith(".")}
 
 
 def test_run(control, recipe, tmp_path):
-    """After each failure the same command, or what it says to do instead, ends with the same weights."""
+    """After each failure the same command, or the one that it suggests, ends with the same weights."""
     options, file = recipe
     out = tmp_path / "run"
     command = [TRAIN, "run", file, "--out", str(out), *options]

@@ -1,5 +1,5 @@
-"""Every place that asks for memory in a reload does not get it, once each, over HTTP and by SIGHUP: the old models serve on, what
-is refused is refused in words, and the next reload succeeds.
+"""Each allocation of a reload fails once, over HTTP and by SIGHUP: the old models keep serving, refusals have a message, and the next
+reload succeeds.
 
 FAULTS_STEPS: how many places are tried (a few); `make faults` tries all."""
 import collections
@@ -46,9 +46,9 @@ def versions(server):
 
 
 def reloads(server):
-    """How many succeeded and failed; a line of metrics each."""
+    """Returns how many reloads succeeded and failed, from /metrics."""
     text = ""
-    while "dragoman_model_reloads_total" not in text:  # it may be this that gets no memory
+    while "dragoman_model_reloads_total" not in text:  # this request may be the one that gets no memory
         try:
             text = server.get("/metrics").text
         except requests.RequestException:
@@ -57,7 +57,7 @@ def reloads(server):
 
 
 def by_http(server):
-    """None: it succeeded; else what was said."""
+    """Reloads over HTTP. Returns None if that succeeded, else what was said."""
     try:
         reply = server.reload()
     except requests.RequestException:
@@ -113,7 +113,7 @@ def test_reload(models, control, tmp_path, how):  # noqa: F811
             assert server.process.poll() is None, "".join(server.log[begin:])
             ways["not reached" if not failed else said or "done all the same"] += 1
             now = versions(server)
-            # Where it was the reply that had no memory, the reload is done.
+            # If it was the reply that got no memory, the reload is done.
             done = any('event="reloaded"' in line for line in server.log[begin:])
             if said in ("503", "500", "failed") and now != before and not done:
                 wrong.append("%s: %s is served instead of %s" % (said, now, before))

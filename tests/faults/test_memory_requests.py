@@ -1,5 +1,5 @@
-"""Every place that asks for memory in a request does not get it, once each, then the request is sent again: the server lives,
-what it refuses it refuses in words, the next answer is the right one, and what it counts is 0 again.
+"""Each allocation of a request fails once, then the request is sent again: the server survives, refusals have a message, the next answer is
+right, and its gauges are back at rest.
 
 FAULTS_STEPS: how many places of each kind of request are tried (a few of them); `make faults` tries all."""
 import collections
@@ -34,7 +34,7 @@ ENTRIES = [{"source": "en", "target": "de", "entries": {"dog": "Hund", TEXT: "De
 ONLY = os.environ.get("FAULTS_ONLY", "")
 DRAIN_SECONDS = 10
 SETTLE_SECONDS = 5
-DOCUMENT_SECONDS = 40  # where a document could not be begun or settled, that is tried again after one
+DOCUMENT_SECONDS = 40  # a document that could not be started or stored is tried again after 1 s
 
 
 class Failed(Exception):
@@ -42,16 +42,16 @@ class Failed(Exception):
 
 
 class Client:
-    """Asks as the holder of a key; keeps what was refused."""
+    """Sends requests with a key; notes which were refused."""
 
     def __init__(self, server, key, documents):
         self.server, self.headers, self.documents = server, {"Authorization": "Bearer " + key}, documents
         self.bad = []
-        self.refused = set()  # paths whose POST was refused in words
-        self.n_documents = 0  # that were there before the request
+        self.refused = set()  # (method, path) of refusals that had a message
+        self.n_documents = 0  # documents stored before the request
 
     def send(self, method, path, body=None, **more):
-        """The reply; raises where there is none, or it says that there is no memory."""
+        """Returns the reply; raises Failed if there is none or its status is 500 or more."""
         if body is not None:
             more["json"] = body
         more["headers"] = {**self.headers, **more.get("headers", {})}
@@ -66,12 +66,12 @@ class Client:
         return reply
 
     def stored(self):
-        """How many documents the server keeps."""
+        """Returns how many documents the server keeps."""
         with contextlib.closing(sqlite3.connect(self.documents, timeout=PATIENCE)) as db:
             return db.execute("SELECT count(*) FROM documents").fetchone()[0]
 
     def tidy(self):
-        """Remove what a request that failed between making and removing it left over; what was refused in words is not there."""
+        """Removes what a request left that failed between making and removing it; reports what was refused, but stored."""
         for path in ("/v1/glossaries", "/v1/memories"):
             for left in next(iter(self.send("GET", path).json().values())):
                 if ("POST", path) in self.refused:
@@ -91,7 +91,7 @@ class Client:
 
 
 def said(reply):
-    """A reply without what differs each time."""
+    """Returns a reply's status and its text without what differs each time."""
     text = re.sub(r'"(\w*ms|\w*seconds|id|created|updated|\w+_id|\w+_key|creation_time|updated_time|character_count)": ?("[^"]*"|[^,}\]]*)', "", reply.text)
     return reply.status_code, text
 
@@ -105,7 +105,8 @@ def text(c):
 
 
 def stream(c):
-    """Sentences come in the order in which they are finished, and say where they are in the whole once that is known."""
+    """Sentences come in the order in which they finish, with their place in the whole only once it is known: the events are sorted, and the
+    place removed."""
     reply = c.send("POST", "/v1/translate", dict(text=TEXT, stream=True, **PAIR))
     found = [block.split("\n") for block in said(reply)[1].split("\n\n") if block]
     if any(block[0] == "event: error" for block in found):
@@ -116,7 +117,7 @@ def stream(c):
 
 
 def items(c, reply, found):
-    """A batch: an item may be refused by itself."""
+    """Checks a batch, each of whose items may be refused separately."""
     failed = [i for i in found if i.get("error", {}).get("code") == "overloaded"]
     if not all(re.search("memory", i["error"]["message"], re.I) for i in failed):
         c.bad.append(str(found))
@@ -136,7 +137,7 @@ def lines(c):
 
 
 def kept(path, use):
-    """Something that is made, used, read and removed again; removed also where a step between failed."""
+    """Returns a request that makes, uses, reads, changes and removes a collection; removes it also if a step between fails."""
     def run(c):
         made = c.send("POST", path, {"name": "words", "dictionaries": ENTRIES})
         at = path + "/" + made.json()["id"]
@@ -170,7 +171,7 @@ def wait_for(c, status, done):
 
 
 def finish(c, id, status, result):
-    """Wait for a document, read it, and remove it, wherever that fails: else SQLite holds a page of its file more for each that is left."""
+    """Waits for a document, reads it, and removes it, also after a failure: each one left makes SQLite keep another page of its file."""
     try:
         now = wait_for(c, status, ("done", "failed", "error"))
         if now["status"] != "done":
@@ -182,7 +183,7 @@ def finish(c, id, status, result):
         try:
             c.send("DELETE", "/v1/documents/" + id)
         except Failed:
-            c.send("DELETE", "/v1/documents/" + id)  # what fails does so once
+            c.send("DELETE", "/v1/documents/" + id)  # a call fails only once
             raise
 
 
@@ -243,7 +244,7 @@ def figures(server):
 
 
 def settle(server):
-    """Nothing is under way any more, within seconds; what a failed request kept open here is none of the server's."""
+    """Waits a few seconds until nothing is in progress; first closes what a failed request left open in this process."""
     gc.collect()
     end = time.monotonic() + SETTLE_SECONDS
     while (now := figures(server)) != GAUGES:
@@ -253,7 +254,7 @@ def settle(server):
 
 @contextlib.contextmanager
 def serving(models, control, folder, *flags):  # noqa: F811
-    """A server with all there is; when it is left, nothing is under way and SIGTERM ends it in time."""
+    """A server with all features; at the end nothing is in progress, and SIGTERM ends it in time."""
     key = add(folder / "keys.db")["key"]
     server = Local(models, "--keys", str(folder / "keys.db"), "--collections", str(folder / "c.db"), "--documents", str(folder / "d.db"),
                    "--suggestions", str(folder / "s.db"), "--pivot", "de", "--cache-bytes", "0", *flags,
@@ -267,13 +268,13 @@ def serving(models, control, folder, *flags):  # noqa: F811
 
 
 def chosen(places, name):
-    """Each place with the call of it that is to fail: its first, and where it is called often one in the midst."""
+    """Returns (place, calls to skip): each place's first call, and for places called often one in the middle; all of these, or STEPS."""
     every = [(p, 0) for p, _, _ in places] + [(p, n // 2) for p, _, n in places if n > 2]
     return every if not STEPS or STEPS > len(every) else random.Random(name).sample(every, STEPS)
 
 
 def ask(client, request):
-    """What is said; or how it failed."""
+    """Returns (answer, None), or (None, how it failed)."""
     try:
         return request(client), None
     except Failed as e:
@@ -281,7 +282,7 @@ def ask(client, request):
 
 
 def one(client, control, request, want, place, skip):
-    """Fails at one place. How that went, and what was wrong."""
+    """Makes the request fail at one place. Returns how that went, and what was wrong."""
     server, wrong = client.server, []
     begin = len(server.log)
     client.bad = []

@@ -7,7 +7,7 @@ import os
 import struct
 
 DATA, OUT = "tests/data/convert/", "tests/fuzz/corpus/convert/"
-# The order of fuzz_convert.c.
+# In the order of fuzz_convert.c.
 MARIAN, BERGAMOT, CTRANSLATE2, ARGOS, HUGGINGFACE = range(5)
 NAMES = ["config.json", "generation_config.json", "tokenizer_config.json", "vocab.json", "target_vocab.json",
          "model.safetensors", "pytorch_model.bin", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
@@ -17,7 +17,7 @@ NAMES = ["config.json", "generation_config.json", "tokenizer_config.json", "voca
 
 
 def spm():
-    """A SentencePiece model of six pieces: the protobuf by hand."""
+    """A SentencePiece model of six pieces, as a handmade protobuf."""
     out = b""
     for piece, score, kind in [("</s>", 0, 3), ("<unk>", 0, 2), ("\u2581a", -1, 1), ("b", -2, 1), (".", -2, 1), ("\u2581", -3, 1)]:
         text = piece.encode()

@@ -41,7 +41,7 @@ class Puller:
         return sorted(p.name for p in self.models.iterdir() if not p.name.startswith(".")) if self.models.exists() else []
 
     def left(self):
-        """What is in the cache, files alone."""
+        """Returns the names of the files in the cache."""
         return sorted(p.name for p in self.cache.rglob("*") if p.is_file())
 
     def translate(self, name, text):

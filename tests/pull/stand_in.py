@@ -1,4 +1,4 @@
-"""A stand-in of the services that models come from: an HTTPS server on a free port of this machine with a certificate of a
+"""A stand-in for the services that models come from: an HTTPS server on a free port of this machine with a certificate of a
 throw-away authority, the addresses and indexes of each service, toy models, and faults that a test asks for."""
 import gzip
 import hashlib
@@ -27,7 +27,7 @@ def sha256(data):
 
 
 def zstd(data, repeat=0):
-    """A zstd frame of stored blocks; `repeat`: instead so many blocks of 128 KiB, each of one byte's repetition (a bomb)."""
+    """A zstd frame of stored blocks; `repeat`: instead that many blocks of 128 KiB, each one repeated byte (a bomb)."""
     most = 128 << 10
     blocks = [(0, data[i:i + most], len(data[i:i + most])) for i in range(0, len(data), most)] or [(0, b"", 0)]
     size = len(data)

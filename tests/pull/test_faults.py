@@ -1,5 +1,5 @@
-"""dragoman pull where something goes wrong: connections, servers, archives, disks. Whatever happens, nothing that is not whole
-and right is installed, and what was there before stays."""
+"""dragoman pull when connections, servers, archives or disks fail. Nothing incomplete or wrong is installed, and what was there before
+stays."""
 import fcntl
 import gzip
 import io
@@ -139,7 +139,7 @@ def test_what_is_not_as_the_index_says(hub, pull, firefox, wrong, told):
 
 
 def test_more_than_was_announced(hub, pull, firefox):
-    """A server that says no length and sends on."""
+    """The server sends more than the index announced."""
     path = model_path(hub)
     hub.files[path] += b"x" * 1000
     assert "bytes there" in pull(*firefox, ok=False)
@@ -179,12 +179,12 @@ def test_a_full_disk(hub, pull, firefox):
     message = pull(*firefox, ok=False, preexec_fn=small)
     assert "cannot write" in message and "File too large" in message and pull.installed() == []
     assert pull.left() == ["lex.50.50.ende.s2t.bin.zst", "vocab.ende.spm.zst.part"]
-    pull(*firefox)  # and goes on once there is room
+    pull(*firefox)  # resumes once there is room
     assert [a for _, a in hub.log if a] == ["bytes=100000-"]
 
 
 def small_disk(size, folder, *command):
-    """The command where `folder` is a file system of its own of so many bytes, in a mount namespace."""
+    """Returns the command, run where `folder` is a file system of `size` bytes of its own, in a mount namespace."""
     return ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"', "sh", str(size), str(folder), *command]
 
 
@@ -192,7 +192,7 @@ def small_disk(size, folder, *command):
                     reason="the kernel gives no mount namespace, or there is no /mnt")
 @pytest.mark.parametrize("where,told", [("cache", "cannot write"), ("models", "No space left on device")])
 def test_no_space_left(pull, firefox, where, told):
-    """A file system that is full in truth, while it downloads and while it unpacks, converts and installs."""
+    """A file system that is really full, during the download, and during unpacking, conversion and installation."""
     pull.models.mkdir()
     pull.cache.mkdir()
     folder = pull.cache if where == "cache" else pull.models
@@ -268,7 +268,7 @@ def test_a_bomb_in_the_place_of_a_model(hub, pull, firefox):
 
 
 def test_a_model_that_is_none_does_not_count(hub, pull, firefox):
-    """Right by every hash, and no model; and what was installed before stays."""
+    """A file that is no model, but matches every hash, is refused; what was installed before stays."""
     pull(*firefox)
     packed = stand_in.zstd(b"not a model" * 1000)
     hub.files[model_path(hub)] = packed
@@ -282,7 +282,7 @@ def test_a_model_that_is_none_does_not_count(hub, pull, firefox):
 
 
 def test_the_network_is_gone_while_converting(pull):
-    """Where the kernel gives a network namespace it is taken; where not, the run says so."""
+    """If the kernel gives a network namespace, it is used; if not, the run says so."""
     allowed = subprocess.run([sys.executable, "-c", "import ctypes; c = ctypes.CDLL(None); "
                               "print(c.unshare(0x40000000) == 0 or c.unshare(0x50000000) == 0)"],
                              capture_output=True, text=True).stdout.strip() == "True"
@@ -298,11 +298,11 @@ def test_two_pulls_at_once(pull, firefox):
     pull(*firefox)
 
 
-# Between here and there.
+# Proxy and terminal.
 
 
 class Proxy(socketserver.ThreadingTCPServer):
-    """CONNECT, and what was asked for."""
+    """A CONNECT proxy that notes the requests."""
     daemon_threads = True
 
     def __init__(self):
@@ -349,7 +349,7 @@ def test_progress_where_there_is_a_terminal_and_where_there_is_none(hub, pull, f
     plain = run(stderr=subprocess.PIPE).stderr.decode()
     assert "\r" not in plain and f"{MODEL}: 160 kB in " in plain
     assert run("--name", "quiet", "--quiet", stderr=subprocess.PIPE).stderr == b""
-    hub.faults[model_path(hub)] = {"cut": 155000, "times": 1}  # half a second in between
+    hub.faults[model_path(hub)] = {"cut": 155000, "times": 1}  # half a second passes before the next try
     ours, theirs = os.openpty()
     run("--name", "terminal", stderr=theirs)
     os.set_blocking(ours, False)

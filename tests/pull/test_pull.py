@@ -13,7 +13,7 @@ import stand_in
 from conftest import BIN, DRAGOMAN
 
 SENTENCE = "The dog sees a red bird."
-GERMAN = "Der Hund sieht einen roten Vogel."  # docs/models.md has it from the converters
+GERMAN = "Der Hund sieht einen roten Vogel."  # the converters' answer, as in docs/models.md
 
 
 def manifest(pull, name):
@@ -26,7 +26,7 @@ def test_firefox_from_remote_settings(hub, pull):
     assert pull.installed() == ["firefox-en-de"] and pull.left() == []
     assert pull.translate("firefox-en-de", SENTENCE) == GERMAN
     assert "licence     not stated by the source" in told and f"installed   {pull.models}/firefox-en-de" in told
-    # the licence comes before the download, the translation before it counts
+    # The licence is told before the download, a translation before the model counts as installed.
     assert told.index("licence") < told.index("converting") < told.index("translated  The house is small.") < told.index("installed")
     m = manifest(pull, "firefox-en-de")
     assert m["pairs"] == [["en", "de"]] and m["name"] == "firefox-en-de" and m["origin"]["source"] == "firefox/en-de"
@@ -49,7 +49,7 @@ def test_what_is_the_same_is_not_fetched_again_and_what_is_newer_is(hub, pull):
     assert hub.log == []
     index = json.loads(hub.files[hub.index])
     for r in index["data"]:  # other bytes for the same content
-        packed = stand_in.zstd(stand_in.read("bergamot", r["name"])) + b"\x50\x2a\x4d\x18\0\0\0\0"  # a frame to skip
+        packed = stand_in.zstd(stand_in.read("bergamot", r["name"])) + b"\x50\x2a\x4d\x18\0\0\0\0"  # a skippable frame
         r["attachment"].update(hash=stand_in.sha256(packed), size=len(packed))
         hub.files["/cdn/" + r["attachment"]["location"]] = packed
     hub.json(hub.index, index)
@@ -85,7 +85,7 @@ def test_firefox_from_the_registry(hub, pull):
     pull("firefox/en-de:tiny", "--index", hub.url + "/db/models.json")
     assert pull.translate("firefox-en-de-tiny", SENTENCE) == GERMAN
     assert pull("--list", "firefox", "--index", hub.url + "/db/models.json").split()[0] == "firefox/en-de:tiny"
-    # the index says the hash of what the gzip holds
+    # The index gives the hash of the gzip's content.
     index = json.loads(hub.files["/db/models.json"])
     index["models"]["en-de"][0]["files"]["model"]["uncompressedHash"] = "0" * 64
     hub.json("/db/models.json", index)
@@ -102,9 +102,9 @@ def test_argos(hub, pull):
     assert f["sha256"] == stand_in.sha256(hub.files["/v1/translate-en_de-1_9.argosmodel"]) and f["verified"] is False
     assert [line.split()[0] for line in pull("--list", "argos", "--index", index).splitlines()] == \
         ["argos/en-de", "argos/en-de", "argos/en-zt"]
-    # BCP 47's name for one of Argos' own
+    # The BCP 47 name of one of Argos' own codes.
     assert "zt-1_9.argosmodel: the server returns 404" in pull("argos/en-zh-Hant", "--index", index, ok=False)
-    # an own hash
+    # A hash from the command line.
     pull("argos/en-de", "--index", index, "--sha256", f["sha256"].upper())
     assert manifest(pull, "argos-en-de")["origin"]["files"][0]["verified"] is True
     assert "its sha256 is" in pull("argos/en-de", "--index", index, "--sha256", "0" * 64, "--name", "other", ok=False)
@@ -124,7 +124,7 @@ def test_the_hub(hub, pull):
     told = pull("hf/someone/model@v1", "--index", hub.url, "--type", "f16")
     assert "NON-COMMERCIAL" in told and pull.installed() == ["hf-someone-model-v1", "opus-mt-en-de"]
     assert "quantised_from" not in manifest(pull, "hf-someone-model-v1")["training"]
-    # a small file's name by git is its hash
+    # A small file is verified by its git blob id.
     for s in answer["siblings"]:
         s["blobId"] = "1" * 40
     hub.json("/api/models/Helsinki-NLP/opus-mt-en-de?blobs=true", answer)
@@ -149,7 +149,7 @@ def test_an_archive_by_its_address(hub, pull, tmp_path, name, pack):
 
 
 def test_files_on_disk(pull, tmp_path):
-    """No network: every source's files, as a person may have them."""
+    """Without a network: every source's files, as a person may have them."""
     offline = {"env": {"HTTPS_PROXY": "http://127.0.0.1:9"}}
     (tmp_path / "translate-en_de.argosmodel").write_bytes(stand_in.argos_package())
     pull("--offline", str(tmp_path / "translate-en_de.argosmodel"), **offline)
@@ -164,7 +164,7 @@ def test_files_on_disk(pull, tmp_path):
     assert {pull.translate(n, SENTENCE) for n in ("en-de", "folder", "plain")} == {GERMAN}
     assert manifest(pull, "plain")["pairs"] == [["en", "at"]]
     assert manifest(pull, "en-de")["origin"]["files"][0]["file"] == student[0] + ".zst"
-    # a bundle that was made before is one more kind of model
+    # An existing bundle is one more kind of model.
     pull("--offline", os.path.join(stand_in.ROOT, "tests", "data", "en-de"), "--name", "bundle", **offline)
     assert "bundle" in pull.installed()
     (tmp_path / "nothing").mkdir()
@@ -196,7 +196,7 @@ def test_a_foreign_bundle_stays(hub, pull):
 
 
 def test_where_models_are_found_by_themselves(hub, pull, tmp_path):
-    """Without --models: where the command line looks, so that the next command translates with it."""
+    """Without --models it installs where the command line looks, so that the next command translates with it."""
     hub.serve_firefox()
     env = {**pull.env, "DRAGOMAN_MODELS": str(pull.models)}
 
@@ -231,8 +231,8 @@ def test_what_is_no_source(pull, args, told):
 
 
 def test_only_the_command_line_opens_connections():
-    """The server's and the trainer's libraries have none that fetches: libcurl, its TLS. GnuTLS, which opens no connection by itself,
-    is there for the server's own certificate."""
+    """The server and the trainer link nothing that fetches: neither libcurl nor its TLS. The server links GnuTLS, which opens no connection
+    by itself, for its own certificate."""
     def libraries(program):
         needed = subprocess.run(["readelf", "-d", os.path.join(BIN, program)], capture_output=True, text=True, check=True).stdout
         return {line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line}
@@ -245,11 +245,11 @@ def test_only_the_command_line_opens_connections():
 
 @pytest.mark.skipif(os.path.realpath(BIN) != os.path.join(stand_in.ROOT, "build", "release", "bin"), reason="scripts/serve serves that build")
 def test_one_command_from_nothing_to_a_translation(hub, pull, tmp_path):
-    """PULL=... make serve, but for make."""
+    """What `PULL=... make serve` does, without make."""
     subprocess.run(["tar", "-czf", str(tmp_path / "student.tgz"), "-C", stand_in.DATA, "bergamot"], check=True)
     hub.files["/student.tgz"] = (tmp_path / "student.tgz").read_bytes()
     env = {**os.environ, **pull.env, "PULL": hub.url + "/student.tgz", "MODELS": str(pull.models), "PORT": "0"}
-    for fetched in (1, 0):  # the second time nothing is asked of anybody
+    for fetched in (1, 0):  # the second time it sends no request
         hub.log.clear()
         with subprocess.Popen(["scripts/serve"], cwd=stand_in.ROOT, env=env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                               text=True) as server:

@@ -1,6 +1,6 @@
 """Three replicas behind HAProxy and behind nginx (Debian's, with the files of packaging/balancers) under load: one is killed, one
-drained, one frozen for a while, and each comes back. Nothing that was accepted is lost but what the killed one had.
-REPLICAS_SECONDS (1.5) is the time between two of these."""
+drained, one frozen for a while, and each comes back. No accepted request is lost except those of the killed one. REPLICAS_SECONDS
+(1.5) is the time between two of these."""
 import os
 import re
 import shutil
@@ -32,7 +32,7 @@ def free_port():
 
 
 class Replica(Server):
-    """On a port of its own, so that it comes back where it was."""
+    """A server on a fixed port, so that it comes back where it was."""
 
     def __init__(self, models, port):  # noqa: F811
         super().__init__(models, "--workers", "1", "--http-threads", "1", "--lame-duck", "1.5", "--max-queue-tokens", "1000000")
@@ -83,7 +83,7 @@ class Balancer:
 
 
 class Load:
-    """Clients that ask one request after the other, every fourth one a stream; what came of each, and when it was asked."""
+    """Clients that send one request after another, every fourth a stream; notes the outcome and the times of each."""
 
     def __init__(self, balancer, expected):
         self.balancer, self.expected = balancer, expected
@@ -159,8 +159,8 @@ def test_nothing_is_lost_but_what_a_killed_replica_had(models, tmp_path, name): 
     served = [len(re.findall(r"route=/v1/translate status=200", "".join(r.log))) for r in (a, b, c, again, back)]
     print("\n%s: %d answered (by replica %s), lost %s" % (name, len(load.done), served, [what for _, _, what in load.lost]))
     assert all(n > 0 for n in served) and during > 0 and len(load.done) > 100
-    # What the killed one had, and no more: each client has one request at a time. They see the connection closed, or the
-    # balancer says so (502); none gets a wrong answer.
+    # Only the killed replica's requests are lost: each client has one request at a time. It sees the connection closed, or the
+    # balancer's 502; none gets a wrong answer.
     assert len(load.lost) <= CLIENTS
     for begun, _, what in load.lost:
         assert begun <= gone and what != "another answer", (begun - killed, what)

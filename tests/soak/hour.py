@@ -32,9 +32,9 @@ from server import Load, Server, learn, say  # noqa: E402
 
 OPTIONS = ["--workers", "1", "--compute-threads", "1", "--cache-bytes", "0", "--max-connections", "2000", "--access-log", "0"]
 PAIR = '"source":"en","target":"de"'
-VANISH_SECONDS = 0.3  # after they began to send, at most; about half of them leave before their answer
-MOST_KB_A_MINUTE = 64  # of memory, after the first quarter
-MOST_P99 = 1.5  # of the last third beside the first, where no other program ran
+VANISH_SECONDS = 0.3  # at most this long after they begin to send; about half of them leave before their answer
+MOST_KB_A_MINUTE = 64  # growth of memory after the first quarter
+MOST_P99 = 1.5  # p99 of the last third relative to the first, if no other program ran
 
 
 def post(path, body, *headers):
@@ -46,7 +46,7 @@ def text(t, **more):
     return post("/v1/translate", json.dumps({"text": t, "source": "en", "target": "de", **more}).encode())
 
 
-# (what, bytes, statuses that are right)
+# (what, bytes of the request, right statuses)
 HOSTILE = [
     ("not JSON", post("/v1/translate", b"{\"text\":"), {400}),
     ("a body of 8 MB", post("/v1/translate", b"x" * (8 << 20)), {413}),
@@ -67,7 +67,7 @@ HOSTILE = [
 
 
 class Hostile(threading.Thread):
-    """One bad request after the other; what is not answered as it should be is kept."""
+    """Sends one bad request after another; notes those with a wrong answer."""
 
     def __init__(self, port, pause_s):
         super().__init__(daemon=True)
@@ -82,7 +82,7 @@ class Hostile(threading.Thread):
                 line = s.recv(4096).split(b"\r\n", 1)[0].split()
                 status = int(line[1]) if len(line) > 1 else None
             except (BrokenPipeError, ConnectionResetError):
-                status = 413 if 413 in right else None  # it was refused, and closed, before we had sent it all
+                status = 413 if 413 in right else None  # refused, and closed, before we had sent it all
             except TimeoutError:
                 status = "no answer"
         if status not in right:
@@ -118,7 +118,7 @@ class Hour(soak.Checks):
         return path
 
     def exchange(self, server):
-        """The same model under another version, put in the other's place, and SIGHUP."""
+        """Puts the same model under another version in the bundle's place, and sends SIGHUP."""
         self.turn += 1
         following = os.path.join(self.work, "next")
         shutil.copytree(self.bundle, following)
@@ -157,7 +157,7 @@ class Hour(soak.Checks):
             self.check(f"memory: slope below {MOST_KB_A_MINUTE} kB a minute", slope < MOST_KB_A_MINUTE,
                        f"{slope:.1f} kB, resident {m[-1]['resident_kb']} kB")
         third = max(1, len(m) // 3)
-        for what in ("fds", "threads"):  # connections that a client left half-way live for some seconds
+        for what in ("fds", "threads"):  # connections abandoned by their clients live for some seconds
             first, last = (statistics.median(x[what] for x in part) for part in (m[:third], m[-third:]))
             self.check(f"{what}: as many at the end", last <= first + 40, f"{first:.0f}, {last:.0f}")
         first, last = (statistics.median(x["p99_ms"] for x in part) for part in (m[:third], m[-third:]))

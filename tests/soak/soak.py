@@ -30,7 +30,7 @@ SLOPE_CHUNKS = 40
 
 
 class Checks:
-    """What is checked, said and counted."""
+    """Runs checks, prints their results and counts failures."""
 
     def __init__(self, a, work):
         self.a, self.work, self.failed = a, work, 0
@@ -50,7 +50,7 @@ class Soak(Checks):
         self.tiny, self.small = self.prepare("tiny", 8), self.prepare("small", 32 if a.sanitized else 128)
 
     def prepare(self, name, size):
-        """A model of this size, and what it says to each item alone: (bundle, load)."""
+        """Makes a model of this size, and learns what it answers to each item alone. Returns (bundle, load)."""
         model, items = os.path.join(self.work, name), os.path.join(self.work, f"{name}.jsonl")
         subprocess.run([os.path.join(self.a.programs, "make-tiny-bundle"),
                         os.path.join(ROOT, "tests/data/tokenizer/joint.model"), model, str(size)], check=True)
@@ -77,14 +77,14 @@ class Soak(Checks):
                 f.write(log)
 
     def memory(self):
-        """Resident memory after each part of many requests; its slope after the first tenth."""
+        """Measures resident memory after each part of many requests; checks its slope after the first tenth."""
         points, done, part = [], 0, max(1, self.a.requests // SLOPE_CHUNKS)
         end = time.monotonic() + self.a.seconds
         wrong = {}
         model, load = self.tiny
         with Server(self.a.programs, model, ["--batch-rows", "32"]) as server:
             # Caches are given memory when sentences first need it, and keep it: each worker has to have been full once,
-            # and few rows are filled more easily than many.
+            # which is easier with few rows.
             load(server, "closed", "--concurrency", 256, "--requests", self.a.requests // 50, "--only", "long")
             for seed in itertools.count(1):
                 if done >= self.a.requests or time.monotonic() > end:
@@ -101,7 +101,7 @@ class Soak(Checks):
             say(f"  --   memory: no slope from {done} requests")
             return
         say(f"  resident kB: {[p[1] for p in points]}")
-        # Theil-Sen: the median of all pairs' slopes, which the last steps of the warming up do not bend.
+        # Theil-Sen: the median of all pairs' slopes, which the end of the warm-up does not bend.
         slope = statistics.median((b[1] - a[1]) / (b[0] - a[0]) * 1000 for a, b in itertools.combinations(late, 2))
         self.check("memory: slope below 1 kB in 1,000 requests", slope < 1, f"{slope:.3f} kB, resident {late[-1][1]} kB")
 
@@ -110,7 +110,7 @@ class Soak(Checks):
         return max(5.0, r["throughput"]["answers_per_s"])
 
     def chaos(self):
-        """All at once: silent, dripping and vanishing clients, and ten times too many."""
+        """All at once: silent, dripping and vanishing clients, and ten times the load that the server can take."""
         idle, slow = (300, 100) if self.a.sanitized else (2000, 1000)
         model, load = self.small
         options = ["--header-timeout", "3", "--body-timeout", "3", "--max-queue-tokens", "1024",
@@ -136,7 +136,7 @@ class Soak(Checks):
             self.ended_well("chaos", server)
 
     def term(self):
-        """SIGTERM in the middle of load: what was accepted is answered."""
+        """SIGTERM under load: accepted requests are answered."""
         for seed in range(3):
             with Server(self.a.programs, self.small[0]) as server:
                 cap = self.capacity(server)

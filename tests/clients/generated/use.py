@@ -1,4 +1,5 @@
-"""Uses the client generated from openapi.yaml in the folder `dragoman_client` beside it: `use.py FOLDER URL`. Prints what came, as JSON."""
+"""Uses the client generated from openapi.yaml in the folder `dragoman_client` beside it: `use.py FOLDER URL`. Prints the results as
+JSON."""
 import importlib
 import io
 import json
@@ -17,7 +18,7 @@ TEXT = "Two dogs play in the snow."
 
 
 def call(operation, *of_path, **fields):
-    """What an operation answers, as the object that the client makes of it."""
+    """Calls an operation. Returns its answer as the object that the client makes of it."""
     module = importlib.import_module("dragoman_client.api." + operation)
     return module.sync(*of_path, client=CLIENT, **fields)
 
@@ -27,7 +28,7 @@ def value(answer):
 
 
 def import_all():
-    """How many modules the generated client has; each is one that Python takes."""
+    """Imports all modules of the generated client. Returns how many there are."""
     n = 0
     for folder, _, files in os.walk(os.path.join(FOLDER, "dragoman_client")):
         for file in files:
@@ -39,7 +40,7 @@ def import_all():
 
 
 def translations():
-    """The same text, from each dialect."""
+    """Returns the translation of the same text from each dialect."""
     v1 = call("translation.translate", body=models.TranslateRequest(text=[TEXT], source="en", target="de", scores=True))
     lt_json = call("libretranslate.libretranslate_translate", body=models.LtTranslateRequest(q=TEXT, source="en", target="de"))
     lt_form = call("libretranslate.libretranslate_translate", body=models.LtTranslateForm(q=TEXT, source="en", target="de"))
@@ -60,7 +61,7 @@ def translations():
 
 
 def refusals():
-    """A target that is not there, in each dialect: the kind of object that its refusal is."""
+    """Asks each dialect for a target that does not exist. Returns the type of each refusal."""
     wrong = {
         "v1": call("translation.translate", body=models.TranslateRequest(text=TEXT, source="en", target="xx")),
         "libretranslate": call("libretranslate.libretranslate_translate", q=TEXT, source="en", target="xx"),
@@ -72,7 +73,7 @@ def refusals():
 
 
 def document():
-    """A file there and back."""
+    """Translates a document with two dialects. Returns the results."""
     def file():
         return File(payload=io.BytesIO(TEXT.encode()), file_name="dogs.txt", mime_type="text/plain")
 
@@ -87,7 +88,7 @@ def document():
 
 
 def pages():
-    """What has neither a body nor fields."""
+    """Returns the answers of operations that have neither a body nor fields."""
     of_server = ("translation.languages", "translation.models", "translation.usage", "server.server_status", "libretranslate.libretranslate_languages",
                  "libretranslate.libretranslate_settings", "libretranslate.libretranslate_health", "deepl.deepl_usage", "deepl.deepl_resources")
     return {name: value(call(name)) for name in of_server}

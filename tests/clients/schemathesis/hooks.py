@@ -4,7 +4,7 @@ import re
 
 import schemathesis
 
-# Of the bundled model, in some of the ways they may be written.
+# The bundled model's languages, in some of their accepted spellings.
 OWN = ["en", "de", "fr", "EN", "De", "eng", "ger", "fra"]
 DEEPL = ["EN", "DE", "FR", "de", "EN-US"]
 HCFY = ["德语", "英语", "法语", "de"]
@@ -27,7 +27,7 @@ HAVE_LANGUAGES = {
     "DocumentForm": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
     "DeeplDocumentForm": {"source_lang": DEEPL, "target_lang": DEEPL, "output_format": ["txt"]},
 }
-# A request that is good field by field, and refused all the same: path, message, why a schema cannot say it.
+# Requests whose fields are valid one by one, but that are refused: (path, message, why a schema cannot say it).
 GO_TOGETHER = [
     (r"/v1/", r"glossary cannot be combined", "glossary beside target_prefix or sampling"),
     (r"/v1/", r"sampling", "sampling draws one answer: no beam_size, no n_best"),
@@ -59,7 +59,7 @@ GO_TOGETHER = [
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """Languages are any string to the description: here they are those that this server has. Files have a kind that it translates."""
+    """Restricts languages, which may be any string in openapi.yaml, to those of this server, and files to kinds that it translates."""
     schemas = raw_schema["components"]["schemas"]
     schemas["Language"]["enum"] = OWN
     for name, fields in HAVE_LANGUAGES.items():
@@ -81,7 +81,7 @@ def before_load_schema(context, raw_schema):
 
 @schemathesis.hook
 def map_body(context, body):
-    """A text file's bytes are text."""
+    """Makes text of a file's random bytes."""
     file = body.get("file") if isinstance(body, dict) else None
     if hasattr(file, "data"):
         body["file"] = type(file)(file.data.decode("latin-1").replace("\0", "").encode())
@@ -98,7 +98,7 @@ def message_of(response):
 
 
 def deadline_of(case):
-    """Seconds that the request gives itself; a minute where it says nothing, or what is no number."""
+    """Returns the request's own deadline in seconds, at most a minute; a minute if it has none, or no number."""
     body = case.body if isinstance(case.body, dict) else {}
     given = [(body.get("timeout_ms"), 1000), ((case.headers or {}).get("X-Request-Timeout"), 1)]
     seconds = [60.0]
@@ -112,29 +112,29 @@ def deadline_of(case):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Is it one? (False: it is as it should be.)"""
+    """True if it is a failure; False if the server does as it should."""
     kind = type(failure).__name__
     if kind in ("ServerError", "AcceptedNegativeData") and response.status_code == 504:
-        # A deadline that is too short to be met is a client's own wish; it may pass before a body is read and found wrong.
+        # A deadline too short to be met is the client's choice; it may pass before a body is read and found wrong.
         return deadline_of(case) > 2
     if kind == "AcceptedNegativeData" and case.path == "/v1/batch" and response.status_code == 200:
-        # What is wrong with an item is said in its answer.
+        # An item's error is in its own answer.
         return not any("error" in item for item in response.json()["items"])
     if kind == "AcceptedNegativeData" and case.media_type == "multipart/form-data" and isinstance(case.body, dict):
-        # A form has texts alone: what is no string to the schema comes as its letters ("null").
+        # A form has only strings: other values are sent as their letters ("null").
         return all(isinstance(value, (str, bytes)) for value in case.body.values())
     if kind == "AcceptedNegativeData" and case.path == "/hcfy" and isinstance(case.body, dict):
-        # The second destination is not looked at where the text goes to the first.
+        # The second destination is ignored if the text goes to the first.
         return (case.body.get("destination") or [None])[0] not in HCFY
     if kind == "RejectedPositiveData" and response.status_code == 400:
         said = message_of(response)
         if case.path == "/translate" and case.query and re.search(r" is not supported($|; to install)", said):
-            return False  # the query's source or target is any string
+            return False  # to the schema the query's source or target is any string
         return not any(re.match(path, case.path) and re.search(rule, said) for path, rule, _ in GO_TOGETHER)
     return True
 
 
 @schemathesis.deserializer("application/x-ndjson")
 def lines(context, response):
-    """Each line as what the description says of one."""
+    """Parses the first line only, because the description is of one line."""
     return json.loads(response.text.splitlines()[0])

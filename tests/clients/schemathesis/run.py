@@ -1,4 +1,4 @@
-"""openapi.yaml tried on a server with the bundled model: schemathesis makes up requests, good and bad, and checks the answers."""
+"""Tries openapi.yaml on a server with the bundled model: schemathesis makes up requests, good and bad, and checks the answers."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(TESTS, "api"))
 
 from conftest import CLI, ROOT, Server  # noqa: E402
 
-PROGRAM = os.path.join(ROOT, ".venv", "api", "bin", "st")  # scripts/test-env
+PROGRAM = os.path.join(ROOT, ".venv", "api", "bin", "st")  # installed by scripts/test-env
 SEED = 20170612
 
 
@@ -22,7 +22,7 @@ def add_key(path):
 
 
 def run(folder, examples):
-    """All checks on every operation; what schemathesis prints where it finds something."""
+    """Runs all checks on every operation. Returns what schemathesis prints; fails with it if a check fails."""
     keys = os.path.join(folder, "keys.db")
     key = add_key(keys)
     with Server(os.path.join(ROOT, "weights", "bundles"), "--keys", keys, "--documents", os.path.join(folder, "documents.db"),
