@@ -1,5 +1,5 @@
-/* Is this a build with a sanitizer? Its malloc is its own, ends the process where it has no memory
- * and counts nothing; it takes memory for itself, and code is an order slower. */
+/* SANITIZED: 1 in a build with a sanitizer. Its own malloc ends the process when memory runs out
+ * and counts nothing; it uses memory itself, and code is an order of magnitude slower. */
 #ifndef DG_TESTS_SANITIZED_H
 #define DG_TESTS_SANITIZED_H
 

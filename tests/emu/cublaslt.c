@@ -1,11 +1,13 @@
-/* cuBLASLt by plain loops, so that the plugin's own choice of algorithms (kernels/cuda/gemm.c) runs
- * on the host. It has four algorithms: 66 in one piece or in two (which adds up alike here), 67,
- * and 68, which adds up from the end. For numbers of rows other than 64 it names 66 alone, or, with
- * DRAGOMAN_EMU_RIVALS=agree, 67 and 66, with =differ 68, 67 and 66. DRAGOMAN_EMU_REFUSE makes it
- * refuse some rows, as the library may: check=N     no algorithm does for N rows check=N:66  only
- * algorithm 66 does not run=N       asked before it says yes, and then refuses to multiply N rows
+/* cuBLASLt as plain loops, so that the plugin's own choice of algorithms (kernels/cuda/gemm.c)
+ * runs on the host. There are four algorithms: 66 in one piece or split in two (both add up alike
+ * here), 67, and 68, which adds up from the end. For numbers of rows other than 64 the heuristic
+ * returns 66 alone; with DRAGOMAN_EMU_RIVALS=agree it returns 67 and 66, with =differ 68, 67, 66.
+ * DRAGOMAN_EMU_REFUSE makes it refuse some products, as the library may:
+ *   check=N     no algorithm passes the check for N rows
+ *   check=N:66  only algorithm 66 fails it
+ *   run=N       the check passes, but multiplying N rows is refused
  *   end=N       no algorithm has any of these epilogue bits
- *   runend=N    says it has, and then refuses */
+ *   runend=N    the heuristic offers one with them, but running it is refused */
 #include "kernels/backend.h"
 #include "tests/emu/device.h"
 #include "weights/half.h"
@@ -20,7 +22,7 @@ struct dg_emu_cublaslt {
     int device;
 };
 
-/* What the opaque structs hold. */
+/* Contents of the opaque structs. */
 struct layout {
     uint64_t type, rows, columns, ld;
 };
@@ -55,7 +57,7 @@ static bool refuses_end(const char *when, cublasLtMatmulDesc_t desc)
     return wish && !strncmp(wish, when, n) && x.epilogue & strtoul(wish + n, NULL, 10);
 }
 
-/* Products that have run, by epilogue, type of the result and its rows (our columns). */
+/* Counts of the products that have run, by epilogue, result type and result rows (our columns). */
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 static struct ran {
     uint64_t epilogue, type, rows;
@@ -73,7 +75,7 @@ static void count(uint64_t epilogue, const struct layout *d)
     pthread_mutex_unlock(&counting);
 }
 
-/* How many; epilogue 0, rows 0: any; type: NVIDIA's number. */
+/* Returns the number of such products. epilogue 0, rows 0: any; type: NVIDIA's number. */
 unsigned long dg_emu_products(unsigned epilogue, int type, size_t rows);
 unsigned long dg_emu_products(unsigned epilogue, int type, size_t rows)
 {
@@ -149,7 +151,7 @@ cublasStatus_t cublasLtMatrixLayoutInit(
     return ld >= (int64_t)rows ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/* Of all wishes, whether sums may be split counts. */
+/* The only preference kept is whether sums may be split. */
 cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t wish)
 {
     memset(wish, 0, sizeof *wish);
@@ -213,7 +215,7 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t lt, cublasLtMatmulDesc_t
     return refuses("check", d, x.id) ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
 }
 
-/* Those of 32 bits are 32 wide, the others 16, as the library has them. */
+/* 32-bit attributes are 4 bytes wide, the others 2, as in the library. */
 cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algo,
     cublasLtMatmulAlgoConfigAttributes_t what, void *value, size_t bytes, size_t *written)
 {
@@ -233,11 +235,11 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* A product on its way: d = a b, column-major, rows of a and columns of b by their strides. */
+/* A product to be run: d = a b, column-major; rows of a and columns of b are reached by strides. */
 struct product {
     const void *a, *b, *bias;
     void *d, *b_sums;
-    unsigned char *bits; /* of ReLU: aux_ld of them a column of d */
+    unsigned char *bits; /* ReLU masks, aux_ld bits per column of d */
     size_t rows, columns, sum, ai, ak, bj, bk, ldd, aux_ld;
     enum dg_type in, out;
     bool add, relu, drelu, backward;
@@ -284,7 +286,7 @@ static void finish(const struct product *p, size_t j, float *sums)
     }
 }
 
-/* Every sum in order of k, or from the end; side by side over i, so that the compiler can do
+/* Adds each sum in order of k, or from the end; side by side over i, so that the compiler can do
  * several at once. */
 static void multiply(const void *arg)
 {
@@ -333,7 +335,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lt, cublasLtMatmulDesc_t desc, co
         return CUBLAS_STATUS_INVALID_VALUE;
     if (refuses("run", ld, 0) || refuses_end("runend=", desc))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    const bool aux = x.epilogue & 128; /* of whole 128 bits, as NVIDIA's header wants it */
+    /* aux_ld a multiple of 128 bits, as NVIDIA's header requires */
+    const bool aux = x.epilogue & 128;
     if (aux && (!x.aux || (uintptr_t)x.aux % 16 || x.aux_ld % 128 || x.aux_ld < (int64_t)D.rows))
         return CUBLAS_STATUS_INVALID_VALUE;
     count(x.epilogue, &D);

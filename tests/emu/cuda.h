@@ -1,5 +1,5 @@
-/* The CUDA backend that kernels/device.c finds: the emulated one in `make test`, the device's in
- * `make test-gpu`. After cmocka's headers. */
+/* The CUDA backend that kernels/device.c finds: the emulated one in `make test`, the real device's
+ * in `make test-gpu`. Include after cmocka's headers. */
 #ifndef DG_TESTS_EMU_CUDA_H
 #define DG_TESTS_EMU_CUDA_H
 
@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* The caller's to close. Without a device the program ends as skipped, which ctest knows by the
- * exit status. */
+/* Opens the backend, which the caller closes. Without a device the program exits as skipped; ctest
+ * recognises this by the exit status. */
 static inline struct dg_backend *cuda_or_skip(const char *precision)
 {
     const struct dg_device_options options = {.device = "cuda", .precision = precision};
@@ -24,7 +24,7 @@ static inline struct dg_backend *cuda_or_skip(const char *precision)
     return be;
 }
 
-/* Bytes of the device's memory that the backend holds. */
+/* Returns the bytes of device memory that the backend holds. */
 static inline size_t cuda_held(struct dg_backend *be)
 {
     struct dg_memory m;
@@ -34,7 +34,8 @@ static inline size_t cuda_held(struct dg_backend *be)
     return m.held;
 }
 
-/* As main() of a test: check, whose state is the precision's name, in each of them. */
+/* The body of a test's main(): runs `check` once per precision, with the precision's name as its
+ * state. */
 static inline int cuda_each_precision(CMUnitTestFunction check)
 {
     const struct CMUnitTest tests[] = {{"fp32", check, NULL, NULL, (void *)"fp32"},

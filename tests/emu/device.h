@@ -1,5 +1,5 @@
-/* Emulated devices at work (runtime.cc): one at a time in the process, because the emulation has
- * one machine for blocks and fibers. */
+/* Runs work as an emulated device (runtime.cc), one at a time in the process, because the emulation
+ * has a single machine for blocks and fibers. */
 #ifndef DG_TESTS_EMU_DEVICE_H
 #define DG_TESTS_EMU_DEVICE_H
 
@@ -9,15 +9,14 @@
 extern "C" {
 #endif
 
-/* Give a stream something to do: f(a copy of arg[bytes]), when its turn comes. The stream must
- * belong to the calling thread's device, as CUDA wants it; f can touch that device's memory
- * alone. */
+/* Queues f(a copy of arg[bytes]) on a stream. The stream must belong to the calling thread's
+ * device, as CUDA requires; f can touch only that device's memory. */
 void dg_emu_call(cudaStream_t stream, void (*f)(const void *), const void *arg, size_t bytes);
 
-/* How often the driver was asked for memory, on devices or pinned. The plugin for tests exports
+/* Returns how often the driver was asked for memory, on devices or pinned. The test plugin exports
  * it. */
 unsigned long dg_emu_allocations(void);
-/* How often an algorithm was asked for (cublaslt.c). */
+/* Returns how often the heuristic was asked for an algorithm (cublaslt.c). */
 unsigned long dg_emu_choices(void);
 
 #ifdef __cplusplus

@@ -12,12 +12,12 @@ namespace
 {
 
 constexpr int WARP = 32;
-constexpr size_t GIVEN = 32; /* the most bytes that a lane gives to others at once */
+constexpr size_t GIVEN = 32; /* the most bytes that a lane exchanges at once */
 constexpr size_t STACK = 128 * 1024;
 
 unsigned char *shared_memory;
 
-/* What a thread has asked to be copied, and not waited for. */
+/* A copy that a thread has requested and not yet waited for. */
 struct copy {
     void *to;
     const void *from;
@@ -58,7 +58,7 @@ struct warp {
 };
 
 struct machine {
-    pthread_barrier_t barrier[2]; /* in turn: ThreadSanitizer does not see a race through one */
+    pthread_barrier_t barrier[2]; /* used alternately: ThreadSanitizer misses a race across one */
     std::vector<std::unique_ptr<warp>> warps;
 };
 
@@ -154,8 +154,8 @@ void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<voi
 #else
 
 #if defined(__x86_64__)
-/* Saves what the ABI says a call keeps, and changes stacks: swapcontext would make two system
- * calls. */
+/* Saves the registers that the ABI preserves across a call, and switches stacks; swapcontext would
+ * make two system calls. */
 extern "C" void dg_emu_switch(void **from, void *to);
 asm(R"(
 .text
@@ -238,8 +238,8 @@ void prepare(fiber *f, unsigned char *stack)
     f->exchanges = 0;
     f->copies.clear();
 #if defined(__x86_64__)
-    /* The first switch pops six registers and returns into dg_emu_fiber, the stack aligned as
-     * behind a call. */
+    /* The first switch pops six registers and returns into dg_emu_fiber, with the stack aligned as
+     * after a call. */
     void **top = (void **)((uintptr_t)(stack + STACK) & ~(uintptr_t)15);
     *--top = nullptr;
     *--top = (void *)dg_emu_fiber;
@@ -265,7 +265,7 @@ void resume(fiber *f)
 #endif
 }
 
-/* All of [first, first+n) wait for the same: let them run. True when they did. */
+/* Lets fibers [first, first+n) run if all of them wait for `what`. Returns true if they did. */
 bool release(size_t first, size_t n, wait what)
 {
     size_t there = 0;
@@ -278,7 +278,7 @@ bool release(size_t first, size_t n, wait what)
     return true;
 }
 
-/* One block from its start to its end. */
+/* Runs one block from start to end. */
 void run_block(bool reverse)
 {
     const size_t n = m.fibers.size();
@@ -364,7 +364,8 @@ void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<voi
     for (unsigned z = 0; z < grid.z; z++)
         for (unsigned y = 0; y < grid.y; y++)
             for (unsigned b = 0; b < grid.x; b++) {
-                /* Anew for each block: ASan sees its end, and what is read unwritten is NaN. */
+                /* Allocated anew for each block, so that ASan sees its end; unwritten floats read
+                 * as NaN. */
                 std::unique_ptr<unsigned char[]> memory(new unsigned char[shared ? shared : 1]);
                 memset(memory.get(), 0xFF, shared);
                 shared_memory = memory.get();

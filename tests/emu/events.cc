@@ -1,5 +1,6 @@
-/* Events of the emulated CUDA: a stream's work up to a moment. What the emulated NCCL does
- * (include/emu_stream.h) and what a lazy stream leaves undone (stream.cc) may be late. */
+/* Events of the emulated CUDA: a stream's work up to a moment. Work of the emulated NCCL
+ * (include/emu_stream.h) and work that a lazy stream has postponed (stream.cc) may complete
+ * late. */
 #include "tests/emu/stream.h"
 
 #include <emu_stream.h>
@@ -11,8 +12,9 @@
 #include <unistd.h>
 
 struct dg_emu_event {
-    dg_emu_stream *stream; /* NULL: never recorded, and so done */
-    uint64_t sums, given;  /* to the stream, when it was recorded: by NCCL, by the runtime */
+    dg_emu_stream *stream; /* NULL: never recorded, and so complete */
+    /* counts given to the stream when it was recorded: by NCCL, by the runtime */
+    uint64_t sums, given;
     int device;
     unsigned flags;
 };
@@ -44,7 +46,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (event->device != stream->device)
         return cudaErrorInvalidValue;
     if (dg_emu_recording(stream)) {
-        dg_emu_spoil(stream); /* CUDA would record it; nobody here wants that */
+        dg_emu_spoil(stream); /* CUDA would record it; no caller here wants that */
         return cudaErrorStreamCaptureUnsupported;
     }
     event->stream = stream;
@@ -53,7 +55,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaGetLastError();
 }
 
-/* Who asks again and again gets a little further each time; with DRAGOMAN_EMU_QUERY=never not. */
+/* Each query of an incomplete event advances its stream by one item; not with
+ * DRAGOMAN_EMU_QUERY=never. */
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     const char *never = getenv("DRAGOMAN_EMU_QUERY");
@@ -103,8 +106,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return dg_emu_waited(event->device);
 }
 
-/* What a stream is given after this waits, for what the event means now. For NCCL's sums the host
- * does. */
+/* Work given to the stream after this call waits for what the event means now. NCCL's sums are
+ * awaited by the host instead. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
     if (!event->stream)

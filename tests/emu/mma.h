@@ -1,6 +1,6 @@
-/* kernels/cuda/mma.cuh's instructions on the host: every lane shows its registers, and works out
- * its own results from the fragment layouts in the PTX ISA ("Matrix Fragments for mma.m16n8k16",
- * "ldmatrix"; CUTLASS' mma_traits_sm80.hpp has the same). Sums run in the order of k, which a
+/* kernels/cuda/mma.cuh's instructions on the host: every lane shares its registers and computes its
+ * own results from the fragment layouts in the PTX ISA ("Matrix Fragments for mma.m16n8k16",
+ * "ldmatrix"; CUTLASS' mma_traits_sm80.hpp has the same). Sums run in the order of k, which a real
  * device does not promise. */
 #ifndef DG_TESTS_EMU_MMA_H
 #define DG_TESTS_EMU_MMA_H
@@ -24,19 +24,19 @@ static inline float dg_emu_half(uint16_t bits, __nv_bfloat16)
     return __bfloat162float({bits});
 }
 
-/* What a lane gives to a product. */
+/* A lane's operands of a product. */
 struct dg_emu_operands {
     uint16_t a[8], b[4];
 };
 
-/* A[row,k], from the lane and the register that hold it. */
+/* Returns A[row,k] from the lane and register that hold it. */
 static inline uint16_t dg_emu_a(const struct dg_emu_operands *of, unsigned row, unsigned k)
 {
     const unsigned lane = row % 8 * 4 + k % 8 / 2, i = k % 2 + (row >= 8) * 2 + (k >= 8) * 4;
     return of[lane].a[i];
 }
 
-/* B[k,column] */
+/* Returns B[k,column]. */
 static inline uint16_t dg_emu_b(const struct dg_emu_operands *of, unsigned k, unsigned column)
 {
     return of[column * 4 + k % 8 / 2].b[k % 2 + (k >= 8) * 2];
@@ -58,8 +58,8 @@ static inline void dg_mma(float (&c)[4], const uint32_t (&a)[4], const uint32_t 
     }
 }
 
-/* r[i]: two elements of matrix i, whose eight rows lanes 8i .. 8i+7 point to: of row lane / 4, or
- * of column lane / 4 when turned. */
+/* Sets r[i] to two elements of matrix i, to whose eight rows lanes 8i .. 8i+7 point: elements of
+ * row lane / 4, or of column lane / 4 if `turned`. */
 static inline void dg_emu_matrices(uint32_t (&r)[4], const void *row, bool turned)
 {
     const uint16_t *rows[32];

@@ -1,11 +1,11 @@
-/* NCCL for ranks on one host without devices: the calls that kernels/cuda/nccl.h has, by their
- * names, over shared memory. As the library does, calls return before they are done, and sums run
- * beside the caller, in a thread; it is strict about what the library asks for, and a sum comes
- * late on purpose, so that whoever does not wait for it reads something else. Test equipment.
- *   DRAGOMAN_EMU_NCCL=lost:N    in the N-th sum the others are found to be gone
- *                     silent:N  the N-th sum never ends, nor does breaking up
+/* NCCL for ranks on one host without devices: the calls of kernels/cuda/nccl.h, by their names,
+ * over shared memory. As in the library, calls return before they are done, and sums run in a
+ * thread beside the caller. Arguments are checked strictly, and a sum is late on purpose, so that
+ * a caller that does not wait for it reads something else. Test equipment.
+ *   DRAGOMAN_EMU_NCCL=lost:N    the N-th sum finds the other ranks gone
+ *                     silent:N  the N-th sum never ends, nor does aborting
  *                     refuse    ranks cannot meet
- *                     old       a version without calls that do not block */
+ *                     old       a version without non-blocking calls */
 #include "kernels/cuda/nccl.h"
 
 #include <emu_stream.h>
@@ -23,15 +23,15 @@
 enum { RANKS = 16, CHUNK = 4096, JOBS = 1024, LAG_US = 300 };
 enum { SYSTEM_ERROR = 2, INVALID_ARGUMENT = 4, INVALID_USAGE = 5, REMOTE_ERROR = 6 };
 
-/* What the ranks share. */
+/* State shared by the ranks. */
 struct room {
     unsigned joined, arrived, round;
-    size_t n[RANKS]; /* of the sum that each is in */
+    size_t n[RANKS]; /* length of each rank's current sum */
     float part[RANKS][CHUNK];
 };
 
 struct job {
-    float *x; /* NULL: the end */
+    float *x; /* NULL: no more jobs */
     size_t n;
     struct dg_emu_stream *stream;
 };
@@ -41,7 +41,7 @@ struct ncclComm {
     int rank, ranks;
     struct dg_nccl_id id;
     char mode[16];
-    unsigned fatal; /* the sum that fails; 0: none */
+    unsigned fatal; /* number of the sum that fails; 0: none */
     pthread_t thread;
     int state; /* __atomic */
     bool stop; /* __atomic */
@@ -49,7 +49,7 @@ struct ncclComm {
     pthread_cond_t changed;
     /* guarded by lock */
     struct job jobs[JOBS];
-    size_t first, last; /* taken, given */
+    size_t first, last; /* counts of jobs taken, given */
 };
 
 int ncclGetVersion(int *version);
@@ -87,7 +87,7 @@ static bool stopped(struct ncclComm *c)
     return __atomic_load_n(&c->stop, __ATOMIC_ACQUIRE);
 }
 
-/* False: broken up meanwhile. */
+/* Waits for all ranks. Returns false if aborted meanwhile. */
 static bool barrier(struct ncclComm *c)
 {
     struct room *r = c->room;
@@ -132,7 +132,7 @@ static bool add_up(struct ncclComm *c, const struct job *j)
     return true;
 }
 
-/* True: there is one. */
+/* Waits for a job. Returns false if aborted meanwhile. */
 static bool next_job(struct ncclComm *c, struct job *out)
 {
     pthread_mutex_lock(&c->lock);
@@ -174,7 +174,7 @@ static void *work(void *arg)
             become(c, !strcmp(c->mode, "lost") ? REMOTE_ERROR : DG_NCCL_SUCCESS);
             return NULL;
         }
-        if (n == 1) /* now all are connected */
+        if (n == 1) /* by now all are connected */
             become(c, DG_NCCL_SUCCESS);
         nap(LAG_US);
         whole = add_up(c, &j);

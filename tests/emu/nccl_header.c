@@ -1,5 +1,5 @@
-/* Are our declarations of NCCL's functions (kernels/cuda/nccl.h) its own header's? Compiled where
- * there is one, and never run. */
+/* Checks that our declarations of NCCL's functions (kernels/cuda/nccl.h) match NCCL's own header.
+ * Compiled where that header exists, and never run. */
 #include "kernels/cuda/nccl.h"
 
 #include <nccl.h>

@@ -1,4 +1,5 @@
-/* Put before tests/ops/test_*.c (-include): their ops run on the CUDA backend, or are skipped. */
+/* Included before tests/ops/test_*.c (-include): runs their ops on the CUDA backend, or skips
+ * them. */
 #ifndef DG_TESTS_EMU_OPS_CUDA_H
 #define DG_TESTS_EMU_OPS_CUDA_H
 

@@ -1,9 +1,9 @@
-/* CUDA's runtime API on host memory: one device, or as many as DRAGOMAN_EMU_DEVICES says. With
- * several, each has a region of its own that can be touched only while that device works, so that
- * another device's pointer, or a device's pointer on the host, ends the program at once; and what
- * CUDA wants to find on the calling thread's device must be there. DRAGOMAN_EMU_MEMORY: bytes of
- * each. DRAGOMAN_EMU_FAIL=N makes the N-th wait for a device fail, and all after it, as a broken
- * device does: each, or DRAGOMAN_EMU_FAIL_DEVICE alone. */
+/* CUDA's runtime API on host memory, with DRAGOMAN_EMU_DEVICES devices (default 1). With several,
+ * each has a region of its own that is accessible only while that device works: using another
+ * device's pointer, or a device pointer on the host, ends the program at once. Calls that CUDA
+ * requires on the calling thread's device are checked. DRAGOMAN_EMU_MEMORY: bytes per device.
+ * DRAGOMAN_EMU_FAIL=N makes the N-th wait for a device fail, and all after it, as on a broken
+ * device: on every device, or on DRAGOMAN_EMU_FAIL_DEVICE alone. */
 #include "tests/emu/device.h"
 #include "tests/emu/stream.h"
 
@@ -33,15 +33,15 @@ struct device {
     std::atomic<long> waits;
 };
 
-std::mutex working; /* guards what follows, and is held while a device works */
+std::mutex working; /* guards devices and open_now; held while a device works */
 device devices[MOST];
-int open_now = -1; /* whose region can be touched */
+int open_now = -1; /* device whose region is accessible; -1: none */
 
-std::mutex pinning;                             /* guards what follows */
+std::mutex pinning;                             /* guards pinned */
 std::map<const unsigned char *, size_t> pinned; /* memory that a device may read and write late */
 
-std::mutex sharing;                         /* guards what follows */
-std::map<const void *, size_t> shared_most; /* shared memory that was asked for, by kernel */
+std::mutex sharing;                         /* guards shared_most */
+std::map<const void *, size_t> shared_most; /* by kernel: shared memory that it requested */
 
 std::atomic<unsigned long> allocations, read_backs;
 thread_local int current;
@@ -73,7 +73,7 @@ bool broken(int d)
     abort();
 }
 
-/* Lock held. */
+/* Makes device d's region the accessible one. The lock must be held. */
 void open_region(int d)
 {
     if (count() < 2 || open_now == d)
@@ -91,7 +91,7 @@ void open_region(int d)
     open_now = d;
 }
 
-/* Something a device does with its memory. */
+/* Held while a device works on its memory. */
 struct work {
     std::lock_guard<std::mutex> lock;
     explicit work(int d) : lock(working)
@@ -111,7 +111,7 @@ bool is_pinned(const void *p, size_t bytes)
     return at + bytes <= block->first + block->second;
 }
 
-/* The first gap that is large enough. */
+/* Returns the offset of the first gap that is large enough. */
 size_t find_gap(const device &d, size_t bytes)
 {
     size_t at = 0;
@@ -177,7 +177,7 @@ cudaError_t cudaGetDevice(int *device)
     return cudaSuccess;
 }
 
-/* DRAGOMAN_EMU_FIRST: which device is this process's number 0, as CUDA_VISIBLE_DEVICES has it. */
+/* DRAGOMAN_EMU_FIRST: the device that is this process's number 0, as with CUDA_VISIBLE_DEVICES. */
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
     const char *first = getenv("DRAGOMAN_EMU_FIRST");
@@ -200,7 +200,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
     return cudaSuccess;
 }
 
-/* As with CUDA, an answer that is no fault is found, too, until it was asked for. */
+/* As in CUDA, cudaErrorNotReady stays the last error until it is read, although it is no fault. */
 cudaError_t cudaGetLastError(void)
 {
     const cudaError_t last = not_ready ? cudaErrorNotReady : cudaSuccess;
@@ -236,19 +236,19 @@ unsigned long dg_emu_allocations(void)
     return allocations;
 }
 
-/* Copies to the host. */
+/* Returns the number of copies to the host. */
 unsigned long dg_emu_read_backs(void)
 {
     return read_backs;
 }
 
-/* Waits for the first device. */
+/* Returns the number of waits for the first device. */
 unsigned long dg_emu_waits(void)
 {
     return (unsigned long)devices[0].waits;
 }
 
-/* Not zeroed: device memory is not. */
+/* The memory is not zeroed, as on a device. */
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
     allocations++;
@@ -312,8 +312,8 @@ cudaError_t cudaFreeHost(void *p)
     return cudaSuccess;
 }
 
-/* Pageable memory is the caller's again when the call returns, as CUDA has it: what is sent is
- * copied, what is fetched is there. */
+/* As in CUDA, pageable memory is the caller's again when the call returns: data to send has been
+ * copied, data to fetch has arrived. */
 cudaError_t cudaMemcpyAsync(
     void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -344,7 +344,7 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
     return dg_emu_give(stream, [p, value, bytes] { memset(p, value, bytes); });
 }
 
-/* A block of an A100 has 164 KB of shared memory, 163 of them for the taking. */
+/* An A100 has 164 KB of shared memory, of which a block may use 163 KB. */
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute, int value)
 {
     if (value > 163 * 1024)

@@ -1,4 +1,4 @@
-/* Engines on the device, in each way of searching there, and sentences for them. */
+/* Engines for each kind of device search, and sentences for them. */
 #ifndef DG_TESTS_EMU_SEARCH_ENGINE_H
 #define DG_TESTS_EMU_SEARCH_ENGINE_H
 
@@ -12,7 +12,7 @@ enum { SENTENCES = 36, MOST_SOURCE = 18, MOST_OUT = 22, HYPOTHESES = 6 };
 struct sentence {
     int32_t source[MOST_SOURCE], prefix[MOST_OUT];
     struct dg_sentence s;
-    /* The host's answer. */
+    /* the host's answer */
     uint32_t n_hyps, n[HYPOTHESES];
     int32_t ids[HYPOTHESES][MOST_OUT], alignment[MOST_OUT];
     float token_logprob[HYPOTHESES][MOST_OUT];
@@ -20,12 +20,12 @@ struct sentence {
     bool aligned, known;
 };
 
-/* What an engine runs on. */
+/* Environment that an engine runs in. */
 struct variant {
     const char *step, *lazy, *order, *debug;
 };
 
-/* Steps that passed through the table, and how the next ones are to be spoilt. */
+/* Counts of the steps that passed through the table, and whether to corrupt the next ones. */
 static struct {
     unsigned long given, repeated, waited, most_ahead;
     bool spoil;
@@ -33,7 +33,7 @@ static struct {
 
 static const struct dg_device_search_ops *inner;
 
-/* What the device is taken to lack, to see that it changes no answer. */
+/* Features that the device is made to lack; no answer may change. */
 static struct {
     bool joined_weights, side_stream;
 } lacks;
@@ -105,7 +105,7 @@ static inline struct dg_config small(uint32_t V)
     return c;
 }
 
-/* Every kind of sentence; with `odd` also such as only the host can search. */
+/* Makes sentences of every kind, with `odd` also kinds that only the host can search. */
 static inline void make_sentences(
     const struct dg_config *c, struct sentence *all, bool odd, uint64_t rng)
 {
@@ -175,8 +175,8 @@ static inline void compare(const struct sentence *x, const struct dg_result *r)
         assert_memory_equal(r->alignment, x->alignment, x->n[0] * sizeof(int32_t));
 }
 
-/* Before each step some join, some are held or let go on, and now and then one is cancelled, to
- * come again later. */
+/* Runs all sentences through the engine. Before each step some join, some are paused or resumed,
+ * and now and then one is cancelled, to be admitted again later. */
 static inline void serve(struct dg_engine *e, struct sentence *all, uint64_t rng)
 {
     int waiting[SENTENCES], n = SENTENCES, finished = 0, cancels = 10;
@@ -224,10 +224,10 @@ struct engine {
     struct dg_model *model;
     struct dg_byte_pieces *bytes;
     struct dg_engine *e;
-    unsigned long warmed; /* steps that opening it took */
+    unsigned long warmed; /* steps taken by opening it */
 };
 
-/* Are pieces from 8 on bytes? */
+/* True if pieces from 8 on are bytes. */
 static bool with_bytes;
 
 static inline struct engine open_engine(const struct random_model *m, const struct dg_config *c,
@@ -240,7 +240,7 @@ static inline struct engine open_engine(const struct random_model *m, const stru
     int32_t bytes[256];
     memset(bytes, 0xff, sizeof bytes); /* -1: no piece is a byte */
     for (int i = 0; i < 256 && 8 + i < (int)c->target_vocab; i++)
-        bytes[(0xB8 + i) % 256] = 8 + i; /* some that go on, some that begin, ASCII after these */
+        bytes[(0xB8 + i) % 256] = 8 + i; /* some continuation bytes, some lead bytes, then ASCII */
     set("DRAGOMAN_CUDA_STEP", strcmp(v->step, "host") ? NULL : v->step);
     set("DRAGOMAN_DEBUG", strcmp(v->step, "ops") ? v->debug : "cuda-graphs-off");
     set("DRAGOMAN_EMU_LAZY", v->lazy);
@@ -281,7 +281,8 @@ static inline void run(const struct random_model *m, const struct dg_config *c,
     if (!strcmp(v->step, "host")) {
         assert_int_equal(seen.given, 0);
     } else {
-        /* 4, 8 and 14 rows, twice: no step after them is run, or recorded, for the first time. */
+        /* Warm-up runs 4, 8 and 14 rows, twice each: no later step runs, or is recorded, for the
+         * first time. */
         assert_int_equal(x.warmed, 6);
         assert_int_equal(seen.most_ahead, 2);
         assert_true(seen.given > 20);

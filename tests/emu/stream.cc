@@ -1,9 +1,9 @@
-/* Streams of the emulated CUDA, and graphs recorded from them. A stream does at once what it is
- * given; or, when it was made under DRAGOMAN_EMU_LAZY=1, only when somebody waits for it, the host
- * or another stream's work, and no more than is waited for: as late as a device may, so that
- * whoever overwrites pinned memory or reads a result too early is found out. DRAGOMAN_EMU_LAZY=even
- * and odd: the first stream that is made and every second one after it are late, or all the others.
- * DRAGOMAN_EMU_WAITS=off: no stream waits for another, to see that it would be found out. */
+/* Streams of the emulated CUDA, and graphs recorded from them. A stream executes work at once; or,
+ * if it was created under DRAGOMAN_EMU_LAZY=1, only when the host or another stream waits for it,
+ * and no more of it than is waited for. This is as late as a device may be, so it exposes code that
+ * overwrites pinned memory or reads a result too early. DRAGOMAN_EMU_LAZY=even: the first stream
+ * created and every second one after it are late; =odd: all the others. DRAGOMAN_EMU_WAITS=off: no
+ * stream waits for another, to show that tests would notice. */
 #include "tests/emu/stream.h"
 #include "tests/emu/device.h"
 
@@ -20,13 +20,13 @@
 
 struct work {
     std::function<void()> todo;
-    /* else: the stream waits until this one has come so far */
+    /* if set instead of todo: the stream waits until `other` has done `upto` items */
     dg_emu_stream *other;
     uint64_t upto;
 };
 
 struct dg_emu_queue {
-    std::recursive_mutex lock; /* held while its work is done */
+    std::recursive_mutex lock; /* held while its work runs */
     std::deque<work> waiting;
     uint64_t given = 0, done = 0;
     bool lazy = false;
@@ -44,8 +44,8 @@ namespace
 
 std::mutex listing; /* guards the list; taken before a queue's lock */
 std::set<dg_emu_stream *> streams;
-/* Destroyed ones: what waited for them may look at them still. Never freed itself, so that a leak
- * checker finds them. */
+/* Destroyed streams, which queued waits may still refer to. The set itself is never freed, so that
+ * a leak checker can reach them. */
 std::set<dg_emu_stream *> &gone = *new std::set<dg_emu_stream *>;
 std::atomic<unsigned long> made, waits;
 
@@ -101,7 +101,7 @@ cudaError_t dg_emu_follow(cudaStream_t stream, cudaStream_t other, uint64_t upto
 {
     const char *wish = getenv("DRAGOMAN_EMU_WAITS");
     if (dg_emu_recording(stream)) {
-        dg_emu_spoil(stream); /* CUDA would record it; nobody here wants that */
+        dg_emu_spoil(stream); /* CUDA would record it; no caller here wants that */
         return cudaErrorStreamCaptureUnsupported;
     }
     waits++;
@@ -154,7 +154,7 @@ bool dg_emu_lazy(cudaStream_t stream)
 
 extern "C" {
 
-/* Waits of a stream for another. */
+/* Returns how often a stream was told to wait for another. */
 unsigned long dg_emu_stream_waits(void)
 {
     return waits;
@@ -200,7 +200,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cudaSuccess;
 }
 
-/* DRAGOMAN_EMU_CAPTURE=begin, end, instantiate or launch: that call refuses, as a driver may. */
+/* DRAGOMAN_EMU_CAPTURE=begin, end, instantiate or launch: that call fails, as a driver may. */
 static bool refuses(const char *call)
 {
     const char *fail = getenv("DRAGOMAN_EMU_CAPTURE");
@@ -259,7 +259,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    const std::vector<work> nodes = exec->nodes; /* the graph may be gone when their turn comes */
+    /* a copy: the graph may be destroyed before they run */
+    const std::vector<work> nodes = exec->nodes;
     dg_emu_device_of(stream, "a graph on another device's stream");
     if (refuses("launch"))
         return cudaErrorMemoryAllocation;

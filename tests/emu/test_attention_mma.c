@@ -1,7 +1,7 @@
 /* Training's attention on tensor cores, forward and backward, against loops in double precision
  * over the same rounded inputs: bf16 and fp16, heads of 32 and 64, pieces around every boundary of
- * the kernels' tiles. The plain kernels are held to the same bounds; that the two differ in some
- * bit says that each ran. Bounds are sums of what each rounding to 16 bits may cost. */
+ * the kernels' tiles. The plain kernels are held to the same bounds; a difference in some bit
+ * between the two shows that each ran. The bounds add up what each rounding to 16 bits may cost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,13 +25,13 @@ struct piece {
 struct problem {
     const char *precision;
     double unit;       /* largest relative error of rounding to it */
-    uint32_t D, shift; /* shift: elements by which rows miss a 16-byte boundary */
+    uint32_t D, shift; /* shift: elements by which rows are off a 16-byte boundary */
     bool causal, drop;
     const struct dg_guide *guide;
     size_t n_segs, Mq, Mk, pairs;
     struct dg_attn_seg segs[MOST_SEGS];
-    uint32_t *keys;          /* [Mq] of dropout */
-    float *q, *k, *v, *dout; /* as the device holds them */
+    uint32_t *keys;          /* [Mq] dropout keys */
+    float *q, *k, *v, *dout; /* rounded as on the device */
 };
 
 struct results {
@@ -67,8 +67,8 @@ static void forget(struct problem *p)
     free(p->keys), free(p->q), free(p->k), free(p->v), free(p->dout);
 }
 
-/* M rows of a head each, beside others as in a fused buffer; drawn, or zeros where x is NULL. x
- * then has what the device made of them. */
+/* Makes M rows of a head each, spaced as in a fused buffer; random, or zeros where x is NULL. x
+ * then receives the values as the device rounded them. */
 static struct dg_rows rows(
     struct dg_backend *be, const struct problem *p, float *x, size_t M, uint64_t state)
 {
@@ -94,7 +94,7 @@ static float *take(struct dg_backend *be, struct dg_rows r, size_t M, size_t N)
     return x;
 }
 
-/* Forward and backward on a backend of its own. */
+/* Runs forward and backward on a backend of its own. */
 static struct results run(struct problem *p, const char *kernels)
 {
     struct dg_error err = {0};
@@ -141,7 +141,7 @@ static void forget_results(struct results *r)
     free(r->out), free(r->probs), free(r->dq), free(r->dk), free(r->dv);
 }
 
-/* What is to come out, and how far off it may be. */
+/* Expected values, and how far off each may be. */
 struct wanted {
     double *x, *off;
 };
@@ -162,7 +162,7 @@ static void add(struct wanted *w, size_t i, double x, double off)
     w->off[i] += off;
 }
 
-/* Exact probabilities of all heads. */
+/* Computes the exact probabilities of all heads. */
 static void expect_probs(const struct problem *p, const struct dg_attn_seg *s, struct expected *e)
 {
     for (uint32_t h = 0; h < H; h++)
@@ -178,12 +178,13 @@ static void expect_probs(const struct problem *p, const struct dg_attn_seg *s, s
             }
             for (uint32_t j = 0; j < seen; j++)
                 x[j] /= sum;
-            for (uint32_t j = 0; j < s->n_k; j++) /* fp16's smallest step beside the unit */
+            for (uint32_t j = 0; j < s->n_k; j++) /* fp16's smallest step is added to the unit */
                 e->probs.off[x + j - e->probs.x] = x[j] * (p->unit + 1e-4) + 6e-8;
         }
 }
 
-/* The guide's gradients of query i's probabilities, extra[n_k]; its loss with the first head. */
+/* Computes the guide's gradients with respect to query i's probabilities, extra[n_k]; adds its loss
+ * with the guide's first head only. */
 static void expect_guide(
     const struct problem *p, size_t seg, uint32_t h, uint32_t i, struct expected *e, double *extra)
 {
@@ -207,7 +208,7 @@ static void expect_guide(
     }
 }
 
-/* One query of one head. u: a rounding's share. */
+/* Adds one query of one head. u: relative error of one rounding. */
 static void expect_query(
     const struct problem *p, size_t seg, uint32_t h, uint32_t i, struct expected *e)
 {
@@ -287,8 +288,8 @@ static void forget_expected(struct expected *e)
         free(all[i]->x), free(all[i]->off);
 }
 
-/* differ: tensor cores are to be used. dv may come out the same: without dropout both round
- * alike. */
+/* Checks both kernels against `expect`. differ: tensor cores must have been used. dv may be equal
+ * even then: without dropout both round alike. */
 static void solve(struct problem *p, const struct piece *pieces, size_t n, bool differ)
 {
     const size_t N = (size_t)H * p->D;
@@ -337,7 +338,7 @@ static void test_shapes(void **state)
         }
 }
 
-/* More keys than dropout's 2,048 a head, and chunk after chunk of them. */
+/* As many keys as dropout counts per head, 2,048, in chunk after chunk. */
 static void test_long(void **state)
 {
     static const struct piece pieces[] = {{3, 2048}, {20, 300}};
@@ -352,7 +353,8 @@ static void test_long(void **state)
     }
 }
 
-/* Links to several keys, twice to one, from queries of several tiles; in one head and in both. */
+/* Links to several keys, two to the same key, from queries in several tiles; in one head and in
+ * both. */
 static void test_guide(void **state)
 {
     static const struct piece pieces[] = {{4, 5}, {3, 5}, {40, 90}};
@@ -372,7 +374,7 @@ static void test_guide(void **state)
     }
 }
 
-/* Rows that 16-byte loads cannot read, and fp32: the plain kernels. */
+/* Rows that 16-byte loads cannot read, fp32, and heads of 40 use the plain kernels. */
 static void test_left_to_plain(void **state)
 {
     static const struct piece pieces[] = {{17, 33}, {4, 4}};

@@ -1,5 +1,5 @@
-/* A few blocks of every kernel that has barriers, small enough for ThreadSanitizer, under which
- * each CUDA thread is a thread (emu.cc) and a missing barrier is a reported race. Results are
+/* Runs a few blocks of every kernel that has barriers, small enough for ThreadSanitizer, under
+ * which each CUDA thread is a thread (emu.cc) and a missing barrier is a reported race. Results are
  * checked elsewhere; here they only have to be numbers. In other builds the same calls run as
  * fibers. */
 #include <setjmp.h>
@@ -95,7 +95,7 @@ static void test_attention(void **state)
     attention(64, 1);
 }
 
-/* The same on tensor cores: two tiles of queries, three of keys, two chunks of keys. */
+/* On tensor cores: two tiles of queries, three of keys, two chunks of keys. */
 static void test_attention_mma(void **state)
 {
     enum { D = 32, Q = 34, K = 70 };
@@ -169,7 +169,7 @@ static void test_square_sum(void **state)
     train->ops->block_free(train, x);
 }
 
-/* Two strips of rows, and an id that some warps of a block look up. */
+/* Two strips of rows, and an id that only some warps of a block look up. */
 static void test_sums_over_rows(void **state)
 {
     enum { M = 35, D = 40 };
@@ -208,7 +208,7 @@ static void test_device_search(void **state)
         .memory = 2,
         .candidates = 7,
         .V = V,
-        .weights = rows(1, 6 * 2 * 2), /* of two heads, and nobody writes them */
+        .weights = rows(1, 6 * 2 * 2), /* of two heads; left unwritten */
         .H = 2,
         .n_heads = 2,
         .eos = 0,

@@ -1,21 +1,21 @@
-/* A search that the device keeps gives the host's answers, bit for bit: the same sentences through
- * an engine with DRAGOMAN_CUDA_STEP=host and through others with device and graph, which join,
- * pause and leave at other times. The emulation does the same once more with a device that is as
- * late as it may be (DRAGOMAN_EMU_LAZY), and with threads in reverse order. */
+/* Search on the device gives the host's answers, bit for bit: the same sentences pass through an
+ * engine with DRAGOMAN_CUDA_STEP=host and through others with device and graph, in which they join,
+ * pause and leave at other times. The emulation repeats this with a device that is as late as it
+ * may be (DRAGOMAN_EMU_LAZY), and with threads in reverse order. */
 #include "tests/emu/search_engine.h"
 
 static const struct variant host = {"host", NULL, NULL, NULL};
 
 static bool same_logits;
 
-/* The last layer's output is its bias. */
+/* Zeroes the last norm's gain, so that the last layer's output is its bias. */
 static void forget_position(const struct dg_param_info *info, float *x)
 {
     if (!strcmp(info->name, "dec.1.ffn.norm.gain"))
         memset(x, 0, (size_t)info->N * info->K * sizeof *x);
 }
 
-/* variants first .. end-1 */
+/* Compares variants[first .. end-1] with the host. */
 static void check(struct dg_config c, const char *precision, bool odd, size_t first, size_t end)
 {
     static struct sentence all[SENTENCES];
@@ -35,7 +35,8 @@ static void test_plain_sentences(void **state)
     check(small(50), "fp32", false, 0, 4);
 }
 
-/* Sentences that only the host can search come and go: everybody changes sides with them. */
+/* Sentences that only the host can search come and go; all others move to the host and back with
+ * them. */
 static void test_mixed_sentences(void **state)
 {
     (void)state;
@@ -50,7 +51,8 @@ static void test_bf16(void **state)
     check(small(30), "bf16", false, 2, 3);
 }
 
-/* Fewer candidates than a beam has rows: hypotheses die, and searches end for want of them. */
+/* Fewer candidates than a beam has rows: hypotheses are dropped, and searches end for lack of
+ * them. */
 static void test_tiny_vocabulary(void **state)
 {
     (void)state;
@@ -59,8 +61,8 @@ static void test_tiny_vocabulary(void **state)
     check(c, "fp32", false, 1, 3);
 }
 
-/* Every position has the same logits, whatever came before it: pieces in another order have the
- * same log-probability, and the smaller row must win. */
+/* Every position has the same logits, whatever the prefix: pieces in another order have the same
+ * log-probability, and the smaller row must win. */
 static void test_ties(void **state)
 {
     (void)state;
@@ -70,8 +72,8 @@ static void test_ties(void **state)
     same_logits = false;
 }
 
-/* Bytes that make no character: the device lets them live, the host passes them over or does the
- * step again. */
+/* Bytes that do not form a character: the device keeps them, the host skips them or repeats the
+ * step. */
 static void test_bytes(void **state)
 {
     (void)state;

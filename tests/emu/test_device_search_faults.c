@@ -1,8 +1,8 @@
-/* A search that the device keeps, when the device goes wrong: the engine runs empty, and the
- * backend says why. */
+/* Search on the device when the device fails: the engine runs empty, and the backend reports
+ * why. */
 #include "tests/emu/search_engine.h"
 
-/* One sentence on its way. */
+/* An engine with one sentence in progress. */
 struct lone {
     struct sentence all[SENTENCES];
     struct dg_config c;
@@ -25,7 +25,7 @@ static void open_lone(struct lone *l, const struct variant *v)
         fail_msg("%s", err.message);
 }
 
-/* Three steps, after which all is well. */
+/* Runs three steps, after which the device is still sound. */
 static void start_lone(struct lone *l)
 {
     struct dg_error err = {0};
@@ -34,7 +34,7 @@ static void start_lone(struct lone *l)
     assert_int_equal(l->x.be->ops->status(l->x.be, &err), 0);
 }
 
-/* The device goes wrong: the engine runs empty, and the backend says why. */
+/* Steps until the device fails: the engine runs empty, and the backend reports why. */
 static void break_lone(struct lone *l, const char *why)
 {
     struct dg_error err = {0};

@@ -1,7 +1,7 @@
-/* Two devices in one process, as a server has them: ops of both in turn on one thread, on a thread
- * each, and memory that is freed while the other works give what one device gives. The emulation
- * gives each device memory that only it can touch; that it does is tested, too. Where there are not
- * two devices: skipped. */
+/* Two devices in one process, as in a server: ops of both in turn on one thread, ops on a thread
+ * each, and memory freed while the other device works give the same results as one device. The
+ * emulation gives each device memory that only it can touch, which is tested, too. Skipped where
+ * there are fewer than two devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,7 +142,8 @@ static void test_in_turn_and_side_by_side(void **state)
     part_close(&one);
 }
 
-/* How a child ends that lets device 1 multiply rows of device 0: 0 for well. */
+/* Forks a child in which device 1 multiplies its own rows, or device 0's if `wrong`. Returns the
+ * child's wait status; 0: success. */
 static int cross(bool wrong)
 {
     int status = 0;
@@ -151,7 +152,7 @@ static int cross(bool wrong)
         const struct rlimit no_core = {0, 0};
         struct part a, b;
         setrlimit(RLIMIT_CORE, &no_core);
-        signal(SIGSEGV, SIG_DFL); /* cmocka would go on with its next test, in the child */
+        signal(SIGSEGV, SIG_DFL); /* otherwise cmocka would go on with its next test in the child */
         part_open(&a, 0);
         part_open(&b, 1);
         b.be->ops->linear(b.be, &(struct dg_linear){.w = b.w}, wrong ? a.x : b.x, b.y, M);

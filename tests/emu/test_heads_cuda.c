@@ -1,7 +1,8 @@
 /* Contract 1 for attention on a device: a query's result has the same bits alone as among others,
- * over slots as over packed rows, and whether rows lie at multiples of 16 bytes (then loads are
- * wide) or not; in every precision, for heads with a kernel of their own and others. Probabilities
- * are the same bits whether a chunk's weights are kept or scores are made again. */
+ * over slots as over packed rows, and whether or not rows start at multiples of 16 bytes (where
+ * loads are wide); in every precision, for heads with a kernel of their own and for others.
+ * Probabilities have the same bits whether a chunk's weights are kept or its scores are computed
+ * again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +40,8 @@ static void free_rows(const struct dg_rows *r, size_t n)
         be->ops->buf_free(be, r[i].buf);
 }
 
-/* One call of queries that lie apart from 16 bytes, then each of them alone over slots of rows that
- * do not; once more in tiles of few. */
+/* Runs all queries in one call, over rows off 16-byte boundaries; then each query alone over slots
+ * of aligned rows; then once more in groups of a few. */
 static void check_queries(uint32_t Dk, uint32_t Dv, uint32_t n_q, uint32_t n_k, bool causal)
 {
     const size_t kn = H * Dk, vn = H * Dv;
@@ -55,7 +56,7 @@ static void check_queries(uint32_t Dk, uint32_t Dv, uint32_t n_q, uint32_t n_k, 
     be->ops->attention(be, &op, r[0], r[3]);
     be->ops->read(be, r[3], n_q, vn, all);
     for (uint32_t j = 0; j < n_k; j++)
-        slots[j] = (int32_t)((j * 2 + 5) % PLACES); /* not in a row, each once */
+        slots[j] = (int32_t)((j * 2 + 5) % PLACES); /* not consecutive, each once */
     be->ops->kv_write(be, r[7], r[5], slots, n_k, kn);
     be->ops->kv_write(be, r[8], r[6], slots, n_k, vn);
     for (uint32_t few = 1; few <= 5; few += 4) {

@@ -1,6 +1,6 @@
-/* The loss on a device in every precision, against sums in double: short and long rows, closely and
- * further apart, logits that are larger the later they come; the
- * gradient takes the logits' place. */
+/* The loss on a device in every precision, against sums in double: short and long rows, with and
+ * without gaps between them, and logits that grow along the row; the gradient overwrites the
+ * logits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static struct dg_rows rows(struct dg_backend *be, size_t offset, size_t ld)
     return r;
 }
 
-/* A row's gradient; its loss is added to *sums. */
+/* Computes a row's gradient and adds its loss to *sums. */
 static void expect(
     const float *x, size_t V, size_t target, struct dg_loss_sums *sums, double *gradient)
 {
@@ -50,8 +50,8 @@ static void expect(
     sums->correct += x[target] == top;
 }
 
-/* One rounding of the stored type beside fp32's own; a probability near one is what is left of sums
- * of that size, and fp16 has nothing finer than 2^-24. */
+/* Allows one rounding of the stored type besides fp32's own; a probability near one is the
+ * difference of sums of that size, and fp16 has nothing finer than 2^-24. */
 static void check_row(const char *precision, const float *got, const double *want, size_t V)
 {
     const bool fp16 = !strcmp(precision, "fp16"), fp32 = !strcmp(precision, "fp32");
@@ -76,9 +76,9 @@ static void check_rows(
         x[i] = (float)(i * 7919 % 1009) / 100 - 5 + (float)(i % V) / (float)V * 4;
     x[V - 1 + (M - 1) * V] = 12; /* the last row's target is its largest */
     for (size_t m = 0; V > 4 && m < 2; m++)
-        x[m * V + 2] = x[m * V + V - 1 - m] = -INFINITY; /* pieces that can never come */
+        x[m * V + 2] = x[m * V + V - 1 - m] = -INFINITY; /* pieces that are excluded */
     be->ops->write(be, x, logits, M, V);
-    be->ops->read(be, logits, M, V, x); /* as the type has them */
+    be->ops->read(be, logits, M, V, x); /* rounded to the stored type */
     train->ops->loss(train, &(struct dg_loss){V, target, epsilon, scale, true}, logits, M, &sums);
     dg_train_sums(train, &sums);
     float *got = malloc(M * V * sizeof *got);

@@ -1,7 +1,7 @@
 /* An engine on a device asks the driver for all its memory when it is opened, and for none while it
- * serves, whatever comes: the longest sentences, full steps, alignments; and cuBLASLt for all
- * algorithms, those of encoder passes too. The emulation counts what is asked for; on a device what
- * the backend holds must stand still. */
+ * serves, whatever comes: the longest sentences, full steps, alignments. It likewise asks cuBLASLt
+ * for all algorithms in advance, including those of encoder passes. The emulation counts the
+ * requests; on a real device the memory that the backend holds must not change. */
 #include "tests/invariants/random_model.h"
 
 #include "model/engine/limits.h"
@@ -24,7 +24,7 @@ static struct dg_config small(void)
     return c;
 }
 
-/* A number that the emulation counts; 0 on a device. */
+/* Reads a counter of the emulation; 0 on a real device. */
 static unsigned long count_of(const char *name)
 {
     const char *path = getenv("DRAGOMAN_CUDA_PLUGIN");
@@ -38,8 +38,8 @@ static unsigned long count_of(const char *name)
     return n;
 }
 
-/* Sentence i: short and long ones, every beam, every other one aligned; the last ones are the
- * longest there may be. */
+/* Admits sentence i: short and long ones, every beam, every other one aligned; the last ones are as
+ * long as allowed. */
 static bool admit(struct dg_engine *e, const struct dg_config *c, uint32_t i, uint64_t *rng)
 {
     int32_t ids[LONGEST];
@@ -96,7 +96,7 @@ static void check(const char *precision)
     assert_int_equal(count_of("dg_emu_allocations"), before);
     assert_int_equal(count_of("dg_emu_choices"), chosen);
     assert_int_equal(cuda_held(be), had);
-    /* Both would show it. */
+    /* Both counters do notice an allocation. */
     struct dg_buf *more;
     assert_int_equal(be->ops->buf_new(be, 32 << 20, &more, &err), 0);
     assert_true(cuda_held(be) > had);
@@ -123,8 +123,8 @@ static void test_fp16(void **state)
     check("fp16");
 }
 
-/* A step has as many rows as the device wants, eight for each multiprocessor, and an engine that is
- * not told otherwise takes them. */
+/* A step has as many rows as suit the device, eight for each multiprocessor, and an engine uses
+ * that number by default. */
 static void test_rows_of_the_device(void **state)
 {
     static const struct {
@@ -157,8 +157,8 @@ static void test_rows_of_the_device(void **state)
     unsetenv("DRAGOMAN_EMU_PROCESSORS");
 }
 
-/* Matrices of a device have no gaps between rows, whatever their width: the products are those that
- * test_cuda_rows holds to their bits. */
+/* Matrices on a device have no gaps between rows, whatever their width: products are those whose
+ * bits test_cuda_rows checks. */
 static void test_no_gaps(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_no_gaps(void **state)
 
 int main(void)
 {
-    unsetenv("DRAGOMAN_DEBUG"); /* as in service */
+    unsetenv("DRAGOMAN_DEBUG"); /* as in production */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16),
         cmocka_unit_test(test_rows_of_the_device), cmocka_unit_test(test_no_gaps)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* What a driver or cuBLASLt may refuse without being broken: to record a step as a graph, to take a
- * number of rows. The engine answers as it would without, and the log says what is done instead. */
+/* Refusals by a driver or cuBLASLt that is not broken: to record a step as a graph, to multiply a
+ * number of rows. The engine gives the same answers as without them, and the log says what is done
+ * instead. */
 #include "tests/emu/search_engine.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ static struct {
     char log[1 << 16];
 } x;
 
-/* All sentences through an engine, while what is logged goes through a file. */
+/* Runs all sentences through an engine, and captures its log in a file. */
 static void answer(const struct variant *v, uint64_t seed)
 {
     struct dg_error err = {0};
@@ -64,7 +65,8 @@ static void test_recording(void **state)
     }
 }
 
-/* One number of rows, and every product of the shape is our kernel's: rows keep their bits. */
+/* When one number of rows is refused, our kernel computes every product of that shape, so that rows
+ * keep their bits. */
 static void test_rows_refused_before(void **state)
 {
     (void)state;
@@ -85,14 +87,14 @@ static void test_one_algorithm_refused(void **state)
     forget_answers();
     answer(&host, 1);
     expect_log("gemm_own", false);
-    set("DRAGOMAN_EMU_REFUSE", "check=5:66"); /* 67 adds up as 66 does, here */
+    set("DRAGOMAN_EMU_REFUSE", "check=5:66"); /* here 67 adds up as 66 does */
     answer(&graph, 2);
     expect_log("gemm_own", false);
     set("DRAGOMAN_EMU_REFUSE", NULL);
 }
 
-/* The library has said yes, and then refuses: not even that ends the engine. What was recorded
- * before is recorded anew. */
+/* The library accepts and then refuses to run; even that does not end the engine. Graphs recorded
+ * before are recorded again. */
 static void test_rows_refused_late(void **state)
 {
     (void)state;
@@ -105,8 +107,8 @@ static void test_rows_refused_late(void **state)
     assert_true(seen.repeated > seen.given / 4);
 }
 
-/* Which algorithm is the fastest for so many rows, a clock decides; which bits a row has, it does
- * not: an algorithm that adds up in another order takes all numbers of rows or none. */
+/* A clock decides which algorithm is fastest for a number of rows, but must not decide a row's
+ * bits: an algorithm that adds up in another order is used for all numbers of rows or for none. */
 static void test_rivals(void **state)
 {
     static const struct {
@@ -122,7 +124,7 @@ static void test_rivals(void **state)
         expect_log(cases[1 - i].same, false);
         answer(&graph, 2);
         assert_true(seen.repeated > seen.given / 2);
-        forget_answers(); /* the only one that is left may add up in another order */
+        forget_answers(); /* the one remaining algorithm may add up in another order */
         answer(&(struct variant){"graph", "1", NULL, "cuda-log,cuda-one-algorithm"}, 3);
         expect_log("gemm_race", false);
         set("DRAGOMAN_EMU_RIVALS", NULL);

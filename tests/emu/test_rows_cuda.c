@@ -1,9 +1,9 @@
 /* Contract 1 on a device: every row of a product is, bit for bit, what it is alone, whatever the
  * number of rows; in every precision, at the shapes of the base and big models. cuBLASLt does not
- * promise it, so this must pass on each kind of device. That the rows are right, too, is seen
- * beside a loop in double over the same rounded operands; and that the library has an algorithm for
- * each of these shapes by what it logs: else our own, slow kernel would pass in its place. All that
- * is wrong is printed. The emulation, which has loops in the library's place, takes small ones. */
+ * promise this, so the test must pass on each kind of device. A loop in double over the same
+ * rounded operands checks that the rows are right. The log shows that the library has an algorithm
+ * for each of these shapes; without one, our own slow kernel would pass in its place. All failures
+ * are printed. The emulation, which replaces the library by loops, uses small shapes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,16 +37,16 @@ struct test {
     struct dg_backend *be;
     const char *precision;
     double unit;        /* largest relative error of rounding to it */
-    bool emulated, own; /* own: DRAGOMAN_CUDA_GEMM=own asks for our kernel */
+    bool emulated, own; /* own: DRAGOMAN_CUDA_GEMM=own selects our kernel */
     const size_t *counts;
-    size_t n_counts, failed, plans; /* plans: algorithms that the log has named */
+    size_t n_counts, failed, plans; /* plans: algorithms named in the log */
 };
 
 /* One shape's product: y[M,N] = act(x[M,K] w[N,K]^T + b[N]). */
 struct product {
     struct shape s;
     size_t most;      /* rows */
-    float *x, *w, *b; /* as the device holds them */
+    float *x, *w, *b; /* rounded as on the device */
     struct dg_linear op;
     struct dg_rows xr, yr;
 };
@@ -72,7 +72,7 @@ static struct dg_weight *weight(
     return w;
 }
 
-/* Rounded to the precision, as on the device. */
+/* Rounds to the precision, as the device does. */
 static void narrow(const struct test *t, float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -99,7 +99,7 @@ static void open_product(struct test *t, struct product *p)
     be->ops->write(be, p->x, p->xr, p->most, K);
     narrow(t, p->x, p->most * K);
     narrow(t, p->w, N * K);
-    narrow(t, p->b, p->s.wide ? 0 : N); /* added in the result's type */
+    narrow(t, p->b, p->s.wide ? 0 : N); /* a bias is added in the result's type */
 }
 
 static void close_product(struct test *t, struct product *p)
@@ -111,9 +111,9 @@ static void close_product(struct test *t, struct product *p)
     free(p->x), free(p->w), free(p->b);
 }
 
-/* The product of all rows, whose algorithm is chosen here: not one that adds up a sum in parts.
- * Does the log say that our own kernel multiplies? It goes through a file for that, and then where
- * it belongs. */
+/* Computes the product of all rows, for which an algorithm is chosen here; it must not add up a sum
+ * in parts. Returns true if the log says that our own kernel multiplies. For this the log goes
+ * through a file, and then to stderr. */
 static bool chooses_own(struct test *t, const struct product *p)
 {
     char line[4096];
@@ -138,13 +138,14 @@ static bool chooses_own(struct test *t, const struct product *p)
     return own;
 }
 
-/* The result that is expected in row m and column n, and how far a sum in fp32 may be from it. S,
- * the root of the products' squares, is what a partial sum of K products of random signs measures.
- * Rounding each partial sum to nearest moves the result by 2^-24 sqrt(K) S or so: 16 times that are
- * more than any of the elements here should reach. Tensor cores cut off, all to one side: 2^-23 of
- * a partial sum for every 16 products, that is K/8 2^-24 S. By simulation, K of 24 to 4096: fp32
- * stays within 0.2 of the sum of both, tensor cores within 0.3; TF32 would be 11 times past it,
- * sums in 16 bits hundreds of times, a 16-bit result cut off instead of rounded twice. */
+/* Returns the result expected in row m and column n, and how far a sum in fp32 may be from it. S,
+ * the root of the sum of the products' squares, is the typical size of a partial sum of K products
+ * of random signs. Rounding each partial sum to nearest moves the result by about 2^-24 sqrt(K) S;
+ * 16 times that is more than any of the elements here should reach. Tensor cores truncate, all to
+ * one side: 2^-23 of a partial sum for every 16 products, that is K/8 2^-24 S. In simulation, with
+ * K of 24 to 4096, fp32 stays within 0.2 of the sum of both and tensor cores within 0.3; TF32 would
+ * exceed it 11 times, sums in 16 bits hundreds of times, a 16-bit result truncated instead of
+ * rounded twice. */
 static double expected(
     const struct test *t, const struct product *p, size_t m, size_t n, double *tolerance)
 {
@@ -162,12 +163,12 @@ static double expected(
     return sum;
 }
 
-/* Some rows of y[most,N] beside the definition. */
+/* Checks some rows of y[most,N] against the definition. */
 static void check_values(struct test *t, const struct product *p, const float *y)
 {
     const size_t N = p->s.N, rows[] = {0, p->most / 2, p->most - 1};
     size_t wrong = 0, at = 0;
-    double most = 0; /* difference, as a share of the tolerance */
+    double most = 0; /* largest difference, as a share of the tolerance */
     for (size_t i = 0; i < sizeof rows / sizeof *rows * N; i++) {
         double tolerance, want = expected(t, p, rows[i / N], i % N, &tolerance);
         const double share = fabs((double)y[rows[i / N] * N + i % N] - want) / tolerance;
@@ -185,7 +186,7 @@ static void check_values(struct test *t, const struct product *p, const float *y
     t->failed++;
 }
 
-/* M rows alone, from another place, beside the same ones among all. */
+/* Multiplies M rows alone, placed elsewhere, and compares them with the same rows among all. */
 static void check_rows(struct test *t, const struct product *p, size_t M, const float *whole)
 {
     const size_t N = p->s.N, K = p->s.K, first = (p->most - M) / 2;

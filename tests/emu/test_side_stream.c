@@ -1,7 +1,7 @@
-/* Encoder passes beside steps, in a stream of their own, and one product for the keys and values of
- * all decoder layers: the answers are, bit for bit, those of one stream and of a product a layer.
- * The emulated streams wait for each other as a device's do: late, and no more than they are told
- * to. Without those waits the answers are others, so a wait that were missing would show. */
+/* Encoder passes run beside steps, in a stream of their own, and one product makes the keys and
+ * values of all decoder layers: the answers are, bit for bit, those of a single stream and of one
+ * product per layer. The emulated streams wait for each other as a device's do: late, and no more
+ * than they are told to. Without those waits the answers differ, so a missing wait would show. */
 #include "tests/emu/search_engine.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ static struct {
     struct sentence host[SENTENCES];
 } x;
 
-/* Steps late, passes at once; passes late, steps at once. */
+/* even: late steps, immediate passes; odd: late passes, immediate steps. */
 static const char *const late[] = {"even", "odd"};
 
 static unsigned long emulated(const char *name, unsigned a, int b, size_t c)
@@ -28,7 +28,7 @@ static unsigned long emulated(const char *name, unsigned a, int b, size_t c)
     return n;
 }
 
-/* odd: some sentences must be searched by the host, and everybody with them. */
+/* odd: the host must search some sentences, and with them all others. */
 static void open_model(struct dg_config c, bool odd)
 {
     x.c = c;
@@ -36,7 +36,8 @@ static void open_model(struct dg_config c, bool odd)
     random_model_open(&x.m, &x.c, DG_F32, NULL, MOST_OUT, 5);
 }
 
-/* All sentences through an engine; they join, pause, leave and are cancelled by the seed. */
+/* Runs all sentences through an engine; the seed decides when they join, pause, leave and are
+ * cancelled. */
 static void answer(
     const char *precision, const struct variant *v, struct sentence *all, uint64_t seed)
 {
@@ -60,7 +61,7 @@ static void test_passes_beside_steps(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const unsigned long before = emulated("dg_emu_stream_waits", 0, 0, 0);
         answer("fp32", &ways[i], x.host, 2 + i);
-        /* Each pass follows the steps, and steps follow it. */
+        /* Each pass waits for the steps before it, and steps wait for the pass. */
         assert_true(emulated("dg_emu_stream_waits", 0, 0, 0) - before > SENTENCES);
     }
     random_model_close(&x.m);
@@ -85,8 +86,8 @@ static uint32_t finished(struct engine *e)
     return n;
 }
 
-/* The log-probability of a sentence that gets the room of another one at once, while a step of that
- * one is still on its way. */
+/* Returns the log-probability of a sentence that takes over another's place at once, while a step
+ * of the other is still running. */
 static double after_another(const char *lazy, const char *waits)
 {
     set("DRAGOMAN_EMU_WAITS", waits);
@@ -107,7 +108,7 @@ static double after_another(const char *lazy, const char *waits)
     return logprob;
 }
 
-/* Neither wait may be left out: that of passes for steps (steps late), that of steps for passes. */
+/* Either wait is needed: passes waiting for steps (steps late), and steps waiting for passes. */
 static void test_a_missing_wait_shows(void **state)
 {
     (void)state;
@@ -120,8 +121,8 @@ static void test_a_missing_wait_shows(void **state)
     random_model_close(&x.m);
 }
 
-/* A sentence that is alone is not left out of a step; one that comes to others is, until its pass
- * is done, and the others' steps do not wait. */
+/* A lone sentence is never left out of a step. One that joins others is left out until its pass is
+ * done, and the others' steps do not wait for it. */
 static void test_steps_do_not_wait(void **state)
 {
     (void)state;
@@ -131,11 +132,11 @@ static void test_steps_do_not_wait(void **state)
     assert_int_equal(dg_engine_step(e.e), 1);
     admit(&e, 2, 3, MOST_OUT);
     uint32_t alone = 0, rows;
-    /* The pass is as late as it may be: each question brings it one kernel further. */
+    /* The pass is as late as it may be: each query advances it by one kernel. */
     while ((rows = dg_engine_step(e.e)) == 1)
         alone++;
     assert_true(alone > 5 && alone < MOST_OUT - 1);
-    assert_int_equal(rows, 2); /* its first position, beside the other's */
+    assert_int_equal(rows, 2); /* its first position, with the other sentence's row */
     assert_int_equal(dg_engine_step(e.e), 4);
     while (dg_engine_step(e.e))
         ;
@@ -144,7 +145,7 @@ static void test_steps_do_not_wait(void **state)
     random_model_close(&x.m);
 }
 
-/* A pass that is never said to be done is waited for in the end. */
+/* A pass that is never reported as done is waited for in the end. */
 static void test_nobody_is_left_out_for_ever(void **state)
 {
     (void)state;
@@ -167,7 +168,7 @@ static void test_nobody_is_left_out_for_ever(void **state)
     random_model_close(&x.m);
 }
 
-/* Cancelled while its pass is under way: its room is the next one's at once. */
+/* A sentence is cancelled while its pass is running; the next one takes its place at once. */
 static void test_cancelled_under_way(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void test_cancelled_under_way(void **state)
 static void check_joined(const char *precision, struct dg_config c)
 {
     const size_t layer = (size_t)c.H * (c.Dk + c.Dv), all = c.dec_layers * layer;
-    const int type = strcmp(precision, "fp32") ? 14 : 0; /* NVIDIA's numbers of bf16 and fp32 */
+    const int type = strcmp(precision, "fp32") ? 14 : 0; /* NVIDIA's numbers for bf16 and fp32 */
     open_model(c, true);
     lacks.joined_weights = true;
     const unsigned long apart = emulated("dg_emu_products", 0, type, layer);
@@ -212,7 +213,7 @@ static void test_one_product_for_all_layers(void **state)
     struct dg_config c = small(49);
     check_joined("fp32", c);
     c.dec_layers = 3;
-    c.Dk = 5; /* no multiple of anything: rows and layers at odd places */
+    c.Dk = 5; /* no multiple of anything: rows and layers are unaligned */
     c.Dv = 8;
     check_joined("bf16", c);
     c.attention_bias = !c.attention_bias;

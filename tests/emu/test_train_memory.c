@@ -1,6 +1,6 @@
-/* What training takes of a device's memory beside what the plan said before it began: an update of
- * the largest micro-batch that the plan counts with, all its sentences as long as they may be. And
- * that the planned memory is enough, whatever sizes micro-batches had before. The emulation's
+/* Compares the device memory that training takes with the plan made before it: an update of the
+ * largest micro-batch that the plan allows for, with all sentences at the maximum length. Also
+ * checks that the planned memory suffices, whatever sizes earlier micro-batches had. The emulated
  * device has as much memory as it is told. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "trainer/update/init.h"
 
 enum { V = 500, LONGEST = 24, MICRO = 480, ROWS = MICRO / 2 + LONGEST, PAIRS = ROWS / LONGEST };
-/* The same in any model: lists, and what the plan has for them and for a few small things. */
+/* Equal for any model: lists, and the plan's allowance for them and for a few small items. */
 enum { LISTS = 16 << 20, ROOM = 18 << 20 };
 
 static struct dg_config small(void)
@@ -29,12 +29,12 @@ static struct dg_config small(void)
     c.enc_layers = c.dec_layers = 2;
     c.D = 64;
     c.F = 256;
-    c.H = 2; /* heads of 32: on tensor cores in 16 bits */
+    c.H = 2; /* heads of 32 use tensor cores in 16 bits */
     c.Dk = c.Dv = 32;
     return c;
 }
 
-/* The plan for the device, and what a backend holds by itself. */
+/* Makes the plan for the device, and measures what a backend holds by itself. */
 static struct dg_training_plan make_plan(const struct dg_device *device, size_t *by_itself)
 {
     const struct dg_recipe r = {.training = {.threads = 1, .micro_tokens = MICRO, .ema = 0.999}};
@@ -60,7 +60,7 @@ struct training {
     struct dg_param_block *averaged;
 };
 
-/* As a run opens it. */
+/* Opens the parts of a training run. */
 static void begin(struct training *t, const struct dg_device *device)
 {
     const struct dg_adam_options adam = {0.9, 0.98, 1e-9, 0, 0.999};
@@ -81,7 +81,7 @@ static void end(struct training *t)
     dg_crew_close(t->crew);
 }
 
-/* One of so many pairs, each of `len` source and target tokens. */
+/* Runs one update of `pairs` pairs, each of `len` source and target tokens. */
 static void update(struct training *t, uint32_t pairs, uint32_t len)
 {
     static int32_t ids[PAIRS * LONGEST];
@@ -121,7 +121,7 @@ static struct dg_device device_of(const char *precision)
     return device;
 }
 
-/* What is held is what was planned, but for two in a hundred. */
+/* The memory held is within two percent of the plan. */
 static void test_plan_is_what_is_held(void **state)
 {
     const struct dg_device device = device_of(*state);
@@ -135,7 +135,7 @@ static void test_plan_is_what_is_held(void **state)
     const size_t all = cuda_held(t.crew->w[0].be) - by_itself;
     end(&t);
     print_message("%s: planned %zu, held %zu bytes\n", (const char *)*state, plan.total, all);
-    /* The 16-bit copy comes with the first product. Beside the blocks, a table of positions. */
+    /* The 16-bit copy is made by the first product. The rest includes a table of positions. */
     const size_t planned = plan.weights - copy * plan.parameters + plan.optimizer + plan.gradients;
     assert_in_range(blocks, planned - planned / 100, planned + planned / 100);
     const size_t rest = plan.total - ROOM;
@@ -143,8 +143,8 @@ static void test_plan_is_what_is_held(void **state)
     assert_true(all <= plan.total);
 }
 
-/* On a device with just as much memory: small micro-batches first, so that each has to ask for more
- * than the one before. */
+/* Training fits on a device with exactly the planned memory. Small micro-batches come first, so
+ * that each has to ask for more than the one before. */
 static void test_plan_is_enough(void **state)
 {
     struct dg_device device = device_of(*state);

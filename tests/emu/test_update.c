@@ -1,6 +1,6 @@
-/* Updates of training on a device as dg_step makes them, of several micro-batches each: how often
- * the host waits and reads, what is asked of cuBLASLt, no fp32 for logits where activations take 16
- * bits, and the CPU's losses and norms (the last on a real device, too). */
+/* Training updates on a device as dg_step makes them, of several micro-batches each: how often the
+ * host waits and reads, what is asked of cuBLASLt, no fp32 logits where activations take 16 bits,
+ * and losses and norms near the CPU's (these on a real device, too). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 enum { V = 1000, PAIRS = 48, LONGEST = 12, UPDATES = 3 };
 
 static char shard[64];
-static uint32_t heads = 8; /* their width */
+static uint32_t heads = 8; /* width of a head */
 
 static int make_shard(void **state)
 {
@@ -53,7 +53,7 @@ static int remove_shard(void **state)
     return unlink(shard);
 }
 
-/* A function of the emulation. */
+/* Finds a function of the emulation. */
 static void find(const char *name, void *function)
 {
     const char *path = getenv("DRAGOMAN_CUDA_PLUGIN");
@@ -61,7 +61,7 @@ static void find(const char *name, void *function)
     void *symbol = plugin ? dlsym(plugin, name) : NULL;
     assert_non_null(symbol);
     memcpy(function, &symbol, sizeof symbol);
-    dlclose(plugin); /* still open by the backend */
+    dlclose(plugin); /* the backend keeps it open */
 }
 
 static unsigned long count(const char *name)
@@ -71,7 +71,7 @@ static unsigned long count(const char *name)
     return get();
 }
 
-/* Products of these epilogues (0: any), type and rows of the result in the library's order. */
+/* Counts products of this epilogue (0: any), result type and rows in the library's order. */
 static unsigned long products(unsigned epilogue, int type, size_t rows)
 {
     unsigned long (*get)(unsigned, int, size_t);
@@ -137,7 +137,7 @@ static void end(struct training *t)
     dg_crew_close(t->crew);
 }
 
-/* The first update makes room. */
+/* The first update allocates, so it is not counted. */
 static void test_one_read_back(void **state)
 {
     struct training t;
@@ -152,8 +152,8 @@ static void test_one_read_back(void **state)
     end(&t);
 }
 
-/* A guide's loss stays on the device, too: a pass with one reads nothing, and its sums come in the
- * same copy as the others. */
+/* A guide's loss stays on the device, too: a pass with a guide reads nothing, and its sums arrive
+ * in the same copy as the others. */
 static void test_guide_reads_nothing(void **state)
 {
     static const uint32_t source_len[2] = {4, 3}, target_len[2] = {3, 4};
@@ -170,7 +170,7 @@ static void test_guide_reads_nothing(void **state)
     struct training t;
     begin(&t, *state);
     struct dg_worker *w = &t.crew->w[0];
-    for (int i = 0; i < 2; i++) { /* the first makes room */
+    for (int i = 0; i < 2; i++) { /* the first pass allocates */
         const unsigned long reads = count("dg_emu_read_backs"), waits = count("dg_emu_waits");
         sums = (struct dg_loss_sums){0};
         if (dg_tape_run(
@@ -187,7 +187,7 @@ static void test_guide_reads_nothing(void **state)
     end(&t);
 }
 
-/* Losses and norms of the same updates on the CPU. */
+/* Compares losses and norms with those of the same updates on the CPU. */
 static void near(const char *precision, double tolerance)
 {
     struct training here, there;
@@ -209,8 +209,8 @@ static void near(const char *precision, double tolerance)
 /* NVIDIA's numbers. */
 enum { FP32 = 0, BF16 = 14, RELU_AUX_BIAS = 134, DRELU = 136, BGRADB = 512, MIDDLE = 136 };
 
-/* Biases, ReLU and its backward end products; logits, and they alone have V columns, are of 16
- * bits. */
+/* Biases, ReLU and its backward run as epilogues of products; logits, the only results with V
+ * columns, are in 16 bits. */
 static void test_ends(void **state)
 {
     struct training t;
@@ -223,14 +223,15 @@ static void test_ends(void **state)
     const unsigned long passes = products(0, BF16, V) - logits; /* micro-batches */
     assert_true(passes > 1);
     assert_int_equal(products(0, FP32, V), wide);
-    /* One feed-forward layer a side, two biases each. */
+    /* One feed-forward layer per side, with two biases each. */
     assert_int_equal(products(RELU_AUX_BIAS, BF16, MIDDLE) - forward, 2 * passes);
     assert_int_equal(products(DRELU, BF16, MIDDLE) - relu, 2 * passes);
     assert_int_equal(products(BGRADB, FP32, 0) - bias, 4 * passes);
     end(&t);
 }
 
-/* A library without them: the same losses by kernels of ours, one line a last step in the log. */
+/* A library without these epilogues: our own kernels give the same losses, and the log has one line
+ * for each refused epilogue. */
 static void refused(const char *what, const char *precision, double tolerance, size_t lines)
 {
     char log[1 << 14];
@@ -255,10 +256,10 @@ static void refused(const char *what, const char *precision, double tolerance, s
 static void test_ends_refused(void **state)
 {
     (void)state;
-    refused("end=640", "fp32", 2e-5, 2);    /* all */
-    refused("end=8", "fp32", 2e-5, 1);      /* DRELU alone: the forward pass had written masks */
+    refused("end=640", "fp32", 2e-5, 2);    /* all epilogues */
+    refused("end=8", "fp32", 2e-5, 1);      /* DRELU alone; the forward pass has written masks */
     refused("end=512", "bf16", 0.02, 1);    /* BGRADB alone */
-    refused("runend=640", "bf16", 0.02, 2); /* it had said yes */
+    refused("runend=640", "bf16", 0.02, 2); /* refused only when run */
 }
 
 static void test_fp32_near_cpu(void **state)
@@ -273,7 +274,7 @@ static void test_bf16_near_cpu(void **state)
     near("bf16", 0.02);
 }
 
-/* Forty updates in bf16 beside fp32, on the device: the losses stay together, and fall by much more
+/* Forty updates in bf16 and in fp32 on the device: the losses stay together, and fall by much more
  * than they differ. */
 static void test_forty_updates(void **state)
 {

@@ -1,8 +1,8 @@
-/* A library for LD_PRELOAD that makes calls of a program fail: memory (malloc and its kin, C++'s
- * new through them, mmap, threads), files (open, read, write, sync, rename, ...) and the wall
- * clock, which it moves. The environment's FAULTS_CONTROL names a file of struct faults_control;
- * without it nothing fails. Any thread. Not for programs with a sanitizer, which have an allocator
- * of their own. */
+/* A library for LD_PRELOAD that makes calls of a program fail: memory (malloc and its relatives,
+ * C++'s new through them, mmap, threads), files (open, read, write, sync, rename, ...) and the wall
+ * clock, which it shifts. The environment's FAULTS_CONTROL names a file with a struct
+ * faults_control; without it nothing fails. Any thread. Not for programs built with a sanitizer,
+ * which have an allocator of their own. */
 #include "tests/faults/control.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* glibc's own, under their other names */
+/* glibc's own allocator, under its other names */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
@@ -31,7 +31,7 @@ void *__libc_memalign(size_t alignment, size_t n);
 void __libc_free(void *p);
 
 static struct faults_control *control;
-/* Set while this library itself works, which fails nowhere and counts nothing. */
+/* Set while this library itself works: its own calls do not fail and are not counted. */
 static __thread bool busy __attribute__((tls_model("initial-exec")));
 
 __attribute__((constructor)) static void begin(void)
@@ -41,7 +41,7 @@ __attribute__((constructor)) static void begin(void)
     busy = true;
     int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd >= 0) {
-        backtrace(frames, 1); /* loads what it needs */
+        backtrace(frames, 1); /* loads what later calls need */
         void *p = (void *)syscall(
             SYS_mmap, NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         control = p == MAP_FAILED ? NULL : p;
@@ -57,7 +57,8 @@ static struct faults_place *place_of(uint64_t call)
     void *frames[FAULTS_FRAMES];
     const int depth = backtrace(frames, FAULTS_FRAMES);
     uint64_t hash = 14695981039346656037u;
-    for (int i = 2; i < depth; i++) /* where in a page: the same wherever libraries are */
+    /* offset within a page: the same wherever libraries are loaded */
+    for (int i = 2; i < depth; i++)
         hash = (hash ^ ((uint64_t)(uintptr_t)frames[i] & 0xFFF)) * 1099511628211u;
     hash += hash == 0;
     for (uint64_t i = 0; i < FAULTS_PLACES; i++) {
@@ -92,7 +93,7 @@ static void say_where(void)
     backtrace_symbols_fd(frames, backtrace(frames, FAULTS_FRAMES), STDERR_FILENO);
 }
 
-/* Does this allocation fail? */
+/* Counts an allocation; true if it is to fail. */
 static bool out_of_memory(void)
 {
     if (!control || busy)
@@ -188,7 +189,7 @@ void *mmap(void *p, size_t n, int protection, int flags, int fd, off_t at)
 void *mmap64(void *p, size_t n, int protection, int flags, int fd, off_t at)
     __attribute__((alias("mmap")));
 
-/* The next library's function of this name. */
+/* Returns the next library's function of this name. */
 static void *real(const char *name)
 {
     const bool was = busy;
@@ -210,7 +211,8 @@ int pthread_create(
 
 /* Files -------------------------------------------------------------------------------------- */
 
-/* Does this call fail? fd: of what, -1: of the file `path`. Sets errno. */
+/* Counts a call; true if it is to fail, with errno set. The call is on fd, or on the file `path` if
+ * fd is -1. */
 static bool io_fails(unsigned kind, int fd, const char *path)
 {
     char link[32], name[1024];
@@ -242,7 +244,7 @@ static bool io_fails(unsigned kind, int fd, const char *path)
     return fails;
 }
 
-/* How many of n bytes a failing call does: -1, or half of them where it is to be short. */
+/* How many of n bytes a failing call transfers: half of them for a short read or write, else -1. */
 static ssize_t half(size_t n)
 {
     return control->io_errno ? -1 : (ssize_t)(n / 2 + n % 2);

@@ -5,7 +5,7 @@
 #include "kernels/device.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Opened once, for the process's life. */
+/* Opens the backend once, for the life of the process. */
 static inline struct dg_backend *fuzz_cpu(void)
 {
     const struct dg_device_options o = {.device = "cpu"};

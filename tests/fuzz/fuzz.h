@@ -1,4 +1,4 @@
-/* What fuzz targets share. One thread at a time. */
+/* Helpers for fuzz targets. One thread at a time. */
 #ifndef DG_TESTS_FUZZ_FUZZ_H
 #define DG_TESTS_FUZZ_FUZZ_H
 
@@ -31,7 +31,7 @@ static inline void fuzz_clear(void)
     nftw(fuzz_folder, fuzz_remove, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A folder of this process in memory, made by the first call and removed at the end. */
+/* Returns a folder of this process in memory, made by the first call and removed at exit. */
 static inline const char *fuzz_dir(void)
 {
     if (fuzz_folder[0] == '\0') {
@@ -41,7 +41,7 @@ static inline const char *fuzz_dir(void)
     return fuzz_folder;
 }
 
-/* Write a file of that folder; its path, static storage. */
+/* Writes a file in that folder; returns its path in static storage. */
 static inline const char *fuzz_file(const char *name, const void *data, size_t size)
 {
     static char path[128];

@@ -1,6 +1,6 @@
-/* libFuzzer target for what reads bodies of requests: the first byte chooses an endpoint's JSON, a
- * form or a form with files; from 128 on DeepL's tag lists. Each is refused by a code that becomes
- * a 4xx, with a message, or has items whose texts are within the limits. */
+/* libFuzzer target for the readers of request bodies: the first byte chooses an endpoint's JSON, a
+ * form or a form with files; from 128 on DeepL's tag lists. Property: each body is refused with a
+ * message and a code that becomes a 4xx, or has items whose texts are within the limits. */
 #include "server/api/deepl/tags.h"
 #include "server/http/form.h"
 #include "server/http/multipart.h"
@@ -53,7 +53,7 @@ static void read_multipart(const char *body, size_t n)
     dg_json_free(o);
 }
 
-/* tag_handling, ignore_tags and their like, as lists and as one string with commas. */
+/* Reads tag_handling, ignore_tags and the like, as lists and as one comma-separated string. */
 static void read_tags(const char *body, size_t n)
 {
     struct dg_request_options options = {0};

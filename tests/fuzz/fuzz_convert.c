@@ -1,7 +1,7 @@
 /* libFuzzer target for every converter, end to end. An input is a family's number, a byte of
- * options, and files: the number of a name, two bytes of a length, the bytes. They are written into
+ * options, and files: the number of a name, two bytes of length, the content. They are written into
  * a folder beside a sound SentencePiece model and converted. Property: the folder is refused with a
- * message and no manifest is left, or the bundle is opened as the server opens it, which may say
+ * message and no manifest is left, or the bundle is opened as the server opens it, which may report
  * that vocabulary and SentencePiece model do not belong together. */
 #include "convert/bergamot/bergamot.h"
 #include "convert/ctranslate2/argos.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The order of make_convert.py. */
+/* Same order as in make_convert.py. */
 enum family { MARIAN, BERGAMOT, CTRANSLATE2, ARGOS, HUGGINGFACE, FAMILIES };
 static const char *const names[] = {"config.json", "generation_config.json",
     "tokenizer_config.json", "vocab.json", "target_vocab.json", "model.safetensors",
@@ -22,7 +22,7 @@ static const char *const names[] = {"config.json", "generation_config.json",
     "source.yml", "target.yml", "model.ende.bin", "lex.bin", "config.yml", "metadata.json",
     "package.argosmodel", "sentencepiece.bpe.model"};
 enum { NAMES = sizeof names / sizeof *names, MULTILINGUAL_SPM = NAMES - 1 };
-/* Bits of the options; the lowest two are the type of the matrices. */
+/* Bits of the options byte; the lowest two are the type of the matrices. */
 enum { KEEP_INT8 = 2, PACKAGE = 4, TWO_VOCABULARIES = 8, STORED_SCALES = 16 };
 
 #define SPM "tests/fuzz/six.spm"
@@ -39,7 +39,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     require(getcwd(home, sizeof home) != NULL);
     snprintf(in, sizeof in, "%s/in", fuzz_dir());
     snprintf(out, sizeof out, "%s/out", fuzz_dir());
-    /* what a package is unpacked into goes there, too */
+    /* packages are unpacked there, too */
     require(setenv("TMPDIR", fuzz_dir(), 1) == 0);
     return 0;
 }
@@ -60,7 +60,7 @@ static void link_in(const char *from, const char *name)
     require(symlink(whole, path_of(name)) == 0);
 }
 
-/* The sound SentencePiece model under the names that a family looks for. */
+/* Links the sound SentencePiece model under the names that a family looks for. */
 static void link_spm(enum family family)
 {
     if (family == BERGAMOT)
@@ -79,7 +79,7 @@ static void put_file(enum family family, size_t name, const uint8_t *data, size_
     const bool in_model = family == ARGOS && strcmp(names[name], "metadata.json") != 0 &&
                           strcmp(names[name], "package.argosmodel") != 0;
     snprintf(inner, sizeof inner, "%s%s", in_model ? "model/" : "", names[name]);
-    if (name == MULTILINGUAL_SPM) { /* not to be fuzzed: the library's own reader */
+    if (name == MULTILINGUAL_SPM) { /* not fuzzed: the library's own reader */
         unlink(path_of(inner));
         if (!in_model)
             link_in(MULTILINGUAL, inner);

@@ -1,5 +1,5 @@
 /* libFuzzer target for convert/ctranslate2/reader.c: any bytes are refused, or open as variables
- * that lie within them and can be read. Build: see scripts/fuzz. */
+ * that are within them and can be read. Build: see scripts/fuzz. */
 #include "convert/ctranslate2/reader.h"
 
 #include <stdint.h>

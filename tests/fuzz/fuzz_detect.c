@@ -1,5 +1,5 @@
-/* libFuzzer target for text/detect/: a model's file and a text. The first byte is how many bytes
- * the file's beginning has; where that says a size, weights up to it follow, made of the text.
+/* libFuzzer target for text/detect/: a model file and a text. The first byte is the number of bytes
+ * of the file's header; where that gives a size, weights up to it follow, made from the text.
  * Property: the file is refused with a message or gives finite logits; and whatever the text, the
  * built-in model and CLD2 agree on one of the languages that they were asked for. */
 #include "tests/fuzz/fuzz.h"
@@ -18,7 +18,7 @@ enum {
     MOST = HEAD + DG_DETECT_LANGUAGES * (LANGUAGE + DG_DETECT_BUCKETS)
 };
 
-/* The file's bytes: the beginning, then the text again and again. */
+/* Makes the file: the header, then the text again and again. */
 static unsigned char *make_file(
     const uint8_t *head, size_t n_head, const char *text, size_t n, size_t *size)
 {
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     const size_t n_head = data[0] < size - 1 ? data[0] : size - 1, n = size - 1 - n_head;
-    /* a copy, so that a read beyond it is seen */
+    /* a copy of exact size, so that a read beyond it is seen */
     char *text = malloc(n + 1);
     require(text != NULL);
     memcpy(text, data + 1 + n_head, n);

@@ -1,8 +1,8 @@
-/* libFuzzer target for what reads requests of the other servers' APIs (LibreTranslate, DeepL v2 and
- * v3, Google, extensions) and of documents. The first byte chooses a reader, the second the body's
- * media type; the query follows up to a line's end, then the body. Property: the request is refused
- * by a code that becomes a 4xx, with a message, or has items whose texts are within the limits and
- * whose languages are served; no names of files leave their folder. */
+/* libFuzzer target for the readers of the other servers' APIs (LibreTranslate, DeepL v2 and v3,
+ * Google, extensions) and of documents. The first byte chooses a reader, the second the body's
+ * media type; the query follows up to the end of the line, then the body. Property: the request is
+ * refused with a message and a code that becomes a 4xx, or has items whose texts are within the
+ * limits and whose languages are served; no file name leaves its folder. */
 #include "server/api/deepl/deepl.h"
 #include "server/api/deepl/glossary_body.h"
 #include "server/api/extensions/extensions.h"
@@ -34,7 +34,7 @@ static void read_items(const struct dg_endpoint *endpoint, struct dg_http_exchan
     struct dg_request *r = NULL;
     struct dg_error err = {0};
     require(dg_request_open(&service.app, NULL, &endpoint->kind, &r, &err) == DG_OK);
-    r->x = x; /* which has no connection, so that nothing is known of its client */
+    r->x = x; /* without a connection, so that nothing is known of its client */
     int rc = endpoint->read(r, &limits, &err);
     require(rc == DG_OK || is_refusal(rc, &err));
     require(rc != DG_OK || endpoint->kind.at_once || r->n > 0);

@@ -1,9 +1,9 @@
 /* libFuzzer target for documents (Markdown, HTML, XML, subtitles, wrapped and plain text). The
- * first byte chooses the format, the next ones seed a made-up translation, the rest is the
- * document. Property: units and marks are the document's bytes, in order and without a hole; with
- * the text itself for an answer every unit is written as it was; and whatever the answer, every
- * mark that is no line end and no escape is written exactly once. Corpus: scripts/fuzz takes
- * CommonMark's examples, and their HTML. */
+ * first byte chooses the format, the next ones seed a random translation, the rest is the document.
+ * Property: units and marks cover the document's bytes, in order and without gaps; with the text
+ * itself as the answer every unit is written as it was; and whatever the answer, every mark that is
+ * neither a line end nor an escape is written exactly once. Corpus: scripts/fuzz uses CommonMark's
+ * examples, and their HTML. */
 #include "text/format/document.h"
 #include "text/utf8.h"
 #include "translate/layout/decorate.h"
@@ -28,7 +28,7 @@ static uint32_t next_random(uint64_t *x)
     return (uint32_t)(*x >> 33);
 }
 
-/* Where the bytes of unit u end. */
+/* Checks that the pieces of unit u are in order; returns where its bytes end. */
 static size_t check_unit(
     const char *s, size_t n, const struct dg_document *d, const struct dg_unit *u)
 {
@@ -56,7 +56,7 @@ struct trial {
     struct dg_decoration d;
 };
 
-/* Unit u, its marks with bytes of one sign each when `s` is NULL. */
+/* Prepares unit u; if `s` is NULL, each mark has the same sign as its bytes. */
 static void prepare(
     struct trial *t, const char *s, const struct dg_document *d, const struct dg_unit *u)
 {
@@ -96,7 +96,7 @@ static void check_unchanged(
     dg_arena_deinit(&t.arena);
 }
 
-/* Up to 40 words, some of them the unit's own. */
+/* Makes an answer of up to 40 words, some of them the unit's own. */
 static char *make_answer(const struct dg_decoration *d, uint64_t *random, struct dg_arena *arena)
 {
     static const char *const words[] = {"ein", "Hund.", "(zwei)", "ü", "a", "*", "&", "_b_"};
@@ -111,7 +111,7 @@ static char *make_answer(const struct dg_decoration *d, uint64_t *random, struct
             n = 1 + next_random(random) % 32;
             n = n < d->len - (size_t)(word - d->text) ? n : d->len - (size_t)(word - d->text);
         }
-        for (size_t k = 0; k < n; k++) /* no sign of a mark */
+        for (size_t k = 0; k < n; k++) /* never the sign of a mark */
             answer[len++] = word[k] == '\x01' ? '-' : word[k];
         answer[len++] = ' ';
     }
@@ -126,7 +126,7 @@ static void check_made_up(const struct dg_document *d, const struct dg_unit *u, 
     dg_arena_init(&t.arena, 0);
     dg_buffer_init(&out);
     prepare(&t, NULL, d, u);
-    /* settling a pair says what it held once more: no sign of ours among that */
+    /* settling a pair repeats its bytes, so they must not contain our sign */
     bool clean = !memchr(t.d.text, '\x01', t.d.len);
     struct dg_word_pair *pairs = dg_arena_array(&t.arena, 40, sizeof *pairs);
     size_t *shift = NULL, want = 0, found = 0;

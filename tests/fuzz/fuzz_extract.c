@@ -1,7 +1,7 @@
 /* libFuzzer target for files (documents/). The first byte chooses the kind, the rest is the file.
- * Property: whatever the file, it is read or refused with a sentence; with its own texts for
- * answers it comes back byte for byte where it does not hold both languages; and with other answers
- * it is written, too. */
+ * Property: any file is read or refused with a message; with its own texts as answers it is written
+ * byte for byte as it was, unless it holds both languages; and it can be written with other
+ * answers, too. */
 #include "documents/extract.h"
 
 #include <stdint.h>
@@ -17,7 +17,7 @@ static void require(int condition)
         abort();
 }
 
-/* Words turned into others: tags and what is between them stay. */
+/* Changes the words; tags and the characters between words stay. */
 static char *other_words(const struct dg_extract_text *t)
 {
     char *s = strndup(t->s, t->n);
@@ -44,7 +44,7 @@ static void write_back(
         answers[i] = (struct dg_extract_answer){other ? other_words(&t) : t.s, t.n};
     }
     dg_buffer_init(&out);
-    /* members that were never read may be broken, which is seen when the others change */
+    /* members that were never read may be broken, which shows only when the others change */
     int rc = dg_extract_write(x, answers, "de", &out, &err);
     require(rc == DG_OK || (rc == DG_EINVAL && other && memmem(file, n, "PK", 2)));
     require(other || filled || (out.len == n && (n == 0 || memcmp(out.data, file, n) == 0)));

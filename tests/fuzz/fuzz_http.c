@@ -1,7 +1,7 @@
-/* libFuzzer target for the whole server: the input is what a client sends over one connection, on
- * which a server of this process answers. Property: the server stays up and answers a probe after
- * it, and what it says to the client begins as HTTP and is no 5xx but what the HTTP library says of
- * a chunk extension beyond its buffer, and 501 to 505, which are about the request. */
+/* libFuzzer target for the whole server: the input is sent over one connection to a server in this
+ * process. Property: the server stays up and answers a probe afterwards; its answer begins as HTTP
+ * and is not a 5xx, except the HTTP library's own for a chunk extension beyond its buffer, and 501
+ * to 505, which concern the request. */
 #include "tests/fuzz/serve.h"
 
 #include <arpa/inet.h>
@@ -29,12 +29,12 @@ static int connect_to(void)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     require(fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0);
-    /* no port is left in TIME_WAIT: there are 28,000 of them */
+    /* leaves no port in TIME_WAIT: there are only 28,000 */
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){1, 0}, sizeof(struct linger));
     return fd;
 }
 
-/* What comes within ms of silence, up to size bytes. */
+/* Receives until ms pass without data, up to `size` bytes. */
 static size_t hear(int fd, char *answer, size_t size, int ms)
 {
     size_t n = 0;

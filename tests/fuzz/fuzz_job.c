@@ -1,6 +1,6 @@
-/* libFuzzer target for plan -> finish (translate/): a text with options is planned, and an engine
- * that is not there answers with any ids and alignments. Eight bytes choose options and answers,
- * the rest is the text. Property: it is planned or refused with a message; whatever the answers,
+/* libFuzzer target for plan -> finish (translate/): a text with options is planned, and random ids
+ * and alignments stand in for the engine's answers. Eight bytes choose options and answers, the
+ * rest is the text. Property: the text is planned or refused with a message; whatever the answers,
  * the job is finished, and all spans are within the texts and in order. */
 #include "tests/fuzz/cpu.h"
 #include "text/utf8.h"
@@ -29,7 +29,8 @@ static uint32_t next_random(uint64_t *x)
     return (uint32_t)(*x >> 33);
 }
 
-/* An answer as engines give them: n_best hypotheses, the best one aligned where that was asked. */
+/* Accepts a random answer in an engine's form: n_best hypotheses, the best one aligned if
+ * requested. */
 static int accept_any(struct dg_job *j, size_t i, uint64_t *random, struct dg_error *err)
 {
     int32_t ids[4][MAX_IDS], alignment[MAX_IDS];
@@ -70,7 +71,7 @@ static int accept_any(struct dg_job *j, size_t i, uint64_t *random, struct dg_er
             .length_limited = limited,
             .sources = alignment};
     }
-    /* engines leave it out of an answer that nobody wants aligned and that has nothing unknown */
+    /* engines omit it when no alignment was requested and the answer has no unknown piece */
     r.alignment = s.n_source && (has_unk || next_random(random) % 4) ? alignment : NULL;
     return dg_job_accept(j, i, &r, err);
 }

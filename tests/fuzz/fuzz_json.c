@@ -1,7 +1,6 @@
 /* libFuzzer target for base/json: any bytes are refused with a message that fits into a JSON
- * answer, or parsed. Properties: what is written parses again and is then written with the same
- * bytes; a copy equals its original; field readers refuse or deliver, whatever stands under a
- * key. */
+ * answer, or parsed. Properties: output parses again and is then written with the same bytes; a
+ * copy equals its original; field readers refuse or deliver whatever value a key has. */
 #include "base/json.h"
 
 #include <stdlib.h>
@@ -15,7 +14,8 @@ static void require(bool condition)
         abort();
 }
 
-/* err must have a code and a sentence, both parts valid UTF-8 (building refuses what is not). */
+/* Checks that err has a code and a message, and that both parts are valid UTF-8 (a JSON string can
+ * be built from valid UTF-8 only). */
 static void check_error(const struct dg_error *err)
 {
     require(err->code < 0 && err->message[0]);

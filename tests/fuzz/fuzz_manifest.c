@@ -1,6 +1,6 @@
 /* libFuzzer target for manifest -> config -> open: the input is the manifest of a small bundle
- * whose other files are sound. It is refused with a message, or the bundle opens and a sentence
- * goes through its engine. */
+ * whose other files are sound. Property: it is refused with a message, or the bundle opens and a
+ * sentence passes through its engine. */
 #include "tests/fuzz/cpu.h"
 #include "translate/translate.h"
 
@@ -29,7 +29,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Two steps of a sentence: all that is read of the model's sizes is read by then. */
+/* Runs two steps of a sentence, by which every size of the model has been used. */
 static void run_steps(const struct dg_translator *t)
 {
     static const int32_t source[] = {5, 6, 7, 0};

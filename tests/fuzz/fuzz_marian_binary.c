@@ -1,5 +1,5 @@
 /* libFuzzer target for convert/marian/binary.c and lexicon.c: any bytes are refused, or open as
- * items and lists that lie within them. Build: clang -fsanitize=fuzzer,address,undefined with
+ * items and lists that are within them. Build: clang -fsanitize=fuzzer,address,undefined with
  * these, base/ and weights/shortlist.c. */
 #include "convert/marian/binary.h"
 #include "convert/marian/lexicon.h"

@@ -1,5 +1,5 @@
-/* libFuzzer target for convert/npz.c: any bytes are refused, or open as arrays whose sizes
- * agree and which can be read (or are refused then, by their CRC). Build: clang
+/* libFuzzer target for convert/npz.c: any bytes are refused, or open as arrays whose sizes agree
+ * and which can be read (or which their CRC then refuses). Build: clang
  * -fsanitize=fuzzer,address,undefined with convert/npz.c and base/error.c, link libzip. */
 #include "convert/npz.h"
 
@@ -26,8 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct dg_npy *a = dg_npz_at(z, i);
         uint64_t bytes = a->count * (a->type == DG_NPY_F32 ? 4 : a->type == DG_NPY_F16 ? 2 : 1);
         require(dg_npz_find(z, a->name) == a && a->n_dims <= 4);
-        require(bytes / 1100 <=
-                size); /* what a caller allocates is bounded by the archive's own size */
+        require(bytes / 1100 <= size); /* the archive's own size bounds what a caller allocates */
         void *out = malloc(bytes);
         if (out)
             dg_npz_read(z, a, out, NULL);

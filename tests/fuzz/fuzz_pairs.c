@@ -1,7 +1,7 @@
 /* libFuzzer target for files of pairs (store/): the first byte chooses TSV, CSV or TMX, the rest is
  * the file. Property: it is refused with a message that names the line, or every pair is text that
- * may be kept; what is written of it reads back as the same; a glossary of it is made or refused,
- * and finds what it has within the text it came from. */
+ * may be stored; written out, a pair reads back as the same; a glossary of the pairs is made or
+ * refused, and its matches are within the text. */
 #include "store/csv.h"
 #include "store/pair_list.h"
 #include "store/tmx.h"
@@ -36,7 +36,7 @@ static int has_blanks_around(const char *s, size_t n)
     return strchr(" \t\r\n", s[0]) || strchr(" \t\r\n", s[n - 1]);
 }
 
-/* CSV keeps every text but white space around it; TSV keeps those without tabs and line ends. */
+/* CSV keeps any text except white space around it; TSV keeps texts without tabs and line ends. */
 static void check_written(const struct dg_memory_pair *p, int kind)
 {
     struct dg_buffer row;

@@ -1,5 +1,5 @@
 /* libFuzzer target for convert/pickle/: any bytes are refused, or open as tensors that can be read
- * and whose elements lie in the file or in a copy. Build: see scripts/fuzz. */
+ * and whose elements are in the file or in a copy. Build: see scripts/fuzz. */
 #include "convert/pickle/torch_file.h"
 
 #include <stdint.h>

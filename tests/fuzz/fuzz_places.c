@@ -1,8 +1,8 @@
 /* libFuzzer target for mark placement (translate/layout/) with arbitrary alignments. An input is a
- * sentence, an answer (a line each), a line of marks, two bytes each (its kind, and how far it is
- * from the one before), and pairs of words, two bytes each. Property: every mark that is no line
- * end and no escape is written exactly once, what closes was opened last, nothing is within a
- * protected span, and the answer's bytes go to rising places. */
+ * sentence and an answer (a line each), a line of marks, two bytes each (the kind, and the distance
+ * from the previous mark), and pairs of words, two bytes each. Property: every mark that is neither
+ * a line end nor an escape is written exactly once, marks close in reverse order of opening,
+ * nothing is placed within a protected span, and the answer's bytes go to ascending places. */
 #include "tests/fuzz/fuzz.h"
 #include "text/utf8.h"
 #include "translate/layout/decorate.h"
@@ -21,7 +21,7 @@ struct trial {
     struct dg_decoration d;
 };
 
-/* The next line, without its end. */
+/* Takes the next line, without its end. */
 static const char *take_line(const uint8_t **at, const uint8_t *end, size_t *n)
 {
     const char *s = (const char *)*at;
@@ -39,7 +39,7 @@ static int is_text(const char *s, size_t n)
     return n <= MOST_TEXT && dg_utf8_check(s, n, NULL) == DG_OK;
 }
 
-/* The byte `steps` characters after `at`, or the end. */
+/* Returns the position `steps` characters after `at`, or the end. */
 static size_t forward(const struct trial *t, size_t at, size_t steps)
 {
     for (; steps > 0 && at < t->d.len; steps--)
@@ -62,7 +62,7 @@ static void add_mark(struct trial *t, enum dg_mark_kind kind, size_t at, size_t 
     t->bytes[i] = (struct dg_mark_bytes){t->written[i], counts ? 2 : 1};
 }
 
-/* Marks in order, pairs within one another, all closed at last. */
+/* Makes marks in order, nested in pairs, all closed at the end. */
 static void make_marks(struct trial *t, const char *s, size_t n)
 {
     uint32_t open[MOST_MARKS], depth = 0, ids = 0;
@@ -91,7 +91,7 @@ static void make_marks(struct trial *t, const char *s, size_t n)
         add_mark(t, DG_MARK_CLOSE, at, 0, open[--depth]);
 }
 
-/* Every sign once, and in order: a stack of what is open. */
+/* Checks that every sign is written once and that marks nest, with a stack of the open ones. */
 static void check_signs(const struct trial *t, const struct dg_buffer *out)
 {
     unsigned char open[MOST_MARKS], seen[256][5] = {{0}};

@@ -1,6 +1,6 @@
 /* libFuzzer target for the indexes of services that models are pulled from (convert/pull/): the
  * first byte chooses one, the rest is the index. Property: it is refused with a message, or every
- * file has a plain name and an address with https, each name once. */
+ * file has a plain, unique name and an https address. */
 #include "convert/pull/sources.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
 /* libFuzzer target for trainer/recipe/: any text is refused with the field's name, or is a recipe
- * that is printed such that it reads back as the same. */
+ * whose printed form reads back as the same. */
 #include "tests/fuzz/fuzz.h"
 #include "trainer/recipe/recipe.h"
 

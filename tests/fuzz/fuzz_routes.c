@@ -1,9 +1,9 @@
 /* libFuzzer target for every route, end to end: an input is a method and an address, headers, a
- * blank line and a body; it is sent well-formed, whatever it says, through the server's Unix socket
- * (where everything is allowed) to a server with documents, collections and suggestions. fuzz_http
- * has what is not well-formed. Property: an answer comes and ends, with an id, and is no 5xx but
- * 501, 503 and 504; where it says that it is JSON it is. (What the HTTP library takes for no
- * request has no answer.) */
+ * blank line and a body; it is sent as well-formed HTTP, whatever it says, through the server's
+ * Unix socket (where everything is allowed) to a server with documents, collections and
+ * suggestions. fuzz_http covers malformed requests. Property: an answer comes and ends, with an id,
+ * and is not a 5xx except 501, 503 and 504; if its type is JSON, it is JSON. (Input that the HTTP
+ * library does not take for a request has no answer.) */
 #include "base/json.h"
 #include "tests/fuzz/serve.h"
 
@@ -43,7 +43,7 @@ static int connect_to(void)
     return fd;
 }
 
-/* Where the letters at its beginning end, one at least; NULL: there are none. */
+/* Returns the end of the letters that the line begins with; NULL: there are none. */
 static const char *method_end(const char *line, size_t n)
 {
     size_t i = 0;
@@ -52,7 +52,8 @@ static const char *method_end(const char *line, size_t n)
     return i > 0 ? line + i : NULL;
 }
 
-/* A line of the head without what would end it; headers that say how long the body is are ours. */
+/* True for a line of the head without bytes that would end it. Headers that frame the body are
+ * refused, since the target sends its own. */
 static int is_plain(const char *line, size_t n, int header)
 {
     static const char *const framing[] = {
@@ -69,7 +70,8 @@ static int is_plain(const char *line, size_t n, int header)
                         space[1] == '/' && !memchr(space + 1, ' ', (size_t)(line + n - space - 1));
 }
 
-/* The request that the input is; 0: it is none. *body is where its body begins. */
+/* Makes the request's head from the input; 0: the input is no request. *body is where its body
+ * begins. */
 static size_t make_head(const char *s, size_t n, char *head, size_t cap, size_t *body)
 {
     size_t at = 0, len = 0;
@@ -97,7 +99,7 @@ static size_t hear(int fd, char *answer, size_t size)
     size_t n = 0;
     for (;;) {
         char rest[4096];
-        const int polled = fuzz_poll(fd, WAIT_MS); /* it ends by itself */
+        const int polled = fuzz_poll(fd, WAIT_MS); /* the answer must end by itself */
         if (polled != 1)
             fprintf(stderr, "the answer does not end, after %zu bytes\n", n);
         require(polled == 1);
@@ -119,7 +121,7 @@ static const char *header_of(const char *answer, const char *end, const char *na
 
 static void check_answer(char *answer, size_t n)
 {
-    if (n == 0) /* the library closes a connection that does not speak HTTP to it */
+    if (n == 0) /* the library closes a connection that does not speak HTTP */
         return;
     require(n > 12 && strncmp(answer, "HTTP/1.1 ", 9) == 0);
     const int status = atoi(answer + 9);
@@ -128,7 +130,7 @@ static void check_answer(char *answer, size_t n)
     if (status >= 500 && status != 501 && status != 503 && status != 504)
         fprintf(stderr, "%s\n", answer);
     require(status >= 200 && (status < 500 || status == 501 || status == 503 || status == 504));
-    /* what the library itself says has none: SECURITY.md */
+    /* the library's own answers have no id: SECURITY.md */
     if (!header_of(answer, end, "\r\nX-Request-Id:") && status < 400)
         fprintf(stderr, "no id: %s\n", answer);
     require(header_of(answer, end, "\r\nX-Request-Id:") || status >= 400);

@@ -1,7 +1,6 @@
-/* libFuzzer target for convert/safetensors.c: any bytes are refused, or open as tensors
- * that lie within them, one behind the other, and can be read. Build: clang
- * -fsanitize=fuzzer,address,undefined with convert/safetensors.c, weights/half.c,
- * weights/disk.c and base/. */
+/* libFuzzer target for convert/safetensors.c: any bytes are refused, or open as tensors that are
+ * within them, one after another, and can be read. Build: clang -fsanitize=fuzzer,address,undefined
+ * with convert/safetensors.c, weights/half.c, weights/disk.c and base/. */
 #include "convert/safetensors.h"
 
 #include <stdint.h>

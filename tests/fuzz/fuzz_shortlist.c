@@ -1,13 +1,13 @@
-/* libFuzzer target for weights/shortlist.c: any bytes are refused or opened, and what is opened
- * selects ascending ids of the vocabulary. The checksum is put right first, since a mutation would
- * never get past it. */
+/* libFuzzer target for weights/shortlist.c: any bytes are refused or opened, and an opened
+ * shortlist selects ascending ids of the vocabulary. The target corrects the checksum first, since
+ * a mutation would never pass it. */
 #include "tests/fuzz/fuzz.h"
 #include "weights/shortlist.h"
 
 #include <string.h>
 #include <xxhash.h>
 
-/* of the corpus */
+/* Sizes of the corpus. */
 enum { SOURCE_VOCAB = 3, TARGET_VOCAB = 100, CHECKSUM_AT = 8, AFTER_CHECKSUM = 16 };
 
 static void check_select(const struct dg_shortlist *s)

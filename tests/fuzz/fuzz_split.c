@@ -1,6 +1,6 @@
 /* libFuzzer target for text/: any bytes are refused or split. The first byte chooses the language,
- * the rest is the text. Property: spans are in order, not empty, and with the gaps between them
- * rebuild the input; every cut is between code points. Build: clang
+ * the rest is the text. Property: spans are in order, not empty, and together with the gaps between
+ * them restore the input; every cut is between code points. Build: clang
  * -fsanitize=fuzzer,address,undefined with text/ and base/error.c, link icu-uc. */
 #include "text/split.h"
 #include "text/utf8.h"

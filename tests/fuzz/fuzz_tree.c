@@ -1,7 +1,8 @@
 /* libFuzzer target for text/tree/: the first byte chooses a treebank's tree or a parser's sequence
- * over the words in the first line. Property: a tree is refused with its byte, or is well-formed,
- * its sequence restores it without a repair, and what is written reads back as the same brackets;
- * any sequence gives a well-formed tree over the words. EVALB's scores of it are within bounds. */
+ * over the words in the first line. Property: a tree is refused with the byte's position, or is
+ * well-formed, its sequence restores it without a repair, and its written form reads back as the
+ * same brackets; any sequence gives a well-formed tree over the words. EVALB's scores of it are
+ * within bounds. */
 #include "tests/fuzz/fuzz.h"
 #include "text/tree/evalb.h"
 #include "text/tree/treebank_words.h"
@@ -11,7 +12,7 @@
 
 enum { MOST_WORDS = 64 };
 
-/* Brackets are around words, and two of them are apart or one within the other. */
+/* Checks that each bracket covers words, and that any two are disjoint or nested. */
 static void check_tree(const struct dg_tree *t)
 {
     for (uint32_t i = 0; i < t->n_brackets; i++) {
@@ -33,7 +34,7 @@ static void check_evalb(const struct dg_tree *gold, const struct dg_tree *parsed
     require(dg_evalb_f1(&e) >= 0 && dg_evalb_f1(&e) <= 100.001);
 }
 
-/* A label that can be told from a word's symbol in a sequence. */
+/* True if every label can be told from a word's symbol in a sequence. */
 static int is_plain(const struct dg_tree *t)
 {
     for (uint32_t i = 0; i < t->n_brackets; i++)
@@ -86,7 +87,7 @@ static void read_tree(const char *s, size_t n, struct dg_arena *arena)
     dg_buffer_deinit(&out);
 }
 
-/* Words are the first line's, the sequence is what follows it. */
+/* Restores a tree over the words of the first line from the sequence that follows it. */
 static void restore(char *s, struct dg_arena *arena)
 {
     const char *words[MOST_WORDS];

@@ -1,6 +1,7 @@
-/* libFuzzer target for tokenizer/: the input is a vocabulary for a SentencePiece model that is
- * sound. It is refused with a message, or text becomes ids of the vocabulary that decode again. Not
- * the model itself: SentencePiece 0.1.97 reads beyond a damaged table of its normaliser. */
+/* libFuzzer target for tokenizer/: the input is a vocabulary for a sound SentencePiece model.
+ * Property: it is refused with a message, or text becomes ids of the vocabulary that decode again.
+ * The model itself is not fuzzed: SentencePiece 0.1.97 reads beyond a damaged table of its
+ * normaliser. */
 #include "tests/fuzz/fuzz.h"
 #include "tokenizer/tokenizer.h"
 

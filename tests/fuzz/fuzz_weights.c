@@ -1,7 +1,7 @@
-/* libFuzzer target for weights/: any bytes are refused or opened, and whatever opens lies within
- * its bytes. The header's checksum is put right first, since a mutation would never get past it.
- * Build: clang -fsanitize=fuzzer,address,undefined with weights/{format,half,reader,verify}.c and
- * base/{error,file}.c, link libxxhash. */
+/* libFuzzer target for weights/: any bytes are refused or opened, and everything opened is within
+ * these bytes. The target corrects the header's checksum first, since a mutation would never pass
+ * it. Build: clang -fsanitize=fuzzer,address,undefined with weights/{format,half,reader,verify}.c
+ * and base/{error,file}.c, link libxxhash. */
 #include "weights/disk.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* What targets that read requests share: limits, and what a refusal is. */
+/* For targets that read requests: limits, and what counts as a refusal. */
 #ifndef DG_TESTS_FUZZ_REQUESTS_H
 #define DG_TESTS_FUZZ_REQUESTS_H
 
@@ -11,7 +11,7 @@ static const struct dg_limits limits = {.characters = 1000,
     .all_characters = 4000,
     .timeout_ms = 5000};
 
-/* Does rc become a 4xx, with a message? */
+/* True if rc becomes a 4xx, with a message. */
 static inline int is_refusal(int rc, const struct dg_error *err)
 {
     return rc == err->code && err->message[0] != '\0' &&

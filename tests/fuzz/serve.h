@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <string.h>
 
-/* Serve the small model on any port of this machine. options[n]: arguments besides. */
+/* Serves the small model on any port of this machine. options[n]: additional arguments. */
 static inline void fuzz_serve(struct dg_service *service, char *const *options, size_t n)
 {
     char *args[64] = {"dragoman-server", "--models", fuzz_small_model(), "--port", "0", "--host",
@@ -31,7 +31,8 @@ static inline void fuzz_serve(struct dg_service *service, char *const *options, 
     require(rc == DG_OK);
 }
 
-/* Is there something to read within ms? As poll(), which libFuzzer's alarm interrupts. */
+/* True if there is data to read within ms. Like poll(), but repeated when libFuzzer's alarm
+ * interrupts it. */
 static inline int fuzz_poll(int fd, int ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};

@@ -1,12 +1,12 @@
-/* A model of 16 dimensions for targets that run a whole server: a sentence takes a millisecond. It
- * is made by the converter from tests/data/convert, and knows English and German. */
+/* A model of 16 dimensions for targets that run a whole server: a sentence takes a millisecond. The
+ * converter makes it from tests/data/convert; it knows English and German. */
 #ifndef DG_TESTS_FUZZ_SMALL_MODEL_H
 #define DG_TESTS_FUZZ_SMALL_MODEL_H
 
 #include "convert/huggingface/huggingface.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Its bundle's folder, static storage. */
+/* Returns the folder of its bundle, in static storage. */
 static inline char *fuzz_small_model(void)
 {
     static char out[128];

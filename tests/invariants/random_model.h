@@ -1,5 +1,5 @@
-/* A model with random weights scaled like a trained one, through a real weights file in a temporary
- * place. */
+/* A model with random weights scaled like a trained one's, opened from a real weights file in a
+ * temporary place. */
 #ifndef DG_TESTS_RANDOM_MODEL_H
 #define DG_TESTS_RANDOM_MODEL_H
 
@@ -49,8 +49,8 @@ static inline float rnd_unit(uint64_t *state)
     return (float)rnd(state) / 1073741824.0f - 1.0f; /* -1..1 */
 }
 
-/* Matrices uniform with Glorot's variance, gains about 1, the last gain large so that outputs are
- * peaked. */
+/* Fills matrices uniformly with Glorot's variance, gains around 1, the last gain large so that
+ * outputs are peaked. */
 static inline void fill(
     const struct dg_config *c, const struct dg_param_info *info, float *x, uint64_t *state)
 {
@@ -66,7 +66,7 @@ static inline void fill(
         x[i] = centre + range * rnd_unit(state);
 }
 
-/* change, or NULL: may put other numbers into a parameter x[N,K]. */
+/* change: may replace the numbers of a parameter x[N,K]; NULL: keeps them. */
 static inline void random_model_open_changed(struct random_model *m, const struct dg_config *c,
     enum dg_type type, const struct dg_cpu_options *cpu, uint32_t max_positions, uint64_t seed,
     void (*change)(const struct dg_param_info *info, float *x))
@@ -97,7 +97,7 @@ static inline void random_model_open_changed(struct random_model *m, const struc
     if (dg_cpu_open(cpu, &m->be, &err) || dg_weights_open(path, &m->weights, &err) ||
         dg_model_open(c, m->weights, m->be, max_positions, &m->model, &err))
         fail_msg("%s", err.message);
-    unlink(path); /* the mapping keeps it */
+    unlink(path); /* the mapping keeps the file */
 }
 
 static inline void random_model_open(struct random_model *m, const struct dg_config *c,
@@ -113,7 +113,7 @@ static inline void random_model_close(struct random_model *m)
     dg_cpu_close(m->be);
 }
 
-/* A sentence of n random pieces with </s> behind them. */
+/* Makes a sentence of n pieces: random ones, then </s>. */
 static inline void random_sentence(
     const struct dg_config *c, int32_t *ids, uint32_t n, uint64_t *state)
 {

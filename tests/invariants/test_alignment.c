@@ -1,8 +1,9 @@
-/* Alignments are the decoding steps' own: over real sentences of a trained model, searched side by
- * side with several beams, each piece of an answer points where a teacher-forced pass over that
- * answer looks most. In fp32 always. A quantised model's steps keep keys and values in 16 bits,
- * which the pass does not: there a piece may point to another position of the same weight. Built
- * once more for the CUDA backend (tests/emu), whose steps keep the search on the device. */
+/* Alignments are those of the decoding steps themselves: over real sentences of a trained model,
+ * searched side by side with several beams, each piece of an answer points where a teacher-forced
+ * pass over that answer attends most. In fp32 always. A quantised model's steps keep keys and
+ * values in 16 bits, which the pass does not: there a piece may point to another position of equal
+ * weight. Built once more for the CUDA backend (tests/emu), whose steps keep the search on the
+ * device. */
 #include "tests/invariants/random_model.h"
 
 #include "model/trace.h"
@@ -14,7 +15,7 @@
 
 enum { SENTENCES = 24 };
 
-/* A weight between 0 and 1 is moved less by keys of 11 bits (measured: 0.0024 at most). */
+/* Keys of 11 significant bits move a weight between 0 and 1 by less (measured: 0.0024 at most). */
 static const double SAME_WEIGHT = 1e-2;
 
 static const char text[] =
@@ -31,7 +32,7 @@ static const char text[] =
     "in the park. A young woman paints a picture of the sea. Some birds sit on a fence. A chef "
     "prepares a meal in a large kitchen. A man and a woman walk along the river at night.";
 
-/* Elements of an int8 tensor as fp32. */
+/* Converts an int8 tensor's elements to fp32. */
 static float *widen(const struct dg_tensor *t)
 {
     const struct dg_stored *s = &t->stored[0];
@@ -45,7 +46,7 @@ static float *widen(const struct dg_tensor *t)
     return x;
 }
 
-/* The same weights, all fp32. */
+/* Copies the weights with all tensors in fp32. */
 static struct dg_weights *widened(const struct dg_weights *from)
 {
     char path[] = "/tmp/dragoman-test-XXXXXX";
@@ -68,7 +69,8 @@ static struct dg_weights *widened(const struct dg_weights *from)
     return out;
 }
 
-/* Pieces of one answer that point elsewhere than the pass, where it has another weight. */
+/* Counts the pieces of one answer that point elsewhere than the pass; fails where the two
+ * positions' weights differ by more than `tolerance`. */
 static uint32_t compare(const struct dg_model *m, struct dg_backend *be,
     const struct dg_sentence *s, const struct dg_result *r, double tolerance)
 {
@@ -77,7 +79,8 @@ static uint32_t compare(const struct dg_model *m, struct dg_backend *be,
     struct dg_trace trace;
     struct dg_error err = {0};
     uint32_t moved = 0;
-    assert_true(c->align_layer == 3 && !c->align_head); /* the manifest: all heads of layer 3 */
+    /* as in the manifest: all heads of layer 3 */
+    assert_true(c->align_layer == 3 && !c->align_head);
     if (dg_trace_run(m, be, &(struct dg_trace_ids){s->source, S, r->hyps[0].ids, T}, &trace, &err))
         fail_msg("%s", err.message);
     for (uint32_t t = 0; t < T; t++) {
@@ -99,7 +102,7 @@ static uint32_t compare(const struct dg_model *m, struct dg_backend *be,
     return moved;
 }
 
-/* All sentences at once through an engine that has room for few of them, every beam from 1 to 5. */
+/* Runs all sentences at once through an engine with room for a few, with every beam from 1 to 5. */
 static void check(const struct dg_model *m, struct dg_backend *be, const struct dg_job *job,
     double tolerance, uint32_t most_moved)
 {
@@ -129,7 +132,7 @@ static void check(const struct dg_model *m, struct dg_backend *be, const struct 
         }
     }
     print_message("%u of %u pieces point elsewhere\n", moved, pieces);
-    assert_true(pieces > 200 && away > pieces / 5); /* not the diagonal alone */
+    assert_true(pieces > 200 && away > pieces / 5); /* more than a diagonal */
     assert_true(moved <= most_moved);
     dg_engine_close(e);
 }
@@ -157,7 +160,7 @@ static void test_real_sentences(void **state)
         dg_job_encode(t, text, strlen(text), &(struct dg_translate_options){0}, &job, &err))
         fail_msg("%s", err.message);
     const struct dg_model *stored = dg_translator_model(t);
-    struct dg_bundle *file; /* the translator's own is given back as it is packed */
+    struct dg_bundle *file; /* the translator's own copy drops its rows as it packs them */
     if (dg_bundle_open("tests/data/en-de", &file, &err))
         fail_msg("%s", err.message);
     struct dg_weights *weights = widened(dg_bundle_weights(file));

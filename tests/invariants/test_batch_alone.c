@@ -1,8 +1,8 @@
 /* A sentence's answer never depends on its neighbours: 200 sentences at the base model's dimensions
  * (512/2048/8, 6+6 layers, vocabulary 32,000), and at those of the smaller models of other programs
- * (SSRU decoder; pre-norm), each alone, then in random company (lengths, beams,
- * arrivals, terms; now and then held for a while), on one thread and on two: the same pieces and
- * the same bits of every score. */
+ * (SSRU decoder; pre-norm), each alone, then in random company (lengths, beams, arrivals, terms;
+ * now and then paused for a while), on one thread and on two: the same pieces and the same bits of
+ * every score. */
 #include "tests/invariants/random_model.h"
 #include "tests/sanitized.h"
 
@@ -53,7 +53,7 @@ static void make_sentences(const struct dg_config *c, struct expected *all)
     }
 }
 
-/* Every answer holds the terms. */
+/* Checks that every answer contains the terms. */
 static void check_terms(const struct expected *x, const struct dg_result *r)
 {
     assert_true(r->n_hyps > 0);
@@ -116,8 +116,8 @@ static void alone(struct dg_engine *e, struct expected *all)
     }
 }
 
-/* Shuffled order; before each step a random number of sentences joins and some are held or let go
- * on; now and then one is cancelled and comes again. */
+/* Runs the sentences in shuffled order; before each step a random number of them joins and some are
+ * paused or resumed; now and then one is cancelled and admitted again. */
 static void together(struct dg_engine *e, const struct expected *all, uint64_t seed)
 {
     int order[SENTENCES], next = 0, finished = 0;
@@ -155,7 +155,7 @@ static void check(struct dg_config *c, enum dg_type type)
     struct random_model m;
     struct dg_error err = {0};
 #if SANITIZED
-    c->enc_layers = c->dec_layers = 1; /* a sanitizer build is an order slower */
+    c->enc_layers = c->dec_layers = 1; /* a sanitizer build is an order of magnitude slower */
     c->source_vocab = c->target_vocab = 2000;
 #endif
     make_sentences(c, all);
@@ -185,7 +185,7 @@ static void batch_is_alone(void **state)
     check(&c, DG_F16);
 }
 
-/* Firefox's "tiny", but for the vocabulary. */
+/* Firefox's "tiny", except for the vocabulary. */
 static void with_states(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void with_states(void **state)
     check(&c, DG_F32);
 }
 
-/* Argos' kind, smaller. */
+/* A smaller model of Argos' kind. */
 static void with_norms_before(void **state)
 {
     (void)state;

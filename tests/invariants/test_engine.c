@@ -1,10 +1,10 @@
 /* The engine on small random models: cached steps equal teacher forcing, limits, cancelling.
- * Bits under load are test_batch_alone.c's. */
+ * test_batch_alone.c checks bits under load. */
 #include "tests/invariants/random_model.h"
 
 #include "model/trace.h"
 
-/* Run the engine until it has nothing left; answers in the order they finish. */
+/* Runs the engine until an answer is ready; answers come in the order they finish. */
 static const struct dg_result *run(struct dg_engine *e)
 {
     const struct dg_result *r;
@@ -18,8 +18,8 @@ static const struct dg_result *run(struct dg_engine *e)
     return NULL;
 }
 
-/* One configuration: forced decoding step by step against the teacher-forced pass, beyond 100
- * positions too. */
+/* Checks one configuration: forced decoding step by step against the teacher-forced pass, also
+ * beyond 100 positions. */
 static void check_step_is_full(const struct dg_config *c, uint64_t seed)
 {
     struct random_model m;
@@ -48,13 +48,13 @@ static void check_step_is_full(const struct dg_config *c, uint64_t seed)
         assert_int_equal(r->hyps[0].n, T);
         double sum = 0;
         for (uint32_t t = 0; t < T; t++) {
-            /* Same order of sums in both, so equal but for nothing: exact. */
+            /* Both add in the same order, so they are exactly equal. */
             assert_float_equal(r->hyps[0].token_logprob[t], full.logprob[t], 0);
             sum += (double)full.logprob[t];
         }
         assert_float_equal(r->hyps[0].logprob, sum, 1e-9);
         dg_engine_release(e, r);
-        /* Probabilities over what may be seen add up to one. */
+        /* Probabilities over the visible positions add up to one. */
         float first = 0;
         for (uint32_t k = 0; k < S; k++)
             first += full.cross[k];
@@ -86,7 +86,7 @@ static void step_is_full(void **state)
     c.max_positions = 150;
     c.act = DG_ACT_GELU;
     check_step_is_full(&c, 3);
-    random_config(&c); /* what other programs' models have */
+    random_config(&c); /* features of other programs' models */
     c.decoder = DG_DECODER_SSRU;
     c.attention_bias = true;
     c.dec_F = 48;
@@ -182,7 +182,7 @@ static void limits_and_cancel(void **state)
     s.search.beam = 40;
     assert_int_equal(dg_engine_admit(e, 4, &s, &err), DG_EINVAL);
     assert_non_null(strstr(err.message, "beam 40 is over the limit of 32"));
-    assert_string_equal(err.field, ""); /* the API has names of its own for the options */
+    assert_string_equal(err.field, ""); /* the API names these options itself */
     dg_error_clear(&err);
     s.search.beam = 2;
     s.search.n_best = 3;
@@ -200,7 +200,7 @@ static void limits_and_cancel(void **state)
     random_model_close(&m);
 }
 
-/* Whatever the limits are, the search that they name finds room in an empty engine. */
+/* Whatever the limits are, the largest search that they allow fits into an empty engine. */
 static void largest_search_fits(void **state)
 {
     (void)state;
@@ -211,7 +211,8 @@ static void largest_search_fits(void **state)
     } cases[] = {
         {{0}, LONGEST, 4, 0},
         {{.max_rows = 8, .max_sentences = 4}, LONGEST, 4, 0},
-        {{.max_rows = 8, .max_sentences = 4, .max_beam = 2}, LONGEST, 0, 0}, /* the model's own */
+        /* zeros: the model's own beam and limit */
+        {{.max_rows = 8, .max_sentences = 4, .max_beam = 2}, LONGEST, 0, 0},
         {{.max_beam = 32}, LONGEST, 32, 0},
         {{.max_rows = 32, .max_sentences = 1, .max_source = 2, .max_beam = 21}, 2, 21, 0},
         {{.max_target = 4096, .max_beam = 4, .max_search = 4096}, 3, 4, 4096},
@@ -237,7 +238,8 @@ static void largest_search_fits(void **state)
     random_model_close(&m);
 }
 
-/* Output limit: source pieces without </s> + 50, flagged when it is met. */
+/* The output limit is the source pieces without </s> + 50, and an answer that reaches it is
+ * flagged. */
 static void output_limit(void **state)
 {
     (void)state;
@@ -262,8 +264,8 @@ static void output_limit(void **state)
     random_model_close(&m);
 }
 
-/* Terms that find no room, and searches that terms cannot steer, are refused; one with terms is as
- * wide as there is room. */
+/* Terms that do not fit, and searches that terms cannot steer, are refused; a search with terms is
+ * as wide as there is room for. */
 static void terms_have_limits(void **state)
 {
     (void)state;
@@ -296,7 +298,7 @@ static void terms_have_limits(void **state)
     assert_int_equal(dg_engine_admit(e, 1, &s, &err), 0);
     const struct dg_result *r = run(e);
     assert_non_null(r);
-    assert_int_equal(r->hyps[0].n, 3); /* the term alone has room */
+    assert_int_equal(r->hyps[0].n, 3); /* only the term fits */
     assert_memory_equal(r->hyps[0].ids, term, 3 * sizeof *term);
     assert_true(r->hyps[0].length_limited);
     dg_engine_release(e, r);

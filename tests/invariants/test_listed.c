@@ -1,6 +1,6 @@
-/* Sentences with a shortlist: the search is that over a model to which every other piece is
- * impossible; the batch, mixed with sentences that use the whole vocabulary, changes nothing; a
- * step allocates nothing it did not before. */
+/* Sentences with a shortlist: the search equals one over a model in which all pieces outside the
+ * list are impossible; a batch mixed with sentences that use the whole vocabulary changes nothing;
+ * a step has at most one product with the whole output matrix. */
 #include "tests/invariants/random_model.h"
 
 #include "model/model_internal.h"
@@ -27,7 +27,7 @@ struct problem {
     uint32_t n_source[SENTENCES];
 };
 
-/* Twelve translations a piece, the same for whoever asks. */
+/* Makes a list of twelve translations per piece, the same on every call. */
 static void make_list(struct problem *p)
 {
     char path[] = "/tmp/dragoman-test-XXXXXX";
@@ -109,7 +109,8 @@ static void one(
     dg_engine_release(e, r);
 }
 
-/* The same weights, but an output bias that rules out all that is not in the sentence's list. */
+/* Opens the same weights with an output bias that excludes every piece outside the sentence's
+ * list. */
 static void open_masked(const struct problem *p, int i, struct random_model *m)
 {
     struct dg_error err = {0};
@@ -173,8 +174,8 @@ static void search_is_that_over_the_list(void **state)
     close_problem(p);
 }
 
-/* A score is over the whole vocabulary, list or no list: the same bits, pieces from outside the
- * list included. */
+/* A forced score is over the whole vocabulary, with a list or without: the same bits, for pieces
+ * outside the list, too. */
 static void scores_never_use_a_list(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void scores_never_use_a_list(void **state)
     close_problem(p);
 }
 
-/* Forced, sampled and picking sentences use the whole vocabulary in the same batch. */
+/* Forced and sampled sentences use the whole vocabulary in the same batch. */
 static void batch_changes_nothing(void **state)
 {
     (void)state;
@@ -249,7 +250,7 @@ static void batch_changes_nothing(void **state)
     }
 }
 
-/* Products with the whole output matrix since it was set to 0, by a backend that counts them. */
+/* Counts, by a backend, of products with the whole output matrix since the counts were reset. */
 static struct {
     const struct dg_ops *ops;
     const struct dg_weight *whole;
@@ -267,8 +268,8 @@ static void count_linear(
     counted.ops->linear(be, op, x, y, M);
 }
 
-/* Sentences that need every piece's logit, with others between them: the matrix is walked once a
- * step, for them and those between alone. */
+/* Some sentences need every piece's logit, with others between them: each step has one product with
+ * the whole matrix, for the rows of these and of the ones between. */
 static void one_whole_product_a_step_at_most(void **state)
 {
     (void)state;
@@ -306,10 +307,10 @@ static void cancelled_and_closed_leak_nothing(void **state)
         struct dg_sentence s = sentence(p, i);
         assert_int_equal(dg_engine_admit(p->e, (uint64_t)i, &s, NULL), 0);
     }
-    dg_engine_cancel(p->e, 0); /* while it waits */
+    dg_engine_cancel(p->e, 0); /* before its first step */
     dg_engine_step(p->e);
-    dg_engine_cancel(p->e, 1); /* while it lives */
-    close_problem(p);          /* the others live on until here */
+    dg_engine_cancel(p->e, 1); /* while it is decoded */
+    close_problem(p);          /* with the others still in the engine */
 }
 
 int main(void)

@@ -25,10 +25,11 @@ struct product {
     struct shape s;
     size_t n_pool;
     struct dg_weight *w;
-    float *x, *want; /* [n_pool,K], [n_pool,N]: each row alone */
+    float *x, *want; /* [n_pool,K], [n_pool,N]: results of each row alone */
 };
 
-/* y of M rows: row m is pool row (first + m * 7) % n_pool, rows ld apart from `offset` on. */
+/* Computes y of M rows: row m is pool row (first + m * 7) % n_pool; rows are ld apart, starting at
+ * `offset`. */
 static void run_batch(const struct product *p, size_t M, size_t first, size_t offset)
 {
     size_t N = p->s.N, K = p->s.K, ldx = K + offset % 3, ldy = N + offset % 5;
@@ -72,7 +73,7 @@ static void product_deinit(struct product *p)
     free(p->x), free(p->want);
 }
 
-/* The rows alone are computed with one thread; batches with one and two (the largest matrices: one
+/* Computes the rows alone with one thread, batches with one and two (for the largest matrices: one
  * or the other). */
 static void run_both(const char *isa, struct shape s, size_t n_pool, size_t step)
 {
@@ -92,7 +93,7 @@ static void run_both(const char *isa, struct shape s, size_t n_pool, size_t step
     dg_cpu_close(be[1]);
 }
 
-/* Unoptimised and sanitised builds are up to 50 times slower: they take every 43rd M of the smaller
+/* Unoptimised and sanitised builds are up to 50 times slower: they test every 43rd M of the smaller
  * shapes. */
 #if !defined(__OPTIMIZE__) || SANITIZED
 enum { SLOW = 1, STEP = 43 };
@@ -106,7 +107,7 @@ static void test_products(void **state)
     const char *const *isas = dg_cpu_isas();
     for (size_t i = 0; isas[i]; i++) {
         bool plain =
-            !strcmp(isas[i], "generic"); /* 10 times slower, and there rows do not share a tile */
+            !strcmp(isas[i], "generic"); /* 10 times slower, and its rows do not share a tile */
         for (size_t s = 0; s < sizeof small_shapes / sizeof *small_shapes; s++)
             if (!SLOW || small_shapes[s].N * small_shapes[s].K <= (plain ? 100000 : 1100000))
                 run_both(isas[i], small_shapes[s], plain || SLOW ? 7 : POOL, plain ? 43 : STEP);
@@ -117,7 +118,7 @@ static void test_products(void **state)
     }
 }
 
-/* LayerNorm: rows of a batch of 9, at other places and alignments, against each alone. */
+/* Compares rows of a batch in LayerNorm, at other places and alignments, with each row alone. */
 static void run_norm(struct dg_backend *be, const char *isa)
 {
     const size_t sizes[] = {512, 1024, 100, 13};
@@ -165,8 +166,8 @@ struct heads {
     uint32_t H, Dk, Dv;
 };
 
-/* n_q queries against n_k keys in one causal or plain call, then each query alone: keys copied to
- * scattered slots, only those it sees, with other rows around it in the call. */
+/* Runs n_q queries against n_k keys in one causal or plain call, then each query alone: keys copied
+ * to scattered slots, only those it sees, with other rows around it in the call. */
 static void check_attention(
     struct dg_backend *be, const char *isa, struct heads d, uint32_t n_q, uint32_t n_k, bool causal)
 {
@@ -175,7 +176,7 @@ static void check_attention(
     float *all = ops_memory(n_q * vn, sizeof *all), *one = ops_memory(vn, sizeof *one);
     int32_t *slots = ops_memory(n_k, sizeof *slots);
     for (uint32_t j = 0; j < n_k; j++)
-        slots[j] = (int32_t)((j * 2 + 5) % places); /* not in a row, each once */
+        slots[j] = (int32_t)((j * 2 + 5) % places); /* not consecutive, each once */
     struct dg_rows qr = ops_rows(be, q, n_q, kn, 3, kn + 1),
                    out = ops_rows(be, NULL, n_q + 2, vn, 1, vn);
     struct dg_attn_seg seg = {0, n_q, n_k, 0, NULL, causal, 0};
@@ -222,7 +223,7 @@ static void run_attention(struct dg_backend *be, const char *isa)
             for (int causal = 0; causal < 2; causal++)
                 check_attention(be, isa, all[i], sizes[s][0], sizes[s][1], causal);
     check_attention(
-        be, isa, (struct heads){1, 8, 8}, 5, 4500, true); /* more than are held at once */
+        be, isa, (struct heads){1, 8, 8}, 5, 4500, true); /* more keys than are held at once */
 }
 
 static void test_attention(void **state)
@@ -231,7 +232,7 @@ static void test_attention(void **state)
     ops_each_isa("row stability of attention", run_attention);
 }
 
-/* Top-k: a row alone, and among others with another k_max, place and alignment. */
+/* Compares a row's top-k alone and among others with another k_max, place and alignment. */
 static void run_topk(struct dg_backend *be, const char *isa)
 {
     enum { M = 9, K = 8 };

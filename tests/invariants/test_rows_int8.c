@@ -16,7 +16,7 @@ static const struct shape shapes[] = {{512, 512}, {1024, 512}, {1536, 512}, {204
 
 enum { POOL = 131, M_MAX = 130, MANY = 19000 * 512 };
 
-/* Unoptimised and sanitised builds are up to 50 times slower: they take every 13th M. */
+/* Unoptimised and sanitised builds are up to 50 times slower: they test every 13th M. */
 #if !defined(__OPTIMIZE__) || SANITIZED
 enum { SLOW = 1 };
 #else
@@ -28,7 +28,7 @@ struct product {
     size_t n_pool;
     int8_t *w;            /* [N,K] */
     float *scales, *bias; /* [N] */
-    float *x, *want;      /* [n_pool,K], [n_pool,N]: each row alone, in plain C */
+    float *x, *want;      /* [n_pool,K], [n_pool,N]: results of each row alone, in plain C */
 };
 
 static struct dg_weight *weight_new(struct dg_backend *be, const struct product *p)
@@ -43,7 +43,7 @@ static struct dg_weight *weight_new(struct dg_backend *be, const struct product 
     return w;
 }
 
-/* y of M rows: row m is pool row (first + m * 7) % n_pool. */
+/* Computes y of M rows: row m is pool row (first + m * 7) % n_pool. */
 static void run_batch(const struct product *p, struct dg_backend *be, const struct dg_linear *op,
     size_t M, size_t first)
 {
@@ -67,13 +67,14 @@ static void run_batch(const struct product *p, struct dg_backend *be, const stru
 static void product_init(struct product *p, struct shape s, size_t n_pool)
 {
     uint64_t seed = s.N + s.K;
-    uint32_t range = s.N % 1024 ? 129 : 255; /* -64 .. 64: sums may be paired; -127 .. 127: not */
+    /* -64 .. 64: sums may be paired; -127 .. 127: they may not */
+    uint32_t range = s.N % 1024 ? 129 : 255;
     *p = (struct product){s, n_pool, ops_memory(s.N * s.K, 1), ops_floats(s.N, 1),
         ops_floats(s.N, 2), ops_floats(n_pool * s.K, s.N),
         ops_memory(n_pool * s.N, sizeof *p->want)};
     for (size_t i = 0; i < s.N * s.K; i++)
         p->w[i] = (int8_t)((int)(ops_random(&seed) % range) - (int)(range / 2));
-    for (size_t i = 0; i < n_pool; i++) /* among rows of one sign, too */
+    for (size_t i = 0; i < n_pool; i++) /* some rows of one sign */
         for (size_t k = 0; i % 3 == 1 && k < s.K; k++)
             p->x[i * s.K + k] = fabsf(p->x[i * s.K + k]);
     struct dg_backend *be = ops_open("generic", 1);
@@ -101,7 +102,8 @@ static void run_isa(const struct product *p, const char *isa)
         struct dg_linear op = {weight_new(be, p),
             ops_weight(be, DG_USE_VECTOR, 1, p->s.N, p->bias, false), DG_ACT_RELU, NULL, {0}, {0}};
         for (size_t M = 1; M <= M_MAX; M += step)
-            if (!large || M / step % 2 == (size_t)threads - 1) /* the largest: one or the other */
+            /* the largest: either thread count */
+            if (!large || M / step % 2 == (size_t)threads - 1)
                 run_batch(p, be, &op, M, M * 13 + (size_t)threads);
         be->ops->weight_free(be, (struct dg_weight *)op.w);
         be->ops->weight_free(be, (struct dg_weight *)op.bias);
@@ -126,7 +128,7 @@ static void test_products(void **state)
         printf("row stability of int8 products: %s ran\n", isas[i]);
 }
 
-/* A model's batch in one go: more rows than the scratch space takes at once. */
+/* A model's batch in one call: more rows than the scratch space holds at once. */
 static void test_many_rows(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* A vocabulary of byte pieces, of which a random model says any after any other: answers are whole
- * characters all the same, the best of those that are, and the same in any company, with a
- * shortlist, drawn, kept from repeating itself or cut at its length limit. */
+/* A vocabulary of byte pieces, with a random model that puts any after any other: answers are still
+ * whole characters, the best of those that are, and the same in any company, with a shortlist,
+ * sampled, kept from repeating or cut at the length limit. */
 #include "tests/invariants/random_model.h"
 
 #include "model/engine/choose.h"
@@ -25,7 +25,7 @@ struct problem {
     struct dg_sentence s[SENTENCES];
 };
 
-/* Every second piece for whoever asks, and three for each piece of the source. */
+/* Makes a list: every second piece always, and three for each piece of the source. */
 static struct dg_shortlist *make_list(void)
 {
     static uint32_t always[V / 2], first[V + 1], ids[3 * V];
@@ -47,7 +47,7 @@ static struct dg_shortlist *make_list(void)
     return list;
 }
 
-/* "é" in two bytes, as a glossary may ask for it. */
+/* "é" in two bytes, as a glossary may require it. */
 static const uint64_t no_piece[(V + 63) / 64];
 static const int32_t term_ids[] = {FIRST + 0xC3, FIRST + 0xA9};
 static const struct dg_term_form term_form = {.n = 2};
@@ -70,7 +70,7 @@ static void make_sentences(struct problem *p)
         s->search = (struct dg_search){.beam = i % 3 ? 4 : 1, .alpha = 0.6f};
         s->search.max_len = 1 + rnd(&rng) % MAX_OUT;
         s->search.no_repeat_ngram = i % 4 == 1 ? 1 : 0;
-        if (i % 12 == 8) { /* what needs the widest beam: every row has bytes to pass over */
+        if (i % 12 == 8) { /* needs the widest beam: every row has bytes to skip */
             s->search.beam = DG_MAX_BEAM;
             s->search.max_len = MAX_OUT;
             s->terms = &terms;
@@ -137,7 +137,7 @@ static void one(struct dg_engine *e, const struct dg_sentence *s, struct answer 
     dg_engine_release(e, r);
 }
 
-/* Runs of bytes are text without control characters; returns how many bytes there are. */
+/* Checks that runs of bytes are text without control characters; returns the number of bytes. */
 static uint32_t check_characters(const struct answer *a)
 {
     char run[MAX_OUT];
@@ -202,7 +202,7 @@ static void answers_of_a_list_are_characters(void **state)
     check_all(true);
 }
 
-/* log P(piece | ids[n]), by scoring the whole. */
+/* Returns log P(piece | ids[n]), by scoring the whole. */
 static float score(struct problem *p, int i, const int32_t *ids, uint32_t n, int32_t piece)
 {
     int32_t target[MAX_OUT + 1];
@@ -220,8 +220,8 @@ static float score(struct problem *p, int i, const int32_t *ids, uint32_t n, int
     return a.token_logprob[n];
 }
 
-/* A greedy answer's piece is the best of all that may come, at its own log-probability: no other
- * that makes a character scores more. */
+/* A greedy answer's piece is the best of all allowed ones, with its own log-probability: no other
+ * piece that forms a character scores more. */
 static void each_is_the_best_that_may_come(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void each_is_the_best_that_may_come(void **state)
     uint32_t masked = 0;
     open_problem(&p, false);
     const struct dg_byte_rule rule = dg_byte_rule_of(p.bytes, NULL, 0);
-    for (int i = 0; i < SENTENCES; i += 3) { /* greedy ones, and some that are drawn */
+    for (int i = 0; i < SENTENCES; i += 3) { /* greedy ones; sampled ones are skipped below */
         struct answer a;
         if (p.s[i].search.sampling.temperature > 0)
             continue;

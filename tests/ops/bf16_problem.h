@@ -1,9 +1,9 @@
-/* What the tests of bf16's kernels share: each implementation in turn, and a product's operands. */
+/* Shared by the tests of bf16's kernels: each implementation in turn, and a product's operands. */
 #ifndef DG_TESTS_OPS_BF16_PROBLEM_H
 #define DG_TESTS_OPS_BF16_PROBLEM_H
 
 #ifdef __x86_64__
-#define DG_X86 /* as kernels/ is built there */
+#define DG_X86 /* as in the build of kernels/ */
 #endif
 #include "kernels/cpu/bf16.h"
 #include "kernels/cpu/pack.h"
@@ -12,7 +12,7 @@
 
 #include <float.h>
 
-/* What tiles_bf16.h asks for. */
+/* Needed by tiles_bf16.h. */
 static inline void bf16_turn(const uint16_t *from, uint16_t *to)
 {
     dg_bf16_plain.turn((const uint32_t *)(const void *)from, 16, 16, (uint32_t *)(void *)to, 16);
@@ -25,15 +25,15 @@ static inline void bf16_turn(const uint16_t *from, uint16_t *to)
 #include "kernels/cpu/tiles_bf16.h"
 /* clang-format on */
 
-/* each_path adds the plain rest */
+/* each_path adds the remaining plain functions */
 static struct dg_cpu_bf16 emulated = {.gemm = bf16_gemm, .gemm_turned = bf16_gemm_turned},
                           emulated_tiles = {
                               .gemm = tiles_bf16_gemm, .gemm_turned = tiles_bf16_gemm_turned};
 
 struct path {
-    const char *name, *isa; /* the set that the machine needs; NULL: none */
+    const char *name, *isa; /* instruction set that the machine needs; NULL: none */
     const struct dg_cpu_bf16 *bf16;
-    /* its definition */
+    /* the plain definition that it must equal */
     const struct dg_cpu_bf16 *plain;
 };
 
@@ -96,7 +96,7 @@ static inline void problem_free(struct problem *p)
     free(p->x), free(p->w), free(p->packed), free(p->y);
 }
 
-/* The first M rows from row m on into y; what lies between rows must stay. */
+/* Multiplies M rows from row m on into y; the gaps between rows must stay unchanged. */
 static inline void multiply(
     const struct problem *p, const struct dg_cpu_bf16 *bf16, size_t m, size_t M, float *y)
 {

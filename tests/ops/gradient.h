@@ -1,6 +1,6 @@
-/* What the tests of backward ops share: drawn inputs on a device, gradients against central
+/* Shared by the tests of backward ops: random inputs on a device, gradients against central
  * differences of double-precision loops, each instruction set or device in turn. The objective is
- * sum(c * y) with drawn c. */
+ * sum(c * y) with random c. */
 #ifndef DG_TESTS_OPS_GRADIENT_H
 #define DG_TESTS_OPS_GRADIENT_H
 
@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 /* fp32 ops against exact gradients: sums of at most some hundred terms of order 1 lose about 1e-6;
- * twenty times that. */
+ * the tolerance is twenty times that. */
 static const double TOLERANCE = 2e-5;
 
 struct fixture {
@@ -46,7 +46,7 @@ static inline double *array(struct fixture *f, size_t n)
     return x;
 }
 
-/* Rows on the device, x NULL for zeros. ld is wider than N, so that strides are tested. */
+/* Makes rows on the device; x NULL for zeros. ld is wider than N, so that strides are tested. */
 static inline struct dg_rows rows(struct fixture *f, const double *x, size_t M, size_t N)
 {
     struct dg_rows r = {.offset = 3, .ld = N + 5};
@@ -68,7 +68,7 @@ static inline void fetch(struct fixture *f, struct dg_rows r, size_t M, size_t N
     f->be->ops->read(f->be, r, M, N, out);
 }
 
-/* A trainable weight over a block; x NULL for zeros. */
+/* Makes a trainable weight over a block; x NULL for zeros. */
 static inline struct dg_weight *weight(
     struct fixture *f, const double *x, size_t N, size_t K, unsigned use, float **block)
 {
@@ -108,7 +108,7 @@ static inline void release(struct fixture *f)
 
 typedef double objective(void *ctx);
 
-/* got[n] against (f(x + h) - f(x - h)) / 2h */
+/* Compares got[n] with (f(x + h) - f(x - h)) / 2h. */
 static inline void check(
     const char *what, objective *f, void *ctx, double *x, size_t n, const float *got)
 {
@@ -126,7 +126,7 @@ static inline void check(
     }
 }
 
-/* check() of a parameter's gradient, which lies in a block. */
+/* check() for a parameter's gradient, which is in a block. */
 static inline void check_block(struct fixture *f, const char *what, objective *o, void *ctx,
     double *x, size_t n, const float *block)
 {
@@ -154,7 +154,7 @@ static inline double kept(const struct dg_dropout *d, size_t m, uint32_t e)
 static const uint32_t keys[64] = {
     11, 222, 3333, 44444, 555555, 6666666, 77777777, 888888888, 99, 1010, 111111, 1212};
 
-#ifdef DG_TEST_CUDA /* tests/emu builds these tests once more */
+#ifdef DG_TEST_CUDA /* tests/emu builds these tests again for CUDA */
 #include "tests/emu/cuda.h"
 
 static inline void each_isa(void (*test)(struct fixture *f))

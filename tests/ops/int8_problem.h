@@ -5,8 +5,7 @@
 #include "kernels/cpu/int8.h"
 #include "tests/ops/ops.h"
 
-/* One product straight from the kernels. With an odd seed the weights are small enough for paired
- * sums. */
+/* One product for the kernels. With an odd seed the weights are small enough for paired sums. */
 struct problem {
     size_t M, N, K, ldx, ldy;
     uint8_t *x; /* [M,ldx] */
@@ -51,7 +50,7 @@ static inline void problem_free(struct problem *p)
     free(p->x), free(p->w), free(p->packed), free(p->scales), free(p->bias), free(p->acts);
 }
 
-/* A row of one kind: what range and zero point have to get right. */
+/* Fills a row of one kind that range and zero point must handle. */
 static inline void fill_row(int kind, float *x, size_t K, uint64_t seed)
 {
     for (size_t k = 0; k < K; k++)

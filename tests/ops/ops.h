@@ -1,6 +1,6 @@
-/* What the tests of the ops share: random data, buffers and weights from host arrays, every
+/* Shared by the tests of the ops: random data, buffers and weights from host arrays, every
  * instruction set in turn. Expected values are naive loops in double; EPS is the rounding unit of
- * fp32, and tolerances are written in it. */
+ * fp32, and tolerances are multiples of it. */
 #ifndef DG_TESTS_OPS_OPS_H
 #define DG_TESTS_OPS_OPS_H
 
@@ -48,7 +48,7 @@ static inline float *ops_floats(size_t n, uint64_t seed)
     return x;
 }
 
-/* Can this machine run the instruction set? */
+/* True if this machine can run the instruction set. */
 static inline bool ops_has_isa(const char *name)
 {
     for (const char *const *isa = dg_cpu_isas(); *isa; isa++)
@@ -66,7 +66,8 @@ static inline struct dg_backend *ops_open(const char *isa, int threads)
     return be;
 }
 
-/* A new buffer of M rows, `ld` apart, filled from src[M,N] (NULL: zero) after `offset` elements. */
+/* Makes a buffer of M rows, `ld` apart, filled from src[M,N] (NULL: zero) after `offset`
+ * elements. */
 static inline struct dg_rows ops_rows(
     struct dg_backend *be, const float *src, size_t M, size_t N, size_t offset, size_t ld)
 {
@@ -79,8 +80,8 @@ static inline struct dg_rows ops_rows(
     return r;
 }
 
-/* The CPU's trainable weights read memory that a test may own; a device's read blocks of its
- * trainer alone, which the tests of backward make. */
+/* The CPU's trainable weights read memory that a test may own; a device's read only blocks of its
+ * trainer, which the backward tests make. */
 #ifdef DG_TEST_CUDA
 enum { OPS_TRAINABLE = 0 };
 #else
@@ -107,7 +108,7 @@ static inline void ops_near(
             want, tolerance);
 }
 
-/* Run f with each instruction set of this machine, and say so. */
+/* Runs f with each instruction set of this machine, and prints which. */
 static inline void ops_each_isa(const char *what, void (*f)(struct dg_backend *be, const char *isa))
 {
 #ifdef __aarch64__

@@ -6,10 +6,11 @@ struct dims {
     uint32_t H, Dk, Dv;
 };
 
-/* A call: pieces of several lengths over one pool of key and value rows. */
+/* A call of attention: pieces of several lengths over one pool of key and value rows. */
 struct call {
     struct dims d;
-    size_t n_segs, M, pool, probs; /* query rows, key rows, elements of probabilities */
+    /* numbers of segments, query rows, key rows, and elements of probabilities */
+    size_t n_segs, M, pool, probs;
     struct dg_attn_seg segs[8];
     float *q, *k, *v;
     int32_t *slots; /* [pool]: a permutation */
@@ -55,7 +56,7 @@ static void call_deinit(struct call *c)
     free(c->q), free(c->k), free(c->v), free(c->slots), free(c->keys);
 }
 
-/* One query of one head: p[n_k] before dropout, out[Dv] after. */
+/* Computes one query of one head: p[n_k] before dropout, out[Dv] after. */
 static void expect(const struct call *c, const struct dg_attn_seg *seg, size_t i, size_t h,
     bool drop, double *p, double *out)
 {
@@ -192,8 +193,8 @@ static void same_rows(
     free(x), free(y);
 }
 
-/* A cached step that brings its keys and values is one whose keys and values were written before:
- * the results, and what the cache holds then. */
+/* A cached step that brings its keys and values equals one whose keys and values were written
+ * before, both in its results and in the cache afterwards. */
 static void check_newest(struct dg_backend *be, const char *isa, struct dims d)
 {
     enum { M = 4, POOL = 90 };
@@ -265,7 +266,7 @@ static void check_alone(struct dg_backend *be, const char *isa, struct dims d, u
         struct dg_attention op = {
             d.H, d.Dk, d.Dv, DG_ATTN_SEGS, &seg, 1, .k = pool[0], .v = pool[1]};
         be->ops->attention(be, &op, q, one);
-        seg.n_q = 2; /* rows of q are 0 apart: the same one again */
+        seg.n_q = 2; /* rows of q are 0 apart: the same row again */
         two.offset += vn;
         be->ops->attention(be, &op, q, two);
         same_rows(be, isa, two, one, 1, vn);
@@ -327,7 +328,7 @@ static void test_long(void **state)
     ops_each_isa("attention over 5,000 keys", run_long);
 }
 
-/* Scores far apart: no overflow, and the loser gets exactly nothing. */
+/* Scores far apart: no overflow, and the smaller one gets exactly zero weight. */
 static void run_extremes(struct dg_backend *be, const char *isa)
 {
     float q[1] = {100}, k[3] = {100, -100, 99.99f}, v[3] = {1, 1e30f, 3}, out[1];

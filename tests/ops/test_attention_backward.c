@@ -7,7 +7,7 @@ struct attention {
     double *q, *k, *v, *c;
 };
 
-/* p[seen]: where query i of one head looks; returns seen. */
+/* Sets p[seen] to the attention weights of query i of one head; returns seen. */
 static size_t attention_weights(
     const struct attention *a, const struct dg_attn_seg *s, uint32_t h, uint32_t i, double p[64])
 {
@@ -26,7 +26,7 @@ static size_t attention_weights(
     return seen;
 }
 
-/* One query row of one head. */
+/* Computes one query row of one head. */
 static double attention_row(
     const struct attention *a, const struct dg_attn_seg *s, uint32_t h, uint32_t i)
 {
@@ -91,12 +91,12 @@ static void test_attention(struct fixture *f)
 {
     attention_case(f, 2, 16, 16, true, false);
     attention_case(f, 2, 16, 16, true, true);
-    attention_case(f, 2, 16, 24, false, true); /* Dk != Dv, tiles that overlap */
+    attention_case(f, 2, 16, 24, false, true); /* Dk != Dv, overlapping tiles */
     attention_case(f, 1, 5, 3, false, false);  /* smaller than a tile */
     attention_case(f, 1, 64, 64, false, true);
 }
 
-/* The guide's loss, from the formula in kernels/train.h. */
+/* Computes the guide's loss from the formula in kernels/train.h. */
 static double guide_value(const struct attention *a, const struct dg_guide *g)
 {
     double all = 0;
@@ -128,8 +128,7 @@ static double guided_value(void *ctx)
     return attention_value(&g->a) + (double)g->guide->scale * guide_value(&g->a, g->guide);
 }
 
-/* Three sentences, of which one has no links; queries with one link, several, the same twice,
- * none. */
+/* Three sentences, one without links; queries with one link, several, the same one twice, none. */
 static void guide_case(struct fixture *f, uint32_t head, uint32_t n_heads, bool drop)
 {
     enum { H = 3, Dk = 5, Dv = 3, Mq = 25, Mk = 44, PAIRS = 20 + 15 + 18 * 34 };

@@ -1,4 +1,5 @@
-/* The backward ops of kernels/train.h but attention's, on every instruction set of this machine. */
+/* The backward ops of kernels/train.h except attention's, on every instruction set of this
+ * machine. */
 #include "tests/ops/gradient.h"
 
 static double act(enum dg_act a, double x)
@@ -55,7 +56,7 @@ static void linear_case(struct fixture *f, enum dg_act a, bool bias, bool drop)
     check_block(f, "linear dw", linear_value, &l, l.w, 19 * 13, dw);
     if (bias)
         check_block(f, "linear dbias", linear_value, &l, l.bias, 19, db);
-    /* Accumulation: a second pass doubles dw and, when asked, dx. */
+    /* Accumulation: a second pass doubles dw and, if requested, dx. */
     g.dy = rows(f, l.c, 7, 19);
     g.dx_add = true;
     float first = element(f, dw, 5);
@@ -64,7 +65,7 @@ static void linear_case(struct fixture *f, enum dg_act a, bool bias, bool drop)
     first = dx[4];
     fetch(f, g.dx, 7, 13, dx);
     assert_float_equal(dx[4], 2 * first, 1e-5);
-    /* x as what a ReLU let through. */
+    /* dx_relu: x is the output of a ReLU. */
     float before[7 * 13];
     g.dx_add = false;
     g.dy = rows(f, l.c, 7, 19);
@@ -91,7 +92,7 @@ struct norm {
     size_t M, D;
     double *x, *r, *gain, *bias, *c;
     const struct dg_dropout *drop;
-    /* of the sum itself, or NULL */
+    /* gradient of the sum itself, or NULL */
     double *c_sum;
 };
 
@@ -116,7 +117,7 @@ static double norm_value(void *ctx)
     return sum;
 }
 
-/* sums: the sum is read, too, as the residual stream of a pre-norm model; its gradient's rows
+/* sums: the sum is also read, as the residual stream of a pre-norm model; its gradient's rows
  * become dr's. */
 static void norm_case(struct fixture *f, bool drop, bool sums)
 {
@@ -183,8 +184,8 @@ static double ssru_value(void *ctx)
     return sum;
 }
 
-/* Pieces of several lengths, one after another and with a row between them that belongs to none;
- * D that no vector's width divides. */
+/* Pieces of several lengths, one after another and with a row between them that belongs to none; no
+ * vector's width divides D. */
 static void test_ssru(struct fixture *f)
 {
     enum { M = 20, D = 21 };
@@ -196,7 +197,7 @@ static void test_ssru(struct fixture *f)
         free(r.z), free(r.c);
         return;
     }
-    /* Gates from nearly shut to nearly open: three times what is drawn. */
+    /* Gates from nearly shut to nearly open: three times the random values. */
     double *gates = malloc(M * 2 * D * sizeof *gates);
     for (size_t i = 0; i < M * 2 * D; i++)
         gates[i] = i % (2 * D) < D ? r.z[i] : 3 * r.z[i];
@@ -258,8 +259,8 @@ struct loss {
     double *x, eps, nll;
 };
 
-/* Contract 8, literally: q = (1-ε) onehot + ε/V, loss = - sum q log softmax(x); over the pieces
- * that can come. */
+/* Contract 8, literally: q = (1-ε) onehot + ε/V, loss = - sum q log softmax(x); over the possible
+ * pieces. */
 static double loss_value(void *ctx)
 {
     struct loss *l = ctx;
@@ -296,7 +297,7 @@ static void loss_case(struct fixture *f, double eps, bool gaps)
     struct dg_loss op = {V, target, (float)eps, 1.0f, true};
     struct dg_loss_sums sums = {0};
     float *host = malloc(M * V * sizeof *host);
-    x.offset = 0, x.ld = V + 1; /* at multiples of 16 bytes */
+    x.offset = 0, x.ld = V + 1; /* rows at multiples of 16 bytes */
     for (size_t i = 0; i < M * V; i++)
         host[i] = (float)l.x[i];
     f->be->ops->write(f->be, host, x, M, V);

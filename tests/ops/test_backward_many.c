@@ -1,4 +1,4 @@
-/* The backward ops of kernels/train.h on rows and columns enough for every part of a device's sums,
+/* The backward ops of kernels/train.h on enough rows and columns for every part of a device's sums,
  * against the formulas in double, on every instruction set of this machine. */
 #include "tests/ops/gradient.h"
 
@@ -74,7 +74,7 @@ static void norm_many(struct fixture *f, size_t D, const struct dg_dropout *drop
     free(x), free(r), free(dy), free(gain), free(sums), free(xhat), free(dr);
 }
 
-/* The bias alone; the rest does not depend on how many rows there are. */
+/* Checks the bias alone; the rest does not depend on the number of rows. */
 static void bias_many(struct fixture *f, enum dg_act a, size_t M, const struct dg_dropout *drop)
 {
     enum { N = 300, K = 2 };
@@ -109,7 +109,8 @@ static void embed_many(struct fixture *f, const struct dg_dropout *drop)
     int32_t ids[M];
     float *dt, got[V * D];
     for (int m = 0; m < M; m++)
-        ids[m] = m == 7 ? 2 : m % 3 - 1; /* none, very many, one */
+        /* occurrences of an id: many of 0 and 1, one of 2, none of 3 */
+        ids[m] = m == 7 ? 2 : m % 3 - 1;
     struct dg_embed op = {weight(f, NULL, V, D, DG_USE_TABLE, NULL),
         weight(f, NULL, V, D, DG_USE_TABLE, NULL), 0.5f, ids, ids, drop};
     struct dg_embed_grad g = {
@@ -125,7 +126,7 @@ static void embed_many(struct fixture *f, const struct dg_dropout *drop)
     free(dy);
 }
 
-/* More than a device adds up in one round. */
+/* More values than a device adds up in one round. */
 static void squares_many(struct fixture *f)
 {
     const size_t n = (5 << 19) + 77;
@@ -156,7 +157,7 @@ static void test_many(struct fixture *f)
             bias_many(f, DG_ACT_NONE, M, drop ? many_dropout() : NULL);
             bias_many(f, DG_ACT_RELU, M, drop ? many_dropout() : NULL);
         }
-    bias_many(f, DG_ACT_NONE, 2100, NULL); /* strips enough for a second round, too */
+    bias_many(f, DG_ACT_NONE, 2100, NULL); /* enough strips for a second round */
     embed_many(f, NULL);
     embed_many(f, many_dropout());
     squares_many(f);

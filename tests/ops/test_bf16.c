@@ -1,9 +1,9 @@
 /* bf16's kernels: rounding and packing; products against sums in double, the vector body (emulated)
- * against the plain one bit for bit, each row against the row alone, values that are not finite and
- * ones too small; what a machine without the instruction says. */
+ * against the plain one bit for bit, each row against the row alone, values that are not finite or
+ * too small; the error on a machine without the instruction. */
 #include "tests/ops/bf16_problem.h"
 
-/* The sum in double, and of the absolute values. */
+/* Returns the sum in double; *absolute is the sum of absolute values. */
 static double sum_of(const struct problem *p, size_t m, size_t n, double *absolute)
 {
     double sum = 0;
@@ -17,8 +17,8 @@ static double sum_of(const struct problem *p, size_t m, size_t n, double *absolu
     return sum;
 }
 
-/* Products are exact, so that an output's error is K roundings of partial sums, each of which is at
- * most the sum of the absolute products (the second-order term is below 1 % for these K). */
+/* Products are exact, so an output's error is K roundings of partial sums, each at most the sum of
+ * the absolute products (the second-order term is below 1 % for these K). */
 static void check_products(const struct path *path)
 {
     static const size_t sizes[][2] = {
@@ -105,7 +105,8 @@ static float one_product(const struct dg_cpu_bf16 *bf16, float x, float w)
     return y;
 }
 
-/* Below 2^-126, going in or coming out, is zero; above, it is not; too large is infinite. */
+/* Values below 2^-126, as inputs or outputs, are zero; those above are not; too large ones are
+ * infinite. */
 static void check_range(const struct path *path)
 {
     const struct dg_cpu_bf16 *bf16 = path->bf16;
@@ -115,7 +116,7 @@ static void check_range(const struct path *path)
     assert_true(one_product(bf16, 0x1p-63f, 0x1p-63f) == 0x1p-126f);
     assert_true(one_product(bf16, 0x1p-64f, 0x1p-63f) == 0);
     assert_true(one_product(bf16, 0x1p64f, -0x1p64f) == -INFINITY);
-    assert_true(one_product(bf16, FLT_MAX, 1) == INFINITY); /* the nearest bf16 of FLT_MAX */
+    assert_true(one_product(bf16, FLT_MAX, 1) == INFINITY); /* FLT_MAX rounds to infinity in bf16 */
 }
 
 static void test_range(void **state)
@@ -124,14 +125,15 @@ static void test_range(void **state)
     each_path(check_range);
 }
 
-/* What products count as zero may be one already. */
+/* Values that products take for zero may be rounded to zero already. */
 static void assert_rounded(float x, uint16_t q, uint16_t want)
 {
     if (fabsf(x) >= FLT_MIN || q & 0x7FFF)
         assert_int_equal(q, want);
 }
 
-/* Against the converter's rounding, and known values: ties to even, carries into the exponent. */
+/* Compares with the converter's rounding, and with known values: ties to even, carries into the
+ * exponent. */
 static void check_round(const struct path *path)
 {
     static const struct {
@@ -144,7 +146,7 @@ static void check_round(const struct path *path)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         path->bf16->round(&known[i].x, 1, q);
         assert_rounded(known[i].x, q[0], known[i].q);
-        assert_int_equal(q[1], 0); /* an odd K is filled up */
+        assert_int_equal(q[1], 0); /* an odd K is padded */
     }
     float nan = NAN;
     path->bf16->round(&nan, 1, q);
@@ -156,7 +158,8 @@ static void check_round(const struct path *path)
     uint16_t *rounded = ops_memory(N + 1, sizeof *rounded);
     for (int round = 0; round < 50; round++) {
         for (size_t i = 0; i < N; i++)
-            bits[i] = ops_random(&seed) & (i % 2 ? 0xFFFF8000u : 0xFFFFFFFFu); /* ties, too */
+            /* every other one a tie */
+            bits[i] = ops_random(&seed) & (i % 2 ? 0xFFFF8000u : 0xFFFFFFFFu);
         memcpy(x, bits, N * sizeof *x);
         path->bf16->round(x, N, rounded);
         for (size_t i = 0; i < N; i++)
@@ -198,7 +201,7 @@ static void test_pack(void **state)
     }
 }
 
-/* y + x w^T; whole and partial vectors, every height of tile. */
+/* Adds to y: y + x w^T; whole and partial vectors, every height of tile. */
 static void check_add(const struct path *path)
 {
     struct problem p = problem_new(40, 33);
@@ -228,7 +231,8 @@ static void test_add(void **state)
     each_path(check_add);
 }
 
-/* Asked for by name where the processor lacks it: refused, with what there is. */
+/* An instruction set requested by name that the processor lacks is refused, with a list of those it
+ * has. */
 static void test_choice(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* A whole model whose bf16 weights are kept in 16 bits (by the plain product, bf16_plain.c): forced
- * log-probabilities beside those of the same weights widened, and each sentence alone and in
- * company on one thread and on two, bit for bit. */
+/* A whole model whose bf16 weights are kept in 16 bits (with the plain product, bf16_plain.c):
+ * forced log-probabilities against those of the same weights widened; and each sentence alone and
+ * in company on one thread and on two, bit for bit. */
 #include "kernels/cpu/internal.h"
 #include "tests/invariants/random_model.h"
 
@@ -54,7 +54,7 @@ static void admit(struct loaded *l, const struct kept *all, int i)
         fail_msg("%s", err.message);
 }
 
-/* All sentences, `company` at a time; log-probabilities to out. */
+/* Scores all sentences, `company` at a time; writes log-probabilities to out. */
 static void score(struct loaded *l, const struct kept *all, int company, struct kept *out)
 {
     for (int i = 0, left; i < SENTENCES; i += left) {
@@ -84,8 +84,8 @@ static void make_sentences(const struct dg_config *c, struct kept *all)
     }
 }
 
-/* Activations of 8 bits through two layers on each side. WORST is what bf16 is given on the
- * emulated GPU, too (tests/emu/test_golden_cuda.py), MEAN a tenth of it. Seen: 0.03 and 0.01. */
+/* Activations of 8 bits through two layers on each side. WORST is also the bound for bf16 on the
+ * emulated GPU (tests/emu/test_golden_cuda.py), MEAN a tenth of it. Measured: 0.03 and 0.01. */
 static const double WORST = 0.2, MEAN = 0.02;
 
 static void test_model(void **state)

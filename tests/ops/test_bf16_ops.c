@@ -1,7 +1,7 @@
-/* bf16 weights in a backend. One that has the product (here: any set's with the plain product put
- * in, bf16_plain.c) keeps them in 16 bits: linear with all that follows it, in blocks, in turns
- * over the scratch space, on one thread and more; lookups in a tied table. One that has not widens
- * them: the bits of the same weights in fp32. */
+/* bf16 weights in a backend. A backend that has the product (here: any set with the plain product
+ * added, bf16_plain.c) keeps them in 16 bits: linear with all that follows it, in blocks, in turns
+ * over the scratch space, on one thread and more; lookups in a tied table. A backend without it
+ * widens them: the same bits as with these weights in fp32. */
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
 #include "tests/ops/ops.h"
@@ -10,7 +10,7 @@
 struct matrix {
     size_t N, K;
     uint16_t *brain;
-    float *wide; /* the same values */
+    float *wide; /* the same values in fp32 */
 };
 
 static struct matrix matrix_new(size_t N, size_t K, uint64_t seed)
@@ -42,7 +42,7 @@ static struct dg_weight *weight_of(
     return out;
 }
 
-/* A backend that keeps bf16 weights. */
+/* Opens a backend that keeps bf16 weights. */
 static struct dg_backend *open_bf16(const char *isa, int threads)
 {
     struct dg_backend *be = ops_open(isa, threads);
@@ -50,7 +50,7 @@ static struct dg_backend *open_bf16(const char *isa, int threads)
     return be;
 }
 
-/* What linear should give: rounding, the product, and the fp32 kernels' own finish. */
+/* Computes linear's expected result: rounding, the product, and the fp32 kernels' own finish. */
 static void expect(const struct dg_cpu *cpu, const struct matrix *w, const struct dg_linear *op,
     const float *x, size_t m, float *y, float *pre)
 {
@@ -67,7 +67,7 @@ static void expect(const struct dg_cpu *cpu, const struct matrix *w, const struc
     free(rounded), free(packed);
 }
 
-/* M rows with everything, against row by row. */
+/* Runs M rows with all options, against row by row. */
 static void check_linear(struct dg_backend *be, size_t M, size_t N, size_t K, enum dg_act act)
 {
     struct matrix w = matrix_new(N, K, 3);
@@ -116,7 +116,7 @@ static void test_linear(void **state)
     }
 }
 
-/* 140 rows of 8,000 take 2.1 MiB: three turns over the scratch space. The longest K: 4 rows a
+/* 140 rows of 8,000 take 2.1 MiB: three turns over the scratch space. The longest K: 4 rows per
  * turn. */
 static void test_turns(void **state)
 {
@@ -127,7 +127,7 @@ static void test_turns(void **state)
     dg_cpu_close(be);
 }
 
-/* Which form is kept in 16 bits: bf16 rows, unless an fp32 form is at hand or K is too long. */
+/* bf16 rows are kept in 16 bits, unless an fp32 form is available or K is too long. */
 static void test_forms(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void test_embed(void **state)
     matrix_free(&table);
 }
 
-/* A set without the product: what it is given in bf16 multiplies as the same values in fp32. */
+/* A set without the product multiplies bf16 weights as the same values in fp32. */
 static void check_widened(struct dg_backend *be, const char *isa)
 {
     enum { M = 5, N = 40, K = 67 };

@@ -1,5 +1,5 @@
-/* bf16's kernels that training alone uses: the left matrix in panels, exponentials of two rows,
- * rows in pairs, turned blocks; each implementation against formulas or the plain one. */
+/* bf16's kernels for training only: the left matrix in panels, exponentials of two rows, rows in
+ * pairs, transposed blocks; each implementation against formulas or the plain one. */
 #include "tests/ops/bf16_problem.h"
 
 /* The left matrix in panels: the same bits as from rows. */
@@ -91,7 +91,7 @@ static void test_exps(void **state)
     each_path(check_exps);
 }
 
-/* Every length, either row or both missing, panels apart; what lies between them stays. */
+/* Every length, either row or both missing, panels apart; the gaps between them stay unchanged. */
 static void check_pair(const struct path *path)
 {
     enum { LONGEST = 67, APART = 40, ALL = (LONGEST + 15) / 16 * APART };

@@ -50,7 +50,7 @@ static void test_uses(void **state)
     ops_each_isa("embed", run_uses);
 }
 
-/* Looked up in its stored type: values that each type holds exactly come out exactly. */
+/* Lookup in the stored type: values that each type holds exactly come out exactly. */
 static void run_types(struct dg_backend *be, const char *isa)
 {
     (void)isa;

@@ -1,8 +1,8 @@
-/* Training's products against sums in double over the operands as they are rounded: three orders of
- * operands, rows apart, sizes on either side of every block's edge; what training in bf16 asks of a
- * processor. */
+/* Training's products against sums in double over the rounded operands: three orders of operands,
+ * gaps between rows, sizes on either side of every block's edge; which processors training in bf16
+ * requires. */
 #ifdef __x86_64__
-#define DG_X86 /* as kernels/ is built there */
+#define DG_X86 /* as in the build of kernels/ */
 #endif
 #include "kernels/cpu/bf16.h"
 #include "kernels/cpu/train/gemm_train.h"
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { APART = 5 }; /* what rows lie apart beyond their length */
+enum { APART = 5 }; /* elements between two rows */
 static const float BETWEEN = 1234;
 
 struct way {
@@ -45,7 +45,7 @@ static void each_way(
     }
 }
 
-/* A matrix of M rows of N, APART more between two rows. */
+/* A matrix of M rows of N, with APART elements between rows. */
 struct matrix {
     size_t M, N, ld;
     float *x;
@@ -66,8 +66,8 @@ static double at(const struct way *way, const struct matrix *a, size_t m, size_t
     return way->ctx ? (double)dg_bf16_to_f32(dg_bf16_from_f32(x)) : (double)x;
 }
 
-/* y = before + the sum over k of left(m, k) right(n, k); either may be turned over. Each of K
- * products is rounded at most once, and each of K + 1 sums, none of which is above `most`. */
+/* Checks y = before + the sum over k of left(m, k) right(n, k); either may be transposed. Each of K
+ * products is rounded at most once, and each of K + 1 sums, none of which exceeds `most`. */
 static void check(const struct way *way, const char *what, const struct matrix *y,
     const float *before, const struct matrix *left, bool left_turned, const struct matrix *right,
     bool right_turned, size_t K)
@@ -128,7 +128,7 @@ static void check_way(const struct way *way, size_t M, size_t N, size_t K)
     free(x.x), free(w.x), free(y.x), free(dx.x), free(dw.x), free(dx_before), free(dw_before);
 }
 
-/* Blocks are of 128 rows, 512 columns and 512 of what is summed over; panels of 16, runs of 32. */
+/* Blocks have 128 rows, 512 columns and 512 summands; panels 16, runs 32. */
 static void test_products(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_not_finite(void **state)
     each_way(check_not_finite, 9, 35, 12);
 }
 
-/* bf16 where the instruction set has it, else a clear no; fp16 never. */
+/* bf16 opens where the instruction set has it, else a clear error; fp16 never opens. */
 static void test_precision(void **state)
 {
     (void)state;
@@ -208,8 +208,8 @@ static void test_precision(void **state)
     }
 }
 
-/* Both kinds are measured where they are; a library that chose kernels without this machine's
- * vectors is told better ones. */
+/* Both kinds are timed where they exist; for a library that chose kernels without this machine's
+ * vectors, dg_cpu_train_core names better ones. */
 static void test_speed(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void test_speed(void **state)
 
 enum { SIZE = 64, TIMES = 3000 };
 
-/* Multiplies so many times that two threads are sure to multiply at the same moment. */
+/* Multiplies often enough that two threads are sure to multiply at the same moment. */
 static void *multiply_often(void *y)
 {
     static const float x[SIZE * SIZE];
@@ -245,17 +245,17 @@ static void *multiply_often(void *y)
     return NULL;
 }
 
-/* Two threads at once, where no address space is left after the library took its room. */
+/* Multiplies on two threads at once, with no address space left after the library took its room. */
 static void multiply_without_room(void)
 {
     static float y[2][SIZE * SIZE];
     pthread_t other;
-    alarm(60); /* a library that waits for memory waits for ever */
+    alarm(60); /* a library that waits for memory would wait for ever */
     if (!dg_cpu_train_take_room(2))
         _exit(2);
     if (pthread_create(&other, NULL, multiply_often, y[1]))
         _exit(3);
-    const struct rlimit none = {64 << 20, 64 << 20}; /* less than what is there already */
+    const struct rlimit none = {64 << 20, 64 << 20}; /* less than is already in use */
     if (setrlimit(RLIMIT_AS, &none))
         _exit(4);
     multiply_often(y[0]);

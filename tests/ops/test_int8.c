@@ -1,7 +1,7 @@
-/* int8's kernels: sums exact at the extremes, every instruction set the bits of the plain one,
- * activations quantised within half a step, packing and back, which sums may be paired. */
+/* int8's kernels: sums exact at the extremes, every instruction set has the bits of the plain one,
+ * activations quantised within half a step, packing and unpacking, which sums may be paired. */
 #ifdef __x86_64__
-#define DG_X86 /* as kernels/ is built there */
+#define DG_X86 /* as in the build of kernels/ */
 #endif
 #ifdef __aarch64__
 #define DG_ARM
@@ -19,7 +19,7 @@ static const struct dg_cpu_int8 emulated = {int8_quantize, int8_gemm, 0},
                                 emulated_tiles = {int8_quantize, tiles_int8_gemm, 0};
 
 struct path {
-    const char *name, *isa; /* the set that the machine needs; NULL: none */
+    const char *name, *isa; /* instruction set that the machine needs; NULL: none */
     const struct dg_cpu_int8 *int8;
 };
 
@@ -47,7 +47,7 @@ static bool runs(const struct path *p)
     return !p->isa || ops_has_isa(p->isa);
 }
 
-/* y[M,ldy], what lies between the rows as `mark` has it. */
+/* Computes y[M,ldy]; the gaps between rows hold a mark. */
 static void multiply(
     const struct problem *p, const struct dg_cpu_int8 *int8, bool bias, bool relu, float *y)
 {
@@ -81,7 +81,7 @@ static void check_exact(const struct path *path, struct problem *p)
 }
 
 /* Weights of +-127 and activations of 0 and 127 in every pattern of signs within a group of four,
- * zero points at both ends: what a 16-bit step would saturate on, up to the longest K. */
+ * zero points at both ends, up to the longest K: a 16-bit step would saturate. */
 static void check_extremes(const struct path *path, size_t K)
 {
     for (int pattern = 0; pattern < 16; pattern++) {
@@ -97,7 +97,7 @@ static void check_extremes(const struct path *path, size_t K)
     }
 }
 
-/* As much as paired sums may hold: 258 in every place of a group of eight, of either sign. */
+/* The most that paired sums may hold: 258 in every place of a group of eight, of either sign. */
 static void check_paired_extremes(const struct path *path, size_t K)
 {
     static const int8_t eights[][8] = {{127, 127, -127, -127, 4, 0, -4, 0},
@@ -140,7 +140,8 @@ static void test_exact(void **state)
     }
 }
 
-/* Bit for bit the plain one, with bias and ReLU or not; nothing beside [M,N] written. */
+/* The same bits as the plain one, with and without bias and ReLU; nothing outside [M,N] is
+ * written. */
 static void check_same_bits(size_t M, size_t N, size_t K, size_t s)
 {
     struct problem p = problem_new(M, N, K, s);
@@ -181,7 +182,7 @@ static void check_quantised(
 {
     for (size_t k = 0; k < K; k++) {
         double back = (double)act.scale * (q[k] - act.zero);
-        /* Half a step, and the roundings of scale, product and of ties at both ends. */
+        /* Half a step, plus the roundings of scale, product and of ties at both ends. */
         double tolerance = (double)act.scale * 0.5001 + 1e-30;
         assert_in_range(q[k], 0, 127);
         if (!(fabs(back - (double)x[k]) <= tolerance))
@@ -213,11 +214,11 @@ static void test_quantize(void **state)
         }
 }
 
-/* Rows behind ReLU use all 128 steps; NaN and infinity show, wherever they are. */
+/* Rows of ReLU outputs use all 128 steps; NaN and infinity give scale NaN, wherever they are. */
 static void test_quantize_ends(void **state)
 {
     (void)state;
-    enum { K = 101 }; /* four vectors at once, single ones, and a part, at any width */
+    enum { K = 101 }; /* at any width: four vectors at once, single ones, and a part */
     for (size_t i = 0; i < PATHS; i++) {
         if (!runs(&paths[i]))
             continue;
@@ -238,8 +239,8 @@ static void test_quantize_ends(void **state)
     }
 }
 
-/* Fine activations: the same steps and the same sums on every path, at the largest neighbours that
- * there may be and the largest activations. */
+/* Fine activations: the same steps and sums on every path, with the largest neighbouring weights
+ * allowed and the largest activations. */
 static void test_fine(void **state)
 {
     (void)state;
@@ -304,14 +305,14 @@ static void test_quantize_fine(void **state)
                 other.zero += shift;
                 for (size_t k = 0; k < K; k++)
                     q[k] = (uint8_t)(q[k] + shift);
-                /* a row that counts as zero has steps and zero point 0, whatever they are less */
+                /* a row that counts as zero has 0 as steps and zero point before the shift */
                 if (act.scale > 0 && (memcmp(q, want, K) || memcmp(&act, &other, sizeof act)))
                     fail_msg("%s: kind %d, K %zu differs", paths[i].name, kind, K);
             }
         }
 }
 
-/* Rows, packing and back; sums; padding is zero. */
+/* Rows, packing and unpacking; sums; padding is zero. */
 static void test_pack(void **state)
 {
     (void)state;
@@ -342,8 +343,8 @@ static void test_pack(void **state)
     }
 }
 
-/* What may be paired: every place of a group of eight, within and after the last whole one, at the
- * limit and above. */
+/* Which sums may be paired: every place of a group of eight, within and after the last whole group,
+ * at the limit and above. */
 static void test_pairs(void **state)
 {
     (void)state;
@@ -360,7 +361,7 @@ static void test_pairs(void **state)
                             row[first + places[i][j]] = (int8_t)(sign * (j < 3 ? 127 : 0)),
                                         sum += j < 3 ? 127 : 0;
                     for (size_t j = 0; j < 4;
-                         j++) /* of the other sign, or the other four: not added */
+                         j++) /* of the other sign, or in the other four: not added */
                         if (first + places[!i][j] < K)
                             row[first + places[!i][j]] = (int8_t)(sign * 64);
                     if (sum == 3 * 127 && first + places[i][3] < K)

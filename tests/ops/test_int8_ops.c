@@ -1,5 +1,5 @@
 /* The ops over int8 weights: linear within its bound of the same weights in double, NaN, tables,
- * which stored form is used, what is too long for int8. */
+ * which stored form is used, rows too long for int8. */
 #include "tests/ops/int8_problem.h"
 
 static struct dg_weight *int8_weight(
@@ -171,7 +171,7 @@ static void test_table(void **state)
     ops_each_isa("int8 table", run_table);
 }
 
-/* Which form is used: packed ones in place, rows where the packed one is not aligned, fp32 past the
+/* Which form is used: packed ones in place, rows if the packed one is not aligned, fp32 beyond the
  * longest K. */
 static void test_forms(void **state)
 {
@@ -184,7 +184,7 @@ static void test_forms(void **state)
         p.scales[n] = 127;
     memset(p.w, 1, N * K);
     dg_int8_pack(p.w, N, K, p.packed);
-    memset(p.w, 2, N * K); /* rows and packed form differ, to see which one is read */
+    memset(p.w, 2, N * K); /* rows and packed form differ, to show which one is read */
     float f32[N * K] = {0};
     struct dg_stored forms[3] = {{DG_F32, DG_LAYOUT_ROWS, f32, NULL},
         {DG_S8, DG_LAYOUT_ROWS, p.w, p.scales}, {DG_S8, DG_LAYOUT_PANEL16_S8, p.packed, p.scales}};
@@ -214,8 +214,8 @@ static void test_forms(void **state)
     dg_cpu_close(be);
 }
 
-/* Past what int32 sums are proved for: multiplied in fp32. All but one of the activations would
- * vanish in int8. */
+/* Beyond the K for which int32 sums are proved, weights multiply in fp32. All but one of the
+ * activations would vanish in int8. */
 static void test_too_long(void **state)
 {
     (void)state;

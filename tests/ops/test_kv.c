@@ -1,4 +1,4 @@
-/* Buffers, read, write and kv_write: strides, zeroes, nothing written beside the rows. */
+/* Buffers, read, write and kv_write: strides, zeroes, nothing written outside the rows. */
 #include "tests/ops/ops.h"
 
 static void run_kv(struct dg_backend *be, const char *isa)

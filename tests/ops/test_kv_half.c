@@ -3,7 +3,7 @@
  * several, any head size, slots or not, each instruction set. */
 #include "tests/ops/ops.h"
 
-/* What IEEE 754 binary16 holds for x, worked out by hand; beyond its range: its largest. */
+/* IEEE 754 binary16 values of x, worked out by hand; beyond its range: the largest. */
 static const struct {
     float x, want;
 } known[] = {{0, 0}, {-0.0f, -0.0f}, {1, 1}, {-2.5f, -2.5f}, {0.333333343f, 0.333251953f},
@@ -55,7 +55,7 @@ struct problem {
     bool slots, causal;
 };
 
-/* out[n_q,H*Dv] over a pool of this type, written from k and v. */
+/* Computes out[n_q,H*Dv] over a pool of this type, written from k and v. */
 static void attend(struct dg_backend *be, const struct problem *p, enum dg_type type,
     const float *q, const float *k, const float *v, float *out)
 {
@@ -89,7 +89,7 @@ static void attend(struct dg_backend *be, const struct problem *p, enum dg_type 
     free(slots);
 }
 
-/* As the machine-independent definition rounds (test_known holds it to the format). */
+/* Rounds by the machine-independent definition (test_known checks it against the format). */
 static void round_half(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ static void run_problems(struct dg_backend *be, const char *isa)
         {3, 16, 16, 130, 130, 130, false, true}};
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
         run_problem(be, isa, &problems[i]);
-    /* More keys than scores are held of: they are walked again. */
+    /* More keys than scores held at once: the keys are read again. */
     run_problem(be, isa, &(struct problem){1, 8, 8, 2500, 2, 2501, true, false});
 }
 

@@ -20,7 +20,7 @@ static const struct shape shapes[] = {{1, 1, 1}, {1, 16, 8}, {2, 17, 5}, {3, 64,
     {5, 33, 257}, {6, 100, 31}, {7, 96, 512}, {8, 15, 256}, {13, 130, 513}, {40, 200, 96},
     {193, 48, 70}, {400, 513, 64}};
 
-/* One call. act, with bias, pre and dropout, when `all` is set. */
+/* Checks one call. With `all`: act, bias, pre and dropout. */
 static void check(struct dg_backend *be, const char *isa, struct shape s, enum dg_act act, bool all,
     bool trainable)
 {
@@ -85,7 +85,7 @@ static void test_shapes(void **state)
     ops_each_isa("linear", run_shapes);
 }
 
-/* Writes exactly [M,N]: what lies between the rows and after them stays. */
+/* Writes exactly [M,N]: the gaps between and after rows stay unchanged. */
 static void run_borders(struct dg_backend *be, const char *isa)
 {
     for (size_t M = 1; M <= 15; M++) {
@@ -157,8 +157,8 @@ static void test_hook(void **state)
     dg_cpu_close(be);
 }
 
-/* NaN and infinity are not hidden by an activation. On a device ReLU belongs to cuBLASLt's product,
- * whose own makes NaN 0; the residual carries it on. */
+/* An activation does not hide NaN and infinity. On a device, ReLU is part of cuBLASLt's product and
+ * makes NaN 0; the residual still carries it. */
 static void run_nan(struct dg_backend *be, const char *isa)
 {
     for (int act = DG_ACT_NONE; act <= DG_ACT_GELU; act++) {
@@ -191,7 +191,7 @@ static void run_rounded(struct dg_backend *be, const char *isa)
 {
     const struct shape sizes[] = {{1, 16, 8}, {7, 40, 64}, {300, 33, 1024}};
     if (!be->ops->weight_round_inputs)
-        return; /* for comparisons with another engine, on the CPU alone */
+        return; /* only for comparisons with another engine, on the CPU */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const size_t M = sizes[i].M, N = sizes[i].N, K = sizes[i].K;
         const float scale = 150; /* some of the inputs are beyond 127/150 */

@@ -1,9 +1,9 @@
-/* The output layer of training in bf16, product, softmax, loss and gradients in one, against the
- * formulas in double over operands as they are rounded: sizes on either side of every block's edge,
- * with and without a bias, pieces that cannot come, rows whose logits rise far
- * above those of the first block, rows without a gradient. */
+/* The output layer of training in bf16 (product, softmax, loss and gradients in one) against the
+ * formulas in double over rounded operands: sizes on either side of every block's edge, with and
+ * without a bias, impossible pieces, rows whose logits rise far above those of the first block,
+ * rows without a gradient. */
 #ifdef __x86_64__
-#define DG_X86 /* as kernels/ is built there */
+#define DG_X86 /* as in the build of kernels/ */
 #endif
 #include "kernels/cpu/train/output_bf16.h"
 #include "tests/ops/ops.h"
@@ -59,7 +59,7 @@ static struct problem problem_new(size_t M, size_t V, size_t D, float epsilon)
     return p;
 }
 
-/* Some pieces that are nobody's target cannot come. */
+/* Adds a bias; with `gaps`, some pieces that are no row's target become impossible. */
 static void give_bias(struct problem *p, bool gaps)
 {
     p->bias = ops_floats(p->V, 5);
@@ -119,7 +119,7 @@ static double rounded(float x)
     return (double)dg_bf16_to_f32(dg_bf16_from_f32(x));
 }
 
-/* What a row should give: its logits become their gradient. */
+/* Expected values of a row; its logits are replaced by their gradients. */
 struct expected {
     double *logits; /* [V] */
     double nll, smoothed, spread;
@@ -152,8 +152,8 @@ static void expect_row(const struct problem *p, size_t m, struct expected *e)
                            (v == target ? 1 - (double)p->epsilon : 0));
 }
 
-/* Two roundings, of e and of a weight or a x: 2^-8 each of the softmax's share; and what fp32
- * sums lose. */
+/* Two roundings, of e and of a weight or an x: 2^-8 each of the softmax's share; plus the loss of
+ * fp32 sums. */
 static double tolerance(double share, double all)
 {
     return 0x1.02p-7 * share + 1e-5 * all + 1e-9;
@@ -176,7 +176,7 @@ static void check_dx(const struct way *way, const struct problem *p, size_t m, c
     }
 }
 
-/* db[V]: the gradient without what rounding changes. */
+/* Checks dbias. db[V]: the gradient without the effects of rounding. */
 static void check_dbias(
     const struct way *way, const struct problem *p, const double *db, const double *share)
 {
@@ -229,7 +229,7 @@ static void check(const struct way *way, const struct problem *p)
     free(e.logits), free(dw), free(share), free(db);
 }
 
-/* Blocks are of 256 pieces, 128 rows, bands of 254 rows with two rows more. */
+/* Blocks have 256 pieces and 128 rows; bands have 254 rows and two extra ones. */
 static void check_sizes(const struct way *way)
 {
     static const size_t sizes[][3] = {{1, 1, 1}, {2, 17, 5}, {3, 300, 40}, {129, 33, 16},
@@ -241,7 +241,7 @@ static void check_sizes(const struct way *way)
                 give_bias(&p, kind > 2);
             const float between = p.dx[p.D];
             check(way, &p);
-            assert_true(p.dx[p.D] == between); /* what is between rows stays */
+            assert_true(p.dx[p.D] == between); /* the gap between rows is unchanged */
             problem_free(&p);
         }
 }
@@ -252,8 +252,8 @@ static void test_sizes(void **state)
     each_way(check_sizes);
 }
 
-/* A piece of the last block that some rows prefer to those of the first by more than exp() has
- * numbers for. */
+/* Some rows prefer a piece of the last block to those of the first by more than exp() can
+ * represent. */
 static void check_rising(const struct way *way)
 {
     struct problem p = problem_new(5, 600, 8, 0.1f);
@@ -272,7 +272,7 @@ static void test_rising(void **state)
     each_way(check_rising);
 }
 
-/* A number that is none must be seen in the loss. */
+/* NaN must show in the loss. */
 static void check_nan(const struct way *way)
 {
     struct problem p = problem_new(4, 300, 8, 0.1f);

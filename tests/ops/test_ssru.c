@@ -1,5 +1,5 @@
-/* ssru and add_norm's sum against loops in double: teacher forcing in pieces, cached steps whose
- * states change places, rows of every length, one thread and two. */
+/* ssru and add_norm's sum against loops in double: teacher forcing in pieces, cached steps with
+ * permuted states, rows of every length, one thread and two. */
 #include "tests/ops/ops.h"
 
 /* c = σ(f) before + (1 - σ(f)) x */
@@ -9,7 +9,7 @@ static double state_after(double x, double f, double before)
     return keep * before + (1 - keep) * x;
 }
 
-/* States are fp32 whatever a device computes in. */
+/* Makes rows of states, which are fp32 whatever a device computes in. */
 static struct dg_rows wide_rows(struct dg_backend *be, const float *src, size_t M, size_t D)
 {
     struct dg_rows r = {NULL, 0, D};
@@ -20,8 +20,8 @@ static struct dg_rows wide_rows(struct dg_backend *be, const float *src, size_t 
     return r;
 }
 
-/* Pieces of 1, 2, 3 ... rows; then the same rows as cached steps, one piece after the other: the
- * same bits. */
+/* Pieces of 1, 2, 3 ... rows; then the same rows as cached steps, one piece after another: the same
+ * bits. */
 static void check_pieces(struct dg_backend *be, const char *isa, size_t n, size_t D)
 {
     const size_t M = n * (n + 1) / 2;
@@ -164,7 +164,8 @@ static void run_sum(struct dg_backend *be, const char *isa)
 {
     const size_t widths[] = {1, 100, 600, 1500};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        for (int drop = 0; drop <= be->ops->on_host; drop++) /* training's, which CPUs have */
+        /* dropout is for training, which CPUs have */
+        for (int drop = 0; drop <= be->ops->on_host; drop++)
             check_sum(be, isa, widths[i], drop ? 0.25f : 0);
 }
 

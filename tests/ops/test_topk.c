@@ -1,5 +1,5 @@
-/* topk against a sort of double-precision log-probabilities: sizes, ties, forced ids, values that
- * are no numbers. */
+/* topk against a sort of double-precision log-probabilities: sizes, ties, forced ids, NaN and
+ * infinity. */
 #include "tests/ops/ops.h"
 
 static const float *sort_row;
@@ -12,7 +12,7 @@ static int by_value(const void *a, const void *b)
     return i < j ? -1 : 1;
 }
 
-/* levels > 0: logits take so many values, so that most are ties. */
+/* levels > 0: logits take few values, so that most are ties. */
 static void check_at(struct dg_backend *be, const char *isa, size_t M, size_t V, uint32_t k_max,
     int levels, size_t offset, size_t ld)
 {
@@ -45,8 +45,8 @@ static void check_at(struct dg_backend *be, const char *isa, size_t M, size_t V,
             if (ids[m * k_max + i] != want)
                 fail_msg("topk, %s: [%zu,%zu] row %zu place %zu: id %d, expected %d", isa, M, V, m,
                     i, ids[m * k_max + i], want);
-            /* Lanes sum up to 128 exponentials of 1 ulp each in fp32, the rest is in double; one
-             * last rounding. */
+            /* Lanes sum up to 128 exponentials of 1 ulp each in fp32, the rest is in double; plus
+             * one final rounding. */
             double lp = x[m * V + (size_t)want] - max - log(sum);
             ops_near("topk", isa, i, logprob[m * k_max + i], lp, 40 * EPS + fabs(lp) * EPS);
         }
@@ -85,8 +85,7 @@ static void test_sizes(void **state)
     ops_each_isa("topk", run_sizes);
 }
 
-/* -inf is a candidate like others, and the last; when all of the row is asked for, all of it
- * comes. */
+/* -inf is a candidate like others, and the last one; k beyond V returns the whole row. */
 static void run_infinite(struct dg_backend *be, const char *isa)
 {
     float x[4] = {-INFINITY, 1, -INFINITY, 1}, logprob[6];
@@ -112,8 +111,8 @@ static void test_infinite(void **state)
     ops_each_isa("topk with -inf", run_infinite);
 }
 
-/* Equal logits far apart: ids in order, 0 and -0 the same. All at -inf: ids in order, and nothing
- * that looks like a log-probability. */
+/* Equal logits far apart: ids in order, 0 and -0 equal. All at -inf: ids in order, and no finite
+ * log-probability. */
 static void run_ties(struct dg_backend *be, const char *isa)
 {
     enum { V = 37000, N = 9 };
@@ -147,7 +146,7 @@ static void test_ties(void **state)
     ops_each_isa("topk of ties", run_ties);
 }
 
-/* Contract 1: a row has the same bits whatever k is, forced, and wherever it begins. */
+/* Contract 1: a row has the same bits whatever k is, forced or not, and wherever it begins. */
 static void run_rows(struct dg_backend *be, const char *isa)
 {
     enum { V = 5001, M = 7, K = 70 };
@@ -181,8 +180,8 @@ static void test_rows(void **state)
     ops_each_isa("topk of a row alone", run_rows);
 }
 
-/* A row of NaN must not read or write out of bounds, and its log-probabilities must not look like
- * numbers. */
+/* A row with NaN must not read or write out of bounds, and its log-probabilities must not be
+ * finite. */
 static void run_nan(struct dg_backend *be, const char *isa)
 {
     enum { V = 3000 };
@@ -209,18 +208,18 @@ static void test_nan(void **state)
     ops_each_isa("topk with NaN", run_nan);
 }
 
-/* Columns that count alone: the bits of a row that has no others. */
+/* A row of which only some columns count has the bits of a row of these columns alone. */
 static void run_only(struct dg_backend *be, const char *isa)
 {
     enum { M = 5, V = 3000, N = 700, K = 9 };
-    if (!be->ops->short_products) /* never asked for some columns alone */
+    if (!be->ops->short_products) /* never asked for only some columns */
         return;
     float *x = ops_floats((size_t)M * V, 3), *few = ops_memory((size_t)M * N, sizeof *few);
     float got[M * K], want[M * K];
     int32_t columns[N], ids[M * K], places[M * K], force[M] = {-1, -1, N - 1, -1, 0};
     uint32_t k[M] = {K, 1, 1, 4, 1};
     for (size_t n = 0; n < N; n++)
-        columns[n] = (int32_t)(n * 4 + n * n % 4); /* the first stays in its place */
+        columns[n] = (int32_t)(n * 4 + n * n % 4); /* the first column stays in its place */
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++)
             few[m * N + n] = x[m * V + (size_t)columns[n]];

@@ -1,5 +1,5 @@
 /* Parameters on the CPU: every stored form multiplies alike, packed ones are used in place, wrong
- * ones are refused by name; packing and its reverse. */
+ * ones are refused by name; packing and unpacking. */
 #include "kernels/cpu/int8.h"
 #include "kernels/cpu/internal.h"
 #include "kernels/cpu/pack.h"
@@ -73,7 +73,7 @@ static void test_forms(void **state)
     ops_each_isa("stored forms", run_forms);
 }
 
-/* In place: what the mapping holds is what is read, also after the weight was made. */
+/* In place: the mapping's own memory is read, also after the weight was made. */
 static void test_in_place(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void test_in_place(void **state)
         sum += x[k];
     multiply(be, &spec, y);
     ops_near("in place", be->name, 0, y[0], sum, K * EPS);
-    assert_ptr_equal(in_place, panels); /* and said */
+    assert_ptr_equal(in_place, panels); /* and reported */
     forms[1].data = panels + 1;         /* not aligned: repacked from the rows, which are zero */
     multiply(be, &spec, y);
     assert_true(y[0] == 0);
@@ -100,7 +100,7 @@ static void test_in_place(void **state)
     dg_cpu_close(be);
 }
 
-/* How far the rows of a matrix were said to be spent. */
+/* Notes how far a matrix's rows were reported as no longer needed. */
 static void note_spent(const void *of, const void *data, size_t n)
 {
     const char **at = *(const char ***)(uintptr_t)of;
@@ -108,8 +108,8 @@ static void note_spent(const void *of, const void *data, size_t n)
     *at += n;
 }
 
-/* A matrix of several megabytes is packed part by part: the same bits as in one piece, and each
- * part is said to be spent. */
+/* A matrix of several megabytes is packed in parts: the same bits as in one piece, and each part is
+ * reported as no longer needed. */
 static void test_parts(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void test_parts(void **state)
     for (size_t i = 0; i < LARGE_N * LARGE_K; i++)
         bytes[i] = (int8_t)(rows[i] * 30);
     bytes[LARGE_K] = bytes[LARGE_K + 1] = bytes[LARGE_K + 4] =
-        127; /* sums are not paired: in the first part alone */
+        127; /* no paired sums: found in the first part only */
     const struct dg_stored forms[2] = {
         {DG_F32, DG_LAYOUT_ROWS, rows, NULL}, {DG_S8, DG_LAYOUT_ROWS, bytes, scales}};
     const size_t packed[2] = {
@@ -178,7 +178,7 @@ static void test_pack(void **state)
     }
 }
 
-/* All 65,536 halves: finite ones as their definition, infinities and NaN as such. */
+/* All 65,536 halves: finite ones by their definition, infinities and NaN as such. */
 static void test_half(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void test_refused(void **state)
         DG_EUNSUP, "9");
     refuse((struct dg_weight_spec){name, DG_USE_MATRIX, 2, 2, true, &half, 1, .in_place = NULL},
         DG_EUNSUP, "fp32");
-#if !SANITIZED /* whose malloc ends the program instead */
+#if !SANITIZED /* a sanitizer's malloc ends the program instead */
     refuse((struct dg_weight_spec){name, DG_USE_MATRIX, (size_t)1 << 40, 1 << 16, false, &rows, 1,
                .in_place = NULL},
         DG_ENOMEM, "memory");

@@ -1,6 +1,6 @@
 /* The bodies of the vector kernels at AVX-512's width, over an emulated vector, against the plain
- * kernels: tails, masks, tiles of two panels. What this cannot show is AVX-512's own instructions
- * (vec_avx512.h). */
+ * kernels: tails, masks, tiles of two panels. AVX-512's own instructions (vec_avx512.h) are not
+ * covered. */
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/pack.h"
 #include "tests/ops/ops.h"
@@ -17,7 +17,7 @@ static void compare(
         ops_near(what, wide.name, i, got[i], want[i], tolerance * (1 + fabs((double)want[i])));
 }
 
-/* Products: against the plain one, and each row against the row alone. */
+/* Products: against the plain ones, and each row against the row alone. */
 static void test_gemm(void **state)
 {
     (void)state;
@@ -125,7 +125,8 @@ static void test_attention(void **state)
     }
 }
 
-/* Query i of head h, by the functions that do one head at a time: probabilities p[n], out[Dv]. */
+/* Computes query i of head h by the functions for one head at a time: probabilities p[n],
+ * out[Dv]. */
 static void attend_alone(const struct dg_attn_step *t, size_t i, size_t h, float *p, float *out)
 {
     const size_t Dk = t->k.dim, Dv = t->v.dim;
@@ -144,8 +145,7 @@ static void attend_alone(const struct dg_attn_step *t, size_t i, size_t h, float
     wide.weigh(&one, &v, 0, t->n);
 }
 
-/* A step has the bits of the functions that do one head at a time, however many queries share
- * it. */
+/* A step has the bits of the functions for one head at a time, however many queries share it. */
 static void test_step(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void test_step(void **state)
     }
 }
 
-/* Runs of any length, and the places of large values: what the plain loops say. */
+/* Runs of any length, and the places of large values, against the plain loops. */
 static void test_topk_parts(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void test_topk_parts(void **state)
     }
 }
 
-/* Exponentials of what is far below the maximum vanish, and NaN does not. */
+/* Exponentials far below the maximum vanish, and NaN does not. */
 static void test_sum_exp_extremes(void **state)
 {
     (void)state;

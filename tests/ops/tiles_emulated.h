@@ -6,7 +6,7 @@
 #include "tests/ops/vec_emulated_bf16.h"
 
 static struct {
-    size_t rows; /* of tiles 0 to 5; 0: none are open */
+    size_t rows; /* of tiles 0 to 5; 0: no tiles are open */
     union {
         uint8_t bytes[16][64];
         int8_t signs[16][64];

@@ -1,6 +1,6 @@
 /* The vector of the simd_*.h bodies in plain C at AVX-512's width, so that the body is exercised on
- * machines without it: what AVX-512 adds to a run here are the instructions themselves and a higher
- * tile. Functions are not inlined: sanitizers take minutes over the tiles otherwise. */
+ * machines without it: a run with AVX-512 differs only in the instructions and a higher tile.
+ * Functions are not inlined: otherwise sanitizers take minutes over the tiles. */
 #ifndef DG_TESTS_OPS_VEC_EMULATED_H
 #define DG_TESTS_OPS_VEC_EMULATED_H
 
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     int32_t lane[VL];
 } vec_int;
-typedef size_t vec_mask; /* the first so many lanes */
+typedef size_t vec_mask; /* number of leading lanes that are set */
 
 #define EMULATED static __attribute__((noinline, unused))
 #define EACH_LANE for (int i = 0; i < VL; i++)

@@ -21,7 +21,7 @@ EMULATED vec_pairs v_pair(const uint16_t *x)
     EACH_LANE memcpy(r.lane[i], x, sizeof r.lane[i]);
     return r;
 }
-/* Denormals as zeros of their sign: what goes in, what comes out. */
+/* Replaces a denormal, as input or output, by a zero of its sign. */
 EMULATED float v_no_denormal(uint32_t bits)
 {
     float f;

@@ -46,7 +46,7 @@ static struct dg_weights *open_weights(const struct golden *g, const char *name)
     return w;
 }
 
-/* With DRAGOMAN_TEST_DEVICE another device than the CPU; then isa is not asked. */
+/* Opens the CPU with `isa`, or the device that DRAGOMAN_TEST_DEVICE names, ignoring `isa`. */
 static int open_device(struct dg_backend **be, const char *isa, struct dg_error *err)
 {
     const struct dg_device_options wish = {getenv("DRAGOMAN_TEST_DEVICE"), "fp32", 1};
@@ -93,7 +93,7 @@ static void close_golden(struct golden *g)
     dg_json_free(g->expected);
 }
 
-/* ids of one side of a pair, </s> added; returns the length. */
+/* Writes the ids of one side of a pair with </s> added; returns the length. */
 static uint32_t add_ids(const struct dg_json *list, int32_t eos, int32_t *out)
 {
     uint32_t n = 0;
@@ -103,7 +103,7 @@ static uint32_t add_ids(const struct dg_json *list, int32_t eos, int32_t *out)
     return n;
 }
 
-/* The batch's guide, if it has one; links of all pairs and where each pair's begin. */
+/* The batch's guide, if it has one; links of all pairs, and the first link of each pair. */
 struct guided {
     struct dg_guidance guide;
     struct dg_link links[512];
@@ -134,7 +134,8 @@ static bool read_guide(const struct golden *g, const struct dg_json *batch, stru
     return true;
 }
 
-/* Loss and gradient of a batch; sums over target pieces, a guide's loss in the smoothed one. */
+/* Computes loss and gradient of a batch: sums over target pieces; a guide's loss is part of the
+ * smoothed one. */
 static struct dg_loss_sums run_batch(struct golden *g, const struct dg_json *batch)
 {
     int32_t source[512], target[512];
@@ -176,8 +177,8 @@ static struct dg_loss_sums run_batch(struct golden *g, const struct dg_json *bat
     return sums;
 }
 
-/* Is element e of this tensor a key's bias? Its gradient is 0 but for rounding, and Adam makes
- * steps of the noise. */
+/* True if element e of this tensor is a key's bias. Its gradient is 0 except for rounding, and Adam
+ * makes steps of that noise. */
 static bool is_key_bias(const struct dg_config *c, const char *name, size_t e)
 {
     size_t hdk = (size_t)c->H * c->Dk;
@@ -239,7 +240,7 @@ static void check_training(struct golden *g)
             fail_msg("loss before step %zu is %.8g and %.8g, expected %.8g and %.8g", i + 1,
                 sums.smoothed / (double)sums.n, sums.nll / (double)sums.n, loss, nll);
         a->step++;
-        /* In uneven slices, as threads take them. */
+        /* In uneven slices, as with threads. */
         dg_adam_update(a, g->train,
             &(struct dg_adam_input){rate, 1, g->grads->data, g->params->data}, 0, a->n / 3);
         dg_adam_update(a, g->train,
@@ -249,7 +250,7 @@ static void check_training(struct golden *g)
     dg_adam_close(a);
 }
 
-/* A device without an op that a model needs refuses it. */
+/* True if the device lacks an op that the model needs, and so refuses it. */
 static bool refused(const char *name, const char *field)
 {
     struct dg_error err = {0};
@@ -307,7 +308,7 @@ static void test_guided(void **state)
     check_model("train-guided");
 }
 
-/* Norms before the sublayers: the residual stream has a gradient of its own. */
+/* Pre-norm: the residual stream has a gradient of its own. */
 static void test_pre_norm(void **state)
 {
     (void)state;
@@ -315,7 +316,7 @@ static void test_pre_norm(void **state)
         check_model("train-pre-norm");
 }
 
-/* A recurrent unit in the place of the decoder's self-attention. */
+/* A recurrent unit instead of the decoder's self-attention. */
 static void test_ssru(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* The whole model's gradient, tensor by tensor, against the loss itself: moving a tensor by h along
  * its gradient g must change the loss by h |g|. Every configuration the trainer offers, with
- * dropout too (masks depend on keys alone, so that the loss is a function). The forward is fp32:
- * the loss carries about 1e-6, h |g| is kept a thousand times that, and the curvature's share falls
- * out of the central difference: 1 %. */
+ * dropout too (masks depend on keys alone, so the loss is a function). The forward is fp32: the
+ * loss has an error of about 1e-6, h |g| is kept a thousand times that, and the curvature cancels
+ * in the central difference: 1 %. */
 #include "train_pass.h"
 
 static double loss(struct run *r)
@@ -10,7 +10,7 @@ static double loss(struct run *r)
     return pass(r, 0, 4, &r->grads->params) / T;
 }
 
-/* Change of the loss per length when x[n] moves by +- h g. */
+/* Returns the change of the loss per length when x[n] moves by +- h g. */
 static double slope_along(
     struct run *r, float *x, const float *keep, const float *g, size_t n, double h)
 {
@@ -38,8 +38,7 @@ static void check_tensor(struct run *r, const struct dg_param_info *info, size_t
     norm = sqrt(norm);
     if (norm < 1e-4)
         fail_msg("%s: gradient norm %g says nothing", info->name, norm);
-    /* A ReLU that switches within h bends the loss: then the shorter step is the one that
-     * counts. */
+    /* A ReLU that switches within h bends the loss: then the shorter step decides. */
     double h = fmin(3e-2, 6e-4 / norm), slope = slope_along(r, x, keep, g, n, h / norm);
     if (fabs(slope - norm) > 0.01 * norm)
         slope = slope_along(r, x, keep, g, n, h / 4 / norm);
@@ -64,8 +63,7 @@ static void check_guided(const struct dg_config *c, float dropout, const struct 
         struct dg_param_info info;
         dg_params_info(c, i, &info);
         memcpy(r.grads->data, g, r.grads->n * sizeof *g);
-        /* A key's bias moves all scores of a query alike: its gradient is zero, like nothing
-         * else's. */
+        /* Only a key's bias has zero gradient, since it moves all scores of a query alike. */
         if (!strstr(info.name, "qkv.b") && !strstr(info.name, "kv.b"))
             check_tensor(&r, &info, dg_param_block_offset(c, i));
     }
@@ -110,7 +108,7 @@ static void test_untied_and_swish(void **state)
     check(&c, 0.2f);
 }
 
-/* Norms before the sublayers, and a recurrent unit in the place of the decoder's self-attention. */
+/* Pre-norm, and a recurrent unit instead of the decoder's self-attention. */
 static void test_pre_norm_and_ssru(void **state)
 {
     (void)state;
@@ -127,8 +125,8 @@ static void test_pre_norm_and_ssru(void **state)
     check(&c, 0.2f);
 }
 
-/* Dropout's masks and the gradient's scale do not depend on how a batch is cut: the sums are the
- * same up to the order of additions. */
+/* Dropout's masks and the gradient's scale do not depend on how a batch is cut: the sums are equal
+ * up to the order of additions. */
 static void check_accumulation(const struct dg_config *c)
 {
     struct run r;
@@ -141,7 +139,7 @@ static void check_accumulation(const struct dg_config *c)
                    pass(&r, 3, 4, &r.grads->params);
     assert_float_equal(whole, parts, 1e-4);
     for (size_t i = 0; i < r.grads->n; i++)
-        /* Some tens of float products summed in another order, of which the larger ones cancel. */
+        /* Some tens of float products summed in another order, the larger ones cancelling. */
         assert_float_equal(g[i], r.grads->data[i], 1e-5 * (1 + 2 * fabsf(g[i])));
     free(g);
     close_run(&r);
@@ -157,7 +155,7 @@ static void test_accumulation(void **state)
     check_accumulation(&c);
 }
 
-/* A sentence past the position table is refused, not trained on wrongly. */
+/* A sentence longer than the position table is refused, not trained on wrongly. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -179,7 +177,8 @@ static void test_limits(void **state)
     close_run(&r);
 }
 
-/* One head, some, all of a layer; the weight is large, so that its share of the gradient shows. */
+/* One head, some heads, all heads of a layer; the weight is large, so that its share of the
+ * gradient shows. */
 static void test_guided(void **state)
 {
     (void)state;
@@ -191,7 +190,7 @@ static void test_guided(void **state)
     check_guided(&c, 0, &all);
 }
 
-/* Links cut with the batch; a guide that the model has no head or layer for. */
+/* Links are cut with the batch; a guide for a head or layer that the model lacks is refused. */
 static void test_guided_parts(void **state)
 {
     (void)state;

@@ -1,17 +1,17 @@
-/* Layers are told of once their gradients are whole, in every variant; and a device that lacks what
+/* Layers are reported once their gradients are complete, in every variant; a device that lacks what
  * a variant needs is refused by the field's name. */
 #include "train_pass.h"
 
-/* What is told of while a pass goes on: by then the layer's gradients are whole, so that they can
- * be sent away. */
+/* Layers reported during a pass: by then a layer's gradients are complete, so that they can be
+ * sent. */
 struct told {
     struct run *run;
     const struct dg_config *config;
-    /* of both sides, in the order in which they were told of */
+    /* layers of both sides, in the order in which they were reported */
     int n;
     int side[8];
     uint32_t layer[8];
-    /* [gradients] as they were then */
+    /* [gradients] at the time of the report */
     float *then[8];
 };
 
@@ -78,7 +78,7 @@ static void refused(const struct dg_config *c, const struct dg_train *train, con
     assert_null(t);
 }
 
-/* A device that lacks an op says so by its table, and no other one is taken instead. */
+/* If a device's table lacks an op, the configuration is refused and no other op is used instead. */
 static void test_what_a_device_lacks(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* A tape over four small sentences, its run and its gradients: what the tests of training share. */
+/* Shared by the tests of training: a tape over four small sentences, its run and its gradients. */
 #ifndef DG_TESTS_PARITY_TRAIN_PASS_H
 #define DG_TESTS_PARITY_TRAIN_PASS_H
 
@@ -30,7 +30,7 @@ struct run {
     struct dg_guidance guide;
 };
 
-/* For guided alignment: several sources of a piece, none, and </s>; by pair. */
+/* For guided alignment: pieces with several sources, with none, and </s>; by pair. */
 static const struct dg_link links[] = {{0, 2}, {1, 0}, {1, 1}, {4, 2}, {0, 8}, {2, 0}, {3, 0},
     {0, 13}, {5, 3}, {5, 4}, {5, 9}, {11, 0}};
 static const size_t first_link[] = {0, 4, 5, 7, 12};
@@ -82,7 +82,7 @@ static void close_run(struct run *r)
     dg_cpu_close(r->be);
 }
 
-/* Pairs begin..end-1; gradients are added to r->grads. */
+/* Runs pairs begin..end-1; gradients are added to `grads`. Returns the loss. */
 static double pass(struct run *r, size_t begin, size_t end, struct dg_params *grads)
 {
     struct dg_error err = {0};
@@ -104,7 +104,7 @@ static double pass(struct run *r, size_t begin, size_t end, struct dg_params *gr
     return sums.smoothed + (double)r->guide.weight * sums.guided;
 }
 
-/* Mean loss with the dropout of training: gradients go to where they are thrown away. */
+/* A small configuration. */
 static struct dg_config small(void)
 {
     struct dg_config c;

@@ -1,6 +1,6 @@
-/* make-tiny-bundle SPM DIR [D]: a bundle with random weights over a real SentencePiece model, for
- * runs in which the server matters and the model does not. What it says is noise, of lengths that
- * differ: the end of the sentence is as likely as a few other pieces. The same numbers each
+/* make-tiny-bundle SPM DIR [D]: makes a bundle with random weights over a real SentencePiece model,
+ * for runs in which the server matters and the model does not. Its output is noise of varying
+ * length: the end of the sentence is as likely as a few other pieces. The numbers are the same each
  * time. */
 #include "base/file.h"
 #include "model/params.h"
@@ -18,8 +18,8 @@ static float uniform(uint64_t *state)
     return (float)(*state >> 33) / 1073741824.0f - 1.0f; /* -1..1 */
 }
 
-/* Matrices uniform with Glorot's variance, gains about 1, the last one larger so that outputs are
- * peaked. */
+/* Fills matrices uniformly with Glorot's variance, gains around 1, the last gain larger so that
+ * outputs are peaked. */
 static void fill(
     const struct dg_config *c, const struct dg_param_info *info, float *x, uint64_t *state)
 {
@@ -91,7 +91,7 @@ static int configure(
     c->enc_layers = c->dec_layers = 1;
     c->embed_scale = sqrtf((float)D);
     c->output_bias = true;
-    c->tied_output = false; /* a tied one repeats its last piece */
+    c->tied_output = false; /* a tied output would repeat its last piece */
     c->extra_length = 10;
     dg_tokenizer_close(t);
     return DG_OK;

@@ -1,4 +1,4 @@
-/* What the tests of the batcher write their tables with. */
+/* Vocabulary of the tables in the batcher's tests. */
 #ifndef DG_TESTS_UNIT_BATCHER_CLASSES_H
 #define DG_TESTS_UNIT_BATCHER_CLASSES_H
 
@@ -14,7 +14,7 @@
 #define MS UINT64_C(1000000)
 #define I DG_CLASS_INTERACTIVE
 #define B DG_CLASS_BULK
-/* The same, and the engine had no room for it before. */
+/* The same, refused by the engine for lack of room before. */
 #define I_REFUSED (DG_CLASSES + DG_CLASS_INTERACTIVE)
 #define B_REFUSED (DG_CLASSES + DG_CLASS_BULK)
 /* The same, and patient. */

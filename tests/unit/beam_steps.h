@@ -1,4 +1,4 @@
-/* Steps of a beam search whose candidates a test writes down. */
+/* Steps of a beam search with candidates written by hand. */
 #ifndef DG_TESTS_UNIT_BEAM_STEPS_H
 #define DG_TESTS_UNIT_BEAM_STEPS_H
 
@@ -23,7 +23,7 @@ static inline void begin(struct dg_beam *b, struct dg_search s)
     assert_int_equal(dg_beam_begin(b, &s, EOS, NULL, 0, false, NULL), 0);
 }
 
-/* Candidates of a step whose rows' sources do not matter. */
+/* Advances by the candidates of a step in which the rows' sources do not matter. */
 static inline void advance(
     struct dg_beam *b, const float *logprob, const int32_t *ids, uint32_t k, size_t ld)
 {

@@ -1,10 +1,10 @@
-/* What tests of answers share: offsets in answers are code points, in C they are bytes. */
+/* For tests of answers: offsets in answers are code points, in C they are bytes. */
 #ifndef DG_TESTS_UNIT_BYTE_OF_H
 #define DG_TESTS_UNIT_BYTE_OF_H
 
 #include <stddef.h>
 
-/* Byte offset of code point n. */
+/* Returns the byte offset of code point n. */
 static inline size_t byte_of(const char *s, size_t n)
 {
     size_t i = 0;

@@ -1,4 +1,4 @@
-/* Small checkpoints in a temporary folder, for the tests of them. */
+/* Small checkpoints in a temporary folder, for the checkpoint tests. */
 #ifndef DG_TESTS_UNIT_CHECKPOINT_FILES_H
 #define DG_TESTS_UNIT_CHECKPOINT_FILES_H
 

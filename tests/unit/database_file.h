@@ -1,4 +1,4 @@
-/* A database file of this process, gone before and after each test. */
+/* A database file of this process, removed before and after each test. */
 #ifndef DG_TESTS_UNIT_DATABASE_FILE_H
 #define DG_TESTS_UNIT_DATABASE_FILE_H
 

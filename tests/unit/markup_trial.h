@@ -1,5 +1,5 @@
-/* A document "translated" word for word into capitals, and put together by what puts translations
- * together: where every mark goes can be written down by hand. */
+/* A document "translated" word for word into capitals, and assembled by the code that assembles
+ * translations, so that the place of every mark can be written down by hand. */
 #ifndef DG_TESTS_UNIT_MARKUP_TRIAL_H
 #define DG_TESTS_UNIT_MARKUP_TRIAL_H
 
@@ -30,7 +30,7 @@ static inline size_t trial_words(const char *s, size_t n)
     return words;
 }
 
-/* What the model would say of unit u. */
+/* Returns the answer of the stand-in model for unit u. */
 static inline char *trial_answer(struct trial *t, const struct dg_unit *u)
 {
     size_t n = u->end - u->at;
@@ -46,7 +46,7 @@ static inline char *trial_answer(struct trial *t, const struct dg_unit *u)
 
 static inline void trial_unit(struct trial *t, size_t i, struct dg_buffer *out);
 
-/* Bytes begin .. end of the source, with the units within them that come after unit i. */
+/* Appends bytes begin .. end of the source, with the units within them that come after unit i. */
 static inline void trial_bytes(
     struct trial *t, size_t i, size_t begin, size_t end, struct dg_buffer *out)
 {
@@ -93,7 +93,8 @@ static inline void trial_unit(struct trial *t, size_t i, struct dg_buffer *out)
     dg_decorate(&d, &t->arena, out, NULL);
 }
 
-/* The document s in capitals (or as it is); to be freed. NULL: it could not be read. */
+/* Returns the document s in capitals (or unchanged); the caller frees it. NULL: it could not be
+ * read. */
 static inline char *trial_run(const char *s, enum dg_format format, const struct dg_markup *markup,
     bool capitals, struct dg_error *err)
 {
@@ -104,7 +105,7 @@ static inline char *trial_run(const char *s, enum dg_format format, const struct
         return NULL;
     dg_arena_init(&t.arena, 0);
     dg_buffer_init(&out);
-    for (;;) { /* the next unit that is not within the one before */
+    for (;;) { /* the next unit that is not within the previous one */
         size_t next = t.d.n_units;
         for (size_t k = 0; k < t.d.n_units; k++)
             if (t.d.units[k].source >= at &&

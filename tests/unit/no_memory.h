@@ -1,5 +1,5 @@
-/* Included by tests that ask for an impossible amount of memory: malloc then returns NULL under the
- * sanitizers too, as it does without them. */
+/* Included by tests that request an impossible amount of memory: malloc then returns NULL under the
+ * sanitizers as it does without them. */
 #ifndef DG_TESTS_UNIT_NO_MEMORY_H
 #define DG_TESTS_UNIT_NO_MEMORY_H
 

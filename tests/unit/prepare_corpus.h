@@ -47,7 +47,7 @@ static inline void write_text(const char *name, const struct dg_buffer *b)
     assert_int_equal(dg_file_write(in_folder(name), b->data, b->len, NULL), 0);
 }
 
-/* Sentence i in two made-up languages with enough words for a vocabulary. */
+/* Adds sentence i in two made-up languages with enough words for a vocabulary. */
 static inline void add_pair(struct dg_buffer *s, struct dg_buffer *t, unsigned i)
 {
     static const char *const a[] = {
@@ -62,7 +62,7 @@ static inline void add_pair(struct dg_buffer *s, struct dg_buffer *t, unsigned i
     dg_buffer_addf(t, " %u .\n", i);
 }
 
-/* 1,000 good pairs, with faults among them that are counted in test_counts. */
+/* Writes 1,000 good pairs with faults among them, which test_counts counts. */
 static inline void write_corpus(void)
 {
     struct dg_buffer s, t, d, ds, dt;

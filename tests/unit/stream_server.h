@@ -1,5 +1,4 @@
-/* A server whose replies are written as they come, and clients that read them: for
- * test_http_stream.c. */
+/* A server that streams its replies, and clients that read them: for test_http_stream.c. */
 #ifndef DG_TESTS_STREAM_SERVER_H
 #define DG_TESTS_STREAM_SERVER_H
 
@@ -36,7 +35,7 @@ struct server {
     atomic_size_t filled;
 };
 
-/* One stream: a thread makes lines, /big fills without end. */
+/* One stream: a thread makes lines; /big fills without end. */
 struct call {
     struct server *server;
     struct dg_http_exchange *x;
@@ -46,9 +45,9 @@ struct call {
     atomic_bool gone;
     int given;
     bool big, quiet;
-    /* its wake is due at once; and then whenever it comes */
+    /* due: the end is due at once; lifted: the deadline is lifted afterwards */
     bool due, lifted;
-    /* due at once; says that it is late, and sets itself a deadline once more when all is said */
+    /* due at once; writes "late", and sets a deadline again after it is gone */
     bool belated;
 };
 
@@ -119,7 +118,7 @@ static inline void *produce(void *arg)
         dg_http_due(x, 1);
     }
     if (c->due)
-        nap(300); /* by then it is suspended */
+        nap(300); /* the exchange is suspended by then */
     if (c->lifted)
         dg_http_due(x, 0);
     if (c->due)
@@ -132,12 +131,11 @@ static inline void *produce(void *arg)
     }
     while (c->big && !atomic_load(&c->gone) && atomic_load(&c->server->filled) < BIG)
         nap(1);
-    dg_http_wake(x); /* c may be gone from here on */
+    dg_http_wake(x); /* c may be freed from here on */
     return NULL;
 }
 
-/* /refuse replies after all; /late, /belated and /lifted are due at once; /none never has anything
- * to say, until its client is gone. */
+/* /refuse replies at once; /late, /belated and /lifted are due at once; /quiet waits a second. */
 static inline void handle(void *app, struct dg_http_exchange *x)
 {
     static const struct dg_http_later later = {
@@ -238,7 +236,7 @@ static inline int dial(const struct server *s, const char *path, const char *ver
     return fd;
 }
 
-/* The body of a chunked reply that was read whole; "" when it was cut. */
+/* Reads the body of a chunked reply; "" if the reply was cut off. */
 static inline size_t read_chunks(int fd, char *out, size_t cap)
 {
     char *text = malloc(cap);

@@ -67,7 +67,7 @@ static void test_three_steps(void **state)
     }
 }
 
-/* However the block is sliced, the bits are the same: threads share it in any order. */
+/* The bits are the same however the block is sliced: threads share it in any order. */
 static void test_slices(void **state)
 {
     (void)state;

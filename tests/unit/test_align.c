@@ -1,5 +1,5 @@
-/* Where each piece of an answer came from: the layer and the head that are asked for, against the
- * attention weights of a teacher-forced pass; a model without the head is refused. */
+/* The source of each piece of an answer: the requested layer and head, against the attention
+ * weights of a teacher-forced pass; a model without the head is refused. */
 #include "model/trace.h"
 #include "tests/invariants/random_model.h"
 
@@ -19,7 +19,7 @@ static struct dg_config small(void)
     return c;
 }
 
-/* Largest mean weight over heads [head, head + n) at row t. */
+/* Returns the position with the largest mean weight over heads [head, head + n) at row t. */
 static int32_t best(const float *cross, uint32_t layer, uint32_t head, uint32_t n, uint32_t t)
 {
     int32_t at = -1;
@@ -47,7 +47,7 @@ static const struct dg_result *align(struct dg_engine *e, struct dg_sentence *s)
     return r;
 }
 
-/* One layer and head, of a model with the same weights as all the others here. */
+/* Checks one layer and head, of a model with the same weights as all the others here. */
 static size_t check_one(uint32_t layer, uint32_t head)
 {
     struct dg_config c = small();
@@ -82,7 +82,7 @@ static size_t check_one(uint32_t layer, uint32_t head)
         differ += one != all;
     }
     dg_engine_release(e, r);
-    s.want_alignment = false; /* and the target holds no unknown piece that would be copied */
+    s.want_alignment = false; /* and the target has no unknown piece that would be copied */
     r = align(e, &s);
     assert_null(r->alignment);
     dg_engine_release(e, r);
@@ -99,7 +99,7 @@ static void test_layers_and_heads(void **state)
     for (uint32_t layer = 0; layer <= 3; layer++)
         for (uint32_t head = 0; head <= 3; head++)
             differ += check_one(layer, head);
-    assert_true(differ > 5); /* else this would show nothing */
+    assert_true(differ > 5); /* otherwise this would show nothing */
 }
 
 /* A model without that head is refused, rather than answering without alignments. */

@@ -1,5 +1,5 @@
-/* Alignments: what grows from two directions' links, by worked examples; what the lexicons find in
- * a language whose translations are known; and what alignments the recipe's prior alone decides. */
+/* Alignments: growing the links of two directions, by worked examples; what the lexicons find in a
+ * language whose translations are known; and alignments that only the recipe's prior decides. */
 #include "trainer/align/lexicon.h"
 #include "trainer/align/aligner.h"
 #include "trainer/data/shard.h"
@@ -33,13 +33,14 @@ static void test_grow(void **state)
     const int32_t nothing[] = {-1, -1}, straight[] = {0, 1, 2};
     expect(nothing, 2, nothing, 2, "");
     expect(straight, 3, straight, 3, "0-0 1-1 2-2");
-    /* One source word, two target pieces: agreed on once, the other one is its neighbour. */
+    /* One source word, two target pieces: both directions agree on one link, the other is its
+     * neighbour. */
     const int32_t two[] = {0, 0}, one[] = {0};
     expect(two, 2, one, 1, "0-0 1-0");
-    /* Said by one direction alone and next to nothing that both say: left out. */
+    /* A link of one direction only, not next to a link of both, is left out. */
     const int32_t far_there[] = {0, 3, -1, -1}, far_back[] = {0, -1, -1, -1};
     expect(far_there, 4, far_back, 4, "0-0");
-    /* A neighbour of a neighbour; both of whose pieces have a link already is not wanted. */
+    /* A neighbour of a neighbour is added, but not if both of its pieces already have a link. */
     const int32_t chain_there[] = {0, 0, 0}, chain_back[] = {0, 1};
     expect(chain_there, 3, chain_back, 2, "0-0 1-0 1-1 2-0");
 }
@@ -52,7 +53,7 @@ static uint64_t draw(uint64_t *state)
     return *state >> 33;
 }
 
-/* Word w (3..) is said w + 50; every third word is said in two pieces, the second w + 100; 1 is a
+/* Translates word w (3..) as w + 50; every third word into two pieces, the second w + 100. 1 is a
  * word of the target alone, 2 a tag before each source. */
 static uint32_t translate(
     const int32_t *source, uint32_t n, int32_t *out, struct dg_link *gold, size_t *n_gold)
@@ -108,7 +109,7 @@ static struct dg_dataset *open_data(void)
     return d;
 }
 
-/* Nearly nothing that is wrong is found, and most of what is right: words said twice in a sentence
+/* Almost no wrong links are found, and most of the right ones: words that occur twice in a sentence
  * and pieces far from the diagonal are missed. */
 static void test_aligner(void **state)
 {
@@ -152,7 +153,7 @@ static void test_aligner(void **state)
     dg_dataset_close(d);
 }
 
-/* Words never seen together are aligned with nothing, words said twice with the nearer one. */
+/* Words never seen together are not aligned; a word that occurs twice takes the nearer one. */
 static void test_prior(void **state)
 {
     (void)state;
@@ -166,7 +167,7 @@ static void test_prior(void **state)
     dg_lexicon_align(l, source, 4, target, 5, best);
     assert_memory_equal(best, expected, sizeof expected);
     dg_lexicon_free(l);
-    o.tension = 0; /* Model 1 knows no places: the first of two */
+    o.tension = 0; /* Model 1 has no positions: the first of two */
     l = dg_lexicon_new(d, &o);
     dg_lexicon_align(l, source, 4, target, 5, best);
     assert_int_equal(best[4], 0);

@@ -1,4 +1,4 @@
-/* Memory or the end of the program: what is said, and the exit code. */
+/* An allocation succeeds or ends the program: the message and the exit code. */
 #include "base/alloc.h"
 #include "tests/sanitized.h"
 
@@ -37,7 +37,7 @@ static void memory_is_zero_and_grows(void **state)
     dg_alloc_check(true, "what is there");
 }
 
-/* What a child says on stderr before it ends with exit code 1. */
+/* Returns a child's stderr before it ends with exit code 1. */
 static const char *last_words(void (*child)(void), char out[256])
 {
     int ends[2], status = 0;
@@ -62,7 +62,7 @@ static const char *last_words(void (*child)(void), char out[256])
 }
 
 #if !SANITIZED
-/* More than the address space has; not a constant, so that compilers do not warn. */
+/* More than the address space; not a constant, so that compilers do not warn. */
 static volatile size_t too_many = (size_t)1 << 60;
 
 static void too_much(void)
@@ -90,7 +90,7 @@ static void without_memory_the_program_ends(void **state)
 {
     char text[256];
     (void)state;
-#if !SANITIZED /* whose malloc ends the process before anybody else can */
+#if !SANITIZED /* a sanitizer's malloc ends the process first */
     assert_string_equal(last_words(too_much, text),
         "test_alloc: out of memory: 1152921504606846976 bytes for a giant\n");
     assert_non_null(strstr(last_words(product_overflows, text), "bytes for a giant\n"));

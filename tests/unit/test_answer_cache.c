@@ -1,5 +1,6 @@
-/* The translation cache against a plain list that keeps everything: what is found is what was put,
- * keys that differ anywhere are different keys, the bound holds, the least recently used goes. */
+/* The translation cache against a plain list that keeps everything: a hit returns what was put,
+ * keys that differ anywhere are different keys, the bound holds, the least recently used entry is
+ * evicted. */
 #include "server/schedule/answer_cache.h"
 
 #include <pthread.h>
@@ -23,7 +24,7 @@ static struct dg_answer_cache *open_cache(size_t bytes)
     return c;
 }
 
-/* A made-up sentence and the answer that belongs to it: both follow from n. */
+/* A made-up sentence and its answer, both determined by n. */
 struct made {
     int32_t source[40], ids[2][60], alignment[60];
     float logprob[2][60];
@@ -112,8 +113,8 @@ static void found_is_what_was_put(void **state)
     dg_answer_cache_close(c);
 }
 
-/* Smaller: the oldest go at once, one that is held stays whole. Nothing: it is off. And on again.
- */
+/* Shrinking evicts the oldest entries at once; one that is held stays whole. Size 0 turns the cache
+ * off, and another size on again. */
 static void another_size(void **state)
 {
     struct dg_answer_cache *c = open_cache(1 << 20);
@@ -134,7 +135,7 @@ static void another_size(void **state)
     assert_in_range(n.bytes, 8192, 16384);
     assert_int_equal(n.max_bytes, 16384);
     assert_int_equal(n.evictions, SENTENCES - n.entries);
-    make(&m, SENTENCES - 1); /* the newest is there, one in the middle is not */
+    make(&m, SENTENCES - 1); /* the newest is kept, one in the middle is not */
     dg_answer_cache_release(c, dg_answer_cache_get(c, "v", &m.s));
     make(&m, SENTENCES / 2);
     assert_null(dg_answer_cache_get(c, "v", &m.s));
@@ -223,7 +224,7 @@ static void not_for_every_sentence(void **state)
     assert_true(dg_answer_cache_takes(&m.s));
 }
 
-/* Random gets and puts in little room, beside a list of last uses that says what must be there. */
+/* Random gets and puts in little room, against a list of last uses that says what must be kept. */
 static void bound_and_order(void **state)
 {
     enum { ROOM = 40000, ROUNDS = 20000 };
@@ -248,7 +249,7 @@ static void bound_and_order(void **state)
         assert_true(n.bytes <= ROOM);
     }
     assert_true(n.evictions > 0 && n.entries > 10 && n.entries < SENTENCES);
-    /* What is in there are the n.entries that were used last. */
+    /* The cache holds the n.entries sentences that were used last. */
     size_t inside = 0;
     for (uint32_t k = 0; k < SENTENCES; k++) {
         size_t later = 0;

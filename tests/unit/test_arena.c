@@ -45,7 +45,7 @@ static void memory_is_zeroed_again_after_reset(void **state)
     dg_arena_deinit(&a); /* twice is fine */
 }
 
-/* What short texts take is what waits in thousands. */
+/* Short texts wait by the thousand, each with an arena, so the first block must be small. */
 static void blocks_grow_and_are_counted(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void blocks_grow_and_are_counted(void **state)
     assert_non_null(dg_arena_alloc(&a, 100000));
     assert_in_range(a.held_bytes, before + 100000, before + 100100);
     dg_arena_reset(&a);
-    assert_in_range(a.held_bytes, 2048, 16500); /* of the block that is kept */
+    assert_in_range(a.held_bytes, 2048, 16500); /* the one block that is kept */
     dg_arena_deinit(&a);
     assert_int_equal(a.held_bytes, 0);
 }
@@ -76,7 +76,7 @@ static void limit_counts_rounded_bytes_and_frees_on_reset(void **state)
     assert_non_null(dg_arena_alloc(&a, 32));
     assert_int_equal(a.used_bytes, 64);
     assert_null(dg_arena_alloc(&a, 1));
-    assert_null(dg_arena_alloc(&a, 0)); /* even nothing needs an address of its own */
+    assert_null(dg_arena_alloc(&a, 0)); /* even an empty block needs an address of its own */
     assert_int_equal(a.used_bytes, 64);
     dg_arena_reset(&a);
     assert_non_null(dg_arena_alloc(&a, 64));

@@ -1,6 +1,6 @@
-/* Pictures of attention from weights made by hand: which lines there are, how strong, and that any
- * text a vocabulary can hold becomes well-formed XML. What real weights look like is checked in
- * tests/parity/test_attention.py. */
+/* Pictures of attention from weights made by hand: which lines they have, how strong these are, and
+ * that any text a vocabulary can hold becomes well-formed XML. tests/parity/test_attention.py
+ * checks real weights. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void lines(void **state)
     const char *s = picture(&(struct dg_attention_svg){0}, &b);
     assert_ptr_equal(strstr(s, "<svg xmlns=\"http://www.w3.org/2000/svg\""), s);
     assert_string_equal(s + b.len - 7, "</svg>\n");
-    assert_int_equal(count(s, "<line "), 5 + 4); /* 0 and 0.004 are too faint to be seen */
+    assert_int_equal(count(s, "<line "), 5 + 4); /* 0 and 0.004 are too faint to draw */
     assert_int_equal(count(s, "stroke-opacity=\"0.996\""), 1);
     assert_int_equal(count(s, "stroke-opacity=\"0.500\""), 4);
     assert_int_equal(count(s, "<g stroke="), 2);
@@ -79,7 +79,7 @@ static void one_word(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* No markup out of text, no bytes that XML cannot hold. */
+/* Text must not become markup, nor contain bytes that XML cannot hold. */
 static void text_is_escaped(void **state)
 {
     (void)state;

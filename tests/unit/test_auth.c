@@ -1,6 +1,5 @@
-/* API keys across midnight, and where somebody sets the clock: what is used and given back goes to
- * the day that it was taken from. The clock is
- * the test's own. */
+/* API keys across midnight, and when the clock is set: characters used and given back count for the
+ * day that they were taken from. The clock is the test's own. */
 #include "server/access/auth.h"
 
 #include "base/clock.h"
@@ -21,7 +20,7 @@
 #define DAY_S 86400
 #define FIRST 20000 /* a day since the epoch */
 
-/* All of base/clock.c, so that the linker takes none of it from the library. */
+/* Replaces all of base/clock.c, so that the linker takes none of it from the library. */
 static _Atomic double wall_s;
 
 double dg_clock_wall_s(void)
@@ -39,7 +38,7 @@ uint64_t dg_clock_cpu_ns(void)
     return 0;
 }
 
-/* A server's keys, of which there is one with ten characters a day. */
+/* Opens a server's keys: one key, with ten characters a day. */
 static struct dg_auth *open_with_one_key(struct dg_auth_key **key)
 {
     struct dg_key wanted = {.name = "ten", .scopes = DG_SCOPE_TRANSLATE, .characters_per_day = 10},
@@ -57,7 +56,7 @@ static struct dg_auth *open_with_one_key(struct dg_auth_key **key)
     return a;
 }
 
-/* The characters of a day by the file. */
+/* Returns the characters of a day as stored in the file. */
 static int64_t written(int64_t day)
 {
     struct dg_keys *store = NULL;
@@ -101,7 +100,8 @@ static void given_back_after_midnight(void **state)
     assert_int_equal(dg_auth_use(a, key, 8, &day), DG_AUTH_OK);
     wall_s = (FIRST + 1) * (double)DAY_S + 1;
     dg_auth_give_back(a, key, day, 8);
-    assert_int_equal(dg_auth_use(a, key, 11, &next), DG_AUTH_QUOTA); /* no more than a day's */
+    /* no more than a day's allowance */
+    assert_int_equal(dg_auth_use(a, key, 11, &next), DG_AUTH_QUOTA);
     assert_int_equal(dg_auth_use(a, key, 10, &next), DG_AUTH_OK);
     assert_int_equal(next, FIRST + 1);
     dg_auth_close(a);
@@ -109,7 +109,7 @@ static void given_back_after_midnight(void **state)
     assert_int_equal(written(FIRST + 1), 10);
 }
 
-/* Its counters are another day's by then. */
+/* By then the key's counters are another day's. */
 static void given_back_two_days_later(void **state)
 {
     struct dg_auth_key *key;
@@ -126,8 +126,8 @@ static void given_back_two_days_later(void **state)
     assert_int_equal(written(FIRST + 2), 3);
 }
 
-/* The clock is set two days forward and back again before anything is written: each day has what
- * was used on it. */
+/* The clock is set two days forward and back again before anything is written: each day keeps its
+ * own use. */
 static void the_clock_is_set(void **state)
 {
     struct dg_auth_key *key;
@@ -159,7 +159,7 @@ static void before_1970(void **state)
         assert_int_equal(dg_auth_use(a, key, 1, &day), DG_AUTH_QUOTA);
     }
     dg_auth_close(a);
-    int64_t sum = 0; /* five days unwritten are more than it keeps apart: none is lost */
+    int64_t sum = 0; /* five unwritten days are more than it keeps apart; none is lost */
     for (int i = 1; i <= 5; i++)
         sum += written(-i);
     assert_int_equal(sum, 50);

@@ -49,7 +49,7 @@ static void close_keeper(struct dg_checkpoint_dir *k)
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* The mean is taken in double: three numbers whose float sum would lose the small one. */
+/* The mean is computed in double: a float sum of these three numbers would lose the small one. */
 static void test_mean(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* The policy by tables: what waits, what lives, what room there is; who joins and who advances.
- * Time is what the tables say. */
+/* The policy by tables: waiting and live sentences and the available room; which ones join and
+ * advance. Time is what the tables say. */
 #include "tests/unit/batcher_classes.h"
 
 #include <string.h>
 
-/* Arrival and patience in milliseconds: nobody lets late-comers pass for more than 10 s. */
+/* Arrival and patience in milliseconds: late-comers can overtake nobody for more than 10 s. */
 static void ranks(void **state)
 {
     static const struct {
@@ -36,7 +36,7 @@ static const struct pick_case {
     enum dg_batching batching;
     struct one live[4], waiting[6]; /* rows 0 ends a list; live in ascending order */
     struct dg_room room;            /* rows, sentences, blocks, knee, step, patient knee */
-    const char *picked;             /* places in waiting */
+    const char *picked;             /* indexes into waiting */
 } picks[] = {
     {"nothing waits", 0, {{0}}, {{0}}, {100, 10, 0, 100, 1, 0}, ""},
     {"all fit", 0, {{0}}, {{I, 1, 4, 9}, {I, 2, 4, 9}, {I, 3, 1, 9}}, {100, 10, 0, 100, 1, 0},
@@ -110,7 +110,7 @@ static const struct pick_case {
         {100, 10, 0, 1, 1, 0}, "01"},
 };
 
-/* The batcher's list of a table's live sentences, which are kept in entries. */
+/* Makes the batcher's list of a table's live sentences, which are stored in entries. */
 static size_t list_live(const struct one *live, struct dg_entry *entries, struct dg_entry **out)
 {
     size_t n = 0;
@@ -188,7 +188,7 @@ static void who_advances(void **state)
     }
 }
 
-/* The one that is picked when one sentence has room. */
+/* Returns the entry that is picked when there is room for one sentence. */
 static struct dg_entry *pick_one(struct dg_batcher *b, uint64_t step)
 {
     const struct dg_room room = {.rows = 4, .sentences = 1, .knee = 4, .step = step};
@@ -197,8 +197,8 @@ static struct dg_entry *pick_one(struct dg_batcher *b, uint64_t step)
     return got;
 }
 
-/* Bulk's step comes when the one that room was kept for has joined or left, and before room is kept
- * for another one: whatever is refused, bulk ones do not starve. */
+/* Bulk's step comes once the sentence that room was reserved for has joined or left, and before
+ * room is reserved for another one: whatever is refused, bulk does not starve. */
 static void bulks_step_is_put_off_only(void **state)
 {
     struct dg_batcher b = {.policy = dg_batch_policy_default};
@@ -210,9 +210,9 @@ static void bulks_step_is_put_off_only(void **state)
     dg_batcher_add(&b, &bulk);
     dg_batcher_add(&b, &large);
     assert_ptr_equal(pick_one(&b, 16), &large);
-    dg_batcher_add(&b, &large); /* there was no room again */
+    dg_batcher_add(&b, &large); /* there was no room for it again */
     assert_ptr_equal(pick_one(&b, 17), &large);
-    dg_batcher_add(&b, &other); /* which then had none for this one */
+    dg_batcher_add(&b, &other); /* refused, too */
     assert_ptr_equal(pick_one(&b, 18), &bulk);
     assert_ptr_equal(pick_one(&b, 19), &other);
     dg_batcher_add(&b, &bulk);

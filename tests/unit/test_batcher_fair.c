@@ -1,5 +1,5 @@
-/* The batcher over many steps: no class starves, no room is taken away, nobody blocks the others,
- * and picking stays cheap. Time is what the tables say, but where picking is timed. */
+/* The batcher over many steps: no class starves, reserved room is not taken away, nobody blocks the
+ * others, and picking stays cheap. Time is what the tables say, except where picking is timed. */
 #include "tests/unit/batcher_classes.h"
 
 #include "server/schedule/patience.h"
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-/* An engine with places for few sentences of `steps` steps each, and more of both classes waiting
- * than it can do. `says_no`: the places are not in the room that the batcher is told of, the engine
- * gives back whom it has none for. How many of each class have joined after many sentences'
- * time. */
+/* Runs an engine with places for few sentences of `steps` steps each, and more of both classes
+ * waiting than it can do. `says_no`: the room passed to the batcher does not include the places,
+ * and the engine refuses sentences beyond them. Counts how many of each class joined over the time
+ * of many sentences. */
 static void fill_places(size_t places, uint32_t steps, bool says_no, size_t joined[DG_CLASSES])
 {
     enum { WAITING = 8, MOST = 4 };
@@ -35,7 +35,8 @@ static void fill_places(size_t places, uint32_t steps, bool says_no, size_t join
             }
         }
         for (int c = 0; c < DG_CLASSES; c++)
-            for (size_t i = 0; b.heaps[c].n < WAITING; i++) /* whoever joined comes anew */
+            /* a new sentence replaces each one that joined */
+            for (size_t i = 0; b.heaps[c].n < WAITING; i++)
                 if (all[c][i].rows == 0) {
                     all[c][i] = (struct dg_entry){
                         .node.key = rank_of(&(struct one){c, ++next_rank, 1, 9}), .rows = 1};
@@ -46,7 +47,7 @@ static void fill_places(size_t places, uint32_t steps, bool says_no, size_t join
         size_t k = dg_batcher_pick(&b, &room, list, n, got, WAITING);
         for (size_t i = 0; i < k; i++) {
             struct dg_entry *e = got[i];
-            if (n == places) { /* this one and those behind it keep their places in the queue */
+            if (n == places) { /* this one and those after it keep their places in the queue */
                 e->refused = true;
                 for (; i < k; i++)
                     dg_batcher_add(&b, got[i]);
@@ -66,8 +67,8 @@ static void fill_places(size_t places, uint32_t steps, bool says_no, size_t join
     dg_batcher_free(&b);
 }
 
-/* Whatever there is room for, and however long sentences take beside bulk's steps, each class gets
- * a part of the places. */
+/* Whatever the room, and however long sentences take compared with bulk's steps, each class gets a
+ * share of the places. */
 static void no_class_starves(void **state)
 {
     (void)state;
@@ -84,13 +85,13 @@ static void no_class_starves(void **state)
             }
 }
 
-/* An engine with room for eight rows, none of them free at once: who needs all of them joins when
- * those that live have ended, however many bulk ones wait for each row. */
+/* An engine with room for eight rows that never become free all at once: a sentence that needs all
+ * of them joins when the live ones have ended, however many bulk ones wait for each row. */
 static void no_room_is_taken_away(void **state)
 {
     struct dg_batcher b = {.policy = dg_batch_policy_default};
     struct dg_entry bulk[200] = {0}, large = {.node.key = 9, .rows = 8}, *got[8];
-    uint32_t ends[8], live = 0; /* of each row: its step */
+    uint32_t ends[8], live = 0; /* ends: step at which each row ends */
     uint64_t step = 1;
     (void)state;
     assert_true(dg_batcher_reserve(&b, 201));
@@ -111,7 +112,7 @@ static void no_room_is_taken_away(void **state)
         size_t n = dg_batcher_pick(&b, &room, list, live, got, 8);
         if (n > 0 && got[0] == &large)
             break;
-        for (size_t i = 0; i < n; i++) /* each lives for 40 steps, more or less */
+        for (size_t i = 0; i < n; i++) /* each lives for about 40 steps */
             ends[live++] = (uint32_t)step + 40 + 5 * (uint32_t)i;
         if (step == 5)
             dg_batcher_add(&b, &large);
@@ -120,7 +121,7 @@ static void no_room_is_taken_away(void **state)
     dg_batcher_free(&b);
 }
 
-/* Of a sentence that comes then, with work for `ahead` ms in the server. */
+/* Returns the rank of a sentence that arrives at `ms`, with work for `ahead` ms in the server. */
 static uint64_t rank_at(const struct dg_batcher *b, uint64_t ms, uint64_t work, uint64_t ahead)
 {
     const struct dg_patience p = {.usual = 160};
@@ -128,9 +129,9 @@ static uint64_t rank_at(const struct dg_batcher *b, uint64_t ms, uint64_t work, 
         &b->policy, I, ms * MS, dg_patience_ns(&p, work, (double)ahead / 1e3, (double)work / 80e3));
 }
 
-/* A device that does one sentence at a time, one a millisecond. Somebody sends 1,000 sentences at
- * once, others one now and then: these never wait for the thousand. And with more short ones than
- * it can do, a long one gets its turn within its patience. */
+/* A device that does one sentence at a time, one per millisecond. One client sends 1,000 sentences
+ * at once, others one now and then: these never wait for the thousand. And when there are more
+ * short ones than it can do, a long one still gets its turn within its patience. */
 static void nobody_blocks_nobody_starves(void **state)
 {
     enum { MANY = 1000, RUN_MS = 30000 };
@@ -149,7 +150,8 @@ static void nobody_blocks_nobody_starves(void **state)
     dg_batcher_add(&b, &old);
     for (uint64_t ms = 0; ms < RUN_MS; ms++) {
         struct dg_entry *got;
-        for (int k = 0; k < (ms < 15000 ? (int)(ms % 2) : 1); k++) { /* half, then all it can do */
+        /* half, then all of the device's capacity */
+        for (int k = 0; k < (ms < 15000 ? (int)(ms % 2) : 1); k++) {
             small[ms] = (struct dg_entry){
                 .node.key = rank_at(&b, ms, 80, 0), .source_tokens = 20, .rows = 4};
             dg_batcher_add(&b, &small[ms]);
@@ -161,7 +163,7 @@ static void nobody_blocks_nobody_starves(void **state)
         if (got >= small && got < small + RUN_MS && ms - (uint64_t)(got - small) > worst_ms)
             worst_ms = ms - (uint64_t)(got - small);
     }
-    /* 1.6 times what was ahead of it and twice its own; the thousand leave half of the device. */
+    /* 1.6 times the work ahead of it plus twice its own; the thousand leave half of the device. */
     if (old_ms == 0 || old_ms > 1700 || worst_ms > 20)
         fail_msg("the long one waited %llu ms, a small one %llu", (unsigned long long)old_ms,
             (unsigned long long)worst_ms);
@@ -170,7 +172,7 @@ static void nobody_blocks_nobody_starves(void **state)
     free(small);
 }
 
-/* Picking among 10,000 costs about what it does among 100. */
+/* Picking among 10,000 costs about as much as among 100. */
 static double pick_us(size_t n)
 {
     struct dg_batcher b = {.policy = dg_batch_policy_default};
@@ -204,7 +206,7 @@ static void picking_stays_cheap(void **state)
     (void)state;
     double few = pick_us(100), many = pick_us(10000);
     print_message("taking one and putting one in: %.2f us of 100, %.2f us of 10,000\n", few, many);
-    assert_true(many < 50); /* a search from end to end takes far longer */
+    assert_true(many < 50); /* a linear search takes far longer */
 }
 
 int main(void)

@@ -11,7 +11,7 @@ static void penalties(void **state)
     assert_float_equal(dg_length_penalty(DG_PENALTY_NONE, 0.6, 9), 1.0, 0);
 }
 
-/* Beam 1 is greedy: </s> ends it even where going on would score better under the penalty. */
+/* Beam 1 is greedy: </s> ends it even where continuing would score better under the penalty. */
 static void greedy_stops_at_eos(void **state)
 {
     (void)state;
@@ -35,8 +35,8 @@ static void greedy_stops_at_eos(void **state)
     dg_beam_deinit(&b);
 }
 
-/* Two rows, four candidates each: the 2K = 4 best of all are looked at, </s> among them is
- * finished, the first two others live; equal totals go to the smaller row. */
+/* Two rows, four candidates each: the 2K = 4 best of all are considered; </s> among them is
+ * finished, the first two others live; of equal totals the smaller row wins. */
 static void candidates_are_global(void **state)
 {
     (void)state;
@@ -71,7 +71,8 @@ static void candidates_are_global(void **state)
 }
 
 /* The second step's rows change places, so each hypothesis' sources come from its own rows: 6 9
- * </s> was chosen by row 0 looking at 3, then by row 1 looking at 2, then by row 0 looking at 1. */
+ * </s> was chosen by row 0 with source 3, then by row 1 with source 2, then by row 0 with source
+ * 1. */
 static void sources_follow_their_rows(void **state)
 {
     (void)state;
@@ -101,8 +102,8 @@ static void sources_follow_their_rows(void **state)
     dg_beam_deinit(&b);
 }
 
-/* Finished: -5, then -2 twice, then -1, two are kept. Of equal ones who came first stays, also
- * after others went. */
+/* Finished: -5, then -2 twice, then -1; two are kept. Among equal scores the earliest stays first,
+ * also after others were dropped. */
 static void equal_scores_stay_in_order(void **state)
 {
     (void)state;
@@ -168,8 +169,8 @@ static void length_limit_finishes_all(void **state)
     dg_beam_deinit(&b);
 }
 
-/* An answer of one token and </s>, -2 in all, and one that goes on at -2.4: without a cap it may
- * still win, for -2.4/10 > -2/2. Where the penalty counts two tokens it cannot: -2.4/2 < -2/2. */
+/* An answer of one token and </s>, -2 in all, and one that continues at -2.4: without a cap it may
+ * still win, for -2.4/10 > -2/2. With the penalty capped at two tokens it cannot: -2.4/2 < -2/2. */
 static void a_capped_penalty_ends_what_would_go_on(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Constraints of a beam search, on worked numbers: forced tokens, prefixes, tokens that never come,
- * no repetition, a minimum length, a rank to begin with, impossible candidates. */
+/* Constraints of a beam search, on worked numbers: forced tokens, prefixes, tokens that are never
+ * output, no repetition, a minimum length, a rank to begin with, impossible candidates. */
 #include "tests/unit/beam_steps.h"
 
 #include <math.h>
@@ -51,8 +51,8 @@ static void forced_and_prefix(void **state)
     dg_beam_deinit(&b);
 }
 
-/* The piece that is never put out is passed over; one more candidate is asked for, and the next
- * ones move up. */
+/* The piece that is never output is skipped; one more candidate is requested, and the next ones
+ * move up. */
 static void never_put_out(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void never_put_out(void **state)
     advance(&b, greedy, greedy_ids, 2, 2);
     assert_int_equal(b.n_live, 1);
     assert_int_equal(b.live[0].ids[0], 4);
-    /* its own share, not what is left without the other */
+    /* its own probability, not renormalised without the other */
     assert_float_equal(b.live[0].logprob, -2.0, 0);
 
     begin(&b, search(2, 2, 4, 0));
@@ -79,7 +79,7 @@ static void never_put_out(void **state)
     assert_int_equal(b.live[1].ids[0], 7);
     assert_int_equal(b.n_finished, 1);
 
-    /* A given translation may hold it all the same. */
+    /* A given translation may contain it nevertheless. */
     const int32_t target[] = {9, EOS};
     struct dg_search s = search(1, 1, 2, 0);
     assert_int_equal(dg_beam_begin(&b, &s, EOS, target, 2, true, NULL), 0);
@@ -93,8 +93,7 @@ static void never_put_out(void **state)
     dg_beam_deinit(&b);
 }
 
-/* A piece that would complete a run of two again is passed over; enough candidates are asked
- * for. */
+/* A piece that would repeat a run of two is skipped; enough candidates are requested. */
 static void no_run_twice(void **state)
 {
     (void)state;
@@ -113,13 +112,13 @@ static void no_run_twice(void **state)
     assert_int_equal(dg_beam_wants(&b), 2);
     float lp[] = {-0.1f, -0.7f};
     int32_t id[] = {5, 9};
-    advance(&b, lp, id, 2, 2); /* "4 5" is there already */
+    advance(&b, lp, id, 2, 2); /* "4 5" has occurred */
     assert_int_equal(b.live[0].ids[3], 9);
     assert_float_equal(b.live[0].token_logprob[3], -0.7f, 0);
     advance(&b, lp, id, 1, 2); /* "9 5" is new */
     assert_int_equal(b.live[0].ids[4], 5);
 
-    /* In a prefix it may stand all the same. */
+    /* A prefix may repeat it nevertheless. */
     const int32_t prefix[] = {4, 4, 4};
     assert_int_equal(dg_beam_begin(&b, &s, EOS, prefix, 3, false, NULL), 0);
     for (int i = 0; i < 3; i++) {
@@ -131,8 +130,9 @@ static void no_run_twice(void **state)
     dg_beam_deinit(&b);
 }
 
-/* What starts the decoder is a position, and no part of the answer: not of its pieces, its
- * probability (-0.5 - 0.25), its length (2) nor the limit of 2 that min_len is about. */
+/* The piece that starts the decoder takes a position but is not part of the answer: it counts for
+ * neither the pieces, nor the probability (-0.5 - 0.25), the length (2), or the limit of 2 in
+ * min_len. */
 static void what_leads_is_no_part_of_the_answer(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void what_leads_is_no_part_of_the_answer(void **state)
     dg_beam_deinit(&b);
 }
 
-/* The first free piece is the one of the rank asked for; then the search goes on as ever. */
+/* The first free piece is the one of the requested rank; then the search continues as usual. */
 static void picks_a_rank(void **state)
 {
     (void)state;
@@ -183,14 +183,14 @@ static void picks_a_rank(void **state)
     advance(&b, lp, ids, 4, 4);
     assert_int_equal(b.n_live, 2);
 
-    s.pick = 2; /* ... which is the end */
+    s.pick = 2; /* ... which is </s> */
     assert_int_equal(dg_beam_begin(&b, &s, EOS, NULL, 0, false, NULL), 0);
     advance(&b, lp, ids, 2, 4);
     assert_true(b.done);
     assert_int_equal(b.n_finished, 1);
     assert_int_equal(b.finished[0].n, 1);
 
-    s.pick = 5; /* there are not so many */
+    s.pick = 5; /* there are fewer candidates */
     assert_int_equal(dg_beam_begin(&b, &s, EOS, NULL, 0, false, NULL), 0);
     assert_int_equal(dg_beam_wants(&b), 5);
     advance(&b, lp, ids, 4, 4);
@@ -199,7 +199,7 @@ static void picks_a_rank(void **state)
     dg_beam_deinit(&b);
 }
 
-/* A model that gives nothing but -inf or NaN ends with no answer instead of hanging or inventing
+/* A model that yields only -inf or NaN ends without an answer instead of hanging or inventing
  * one. */
 static void impossible_candidates(void **state)
 {

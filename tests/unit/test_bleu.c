@@ -60,7 +60,7 @@ static void test_scores(void **state)
         const struct dg_json *c = dg_json_at(cases, i);
         struct dg_bleu b;
         score_case(c, &b);
-        /* The same sums in double: equal but for the last bits. The file keeps 17 digits. */
+        /* The same sums in double: equal except for the last bits. The file keeps 17 digits. */
         if (fabs(dg_bleu_score(&b) - number(c, "bleu")) > 1e-9)
             fail_msg("%s: BLEU %.12f, sacreBLEU %.12f",
                 dg_json_string(dg_json_get(c, "name"), NULL), dg_bleu_score(&b), number(c, "bleu"));

@@ -30,7 +30,7 @@ static void bytes_are_kept_in_order(void **state)
     assert_null(b.data);
 }
 
-/* Every length around the doublings: the NUL must have its place. */
+/* Every length around the doublings: there must be room for the NUL. */
 static void nul_stands_behind_every_length(void **state)
 {
     (void)state;

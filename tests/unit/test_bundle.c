@@ -1,5 +1,5 @@
-/* Bundles: sealing, opening, the version against one computed elsewhere, what a manifest may not
- * say. */
+/* Bundles: sealing, opening, the version against one computed elsewhere, manifests that are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void write_weights(const char *path)
     dg_weights_writer_close(writer);
 }
 
-/* A directory with the bundle's files, not sealed yet. */
+/* Makes a directory with the bundle's files, not sealed yet. */
 static int set_up(void **state)
 {
     static const char source[] = "</s>\n<unk>\n", target[] = "</s>\n<unk>\n<2de>\n<2pt>\n";
@@ -144,7 +144,7 @@ static void verify_finds_a_change_in_each_file(void **state)
         assert_int_equal(dg_file_read(in(p, file_names[i]), &bytes, NULL), 0);
         char *at = i == 0 ? strstr(bytes.data, "tiny") : bytes.data + bytes.len - 2;
         if (i == 1)
-            at = bytes.data + 384; /* the data of w */
+            at = bytes.data + 384; /* data of tensor w */
         *at ^= 1;
         assert_int_equal(dg_file_write(in(p, file_names[i]), bytes.data, bytes.len, NULL), 0);
         assert_int_equal(dg_bundle_open(p->dir, &b, &err), 0);
@@ -173,7 +173,7 @@ static void missing_file_is_named(void **state)
     assert_null(b);
 }
 
-/* `old` in the manifest's text replaced by `new`: refused for `field`, by seal and by open. */
+/* With `old` in the manifest's text replaced by `new`, seal and open both refuse `field`. */
 struct wrong {
     const char *old, *new, *field;
 };

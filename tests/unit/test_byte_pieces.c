@@ -1,5 +1,5 @@
-/* Bytes that make whole characters: every code point's UTF-8 goes through, nothing else does, and
- * no byte is said that leads nowhere. The text's own check is the other opinion. */
+/* Bytes that form whole characters: every code point's UTF-8 is allowed, nothing else is, and no
+ * byte is allowed that cannot be completed. The text library's own check is the reference. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,8 @@ static struct dg_byte_pieces *open_pieces(int32_t id[256])
     return p;
 }
 
-/* So many characters begin with bytes ids[n] of a search under the rule; each is one to the text's
- * own check. */
+/* Counts the characters that begin with bytes ids[n] of a search under the rule; the text library's
+ * own check must accept each. */
 static long count_from(const struct dg_byte_rule *r, int32_t *ids, uint32_t n)
 {
     long found = 0;
@@ -50,7 +50,7 @@ static void every_character_and_no_more(void **state)
     int32_t id[256], ids[4];
     struct dg_byte_pieces *p = open_pieces(id);
     const struct dg_byte_rule r = dg_byte_rule_of(p, NULL, 0);
-    /* Code points but for surrogates, the control characters before space, DEL and those after. */
+    /* All code points except surrogates, control characters below space, DEL and those after it. */
     assert_int_equal(count_from(&r, ids, 0), 0x110000 - 0x800 - 0x20 - 1 - 0x20);
     dg_byte_pieces_close(p);
 }
@@ -70,7 +70,7 @@ static void nothing_cuts_a_character(void **state)
     assert_false(dg_byte_rule_within(&r, cut, 1));
     assert_true(dg_byte_rule_allows(&r, cut, 1, WORD, 0));
     assert_false(dg_byte_rule_allows(&r, whole, 2, FIRST + 0x80, 9));
-    /* "€" takes three positions, "😀" four. */
+    /* "€" needs three positions, "😀" four. */
     assert_true(dg_byte_rule_allows(&r, cut, 1, FIRST + 0xE2, 2));
     assert_false(dg_byte_rule_allows(&r, cut, 1, FIRST + 0xE2, 1));
     assert_true(dg_byte_rule_allows(&r, cut, 0, FIRST + 0xF0, 3));
@@ -78,7 +78,7 @@ static void nothing_cuts_a_character(void **state)
     dg_byte_pieces_close(p);
 }
 
-/* A shortlist without a byte that goes on has none that begins, either. */
+/* A shortlist without continuation bytes allows no lead byte, either. */
 static void a_list_leads_nowhere(void **state)
 {
     (void)state;

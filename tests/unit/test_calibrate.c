@@ -1,4 +1,5 @@
-/* trainer/score/calibrate.h: the threshold alone; whole calibrations are tested by the program. */
+/* trainer/score/calibrate.h: the threshold only; whole calibrations are tested through the
+ * program. */
 #include "trainer/score/calibrate.h"
 
 #include <setjmp.h>
@@ -26,7 +27,8 @@ static void test_threshold(void **state)
     const float t = dg_calibrate_threshold(x, 1000);
     assert_true(t > -0.6935f && t < -0.6925f); /* -0.6923 rounded down */
     assert_true(below(x, 1000, t) <= 10);
-    assert_true(below(x, 1000, t + 0.002f) > 10); /* the highest, up to the rounding */
+    /* the highest such threshold, up to the rounding */
+    assert_true(below(x, 1000, t + 0.002f) > 10);
     double few[] = {-0.5, -0.25, -1.25};
     assert_true(dg_calibrate_threshold(few, 3) == -1.25f);
     double one[] = {-0.0004};

@@ -58,7 +58,7 @@ static void version_2(void **state)
     put("/a/b", "memory.max", "max\n");
     struct dg_cgroup g = look("0::/a/b\n");
     assert_true(g.cpus < 0 && g.memory_bytes < 0 && g.memory_left < 0);
-    put("/a", "cpu.max", "150000 100000\n"); /* the parent's is the least */
+    put("/a", "cpu.max", "150000 100000\n"); /* the parent's limit is the lowest */
     put("/a/b", "cpu.max", "200000 100000\n");
     put("/a/b", "memory.max", "1000\n");
     put("/a/b", "memory.current", "400\n");
@@ -86,12 +86,12 @@ static void version_1(void **state)
     put("/memory/x", "memory.usage_in_bytes", "48\n");
     g = look(member);
     assert_true(g.cpus == 3 && g.memory_bytes == 2048 && g.memory_left == 2000);
-    /* The group's path is the host's and not to be seen here: the root of the hierarchy counts. */
+    /* The group's path is the host's and not visible here: the root of the hierarchy counts. */
     put("/memory", "memory.limit_in_bytes", "512\n");
     assert_true(look("2:memory:/host/path\n").memory_bytes == 512);
 }
 
-/* A group whose memory is full of a large file's pages has room. */
+/* A group whose memory is full of a large file's pages still has room. */
 static void idle_file_pages_are_not_taken(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void idle_file_pages_are_not_taken(void **state)
     put("/a", "memory.stat",
         "inactive_file 6000\n"); /* read later than memory.current: more than is used */
     assert_true(look("0::/a\n").memory_left == 5000);
-    /* Version 1 counts the groups below in usage_in_bytes, and in the total_ lines alone. */
+    /* In version 1 only usage_in_bytes and the total_ lines include the groups below. */
     put("/memory/x", "memory.limit_in_bytes", "2048\n");
     put("/memory/x", "memory.usage_in_bytes", "1048\n");
     put("/memory/x", "memory.stat",

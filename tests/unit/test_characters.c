@@ -1,4 +1,4 @@
-/* Which characters of the western ones a text has too seldom to be learned. */
+/* Finds the western characters that are too rare in a text to be learned. */
 #include "trainer/data/characters.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* How often the character, in UTF-8, was seen. */
+/* Returns how often the character, in UTF-8, was seen. */
 static uint64_t seen_of(const uint64_t *seen, const char *character)
 {
     struct dg_buffer b;
@@ -70,7 +70,7 @@ static void seldom_ones_are_listed(void **state)
     dg_buffer_add(&rare, "", 1);
     assert_non_null(strstr(rare.data, "ł"));
     assert_null(strstr(rare.data, "ö"));
-    assert_null(strchr(rare.data, 'x')); /* ASCII is never copied for being seldom */
+    assert_null(strchr(rare.data, 'x')); /* ASCII is never copied for being rare */
     dg_buffer_deinit(&rare);
     free(seen);
 }

@@ -1,4 +1,4 @@
-/* Checkpoints: nothing half-written is ever read, nothing whole is ever lost. */
+/* Checkpoints: a partial one is never read, a complete one is never lost. */
 #include "tests/unit/checkpoint_files.h"
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void test_roundtrip(void **state)
     }
 }
 
-/* Every length that is too short, and every byte that is wrong but in the padding, is noticed. */
+/* Every length that is too short, and every wrong byte except in the padding, is detected. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -87,8 +87,8 @@ static void test_damage(void **state)
     free(copy);
 }
 
-/* The disk is full: the write fails, the old checkpoint and the marker stay, and later there is
- * room again. */
+/* On a full disk the write fails, and the old checkpoint and the marker stay; later there is room
+ * again. */
 static void test_full_disk(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void test_full_disk(void **state)
     dg_checkpoint_dir_close(k);
 }
 
-/* What a killed process leaves is cleared away, what the marker names is not. */
+/* Leftovers of a killed process are removed, the checkpoint that the marker names is not. */
 static void test_left_overs(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The folder that keeps checkpoints: which stay, which is the newest, what follows damage, and what
- * a killed process left. */
+/* The folder of checkpoints: which ones stay, which is the newest, fallback after damage, and
+ * leftovers of a killed process. */
 #include "tests/unit/checkpoint_files.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static void test_keeping(void **state)
     struct dg_checkpoint_dir *k = NULL;
     struct dg_error err = {0};
     uint64_t steps[8];
-    for (int again = 0; again < 2; again++) { /* what is read back is what was kept */
+    for (int again = 0; again < 2; again++) { /* the second round reads the index back */
         assert_int_equal(dg_checkpoint_dir_open(folder, 2, 2, &k, &err), 0);
         for (uint64_t i = 0; i < 8 && !again; i++)
             assert_int_equal(add(k, 100 * (i + 1), scores[i], &err), 0);
@@ -26,13 +26,13 @@ static void test_keeping(void **state)
         assert_int_equal(dg_checkpoint_dir_best(k, 3, steps), 3);
         assert_true(steps[0] == 300 && steps[1] == 500 && steps[2] == 800);
         assert_float_equal(k->best, 30, 0);
-        assert_int_equal(k->bad, 4); /* 20, 30 (no better), 5, 6 */
+        assert_int_equal(k->bad, 4); /* 20, 30 (not better), 5, 6 */
         dg_checkpoint_dir_close(k);
     }
 }
 
-/* Those that were not due are no part of an average of the last and push none of them out; the
- * newest is there to go on from, and one with a good score stays for it. */
+/* Extra checkpoints are not part of an average of the last ones and displace none of them; the
+ * newest is kept to resume from, and one with a good score is kept for the score. */
 static void test_extra(void **state)
 {
     (void)state;
@@ -43,7 +43,7 @@ static void test_extra(void **state)
     uint64_t steps[4];
     assert_int_equal(dg_checkpoint_dir_open(folder, 2, 1, &k, &err), 0);
     assert_int_equal(keep(k, 5, DG_KEPT_EXTRA, &err), 0);
-    assert_int_equal(dg_checkpoint_dir_last(k, 2, steps), 1); /* all there is */
+    assert_int_equal(dg_checkpoint_dir_last(k, 2, steps), 1); /* only one is not extra */
     assert_int_equal(steps[0], 5);
     assert_int_equal(add(k, 10, NAN, &err), 0);
     assert_false(exists(k, 5));
@@ -51,9 +51,9 @@ static void test_extra(void **state)
     assert_int_equal(keep(k, 21, DG_KEPT_EXTRA, &err), 0);
     assert_int_equal(dg_checkpoint_dir_score(k, 21, 9, &err), 0);
     assert_int_equal(keep(k, 22, DG_KEPT_EXTRA, &err), 0);
-    assert_int_equal(dg_checkpoint_dir_score(k, 22, 9, &err), 0); /* counts, and is no better */
+    assert_int_equal(dg_checkpoint_dir_score(k, 22, 9, &err), 0); /* is counted, and not better */
     assert_int_equal(k->bad, 1);
-    for (int again = 0; again < 2; again++) { /* what is read back is what was kept */
+    for (int again = 0; again < 2; again++) { /* the second round reads the index back */
         assert_true(exists(k, 10) && exists(k, 20) && exists(k, 21) && exists(k, 22));
         assert_int_equal(dg_checkpoint_dir_last(k, 2, steps), 2);
         assert_true(steps[0] == 10 && steps[1] == 20);
@@ -70,15 +70,15 @@ static void test_extra(void **state)
     dg_checkpoint_dir_close(k);
 }
 
-/* A run that was killed goes back to its last checkpoint and validates again what it had: no reason
- * to lose patience earlier. */
+/* A killed run goes back to its last checkpoint and validates some steps again: this must not use
+ * up patience a second time. */
 static void test_validated_again(void **state)
 {
     (void)state;
     struct dg_checkpoint_dir *k = NULL;
     struct dg_error err = {0};
     assert_int_equal(dg_checkpoint_dir_open(folder, 2, 0, &k, &err), 0);
-    for (int i = 0; i < 100; i++) { /* scores of any digits: read back they are what they were */
+    for (int i = 0; i < 100; i++) { /* scores with any digits are read back unchanged */
         const float score = -4.5f - (float)i / 7;
         const uint64_t step = 30 * (uint64_t)i;
         k->best = NAN;
@@ -96,7 +96,7 @@ static void test_validated_again(void **state)
     dg_checkpoint_dir_close(k);
 }
 
-/* As programs wrote it that knew neither "extra" nor "validated" nor "best_step". */
+/* The index of earlier programs, without "extra", "validated" and "best_step". */
 static void test_earlier_index(void **state)
 {
     (void)state;
@@ -115,7 +115,8 @@ static void test_earlier_index(void **state)
     dg_checkpoint_dir_close(k);
 }
 
-/* Of a run that diverged: the newest, unless it is the only one, or of another step. */
+/* Forgets the newest checkpoint of a run that diverged, unless it is the only one or of another
+ * step. */
 static void test_forgetting(void **state)
 {
     (void)state;
@@ -167,8 +168,9 @@ static void test_newest(void **state)
     dg_checkpoint_dir_close(k);
 }
 
-/* Damaged ones that were fallen back from are not named, averaged or kept any more; scores count
- * on. A file that cannot be read is not taken for damaged, nor is anything removed for it. */
+/* Damaged checkpoints that a run fell back from are not listed, averaged or kept any more; scores
+ * remain. A file that cannot be read is not taken for damaged, and nothing is removed because of
+ * it. */
 static void test_going_on(void **state)
 {
     (void)state;
@@ -208,7 +210,7 @@ static void test_going_on(void **state)
     dg_checkpoint_dir_close(k);
 }
 
-/* A run that went back to an older checkpoint writes newer steps again. */
+/* A run that went back to an older checkpoint replaces the newer steps. */
 static void test_going_back(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Candidates held to a spelling, and drawn: shares of draws against the distribution they are drawn
- * from, computed here by hand. */
+/* Candidates constrained to a spelling, and sampled ones: shares of draws against their
+ * distribution, computed by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 enum { V = 6, EOS = 0 };
 
-/* Probabilities 0.4, 0.3, 0.15, 0.1, 0.05, 0 up to a factor. */
+/* Sets probabilities 0.4, 0.3, 0.15, 0.1, 0.05, 0 up to a factor. */
 static void set_logits(float x[V])
 {
     const float p[V] = {0.4f, 0.3f, 0.15f, 0.1f, 0.05f, 0};
@@ -36,8 +36,8 @@ static void states(void **state)
     assert_int_equal(dg_spelling_state(&spelling, off, 1), 2);
 }
 
-/* Only what the spelling allows, with the whole softmax's log-probabilities; the rest is at
- * -inf. */
+/* Only what the spelling allows is possible, with the log-probabilities of the whole softmax; the
+ * rest is at -inf. */
 static void spelled(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void shares(
         set_logits(x);
         dg_choose(&c, x, V, 1, &again_lp, &again);
         assert_int_equal(id, again);
-        assert_true(id >= 0 && id < V - 1); /* never what is impossible */
+        assert_true(id >= 0 && id < V - 1); /* never an impossible piece */
         share[id] += 1.0 / DRAWS;
     }
 }
@@ -97,21 +97,21 @@ static void drawn(void **state)
     s.sampling.top_k = 2;
     shares(&s, NULL, 0, -1, share);
     expect_shares(share, (const double[V]){4 / 7.0, 3 / 7.0, 0, 0, 0, 0});
-    s.sampling.temperature = 0.5f; /* squares */
+    s.sampling.temperature = 0.5f; /* squares the probabilities */
     shares(&s, NULL, 0, -1, share);
     expect_shares(share, (const double[V]){16 / 25.0, 9 / 25.0, 0, 0, 0, 0});
     s.sampling.temperature = 1;
     s.sampling.top_k = 0;
-    s.min_len = 3; /* no end yet; and 1 is never put out */
+    s.min_len = 3; /* no end yet; and 1 is never output */
     shares(&s, NULL, 0, 1, share);
     expect_shares(share, (const double[V]){0, 0, 0.5, 1 / 3.0, 1 / 6.0, 0});
     const int32_t before[] = {2, 3, 2};
-    s.no_repeat_ngram = 2; /* not 3 behind 2 again */
+    s.no_repeat_ngram = 2; /* 2 must not be followed by 3 again */
     shares(&s, before, 3, 1, share);
     expect_shares(share, (const double[V]){8 / 12.0, 0, 3 / 12.0, 0, 1 / 12.0, 0});
 }
 
-/* Seed, sentence and position each give another draw. */
+/* A different seed, sentence or position gives a different draw. */
 static void what_a_draw_depends_on(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void what_a_draw_depends_on(void **state)
         for (int k = 0; k < 3; k++)
             same[k] += id[0] == id[k + 1];
     }
-    for (int k = 0; k < 3; k++) /* two draws are the same at 0.285; deviation 14 */
+    for (int k = 0; k < 3; k++) /* two draws agree with probability 0.285; deviation 14 */
         assert_true(same[k] > 215 && same[k] < 355);
 }
 

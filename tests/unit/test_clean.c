@@ -108,7 +108,7 @@ static void test_pairs(void **state)
     assert_int_equal(pair(&c, "Berlin", "Berlin"), DG_DROP_IDENTICAL);
     assert_int_equal(pair(&c, "12:30", "12.30"), DG_DROP_LETTERS);
     assert_int_equal(pair(&c, "at 12:30", "12.30 Uhr"), DG_KEEP);
-    c = (struct dg_recipe_cleaning){.max_chars = 60}; /* all else off */
+    c = (struct dg_recipe_cleaning){.max_chars = 60}; /* all other rules off */
     assert_int_equal(pair(&c, "Berlin", "Berlin"), DG_KEEP);
     assert_int_equal(pair(&c, "12:30", "12.30"), DG_KEEP);
     assert_int_equal(pair(&c, "Y", "Ja, das ist ganz genau so richtig."), DG_KEEP);

@@ -1,4 +1,4 @@
-/* Connections counted by client, beside a plain array that counts the same. */
+/* Connections counted by client, against a plain array with the same counts. */
 #include "server/http/clients.h"
 
 #include <arpa/inet.h>
@@ -40,7 +40,7 @@ static void who_is_who(void **state)
     assert_false(dg_client_is_local(four("192.0.2.1")) || dg_client_is_local(six("2001:db8::1")));
 }
 
-/* Sixty clients in room for 64, so that they collide, come and go at random. */
+/* Sixty clients in a table of 64, so that they collide, connect and leave at random. */
 static void counts(void **state)
 {
     enum { CLIENTS = 60, STEPS = 200000 };
@@ -56,7 +56,7 @@ static void counts(void **state)
             failed += !dg_clients_add(c, client);
             plain[who]++;
         } else {
-            dg_clients_remove(c, client); /* of none: nothing happens */
+            dg_clients_remove(c, client); /* no connection: nothing happens */
             plain[who] -= plain[who] > 0;
         }
         int other = rand() % CLIENTS;

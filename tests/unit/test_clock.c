@@ -30,14 +30,13 @@ static void wall_clock_is_now(void **state)
     assert_true(now >= low && now <= high);
 }
 
-/* Sleeping must not count, working must. */
+/* Sleeping must not count, work must. */
 static void cpu_clock_counts_work_only(void **state)
 {
     (void)state;
     struct timespec pause = {0, 50000000};
     uint64_t least = UINT64_MAX, start;
-    /* The least of several: on a crowded machine a sleep may be charged with what others did
-     * meanwhile. */
+    /* The least of several: on a busy machine a sleep may be charged with other threads' work. */
     for (int i = 0; i < 10 && least >= 40000000u; i++) {
         start = dg_clock_cpu_ns();
         nanosleep(&pause, NULL);

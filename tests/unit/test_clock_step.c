@@ -1,4 +1,4 @@
-/* By how much the wall clock was set, by clocks of the test's own. */
+/* By how much the wall clock was set, with clocks of the test's own. */
 #include "base/clock_step.h"
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@
 
 #define DAY_S 86400
 
-/* All of base/clock.c, so that the linker takes none of it from the library. */
+/* Replaces all of base/clock.c, so that the linker takes none of it from the library. */
 static double wall_s;
 static uint64_t boot_ns;
 
@@ -51,7 +51,7 @@ static void test_steps(void **state)
     assert_int_equal(dg_clock_step(&last), 0);
     pass(60, 0);
     assert_int_equal(dg_clock_step(&last), 0);
-    pass(30 * (double)DAY_S, 0.03); /* it is slowed down and sped up */
+    pass(30 * (double)DAY_S, 0.03); /* slowed down and sped up by NTP */
     assert_int_equal(dg_clock_step(&last), 0);
     pass(60, 40 * (double)DAY_S);
     assert_int_equal(dg_clock_step(&last), 40 * DAY_S);

@@ -1,5 +1,5 @@
-/* base/command.h: how many tables of options a command may have. What the tables do is tested by
- * the programs (test_cli_options.py). */
+/* base/command.h: how many tables of options a command may have. The programs' tests
+ * (test_cli_options.py) check what the tables do. */
 #include "base/command.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static int read_with(size_t n_groups)
     return status;
 }
 
-/* The last place is that of --help. */
+/* The last place is for --help. */
 static void test_tables_have_room(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* The 652 examples of CommonMark 0.30 (tests/data/commonmark/spec.txt, CC BY-SA 4.0): each comes
- * back byte for byte when nothing is translated, and what we take for prose is what md4c says. */
+ * back byte for byte when nothing is translated, and we take for prose what md4c takes for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -25,7 +25,8 @@ struct example {
 
 static struct example examples[EXAMPLES];
 
-/* The example at `from`, with "→" for a tab, up to the line "."; where the next may be. */
+/* Reads the example at `from`, with "→" for a tab, up to the line "."; returns where the next may
+ * begin. */
 static const char *read_example(const char *from, const char *end, struct example *out)
 {
     const char *dot = memmem(from - 1, (size_t)(end - from) + 1, "\n.\n", 3);
@@ -81,7 +82,7 @@ static size_t count_words(const char *s, size_t n)
     return words;
 }
 
-/* Unit u with its own text for an answer, each word of it aligned with itself. */
+/* Decorates unit u with its own text as the answer, each word aligned with itself. */
 static void decorate(const struct example *e, const struct dg_document *d, const struct dg_unit *u,
     struct dg_buffer *out)
 {
@@ -111,7 +112,7 @@ static void decorate(const struct example *e, const struct dg_document *d, const
     dg_arena_deinit(&arena);
 }
 
-/* Every unit is put together again by what puts translations together. */
+/* Every unit is reassembled by the code that assembles translations. */
 static void nothing_translated_nothing_changed(void **state)
 {
     (void)state;
@@ -138,11 +139,11 @@ static void nothing_translated_nothing_changed(void **state)
     assert_int_equal(changed, 0);
 }
 
-/* Which bytes of an example are prose, by md4c. */
+/* The bytes of an example that md4c takes for prose. */
 struct prose {
     const struct example *e;
     char *is; /* [e->n] */
-    /* a link was entered, without text so far; its text is its address */
+    /* entered: a link was entered and has no text so far; is_address: its text is its address */
     bool entered, is_address;
 };
 
@@ -183,7 +184,7 @@ static int on_leave(MD_SPANTYPE type, void *detail, void *arg)
 static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *arg)
 {
     struct prose *p = arg;
-    /* <http://a.b> is its own address, and no prose */
+    /* <http://a.b> is its own address, not prose */
     p->is_address =
         p->is_address || (p->entered && type == MD_TEXT_NORMAL && s > p->e->text && s[-1] == '<');
     p->entered = false;
@@ -222,7 +223,7 @@ static void ask_us(const struct example *e, char *is)
     dg_document_close(&d);
 }
 
-/* Those where we differ, and why. */
+/* Examples where we differ, and why. */
 static const struct {
     int first, last;
     const char *why;
@@ -245,7 +246,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
 }
 
-/* Letters alone count: a unit without any is no unit. */
+/* Only letters count: a unit without any is no unit. */
 static void prose_is_what_md4c_says(void **state)
 {
     (void)state;

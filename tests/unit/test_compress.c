@@ -1,4 +1,4 @@
-/* Accept-Encoding read, and bodies that come back as they were. */
+/* Parsing Accept-Encoding, and compressed bodies that decompress to the original. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void test_choose(void **state)
         {"identity, gzip;q=0.5", DG_COMPRESS_NONE},
         {"identity;q=0.5, gzip;q=1.0", DG_COMPRESS_GZIP},
         {"identity;q=1, gzip;q=1", DG_COMPRESS_GZIP},
-        /* Malformed weights take nothing. */
+        /* Entries with malformed weights are ignored. */
         {"gzip;q=1.5", DG_COMPRESS_NONE},
         {"gzip;q=x", DG_COMPRESS_NONE},
         {"gzip;q=", DG_COMPRESS_NONE},
@@ -110,7 +110,7 @@ static void test_there_and_back(void **state)
     }
 }
 
-/* What has no pattern becomes no smaller, and is sent as it is. */
+/* Data without a pattern does not shrink, and is sent as it is. */
 static void test_noise(void **state)
 {
     char noise[2048];

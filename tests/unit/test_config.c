@@ -1,4 +1,4 @@
-/* The configuration in a manifest: what is written reads back, every field is checked by name,
+/* The configuration in a manifest: it reads back as written, every field is checked by name,
  * parameters are counted. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void base_is_the_papers(void **state)
     dg_json_free(v);
 }
 
-/* A configuration in which no field has base's value. */
+/* Returns a configuration in which no field has base's value. */
 static struct dg_config other(void)
 {
     return (struct dg_config){.source_vocab = 321,
@@ -136,10 +136,10 @@ static void what_is_written_reads_back(void **state)
         if (dg_config_read(again, &read, &err) != 0)
             fail_msg("%s", err.message);
         assert_same(&configs[i], &read);
-        if (i == 0) /* no 9.99999975e-06 in a file that people read */
+        if (i == 0) /* readable: not 9.99999975e-06 */
             assert_true(strstr(text.data, "\"norm_eps\":1e-5,") ||
                         strstr(text.data, "\"norm_eps\":1e-05,"));
-        if (i == 1) /* the paper's model says nothing of what it has not */
+        if (i == 1) /* the paper's model does not mention features that it lacks */
             assert_true(!strstr(text.data, "ssru") && !strstr(text.data, "pre_norm") &&
                         !strstr(text.data, "decoder_d_ff") && !strstr(text.data, "decoder_heads") &&
                         !strstr(text.data, "length_factor") &&
@@ -174,7 +174,7 @@ static void decoding_and_max_positions_are_optional(void **state)
     free(text);
 }
 
-/* `old` replaced by `new` is refused, naming `field`. */
+/* With `old` replaced by `new` the text is refused, naming `field`. */
 static const struct wrong {
     const char *old, *new, *field;
     int code;
@@ -257,12 +257,12 @@ static void every_field_is_refused_by_name(void **state)
         if (rc != wrongs[i].code || strcmp(err.field, wrongs[i].field) != 0)
             fail_msg("%s: %d, field \"%s\" (%s), expected \"%s\"", wrongs[i].new, rc, err.field,
                 err.message, wrongs[i].field);
-        assert_memory_equal(&c, &before, sizeof c); /* nothing half read escapes */
+        assert_memory_equal(&c, &before, sizeof c); /* left unchanged */
         dg_json_free(v);
     }
 }
 
-/* Manifests of before say "beam" and "alpha"; written are the words of the API. */
+/* Older manifests say "beam" and "alpha"; new ones are written with the API's names. */
 static void former_names_are_read(void **state)
 {
     static const char decoding[] = "\"decoding\":{\"beam\":7,\"alpha\":1.25}}";
@@ -285,7 +285,7 @@ static void former_names_are_read(void **state)
     dg_json_free(v);
 }
 
-/* What no JSON can say, but a program can. */
+/* Values that JSON cannot hold, but a struct can. */
 static void check_refuses_what_a_struct_can_hold(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void check_refuses_what_a_struct_can_hold(void **state)
 
 /* Table 3 of the paper over a vocabulary of 37,000: our counts (summed elsewhere, tensor by tensor)
  * and the paper's in millions. The paper's are higher by up to 2.4 M x d_model/512, about 4,600
- * further rows of the embedding, and rounded. */
+ * more rows of the embedding, and rounded. */
 static const struct size {
     uint32_t N, D, F, H, Dk, Dv;
     uint64_t ours;
@@ -357,7 +357,7 @@ static void parameters_of_table_3(void **state)
     }
 }
 
-/* With everything that the paper's model has not: counted by hand for 321 and 654 pieces, d 96, ff
+/* A model with everything that the paper's lacks: counted by hand for 321 and 654 pieces, d 96, ff
  * 100, 3 heads of 7 and 5, 2 + 1 layers, 77 positions. */
 static void parameters_with_biases_and_untied(void **state)
 {

@@ -1,4 +1,4 @@
-/* Marian models to bundles: every tensor against what NumPy made of the same arrays
+/* Marian models to bundles: every tensor against NumPy's result for the same arrays
  * (tests/data/convert/make.py), vocabularies, broken models. */
 #include "tests/unit/marian_model.h"
 #include "base/buffer.h"
@@ -36,8 +36,7 @@ static struct dg_bundle *converted(const struct dg_convert_marian *o, struct dg_
     return b;
 }
 
-/* Every tensor of the bundle is one that was expected, and the other way round, with the same
- * bits. */
+/* Checks that the bundle has exactly the expected tensors, with the same bits. */
 static void check_tensors(const struct dg_bundle *b, const char *expected)
 {
     struct dg_npz *z;
@@ -110,7 +109,7 @@ static void nothing_shared(void **state)
     assert_int_equal(c.dec_layers, 2);
     assert_int_equal(c.positions, DG_POS_LEARNED);
     assert_int_equal(c.max_positions, 7);
-    assert_true(c.embed_scale == 1); /* Marian's code, when positions are trained */
+    assert_true(c.embed_scale == 1); /* as in Marian's code for trained positions */
     assert_int_equal(c.act, DG_ACT_SWISH);
     assert_false(c.attention_bias || c.output_bias || c.tied_embeddings || c.tied_output);
     assert_int_equal(dg_json_number(dg_json_get(dg_bundle_manifest(b), "alignment_layer")), 1);
@@ -139,7 +138,7 @@ static void half_tied(void **state)
     dg_bundle_close(b);
 }
 
-/* A SentencePiece model as the vocabulary: its ids, and it goes into the bundle. */
+/* A SentencePiece model as the vocabulary: its ids are used, and it is copied into the bundle. */
 static void sentencepiece_vocabulary(void **state)
 {
     struct dg_config c;
@@ -168,7 +167,7 @@ static void sentencepiece_vocabulary(void **state)
     dg_buffer_deinit(&vocab);
 }
 
-/* --positions halves: CTranslate2's way of reading Marian files, its epsilon included. */
+/* --positions halves: reads Marian files as CTranslate2 does, with its epsilon. */
 static void halves_convention(void **state)
 {
     struct dg_config c;
@@ -265,7 +264,7 @@ static void failure_removes_the_old_manifest_only_late(void **state)
     struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
     dg_bundle_close(converted(&o, &c));
     o.source_spm = o.target_spm =
-        "nowhere.spm"; /* found before anything is written: the old bundle stays whole */
+        "nowhere.spm"; /* noticed before anything is written: the old bundle stays whole */
     struct dg_error err = {0};
     assert_int_equal(dg_convert_marian(&o, &err), DG_ENOTFOUND);
     assert_int_equal(dg_bundle_open(*state, &b, NULL), 0);

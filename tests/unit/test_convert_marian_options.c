@@ -1,5 +1,5 @@
-/* A Marian model's options: refused by name and value, or harmless; none that matters is guessed.
- */
+/* A Marian model's options: refused by name and value, or harmless; none that matters is
+ * guessed. */
 #include "tests/unit/marian_model.h"
 #include "convert/marian/options.h"
 
@@ -22,8 +22,8 @@ static int read_options(const char *text, struct dg_config *c, struct dg_error *
     return rc;
 }
 
-/* A line added (or put in the place of the base's line with that key): refused by name, its value
- * in the message. */
+/* A line added (or replacing the base's line with that key) is refused by name, with its value in
+ * the message. */
 static const struct line {
     const char *line, *name, *value;
     int code;
@@ -74,7 +74,7 @@ static const struct line {
         "0 is no decoder layer", DG_EFORMAT},
 };
 
-/* yml_base with the line, in the place of the line of the same key. */
+/* Writes yml_base with the line added, or replacing the line of the same key. */
 static void with_line(const char *line, char *out, size_t cap)
 {
     size_t key = strcspn(line, ":") + 1, at = 0;
@@ -125,7 +125,7 @@ static void harmless_options_pass(void **state)
     }
 }
 
-/* What a model's meaning hangs on is never guessed. */
+/* Options that a model's meaning depends on are never guessed. */
 static void missing_options_are_refused(void **state)
 {
     (void)state;

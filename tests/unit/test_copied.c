@@ -1,4 +1,4 @@
-/* translate/copied.h: words that were taken over untranslated. */
+/* translate/copied.h: words copied untranslated. */
 #include "translate/copied.h"
 
 #include <setjmp.h>
@@ -28,14 +28,14 @@ static void test_not_copied(void **state)
     (void)state;
     /* translated */
     assert_false(copies("en", "de", "Where is the pharmacy?", "Wo ist die Apotheke?"));
-    /* a name, or it may be one */
+    /* a name, or possibly one */
     assert_false(copies("en", "de", "Mr Shepherd is here.", "Herr Shepherd ist hier."));
     assert_false(
         copies("de", "en", "Die Familie Schneider ist hier.", "The Schneider family is here."));
     /* a word of both languages, or of the answer's */
     assert_false(copies("en", "de", "a hotel with a computer", "ein Hotel mit einem Computer"));
     assert_false(copies("fr", "en", "la nature importante", "the important nature"));
-    /* tied to something else */
+    /* joined to another word */
     assert_false(copies("en", "de", "see bread-list", "siehe bread-list"));
     assert_false(copies("en", "de", "", ""));
     assert_false(copies("en", "de", "bread", ""));

@@ -1,4 +1,4 @@
-/* Cores for each worker by how many are busy. */
+/* Cores for each worker, by the number of busy workers. */
 #include "server/schedule/core_share.h"
 
 #include <setjmp.h>

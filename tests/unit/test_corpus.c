@@ -77,7 +77,7 @@ static void test_gzip(void **state)
     snprintf(command, sizeof command, "gzip -kf '%s'", path);
     assert_int_equal(system(command), 0);
     expect_lines(gz, lines, 3);
-    /* Cut off inside the stream: an error, not an end. */
+    /* A stream cut off in the middle is an error, not an end. */
     struct dg_buffer b;
     struct dg_corpus_lines *l;
     struct dg_line line;
@@ -94,8 +94,7 @@ static void test_gzip(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* Lines of all lengths around the block's, and one that is over the limit between two short
- * ones. */
+/* Lines of all lengths around the block size, and one over the limit between two short ones. */
 static void test_long_lines(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* CTranslate2's model.bin: a small file written after its format, every type, aliases; every cut
- * and every changed bit. What real ones give is tests/parity/test_ctranslate2.py's. */
+/* CTranslate2's model.bin: a small file written to its format, every type, aliases; every cut and
+ * every changed bit. tests/parity/test_ctranslate2.py checks real ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static int try(const char *data, size_t n)
 {
     struct dg_ct2 *m;
     struct dg_error err = {0};
-    char *copy = malloc(n + 1); /* its own block: a read beyond is found */
+    char *copy = malloc(n + 1); /* a block of exact size: a read beyond it is found */
     memcpy(copy, data, n);
     int rc = dg_ct2_open(dg_input_memory(copy, n), &m, &err);
     assert_true(rc == 0 || err.message[0] != '\0');

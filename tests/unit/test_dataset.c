@@ -27,8 +27,8 @@ static uint32_t draw(uint32_t *x)
     return *x >> 8;
 }
 
-/* N pairs of random lengths in three uneven shards; ids[0] of a source tells its index. Every tenth
- * weighs 2.5. */
+/* Writes N pairs of random lengths in three uneven shards; ids[0] of a source is its index. Every
+ * tenth has weight 2.5. */
 static void write_all(bool weights)
 {
     uint32_t x = 7;
@@ -106,7 +106,8 @@ static void test_reading(void **state)
     dg_dataset_close(d);
 }
 
-/* Every pair once an epoch, within the budget, and nearly every batch full. */
+/* Checks that an epoch has every pair once, that batches keep the budget, and that nearly every one
+ * is full. */
 static void check_epoch(int mode, uint64_t tokens, uint64_t window)
 {
     struct dg_dataset *d = open_set(mode, tokens, window, 3);
@@ -155,7 +156,7 @@ static void test_an_epoch_is_every_pair_once(void **state)
     check_epoch(DG_BATCH_SUM, 2000, 1700); /* several windows, the last one small */
 }
 
-/* Similar lengths lie together: real target tokens are most of the padded ones. */
+/* Batches hold similar lengths: real target tokens are most of the padded ones. */
 static void test_batches_are_of_similar_length(void **state)
 {
     (void)state;
@@ -202,7 +203,7 @@ static void test_seek_continues_exactly(void **state)
 {
     (void)state;
     struct dg_dataset *a = open_set(DG_BATCH_SUM, 1000, 1500, 9);
-    /* 0: nothing drawn yet; 51 and others fall on ends of windows and epochs for some of these. */
+    /* 0: nothing drawn yet; for some of these, 51 and others fall on ends of windows and epochs. */
     for (int skip = 0; skip < 400; skip += 17) {
         struct dg_dataset_position start = {0}, p;
         assert_int_equal(dg_dataset_seek(a, &start, NULL), 0);
@@ -248,8 +249,8 @@ static void test_weights(void **state)
     }
 }
 
-/* Where in the epochs a batch ends is its share of what comes in an epoch, weights counted; several
- * windows, and the same wherever the run is taken up. */
+/* The end of a batch in epochs is its share of an epoch, weights included; several windows, and the
+ * same wherever the run is resumed. */
 static void test_epochs(void **state)
 {
     (void)state;
@@ -272,8 +273,8 @@ static void test_epochs(void **state)
         assert_int_equal(dg_dataset_next(again, &b, NULL), 0);
         assert_true(dg_dataset_epochs(again) == epochs[batches]);
     }
-    assert_true(n != N);                   /* by the weights */
-    for (uint64_t i = 0; i < batches; i++) /* windows are of equal pairs, but for the last */
+    assert_true(n != N);                   /* because of the weights */
+    for (uint64_t i = 0; i < batches; i++) /* all windows but the last have equally many pairs */
         assert_float_equal(epochs[i], (double)ends[i] / (double)n, 0.03);
     assert_true(epochs[batches - 1] == 1);
     dg_dataset_close(d);

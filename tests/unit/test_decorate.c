@@ -1,5 +1,5 @@
-/* Marks put back around answers. Worked examples with their alignments; and, whatever the alignment
- * says: every mark once, pairs within one another. */
+/* Marks restored around answers: worked examples with their alignments; and for any alignment,
+ * every mark once and pairs nested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static struct dg_mark_bytes *bytes_of(const char *text, const struct dg_mark *ma
     return bytes;
 }
 
-/* The first unit of a document, its answer and which words came from which. */
+/* Decorates the answer of a document's first unit, with the given word pairs. */
 static char *decorated(const char *text, enum dg_format format, const char *answer,
     const struct dg_word_pair *pairs, size_t n_pairs)
 {
@@ -31,7 +31,7 @@ static char *decorated(const char *text, enum dg_format format, const char *answ
     dg_arena_init(&arena, 0);
     dg_buffer_init(&out);
     assert_int_equal(dg_document_open(text, strlen(text), format, &doc, NULL), 0);
-    assert_true(doc.n_units >= 1); /* and perhaps inner ones */
+    assert_true(doc.n_units >= 1); /* and possibly inner ones */
     struct dg_mark_bytes *bytes = bytes_of(text, doc.marks, doc.n_marks);
     struct dg_decoration d = {.bytes = bytes,
         .text = doc.text.data,
@@ -80,7 +80,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "one<br/> two", "eins zwei", "eins<br/> zwei", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "one **two** three", "eins zwei drei", "eins **zwei** drei", {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "(**two**)", "", "****", {{0, 0}}, 0},
-    /* Marks around code go where the code goes. */
+    /* Marks around code follow the code. */
     {DG_FORMAT_MARKDOWN, "[`foo`](u) is a dog.", "Ein Hund ist foo.", "Ein Hund ist [`foo`](u).",
         {{2, 0}, {3, 1}, {1, 2}, {0, 3}}, 4},
     {DG_FORMAT_MARKDOWN, "Run **`foo`** or [*`bar`*](u) now.", "Jetzt bar oder foo.",
@@ -91,7 +91,7 @@ static const struct {
         2},
     {DG_FORMAT_MARKDOWN, "A [b](x) [c `m` n](y) d", "a ß d", "a [ß](x) [`m`](y) d",
         {{0, 0}, {1, 1}, {2, 1}, {5, 2}}, 4},
-    /* No mark stands within the letters of code, whatever words it is aligned with. */
+    /* No mark is placed within the letters of code, whatever words it is aligned with. */
     {DG_FORMAT_MARKDOWN, "Use<br/> `git push` now.", "git push jetzt.", "`git push`<br/> jetzt.",
         {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "Use[](u) `git push` now.", "git push jetzt.", "`git push`[](u) jetzt.",
@@ -109,7 +109,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "**Use** `f()`", "f()", "**`f()`**", {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "A,<b></b><i>B c</i>.", "a,b c.", "<i>a,b<b></b> c</i>.", {{0, 0}, {1, 1}},
         2},
-    /* A pair holds the marks that it held, and goes around words without the spaces beside them. */
+    /* A pair keeps the marks within it, and encloses words without the spaces beside them. */
     {DG_FORMAT_MARKDOWN, "one *<br/>two*", "eins zwei", "eins *<br/>zwei*", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "See **[^1]the text**.", "Siehe den Text.", "Siehe **[^1]den Text**.",
         {{0, 0}, {1, 1}, {2, 2}}, 3},
@@ -124,7 +124,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "A *dog<br/> plays* now.", "Jetzt spielt ein Hund.",
         "Jetzt *spielt ein Hund<br/>*.", {{3, 0}, {2, 1}, {1, 3}}, 3},
     {DG_FORMAT_MARKDOWN, "A <b> </b> dog.", "Ein Hund.", "Ein<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
-    /* Letters beside a mark stay beside it. */
+    /* Letters attached to a mark stay attached. */
     {DG_FORMAT_MARKDOWN, "A*b*c", "Abc", "A*b*c", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "un*break*able dog", "Hund unbreakable", "Hund un*break*able",
         {{0, 1}, {1, 0}}, 2},
@@ -135,7 +135,7 @@ static const struct {
         {{0, 0}, {1, 1}, {2, 2}}, 3},
     {DG_FORMAT_MARKDOWN, "Go with :name now.", "Geh mit:name jetzt.", "Geh mit :name jetzt.",
         {{0, 0}, {1, 1}, {2, 1}, {3, 2}}, 4},
-    /* The same letters twice, written otherwise once. */
+    /* The same characters twice, written differently once. */
     {DG_FORMAT_MARKDOWN, "a & b &amp; c", "a & b & c", "a & b &amp; c", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "a\\*b \\* *c* * d", "a*b * c * d", "a\\*b \\* *c* * d", {{0, 0}, {2, 2}},
         2},
@@ -176,7 +176,7 @@ static uint32_t next_random(uint64_t *x)
 
 /* Marks of one letter: pairs "A".."H" open and "a".."h" close, verbatim digits. */
 struct random_case {
-    bool narrow; /* its pairs enclose nothing: whatever is verbatim has its place */
+    bool narrow; /* its pairs enclose nothing: every verbatim mark has its place */
     char document[64], flat[512], answer[512];
     struct dg_mark marks[64];
     size_t n;
@@ -184,7 +184,7 @@ struct random_case {
     size_t n_pairs;
 };
 
-#define LETTERS "zz z" /* of what is verbatim: two words, for marks to fall between them */
+#define LETTERS "zz z" /* letters of a verbatim mark: two words, for marks to fall between them */
 
 static void add_inset(
     struct random_case *c, enum dg_mark_kind kind, char mark, uint32_t pair, size_t len)
@@ -235,8 +235,8 @@ static void make_case(struct random_case *c, uint64_t *random)
             (struct dg_word_pair){next_random(random) % 14, next_random(random) % 14};
 }
 
-/* The letters of something verbatim are never said by the marks; and where the model says them,
- * they are replaced. */
+/* Checks that marks never write a verbatim mark's letters, and that these are replaced where the
+ * model writes them. */
 static void check_letters(const struct random_case *c, const char *out)
 {
     size_t said = 0, left = 0, verbatim = 0;
@@ -282,7 +282,7 @@ static size_t count_of(const char *s, const char *end, char c)
     return n;
 }
 
-/* Whatever a pair held it holds. */
+/* Checks that every pair still holds what it held. */
 static void check_held(const struct random_case *c, const char *out)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -327,8 +327,8 @@ static void whatever_the_alignment(void **state)
     }
 }
 
-/* Lines of words of any length: as many come out as went in, none of them empty, where there are
- * words enough. */
+/* Lines of words of any length: as many come out as went in, none of them empty if there are enough
+ * words. */
 static void line_ends(void **state)
 {
     (void)state;

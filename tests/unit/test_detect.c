@@ -27,8 +27,8 @@ static struct dg_detected detect(const char *const *languages, size_t n, const c
     return d;
 }
 
-/* CLD2 reads the first 100,000 bytes, which end within a character here; of a text that it refuses
- * for a control character it says nothing at all, which fuzzing found in uninitialised memory. */
+/* CLD2 reads the first 100,000 bytes, which end within a character here. For a text that it refuses
+ * for a control character it sets no result at all; fuzzing found the uninitialised memory. */
 static void test_cut_and_refused(void **state)
 {
     static const char words[] =
@@ -80,7 +80,7 @@ static void test_restricted(void **state)
     (void)state;
     static const char *const two[] = {"fr-CA", "en_GB"}, *const one[] = {"de"};
     const struct dg_detected among_two = detect(two, 2, "Wo ist der Bahnhof?");
-    assert_in_range(among_two.confidence, 0, 5); /* it is neither */
+    assert_in_range(among_two.confidence, 0, 5); /* neither language */
     assert_int_equal(detect(two, 2, "Où est la gare ?").language, 0);
     assert_int_equal(detect(two, 2, "Where is the station?").language, 1);
     assert_in_range(detect(one, 1, "Wo ist der Bahnhof?").confidence, 95, 100);
@@ -110,14 +110,14 @@ static void test_languages_outside_the_model(void **state)
     assert_in_range(detect(four, 4, spanish).confidence, 80, 100);
     assert_int_equal(detect(four, 4, german).language, 1);
     assert_int_equal(detect(four, 4, "да").language, 3); /* by its script */
-    /* None of three: said. */
+    /* None of the three is reported. */
     const struct dg_detected d = detect(three, 3, spanish);
     assert_int_equal(d.confidence, 0);
     assert_true(d.doubtful);
     assert_true(detect(three, 3, "Комитет соберётся в четверг.").doubtful);
 }
 
-/* A thread remembers what was said of its last texts, by text and hint. */
+/* A thread caches the results of its last texts, by text and hint. */
 static void test_asked_again(void **state)
 {
     enum { TEXTS = 200, HINTS = 3 };
@@ -178,7 +178,7 @@ static void test_features(void **state)
         size_t words, features;
     } cases[] = {
         {"", 0, 0}, {"12 !?", 0, 0},
-        /* " a ": of one letter a, of two " a", "a ", of three " a ", the word */
+        /* " a ": features of one letter: a; of two: " a", "a "; of three: " a "; and the word */
         {"a", 1, 5}, {"a b", 2, 10}, {"a-b", 2, 10}, {"'a'", 1, 9} /* "a'" */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -192,7 +192,7 @@ static void test_features(void **state)
         memcpy(many + i, "a ", 3);
     size_t n = 0;
     assert_int_equal(dg_detect_features(many, 1000, count, &n), DG_DETECT_WORDS);
-    memset(many, 'a', 1000); /* one word, of which the beginning counts */
+    memset(many, 'a', 1000); /* one word, of which only the beginning counts */
     n = 0;
     assert_int_equal(dg_detect_features(many, 1000, count, &n), 1);
     assert_true(n < 300);
@@ -221,7 +221,8 @@ static void test_model_file(void **state)
     free(bytes);
 }
 
-/* Two made-up languages: one has only a's and b's, the other x's and y's. */
+/* Writes a text in one of two made-up languages: one has only a's and b's, the other x's and
+ * y's. */
 static void write_text(const char *path, const char *letters)
 {
     FILE *f = fopen(path, "w");

@@ -1,5 +1,5 @@
-/* Choosing a device: words, the reasons why there is no CUDA device, and the CPU in its place. What
- * a plugin opens is tested in tests/emu. */
+/* Choosing a device: accepted words, the reasons why there is no CUDA device, and falling back to
+ * the CPU. tests/emu tests what a plugin opens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void test_words(void **state)
     assert_string_equal(d.note, "");
 }
 
-/* The words alone: devices that are not there are named well enough. */
+/* Checks only the words: a device that does not exist is still well named. */
 static void test_check(void **state)
 {
     struct dg_error err = {0};
@@ -61,7 +61,7 @@ static void test_check(void **state)
     assert_non_null(strstr(err.message, "2 devices are named where one is expected"));
 }
 
-/* A plugin that is not there: an error by name, the CPU and a note by "auto". */
+/* Without a plugin: an error if CUDA is named, the CPU and a note for "auto". */
 static void test_no_plugin(void **state)
 {
     struct dg_device d;
@@ -82,7 +82,7 @@ static void test_no_plugin(void **state)
     unsetenv("DRAGOMAN_CUDA_PLUGIN");
 }
 
-/* A library that is no plugin of ours. */
+/* A library that is not our plugin. */
 static void test_other_library(void **state)
 {
     struct dg_device d;

@@ -1,4 +1,4 @@
-/* trainer/align/dictionary.h, and the words of text/words.h it is made of. */
+/* trainer/align/dictionary.h, and the words of text/words.h that it is built from. */
 #include "text/words.h"
 #include "trainer/align/dictionary.h"
 
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* Every word in <>, in () when it does not stand alone. */
+/* Compares the words found: each in <>, or in () if it does not stand alone. */
 static void expect_words(const char *text, const char *wanted)
 {
     char found[512] = "";
@@ -51,7 +51,7 @@ static void add(struct dg_pairs *p, uint32_t pair, const char *source, const cha
     assert_int_equal(dg_pairs_add(p, &x, NULL), 0);
 }
 
-/* All pairs of a language of these words, three in a row; the first has a capital letter. */
+/* Adds all triples of these words as pairs; the first word has a capital letter. */
 static void add_corpus(struct dg_pairs *p)
 {
     static const char *const en[] = {"house", "green", "river", "Berlin", "bicycle", "don't"};
@@ -96,7 +96,7 @@ static void entries(void **state)
     assert_int_equal(dg_pairs_open(folder, &p, NULL), 0);
     add_corpus(p);
     struct dg_dictionary_options o = {.dir = folder, .source_lang = "en", .target_lang = "de"};
-    for (int round = 0; round < 2; round++) { /* the same again; the folder is left as it was */
+    for (int round = 0; round < 2; round++) { /* the same again; the folder is left unchanged */
         if (dg_dictionary_learn(p, NULL, &o, &d, &err))
             fail_msg("%s", err.message);
         expect_entries(d, "house>Haus House=Haus green=grün Green=Grün river>Fluss River=Fluss "

@@ -1,5 +1,5 @@
-/* Documents taken apart into running text, marks and what lies between. Whatever the text, text and
- * marks and gaps together are the document again, byte for byte. */
+/* Documents split into running text, marks and gaps. For any text, these three together restore the
+ * document, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static void open_document(const char *text, enum dg_format format, struct dg_doc
         fail_msg("%s", err.message);
 }
 
-/* A unit's text and marks follow one another without a hole from its begin on; where they end. */
+/* Checks that a unit's text and marks follow one another without gaps; returns where they end. */
 static size_t check_unit(
     const char *text, size_t n, const struct dg_document *l, const struct dg_unit *u)
 {
@@ -36,7 +36,7 @@ static size_t check_unit(
         if (!m)
             continue;
         assert_int_equal(m->begin, source);
-        if (m->kind == DG_MARK_PROTECTED) /* sentences are trimmed: no white space at its ends */
+        if (m->kind == DG_MARK_PROTECTED) /* sentences are trimmed: none at its ends */
             assert_true(
                 m->len > 0 && l->text.data[at] != ' ' && l->text.data[at + m->len - 1] != ' ');
         assert_true(m->end >= m->begin && m->end <= n);
@@ -48,7 +48,7 @@ static size_t check_unit(
     return source;
 }
 
-/* Is a unit from begin to end within one of u's marks? */
+/* True if a unit from begin to end is within one of u's marks. */
 static bool is_inner(const struct dg_document *l, const struct dg_unit *u, size_t begin, size_t end)
 {
     for (size_t k = 0; k < u->n_marks; k++) {
@@ -61,7 +61,7 @@ static bool is_inner(const struct dg_document *l, const struct dg_unit *u, size_
 
 static const struct dg_document *sorted;
 
-/* Outer units before inner ones. */
+/* Sorts outer units before inner ones. */
 static int by_source(const void *a, const void *b)
 {
     const struct dg_unit *x = a, *y = b;
@@ -72,7 +72,7 @@ static int by_source(const void *a, const void *b)
     return ends[0] > ends[1] ? -1 : ends[0] < ends[1];
 }
 
-/* Units are beside one another, or inner ones within a mark of another. */
+/* Checks that units are disjoint, or within a mark of another. */
 static void check_whole(const char *text, size_t n, const struct dg_document *l, bool lines)
 {
     size_t source = 0, at = 0;
@@ -101,7 +101,8 @@ static void check_whole(const char *text, size_t n, const struct dg_document *l,
     free(units);
 }
 
-/* The blocks' texts with marks shown: breaks as "/", marks as "{...}", a bar behind each block. */
+/* Shows the blocks' texts with their marks: breaks as "/", marks as "{...}", a bar after each
+ * block. */
 static void show(const char *text, const struct dg_document *l, struct dg_buffer *out)
 {
     for (size_t i = 0; i < l->n_units; i++) {
@@ -173,7 +174,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "```c\nint *x; // comment\n```\nafter\n~~~\nno end", "after|"},
     {DG_FORMAT_MARKDOWN, "para\n\n    code here\n\n- item\n\n    still the item\n",
         "para|item|still the item|"},
-    /* What is set in is code again behind a list, or a footnote, that text at the margin ended. */
+    /* Indented text is code again after a list or footnote that text at the margin ended. */
     {DG_FORMAT_MARKDOWN, "[^1]: A note.\n\nSome paragraph.\n\n    int main(void);\n",
         "A note.|Some paragraph.|"},
     {DG_FORMAT_MARKDOWN,
@@ -219,7 +220,7 @@ static const struct {
         "<pre>\na\n\nb\n</PRE> c\nd\n\n<style "
         "type=x>\n\na</style>\ne\n<script>a</script>\nf\n<pre-x>g",
         "d|e|f|"},
-    /* Where such a tag is not closed, it goes on to the end of its item, quotation or document. */
+    /* Where such a tag is not closed, it extends to the end of its item, quotation or document. */
     {DG_FORMAT_MARKDOWN,
         "- <style> tags are removed\n\nAll of this text stays.\n\n<style>\na\n</style>",
         "All of this text stays.|"},
@@ -236,7 +237,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "A `` `b` `` and ` ` and `\t\u00a0`.",
         "A {=`` `b` ``} and {` `} and {`\t\u00a0`}.|"},
 
-    /* What an issue named: code in an item, a fence that only a fence ends. */
+    /* From an issue: code in an item, a fence that only a fence ends. */
     {DG_FORMAT_MARKDOWN, "1. First step:\n\n       make install now\n", "First step:|"},
     {DG_FORMAT_MARKDOWN, "```\nab\n``` ---\ncd\n```\nText\n", "Text|"},
     {DG_FORMAT_MARKDOWN, "A*b*c and d", "A{<*}b{>*}c and d|"},
@@ -254,7 +255,7 @@ static const struct {
         "<details>\n<summary>More <b>dogs</b> &amp;\n  cats</summary>\n\nText.\n\n</details>\n",
         "More {<<b>}dogs{></b>} {=&amp;}/cats|Text.|"},
     {DG_FORMAT_MARKDOWN, "---\nlayout: post\ntitle: \"Two dogs\"\ntags: [a]\n---\n", "Two dogs|"},
-    /* Characters written otherwise. */
+    /* Characters with another spelling. */
     {DG_FORMAT_MARKDOWN, "1\\. caf&eacute; &#8364;5&nbsp;a &amp; b &nosuch;",
         "1{~\\.} caf{~&eacute;} {=&#8364;}5/a {=&amp;} b {=&nosuch;}|"},
     {DG_FORMAT_MARKDOWN, "# \n\n* **[](#x)b** c\n* `a` [`b`](u) d\n",
@@ -285,7 +286,7 @@ static uint64_t next_random(uint64_t *x)
     return *x >> 33;
 }
 
-/* Texts put together at random from what the readers look for. */
+/* Random texts made of everything that the readers look for. */
 static void any_text_is_whole(void **state)
 {
     (void)state;
@@ -312,7 +313,7 @@ static void any_text_is_whole(void **state)
     }
 }
 
-/* A quarter of a megabyte of what could be looked ahead for again and again. */
+/* A quarter of a megabyte of openings that could be searched ahead again and again. */
 static void time_grows_with_length(void **state)
 {
     (void)state;
@@ -345,8 +346,7 @@ static int still_waits(const void *arg, struct dg_error *err)
     return ++w->looks > w->patience ? dg_error_set(err, DG_ETIMEOUT, "too late") : DG_OK;
 }
 
-/* In a text of a megabyte, plain or with what is protected in it, somebody is asked every 64 KiB.
- */
+/* In a text of a megabyte, plain or with protected parts, the check is called every 64 KiB. */
 static void long_texts_are_given_up(void **state)
 {
     (void)state;
@@ -367,7 +367,7 @@ static void long_texts_are_given_up(void **state)
                 assert_in_range(w.looks, 15, patience);
             } else {
                 assert_int_equal(rc, DG_ETIMEOUT);
-                assert_int_equal(w.looks, patience + 1); /* and nobody is asked again */
+                assert_int_equal(w.looks, patience + 1); /* the check is not called again */
             }
             assert_int_equal(err.code, rc);
             assert_int_equal(rc == DG_OK, patience >= 30 || (patience >= 15 && i == 0));

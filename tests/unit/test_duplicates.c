@@ -1,6 +1,6 @@
-/* The table of what waits: equal sentences find each other, others do not, also where they share a
- * bucket or a key; removing leaves the rest. Sentences are planned with the bundled model's
- * vocabulary. */
+/* The table of waiting sentences: equal sentences find each other, others do not, even if they
+ * share a bucket or a key; removing one keeps the rest. The bundled model's vocabulary plans the
+ * sentences. */
 #include "server/schedule/duplicates.h"
 
 #include "kernels/cpu/cpu.h"
@@ -43,7 +43,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* One sentence that asks to be translated. */
+/* One sentence submitted for translation. */
 struct asked {
     struct dg_job *job;
     struct dg_task *task;
@@ -116,7 +116,7 @@ static void whatever_changes_the_answer_makes_another_one(void **state)
     forget(&a);
 }
 
-/* n that differ, all in one bucket; every second one has even its neighbour's key. */
+/* Makes n different sentences, all in one bucket; every second one even has its neighbour's key. */
 static void crowd(struct asked *list, size_t n)
 {
     char text[32];

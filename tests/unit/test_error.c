@@ -48,8 +48,8 @@ static void prefix_goes_before(void **state)
     assert_string_equal(err.message, "file:3: bad magic");
 }
 
-/* A short prefix costs the message its own length only; a long one leaves at least half to the
- * message. */
+/* A short prefix takes only its own length from the message; a long one leaves at least half of the
+ * room to the message. */
 static void prefix_keeps_what_fits(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static void prefix_keeps_what_fits(void **state)
     assert_true(strspn(err.message, "p") < sizeof err.message / 2);
 }
 
-/* Bytes of s that are whole UTF-8 characters, when s is well-formed up to there. */
+/* Returns the number of bytes of s up to the first malformed UTF-8 character, or all of them. */
 static size_t whole_utf8(const char *s)
 {
     size_t i = 0;

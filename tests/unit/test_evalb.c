@@ -1,5 +1,5 @@
-/* Expected figures are those of EVALB itself: its sample (sample.gld, sample.tst, sample.rsl), and
- * cases run through it with COLLINS.prm. */
+/* Expected figures are EVALB's own: its sample (sample.gld, sample.tst, sample.rsl), and cases run
+ * through it with COLLINS.prm. */
 #include "text/tree/evalb.h"
 
 #include <setjmp.h>
@@ -76,8 +76,8 @@ static void test_other_words_are_refused(void **state)
     assert_int_equal(e.sentences, 0);
 }
 
-/* Punctuation is no part of a span, wherever it is hung; a bracket around nothing else is none;
- * PRT is ADVP; tags of the parsed tree play no part. */
+/* Punctuation is not part of a span, wherever it is attached; a bracket around nothing else does
+ * not count; PRT counts as ADVP; tags of the parsed tree do not matter. */
 static void test_collins(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* The executor: each work is called once and on one thread at a time, once more when it was posted
- * meanwhile, times are kept, a full line refuses, what is cancelled is not called; under many
- * posting threads at once (run it under the thread sanitizer: `make tsan`). */
+/* The executor: each work runs once and on one thread at a time, and once more if posted while it
+ * runs; times are kept, a full queue refuses, cancelled work does not run; also with many threads
+ * posting at once (run it under the thread sanitizer: `make tsan`). */
 #include "base/executor.h"
 
 #include "base/clock.h"
@@ -26,14 +26,14 @@ static struct dg_executor *open_with(uint32_t threads, uint32_t max_ready)
     return e;
 }
 
-/* A door that a work waits at, and how many have come to it. */
+/* A work that waits at a door, with counts of its calls. */
 struct door {
     struct dg_work work;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool open;
     int arrived, done;
-    uint64_t at_ns; /* when it was last called */
+    uint64_t at_ns; /* time of its last call */
 };
 
 static void pass(void *arg)
@@ -80,7 +80,7 @@ static void door_wait(struct door *d, int arrived, int done)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Posted often while it waits: called once. Posted while it runs, with two threads: once more. */
+/* Posted often while it waits: runs once. Posted while it runs, with two threads: once more. */
 static void once_and_once_more(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void once_and_once_more(void **state)
     door_wait(&d, 1, 0);
     for (int i = 0; i < 5; i++)
         assert_true(dg_executor_post(e, &d.work));
-    dg_executor_post_at(e, &d.work, dg_clock_ns() + 3600000 * MS); /* the sooner one stands */
+    dg_executor_post_at(e, &d.work, dg_clock_ns() + 3600000 * MS); /* the earlier time stays */
     door_open(&d);
     door_wait(&d, 2, 2);
     dg_executor_close(e);
@@ -106,15 +106,15 @@ static void full_line(void **state)
     struct door d, more[3];
     door_init(&d, false);
     assert_true(dg_executor_post(e, &d.work));
-    door_wait(&d, 1, 0); /* out of the line */
+    door_wait(&d, 1, 0); /* it has left the queue */
     for (int i = 0; i < 3; i++) {
         door_init(&more[i], true);
         assert_int_equal(dg_executor_post(e, &more[i].work), i < 2);
     }
-    assert_true(dg_executor_post(e, &more[0].work)); /* it waits already */
+    assert_true(dg_executor_post(e, &more[0].work)); /* already waiting */
     assert_true(dg_executor_cancel(e, &more[0].work));
     assert_false(dg_executor_cancel(e, &more[0].work));
-    assert_false(dg_executor_cancel(e, &d.work)); /* it runs */
+    assert_false(dg_executor_cancel(e, &d.work)); /* running */
     assert_true(dg_executor_post(e, &more[2].work));
     door_open(&d);
     door_wait(&more[2], 1, 1);
@@ -137,7 +137,8 @@ static void times(void **state)
     dg_executor_post_at(e, &d[0].work, now + 3600000 * MS);
     dg_executor_post_at(e, &d[1].work, now + 60 * MS);
     dg_executor_post_at(e, &d[2].work, now + 30 * MS);
-    dg_executor_post_at(e, &d[2].work, now + 3600000 * MS); /* later than it is: no change */
+    /* later than its present time: no change */
+    dg_executor_post_at(e, &d[2].work, now + 3600000 * MS);
     door_wait(&d[2], 1, 1);
     assert_true(dg_clock_ns() >= now + 30 * MS);
     door_wait(&d[1], 1, 1);
@@ -147,7 +148,7 @@ static void times(void **state)
     dg_executor_post_at(e, &d[0].work, 1); /* long ago */
     door_wait(&d[0], 1, 1);
     dg_executor_post_at(e, &d[0].work, now + 3600000 * MS);
-    dg_executor_close(e); /* is not waited for */
+    dg_executor_close(e); /* does not wait for it */
     assert_int_equal(d[0].done, 1);
     for (int i = 0; i < 3; i++)
         door_deinit(&d[i]);

@@ -1,5 +1,5 @@
-/* The texts of files, and files with their translations: each case is a file and what it becomes
- * when every word to translate is written in capitals. Packed files: test_cli_documents.py. */
+/* Texts of files, and files with their translations: each case is a file and its result when every
+ * word to translate is written in capitals. Packed files: test_cli_documents.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "documents/extract.h"
 #include "tests/unit/markup_trial.h"
 
-/* The file with its texts in capitals, or as they are; NULL: err says why not. */
+/* Returns the file with its texts in capitals, or unchanged; NULL: err holds the reason. */
 static char *translated_bytes(const char *name, const char *file, size_t n, bool capitals,
     const struct dg_extract_limits *limits, size_t *len, struct dg_error *err)
 {
@@ -51,7 +51,7 @@ static char *translated(const char *name, const char *file, size_t n, bool capit
 
 static const struct {
     const char *name, *file, *want;
-    bool filled; /* both languages are in the file: it does not come back as it was */
+    bool filled; /* the file holds both languages, so it does not come back unchanged */
 } cases[] = {
     /* Plain text. */
     {"a.txt", "", "", false},
@@ -87,7 +87,7 @@ static const struct {
         "1\n00:00:01,000 --> 00:00:02,000\none dog went\n\n2\n00:00:02,100 --> 00:00:03,000\nto the house.\n",
         "1\n00:00:01,000 --> 00:00:02,000\nONE DOG WENT\n\n2\n00:00:02,100 --> 00:00:03,000\nTO THE HOUSE.\n",
         false},
-    /* Too long a pause, and the end of a sentence. */
+    /* A pause that is too long, and the end of a sentence. */
     {"a.srt",
         "1\n00:00:01,000 --> 00:00:02,000\none dog\n\n2\n00:00:12,000 --> 00:00:13,000\nhouse\n",
         "1\n00:00:01,000 --> 00:00:02,000\nONE DOG\n\n2\n00:00:12,000 --> 00:00:13,000\nHOUSE\n",
@@ -110,7 +110,7 @@ static const struct {
     {"a.properties", "a=isn''t {0} big\nb=isn''t big", "a=ISN''T {0} BIG\nb=ISN''T BIG", false},
     {"a.strings", "/* \"no\" = */ \"a\" = \"one \\\"two\\\"\\n%@\"; // \"no\"\n\"b\"=\"three\";",
         "/* \"no\" = */ \"a\" = \"ONE \\\"TWO\\\"\\n%@\"; // \"no\"\n\"b\"=\"THREE\";", false},
-    /* PO: a msgstr that is empty is filled. */
+    /* PO: an empty msgstr is filled. */
     {"a.po",
         "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n#: no\nmsgid \"one\"\nmsgstr \"\"\n\nmsgid \"two\"\nmsgstr \"zwei\"\n",
         "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n#: no\nmsgid \"one\"\nmsgstr \"ONE\"\n\nmsgid \"two\"\nmsgstr \"zwei\"\n",
@@ -184,7 +184,7 @@ static void examples(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* s in an encoding, as iconv has it, with its mark. */
+/* Converts s with its byte order mark to an encoding, by iconv. */
 static size_t encode(const char *encoding, const char *s, char *out, size_t cap)
 {
     char marked[8192], *from = marked, *to = out;
@@ -196,7 +196,7 @@ static size_t encode(const char *encoding, const char *s, char *out, size_t cap)
     return cap - room;
 }
 
-/* Every kind of text file, as programs of Windows and Apple save it. */
+/* Every kind of text file as programs on Windows and Apple save it. */
 static void utf16_files(void **state)
 {
     static const char *const encodings[] = {"UTF-16LE", "UTF-16BE"};
@@ -269,8 +269,8 @@ static void what_is_refused(void **state)
     refuse("a.docx", "", 0, DG_EINVAL, "broken");
 }
 
-/* What is refused leaves no memory taken. (Sanitizers' own allocator says 0 here, and finds it by
- * itself.) */
+/* Refused files leave no memory allocated. (Sanitizers report 0 here, and find leaks
+ * themselves.) */
 static void refusals_give_memory_back(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void refusals_give_memory_back(void **state)
     assert_in_range(mallinfo2().uordblks, 0, before + 1000);
 }
 
-/* A translation that is longer or shorter than its text: every cue has some of it, in its order. */
+/* A translation longer or shorter than its text: every cue gets some of it, in order. */
 static void cues_share_a_sentence(void **state)
 {
     (void)state;
@@ -320,7 +320,7 @@ static void cues_share_a_sentence(void **state)
     dg_extract_close(x);
 }
 
-/* A long file is many small texts, which are together what it is. */
+/* A long file is split into many small texts that together restore it. */
 static void long_files(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* One table, every source: text, JSON, environment, command line; and what is said of it. Expected
- * values are written out here, not taken from the table. */
+/* One table, every source: text, JSON, environment, command line; and its messages. Expected values
+ * are written out here, not taken from the table. */
 #include "base/options.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static int take_custom(const char *name, const char *text, void *out, struct dg_
     return text[0] == 'x' ? DG_OK : dg_error_field(err, DG_EINVAL, name, "%s: no x", name);
 }
 
-/* [a, b]: a colour with its number. */
+/* Reads [a, b]: a colour with its number. */
 static int read_pair(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
     struct things *t = out;
@@ -99,7 +99,7 @@ static void defaults(void **state)
     assert_null(t.path);
 }
 
-/* Text that is taken, or the message that refuses it. */
+/* Text that is accepted, or the message that refuses it. */
 static void text(void **state)
 {
     static const struct {

@@ -98,7 +98,7 @@ static void written_files_are_read_and_mapped(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
-/* A map stays what it was while the file is replaced: a running server keeps its weights. */
+/* A map stays unchanged while the file is replaced: a running server keeps its weights. */
 static void map_survives_replacement(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void pieces_of_all_sizes_stay_in_order(void **state)
         dg_buffer_adds(&expect, "|");
         free(piece);
     }
-    assert_int_equal(access(path, F_OK), -1); /* nothing to see before the commit */
+    assert_int_equal(access(path, F_OK), -1); /* nothing visible before the commit */
     assert_int_equal(dg_file_commit_take(w, NULL), 0);
     assert_int_equal(dg_file_read(path, &got, NULL), 0);
     assert_int_equal(got.len, expect.len);
@@ -171,10 +171,10 @@ static void killed_writer_leaves_the_old_file(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     assert_holds(path, "old");
-    /* The temporary file that was left behind is in nobody's way. */
+    /* The leftover temporary file is not in the way. */
     assert_int_equal(dg_file_write(path, "new", 3, NULL), 0);
     assert_holds(path, "new");
-    /* It goes, and no file of anybody else's. */
+    /* It is removed, and no other file. */
     const char *const others[] = {"a.tmp-", "b.tmp-1", "c.tmp-1-zz", "d.tmp-12-0123abcd.txt"};
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(dg_file_write(in_folder(others[i]), "", 0, NULL), 0);
@@ -185,8 +185,8 @@ static void killed_writer_leaves_the_old_file(void **state)
     assert_holds(in_folder("kept"), "new");
 }
 
-/* RLIMIT_FSIZE stands for a full disk: write() gives EFBIG half-way. In a child, because limits
- * stay. */
+/* RLIMIT_FSIZE simulates a full disk: write() fails with EFBIG half-way. In a child process,
+ * because limits persist. */
 static int write_beyond_limit(const char *path)
 {
     struct rlimit limit = {150000, 150000};
@@ -308,7 +308,7 @@ static void *write_often(void *text)
     return (void *)failures;
 }
 
-/* Two writers of one name: the last wins, and no mixture is ever seen. */
+/* Two writers of one name: the last one wins, and a mixture is never seen. */
 static void writers_do_not_mix(void **state)
 {
     (void)state;

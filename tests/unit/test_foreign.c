@@ -1,4 +1,4 @@
-/* text/foreign.h: what a model with German's and some other characters does not know. */
+/* text/foreign.h: characters unknown to a model that knows German's and some others. */
 #include "text/foreign.h"
 #include "text/protected.h"
 
@@ -22,7 +22,7 @@ static struct dg_alphabet *alphabet(void)
     return a;
 }
 
-/* Everything foreign in a text, in <>. */
+/* Compares everything foreign in a text, shown in <>. */
 static void expect(const char *text, const char *wanted)
 {
     struct dg_alphabet *a = alphabet();
@@ -47,7 +47,7 @@ static void words(void **state)
     expect("Read Война и мир, now.", "<Война и мир>");
     expect("Война, мир", "<Война><мир>");
     expect("in 東京 and 本, 日本語", "<東京><日><語>"); /* 本 is known */
-    expect("ＡＢＣ ﬁ ĳ", ""); /* what normalisation makes plain letters of */
+    expect("ＡＢＣ ﬁ ĳ", ""); /* normalisation makes plain letters of these */
     expect("Łódź-Ost", "<Łódź>");
 }
 
@@ -69,11 +69,11 @@ static void letters_alone(void **state)
     expect("the letter ö, ü or é.", "<ö><é>");
     expect("the letter q or a 本", "");
     expect("\"ü\", 'ü' or (ü); „ü“, «ü», «\u00A0ü\u00A0»", "<ü><ü><ü><ü><ü><ü>");
-    expect("\"üb\", d(ü), (ü)b, \"ü b\", ü', (\"a\")", ""); /* no letter by itself */
+    expect("\"üb\", d(ü), (ü)b, \"ü b\", ü', (\"a\")", ""); /* none is a letter by itself */
 }
 
-/* What is kept of the characters before changes nothing: by ascending and by descending order, each
- * is what it is by itself. */
+/* Cached results for earlier characters change nothing: in ascending and descending order each
+ * character has the result that it has alone. */
 static void order_of_letters(void **state)
 {
     static char first[0x3000];
@@ -94,8 +94,8 @@ static void order_of_letters(void **state)
             first[c] = is;
         }
     }
-    assert_int_equal(first[0x212B], 1); /* the sign of Angstrom: its letter is unknown */
-    assert_int_equal(first[0x1E9B], 1); /* a long s with a dot, which no one knows */
+    assert_int_equal(first[0x212B], 1); /* Angstrom sign: its letter is unknown */
+    assert_int_equal(first[0x1E9B], 1); /* a long s with a dot, which the model lacks */
     dg_alphabet_close(a);
 }
 
@@ -121,7 +121,7 @@ static void is_lost(void **state)
     assert_true(lost("en", "the letter (à) here", "das Zeichen (a) hier"));
 }
 
-/* Time grows with length alone; nothing is read beyond the end. */
+/* Time grows linearly with length; nothing is read beyond the end. */
 static void anything(void **state)
 {
     (void)state;

@@ -53,7 +53,7 @@ static void test_wrong_forms(void **state)
     refuse(many, sizeof many, DG_ELIMIT, "body");
 }
 
-/* Two forms into one object: a link's parameters and a body's. */
+/* Two forms parsed into one object: a link's parameters and a body's. */
 static void test_both(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void test_find(void **state)
     } cases[] = {{"key=a", "a"}, {"q=1&key=b%2Bc+d&key=e", "b+c d"}, {"k%65y=f", "f"},
         {"key=&key=g&", "g"}, {"key=%41%42%43%44%45%46%47%48", "ABCDEFG"},
         {"key=123456789", "1234567"},
-        /* not there */
+        /* missing */
         {"", NULL}, {"key", NULL}, {"key=", NULL}, {"key&key=", NULL}, {"=key", NULL},
         {"q=key", NULL}, {"keys=1&ke=2&keykeykey=3", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

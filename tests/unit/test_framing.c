@@ -1,4 +1,4 @@
-/* Which combinations of headers leave a request's end in doubt. */
+/* Combinations of headers that leave a request's end in doubt. */
 #include "server/http/framing.h"
 
 #include <setjmp.h>

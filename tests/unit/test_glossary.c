@@ -1,4 +1,4 @@
-/* Where a text has a glossary's entries. */
+/* Finding a glossary's entries in a text. */
 #include "text/glossary.h"
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static struct dg_glossary *make(const char *const (*entries)[2], size_t n)
     return g;
 }
 
-/* Matches as "begin-end:target " one after another. */
+/* Compares the matches, shown as "begin-end:target " one after another. */
 static void expect(const struct dg_glossary *g, const char *text, const char *wanted)
 {
     struct dg_glossary_match found[8];

@@ -1,5 +1,5 @@
-/* The order in which gradients are exchanged: every element once, layers as backward leaves
- * them. */
+/* The order in which gradients are exchanged: every element once, layers in the order in which
+ * backward finishes them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void test_every_element_once(void **state)
     }
 }
 
-/* Which group a tensor's first element is in. */
+/* Returns the group of a tensor's first element. */
 static size_t group_of(const struct dg_grad_order *s, const struct dg_config *c, const char *name)
 {
     for (size_t i = 0; i < dg_params_count(c); i++) {

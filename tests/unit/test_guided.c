@@ -1,5 +1,5 @@
-/* Guided alignment in a run: which layer and heads a recipe means, what is refused by name, and a
- * micro-batch's links gathered from a data set. */
+/* Guided alignment in a run: the layer and heads that a recipe selects, what is refused by name,
+ * and a micro-batch's links gathered from a data set. */
 #include "kernels/cpu/cpu.h"
 #include "tokenizer/tokenizer.h"
 #include "trainer/align/guided.h"
@@ -58,7 +58,7 @@ static void refuse(const char *guided, const struct dg_train *t, int code, const
     struct dg_recipe *r = guided_recipe(guided);
     struct dg_config c = r->model;
     struct dg_error err = {0};
-    c.dec_layers = 2; /* as a bundle that the run begins with may say */
+    c.dec_layers = 2; /* as in a bundle that the run may start from */
     c.H = 4;
     assert_int_equal(dg_guided_check(r, &c, t, &err), code);
     if (field)
@@ -75,10 +75,10 @@ static void test_check(void **state)
     assert_int_equal(dg_cpu_open(&o, &be, NULL), 0);
     assert_int_equal(dg_cpu_train_open(be, &t, NULL), 0);
     refuse("{\"weight\":0.5}", t, 0, NULL);
-    refuse("{\"layer\":3}", t, 0, NULL); /* off: not looked at */
+    refuse("{\"layer\":3}", t, 0, NULL); /* off: not checked */
     refuse("{\"weight\":0.5,\"layer\":3}", t, DG_EINVAL, "guided_alignment.layer");
     refuse("{\"weight\":0.5,\"head\":5}", t, DG_EINVAL, "guided_alignment.head");
-    /* A device without it is told by its table alone. */
+    /* The table alone shows that a device lacks it. */
     struct dg_train_ops less = *t->ops;
     const struct dg_train other = {.ops = &less, .be = be};
     less.guides = false;
@@ -88,7 +88,8 @@ static void test_check(void **state)
     dg_cpu_close(be);
 }
 
-/* Both directions of every pair are linked, within it, and never to its tag or </s>. */
+/* Checks that both directions of every pair are linked, within the pair, and never to its tag or
+ * </s>. */
 static void check_links(const struct dg_dataset *d, const int32_t *tags)
 {
     size_t linked = 0, pieces = 0, n;
@@ -134,7 +135,7 @@ static void test_prepared(void **state)
     assert_non_null(dg_prepared_links(a, "train", 0));
     assert_null(dg_prepared_links(b, "train", 0));
     assert_int_equal(prepare(other, in_folder("on"), 2, &made, &err), 0);
-    assert_false(made); /* how much they count does not change which they are */
+    assert_false(made); /* their weight does not change the links */
 
     assert_int_equal(dg_dataset_open(in_folder("off"), "train", &o, &d, &err), DG_ENOTFOUND);
     if (dg_dataset_open(in_folder("on"), "train", &o, &d, &err))
@@ -162,13 +163,13 @@ static void test_prepared(void **state)
     dg_tokenizer_close(t);
     dg_dataset_close(d);
 
-    /* Damage is seen when the folder is opened: it is prepared again. */
+    /* Damage is noticed when the folder is opened, and the folder is prepared again. */
     assert_int_equal(dg_file_write(in_folder("on/train-00000.links"), "short", 5, NULL), 0);
     dg_prepared_close(a);
     assert_int_equal(dg_prepared_open(in_folder("on"), &a, &err), DG_EFORMAT);
     assert_int_equal(prepare(on, in_folder("on"), 2, &made, &err), 0);
     assert_true(made);
-    /* And gone again when nobody wants them. */
+    /* The links are removed when no recipe wants them. */
     assert_int_equal(prepare(off, in_folder("on"), 2, &made, &err), 0);
     assert_int_equal(access(in_folder("on/train-00000.links"), F_OK), -1);
     dg_prepared_close(b);

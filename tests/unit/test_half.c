@@ -1,4 +1,4 @@
-/* fp16: rounding to nearest even, and that every half survives widening. */
+/* fp16: rounding to nearest even; every half survives widening. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Known values from the IEEE 754 tables; then, for many floats, that no other half is nearer, ties
- * to even. */
+/* Known values from the IEEE 754 tables; then, for many floats, that no other half is nearer, with
+ * ties to even. */
 static void halves_round_to_nearest_even(void **state)
 {
     (void)state;

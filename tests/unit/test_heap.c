@@ -1,4 +1,4 @@
-/* The heap against a list that is searched from end to end. */
+/* The heap against a linear search of a list. */
 #include "server/schedule/heap.h"
 
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static void as_a_list(void **state)
     dg_heap_free(&h);
 }
 
-/* Among equal keys the first stays the first, also when it was away. */
+/* Among equal keys the first stays first, even after it was removed and added again. */
 static void places_are_kept(void **state)
 {
     struct dg_heap h = {0};

@@ -1,5 +1,4 @@
-/* What is kept of the samples of the last minutes; tests/api/test_page_status.py reads a real
- * server's. */
+/* The stored samples of the last minutes; tests/api/test_page_status.py reads a real server's. */
 #include "server/history.h"
 
 #include <setjmp.h>
@@ -38,7 +37,7 @@ static void expect_end(struct dg_history *h, uint64_t *cursor)
     assert_null(dg_history_next(h, cursor, &when));
 }
 
-/* Names are compared whole; comments, zeros, other families are left out. */
+/* Names are compared as a whole; comments, zeros and other families are left out. */
 static void families_alone(void **state)
 {
     (void)state;
@@ -53,7 +52,7 @@ static void families_alone(void **state)
     dg_history_close(h);
 }
 
-/* Buckets of 0 stay where the histogram has an observation: they say where its values are not. */
+/* Buckets of 0 stay if the histogram has an observation: they show where it has no values. */
 static void empty_histograms(void **state)
 {
     (void)state;
@@ -87,7 +86,7 @@ static void the_oldest_leaves(void **state)
     for (int i = 2; i <= 4; i++) {
         char text[32];
         snprintf(text, sizeof text, "a_total %d\n", i);
-        expect(h, &early, i, text); /* 1 left before it was read */
+        expect(h, &early, i, text); /* 1 was dropped before it was read */
         expect(h, &late, i, text);
     }
     expect_end(h, &early);
@@ -95,7 +94,7 @@ static void the_oldest_leaves(void **state)
     dg_history_close(h);
 }
 
-/* A time without a sample is a time all the same: nothing was 0 then but what is left out. */
+/* A sample of which nothing is kept still has its time: all values left out were 0. */
 static void nothing_to_keep(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* HTML's text as units. Each case is a page and what it becomes when every word to translate is
- * written in capitals; and as it is when nothing is translated. */
+/* HTML's text as units. Each case is a page and its result when every word to translate is written
+ * in capitals; with nothing translated it must come back unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static const struct {
     {"<b>One.<br>Two.</b>", "<b>ONE.<br>TWO.</b>"},
     {"one<BR />\n  Two", "ONE<BR />\n  TWO"},
     {"one<hr>two", "ONE<hr>TWO"},
-    /* Comments, scripts, what is no text. */
+    /* Comments, scripts, other non-text. */
     {"<!-- a comment --><p>text</p>", "<!-- a comment --><p>TEXT</p>"},
     {"<p>some <!-- no text -->words here</p>", "<p>SOME <!-- no text -->WORDS HERE</p>"},
     {"<p>some<!-- a --> words</p>", "<p>SOME<!-- a --> WORDS</p>"},
@@ -75,7 +75,7 @@ static const struct {
     {"<noscript><p>use it</p></noscript>", "<noscript><p>USE IT</p></noscript>"},
     {"<iframe src=a>old text</iframe>text", "<iframe src=a>old text</iframe>TEXT"},
     {"<p>a<wbr>b c</p>", "<p>AB<wbr> C</p>"},
-    /* What stays as it is. */
+    /* Protected parts. */
     {"<p>Run <code>make all</code> now.</p>", "<p>RUN <code>make all</code> NOW.</p>"},
     {"<p>Press <kbd>Ctrl</kbd>.</p>", "<p>PRESS <kbd>Ctrl</kbd>.</p>"},
     {"<p>A <span translate=\"no\">Big Dog</span> here.</p>",
@@ -159,7 +159,7 @@ static const struct {
 
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* The names of all tags, with "/" where they close, sorted. */
+/* Returns the names of all tags, with "/" for closing ones, sorted. */
 static int by_bytes(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -254,7 +254,7 @@ static void commonmark(void **state)
     fclose(f);
 }
 
-/* A thousand tags that are never closed before ten thousand paragraphs are ten million nodes. */
+/* A thousand unclosed tags before ten thousand paragraphs would make ten million nodes. */
 static void too_deep(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void too_deep(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* What an answer says is text, whatever signs it has. */
+/* An answer is text, whatever characters it has. */
 static void answers_are_text(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* http.c and net.c without an engine: replies now and later, from other threads, with clients that
- * vanish, limits, and stopping in the middle of it all. tests/api/test_http.py says more about what
- * is on the wire. */
+ * vanish, limits, and stopping in the middle of it all. tests/api/test_http.py checks the bytes
+ * sent in more detail. */
 #include "server/http/http.h"
 
 #include "base/clock.h"
@@ -33,7 +33,7 @@ struct call {
     struct dg_http_exchange *x;
     struct call *next;
     atomic_bool gone;
-    bool until_gone; /* is woken only when its client has hung up */
+    bool until_gone; /* woken only when its client has hung up */
 };
 
 struct server {
@@ -78,7 +78,7 @@ static void drop(void *arg)
     free(c);
 }
 
-/* POST /now and /later echo the body, /hang waits for the client to go; anything else is 404. */
+/* POST /now and /later echo the body, /hang waits for the client to leave; anything else is 404. */
 static void handle(void *app, struct dg_http_exchange *x)
 {
     static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
@@ -105,8 +105,8 @@ static void handle(void *app, struct dg_http_exchange *x)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Wakes what waits, in bunches; when stopping everything, also what only then is read from a
- * socket. */
+/* Wakes waiting calls in bunches; when everything is stopped, also those read from a socket only
+ * then. */
 static void *wake_all(void *arg)
 {
     const struct timespec pause = {.tv_nsec = 200000};
@@ -223,7 +223,7 @@ static void send_post(int fd, const char *path, const char *body)
     assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
 }
 
-/* One reply: its status, its body in out; 0 when the connection ended. */
+/* Receives one reply: returns its status, with the body in out; 0: the connection ended. */
 static int receive(int fd, char *out, size_t cap)
 {
     char text[4096];
@@ -251,7 +251,8 @@ struct client {
     int number, answered;
 };
 
-/* Echoes over kept connections; every fifth round the client leaves without its answer. */
+/* Sends echoes over kept-alive connections; every fifth round the client leaves without its
+ * answer. */
 static void *run_client(void *arg)
 {
     struct client *c = arg;
@@ -309,8 +310,8 @@ static void limits(void **state)
     assert_string_equal(got, "too_large");
     assert_int_equal(receive(fd, got, sizeof got), 0); /* and closed */
     close(fd);
-    /* One of 65 is too many: whichever was counted last, which need not be the one that came last.
-     * A second one is while the connection from above is still counted. */
+    /* One of 65 is too many: the one counted last, which need not be the one that connected last. A
+     * second one is refused while the connection from above is still counted. */
     struct pollfd all[65];
     for (size_t i = 0; i < 65; i++)
         all[i] = (struct pollfd){.fd = dial(s), .events = POLLIN};
@@ -323,8 +324,8 @@ static void limits(void **state)
     stop(s);
 }
 
-/* Requests that hang are answered when the server stops; connections made while it does are
- * answered or refused. */
+/* Hanging requests are answered when the server stops; connections made meanwhile are answered or
+ * refused. */
 static void stopping_under_load(void **state)
 {
     (void)state;
@@ -348,7 +349,7 @@ static void stopping_under_load(void **state)
     }
 }
 
-/* Clients that the kernel has connected and nobody has accepted when the server stops. */
+/* Clients that the kernel has connected but the server has not accepted when it stops. */
 static void stopping_while_clients_come(void **state)
 {
     (void)state;
@@ -363,8 +364,7 @@ static void stopping_while_clients_come(void **state)
     }
 }
 
-/* No connection is open once nobody is accepted any more: whoever was connected has been
- * answered. */
+/* After accepting has ended no connection stays open: every connected client has been answered. */
 static void drained_is_empty(void **state)
 {
     static const char last[] = "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";

@@ -1,5 +1,5 @@
-/* Replies that are written as they come: producers that poke from other threads, readers that are
- * slow or vanish, stopping in the middle. */
+/* Streamed replies: producers that poke from other threads, readers that are slow or vanish,
+ * stopping in the middle. */
 #include "tests/unit/stream_server.h"
 
 static void *run_client(void *arg)
@@ -37,8 +37,8 @@ static void lines_and_vanishing_clients(void **state)
     stop(s);
 }
 
-/* A client who resets the connection while his stream has nothing to say, and nobody else comes:
- * nothing of him stays. */
+/* A client resets the connection while its stream has nothing to send, and no other client comes:
+ * its state is freed nevertheless. */
 static void reset_while_waiting(void **state)
 {
     const struct linger now = {.l_onoff = 1};
@@ -59,8 +59,8 @@ static void reset_while_waiting(void **state)
     }
 }
 
-/* A producer that needs a second: its client hears pings meanwhile, then the lines, and no ping
- * among them. Another stream with none to say hears nothing. */
+/* A producer that needs a second: its client gets pings meanwhile, then the lines, with no ping
+ * among them. A stream without a ping text sends none. */
 static void quiet_streams_ping(void **state)
 {
     struct server *s = start(60000);
@@ -72,14 +72,14 @@ static void quiet_streams_ping(void **state)
     const char *at = text;
     for (; strncmp(at, "ping\n", 5) == 0; at += 5)
         pings++;
-    assert_in_range(pings, 2, 5); /* each 200 ms, looked at each 100 */
+    assert_in_range(pings, 2, 5); /* sent every 200 ms, checked every 100 */
     check_lines(at);
     close(fd);
     stop(s);
 }
 
-/* A stream whose end is due and does not come is cut off after a second; one whose time is taken
- * back meanwhile is waited for. */
+/* A stream whose end is due and does not come is cut off after a second; one whose deadline is
+ * lifted meanwhile is waited for. */
 static void late_streams(void **state)
 {
     struct server *s = start(60000);
@@ -92,12 +92,12 @@ static void late_streams(void **state)
     read_chunks(lifted, text, sizeof text);
     check_lines(text);
     close(lifted);
-    assert_int_equal(s->told_gone, 1); /* to hurry up */
+    assert_int_equal(s->told_gone, 1); /* told to hurry up */
     stop(s);
 }
 
-/* A stream that was ended as late may still be at work. What it says of its deadline then is
- * nothing to the next request of its connection, nor to a connection that is closed. */
+/* A stream that was ended as late may still be at work. A deadline that it sets then must not
+ * affect the next request on its connection, nor a closed connection. */
 static void late_streams_leave_their_connection(void **state)
 {
     struct server *s = start(60000);
@@ -147,7 +147,7 @@ static void refused_after_all(void **state)
     stop(s);
 }
 
-/* Nothing is filled in ahead of a reader who does not read, and in the end he is let go. */
+/* Nothing is filled ahead of a reader who does not read, and in the end the reader is dropped. */
 static void slow_readers(void **state)
 {
     struct server *s = start(400);
@@ -156,7 +156,7 @@ static void slow_readers(void **state)
     nap(200);
     size_t early = atomic_load(&s->filled);
     nap(100);
-    assert_int_equal(atomic_load(&s->filled), early); /* what the sockets hold, no more */
+    assert_int_equal(atomic_load(&s->filled), early); /* as much as the sockets hold */
     assert_true(early < BIG / 2);
     uint64_t end = dg_clock_ns() + 20000000000ull;
     while (atomic_load(&s->dropped) == 0 && dg_clock_ns() < end)
@@ -168,8 +168,8 @@ static void slow_readers(void **state)
     stop(s);
 }
 
-/* A client who reads late but steadily gets it all, though it takes longer than the time limit,
- * which is for each block. */
+/* A client who reads slowly but steadily gets everything, although it takes longer than the time
+ * limit, which is per block. */
 static void steady_readers(void **state)
 {
     struct server *s = start(1500);

@@ -1,6 +1,6 @@
-/* MarianMT directories that are not as they should be: what is not supported is refused by name and
- * value, what is broken with the reason, and no manifest is left. What is right is compared with
- * transformers in tests/parity/test_huggingface.py. */
+/* MarianMT directories with faults: unsupported settings are refused by name and value, broken
+ * files with the reason, and no manifest is left. tests/parity/test_huggingface.py compares sound
+ * ones with transformers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Replace the first `from` of b with `to`. */
+/* Replaces the first `from` of b with `to`. */
 static void replace(struct dg_buffer *b, const char *from, const char *to)
 {
     struct dg_buffer out;
@@ -78,7 +78,7 @@ static void replace(struct dg_buffer *b, const char *from, const char *to)
     *b = out;
 }
 
-/* The directory with one file changed; `from` NULL: that file left out. */
+/* Copies the directory with one file changed; `from` NULL: without that file. */
 static void copy_with(const struct dirs *d, const char *name, const char *from, const char *to)
 {
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -220,7 +220,7 @@ static struct dg_bundle *converted(const struct dirs *d, struct dg_config *c)
     return b;
 }
 
-/* Settings that say what would be so without them. */
+/* Settings that state the default. */
 static void what_is_neutral_is_taken(void **state)
 {
     static const char *const cases[][3] = {
@@ -246,7 +246,7 @@ static void what_is_neutral_is_taken(void **state)
     }
 }
 
-/* Padding without a share: its bias is minus infinity, whatever the file says. */
+/* Padding must have no probability: its bias is minus infinity, whatever the file says. */
 static void renormalised(void **state)
 {
     struct dg_config c;
@@ -276,7 +276,7 @@ static void missing_pieces_are_named(void **state)
     dg_buffer_deinit(&text);
 }
 
-/* A NaN is found, in whichever tensor. */
+/* A NaN is found in any tensor. */
 static void nan_is_refused(void **state)
 {
     const struct dirs *d = *state;
@@ -304,7 +304,7 @@ static void write_empty(const char *dir, const char *name)
     assert_int_equal(dg_file_write(path, "{}", 2, NULL), 0);
 }
 
-/* Pickles that are none, shards that are not there: what is wrong is said. */
+/* Invalid pickles and missing shards: the message says what is wrong. */
 static void other_weights_are_checked(void **state)
 {
     const struct dirs *d = *state;

@@ -1,4 +1,4 @@
-/* ICU's default locale is "en" whatever the environment says; its failures become ours. */
+/* ICU's default locale is "en", whatever the environment says; its errors are mapped to ours. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void test_locale(void **state)
     assert_string_equal(uloc_getDefault(), "en");
 }
 
-/* A document failed with "splitting a line of 20 bytes: U_MEMORY_ALLOCATION_ERROR". */
+/* For a document that failed with "splitting a line of 20 bytes: U_MEMORY_ALLOCATION_ERROR". */
 static void test_failures(void **state)
 {
     struct dg_error err = {0}, other = {0};

@@ -1,4 +1,5 @@
-/* Which layers of a trained model those of another depth begin with (trainer/update/init.h). */
+/* The layers of a trained model from which a model of another depth starts
+ * (trainer/update/init.h). */
 #include "trainer/update/init.h"
 
 #include <setjmp.h>
@@ -37,7 +38,7 @@ static void test_origins(void **state)
     expect(3, 3, "0 1 2 ");
     expect(3, 6, "0 0 1 1 2 2 ");
     expect(3, 2, "0 2 ");
-    expect(6, 3, "0 3 5 "); /* the middle one of two: the later */
+    expect(6, 3, "0 3 5 "); /* of two middle ones, the later */
     expect(1, 4, "0 0 0 0 ");
     expect(3, 1, "2 ");
     expect(6, 12, "0 0 1 1 2 2 3 3 4 4 5 5 ");

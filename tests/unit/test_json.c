@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* From jansson, declared here to fail its allocations in turn; only json.c includes its header. */
+/* From jansson, declared here to make its allocations fail in turn; only json.c includes its
+ * header. */
 void json_set_alloc_funcs(void *(*malloc_fn)(size_t), void (*free_fn)(void *));
 
 static struct dg_json *parse(const char *s)
@@ -50,7 +51,7 @@ static void text_comes_back(void **state)
     }
 }
 
-/* Positions are characters, lines and columns from 1, as editors count. */
+/* Positions are in characters, lines and columns from 1, as in editors. */
 static void bad_text_is_refused_with_its_place(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void bad_text_is_refused_with_its_place(void **state)
     }
 }
 
-/* What a user typed must not reach a log through an error message. */
+/* User text must not reach a log through an error message. */
 static void messages_do_not_quote_the_text(void **state)
 {
     (void)state;
@@ -140,7 +141,7 @@ static void depth_64_is_the_limit(void **state)
         if (i == 2)
             assert_non_null(strstr(err.message, "line 66 column 1:"));
     }
-    /* Brackets in strings, also behind escaped quotes, are text; siblings do not add up. */
+    /* Brackets in strings, also after escaped quotes, are text; siblings do not add up. */
     char brackets[200];
     memset(brackets, '[', 100);
     strcpy(brackets + 100, "\\\"{{{{");
@@ -269,7 +270,7 @@ static void built_values_are_written_in_order(void **state)
     assert_int_equal(dg_json_append_take(a, dg_json_new_string("a\0b", 3)), 0);
     assert_int_equal(dg_json_append_take(a, dg_json_new_string(NULL, 0)), 0);
     assert_int_equal(dg_json_set_take(o, "list", a), 0);
-    assert_int_equal(dg_json_set_int(o, "n", 2), 0); /* replaced where it stood */
+    assert_int_equal(dg_json_set_int(o, "n", 2), 0); /* replaced in its place */
     assert_writes(o, 0,
         "{\"text\":\"Größe\",\"n\":2,\"score\":-0.25,\"ok\":false,\"list\":[null,\"a\\u0000b\","
         "\"\"]}");
@@ -317,8 +318,7 @@ static void *counted_malloc(size_t n)
     return allowed_allocations-- > 0 ? malloc(n) : NULL;
 }
 
-/* Every allocation fails in turn. LeakSanitizer sees what is left over; the message must say
- * memory. */
+/* Every allocation fails in turn. LeakSanitizer finds leaks; the message must name memory. */
 static void out_of_memory_leaks_nothing(void **state)
 {
     (void)state;

@@ -18,8 +18,8 @@ static struct dg_json *parse(const char *s)
 
 enum kind { STRING, INT, NUMBER, BOOL };
 
-/* One row: the object, the question, and the exact field and sentence that must come; NULL when it
- * must succeed. */
+/* One row: the object, the call, and the exact field and message expected; NULL if it must
+ * succeed. */
 struct row {
     const char *json, *where, *key;
     enum kind kind;
@@ -163,8 +163,8 @@ static void only_names_the_first_unknown_field(void **state)
     assert_int_equal(dg_json_only(NULL, NULL, allowed, NULL), 0);
 }
 
-/* A very long key of the user's is cut, and the cut name can still go into a JSON answer, wherever
- * it stands. */
+/* A very long key from the user is cut, and the cut name still fits into a JSON answer, wherever
+ * the key is. */
 static void long_names_stay_valid_utf8(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* dg_json_memory against what malloc says. */
+/* dg_json_memory against malloc's own count. */
 #include "base/json.h"
 #include "tests/sanitized.h"
 
@@ -11,7 +11,7 @@
 #include <malloc.h>
 #include <string.h>
 
-/* `item` this many times in an array. */
+/* Compares for an array of TIMES copies of `item`. */
 #define TIMES 500
 
 static void compare(const char *item)
@@ -24,7 +24,7 @@ static void compare(const char *item)
         dg_buffer_adds(&text, item);
     }
     dg_buffer_adds(&text, "]");
-    dg_json_free(dg_json_parse(text.data, text.len, &err)); /* a thread's block is there by now */
+    dg_json_free(dg_json_parse(text.data, text.len, &err)); /* allocates the thread's block first */
     const size_t before = mallinfo2().uordblks;
     struct dg_json *v = dg_json_parse(text.data, text.len, &err);
     const size_t took = mallinfo2().uordblks - before, counted = dg_json_memory(v);
@@ -48,7 +48,7 @@ static void memory_of_each_type(void **state)
         "\"target\":\"de\"}",
         "{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":9}"};
     (void)state;
-    mallopt(M_MXFAST, 0); /* as the server has it: freed chunks are not counted as used */
+    mallopt(M_MXFAST, 0); /* as in the server: freed chunks do not count as used */
     for (size_t i = 0; i < sizeof items / sizeof *items; i++)
         compare(items[i]);
     assert_int_equal(dg_json_memory(NULL), 0);

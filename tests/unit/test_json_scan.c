@@ -1,4 +1,4 @@
-/* What is told of a text before it is parsed, and parsing that is given up. */
+/* Scanning a text before it is parsed, and parsing that is given up. */
 #include "base/json_scan.h"
 
 #include "base/json.h"
@@ -19,7 +19,7 @@ static void strings_end_where_json_says(void **state)
         size_t end;
     } cases[] = {{"\"\"", 1}, {"\"abc\":1", 4}, {"\"a\\\"b\" \"", 5}, {"\"\\\\\" \"", 3},
         {"\"\\\\\\\"\" \"", 5}, {"\"\\\"\\\"\\\"\"", 7}, {"\"{[,:\"", 5},
-        /* none ends */
+        /* unterminated */
         {"\"", 1}, {"\"abc", 4}, {"\"abc\\", 5}, {"\"abc\\\"", 6}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -27,7 +27,7 @@ static void strings_end_where_json_says(void **state)
             fail_msg("%s: %zu, expected %zu", cases[i].text,
                 dg_json_scan_string(cases[i].text, strlen(cases[i].text), 0), cases[i].end);
     assert_int_equal(dg_json_scan_string("[\"ab\"]", 6, 1), 4);
-    assert_int_equal(dg_json_scan_string("\"ab\"", 3, 0), 3); /* its length is respected */
+    assert_int_equal(dg_json_scan_string("\"ab\"", 3, 0), 3); /* the given length is respected */
 }
 
 static void an_integer_is_found(void **state)
@@ -39,7 +39,7 @@ static void an_integer_is_found(void **state)
         {"{\"a\":[1],\"ms\":0}", 0}, {"{\"a\":{\"ms\":1},\"b\":[{\"ms\":2}],\"ms\":3}", 3},
         {"{\"a\":\"ms\",\"ms\":4}", 4}, {"{\"a\":\"\\\",\\\"ms\\\":1,\",\"ms\":5}", 5},
         {"{\"ms\":999999999999999999}", 999999999999999999},
-        /* not there, or not as an integer in digits */
+        /* missing, or not an integer in digits */
         {"", -1}, {"{}", -1}, {"{\"ms\":1999999999999999999}", -1}, {"{\"ms\":2.5}", -1},
         {"{\"ms\":2e3}", -1}, {"{\"ms\":-2}", -1}, {"{\"ms\":\"2\"}", -1}, {"{\"ms\":null}", -1},
         {"{\"ms\":", -1}, {"{\"ms\":12", -1}, {"{\"ms", -1}, {"{\"ms\"}", -1},
@@ -47,7 +47,7 @@ static void an_integer_is_found(void **state)
         {"\"ms\":1", -1}, {"]]\"ms\":1", -1}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        /* without a byte behind it, so that a sanitizer sees a look beyond the end */
+        /* without a byte after it, so that a sanitizer sees a read beyond the end */
         const size_t n = strlen(cases[i].text);
         char *text = malloc(n + (n == 0));
         assert_non_null(text);
@@ -65,7 +65,7 @@ static void a_value_is_found(void **state)
         const char *text, *value;
     } cases[] = {{"{\"k\":\"a\"}", "\"a\"}"}, {"{\"a\":{\"k\":1},\"k\" :\n [2]}", "[2]}"},
         {"{\"a\":\"k\",\"k\":null}", "null}"}, {"{\"k\":", ""},
-        /* not there */
+        /* missing */
         {"", ""}, {"{}", ""}, {"{\"a\":\"k\"}", ""}, {"{\"k\"}", ""}, {"[\"k\",1]", ""}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -75,7 +75,7 @@ static void a_value_is_found(void **state)
     }
 }
 
-/* Says no at its n-th call. */
+/* A check that fails at its n-th call. */
 struct patience {
     int calls, most;
 };
@@ -86,7 +86,7 @@ static int lose_patience(const void *arg, struct dg_error *err)
     return ++p->calls == p->most ? dg_error_set(err, DG_ETIMEOUT, "enough") : DG_OK;
 }
 
-/* A long text is given up where the check says so, wherever in it that is. */
+/* Parsing a long text ends wherever the check fails. */
 static void a_check_ends_parsing(void **state)
 {
     struct dg_buffer text;

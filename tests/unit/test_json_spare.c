@@ -1,5 +1,6 @@
-/* Parsing JSON when memory ends: each allocation fails in turn, alone or with all after it. jansson
- * alone then leaves characters out of strings, reads beyond its buffer, or ends the process. */
+/* Parsing JSON when memory runs out: each allocation fails in turn, alone or with all after it.
+ * jansson alone would then drop characters from strings, read beyond its buffer, or end the
+ * process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,9 +25,9 @@ void *__libc_realloc(void *p, size_t n);
 void __libc_free(void *p);
 
 static size_t countdown; /* 1: the next malloc fails; 0: none does */
-static bool for_good;    /* and all after it */
+static bool for_good;    /* all later ones fail, too */
 static size_t failures;  /* so far */
-static long live;        /* blocks */
+static long live;        /* allocated blocks */
 
 void *malloc(size_t n)
 {
@@ -52,7 +53,7 @@ void free(void *p)
     __libc_free(p);
 }
 
-/* Blocks, when the thread has its own for parsing. */
+/* Returns the number of blocks once the thread has its own for parsing. */
 static long settled(void)
 {
     struct dg_error err = {0};
@@ -62,7 +63,7 @@ static long settled(void)
     return live;
 }
 
-/* Parse it with that allocation failing; whether there was one. */
+/* Parses the text with allocation `at` failing; returns whether there was such an allocation. */
 static bool parse(const char *text, size_t at, bool all)
 {
     const long before = settled();
@@ -98,7 +99,7 @@ static void each_fails(const char *text)
     }
 }
 
-/* The thread's block, which the first text takes and later ones find. */
+/* The thread's block, which the first text allocates and later ones reuse. */
 static void test_no_block(void **state)
 {
     struct dg_error err = {0};
@@ -129,7 +130,7 @@ static void test_tokens(void **state)
     each_fails(text);
 }
 
-/* A long text: what jansson is not given any more is not made. */
+/* A long text: after the failure jansson is given no more of it, so no more values are made. */
 static void test_long(void **state)
 {
     enum { N = 20000 };

@@ -1,4 +1,4 @@
-/* The file of API keys: made, shared by two openers, refused when it is something else. */
+/* The file of API keys: created, shared by two openers, refused if it is something else. */
 #include "store/keys.h"
 #include "tests/unit/keys_file.h"
 
@@ -93,7 +93,7 @@ static void usage_adds_up_over_two_openers(void **state)
     memcpy(use[0].id, made.id, sizeof made.id);
     assert_int_equal(dg_keys_changed(b, &changed, &err), DG_OK);
     assert_true(changed);
-    assert_int_equal(dg_keys_use(a, use, 2, &err), DG_OK); /* the unknown key is passed over */
+    assert_int_equal(dg_keys_use(a, use, 2, &err), DG_OK); /* an unknown key is skipped */
     assert_int_equal(dg_keys_use(b, use, 1, &err), DG_OK);
     assert_int_equal(dg_keys_changed(b, &changed, &err), DG_OK);
     assert_int_equal(dg_keys_usage(b, 5, &list, &n, &err), DG_OK);

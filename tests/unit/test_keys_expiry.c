@@ -1,4 +1,4 @@
-/* When keys expire, as people write it. Seconds come from `date -u -d ... +%s`. */
+/* Expiry dates of keys as people write them. Seconds come from `date -u -d ... +%s`. */
 #include "store/keys.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Codes of languages: expected values are those of ISO 639 and BCP 47. */
+/* Language codes: expected values are those of ISO 639 and BCP 47. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

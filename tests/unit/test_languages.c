@@ -71,7 +71,7 @@ static void aliases(void **state)
     assert_string_equal(dg_language_alias("pb=pt-BR,zt=zh-Hant", "pb", out), "pt-BR");
     assert_string_equal(dg_language_alias("pb=pt-BR,zt=zh-Hant", "pbx", out), "pbx");
     assert_string_equal(
-        dg_language_alias("ger=de", "deu", out), "de"); /* keys are canonical, too */
+        dg_language_alias("ger=de", "deu", out), "de"); /* keys are canonicalised, too */
     assert_string_equal(dg_language_alias("", "en", out), "en");
 }
 

@@ -1,6 +1,6 @@
-/* Documents through planning and finishing with the identity in place of the model: every
- * sentence's answer is the sentence itself, each piece aligned with itself. So a document comes
- * back as it was. */
+/* Documents through planning and finishing with the identity instead of the model: every sentence's
+ * answer is the sentence itself, each piece aligned with itself, so the document comes back
+ * unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Sentence i is its own translation. */
+/* Accepts sentence i as its own translation. */
 static void accept_itself(struct dg_job *j, size_t i)
 {
     struct dg_sentence s;
@@ -58,7 +58,8 @@ static void accept_itself(struct dg_job *j, size_t i)
     free(logprob);
 }
 
-/* Each part by itself, as a stream sends it, with what stands between them: the whole answer. */
+/* Writes each part by itself, as a stream does, with the gaps between them: together they are the
+ * whole answer. */
 static void check_parts(struct dg_job *j, const char *text, const struct dg_answers *a)
 {
     struct dg_error err = {0};
@@ -81,7 +82,7 @@ static void check_parts(struct dg_job *j, const char *text, const struct dg_answ
     dg_buffer_deinit(&out);
 }
 
-/* The document's translation by the identity; freed by the caller. */
+/* Returns the document's translation by the identity; the caller frees it. */
 static char *by_identity(const char *text, enum dg_format format)
 {
     struct dg_translate_options o = {.search = {.alpha = -1}, .keep_loops = true, .format = format};
@@ -113,7 +114,7 @@ static void check_unchanged(const char *const *texts, size_t n, enum dg_format f
 #define CHECK_UNCHANGED(texts, format)                                                             \
     check_unchanged(texts, sizeof(texts) / sizeof *(texts), format)
 
-/* A pair of marks around nothing, where one sentence ends and the next begins. */
+/* An empty pair of marks where one sentence ends and the next begins. */
 static void empty_pairs_between_sentences(void **state)
 {
     (void)state;
@@ -125,7 +126,7 @@ static void empty_pairs_between_sentences(void **state)
     CHECK_UNCHANGED(srt, DG_FORMAT_SRT);
 }
 
-/* What a sentence is trimmed of (bullets, white space) may be the begin of code. */
+/* What a sentence is trimmed of (bullets, white space) may be the beginning of code. */
 static void code_at_the_ends_of_sentences(void **state)
 {
     (void)state;
@@ -152,8 +153,7 @@ static uint64_t next_random(uint64_t *x)
     return *x >> 33;
 }
 
-/* How often each byte comes, but for spaces, and line ends, for which there may be too few of
- * these. */
+/* Counts each byte except spaces and line ends, which may be too few. */
 static void count_bytes(const char *s, size_t count[static 256])
 {
     memset(count, 0, 256 * sizeof *count);
@@ -161,9 +161,8 @@ static void count_bytes(const char *s, size_t count[static 256])
         count[(unsigned char)*s] += *s != ' ' && *s != '\n';
 }
 
-/* Documents put together at random: marks may move, and spaces with them, but everything is there
- * once. (Two pairs that meet within a word may have it said twice: these documents hold no such
- * place.) */
+/* Random documents: marks may move, and spaces with them, but everything is kept once. (Two pairs
+ * that meet within a word may write it twice: these documents have no such place.) */
 static void everything_comes_back_once(void **state)
 {
     (void)state;
@@ -189,7 +188,7 @@ static void everything_comes_back_once(void **state)
     }
 }
 
-/* A sentence may have any number of marks, though few words: time grows with their number alone. */
+/* A sentence may have many marks and few words: time grows only with their number. */
 static void many_marks(void **state)
 {
     (void)state;

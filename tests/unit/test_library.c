@@ -1,5 +1,5 @@
-/* The library's public header, with the bundled model: what comes out is what the parts below give,
- * whatever the batch, the thread and the way it is asked for. */
+/* The library's public header, with the bundled model: results equal those of the parts below,
+ * whatever the batch, the thread and the call. */
 #include "include/dragoman.h"
 #include "library/internal.h"
 
@@ -76,7 +76,7 @@ static void a_model_says_what_it_is(void **state)
         dragoman_model_pair(model, dragoman_model_pairs(model), &source, &target), DRAGOMAN_EINVAL);
 }
 
-/* The reference: translate/ by itself, one text at a time on one engine. */
+/* The reference: translate/ alone, one text at a time on one engine. */
 static void answers_are_those_of_one_engine_alone(void **state)
 {
     struct dragoman_results *all = translated(texts, N, NULL);
@@ -103,7 +103,7 @@ static void answers_are_those_of_one_engine_alone(void **state)
     dragoman_results_free(all);
 }
 
-/* More texts than an engine has room for: every one has its own answer. */
+/* More texts than an engine has room for: each gets its own answer. */
 static void a_batch_larger_than_an_engine(void **state)
 {
     enum { MANY = 1500 };
@@ -250,7 +250,7 @@ static void progress_counts_and_can_end_a_call(void **state)
     o.progress = count_to;
     o.progress_arg = &left;
     dragoman_results_free(translated(texts, N, &o));
-    assert_int_equal(left, 100 - N + 1); /* two texts without a sentence were one call */
+    assert_int_equal(left, 100 - N + 1); /* two texts without a sentence took a single call */
     left = 2;
     assert_int_equal(dragoman_translate(model, texts, N, &o, &r, &error), DRAGOMAN_ECANCELED);
     assert_null(r);
@@ -288,7 +288,7 @@ static void wrong_arguments_are_named(void **state)
     assert_int_equal(dragoman_open("tests/unit", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
 }
 
-/* A caller of an older header knows fewer options, one of a newer header more. */
+/* A caller with an older header knows fewer options, one with a newer header more. */
 static void options_of_other_versions(void **state)
 {
     struct {
@@ -303,7 +303,7 @@ static void options_of_other_versions(void **state)
     dragoman_results_free(translated(texts, 1, &o.known));
     o.newer = 1;
     assert_int_equal(dragoman_translate(model, texts, 1, &o.known, &r, &error), DRAGOMAN_EUNSUP);
-    memset(&o, 0xff, sizeof o); /* what is beyond the caller's size is not looked at */
+    memset(&o, 0xff, sizeof o); /* bytes beyond the caller's size are not read */
     dragoman_options_init(&o.known, offsetof(struct dragoman_options, beam_size));
     dragoman_results_free(translated(texts, 1, &o.known));
     memset(&o, 0, sizeof o);
@@ -355,7 +355,7 @@ static int refuse(void *arg, size_t finished, size_t n)
     return 1;
 }
 
-/* Also beside a thread whose calls are ended. */
+/* Also beside a thread whose calls are cancelled. */
 static void several_threads_share_a_model(void **state)
 {
     enum { CALLERS = 5 };

@@ -1,4 +1,4 @@
-/* Alignments beside a shard: what is written is read; every damage and another shard are
+/* Alignments stored beside a shard: they read back as written; any damage and another shard are
  * refused. */
 #include "base/file.h"
 #include "trainer/data/link_file.h"
@@ -112,7 +112,7 @@ static void test_other_shard(void **state)
     expect_refused(other_path, "shard");
 }
 
-/* Written as it should not be: the reader trusts no writer. */
+/* Wrongly written files: the reader trusts no writer. */
 static void test_out_of_range(void **state)
 {
     (void)state;
@@ -123,8 +123,8 @@ static void test_out_of_range(void **state)
     }
 }
 
-/* A byte changed in magic, index or footer, and a file cut short. Links themselves are covered by
- * their checksum alone, as a shard's ids are. */
+/* A changed byte in magic, index or footer, and a truncated file. Only their checksum covers the
+ * links themselves, as with a shard's ids. */
 static void test_damage(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Weights in memory of our own: what a model copies is given back while it is opened, so that
- * loading takes no second copy, and a reader of the file's bytes is not overtaken. */
+/* Weights in our own memory: what a model copies is released while the model is opened, so that
+ * loading takes no second copy, and a thread that still reads the file's bytes is not overtaken. */
 #include "tests/invariants/random_model.h"
 #include "tests/sanitized.h"
 
@@ -19,7 +19,7 @@ static void large_config(struct dg_config *c)
     c->norm_eps = 1e-5f;
 }
 
-/* Matrices in this type, vectors in fp32. */
+/* Writes a model: matrices in this type, vectors in fp32. */
 static void write_model(const struct dg_config *c, enum dg_type type, const char *path)
 {
     struct dg_weights_writer *w = NULL;
@@ -64,7 +64,7 @@ static size_t memory(const char *field)
     return kb * 1024;
 }
 
-/* The highest point of this process' memory is its present one from now on. */
+/* Resets the process's peak memory to its present memory. */
 static void forget_peak(void)
 {
     FILE *f = fopen("/proc/self/clear_refs", "we");
@@ -81,7 +81,7 @@ static void temporary(char *path, size_t size)
     close(fd);
 }
 
-/* In a process of its own, whose heap is as it was here. */
+/* Runs work in a process of its own, whose heap starts as it is here. */
 static void apart(void (*work)(void *arg), void *arg)
 {
     int status = 0;
@@ -99,7 +99,7 @@ static void apart(void (*work)(void *arg), void *arg)
 struct measured {
     enum dg_type type;
     char path[64];
-    /* above what the process took before: while loading and opening; afterwards */
+    /* above the process's memory before: the peak while loading and opening; afterwards */
     size_t peak, stays;
     /* its size */
     size_t file;
@@ -147,14 +147,14 @@ static void loading_takes_no_second_copy(void **state)
         apart(write_measured, x);
         apart(measure, x);
         unlink(x->path);
-        /* bf16 is widened. Panels of N rounded up, sums, whole huge pages; two parts of 2 MB are
-         * there twice. A megabyte more for the libraries' pages, of which the kernel maps as many
-         * as its cache holds (50 to 270 KB were left without it). */
+        /* bf16 is widened. Allows for panels of N rounded up, sums, and whole huge pages; two parts
+         * of 2 MB exist twice. A megabyte more for the libraries' pages, of which the kernel maps
+         * as many as its cache holds (50 to 270 KB were left without it). */
         const size_t weights = types[i] == DG_BF16 ? 2 * x->file : x->file;
         if (x->peak > weights / 20 * 21 + 5 * MB)
             fail_msg("type %d: a file of %zu MB takes %zu MB while it is loaded, %zu MB afterwards",
                 (int)types[i], x->file / MB, x->peak / MB, x->stays / MB);
-        assert_true(x->file > 12 * MB && x->stays > 12 * MB); /* a model worth measuring */
+        assert_true(x->file > 12 * MB && x->stays > 12 * MB); /* large enough to measure */
     }
     munmap(x, sizeof *x);
 }
@@ -165,7 +165,7 @@ struct reader {
     uint64_t hash;
 };
 
-/* Slowly, so that a model's opening would overtake it. */
+/* Reads slowly, so that opening a model would overtake it. */
 static void *read_all(void *arg)
 {
     struct reader *r = arg;
@@ -207,7 +207,7 @@ static void a_reader_is_not_overtaken(void **state)
         fail_msg("%s", err.message);
     pthread_join(thread, NULL);
     assert_true(r.hash == want);
-    /* What was given back cannot be taken once more. */
+    /* Released weights cannot be used for another model. */
     struct dg_model *again = NULL;
     assert_int_equal(dg_model_open(&c, w, be, 64, &again, &err), DG_EFORMAT);
     dg_model_close(m);

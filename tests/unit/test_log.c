@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* stderr goes to an unlinked file while a test runs. */
+/* Redirects stderr to an unlinked file while a test runs. */
 struct capture {
     int saved, file;
 };
@@ -33,7 +33,7 @@ static struct capture capture_begin(void)
     return c;
 }
 
-/* What was written, malloc'd. */
+/* Returns what was written; the caller frees it. */
 static char *capture_end(struct capture c)
 {
     dup2(c.saved, STDERR_FILENO);
@@ -46,7 +46,7 @@ static char *capture_end(struct capture c)
     return text;
 }
 
-/* The line behind its time stamp, which is checked for its form. */
+/* Checks the form of the time stamp; returns the line after it. */
 static const char *behind_stamp(const char *line)
 {
     int year, month, day, hour, minute, second, ms, n = 0;
@@ -156,13 +156,13 @@ static void threads_write_whole_lines(void **state)
                 &thread, &number, &end),
             2);
         assert_true(thread >= 0 && thread < THREADS && end > 0);
-        assert_int_equal(number, next[thread]++); /* a thread's lines keep their order */
+        assert_int_equal(number, next[thread]++); /* a thread's lines stay in order */
     }
     assert_int_equal(total, THREADS * LINES);
     free(text);
 }
 
-/* The line as Jansson reads it; NULL: it is no JSON. */
+/* Returns the line as jansson parses it; NULL: not JSON. */
 static struct dg_json *logged_json(const char *value)
 {
     struct capture c = capture_begin();
@@ -193,7 +193,7 @@ static void json_has_the_same_keys(void **state)
     dg_json_free(v);
 }
 
-/* Whatever bytes a file name has, of any length: one line, that can be read. */
+/* A file name of any bytes and any length gives one line, which parses. */
 static void json_of_any_bytes(void **state)
 {
     char value[4200];
@@ -210,8 +210,8 @@ static void json_of_any_bytes(void **state)
     }
 }
 
-/* A pipe that nobody reads holds nobody up; what it could not hold is counted, and said when it is
- * read again. In a process of its own, since the ring is there once. */
+/* A pipe that nobody reads blocks no thread; lines that do not fit are counted, and the count is
+ * logged when the pipe is read again. In a process of its own, since there is only one ring. */
 static void nobody_reads(void)
 {
     int ends[2];
@@ -244,7 +244,7 @@ static void nobody_reads(void)
     if (said != dropped)
         _exit(3);
     dg_log(DG_LOG_INFO, "last");
-    dg_log_stop(); /* returns when all is in the pipe, which has room again or is full */
+    dg_log_stop(); /* returns once everything is in the pipe, or the pipe stays full */
     _exit(seen > 0 ? 0 : 4);
 }
 

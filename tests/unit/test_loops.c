@@ -1,5 +1,5 @@
-/* Loops in answers: real sentences and what searches make of them when they lose their place. Words
- * stand for pieces. */
+/* Loops in answers: real sentences and the output of searches that lose their place. Words stand
+ * for pieces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define MOST 64
 
-/* Words to ids: equal words, equal ids. */
+/* Converts words to ids: equal words get equal ids. */
 struct text {
     int32_t ids[MOST];
     uint32_t n;
@@ -45,10 +45,10 @@ static void longest_runs(void **state)
         {"a b c a b", {0, 0, 1}},
         {"a a", {0, 1, 2}},
         {"x a b a b y", {1, 2, 2}},
-        {"x a b a b a y", {1, 2, 2}}, /* the last, half unit does not count */
-        {"a a a a", {0, 1, 4}},       /* and not twice "a a" */
+        {"x a b a b a y", {1, 2, 2}}, /* the half unit at the end does not count */
+        {"a a a a", {0, 1, 4}},       /* and not "a a" twice */
         {"q a b c a b c a b c", {1, 3, 3}},
-        {"x x x a b c d a b c d", {3, 4, 2}}, /* four pieces again, against two */
+        {"x x x a b c d a b c d", {3, 4, 2}}, /* four repeated pieces against two */
         {"a a b a a b a a b", {0, 3, 3}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -111,7 +111,7 @@ static void runs_that_repeat(void **state)
     assert_false(dg_ngram_repeats(t.ids, t.n, 4, c.ids[0])); /* "c a b c" is new */
     assert_true(dg_ngram_repeats(t.ids, t.n, 1, a.ids[0]));
     assert_false(dg_ngram_repeats(t.ids, t.n, 1, d.ids[0]));
-    assert_false(dg_ngram_repeats(t.ids, 2, 3, c.ids[0])); /* too short to hold one */
+    assert_false(dg_ngram_repeats(t.ids, 2, 3, c.ids[0])); /* too short for one */
     assert_false(dg_ngram_repeats(t.ids, 0, 1, a.ids[0]));
     struct text same = ids_of("a a a");
     assert_true(dg_ngram_repeats(same.ids, 3, 3, a.ids[0])); /* the runs may overlap */
@@ -121,7 +121,7 @@ static void runs_that_repeat(void **state)
     assert_int_equal(dg_ngram_blocked(t.ids, 2, 3), 0);
 }
 
-/* Going on and on from any loop, with the block: it is never one. */
+/* Continuing any loop with the block on never forms a loop. */
 static void the_block_ends_every_loop(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void the_block_ends_every_loop(void **state)
     }
 }
 
-/* Blocked from the start, nothing loops; what the source has twice may come back. */
+/* Blocked from the start, nothing loops; what the source has twice may repeat. */
 static void blocked_from_the_start(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Marian's binary files: the worked examples of its formats (the bytes are those that Marian's own
- * writer and reader agree on), cut and changed ones, types refused by name; the lexical shortlist
- * as ours. */
+/* Marian's binary files: worked examples of its formats (bytes on which Marian's own writer and
+ * reader agree), truncated and changed ones, types refused by name; the lexical shortlist converted
+ * to ours. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void cut_files_are_refused(void **state)
     for (size_t n = 0; n < b.len; n++) {
         struct dg_marian_binary *m;
         struct dg_error err = {0};
-        char *copy = malloc(n + 1); /* its own block: a read beyond is found */
+        char *copy = malloc(n + 1); /* a block of exact size: a read beyond it is found */
         memcpy(copy, b.data, n);
         assert_int_equal(dg_marian_binary_open(dg_input_memory(copy, n), &m, &err), DG_EFORMAT);
         assert_true(err.message[0] != '\0');
@@ -76,7 +76,7 @@ static void cut_files_are_refused(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* One byte other than it should be. */
+/* One wrong byte. */
 static const struct change {
     size_t at;
     unsigned char value;
@@ -118,7 +118,8 @@ static void changed_files_are_refused(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* Lists 1 | 0 2 | 2, one piece always in; bytes and checksum are Marian's own converter's. */
+/* Lists 1 | 0 2 | 2, with one piece always included; bytes and checksum are from Marian's own
+ * converter. */
 static void lexicon(void **state)
 {
     (void)state;
@@ -169,7 +170,7 @@ static void wrong_lexicons_are_refused(void **state)
     struct dg_marian_lexicon l;
     load(FOLDER "lexicon.bin", &b);
     for (size_t i = 0; i < b.len; i++) {
-        /* The last id is the one that Marian's checksum leaves out. */
+        /* The last id is not covered by Marian's checksum. */
         const int expected = i >= b.len - b.len % 8 ? 0 : DG_EFORMAT;
         b.data[i] ^= 0x40;
         assert_int_equal(dg_marian_lexicon_read(b.data, b.len, &l, NULL), expected);

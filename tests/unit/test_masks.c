@@ -1,4 +1,4 @@
-/* trainer/align/masks.h: what is put in place of what both sides share. */
+/* trainer/align/masks.h: placeholders for what both sides share. */
 #include "trainer/align/masks.h"
 
 #include "trainer/data/reserved.h"
@@ -38,7 +38,7 @@ static struct dg_pair pair(const char *source, const char *target)
         .weight = 1};
 }
 
-/* The form as "source|target", masks as [1], [2]; "" when there is none. */
+/* Returns the form as "source|target", masks as [1], [2]; "" if there is none. */
 static const char *form(
     struct dg_masks *m, const struct dg_pair *p, uint64_t item, enum dg_mask_kind kind)
 {
@@ -59,7 +59,7 @@ static const char *form(
     return out;
 }
 
-/* A dictionary that knows "window" and "river" from sentences of them. */
+/* Learns a dictionary that knows "window" and "river" from sentences of them. */
 static struct dg_dictionary *learn(void)
 {
     static const char *const en[] = {"window", "green", "river", "bicycle"};
@@ -91,7 +91,7 @@ static void test_what_is_kept(void **state)
     assert_int_equal(dg_masks_open(r, NULL, &m, NULL), 0);
     struct dg_pair p = pair("To a@b.org, %s", "%s an a@b.org");
     bool from_one = false, other = false;
-    for (uint64_t item = 0; item < 40; item++) { /* both in any case, in the source's order */
+    for (uint64_t item = 0; item < 40; item++) { /* always both masks, in the source's order */
         const char *f = form(m, &p, item, DG_MASK_PIECES);
         from_one |= !strcmp(f, "To [1], [2]|[2] an [1]");
         other |= !strcmp(f, "To [3], [4]|[4] an [3]") || !strcmp(f, "To [4], [1]|[1] an [4]");
@@ -99,7 +99,7 @@ static void test_what_is_kept(void **state)
         assert_string_equal(form(m, &p, item, DG_MASK_SIGNS), ""); /* its share is 0 */
     }
     assert_true(from_one && other);
-    p = pair("To a@b.org and a@b.org", "an a@b.org"); /* twice: which one? */
+    p = pair("To a@b.org and a@b.org", "an a@b.org"); /* occurs twice: ambiguous */
     assert_string_equal(form(m, &p, 0, DG_MASK_PIECES), "");
     p = pair("nothing at all", "gar nichts");
     assert_string_equal(form(m, &p, 0, DG_MASK_PIECES), "");

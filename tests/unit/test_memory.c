@@ -1,4 +1,4 @@
-/* Glossaries and translation memories: the file, and what is read into it. */
+/* Glossaries and translation memories: the file, and reading pairs into it. */
 #include "database_file.h"
 #include "store/db.h"
 #include "store/memory.h"
@@ -78,8 +78,8 @@ static void test_put_and_find(void **state)
     assert_true(has);
     expect(m, "", "Hello.", "Hallo.");
     expect(m, "", "It's 5 %", "Es ist'5 %");
-    expect(m, "", "hello.", NULL); /* exactly */
-    /* The newest collection wins; within one what came last. */
+    expect(m, "", "hello.", NULL); /* exact match only */
+    /* The newest collection wins; within one, the last entry. */
     const struct dg_memory_pair later[] = {pair("Hello.", "Servus."), pair("Hello.", "Moin.")};
     const struct dg_memory_info newer = must_make(m, DG_MEMORY_SENTENCES, "new", "", later, 2);
     assert_int_equal(newer.pairs, 1);
@@ -96,12 +96,13 @@ static void test_put_and_find(void **state)
     assert_int_equal(infos[0].created_s, 2);
     free(infos);
     dg_memory_close(m);
-    m = must_open(); /* it is there still */
+    m = must_open(); /* still stored */
     expect(m, "", "Hello.", "Hallo.");
     dg_memory_close(m);
 }
 
-/* Sentences are looked for in one form, and languages fit as far as both sides say them. */
+/* Sentences are looked up in a normalised form, and languages match as far as both sides give
+ * them. */
 static void test_one_form(void **state)
 {
     (void)state;
@@ -109,7 +110,7 @@ static void test_one_form(void **state)
     struct dg_memory_pair list[] = {pair(" A\tcafe\xCC\x81\n here. ", "Hier ein Cafe\xCC\x81. ")};
     list[0].source_lang = "EN_us";
     must_make(m, DG_MEMORY_SENTENCES, "a", "", list, 1);
-    expect(m, "", "A caf\xC3\xA9 here.", "Hier ein Cafe\xCC\x81. "); /* as it was given */
+    expect(m, "", "A caf\xC3\xA9 here.", "Hier ein Cafe\xCC\x81. "); /* returned as given */
     expect(m, "", "\nA   caf\xC3\xA9 here.\r\n", "Hier ein Cafe\xCC\x81. ");
     expect(m, "", "A cafe here.", NULL);
     struct dg_memory_info *infos;
@@ -134,8 +135,8 @@ static void test_one_form(void **state)
     dg_memory_close(m);
 }
 
-/* What one key keeps no other one sees; what nobody owns is everybody's, after what is one's own.
- */
+/* A key's collections are invisible to other keys; those without an owner are everybody's, and rank
+ * after a key's own. */
 static void test_owners(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void test_alter(void **state)
     change.how = DG_MEMORY_REPLACE_ALL;
     assert_int_equal(dg_memory_alter(m, &a, &change, &a, &err), DG_OK);
     assert_int_equal(a.pairs, 1);
-    /* What fails leaves all as it was. */
+    /* A failed change leaves everything as it was. */
     struct dg_memory_pair wrong[] = {pair("x", "y"), pair("x", "y")};
     wrong[1].source_lang = "!";
     change = (struct dg_memory_change){.name = "no", .pairs = wrong, .n = 2};
@@ -242,7 +243,7 @@ static void test_read(void **state)
     dg_memory_close(m);
 }
 
-/* A file of the program before is brought up to date. */
+/* A file of the previous program version is upgraded. */
 static void test_older_file(void **state)
 {
     (void)state;
@@ -314,7 +315,7 @@ static void test_csv(void **state)
         {"\"a\nb\",\"c\"\r\n", "en>de|a\nb|c\n"}, {"a,\"b\"\r", "en>de|a|b\n"},
         {"x,y,fr,it\n", "fr>it|x|y\n"}, {"\"\t\r\n\",b\n", NULL},
         {"\"\r\na\t\",b\n", "en>de|a|b\n"},
-        /* a line's end of old, which took the next row's first letter with it */
+        /* an old line end, which used to swallow the next row's first letter */
         {"\"a\",\"b\"\rcat,d\n", NULL}, {"\"a\"b,c\n", NULL}, {"\"a\",\"b\n", NULL}};
     struct dg_buffer b;
     struct dg_error err = {0};

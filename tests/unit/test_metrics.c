@@ -1,4 +1,4 @@
-/* Counting and the text it gives; tests/api/test_metrics.py reads a real server's. */
+/* Counters and their text format; tests/api/test_metrics.py reads a real server's. */
 #include "server/metrics.h"
 
 #include <pthread.h>
@@ -70,7 +70,7 @@ static void counters(void **state)
     expect(m, "dragoman_http_request_duration_seconds_sum{route=\"/b\"} 1");
     expect(m, "dragoman_http_requests_total{route=\"other\",method=\"other\",code=\"404\"} 1");
     dg_metrics_close(m);
-    dg_metrics_add(NULL, DG_COUNT_SPLIT, 0, 1); /* nobody counts */
+    dg_metrics_add(NULL, DG_COUNT_SPLIT, 0, 1); /* no counters */
     dg_metrics_request(NULL, 0, DG_OUTCOME_OK);
     dg_metrics_waited(NULL, 0, 0, 1);
     dg_metrics_stepped(NULL, 0, 1);
@@ -98,7 +98,7 @@ static void histograms(void **state)
     struct dg_metrics *m = make();
     (void)state;
     dg_metrics_observe(
-        m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.001); /* a bound belongs to its bucket */
+        m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.001); /* a bound is part of its bucket */
     dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 0.0011);
     dg_metrics_observe(m, DG_TIME_STAGE, DG_STAGE_DECODE, 1000);
     expect(m, "dragoman_stage_duration_seconds_bucket{stage=\"decode\",le=\"0.001\"} 1");
@@ -114,7 +114,7 @@ static void histograms(void **state)
     dg_metrics_close(m);
 }
 
-/* A step of a small model takes less than a millisecond: several bounds are below it. */
+/* A step of a small model takes less than a millisecond: several bounds are below that. */
 static void by_model(void **state)
 {
     struct dg_metrics *m = make();
@@ -151,7 +151,7 @@ static void labels(void **state)
     (void)state;
     dg_metrics_label(out, sizeof out, odd);
     assert_string_equal(out, "{a=\"x\\\"y\\\\z\\n\",b=\"2\"}");
-    /* Cut, not overrun, and still what a scraper can read: whole characters, whole labels. */
+    /* Cut, not overrun, and still readable by a scraper: whole characters, whole labels. */
     dg_metrics_label(small, sizeof small, odd);
     assert_string_equal(small, "{a=\"x\"}");
     for (size_t cap = 1; cap <= sizeof out; cap++) {

@@ -1,4 +1,4 @@
-/* Forms with files, as browsers, curl and Python write them, and broken ones. */
+/* Forms with files as browsers, curl and Python send them, and broken ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,8 +50,8 @@ static void fields_and_a_file(void **state)
     dg_json_free(o);
 }
 
-/* Names as clients write them: RFC 5987's counts before the other (.NET sends both), and a form
- * whose file was not chosen has one without a name. */
+/* File names as clients write them: RFC 5987's takes precedence (.NET sends both); a form without a
+ * chosen file has a part without a name. */
 static void names_of_files(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* trainer/data/near_copies.h: so many words in a row of a held-out line. */
+/* trainer/data/near_copies.h: runs of words shared with a held-out line. */
 #include "trainer/data/near_copies.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static void test_words_in_a_row(void **state)
     add(c, "The old man crosses a wide street.");
     add(c, "too short a");
     assert_true(has(c, "The old man crosses"));
-    assert_true(has(c, "Yesterday THE OLD man, crosses"));    /* capitals and signs do not count */
+    assert_true(has(c, "Yesterday THE OLD man, crosses")); /* case and punctuation do not count */
     assert_true(has(c, "He says: crosses a 7 wide street!")); /* nor do numbers */
     assert_false(has(c, "The old man a crosses wide street"));
     assert_false(has(c, "old man crosses the wide street"));

@@ -1,5 +1,5 @@
-/* The keeper's table of connections beside an owner that misbehaves: one that closes what it was
- * handed over and never enters it, as the HTTP library does where it has no memory. */
+/* The keeper's table of connections with an owner that misbehaves: it closes a connection that it
+ * was handed and never enters it, as the HTTP library does when out of memory. */
 #include "server/http/net.h"
 
 #include <arpa/inet.h>
@@ -20,12 +20,12 @@ struct owner {
     struct sockaddr_in address;
     atomic_int handed_over; /* connections */
     atomic_bool enters;
-    /* it shuts connections that it does not enter, and keeps their descriptors */
+    /* it shuts down connections that it does not enter, and keeps their descriptors */
     atomic_bool shuts;
     atomic_int kept[16];
 };
 
-/* Says that it takes the connection. */
+/* Always accepts the connection. */
 static bool take(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
 {
     struct owner *o = arg;
@@ -55,7 +55,7 @@ static void begin(struct owner *o, uint32_t most)
     assert_int_equal(dg_net_open(fds, &options, &o->net, &err), DG_OK);
 }
 
-/* A client that stays until it is handed over. */
+/* Connects a client; returns its descriptor once the connection was handed over. */
 static int connect_once(struct owner *o)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -68,7 +68,7 @@ static int connect_once(struct owner *o)
     return fd;
 }
 
-/* Does the table get down to n connections within seconds? */
+/* True if the table gets down to n connections within seconds. */
 static bool comes_to(struct owner *o, size_t n)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -82,17 +82,17 @@ static void test_a_connection_that_is_never_entered_gives_its_place_back(void **
     struct owner o = {0};
     (void)state;
     begin(&o, 4);
-    for (int i = 0; i < 12; i++) { /* three times as many as there are places */
+    for (int i = 0; i < 12; i++) { /* three times as many as places */
         close(connect_once(&o));
         if (i % 3 ==
-            2) /* two of three are closed between two looks: their descriptor comes again */
+            2) /* two of three are closed between two ticks, so their descriptors are reused */
             assert_true(comes_to(&o, 0));
     }
     assert_true(comes_to(&o, 0));
     dg_net_close(o.net);
 }
 
-/* Nor does one that is shut and not closed keep its place. */
+/* A connection that is shut down but not closed does not keep its place, either. */
 static void test_a_connection_that_is_shut_gives_its_place_back(void **state)
 {
     struct owner o = {.shuts = true};
@@ -108,7 +108,7 @@ static void test_a_connection_that_is_shut_gives_its_place_back(void **state)
     dg_net_close(o.net);
 }
 
-/* What is entered stays, whatever was missed beside it with the same descriptor. */
+/* An entered connection stays, even if one with the same descriptor was missed before. */
 static void test_one_that_is_entered_stays(void **state)
 {
     struct owner o = {0};

@@ -1,5 +1,5 @@
-/* The .npz reader over archives that tests/data/convert/make.py wrote byte by byte: what is right
- * is read, what is wrong is refused, with the reason. */
+/* The .npz reader over archives that tests/data/convert/make.py wrote byte by byte: sound ones are
+ * read, wrong ones refused with the reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void good_archives_are_read(void **state)
         if (dg_npz_open(dg_input_path(names[i]), &z, &err) != 0)
             fail_msg("%s", err.message);
         check_good(z);
-        check_good(z); /* twice: reading leaves no trace */
+        check_good(z); /* twice: reading changes nothing */
         dg_npz_close(z);
         dg_buffer_init(&bytes);
         assert_int_equal(dg_file_read(names[i], &bytes, NULL), 0);
@@ -150,8 +150,8 @@ static void wrong_crc_is_refused_when_read(void **state)
     dg_npz_close(z);
 }
 
-/* No archive that ends early may be taken for a whole one, nor read past its end (the sanitizers
- * look). */
+/* An archive that ends early must not be accepted, nor read past its end (sanitizers check
+ * this). */
 static void every_truncation_is_refused(void **state)
 {
     (void)state;

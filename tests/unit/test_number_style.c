@@ -1,4 +1,4 @@
-/* text/number_style.h: numbers as English, German, French and others write them. */
+/* text/number_style.h: numbers as written in English, German, French and other languages. */
 #include "text/number_style.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* All of a text's numbers, each in <>. */
+/* Compares all numbers of a text, each in <>. */
 static void expect_found(const char *text, const char *wanted)
 {
     char found[256] = "";
@@ -36,7 +36,8 @@ static void numbers_are_found(void **state)
     expect_found("2.5m, 90er, -3,5", "<2.5><90><3,5>");
 }
 
-/* What one language writes is `wanted` in another; NULL: the first does not write it so. */
+/* Checks that a number s of one language is `wanted` in another; NULL: the first does not write
+ * numbers so. */
 static void expect(const char *from, const char *s, const char *to, const char *wanted)
 {
     const struct dg_number_style *source = dg_number_style_of(from),
@@ -114,7 +115,7 @@ static void points_of_other_things(void **state)
     assert_true(is_quantity("de", "in Windows 8,1", "8,1"));
 }
 
-/* Any bytes: nothing is read beyond the end, and what is written is read as the same number. */
+/* Any bytes: nothing is read beyond the end, and a written number reads back as the same. */
 static void anything(void **state)
 {
     (void)state;

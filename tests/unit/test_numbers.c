@@ -1,4 +1,4 @@
-/* text/numbers.h: whether a translation says the numbers of its source. */
+/* text/numbers.h: whether a translation has the numbers of its source. */
 #include "text/numbers.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Both ways round it is the same. */
+/* Checks both directions. */
 static void expect(bool agree, const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
@@ -63,14 +63,14 @@ static void other_numbers(void **state)
     expect(false, "1,000 people", "1,500 Menschen");
     expect(false, "in 1930", "in 1931");
     expect(false, "19 of them", "L'un de nous");
-    expect(false, "50 of them", "L’homme, C’est"); /* one letter is no Roman number so large */
+    expect(false, "50 of them", "L’homme, C’est"); /* one letter is not so large a Roman numeral */
     expect(false, "the 20th century", "le XIXe siècle");
     expect(false, "see it", "voir p. 100");
     expect(false, "costs $3,200,000", "kostet 3.200 $.000");
     expect(false, "12345678901234567890123456789012345678901", "2");
 }
 
-/* A sentence of nothing but numbers ends in time, and is never read beyond its end. */
+/* A sentence of nothing but numbers takes bounded time, and is never read beyond its end. */
 static void anything(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void anything(void **state)
     unsigned random = 7;
     for (int round = 0; round < 2000; round++) {
         size_t n = (size_t)(round % 50);
-        char *s = malloc(n ? n : 1); /* its own block: reading beyond it is found */
+        char *s = malloc(n ? n : 1); /* a block of exact size: a read beyond it is found */
         assert_non_null(s);
         for (size_t i = 0; i < n; i++) {
             random = random * 1664525 + 1013904223;

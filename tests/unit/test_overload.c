@@ -1,5 +1,5 @@
-/* What a full queue does: its speed is measured and not believed, and requests that have waited for
- * too long are refused when their turn comes. Workers' times are made up, ahead of the clock. */
+/* A full queue: its speed is measured rather than assumed, and requests that have waited too long
+ * are refused when their turn comes. Workers' times are made up, ahead of the clock. */
 #include "server/schedule/drain.h"
 #include "server/schedule/queue.h"
 
@@ -30,7 +30,7 @@ static void count_done(void *arg)
     ++*(int *)arg;
 }
 
-/* A task of n sentences with 50 tokens each. */
+/* Makes a task of n sentences with 50 tokens each. */
 static struct made *make(struct dg_served *model, size_t n)
 {
     struct made *m = calloc(1, sizeof *m);
@@ -54,7 +54,7 @@ static void unmake(struct dg_queue *q, struct made *m)
     free(m);
 }
 
-/* Two seconds may wait; unmeasured engines do 2,000 tokens a second. */
+/* Opens a queue in which two seconds may wait; unmeasured engines do 2,000 tokens a second. */
 static struct dg_queue *open_queue(void)
 {
     struct dg_queue_options o = {.max_seconds = 2, .policy = dg_batch_policy_default};
@@ -79,7 +79,7 @@ static void a_speed_is_what_left_while_something_waited(void **state)
     (void)state;
     dg_drain_pass(&d, false, now);
     assert_true(dg_drain_rate(&d) == 0);
-    for (int i = 0; i < 100; i++) { /* 100 a second, in ten seconds */
+    for (int i = 0; i < 100; i++) { /* 100 a second, for ten seconds */
         now += 100 * MS;
         dg_drain_pass(&d, true, now);
         dg_drain_left(&d, 10);
@@ -87,10 +87,10 @@ static void a_speed_is_what_left_while_something_waited(void **state)
             assert_true(dg_drain_rate(&d) == 0); /* after 0.3 s: not known yet */
     }
     assert_in_range((int)dg_drain_rate(&d), 98, 106);
-    dg_drain_pass(&d, false, now += S); /* quiet: the speed is the same */
+    dg_drain_pass(&d, false, now += S); /* idle: the speed stays */
     assert_in_range((int)dg_drain_rate(&d), 98, 106);
     dg_drain_left(&d, 1000);
-    dg_drain_left(&d, -1000); /* and given back */
+    dg_drain_left(&d, -1000); /* given back */
     assert_in_range((int)dg_drain_rate(&d), 98, 106);
     for (int i = 0; i < 100; i++) { /* then 20 a second */
         dg_drain_pass(&d, true, now += 100 * MS);
@@ -101,7 +101,7 @@ static void a_speed_is_what_left_while_something_waited(void **state)
     assert_true(dg_drain_rate(&d) == 0);
 }
 
-/* The engines are taken for four times as fast as the queue sees them be. */
+/* The engines claim four times the speed that the queue measures. */
 static void the_bound_is_in_measured_seconds(void **state)
 {
     struct dg_served model = {.refs = 1};
@@ -163,7 +163,7 @@ static void what_waited_too_long_is_refused_at_its_turn(void **state)
     dg_queue_close(q);
 }
 
-/* A worker that had no room after all has begun nothing. */
+/* Work that a worker gave back for lack of room has not begun. */
 static void what_was_given_back_is_not_begun(void **state)
 {
     struct dg_served model = {.refs = 1};
@@ -181,7 +181,7 @@ static void what_was_given_back_is_not_begun(void **state)
     dg_queue_close(q);
 }
 
-/* Before any speed was measured, a small request still goes before the rest of a large one. */
+/* Before any speed is measured, a small request still goes before the rest of a large one. */
 static void a_first_large_request_blocks_nobody(void **state)
 {
     struct dg_served model = {.refs = 1};

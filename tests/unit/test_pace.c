@@ -1,4 +1,4 @@
-/* What steps teach: against devices that are made up, whose costs are known. */
+/* Estimates from steps, against made-up devices with known costs. */
 #include "server/schedule/pace.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ static void says_the_rate(void **state)
     assert_true(dg_pace_rate(&p) == 0);
     for (int i = 0; i < 200; i++)
         one_step(&p, &d, 256, i % 3 == 0 ? 64 : 0, &now);
-    /* From here on 64 sentences of 20 pieces and 20 steps, with 4 rows each: 256 rows, 3.2 join and
-     * leave in a step of 7 ms. */
+    /* From here on 64 sentences of 20 pieces and 20 steps, with 4 rows each: 256 rows; 3.2 join and
+     * leave per step of 7 ms. */
     for (int i = 0; i < 20000; i++) {
         one_step(&p, &d, 256, 64, &now);
         for (int k = 0; k < (i % 5 == 0 ? 4 : 3); k++)
@@ -45,7 +45,7 @@ static void says_the_rate(void **state)
     double real = 3.2 * 20 / 7e-3;
     if (fabs(dg_pace_rate(&p) / real - 1) > 0.1)
         fail_msg("%.0f pieces a second, really %.0f", dg_pace_rate(&p), real);
-    /* One at a time it does far less, but could do as much. */
+    /* One at a time, the device does far less but could do as much. */
     for (int i = 0; i < 20000; i++) {
         one_step(&p, &d, 4, i % 20 == 0 ? 20 : 0, &now);
         if (i % 20 == 0)
@@ -54,8 +54,8 @@ static void says_the_rate(void **state)
     assert_true(dg_pace_rate(&p) > real / 2);
 }
 
-/* One step in ten takes forty times as long, as where others use the machine: the rate
- * is is what really comes out. */
+/* One step in ten takes forty times as long, as on a machine shared with others: the rate is the
+ * real throughput. */
 static void a_busy_machine_is_slower(void **state)
 {
     const struct device d = {0, 70, 0, 0};
@@ -79,7 +79,7 @@ static void a_busy_machine_is_slower(void **state)
         fail_msg("%.0f pieces a second, really %.0f", dg_pace_rate(&p), real);
 }
 
-/* Somebody else had the core for a while. */
+/* Another process had the core for a while. */
 static void forgives_interruptions(void **state)
 {
     const struct device d = {0, 70, 0, 10};

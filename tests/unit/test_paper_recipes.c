@@ -1,4 +1,4 @@
-/* The recipes that are shipped, the paper's above all. */
+/* The shipped recipes, above all the paper's. */
 #include "trainer/recipe/recipe.h"
 
 #include <setjmp.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* The paper's own figures for the rows of Table 3 that print one, in millions; E and the others as
- * base. All of them are met to their rounding with a vocabulary of 41,000, big with one of 36,000;
- * the text says "about 37000". */
+ * base. A vocabulary of 41,000 matches all of them to their rounding, for big 36,000; the text says
+ * "about 37000". */
 static void test_table3(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void test_all_shipped_recipes_load(void **state)
     assert_int_equal(load_folder("trainer/recipes/paper/table3"), 20);
 }
 
-/* Recipes of users may extend shipped ones by the names these had at first. */
+/* Users' recipes may extend shipped ones by their original names. */
 static void test_moved_recipes_are_found(void **state)
 {
     (void)state;

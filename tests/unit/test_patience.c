@@ -1,4 +1,4 @@
-/* For how long requests let others pass: what is usual, and a server of one place that is always
+/* How long requests let others go first: the usual work, and a server of one place that is always
  * full. Time is what the tests say. */
 #include "server/schedule/patience.h"
 
@@ -39,12 +39,12 @@ static void the_longer_half_is_patient(void **state)
         dg_patience_ns(&p, UINT64_MAX, 1e300, 1e300) < UINT64_MAX / 2); /* ranks do not overflow */
 }
 
-/* One request in a hundred is a book, others are of two lengths: the usual one is between these. */
+/* One request in a hundred is a book, others have two lengths: the usual one is between these. */
 static void a_book_makes_nothing_short(void **state)
 {
     struct dg_patience p = {0};
     (void)state;
-    assert_true(dg_patience_ns(&p, 1, 1, 0) == 1600 * MS); /* nothing is known: as the long ones */
+    assert_true(dg_patience_ns(&p, 1, 1, 0) == 1600 * MS); /* nothing known: as for long ones */
     for (int i = 0; i < 3000; i++)
         dg_patience_come(&p, i % 100 == 0 ? 10000000 : i % 5 == 0 ? 600 : 80);
     assert_true(p.usual > 80 / 0.9 && p.usual < 600 / 1.1);
@@ -54,8 +54,9 @@ struct request {
     uint64_t came_ms, rank_ms, work;
 };
 
-/* Sixteen clients ask again at once; the server does the request of the least rank, a millisecond
- * for each ten of its work. Latencies, ascending, of n requests. */
+/* Sixteen clients send again as soon as they are answered; the server takes the request of the
+ * least rank, a millisecond per ten of its work. Writes the latencies of n requests in ascending
+ * order. */
 static void serve(uint64_t n, int patient, uint64_t *latency)
 {
     struct request all[16] = {{0, 0, 0}};
@@ -89,8 +90,8 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Nearly half of the requests take less than half of the time that they take in order of arrival,
- * none takes twice as long. */
+/* Nearly half of the requests take less than half of their time in order of arrival; none takes
+ * twice as long. */
 static void most_gain_and_none_starves(void **state)
 {
     enum { N = 4000 };

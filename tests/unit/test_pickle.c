@@ -1,6 +1,6 @@
 /* Files as torch.save writes them (tests/fuzz/corpus/pickle, made by torch 2): tensors and their
- * values, tied ones, and what is refused and by which name. No byte of a file that is changed or
- * cut makes it run anything: at worst another tensor is read. */
+ * values, tied ones, and what is refused and by which name. No changed or truncated byte of a file
+ * makes it run anything: at worst another tensor is read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void try(const char *data, size_t n)
 {
     struct dg_torch_file *f;
     struct dg_error err = {0};
-    char *copy = malloc(n + 1); /* its own block: a read beyond is found */
+    char *copy = malloc(n + 1); /* a block of exact size: a read beyond it is found */
     memcpy(copy, data, n);
     if (dg_torch_file_open(dg_input_memory(copy, n), &f, &err) == 0) {
         for (size_t i = 0; i < dg_torch_file_count(f); i++) {
@@ -105,7 +105,7 @@ static void cut_and_changed_files_harm_nothing(void **state)
     }
 }
 
-/* Opcodes that import, call or build otherwise than torch.save does. */
+/* Opcodes that import, call or build in ways torch.save does not. */
 static void opcodes_are_refused_by_name(void **state)
 {
     (void)state;

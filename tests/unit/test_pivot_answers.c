@@ -1,4 +1,4 @@
-/* Spans, flags and scores of two hops, put together; worked by hand. */
+/* Spans, flags and scores of two hops, combined; worked by hand. */
 #include "server/request/pivot_answers.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 static void sentences(void **state)
 {
     (void)state;
-    /* Two sentences became "aaaa. bbbb" between, which the second model read as one; a third one
+    /* Two sentences became "aaaa. bbbb" in the middle, which the second model read as one; a third
      * became two. */
     struct dg_answer_sentence first_list[] = {{0, 5, 0, 5, -1.0, -1.0, DG_FLAG_UNK_COPIED},
         {6, 11, 6, 10, -3.0, -3.0, 0}, {12, 20, 11, 30, -0.5, -0.5, DG_FLAG_SPLIT}};
@@ -66,7 +66,7 @@ static void alignments(void **state)
     struct dg_arena arena;
     dg_arena_init(&arena, 0);
     assert_int_equal(dg_pivot_answers_map(&first, &arena, &a, NULL), 0);
-    assert_int_equal(a.n_alignments, 3); /* what came from nowhere is left out */
+    assert_int_equal(a.n_alignments, 3); /* pairs without a source are left out */
     assert_int_equal(a.alignments[0].source_begin, 4);
     assert_int_equal(a.alignments[0].target_begin, 10);
     assert_int_equal(a.alignments[1].source_begin, 0);

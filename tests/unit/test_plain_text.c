@@ -1,4 +1,4 @@
-/* tokenizer/plain_text.h: what it decodes, it decodes as SentencePiece does, text and ends. */
+/* tokenizer/plain_text.h: what it decodes has the same text and ends as in SentencePiece. */
 #include "tests/unit/tokenizer_models.h"
 
 #include "tokenizer/plain_text.h"
@@ -33,7 +33,7 @@ static void close_all(struct dg_spm *spm, struct dg_plain_text *p)
     dg_spm_close(spm);
 }
 
-/* Drawn ids, some of them marks, bytes and control pieces; how many were plain. */
+/* Decodes random ids, some of them marks, bytes and control pieces; returns how many were plain. */
 static size_t check_drawn(const struct dg_plain_text *p, const struct dg_spm *spm, size_t times)
 {
     enum { LONGEST = 9 };
@@ -94,7 +94,7 @@ static size_t varint(const char *s, size_t *at)
     }
 }
 
-/* A model whose normaliser (field 3 of ModelProto) is its denormaliser (field 5), too. */
+/* A model whose normaliser (field 3 of ModelProto) is also its denormaliser (field 5). */
 static void test_a_denormaliser_is_left_to_the_library(void **state)
 {
     char file[] = "/tmp/test_plain_text.XXXXXX";

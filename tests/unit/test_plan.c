@@ -1,4 +1,4 @@
-/* The memory plan: the machine's limit, or its control group's; micro-batches of a device. */
+/* The memory plan: the machine's limit, or its control group's; micro-batches on a device. */
 #include "trainer/run/report.h"
 #include "trainer/run/training_plan.h"
 
@@ -27,8 +27,8 @@ static void test_limit(void **state)
         bool grouped;
     } cases[] = {
         {8, -1, 8, false},                  /* no control group, or one without a limit */
-        {8, 2, 2, true}, {8, 16, 8, false}, /* more than there is */
-        {0, 2, 2, true},                    /* a machine that does not say */
+        {8, 2, 2, true}, {8, 16, 8, false}, /* more than the machine has */
+        {0, 2, 2, true},                    /* a machine that reports no memory */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double group = cases[i].group < 0 ? -1 : cases[i].group * GIB;
@@ -53,14 +53,14 @@ static void test_refusal_says_whose_limit(void **state)
     p.total = (size_t)(3 * GIB);
     assert_int_equal(dg_training_plan_check(&p, &err), DG_ELIMIT);
     assert_non_null(strstr(err.message, "the machine has 2.0 GiB"));
-    p = limited(0, -1); /* unknown: tried */
+    p = limited(0, -1); /* unknown: allowed */
     p.total = (size_t)(3 * GIB);
     assert_int_equal(dg_training_plan_check(&p, &err), 0);
 }
 
 enum { V = 37000, LONGEST = 256 };
 
-/* The paper's models on a device with so much free memory, by CUDA's table of training ops. */
+/* Plans the paper's models on a device with this much free memory, using CUDA's training ops. */
 static struct dg_training_plan on_device(bool big, double free, size_t element)
 {
     const struct dg_recipe r = {.training = {.threads = 4}};
@@ -96,7 +96,7 @@ static void test_large_devices(void **state)
         }
 }
 
-/* Fewer tokens where less memory is free, down to a limit; beyond it there is an error. */
+/* Fewer tokens with less free memory, down to a limit; beyond it an error. */
 static void test_small_devices(void **state)
 {
     (void)state;

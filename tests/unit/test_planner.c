@@ -25,7 +25,7 @@ static struct dg_planner *open_one(void)
     return p;
 }
 
-/* A body that took so long; the estimate follows slowly. */
+/* Reports bodies that took this long; the estimate follows slowly. */
 static void teach(struct dg_planner *p, size_t bytes, uint64_t took_ns, size_t tokens)
 {
     for (int i = 0; i < 100; i++) {
@@ -47,7 +47,8 @@ static void what_waits_is_bounded_by_the_speed_of_late(void **state)
     assert_int_equal(load.long_bytes, 4 * LONG_BYTES);
     assert_true(load.long_seconds > 1.99 && load.long_seconds < 2.01);
     assert_int_equal(dg_planner_admit(p, LONG_BYTES, &err), DG_EAGAIN);
-    assert_int_equal(dg_planner_admit(p, 2000, &err), DG_OK); /* short ones are counted apart */
+    /* short ones are counted separately */
+    assert_int_equal(dg_planner_admit(p, 2000, &err), DG_OK);
     dg_planner_planned(p, LONG_BYTES, 0, 0);
     assert_int_equal(dg_planner_admit(p, LONG_BYTES, &err), DG_OK);
     dg_planner_close(p);

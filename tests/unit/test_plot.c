@@ -45,7 +45,7 @@ static void write_log(int updates, bool valid)
     if (valid)
         dg_buffer_adds(&b, "{\"kind\":\"valid\",\"update\":100,\"loss\":4,\"bleu\":10.5}\n"
                            "{\"kind\":\"valid\",\"update\":200,\"loss\":3.5,\"bleu\":20.25}\n");
-    dg_buffer_adds(&b, "{\"kind\":\"tra"); /* a killed run's last line */
+    dg_buffer_adds(&b, "{\"kind\":\"tra"); /* last line of a killed run */
     assert_int_equal(dg_file_write(log_path, b.data, b.len, NULL), 0);
     dg_buffer_deinit(&b);
 }

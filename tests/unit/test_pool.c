@@ -24,7 +24,7 @@ static struct dg_pool *open_pool(int threads)
     return pool;
 }
 
-/* Plain writes on purpose: run() itself must order them, and ThreadSanitizer says when it does
+/* Plain writes on purpose: run() itself must order them, and ThreadSanitizer reports if it does
  * not. */
 static void count_plain(void *arg, size_t i)
 {
@@ -61,8 +61,8 @@ static void smooth(void *arg, size_t i)
     job->out[i] = 0.5 * job->in[i] + 0.25 * job->in[(i + 1) % 64] + (double)i;
 }
 
-/* Each run reads what the one before wrote, with other arguments on the caller's stack: the shape
- * of a layer stack. */
+/* Each run reads what the previous one wrote, with other arguments on the caller's stack, as in a
+ * stack of layers. */
 static void runs_follow_one_another(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void sleepers_are_woken(void **state)
     struct dg_pool *pool = open_pool(3);
     for (int run = 0; run < 300; run++) {
         dg_pool_run(pool, 24, uneven, counts);
-        nap(run % 3 * 40000); /* none, in the middle of the spinning, after it */
+        nap(run % 3 * 40000); /* no pause, one during the spinning, one after it */
     }
     for (size_t i = 0; i < 24; i++)
         assert_int_equal(counts[i], 300);
@@ -125,15 +125,15 @@ static void meet(void *arg, size_t i)
         nap(100000);
 }
 
-/* As many tasks as threads, each waiting for all others: they can only meet when they truly run
- * side by side. */
+/* As many tasks as threads, each waiting for all others: they meet only if they truly run
+ * concurrently. */
 static void all_threads_take_part(void **state)
 {
     (void)state;
     struct dg_pool *pool = NULL;
     for (int run = 0; run < 20; run++) {
         struct meeting m = {0, 5};
-        if (run % 4 == 0) { /* too few runs for the machine to be taken for crowded */
+        if (run % 4 == 0) { /* too few runs to detect a crowded machine */
             dg_pool_close(pool);
             pool = open_pool(5);
         }
@@ -187,7 +187,7 @@ static void workers_take_no_signals(void **state)
     assert_true(atomic_load(&m.workers) > 0);
     assert_int_equal(atomic_load(&m.wrong), 0);
     pthread_sigmask(SIG_SETMASK, NULL, &set);
-    assert_false(sigismember(&set, SIGTERM)); /* the caller's own mask came back */
+    assert_false(sigismember(&set, SIGTERM)); /* the caller's own mask was restored */
     dg_pool_close(pool);
 }
 
@@ -220,7 +220,7 @@ static void without_pool_it_runs_here_in_order(void **state)
 struct place {
     pthread_t caller;
     atomic_int elsewhere; /* tasks that another thread ran */
-    long nap_ns;          /* of such a task: it has lost its core */
+    long nap_ns;          /* nap of such a task, as if it had lost its core */
 };
 
 static void note_place(void *arg, size_t i)
@@ -273,7 +273,7 @@ static void a_caller_kept_waiting_works_alone_for_a_while(void **state)
     p.nap_ns = 100000;
     for (int run = 0; run < 500 && atomic_load(&p.elsewhere) == before; run++)
         dg_pool_run(pool, 4, note_place, &p);
-    assert_true(atomic_load(&p.elsewhere) > before); /* it has tried again */
+    assert_true(atomic_load(&p.elsewhere) > before); /* it tried again */
     dg_pool_close(pool);
 }
 

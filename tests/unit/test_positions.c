@@ -13,7 +13,7 @@
 
 enum { D = 512, N = 1024 };
 
-/* Each pair (sin, cos) turned by k times its frequency: one matrix for every position. */
+/* Rotates each pair (sin, cos) by k times its frequency: one matrix for every position. */
 static void turn(const float *pe, uint32_t k, double *out)
 {
     for (uint32_t i = 0; i < D / 2; i++) {
@@ -45,8 +45,8 @@ static void test_an_offset_is_a_linear_map(void **state)
     free(table);
 }
 
-/* Wavelengths from 2 pi to nearly 10000 * 2 pi: the first pair comes round after 710 positions
- * (710 = 113 * 2 pi + 6e-5), the last has gone through a hundredth of its circle by then. */
+/* Wavelengths from 2 pi to nearly 10000 * 2 pi: the first pair repeats after 710 positions (710 =
+ * 113 * 2 pi + 6e-5), when the last has gone through a hundredth of its circle. */
 static void test_wavelengths(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ static void test_counts(void **state)
     assert_int_equal(dropped(p, "identical"), 1);
     assert_int_equal(dropped(p, "empty"), 1);
     assert_int_equal(
-        dropped(p, "overlap"), 1); /* the dev line has two spaces: clean lines are compared */
+        dropped(p, "overlap"), 1); /* the dev line has two spaces: cleaned lines are compared */
     assert_int_equal(dropped(p, "length_ratio"), 1);
     assert_int_equal(dropped(p, "control_characters"), 1);
     assert_int_equal(dropped(p, "no_letters"), 1);
@@ -39,7 +39,7 @@ static void test_counts(void **state)
     dg_recipe_free(r);
 }
 
-/* The shards hold the lines in order: decoded, they are the text again. */
+/* The shards hold the lines in order: decoded, they restore the text. */
 static void test_shards_decode_to_the_text(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void test_dev_keeps_every_line(void **state)
     assert_int_equal(set.sentences, 13); /* control characters too */
     dg_buffer_init(&b);
     assert_int_equal(dg_file_read(set.source_text, &b, NULL), 0);
-    /* as it is */
+    /* unchanged */
     assert_non_null(strstr(b.data, "held  out source\n\ncontrol \xc2\x96 character\n"));
     dg_buffer_reset(&b);
     assert_int_equal(dg_file_read(set.target_text, &b, NULL), 0);
@@ -104,7 +104,7 @@ static void test_dev_keeps_every_line(void **state)
     dg_prepared_close(p);
 }
 
-/* The shards leave out what the model cannot take, and the set says so. */
+/* The shards leave out lines that the model cannot take, and the set reports it. */
 static void test_dev_lines_over_the_limit(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void test_again(void **state)
 
     r = recipe(",\"both_directions\":false");
     assert_int_equal(prepare(r, in_folder("b"), 1, &made, &err), 0);
-    assert_false(made); /* another spelling of the same */
+    assert_false(made); /* the same, written differently */
     dg_recipe_free(r);
 
     struct dg_buffer b;
@@ -205,7 +205,7 @@ static void test_both_directions(void **state)
     }
     assert_int_equal(a[0][0], dg_tokenizer_id(t, "<2de>"));
     assert_int_equal(a[1][0], dg_tokenizer_id(t, "<2en>"));
-    assert_int_equal(n[0], m[1] + 1); /* the tag is the source's alone */
+    assert_int_equal(n[0], m[1] + 1); /* only the source has the tag */
     assert_memory_equal(a[0] + 1, b[1], m[1] * sizeof(int32_t));
     assert_memory_equal(a[1] + 1, b[0], m[0] * sizeof(int32_t));
     assert_int_equal(dg_prepared_open(in_folder("c"), &p, NULL), 0);
@@ -266,7 +266,7 @@ static void test_errors(void **state)
     snprintf(dir, sizeof dir, "%s", o.dir);
     o.dir = dir;
     assert_int_equal(dg_prepare(r, &o, NULL, &err), DG_ECANCELED);
-    assert_true(dg_prepared_open(dir, &p, NULL) < 0); /* half made is not made */
+    assert_true(dg_prepared_open(dir, &p, NULL) < 0); /* unfinished */
 
     struct dg_recipe *bare;
     assert_int_equal(dg_recipe_parse("{}", 2, "", "", &bare, NULL), 0);

@@ -1,10 +1,10 @@
-/* What prepare refuses: files that are not what the recipe says. Every file is made of one good
+/* What prepare refuses: files that do not match the recipe. Every file is made from one good
  * one. */
 #include "tests/unit/prepare_corpus.h"
 
 enum { LINES = 1200 };
 
-/* Lines of words that come up in this order only: neighbours share few. */
+/* Adds lines of words that occur only in this order: neighbours share few. */
 static void add_line(struct dg_buffer *s, struct dg_buffer *t, unsigned i)
 {
     static const char *const stem[] = {"bal", "cor", "dum", "fen", "gil", "hap", "jor", "kul"};
@@ -14,11 +14,11 @@ static void add_line(struct dg_buffer *s, struct dg_buffer *t, unsigned i)
         dg_buffer_addf(s, "%s%s%s%s", k ? " " : "", a, b, c);
         dg_buffer_addf(t, "%s%s%s%sö", k ? " " : "", c, b, a);
     }
-    dg_buffer_addf(s, " %u\n", i + 1000); /* as names and numbers are: the same on both sides */
+    dg_buffer_addf(s, " %u\n", i + 1000); /* as with names and numbers: the same on both sides */
     dg_buffer_addf(t, " %u\n", i + 1000);
 }
 
-/* Prepare source and target as they are; the message when that fails, "" otherwise. */
+/* Prepares source and target unchanged; returns the error message, or "" on success. */
 static const char *message(const struct dg_buffer *s, const struct dg_buffer *t, const char *more)
 {
     static struct dg_error err;
@@ -59,14 +59,14 @@ static void test_shifted(void **state)
     for (unsigned i = 0; i < LINES; i++)
         add_line(&s, &t, i);
     assert_string_equal(message(&s, &t, PLAIN), "");
-    /* All of it, by one line. */
+    /* All of it shifted by one line. */
     dg_buffer_adds(&other, "gul gul gul gul gul gul\n");
     dg_buffer_add(&other, t.data, t.len);
     dg_buffer_adds(&s, "one more\n");
     EXPECT(message(&s, &other, PLAIN), "train.en and train.de do not belong together",
         "the target is one line late");
     assert_string_equal(message(&s, &other, PLAIN ",\"check_relation\":false"), "");
-    /* From the middle on. */
+    /* Shifted from the middle on. */
     dg_buffer_reset(&other);
     const char *middle = t.data + t.len / 2;
     middle = strchr(middle, '\n') + 1;
@@ -75,7 +75,7 @@ static void test_shifted(void **state)
     dg_buffer_add(&other, next, t.len - (size_t)(next - t.data));
     dg_buffer_adds(&other, "x\nx\n");
     EXPECT(message(&s, &other, PLAIN), "do not belong together", "of 1200 pairs of lines");
-    /* With lines enough it is said where. */
+    /* With enough lines the message says where. */
     dg_buffer_reset(&s);
     dg_buffer_reset(&t);
     for (unsigned i = 0; i < 4 * LINES; i++) {

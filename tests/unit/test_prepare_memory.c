@@ -14,9 +14,9 @@ static size_t address_space(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A corpus of 100 MB within 64 MB of memory over what the program has at its start: blocks, hashes
- * and a vocabulary's sample are bounded, the text is not held. One thread, because each thread's
- * stack and heap reserve counts too. */
+/* Prepares a corpus of 100 MB within 64 MB of memory above the program's own at its start: blocks,
+ * hashes and a vocabulary's sample are bounded, the text is not held. One thread, because each
+ * thread's stack and heap reserve counts too. */
 static void test_larger_than_memory(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void test_larger_than_memory(void **state)
     dg_recipe_free(r);
 }
 
-/* Folder "a": the small corpus, for its vocabulary. */
+/* Prepares the small corpus in folder "a", for its vocabulary. */
 static int prepare_a(void **state)
 {
     (void)state;

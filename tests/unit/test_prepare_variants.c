@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-/* BPE dropout: other pieces, the same text; the same pieces wherever the run is taken up; others in
+/* BPE dropout: other pieces, the same text; the same pieces wherever the run is resumed; others in
  * the next epoch. */
 static void test_bpe_dropout(void **state)
 {
@@ -61,7 +61,7 @@ static void test_bpe_dropout(void **state)
         drawn += sum_s + sum_t;
         sentences += b.count;
     }
-    /* Even pairs come twice (weight 2). */
+    /* Even pairs occur twice (weight 2). */
     assert_int_equal(sentences, 1500);
     assert_true(drawn * 10 > (stored_s + stored_t) * 15 * 13 / 10);
     dg_tokenizer_close(t);
@@ -69,7 +69,7 @@ static void test_bpe_dropout(void **state)
     dg_dataset_close(again);
 }
 
-/* Ids in another order than that of the merges: refused, not drawn wrongly. */
+/* Ids that are not in the order of the merges are refused, rather than drawn wrongly. */
 static void test_bpe_dropout_needs_bpe_order(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void test_bpe_dropout_needs_bpe_order(void **state)
     dg_buffer_init(&b);
     dg_buffer_init(&turned);
     assert_int_equal(dg_file_read(in_folder("b/source.vocab"), &b, NULL), 0);
-    /* Behind </s>, <unk> and 256 bytes the lines from last to first. */
+    /* After </s>, <unk> and 256 bytes, the lines in reverse order. */
     size_t head = 0;
     for (int line = 0; line < 258; line++)
         head = (size_t)(strchr(b.data + head, '\n') - b.data) + 1;
@@ -102,8 +102,8 @@ static void test_bpe_dropout_needs_bpe_order(void **state)
     dg_buffer_deinit(&turned);
 }
 
-/* The training set of r, whose variants are set, prepared under that name, and the one without.
- * Other forms come on top and are counted as no pairs of the corpus. */
+/* Opens the training set of r with its variants, prepared under that name, and the one without.
+ * Other forms are added, and do not count as pairs of the corpus. */
 static void open_with_plain(const struct dg_recipe *r, const char *name, struct dg_dataset **plain,
     struct dg_dataset **more)
 {
@@ -135,7 +135,7 @@ static void test_variants(void **state)
     dg_recipe_free(r);
 }
 
-/* Eight words, each as sentences have it and with a capital letter. */
+/* Eight words, each as in sentences and with a capital letter. */
 static void test_words(void **state)
 {
     (void)state;
@@ -152,8 +152,8 @@ static void test_words(void **state)
     dg_recipe_free(r);
 }
 
-/* A form or a word that is a held-out line itself, on either side, is left out, though what it was
- * made from is not held out. */
+/* A form or word that equals a held-out line, on either side, is left out, though its origin is not
+ * held out. */
 static void test_variants_held_out(void **state)
 {
     (void)state;
@@ -184,14 +184,14 @@ static void test_variants_held_out(void **state)
         dg_dataset_close(d);
         dg_recipe_free(r);
     }
-    /* A pair in capitals; "green", but not "Green"; "house" and "House", which both come as
+    /* A pair in capitals; "green", but not "Green"; "house" and "House", which both become
      * "Haus". */
     assert_int_equal(n[0] - n[1], 1 + 3);
     for (size_t i = 0; i < 3; i++)
         dg_buffer_deinit(all[i]);
 }
 
-/* The set that variants are compared with, and once more for the test that damages it. */
+/* Prepares the set that variants are compared with, and once more for the test that damages it. */
 static int prepare_plain(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the process says of itself, and what it gives back. */
+/* What the process reports about itself, and the memory that it returns. */
 #include "server/process.h"
 
 #include "tests/sanitized.h"
@@ -23,7 +23,7 @@ static double resident_mb(void)
     return p.resident_bytes / MB;
 }
 
-/* As after a reload: what others took meanwhile lies between the blocks that are freed. */
+/* As after a reload: memory allocated meanwhile lies between the freed blocks. */
 static void enclosed_pages_are_given_back(void **state)
 {
     static void *blocks[BLOCKS];

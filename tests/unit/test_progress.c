@@ -33,7 +33,7 @@ static void test_training_line(void **state)
     assert_string_equal(line, "60,000/280,000 21,034 tokens/s  ETA 1 d 03:10");
 }
 
-/* A line that stays says the epoch where a bar would be. */
+/* A permanent line shows the epoch in place of the bar. */
 static void test_plain_line(void **state)
 {
     (void)state;
@@ -55,7 +55,7 @@ static void test_plain_line(void **state)
     }
 }
 
-/* Whatever is shown ends with the ETA, and no line is wider than it may be. */
+/* Every line ends with the ETA, and none is wider than allowed. */
 static void test_always_fits(void **state)
 {
     (void)state;

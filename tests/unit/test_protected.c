@@ -1,4 +1,4 @@
-/* text/protected.h: what stays as it is, whatever the language. */
+/* text/protected.h: text that stays unchanged in every language. */
 #include "text/protected.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Everything kept of a text, in <>. */
+/* Compares everything protected in a text, each in <>. */
 static void expect(const char *text, const char *wanted)
 {
     char found[512] = "";
@@ -96,7 +96,7 @@ static void emoji(void **state)
         "<\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F>");
 }
 
-/* Never beyond the end, whatever the bytes; and in time that grows with length alone. */
+/* Nothing is read beyond the end, whatever the bytes; time grows linearly with length. */
 static void anything(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void anything(void **state)
     unsigned random = 7;
     for (int round = 0; round < 3000; round++) {
         size_t n = (size_t)(round % 40), begin, end = 0;
-        char *s = malloc(n ? n : 1); /* its own block: reading beyond it is found */
+        char *s = malloc(n ? n : 1); /* a block of exact size: a read beyond it is found */
         assert_non_null(s);
         for (size_t i = 0; i < n; i++) {
             random = random * 1664525 + 1013904223;
@@ -121,7 +121,7 @@ static void anything(void **state)
         for (size_t i = 0; i < n; i++)
             s[i] = i % 2 ? signs[k] : 'a';
         for (size_t end = 0; (end = dg_protected_next(NULL, s, n, end, &begin)) >
-                             0;) /* quadratic, it would not end */
+                             0;) /* in quadratic time it would not end */
             assert_true(begin < end && end <= n);
         free(s);
     }

@@ -28,14 +28,14 @@ static void rows_by_hand(void **state)
     assert_true(dg_quantize_rows(rows, 3, 4, DG_INT8_STEPS, q, scales));
     assert_memory_equal(q, want, sizeof q);
     assert_true(scales[0] == 2 && scales[1] == 0 && scales[2] == 0.5f);
-    /* Left over: 3 - 4, -5 + 4, 0.25, -0.75 + 1. */
+    /* Remainders: 3 - 4, -5 + 4, 0.25, -0.75 + 1. */
     double error = sqrt(
         (1 + 1 + 0.0625 + 0.0625) / (254 * 254 * 2 + 9 + 25 + 63.5 * 63.5 + 0.0625 + 0.5625 + 1));
     assert_true(fabs(dg_quantize_error(rows, 3, 4, q, scales) - error) < 1e-9);
     assert_true(dg_quantize_error(rows + 4, 1, 4, q + 4, scales + 1) == 0);
 }
 
-/* The smallest and the largest numbers stay within -127 .. 127, and what is not finite is
+/* The smallest and largest numbers stay within -127 .. 127; values that are not finite are
  * refused. */
 static void rows_at_the_ends(void **state)
 {
@@ -60,7 +60,7 @@ static void rows_at_the_ends(void **state)
     }
 }
 
-/* No element is more than half a step from what it stands for. */
+/* No element is more than half a step from its original. */
 static void rows_within_half_a_step(void **state)
 {
     (void)state;
@@ -78,8 +78,8 @@ static void rows_within_half_a_step(void **state)
                     0.50001 * (double)scales[i / K]);
 }
 
-/* Rows whose weights are all large get a scale at which sums may be paired (int8.h), and no larger
- * than that. */
+/* Rows with only large weights get a scale at which sums may be paired (int8.h), and no larger
+ * one. */
 static void rows_to_be_paired(void **state)
 {
     (void)state;
@@ -99,7 +99,8 @@ static void rows_to_be_paired(void **state)
     }
 }
 
-/* Rows for fine activations: neighbours within their limit, no larger a scale than that takes. */
+/* Rows for fine activations: neighbouring weights within their limit, with no larger scale than
+ * that requires. */
 static void rows_for_fine_inputs(void **state)
 {
     (void)state;
@@ -229,7 +230,7 @@ static int count(void *arg, const struct dg_quantized *t, struct dg_error *err)
     return 0;
 }
 
-/* The quantised bundle, opened, every byte checked. */
+/* Quantises the bundle, opens it and verifies every byte. */
 static struct dg_bundle *quantize(struct place *p, bool packed)
 {
     int n[2] = {0};
@@ -290,7 +291,7 @@ static void bundle_in_int8(void **state)
         t = dg_weights_find(w, "before");
         assert_memory_equal(t->stored[0].data, ((const int8_t[]){1, -2, 3, 127}), 4);
         assert_int_equal(t->n_stored, packed ? 2 : 1);
-        /* The rest of the bundle came along, and it says where it comes from. */
+        /* The rest of the bundle was copied, and the manifest names the original. */
         assert_string_equal(dg_bundle_name(b), "tiny");
         const struct dg_json *training = dg_json_get(dg_bundle_manifest(b), "training");
         assert_string_equal(
@@ -306,7 +307,8 @@ static void bundle_in_int8(void **state)
     }
 }
 
-/* Again from the int8 bundle, packed: the same rows, and still the first one's version. */
+/* Quantising the int8 bundle again, packed, gives the same rows, and still names the first
+ * version. */
 static void bundle_again(void **state)
 {
     struct place *p = *state;
@@ -341,7 +343,7 @@ static void refusals(void **state)
     assert_int_equal(dg_quantize_bundle(&o, &err), DG_EFORMAT);
     assert_string_equal(err.field, "matrix");
     assert_int_not_equal(
-        access(in(p, p->to, "manifest.json"), F_OK), 0); /* half replaced: does not look whole */
+        access(in(p, p->to, "manifest.json"), F_OK), 0); /* half replaced: does not look complete */
     dg_error_clear(&err);
     o.bundle = "/nowhere";
     assert_int_not_equal(dg_quantize_bundle(&o, &err), 0);

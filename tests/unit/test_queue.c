@@ -1,6 +1,6 @@
 /* The queue: all or none, bounds, lanes, twins, classes, cancelling, deadlines, giving back,
- * stopping; then many threads at once. Tasks are made by hand: the queue looks at their entries,
- * not at texts. */
+ * stopping; then many threads at once. Tasks are made by hand: the queue reads their entries, not
+ * texts. */
 #include "server/schedule/queue.h"
 #include "server/schedule/usage.h"
 
@@ -29,7 +29,7 @@ struct made {
     atomic_int done;
 };
 
-/* A task of n sentences with `tokens` each. */
+/* Makes a task of n sentences with `tokens` each. */
 static struct made *make(struct dg_served *model, size_t n, uint32_t tokens)
 {
     struct made *m = calloc(1, sizeof *m);
@@ -93,7 +93,7 @@ static void bounded_all_or_none(void **state)
     assert_int_equal(dg_queue_submit(q, &c->task, NULL), 0); /* 60 + 40: exactly full */
     expect_load(q, 5, 100);
     assert_int_equal(pick(q, &model, 4, out), 4);
-    assert_ptr_equal(out[0], &a->entries[0]); /* they take turns */
+    assert_ptr_equal(out[0], &a->entries[0]); /* they alternate */
     assert_ptr_equal(out[1], &c->entries[0]);
     assert_ptr_equal(out[2], &a->entries[1]);
     assert_ptr_equal(out[3], &c->entries[1]);
@@ -107,8 +107,8 @@ static void bounded_all_or_none(void **state)
     dg_queue_close(q);
 }
 
-/* A request that alone is over the bound keeps no interactive one out, and there is one at a time.
- */
+/* A request that alone exceeds the bound keeps no interactive one out; only one such waits at a
+ * time. */
 static void larger_than_the_bound(void **state)
 {
     struct dg_served model = {.refs = 1};
@@ -132,7 +132,7 @@ static void larger_than_the_bound(void **state)
     dg_queue_close(q);
 }
 
-/* Beam 32 is eight times beam 4. */
+/* Beam 32 costs eight times as much as beam 4. */
 static void a_wide_search_counts_for_more(void **state)
 {
     struct dg_served model = {.refs = 1};
@@ -150,8 +150,8 @@ static void a_wide_search_counts_for_more(void **state)
     dg_queue_close(q);
 }
 
-/* Beside others a client may have as much waiting as is left free, and goes after those who used
- * less. Alone it may have all. */
+/* Beside others a client may use only the free part of the queue, and goes after those who used
+ * less. Alone it may use all. */
 static void clients_share(void **state)
 {
     struct dg_served model = {.refs = 1};
@@ -219,22 +219,22 @@ static void cancelling(void **state)
     (void)state;
     assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
     assert_int_equal(dg_queue_submit(q, &b->task, NULL), 0);
-    assert_int_equal(pick(q, &model, 1, out), 1); /* one of a's is with a worker now */
+    assert_int_equal(pick(q, &model, 1, out), 1); /* a worker has one of a's now */
     dg_queue_cancel(q, &a->task, DG_TASK_GONE);
     expect_load(q, 2, 20);
     assert_true(dg_task_over(&a->task));
-    assert_int_equal(a->done, 0); /* the worker has one still */
+    assert_int_equal(a->done, 0); /* the worker still has one */
     dg_task_settle(&a->task, 1);
     assert_int_equal(a->done, 1);
     assert_int_equal(a->task.outcome, DG_TASK_GONE);
-    dg_queue_cancel(q, &b->task, DG_TASK_GONE); /* nothing live: done at once */
+    dg_queue_cancel(q, &b->task, DG_TASK_GONE); /* none live: done at once */
     assert_int_equal(b->done, 1);
     expect_load(q, 0, 0);
     unmake(a), unmake(b);
     dg_queue_close(q);
 }
 
-/* A request whose deadline has passed leaves as one whose client has, with its own outcome. */
+/* A request past its deadline leaves like one whose client has gone, with its own outcome. */
 static void late_ones_leave(void **state)
 {
     struct dg_served model = {.refs = 1};
@@ -245,7 +245,7 @@ static void late_ones_leave(void **state)
     assert_int_equal(dg_queue_submit(q, &late->task, NULL), 0);
     assert_int_equal(dg_queue_submit(q, &early->task, NULL), 0);
     dg_queue_cancel(q, &late->task, DG_TASK_LATE);
-    dg_queue_cancel(q, &late->task, DG_TASK_GONE); /* the first outcome stands */
+    dg_queue_cancel(q, &late->task, DG_TASK_GONE); /* the first outcome stays */
     assert_int_equal(late->done, 1);
     assert_int_equal(late->task.outcome, DG_TASK_LATE);
     assert_int_equal(pick(q, &model, N, out), 1);
@@ -272,7 +272,7 @@ static void given_back_keeps_its_place(void **state)
         &b->entries[0], &a->entries[1], &b->entries[1], &a->entries[2], &a->entries[3]};
     for (int i = 0; i < 5; i++)
         assert_ptr_equal(out[i], expected[i]);
-    /* What is given back after its task was cancelled is dropped at the next look. */
+    /* An entry given back after its task was cancelled is dropped at the next pick. */
     struct dg_entry *bs[] = {out[0], out[2]};
     dg_queue_cancel(q, &b->task, DG_TASK_GONE);
     dg_queue_return(q, bs, 2);
@@ -304,8 +304,8 @@ static void stopping(void **state)
     dg_queue_close(q);
 }
 
-/* Threads: two workers, four clients that submit and sometimes cancel. Every task is done once,
- * none is lost. */
+/* Two workers, four clients that submit and sometimes cancel: every task is done once, none is
+ * lost. */
 
 #define TASKS 500
 
@@ -351,7 +351,7 @@ static void *race_client(void *arg)
             sched_yield();
         atomic_fetch_add(&r->done, atomic_load(&made[i]->done));
         pthread_mutex_lock(
-            &made[i]->task.lock); /* whoever called done is out of the task's lock already */
+            &made[i]->task.lock); /* whoever called done has released that lock by now */
         pthread_mutex_unlock(&made[i]->task.lock);
         unmake(made[i]);
     }

@@ -24,7 +24,7 @@ static void a_bucket_starts_full_and_refills(void **state)
     assert_int_equal(wait, 3);
     assert_true(dg_quota_take(&b, 6, 110 * S, &wait));
     assert_false(dg_quota_take(&b, 6, 110 * S, &wait));
-    for (int i = 0; i < 6; i++) /* an hour gives no more than a minute's worth */
+    for (int i = 0; i < 6; i++) /* an hour adds no more than a minute's worth */
         assert_true(dg_quota_take(&b, 6, 3700 * S, &wait));
     assert_false(dg_quota_take(&b, 6, 3700 * S, &wait));
 }
@@ -73,7 +73,7 @@ static void what_fits(void **state)
     assert_false(dg_quota_fits(5, 6, 10));
     assert_false(dg_quota_fits(0, 11, 10));
     assert_true(dg_quota_fits(11, 0, 11));
-    assert_false(dg_quota_fits(20, 1, 10)); /* the limit was lowered below what was used */
+    assert_false(dg_quota_fits(20, 1, 10)); /* the limit was lowered below the use */
     assert_true(dg_quota_fits(-3, 10, 10));
     assert_false(dg_quota_fits(INT64_MAX, 1, INT64_MAX));
 }

@@ -1,4 +1,4 @@
-/* What ranks tell each other beside gradients, and what the environment may ask of them. The ranks
+/* What ranks exchange besides gradients, and the settings allowed in the environment. The ranks
  * here are threads that meet at a barrier; tests/parity and tests/emu run processes. */
 #include <pthread.h>
 #include <setjmp.h>

@@ -21,12 +21,12 @@ static void each_address_has_its_own(void **state)
     assert_int_equal(wait, 10);
     assert_true(dg_rates_take(r, 8, 100 * S, &wait));
     assert_true(dg_rates_take(r, 7, 111 * S, &wait));
-    for (int i = 0; i < 100; i++) /* nobody in particular */
+    for (int i = 0; i < 100; i++) /* no known client */
         assert_true(dg_rates_take(r, 0, 100 * S, &wait));
     dg_rates_close(r);
 }
 
-/* However many there are, one that goes on asking stays known. */
+/* However many addresses there are, one that keeps asking is not forgotten. */
 static void many_addresses_forget_only_quiet_ones(void **state)
 {
     struct dg_rates *r = NULL;

@@ -98,7 +98,7 @@ static void test_presets(void **state)
     }
 }
 
-/* What is printed is whole, and reads back as the same. */
+/* The printed recipe is complete, and reads back as the same. */
 static void test_print_reads_back(void **state)
 {
     (void)state;
@@ -263,7 +263,8 @@ static void test_extends_and_settings(void **state)
     assert_true(dg_recipe_load("/nowhere/x.json", "", NULL, 0, &r, &err) < 0 && err.message[0]);
     dg_error_clear(&err);
     /* A preset's name. */
-    assert_int_equal(dg_recipe_load("base", "", NULL, 0, &r, &err), 0); /* a folder here, too */
+    /* even if a folder has that name */
+    assert_int_equal(dg_recipe_load("base", "", NULL, 0, &r, &err), 0);
     assert_int_equal(r->model.D, 512);
     dg_recipe_free(r);
     assert_int_equal(dg_recipe_load("big", "", NULL, 0, &r, &err), 0);
@@ -276,7 +277,7 @@ static void test_extends_and_settings(void **state)
     remove(dir);
 }
 
-/* A recipe's former names are read, also under one that extends it; written are today's. */
+/* A recipe's former names are read, also under one that extends it; current names are written. */
 static void test_former_names(void **state)
 {
     static const char text[] = "{\"preset\":\"small\",\"validation\":{\"beam\":7,\"alpha\":1.5},"
@@ -320,7 +321,7 @@ static void test_difference(void **state)
     assert_non_null(strstr(out.data, "training.updates: 5, was 100000\n"));
     dg_buffer_reset(&out);
     assert_int_equal(dg_recipe_difference(b->json, a->json, true, &out),
-        1); /* when to end may be said anew on resume */
+        1); /* the end may be changed on resume */
     assert_string_equal(out.data, "training.seed: 2, was 1\n");
     struct dg_json *x = dg_prepare_data_part(a), *y = dg_prepare_data_part(b);
     assert_int_equal(dg_recipe_difference(x, y, false, &out), 0);

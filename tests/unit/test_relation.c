@@ -1,4 +1,4 @@
-/* trainer/align/relation.h: whether lines translate each other, or their neighbours. */
+/* trainer/align/relation.h: whether lines translate each other, or each other's neighbours. */
 #include "trainer/align/relation.h"
 
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static void test_counts(void **state)
         dg_relation_add(r, &pairs[i]);
     dg_relation_counts(r, &c);
     assert_int_equal(c.lines, 3);
-    assert_int_equal(c.beside, 3 + 1); /* both cities and the year; 42: too short are "the", 7 */
+    assert_int_equal(c.beside, 3 + 1); /* both cities and the year; 42. Too short: "the", 7 */
     assert_int_equal(c.before, 1);     /* Hamburg */
     assert_int_equal(c.after, 1);      /* 42 */
     dg_relation_free(r);
@@ -53,7 +53,7 @@ static void test_kinds(void **state)
     assert_int_equal(kind(900, 100, 100), DG_RELATION_BEFORE);
     assert_int_equal(kind(100, 100, 900), DG_RELATION_AFTER);
     assert_int_equal(kind(300, 310, 305), DG_RELATION_NONE);
-    assert_int_equal(kind(900, 500, 800), DG_RELATION_NONE); /* to both sides: no shift */
+    assert_int_equal(kind(900, 500, 800), DG_RELATION_NONE); /* in both directions: no shift */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* A reply that is a copy of what the server has, and the one where there is no memory for it. */
+/* A reply that copies server data, and the reply when there is no memory for the copy. */
 #include "server/http/reply.h"
 
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static void a_copy_is_the_body(void **state)
     free(r.body);
 }
 
-/* Pages and the description were an empty 503 in their own type. */
+/* Pages and the description used to be an empty 503 in their own type. */
 static void a_copy_without_memory_is_refused_in_words(void **state)
 {
     struct dg_http_reply r = {.content_type = "text/html; charset=utf-8"};

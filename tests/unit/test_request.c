@@ -1,4 +1,4 @@
-/* Request bodies; tests/api/test_errors.py sends the long list of wrong ones to a server. */
+/* Request bodies; tests/api/test_errors.py sends many wrong ones to a server. */
 #include "server/api/endpoints.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@ static const struct dg_limits limits = {
     .characters = 10, .texts = 3, .beam = 8, .items = 3, .all_characters = 25, .timeout_ms = 5000};
 static struct dg_app app;
 
-/* To be freed in every case. */
+/* Reads a request; the caller frees it in every case. */
 static struct dg_request *read_with(
     const struct dg_endpoint *endpoint, const char *body, int expected, struct dg_error *err)
 {
@@ -49,7 +49,7 @@ static void translate(void **state)
     assert_int_equal(item->options.search.n_best, 2);
     assert_true(item->options.search.alpha == 0.5f);
     assert_true(item->options.scores);
-    assert_int_equal(r->timeout_ms, 5000); /* no more than the server's */
+    assert_int_equal(r->timeout_ms, 5000); /* no longer than the server's */
     assert_int_equal(r->shape, DG_SHAPE_WHOLE);
     dg_request_free(r);
     r = read_translate(
@@ -76,7 +76,7 @@ static void characters_are_code_points(void **state)
     assert_string_equal(err.field, "text");
     dg_request_free(read_translate(
         "{\"text\":[\"\",\"\",\"\",\"\"],\"source\":\"en\",\"target\":\"de\"}", DG_ELIMIT, &err));
-    /* What the answer begins with counts, too. */
+    /* The prefix of the answer counts, too. */
     dg_request_free(read_translate("{\"text\":\"12345\",\"target_prefix\":\"123456\",\"source\":"
                                    "\"en\",\"target\":\"de\"}",
         DG_ELIMIT, &err));
@@ -102,7 +102,7 @@ static void score(void **state)
     assert_string_equal(err.field, "translation");
 }
 
-/* What is wrong with an item is its own affair; what is wrong with the whole is not. */
+/* An error in one item affects only that item; an error in the whole body refuses it. */
 static void batch(void **state)
 {
     struct dg_error err;
@@ -128,7 +128,7 @@ static void timeouts(void **state)
 {
     static const struct {
         const char *text;
-        int64_t ms; /* 0: wrong */
+        int64_t ms; /* 0: invalid */
     } cases[] = {{"1", 1000}, {"0.5", 500}, {".25", 250}, {"0.001", 1}, {"1e-6", 0},
         {"9999999", 5000}, {"0", 0}, {"-1", 0}, {"", 0}, {"1 s", 0}, {"nan", 0}, {"inf", 0},
         {"1e999", 0}, {"abc", 0}};
@@ -142,7 +142,7 @@ static void timeouts(void **state)
     }
 }
 
-/* A deadline that passes just before its models are asked for is no stop of the server. */
+/* A deadline that passes just before the models are requested is not a server stop. */
 static void an_end_before_the_models(void **state)
 {
     struct dg_error err;
@@ -157,7 +157,7 @@ static void an_end_before_the_models(void **state)
     dg_request_free(r);
 }
 
-/* A body that is long to read is given up when its deadline passes. */
+/* Reading a long body stops when its deadline passes. */
 static void an_end_while_it_is_read(void **state)
 {
     struct dg_error err = {0};

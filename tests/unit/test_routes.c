@@ -44,7 +44,7 @@ static void finds(void **state)
     expect("POST", "/web/a.js", 405, "GET, HEAD, OPTIONS");
 }
 
-/* Each method and path once; paths absolute; methods such as find looks for. */
+/* Each method and path occurs once; paths are absolute; methods are those that find compares. */
 static void table_is_sound(void **state)
 {
     size_t n;
@@ -61,7 +61,7 @@ static void table_is_sound(void **state)
     }
 }
 
-/* Pages about the server need no key, unless they are closed; what is not known to be one does. */
+/* Pages about the server need no key, unless they are closed; an unknown path does. */
 static void scopes(void **state)
 {
     (void)state;
@@ -73,8 +73,8 @@ static void scopes(void **state)
     assert_int_not_equal(dg_routes_scope("GET", "/v3/glossaries", true), 0);
     assert_int_not_equal(dg_routes_scope("GET", "/language/translate/v2", true), 0);
     assert_int_equal(dg_routes_scope("POST", "/v1/models/reload", true), DG_SCOPE_ADMIN);
-    /* what translates by GET is work, and so is what nobody has listed; what is served is for every
-     * key by any method */
+    /* translating by GET is work, and so is an unlisted path; served resources are open to every
+     * key with any method */
     assert_int_equal(dg_routes_scope("GET", "/language/translate/v2", true), DG_SCOPE_TRANSLATE);
     assert_int_equal(dg_routes_scope("GET", "/v3/glossaries", true), DG_SCOPE_TRANSLATE);
     assert_int_equal(

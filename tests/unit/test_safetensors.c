@@ -1,5 +1,5 @@
-/* The .safetensors reader over files put together here byte by byte: what is right is read, what is
- * wrong is refused, with the reason and the tensor's name. */
+/* The .safetensors reader over files built here byte by byte: sound ones are read, wrong ones
+ * refused with the reason and the tensor's name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct file {
     size_t size;
 };
 
-/* Header and data[n] behind its length. */
+/* Makes a file: length, header, data[n]. */
 static struct file make(const char *header, const void *data, size_t n)
 {
     struct file f;
@@ -33,7 +33,7 @@ static struct file make(const char *header, const void *data, size_t n)
     return f;
 }
 
-/* In memory of its own, so that the sanitizers see a read past the end. */
+/* Opens a copy of exact size, so that the sanitizers see a read past the end. */
 static int open_copy(const struct file *f, size_t size, unsigned char **copy,
     struct dg_safetensors **s, struct dg_error *err)
 {
@@ -43,7 +43,7 @@ static int open_copy(const struct file *f, size_t size, unsigned char **copy,
     return dg_safetensors_open(dg_input_memory(*copy, size), s, err);
 }
 
-/* 1.5 and -2 in the three types, an odd number of header bytes before them. */
+/* 1.5 and -2 in the three types, after an odd number of header bytes. */
 static const unsigned char good_data[] = {0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0, /* a: F32 */
     0, 0x3e, 0, 0xc0,                                                      /* b: F16 */
     0xc0, 0x3f, 0, 0xc0};                                                  /* c: BF16 */
@@ -205,7 +205,7 @@ static void bad_files_are_refused(void **state)
     }
 }
 
-/* The length in front is any number. */
+/* Any number may be given as the header's length. */
 static void header_lengths_are_checked(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void header_lengths_are_checked(void **state)
     }
 }
 
-/* No file that ends early may be taken for a whole one, nor one with a byte too many. */
+/* A file that ends early, or has a byte too many, is refused. */
 static void every_other_size_is_refused(void **state)
 {
     (void)state;

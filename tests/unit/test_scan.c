@@ -1,4 +1,4 @@
-/* Classes of code points: what text/scan.c knows of ASCII by itself is what ICU says. */
+/* Classes of code points: text/scan.c's own classes for ASCII agree with ICU. */
 #include "text/scan.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Tables of a database file, brought up to date step by step. */
+/* Tables of a database file, upgraded step by step. */
 #include "database_file.h"
 #include "store/schema.h"
 
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* The steps by which a file is brought up to date: an older file gets what it lacks, once. */
+/* An older file gets the steps that it lacks, once. */
 static void test_schema(void **state)
 {
     (void)state;
@@ -38,7 +38,7 @@ static void test_schema(void **state)
     dg_db_close(&db);
 }
 
-/* A step that fails leaves nothing of itself. */
+/* A failed step leaves nothing behind. */
 static void test_schema_fails_whole(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Settings from flags, environment and file; the rest is tested from outside
- * (tests/api/test_lifecycle.py). */
+/* Settings from flags, environment and file; tests/api/test_lifecycle.py tests the rest from
+ * outside. */
 #include "server/config.h"
 
 #include <setjmp.h>
@@ -155,8 +155,8 @@ static void write_file(const char *path, const char *text)
     fclose(f);
 }
 
-/* The file has changed: what may change while the server runs does, the rest is named; flags still
- * beat the file. */
+/* The file has changed: settings that may change while the server runs do, the others are named;
+ * flags still override the file. */
 static void read_again(void **state)
 {
     struct dg_server_config c;
@@ -170,7 +170,7 @@ static void read_again(void **state)
     variables[0] = NULL;
     write_file(path, "{\"max_characters\": 10, \"port\": 1}");
     assert_int_equal(dg_server_config_read(4, argv, lookup, &c, &err), 0);
-    c.max_connections = 100; /* as the service lowers what nobody chose */
+    c.max_connections = 100; /* as when the service lowers a default */
     dg_buffer_init(&changed);
     dg_buffer_init(&kept);
     write_file(path,
@@ -194,7 +194,7 @@ static void read_again(void **state)
     assert_non_null(strstr(err.message, "max_sentences"));
     assert_int_equal(c.max_characters, 20);
     assert_int_equal(changed.len + kept.len, 0);
-    write_file(path, "{}"); /* what is not said any more has its default again */
+    write_file(path, "{}"); /* a removed setting has its default again */
     assert_int_equal(dg_server_config_read_again(4, argv, lookup, &c, &changed, &kept, &err), 0);
     assert_int_equal(c.max_characters, 200000);
     assert_int_equal(c.cache_bytes, 0);

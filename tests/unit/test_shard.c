@@ -33,7 +33,7 @@ static int clear(void **state)
     return rmdir(folder);
 }
 
-/* Pair i has i % 7 + 1 source ids and i % 5 + 1 target ids, all below `vocab`. */
+/* Writes pairs: pair i has i % 7 + 1 source ids and i % 5 + 1 target ids, all below `vocab`. */
 static void write_pairs(uint32_t vocab, uint32_t n, struct dg_shard_info *info)
 {
     struct dg_shard_writer *w;
@@ -108,7 +108,7 @@ static void test_a_writer_that_stops_leaves_the_old_file(void **state)
     check_pairs(100, 50, 2);
 }
 
-/* Without the sync of dg_file_write: this is done some thousand times. */
+/* Writes without dg_file_write's sync: it runs some thousand times. */
 static void write_plain(const char *data, size_t n)
 {
     FILE *f = fopen(path, "wb");
@@ -117,7 +117,7 @@ static void write_plain(const char *data, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Any byte of the file changed, or the file cut anywhere: open or verify says so. */
+/* Open or verify notices any changed byte and any truncation. */
 static void test_damage_is_found(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_damage_is_found(void **state)
         struct dg_error err = {0};
         bool cut = i >= good.len;
         if (!cut && i >= 8 && i < 64)
-            continue; /* zeros that nobody reads */
+            continue; /* unused zeros */
         if (!cut)
             good.data[i] ^= 0x40;
         write_plain(good.data, cut ? i - good.len : good.len);

@@ -1,4 +1,4 @@
-/* The shortlist file: what is written is read, every damage is refused; and the lexicon that it is
+/* The shortlist file: it reads back as written, any damage is refused; and the lexicon that it is
  * made from. */
 #include "base/file.h"
 #include "trainer/align/lexicon.h"
@@ -84,7 +84,7 @@ static void expect_refused(int code, const char *words, uint32_t Vs, uint32_t Vt
         fail_msg("%d \"%s\" instead of %d \"%s\"", rc, err.message, code, words);
 }
 
-/* Each byte of the file, changed, is noticed. */
+/* A change in any byte is noticed. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void test_damage(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* What only a wrong program writes: the checksum is right, the contents are not. */
+/* Files of a faulty writer: the checksum is right, the contents are not. */
 static void test_contents(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_contents(void **state)
 
 enum { V = 40, EOS = 0, PAIRS = 400 };
 
-/* Source piece e is translated by 39 - e, in any order: a lexicon must find that out. */
+/* Source piece e is translated as 39 - e, in any order: a lexicon must find that. */
 static void test_lexicon(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The simulator: its clock, its queue bound and the ways of batching, against times worked out by
+/* The simulator: its clock, its queue bound and the kinds of batching, against times worked out by
  * hand. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static void expect(const struct table *t, const uint64_t *done_us)
                 (double)t->requests[i].done_ns / US, (unsigned long long)done_us[i]);
 }
 
-/* Two together, a third comes while they run. Steps of n rows take n times 10 us. */
+/* Two sentences together, a third arrives while they run. Steps of n rows take n times 10 us. */
 static void batchings_differ_as_they_should(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void batchings_differ_as_they_should(void **state)
     } cases[] = {
         /* one after another */
         {DG_SIM_CONTINUOUS, 1, {20, 70, 80}, 8},
-        /* all that there are, as in order of arrival */
+        /* all waiting ones, as in order of arrival */
         {DG_SIM_CONTINUOUS, 0, {50, 80, 50}, 8},
         /* until 20: a b; until 50: a b c, then a and c leave; then b alone */
         {DG_SIM_FIFO, 0, {50, 80, 50}, 8},
@@ -98,8 +98,8 @@ static void batchings_differ_as_they_should(void **state)
     }
 }
 
-/* Encoding is paid once, and only by the step in which somebody joins; in its first step a beam is
- * one row. */
+/* Encoding is paid once, and only by the step in which a sentence joins; in its first step a beam
+ * has one row. */
 static void newcomers_are_encoded_and_begin_with_one_row(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void newcomers_are_encoded_and_begin_with_one_row(void **state)
     assert_int_equal(r.steps, 3);
     t.n = 0;
     add(&t, 0, 4, 3);
-    t.sentences[0].again = 2; /* encoded once more, and one row at first again */
+    t.sentences[0].again = 2; /* encoded once more, again with one row first */
     r = run(&t, DG_SIM_CONTINUOUS, &flat, 4, 0);
     static const uint64_t twice[] = {250};
     expect(&t, twice);
@@ -126,7 +126,7 @@ static void newcomers_are_encoded_and_begin_with_one_row(void **state)
     expect(&t, later);
 }
 
-/* Positions attended to: source and what was written before, for every row. Pairs of pieces when
+/* Costs of attention: source and previous target positions, for every row; pairs of pieces when
  * encoding. */
 static void context_costs(void **state)
 {
@@ -141,7 +141,7 @@ static void context_costs(void **state)
     expect(&t, done);
 }
 
-/* What has no room waits; rows and cache blocks alike. */
+/* Sentences without room wait; rows and cache blocks alike. */
 static void room_is_kept(void **state)
 {
     (void)state;
@@ -164,16 +164,16 @@ static void room_is_kept(void **state)
     assert_int_equal(dg_sim_run(&o, &flat, t.sentences, t.requests, t.n, &r, &err), DG_EINVAL);
 }
 
-/* The bound is in pieces that wait; all sentences of a request enter or none. */
+/* The bound counts waiting pieces; all sentences of a request enter or none. */
 static void queue_is_bounded(void **state)
 {
     (void)state;
     struct table t = {.n = 0};
-    add(&t, 0, 4, 2); /* taken up at once */
+    add(&t, 0, 4, 2); /* starts at once */
     add(&t, 1, 4, 2); /* 10 wait */
     add(&t, 2, 4, 2); /* 20 would */
     add(&t, 3, 4, 2);
-    t.requests[2].n = 2; /* its two: 30 would */
+    t.requests[2].n = 2; /* its two sentences would make 30 */
     t.requests[3].first = 4;
     t.sentences[4] = t.sentences[3];
     struct dg_sim_result r = run(&t, DG_SIM_CONTINUOUS, &flat, 4, 20);
@@ -183,7 +183,7 @@ static void queue_is_bounded(void **state)
     assert_int_equal(r.sentences, 3);
 }
 
-/* One at a time, then two: the next comes when one is done, whenever it was to come. */
+/* One request at a time, then two: the next is sent when one is done, whatever its arrival time. */
 static void a_closed_loop_asks_when_answered(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void a_closed_loop_asks_when_answered(void **state)
     expect(&t, two);
 }
 
-/* Two workers do twice as much; the idle one takes what comes. */
+/* Two workers do twice as much; the idle one takes the next sentence. */
 static void workers_share_the_queue(void **state)
 {
     (void)state;
@@ -222,9 +222,9 @@ static void workers_share_the_queue(void **state)
     assert_int_equal(r.backlog_sentences, 1);
 }
 
-/* Why all of this: short sentences beside long ones, 70 % of what the device can do, a device whose
- * step costs the same up to 256 rows. Refilling the batch must beat static batches clearly in
- * latency and in throughput. */
+/* The purpose: short sentences beside long ones, at 70 % of the device's capacity, on a device
+ * whose step costs the same up to 256 rows. Refilling the batch must clearly beat static batches in
+ * latency and throughput. */
 static void refilling_pays(void **state)
 {
     (void)state;

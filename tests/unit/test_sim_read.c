@@ -1,4 +1,4 @@
-/* The simulator's input: arrivals that are drawn, traces and costs that are read. */
+/* The simulator's input: random arrivals, traces and costs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Rate, shares and seeds of what is drawn; leaving a class out leaves the others' times as they
- * are. */
+/* Rate, shares and seeds of random arrivals; leaving out a class does not change the others'
+ * times. */
 static void arrivals_are_poisson(void **state)
 {
     (void)state;
@@ -28,11 +28,12 @@ static void arrivals_are_poisson(void **state)
                          &items, &(struct dg_sim_poisson){50, 20000, share, 0, 3}, &some, &err),
         0);
     assert_int_equal(all.n, 20000);
-    /* 400 s, standard deviation sqrt(20000) / 50 = 2.8 s; shares: 16,000, sd 57. Five of them. */
+    /* 400 s, standard deviation sqrt(20000) / 50 = 2.8 s; shares: 16,000, sd 57. Bounds are five of
+     * them. */
     double seconds = (double)all.list[all.n - 1].at_ns / 1e9, squares = 0;
     assert_true(fabs(seconds - 400) < 14);
     assert_true(some.n > 16000 - 285 && some.n < 16000 + 285);
-    /* Gaps are exponential: their mean square is twice their square mean. */
+    /* Gaps are exponential: their mean square is twice the square of their mean. */
     for (size_t i = 1; i < all.n; i++)
         squares += pow((double)(all.list[i].at_ns - all.list[i - 1].at_ns) / 1e9, 2);
     assert_true(fabs(squares / (double)all.n / (0.02 * 0.02) - 2) < 0.2);
@@ -116,7 +117,8 @@ static void costs_are_read_and_interpolated(void **state)
     assert_int_equal(dg_sim_cost_step_ns(&c, &nothing), 1);
     assert_int_equal(c.n_busy, 0);
     dg_json_free(o);
-    /* Two workers: 1 row takes as long as alone, 11 and more twice as long. Five pieces: 1.4. */
+    /* Two workers: 1 row takes as long as alone, 11 and more twice as long. Five pieces: 1.4
+     * times. */
     static const char busy[] =
         "{\"step\":{\"rows\":[1],\"us\":[4]},\"encode\":{\"tokens\":[10],\"us\":[2]},"
         "\"busy\":[{\"workers\":2,\"rows\":[1,11],\"times\":[1,2]},"

@@ -1,4 +1,4 @@
-/* Sentences and gaps. The cases were written by hand: '|' stands between the sentences expected. */
+/* Sentences and gaps. The cases were written by hand: '|' separates the expected sentences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* What holds for any text that is split into sentences: order, white space, lines, linear time, and
- * the cutting of long ones. */
+/* Properties of any text split into sentences: order, white space, lines, linear time, and cutting
+ * long sentences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-/* What holds for any text: spans in order, apart, not empty, whole code points, no white space at
- * their ends, no line end inside; and the gaps hold no word but a list label. */
+/* Checks that spans are in order, disjoint, not empty, whole code points, without white space at
+ * their ends or line ends inside; and that gaps hold no word except a list label. */
 static void check_spans(const char *text, size_t n, const struct dg_span *spans, size_t count)
 {
     size_t at = 0;
@@ -49,7 +49,7 @@ static void test_random(void **state)
             memcpy(text + n, part, strlen(part));
             n += strlen(part);
         }
-        char *exact = malloc(n ? n : 1); /* so that reading past the end shows */
+        char *exact = malloc(n ? n : 1); /* exact size, so that a read past the end shows */
         memcpy(exact, text, n);
         struct dg_span *spans = NULL;
         size_t count = 0;
@@ -61,7 +61,7 @@ static void test_random(void **state)
     }
 }
 
-/* Lines are independent of each other: a document's sentences are those of its lines. */
+/* Lines are independent: a document's sentences are those of its lines. */
 static void test_lines_independent(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void test_further(void **state)
     } cases[] = {
         {"one two three, four five six", "one two three,", "four five six"},
         {"a, bbbbbbbbbb cccccccccc dddddddd", "a, bbbbbbbbbb",
-            "cccccccccc dddddddd"}, /* the comma is too far off */
+            "cccccccccc dddddddd"}, /* the comma is too far away */
         {"first part; second, part of it", "first part;", "second, part of it"},
         {"one two – three four", "one two –", "three four"},
         {"he paid 1,000 for 22,000 of them", "he paid 1,000 for", "22,000 of them"},
@@ -144,7 +144,7 @@ static void test_further(void **state)
         {"我们今天", "我们", "今天"},
         {"äö", "ä", "ö"},
         {"e\u0301e\u0301", "e\u0301", "e\u0301"}, /* not between a letter and its accent */
-        {"e\u0301", "e", "\u0301"},               /* unless there is nothing else */
+        {"e\u0301", "e", "\u0301"},               /* unless nothing else is possible */
         {"👩‍👩‍👧👩‍👩‍👧", "👩‍👩‍👧", "👩‍👩‍👧"},
         {"x yyyyyyyyyyyyyyyyyyyyyyyy", "x", "yyyyyyyyyyyyyyyyyyyyyyyy"},
     };
@@ -165,7 +165,7 @@ static void test_further(void **state)
     }
 }
 
-/* Cutting again and again ends, loses nothing but white space, and never makes an empty part. */
+/* Cutting again and again ends, loses only white space, and never makes an empty part. */
 static void cut_all(const char *s, size_t n, size_t limit, size_t *kept)
 {
     size_t left, right;

@@ -1,5 +1,5 @@
-/* SentencePiece when memory ends: each allocation of an encoding and a decoding fails in turn. The
- * library alone ends the process at 20 of the 90, or forgets memory. */
+/* SentencePiece when memory runs out: each allocation of an encoding and a decoding fails in turn.
+ * The library alone would end the process at 20 of the 90, or leak. */
 #include "tests/sanitized.h"
 #include "tests/unit/tokenizer_models.h"
 
@@ -26,9 +26,9 @@ void *__libc_calloc(size_t n, size_t size);
 void __libc_free(void *p);
 
 static size_t countdown; /* 1: the next malloc fails; 0: none does */
-static long live;        /* blocks, but realloc's */
+static long live;        /* blocks, except realloc's */
 
-/* p, counted; NULL where this allocation fails. */
+/* Returns p, counted; NULL if this allocation is to fail. */
 static void *take(void *p)
 {
     if (countdown && --countdown == 0) {
@@ -66,7 +66,7 @@ static int encode(struct dg_token **tokens, size_t *n)
     return rc;
 }
 
-/* Until no allocation is left to fail; how many there were. */
+/* Repeats until no allocation is left to fail; returns how many there were. */
 static size_t each_fails(int (*step)(void *), void *context)
 {
     size_t at = 0;
@@ -78,7 +78,7 @@ static size_t each_fails(int (*step)(void *), void *context)
         const bool done = countdown != 0;
         countdown = 0;
         assert_int_equal(step(context), 0);
-        assert_int_equal(live, before); /* nothing is left of it; the thread has its block again */
+        assert_int_equal(live, before); /* nothing leaked; the thread has its block again */
         if (done)
             return at - 1;
     }

@@ -1,4 +1,4 @@
-/* Training a SentencePiece model. The pieces expected are those of
+/* Training a SentencePiece model. The expected pieces are those of
  * tests/data/tokenizer/bytes.model, which SentencePiece's own program made from the same text and
  * options. */
 #include "tokenizer/spm_trainer.h"
@@ -49,7 +49,7 @@ static int teardown(void **state)
     return rmdir(p->dir);
 }
 
-/* The pieces that training gives, one a line; caller frees. */
+/* Returns the trained pieces, one a line; the caller frees them. */
 static char *train(const struct paths *p, const struct dg_spm_train_options *o)
 {
     struct dg_error err = {0};
@@ -101,7 +101,7 @@ static void test_options(void **state)
     assert_false(dg_tokenizer_has_piece(t, "<s>"));
     assert_false(dg_tokenizer_has_piece(t, "<pad>"));
     assert_false(dg_tokenizer_has_piece(t, "<0x41>"));
-    assert_true(dg_tokenizer_has_piece(t, "«")); /* rare: there by coverage 1 */
+    assert_true(dg_tokenizer_has_piece(t, "«")); /* rare: kept by coverage 1 */
     /* The default normalisation is nmt_nfkc: ﬁ becomes fi, a full-width A becomes A. */
     struct dg_token *tokens = NULL;
     size_t n = 0;
@@ -118,7 +118,7 @@ static void test_options(void **state)
     free(pieces);
 }
 
-/* What a piece or a run of them says, for texts of one span. */
+/* Compares what pieces and runs of them stand for, in texts with one span. */
 static void expect_spans(const struct dg_tokenizer *t, const char *text, const char *wanted)
 {
     struct dg_token spans[4], *tokens = NULL;
@@ -148,7 +148,7 @@ static void expect_spans(const struct dg_tokenizer *t, const char *text, const c
     free(tokens);
 }
 
-/* Spans become pieces by id; what is around them is read as around a word. */
+/* Spans become pieces by id; their surroundings are read as around a word. */
 static void test_spans(void **state)
 {
     const struct paths *p = *state;
@@ -171,13 +171,13 @@ static void test_spans(void **state)
     expect_spans(t, "[x] [y]", "▁ <2de> ▁ <2fr>");
     expect_spans(t, "[x][y].", "▁ <2de> <2fr> .");
     expect_spans(t, "[€], [y] [z]€", "▁ <2de> , ▁ <2fr> ▁ ⟨3⟩ €");
-    /* What a user types in place of one is text. */
+    /* The same characters typed by a user are text. */
     assert_int_equal(
         dg_tokenizer_encode(t, "⟨3⟩ <2de>", strlen("⟨3⟩ <2de>"), &tokens, &n, NULL), DG_OK);
     for (size_t i = 0; i < n; i++)
         assert_true(tokens[i].id > 4);
     free(tokens);
-    /* Characters that the corpus has none of have pieces; ² is none of 2, blanks are all alike. */
+    /* Characters absent from the corpus have pieces; ² is not 2, all blanks are alike. */
     static const char *const pieces[] = {"€", "½", "²", "z"};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
         assert_true(dg_tokenizer_has_piece(t, pieces[i]));
@@ -200,7 +200,7 @@ static void test_spans(void **state)
     assert_int_not_equal(stat(rules, &st), 0); /* nothing is left over */
 }
 
-/* Without byte pieces neighbours cannot be told apart: refused, not guessed. */
+/* Without byte pieces neighbours cannot be told apart: this is refused, not guessed. */
 static void test_spans_without_bytes(void **state)
 {
     const struct paths *p = *state;
@@ -221,8 +221,8 @@ static void test_spans_without_bytes(void **state)
     dg_tokenizer_close(t);
 }
 
-/* A limit takes lines from everywhere, the same ones each time: here every second one, and so never
- * a "b". */
+/* A limit takes lines from the whole text, the same ones each time: here every second one, and so
+ * never a "b". */
 static void test_sentence_limit(void **state)
 {
     const struct paths *p = *state;
@@ -291,7 +291,7 @@ static void test_errors(void **state)
     o = good;
     o.vocab_size = 20; /* fewer than the characters */
     expect_error(&o, DG_EFORMAT, "vocabulary of 20 pieces");
-    o.vocab_size = 100000; /* more than the text can give */
+    o.vocab_size = 100000; /* more than the text yields */
     expect_error(&o, DG_EFORMAT, "vocabulary of 100000 pieces");
     o = good;
     o.normalization = "no such rule";

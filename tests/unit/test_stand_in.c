@@ -1,4 +1,4 @@
-/* translate/stand_in.h: words that stand for protected spans, in the answer. */
+/* translate/stand_in.h: words that replace protected spans, in the answer. */
 #include "translate/stand_in.h"
 #include "translate/job_internal.h"
 
@@ -35,7 +35,7 @@ static void one_of_each(void **state)
     expect("Siehe XX1 und XX2.", "Siehe XX1 und XX2.");
     expect("Siehe XX1 XX1, XX2 und XX2", "Siehe XX1, XX2 und");
     expect("XX2s Haus und XX1n", "XX2 Haus und XX1");
-    expect("XX1-Datei, XX1s", "XX1-Datei, XX1s"); /* one is there: layout/ takes it */
+    expect("XX1-Datei, XX1s", "XX1-Datei, XX1s"); /* one is present: layout/ handles it */
     expect("", "");
 }
 

@@ -1,4 +1,4 @@
-/* One update, however the batch is cut: over threads, over passes, over processes. */
+/* One update is the same however the batch is cut: over threads, passes, or processes. */
 #include "trainer/update/init.h"
 #include "trainer/recipe/recipe.h"
 #include "trainer/data/shard.h"
@@ -71,7 +71,7 @@ struct process {
     struct dg_step_result last;
 };
 
-/* STEPS updates from the same beginning. */
+/* Runs STEPS updates from the same start. */
 static void *train(void *arg)
 {
     struct process *p = arg;
@@ -116,9 +116,9 @@ static void *train(void *arg)
     return NULL;
 }
 
-/* Sums of fp32 in another order: after three steps of Adam, weights of order 0.1 differ by rounding
- * only. Adam divides by the gradient's size, so an element whose gradient is itself rounding noise
- * may move by up to the learning rate: at most a few of them. */
+/* Sums of fp32 in another order: after three steps of Adam, weights of order 0.1 differ only by
+ * rounding. Adam divides by the gradient's size, so an element whose gradient is itself rounding
+ * noise may move by up to the learning rate: at most a few of them. */
 static void expect_close(const struct process *a, const struct process *b)
 {
     size_t far = 0;
@@ -142,7 +142,7 @@ static void test_same_again(void **state)
     }
 }
 
-/* Dropout is on: masks belong to sentences, not to threads or passes. */
+/* Dropout is on: masks depend on sentences, not on threads or passes. */
 static void test_threads_and_passes(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void join(struct process two[2])
 }
 
 /* Two ranks of one thread take the shares that one process of two threads takes, and add in the
- * same order. Those of two threads each, with several passes, or with more threads than sentences,
+ * same order. Ranks of two threads each, with several passes, or with more threads than sentences,
  * add in another order. */
 static void test_ranks(void **state)
 {

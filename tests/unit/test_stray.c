@@ -40,7 +40,7 @@ static void keeps_what_the_source_or_the_prefix_has(void **state)
     expect("a", "\xE2\x81\x87", "x \xE2\x81\x87 y", "x \xE2\x81\x87 y");
 }
 
-/* Pieces "ab", U+FFFD, " c", "d" behind two bytes of something else. */
+/* Pieces "ab", U+FFFD, " c", "d" after two unrelated bytes. */
 static void ends_move(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* trainer/data/string_table.h: strings numbered in the order they first came. */
+/* trainer/data/string_table.h: strings numbered in the order of first appearance. */
 #include "trainer/data/string_table.h"
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static void numbers(void **state)
     assert_memory_equal(dg_string_table_text(t, 4, &n), "a\0b", 3);
     assert_int_equal(n, 3);
     for (uint32_t round = 0; round < 2; round++)
-        for (uint32_t i = 0; i < 10000; i++) { /* it grows on the way */
+        for (uint32_t i = 0; i < 10000; i++) { /* the table grows meanwhile */
             char s[16];
             assert_int_equal(add(t, s, (size_t)snprintf(s, sizeof s, "x%u", i)), 6 + i);
         }

@@ -70,7 +70,7 @@ static void test_no_dropout_is_bpe(void **state)
     (void)state;
     /* "▁aben": e+n (4), b+en (5), ▁+a (6), ▁a+ben (7). a+b (8) comes too late. */
     expect(LIST(S_ABEN), 0, 1, LIST(S_ABEN));
-    expect(LIST(S, A, B, E, N), 0, 1, LIST(S_ABEN)); /* one word, whatever its pieces were */
+    expect(LIST(S, A, B, E, N), 0, 1, LIST(S_ABEN)); /* one word, whatever its pieces were before */
     expect(LIST(S, AB, EN), 0, 1, LIST(S_ABEN));
     expect(LIST(S, AB), 0, 1, LIST(S_A, B)); /* ▁+a before a+b */
     expect(LIST(S_A, UE, S_ABEN), 0, 1, LIST(S_A, UE, S_ABEN));
@@ -92,8 +92,8 @@ static void test_what_is_no_text_stays(void **state)
     assert_int_equal(dg_subword_draw(subword, NULL, 0, 0.5, 1, NULL), 0);
 }
 
-/* "▁a" alone has one merge: it is left out in p of all draws. "▁aben" at p = 0.5: whole only when
- * none of its four merges is left out. 20,000 draws: sigma is below 0.4 %. */
+/* "▁a" alone has one merge, which is skipped in p of all draws. "▁aben" at p = 0.5: whole only when
+ * none of its four merges is skipped. 20,000 draws: sigma is below 0.4 %. */
 static void test_rates(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void test_rates(void **state)
         size_t n = dg_subword_draw(subword, (const int32_t[]){S_ABEN}, 1, 0.5, key, out);
         whole += n == 1;
         assert_int_equal(dg_subword_draw(subword, (const int32_t[]){S_ABEN}, 1, 0.5, key, again),
-            n); /* key decides */
+            n); /* the key decides */
         assert_memory_equal(out, again, n * sizeof *out);
     }
     assert_true(abs(split - DRAWS / 10) < DRAWS / 50);

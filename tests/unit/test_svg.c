@@ -1,4 +1,4 @@
-/* What SVG pictures share: text as XML 1.0 may hold it, the document's head. */
+/* Shared by SVG pictures: text that XML 1.0 can hold, and the document's head. */
 #include "base/svg.h"
 
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static void text_is_what_xml_may_hold(void **state)
     dg_buffer_init(&b);
     assert_string_equal(text("a<b> & \"c\"", true, &b), "a&lt;b&gt; &amp; \"c\"");
     assert_string_equal(text("\xC3\xA9", true, &b), "\xC3\xA9");
-    /* U+FFFD, once a byte */
+    /* U+FFFD for each bad byte */
     assert_string_equal(text("\xE9t\x01", false, &b), "\xEF\xBF\xBDt\xEF\xBF\xBD");
     dg_buffer_deinit(&b);
 }
@@ -73,7 +73,7 @@ static double contrast(const char *a, const char *b)
     return x > y ? x / y : y / x;
 }
 
-/* What a graphical object needs, on the paper of the dark scheme. */
+/* The contrast that a graphical object needs, on the dark scheme's background. */
 static void colours_are_seen_in_the_dark(void **state)
 {
     struct dg_buffer b;

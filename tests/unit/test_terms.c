@@ -1,5 +1,5 @@
-/* Terms that an answer must have: what ids have of them, by hand; and the search, against all
- * sequences that there are. */
+/* Terms that an answer must contain: the parts of them that ids have, by hand; and the search,
+ * against all possible sequences. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define EOS 0
 
-/* Ids 1..9 begin words, 10..19 go on with them, 20..29 are brackets, after which a word may begin
+/* Ids 1..9 begin words, 10..19 continue them, 20..29 are brackets, after which a word may begin
  * without a blank (as 30..39). */
 static const uint64_t continues[] = {UINT64_C(0x3ff) << 10 | UINT64_C(0x3ff) << 30};
 static const uint64_t opens[] = {UINT64_C(0x3ff) << 20};
@@ -47,19 +47,19 @@ static void terms_are_words_of_their_own(void **state)
     (void)state;
     assert_int_equal(dg_terms_pieces(&terms), 5);
     expect(NULL, 0, 0, 0);
-    LOOK(1, 2, 5, 1, 11);      /* there */
-    LOOK(1, 2, 5, 1, 11, 6);   /* and a word follows */
-    LOOK(0, 0, 5, 1, 11, 12);  /* the word goes on */
+    LOOK(1, 2, 5, 1, 11);      /* present */
+    LOOK(1, 2, 5, 1, 11, 6);   /* followed by a word */
+    LOOK(0, 0, 5, 1, 11, 12);  /* the word continues */
     LOOK(0, 1, 5, 1);          /* begun */
-    LOOK(0, 0, 5, 1, 6);       /* and broken off */
+    LOOK(0, 0, 5, 1, 6);       /* broken off */
     LOOK(1, 2, 5, 1, 1, 11);   /* begun twice */
     LOOK(1, 2, 5, 20, 31, 11); /* in a bracket */
     LOOK(0, 0, 5, 31, 11);     /* within a word */
-    LOOK(1, 2, 2, 11);         /* the answer's start */
-    LOOK(0, 0, 5, 2, 11);      /* not its start */
+    LOOK(1, 2, 2, 11);         /* at the answer's start */
+    LOOK(0, 0, 5, 2, 11);      /* not at its start */
 }
 
-/* The longest first, none within another; one that is met is looked for no more. */
+/* The longest matches first, none overlaps another; a term that is met is no longer looked for. */
 static void terms_do_not_overlap(void **state)
 {
     (void)state;
@@ -129,13 +129,13 @@ static void draw_table(uint64_t seed)
     }
 }
 
-/* One term: 2 3, and nothing goes on with a word. */
+/* One term, 2 3; no piece continues a word. */
 static const int32_t pair_ids[] = {2, 3};
 static const struct dg_term_form pair_form[] = {{0, 0, 2, DG_TERM_ANYWHERE}};
 static const uint64_t nothing[1];
 static const struct dg_terms pair = {pair_form, 1, 1, pair_ids, 2, nothing, nothing};
 
-/* The best sequence that ends in </s> or is as long as it may be, and has the term. */
+/* Finds the best sequence that contains the term and ends in </s> or at the maximum length. */
 static double best_of_all(int32_t *ids, uint32_t t, double total)
 {
     bool has = false;
@@ -152,7 +152,7 @@ static double best_of_all(int32_t *ids, uint32_t t, double total)
     return best;
 }
 
-/* The best k pieces of a row. */
+/* Writes the best k pieces of a row. */
 static void offer_row(const float *logprob, uint32_t k, float *lp, int32_t *ids)
 {
     bool taken[V] = {false};
@@ -199,8 +199,8 @@ static double search(uint32_t beam, struct dg_beam *b)
     return b->finished[0].logprob;
 }
 
-/* A beam that has room for nearly all sequences finds the best that has the term; a narrow one
- * finds one that has it. */
+/* A beam with room for nearly all sequences finds the best one with the term; a narrow one finds
+ * one that contains it. */
 static void the_search_finds_the_best_with_the_term(void **state)
 {
     (void)state;

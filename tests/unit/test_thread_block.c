@@ -37,7 +37,7 @@ static void a_larger_one_takes_its_place(void **state)
     dg_thread_block_give(DG_THREAD_BLOCK_JSON, larger);
 }
 
-/* The leak checker of the sanitizer presets sees whether these are freed. */
+/* The sanitizer presets' leak checker sees whether these are freed. */
 static void a_very_large_one_is_not_kept(void **state)
 {
     (void)state;

@@ -32,7 +32,8 @@ static void test_vocabulary(void **state)
     assert_false(dg_tokenizer_has_piece(t, "err"));
 }
 
-/* Spans follow each other, begin at the text's first byte that counts and end at its end. */
+/* Checks that spans follow each other, begin at the text's first significant byte and end at its
+ * end. */
 static void check_offsets(const char *text, const struct dg_token *tokens, size_t count)
 {
     size_t n = strlen(text);
@@ -103,18 +104,18 @@ static void test_expected(void **state)
 static void test_offsets(void **state)
 {
     const struct fixture *f = *state;
-    /* The space before a word belongs to the word's first piece. */
+    /* The space before a word is part of its first piece. */
     check_tokens(
         f->joint, "the mark", (const char *[]){"▁the", "▁mar", "k", NULL}, (uint32_t[]){3, 7, 8});
-    /* An unknown run is one token; the word mark before it takes the space. */
+    /* An unknown run is one token; the word mark before it covers the space. */
     check_tokens(f->joint, "the 漢字 t", (const char *[]){"▁the", "▁", "<unk>", "▁t", NULL},
         (uint32_t[]){3, 4, 10, 12});
-    /* ﬁ (three bytes) became f and i: what they stand for together is right. */
+    /* ﬁ (three bytes) became f and i: their combined span is right. */
     check_tokens(f->joint, "ﬁsh", (const char *[]){"▁f", "is", "h", NULL}, (uint32_t[]){0, 4, 5});
     /* … (three bytes) became three full stops. */
     check_tokens(
         f->joint, "on…", (const char *[]){"▁on", ".", ".", ".", NULL}, (uint32_t[]){2, 2, 2, 5});
-    /* Bytes: all but the last of a character are empty. */
+    /* Bytes: all but a character's last one have an empty span. */
     check_tokens(f->bytes, "the ë", (const char *[]){"▁the", "▁", "<0xC3>", "<0xAB>", NULL},
         (uint32_t[]){3, 4, 4, 6});
     check_tokens(f->bytes, "😀t",
@@ -122,8 +123,8 @@ static void test_offsets(void **state)
         (uint32_t[]){0, 0, 0, 0, 4, 5});
 }
 
-/* Only one code point of "text" is ever the text of a byte-fallback run, and its last piece has
- * it. */
+/* In decoding, a byte-fallback run's last piece has all of its text, never more than one code
+ * point. */
 static void test_decode_spans(void **state)
 {
     const struct fixture *f = *state;
@@ -138,9 +139,9 @@ static void test_decode_spans(void **state)
     check_decode(f->bytes, ids, 6, "the ës", spans);
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(spans[i].end, ends[i]);
-    /* A byte that begins no character gives U+FFFD. */
+    /* A lead byte without its continuation gives U+FFFD. */
     check_decode(f->bytes, (int32_t[]){dg_tokenizer_id(f->bytes, "<0xC3>")}, 1, "\uFFFD", spans);
-    /* Control pieces give nothing, wherever they stand: also before the first word's space is
+    /* Control pieces give no text anywhere: not even before the first word, whose space is
      * dropped. */
     int32_t the = dg_tokenizer_id(f->joint, "▁the");
     check_decode(f->joint, (int32_t[]){2, the, 3, the, 0}, 5, "the the", spans);
@@ -152,7 +153,7 @@ static void test_decode_spans(void **state)
     check_decode(f->joint, NULL, 0, "", spans);
 }
 
-/* Text never gives a control piece; a user-defined one it does (and the header says so). */
+/* Text never gives a control piece, but may give a user-defined one (as the header says). */
 static void test_control_symbols(void **state)
 {
     const struct fixture *f = *state;

@@ -1,9 +1,9 @@
 /* Vocabulary files and models that a tokenizer refuses, or reads though they are unusual: another
- * order, pieces of another model, bad lines, a model cut off anywhere. */
+ * order, pieces of another model, bad lines, a truncated model. */
 #include "tests/unit/tokenizer_models.h"
 #include "base/buffer.h"
 
-/* The file's order is what counts: backwards, every id is mirrored and every text the same. */
+/* The file's order counts: reversed, every id is mirrored and every text the same. */
 static void test_other_order(void **state)
 {
     const struct fixture *f = *state;
@@ -36,8 +36,8 @@ static void test_other_order(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* A model whose trainer_spec names an unknown piece that is an ordinary one: once the end of the
- * process, found by fuzzing. Fields of a message that comes twice are merged, so they are appended:
+/* A model whose trainer_spec names an ordinary piece as the unknown one used to end the process
+ * (found by fuzzing). A message field that occurs twice is merged, so these are appended:
  * ModelProto.trainer_spec (2), TrainerSpec.unk_piece (45). */
 static void test_no_unknown_piece(void **state)
 {
@@ -58,8 +58,8 @@ static void test_no_unknown_piece(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* A joint vocabulary of two models: pieces that this side's model lacks, and one of its own
- * missing. */
+/* A joint vocabulary of two models: it has pieces that this side's model lacks, and lacks one of
+ * its own. */
 static void test_foreign_pieces(void **state)
 {
     const struct fixture *f = *state;
@@ -121,12 +121,12 @@ static void test_bad_files(void **state)
     assert_int_equal(dg_tokenizer_open(path, f->vocab[0], &t, &err), DG_ENOTFOUND);
     assert_non_null(strstr(err.message, path));
     dg_error_clear(&err);
-    /* A vocabulary is no model, and another model's vocabulary does not fit. */
+    /* A vocabulary is not a model, and another model's vocabulary does not fit. */
     assert_int_equal(dg_tokenizer_open(f->vocab[0], f->vocab[0], &t, &err), DG_EFORMAT);
     assert_int_equal(dg_tokenizer_write_vocab(f->vocab[0], path, NULL), DG_EFORMAT);
     dg_error_clear(&err);
     assert_int_equal(
-        dg_tokenizer_open(DATA "joint.model", f->vocab[1], &t, &err), DG_OK); /* most pieces */
+        dg_tokenizer_open(DATA "joint.model", f->vocab[1], &t, &err), DG_OK); /* has most pieces */
     dg_tokenizer_close(t);
     t = NULL;
     assert_int_equal(dg_tokenizer_open(f->dir, f->vocab[0], &t, &err), DG_EIO); /* a folder */
@@ -140,7 +140,7 @@ static void test_bad_files(void **state)
         dg_tokenizer_write_vocab(DATA "joint.model", "/nonexistent/folder/x", NULL), DG_ENOTFOUND);
 }
 
-/* A model cut off anywhere is refused or opened, never a crash. */
+/* A truncated model is refused or opened, and never crashes. */
 static void test_cut_models(void **state)
 {
     const struct fixture *f = *state;

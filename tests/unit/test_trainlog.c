@@ -49,7 +49,7 @@ static void write_train(struct dg_trainlog *l, int64_t update)
     assert_int_equal(dg_trainlog_train(l, &t, &err), 0);
 }
 
-/* The objects of the file, in one array. */
+/* Returns the objects of the file in one array. */
 static struct dg_json *read_lines(void)
 {
     struct dg_buffer b;
@@ -101,21 +101,22 @@ static void test_lines(void **state)
                 1e-6); /* of the unsmoothed loss; nine digits are written */
     assert_true(number(t, "tokens_per_s") == 1100 && number(t, "tokens_per_cpu_s") == 550);
     assert_true(number(dg_json_at(list, 1), "bleu") == 12.5);
-    assert_null(dg_json_get(dg_json_at(list, 1), "chrf")); /* not measured: not there */
+    assert_null(dg_json_get(dg_json_at(list, 1), "chrf")); /* not measured: left out */
     assert_string_equal(
         dg_json_string(dg_json_get(dg_json_at(list, 2), "translation"), NULL), "übersetzt");
     dg_json_free(list);
 }
 
-/* A run killed inside a line goes on from a checkpoint at 20: what lies behind it is done again, so
- * it is cut. */
+/* A run killed inside a line resumes from a checkpoint at 20: later lines are cut, since their
+ * updates are repeated. */
 static void test_resume_cuts(void **state)
 {
     (void)state;
     struct dg_trainlog *l;
     struct dg_error err = {0};
     remove(path);
-    assert_int_equal(dg_trainlog_open(path, 5, false, &l, &err), 0); /* no file yet is no error */
+    /* a missing file is no error */
+    assert_int_equal(dg_trainlog_open(path, 5, false, &l, &err), 0);
     for (int64_t u = 10; u <= 40; u += 10)
         write_train(l, u);
     dg_trainlog_close(l);

@@ -1,5 +1,5 @@
-/* translate/: planning and joining of texts. What the model says is noise; that layout, offsets,
- * limits and flags are right is not. */
+/* translate/: planning and joining of texts. The model's output is noise; layout, offsets, limits
+ * and flags must be right. */
 #include "tests/unit/translate_bundle.h"
 #include "text/utf8.h"
 
@@ -43,7 +43,7 @@ static void letterless_comes_back(void **state)
     }
 }
 
-/* Over the piece limit a sentence is split, flagged, and all of it is translated. */
+/* Over the piece limit a sentence is split and flagged, and all of it is translated. */
 static void long_sentences_are_split(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void long_sentences_are_split(void **state)
         assert_true(s.n_source <= 24);
         covered += s.n_source - 1;
     }
-    /* As many pieces as the text has when it is not split, but for words cut in the middle. */
+    /* As many pieces as in the unsplit text, except for words cut in the middle. */
     struct dg_token *tokens;
     size_t n;
     assert_int_equal(dg_tokenizer_encode(
@@ -75,7 +75,7 @@ static void long_sentences_are_split(void **state)
     assert_true(covered >= n);
     dg_job_free(j);
 
-    /* Where nobody says a limit the model's positions are one: here 200. */
+    /* Without a given limit the model's positions are the limit: here 200. */
     assert_true(n > 200);
     o.max_source = 0;
     j = translated(text, &o, &a);
@@ -83,7 +83,7 @@ static void long_sentences_are_split(void **state)
     check_layout(text, &a);
     dg_job_free(j);
 
-    /* One word that is too long is cut between code points. */
+    /* A single word that is too long is cut between code points. */
     memset(text, 'q', 2000);
     text[2000] = '\0';
     j = translated(text, &o, &a);
@@ -92,8 +92,8 @@ static void long_sentences_are_split(void **state)
     dg_job_free(j);
 }
 
-/* The tokenizer never sees more than some kilobytes at once, however little they say: what could be
- * split is, and the rest is refused by name. */
+/* The tokenizer never gets more than some kilobytes at once, however few pieces they are: what can
+ * be split is, and the rest is refused by name. */
 static void the_tokenizer_is_given_little_at_once(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void the_tokenizer_is_given_little_at_once(void **state)
     struct dg_answers a;
     struct dg_job *j = NULL;
     struct dg_error err = {0};
-    memset(text, ' ', n); /* one piece to the tokenizer */
+    memset(text, ' ', n); /* one piece for the tokenizer */
     memcpy(text, "the", 3);
     memcpy(text + n - 3, "sea", 3);
     j = translated(text, &o, &a);
@@ -174,7 +174,7 @@ static void bad_input_is_named(void **state)
     dg_job_free(j);
 }
 
-/* An answer without hypotheses, as of a target whose piece has no probability at all. */
+/* An answer without hypotheses, as for a target whose piece has zero probability. */
 static void impossible_target_is_named(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void impossible_target_is_named(void **state)
     dg_job_free(j);
 }
 
-/* Scoring what the search found gives the search's own probabilities. */
+/* Scoring the search's result gives the search's own probabilities. */
 static void score_equals_search(void **state)
 {
     (void)state;
@@ -228,14 +228,15 @@ static void score_equals_search(void **state)
         assert_float_equal(s.total, a.best[0].score, 1e-9);
     dg_job_free(scored);
     dg_job_free(j);
-    /* And pieces or text of the same sentence are the same work. */
+    /* Pieces and text of the same sentence count as the same work. */
     j = translated(source, &text, &a);
     assert_int_equal(a.source_tokens, n + 1);
     dg_job_free(j);
     dg_buffer_deinit(&pieces);
 }
 
-/* The engine's ids for a source in pieces, behind those of a target (NULL: none) or of a prefix. */
+/* Writes the engine's ids for a source given in pieces, after those of a target (NULL: none) or
+ * prefix. */
 static void read_pieces(
     const char *source, const char *target, const char *prefix, struct dg_buffer *ids)
 {
@@ -264,7 +265,7 @@ static void read_pieces(
     "The\t\xe2\x96\x81"                                                                            \
     "wind  .\r\n"
 
-/* A carriage return at a line's end belongs to no piece: it would make the last one unknown. */
+/* A carriage return at a line's end is not part of a piece: it would make the last one unknown. */
 static void any_white_space_parts_pieces(void **state)
 {
     (void)state;
@@ -282,7 +283,7 @@ static void any_white_space_parts_pieces(void **state)
     }
 }
 
-/* Opened with the tag for German; the manifest is put back. */
+/* Opens the translator with this tag for German, and restores the manifest. */
 static int open_tagged(const char *tag, struct dg_error *err)
 {
     struct dg_json *m = dg_json_copy(dg_bundle_manifest(dg_translator_bundle(translator))),
@@ -299,7 +300,7 @@ static int open_tagged(const char *tag, struct dg_error *err)
     return rc;
 }
 
-/* An unknown piece would ask for no language at all. */
+/* An unknown piece as the tag would select no language. */
 static void a_tag_has_to_be_a_piece(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
-/* translate/: what comes back as it was, unknown tokens, addresses, emoji, capitals, and the words
- * that alignments name. What the model says is noise; that these are right is not. */
+/* translate/: text kept unchanged, unknown tokens, addresses, emoji, capitals, and the words in
+ * alignments. The model's output is noise; these must be right. */
 #include "tests/unit/translate_bundle.h"
 #include "text/letter_case.h"
 #include "text/utf8.h"
 
-/* A piece the vocabulary does not know is never shown as the unknown sign: it is copied from where
- * the attention was. */
+/* A piece unknown to the vocabulary is never shown as the unknown sign: it is copied from the
+ * source position with the most attention. */
 static void unknown_is_copied(void **state)
 {
     (void)state;
@@ -26,7 +26,7 @@ static void unknown_is_copied(void **state)
     assert_true(seen > 0 && copied > 0);
 }
 
-/* Flags tell of the best answer: what one below it copied is not the translation's. */
+/* Flags describe the best answer: what a lower one copied does not count. */
 static void unknown_below_the_best_is_no_flag(void **state)
 {
     (void)state;
@@ -52,8 +52,8 @@ static void unknown_below_the_best_is_no_flag(void **state)
     dg_job_free(j);
 }
 
-/* A second answer that comes without an alignment is not read by the first one's, whose room is for
- * the first one's tokens: found by fuzzing, as a write beyond it. */
+/* A second answer without an alignment must not use the first one's, which has room only for the
+ * first one's tokens: fuzzing found a write beyond it. */
 static void second_answer_has_its_own_alignment(void **state)
 {
     enum { FIRST = 12, SECOND = 60 };
@@ -84,7 +84,7 @@ static void second_answer_has_its_own_alignment(void **state)
     dg_job_free(j);
 }
 
-/* Pairs are whole words of both texts, in code points; words of every sentence are found. */
+/* Pairs are whole words of both texts, in code points; every sentence has some. */
 static void alignments_are_words(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static bool same_ids(const struct dg_job *a, const struct dg_job *b)
     return x.n_source == y.n_source && !memcmp(x.source, y.source, x.n_source * sizeof *x.source);
 }
 
-/* Capitals throughout are read as the vocabulary's words, and answered in capitals. */
+/* Text all in capitals is read as the vocabulary's words, and answered in capitals. */
 static void capitals_are_read_as_words(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void capitals_are_read_as_words(void **state)
         assert_int_equal(a[0].alignments[i].source_begin, a[1].alignments[i].source_begin);
     dg_job_free(j[0]);
     dg_job_free(j[1]);
-    o.prefix = "Das"; /* as the user writes, so nothing is changed around it */
+    o.prefix = "Das"; /* kept as the user wrote it, so its surroundings stay unchanged */
     j[0] = translated(texts[0], &o, &a[0]);
     j[1] = translated(texts[1], &o, &a[1]);
     assert_false(same_ids(j[0], j[1]));
@@ -155,8 +155,8 @@ static void capitals_are_read_as_words(void **state)
     dg_job_free(j[1]);
 }
 
-/* Addresses, placeholders and emoji are in the answer exactly once, whatever the model says; alone
- * they are copied. */
+/* Addresses, placeholders and emoji are in the answer exactly once, whatever the model's output;
+ * alone they are copied. */
 static void what_has_no_language_is_kept(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void what_has_no_language_is_kept(void **state)
     }
 }
 
-/* At the ends of a sentence they are none of it. */
+/* At the ends of a sentence they are not part of it. */
 static void emoji_around_a_sentence_stay_outside(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void emoji_around_a_sentence_stay_outside(void **state)
     dg_job_free(k);
 }
 
-/* Nor are addresses that a colon or a dash sets apart from it. */
+/* Nor are addresses that a colon or dash separates from it. */
 static void addresses_behind_a_colon_stay_outside(void **state)
 {
     (void)state;

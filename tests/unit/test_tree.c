@@ -43,7 +43,7 @@ static struct dg_tree read_tree(struct fixture *f, const char *text)
     return t;
 }
 
-/* What a function appends for a tree, by itself. */
+/* Returns what the function appends for a tree. */
 static const char *written(
     struct fixture *f, void (*write)(const struct dg_tree *, struct dg_buffer *), const char *text)
 {
@@ -67,7 +67,8 @@ static void test_a_tree_as_a_sequence(void **state)
 
 static void test_traces_and_functions_go(void **state)
 {
-    /* A tree of the Penn Treebank's kind: traces, what they alone are in, functions, indices. */
+    /* A tree of the Penn Treebank's kind: traces, brackets with nothing else, functions,
+     * indices. */
     assert_string_equal(
         written(*state, dg_tree_write,
             "( (S (NP-SBJ-1 (NNP Agnew) ) (VP (VBD was) (VP (VBN named) (S (NP-SBJ (-NONE- *-1) ) "
@@ -172,7 +173,7 @@ static void test_words_of_a_treebank(void **state)
     }
 }
 
-/* Nothing is read beyond the text: after its last byte is a page that cannot be. */
+/* Nothing is read beyond the text: its last byte is followed by an inaccessible page. */
 static void test_words_at_the_end_of_memory(void **state)
 {
     struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* Links of a tree's sequence to its words: by a worked example, and in a prepared folder, where
+/* Links from a tree's sequence to its words: by a worked example, and in a prepared folder, where
  * each bracket is one piece of a vocabulary that has little else. */
 #include "trainer/align/tree_links.h"
 
@@ -21,7 +21,7 @@ static void test_worked_example(void **state)
     assert_int_equal(dg_tree_links(places, 3, 4, is_word, 5, links), 0);
 }
 
-/* Pair i: i % 5 + 3 words in two brackets; every hundredth pair has a word too few. */
+/* Writes pair i with i % 5 + 3 words in two brackets; every hundredth pair has a word too few. */
 static void write_trees(void)
 {
     static const char *const words[] = {
@@ -72,7 +72,7 @@ static void check_pair(const struct dg_dataset *d, uint64_t i, const struct dg_v
     dg_dataset_lengths(d, i, &s, &t);
     dg_dataset_ids(d, i, source, target);
     assert_string_equal(dg_tokenizer_piece(v->target, target[1]), "\xe2\x96\x81(WHNP");
-    if (!n) /* the pairs that lack a word */
+    if (!n) /* a pair with a missing word */
         return;
     assert_int_equal(n, t);
     for (uint32_t k = 0; k < t; k++) {
@@ -101,7 +101,7 @@ static void test_prepared(void **state)
     write_trees();
     if (prepare(r, in_folder("trees"), 1, &made, &err))
         fail_msg("%s", err.message);
-    /* As text these would be cut at "(", and there are no 350 pieces of them. */
+    /* As text these would be cut at "(", which gives fewer than 350 pieces. */
     assert_int_equal(prepare(text, in_folder("text"), 1, &made, &err), DG_EINVAL);
     assert_string_equal(err.field, "vocabulary.size");
     if (dg_vocabulary_open(r, in_folder("trees"), &v, &err) ||

@@ -30,7 +30,7 @@ static void read_lines(const char *path)
     fclose(f);
 }
 
-/* What is typed instead of s; freed by the next call. */
+/* Returns the mistyped s; freed by the next call. */
 static const char *typed(
     const struct dg_recipe_noise *how, const char *language, const char *s, uint64_t key)
 {
@@ -70,7 +70,7 @@ static void test_the_key_alone_decides(void **state)
     assert_true(others > LINES / 2);
 }
 
-/* Blanks left out, and nothing else: in their share. */
+/* Only blanks are left out, at the given rate. */
 static void test_merged_words(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void test_merged_words(void **state)
     assert_true(share > 0.095 && share < 0.105);
 }
 
-/* All ways to mistype one word once: "Bahn" has 3 swaps, 4 letters to leave out, 4 to double, and
+/* Every way to mistype one word once: "Bahn" has 3 swaps, 4 letters to leave out, 4 to double, and
  * the keys beside each of its letters. */
 static void test_slips_of_a_word(void **state)
 {
@@ -135,12 +135,14 @@ static void test_keyboards(void **state)
     assert_true(times("en", "test", "yest") > 20 && times("en", "test", "zest") == 0);
     assert_true(times("de-AT", "test", "zest") > 20);
     assert_true(times("fr", "zone", "aone") > 20 && times("en", "zone", "aone") == 0);
-    /* An umlaut has no such key: it is left out, swapped or doubled as a whole character. */
-    assert_true(times("de", "Tür", "Tür") == 2000); /* three letters: it stays */
+    /* An umlaut has no neighbouring key: it is left out, swapped or doubled as a whole
+     * character. */
+    assert_true(times("de", "Tür", "Tür") == 2000); /* three letters: unchanged */
     assert_true(times("de", "über", "ber") > 50 && times("de", "über", "üüber") > 50);
 }
 
-/* Words of four letters or more have a slip in their share; short words and numbers have none. */
+/* Words of four letters or more have a slip at the given rate; short words and numbers have
+ * none. */
 static void test_share_of_slips(void **state)
 {
     (void)state;
@@ -151,7 +153,7 @@ static void test_share_of_slips(void **state)
         assert_int_equal(strncmp(got, "a cat 12345 it ", 15), 0);
         changed += strcmp(got, "a cat 12345 it sleeps") != 0;
     }
-    /* 1,000 of 20,000, less those that double and swap equal letters (1 of 24) */
+    /* 1,000 of 20,000 expected, less those that double and swap equal letters (1 of 24) */
     assert_true(changed > 850 && changed < 1100);
 }
 

@@ -1,4 +1,4 @@
-/* Documents in their file: the order in which they are translated, restarts, room, expiry. */
+/* Documents in their file: the order of translation, restarts, room, expiry. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void a_document_and_a_restart(void **state)
     assert_string_equal(u.name, "a.txt");
     assert_int_equal(dg_uploads_read(d, a.id, &file, NULL), DG_ENOTFOUND); /* not yet */
     dg_uploads_close(d);
-    d = open_file(); /* it ran: it is the next one again */
+    d = open_file(); /* it was running, so it is the next one again */
     dg_buffer_reset(&file);
     assert_int_equal(dg_uploads_next(d, &u, &file, NULL), 0);
     assert_string_equal(u.id, a.id);
@@ -132,18 +132,18 @@ static void date(struct dg_uploads *d, int64_t step, int64_t now, int64_t began)
     assert_int_equal(dg_uploads_date(d, &(struct dg_uploads_clock){step, now, began}, NULL), 0);
 }
 
-/* The clock is set under documents of which one is from before the server began, at 1050. */
+/* The clock is set; one of the documents is from before the server began, at 1050. */
 static void another_clock(void **state)
 {
     (void)state;
     struct dg_uploads *d = open_file();
     struct dg_upload old = add(d, "a.txt", "one", 1000), fresh = add(d, "b.txt", "two", 1090);
-    date(d, 5000, 6100, 6050); /* forward: as old as they were */
+    date(d, 5000, 6100, 6050); /* forward: their ages stay */
     assert_int_equal(made_at(d, &old), 6000);
     assert_int_equal(made_at(d, &fresh), 6090);
     date(d, 0, 6100, 6050);
     assert_int_equal(made_at(d, &fresh), 6090);
-    date(d, -3000, 3101, 3050); /* back: what was there before began today */
+    date(d, -3000, 3101, 3050); /* back: the older one gets the present time */
     assert_int_equal(made_at(d, &old), 3101);
     assert_int_equal(made_at(d, &fresh), 3090);
     date(d, 0, 70, 60); /* a file from the future */
@@ -151,8 +151,8 @@ static void another_clock(void **state)
     dg_uploads_close(d);
 }
 
-/* A server that began in 2060, whose clock is right now: what was made before is as old as it is.
- */
+/* A server that began with its clock in 2060, which is right now: older documents keep their
+ * age. */
 static void a_clock_that_was_wrong_at_first(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void a_clock_that_was_wrong_at_first(void **state)
     dg_uploads_close(d);
 }
 
-/* What is asked of all documents whenever one is added reads none of them. */
+/* The queries over all documents that run whenever one is added use an index. */
 static void dates_are_found(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* UTF-16 there and back; expected bytes are from Unicode's own examples. */
+/* UTF-16 and back; expected bytes are from Unicode's own examples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

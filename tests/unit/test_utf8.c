@@ -27,7 +27,7 @@ static void test_valid(void **state)
         {BYTES("\xC2\x80\xDF\xBF"), 2},
         {BYTES("\xE0\xA0\x80"), 1},
         {BYTES("\xED\x9F\xBF"), 1}, /* the last before the surrogates */
-        {BYTES("\xEE\x80\x80"), 1}, /* the first behind them */
+        {BYTES("\xEE\x80\x80"), 1}, /* the first after them */
         {BYTES("\xEF\xBF\xBE"), 1}, /* a noncharacter is well-formed */
         {BYTES("\xF0\x90\x80\x80"), 1},
         {BYTES("\xF4\x8F\xBF\xBF"), 1}, /* U+10FFFF */
@@ -82,7 +82,7 @@ static void test_invalid(void **state)
     }
 }
 
-/* A bad byte is found wherever it stands: the word-at-a-time path has no blind spot. */
+/* A bad byte is found at any position: the word-at-a-time path has no blind spot. */
 static void test_every_offset(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Further forms of training pairs: what they are, how many, and that they are the same each
+/* Additional forms of training pairs: which ones, how many, and that they are the same each
  * time. */
 #include "trainer/align/variants.h"
 #include "trainer/prepare/prepare_internal.h"
@@ -35,7 +35,7 @@ static struct dg_pair pair(const char *source, const char *target)
         .weight = 2};
 }
 
-/* All forms of one pair, as "source|target" each. */
+/* Makes all forms of one pair, each as "source|target". */
 static size_t forms(struct dg_variants *v, const struct dg_pair *p, uint64_t item, char out[3][256])
 {
     struct dg_pair form;
@@ -62,7 +62,7 @@ static void test_forms(void **state)
                    b = pair("Why?", "Wieso?"), c = pair("Wait...", "Warte ...");
     dg_variants_init(&v, r);
     assert_true(dg_variants_wanted(r));
-    assert_int_equal(forms(&v, &a, 0, out), 2); /* none before it to join */
+    assert_int_equal(forms(&v, &a, 0, out), 2); /* no pair before it to join */
     assert_string_equal(out[0], "THE STREET IS WET.|DIE STRASSE IST NASS.");
     assert_string_equal(out[1], "The street is wet|Die Straße ist naß");
     dg_variants_next(&v, &a);
@@ -70,7 +70,7 @@ static void test_forms(void **state)
     assert_string_equal(out[0], "WHY?|WIESO?");
     assert_string_equal(out[1], "The street is wet. Why?|Die Straße ist naß. Wieso?");
     dg_variants_next(&v, &b);
-    c.file = 1; /* another file: not its neighbour */
+    c.file = 1; /* another file: no neighbour */
     assert_int_equal(forms(&v, &c, 2, out), 1);
     assert_string_equal(out[0], "WAIT...|WARTE ...");
     dg_variants_deinit(&v);
@@ -130,8 +130,8 @@ static void test_shares(void **state)
     dg_recipe_free(none);
 }
 
-/* Fields that came later are not in it where they are 0: data prepared before stays valid. Forms
- * that are held-out lines are left out: other data than before that. */
+/* Later fields are left out where they are 0, so that data prepared before stays valid. Leaving out
+ * forms that are held-out lines changes the data. */
 static void test_what_decides_the_data(void **state)
 {
     (void)state;

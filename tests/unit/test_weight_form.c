@@ -1,4 +1,4 @@
-/* Forms of a weight: which one a backend takes, and what is wrong with a weight that has none. */
+/* Forms of a weight: which one a backend takes, and the error for a weight that has none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* The weights file: FORMAT.md's example byte for byte, names and forms that are refused, the
- * writer, and that what is loaded belongs to the process. */
+ * writer, and that loaded weights belong to the process. */
 #include "tests/unit/weights_example.h"
 #include "base/buffer.h"
 
-/* The bytes between ```hex and ```: an offset, then 16 bytes a line, then a note. */
+/* Reads the bytes between ```hex and ```: an offset, then 16 bytes a line, then a note. */
 static size_t read_hex(const char *text, unsigned char *out, size_t cap)
 {
     size_t n = 0;
@@ -88,7 +88,7 @@ static void names_are_checked(void **state)
     unsigned char *bytes = example();
     struct dg_weights *w;
     struct dg_error err = {0};
-    bytes[0x142] = 'w'; /* both tensors are called w */
+    bytes[0x142] = 'w'; /* both tensors are named w */
     reseal(bytes);
     assert_int_equal(dg_weights_open_memory(bytes, EXAMPLE_BYTES, &w, &err), DG_EFORMAT);
     assert_string_equal(err.message, "tensor w: name is there twice");
@@ -102,7 +102,7 @@ static void names_are_checked(void **state)
     }
     dg_error_clear(&err);
     bytes[0x142] = 'b';
-    bytes[0x150] = 1; /* behind the names */
+    bytes[0x150] = 1; /* after the names */
     reseal(bytes);
     assert_int_equal(dg_weights_open_memory(bytes, EXAMPLE_BYTES, &w, &err), DG_EFORMAT);
     assert_string_equal(err.field, "padding");
@@ -115,14 +115,14 @@ static void repeated_form_is_refused(void **state)
     unsigned char *bytes = example();
     struct dg_weights *w;
     struct dg_error err = {0};
-    bytes[0xc0] = DG_F32; /* form 1 as f32 rows, which form 0 is */
+    bytes[0xc0] = DG_F32; /* form 1 as f32 rows, like form 0 */
     reseal(bytes);
     assert_int_equal(dg_weights_open_memory(bytes, EXAMPLE_BYTES, &w, &err), DG_EFORMAT);
     assert_string_equal(err.field, "layout");
     free(bytes);
 }
 
-/* A layout of tomorrow is left out, whatever size it has; panels of 16 are known, and their size is
+/* An unknown later layout is skipped, whatever its size; panels of 16 are known, and their size is
  * checked. */
 static void unknown_layout_is_left_out(void **state)
 {
@@ -185,7 +185,7 @@ static void writer_refuses(void **state)
     assert_int_equal(dg_weights_writer_add_rows(w, "c", 2, 3, &s8, NULL), 0);
     size_t size;
     struct dg_weights *opened;
-    unsigned char *bytes = written(w, &size); /* the refusals left nothing behind */
+    unsigned char *bytes = written(w, &size); /* the refused calls left nothing behind */
     assert_int_equal(dg_weights_open_memory(bytes, size, &opened, NULL), 0);
     assert_int_equal(dg_weights_count(opened), 3);
     assert_int_equal(dg_weights_find(opened, "c")->stored[0].type, DG_S8);
@@ -223,7 +223,7 @@ static void many_tensors_are_found(void **state)
     free(bytes);
 }
 
-/* Of a tensor that has pages of its own. */
+/* Size of a tensor that has pages of its own. */
 enum { ROWS = 64, COLUMNS = 1024 };
 
 static void add_large(struct dg_weights_writer *w, const char *name, float value)
@@ -236,7 +236,7 @@ static void add_large(struct dg_weights_writer *w, const char *name, float value
     free(rows);
 }
 
-/* What was loaded is ours: the file may be cut short, and what nobody keeps is let go of. */
+/* Loaded weights are ours: the file may be truncated, and memory that nobody keeps is released. */
 static void loaded_is_ours(void **state)
 {
     struct dg_weights_writer *writer;
@@ -264,7 +264,7 @@ static void loaded_is_ours(void **state)
     assert_ptr_equal(b->stored[0].data, kept);
     for (size_t i = 0; i < 64 * 1024; i++)
         assert_true(kept[i] == 2);
-    assert_true(let_go[32 * 1024] == 0); /* the page is not there any more */
+    assert_true(let_go[32 * 1024] == 0); /* the page has been released */
     assert_int_equal(dg_weights_verify(w, &err), 0);
     dg_weights_close(w);
     assert_int_equal(dg_weights_load(path, &w, &err), DG_EFORMAT);

@@ -1,12 +1,12 @@
-/* A weights file that is not whole: every field damaged in turn, every flipped bit, every
- * truncation, and what loading checks. */
+/* A damaged weights file: every field in turn, every flipped bit, every truncation, and what
+ * loading checks. */
 #include "tests/unit/weights_example.h"
 
-/* A field of the format, and where the example has it. */
+/* A field of the format, and its place in the example. */
 struct spot {
     const char *field;
     size_t offset, size;
-    bool by_verify; /* open does not read the data that it speaks of */
+    bool by_verify; /* open does not read the data that it describes */
 };
 
 #define HEADER(f)                                                                                  \
@@ -118,8 +118,8 @@ static void every_flipped_block_bit_is_found_by_verify(void **state)
     free(bytes);
 }
 
-/* In memory of exactly that size, so that a sanitizer sees any read past it; and with the size that
- * is there claimed as the right one. */
+/* In memory of exact size, so that a sanitizer sees any read past it; also with that size claimed
+ * as the right one. */
 static void every_truncation_is_refused(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void longer_file_is_refused(void **state)
     free(longer);
 }
 
-/* One bit of any tensor's data: loading refuses what opening does not look at. */
+/* One bit of any tensor's data: loading refuses what opening does not check. */
 static void loading_checks_every_byte(void **state)
 {
     struct dg_error err = {0};

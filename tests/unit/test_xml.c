@@ -1,4 +1,4 @@
-/* XML's text as units, as clients' tags are taken. */
+/* XML's text as units, with clients' tags. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -31,7 +31,7 @@ static inline const char *path_in(
     return path;
 }
 
-/* Open `spm` with a vocabulary file of the given content. */
+/* Opens `spm` with a vocabulary file of the given content. */
 static inline int open_with(const struct fixture *f, const char *spm, const char *content, size_t n,
     struct dg_tokenizer **out, struct dg_error *err)
 {

@@ -1,5 +1,5 @@
-/* A bundle made here (random weights, a real SentencePiece model) and a translator of it, for the
- * tests of translate/. What the model says is noise. */
+/* A bundle made here (random weights, a real SentencePiece model) and its translator, for the tests
+ * of translate/. The model's output is noise. */
 #ifndef DG_TESTS_UNIT_TRANSLATE_BUNDLE_H
 #define DG_TESTS_UNIT_TRANSLATE_BUNDLE_H
 
@@ -40,7 +40,7 @@ static inline void write_weights(const struct dg_config *c, const char *path)
         assert_non_null(x);
         fill(c, &info, x, &seed);
         if (!strcmp(info.name, "out.b"))
-            x[c->unk] = 3.0f; /* says <unk> now and then */
+            x[c->unk] = 3.0f; /* <unk> now and then */
         assert_int_equal(dg_weights_writer_add(w, info.name, info.N, info.K, DG_F32, x, &err), 0);
         free(x);
     }
@@ -126,8 +126,7 @@ static inline struct dg_job *translated(
     return j;
 }
 
-/* What stands between the sentences of the answer is what stood between those of the input, byte
- * for byte. */
+/* Checks that the gaps between the answer's sentences are those of the input, byte for byte. */
 static inline void check_layout(const char *text, const struct dg_answers *a)
 {
     size_t s = 0, t = 0;

@@ -1,4 +1,4 @@
-/* FORMAT.md's example of a weights file, as the writer makes it, for the tests of weights/. */
+/* FORMAT.md's example of a weights file, made by the writer, for the tests of weights/. */
 #ifndef DG_TESTS_UNIT_WEIGHTS_EXAMPLE_H
 #define DG_TESTS_UNIT_WEIGHTS_EXAMPLE_H
 
@@ -43,7 +43,7 @@ static inline struct dg_weights_writer *example_writer(void)
     return w;
 }
 
-/* What the writer makes, as bytes, 64-byte aligned; free it. */
+/* Returns the writer's output as bytes, 64-byte aligned; the caller frees it. */
 static inline unsigned char *written(struct dg_weights_writer *w, size_t *size)
 {
     struct dg_error err = {0};
@@ -69,7 +69,7 @@ static inline unsigned char *example(void)
     return bytes;
 }
 
-/* Put the header's checksum right again, so that the fields' own checks are met. */
+/* Corrects the header's checksum, so that the fields' own checks are reached. */
 static inline void reseal(unsigned char *bytes)
 {
     uint64_t sum = dg_disk_header_checksum(bytes, 384);

@@ -1,5 +1,5 @@
-/* The part of cuBLASLt's API that kernels/cuda uses (cublaslt.c), numbers as in NVIDIA's header.
- * Test equipment, never a backend. */
+/* The part of cuBLASLt's API that kernels/cuda uses (cublaslt.c), with the numbers of NVIDIA's
+ * header. Test equipment, never a backend. */
 #ifndef DG_EMU_CUBLASLT_H
 #define DG_EMU_CUBLASLT_H
 

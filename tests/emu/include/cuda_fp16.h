@@ -1,4 +1,4 @@
-/* binary16 as CUDA spells it, by the compiler's own type. */
+/* binary16 as CUDA spells it, using the compiler's own type. */
 #ifndef DG_EMU_CUDA_FP16_H
 #define DG_EMU_CUDA_FP16_H
 

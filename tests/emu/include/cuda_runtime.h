@@ -34,7 +34,7 @@ template <typename V> static inline V __shfl_xor_sync(unsigned mask, V value, in
     return out;
 }
 
-/* Over the 32 lanes of a warp. */
+/* Maximum over the 32 lanes of a warp. */
 static inline unsigned __reduce_max_sync(unsigned mask, unsigned value)
 {
     for (int lanes = 16; lanes; lanes /= 2) {
@@ -49,7 +49,7 @@ static inline unsigned __reduce_min_sync(unsigned mask, unsigned value)
     return ~__reduce_max_sync(mask, ~value);
 }
 
-/* Vectors, through which kernels read memory of other types. */
+/* Vector types, through which kernels read memory of other types. */
 struct __attribute__((may_alias, aligned(8))) float2 {
     float x, y;
 };
@@ -91,12 +91,12 @@ static inline float __uint_as_float(unsigned bits)
 
 static inline float __fmul_rn(float a, float b)
 {
-    return a * b; /* the host build does not contract */
+    return a * b; /* the host build does not contract to fma */
 }
 
 #include "tests/emu/mma.h"
 
-/* Arguments by value, from the time of the call. */
+/* Queues a launch; arguments are copied at the time of the call. */
 template <typename F, typename... A>
 static inline void dg_emu_kernel(
     cudaStream_t stream, dim3 grid, dim3 block, size_t shared, F *kernel, const A &...args)

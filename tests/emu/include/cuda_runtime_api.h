@@ -1,6 +1,5 @@
 /* The part of CUDA's runtime API that kernels/cuda uses, for a host without a device (runtime.cc):
- * device memory is host memory. Test equipment, never a
- * backend. */
+ * device memory is host memory. Test equipment, never a backend. */
 #ifndef DG_EMU_CUDA_RUNTIME_API_H
 #define DG_EMU_CUDA_RUNTIME_API_H
 
@@ -29,7 +28,7 @@ enum cudaMemcpyKind {
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum { cudaStreamNonBlocking = 1, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
 
-typedef struct dg_emu_stream *cudaStream_t; /* emu_stream.h */
+typedef struct dg_emu_stream *cudaStream_t; /* see emu_stream.h */
 typedef struct dg_emu_event *cudaEvent_t;
 typedef struct dg_emu_graph *cudaGraph_t, *cudaGraphExec_t;
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };

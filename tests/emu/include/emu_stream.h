@@ -1,5 +1,5 @@
 /* A stream of the emulated CUDA (tests/emu/stream.cc). The emulated NCCL works in a thread of its
- * own, as a device does beside the host, and counts here what it was given and what it has done (by
+ * own, as a device works beside the host, and counts here the sums it was given and has done (using
  * __atomic_*, which C and C++ share). */
 #ifndef DG_EMU_STREAM_H
 #define DG_EMU_STREAM_H
@@ -10,8 +10,8 @@ struct dg_emu_queue;
 
 struct dg_emu_stream {
     int device;
-    uint64_t given, done;       /* sums of NCCL's */
-    struct dg_emu_queue *queue; /* everything else */
+    uint64_t given, done;       /* NCCL sums */
+    struct dg_emu_queue *queue; /* all other work */
 };
 
 #endif
