@@ -127,7 +127,7 @@ class Axis:
 
 
 class Curve:
-    """paint: an index into COLOURS; dash: an index into DASHES, 0 for a solid line; dots: draw a dot at each point."""
+    """paint: an index into COLOURS; dash: an index into DASHES, 0 is solid; dots: draw a dot at each point; line: join the points."""
 
     def __init__(self, label, points, paint, dash=0, dots=False, line=True):
         self.label, self.points, self.paint, self.dash, self.dots, self.line = label, sorted(points), paint, dash, dots, line

@@ -29,7 +29,7 @@ DIAGRAMS = ("batch.svg", "request.svg")  # drawn by hand, not from data
 def redraw():
     for top in (RESULTS, PICTURES):
         for folder, _, names in os.walk(top):
-            for name in sorted(n for n in names if n.endswith(".svg") and n not in DIAGRAMS and not n.startswith("figure")):  # figure*: by dragoman attention
+            for name in sorted(n for n in names if n.endswith(".svg") and n not in DIAGRAMS and not n.startswith("figure")):  # dragoman attention's
                 draw = training_chart.draw if top == PICTURES else next(f for start, f in DRAWN_BY.items() if name.startswith(start))
                 with open(os.path.join(folder, name[:-4] + ".json"), encoding="utf-8") as f:
                     picture = draw(json.load(f))

@@ -1,10 +1,10 @@
-"""Where a benchmark's findings lie."""
+"""Writes a benchmark's result files."""
 import json
 import os
 
 
 def write(folder, name, texts):
-    """Files `name` + suffix for each {suffix: text}, or {suffix: anything that is JSON}; each whole or not at all. The first path."""
+    """Write a file `name` + suffix for each {suffix: text, or a value to store as JSON}, atomically. Returns the first path."""
     os.makedirs(folder, exist_ok=True)
     paths = []
     for suffix, text in texts.items():

@@ -1,9 +1,9 @@
-"""What became slower since the committed table of the same machine."""
+"""Reports what has become slower since the committed results of the same machine."""
 import json
 import os
 
-MOST = 1.05  # the runs' own spread on quiet cores
-MOST_OTHERS = 0.1  # cores
+MOST = 1.05  # ratio that runs on quiet cores may reach by chance
+MOST_OTHERS = 0.1  # cores that other programs may use
 
 
 def name(setting):
@@ -12,7 +12,7 @@ def name(setting):
 
 
 def slower(old, new):
-    """[(setting, times as slow)] of those in both results, ours alone, where it is more than MOST; a step's times, too."""
+    """[(setting, ratio of times)] of our own settings and steps that both results have, where the ratio is above MOST."""
     known, found = {name(s): s["ours"] for s in old.get("settings", [])}, []
     for setting in new.get("settings", []):
         before, now = known.get(name(setting)), setting["ours"]
@@ -28,7 +28,7 @@ def slower(old, new):
 
 
 def weaker(old, new):
-    """[(limit, cores, before, now)] of what the machine itself gave less of by more than MOST: no program is to blame for that."""
+    """[(limit, cores, before, now)] of the machine's limits that were lower by more than MOST: the programs are not to blame for that."""
     found = []
     for limit, now in new.get("limits_of_one_core", {}).items():
         before = old.get("limits_of_one_core", {}).get(limit)
@@ -39,7 +39,7 @@ def weaker(old, new):
 
 
 def say(path, new):
-    """Compare with the file, where it is there and of the same machine."""
+    """Compare with the file, if it exists and is from the same processor, and print what is slower."""
     if not os.path.exists(path):
         print(f"no table of this machine yet: {path}")
         return

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Scores, flags, speed and sentences for model cards: bench/card/main.py, which keeps in .cache/ what it has measured.
+# Scores, flags, speed and sentences for model cards: bench/card/main.py, which keeps its results in .cache/.
 # Usage: DATA=DIR [BUNDLES="DIR ..."] bench/run-card.sh [BUILD] [--pairs en-de,...] [--sets NAME,...] [--lines N]
-# DIR as scripts/get-data makes it; the bundles are those of weights/bundles where none are named. Some minutes for each direction.
+# DIR is made by scripts/get-data; the default bundles are those of weights/bundles. Takes some minutes for each direction.
 set -eu
 
 needs="dragoman dragoman-train"

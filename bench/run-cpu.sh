@@ -1,8 +1,8 @@
 #!/bin/sh
 # Speed on the CPU beside CTranslate2, int8 and float32: the same random base-size weights, forced lengths, alternating
 # runs; 10 to 15 minutes. Usage: bench/run-cpu.sh [BUILD] [--brief] [arguments of bench/peer/compare.py, e.g. --only "int8 latency"]
-# --brief: five minutes at most, nothing is written, what became slower is named; then a pair of Firefox's tiny shape beside the Bergamot
-# engine, where there is a CPython 3.10 ($PYTHON310, python3.10).
+# --brief: at most five minutes; writes nothing and reports what has become slower; then compares a pair of Firefox's tiny shape with
+# the Bergamot engine, if there is a CPython 3.10 ($PYTHON310, python3.10).
 # Needs python3-venv and PyPI for the peers. Everything but the result stays under .cache/.
 set -eu
 
@@ -26,12 +26,12 @@ fi
 if [ ! -f "$work/ct2-int8/model.bin" ]; then
     "$venv/bin/python" $peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2-int8" --quantization int8
 fi
-# Always anew: the bundles' packed layouts belong to this build.
+# Always made again, because the bundles' packed layouts depend on the build.
 rm -rf "$work/bundle" "$work/int8" "$work/short"
 "$dragoman" convert marian --model "$work/model.npz" --vocab "$work/vocab.yml" --vocab "$work/vocab.yml" \
     --source-lang en --target-lang de --positions halves --out "$work/bundle" >/dev/null
 "$dragoman" quantize "$work/bundle" --out "$work/int8" >/dev/null
-# As long as lists from training text are (docs/models.md): 100 pieces of each source piece, 200 always.
+# As long as lists learned from training text (docs/models.md): 100 pieces per source piece, and 200 that are always in.
 cp -R "$work/int8" "$work/short"
 "$build/bin/random-shortlist" "$work/short" 100 200
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Speed with models of other programs beside those programs, on one core: the same files of random weights in real shapes.
+# Speed with other programs' models compared with those programs, on one core: the same files, with random weights in real shapes.
 # Usage: bench/run-family.sh [BUILD] [student] [argos] [opus] [nllb] [arguments of bench/family/main.py]; all four by default.
-# PyPI for the peers: ctranslate2, and bergamot 0.4.5, which needs a CPython 3.10 ($PYTHON310, python3.10). nllb takes 6 GB of
-# memory while its file is made. Everything but the result stays under .cache/.
+# Installs the peers from PyPI: ctranslate2, and bergamot 0.4.5, which needs a CPython 3.10 ($PYTHON310, python3.10). Making nllb's
+# file takes 6 GB of memory. Everything but the result stays under .cache/.
 set -eu
 
 needs="dragoman random-shortlist"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Training beside Marian on the CPU: the same small recipe on Multi30k, the same vocabulary, budget of a batch and schedule, one
-# thread, alternating runs. Both models are scored by the same program. The result is in bench/results/marian-MACHINE.json and .md.
+# Training compared with Marian on the CPU: the same small recipe on Multi30k, the same vocabulary, batch budget and schedule, one
+# thread, alternating runs. One program scores both models. The result is in bench/results/marian-MACHINE.json and .md.
 # Usage: DATA=DIR bench/run-marian.sh [BUILD] [arguments of bench/marian/compare.py, e.g. --updates 200 --rounds 2]
-# DIR holds multi30k/train.{en,de}.gz and test/multi30k_test_2016_flickr.{en,de}.gz. MARIAN names a `pymarian`; without it one is
-# installed under .cache/ from PyPI (600 MB, for CPython 3.11). Everything but the result stays under .cache/.
+# DIR holds multi30k/train.{en,de}.gz and test/multi30k_test_2016_flickr.{en,de}.gz. MARIAN is the path of a `pymarian`; by default
+# one is installed under .cache/ from PyPI (600 MB, for CPython 3.11). Everything but the result stays under .cache/.
 set -eu
 
 needs="dragoman-train dragoman"

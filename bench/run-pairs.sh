@@ -1,6 +1,6 @@
 #!/bin/sh
-# CPU time beside an earlier revision's (BEFORE=d48fe55, when the server had no rooms yet), in alternating pairs of runs:
-# HTTP from the cache and not, the base int8 step at 4 and 128 rows. A quarter of an hour, and the other revision's build.
+# CPU time compared with an earlier revision (BEFORE=d48fe55, when server/ had no subfolders yet), in alternating pairs of runs:
+# HTTP with and without cache hits, the base int8 step at 4 and 128 rows. Takes a quarter of an hour, plus the other revision's build.
 # Usage: bench/run-pairs.sh [BUILD] [--quick] [--pairs N] [--only cached,uncached,rows-4,rows-128]
 # The other revision is checked out and built under .cache/pairs/.
 set -eu

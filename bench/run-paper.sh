@@ -1,5 +1,5 @@
 #!/bin/sh
-# The paper's tables on this machine. Each part goes on where it stopped; `report` puts what there is into docs/paper.md.
+# The paper's tables on this machine. Started again, a part continues where it stopped; `report` writes the results into docs/paper.md.
 # Usage: [DATA=DIR] bench/run-paper.sh PART [BUILD] [arguments of bench/paper/PART.py]
 # PART: table1, table2, grid, positions, parsing, decoding, figures, report.
 set -eu

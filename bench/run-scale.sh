@@ -1,5 +1,5 @@
 #!/bin/sh
-# How time grows with length, beam, rows, vocabulary and threads: bench/scale.py. About four minutes.
+# How time grows with length, beam, rows, vocabulary and threads: bench/scale.py. Takes about four minutes.
 # Usage: bench/run-scale.sh [BUILD] [--quick] [--cpu-time]
 set -eu
 

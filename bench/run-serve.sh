@@ -1,7 +1,7 @@
 #!/bin/sh
-# Latency and throughput over HTTP on this machine, against what is promised: docs/serving-bench.md.
+# Latency and throughput over HTTP on this machine, compared with what is promised: docs/serving-bench.md.
 # Usage: bench/run-serve.sh [BUILD] [--quick] [--only mixed,overload,...] [--models BUNDLE] [--repetitions N]
-# Takes forty minutes; --quick a minute or two, without meaning. Everything but the result stays under .cache/.
+# Takes forty minutes; with --quick a minute or two, but the figures mean nothing. Everything but the result stays under .cache/.
 set -eu
 
 needs="dragoman-server dragoman-load dragoman-sim make-tiny-bundle"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Speed on sizes that users have, beside CTranslate2: short and long sentences, a big model, and its start; ten minutes.
+# Speed on realistic sizes compared with CTranslate2: short and long sentences, a big model and its start. Takes ten minutes.
 # Usage: bench/run-sizes.sh [BUILD] [--only "base 250"] [--pairs N]
 # Needs python3-venv and PyPI for the peer. Everything but the result stays under .cache/.
 set -eu

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Speed of training beside PyTorch on the CPU: the same model, the same batches, alternating runs with one thread and with
-# two, real tokens counted; 8 to 10 minutes on two Zen 3 cores, 12 where there is bf16, too. The result is in bench/results/train-MACHINE.json.
+# Speed of training compared with PyTorch on the CPU: the same model, the same batches, alternating runs with one thread and with
+# two; only real tokens count. Takes 8 to 10 minutes on two Zen 3 cores, 12 with bf16. The result is in
+# bench/results/train-MACHINE.json.
 # Usage: DATA=DIR bench/run-train.sh [BUILD] [arguments of bench/peer/compare_train.py, e.g. --rounds 5 --updates 300]
-# DIR holds multi30k/train.en.gz and train.de.gz. PEER_PYTHON names a Python that has torch; without it one is made under
-# .cache/ from PyPI (several GB). Everything but the result stays under .cache/.
+# DIR holds multi30k/train.en.gz and train.de.gz. PEER_PYTHON is a Python that has torch; by default one is installed
+# under .cache/ from PyPI (several GB). Everything but the result stays under .cache/.
 set -eu
 
 needs=dragoman-train

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What settings of a recipe are worth in the same CPU time: bench/tune/main.py, which goes on where it stopped (SIGTERM is fine).
+# Compares settings of a recipe at equal CPU time: bench/tune/main.py, which continues where it stopped (SIGTERM is fine).
 # Usage: DATA=DIR bench/run-tune.sh [BUILD] [bench/tune/PLAN.json] [--minutes N] [--only NAME,...]
-# DIR as scripts/get-data makes it. Sixteen runs of five minutes of one core each; start it twice with --only for two cores.
+# DIR is made by scripts/get-data. Sixteen runs of five minutes of one core each; start it twice with --only for two cores.
 set -eu
 
 needs=dragoman-train

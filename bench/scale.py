@@ -38,7 +38,7 @@ def slope(points):
 
 
 def sweep(a, name, field, values, what, **fixed):
-    """Vary `field`; `what` are the figures kept of each run."""
+    """Run with each value of `field`; `what` names the figures to keep."""
     points = []
     for value in values:
         options = {k: v(value) if callable(v) else v for k, v in fixed.items()}
@@ -54,7 +54,7 @@ def sweep(a, name, field, values, what, **fixed):
 
 
 def list_sweeps(a):
-    """(name, option, values, figures, what is fixed); a few points each when it has to be quick."""
+    """(name, varied option, its values, figures, fixed options) of each sweep; with --quick only every third value."""
     cores = os.cpu_count() or 1
     rows = [1, 2, 4, 8, 16, 32, 64, 128, 256]
     sweeps = [

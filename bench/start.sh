@@ -1,6 +1,6 @@
-# Sourced by the run-*.sh beside it: the programs that $needs names, the build they come from, the revision.
+# Sourced by the run-*.sh in this folder: checks the programs that $needs names, and sets the build folder and the revision.
 # Usage: needs="dragoman step-bench"; . "$(dirname "$0")/start.sh"
-# Takes BUILD away from the arguments where it is the first of them.
+# Removes BUILD from the arguments if it is the first one.
 
 cd "$(dirname "$0")/.."
 build=build/release
@@ -14,13 +14,14 @@ done
 revision=$(git describe --always --dirty 2>/dev/null || echo unknown)
 mkdir -p bench/results
 export PYTHONDONTWRITEBYTECODE=1
-# Settings of thread and matrix libraries would tune one side and not the other.
+# Settings of thread and matrix libraries would tune only one side.
 for variable in $(env | sed -n 's/^\(\(OPENBLAS\|GOTO\|OMP\|GOMP\|KMP\|MKL\|DNNL\|ONEDNN\|BLIS\|CT2\)_[A-Z0-9_]*\)=.*/\1/p'); do
     echo "bench: $variable is cleared for all sides" >&2
     unset "$variable"
 done
 
-# $DATA is a folder with Multi30k; $python has torch: $PEER_PYTHON, else one is made under .cache/ from PyPI (several GB).
+# Checks that $DATA is a folder with Multi30k, and sets $python, which has torch: $PEER_PYTHON, or one that it installs under .cache/
+# from PyPI (several GB).
 need_multi30k_and_torch()
 {
     [ -f "${DATA-}/multi30k/train.en.gz" ] || { echo "bench: DATA must name a folder with multi30k/train.en.gz" >&2; exit 1; }

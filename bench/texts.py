@@ -1,9 +1,9 @@
-"""Texts that benchmarks read: a line a sentence, compressed or not."""
+"""Reads the benchmarks' texts: one sentence a line, compressed or not."""
 import gzip
 import itertools
 
 
 def lines(path, n):
-    """The first n lines (None: all), without their ends."""
+    """The first n lines (None: all), without line ends."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as f:
         return [line.rstrip("\n") for line in itertools.islice(f, n)]

@@ -3,19 +3,19 @@ import json
 
 import chart
 
-POINTS = 240  # of a curve: the mean of as many updates as it takes
+POINTS = 240  # most points of a curve; each is a mean over several updates
 TRAIN, VALID = ("loss", "lr", "tokens_per_s"), ("loss", "bleu", "chrf")
 
 
 def thin(points):
-    """At most POINTS points, each the mean of its neighbours."""
+    """The curve in at most POINTS points, each the mean of consecutive ones."""
     each = -(-len(points) // POINTS)
     groups = [points[i:i + each] for i in range(0, len(points), each)]
     return [[round(sum(x for x, _ in g) / len(g)), float("%.5g" % (sum(y for _, y in g) / len(g)))] for g in groups]
 
 
 def read(logs, marks):
-    """logs: (label, file). Updates that a run went over again count as they were the last time."""
+    """logs: (label, file). Of an update that a run did again, the last line counts."""
     runs = []
     for label, path in logs:
         with open(path, encoding="utf-8") as f:
@@ -31,7 +31,7 @@ def read(logs, marks):
 
 
 def write(result):
-    """JSON with a line for each curve."""
+    """The result as JSON text, with one line for each curve."""
     lines = []
     for run in result["runs"]:
         kinds = ",\n   ".join(f'"{kind}": {{' + ",\n    ".join(f'"{k}": {json.dumps(v)}' for k, v in run[kind].items()) + "}" for kind in ("train", "valid"))
@@ -45,7 +45,7 @@ def draw(result):
     last = max(u for r in runs for u, _ in r["train"]["loss"] + r["valid"]["loss"])
 
     def curves(*wanted):
-        """wanted: (kind, field, what it is called, dash)."""
+        """wanted: (kind, field, name in the legend, dash)."""
         return [chart.Curve(f"{r['label']}: {called}", r[kind][field], i, dash, kind == "valid")
                 for i, r in enumerate(runs) for kind, field, called, dash in wanted if r[kind][field]]
 

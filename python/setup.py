@@ -1,4 +1,4 @@
-"""For scripts/wheel, which puts libdragoman and what it needs into dragoman/lib and says version and platform."""
+"""Used by scripts/wheel, which puts libdragoman and its dependencies into dragoman/lib and sets version and platform."""
 import os
 
 from setuptools import Distribution, setup
@@ -11,7 +11,7 @@ class Binary(Distribution):
 
 
 class Tagged(bdist_wheel):
-    """Any Python 3: the library is opened by ctypes."""
+    """Tags the wheel for any Python 3, because ctypes loads the library."""
 
     def get_tag(self):
         return "py3", "none", os.environ["DRAGOMAN_PLATFORM"]

@@ -1,15 +1,16 @@
 #!/bin/sh
 # Speed on a GPU: a sentence and a decoder step of the base model (random weights, vocabulary 32,000, 27 pieces in and out,
 # forced), beam 1 and 4, 1 to 256 sentences, each precision; in bf16 also with the search on the host
-# (DRAGOMAN_CUDA_STEP) and with steps that are not recorded as graphs. An update of training, base and big, in bf16 with attention on tensor cores and without, and in fp32. Both
-# beside PyTorch, where python3 has it. Nothing is compiled here or downloaded. Writes one JSON object.
+# (DRAGOMAN_CUDA_STEP) and with steps that are not recorded as graphs. An update of training, base and big, in bf16 with attention
+# on tensor cores and without, and in fp32. Both are compared with PyTorch if python3 has it. Compiles and downloads nothing.
+# Writes one JSON object.
 # Usage: bench/gpu/run.sh [BUILD] [OUT.json] [PART...]   (default build/release, bench/results/gpu-<device>.json, also for -, all parts)
-# Parts: steps train torch torch-train report. Each leaves its lines in $WORK (default build/bench-gpu), and what the programs said, with
-# cuBLASLt's algorithms, in *.err; so that parts may run at different times, and the report elsewhere: it needs no GPU.
-#   BUDGET=SECONDS     what has not ended by then is stopped, what has not begun left out
-#   ARCHIVE=FILE.tar   all of $WORK, anew after each program
-#   REVISION=NAME      of the programs; default: BUILD/REVISION, which scripts/gpu-pack wrote, or git's
-# A program that fails or takes too long is said, and the next one runs.
+# Parts: steps train torch torch-train report. Each leaves its results in $WORK (default build/bench-gpu), and the programs' messages,
+# with cuBLASLt's algorithms, in *.err. So parts may run at different times, and the report, which needs no GPU, on another machine.
+#   BUDGET=SECONDS     then the running program is stopped, and the rest is left out
+#   ARCHIVE=FILE.tar   archive of $WORK, written again after each program
+#   REVISION=NAME      revision of the programs; default: BUILD/REVISION, which scripts/gpu-pack wrote, or git's
+# If a program fails or takes too long, that is reported, and the next one runs.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1-build/release}

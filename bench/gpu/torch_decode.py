@@ -151,7 +151,7 @@ class Table(Search):
         self.at = torch.zeros(1, dtype=torch.long, device=device)
         self.places = torch.arange(LENGTH, device=device)
         self.row = torch.arange(self.rows, device=device)[:, None]
-        # Index into [LENGTH*rows] of each position of a hypothesis. Future positions have index 0, which is always valid memory.
+        # Index into [LENGTH*rows] of each position of a hypothesis. Future positions have index 0, which is in some cache already.
         self.table = torch.zeros(self.rows, LENGTH, dtype=torch.long, device=device)
 
     def begin(self):

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 
 D, F, HEADS, ENCODER, DECODER, V = 256, 1536, 8, 6, 2, 32000
-# Forty-five languages beside English; which ones does not matter.
+# Forty-five languages besides English; which ones does not matter.
 LANGUAGES = ("af ar az be bg bn bs ca cs cy da de el es et eu fa fi fr ga gl gu he hi hr hu id is it ja ka kn ko lt lv mk ml mr ms nl no pl pt ro ru").split()
 
 

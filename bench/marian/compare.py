@@ -42,7 +42,7 @@ def check(args, **kw):
 
 
 def speed(lines):
-    """Target tokens a CPU second from the second line on, and the loss of each line. Lines are (update, loss, target tokens, CPU seconds)."""
+    """Target tokens a CPU second from the second line on, and each line's loss. Lines are (update, loss, target tokens, CPU seconds)."""
     rest = lines[1:]
     return {"target_tokens_per_cpu_s": round(sum(x[2] for x in rest) / sum(x[3] for x in rest), 1),
             "target_tokens_per_update": round(sum(x[2] for x in lines) / lines[-1][0]),

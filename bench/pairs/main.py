@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""CPU time beside an earlier revision's, in alternating pairs of runs: a translation over HTTP, from the cache and not,
+"""CPU time compared with an earlier revision, in alternating pairs of runs: a translation over HTTP, with and without a cache hit,
 and the base int8 model's step at few and many rows.
 
   main.py --programs DIR --before DIR --models BUNDLE --out FILE [--pairs 10] [--quick]
 
-Each figure is the median of the pairs' ratios, now / before. CPU time is read from the server's own clock, all its
-threads together, so that other programs on the machine disturb it less than they do a time on the wall. Writes FILE
-(JSON) and prints a table; exits 1 where a ratio is above --most.
+Each figure is the median of the pairs' ratios, now / before. CPU time is read from the server's own clock, for all
+its threads together, so that other programs on the machine disturb it less than wall time. Writes FILE (JSON) and prints a
+table; exits with 1 if a ratio is above --most.
 """
 import argparse
 import json

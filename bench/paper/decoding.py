@@ -28,7 +28,7 @@ BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
 
 
 def own_choice(manifest, pair):
-    """Beam, penalty, and how many times the source's tokens the penalty counts at most (0: any number)."""
+    """(beam, penalty, cap): the penalty counts at most cap times the source's tokens; 0: no cap."""
     decoding = manifest["decoding"]
     way = manifest.get("pair_decoding", {}).get(pair, {})
     return (decoding.get("beam_size", decoding.get("beam", 4)), way.get("length_penalty", decoding.get("length_penalty", decoding.get("alpha", 0.6))),

@@ -1,11 +1,11 @@
-"""What "Attention Is All You Need" (Vaswani et al., 2017) prints in its tables: cited, never measured here."""
+"""Figures printed in the tables of "Attention Is All You Need" (Vaswani et al., 2017): cited, never measured here."""
 
 # Table 2: newstest2014, tokenised BLEU; training FLOPs by the paper's own formula.
 OTHERS = [("ByteNet", "23.75", "", "", ""), ("Deep-Att + PosUnk", "", "39.2", "", "1.0e20"), ("GNMT + RL", "24.6", "39.92", "2.3e19", "1.4e20"),
           ("ConvS2S", "25.16", "40.46", "9.6e18", "1.5e20"), ("MoE", "26.03", "40.56", "2.0e19", "1.2e20"),
           ("Deep-Att + PosUnk, ensemble", "", "40.4", "", "8.0e20"), ("GNMT + RL, ensemble", "26.30", "41.16", "1.8e20", "1.1e21"),
           ("ConvS2S, ensemble", "26.36", "41.29", "7.7e19", "1.2e21")]
-# recipe: (row, BLEU as printed, hours on eight P100)
+# recipe: (row, BLEU as printed, training hours on eight P100s)
 TABLE2 = {"base-ende": ("base, EN-DE", "27.3", 12), "big-ende": ("big, EN-DE", "28.4", 84), "base-enfr": ("base, EN-FR", "38.1", 12),
           "big-enfr": ("big, EN-FR", "41.8 (the text of section 6.1 says 41.0)", 84)}
 GPUS, SUSTAINED = 8, 9.5e12

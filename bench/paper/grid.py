@@ -29,19 +29,19 @@ import stoppable  # noqa: E402
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
 RECIPES = "trainer/recipes/paper"
 VOCABULARY, UPDATES = 6000, 3000
-# Of multi30k-reference.json, but for the rows' own; what the table says of training is kept: no averaging, no calibration.
+# As in multi30k-reference.json, except for what the rows set themselves and the table's conditions: no averaging, no calibration.
 SETTINGS = {"vocabulary.size": VOCABULARY, "vocabulary.character_coverage": 1, "training.batch_tokens": 1200, "training.batch_mode": "padded",
             "training.warmup": 1000, "training.lr_scale": 0.6, "training.checkpoint_updates": 250, "training.checkpoint_minutes": 0,
             "training.keep_last": 1, "training.keep_best": 0, "training.average_last": 1, "validation.every": 1000000000,
             "validation.calibrate": 0}
 DATA = {"pairs": [{"source_lang": "en", "target_lang": "de", "train": [{"source": "multi30k/train.en.gz", "target": "multi30k/train.de.gz"}],
                    "dev": [{"source": "multi30k/val.en.gz", "target": "multi30k/val.de.gz"}]}]}
-FLOPS = 66e9  # a second of one Zen 3 core in fp32: multi30k-reference.json, 3,650 updates in 39 minutes
-PADDED_FULL = 0.85  # of padded tokens that are pieces
+FLOPS = 66e9  # operations a second of one Zen 3 core in fp32: multi30k-reference.json, 3,650 updates in 39 minutes
+PADDED_FULL = 0.85  # share of the padded tokens that are real pieces
 
 
 class Row(NamedTuple):
-    name: str  # of its result
+    name: str  # of its result file
     recipe: str
     seed: int
 
@@ -50,7 +50,7 @@ def rows():
     return [Row(name, f"table3/{name}", 1) for name in facts.TABLE3] + [Row("base-2", "table3/base", 2)]
 
 
-# What came since the paper: (recipe, what changes).
+# Architecture changes since the paper: (recipe, what changes).
 SINCE = {"since-base": ("table3/base", "base"), "since-pre-norm": ("since/pre-norm", "norms before the sublayers, a last one for each stack"),
          "since-deep-encoder": ("since/deep-encoder", "deep encoder, shallow decoder"),
          "since-ssru": ("since/ssru", "SSRU decoder")}
@@ -61,7 +61,7 @@ def since():
 
 
 def whole(recipe):
-    """The recipe with every default."""
+    """The recipe with all defaults filled in."""
     out = subprocess.run([f"{BIN}/dragoman-train", "recipe", f"{RECIPES}/{recipe}.json"], capture_output=True, text=True, check=True)
     return json.loads(out.stdout)
 
@@ -73,7 +73,7 @@ def scaled(m):
 
 
 def core_minutes(m, updates):
-    """Estimated, of one Zen 3 core in fp32."""
+    """Estimated minutes of one Zen 3 core in fp32."""
     tokens = int(PADDED_FULL * SETTINGS["training.batch_tokens"])
     return updates * shapes.training_flops(m, VOCABULARY, tokens, 15) / FLOPS / 60
 
@@ -84,7 +84,7 @@ class Grid(stoppable.Stoppable):
         self.a = a
 
     def recipe(self, row):
-        """A recipe file of our own: the row's, scaled, on Multi30k."""
+        """Write the row's recipe, scaled and on Multi30k, to a file of our own. Returns its path."""
         full = whole(row.recipe)
         values = {**SETTINGS, "training.updates": self.a.updates, "training.seed": row.seed}
         sections = {"name": f"grid-{row.name}", "extends": os.path.abspath(f"{RECIPES}/{row.recipe}.json"), "data": DATA, "model": scaled(full["model"]),
@@ -97,13 +97,13 @@ class Grid(stoppable.Stoppable):
         return os.path.join(self.a.work, row.name + ".json")
 
     def call(self, *command):
-        """Run to its end; what it printed, and its CPU seconds."""
+        """Run the command to its end: (standard output, CPU seconds)."""
         before = machine.children_seconds()
         out, _ = self.finish(command)
         return out, machine.children_seconds() - before
 
     def train(self, row):
-        """The CPU seconds that it took in all; None when it was stopped."""
+        """Train the row. Returns its total CPU seconds, earlier starts included; None if it was stopped."""
         folder = os.path.join(self.a.work, row.name)
         state = os.path.join(folder, "grid.json")
         spent = json.load(open(state, encoding="utf-8"))["cpu_seconds"] if os.path.exists(state) else 0.0
@@ -120,7 +120,7 @@ class Grid(stoppable.Stoppable):
         return None if self.stopping else spent + cpu
 
     def translate_seconds(self, bundle, source):
-        """CPU seconds of translating it with beam 4 on one core: the best of three."""
+        """CPU seconds to translate the source with beam 4 on one core: the best of three."""
         return min(self.call(f"{BIN}/dragoman", "translate", "--model", bundle, "--workers", "1", "--beam-size", "4",
                              "--length-penalty", "0.6", source)[1] for _ in range(3))
 

@@ -1,5 +1,5 @@
-"""The layers of the paper's Table 1 in numpy, float32, on one thread: as many multiplications as the table says and none saved.
-x is [n, d]; each returns [n, d]. Weights are drawn once for each (layer, d)."""
+"""The layers of the paper's Table 1 in numpy, float32, on one thread. They do all the multiplications that the table counts.
+x is [n, d]; each layer returns [n, d]. Weights are drawn once for each (layer, d)."""
 import numpy as np
 
 
@@ -21,7 +21,7 @@ class SelfAttention:
 
 
 class RestrictedSelfAttention:
-    """Each position looks at r around it; those beyond the ends are zeros."""
+    """Each position attends to the r positions around it; positions beyond the ends are zeros."""
 
     def __init__(self, rng, d, r):
         self.scale, self.r = np.float32(d ** -0.5), r
@@ -34,7 +34,7 @@ class RestrictedSelfAttention:
 
 
 class Lstm:
-    """Four gates from the input at once, then one position after the other."""
+    """The input's share of the four gates for all positions at once, then one position after the other."""
 
     def __init__(self, rng, d):
         self.w = (rng.standard_normal((d, 4 * d)) * d ** -0.5).astype(np.float32)
@@ -53,12 +53,12 @@ class Lstm:
 
 
 def shifted(x, by):
-    """x moved `by` positions later, zeros before it."""
+    """x shifted `by` positions later, with zeros before it."""
     return x if by == 0 else np.concatenate([np.zeros((min(by, len(x)), x.shape[1]), x.dtype), x[:-by]])
 
 
 class Convolution:
-    """Width k over the positions before; `dilation` apart."""
+    """Causal convolution of width k, with positions `dilation` apart."""
 
     def __init__(self, rng, d, k, dilation=1):
         self.w, self.dilation = (rng.standard_normal((k, d, d)) * (k * d) ** -0.5).astype(np.float32), dilation
@@ -68,7 +68,7 @@ class Convolution:
 
 
 class SeparableConvolution:
-    """Width k for each channel by itself, then a matrix over the channels."""
+    """A convolution of width k for each channel on its own, then a matrix over the channels."""
 
     def __init__(self, rng, d, k):
         self.depth = rng.standard_normal((k, d)).astype(np.float32)
@@ -84,7 +84,7 @@ LAYERS = {"self-attention": SelfAttention, "recurrent (LSTM)": Lstm,
           f"separable convolution, k = {K}": lambda rng, d: SeparableConvolution(rng, d, K),
           f"dilated convolution, k = {K}": lambda rng, d: Convolution(rng, d, K, K),
           f"restricted self-attention, r = {R}": lambda rng, d: RestrictedSelfAttention(rng, d, R)}
-# The table's complexity in multiplications, its constants put in.
+# The table's complexity as a number of multiplications, constants included.
 MULTIPLICATIONS = {"self-attention": lambda n, d: 2 * n * n * d, "recurrent (LSTM)": lambda n, d: 8 * n * d * d,
                    f"convolution, k = {K}": lambda n, d: K * n * d * d,
                    f"separable convolution, k = {K}": lambda n, d: K * n * d + n * d * d,

@@ -27,14 +27,14 @@ import stoppable  # noqa: E402
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
 RECIPES = "trainer/recipes/paper"
 BEAMS, BEAM_LINES = (1, 4, 8, 21), 300
-HELD_OUT = 1000  # trees at the end of a treebank, whole documents but for the first: test; as many before them in GUM: dev
+HELD_OUT = 1000  # test: a treebank's last trees, whole documents except the first; dev: in GUM, as many before them
 
 
 class Size(NamedTuple):
     updates: int
-    rates: tuple  # learning rates that are tried
-    rate_updates: int  # with so many updates each
-    seconds_an_update: float  # of a Zen 3 core in fp32
+    rates: tuple  # learning rates to try
+    rate_updates: int  # updates of each trial
+    seconds_an_update: float  # on a Zen 3 core in fp32
     search_minutes: int
 
 
@@ -62,7 +62,7 @@ class Parsing(stoppable.Stoppable):
         return os.path.join(self.a.work, *parts)
 
     def treebanks(self):
-        """NAME.trees, .words and .parse of each part."""
+        """Write NAME.trees, .words and .parse of each part."""
         if os.path.exists(self.path("parts.json")):
             return
         counts = {}
@@ -80,7 +80,7 @@ class Parsing(stoppable.Stoppable):
         record.write(self.a.work, "parts", {".json": counts})
 
     def spent(self):
-        """CPU seconds of training and scoring, those before a stop included."""
+        """CPU seconds of training and scoring so far, earlier starts included."""
         path = self.path("cpu.json")
         if not os.path.exists(path):
             return self.cpu()
@@ -95,7 +95,7 @@ class Parsing(stoppable.Stoppable):
         self.kept = machine.children_seconds()
 
     def train(self, name, rate, updates, cooldown):
-        """The run's folder, trained to its end."""
+        """Train a run to its end, or go on with it. Returns its folder."""
         folder, bundle = self.path(name), self.path(name, "bundle")
         options = ["--quiet", "--no-scores", *(["--threads", str(self.a.threads)] if self.a.threads else [])]
         if not os.path.exists(bundle):
@@ -112,7 +112,7 @@ class Parsing(stoppable.Stoppable):
         return folder
 
     def parse(self, bundle, part, beam, lines=None):
-        """EVALB's figures and how many answers were repaired."""
+        """EVALB's figures for a part, and how many answers were repaired."""
         def first(suffix):
             with open(self.path(part + suffix), encoding="utf-8") as f:
                 chosen = f.read().splitlines()[:lines]
@@ -133,7 +133,7 @@ class Parsing(stoppable.Stoppable):
         return json.loads(out)["nll"]
 
     def remembered(self, name, find):
-        """What was found once is not looked for again."""
+        """The result of find(), kept in NAME.json: it is computed only once."""
         path = self.path(name + ".json")
         if not os.path.exists(path):
             record.write(self.a.work, name, {".json": find()})

@@ -1,19 +1,19 @@
-"""The layers of the paper's Table 1 as graphs: who reads whom. A node is (level, position), level 0 the input; an edge leads from what is
-read to the reader. Maximum path length and sequential operations are read off the graph; the formulas beside them are the paper's,
-with their constants.
+"""The layers of the paper's Table 1 as dependency graphs. A node is (level, position), level 0 is the input; an edge leads from a node to
+each node that reads it. Maximum path length and sequential operations are computed on the graph; the formulas beside them are
+the paper's, constants included.
 
-Convolutions read a window that ends at their own position, and the recurrent layer runs left to right: pairs are those with the input
-at or before the output, and a layer that runs the other way does the rest. Restricted self-attention looks at r positions centred on
-its own, as section 4 of the paper says, so r is odd."""
+Convolutions read a window that ends at their own position, and the recurrent layer runs left to right: only pairs with the input
+at or before the output count, because a layer in the other direction covers the rest. Restricted self-attention looks at r
+positions centred on its own, as section 4 of the paper says, so r is odd."""
 from collections import deque
 
 
 class Layer:
     def __init__(self, reads, formula, causal, within=None):
-        self.reads = reads  # (level, position, n) -> positions of the level before
+        self.reads = reads  # (level, position, n) -> positions of the previous level
         self.formula = formula  # n -> maximum path length
         self.causal = causal  # only pairs with input <= output
-        self.within = within or (lambda position, n: [])  # positions of the same level that must be ready before
+        self.within = within or (lambda position, n: [])  # positions of the same level that must be computed first
 
 
 def log_ceil(base, x):
@@ -37,7 +37,7 @@ def convolution(k):
 
 
 def dilated_convolution(k):
-    """Level l skips k ** (l - 1) positions between what it reads."""
+    """Level l reads k positions that are k ** (l - 1) apart."""
     return Layer(lambda level, p, n: [p - i * k ** (level - 1) for i in range(k) if p >= i * k ** (level - 1)],
                  lambda n: max(1, log_ceil(k, n)), True)
 
@@ -60,8 +60,8 @@ def readers(layer, node, n, levels):
 
 
 def maximum_path_length(layer, n):
-    """Over all pairs of an input and an output position, the greatest of the shortest paths, in a stack that grows until every pair has
-    one. Breadth-first search from each input."""
+    """The longest of the shortest paths over all pairs of an input and an output position, in the smallest stack that connects every
+    pair. Breadth-first search from each input."""
     for levels in range(1, n + 1):
         after = {(level, p): list(readers(layer, (level, p), n, levels)) for level in range(levels + 1) for p in range(n)}
         longest = 0
@@ -84,7 +84,7 @@ def maximum_path_length(layer, n):
 
 
 def sequential_operations(layer, n):
-    """The longest chain of positions of one layer each of which needs the one before: 1 when all can be computed at once."""
+    """The longest chain of positions in one layer of which each needs the previous one: 1 if all can be computed at once."""
     depth = [0] * n
     for p in range(n):
         depth[p] = 1 + max((depth[q] for q in layer.within(p, n)), default=0)

@@ -32,7 +32,7 @@ def core_minutes(updates):
 
 class Positions(grid.Grid):
     def bundle(self, row):
-        """The row's model, trained to its end; None when stopped."""
+        """The row's bundle, trained to its end first if necessary; None if stopped."""
         out = os.path.join(self.a.work, row.name + ".bundle")
         if os.path.exists(os.path.join(out, "manifest.json")):
             return out
@@ -43,7 +43,7 @@ class Positions(grid.Grid):
         return out
 
     def joined(self):
-        """Files of val's sentences, JOINED to a line."""
+        """Write the source and target files of val with JOINED sentences to a line. Returns their paths."""
         files = []
         for side in ("en", "de"):
             with gzip.open(os.path.join(self.a.data, f"multi30k/val.{side}.gz"), "rt", encoding="utf-8") as f:
@@ -54,12 +54,12 @@ class Positions(grid.Grid):
         return files
 
     def scored(self, bundle, files):
-        """[log-probabilities of each line's pieces]"""
+        """The log-probabilities of the target pieces, a list for each line."""
         out, _ = self.call(f"{grid.BIN}/dragoman", "score", "--model", bundle, "--json", "--workers", "1", "--source", files[0], "--target", files[1])
         return [[t["logprob"] for t in json.loads(line)["tokens"]] for line in out.splitlines()]
 
     def longest(self, bundle):
-        """Pieces of the longest target that training saw: one of the two hundred that have most characters."""
+        """Number of pieces of the longest training target, looked for among the two hundred with the most characters."""
         files, sides = [], []
         for side in ("en", "de"):
             with gzip.open(os.path.join(self.a.data, f"multi30k/train.{side}.gz"), "rt", encoding="utf-8") as f:
@@ -88,7 +88,7 @@ class Positions(grid.Grid):
 
 
 def ranges(lines):
-    """{kind: lines of log-probabilities} -> what the table shows: perplexity by the place of a piece in its line."""
+    """{kind: lines of log-probabilities} -> rows of the table: perplexity by a piece's position in its line."""
     kinds = list(lines)
     same = zip(*(lines[k] for k in kinds))
     assert all(len({len(x) for x in group}) == 1 for group in same), "the two models cut the lines into other pieces"

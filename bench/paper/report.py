@@ -24,7 +24,7 @@ import shapes  # noqa: E402
 
 RECIPES = "trainer/recipes/paper"
 VOCABULARY = 37000
-# Of one Zen 3 core in fp32 with base at 25,000 + 25,000 tokens an update: trainer/README.md, "Memory and threads".
+# Seconds of one Zen 3 core in fp32 for an update of base with 25,000 + 25,000 tokens: trainer/README.md, "Memory and threads".
 SECONDS_OF_BASE = 117
 
 
@@ -82,7 +82,7 @@ def table1(results):
 # Table 2 ------------------------------------------------------------------------------------------------------
 
 def update_minutes(r, base):
-    """Estimated for one update: as much longer than base's, which was measured, as it has more to multiply."""
+    """Estimated minutes for one update: base's measured time, scaled by the number of operations."""
     def flops(x):
         return shapes.training_flops(x["model"], x["vocabulary"]["size"], x["training"]["batch_tokens"], 25)
     return SECONDS_OF_BASE / 60 * flops(r) / flops(base)
@@ -126,7 +126,7 @@ def table3(results):
 
 
 def grid_cells(results, row):
-    """Of a row of the grid: its scaled model, and what was measured or is needed."""
+    """(scaled model, result or None, table cells) of a row of the grid; without a result the cells say what it needs."""
     m, one = grid.scaled(whole(row.recipe)["model"]), load(os.path.join(results, "grid", row.name + ".json"))
     scores = [f"{one['perplexity']:.2f}", f"{one['bleu']:.1f}", minutes(one["cpu_seconds"] / 60) + f", {one['precision']}"] if one else \
         [needs(grid.core_minutes(m, grid.UPDATES)), "–", "–"]

@@ -1,18 +1,19 @@
-"""Parameters and multiplications of a model, counted from its shapes: `m` is the "model" section of a whole recipe (`dragoman-train recipe`)."""
+"""Parameters and operations of a model, counted from its shapes: `m` is the "model" section of a full recipe (`dragoman-train recipe`)."""
 
 
 def attention(m):
-    """Weights of one attention sublayer: queries, keys, values and what follows them."""
+    """Number of weights in one attention sublayer: query, key, value and output projections."""
     return 2 * m["d_model"] * m["heads"] * (m["d_k"] + m["d_v"])
 
 
 def look_back(m):
-    """Weights of what a decoder layer looks back at its own pieces with."""
+    """Number of weights in a decoder layer's self-attention, or in the SSRU that replaces it."""
     return 2 * m["d_model"] * m["d_model"] if m["decoder"] == "ssru" else attention(m)
 
 
 def parameters(m, vocabulary):
-    """One table for both sides and the softmax; no biases but the feed-forward network's and an SSRU's, gain and bias of each norm."""
+    """Number of parameters: one table for both sides and the softmax, gain and bias of each norm, and no other biases than those of
+    the feed-forward networks and SSRUs."""
     d, a = m["d_model"], attention(m)
     back = look_back(m) + (2 * d if m["decoder"] == "ssru" else 0)
     last = 4 * d if m["pre_norm"] else 0
@@ -22,11 +23,11 @@ def parameters(m, vocabulary):
 
 
 def training_flops(m, vocabulary, tokens, length):
-    """Of one update with so many source and as many target tokens in sentences of `length`: every multiplication with its addition is two,
-    and backward is twice forward."""
+    """FLOPs of one update with `tokens` source and as many target tokens in sentences of `length`: a multiplication and its addition count
+    as two, and backward costs twice as much as forward."""
     d, a, ffn = m["d_model"], attention(m), 2 * m["d_model"] * m["d_ff"]
     looks = length * m["heads"] * (m["d_k"] + m["d_v"])  # scores and weighted sum over the whole sentence
-    source = m["encoder_layers"] * (a + ffn + looks) + m["decoder_layers"] * a // 2  # the memory's keys and values
-    own = looks // 2 if m["decoder"] == "attention" else 0  # the masked half of its own pieces
+    source = m["encoder_layers"] * (a + ffn + looks) + m["decoder_layers"] * a // 2  # with the cross-attention's keys and values
+    own = looks // 2 if m["decoder"] == "attention" else 0  # causal self-attention sees half of the sentence
     target = m["decoder_layers"] * (look_back(m) + a // 2 + ffn + looks + own) + vocabulary * d
     return 6 * tokens * (source + target)

@@ -1,4 +1,4 @@
-"""A driver of long programs that SIGTERM and SIGINT end: the program under way is told to stop, and its work is kept."""
+"""A driver of long programs that handles SIGTERM and SIGINT: it tells the running program to stop, and keeps its work."""
 import signal
 import subprocess
 import sys
@@ -16,7 +16,7 @@ class Stoppable:
             self.child.terminate()
 
     def finish(self, command, stdout=subprocess.PIPE):
-        """Run to its end; what it wrote to standard output and to standard error. A failure ends the driver."""
+        """Run the command to its end: (standard output, standard error). A failure ends the driver."""
         with subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, text=True, start_new_session=True) as self.child:
             out, said = self.child.communicate()
         code, self.child = self.child.returncode, None

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # before numpy opens its BLAS
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # before numpy loads its BLAS
 
 import numpy as np  # noqa: E402
 
@@ -31,12 +31,12 @@ GRAPHS = {"self-attention": paths.self_attention(), "recurrent": paths.recurrent
 
 
 def graph_of(name):
-    """By the name's first word: "dilated convolution, k = 7"."""
+    """Finds the graph by the name's first word: "dilated convolution, k = 7"."""
     return GRAPHS[name.replace(",", " ").split()[0]]
 
 
 def milliseconds(layer, x, seconds):
-    """The least CPU time of as many runs as fit into so many seconds, three at least."""
+    """The least CPU time of one run, over as many runs as fit into `seconds`, at least three."""
     best, spent, runs = float("inf"), 0.0, 0
     while runs < 3 or spent < seconds:
         start = time.process_time()
@@ -47,7 +47,7 @@ def milliseconds(layer, x, seconds):
 
 
 def slope(points):
-    """Least squares through log(y) over log(x), over the upper half of the points: fixed costs hide the growth of small ones."""
+    """Slope of log(y) over log(x) by least squares, over the upper half of the points: in small ones, fixed costs hide the growth."""
     points = points[(len(points) - 1) // 2:]
     logs = np.log(np.array(points, dtype=float))
     return round(float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0]), 2)

@@ -26,7 +26,7 @@ import texts  # noqa: E402
 
 
 def words(text):
-    """Spans of what is between white space: what the engine calls a word."""
+    """Spans of the words: like the engine, everything between white space."""
     return [m.span() for m in re.finditer(r"\S+", text)]
 
 
@@ -35,7 +35,7 @@ def is_mark(c):
 
 
 def plain(word):
-    """Lower case, without the marks around it; a word of marks alone stays."""
+    """The word in lower case without the punctuation around it; a word of punctuation alone stays."""
     begin, end = 0, len(word)
     while begin < end and is_mark(word[begin]):
         begin += 1
@@ -49,7 +49,7 @@ def aligner_line(text):
 
 
 def looking(bundle, look, folder):
-    """The bundle with another attention named in its manifest."""
+    """A copy of the bundle whose manifest names another attention; the bundle itself if `look` is empty."""
     if not look:
         return bundle
     copy = os.path.join(folder, "look-" + look)
@@ -74,7 +74,7 @@ def translate(program, bundle, sources, threads):
 
 
 def engine_links(source, answer):
-    """{(source word, answer word)} by their numbers; words of marks alone left out."""
+    """{(index of source word, index of answer word)}, without words of punctuation alone."""
     sides = [{span: i for i, span in enumerate(words(t)) if not all(map(is_mark, t[span[0]:span[1]]))}
              for t in (source, answer["text"])]
     pairs = [(tuple(s), tuple(t)) for s, t in answer["alignment"]]
@@ -111,7 +111,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         answers = {look: translate(a.program, looking(a.bundle, look, folder), sources, a.threads) for look in a.look}
     first = answers[a.look[0]]
-    # An empty line would shift what eflomal writes.
+    # An empty line would shift eflomal's output.
     kept = [i for i, x in enumerate(first) if x["text"].strip() and sources[i].strip()]
     pairs = [(s, t) for s, t in zip(*train) if s.strip() and t.strip()]
     s_lines = [aligner_line(s) for s, _ in pairs] + [aligner_line(sources[i]) for i in kept]

@@ -33,7 +33,7 @@ LENGTH = 27
 
 
 def list_settings(brief=False):
-    """Cheap ones first, so that a run that is broken off has shown most. Brief: those of the short form, fewer pairs."""
+    """All settings, cheap ones first, so that an interrupted run has shown the most. brief: those of the short form, with fewer pairs."""
     latency = [dict(type=t, mode="latency", beam=beam, workers=1, threads=threads, pairs=3)
                for t in ("int8", "float32") for threads in (1, 2) for beam in (4, 1)]
     throughput = [dict(type=t, mode="throughput", beam=beam, workers=2, threads=1, pairs=pairs)
@@ -47,7 +47,7 @@ def list_settings(brief=False):
 
 
 def measure(command):
-    """The program's JSON with its peak of memory, and how many cores others used meanwhile."""
+    """(the program's JSON with its peak memory added, number of cores that other programs used meanwhile)"""
     with machine.Others() as others:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             out, err = process.stdout.read(), process.stderr.read()
@@ -70,7 +70,7 @@ def summary(key, results):
 
 
 def fastest(key, commands):
-    """(threads, command) of those given by threads, after a run of each."""
+    """(threads, command) of the fastest among commands {threads: command}. Runs each once, unless there is only one."""
     if len(commands) == 1:
         return next(iter(commands.items()))
     figures = {threads: measure(command)[0][key] for threads, command in commands.items()}
@@ -124,7 +124,7 @@ def step_table(a, limits, sentences, beam, threads=1):
     read = limits["step_weights_gb_s"].get(str(threads)), limits["memory_gb_s"].get(str(threads))
     result["percent_of_reading_weights"], result["percent_of_reading_memory"] = (
         round(100 * gigabytes / seconds / x, 1) if x else None for x in read)
-    for name in ("int8", "int8_paired"):  # paired: what our own way of adding could do at most; VNNI has no need of it
+    for name in ("int8", "int8_paired"):  # paired: the limit of our own paired sums, which VNNI does not need
         if name + "_gop_s" in limits:
             result[f"percent_of_{name}_limit"] = round(100 * operations / seconds / (limits[name + "_gop_s"] * threads), 1)
     print(f"step, {sentences} x beam {beam}, {threads} thread(s): {result['step_ms']:.2f} ms; weights "
@@ -137,7 +137,7 @@ def step_table(a, limits, sentences, beam, threads=1):
 
 
 def measure_memory(a):
-    """Resident memory with 32 sentences of 27 tokens in flight at beam 4, every cache place of their worst case used."""
+    """Resident memory with 32 sentences of 27 tokens in flight at beam 4, with the cache filled as in their worst case."""
     command = [os.path.join(a.programs, "step-bench"), "--model", a.int8, "--sentences", "32", "--beam", "4", "--source",
                "27", "--length", "77", "--reps", "1"]
     result, _ = measure(command)
@@ -174,12 +174,12 @@ def main():
                           if a.only in regressions.name(s)]
     result["seconds"] = round(time.time() - begin)
     print(f"{result['seconds']} s")
-    regressions.say(os.path.join(a.out, f"cpu-{machine.slug()}.json"), result)  # before it is written anew
+    regressions.say(os.path.join(a.out, f"cpu-{machine.slug()}.json"), result)  # before the file is overwritten
     write(a, result)
 
 
 def merge(old, new):
-    """The settings of both, the new ones where both have one."""
+    """The settings of both results; where both have one, the new one counts."""
     done = {regressions.name(s) for s in new["settings"]}
     kept = [{"date": old["date"], "revision": old["revision"], **s} for s in old["settings"] if regressions.name(s) not in done]
     order = [regressions.name(s) for s in list_settings()]

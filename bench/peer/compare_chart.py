@@ -1,4 +1,4 @@
-"""The picture of compare.py's figures: pairs of bars, one sentence at a time and many."""
+"""Draws compare.py's figures as pairs of bars: one sentence at a time, and many."""
 import chart
 
 KINDS = (("latency", "ms", "p50_ms", "One sentence: milliseconds, less is better"),

@@ -29,7 +29,7 @@ EVERY = 500
 
 
 def read_log(folder):
-    """Training lines, and what the last line says of the finished model (ours)."""
+    """(training lines, the "finished" line that only our trainer writes, or None)"""
     path = os.path.join(folder, "log.jsonl")
     if not os.path.exists(path):
         return [], None
@@ -65,13 +65,13 @@ class Runs:
         return os.path.join(self.a.work, f"{program}-{seed}")
 
     def settings(self, seed):
-        """The recipe in full."""
+        """The recipe with all defaults filled in."""
         text = subprocess.run([self.a.trainer, "recipe", RECIPE, "--data", self.a.data, "--set", f"training.seed={seed}"],
                               check=True, capture_output=True, text=True).stdout
         return json.loads(text)
 
     def prepare(self):
-        """Every sentence once, as ids."""
+        """Write the batches of the first epoch, every sentence once, as ids."""
         subprocess.run([self.a.trainer, "prepare", *self.common, "--out", self.data, "--quiet"], check=True,
                        stdout=subprocess.DEVNULL)
         with open(os.path.join(self.data, "prepared.json"), encoding="utf-8") as f:
@@ -90,7 +90,7 @@ class Runs:
             f.writelines(lines)
 
     def run(self, command):
-        """Until it ends or the time is up; it saves what it has at SIGTERM."""
+        """Run the command until it ends or the time is up. On SIGTERM it saves its state."""
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                               start_new_session=True) as process:
             asked = False
@@ -123,7 +123,7 @@ class Runs:
                 "--run", self.folder("pytorch", seed), *(x for k, v in given.items() for x in (f"--{k}", str(v)))]
 
     def go_on(self, program, seed):
-        """Train until done or out of time. Nothing is done twice."""
+        """Train until done or out of time, from where the last start stopped."""
         recipe = self.settings(seed)
         lines, finished = read_log(self.folder(program, seed))
         done = finished if program == "dragoman" else lines and lines[-1]["update"] >= recipe["training"]["updates"]
@@ -134,7 +134,7 @@ class Runs:
 
 
 def check_settings(runs, seed):
-    """A run of ours that lies there from another day must have been one of this recipe."""
+    """Exit if a run of ours from an earlier start was not made with this recipe."""
     path = os.path.join(runs.folder("dragoman", seed), "run.json")
     if not os.path.exists(path):
         return
@@ -169,7 +169,7 @@ def collect(runs, seeds):
 
 
 def compare(found, updates):
-    """Rows (update, mean over seeds of ours, theirs, difference in per cent), where both have whole intervals."""
+    """Rows (update, mean loss over the seeds of ours, of theirs, difference in per cent), where both have complete intervals."""
     ends = [*range(EVERY, updates, EVERY), updates]
     rows = []
     for end in ends:
@@ -182,7 +182,7 @@ def compare(found, updates):
 
 
 def write(a, result):
-    table = re.sub(r"\[\s+(\d+),\s+([\d.]+)\s+\]", r"[\1, \2]", json.dumps(result, indent=1))  # a point a line
+    table = re.sub(r"\[\s+(\d+),\s+([\d.]+)\s+\]", r"[\1, \2]", json.dumps(result, indent=1))  # one point a line
     return record.write(a.out, "loss-multi30k", {".json": table + "\n", ".svg": draw(result)})
 
 

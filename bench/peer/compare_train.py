@@ -25,13 +25,13 @@ sys.path.insert(0, os.path.dirname(HERE))
 import machine  # noqa: E402
 import record  # noqa: E402
 
-QUIET = 0.15  # cores that others may take before the clock is not to be trusted
+QUIET = 0.15  # cores that others may use; above that, wall times are not to be trusted
 FIGURES = ("tokens_per_s", "tokens_per_cpu_s")
 PRECISIONS = ("fp32", "bf16")
 
 
 def summary(lines):
-    """Real source and target tokens a second. The first line's updates warm caches and allocators up."""
+    """Real source and target tokens a second. The first line does not count: its updates warm up caches and allocators."""
     lines = lines[1:]
     tokens = sum(x["source_tokens"] + x["target_tokens"] for x in lines)
     seconds = sum(x["seconds"] for x in lines)
@@ -48,7 +48,7 @@ def measured(run):
 
 
 class Programs:
-    """Both trainers on the batches of one recipe."""
+    """Runs both trainers on the batches of one recipe."""
 
     def __init__(self, a):
         self.a = a
@@ -79,7 +79,7 @@ class Programs:
 
 
 def settle(runs):
-    """Medians and their ratio over the rounds of one number of threads."""
+    """Medians over the rounds for one number of threads, and their ratios."""
     result = {}
     for name, list_of in runs.items():
         result[name] = {"runs": list_of}
@@ -93,7 +93,7 @@ def settle(runs):
 
 
 def medians(result):
-    """Each precision's numbers of threads in turn."""
+    """(precision, threads, medians) of everything measured, by precision."""
     return [(precision, threads, x) for precision in PRECISIONS if precision in result
             for threads, x in result[precision].items()]
 
@@ -152,7 +152,7 @@ def main():
     runs = {(p, n): {"dragoman": [], "pytorch": []} for p in precisions for n in a.threads}
     for i in range(a.rounds):
         for (precision, threads), by in runs.items():
-            # Who comes second finds warmer files and a warmer processor: they take turns at it.
+            # The two take turns at going first: the second finds warm files and a warm processor.
             for name in sorted(by, reverse=i % 2 == 1):
                 x = measured(lambda: getattr(programs, name)(precision, threads))
                 by[name].append(x)

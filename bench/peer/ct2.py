@@ -22,7 +22,7 @@ def convert(a):
 
 
 def cut(lines, length, count):
-    """Latency's sentences: all pieces in one sequence, cut every `length`, as `dragoman bench` does."""
+    """Sentences for latency: all pieces in one sequence, cut every `length` pieces, as `dragoman bench` does."""
     flat = [piece for line in lines for piece in line]
     return [flat[i * length:(i + 1) * length] for i in range(min(count, len(flat) // length))]
 
@@ -41,7 +41,7 @@ def bench(a):
     else:
         sentences = lines
         options.update(max_batch_size=a.batch_tokens or (512 if a.beam > 1 else 4096), batch_type="tokens")
-    translator.translate_batch(sentences[:2], **options)  # warm
+    translator.translate_batch(sentences[:2], **options)  # warm-up
     for _ in range(a.reps):
         cpu -= time.process_time()
         if a.mode == "latency":

@@ -12,7 +12,7 @@ import os
 
 import numpy as np
 
-# What a reader of Marian models needs to know about the architecture, beside sizes.
+# Options of the architecture, other than sizes, that a reader of Marian models needs.
 MARIAN = {
     "type": "transformer", "transformer-ffn-activation": "relu", "transformer-decoder-autoreg": "self-attention",
     "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
@@ -46,7 +46,7 @@ class Writer:
         self.arrays[name] = (mean + std * self.rng.standard_normal(shape)).astype(np.float32)
 
     def linear(self, weight, bias, n_in, n_out):
-        """Marian keeps matrices as [in, out]."""
+        """Marian stores matrices as [in, out]."""
         self.normal(weight, (n_in, n_out), (2.0 / (n_in + n_out)) ** 0.5)
         self.normal(bias, (1, n_out), 0.02)
 
@@ -73,7 +73,7 @@ def make_weights(a):
         w.ffn(f"encoder_l{i}_ffn", a.d_model, a.d_ff)
         w.attention(f"decoder_l{i}_self", a.d_model)
         w.attention(f"decoder_l{i}_context", a.d_model)
-        # The last norm's gain is the standard deviation of the logits.
+        # The gain of the last norm sets the standard deviation of the logits.
         w.ffn(f"decoder_l{i}_ffn", a.d_model, a.d_ff, 3.0 if i == a.layers else 1.0)
     w.normal("decoder_ff_logit_out_b", (1, a.vocab), 0.1)
     config = {"dim-emb": a.d_model, "dim-vocabs": [a.vocab, a.vocab], "enc-depth": a.layers, "dec-depth": a.layers,
@@ -83,7 +83,7 @@ def make_weights(a):
 
 
 def sentence_lengths(rng, n, mean):
-    """Log-normal, 2 to 100 pieces, with exactly the mean asked for."""
+    """n log-normal lengths of 2 to 100 pieces with exactly this mean."""
     lengths = np.clip(np.rint(rng.lognormal(np.log(mean) - 0.15, 0.55, n)), 2, 100).astype(int)
     while lengths.sum() != mean * n:
         i = rng.integers(n)

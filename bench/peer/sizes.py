@@ -32,7 +32,7 @@ def list_settings():
 
 
 def measure_start(a, shape):
-    """From exec to the end of a translation of one token: the median's seconds, the most memory."""
+    """Time from exec to the end of a translation of one token: median seconds and peak memory."""
     with open(os.path.join(a.work, shape, "sentences.txt"), encoding="utf-8") as f:
         token = f.readline().split()[0]
     one = os.path.join(a.work, "one.txt")

@@ -1,4 +1,4 @@
-"""A result of compare.py as Markdown: what the machine gives, the comparison, and where a step's time goes."""
+"""A result of compare.py as Markdown: the machine's limits, the comparison, and where a step's time goes."""
 
 
 def row(*cells):
@@ -37,7 +37,7 @@ def step_name(s):
 
 
 def operations(result):
-    """A column for each run, per cent of its whole time, encoding and decoding; and GOP/s of the products."""
+    """A table of the ops of encoding and decoding with a column for each run: per cent of its total time, and GOP/s of the products."""
     steps = result["steps"]
     names = dict.fromkeys((o["phase"], o["op"]) for s in steps for o in s["ops"])
     tables = [{(o["phase"], o["op"]): o for o in s["ops"]} for s in steps]

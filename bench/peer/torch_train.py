@@ -103,7 +103,7 @@ def padded(rows):
 
 
 def own_batches(pairs, most, rng):
-    """One epoch: pairs of like length together, the batches in random order."""
+    """The batches of one epoch: pairs of similar length together, the batches in random order."""
     batches, batch, longest = [], [], 0
     for pair in sorted(pairs, key=lambda x: (len(x[1]), len(x[0]) + rng.random())):
         longer = max(longest, len(pair[0]), len(pair[1]))
@@ -133,7 +133,7 @@ def batches_after(a, done):
 
 
 class Log:
-    """What happened since the last line. Tokens and losses of a line go on over an interruption, and so do its seconds."""
+    """Sums since the last log line. Tokens, losses and seconds of an unfinished line survive an interruption."""
 
     def __init__(self):
         self.lines = []
@@ -177,7 +177,7 @@ def save(a, step, net, optimizer, log):
 
 
 def load(a, net, optimizer, log):
-    """The update that a saved run has reached."""
+    """Load a saved run. Returns the update that it has reached, 0 if there is none."""
     path = os.path.join(a.run, "state.pt") if a.run else ""
     if not os.path.exists(path):
         return 0
@@ -193,7 +193,7 @@ def load(a, net, optimizer, log):
 
 
 def settings(a):
-    """What must stay the same when a run goes on."""
+    """Settings that must not change when a run goes on."""
     names = ("seed", "bf16", "vocab", "shuffle", "log", "d_model", "d_ff", "layers", "heads", "dropout", "warmup", "scale")
     return {x: getattr(a, x) for x in names}
 
@@ -222,7 +222,7 @@ def options():
 
 
 def update(a, step, batch, net, optimizer):
-    """One update; the sum of the losses, and how many source and target tokens it had."""
+    """Do one update. Returns its summed loss and its numbers of source and target tokens."""
     for group in optimizer.param_groups:
         group["lr"] = a.scale * a.d_model ** -0.5 * min(step ** -0.5, step * a.warmup ** -1.5)
     source, source_mask = padded(batch["source"])

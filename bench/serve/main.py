@@ -24,7 +24,7 @@ import scenarios  # noqa: E402
 import sentences  # noqa: E402
 from server import Failure, Load, Server, learn, say  # noqa: E402
 
-PATIENT = ("--max-queue-seconds", "60")  # nobody is refused: a client that asks again at once would be measured, too
+PATIENT = ("--max-queue-seconds", "60")  # no request is refused: clients that retry at once would distort the figures
 ALL = ("mixed", "static", "saturated", "paragraphs", "overload", "sustained", "nice", "hostile", "term", "overhead", "engine", "simulator")
 
 
@@ -55,7 +55,7 @@ class Bench:
         return Server(self.a.programs, self.a.models, ["--log-level", "info", *options])
 
     def prepare(self):
-        """Sentences of the lengths wanted, with the answers given to each alone."""
+        """Make the sentences of the wanted lengths, with the answer that each gets when translated alone."""
         n_short, n_long = (40, 10) if self.a.quick else (400, 100)
         candidates = os.path.join(self.a.work, "candidates.jsonl")
         with self.server() as server:
@@ -79,7 +79,7 @@ class Bench:
         self.static = scenarios.static_option(self.a.programs)
 
     def rate_seconds(self, share, times=1):
-        """A rate, and how long until there were the short requests wanted, so many times over."""
+        """(requests a second, seconds until there were `times` as many short requests as wanted)"""
         rate = share * self.capacity
         return rate, max(self.seconds, times * self.least_short / (0.8 * rate))
 
@@ -92,7 +92,7 @@ class Bench:
         return report
 
     def mixed(self):
-        """Short ones beside long ones, and with the long ones left out; then the same with other ways of batching."""
+        """Short requests beside long ones, then without the long ones; then the same with other kinds of batching."""
         runs = []
         for rep in range(self.a.repetitions):
             seed, one = 100 + rep, {}
@@ -125,7 +125,7 @@ class Bench:
                 self.load, server, rate, seconds, seed, "--fields", fields[0], "--fields", fields[1])
 
     def compare_capacities(self, one, seed):
-        """In turns, each beginning with another one, since a machine is never as fast twice."""
+        """Measure both in turns, each turn in the opposite order, because a machine is never equally fast twice."""
         names = {"capacity continuous": [], "capacity static": [*self.static]}
         runs = {name: [] for name in names}
         for turn in range(1 if self.a.quick else 3):
@@ -177,7 +177,7 @@ class Bench:
         self.need_capacity()
         with self.server() as server:
             r = scenarios.overload(self.load, server, self.capacity, 2 if self.a.quick else 6, 5, self.trace)
-            tokens = int(self.setting("max_queue_tokens")) # 0: the bound is in seconds
+            tokens = int(self.setting("max_queue_tokens")) # 0: the bound is max_queue_seconds
             bound = tokens / self.tokens_per_s if tokens else float(self.setting("max_queue_seconds"))
             alive = server.status("/livez")
         self.results["overload"] = r
@@ -192,7 +192,7 @@ class Bench:
         return next(line.split()[2] for line in text.splitlines() if line.split()[:1] == [name])
 
     def room(self):
-        """What one worker of the server has at once; 0 means these numbers on a CPU (--help)."""
+        """Options for dragoman-sim: rows and sentences that one worker takes at once. 0 means these numbers on a CPU (--help)."""
         rows = int(self.setting("batch_rows")) or 128
         return "--rows", str(rows), "--sentences", str(int(self.setting("batch_sentences")) or max(64, rows // 2))
 
@@ -234,7 +234,7 @@ class Bench:
                    1000.0 if r["exit_status"] is None else float(abs(r["exit_status"])), 0)
 
     def overhead(self):
-        """A tiny model: its engine's time is measured and taken off."""
+        """Serve a tiny model; the figure is the time of a request without the engine's own."""
         tiny, items = os.path.join(self.a.work, "tiny"), os.path.join(self.a.work, "tiny.jsonl")
         spm = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/data/tokenizer/joint.model")
         subprocess.run([f"{self.a.programs}/make-tiny-bundle", spm, tiny, "8"], check=True)
@@ -247,13 +247,13 @@ class Bench:
         self.claim("everything but the engine, p50 ms", scenarios.p(r, "short", "overhead_ms", "p50"), 1)
 
     def engine(self):
-        """The same sentences through the engine without a server; its cost model for the simulator."""
+        """Measure the same sentences through the engine without a server, which also gives the simulator its cost model."""
         self.need_capacity()
         say("measuring the engine alone")
         cost = self.measure_cost("2" if self.a.quick else "5")
         with self.server(*PATIENT) as server:
-            # Nearly all that wait are long ones: with more at a time than there are long items, equal ones would wait
-            # together, be translated once, and the server would look faster than its engine.
+            # Nearly all waiting sentences are long ones. With more requests at a time than there are long items, equal sentences
+            # would wait together and be translated once, and the server would look faster than its engine.
             closed = self.load(server, "closed", "--concurrency", 64, "--seconds", 1.2 * self.seconds, "--warm-up",
                                0.2 * self.seconds, *self.item_shares())
             coalesced = server.counter("dragoman_coalesced_sentences_total")
@@ -273,7 +273,7 @@ class Bench:
             return json.load(f)
 
     def outside(self, cost):
-        """Microseconds of a step that are not the engine's, from short requests one at a time."""
+        """Microseconds of a step outside the engine, measured with short requests one at a time."""
         with self.server() as server:
             real = self.load(server, "closed", "--concurrency", 1, "--seconds", max(2, 0.3 * self.seconds), "--only", "short")
         steps = statistics.mean(x["sentences"][0][3] + x["sentences"][0][5] for x in cost["items"] if x["class"] == "short")
@@ -282,19 +282,19 @@ class Bench:
         return max(0.0, 1e3 * (spent_ms - alone["classes"]["short"]["latency_ms"]["mean"]) / steps)
 
     def simulated(self, step_us, request_us, *options):
-        """Arrivals in fake time, at the cost measured; of company, at what the capacity says."""
+        """Simulate arrivals at the measured cost; the capacity sets what batching adds to it."""
         limits = [*self.room(), "--step-rows", self.step_rows, "--workers", self.workers]
         return scenarios.simulated(self.a.programs, self.cost, "--capacity", self.capacity, "--outside-us", step_us,
                                    "--request-us", request_us, *limits, *options)[0]
 
     def item_shares(self):
-        """Classes as often as they are among the items, as the engine alone has them."""
+        """Options that draw each class as often as it is among the items, as in the run of the engine alone."""
         with open(self.items, encoding="utf-8") as f:
             kinds = [json.loads(line)["class"] for line in f]
         return [x for k in ("short", "long") for x in ("--share", f"{k}={kinds.count(k)}")]
 
     def bundle(self):
-        """dragoman-sim wants one bundle, not a folder of them."""
+        """The bundle of the model: dragoman-sim takes one bundle, not a folder of bundles."""
         path, name = self.a.models, self.results["model"]["name"]
         if os.path.exists(os.path.join(path, "manifest.json")):
             return path
@@ -307,13 +307,13 @@ class Bench:
         raise Failure(f"no bundle named {name} in {path}")
 
     def replay(self, seed):
-        """A run at 70 %, and the same arrivals in fake time. Cost and capacity are measured right before it: a machine
-        changes its speed."""
+        """A real run at 70 %, and the same arrivals simulated. Cost and capacity are measured right before it, because a
+        machine's speed changes."""
         cost = self.measure_cost("2")
         with self.server(*PATIENT) as server:
             self.measure_capacity(server, seed)
         step_us = self.outside(cost)
-        rate, seconds = self.rate_seconds(0.7, 3)  # else five requests make the p99 of the long ones
+        rate, seconds = self.rate_seconds(0.7, 3)  # otherwise five requests decide the p99 of the long ones
         with self.server() as server:
             real = scenarios.steady(self.load, server, rate, seconds, seed, "--trace", self.trace)
         request_us = 1e3 * (scenarios.p(real, "short", "overhead_ms", "p50") or 0)
@@ -321,7 +321,7 @@ class Bench:
         return self.simulated(step_us, request_us, "--trace", self.trace)
 
     def simulator(self):
-        """Runs at 70 % again in fake time; then a device whose step costs the same up to 256 rows."""
+        """Simulate runs at 70 % again; then a device whose step costs the same up to 256 rows."""
         runs = [self.replay(200 + i) for i in range(self.a.repetitions)]
         self.results["simulator"] = runs
         for kind in runs[0]["classes"]:
@@ -342,7 +342,7 @@ class Bench:
             if name in self.a.only and name != "static":
                 say(f"== {name}")
                 getattr(self, name)()
-                self.write(self.a.work)  # a scenario that fails loses none before it
+                self.write(self.a.work)  # a scenario that fails does not lose earlier results
         folder = self.a.work if self.a.quick or set(self.a.only) != set(ALL) else self.a.out
         path = self.write(folder)
         missed = [c for c in self.claims if c["holds"] is False]

@@ -1,4 +1,4 @@
-"""Ten times the capacity for a minute, what the workers' priority is worth then, and short sentences beside paragraphs."""
+"""Ten times the capacity for a minute, the effect of the workers' priority under that load, and short sentences beside paragraphs."""
 import json
 import math
 import os
@@ -16,13 +16,13 @@ PARAGRAPH_SHARES = ("--share", "short=0.8", "--share", "paragraph=0.2")
 
 
 def percentile(values, rank):
-    """Nearest rank; None of nothing."""
+    """The nearest-rank percentile; None without values."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(rank / 100 * len(ordered)) - 1)] if ordered else None
 
 
 class Probe:
-    """/livez over one connection at a time, ten times a second; milliseconds of each answer."""
+    """Asks for /livez ten times a second over one connection at a time; keeps the milliseconds of each answer."""
 
     def __init__(self, server):
         self.url, self.took, self.stop = f"http://127.0.0.1:{server.port}/livez", [], threading.Event()
@@ -49,9 +49,9 @@ class Probe:
 
 
 def ten_times(bench, seconds, seed, *options):
-    """The figures of accepted and refused requests, all classes together, in milliseconds."""
+    """Load the server with ten times its capacity: latencies of accepted and of refused requests, all classes together, in ms."""
     with bench.server(*options) as server:
-        # So that it knows its speed: nobody's first minute is an overload.
+        # The server learns its speed first: a real one is not overloaded from its first minute.
         bench.load(server, "closed", "--concurrency", 16, "--seconds", 4, *scenarios.SHARES)
         with Probe(server) as probe:
             report = bench.load(server, "run", "--phase", f"{10 * bench.capacity}:{seconds}", "--seed", seed,
@@ -89,7 +89,7 @@ def sustained(bench):
 
 
 def nice(bench):
-    """The same for a shorter time with the workers at several priorities, in turns: what each is worth."""
+    """The same for a shorter time with the workers at several priorities, in turns, to compare them."""
     bench.need_capacity()
     seconds, turns = (2, 1) if bench.a.quick else (12, 3)
     runs = {value: [] for value in ("0", "5", "10")}
@@ -106,7 +106,7 @@ def nice(bench):
 
 
 def write_paragraphs(path, pair, n, seed=7):
-    """Texts of 100 to 200 words, in sentences of 8 to 20."""
+    """Write n items: texts of 100 to 200 words, in sentences of 8 to 20 words."""
     rng = random.Random(seed)
     with open(path, "w", encoding="utf-8") as f:
         for _ in range(n):
@@ -117,7 +117,7 @@ def write_paragraphs(path, pair, n, seed=7):
 
 
 def learn_paragraphs(bench):
-    """Items of short sentences and of paragraphs, with what is said to each alone."""
+    """Learn items of short sentences and of paragraphs, with the answer that each gets alone."""
     candidates, learned, both = (os.path.join(bench.a.work, f"paragraphs-{x}.jsonl") for x in ("candidates", "learned", "items"))
     model = bench.results["model"]
     write_paragraphs(candidates, (model["source"], model["target"]), 12 if bench.a.quick else 60)
@@ -135,7 +135,7 @@ def learn_paragraphs(bench):
 
 
 def paragraphs(bench):
-    """Short sentences at 70 % of the capacity for this mix, with the paragraphs and with them left out; in turns."""
+    """Short sentences at 70 % of the capacity for this mix, with and without the paragraphs, in turns."""
     load = learn_paragraphs(bench)
     with bench.server("--max-queue-seconds", "60") as server:
         closed = load(server, "closed", "--concurrency", 32, "--seconds", 3 if bench.a.quick else 14, "--warm-up",

@@ -1,4 +1,4 @@
-"""Sixteen clients that ask again at once, one worker: what order and rows of a step do to latency."""
+"""Sixteen clients that ask again at once, and one worker: how queue order and rows per step affect latency."""
 import gzip
 import json
 import os
@@ -12,7 +12,7 @@ WAYS = {"default": (), "by arrival": ("--batching", "fifo"), "8 rows": ("--step-
 
 
 def write_lines(path, lines, pair):
-    """Items without answers: one for each line of the file."""
+    """Write an item without an answer for each line of the file that is not blank."""
     with (gzip.open if lines.endswith(".gz") else open)(lines, "rt", encoding="utf-8") as f, \
             open(path, "w", encoding="utf-8") as out:
         for line in f:
@@ -23,7 +23,7 @@ def write_lines(path, lines, pair):
 
 def run_one(bench, load, way, seed):
     with bench.server("--workers", "1", *WAYS[way]) as server:
-        # A lone client first: what the server learns from it must not count among many.
+        # A lone client first: figures that the server learns from it must not matter later among many.
         load(server, "closed", "--concurrency", 1, "--seconds", 1, "--seed", seed)
         report = load(server, "closed", "--concurrency", CLIENTS, "--seconds", 3 if bench.a.quick else 10,
                       "--warm-up", 1, "--seed", seed)
@@ -33,7 +33,7 @@ def run_one(bench, load, way, seed):
 
 
 def saturated(bench):
-    """Each way in turns, every other turn the other way round."""
+    """Run each of WAYS in turns, every other turn in reverse order."""
     items, model = os.path.join(bench.a.work, "lines.jsonl"), bench.results["model"]
     write_lines(items, bench.a.lines, (model["source"], model["target"]))
     load, runs = Load(bench.a.programs, items), {way: [] for way in WAYS}

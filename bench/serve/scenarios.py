@@ -1,5 +1,5 @@
-"""The scenarios: each loads a server and returns its figures. Requests are 80 % short, 20 % long ones; every answer is
-compared with the one given alone."""
+"""The scenarios: each loads a server and returns its figures. 80 % of the requests are short, 20 % long; every answer is
+compared with the one that the sentence got alone."""
 import re
 import subprocess
 import time
@@ -10,14 +10,14 @@ SHARES = ("--share", "short=0.8", "--share", "long=0.2")
 
 
 def misstated(report):
-    """Whether Server-Timing told of more waiting than there was time."""
+    """True if Server-Timing reported a longer wait than the request took."""
     kinds = [kind for phase in report["phases"] for kind in phase["classes"].values() if kind.get("latency_ms")]
     return any(kind.get("queue_ms", {}).get("max", 0) > kind["latency_ms"]["max"] + 1 for kind in kinds)
 
 
 def bad(report):
-    """Requests that came to something no load excuses. Refusals are honest answers; what is "unsent" never reached the
-    server, because the generator had no connection left."""
+    """Counts of outcomes that no load excuses. Refusals are valid answers; "unsent" requests never reached the server, because
+    the generator had no connection left."""
     found = {k: report[k] for k in ("wrong", "lost", "unanswered") if report[k]}
     if misstated(report):
         found["misstated"] = 1
@@ -25,7 +25,7 @@ def bad(report):
 
 
 def brief(report):
-    """A report without what nobody reads."""
+    """A report without lag_ms and empty objects, and with rounded numbers."""
     def short(x):
         if isinstance(x, dict):
             return {k: short(v) for k, v in x.items() if v != {} and k not in ("lag_ms",)}
@@ -40,8 +40,8 @@ def p(report, kind, figure="latency_ms", rank="p99", phase=0):
 
 
 def capacity(load, server, seconds, seed, concurrency=64):
-    """So many requests at a time, what the server can do at most. Warmed up for as long as long ones let short ones pass,
-    else these alone would be counted."""
+    """The server's maximum with `concurrency` requests at a time. The warm-up is as long as long requests let short ones overtake
+    them: without it, only short ones would count."""
     warm_up = min(6, seconds)
     report = load(server, "closed", "--concurrency", concurrency, "--seconds", seconds + warm_up, "--warm-up", warm_up,
                   "--seed", seed, *SHARES)
@@ -59,8 +59,8 @@ def read_trace(path):
 
 
 def settled_after(requests):
-    """When the last (due, refused, slow) was due behind which none is refused and at most one in twenty is slow: a few
-    long ones are slower than the worst of a short calm, whatever was before."""
+    """The due time from which on no request is refused and at most one in twenty is slow. requests: (due, refused, slow). A few
+    long requests are always slower than the slowest one of a short calm phase."""
     slow = count = 0
     settled = 0.0
     for due, refused, is_slow in sorted(requests, reverse=True):
@@ -72,7 +72,7 @@ def settled_after(requests):
 
 
 def overload(load, server, cap, seconds, seed, trace):
-    """Calm, ten times the capacity, calm. When is everything as before?"""
+    """Calm, ten times the capacity, calm again: how long until everything is as before."""
     phases = [(0.1 * cap, seconds), (10 * cap, seconds), (0.1 * cap, 4 * seconds + 4)]
     options = [x for rate, length in phases for x in ("--phase", f"{rate}:{length}")]
     report = load(server, "run", *options, "--seed", seed, "--connections", 4000, "--trace", trace, *SHARES)
@@ -89,13 +89,13 @@ def overload(load, server, cap, seconds, seed, trace):
 
 
 def hostile(load, server, rate, seconds, seed, idle, slow):
-    """Clients that say nothing, that drip, that go away, beside ordinary ones."""
+    """Clients that send nothing, that send slowly and that vanish, beside ordinary ones."""
     return brief(load(server, "run", "--phase", f"{rate}:{seconds}", "--seed", seed, "--idle", idle, "--slow", slow,
                       "--vanish", "0.1:0.3", "--connections", 4000, *SHARES))
 
 
 def terminate(load, server, rate, seconds, seed):
-    """SIGTERM half-way; the server's exit status and how long it took."""
+    """SIGTERM half-way through the run: the server's exit status, and how long it took to end."""
     report = load(server, "run", "--phase", f"{rate}:{seconds}", "--seed", seed, "--term",
                   f"{server.pid}@{seconds / 2}", "--grace", 40, *SHARES)
     at = time.monotonic()
@@ -104,7 +104,7 @@ def terminate(load, server, rate, seconds, seed):
 
 
 def overhead(programs, load, models, seconds):
-    """Everything but waiting and engine, with a model of next to no cost, one request after another."""
+    """Time outside queue and engine, with a model of almost no cost, one request after another."""
     with Server(programs, models, ["--threads", "1"]) as server:
         return brief(load(server, "closed", "--concurrency", 1, "--seconds", seconds, "--only", "short"))
 
@@ -114,19 +114,19 @@ def simulated(programs, cost, *options):
 
 
 def static_option(programs):
-    """The option that makes the server batch statically, when it has one."""
+    """The option for static batching, None if the server has none."""
     text = subprocess.run([f"{programs}/dragoman-server", "--help"], capture_output=True, text=True).stdout
     found = re.search(r"^\s+--(batch\S*)\s[^\n]*\bstatic\b", text, re.M)
     return [f"--{found.group(1)}", "static"] if found else None
 
 
 def interactive_field(server):
-    """The request field that takes "interactive" or "bulk", when there is one."""
+    """The request field that takes "interactive" or "bulk", None if there is none."""
     text = server.get("/openapi.yaml")
     known = re.search(r"\benum: \[[^\]]*\binteractive\b", text) and re.search(r"^\s+priority:", text, re.M)
     return "priority" if known else None
 
 
 def step_rows(server):
-    """Rows that advance in one step of the first model where more could; 0: all."""
+    """The first model's limit on rows that advance in one step; 0: no limit."""
     return int(float(re.search(r"^dragoman_step_rows\{[^}]*\} (\S+)", server.get("/metrics"), re.M).group(1)))

@@ -1,5 +1,5 @@
-"""English sentences to translate: put together from parts, so that there are as many as wanted, all different, the
-same ones each time. Long ones are one sentence still, of clauses."""
+"""English sentences to translate, put together from parts: as many as wanted, all different, and the same ones each time.
+A long one is still one sentence, made of several clauses."""
 import json
 import random
 
@@ -8,7 +8,7 @@ WHO = ("a man", "a woman", "two children", "an old farmer", "the young teacher",
        "a musician", "the baker", "two friends", "an engineer", "the captain", "a family")
 WEARING = ("", "", "in a red jacket", "with a blue hat", "in white shoes", "with short hair", "in a long coat",
            "with a green backpack", "in dark glasses", "with a heavy bag")
-# (one, several)
+# (singular, plural)
 DOES = (("is riding", "are riding"), ("is carrying", "are carrying"), ("is looking at", "are looking at"),
         ("has bought", "have bought"), ("is waiting for", "are waiting for"), ("wants to see", "want to see"),
         ("is talking about", "are talking about"), ("has found", "have found"), ("is painting", "are painting"),
@@ -31,7 +31,7 @@ def clause(rng):
 
 
 def sentence(rng, words):
-    """About so many words, in one sentence."""
+    """One sentence of at least `words` words."""
     text = clause(rng)
     while len(text.split()) < words:
         text += f", {rng.choice(JOIN)} {clause(rng)}"
@@ -48,7 +48,7 @@ def distinct(rng, n, least, most):
 
 
 def write_items(path, pair, n_short, n_long, words_a_token=0.75, fields=None, seed=1):
-    """Candidates: some will turn out to be of another length than their class wants (see keep)."""
+    """Write candidates. Some will not have the length of their class in tokens; keep() drops those."""
     rng = random.Random(seed)
     items = [("short", s) for s in distinct(rng, n_short, 4, int(26 * words_a_token))]
     items += [("long", s) for s in distinct(rng, n_long, int(105 * words_a_token), int(180 * words_a_token))]
@@ -63,7 +63,7 @@ LENGTHS = {"short": (5, 30), "long": (100, 200)}
 
 
 def keep(path):
-    """Drop learned items whose source is not of its class's length, or not one sentence; how many of each are left."""
+    """Drop learned items whose source does not have its class's length, or is not one sentence. Returns {class: items left}."""
     left = dict.fromkeys(LENGTHS, 0)
     kept = []
     with open(path, encoding="utf-8") as f:
@@ -80,7 +80,7 @@ def keep(path):
 
 
 def words_a_token(path):
-    """Of learned items."""
+    """Mean words per source token of the learned items."""
     words = tokens = 0
     with open(path, encoding="utf-8") as f:
         for line in f:

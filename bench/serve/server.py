@@ -1,4 +1,4 @@
-"""A dragoman-server of one's own on a free port of 127.0.0.1, and the programs that load it."""
+"""A private dragoman-server on a free port of 127.0.0.1, and the programs that load it."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ import machine
 
 
 class Failure(Exception):
-    """Something does not work that everything else rests on."""
+    """Something does not work without which the benchmark makes no sense."""
 
 
 class Server:
@@ -51,7 +51,7 @@ class Server:
             return reply.read().decode("utf-8")
 
     def counter(self, name):
-        """A metric without labels."""
+        """The value of a metric without labels."""
         return float(re.search(rf"^{name} (\S+)$", self.get("/metrics"), re.M).group(1))
 
     def status(self, path):
@@ -62,7 +62,7 @@ class Server:
             return e.code
 
     def wait(self, seconds=60):
-        """The exit status of a server that was told to stop; None: it does not."""
+        """The exit status of a server that was told to stop; None if it does not end in time."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -95,7 +95,7 @@ def run_json(command):
 
 
 class Load:
-    """dragoman-load against a server, with what each used of the machine."""
+    """Runs dragoman-load against a server; adds the cores used by the server, the load generator and others to its report."""
 
     def __init__(self, programs, items):
         self.program, self.items = os.path.join(programs, "dragoman-load"), items
@@ -109,14 +109,14 @@ class Load:
         try:
             own = machine.process_seconds(server.pid) - own
         except (OSError, IndexError):
-            own = 0  # it was told to end
+            own = 0  # the run has ended the server
         report["cpus"] = {"server": round(own / wall, 3), "generator": round(report["generator"]["cpus"], 3),
                           "others": round(max(0.0, busy - own - report["generator"]["cpu_s"]) / wall, 3)}
         return report
 
 
 def learn(programs, server, source, target):
-    """Ask for each item of the file `source` alone, one after another; `target` then holds the answers."""
+    """Ask for each item of the file `source` alone, one after another, and write the items with their answers to `target`."""
     Load(programs, source)(server, "learn", "--out", target)
 
 

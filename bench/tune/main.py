@@ -26,7 +26,7 @@ import machine  # noqa: E402
 import record  # noqa: E402
 import texts  # noqa: E402
 
-CONSTANT = 0.6  # of the time, before the rate falls
+CONSTANT = 0.6  # share of the time before the learning rate falls
 
 
 class Stopped(Exception):
@@ -72,7 +72,7 @@ class Tuning:
         return done.stdout
 
     def prepared(self, variant):
-        """A folder of data for all variants that want the same."""
+        """The folder of prepared data that this variant shares with all variants that need the same data."""
         recipe = json.loads(self.call(self.a.trainer, "recipe", *self.recipe(variant)))
         key = json.dumps([self.part(variant).get("init"), *(recipe[x] for x in ("cleaning", "variants", "vocabulary", "data"))], sort_keys=True)
         folder = os.path.join(self.a.work, "data-" + hashlib.sha256(key.encode()).hexdigest()[:12])
@@ -84,14 +84,14 @@ class Tuning:
         return max(x["step"] for x in read_json(os.path.join(self.folder(variant), "checkpoints", "index.json"))["checkpoints"])
 
     def run(self, variant, state, limit, *command):
-        """One stretch of training, to its end or until so many CPU seconds are spent in all; a checkpoint is saved at SIGTERM."""
+        """Train until the end or until `limit` CPU seconds are spent in total. On SIGTERM the trainer saves a checkpoint."""
         with subprocess.Popen([self.a.trainer, *command, "--threads", "1", "--quiet", "--no-scores"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True, start_new_session=True) as process:
             now, told = 0.0, False
             while process.poll() is None:
                 now = max(now, machine.process_seconds(process.pid))
                 if not told and (state["cpu"] + now >= limit or self.stopping):
-                    process.terminate()  # a second one would end it without a checkpoint
+                    process.terminate()  # only once: a second SIGTERM would end it without a checkpoint
                     told = True
                 time.sleep(0.5)
             if process.returncode:
@@ -99,7 +99,7 @@ class Tuning:
         state["cpu"] = round(state["cpu"] + now, 1)
 
     def train(self, variant):
-        """On from where it stands, until its time is spent."""
+        """Train from where the last start stopped, until the variant's time is spent."""
         folder, seconds = self.folder(variant), 60 * self.a.minutes
         path = os.path.join(folder, "tune.json")
         state = read_json(path, {"cpu": 0.0})

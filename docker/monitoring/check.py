@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Print every query of the Grafana dashboard as a recording rule, so that promtool can parse them; fail where the files
-that operators get do not fit together. scripts/deploy-check runs it."""
+"""Print every query of the Grafana dashboard as a recording rule, so that promtool can parse them; fail if the
+files for operators do not fit together. scripts/deploy-check runs it."""
 import json
 import os
 import re
@@ -37,7 +37,7 @@ def dashboard_rules():
         if panel["type"] == "row":  # a heading
             continue
         for target in panel["targets"]:
-            # What Grafana fills in.
+            # Grafana replaces these variables.
             query = target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
             check("$" not in query, f"panel {panel['title']} uses an unknown variable: {query}")
             rules.append({"record": f"panel:{panel['id']}:{target['refId']}", "expr": query})

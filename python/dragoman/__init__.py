@@ -4,7 +4,7 @@
     with dragoman.Translator("en-de") as t:
         print(t.translate(["Two dogs play in the snow."])[0].text)
 
-Any number of threads may use one Translator: their sentences share its engines, and no answer depends on that."""
+Any number of threads may use one Translator. Their sentences share its engines, which never changes an answer."""
 from __future__ import annotations
 
 import collections
@@ -29,7 +29,7 @@ _PENALTIES = ("gnmt", "power", "none")
 
 
 class DragomanError(Exception):
-    """An error: `code` as in dragoman.h, `index` of the text, `field` of the option; None if there is none."""
+    """An error: `code` as in dragoman.h, `index` of the text at fault, `field` (name) of the option at fault; None if unknown."""
 
     def __init__(self, message: str, code: int = 0, index: Optional[int] = None, field: Optional[str] = None):
         super().__init__(message)
@@ -37,7 +37,7 @@ class DragomanError(Exception):
 
 
 class InvalidArgument(DragomanError, ValueError):
-    """An argument is wrong or over a limit."""
+    """An argument is invalid or exceeds a limit."""
 
 
 class NotFound(DragomanError, LookupError):
@@ -59,7 +59,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a text: its characters in the text and in the translation, the search's score, and flags."""
+    """A sentence: its character ranges in the text (`source`) and in the translation (`target`), the search's score, and flags."""
     source: Tuple[int, int]
     target: Tuple[int, int]
     score: float
@@ -71,12 +71,12 @@ class Sentence:
 class Translation:
     text: str
     score: float
-    #: the best translations, as many as n_best asked for; the first is `text`
+    #: the best n_best translations, best first; the first is `text`
     n_best: Tuple[Hypothesis, ...]
     #: what is unusual about the answer, such as "repetition"
     flags: Tuple[str, ...]
     sentences: Tuple[Sentence, ...]
-    #: with alignments=True: characters of the text and of the translation that belong together
+    #: with alignments=True: pairs of character ranges, one in the text and the matching one in the translation
     alignments: Tuple[Tuple[Tuple[int, int], Tuple[int, int]], ...]
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class Translation:
 
 @dataclass(frozen=True)
 class TranslatedTokens:
-    """An answer in tokens, best first."""
+    """The hypotheses of one answer as tokens, best first."""
     hypotheses: Tuple[Tuple[str, ...], ...]
     scores: Tuple[float, ...]
     flags: Tuple[str, ...]
@@ -93,7 +93,7 @@ class TranslatedTokens:
 
 @dataclass(frozen=True)
 class Score:
-    """The log-probability of a translation, and of each of its tokens, </s> last."""
+    """The log-probability of a translation (`total`), and of each of its tokens, of which the last is </s>."""
     total: float
     tokens: Tuple[str, ...]
     log_probs: Tuple[float, ...] = field(repr=False)
@@ -108,7 +108,7 @@ def _texts(texts: Sequence[str]):
         raise TypeError("texts: a sequence of str is needed, not one str")
     encoded = [t.encode() for t in texts]
     array = (_library.Text * len(encoded))(*((e, len(e)) for e in encoded))
-    array.encoded = encoded  # the bytes live as long as the array
+    array.encoded = encoded  # keeps the bytes alive as long as the array
     return array, len(encoded)
 
 
@@ -158,7 +158,7 @@ def _score(result: int) -> Score:
 
 
 class _Call:
-    """Options of one call, with everything that must live as long as it. An exception in a callback ends the call and is raised after it."""
+    """The options of one call, and all that must stay alive during it. An exception in a callback ends the call and is raised after it."""
 
     def __init__(self, given: dict, progress: Optional[Progress] = None):
         self.error, self.cause = _library.Error(), None
@@ -175,7 +175,7 @@ class _Call:
         for name, value in given.items():
             if value is not None:
                 setattr(self.o, name, _bytes(value) if isinstance(value, str) else value)
-        # A call without a callback of the user's has one too: it is where Ctrl-C ends it.
+        # Set even without a user's callback: it is what ends the call on Ctrl-C.
         self.o.progress = _library.PROGRESS(lambda arg, done, n: self.guarded(progress, done, n) if progress else self.guarded(None))
         if glossary:
             sources, n = _texts(list(glossary))
@@ -185,12 +185,12 @@ class _Call:
             self.o.glossary = self.glossary
 
     def run(self, function: Callable[[], int]) -> int:
-        """Call the library. Ctrl-C would be raised in the main thread anywhere within a callback and be lost there: so that thread waits
-        for one of its own, whose next callback ends the call."""
+        """Call the library. On the main thread, Ctrl-C could raise within a callback and be lost there. So the main thread runs the call on
+        another thread and waits; after Ctrl-C, that thread's next callback ends the call."""
         if threading.current_thread() is not threading.main_thread():
             return function()
         returned: list = []
-        done = threading.Event()  # an interrupted join() takes the thread for ended
+        done = threading.Event()  # instead of join(), which after an interrupt takes the thread for ended
 
         def call():
             returned.append(function())
@@ -218,10 +218,10 @@ class _Call:
 
 
 class Translator:
-    """A model with its engines.
+    """A loaded model with its engines.
 
     model: a bundle's folder, the name of an installed one, or two languages such as "en-de".
-    device, compute_type: "cpu", "cuda", "cuda:N" or "auto"; of a GPU "fp32", "fp16" or "bf16".
+    device: "cpu", "cuda", "cuda:N" or "auto"; compute_type: arithmetic on a GPU, "fp32", "fp16" or "bf16".
     inter_threads: engines that run in parallel (0: one per core); intra_threads: threads per engine."""
 
     def __init__(self, model: Union[str, "os.PathLike[str]"], *, device: Optional[str] = None, compute_type: Optional[str] = None,
@@ -239,7 +239,7 @@ class Translator:
         self._model = model_pointer
 
     def close(self) -> None:
-        """Release the model after running calls have ended."""
+        """Wait for running calls to end, then release the model."""
         with self._idle:
             model, self._model = self._model, None
             while model is not None and self._users:
@@ -277,7 +277,7 @@ class Translator:
 
     @property
     def pairs(self) -> Tuple[Tuple[str, str], ...]:
-        """The language pairs of the model."""
+        """The language pairs of the model, as (source, target)."""
         with self._use() as m:
             source, target, pairs = ctypes.c_char_p(), ctypes.c_char_p(), []
             for i in range(_c.dragoman_model_pairs(m)):
@@ -309,8 +309,8 @@ class Translator:
                   max_length: Optional[int] = None, temperature: Optional[float] = None, top_k: Optional[int] = None, seed: Optional[int] = None,
                   target_prefix: Optional[str] = None, glossary: Optional[Mapping[str, str]] = None, format: Optional[str] = None,
                   alignments: bool = False, keep_loops: bool = False, one_sentence: bool = False, progress: Optional[Progress] = None):
-        """Translate a text, or a list of any length. `progress(done, n)` is called after each text, on another thread if this is the
-        main one. An exception in it ends the call."""
+        """Translate a text, or a list of texts of any length. Calls `progress(done, n)` after each text, on another thread if called on
+        the main thread. An exception in it ends the call."""
         options = {k: v for k, v in locals().items() if k not in ("self", "texts", "progress")}
         one = isinstance(texts, str)
         array, n = _texts([texts] if one else texts)
@@ -321,7 +321,7 @@ class Translator:
                         beam_size: Optional[int] = None, num_hypotheses: Optional[int] = None, length_penalty: Optional[float] = None,
                         max_decoding_length: Optional[int] = None, sampling_temperature: Optional[float] = None, sampling_topk: Optional[int] = None,
                         seed: Optional[int] = None, progress: Optional[Progress] = None) -> list[TranslatedTokens]:
-        """Lists of tokens of the vocabulary, as CTranslate2's method of this name takes them. The library chooses the batches."""
+        """Translate lists of vocabulary tokens; takes the arguments of CTranslate2's method of this name. The library forms batches."""
         array, n = _texts([" ".join(tokens) for tokens in source])
         call = _Call({"source": source_lang, "target": target_lang, "beam_size": beam_size, "n_best": num_hypotheses,
                       "length_penalty": length_penalty, "max_length": max_decoding_length, "temperature": sampling_temperature,
@@ -330,7 +330,7 @@ class Translator:
 
     def translate_iterable(self, texts: Iterable[str], source: Optional[str] = None, target: Optional[str] = None, *,
                            window: int = 1024, **options) -> Iterator[Translation]:
-        """Translations of an iterable of texts, in order. Reads at most two windows ahead, so that engines stay busy."""
+        """Yield the translations of an iterable of texts, in order. Reads up to two windows ahead to keep the engines busy."""
         waiting: "collections.deque[concurrent.futures.Future]" = collections.deque()
         it = iter(texts)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -345,7 +345,7 @@ class Translator:
                 yield from waiting.popleft().result()
 
     def stream(self, text: str, source: Optional[str] = None, target: Optional[str] = None, **options) -> Iterator[str]:
-        """The translation of a text, sentence by sentence, each as soon as it is done. Leaving the loop ends the work."""
+        """Yield the translation of a text sentence by sentence, each as soon as it is done. Leaving the loop cancels the rest."""
         array, n = _texts([text])
         call = _Call(dict(options, source=source, target=target))
         out: "queue.SimpleQueue" = queue.SimpleQueue()
@@ -384,12 +384,12 @@ class Translator:
 
     def score(self, sources: Sequence[str], targets: Sequence[str], source: Optional[str] = None, target: Optional[str] = None, *,
               progress: Optional[Progress] = None) -> list[Score]:
-        """The log-probability of each target as the translation of its source."""
+        """Return the log-probability of each target as the translation of its source."""
         return self._scores(sources, targets, {"source": source, "target": target}, progress)
 
     def score_batch(self, source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], source_lang: Optional[str] = None,
                     target_lang: Optional[str] = None) -> list[Score]:
-        """The same for lists of tokens."""
+        """Like score(), for lists of tokens."""
         return self._scores([" ".join(t) for t in source], [" ".join(t) for t in target],
                             {"source": source_lang, "target": target_lang, "tokens": 1}, None)
 
@@ -402,7 +402,7 @@ class Translator:
 
 
 class _Use:
-    """The model during a call: close() waits for it."""
+    """Holds the model during a call: close() waits until the call ends."""
 
     def __init__(self, translator: Translator):
         self.translator = translator

@@ -46,7 +46,7 @@ class Stream(Structure):
     _fields_ = [("size", c_size_t), ("arg", c_void_p), ("sentence", SENTENCE), ("result", RESULT)]
 
 
-# name -> what it returns, what it takes
+# name: (return type, argument types...)
 FUNCTIONS = {
     "version": (c_char_p,),
     "abi": (c_int,),
@@ -83,7 +83,7 @@ FUNCTIONS = {
 
 
 def _open():
-    """$DRAGOMAN_LIBRARY, otherwise the library in the wheel, otherwise the system's."""
+    """Load $DRAGOMAN_LIBRARY, otherwise the library in the wheel, otherwise the system's."""
     named = os.environ.get("DRAGOMAN_LIBRARY")
     if named:
         return ctypes.CDLL(named)
@@ -91,7 +91,7 @@ def _open():
     own = os.path.join(folder, f"libdragoman.so.{ABI}")
     if not os.path.exists(own):
         return ctypes.CDLL(f"libdragoman.so.{ABI}")
-    # Those it needs come first, in an order in which each has its own already: the loader goes by names of what is loaded.
+    # Load its dependencies first, each after its own: the dynamic loader finds libraries that are loaded already by their names.
     with open(os.path.join(folder, "order.txt"), encoding="utf-8") as f:
         for name in f.read().split():
             ctypes.CDLL(os.path.join(folder, name))

@@ -1,6 +1,5 @@
-"""What the tests of several ranks on emulated devices share: two devices, an emulated NCCL, short runs. With
-DRAGOMAN_TEST_GPU=1 devices and NCCL are the machine's own (scripts/test-gpu), for the tests that do not ask the emulation
-for a fault."""
+"""Shared by the tests of several ranks on emulated devices: two devices, an emulated NCCL, short runs. With
+DRAGOMAN_TEST_GPU=1 (scripts/test-gpu), the tests that inject no fault use the machine's own devices and NCCL."""
 import json
 import os
 import shutil
@@ -28,7 +27,7 @@ SETTINGS = ["--set", "training.log_updates=1", "--set", "training.average_last=1
 
 
 def settings(updates, every):
-    """Checkpoints every so many updates."""
+    """Settings for a run of `updates` with a checkpoint every `every` updates."""
     return [*SETTINGS, "--set", f"training.updates={updates}", "--set", f"training.checkpoint_updates={every}"]
 
 
@@ -48,7 +47,7 @@ def command(data, out, *more):
 
 
 def prepare(data):
-    """A corpus, its recipe, and once for all runs: the settings that decide about the data are the same in all of them."""
+    """Write a corpus and its recipe, and prepare the data once for all runs: all have the same settings for the data."""
     runs.write_corpus(data)
     (data / "recipe.json").write_text(json.dumps(runs.RECIPE), encoding="utf-8")
     runs.run([runs.TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(data / "prepared"),

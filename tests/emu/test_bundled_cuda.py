@@ -1,5 +1,5 @@
-"""The bundled model on the CUDA backend, emulated on the host: in fp32 its answers are the CPU's on the same weights, in every
-mode of the search; in bf16 they are nearly the same. With DRAGOMAN_TEST_GPU=1 on the machine's own device."""
+"""The bundled model on the CUDA backend, emulated on the host: in fp32 it gives the CPU's answers on the same weights, in every
+mode of the search; in bf16 nearly the same. With DRAGOMAN_TEST_GPU=1 it runs on the machine's own device."""
 import os
 import subprocess
 import sys
@@ -17,11 +17,11 @@ REAL = os.environ.get("DRAGOMAN_TEST_GPU") == "1"
 PLUGIN = os.path.join(BUILD, *(("bin", "libdragoman-cuda.so") if REAL else ("tests", "libdragoman-cuda-emu.so")))
 BUNDLE = os.path.join(ROOT, "weights", "bundles", "en-de-fr")
 pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the plugin is not built")
-LINES = 50 if REAL else 2  # of each direction
+LINES = 50 if REAL else 2  # lines of each direction
 
 
 def sentences(n=LINES):
-    """{(source, target): the first n lines, None: all}"""
+    """{(source, target): the first n lines}; n None: all lines"""
     out = {}
     with open(os.path.join(ROOT, "bench", "card", "ordinary.tsv"), encoding="utf-8") as f:
         for line in f:
@@ -39,7 +39,7 @@ def translate(model, pair, lines, device, **env):
 
 
 def on_cpu_of(lines_of, tmp_path_factory):
-    """{pair: answers} of the same weights in fp32."""
+    """{pair: answers} on the CPU with the same weights in fp32."""
     copy = str(tmp_path_factory.mktemp("fp32") / "bundle")
     full_precision.copy(BUNDLE, copy, DRAGOMAN)
     return {pair: translate(copy, pair, lines, "cpu") for pair, lines in lines_of.items()}

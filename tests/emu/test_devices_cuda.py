@@ -1,5 +1,5 @@
-"""dragoman-server on two emulated devices: one engine on each behind one queue. A device's memory can be touched only while
-that device works (runtime.cc), so a pointer that went to the other one ends the server."""
+"""dragoman-server on two emulated devices: one engine on each, and one queue for both. A device's memory is accessible only while
+that device works (runtime.cc), so using a pointer of the other device ends the server."""
 import concurrent.futures
 import json
 import os
@@ -18,7 +18,7 @@ BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
 PLUGIN = os.path.abspath(os.path.join(BUILD, "tests", "libdragoman-cuda-emu.so"))
 pytestmark = pytest.mark.skipif(not os.path.exists(PLUGIN), reason="the emulated plugin is not built")
 TEXTS = ["Number %d walks to the sea." % i for i in range(8)]
-SLOW = ["--max-queue-tokens", "1000000", "--request-timeout", "300"]  # nothing is refused, however slow the emulation is
+SLOW = ["--max-queue-tokens", "1000000", "--request-timeout", "300"]  # no request is refused, however slow the emulation is
 BOTH = r"cuda:0/fp32/emulated-on-the-host,cuda:1/fp32/emulated-on-the-host"
 
 
@@ -60,13 +60,13 @@ def answers(server, pool):
 
 
 def steps(server):
-    """Steps by worker, and the devices they are on."""
+    """({worker: its steps}, [device of each worker])"""
     found = re.findall(r'^dragoman_worker_steps_total\{worker="(\d+)",device="([^"]+)"\} (\d+)$', server.get("/metrics").text, re.M)
     return {int(w): int(n) for w, _, n in found}, [device for _, device, _ in found]
 
 
 def until_each_worked(server, pool, want):
-    """Both at once, until every worker has taken steps; all answers are those wanted."""
+    """Ask for all texts at once until every worker has taken steps and all answers are right."""
     before, _ = steps(server)
     server.until(lambda: answers(server, pool) == want and all(n > before[w] for w, n in steps(server)[0].items()))
 
@@ -103,7 +103,7 @@ def test_one_that_is_not_the_first(models, want):
 
 
 def test_models_are_exchanged_on_both(tmp_path):
-    """A reload is another thread's work on all devices while the workers step on theirs."""
+    """A reload works on all devices, on another thread, while the workers step on theirs."""
     folder = tmp_path / "models"
     folder.mkdir()
     bundle.make(CLI, str(folder / "en-de"), seed=1)
@@ -121,7 +121,7 @@ def test_models_are_exchanged_on_both(tmp_path):
 
 
 def test_a_broken_device_ends_the_server(models, want):
-    """Device 1 breaks while both serve: what was answered is right, the rest is refused, the exit status is 1."""
+    """Device 1 breaks while both serve: answers so far are right, later requests are refused, the exit status is 1."""
     for waits in (150, 300, 600):
         server = Server(models, *SLOW, "--device", "cuda:all", env=emulated(DRAGOMAN_EMU_FAIL=str(waits), DRAGOMAN_EMU_FAIL_DEVICE="1"),
                         ready=False)
@@ -129,7 +129,7 @@ def test_a_broken_device_ends_the_server(models, want):
             server.__enter__()
             server.until(lambda: server.get("/readyz").status_code == 200)
         except AssertionError:
-            continue  # it broke while it started, which is an error, too
+            continue  # it broke during the start, which is an error, too
         seen = set()
 
         def ask(i, server=server, seen=seen):
@@ -184,7 +184,7 @@ def test_the_plan_has_each_devices_memory(models):
     for _, parameters, engine, whole, free in own:
         assert float(parameters) > 0 and float(engine) > 0 and float(free) > float(whole)
         assert abs(float(parameters) + 2 * float(engine) - float(whole)) < 0.3
-    most = int(float(own[0][3]) * 1e6)  # as much as it takes is not enough by a little, twice that is
+    most = int(float(own[0][3]) * 1e6)  # slightly too little memory does not fit, twice as much does
     for memory, status in ((most - 200000, 1), (2 * most, 0)):
         done = run(models, "--device", "cuda:all", "--workers", "2", "--plan", env=emulated(DRAGOMAN_EMU_MEMORY=str(memory)))
         assert done.returncode == status and ("it does not fit" in done.stdout) == (status == 1), done.stdout

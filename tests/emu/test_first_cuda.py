@@ -1,4 +1,4 @@
-"""scripts/gpu-first, rehearsed on the emulated device: every check that a first run on a GPU makes, but for its speed."""
+"""scripts/gpu-first on the emulated device: every check of a first run on a GPU, except for speed."""
 import json
 import os
 import subprocess
@@ -37,7 +37,7 @@ def test_the_second_part(tmp_path):
 
 
 def test_a_broken_device_is_told_and_the_next_check_runs(tmp_path):
-    """A plugin that cannot be opened: each check fails with its log's end, and the summary names them all."""
+    """With a plugin that cannot be opened, each check fails and shows the end of its log, and the summary names them all."""
     os.makedirs(tmp_path / "build" / "tests")
     os.symlink(os.path.join(BUILD, "bin"), tmp_path / "build" / "bin")
     (tmp_path / "build" / "tests" / "libdragoman-cuda-emu.so").write_text("no library")
@@ -48,7 +48,7 @@ def test_a_broken_device_is_told_and_the_next_check_runs(tmp_path):
     assert "libdragoman-cuda-emu.so" in done.stdout
 
 
-# In the form of `ncu --csv`.
+# In the format of `ncu --csv`.
 HEADER = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name",'
           '"Metric Name","Metric Unit","Metric Value"')
 LAUNCHES = [("void norm_rows<__nv_bfloat16, (bool)1>(dg_k_norm)", "2,000", "4,000,000"), ("begin_step(dg_k_device_search)", "1,500", "3,000"),
@@ -67,7 +67,7 @@ def stand_in(path, said):
 
 
 def test_kernel_tables(tmp_path):
-    """The profiler's part, with a program in its place that says what it would."""
+    """The profiler's part, with a stub that prints what the profiler would."""
     stand_in(tmp_path / "ncu", NCU)
     done = first("--rehearse", "--only", "kernels", "--build", BUILD, "--out", str(tmp_path / "out"),
                  PATH=f"{tmp_path}:{os.environ['PATH']}")

@@ -1,7 +1,7 @@
-"""Whole models on the CUDA backend, emulated on the host: forced log-probabilities and searches of tests/golden must come
-out as they do on the CPU. A selection of models, because one emulated GPU is slow: the paper's, heads of odd and unequal
-sizes, one head; and other programs' decoders, SSRU and pre-norm. `make test-gpu` runs all of tests/parity/test_golden.py on a device, and with DRAGOMAN_TEST_GPU=1, which takes
-the machine's own, the 16-bit modes here."""
+"""Whole models on the CUDA backend, emulated on the host: forced log-probabilities and searches of tests/golden must be
+those of the CPU. A selection of models, because one emulated GPU is slow: the paper's, heads of odd and unequal
+sizes, one head; and other programs' decoders, SSRU and pre-norm. `make test-gpu` runs all of tests/parity/test_golden.py on a device,
+and the 16-bit modes here with DRAGOMAN_TEST_GPU=1, which selects the machine's own device."""
 import json
 import os
 import subprocess
@@ -50,7 +50,7 @@ def test_search(name, setting):
 
 @pytest.mark.parametrize("precision,tolerance", [("fp16", 0.03), ("bf16", 0.2)])
 def test_sixteen_bits(precision, tolerance, tmp_path, monkeypatch):
-    """Forced log-probabilities: fp16 keeps 11 bits, bf16 8, through two layers on each side; the largest errors seen are 0.013 and 0.094."""
+    """Forced log-probabilities through two layers on each side: fp16 keeps 11 bits, bf16 8; the largest errors seen are 0.013 and 0.094."""
     monkeypatch.setenv("DRAGOMAN_PRECISION", precision)
     monkeypatch.setattr(golden, "PIECE_TOLERANCE", tolerance)
     monkeypatch.setattr(golden, "SCORE_TOLERANCE", 120 * tolerance)
@@ -59,7 +59,7 @@ def test_sixteen_bits(precision, tolerance, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["ssru", "prenorm"])
 def test_what_marian_says(name, tmp_path, monkeypatch):
-    """Its scores, and of the SSRU student its answers, with beams of four the CPU's: states follow their hypotheses."""
+    """Marian's scores, and the SSRU student's greedy answers; with beam 4 the CPU's answers: states follow their hypotheses."""
     bundle, cases = pymarian.convert(name, tmp_path), pymarian.cases(name)
     few = sorted(cases, key=lambda c: len(c["source"]))[:8]
     pymarian.test_scores((name, bundle, [c for c in cases if c in few or len(c["source"].split()) > 60]), tmp_path)
@@ -97,7 +97,7 @@ def test_what_transformers_says_of_m2m100(tmp_path):
 
 @emulated
 def test_a_failing_device_is_an_error_not_an_answer():
-    """The device breaks in the middle of a search that runs to its length limit: nothing comes out as a translation."""
+    """The device breaks in the middle of a search that runs to its length limit: no translation is printed."""
     done = translate("endless", sources("endless", 2), env={"DRAGOMAN_EMU_FAIL": "100"})
     assert done.returncode != 0
     assert done.stdout == ""
@@ -116,7 +116,7 @@ def test_no_device():
 
 @emulated
 def test_reversed_threads_give_the_same_bits():
-    """No kernel leans on the order in which a block's threads run between two barriers."""
+    """No kernel depends on the order in which a block's threads run between two barriers."""
     forward = translate("odd-sizes", sources("odd-sizes", 4), ["--beam", "4"])
     reverse = translate("odd-sizes", sources("odd-sizes", 4), ["--beam", "4"], env={"DRAGOMAN_EMU_ORDER": "reverse"})
     assert forward.returncode == 0 and forward.stdout

@@ -1,5 +1,5 @@
 """The bundled model on the emulated device, all lines: in fp32 the CPU's text on the 200 sentences of bench/card/ordinary.tsv; in 16 bits
-chrF within 0.3 of fp32's, beside the translations that were judged right (bench/card/judgements.tsv, 2 points)."""
+chrF within 0.3 of fp32's, with the translations that were judged right as references (bench/card/judgements.tsv, 2 points)."""
 import os
 import sys
 
@@ -10,7 +10,7 @@ from test_bundled_cuda import BUNDLE, ROOT, chrf, on_cpu_of, pytestmark, sentenc
 
 
 def judged():
-    """{(source, target): {line: translation}}"""
+    """{(source, target): {line: translation}} of the translations judged right"""
     out = {}
     with open(os.path.join(ROOT, "bench", "card", "judgements.tsv"), encoding="utf-8") as f:
         for line in f:

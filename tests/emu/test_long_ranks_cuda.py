@@ -1,5 +1,5 @@
-"""Longer runs of several ranks on emulated devices: a hundred updates beside one rank's, 16 bits, a rank that is killed, and
-ranks that fall silent."""
+"""Longer runs of several ranks on emulated devices: a hundred updates compared with one rank's, 16 bits, a rank that is killed,
+and ranks that stop responding."""
 import os
 import signal
 import subprocess
@@ -18,7 +18,7 @@ def data(tmp_path_factory):
 
 
 def test_a_hundred_updates(data, tmp_path):
-    """Two ranks within 1e-5 of one over the first hundred updates, fp32."""
+    """In fp32, two ranks stay within 1e-5 of one rank over the first hundred updates."""
     one, two = tmp_path / "one", tmp_path / "two"
     more = emu.settings(100, 100)
     runs.run(emu.command(data, one, *more), env=emu.environment())
@@ -28,7 +28,7 @@ def test_a_hundred_updates(data, tmp_path):
 
 
 def test_goes_on_from_a_checkpoint(data, tmp_path):
-    """Two ranks, bit for bit: the emulated NCCL adds in one order."""
+    """Two ranks resume bit for bit: the emulated NCCL always adds in the same order."""
     whole, half = tmp_path / "whole", tmp_path / "half"
     emu.trained(2, emu.command(data, whole, *emu.settings(8, 4)))
     emu.trained(2, emu.command(data, half, *emu.settings(4, 4)))
@@ -38,8 +38,8 @@ def test_goes_on_from_a_checkpoint(data, tmp_path):
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
 def test_16_bits(data, tmp_path, precision):
-    """Gradients are fp32 on the device, so that ranks change as little here; but a loss of 8 or 11 bits of activations does
-    not settle which way a weight goes when its gradient is noise."""
+    """Gradients are fp32 on the device, so ranks add as little error as in fp32. But with activations of 8 or 11 bits, the sign of
+    a gradient that is mere noise is undetermined, and so is the direction in which its weight moves."""
     one, two = tmp_path / "one", tmp_path / "two"
     more = ["--precision", precision, *emu.settings(6, 6)]
     runs.run(emu.command(data, one, *more), env=emu.environment())
@@ -48,7 +48,7 @@ def test_16_bits(data, tmp_path, precision):
 
 
 def test_guided_alignment_over_ranks(data, tmp_path):
-    """Its loss is summed over the ranks like the other, its links are each rank's own."""
+    """Its loss is summed over the ranks like the other loss; each rank has its own links."""
     one, two = tmp_path / "one", tmp_path / "two"
     more = ["--prepared", str(tmp_path / "prepared"), *emu.settings(6, 6), *runs.GUIDED]
     runs.run(emu.command(data, one, *more), env=emu.environment())
@@ -74,7 +74,7 @@ def test_killed_rank_ends_the_run(data, tmp_path):
 
 @emu.emulated
 def test_silent_ranks_end_the_run(data, tmp_path):
-    """No error from anywhere, and NCCL's own breaking up hangs as well: the wait has an end."""
+    """NCCL reports no error, and aborting it hangs as well: the wait times out."""
     out = tmp_path / "run"
     text = emu.refused(2, emu.command(data, out, *emu.settings(40, 2)), DRAGOMAN_EMU_NCCL="silent:20",
                        DRAGOMAN_RANKS_WAIT="15")

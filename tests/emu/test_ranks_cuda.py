@@ -1,5 +1,5 @@
 """Several ranks of dragoman-train, each on an emulated device: gradients go over an emulated NCCL or through the host, the
-losses are one rank's, a rank that is lost ends the run, and what cannot work is refused in words."""
+losses are those of one rank, a lost rank ends the run, and a setup that cannot work is refused with a clear message."""
 import subprocess
 
 import pytest
@@ -18,7 +18,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def one(data, tmp_path_factory):
-    """One rank, one device."""
+    """A run of one rank on one device."""
     out = tmp_path_factory.mktemp("one") / "run"
     runs.run(emu.command(data, out, *emu.settings(UPDATES, UPDATES)), env=emu.environment())
     return out
@@ -26,7 +26,7 @@ def one(data, tmp_path_factory):
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:1,cuda:0"])
 def test_two_ranks_follow_one(data, one, tmp_path, device):
-    """Another order of sums, and nothing else: 1e-5 is a hundred times fp32's rounding."""
+    """Only the order of sums differs: 1e-5 is a hundred times fp32's rounding."""
     out = tmp_path / "run"
     text = emu.trained(2, emu.command(data, out, "--device", device, *emu.settings(UPDATES, UPDATES)))
     assert "2 ranks of one device over NCCL 2.28.9" in text
@@ -79,7 +79,7 @@ def test_sharing_a_device_on_purpose(data, one, tmp_path):
 
 
 def test_each_rank_sees_its_own_device_as_number_0(data, tmp_path):
-    """As some launchers have it: numbers are equal, devices are not."""
+    """As with some launchers: the ranks' device numbers are equal, but their devices are not."""
     args = emu.command(data, tmp_path / "run", *emu.settings(1, 1))
     done = subprocess.run([mpi.MPIRUN, "-n", "1", *args, ":", "-n", "1", "-x", "DRAGOMAN_EMU_FIRST=1", *args],
                           env=emu.environment(DRAGOMAN_EMU_DEVICES="1"), capture_output=True, text=True, timeout=600)
@@ -100,7 +100,7 @@ def test_ranks_that_differ_are_refused(data, tmp_path, env, more, said):
 
 
 def test_lost_rank_ends_the_run_with_its_checkpoint_whole(data, tmp_path):
-    """NCCL finds in its 20th sum, in the third update or later, that the others are gone."""
+    """In its 20th sum, which is in the third update or later, NCCL finds that the other rank is gone."""
     out = tmp_path / "run"
     more = emu.settings(40, 2)
     text = emu.refused(2, emu.command(data, out, *more), DRAGOMAN_EMU_NCCL="lost:20")

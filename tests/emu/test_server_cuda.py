@@ -65,7 +65,7 @@ def test_attention_weights_are_the_cpus(models):
 
 
 def test_a_shortlist_is_left_aside(models, tmp_path):
-    """On a GPU one product serves all rows of a step: its answers are those of the whole vocabulary. On a CPU the list is felt."""
+    """On a GPU one product serves all rows of a step, so the answers are those of the full vocabulary. On a CPU the list changes them."""
     listed = str(tmp_path / "listed")
     shutil.copytree(os.path.join(models, "en-de"), listed)
     subprocess.run([os.path.join(BUILD, "bin", "random-shortlist"), listed, "3", "100"], check=True)
@@ -96,7 +96,7 @@ def test_cuda_by_name_is_an_error_without_a_device(models):
 
 
 def test_a_device_that_hangs_ends_the_program(models):
-    """Its waits never end: nothing can be done but to say so and go. A server's /livez says `stuck` before."""
+    """Waiting for the device never ends: the program logs that and exits. A server's /livez says `stuck` before that."""
     began = time.monotonic()
     done = subprocess.run([CLI, "translate", "--model", os.path.join(models, "en-de"), "--device", "cuda"], input=TEXTS[0] + "\n", text=True,
                           capture_output=True, timeout=PATIENCE, env=dict(os.environ, **emulated(DRAGOMAN_EMU_HANG="30", DRAGOMAN_CUDA_PATIENCE="0.5")))
@@ -128,7 +128,7 @@ def test_a_device_that_hangs_ends_the_program(models):
 
 
 def test_a_broken_device_ends_the_server(models):
-    """It breaks some steps after the self-test. No answer may come from it: 503, then exit status 1."""
+    """The device breaks some steps after the self-test. No answer may come from it: 503, then exit status 1."""
     statuses = []
     for waits in (150, 220, 300, 400):
         server = Server(models, "--device", "cuda", env=emulated(DRAGOMAN_EMU_FAIL=str(waits)), ready=False)
@@ -136,7 +136,7 @@ def test_a_broken_device_ends_the_server(models):
             server.__enter__()
             server.until(lambda: server.get("/readyz").status_code == 200)
         except AssertionError:
-            continue  # it broke while it started, which is an error, too
+            continue  # it broke during the start, which is an error, too
         for _ in range(400):
             try:
                 statuses.append(server.translate("This is a test.").status_code)

@@ -1,4 +1,4 @@
-"""Runs of dragoman-train on the emulated CUDA backend: the CPU's losses in fp32, near ones in bf16, and going on from a
+"""Runs of dragoman-train on the emulated CUDA backend: the CPU's losses in fp32, nearly the same in bf16, and resuming from a
 checkpoint."""
 import json
 import os
@@ -44,7 +44,7 @@ def cpu(data, tmp_path_factory):
 
 @pytest.mark.parametrize("precision,tolerance", [("fp32", 2e-5), ("bf16", 0.02)])
 def test_losses_are_the_cpus(data, cpu, tmp_path, precision, tolerance):
-    """fp32: the same numbers in another order, over four updates. bf16: eight bits of activations, fp32 parameters."""
+    """Over four updates. fp32: only the order of sums differs. bf16: activations of eight bits, parameters in fp32."""
     out = tmp_path / "run"
     runs.run(runs.command(data, out, "--device", "cuda", "--precision", precision, *SETTINGS))
     got = losses(out)
@@ -54,7 +54,7 @@ def test_losses_are_the_cpus(data, cpu, tmp_path, precision, tolerance):
 
 
 def test_micro_batches_fit_the_device(data, tmp_path, monkeypatch):
-    """Its memory counts, not the host's: many tokens where there is much, fewer where there is little, an error where none fit."""
+    """The device's memory counts, not the host's: large passes with much memory, smaller ones with little, an error if none fits."""
     def run(memory):
         monkeypatch.setenv("DRAGOMAN_EMU_MEMORY", str(memory))
         out = tmp_path / str(memory)
@@ -71,7 +71,7 @@ def test_micro_batches_fit_the_device(data, tmp_path, monkeypatch):
 @pytest.mark.parametrize("gigabytes", [80, 141])
 @pytest.mark.parametrize("preset", ["paper-base-ende", "paper-big-ende"])
 def test_plan_of_a_device(data, tmp_path, monkeypatch, preset, gigabytes):
-    """The paper's batch in one pass, on devices with as much memory as there are; the small vocabulary is the corpus's."""
+    """The paper's batch fits in one pass on devices with the memory of real ones; the vocabulary is the corpus's small one."""
     monkeypatch.setenv("DRAGOMAN_EMU_MEMORY", str(gigabytes * 10 ** 9))
     with open(data / f"{preset}.json", "w", encoding="utf-8") as f:
         json.dump({k: runs.RECIPE[k] for k in ("data", "cleaning", "vocabulary")} | {"name": preset, "preset": preset}, f)
@@ -81,7 +81,7 @@ def test_plan_of_a_device(data, tmp_path, monkeypatch, preset, gigabytes):
 
 
 def test_another_device_takes_its_own_passes(data, tmp_path):
-    """A run that goes on elsewhere is not held to what the first device's memory allowed."""
+    """A run that resumes on another device does not keep the pass size that the first device's memory allowed."""
     out = tmp_path / "run"
     runs.run(runs.command(data, out, "--device", "cuda", *SETTINGS, "--set", "training.updates=2"))
     runs.run([runs.TRAIN, "resume", str(out), "--set", "training.updates=4", "--device", "cpu", "--quiet"])
@@ -89,7 +89,7 @@ def test_another_device_takes_its_own_passes(data, tmp_path):
 
 
 def test_goes_on_from_a_checkpoint(data, tmp_path):
-    """The same device goes on bit for bit: sums have one order there, too."""
+    """A run resumes bit for bit on the same device: sums always have the same order there, too."""
     whole, half = tmp_path / "whole", tmp_path / "half"
     runs.run(runs.command(data, whole, "--device", "cuda", *SETTINGS))
     runs.run(runs.command(data, half, "--device", "cuda", *SETTINGS, "--set", "training.updates=2"))
@@ -106,7 +106,7 @@ def guided(data, tmp_path_factory):
 
 @pytest.mark.parametrize("precision,tolerance", [("fp32", 2e-5), ("bf16", 0.02)])
 def test_guided_alignment(data, cpu, guided, tmp_path, precision, tolerance):
-    """Both losses are the CPU's, and the guide is felt: without it, the same updates lead elsewhere."""
+    """Both losses are the CPU's, and the guide has an effect: without it, the same updates give another loss."""
     out = tmp_path / "run"
     runs.run(runs.command(data, out, "--device", "cuda", "--precision", precision, *SETTINGS, *runs.GUIDED))
     got = runs.log(out, "train")
@@ -119,7 +119,7 @@ def test_guided_alignment(data, cpu, guided, tmp_path, precision, tolerance):
 
 @pytest.mark.parametrize("precision,tolerance", [("bf16", 0.02), ("fp16", 0.005)])
 def test_attention_on_tensor_cores(data, tmp_path, monkeypatch, precision, tolerance):
-    """Heads of 32 go to tensor cores; the kernels on CUDA cores come to nearly the same losses, a second run to the same bits."""
+    """Heads of 32 use tensor cores. The kernels on CUDA cores give nearly the same losses, and a second run gives the same bits."""
     def train(out, kernels):
         monkeypatch.setenv("DRAGOMAN_DEBUG", "cuda-plain-attention" * (kernels == "plain"))
         runs.run(runs.command(data, tmp_path / out, "--device", "cuda", "--precision", precision, *SETTINGS, *runs.GUIDED,
@@ -135,7 +135,7 @@ def test_attention_on_tensor_cores(data, tmp_path, monkeypatch, precision, toler
 
 
 def test_train_bench():
-    """bench/gpu's measure of an update does on the device what it does on the CPU: the loss after some updates is the same."""
+    """train-bench, which times updates for bench/gpu, does the same on the device as on the CPU: its loss after some updates is equal."""
     sizes = ["--model", "small", "--vocab", "300", "--pairs", "3", "--source", "7", "--length", "5", "--updates", "2"]
 
     def bench(*device):

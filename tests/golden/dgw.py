@@ -16,7 +16,7 @@ from transformer import Config, parameter_shapes
 MAGIC = b"DGWT\r\n\x1a\n"
 TYPES = {"f32": 0, "f16": 1, "bf16": 2}
 
-# Manifest's "model" and "decoding": their names for the fields of Config.
+# {key in the manifest's "model" or "decoding": field of Config}
 MODEL_KEYS = dict(source_vocab="source_vocab", target_vocab="target_vocab", d_model="D", d_ff="F", heads="H",
                   d_k="Dk", d_v="Dv", encoder_layers="enc_layers", decoder_layers="dec_layers", norm_eps="norm_eps",
                   embed_scale="embed_scale", positions="positions", first_position="first_position",
@@ -84,7 +84,7 @@ def write_weights(path, tensors, kind="f32"):
 
 
 def read_weights(path):
-    """{name: float32 array} of a file whose tensors all have row-major forms first."""
+    """{name: float32 array} of a file in which the first form of each tensor is row-major."""
     with open(path, "rb") as f:
         file = f.read()
     assert file[:8] == MAGIC and struct.unpack_from("<II", file, 16) == (0x01020304, 1), path
@@ -102,7 +102,7 @@ def read_weights(path):
 # The bundle --------------------------------------------------------------------------------------------------
 
 def canonical(value):
-    """JSON without blanks, keys in order, reals with nine digits as the C library writes them."""
+    """JSON without blanks, with sorted keys, and reals with nine digits as the C code writes them."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{json.dumps(k)}:{canonical(value[k])}" for k in sorted(value)) + "}"
     if isinstance(value, list):
@@ -137,7 +137,7 @@ def pieces(c, n):
 
 
 def config_values(c, keys):
-    """Real numbers in the digits that a float needs, so that both sides read the same."""
+    """{key: value} for the manifest. Reals have the nine digits that a float needs, so that both sides read the same value."""
     out = {}
     for key, field in keys.items():
         value = getattr(c, field)
@@ -177,7 +177,7 @@ def read_bundle(directory):
     values = {field: manifest["model"].get(key, getattr(Config, field, None)) for key, field in MODEL_KEYS.items()}
     values.update({field: manifest["decoding"][key] for key, field in DECODING_KEYS.items()})
     values["start"] = -1 if values["start"] == "zero" else values["start"]
-    # The product holds these two as floats.
+    # The C code stores these two as floats.
     values["norm_eps"] = float(np.float32(values["norm_eps"]))
     values["embed_scale"] = float(np.float32(values["embed_scale"]))
     assert math.isfinite(values["embed_scale"])

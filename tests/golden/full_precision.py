@@ -1,5 +1,5 @@
-"""An fp32 copy of an int8 bundle, so that a GPU's answers, which has no int8, can be compared with the CPU's on the same weights.
-Python's own library alone, and libxxhash: a machine with a GPU may have no more.
+"""An fp32 copy of an int8 bundle, to compare the answers of a GPU, which has no int8, with the CPU's on the same weights.
+Needs only Python's own library and libxxhash: a machine with a GPU may have no more.
 Usage: full_precision.py BUNDLE OUT DRAGOMAN"""
 import array
 import ctypes
@@ -40,7 +40,7 @@ def as_f32(file, form, rows):
 
 
 def weights(file):
-    """The same tensors, each once, row by row in fp32."""
+    """A weights file with the same tensors, each stored once, row-major in fp32."""
     assert file[:8] == MAGIC and sys.byteorder == "little"
     tensors, forms, names_bytes = struct.unpack_from("<III", file, 40)
     names_at = 64 + 32 * tensors + 64 * forms
@@ -62,7 +62,7 @@ def weights(file):
 
 
 def copy(bundle, out, dragoman, environment=None):
-    """dragoman: the program, which gives the copy its version, in this environment."""
+    """Write the copy to `out`. The program `dragoman`, run in this environment, gives it its version."""
     with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as f:
         manifest = json.load(f)
     os.makedirs(out)
@@ -73,7 +73,7 @@ def copy(bundle, out, dragoman, environment=None):
         file = f.read()
     with open(path, "wb") as f:
         f.write(weights(file))
-    manifest.pop("check", None)  # its log-probability is int8's
+    manifest.pop("check", None)  # its log-probability is that of int8
     with open(os.path.join(out, "manifest.json"), "w", encoding="utf-8") as f:
         json.dump(manifest, f, ensure_ascii=False)
     subprocess.run([dragoman, "seal", out], check=True, stdout=subprocess.DEVNULL, env=environment)

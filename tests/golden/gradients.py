@@ -1,7 +1,7 @@
 """Training's arithmetic in float64: label-smoothed loss, gradients of every parameter, and Adam as in the paper.
 
 Loss: q = (1-eps)*onehot + eps/V over all V, mean over target pieces with </s>; no dropout.
-Guided alignment (Garg et al. 2019), where a guide is given: weight times the sum, over target pieces with links, of -mean
+Guided alignment (Garg et al. 2019), if there is a guide: weight times the sum, over target pieces with links, of -mean
 over the links of log(p + 1e-9), p the cross-attention's mean over the guided heads; divided by all target pieces.
 Adam: beta 0.9/0.98, epsilon 1e-9, bias-corrected; lr = scale * D^-0.5 * min(step^-0.5, step * warmup^-1.5).
 """
@@ -24,8 +24,8 @@ def guided_loss(guide, cross, links):
 
 
 def batch_loss(config, params, batch, smoothing, guide=None):
-    """batch: [(source ids, target ids)] without </s>, and [(target place, source place)] with a guide. Returns (smoothed
-    loss, the guide's in it; unsmoothed NLL), means per piece."""
+    """batch: [(source ids, target ids)] without </s>; with a guide, each also has [(target index, source index)]. Returns
+    (smoothed loss with the guide's, unsmoothed NLL), both means per piece."""
     model = Transformer(config, params)
     loss, nll, pieces = 0.0, 0.0, 0
     for source, target, *links in batch:
@@ -75,7 +75,7 @@ class Adam:
 
 
 def train(config, params, batches, smoothing, warmup, guide=None):
-    """One Adam step per batch. Returns (final parameters, [(lr, loss, nll) of each step, before it])."""
+    """One Adam step per batch. Returns (final parameters, [(lr, loss, nll) of each step, computed before it])."""
     params = {name: value.astype(np.float64) for name, value in params.items()}
     adam = Adam(params)
     log = []

@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
 KINDS = {"odd-sizes": "f16", "two-vocabularies": "bf16"}  # the others are stored as f32
 
-# Closer decisions than this are left out: float32 may rightly decide them otherwise.
+# Searches with closer decisions are left out: float32 may legitimately decide otherwise.
 LEAST_MARGIN = 1e-4
 
 SEARCHES = [
@@ -43,12 +43,12 @@ LONG_SEARCHES = SEARCHES[:2]
 
 
 def numbers(x, digits=7):
-    """Rounded for JSON, minus zero made zero."""
+    """Values rounded for JSON, with -0.0 as 0.0."""
     return [round(float(v), digits) + 0.0 for v in np.ravel(x)]
 
 
 def memory_of(f):
-    """f with its answers kept: the searches ask for the same prefixes again and again."""
+    """f with its results cached: the searches ask for the same prefixes again and again."""
     known = {}
 
     def g(prefix):
@@ -59,7 +59,7 @@ def memory_of(f):
 
 
 def expected_searches(c, model, sources):
-    """Each setting's n-best lists, sentences with too close decisions left out."""
+    """The n-best lists of each setting, without sentences whose decisions are too close."""
     steps = [memory_of(model.next_log_probs(s)) for s in sources]
     out = []
     for setting in SEARCHES:
@@ -107,11 +107,11 @@ TRAINING = {
     "train-learned": Config(38, 31, 16, 24, 2, 6, 5, 2, 1, positions="learned", max_positions=24, act="gelu",
                             attention_bias=True, output_bias=True, tied_embeddings=False, tied_output=False,
                             norm_eps=1e-5, start=30),
-    # Guided alignment: two of three heads, the first of two layers.
+    # Guided alignment of two of the three heads in the first of the two decoder layers.
     "train-guided": Config(40, 40, 18, 24, 3, 6, 6, 1, 2),
-    # Norms before the sublayers, a last one for each stack.
+    # Pre-norm, with a last norm for each stack.
     "train-pre-norm": Config(40, 40, 18, 24, 3, 6, 6, 2, 2, pre_norm=True),
-    # A recurrent unit in the place of the decoder's self-attention; wider than queries, keys and values side by side.
+    # An SSRU instead of the decoder's self-attention; its product is wider than queries, keys and values together.
     "train-ssru": Config(40, 40, 18, 24, 1, 6, 6, 1, 2, decoder="ssru"),
     "train-pre-norm-ssru": Config(40, 40, 18, 24, 3, 6, 6, 1, 3, decoder="ssru", pre_norm=True, act="swish"),
 }
@@ -120,7 +120,7 @@ SMOOTHING, WARMUP, STEPS = 0.1, 40, 10
 
 
 def links(stream, source, target):
-    """Up to three source places, </s> among them, for each target place; none for some."""
+    """Links of each target position to up to three source positions, </s> included. Some have none."""
     out = []
     for t in range(len(target) + 1):
         count = stream.integers(0, 4, 1)[0]
@@ -155,13 +155,13 @@ def expected_training(name, c, params):
 # Files -------------------------------------------------------------------------------------------------------
 
 def json_text(value):
-    """One line per result: differences stay readable."""
+    """JSON with one line per result, so that diffs stay readable."""
     text = json.dumps(value, separators=(",", ":"))
     return text.replace('{"source":', '\n{"source":').replace('{"beam":', '\n{"beam":') + "\n"
 
 
 class Files:
-    """Writes below data/, or with check=True compares: text numbers and tensors to 2e-6, the rest exactly."""
+    """Writes files below data/. With check=True compares instead: numbers in text and tensors to 2e-6, the rest exactly."""
 
     def __init__(self, check):
         self.check, self.wrong = check, []

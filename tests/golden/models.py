@@ -15,13 +15,13 @@ MARIAN = dict(positions="marian", attention_bias=True, output_bias=True, act="re
               tied_output=True)
 
 MODELS = {
-    # The paper's own conventions.
+    # The paper's conventions.
     "paper": Config(60, 60, 32, 64, 4, 8, 8, 2, 2, **PAPER),
-    # Marian's: sine half, cosine half by its own exponent; biases; swish; a deep encoder, a shallow decoder.
+    # Marian's conventions: sine and cosine halves with its own exponent; biases; swish; a deep encoder, a shallow decoder.
     "marian": Config(57, 57, 32, 48, 4, 8, 8, 3, 1, **{**MARIAN, "act": "swish"}),
-    # What CTranslate2 and Hugging Face make of Marian files; a shallow encoder, a deeper decoder.
+    # Marian models as CTranslate2 and Hugging Face compute them; a shallow encoder, a deeper decoder.
     "halves": Config(64, 64, 24, 48, 3, 8, 8, 1, 3, norm_eps=1e-5, **{**MARIAN, "positions": "halves"}),
-    # Hugging Face MarianMT: the decoder starts from the pad piece's embedding.
+    # Hugging Face MarianMT: the decoder starts from the embedding of the pad piece.
     "start-piece": Config(50, 50, 32, 64, 2, 16, 16, 2, 2, start=49, norm_eps=1e-5,
                           **{**MARIAN, "positions": "halves", "act": "swish"}),
     # Table 3, row A with one head: H*Dk is not D.
@@ -32,7 +32,7 @@ MODELS = {
     "learned": Config(61, 45, 24, 48, 4, 6, 6, 2, 2, max_positions=192,
                       **{**MARIAN, "positions": "learned", "act": "gelu", "tied_embeddings": False,
                          "tied_output": False}),
-    # Sizes that no vector width divides; positions count from 1; no </s> after the source; embeddings unscaled.
+    # Sizes that are not multiples of a vector width; positions count from 1; no </s> after the source; embeddings unscaled.
     "odd-sizes": Config(41, 41, 22, 37, 2, 11, 7, 2, 2, first_position=1, source_eos=False, embed_scale=1.0,
                         norm_eps=1e-3, **PAPER),
     # Two vocabularies, the target's table tied to the softmax.
@@ -40,13 +40,13 @@ MODELS = {
     # Shared embeddings, a softmax of its own; </s> and <unk> are not 0 and 1; the decoder starts from </s>.
     "own-softmax": Config(120, 120, 40, 64, 10, 4, 4, 1, 1, eos=2, unk=3, start=2,
                           **{**PAPER, "tied_output": False, "act": "swish", "output_bias": True}),
-    # Outputs that never end by themselves: searches run to their limit, beyond position 100.
+    # Outputs that never end on their own: searches run to their limit, beyond position 100.
     "endless": Config(44, 44, 24, 40, 3, 8, 8, 1, 2, norm_eps=1e-5, **{**MARIAN, "positions": "halves"}),
 }
 
 
 class Stream:
-    """Uniform numbers of mean 0 and given standard deviation, as float32."""
+    """A stream of random numbers: uniform reals of mean 0 and a given standard deviation, and integers."""
 
     def __init__(self, seed):
         self.bits = np.random.PCG64(seed)
@@ -79,7 +79,7 @@ def initial_parameters(c, stream):
 
 
 def ordinary_pieces(c, vocab):
-    """Ids that a sentence may hold: neither </s> nor <unk> nor the decoder's start."""
+    """Ids that a sentence may contain: not </s>, <unk> or the decoder's start."""
     return [i for i in range(vocab) if i not in (c.eos, c.unk, c.start)]
 
 
@@ -130,7 +130,7 @@ class Walk(Language):
 
 
 def language_of(name):
-    """The model's language, its stream at the place where training begins."""
+    """The model's language, with its stream at the position where training begins."""
     return (Walk if name == "endless" else Language)(MODELS[name], Stream(seed_of(name)))
 
 

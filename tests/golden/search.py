@@ -1,4 +1,4 @@
-"""Beam search as the paper (section 6.1) and Wu et al. 2016 have it, slow and plain: the definition.
+"""Beam search as in the paper (section 6.1) and Wu et al. 2016. Slow and simple: this is the definition.
 
 It recomputes every prefix from the start and sorts all K*V candidates. `next_log_probs(prefix)` returns the
 log-probabilities [V] of the piece that follows `prefix` (a tuple of ids).
@@ -33,7 +33,7 @@ def length_penalty(kind, alpha, n):
 
 
 class Margin:
-    """The smallest difference that anything was decided by: below float32 noise another engine may differ."""
+    """The smallest difference behind any decision: if it is below float32 noise, another engine may decide otherwise."""
 
     def __init__(self):
         self.least = np.inf
@@ -62,7 +62,7 @@ def search(next_log_probs, eos, beam, n_best, max_len, alpha=0.6, penalty="gnmt"
     def finish(ids, logp, n, limited):
         finished.append(Hypothesis(ids, logp, logp / length_penalty(penalty, alpha, n), limited))
         margin.between([h.score for h in finished])
-        finished.sort(key=lambda h: -h.score)  # stable: among equals the earlier stays ahead
+        finished.sort(key=lambda h: -h.score)  # stable: of equal scores the earlier one stays first
         del finished[n_best:]
 
     live = [((), 0.0)]

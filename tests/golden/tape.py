@@ -1,4 +1,4 @@
-"""Reverse-mode differentiation of plain numpy code: an array that remembers what it was made from.
+"""Reverse-mode differentiation of plain numpy code: an array that records how it was computed.
 
 `Var` intercepts the few numpy functions that transformer.py uses; `backward(loss)` walks the tape from last to
 first. Each rule is checked against central differences (tests/parity/test_yardstick.py).
@@ -23,7 +23,7 @@ def value_of(x):
 
 
 class Var:
-    """A value, its gradient, and for each Var it was made from the rule that hands the gradient on."""
+    """A value, its gradient, and for each operand the rule that propagates the gradient to it."""
 
     def __init__(self, value, parents=()):
         self.value = np.asarray(value, dtype=np.float64)
@@ -92,7 +92,7 @@ def lift(rule, shape):
     return lambda g: unbroadcast(rule(g), shape)
 
 
-# What each operand of y = f(a, b) gets from the gradient g of y.
+# How the gradient g of y = f(a, b) propagates to each operand.
 RULES = {
     np.add: lambda y, a, b: (lambda g: g, lambda g: g),
     np.subtract: lambda y, a, b: (lambda g: g, lambda g: -g),
@@ -108,7 +108,7 @@ RULES = {
 
 
 def backward(loss):
-    """Fill .grad of everything that the scalar `loss` was made from."""
+    """Fill .grad of everything that the scalar `loss` was computed from."""
     order, seen = [], set()
     stack = [(loss, False)]
     while stack:  # depth first, parents before children, without recursion

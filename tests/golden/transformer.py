@@ -1,4 +1,4 @@
-"""The Transformer of "Attention Is All You Need" in plain float64 numpy: the yardstick the C code is measured with.
+"""The Transformer of "Attention Is All You Need" in plain float64 numpy: the reference for the C code.
 
 Written from the paper, one sentence at a time, without padding, caches or tricks. It shares no code with the
 product. `Config` has the fields of model/config.h; parameters are a dict of arrays under the names of the
@@ -27,7 +27,7 @@ class Config:
     first_position: int = 0
     max_positions: int = 0  # learned positions only
     act: str = "relu"  # relu, swish, gelu
-    decoder: str = "attention"  # or ssru (Kim et al., 2019) in the place of masked self-attention
+    decoder: str = "attention"  # or ssru (Kim et al., 2019) instead of masked self-attention
     pre_norm: bool = False  # x + f(LN(x)) and a last norm for each stack
     attention_bias: bool = False
     output_bias: bool = False
@@ -128,7 +128,7 @@ def layer_norm(x, gain, bias, eps):
 
 
 def sinusoid(kind, positions, d):
-    """Rows of the position table for absolute positions[n]; section 3.5 of the paper and its two cousins."""
+    """Rows of the position table for absolute positions[n]; as in section 3.5 of the paper, or one of two variants."""
     i = np.arange(d // 2, dtype=np.float64)
     exponent = i / (d / 2 - 1) if kind == "marian" else 2 * i / d
     angle = np.asarray(positions, dtype=np.float64)[:, None] / np.power(10000.0, exponent)[None, :]
@@ -185,7 +185,7 @@ class Transformer:
         weights = softmax(scores)
         return (weights @ v).transpose(1, 0, 2).reshape(t, c.H * c.Dv), weights
 
-    # Each of these is what a residual is put around: f(x), and its attention weights or None.
+    # The sublayers, without residual and norm: each returns (f(x), attention weights or None).
 
     def self_attention(self, name, x, causal):
         qk = self.c.H * self.c.Dk
@@ -206,7 +206,7 @@ class Transformer:
         both = self.linear(f"{name}.w", x)
         gates = 1.0 / (1.0 + np.exp(-both[:, d:]))
         new = (1.0 - gates) * both[:, :d]
-        last = np.eye(x.shape[0])  # row t of it picks position t: states are put together from rows
+        last = np.eye(x.shape[0])  # column t puts a state into row t of the states
         state, states = np.zeros((1, d)), 0.0
         for t in range(x.shape[0]):
             state = gates[t:t + 1] * state + new[t:t + 1]
@@ -217,7 +217,7 @@ class Transformer:
         return self.linear(f"{name}.w2", activate(self.c.act, self.linear(f"{name}.w1", x))), None
 
     def around(self, sublayer, name, x, *more):
-        """The residual and the norm of a sublayer, which the paper puts after it."""
+        """A sublayer with its residual and norm. The paper puts the norm last, pre-norm puts it first."""
         if self.c.pre_norm:
             y, weights = sublayer(name, self.norm(name, x), *more)
             return x + y, weights
@@ -236,7 +236,7 @@ class Transformer:
         return self.norm("src", x) if self.c.pre_norm else x, maps
 
     def decode(self, memory, prefix):
-        """Target ids[t] so far -> (logits[t+1,V] of every next piece, self weights, cross weights)."""
+        """Target ids[t] so far -> (logits[t+1,V] of the next piece at each position, self weights, cross weights)."""
         x = self.embed(self.target_table(), "tgt", [self.c.start] + list(prefix))
         own, cross = [], []
         for i in range(self.c.dec_layers):
@@ -268,7 +268,7 @@ class Transformer:
         return {"encoder": encoder, "decoder": own, "cross": cross}
 
     def next_log_probs(self, source):
-        """A function prefix ids[t] -> log-probabilities [V] of the next piece, for search.py."""
+        """A function for search.py: prefix ids[t] -> log-probabilities [V] of the next piece."""
         memory, _ = self.encode(source)
 
         def f(prefix):

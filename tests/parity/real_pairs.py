@@ -1,11 +1,11 @@
-"""Recipes over the everyday pairs of tests/data/pairs, real sentences in two domains, for tests of whole runs of `dragoman-train`."""
+"""Recipes over the everyday pairs of tests/data/pairs (real sentences in two domains) for tests of whole runs of `dragoman-train`."""
 import json
 import os
 
 from train_runs import TRAIN, run
 
 PAIRS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "pairs")
-HALF = 30  # lines: the first half is of the domain "early", the rest of "late"
+HALF = 30  # lines: the first half belongs to the domain "early", the rest to "late"
 SPACE = "\u2581"
 
 
@@ -21,7 +21,7 @@ def write_pairs(folder):
 
 
 def recipe(folder, **sections):
-    """A small model of both files; `sections` over it. Returns the path."""
+    """Write a recipe of a small model on both files, overridden by `sections`. Returns its path."""
     files = [{"source": f"{name}.en", "target": f"{name}.de", "domain": name} for name in ("early", "late")]
     r = {"name": "everyday", "data": {"pairs": [{"source_lang": "en", "target_lang": "de", "train": files}]},
          "cleaning": {"language_check": False},

@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Absolute, of a piece's log-probability. Both sides compute in float32, and add in another order.
+# Absolute difference of a piece's log-probability. Both sides compute in float32, but add in different orders.
 TOLERANCE = 1e-4
 SHAPE = dict(d_model=1024, encoder_layers=12, decoder_layers=12, encoder_ffn_dim=4096, decoder_ffn_dim=4096, encoder_attention_heads=16,
              decoder_attention_heads=16, max_position_embeddings=1024)
@@ -24,15 +24,15 @@ FAMILIES = {"m2m100": dict(vocab_size=128112, pieces=128000, class_="M2M100Token
                            langs=[("__en__", "en"), ("__de__", "de"), ("__fr__", "fr"), ("__zh__", "zh"), ("__ar__", "ar")]),
             "nllb": dict(vocab_size=256206, pieces=256000, class_="NllbTokenizer",
                          langs=[("eng_Latn", "en"), ("deu_Latn", "de"), ("fra_Latn", "fr"), ("zho_Hans", "zh-Hans"), ("arb_Arab", "ar")])}
-# Pieces of source and target: alone, ordinary, beyond a hundred positions.
+# Pieces of source and target: a single one, ordinary lengths, beyond a hundred positions.
 LENGTHS = [(1, 1), (3, 5), (8, 6), (15, 20), (27, 27), (60, 45), (120, 110), (30, 200), (220, 25)]
-GREEDY = [(2, 24), (9, 24), (25, 24), (70, 24)]  # pieces of source; of the answer, at most
+GREEDY = [(2, 24), (9, 24), (25, 24), (70, 24)]  # (pieces of the source, most pieces of the answer)
 SPM = "sentencepiece.bpe.model"
 FIRST = ["<s>", "<pad>", "</s>", "<unk>"]
 
 
 def write_spm(path, count):
-    """A SentencePiece model of this many pieces with their real number of ids: those of the test's, then made-up ones."""
+    """Write a SentencePiece model of `count` pieces, as many as the real one has: the test model's, then made-up ones. Returns them."""
     from sentencepiece import sentencepiece_model_pb2 as pb
     model = pb.ModelProto()
     with open(os.path.join(HERE, "..", "data", "convert", "m2m100", "nllb", SPM), "rb") as f:
@@ -46,7 +46,7 @@ def write_spm(path, count):
 
 
 def write_tokenizer(name, folder):
-    """The tokenizer's files; all pieces by id."""
+    """Write the tokenizer's files. Returns all pieces by id."""
     from transformers import M2M100Tokenizer
     from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES
     family = FAMILIES[name]
@@ -67,7 +67,7 @@ def write_tokenizer(name, folder):
 
 
 def build(name):
-    """Random weights of the scale of trained ones: logits with a standard deviation of three, not a flat distribution."""
+    """A model with random weights of the scale of trained ones: its logits have a standard deviation of three, so it is not flat."""
     import torch
     from transformers import M2M100Config, M2M100ForConditionalGeneration
     torch.manual_seed(11)
@@ -87,7 +87,7 @@ def build(name):
 
 
 def ask(model, name, pieces):
-    """What transformers says: forced log-probabilities, and greedy answers as far as the two best pieces are 1e-3 apart."""
+    """Transformers' forced log-probabilities, and its greedy answers up to where the two best pieces are less than 1e-3 apart."""
     import numpy as np
     import torch
     rng, langs, found = np.random.default_rng(1), FAMILIES[name]["langs"], {"forced": [], "greedy": []}
@@ -115,7 +115,7 @@ def ask(model, name, pieces):
 
 
 def theirs(name, folder):
-    """The side of transformers, in a process of its own."""
+    """Transformers' side, which runs in its own process."""
     import torch
     import transformers
     torch.set_num_threads(1)
@@ -152,13 +152,13 @@ class Ours:
         return [t["logprob"] for t in tokens]
 
     def score(self, cases):
-        """(the largest difference of a log-probability, how many were compared, the largest relative difference of a sum)"""
+        """(largest difference of a log-probability, how many were compared, largest relative difference of a sum)"""
         pairs = [(self.logprobs(case), case["logprobs"]) for case in cases]
         return (max(abs(a - b) for ours, theirs in pairs for a, b in zip(ours, theirs)), sum(len(ours) for ours, _ in pairs),
                 max(abs(sum(ours) / sum(theirs) - 1) for ours, theirs in pairs))
 
     def greedy(self, cases):
-        """(equal pieces, pieces compared), of answers as far as they are clear."""
+        """(equal pieces, pieces compared) of the answers, as far as their decisions are clear."""
         same = total = 0
         for case in cases:
             out = self.run(["translate", "--model", self.bundle, "--json", "--tokens", "--beam-size", "1", "--keep-loops", "--max-length",
@@ -170,7 +170,7 @@ class Ours:
 
 
 def peak_of(command):
-    """Run it; its peak of memory in MB."""
+    """Run the command. Returns its peak memory in MB."""
     pid = os.posix_spawnp(command[0], command, os.environ)
     _, status, used = os.wait4(pid, 0)
     if status:

@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.request
 
-LIMIT = "256"  # the peer ran to 256 pieces
+LIMIT = "256"  # the peer's limit was 256 pieces
 
 
 class Judge:
@@ -50,7 +50,7 @@ class Program:
         return answers
 
     def score(self, sources, targets):
-        """Token log-probabilities of each pair, both sides as lists of pieces."""
+        """Parsed `score` results of each pair, with token log-probabilities; both sides are lists of pieces."""
         with tempfile.TemporaryDirectory() as d:
             paths = [os.path.join(d, "source"), os.path.join(d, "target")]
             for path, lists in zip(paths, (sources, targets)):
@@ -70,7 +70,7 @@ def convert(build, reference, out):
 
 
 def pieces_of(hypothesis):
-    pieces = hypothesis["tokens" if "tokens" in hypothesis else "pieces"]  # the program's, or the reference's
+    pieces = hypothesis["tokens" if "tokens" in hypothesis else "pieces"]  # the program's key, or the reference's
     return pieces.split() if isinstance(pieces, str) else pieces
 
 
@@ -184,7 +184,7 @@ def judge_http(judge, url, cases, texts):
     got = []
     for i in range(0, len(cases), 50):
         got += translate_http(url, [c["source"] for c in cases[i:i + 50]])
-    # Some one at a time: neighbours must not matter.
+    # Some of them one at a time: neighbours in a batch must not matter.
     alone = [translate_http(url, [c["source"]])[0] for c in cases[::25]]
     same = sum(a == b for a, b in zip(got, texts))
     judge.say("HTTP gives the command line's text", share(same, len(cases)), "all", same == len(cases))

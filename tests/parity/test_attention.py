@@ -13,7 +13,7 @@ GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"
 HUGGINGFACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "huggingface")
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 MODELS = sorted(n[:-5] for n in os.listdir(GOLDEN) if n.endswith(".json") and not n.startswith("train-"))
-TOLERANCE = 1e-5  # float32 against float64, and six decimals in the expected values
+TOLERANCE = 1e-5  # float32 against float64, with six decimals in the expected values
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -65,7 +65,7 @@ def test_weights(name, kind):
 
 @pytest.fixture(scope="session")
 def words_model(tmp_path_factory):
-    """A model that takes text."""
+    """A model that accepts text."""
     out = tmp_path_factory.mktemp("attention") / "b"
     subprocess.run([DRAGOMAN, "convert", "huggingface", os.path.join(HUGGINGFACE, "swish"), "--out", str(out)], check=True,
                    stdout=subprocess.DEVNULL)
@@ -79,7 +79,7 @@ def picture(args, tmp_path):
 
 
 def words_of(pieces):
-    """Pieces' numbers by word, as the pictures merge them."""
+    """(indices of each word's pieces, words), merged as in the pictures."""
     groups = []
     alone = lambda p: (p[0] == "<" and p[-1] == ">" and len(p) > 2) or all(c in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~" for c in p)
     for i, p in enumerate(pieces):
@@ -148,12 +148,12 @@ def test_heat_map(words_model, tmp_path):
         want = flat(merged(head, rows, rows))
         assert len(cells) == len(words) ** 2
         assert max(abs(a - b) for a, b in zip(cells, want)) < 6e-4
-    # What is above the diagonal was not there yet.
+    # The mask: weights above the diagonal are zero.
     assert all(cells[r * len(words) + c] == 0 for r in range(len(words)) for c in range(r + 1, len(words)))
 
 
 def test_the_translation_is_found(words_model):
-    """Without --target the weights are those of the best translation."""
+    """Without --target, the weights are for the best translation."""
     args = ["--model", words_model, "--source", SOURCE, "--json", "--beam", "2", "--max-length", "20"]
     found = json.loads(run(args))
     done = subprocess.run([DRAGOMAN, "translate", "--model", words_model, "--beam", "2", "--max-length", "20", "--pieces",

@@ -1,5 +1,5 @@
-"""A sentence's answer and its score are the same bits, alone and among others, for bundles made of each family's files: text in,
-text out, in the type that the files have and in int8."""
+"""A sentence's answer and score are bit for bit the same alone and among others, for bundles converted from each family's files:
+from text to text, in the files' own type and in int8."""
 import json
 import os
 import subprocess

@@ -1,6 +1,6 @@
-"""A student's files as Bergamot and Firefox lay them out (tests/data/convert/bergamot) through `dragoman convert bergamot`, beside what
-Bergamot's own engine translates with them, one sentence a call: with the file's activation scales the same texts, with and without
-its shortlist; with dynamic ones nearly always. Bergamot's answers depend on what else is in a batch, ours do not."""
+"""A student's files in the layout of Bergamot and Firefox (tests/data/convert/bergamot), converted by `dragoman convert bergamot` and
+compared with Bergamot's own engine, one sentence a call: with the file's activation scales the texts are equal, with and without its
+shortlist; with dynamic ones nearly always. Bergamot's answers depend on what else is in a batch, ours do not."""
 import json
 import os
 import shutil
@@ -33,7 +33,7 @@ def translate(bundle, texts):
 def test_with_stored_scales_and_the_shortlist(tmp_path, expected):
     run(["convert", "bergamot", DATA, "--activation-scales", "stored", "--out", str(tmp_path / "b")])
     got = translate(tmp_path / "b", expected["texts"])
-    assert len(expected["filled_up"]) <= 8  # of 40; make.py says what these are
+    assert len(expected["filled_up"]) <= 8  # of 40; make.py explains them
     for i, (answer, other) in enumerate(zip(got, expected["shortlist"])):
         if i not in expected["filled_up"]:
             assert answer == other
@@ -47,10 +47,10 @@ def test_with_stored_scales_and_all_pieces(tmp_path, expected):
 
 
 def test_dynamic_scales_are_near(tmp_path, expected):
-    """The default: s8 matrices as they are in the file, each row of activations with a scale of its own."""
+    """The default: the file's s8 matrices unchanged, and a separate scale for each row of activations."""
     run(["convert", "bergamot", DATA, "--out", str(tmp_path / "b")])
     got = translate(tmp_path / "b", expected["texts"])
-    assert sum(a == b for a, b in zip(got, expected["shortlist"])) >= 28  # of 40: a toy is often undecided
+    assert sum(a == b for a, b in zip(got, expected["shortlist"])) >= 28  # of 40: a toy model's decisions are often close
     with open(tmp_path / "b" / "manifest.json", encoding="utf-8") as f:
         m = json.load(f)
     assert m["pairs"] == [["en", "de"]] and m["files"]["shortlist"] == "shortlist.dgl"
@@ -59,7 +59,7 @@ def test_dynamic_scales_are_near(tmp_path, expected):
 
 
 def test_sentences_are_split_at_127_pieces(tmp_path, expected):
-    """With </s> they are 128, as the engines of such models have it (max-length-break). No word is lost on the way."""
+    """With </s> these are 128, like max-length-break of the engines for such models. No word is lost."""
     run(["convert", "bergamot", DATA, "--out", str(tmp_path / "b")])
     words = expected["texts"][0].rstrip(".")
     shown = json.loads(run(["attention", "--model", str(tmp_path / "b"), "--source", words, "--target", "Hund", "--json"]))
@@ -79,7 +79,7 @@ def test_only_bergamot_depends_on_the_batch(tmp_path, expected):
 
 
 def test_the_elements_are_the_files(tmp_path):
-    """No byte of a matrix changes: what the file has in int8 is in the bundle, scales are 1/multiplier."""
+    """No byte of a matrix changes: the bundle has the file's int8 elements; scales are 1/multiplier."""
     run(["convert", "bergamot", DATA, "--out", str(tmp_path / "b")])
     weights = open(tmp_path / "b" / "weights.dgw", "rb").read()
     seen = 0
@@ -135,8 +135,8 @@ def write_items(path, items):
 
 
 def test_two_vocabularies(tmp_path, expected):
-    """As from English to Chinese: srcvocab, trgvocab and two tables, the target's tied to the output. With twice the same, the answers are
-    those of one vocabulary for both."""
+    """Two vocabularies (srcvocab, trgvocab) and tables, the target's tied to the output, as for English to Chinese. With two equal ones,
+    the answers are those of one joint vocabulary."""
     folder = tmp_path / "student"
     folder.mkdir()
     items = []

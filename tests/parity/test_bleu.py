@@ -1,4 +1,4 @@
-"""`dragoman-train bleu HYP REF` against sacreBLEU: recorded values always, the package itself where it is installed."""
+"""`dragoman-train bleu HYP REF` against sacreBLEU: always its recorded values, and the package itself if it is installed."""
 import json
 import os
 import random
@@ -49,7 +49,7 @@ def test_unequal_lengths_are_an_error(tmp_path):
 
 
 def spoil(lines, share, seed):
-    """Neighbouring words of so many lines change places."""
+    """Swap two neighbouring words in this share of the lines."""
     rng = random.Random(seed)
     out = []
     for line in lines:
@@ -74,7 +74,7 @@ def paired(tmp_path, hyp, ref, other):
 
 
 def test_paired_bootstrap(tmp_path):
-    """Against sacreBLEU's own on the recorded cases' references, words moved: p within what 1,000 other samples make of it."""
+    """Against sacreBLEU's own test, on the recorded cases' references with words swapped: p differs by no more than between samples."""
     metrics = pytest.importorskip("sacrebleu.metrics")
     significance = pytest.importorskip("sacrebleu.significance")
     ref = [case_line for case in CASES for case_line in case["ref"] if len(case_line.split()) > 3]

@@ -1,5 +1,5 @@
-"""`dragoman-train calibrate` on real text: a model's own translations under some length penalty are the references, so that
-this one must be found again."""
+"""`dragoman-train calibrate` on real text: the references are a model's own translations with a certain length penalty, which
+must be found again."""
 import itertools
 import json
 import os
@@ -29,7 +29,7 @@ def translate(model, *more):
 
 
 def decoding(bundle):
-    """With the names and defaults of FORMAT.md; older manifests have older names."""
+    """The decoding settings with FORMAT.md's names and defaults; older manifests have older names."""
     said = json.loads((bundle / "manifest.json").read_text(encoding="utf-8")).get("decoding", {})
     return {"beam": said.get("beam_size", said.get("beam", 4)), "alpha": said.get("length_penalty", said.get("alpha", 0.6)),
             "low_confidence": said.get("low_confidence", -0.8)}
@@ -55,11 +55,11 @@ def test_the_penalty_is_found_again(bundle, alpha):
     said = calibrate(bundle)
     assert decoding(bundle)["alpha"] == alpha and decoding(bundle)["beam"] == 4
     assert f"beam 4, length penalty {alpha:g}: BLEU 100.00, chrF2 100.00" in said
-    assert translate(bundle) == (bundle.parent / "dev.de").read_text(encoding="utf-8")  # without being told
+    assert translate(bundle) == (bundle.parent / "dev.de").read_text(encoding="utf-8")  # the new default applies without an option
 
 
 def test_a_pair_has_its_own_penalty(bundle):
-    """References that only a high penalty with a cap gives: the pair gets it, and a request that says nothing too."""
+    """References that only a high penalty with a cap produces: the pair gets both, and they apply to requests without a penalty."""
     (bundle.parent / "dev.de").write_text(translate(bundle, "--length-penalty", "3", "--length-penalty-cap", "1.3"), encoding="utf-8")
     assert translate(bundle, "--length-penalty", "2") != (bundle.parent / "dev.de").read_text(encoding="utf-8")
     said = calibrate(bundle)
@@ -69,7 +69,7 @@ def test_a_pair_has_its_own_penalty(bundle):
     assert manifest["pair_decoding"] == {"en-de": {"length_penalty": 3, "length_penalty_cap": pytest.approx(1.3)}}
     assert translate(bundle) == (bundle.parent / "dev.de").read_text(encoding="utf-8")
     assert "en-de: length_penalty 3, counting at most 1.3 x input" in run(os.path.join(BIN, "dragoman"), "inspect", str(bundle))
-    # A penalty that is given is taken as it is, without the pair's cap.
+    # An explicit penalty applies without the pair's cap.
     assert translate(bundle, "--length-penalty", "0.6") == translate(MODEL)
 
 
@@ -93,7 +93,7 @@ def test_a_wrong_pair_decoding_is_refused(bundle, pairs, fault):
 
 
 def test_the_threshold_spares_good_answers(bundle):
-    """All answers are perfect here: one in a hundred of them at most is flagged, and one more by a threshold a little higher."""
+    """All answers are perfect here: at most one in a hundred is flagged, and a slightly higher threshold flags more."""
     (bundle.parent / "dev.de").write_text(translate(bundle), encoding="utf-8")
     assert len(LINES) == 120
     calibrate(bundle, "--quiet")

@@ -1,4 +1,4 @@
-"""CTranslate2 directories as Argos packages have them (tests/data/convert/ctranslate2_prenorm) through `dragoman convert ctranslate2` and
+"""CTranslate2 directories as in Argos packages (tests/data/convert/ctranslate2_prenorm) through `dragoman convert ctranslate2` and
 `convert argos`: pre-norm, position tables from the file, a decoder that starts from <s>, a source without </s>, weights in four
 types. Log-probabilities are score_batch's, greedy answers and texts translate_batch's."""
 import json
@@ -14,7 +14,7 @@ DATA = os.path.join(HERE, "..", "data", "convert", "ctranslate2_prenorm")
 SPM = os.path.join(HERE, "..", "data", "convert", "pymarian", "attention.spm")
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 
-# Relative, of a sentence's sum: float32 on both sides; int8 activations are rounded otherwise (7 bits and a zero point here).
+# Relative difference of a sentence's sum: float32 on both sides; int8 activations are rounded differently (here 7 bits, zero point).
 TOLERANCE = {"f32": 1e-5, "int16": 1e-5, "f16": 1e-5, "int8": 0.03}
 
 
@@ -59,7 +59,7 @@ def test_greedy(tmp_path, expected):
 
 
 def test_text(tmp_path, expected):
-    """SentencePiece's pieces are looked up by name: the ids of its model are others."""
+    """SentencePiece's pieces are looked up by name, because the ids of its model are different."""
     bundle = convert("f32", tmp_path / "b", "--spm", SPM)
     got = run(["translate", "--model", bundle, "--beam-size", "1", "--max-length", "40", "--keep-loops"],
               [t[0] for t in expected["texts"]]).splitlines()
@@ -102,7 +102,7 @@ def test_argos(tmp_path, expected):
 
 
 def test_a_package_s_target_prefix_starts_each_answer(tmp_path, expected):
-    """As Argos Translate hands it to translate_batch: forced first, and no part of the answer."""
+    """As Argos Translate passes it to translate_batch: it is forced at the start, and not part of the answer."""
     file, about = str(tmp_path / "a.argosmodel"), {"from_code": "en", "to_code": "pb"}
     package(file, os.path.join(DATA, "f32"), {**about, "target_prefix": expected["prefix"]})
     run(["convert", "argos", file, "--out", str(tmp_path / "b")])
@@ -112,7 +112,7 @@ def test_a_package_s_target_prefix_starts_each_answer(tmp_path, expected):
               expected["source"])
     got = [json.loads(line)["tokens"].split()[:39] for line in out.splitlines()]
     assert got == [pieces.split()[:39] for pieces in expected["prefixed"]]
-    assert sum(a != b.split()[:39] for a, b in zip(got, expected["greedy"])) >= 5  # it matters
+    assert sum(a != b.split()[:39] for a, b in zip(got, expected["greedy"])) >= 5  # it has an effect
     package(file, os.path.join(DATA, "f32"), {**about, "target_prefix": ""})
     run(["convert", "argos", file, "--out", str(tmp_path / "c")])
     with open(tmp_path / "c" / "manifest.json", encoding="utf-8") as f:
@@ -127,7 +127,7 @@ def test_a_package_s_target_prefix_starts_each_answer(tmp_path, expected):
     ("alibi_0", "ALiBi"), ("linear_0_noact", "gated feed-forward"), ("layernorm_embedding", "norm of the embeddings"),
     ("queries_scale", "scaled queries")])
 def test_other_parts_are_refused_by_name(tmp_path, part, told):
-    """A variable of the file called otherwise, as a model with that part has it."""
+    """A variable of the file is renamed as in a model that has this part."""
     folder = shutil.copytree(os.path.join(DATA, "f32"), tmp_path / "model")
     data = (folder / "model.bin").read_bytes()
     name = b"encoder/layer_1/self_attention/linear_0/weight\0"

@@ -1,5 +1,5 @@
 """The `dragoman` program against the independent implementation in tests/golden: forced log-probabilities, greedy
-and n-best lists of every small model, positions beyond 100 included. Searches must be identical, all of them."""
+and n-best lists of every small model, positions beyond 100 included. All searches must be identical."""
 import json
 import os
 import subprocess
@@ -38,7 +38,7 @@ def line(vocab, ids):
 
 
 def run(args, text="", isa=None):
-    """Lines of JSON that the program answers with; isa "" leaves the choice to the machine."""
+    """The program's output as parsed lines of JSON; isa "" lets the machine choose."""
     env = {**widened.environment(), **({} if isa is None else {"DRAGOMAN_ISA": isa})}
     done = subprocess.run([DRAGOMAN] + args, input=text, text=True, encoding="utf-8", capture_output=True, env=env,
                           timeout=600)
@@ -47,7 +47,7 @@ def run(args, text="", isa=None):
 
 
 def pieces_of(hypothesis):
-    pieces = hypothesis["tokens" if "tokens" in hypothesis else "pieces"]  # the program's, or the reference's
+    pieces = hypothesis["tokens" if "tokens" in hypothesis else "pieces"]  # the program's key, or the reference's
     return pieces.split() if isinstance(pieces, str) else pieces
 
 
@@ -59,7 +59,7 @@ def settings():
 
 
 def test_there_is_something_to_compare():
-    """Too close decisions were left out of the expected values: not so many that the tests are empty."""
+    """Expected values leave out decisions that are too close: check that enough remain."""
     assert len(MODELS) == 11
     for name in MODELS:
         value = expected(name)
@@ -92,7 +92,7 @@ def test_forced(name, isa, tmp_path):
 
 
 def test_bf16_as_the_machine_chooses(tmp_path):
-    """Where the processor multiplies bf16, activations have 8 bits: as far off as on the emulated GPU."""
+    """If the processor multiplies bf16, activations have 8 bits, and errors are as large as on the emulated GPU."""
     check_forced("two-vocabularies", "", tmp_path, 0.2, 5.0)
 
 
@@ -121,7 +121,7 @@ def test_search(name, index):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_defaults_come_from_the_bundle(name):
-    """No flags: the manifest's beam, alpha and limit, which are those of the second setting."""
+    """Without flags the manifest's beam, alpha and limit apply: those of setting 2."""
     value = expected(name)
     cases = value["search"][2]["results"]
     source_vocab, target_vocab = vocabulary(name, "source"), vocabulary(name, "target")
@@ -132,6 +132,6 @@ def test_defaults_come_from_the_bundle(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_bundles_are_whole(name):
-    """The bundles were written without the C code: its checksums and version must agree."""
+    """The bundles were written without the C code, which must compute the same checksums and version."""
     done = subprocess.run([DRAGOMAN, "inspect", bundle(name), "--verify"], text=True, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -60,8 +60,8 @@ def test_there_is_something_to_compare(name):
     assert len(value["greedy"]) >= 9 and len(value["texts"]) >= 9
     assert max(len(c["source"]) for c in value["forced"]) > 100
     assert max(len(c["target"]) for c in value["forced"]) > 100
-    if name != "uneven":  # which was never trained
-        assert len({len(c["target"]) for c in value["greedy"]}) >= 4  # they end at different lengths
+    if name != "uneven":  # the only one that was not trained
+        assert len({len(c["target"]) for c in value["greedy"]}) >= 4  # answers end at different lengths
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -76,7 +76,7 @@ def test_forced(bundles, name, tmp_path):
     paths = [tmp_path / "source", tmp_path / "target"]
     paths[0].write_text("".join(line(source, c["source"]) + "\n" for c in cases), encoding="utf-8")
     paths[1].write_text("".join(line(target, c["target"]) + "\n" for c in cases), encoding="utf-8")
-    # A model with tags has one put in front of every source: the values are of sources without.
+    # With a model that has tags, one is put in front of every source: the expected values have none.
     got = answers(["score", "--model", untagged(bundle, tmp_path), "--source", str(paths[0]), "--target", str(paths[1]),
                    "--pieces", "--json"], [])
     assert len(got) == len(cases)
@@ -87,13 +87,13 @@ def test_forced(bundles, name, tmp_path):
 
 
 def untagged(bundle, tmp_path):
-    """The bundle, or a copy whose manifest names no tags."""
+    """The bundle itself, or if it has tags, a copy whose manifest names none."""
     value = manifest(bundle)
     if "tags" not in value:
         return str(bundle)
     copy = tmp_path / "untagged"
     shutil.copytree(bundle, copy)
-    del value["tags"], value["check"]  # which was scored with the first pair's tag
+    del value["tags"], value["check"]  # the check was scored with the first pair's tag
     (copy / "manifest.json").write_text(json.dumps(value))
     return str(copy)
 
@@ -105,13 +105,13 @@ def test_greedy(bundles, name, tmp_path):
     got = answers(["translate", "--model", untagged(bundle, tmp_path), "--pieces", "--json", "--beam", "1", "--max-length",
                    str(LIMIT)], [line(source, c["source"]) for c in cases])
     for case, answer in zip(cases, got):
-        # At the limit transformers puts </s> in the place of the last piece.
+        # At the limit, transformers replaces the last piece by </s>.
         assert answer["tokens"].split()[:LIMIT - 1] == [target[i] for i in case["target"]]
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_text(bundles, name):
-    """From text to text: the SentencePiece models, the ids of vocab.json and the tags are those of MarianTokenizer."""
+    """From text to text: the SentencePiece models, the ids of vocab.json and the tags work as in MarianTokenizer."""
     bundle = bundles / name
     seen = 0
     for tag in sorted({c["tag"] for c in expected(name)["texts"]}):
@@ -154,7 +154,7 @@ def test_what_the_manifest_says(bundles):
     ("separate", ["separate.legacy.bin"]), ("multi", ["multi.bin"]), ("multi", ["multi.legacy.bin"]),
     ("learned", ["model.safetensors.index.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"])])
 def test_other_files_give_the_same_bundle(bundles, tmp_path, name, files):
-    """Weights as torch.save writes them, now and before 1.6, and in shards: the version is a hash over every byte."""
+    """Weights as torch.save writes them, today and before torch 1.6, and in shards: the version is a hash over every byte."""
     folder = tmp_path / name
     shutil.copytree(os.path.join(DATA, name), folder)
     (folder / "model.safetensors").unlink()
@@ -167,7 +167,7 @@ def test_other_files_give_the_same_bundle(bundles, tmp_path, name, files):
 
 def test_languages_can_be_chosen(tmp_path):
     args = ["convert", "huggingface", os.path.join(DATA, "multi"), "--out", str(tmp_path / "b")]
-    run(args + ["--source-lang", "en,nl", "--target-lang", "zh,DE", "--name", "two"], code=1)  # there is zh-Hans
+    run(args + ["--source-lang", "en,nl", "--target-lang", "zh,DE", "--name", "two"], code=1)  # only zh-Hans exists
     run(args + ["--source-lang", "en,nl", "--target-lang", "zh-Hans,DE", "--name", "two"])
     value = manifest(tmp_path / "b")
     assert value["name"] == "two" and value["tags"] == {"zh-Hans": ">>cmn_Hans<<", "DE": ">>deu<<"}
@@ -175,7 +175,7 @@ def test_languages_can_be_chosen(tmp_path):
 
 
 def test_groups_of_languages(bundles, tmp_path):
-    """opus-mt-en-ROMANCE: the tags say which languages the group has. opus-mt-ROMANCE-en: nothing does, they are given."""
+    """For opus-mt-en-ROMANCE, the tags say which languages are in the group. For opus-mt-ROMANCE-en, only options can say it."""
     for name, side in (("multi", "target_lang"), ("swish", "source_lang")):
         folder = shutil.copytree(os.path.join(DATA, name), tmp_path / name)
         path = folder / "tokenizer_config.json"
@@ -184,20 +184,20 @@ def test_groups_of_languages(bundles, tmp_path):
     assert manifest(tmp_path / "b")["pairs"] == manifest(bundles / "multi")["pairs"]
     answers_ = {code: run(["translate", "--model", str(tmp_path / "b"), "--source-lang", "en", "--target-lang", code, "--json"],
                           "The house is small.\n") for code in ("de", "fr", "zh-Hans")}
-    assert len(set(answers_.values())) == 3  # in their scores at least
+    assert len(set(answers_.values())) == 3  # they differ at least in their scores
     run(["convert", "huggingface", str(tmp_path / "swish"), "--source-lang", "fr,es,it", "--out", str(tmp_path / "c")])
     assert manifest(tmp_path / "c")["pairs"] == [["fr", "de"], ["es", "de"], ["it", "de"]]
 
 
 def test_a_tag_without_a_pair_is_left_out(tmp_path):
-    """German to German is no pair, so nothing asks for German."""
+    """German to German is not a pair, so no pair needs the tag for German."""
     run(["convert", "huggingface", os.path.join(DATA, "multi"), "--out", str(tmp_path / "b"), "--source-lang", "de"])
     value = manifest(tmp_path / "b")
     assert set(value["tags"]) == {pair[1] for pair in value["pairs"]} == {"fr", "zh-Hans", "x-1"}
 
 
 def test_padding_is_never_put_out(tmp_path):
-    """A logit bias that makes padding the best piece everywhere: it is passed over, in greedy and in beam search."""
+    """With a logit bias that makes padding the best piece everywhere, greedy and beam search still skip it."""
     source = tmp_path / "pad"
     shutil.copytree(os.path.join(DATA, "swish"), source)
     raw = bytearray((source / "model.safetensors").read_bytes())

@@ -92,7 +92,7 @@ def test_forced(bundles, name, tmp_path):
         out = run(["score", "--model", str(bundles / name), "--source", str(tmp_path / "source"), "--target", str(tmp_path / "target"),
                    "--tokens", "--json", *languages(case)])
         tokens = json.loads(out)["tokens"]
-        assert [t["token"] for t in tokens] == case["target"] + ["</s>"]  # the language is no part of it
+        assert [t["token"] for t in tokens] == case["target"] + ["</s>"]  # the language is not part of it
         for i, (token, logprob) in enumerate(zip(tokens, case["logprobs"])):
             assert token["logprob"] == pytest.approx(logprob, abs=TOLERANCE), i
 
@@ -136,9 +136,9 @@ def test_int8_is_close(bundles, name, tmp_path):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_shortlist_leaves_the_language_alone(bundles, name, tmp_path):
-    """Lists that hold every piece but the languages' change no answer: what starts it is forced, whatever a list says. Short ones do."""
+    """Lists of every piece except the languages change no answer: the first piece is forced, whatever the list. Short lists do."""
     m = manifest(bundles / name)
-    pieces = m["model"]["target_vocab"] - len(m["target_tags"]) - {"m2m": 8, "nllb": 3}[name]  # which make.py adds
+    pieces = m["model"]["target_vocab"] - len(m["target_tags"]) - {"m2m": 8, "nllb": 3}[name]  # made-up pieces that make.py adds
     for always, same in ((pieces, True), (30, False)):
         bundle = shutil.copytree(bundles / name, tmp_path / str(always))
         subprocess.run([os.path.join(os.path.dirname(DRAGOMAN), "random-shortlist"), str(bundle), "1", str(always)], check=True)
@@ -148,7 +148,7 @@ def test_a_shortlist_leaves_the_language_alone(bundles, name, tmp_path):
 
 
 def test_beams_do_not_count_the_language(bundles, tmp_path):
-    """The score that a beam ranks by is logP over the penalty of the answer's own pieces."""
+    """A beam ranks by logP divided by the penalty for the answer's own pieces, without the language."""
     case = expected("m2m")["greedy"][4]
     line = " ".join(case["source"])
     out = json.loads(run(["translate", "--model", str(bundles / "m2m"), "--json", "--beam-size", "4", "--n-best", "3", "--tokens",

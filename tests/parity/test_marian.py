@@ -10,9 +10,9 @@ import pytest
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "ctranslate2")
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 LIMIT = 130
-TOLERANCE = 1e-4  # both in float32; errors seen are below 2e-5
+TOLERANCE = 1e-4  # both sides compute in float32; errors seen are below 2e-5
 
-# CTranslate2 normalises with 1e-5, whichever positions.
+# CTranslate2's norms use an epsilon of 1e-5 with any kind of positions.
 MODELS = {"apart": ["--positions", "halves"], "all": ["--positions", "marian", "--norm-eps", "1e-5"],
           "trained": ["--positions", "halves"]}
 
@@ -75,7 +75,7 @@ def test_the_bundle_says_which_variant(model):
 
 
 def test_tags_of_target_languages(tmp_path):
-    """OPUS-MT's models for several languages: a source begins with a piece that names one."""
+    """OPUS-MT's models for several target languages: a source begins with a piece that names one."""
     vocab = tmp_path / "vocab.yml"
     vocab.write_text("</s>: 0\n<unk>: 1\n'>>fra<<': 2\n'>>pt_BR<<': 3\n'x': 4\n")
     args = ["convert", "marian", "--model", os.path.join(DATA, "..", "marian", "shared.npz"), "--vocab", str(vocab), "--source-lang", "en"]
@@ -85,7 +85,7 @@ def test_tags_of_target_languages(tmp_path):
         m = json.load(f)
     assert m["pairs"] == [["en", "fr"], ["en", "pt-BR"]] and m["tags"] == {"fr": ">>fra<<", "pt-BR": ">>pt_BR<<"}
     assert m["name"] == "en-fr-pt-BR" and m["training"]["converted_from"] == "marian"
-    # The tag is put in front of the source: what is asked for is what a model without tags gets with it.
+    # The tag is put in front of the source: the scores are those of a model without tags for a source that starts with it.
     vocab.write_text("</s>: 0\n<unk>: 1\n'fra': 2\n'ptbr': 3\n'x': 4\n")
     run(args + ["--target-lang", "fr", "--out", bundle + "0"])
     plain, tagged = (tmp_path / n for n in ("plain", "tagged"))

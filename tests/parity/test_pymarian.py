@@ -1,5 +1,5 @@
-"""Toys that Marian itself trained and saved (tests/data/convert/pymarian) through `dragoman convert marian`: its decoder's greedy
-answers, their scores and where they look, and its scorer's sums, positions beyond 100 included."""
+"""Toy models that Marian itself trained and saved (tests/data/convert/pymarian) through `dragoman convert marian`: its decoder's
+greedy answers, their scores and alignments, and its scorer's sums, positions beyond 100 included."""
 import json
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "pymarian")
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 VOCABULARIES = {"attention": ["attention.spm"], "ssru": ["ssru.spm"], "prenorm": ["prenorm.source.spm", "prenorm.target.spm"]}
-RELATIVE = 1e-5  # of sums over a sentence, float32 on both sides; Marian writes six or seven digits
+RELATIVE = 1e-5  # difference of sums over a sentence, float32 on both sides; Marian prints six or seven digits
 
 
 def run(args, lines=()):
@@ -47,7 +47,7 @@ def test_there_is_something_to_compare(model):
     _, _, cases = model
     assert len(cases) >= 24
     if model[0] == "prenorm":
-        return  # make.py says why there are no answers
+        return  # make.py explains why there are no answers
     assert len({len(c["greedy"]["pieces"].split()) for c in cases}) >= 8
     assert sum(c["answer"] == c["target"] for c in cases) >= 5  # it has learned something
 
@@ -67,7 +67,7 @@ def test_greedy(model):
     name, bundle, cases = model
     if name == "prenorm":
         pytest.skip("Marian's decoder is not Marian's scorer there: make.py")
-    if name == "ssru":  # Marian's decoder does not split, as the engines of students do
+    if name == "ssru":  # unlike the engines for students, Marian's decoder does not split sentences
         run(["seal", bundle, "--set", "decoding.max_source_tokens="])
     got = answers(["translate", "--model", bundle, "--json", "--beam", "1", "--penalty", "none", "--keep-loops", "--max-length",
                    "400"], [c["source"] for c in cases])
@@ -77,7 +77,7 @@ def test_greedy(model):
 
 
 def test_alignment(model):
-    """Marian shows the first head of the last layer, piece by piece; pieces where two places are as good are left out."""
+    """Marian shows the first head of the last layer, piece by piece. Pieces with two equally good positions are left out."""
     name, bundle, cases = model
     if name != "ssru":
         pytest.skip("the others' guided layer is not said")
@@ -88,7 +88,7 @@ def test_alignment(model):
     for case in cases[::3]:
         map_ = json.loads(run(["attention", "--model", bundle, "--source", case["source"], "--target", case["answer"], "--json"]))
         if map_["target_tokens"] != case["greedy"]["pieces"].split() + ["</s>"]:
-            continue  # the same text, but in other pieces than the ones that the search took
+            continue  # the text is the same, but split into other pieces than those of the search
         rows = map_["layers"][-1]["heads"][0]
         for row, best in zip(rows, case["greedy"]["alignment"]):
             if best >= 0:

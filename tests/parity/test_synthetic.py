@@ -1,5 +1,5 @@
-"""Training text by a model: `dragoman-train filter`, `backtranslate` and `distill`, by the shipped bundle on ordinary
-sentences (tests/data/pairs), and recipes' `back_translated`."""
+"""Training text made by a model: `dragoman-train filter`, `backtranslate` and `distill` with the shipped bundle on ordinary
+sentences (tests/data/pairs), and `back_translated` in recipes."""
 import json
 import random
 import signal
@@ -30,7 +30,7 @@ def pair_files(out):
 # filter -------------------------------------------------------------------------------------------------------
 
 def test_filter_finds_what_does_not_translate(tmp_path):
-    """Every third translation belongs to another line: a share of two thirds keeps the others."""
+    """Every third translation belongs to another line: keeping two thirds keeps the right ones."""
     en, de = pair_files(PAIRS)
     wrong = list(range(0, len(en), 3))
     moved = dict(zip(wrong, wrong[1:] + wrong[:1]))
@@ -42,14 +42,14 @@ def test_filter_finds_what_does_not_translate(tmp_path):
     right, everything = set(zip(en, de)), list(zip(en, shuffled))
     print("%d wrong ones of %d stay" % (len(set(kept) - right), len(wrong)))
     assert len(set(kept) - right) <= 3
-    assert kept == [p for p in everything if p in set(kept)]  # in their order
+    assert kept == [p for p in everything if p in set(kept)]  # in the original order
     scores = [float(s) for s in lines(tmp_path / "kept.scores")]
     assert len(scores) == len(en) and {p for p, s in zip(everything, scores) if s <= sorted(scores)[len(kept) - 1]} == set(kept)
 
 
 def test_filter_names_what_it_cannot_score(tmp_path):
-    """Empty lines and those longer than the model's positions have no score and do not stay, nor does a file with one
-    line more get through."""
+    """Empty lines and lines longer than the model's positions get no score and are dropped. Files of different lengths are
+    refused."""
     en, de = pair_files(PAIRS)
     source = write(tmp_path / "in.en", ["", "word " * 2000] + en[:4])
     target = write(tmp_path / "in.de", ["Leer.", "Wort " * 2000] + de[:4])
@@ -71,7 +71,7 @@ def by_server(text, source, target):
 
 
 def test_backtranslate_is_what_the_server_says(tmp_path):
-    """... and what is no text is left out on both sides."""
+    """Lines that are not text are left out on both sides."""
     de = lines(PAIRS + ".de")[:20]
     text = write(tmp_path / "mono.de", de[:5] + ["", "\x01"] + de[5:])
     args = [TRAIN, "backtranslate", BUNDLE, text, "--out", str(tmp_path / "made"), "--from", "de", "--to", "en", "--quiet"]
@@ -80,7 +80,7 @@ def test_backtranslate_is_what_the_server_says(tmp_path):
     made_en, made_de = pair_files(tmp_path / "made")
     assert made_de == de and made_en == by_server(de, "de", "en")
     before = (tmp_path / "made.en").stat().st_mtime_ns
-    run(args)  # it is all there
+    run(args)  # all is done already
     assert (tmp_path / "made.en").stat().st_mtime_ns == before
     write(tmp_path / "mono.de", de[:4])
     assert "was made of something else" in run(args, expect=2)
@@ -121,7 +121,7 @@ def prepare(path, data, out, *more, expect=0):
 
 
 def test_back_translated_text_is_a_source_only(data, tmp_path):
-    """A file whose source a model made: trained in that direction alone, each source after <bt>."""
+    """A file whose source a model made is trained in that direction only, with <bt> before each source."""
     write(data / "made.en", ["alpha beta gamma"] * 10)
     write(data / "made.xx", ["gammao betao alphao"] * 10)
     said = {}
@@ -134,7 +134,7 @@ def test_back_translated_text_is_a_source_only(data, tmp_path):
         folder = tmp_path / f"p-{side}"
         pieces = [line.split("\t")[0] for line in lines(folder / "source.vocab")]
         out = run([TRAIN, "batches", str(data / f"bt-{side}.json"), "--prepared", str(folder), "--data", str(data), "--lines", "500"])
-        sources = ["".join(pieces[i] for i in row) for batch in out.splitlines() for row in json.loads(batch)["source"]][:1210]  # an epoch
+        sources = ["".join(pieces[i] for i in row) for batch in out.splitlines() for row in json.loads(batch)["source"]][:1210]  # one epoch
         tag = "<2xx>" if side == "source" else "<2en>"
         assert len(sources) == 1210 and sum("<bt>" in s for s in sources) == 10
         assert sources.count(tag + "<bt>\u2581" + made.replace(" ", "\u2581") + "</s>") == 10
@@ -155,7 +155,7 @@ def test_back_translated_is_checked(data):
 # distill ------------------------------------------------------------------------------------------------------
 
 def test_distill_makes_a_student(data, tmp_path):
-    """From a teacher and a text to a bundle in one command; the same command later finds all of it there."""
+    """One command makes a bundle from a teacher and a text; the same command later finds everything done."""
     rng = random.Random(5)
     words = [w.strip(".,?") for line in lines(PAIRS + ".en") for w in line.split()]
     text = write(tmp_path / "text.en", (" ".join(rng.choices(words, k=5)) + "." for _ in range(200)))
@@ -168,7 +168,7 @@ def test_distill_makes_a_student(data, tmp_path):
     manifest = json.loads((student / "run" / "bundle" / "manifest.json").read_text())
     assert manifest["pairs"] == [["en", "de"]]
     made = {name: len(lines(student / "text" / name)) for name in ("dev.en", "dev.de", "train.en", "train.de")}
-    # Nonsense: some answers are loops, and left out.
+    # The text is nonsense, so some answers are loops and are left out.
     assert made["dev.en"] == made["dev.de"] in range(5, 11) and made["train.en"] == made["train.de"] in range(150, 191)
     card = (student / "run" / "bundle" / "MODEL_CARD.md").read_text()
     assert "student of en-de-fr" in card

@@ -1,4 +1,4 @@
-"""A run's bundle, and runs that begin with one: what it names, vocabularies, paths, other numbers of layers."""
+"""A run's bundle, and runs that start from one: what the bundle names, vocabularies, paths, other numbers of layers."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ from train_runs import begun, data, whole  # noqa: F401  fixtures
 
 
 def tensors(path):
-    """Name -> bytes of every tensor of a weights file."""
+    """{name: bytes} of every tensor of a weights file."""
     with open(path, "rb") as f:
         content = f.read()
     (count,) = struct.unpack_from("<I", content, 40)
@@ -40,7 +40,7 @@ def test_bundle_half_replaced_does_not_look_whole(whole, tmp_path):
 
 
 def test_fine_tuning(data, whole, tmp_path):
-    """Another recipe's dimensions do not matter: the bundle's are kept, and its loss is where training begins."""
+    """The bundle's dimensions are kept, not those of the recipe, and training starts from the bundle's loss."""
     out = tmp_path / "tuned"
     run(command(data, out, "--init", str(whole / "bundle"), "--set", "training.updates=4", "--set", "model.d_ff=64",
                 "--set", "training.warmup=4000", "--set", "training.dropout=0", "--set", "training.attention_dropout=0"))
@@ -51,14 +51,14 @@ def test_fine_tuning(data, whole, tmp_path):
 
 
 def test_seldom_characters_are_named(data, whole, tmp_path):
-    """A vocabulary with all western characters: the bundle says which of them its text hardly had; another one says nothing."""
+    """With a vocabulary of all western characters, the bundle lists those that its text hardly contained; other bundles list none."""
     assert "rare" not in json.loads((whole / "bundle" / "manifest.json").read_text())
     corpus = tmp_path / "corpus"
     shutil.copytree(data, corpus)
     for side in ("en", "xx"):
         file = corpus / f"train.{side}"
         lines = file.read_text(encoding="utf-8").splitlines()
-        lines = [line + (" ö" if i < 200 else " ł" if i < 299 else "") for i, line in enumerate(lines)]  # on both sides: 400 and 198
+        lines = [line + (" ö" if i < 200 else " ł" if i < 299 else "") for i, line in enumerate(lines)]  # both sides: 400 and 198
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     out = tmp_path / "run"
     run(command(corpus, out, "--set", "vocabulary.characters=western", "--set", "vocabulary.size=700", "--set", "vocabulary.normalization=nmt_nfc", "--set", "training.updates=4", "--no-scores"))
@@ -67,7 +67,7 @@ def test_seldom_characters_are_named(data, whole, tmp_path):
 
 
 def test_sources_end_in_eos(data, whole, tmp_path):
-    """Training data has </s> behind every source: a model without it is refused before any is prepared."""
+    """Training data has </s> after every source: a model without it is refused before data is prepared."""
     text = run(command(data, tmp_path / "run", "--set", "model.source_eos=false"), expect=2)
     assert "model.source_eos is false, must be true" in text and not (tmp_path / "run").exists()
     bundle = tmp_path / "bundle"
@@ -85,8 +85,8 @@ def texts(bundle):
 
 
 def test_a_bundle_names_no_path(data, whole, tmp_path):
-    """What it began with is told by name and content, data files by their place in the data folder; nothing else of the
-    machine is in it. The bundle it began with may go before the run ends."""
+    """A bundle gives the bundle that it started from by name and content, and data files by their path in the data
+    folder or their name; it has nothing else about the machine. The first bundle may be deleted before the run ends."""
     begun = tmp_path / "begun"
     shutil.copytree(whole / "bundle", begun)
     manifest = json.loads((begun / "manifest.json").read_text())
@@ -126,7 +126,7 @@ def test_a_bundle_names_no_path(data, whole, tmp_path):
 
 @pytest.mark.parametrize("setting", ["vocabulary.from=model", "vocabulary.from=model/joint.spm", "init=model"])
 def test_relative_paths(data, whole, tmp_path, setting):
-    """A recipe's paths are relative to the data folder, which may be relative itself, here and on resume."""
+    """A recipe's paths are relative to the data folder, which may itself be relative, at the start and on resume."""
     shutil.copytree(data, tmp_path / "corpus")
     shutil.copytree(whole / "bundle", tmp_path / "corpus" / "model")
     run([os.path.abspath(TRAIN), "run", "corpus/recipe.json", "--data", "corpus", "--out", "run", "--quiet", "--no-scores",
@@ -137,7 +137,7 @@ def test_relative_paths(data, whole, tmp_path, setting):
 
 
 def test_another_vocabulary(data, whole, tmp_path):
-    """Layers stay, pieces find their embeddings: with the same pieces nothing changes, with others most is kept."""
+    """Layers are kept, and pieces keep their embeddings: with the same pieces nothing changes, with others most remains."""
     def first_loss(name, *more):
         out = tmp_path / name
         run(command(data, out, "--set", "training.updates=4", "--set", "training.lr_scale=0", "--set",
@@ -154,7 +154,7 @@ def test_another_vocabulary(data, whole, tmp_path):
 
 
 def test_other_numbers_of_layers(data, whole, tmp_path):
-    """With init_layers spread a model of one layer begins one of three: each of the three is that layer."""
+    """With init_layers spread, a model of one layer initialises a deeper one: each of its layers is a copy."""
     def bundle(name, *more):
         out = tmp_path / name
         run(command(data, out, "--init", str(whole / "bundle"), "--set", "init_layers=spread", "--set",
@@ -174,7 +174,7 @@ def test_other_numbers_of_layers(data, whole, tmp_path):
 
 
 def test_averaging_needs_no_room_for_training(data, begun, tmp_path):
-    """A run made on a large machine is averaged on a small one."""
+    """A run made on a large machine can be averaged on a small one."""
     groups = tmp_path / "groups"
     groups.mkdir()
     run(in_group(groups, [os.path.abspath(TRAIN), "average", str(begun), "--last", "1", "--no-scores", "--quiet",

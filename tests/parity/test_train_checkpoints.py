@@ -1,5 +1,5 @@
-"""Which checkpoints a run of `dragoman-train` makes, keeps and averages, and when it ends early: by updates, by the clock, by
-scores, by a signal."""
+"""Which checkpoints a run of `dragoman-train` makes, keeps and averages, and when it ends early: by updates, time, scores
+or a signal."""
 import json
 import math
 import os
@@ -16,7 +16,7 @@ def test_early_stopping(data, tmp_path):
     text = run(command(data, out, "--set", "training.patience=2", "--set", "validation.every=1",
                        "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss"))
     assert "stopping early" in text
-    assert len(log(out, "valid")) == 3  # the first is the best, two without a better one
+    assert len(log(out, "valid")) == 3  # the first is the best, the next two are not better
     assert checkpoint_steps(out)[-1] == 3, "where it stopped is kept, though no checkpoint was due"
 
 
@@ -29,7 +29,7 @@ def averaged(out):
 
 
 def test_checkpoints_that_were_not_due_are_not_averaged(data, tmp_path):
-    """One that a signal asked for is gone on from, and pushes none that was due out of the average."""
+    """A run resumes from a checkpoint that a signal caused, but the average uses only the scheduled ones."""
     out, every = tmp_path / "run", 50
     process = subprocess.Popen(command(data, out, "--set", f"training.checkpoint_updates={every}", "--set",
                                        "training.updates=30000", "--no-scores"), stderr=subprocess.DEVNULL)
@@ -41,7 +41,7 @@ def test_checkpoints_that_were_not_due_are_not_averaged(data, tmp_path):
     end = (stopped["step"] // every + 1) * every
     run(command(data, out, "--quiet", "--no-scores", "--set", f"training.updates={end}", verb="resume"))
     assert averaged(out) == [end - every, end]
-    # What it was resumed with holds from then on, and stands in the bundles.
+    # Settings given on resume hold from then on, and the bundles record them.
     run([TRAIN, "average", str(out), "--last", "1", "--no-scores", "--out", str(tmp_path / "last"), "--quiet"])
     for bundle in out / "bundle", tmp_path / "last":
         recipe = json.loads((bundle / "manifest.json").read_text())["training"]["recipe"]
@@ -49,7 +49,7 @@ def test_checkpoints_that_were_not_due_are_not_averaged(data, tmp_path):
 
 
 def test_no_dev_set(data, tmp_path):
-    """Nothing to validate with: no checkpoint for it, and no average of the best."""
+    """Without a dev set there is no validation, no checkpoint for one, and no average of the best."""
     recipe = json.loads((data / "recipe.json").read_text())
     del recipe["data"]["pairs"][0]["dev"]
     (tmp_path / "recipe.json").write_text(json.dumps(recipe))
@@ -62,7 +62,7 @@ def test_no_dev_set(data, tmp_path):
 
 
 def test_validation_made_up_for_is_looked_at(data, tmp_path):
-    """Killed in the validation that would have ended the run: the same validation ends it on resume."""
+    """Killed during the validation that would have ended the run: on resume, that validation ends it."""
     out = tmp_path / "run"
     killed_while_validating(data, out)
     text = run(command(data, out, "--set", f"training.updates={UPDATES}", "--set", "training.patience=2", verb="resume"))
@@ -82,11 +82,11 @@ def test_checkpoints_by_the_clock_and_best_of_them(data, tmp_path):
         assert json.load(f)["training"]["checkpoints"] == [c["step"] for c in best]
     run([TRAIN, "average", str(out), "--best", "1", "--no-scores", "--out", str(tmp_path / "one"), "--quiet"])
     sizes = [os.path.getsize(tmp_path / "one" / "weights.dgw"), checkpoint(out)["elements"] * 4]
-    assert sizes[0] < 0.9 * sizes[1]  # matrices as f16
+    assert sizes[0] < 0.9 * sizes[1]  # matrices are f16
 
 
 def test_minutes_between_checkpoints_are_those_of_training(data, tmp_path):
-    """A validation that takes longer than checkpoint_minutes makes no further checkpoint due."""
+    """Even a validation longer than checkpoint_minutes causes no further checkpoint."""
     corpus, out = tmp_path / "corpus", tmp_path / "run"
     with_longer_dev(data, corpus, 720)
     minutes = 0.008
@@ -104,7 +104,7 @@ def dev_perplexity(data, bundle):
 
 
 def test_the_best_of_mean_newest_and_best_is_exported(data, tmp_path):
-    """A mean that reaches into the warm-up is worse than the newest checkpoint alone: the bundle is that one."""
+    """A mean that includes the warm-up is worse than the newest checkpoint alone, so the bundle is the newest checkpoint."""
     out = tmp_path / "run"
     compare = ["--set", "training.average_compare=true", "--set", "training.ema=0", "--set", "training.updates=100",
                "--set", "training.checkpoint_updates=50", "--no-scores"]
@@ -114,10 +114,10 @@ def test_the_best_of_mean_newest_and_best_is_exported(data, tmp_path):
     assert perplexity["newest"] < perplexity["mean"]
     assert f"newest perplexity on dev {perplexity['newest']:.3f}  <- the bundle" in text
     assert training["averaged"] == "newest checkpoint" and averaged(out) == [100]
-    # The mean that was asked for is made as it was asked for.
+    # `average` makes exactly the mean that it was asked for.
     run([TRAIN, "average", str(out), "--last", "2", "--no-scores", "--out", str(tmp_path / "mean"), "--quiet"])
     training = json.loads((tmp_path / "mean" / "manifest.json").read_text())["training"]
     assert training["checkpoints"] == [50, 100] and "compared" not in training
-    # Scored as a bundle they have the perplexities that were compared.
+    # As bundles they have the perplexities that were compared.
     for folder, name in (out / "bundle", "newest"), (tmp_path / "mean", "mean"):
         assert math.isclose(dev_perplexity(data, folder), perplexity[name], rel_tol=1e-3)

@@ -1,5 +1,5 @@
-"""What `dragoman-train` says when a recipe and its files do not fit: our fields, how many pairs were read and why they were dropped,
-and never a line of a library's source. On real sentences and what people do to such files."""
+"""Messages of `dragoman-train` when a recipe does not fit its files: they name our fields, how many pairs were read and why they were
+dropped, and never a library's source line. On real sentences, damaged in the usual ways."""
 import json
 import re
 
@@ -54,7 +54,7 @@ CASES = {
 }
 
 
-FILES = ("a line less", "no file", "no model", "no recipe to extend")  # what is wrong is a file: exit status 1
+FILES = ("a line less", "no file", "no model", "no recipe to extend")  # cases in which a file is wrong: exit status 1
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -69,7 +69,7 @@ def test_errors_name_fields_and_counts(folder, tmp_path, case):
 
 
 def test_a_size_that_the_error_names_works(folder, tmp_path):
-    """Both limits are true: the vocabulary can be made with them, and with one piece more or less it cannot."""
+    """Both limits in the message are exact: those vocabulary sizes work, one piece above or below does not."""
     def said(size, code):
         path = recipe(folder, **EARLY, vocabulary={"size": size})
         return run([TRAIN, "prepare", str(path), "--data", str(folder), "--out", str(tmp_path / "data"), "--quiet"], expect=code)

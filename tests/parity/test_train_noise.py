@@ -1,17 +1,17 @@
-"""Noise in sources on the fly (noise.case, noise.typos, noise.merges), on real sentences: what it does to them, that threads and
-stops do not change it, and that nothing changes without it."""
+"""Noise in sources on the fly (noise.case, noise.typos, noise.merges), on real sentences: its effect, that it does not depend
+on threads or stops, and that nothing changes without it."""
 import pytest
 
 from real_pairs import batches, lines, prepare, recipe, write_pairs
 from train_runs import TRAIN, checkpoint, run
 
 NOISE = {"case": 0.2, "typos": 0.1, "merges": 0.05}
-BATCHES = 24  # three epochs and more
+BATCHES = 24  # more than three epochs
 
 
 @pytest.fixture(scope="module")
 def noisy(tmp_path_factory):
-    """Folder, recipe with noise and prepared data."""
+    """(folder, recipe with noise), with prepared data."""
     folder = tmp_path_factory.mktemp("noisy")
     write_pairs(folder)
     path = recipe(folder, noise=NOISE)
@@ -20,7 +20,7 @@ def noisy(tmp_path_factory):
 
 
 def test_sources_alone_are_mistyped(noisy):
-    """Targets are as they were; sources read like theirs but for letters, and are others each epoch."""
+    """Targets do not change. Sources differ from the originals in a few letters, and differ from epoch to epoch."""
     folder, path = noisy
     source_of = dict(zip(lines("de"), lines("en")))
     seen = {}
@@ -40,7 +40,7 @@ def test_sources_alone_are_mistyped(noisy):
 
 
 def test_the_same_noise_whenever_asked(noisy):
-    """By seed, epoch and sentence alone: not by how the data is cut into batches."""
+    """Noise depends on seed, epoch and sentence only, not on how the data is split into batches."""
     folder, path = noisy
     other = recipe(folder, noise=NOISE, training={"batch_tokens": 400, "seed": 1})
     first_epoch = len(lines("en"))
@@ -61,7 +61,7 @@ def test_none_by_default(noisy):
 
 
 def test_with_bpe_dropout(noisy):
-    """Both: pieces change on both sides, text on the source's alone."""
+    """With both, pieces change on both sides, but text only in sources."""
     folder, path = noisy
     both = recipe(folder, noise=NOISE, training={"bpe_dropout": 0.2})
     assert batches(both, folder / "data", BATCHES) == batches(path, folder / "data", BATCHES), "as text"
@@ -83,7 +83,7 @@ def test_goes_on_bit_for_bit(noisy, tmp_path):
 
 
 def test_reserved_pieces_and_tags_stay(tmp_path):
-    """Masked pairs of a model with target tags, under heavy noise: each reserved piece and each tag is where it was."""
+    """Masked pairs of a model with target tags, under heavy noise: every reserved piece and tag stays."""
     write_pairs(tmp_path)
     files = [{"source": f"{n}.en", "target": f"{n}.de"} for n in ("early", "late")]
     data = {"pairs": [{"source_lang": "en", "target_lang": "de", "both_directions": True, "train": files}]}

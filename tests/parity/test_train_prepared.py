@@ -18,7 +18,8 @@ def is_locked(path):
 
 
 def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
-    """Others may train on it, too; made anew it is when nobody does, and then no checkpoint is taken for its own."""
+    """Other runs may use the data at the same time. It is prepared again only when no run uses it, and then no checkpoint of the old
+    data fits it."""
     shared, first, second = tmp_path / "shared", tmp_path / "first", tmp_path / "second"
     prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(shared), "--quiet"]
     other = ["--set", "cleaning.max_tokens=9"]
@@ -45,7 +46,7 @@ def test_prepared_data_stays_while_a_run_uses_it(data, tmp_path):
 
 
 def test_a_run_and_its_shared_data_are_moved(data, whole, tmp_path):  # noqa: F811
-    """Together they may be moved: the run finds the data beside it. Where it finds none, it names the folder where they were."""
+    """Run and data may be moved together: the run finds the data by its relative path. If it finds none, it names the folder expected."""
     before, after = tmp_path / "before", tmp_path / "else" / "after"
     before.mkdir()
     after.parent.mkdir()
@@ -61,7 +62,7 @@ def test_a_run_and_its_shared_data_are_moved(data, whole, tmp_path):  # noqa: F8
 
 
 def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):
-    """The others wait, and find it made; a waiting one can be stopped."""
+    """The other processes wait, then find it prepared. A waiting one can be stopped."""
     folder = tmp_path / "shared"
     folder.mkdir()
     prepare = [TRAIN, "prepare", str(data / "recipe.json"), "--data", str(data), "--out", str(folder), "--quiet"]

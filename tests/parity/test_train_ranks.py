@@ -17,7 +17,7 @@ PLUGIN = os.path.join(runs.BUILD, "bin", "libdragoman-mpi.so")
 needs_mpi = pytest.mark.skipif(not MPIRUN or not os.path.exists(PLUGIN),
                                reason="MPI is not installed (openmpi-bin, libopenmpi-dev)")
 
-# Containers often run as root, with fewer cores than ranks; leaks of MPI itself are not ours.
+# Containers often run as root, with fewer cores than ranks. MPI's own leaks are ignored.
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
            OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none",
            OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1",
@@ -45,7 +45,7 @@ def test_two_ranks_are_two_threads(data, whole, tmp_path):
 
 @needs_mpi
 def test_guided_alignment_over_ranks(data, tmp_path):
-    """Its loss is summed over the ranks like the other, its links are each rank's own."""
+    """Its loss is summed over the ranks like the other loss; each rank has its own links."""
     one, two = tmp_path / "one", tmp_path / "two"
     runs.run(runs.command(data, one, *runs.GUIDED))
     runs.run(mpirun(2, runs.command(data, two, *ONE_THREAD, *runs.GUIDED)), env=ENV)
@@ -56,8 +56,8 @@ def test_guided_alignment_over_ranks(data, tmp_path):
 
 @needs_mpi
 def test_three_ranks_follow_one(data, tmp_path):
-    """Another order of sums: within 1e-5 relative over the first 100 updates of the paper's warm-up (the other tests'
-    learning rate is a hundred times larger: rounding grows there as it does between any two orders)."""
+    """Only the order of sums differs: within 1e-5 relative over the first 100 updates of the paper's warm-up. (The learning
+    rate of the other tests is a hundred times larger, and with it rounding differences grow between any two orders.)"""
     more = [*ONE_THREAD, "--set", "training.updates=100", "--set", "training.log_updates=1",
             "--set", "training.checkpoint_updates=100",
             "--set", "training.warmup=4000"]
@@ -86,7 +86,7 @@ def test_signal_saves_and_any_number_of_processes_goes_on(data, whole, tmp_path)
 
 @needs_mpi
 def test_signal_before_there_is_anything_to_save(data, tmp_path):
-    """While the rank that leads prepares, or waits for another process that does: all end, and well."""
+    """While the leading rank waits for another process to prepare the data, a signal ends all ranks with status 0."""
     folder, out = tmp_path / "shared", tmp_path / "run"
     folder.mkdir()
     with open(folder / ".prepare-lock", "w", encoding="utf-8") as lock:
@@ -102,7 +102,7 @@ def test_signal_before_there_is_anything_to_save(data, tmp_path):
 
 @needs_mpi
 def test_a_validation_made_up_for_ends_all(data, tmp_path):
-    """The rank that leads validates before the first update; that the run is over by it the others hear."""
+    """The leading rank does the missing validation before the first update, and tells the others that it ends the run."""
     out = tmp_path / "run"
     runs.killed_while_validating(data, out, *ONE_THREAD)
     text = runs.run(mpirun(2, runs.command(data, out, *ONE_THREAD, "--set", f"training.updates={runs.UPDATES}", "--set",
@@ -155,7 +155,7 @@ def test_an_error_of_one_ends_all(data, tmp_path):
 
 
 def test_without_the_plugin_it_says_so(data, tmp_path):
-    """Not N lone runs in one folder."""
+    """Without it, N ranks would be N separate runs in one folder."""
     alone = tmp_path / "bin"
     alone.mkdir()
     shutil.copy(runs.TRAIN, alone / "dragoman-train")

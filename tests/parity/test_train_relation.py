@@ -1,5 +1,5 @@
-"""cleaning.min_relation: single pairs whose sides share nothing by a dictionary of the same pairs are dropped and counted. Simple
-sentences of real words, each many times, so that their translations can be learned; every twentieth with another one's."""
+"""cleaning.min_relation: pairs whose sides have nothing in common, by a dictionary learned from the same pairs, are dropped and counted.
+The sentences are simple; their real words repeat, so that translations can be learned. Every twentieth has a wrong target."""
 import json
 import random
 
@@ -18,7 +18,7 @@ N = 800
 
 
 def sentences():
-    """N different pairs, with the words of each."""
+    """(words of each pair, sources, targets) of N different pairs."""
     every = [(n, v, p, t) for n in NOUNS for v in VERBS for p in PLACES for t in TIMES]
     chosen = random.Random(5).sample(every, N)
     return chosen, [f"The {n} {v} {t} near the {p}." for n, v, p, t in chosen], \
@@ -26,7 +26,7 @@ def sentences():
 
 
 def mixed():
-    """Sources, targets of which every twentieth is another's that shares no word, and which those are."""
+    """(sources, targets, indices of wrong targets): every twentieth target is that of a pair without a word in common."""
     words, en, de = sentences()
     out, wrong = list(de), set()
     for i in range(0, N, 20):

@@ -1,4 +1,4 @@
-"""Runs of `dragoman-train` that were stopped, killed or out of disk go on bit for bit; what must not be mixed is refused."""
+"""Runs of `dragoman-train` that were stopped, killed or ran out of disk resume bit for bit; what does not fit together is refused."""
 import json
 import os
 import random
@@ -33,7 +33,7 @@ def test_signal_saves_and_resumes(data, whole, tmp_path, number):
 
 
 def stopped(args, out, step):
-    """What a run that is stopped after a checkpoint of that step says to go on with."""
+    """Stop a run after a checkpoint of that step. Returns the command that it prints to continue."""
     process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     wait_for(out, step, process)
     process.terminate()
@@ -43,7 +43,7 @@ def stopped(args, out, step):
 
 
 def test_what_is_said_to_go_on_with(data, tmp_path):
-    """What the folder does not keep is in it: what computes, how exactly, and what is left out at the end."""
+    """The command has the options that the folder does not keep: device, precision, and what to leave out at the end."""
     out = tmp_path / "it's a run"
     given = ["--device", "cpu", "--precision", "fp32", "--no-scores"]
     said = stopped(command(data, out, *given, "--set", "training.updates=30000"), out, 4)
@@ -55,7 +55,7 @@ def test_what_is_said_to_go_on_with(data, tmp_path):
 
 
 def test_killed_again_and_again(data, whole, tmp_path):
-    """kill -9 at any moment, with a checkpoint after every update so that it often meets one half-written."""
+    """kill -9 at random moments, with a checkpoint after every update, so that it often hits a half-written one."""
     out, rng = tmp_path / "run", random.Random(3)
     args = command(data, out, "--set", "training.checkpoint_updates=1")
     for attempt in range(12):
@@ -94,7 +94,7 @@ def test_changed_data_is_refused(begun, tmp_path):
         f.write("one more line\n")
     text = run(command(own, out, "--set", "training.updates=8", verb="resume"), expect=2)
     assert "data of this run has changed" in text and "train.xx" in text
-    # Raw files that are gone are no objection.
+    # Missing raw files do not matter.
     os.remove(own / "train.xx")
     run(command(own, out, "--quiet", "--set", "training.updates=8", verb="resume"))
 
@@ -114,7 +114,7 @@ def test_other_thread_count_is_told(data, begun):
 
 
 def test_folder_with_a_run_is_not_begun_anew(data, whole, begun):
-    """Refused before its data is made anew, so that the run that is there goes on."""
+    """The command is refused before it prepares data again, so the existing run can go on."""
     more = ["--set", "cleaning.max_tokens=9"]
     assert "holds a run with checkpoints" in run(command(data, begun), expect=2)
     assert "holds a run with checkpoints" in run(command(data, begun, *more), expect=2)
@@ -148,7 +148,7 @@ def limit_files(size):
 
 
 def test_full_disk(data, whole, begun):
-    """No checkpoint fits any more: training goes on and says so, the end fails, the old checkpoint is whole."""
+    """No checkpoint fits any more: training warns and goes on, fails at the end, and the old checkpoint stays intact."""
     before = checkpoint(begun, 8)
     text = run(command(data, begun, "--quiet", "--set", f"training.updates={UPDATES}", verb="resume"), expect=1,
                preexec_fn=limit_files(30000))
@@ -159,7 +159,7 @@ def test_full_disk(data, whole, begun):
 
 
 def test_full_disk_for_everything(data, whole, begun):
-    """Neither log nor validation has room: told, and no reason to stop. At the end the checkpoint has none: an error."""
+    """No room for the log or a validation: training warns and goes on. No room for the last checkpoint: an error."""
     size = (begun / "log.jsonl").stat().st_size + 20
     text = run(command(data, begun, "--quiet", "--set", f"training.updates={UPDATES}", "--set", "validation.every=12",
                        verb="resume"), expect=1, preexec_fn=limit_files(size))
@@ -194,9 +194,9 @@ def test_divergence_stops_and_keeps_the_last_good(data, begun):
 
 
 def test_a_run_of_an_older_program(tmp_path):
-    """Checkpoint and recipe of an older program (tests/data/old-run) go on as that program did."""
+    """A run of an older program (tests/data/old-run) resumes from its checkpoint and recipe as that program would."""
     shutil.copytree("tests/data/old-run", tmp_path / "run")
     run([TRAIN, "resume", str(tmp_path / "run"), "--quiet", "--no-scores", "--set", "training.updates=16"])
     losses = {x["update"]: x["loss"] for x in log(tmp_path / "run", "train")}
-    assert losses[8] == 3.15117122  # the old program's line
+    assert losses[8] == 3.15117122  # from the old program's log
     assert losses[12] == pytest.approx(3.09244758, abs=1e-4) and losses[16] == pytest.approx(3.01574232, abs=1e-4)

@@ -1,5 +1,5 @@
-"""Whole runs of `dragoman-train` on a made-up language: what a run is, its precision, devices, batches, plan and limits, and
-command lines that are refused."""
+"""Whole runs of `dragoman-train` on a made-up language: what a run makes, its precision, devices, batches, plan and limits, and
+refused command lines."""
 import json
 import os
 import re
@@ -13,13 +13,13 @@ from train_runs import data, whole  # noqa: F401  fixtures
 
 
 def has_bf16():
-    """AVX512_BF16, and that nothing hides it."""
+    """True if the processor has AVX512_BF16 and DRAGOMAN_ISA does not hide it."""
     flags = re.search(r"^flags\s*:(.*)$", open("/proc/cpuinfo", encoding="utf-8").read(), re.M)
     return bool(flags) and "avx512_bf16" in flags[1].split() and not os.environ.get("DRAGOMAN_ISA")
 
 
 def test_bf16_products(data, whole, tmp_path):
-    """Eight bits of each factor: losses within 2 %, and a run that goes on ends as one that was never stopped."""
+    """Factors have eight bits: losses stay within 2 %, and a resumed run ends like one that was never stopped."""
     once, half = tmp_path / "once", tmp_path / "half"
     if not has_bf16():
         said = run(command(data, once, "--precision", "bf16"), expect=1)
@@ -30,7 +30,7 @@ def test_bf16_products(data, whole, tmp_path):
     fp32, bf16 = ([x["loss"] for x in log(out, "train")] for out in (whole, once))
     assert fp32 != bf16
     assert bf16 == pytest.approx(fp32, rel=0.02)
-    # Nothing is said of the precision: a recipe's `auto` may take another, and the run that goes on keeps what it has.
+    # `resume` gives no precision: the recipe's `auto` might choose another, but the run keeps the one that it started with.
     auto = ["--set", "training.precision=auto"]
     run(command(data, half, *auto, "--precision", "bf16", "--set", f"training.updates={UPDATES // 2}"))
     run(command(data, half, "--set", f"training.updates={UPDATES}", verb="resume"))
@@ -39,7 +39,7 @@ def test_bf16_products(data, whole, tmp_path):
 
 
 def test_precision_is_kept(data, whole, tmp_path):
-    """A run that an option began in fp32, as those of an older program without the field, goes on in fp32 without it."""
+    """A run that started in fp32 by an option, or by an older program without the field, resumes in fp32 without the option."""
     half = tmp_path / "half"
     run(command(data, half, "--set", "training.precision=auto", "--precision", "fp32", "--set", f"training.updates={UPDATES // 2}"))
     for path in (half / "checkpoints").glob("*.ckpt"):
@@ -50,8 +50,8 @@ def test_precision_is_kept(data, whole, tmp_path):
 
 
 def test_auto_takes_what_is_faster(data, tmp_path):
-    """bf16 only where the processor has it (tests/ops/test_gemm_train measures both), and fp32 with kernels that use its vectors, whatever
-    OpenBLAS chose for a processor that it does not know."""
+    """bf16 only if the processor has it (tests/ops/test_gemm_train measures both); fp32 with kernels that use its vector unit, even if
+    OpenBLAS does not know the processor and would choose others."""
     run(command(data, tmp_path / "run", "--no-scores", "--set", "training.precision=auto", "--set", "training.updates=1"))
     assert has_bf16() or "/bf16" not in checkpoint(tmp_path / "run", step=1)["backend"]
     loud = [x for x in command(data, tmp_path / "fp32", "--no-scores", "--precision", "fp32", "--set", "training.updates=1") if x != "--quiet"]
@@ -62,7 +62,7 @@ def test_auto_takes_what_is_faster(data, tmp_path):
 
 
 def test_overruled_library(data, tmp_path):
-    """An environment variable that chooses OpenBLAS's kernels is named, in a quiet run, too."""
+    """Warns of an environment variable that tunes OpenBLAS, even in a quiet run."""
     said = run(command(data, tmp_path / "run", "--no-scores", "--set", "training.updates=1"),
                env=os.environ | {"OPENBLAS_L2_SIZE": "524288"})
     assert "warning: OPENBLAS_L2_SIZE is set" in said and "kernels " not in said.split("warning")[0]
@@ -77,7 +77,7 @@ def test_precision_of_no_cpu(data, tmp_path):
     (["--device", "gpu"], 'device "gpu": expected'), (["--device", "cuda:0,cuda:1"], "2 devices are named"),
     (["--precision", "int4"], 'precision "int4": expected')])
 def test_a_device_that_is_none(data, tmp_path, more, words):
-    """Wrong usage as any other, before anything is made."""
+    """A usage error like any other, before anything is written."""
     for verb in ("run", "resume"):
         assert words in run(command(data, tmp_path / "run", *more, verb=verb), expect=2)
     assert not (tmp_path / "run").exists()
@@ -114,7 +114,7 @@ def test_batches_are_those_of_the_run(data, whole):
 
 
 def test_guided_alignment(data, whole, tmp_path):
-    """A head learns to look where the lexicon says; stopped and gone on with, the same bits; the bundle names the head."""
+    """A head learns to attend where the lexicon says. A resumed run gives the same bits. The bundle names the head."""
     straight, halted = tmp_path / "straight", tmp_path / "halted"
     run(command(data, straight, *GUIDED))
     losses = [x["alignment_loss"] for x in log(straight, "train")]
@@ -147,7 +147,7 @@ def test_threads_are_the_cores_it_may_use(data, tmp_path):
 
 @pytest.mark.skipif(SHADOWED, reason="AddressSanitizer cannot start under a ulimit")
 def test_plan_knows_ulimits(data, tmp_path):
-    """ulimit -v is what malloc meets first: the plan says so, and refuses what goes over it."""
+    """malloc hits ulimit -v first: the plan shows it, and refuses runs that need more."""
     plan = [TRAIN, "plan", str(data / "recipe.json"), "--data", str(data), "--out", str(tmp_path), "--quiet"]
 
     def two_gib():

@@ -1,4 +1,4 @@
-"""What `dragoman-train` scores when a run has ended: dev and test sets of any length, and a run that does not wait for them."""
+"""Scores at the end of a run of `dragoman-train`: dev and test sets of any length, and a run that is stopped while scoring."""
 import json
 import re
 import shutil
@@ -10,7 +10,7 @@ from train_runs import data, whole  # noqa: F401  fixtures
 
 
 def test_stopped_while_scoring(data, tmp_path):
-    """The bundle is there before its scores; who does not want to wait for them may have them another time."""
+    """The bundle is written before its scores; a run stopped then can be resumed later to score it."""
     corpus, out = tmp_path / "corpus", tmp_path / "run"
     with_longer_dev(data, corpus, 1500)
     process = subprocess.Popen(command(corpus, out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -29,7 +29,7 @@ def test_stopped_while_scoring(data, tmp_path):
 
 
 def test_the_trainers_loss_is_the_servers(data, whole):
-    """The same dev set through the training forward and through the engine's forced decoding."""
+    """The same dev set through training's forward pass and through the engine's forced decoding."""
     valid = log(whole, "valid")[-1]
     out = run([TRAIN, "evaluate", str(whole / "bundle"), str(data / "dev.en"), str(data / "dev.xx"), "--json"])
     run([TRAIN, "average", str(whole), "--last", "1", "--no-scores", "--out", str(whole / "last"), "--quiet"])
@@ -45,8 +45,8 @@ def test_the_trainers_loss_is_the_servers(data, whole):
 
 
 def test_long_dev_lines(data, tmp_path):
-    """Longer than any training pair, than a sentence of a server and than the default positions: scored all the same.
-    Learned positions cannot grow: said before training."""
+    """A line longer than any training pair, than a server's longest sentence and than the default positions is still scored.
+    Learned positions cannot grow: that is an error before training."""
     corpus, out = tmp_path / "corpus", tmp_path / "run"
     shutil.copytree(data, corpus)
     for side, end in ("en", ""), ("xx", "o"):
@@ -64,9 +64,9 @@ def test_long_dev_lines(data, tmp_path):
 
 
 def test_widest_beam_of_a_long_line(whole, tmp_path):
-    """One sentence just within what a server takes as one, by the widest search that may be asked for."""
+    """One sentence just within a server's limit, with the widest beam allowed."""
     def evaluated(words, *more):
-        text = tmp_path / "text"  # and its own reference
+        text = tmp_path / "text"  # also its own reference
         text.write_text(" ".join(words) + "\n")
         return json.loads(run([TRAIN, "evaluate", str(whole / "bundle"), str(text), str(text), "--json", "--threads", "1", *more]))
     pieces = evaluated(WORDS * 10)["pieces"]

@@ -1,5 +1,5 @@
-"""The vocabulary shortlist of a run's bundle: learnt from the training text, measured on the dev set, used where it keeps the quality. The
-runs begin with a real model of 8,000 pieces and leave its weights as they are."""
+"""The vocabulary shortlist of a run's bundle: learned from the training text, measured on the dev set, used if quality does not suffer.
+The runs start from a real model of 8,000 pieces and leave its weights unchanged."""
 import json
 import os
 import shutil
@@ -46,7 +46,7 @@ def command(corpus, out, *more):
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
-    """What the model says to LINES, greedily and at beam 4, in the numbers that a run writes."""
+    """The model's answers to LINES, greedy and with beam 4, with the weights as a run writes them."""
     corpus = tmp_path_factory.mktemp("answers")
     write(corpus, "train", real_pairs.lines("en"), real_pairs.lines("de"))
     write(corpus, "dev", real_pairs.lines("en")[:2], real_pairs.lines("de")[:2])
@@ -65,7 +65,7 @@ def corpus_of(folder, answers, source, target, times=1):
 
 @pytest.fixture(scope="module")
 def listed(answers, tmp_path_factory):
-    """A run whose training text has what the model says, and whose dev set what it says with the list of that text."""
+    """A run whose training targets are the model's answers, and whose dev references are its answers with the list of that text."""
     corpus = corpus_of(tmp_path_factory.mktemp("listed"), answers, LINES + LINES, answers[0] + answers[1])
     run(command(corpus, corpus / "first"))
     write(corpus, "dev", LINES, translate(corpus / "first" / "bundle", LINES, "--beam-size", "4", lists="on"))
@@ -101,7 +101,7 @@ def test_a_list_that_keeps_the_answers_is_used(listed, answers):
 
 
 def test_the_list_is_the_same_once_more(listed, tmp_path):
-    """From the same text, by another number of threads and by `average`; without the step nothing of it stays."""
+    """The same text gives the same list with another number of threads and by `average`. If the step is turned off, the list is removed."""
     corpus, _ = listed
     shutil.copytree(corpus / "run", tmp_path / "run")
     want = manifest(tmp_path / "run")["shortlist"]
@@ -119,7 +119,7 @@ def test_the_list_is_the_same_once_more(listed, tmp_path):
 
 
 def test_a_list_that_hurts_is_not_used(answers, tmp_path):
-    """It was learnt from sentences of other words."""
+    """The list was learned from sentences with other words."""
     corpus = corpus_of(tmp_path, answers, real_pairs.lines("en"), real_pairs.lines("de"))
     said = run(command(corpus, corpus / "run"))
     decision = manifest(corpus / "run")["shortlist"]
@@ -130,7 +130,7 @@ def test_a_list_that_hurts_is_not_used(answers, tmp_path):
     assert translate(bundle, LINES, *greedy) == answers[0] == translate(bundle, LINES, *greedy, lists="off")
     assert translate(bundle, LINES, *greedy, lists="on") != answers[0]
     assert inspected(bundle)[0] == "shortlist   not used: it costs BLEU or chrF2"
-    scores = manifest(corpus / "run")["training"]["scores"][0]  # as the bundle answers
+    scores = manifest(corpus / "run")["training"]["scores"][0]  # scored without the list, as the bundle answers
     assert scores["bleu"] == pytest.approx(decision["measured"][1]["bleu_full"])
 
 
@@ -150,7 +150,7 @@ def test_a_list_is_not_used_before_it_is_measured(answers, tmp_path):
 
 
 def test_small_vocabularies_have_no_list(answers, tmp_path):
-    """A sentence would need more than half of it."""
+    """A sentence's list would be more than half of the vocabulary."""
     corpus = corpus_of(tmp_path, answers, LINES, answers[0])
     recipe = {**RECIPE, "vocabulary": {"size": 200, "byte_fallback": False}, "model": {"d_model": 16, "d_ff": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1}}
     (corpus / "recipe.json").write_text(json.dumps(recipe))

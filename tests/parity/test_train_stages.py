@@ -1,5 +1,5 @@
-"""A curriculum in a recipe (training.stages): which pairs each stage takes, and runs that go on within stages and across their
-ends bit for bit. On real sentences."""
+"""A curriculum in a recipe (training.stages): which pairs each stage takes, and runs that resume bit for bit within stages and
+across their ends. On real sentences."""
 import json
 import os
 import shutil
@@ -17,7 +17,7 @@ UPDATES = 24
 
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory):
-    """Folder, recipe and prepared data of a run in three stages."""
+    """(folder, recipe) of a run in three stages, with prepared data."""
     folder = tmp_path_factory.mktemp("staged")
     write_pairs(folder)
     path = recipe(folder, training={"stages": STAGES})
@@ -53,7 +53,7 @@ def test_each_stage_takes_its_domains(staged):
 
 
 def test_a_stage_is_a_run_with_its_weights(staged, tmp_path):
-    """What a stage gives is what data.domain_weights of its own give, pair for pair."""
+    """A stage yields the same pairs as a recipe with the stage's weights in data.domain_weights."""
     folder, _ = staged
     for name in ("early", "late"):
         for side in ("en", "de"):
@@ -68,7 +68,7 @@ def test_a_stage_is_a_run_with_its_weights(staged, tmp_path):
 
 
 def test_goes_on_within_a_stage_and_across_its_end(staged, whole, tmp_path):
-    """Stopped within the first stage, at its last update, one later, within the second, at its end, within the last."""
+    """Stopped within the first stage, at its last update, one update later, within the second, at its end, and in the last."""
     out = tmp_path / "run"
     for updates in (4, 6, 7, 10, 14, 15, UPDATES):
         train(staged, out, updates)
@@ -133,7 +133,7 @@ def test_wrong_weights_are_refused_before_data_are_prepared(staged, tmp_path, we
 
 
 def test_a_domain_of_a_file_of_labels_is_looked_up_there(staged, tmp_path):
-    """Which labels a file has is known when it is prepared."""
+    """A file's labels are known only once it is prepared."""
     folder, _ = staged
     for name in ("early", "late"):
         for side in ("en", "de"):

@@ -1,5 +1,5 @@
-"""A run of `dragoman-train` that is stopped in a validation, or that goes back to an older checkpoint, ends as one that nothing
-disturbed: the same scores, best checkpoints and patience."""
+"""A run of `dragoman-train` that is stopped during a validation, or that goes back to an older checkpoint, ends like an undisturbed
+one: the same scores, best checkpoints and patience."""
 import json
 import os
 import shutil
@@ -12,26 +12,26 @@ from test_train_checkpoints import averaged, kept
 from train_runs import checkpoint, command, log, run, with_longer_dev
 from train_runs import data  # noqa: F401  fixtures
 
-LOSS = ("--set", "training.stop_metric=loss")  # BLEU of so little training is one and the same
+LOSS = ("--set", "training.stop_metric=loss")  # BLEU does not change with so little training
 STILL = (*LOSS, "--set", "training.lr_scale=0")  # no score is better than the first
 
 
 def settings(**fields):
-    """training.*; every: validation.every."""
+    """Options for fields of `training`; `every` sets validation.every."""
     pairs = [("validation.every" if k == "every" else f"training.{k}", v) for k, v in fields.items()]
     return [x for k, v in pairs for x in ("--set", f"{k}={v}")]
 
 
 @pytest.fixture(scope="module")
 def corpus(data, tmp_path_factory):  # noqa: F811
-    """With a dev set that takes long enough to be stopped in."""
+    """A corpus whose dev set takes long enough to stop the run during a validation."""
     folder = tmp_path_factory.mktemp("longer") / "corpus"
     with_longer_dev(data, folder, 300)
     return folder
 
 
 def stopped_while_validating(out, args):
-    """SIGTERM once the first validation of this process has begun."""
+    """Send SIGTERM once the first validation of this process has begun."""
     shutil.rmtree(out / "validation", ignore_errors=True)
     process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     end = time.time() + 300
@@ -70,7 +70,7 @@ def test_validation_that_was_stopped_is_made_up_for(corpus, tmp_path, first, mor
 
 
 def test_last_validation_that_was_stopped_is_made_up_for(corpus, tmp_path):
-    """The run is not over before it: its score is one of those that say which checkpoints are averaged."""
+    """The run does not end without it: its score takes part in choosing the checkpoints to average."""
     out = tmp_path / "run"
     stopped_while_validating(out, command(corpus, out, *LOSS, *settings(updates=4, average_best=1), "--no-scores"))
     assert kept(out) == [{"step": 4, "score": None}]
@@ -81,7 +81,7 @@ def test_last_validation_that_was_stopped_is_made_up_for(corpus, tmp_path):
 
 @pytest.mark.parametrize("patience, end", [(0, [4, 8]), (1, [4, 6])], ids=["goes on", "ends"])
 def test_stopped_where_nothing_was_due(corpus, tmp_path, patience, end):
-    """Update 6 is validated and no better: no candidate for the best; where it ends the run, one of the last."""
+    """Update 6 is validated and not better: its checkpoint is no candidate for the best, but one of the last if it ends the run."""
     straight, halted = tmp_path / "straight", tmp_path / "halted"
     keep = settings(checkpoint_updates=4, keep_best=2, average_best=0 if patience else 2)
     run(command(corpus, straight, *STILL, *keep, *settings(updates=4), "--no-scores"))
@@ -96,7 +96,7 @@ def test_stopped_where_nothing_was_due(corpus, tmp_path, patience, end):
 
 
 def lose(out, *steps):
-    """As if these checkpoints had never been written, and the run had not ended."""
+    """Remove these checkpoints and the bundle, as if they had never been written."""
     path = out / "checkpoints" / "index.json"
     text = index(out)
     text["checkpoints"] = [c for c in text["checkpoints"] if c["step"] not in steps]
@@ -107,7 +107,7 @@ def lose(out, *steps):
 
 
 def test_out_of_patience_is_where_it_was(data, tmp_path):  # noqa: F811
-    """The checkpoint of the validation that ended the run is lost: it ends there again, and not where it goes on from."""
+    """The checkpoint of the validation that ended the run is lost: the run ends there again, not where it resumes."""
     out = tmp_path / "run"
     more = settings(every=3, checkpoint_updates=4, keep_last=3, keep_best=0, patience=2)
     run(command(data, out, *STILL, *more, "--no-scores"))
@@ -121,7 +121,7 @@ def test_out_of_patience_is_where_it_was(data, tmp_path):  # noqa: F811
 
 
 def test_damaged_checkpoints_are_made_again(data, tmp_path):  # noqa: F811
-    """The best among them too, though its score is known and later ones were no better."""
+    """The best among them too, although its score is known and later ones were not better."""
     out = tmp_path / "run"
     more = settings(updates=8, every=6, checkpoint_updates=4, keep_best=2, average_best=2)
     run(command(data, out, *STILL, *more, "--no-scores"))
@@ -136,7 +136,7 @@ def test_damaged_checkpoints_are_made_again(data, tmp_path):  # noqa: F811
 
 
 def test_begun_anew_is_begun_anew(data, tmp_path):  # noqa: F811
-    """Killed after a validation and before the first checkpoint: another run there has its own best and its own patience."""
+    """Killed after a validation and before the first checkpoint: a new run in the folder starts with its own best and patience."""
     straight, out = tmp_path / "straight", tmp_path / "out"
     more = [*STILL, *settings(updates=4, every=1, checkpoint_updates=4, keep_best=0), "--no-scores"]
     run(command(data, straight, *more))

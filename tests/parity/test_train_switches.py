@@ -1,5 +1,5 @@
-"""Models with norms before the sublayers, with a recurrent unit in the decoder, and with both: trained, stopped and gone on with, sealed,
-scored, translated with, and served."""
+"""Models that are pre-norm, that have a recurrent unit in the decoder, and both: trained, stopped and resumed, sealed, scored, used to
+translate, and served."""
 import json
 import os
 import shutil
@@ -47,7 +47,7 @@ def test_a_stopped_run_goes_on_bit_for_bit(trained, data, tmp_path):
 
 
 def test_cached_steps_give_the_loss_of_teacher_forcing(trained, data):
-    """`score` goes position by position with a cache or a state, `evaluate` takes whole answers as training does."""
+    """`score` goes position by position with a cache or a state; `evaluate` computes whole answers at once, as training does."""
     _, out = trained
     files = [str(data / "dev.en"), str(data / "dev.xx")]
     scored = run([DRAGOMAN, "score", "--model", str(out / "bundle"), "--json", "--source", files[0], "--target", files[1]])

@@ -22,14 +22,14 @@ def masked_crc(block):
 
 
 def test_checksum():
-    """The check value of CRC-32C, RFC 3720 B.4."""
+    """Check masked_crc against the check value of CRC-32C (RFC 3720 B.4)."""
     crc = masked_crc(b"123456789")
     crc = (crc - 0xA282EAD8) & 0xFFFFFFFF
     assert (crc >> 17 | crc << 15) & 0xFFFFFFFF == 0xE3069283
 
 
 def fields(message):
-    """(number, value) of a protobuf message: integers, or bytes."""
+    """(number, value) of each field of a protobuf message; values are integers or bytes."""
     at = 0
 
     def varint():
@@ -65,7 +65,7 @@ def events(path):
 
 
 def scalars(path):
-    """{tag: {step: value}}"""
+    """{tag: {step: value}} of an event file."""
     out = {}
     for event in events(path):
         for _, value in fields(event.get(5, b"")):
@@ -88,18 +88,18 @@ def test_event_files(data, tmp_path):
                        ("valid", {"loss": "loss", "perplexity": "ppl", "bleu": "bleu", "chrf": "chrf"}):
         for name, key in names.items():
             tag = f"{'train' if kind == 'train' else 'dev'}/{name}"
-            # The log keeps nine digits: rounded to float32 they may come out one float32 beside the event's value.
+            # The log keeps nine digits: rounded to float32, they may differ from the event's value by one unit in the last place.
             want = {x["update"]: pytest.approx(x[key], rel=2**-23) for x in log(out, kind)}
             assert got.pop(tag) == want and len(want) == 2, tag
     assert not got
-    # A run that goes on has a file of its own, which says where it goes on.
+    # A resumed run writes its own file, which says where it resumes.
     run(command(data, out, "--quiet", "--tensorboard", str(folder), "--set", "training.updates=12", "--no-scores",
                 verb="resume"))
-    # By time: in the same second, the process's number comes next in the name.
+    # Sorted by time: within the same second, names are ordered by process id.
     older, newer = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
     assert older == file and list(events(newer))[1][2] == 9
     assert list(scalars(newer)["train/loss"]) == [12]
     assert json.loads((out / "bundle" / "manifest.json").read_text())["training"]["updates"] == 12
-    # A folder that cannot be made is refused before training, by its option.
+    # If the folder cannot be made, the run is refused before training, with the option's name.
     said = run(command(data, tmp_path / "other", "--tensorboard", str(file / "x")), expect=1)
     assert "--tensorboard: cannot make" in said

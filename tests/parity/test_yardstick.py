@@ -1,5 +1,5 @@
-"""The yardstick's own checks: its gradients against central differences, its search against trying everything,
-its cacheless decoder against itself, and the committed values against what the generator makes today."""
+"""Checks of the yardstick in tests/golden: its gradients against central differences, its search against brute force, its
+cacheless decoder against itself, and the committed values against those that the generator makes today."""
 import itertools
 import os
 import subprocess
@@ -74,7 +74,7 @@ def test_a_prefix_does_not_see_what_follows(name):
 
 @pytest.mark.parametrize("penalty,alpha", [("gnmt", 0.6), ("gnmt", 2.0), ("power", 1.0), ("none", 0.0)])
 def test_a_wide_beam_finds_the_best_of_all(penalty, alpha):
-    """With every prefix in the beam the search is exhaustive: compare with listing all outputs of up to 4 pieces."""
+    """With every prefix in the beam the search is exhaustive: compare with all outputs of up to 4 pieces."""
     rng = Stream(9)
     table = {}
 

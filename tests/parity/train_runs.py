@@ -1,4 +1,4 @@
-"""What the tests of whole runs of `dragoman-train` share: a made-up language, commands, checkpoints, logs."""
+"""Shared by the tests of whole runs of `dragoman-train`: a made-up language, commands, checkpoints, logs."""
 import json
 import os
 import random
@@ -13,17 +13,17 @@ BUILD = os.environ.get("DRAGOMAN_BUILD", "build/release")
 TRAIN = os.path.join(BUILD, "bin", "dragoman-train")
 DRAGOMAN = os.path.join(BUILD, "bin", "dragoman")
 with open(TRAIN, "rb") as program:
-    SHADOWED = b"__asan_init" in program.read()  # AddressSanitizer reserves terabytes: no ulimit allows that
+    SHADOWED = b"__asan_init" in program.read()  # AddressSanitizer reserves terabytes, more than any ulimit allows
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
 UPDATES = 24
 
-# The caller's choice of OpenBLAS's kernels is not what these tests are about; one of them sets such a variable itself.
+# The caller's settings for OpenBLAS must not affect the tests; one of them sets such a variable itself.
 for variable in [name for name in os.environ if name.startswith("OPENBLAS_")]:
     del os.environ[variable]
 
 
 def write_corpus(folder, all_words=tuple(WORDS)):
-    """Target: the source's words backwards, each with another ending."""
+    """Write a corpus. A target is the source's words in reverse order, each with another ending."""
     rng = random.Random(7)
 
     def pairs(n):
@@ -38,7 +38,7 @@ def write_corpus(folder, all_words=tuple(WORDS)):
 
 
 def with_longer_dev(data, corpus, times):
-    """The corpus once more, with its dev set so many times."""
+    """Copy the corpus, with its dev set repeated `times` times."""
     shutil.copytree(data, corpus)
     for side in ("en", "xx"):
         file = corpus / f"dev.{side}"
@@ -99,7 +99,7 @@ def log(out, kind):
 
 @pytest.fixture(scope="module")
 def whole(data, tmp_path_factory):
-    """A run that nothing disturbed."""
+    """An undisturbed run."""
     out = tmp_path_factory.mktemp("whole") / "run"
     run(command(data, out))
     return out
@@ -113,7 +113,7 @@ def same_end(out, whole):
 
 
 def wait_for(out, step, process):
-    """Until a checkpoint of that step is named by the marker, or the process has ended."""
+    """Wait until index.json names a checkpoint of that step or a later one, or the process has ended."""
     index = out / "checkpoints" / "index.json"
     end = time.time() + 300
     while process.poll() is None and time.time() < end:
@@ -123,7 +123,7 @@ def wait_for(out, step, process):
 
 
 def killed_while_validating(data, out, *more):
-    """A run whose last validation, the second without a better score, is missing."""
+    """A run without its last validation, which was the second one without a better score."""
     run(command(data, out, "--set", "training.lr_scale=0", "--set", "training.stop_metric=loss", "--set",
                 "validation.every=4", "--set", "training.updates=12", *more))
     path = out / "checkpoints" / "index.json"
@@ -141,7 +141,7 @@ def checkpoint_steps(out):
 
 @pytest.fixture()
 def begun(data, tmp_path):
-    """A run with 8 of its updates done."""
+    """A run that has done 8 of its updates."""
     out = tmp_path / "run"
     run(command(data, out, "--set", "training.updates=8"))
     return out
@@ -151,7 +151,7 @@ GUIDED = ("--set", "guided_alignment.weight=0.5", "--set", "guided_alignment.hea
 
 
 def in_group(folder, args, **files):
-    """args where /sys/fs/cgroup holds these files alone, in a mount namespace of its own."""
+    """The command args in its own mount namespace, where /sys/fs/cgroup has only these files."""
     for name, text in files.items():
         (folder / name.replace("_", ".")).write_text(text + "\n")
     args = ["unshare", "-rm", "sh", "-c", 'mount --bind "$0" /sys/fs/cgroup && exec "$@"', str(folder), *args]

@@ -1,5 +1,5 @@
 """The environment in which `dragoman` widens bf16 weights to fp32, as the expected values in tests/golden do: on processors
-that multiply bf16, the best instruction set that does not. A DRAGOMAN_ISA that is set stays."""
+that multiply bf16, it selects the best instruction set that does not. DRAGOMAN_ISA is kept if set."""
 import os
 
 

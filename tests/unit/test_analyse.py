@@ -18,7 +18,7 @@ def test_nothing_is_found():
 
 
 def test_a_conversion_is_found(tmp_path):
-    source = os.path.join(ROOT, "base", "zz_converts.c")  # a place of the product that no build knows
+    source = os.path.join(ROOT, "base", "zz_converts.c")  # in a folder of the product, but in no build
     text = "int narrow(long long x);\nint narrow(long long x)\n{\n    return x;\n}\n"
     (tmp_path / "zz_converts.c").write_text(text)
     command = f"cc -I{ROOT} -Wall -o x.o -c {tmp_path}/zz_converts.c"
@@ -29,7 +29,7 @@ def test_a_conversion_is_found(tmp_path):
 
 
 def test_a_bug_is_found_by_cppcheck(tmp_path):
-    """The list of suppressions is read, and a finding fails."""
+    """cppcheck accepts the list of suppressions and reports a bug."""
     (tmp_path / "zz_bug.c").write_text("void f(char *out)\n{\n    int a[4];\n    a[5] = 1;\n    *out = (char)a[5];\n}\n")
     found = runpy.run_path(os.path.join(ROOT, "scripts", "analyse"))["cppcheck"]([str(tmp_path / "zz_bug.c")])
     assert len(found) >= 1 and "arrayIndexOutOfBounds" in found[0], found

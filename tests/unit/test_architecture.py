@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names files, folders and functions that exist, and answers the questions a newcomer has."""
+"""ARCHITECTURE.md names only files, folders and functions that exist, and answers a newcomer's questions."""
 import os
 import re
 import subprocess
@@ -34,7 +34,7 @@ def test_every_function_exists():
 
 
 def test_a_function_is_in_the_file_beside_it():
-    """`dg_some_thing` in `folder/file.c` is defined there."""
+    """A function named as `dg_some_thing` in `folder/file.c` is defined in that file."""
     pairs = re.findall(r"`(dg_\w+)` in `([\w./]+)`", TEXT)
     assert len(pairs) >= 8
     wrong = []

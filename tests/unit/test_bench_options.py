@@ -1,4 +1,4 @@
-"""The command lines of dragoman-load and dragoman-sim; step-bench on a model that is not the paper's."""
+"""The command lines of dragoman-load and dragoman-sim; step-bench on a model other than the paper's."""
 import json
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The comparison with CTranslate2: what its table says of the limits, which settings the short form keeps, and that the peer gets its best."""
+"""The comparison with CTranslate2: the limits in its table, the settings of the short form, and the peer's best number of threads."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ import tables  # noqa: E402
 
 
 def test_both_limits_of_reading_are_in_the_table():
-    """A step beside reading memory once, and beside reading the same weights again and again: each has its own figures."""
+    """A step is compared with reading memory once, and with reading the same weights repeatedly: each has its own figures."""
     with open(os.path.join(ROOT, "bench/results/cpu-amd-epyc-2-cores.json"), encoding="utf-8") as f:
         result = json.load(f)
     lines = tables.document(result).splitlines()
@@ -37,4 +37,4 @@ def test_the_peer_gets_the_threads_that_are_fastest_for_it(monkeypatch):
     assert compare.fastest("p50_ms", {1: [566], 2: [339]}) == (2, [339])
     assert compare.fastest("tokens_per_s", {1: [524], 2: [300]}) == (1, [524])
     monkeypatch.setattr(compare, "measure", None)
-    assert compare.fastest("p50_ms", {1: [243]}) == (1, [243])  # no choice: nothing is run for it
+    assert compare.fastest("p50_ms", {1: [243]}) == (1, [243])  # no choice, so nothing is run

@@ -1,4 +1,4 @@
-"""The charts of docs and bench/results are what bench/charts.py draws from their JSON: none is older than the program."""
+"""The charts of docs and bench/results are what bench/charts.py draws from their JSON: none is outdated."""
 import json
 import os
 import re
@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DIAGRAMS = ("batch.svg", "request.svg")  # drawn by hand: they have no figures
+DIAGRAMS = ("batch.svg", "request.svg")  # drawn by hand, not from data
 
 
 def pictures(folder):
@@ -18,7 +18,7 @@ def pictures(folder):
 def charts(folder):
     return {path: text for top in (os.path.join("bench", "results"), os.path.join("docs", "pictures"))
             for path, text in ((os.path.join(top, n), t) for n, t in pictures(os.path.join(folder, top)).items())
-            if os.path.basename(path) not in DIAGRAMS and not os.path.basename(path).startswith("figure")}  # what dragoman attention draws
+            if os.path.basename(path) not in DIAGRAMS and not os.path.basename(path).startswith("figure")}  # figure*: `dragoman attention`
 
 
 def program(folder, *arguments):
@@ -36,7 +36,7 @@ def test_charts_are_drawn_from_their_figures(tmp_path):
 
 
 def test_training_curves_are_drawn_from_logs(tmp_path):
-    """Every run has its name and colour, every mark its words; a point gone over again counts once."""
+    """Every run has its name and colour, every mark its words; an update that was done twice counts once."""
     def line(**values):
         return json.dumps(values)
 
@@ -64,7 +64,7 @@ def test_training_curves_are_drawn_from_logs(tmp_path):
 
 
 def test_curves_are_named_in_words():
-    """A legend names a run, not the file that its log was."""
+    """A legend names the run, not its log file."""
     for name in os.listdir(os.path.join(ROOT, "docs", "pictures")):
         if name.endswith(".json"):
             with open(os.path.join(ROOT, "docs", "pictures", name), encoding="utf-8") as f:

@@ -1,4 +1,4 @@
-"""The sentence that a bundle's manifest holds: made with the bundle, and looked at by whoever loads it."""
+"""The check sentence in a bundle's manifest: made with the bundle, and verified by every program that loads it."""
 import json
 import os
 import shutil
@@ -78,7 +78,7 @@ def test_a_sum_that_is_off_by_more_than_a_hundredth_is_refused(bundle, factor, r
     lambda m: m["model"].update(positions="halves"), lambda m: m["model"].update(embed_scale=1)],
     ids=["activation", "positions", "scale"])
 def test_a_model_that_is_read_wrongly_is_refused(bundle, how):
-    """Every checksum is right, and the numbers are another model's."""
+    """Refused although every checksum is right, because the model computes something else."""
     change(bundle, how)
     assert "not what it was when the bundle was made" in run("translate", "--model", str(bundle), text="The dog.\n", code=1)
     doctor = subprocess.run([DRAGOMAN, "doctor", "--models", str(bundle)], capture_output=True, text=True, timeout=120)
@@ -94,7 +94,7 @@ def test_a_bundle_without_one_is_taken_as_it_is(bundle):
 
 
 def test_it_is_scored_over_the_whole_vocabulary(bundle):
-    """So a shortlist that changes the answers neither changes the sum nor needs another check."""
+    """A shortlist that changes the answers does not change the check's sum, so the check stays valid."""
     def answer():
         return run("translate", "--model", str(bundle), text="The house is small.\n")
 
@@ -105,7 +105,7 @@ def test_it_is_scored_over_the_whole_vocabulary(bundle):
 
 
 def test_it_does_not_depend_on_how_the_search_goes(bundle):
-    """What `dragoman-train calibrate` and `dragoman seal --set` write."""
+    """Settings of the search, which `dragoman-train calibrate` and `dragoman seal --set` write, leave the check valid."""
     change(bundle, lambda m: m["decoding"].update(beam_size=1, length_penalty=2, low_confidence=-0.1))
     run("translate", "--model", str(bundle), text="The house is small.\n")
 

@@ -1,5 +1,5 @@
-"""dragoman translate FILE -o FILE: files as other programs write them, translated by the bundled model, open in these
-programs again with their looks; the rest of each is what it was, byte for byte."""
+"""dragoman translate FILE -o FILE: files as other programs write them. Translated by the bundled model, they open in these
+programs again with their formatting, and everything else in them is unchanged, byte for byte."""
 import os
 import subprocess
 import zipfile
@@ -32,7 +32,7 @@ def members(path):
 
 
 def check_others(before, after, changed):
-    """Members but for `changed` are as they were, and all are in their order."""
+    """All members except `changed` are unchanged, and their order is the same."""
     (old, order), (new, order_now) = members(before), members(after)
     assert order == order_now
     assert {name for name in old if old[name] != new[name]} == changed
@@ -45,7 +45,7 @@ def test_docx(tmp_path):
     p = d.add_paragraph("Two dogs play in the ")
     p.add_run("snow").bold = True
     p.add_run(".")
-    p = d.add_paragraph()  # Word cuts text into runs wherever somebody has typed: they look alike, and are one text
+    p = d.add_paragraph()  # Word splits text into runs wherever somebody has edited: equal formatting makes them one text
     for piece in ("A gi", "rl is smi", "ling."):
         p.add_run(piece)
     d.add_paragraph(GIRL, style="List Bullet")
@@ -71,7 +71,7 @@ FIELD = """<w:p xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006
 
 
 def test_docx_fields_and_notes(tmp_path):
-    """A field's parts keep their order around what it shows; footnotes have texts of their own."""
+    """A field's parts keep their order around its visible text; footnotes are texts of their own."""
     path = tmp_path / "a.docx"
     d = docx.Document()
     d.element.body.insert(0, docx.oxml.parse_xml(FIELD))
@@ -113,11 +113,11 @@ def test_xlsx(tmp_path):
     check_others(path, out, {"xl/worksheets/sheet1.xml", "xl/tables/table1.xml"})
     s = openpyxl.load_workbook(out).active
     assert [[c.value for c in row] for row in s.rows] == [["Ein Mädchen", "Zwei Hunde"], [SNOW, 12], [SMILES, "=B2*2"]]
-    assert [c.name for c in s.tables["T"].tableColumns] == ["Ein Mädchen", "Zwei Hunde"]  # else a spreadsheet program repairs it
+    assert [c.name for c in s.tables["T"].tableColumns] == ["Ein Mädchen", "Zwei Hunde"]  # else spreadsheet programs repair it
 
 
 def test_strings_that_sheets_share(tmp_path):
-    """As spreadsheet programs write them, some with looks of their own."""
+    """Shared strings as spreadsheet programs write them, some with their own formatting."""
     path = tmp_path / "a.xlsx"
     before = ('<sst xmlns="u"><si><t>Two dogs</t></si><si><r><t xml:space="preserve">A girl is </t></r><r><rPr><b/></rPr><t>smiling</t></r>'
               '<r><t>.</t></r></si><si><t>12</t></si></sst>')
@@ -181,7 +181,7 @@ def test_epub(tmp_path):
 
 
 def test_untouched_files_come_back_byte_for_byte(tmp_path):
-    """Nothing in them is translated: numbers, code, and no words at all."""
+    """There is nothing to translate in them: only numbers and code, or no words at all."""
     d = docx.Document()
     d.add_paragraph("12:30")
     d.save(tmp_path / "a.docx")
@@ -192,7 +192,7 @@ def test_untouched_files_come_back_byte_for_byte(tmp_path):
 
 
 def test_po_is_what_gettext_takes(tmp_path):
-    """By the shipped model: the other one has read captions alone, and says no "%d"."""
+    """With the shipped model: the other one was trained on captions alone and does not produce "%d"."""
     path = tmp_path / "a.po"
     path.write_text('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
                     '#, c-format\nmsgid "Two dogs play in the %s.\\n"\nmsgstr ""\n\n'
@@ -203,7 +203,7 @@ def test_po_is_what_gettext_takes(tmp_path):
 
 
 def test_zip_bombs_are_refused(tmp_path):
-    """300 MiB of spaces in 300 KB; the same where its head says that it is small; and too many members."""
+    """300 MiB of spaces in 300 KB; the same with a header that claims a small size; and too many members."""
     path = tmp_path / "a.docx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
         with z.open("word/document.xml", "w") as f:
@@ -212,7 +212,7 @@ def test_zip_bombs_are_refused(tmp_path):
     assert "unpacks to more than" in translate(path, 1)
     packed = bytearray(path.read_bytes())
     local, central = packed.find(b"PK\3\4"), packed.find(b"PK\1\2")
-    packed[local + 22:local + 26] = packed[central + 24:central + 28] = (1000).to_bytes(4, "little")  # bytes when unpacked
+    packed[local + 22:local + 26] = packed[central + 24:central + 28] = (1000).to_bytes(4, "little")  # claimed size after unpacking
     path.write_bytes(packed)
     assert "unpacks to more than" in translate(path, 1)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:

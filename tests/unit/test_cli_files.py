@@ -1,4 +1,4 @@
-"""The command line's files: what cannot be read or written is an error, never lines that are missing."""
+"""The command line's files: a failed read or write is an error, and never silently loses lines."""
 import os
 import subprocess
 
@@ -11,7 +11,7 @@ PATIENCE = 60
 
 
 def fails(*args, **more):
-    """The message of a run that must fail."""
+    """The error message of a run that must fail."""
     done = subprocess.run([DRAGOMAN, *args], stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **more)
     assert done.returncode == 1, done.stderr
     return done.stderr
@@ -30,7 +30,7 @@ def test_a_full_disk_is_told(args, tmp_path):
 
 
 def test_a_failed_write_ends_the_run_and_is_not_forgotten(tmp_path):
-    """Nobody reads a pipe that is full: the first lines are lost, so the ones behind them are not asked for."""
+    """Output goes to a full pipe that nobody reads: the first lines cannot be written, so the run ends before it reads more."""
     read, write = os.pipe()
     os.set_blocking(write, False)
     try:

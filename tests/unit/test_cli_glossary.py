@@ -1,4 +1,4 @@
-"""`dragoman translate --glossary`: terms of files of each kind are in the answers; what cannot be is flagged or refused."""
+"""`dragoman translate --glossary`: terms from each kind of file are in the answers; those that cannot be are flagged or refused."""
 import json
 import os
 import subprocess
@@ -42,7 +42,7 @@ def test_terms_in_every_format_and_all_answers(tmp_path):
 
 
 def test_a_search_for_terms_does_not_loop(tmp_path):
-    """A term that the model would never say: before it came, the answer went round in a circle."""
+    """For a term that the model would never produce: the answer used to loop before the term came."""
     glossary = tmp_path / "t.tsv"
     glossary.write_text("königsfeld\tTageseinsatzgruppe\n")
     source = "In case of emergency, support is provided by the Königsfeld daytime task force.\n"

@@ -1,4 +1,4 @@
-"""What `dragoman translate` reads: files, standard input, a terminal; models that are not named; every digit of scores."""
+"""Input of `dragoman translate`: files, standard input, a terminal; the default model; all digits of scores."""
 import json
 import os
 import pty
@@ -30,8 +30,8 @@ def answers():
 
 
 def test_files_come_one_after_the_other(answers, tmp_path):
-    """Also where a file's last line has no end, "-" is standard input, and a line is longer than a block."""
-    long = "12 " * 40000 + "13"  # without letters: comes back as it is
+    """Also if a file's last line has no newline, with "-" for standard input, and with a line longer than a block."""
+    long = "12 " * 40000 + "13"  # without letters: copied unchanged
     (tmp_path / "one").write_text(DOGS)
     (tmp_path / "two").write_text(f"{GIRL}\n\n")
     (tmp_path / "long").write_text(long + "\n" + DOGS + "\n")
@@ -71,7 +71,7 @@ def test_a_typed_line_is_answered_before_the_next(answers):
 
 
 def test_a_line_from_a_pipe_is_answered_before_the_next(answers):
-    """Half a line is not."""
+    """An incomplete line is not answered."""
     with subprocess.Popen([DRAGOMAN, "translate", "--model", BUNDLE], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         os.write(process.stdin.fileno(), f"{DOGS}\nA girl is".encode())
         assert read_line(process.stdout.fileno(), 60) == answers[0] + "\n"
@@ -103,7 +103,7 @@ def test_progress_is_shown_on_a_terminal(tmp_path):
 
 @pytest.fixture
 def installed(tmp_path):
-    """Two bundles in a folder: the second one says it translates from French."""
+    """Two bundles in a folder. The manifest of the second one says that it translates from French."""
     for name in ("first", "second"):
         shutil.copytree(BUNDLE, tmp_path / "models" / name)
     path = tmp_path / "models" / "second" / "manifest.json"
@@ -141,7 +141,7 @@ def test_a_source_tree_s_models_are_found(answers, installed):
 
 
 def test_scores_have_every_digit(answers, tmp_path):
-    """A token's is a float, so that its digits give that float back; their sum is the total."""
+    """A token's score is a float, and its digits restore that float exactly; the total is their sum."""
     (tmp_path / "s").write_text(DOGS + "\n")
     (tmp_path / "t").write_text(answers[0] + "\n")
     files = ["--source", str(tmp_path / "s"), "--target", str(tmp_path / "t")]

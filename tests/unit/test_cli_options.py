@@ -146,7 +146,7 @@ def test_what_is_wrong_is_said(options, told):
 
 
 def test_steps_of_a_search():
-    """A greedy search takes a step for each token and one for </s>, of as many as source tokens, </s> and 50 allow."""
+    """[steps taken, limit]: a greedy search takes a step for each token and one for </s>; the limit is source tokens + </s> + 50."""
     line = "A man is riding a bicycle.\n"
     said = json.loads(run("translate", "--json", "--steps", "--beam-size", "1", stdin=line).stdout)
     answer = run("translate", "--tokens", "--beam-size", "1", stdin="▁A ▁man ▁is ▁riding ▁a ▁bicycle .\n").stdout.split()

@@ -1,4 +1,4 @@
-"""What a repository's host reads: templates, the CI file, how to report a vulnerability."""
+"""Files that a repository host reads: templates, the CI file, how to report a vulnerability."""
 import glob
 import os
 import re
@@ -40,7 +40,7 @@ def test_commands_that_templates_name_are_there():
 
 
 def test_packages_name_the_issues_as_contact():
-    """Debian's tools refuse a maintainer without an address; the one they get can be nobody's (RFC 2606)."""
+    """Debian's tools need a maintainer's address; ours uses .invalid, which can belong to nobody (RFC 2606)."""
     control, changelog, copyright = (read("packaging", "debian", name) for name in ("control", "changelog", "copyright"))
     address = re.search(r"^Maintainer: .* <(\S+)>$", control, re.M).group(1)
     assert address.endswith(".invalid") and "issues" in address

@@ -1,4 +1,4 @@
-"""scripts/coverage counts the lines that ran, on a program of two functions of which one is called."""
+"""scripts/coverage counts executed lines, here of a program with two functions of which one is called."""
 import os
 import runpy
 import subprocess
@@ -26,7 +26,7 @@ int main(void)
 
 @pytest.fixture
 def script(tmp_path):
-    """The script's functions, which take tmp_path for the repository; its program has run twice."""
+    """The script's functions, with tmp_path as the repository; the program in it has run twice."""
     (tmp_path / "base").mkdir()
     (tmp_path / "build").mkdir()
     (tmp_path / "base" / "a.c").write_text(SOURCE)

@@ -1,4 +1,4 @@
-"""Every relative link of a document leads to a file that is there, and to a heading that it has."""
+"""Every relative link in a document leads to an existing file, and to a heading in it."""
 import os
 import re
 
@@ -24,7 +24,7 @@ def without_code(text):
 
 
 def anchors(text):
-    """As GitHub makes them: lower case, letters, digits, - and _ alone, blanks are hyphens; a second one of a name ends in -1."""
+    """Anchors of the headings as on GitHub: lower case, only letters, digits, - and _, hyphens for blanks; a repeated one ends in -1."""
     seen = {}
     for line in re.sub(r"```.*?```", "", text, flags=re.S).splitlines():
         heading = re.match(r"#+ +(.*)", line)

@@ -1,7 +1,7 @@
-"""What the documents name is there: paths, tests, options, make targets, environment variables, metrics and URL paths.
+"""Everything that the documents name exists: paths, tests, options, make targets, environment variables, metrics and URL paths.
 
-Names are read from `code` and from code blocks. A command line is held to the options of its own verb, an option in running text to all
-of ours. What belongs to other programs is listed here, each with its owner."""
+Names are read from `code` and from code blocks. An option in a command line must belong to its verb, an option in running text to any
+of our programs. Names of other programs are listed here with their owners."""
 import fnmatch
 import functools
 import glob
@@ -16,15 +16,15 @@ BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", 
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md", "CHANGELOG.md", "trainer/README.md", "trainer/RECIPES.md", "weights/FORMAT.md"]
 DOCUMENTS += sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "*.md")))
 PROGRAMS = ("dragoman", "dragoman-server", "dragoman-train")
-# Options of others, and whose they are.
+# {other program: its options}
 OTHERS = {
     "apt-get": "-y", "certbot": "--deploy-hook", "cmake": "--preset --install --prefix", "ctest": "--test-dir", "docker": "--gpus --ulimit --read-only",
     "dpkg": "--build", "git": "--get-regexp", "haproxy": "", "mpirun": "--bind-to", "nsys": "", "perf": "", "pip": "", "systemctl": "--now",
     "curl": "--data-urlencode --data-binary --unix-socket --compressed --retry", "marian": "--transformer-guided-alignment-layer", "sacrebleu": "--paired-bs",
 }
-# Paths of other services that we do not have, as the document says.
+# Paths of other services; the document says that we do not have them.
 REFUSED = ("/v2/write", "/v3/style_rules")
-# Folders that a document's reader makes, or that are not in the repository.
+# Folders that the reader makes, or that are not in the repository.
 MADE = ("build/", "data/", "run/", ".work/", ".cache/", "bundles/", "corpus/", "captions/")
 
 
@@ -39,7 +39,7 @@ def blocks_of(text):
 
 
 def spans_of(text):
-    """The `code` in running text."""
+    """Each `code` in running text."""
     return re.findall(r"`([^`\n]+)`", re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S))
 
 
@@ -56,11 +56,11 @@ def tracked():
     said = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True)
     if said.returncode == 0 and said.stdout:
         return frozenset(said.stdout.splitlines())
-    return frozenset(os.path.relpath(os.path.join(d, f), ROOT) for d, _, fs in os.walk(ROOT) for f in fs)  # a source archive
+    return frozenset(os.path.relpath(os.path.join(d, f), ROOT) for d, _, fs in os.walk(ROOT) for f in fs)  # in a source archive
 
 
 def others():
-    """All but this file, which has wrong names on purpose."""
+    """All tracked files except this one, which has wrong names on purpose."""
     return tracked() - {"tests/unit/test_doc_names.py"}
 
 
@@ -85,7 +85,7 @@ def verbs(program):
 
 @functools.cache
 def all_options():
-    """Of the programs' help, and of the scripts and programs for measuring, which say them in their sources."""
+    """Options from the programs' help, and from the sources of scripts, benchmarks and tests."""
     ours = {"--help", "--version", "--complete"}
     for program in PROGRAMS:
         ours |= options_in(help_of(program))
@@ -100,7 +100,7 @@ def all_options():
 
 @functools.cache
 def old_names():
-    """Options under former names, which are still read."""
+    """Former names of options and settings, which are still accepted."""
     return {"--" + word.replace("_", "-") for name in tracked() if name.endswith((".c", ".h")) and not name.startswith("tests/")
             for word in re.findall(r'\.old = "([\w-]+)"', read(name))}
 
@@ -123,7 +123,7 @@ def wrong_options(text):
 
 
 def expanded(path):
-    """{a,b} -> both."""
+    """All paths that a path with {a,b} stands for."""
     found = re.search(r"\{([^{}]*,[^{}]*)\}", path)
     if not found:
         return [path]
@@ -131,7 +131,7 @@ def expanded(path):
 
 
 def is_there(path, folder):
-    """A file or folder from the root, or from the document's folder; * stands for any name, test_x for test_x.c or test_x.py."""
+    """True if the path exists below the root or the document's folder. * stands for any name, test_x for test_x.c or test_x.py."""
     for candidate in (path, os.path.normpath(os.path.join(folder, path))):
         candidate = candidate.rstrip("/")
         if "*" in candidate:
@@ -221,7 +221,7 @@ def is_route(path):
 
 
 def wrong_urls(text):
-    """Of requests to a server of ours, and paths of the API in running text; …/v2/x are ends of paths."""
+    """Wrong paths in requests to our server, and API paths in running text; …/v2/x is the end of a path."""
     code = [c for c in commands_of(text)] + spans_of(text)
     asked = [p for c in code for p in re.findall(r"http://(?:127\.0\.0\.1:80\d\d|localhost)(/[^\s'\"?`#]*)", c)]
     named = [p for span in spans_of(text) for p in re.findall(r"^(?:(?:GET|POST|PUT|PATCH|DELETE) )?(/(?:v[123]|language|livez|readyz|health|metrics|status|docs|openapi\.yaml|web|imme|kiss|hcfy|deeplx|suggest|spec)(?:/[^\s'\"?`…]*)?)(?:\?\S*)?$", span)]

@@ -1,14 +1,14 @@
-"""Models of other programs that the tests read (tests/data/convert): none is large, and each has the script that made it."""
+"""Models of other programs for the tests (tests/data/convert): none is large, and each comes with the script that made it."""
 import os
 
 import pytest
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert")
-MOST = 1_000_000  # bytes of a model's files together
+MOST = 1_000_000  # bytes of all files of a model
 
 
 def models():
-    """A model is a file or, where it has several, a folder; what belongs to it has its name and another ending."""
+    """{model: bytes}. A model is a file or a folder, together with everything that has the same name and another suffix."""
     sizes = {}
     for family in sorted(f for f in os.listdir(DATA) if os.path.isdir(os.path.join(DATA, f)) and f != "__pycache__"):
         for name in os.listdir(os.path.join(DATA, family)):

@@ -1,4 +1,4 @@
-"""Every source is as .clang-format prints it."""
+"""Every source is formatted according to .clang-format."""
 import os
 import shutil
 import subprocess

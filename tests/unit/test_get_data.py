@@ -1,4 +1,4 @@
-"""scripts/get-data against a mirror on disk: layout of the archives as their publishers have it,
+"""scripts/get-data against a mirror on disk: archives laid out as their publishers do, with
 sentences made here."""
 import gzip
 import http.server
@@ -62,7 +62,7 @@ def run(mirror, out, script=ROOT / "scripts/get-data"):
 
 @pytest.fixture
 def script(mirror, tmp_path):
-    """The script with the checksums of the made-up test sets in place of the published ones."""
+    """The script with the checksums of the made-up test sets instead of the published ones."""
     import hashlib
     source = (ROOT / "scripts/get-data").read_text()
     sets = {
@@ -99,7 +99,7 @@ def test_layout_is_the_recipes(mirror, script, tmp_path):
     assert len(en) == len(de) == len(domain) == 29000 + 2 + 15
     assert (en[29001], de[29001], domain[29001]) == ("Hi!", "Hallo!", "everyday")
     assert (en[-1], de[-1], domain[-1]) == ("2012 en 2", "2012 de 2", "news")
-    # Every file that the recipe names is there.
+    # Every file that the recipe names exists.
     import json
     recipe = json.loads((ROOT / "trainer/recipes/en-de-small.json").read_text())
     pair = recipe["data"]["pairs"][0]
@@ -120,7 +120,7 @@ def test_second_call_fetches_nothing(mirror, script, tmp_path):
 
 
 def test_wrong_checksum_is_told_and_not_kept(mirror, script, tmp_path):
-    r = run(mirror, tmp_path / "data")  # the published checksums, other contents
+    r = run(mirror, tmp_path / "data")  # the script with the published checksums, but other contents
     assert r.returncode != 0
     assert "MD5 is" in r.stderr and "wmt14-test-full.tgz" in r.stderr
     assert not (tmp_path / "data/downloads/wmt14-test-full.tgz").exists()
@@ -152,7 +152,7 @@ def test_an_archive_that_cannot_be_read_is_fetched_again(mirror, script, tmp_pat
 
 
 class Short(http.server.BaseHTTPRequestHandler):
-    """Promises more than it sends; or, under /chunked, breaks off in a chunk."""
+    """Promises more bytes than it sends; under /chunked it breaks off within a chunk."""
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):

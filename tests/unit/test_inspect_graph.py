@@ -1,4 +1,4 @@
-"""dragoman inspect --graph and --dot: the boxes of the paper's Figures 1 and 2, from the bundle."""
+"""dragoman inspect --graph and --dot: the boxes of the paper's Figures 1 and 2, drawn from the bundle."""
 import json
 import os
 import re
@@ -24,7 +24,7 @@ def boxes(text):
 
 @pytest.fixture
 def unlike_the_paper(tmp_path):
-    """The same dimensions with norms before the sublayers and an SSRU decoder; inspect reads the manifest alone for it."""
+    """A bundle of the same dimensions, but pre-norm and with an SSRU decoder; for the graph, inspect reads only the manifest."""
     shutil.copytree(BUNDLE, tmp_path / "b")
     path = tmp_path / "b" / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -46,7 +46,7 @@ def leads_to(found, end):
 def test_every_box_leads_to_the_probabilities():
     found = boxes(inspect("--graph"))
     assert leads_to(found, "softmax") == set(found)
-    # Figure 1, read from the paper: what each sublayer reads, and the residual around it.
+    # Figure 1 of the paper: the input of each sublayer, and the residual around it.
     assert found["enc_ffn_norm"][1] == ["enc_ffn", "enc_self_norm"]
     assert found["dec_cross"][1] == ["dec_self_norm", "enc_ffn_norm"]
     assert found["dec_cross_norm"][1] == ["dec_cross", "dec_self_norm"]

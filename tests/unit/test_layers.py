@@ -1,5 +1,5 @@
-"""The arrows of ARCHITECTURE.md, checked by reading every #include: who may include whom, and which foreign header
-may stand in which file."""
+"""The arrows of ARCHITECTURE.md, checked by reading every #include: which folder may include which, and which file may
+include which foreign header."""
 import os
 import re
 
@@ -25,7 +25,7 @@ ALLOWED = {
             "include", "library"},
 }
 
-# foreign header -> where it may stand
+# foreign header -> files that may include it
 FOREIGN = {
     r"microhttpd\.h": r"server/http/\w+\.[ch]",
     r"gnutls/.*": r"server/http/tls\.c",
@@ -54,7 +54,7 @@ FOREIGN = {
 
 
 # Rooms of a folder, lowest first: none includes a header of a later one. Files directly in the folder are
-# rooms of their own, named by their stem; those that are not listed come after all others.
+# rooms of their own, named by their stem; rooms that are not listed come last.
 ROOMS = {
     "model": ["model/config", "model/byte_pieces", "model/params", "model/layers", "model/model", "model/param_block", "model/trace",
               "model/engine", "model/train"],
@@ -89,7 +89,7 @@ def folder_of(path):
 
 
 def room_of(path):
-    """server/http/net.c is in server/http, server/config.c in server/config, model/model_internal.h in model/model."""
+    """Room of a file: server/http/net.c is in server/http, server/config.c in server/config, model/model_internal.h in model/model."""
     parts = path.split("/")
     return "/".join(parts[:2]) if len(parts) > 2 else re.sub(r"(_internal)?\.\w+$", "", path)
 
@@ -109,7 +109,7 @@ def test_own_includes_follow_the_arrows():
 
 
 def test_only_programs_end_where_memory_is_out():
-    """base/alloc.h ends the program: the trainer and the command line may, nothing that the server links."""
+    """base/alloc.h ends the program when memory is out: only trainer and command line may use it, nothing that the server links."""
     wrong = [path for path, included in includes() if included == "base/alloc.h" and path != "base/alloc.c" and
              folder_of(path) not in ("trainer", "cli")]
     assert not wrong, "\n".join(wrong)
@@ -145,6 +145,6 @@ def test_no_device_in_the_model_and_no_shapes_in_the_server():
     for path, text in sources():
         if path.startswith("server/") and path != "server/config.c":
             wrong += [f"{path}: {m}" for m in re.findall(r"(?i)\b(?:tensor|dtype)\b", text)]
-    # layers.h says in words that its functions serve both devices
+    # layers.h has a comment that its functions serve both devices
     wrong = [w for w in wrong if w != "model/layers/layers.h"]
     assert not wrong, "\n".join(wrong)

@@ -1,5 +1,5 @@
-"""libdragoman as it is installed: it exports what its header declares and nothing else, needs nothing that a library must not
-use, and the example is built against it by pkg-config and by CMake, shared and static, and gives the command line's answers."""
+"""The installed libdragoman: it exports what its header declares and nothing else, and uses nothing that a library must not use;
+the example builds against it with pkg-config and CMake, shared and static, and gives the command line's answers."""
 import os
 import re
 import subprocess
@@ -41,7 +41,7 @@ def symbols(path, *options):
 
 
 def test_what_is_exported_is_what_the_header_declares(installed):
-    """The list is the ABI: a symbol that goes is a new SONAME."""
+    """The list is the ABI: removing a symbol needs a new SONAME."""
     listed = set(read("library", "symbols.txt").split())
     assert declared() == listed
     exported = symbols(installed / "lib/libdragoman.so", "-D", "--defined-only")
@@ -95,7 +95,7 @@ def test_the_example_by_pkg_config(installed, tmp_path):
     example = os.path.join(ROOT, "examples", "translate.c")
     run("cc", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", example, *flags, "-o", str(tmp_path / "shared"))
     assert translate(tmp_path / "shared", installed) == expected()
-    # Without models named, those that were installed with the library are found from where it is.
+    # Without an explicit folder, installed models are found relative to the library.
     found = run(str(tmp_path / "shared"), "en-fr", "en", "fr", input=TEXT, cwd=tmp_path, env={"LD_LIBRARY_PATH": f"{installed}/lib"})
     assert found == expected()
     static = run("pkg-config", "--static", "--libs", "dragoman", env=environment).replace("-ldragoman", f"{installed}/lib/libdragoman.a")
@@ -108,7 +108,7 @@ def test_the_example_by_pkg_config(installed, tmp_path):
 
 @pytest.mark.skipif(bool(SANITIZED), reason="the example would need the sanitizer's own library")
 def test_the_program_of_the_page(installed, tmp_path):
-    """docs/embed.md shows a program and what it prints."""
+    """The program in docs/embed.md prints what the page shows."""
     page = read("docs", "embed.md")
     (tmp_path / "hello.c").write_text(re.search(r"^```c\n(.*?)^```", page, re.M | re.S).group(1))
     flags = run("pkg-config", "--cflags", "--libs", "dragoman", env=dict(os.environ, PKG_CONFIG_PATH=f"{installed}/lib/pkgconfig")).split()

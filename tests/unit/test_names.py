@@ -1,12 +1,12 @@
-"""A header's functions carry its file's noun, or its folder's, so that a name says where its declaration is; its head says
-which threads may call them."""
+"""The names of a header's functions contain the noun of its file or folder, so that a name leads to its declaration. The
+header's first comment says which threads may call them."""
 import re
 
 from test_sizes import plain, product, texts
 
-# Nouns that are written shorter, by folder or file.
+# Short forms of nouns, by folder or file.
 SHORT = {"ctranslate2": "ct2", "huggingface": "hf", "libretranslate": "lt", "markdown": "md", "document": "doc"}
-# Headers whose functions carry the noun of what they work on, which is not the file's.
+# Headers whose functions are named after what they work on, not after the file.
 OTHERS = {
     "convert/pull/sources.h": "a source each: firefox, argos, hub",
     "documents/kinds.h": "a kind each, as the reader of a member or the writer of a package",
@@ -35,7 +35,7 @@ def nouns(path):
 
 
 def declared(text):
-    """Functions declared at the start of a line; text between braces does not count."""
+    """Names of functions declared at the start of a line, outside braces."""
     text = plain(text)
     while re.search(r"\{[^{}]*\}", text):
         text = re.sub(r"\{[^{}]*\}", ";", text)
@@ -56,7 +56,7 @@ def test_functions_carry_their_headers_noun():
 
 
 def test_heads_say_the_thread_rule():
-    """In its own words, or another header's that it is a part of, or a lock's."""
+    """In its own words, by reference to the header that it is part of, or by naming a lock."""
     silent = []
     for path, text in texts(name for name in product() if name.endswith(".h")):
         head = re.match(r"\s*/\*.*?\*/", text, re.S)

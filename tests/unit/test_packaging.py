@@ -1,4 +1,4 @@
-"""What is installed fits the programs: manual pages, completion, configuration, unit."""
+"""The installed files fit the programs: manual pages, completion, configuration, systemd unit."""
 import configparser
 import json
 import os
@@ -28,7 +28,7 @@ def flags(*command):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """Everything installed below a folder, with the prefix /usr."""
+    """Everything installed into a folder, with the prefix /usr."""
     root = tmp_path_factory.mktemp("root")
     run(os.path.join(ROOT, "packaging", "install"), BIN, env=dict(os.environ, DESTDIR=str(root), PREFIX="/usr"))
     return root
@@ -75,7 +75,7 @@ def test_the_manual_is_well_formed(installed):
 
 
 def complete(installed, *words):
-    """What the shell offers for the last word."""
+    """The completions that the shell offers for the last word."""
     script = """
         source "$1"; shift
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
@@ -102,7 +102,7 @@ def test_completion_offers_verbs_and_options(installed):
     assert flags("dragoman-server") <= complete(installed, "dragoman-server", "--")
     assert complete(installed, "dragoman-server", "--log-level", "w") == {"warn"}
     assert set(verbs("dragoman-train")) == complete(installed, "dragoman-train", "")
-    assert complete(installed, "dragoman", "translate", "file") == set()  # the shell's own
+    assert complete(installed, "dragoman", "translate", "file") == set()  # left to the shell's own completion
 
 
 def test_completion_offers_values(installed):
@@ -110,7 +110,7 @@ def test_completion_offers_values(installed):
     assert complete(installed, "dragoman", "translate", "--format", "") == {"text", "wrapped", "srt", "markdown", "html", "xml"}
     assert complete(installed, "dragoman", "translate", "--format", "=", "ma") == {"markdown"}
     assert complete(installed, "dragoman", "translate", "--device", "c") == {"cpu", "cuda"}
-    assert complete(installed, "dragoman", "translate", "--glossary", "") == set()  # files
+    assert complete(installed, "dragoman", "translate", "--glossary", "") == set()  # completed as files
     tried = 0
     for command in [["dragoman", v] for v in verbs("dragoman")] + [["dragoman-server"]]:
         for line in run(os.path.join(BIN, command[0]), *command[1:], "--complete").splitlines():
@@ -123,7 +123,7 @@ def test_completion_offers_values(installed):
 
 
 def test_completion_is_written_from_programs_named_relatively(installed):
-    """As `make install` names them."""
+    """`make install` passes relative paths."""
     written = run("packaging/completion", "bash", os.path.relpath(BIN, ROOT), cwd=ROOT)
     assert written == (installed / "usr/share/bash-completion/completions/dragoman").read_text()
     assert subprocess.run(["packaging/completion", "bash", "/nowhere"], cwd=ROOT, capture_output=True).returncode == 1
@@ -156,7 +156,7 @@ def test_the_installed_configuration_is_read_and_kept(installed):
 
 
 def test_installed_documents_link_to_what_is_installed(installed):
-    """And still to all of that: a link that could stay has."""
+    """Links to installed files stay, and all others become plain text."""
     folder = installed / "usr/share/doc/dragoman"
     documents = sorted(os.path.relpath(os.path.join(d, f), folder) for d, _, fs in os.walk(folder) for f in fs if f.endswith(".md"))
     assert "README.md" in documents and len(documents) > 15
@@ -229,7 +229,7 @@ def test_the_socket_unit_goes_with_the_service(installed):
 
 
 def test_the_image_is_built_without_what_it_ignores(tmp_path):
-    """Configured from a copy that lacks what .dockerignore names, as in the image's build, with both programs as targets."""
+    """As in the image's build, configures a copy without the files in .dockerignore; both programs must be targets."""
     with open(os.path.join(ROOT, ".dockerignore"), encoding="utf-8") as f:
         ignored = [line.strip() for line in f if line.strip() and not line.startswith("#")]
     copy = tmp_path / "src"
@@ -251,7 +251,7 @@ def test_make_lists_its_targets_and_installs_where_it_is_told():
         with open(os.path.join(ROOT, name), encoding="utf-8") as f:
             there += re.findall(r"^([a-z0-9-]+):.*## ", f.read(), re.M)
     assert sorted(shown) == sorted(there) and {"install", "container", "help"} <= set(shown)
-    # The recipe and its environment, without building: what would be run.
+    # The recipe's commands, printed without running them.
     would = run("make", "-C", ROOT, "--no-print-directory", "-n", "install", "DESTDIR=/tmp/x", "PREFIX=/usr")
     assert "packaging/install build/release/bin" in would
 
@@ -262,7 +262,7 @@ def test_make_lists_its_targets_and_installs_where_it_is_told():
     ({"PORT": "9002", "DRAGOMAN_PORT": "9001", "DRAGOMAN_HOST": "::1"}, "--models weights/bundles --host ::1 --port 9002")])
 @pytest.mark.parametrize("command", [["make", "-s", "serve"], ["scripts/serve"]])
 def test_make_serve_honours_the_settings(tmp_path, command, env, given):
-    """With the real Makefile and scripts/serve; what they call only prints."""
+    """With the real Makefile and scripts/serve; the programs that they call are stubs that print."""
     for name in ("scripts/deps", "scripts/build", "build/release/bin/dragoman-server"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -284,7 +284,7 @@ def test_packages_of_programs_are_for_both_architectures():
 
 
 def test_the_emulator_runs_programs_of_another_architecture(installed, tmp_path):
-    """Programs that cannot be run here, and an emulator that can: the same files as from programs of this machine."""
+    """With programs that cannot run here and an emulator that can run them, the installed files are the same as with native ones."""
     built, log = tmp_path / "bin", tmp_path / "log"
     built.mkdir()
     for program in PROGRAMS:
@@ -302,7 +302,7 @@ def test_the_emulator_runs_programs_of_another_architecture(installed, tmp_path)
 
 
 def recipe(target, build, host, cpu):
-    """The commands of packaging/debian/rules, as make would give them to the shell."""
+    """The commands of packaging/debian/rules, as make would pass them to the shell."""
     return run("make", "-s", "-n", "-f", "packaging/debian/rules", target, f"DEB_BUILD_ARCH={build}", f"DEB_HOST_ARCH={host}",
                f"DEB_HOST_GNU_CPU={cpu}", "DEB_BUILD_OPTIONS=", cwd=ROOT)
 
@@ -322,7 +322,7 @@ def test_make_has_targets_for_64_bit_arm():
 
 
 def image_for_arm(tmp_path, version):
-    """scripts/container on an engine that only tells its arguments, with a package for 64-bit ARM, if a version is given."""
+    """Run scripts/container with an engine that only prints its arguments and a package for 64-bit ARM of this version."""
     machine = tmp_path / "bin"
     machine.mkdir()
     for name, says in (("engine", 'for word; do echo "$word"; done'), ("uname", "echo x86_64")):
@@ -343,7 +343,7 @@ def test_the_image_for_64_bit_arm_takes_its_packages_programs(tmp_path):
     version = run(os.path.join(ROOT, "scripts", "version")).strip()
     words = image_for_arm(tmp_path, version).stdout.splitlines()
     assert words[words.index("--platform") + 1] == "linux/arm64" and words[words.index("-t") + 1] == f"dragoman:{version}-arm64"
-    # In the place of the stage that the programs are copied from.
+    # It replaces the stage from which the programs are copied.
     name, folder = words[words.index("--build-context") + 1].split("=")
     with open(os.path.join(ROOT, "docker", "Dockerfile"), encoding="utf-8") as f:
         assert re.findall(r"^COPY --from=(\w+) (\S+) /usr/bin/$", f.read(), re.M) == [(name, "/out/")]

@@ -1,4 +1,4 @@
-"""docs/paper.md's tables: what bench/results/paper/ gives, and no figure of the paper where ours would be."""
+"""docs/paper.md's tables match bench/results/paper/, and none of the paper's figures stands where ours should."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
-"""Table 3's recipes, and those of what came since, as bundles of 37,000 pieces: what `dragoman inspect` counts is what the formula of the paper's shapes gives.
-The weights are holes in files: inspect reads their header alone."""
+"""Recipes of Table 3 and of later architectures as bundles of 37,000 pieces: `dragoman inspect` counts what the formula of the paper's
+shapes gives. The weights files are sparse, without numbers: inspect reads only their headers."""
 import json
 import os
 import re
@@ -21,8 +21,8 @@ ROWS, SINCE = (sorted(f"{folder}/{os.path.splitext(f)[0]}" for f in os.listdir(f
 
 
 def formula(m):
-    """Counted from the paper's matrices: no biases but the feed-forward network's, gain and bias of every norm, one table; an SSRU has its
-    two matrices and their biases in the place of the decoder's self-attention, a pre-norm stack one norm more."""
+    """Number of parameters, from the paper's matrices: one table, no biases except in the feed-forward networks, gain and bias of every
+    norm. An SSRU has two matrices with biases instead of the decoder's self-attention; a pre-norm stack has one more norm."""
     d, a = m["d_model"], 2 * m["d_model"] * m["heads"] * (m["d_k"] + m["d_v"])
     f = 2 * d * m["d_ff"] + m["d_ff"] + d
     learned = 2 * m["max_positions"] * d if m["positions"] == "learned" else 0
@@ -36,7 +36,7 @@ def recipe(row):
 
 
 def write_hollow(path, shapes):
-    """A weights file whose header is whole and whose numbers are a hole."""
+    """Write a sparse weights file: a valid header, and a hole instead of numbers."""
     names = b"".join(n.encode() + b"\0" for n in shapes)
     header_bytes = len(padded(b"\0" * (64 + 96 * len(shapes)) + names))
     entries, forms, name_offset, at = b"", b"", 0, header_bytes

@@ -1,4 +1,4 @@
-"""Table 1's maximum path lengths and sequential operations, found on the layers' graphs, are those of its formulas."""
+"""Table 1's maximum path lengths and sequential operations, computed on the layers' graphs, match its formulas."""
 import os
 import sys
 
@@ -27,12 +27,12 @@ def test_the_longest_path_is_the_formulas(name):
 
 
 def test_worked_by_hand():
-    # Three positions to the left in each layer of width 4: position 9 sees position 0 after three.
+    # A layer of width 4 reaches three positions to the left: position 9 sees position 0 after three layers.
     assert paths.maximum_path_length(paths.convolution(4), 10) == 3
-    # 1, 2, 4: eight positions after three layers; a ninth needs a fourth.
+    # Reaches of 1, 2 and 4 connect eight positions after three layers; a ninth needs a fourth layer.
     assert paths.maximum_path_length(paths.dilated_convolution(2), 8) == 3
     assert paths.maximum_path_length(paths.dilated_convolution(2), 9) == 4
     # One step from the last position, then one from each to the next.
     assert paths.maximum_path_length(paths.recurrent(), 8) == 8
-    # Four positions to either side.
+    # A layer reaches four positions to either side.
     assert paths.maximum_path_length(paths.restricted_self_attention(9), 17) == 4

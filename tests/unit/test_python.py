@@ -1,4 +1,4 @@
-"""The Python package: its wheel is built, installed into an empty environment and used there; it gives the command line's answers."""
+"""The Python package: its wheel is built and installed into an empty environment, where it gives the command line's answers."""
 import json
 import os
 import re
@@ -23,7 +23,7 @@ def run(*command, **more):
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """A Python that has the wheel and nothing else, and runs code where no sources are."""
+    """A function that runs code in a Python with only the wheel installed, in a folder without sources."""
     folder = tmp_path_factory.mktemp("python")
     wheel = os.path.join(ROOT, run(os.path.join(ROOT, "scripts", "wheel"), BUILD).split()[1])
     run("/usr/bin/python3", "-m", "venv", str(folder / "venv"))
@@ -97,7 +97,7 @@ print("done", t.name, t.device, ("en", "de") in t.pairs)
 
 
 def test_the_gil_is_let_go_of(python):
-    """Another thread runs while a call is on."""
+    """Another thread runs during a call."""
     python(f"""
 import dragoman, threading
 t = dragoman.Translator("en-de", inter_threads=1)

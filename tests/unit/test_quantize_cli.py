@@ -1,5 +1,5 @@
-"""dragoman quantize: what it makes of a bundle, what it says about the cost; rows and packed forms translate alike, and a
-sentence's answer in int8 does not depend on its neighbours either."""
+"""dragoman quantize: the bundle that it makes and its report of the loss; rows and packed forms give the same translations, and
+in int8, too, a sentence's answer does not depend on its neighbours."""
 import json
 import os
 import subprocess
@@ -25,7 +25,7 @@ def translate(bundle, lines, *options):
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    """A converted model in fp32, which takes pieces."""
+    """A converted fp32 model that takes pieces as input."""
     out = str(tmp_path_factory.mktemp("toy") / "f32")
     dragoman("convert", "marian", "--model", "tests/data/convert/marian/shared.npz", "--vocab",
              "tests/data/convert/marian/five.yml", "--source-lang", "en", "--target-lang", "de", "--out", out)
@@ -42,7 +42,7 @@ def bundles(tmp_path_factory):
 
 
 def forms(bundle):
-    """Tensor -> its stored forms."""
+    """{tensor: its stored forms}"""
     listed = dragoman("inspect", bundle, "--tensors", "--verify")
     assert "verified" in listed
     return {line.split()[0]: line.split()[2:] for line in listed.splitlines() if line.startswith("  ")}
@@ -59,7 +59,7 @@ def test_every_matrix_is_quantised_and_nothing_else(toy, tmp_path):
         matrix = name.endswith((".w", ".w1", ".w2", ".embed"))
         assert int8[name] == (["s8/rows"] if matrix else ["f32/rows"]), name
         assert both[name] == (["s8/rows", "s8/packed"] if matrix else ["f32/rows"]), name
-    # From the int8 bundle as from fp32: the same weights.
+    # Packing the int8 bundle and the fp32 bundle gives the same weights.
     files = [open(os.path.join(b, "weights.dgw"), "rb").read() for b in (packed, again)]
     assert files[0] == files[1]
 
@@ -74,13 +74,13 @@ def test_the_report_lists_the_worst_layers(toy, tmp_path, on):
     table = report[report.index("tensor "):].splitlines()
     errors = [float(line.split()[3].rstrip("%")) for line in table[1:6]]
     assert errors == sorted(errors, reverse=True)
-    # 127 steps of a row's range: the outputs are about 1 to 2 % off; 15 % would be a fault.
+    # With 127 steps over a row's range, outputs are off by about 1 to 2 %; 15 % would be a bug.
     assert all(0 < e < 15 for e in errors)
     assert table[6].startswith("mean")
 
 
 def test_a_student_is_reported_too(tmp_path):
-    """A decoder of simple recurrent units, whose steps the report runs as any other's."""
+    """The report works for an SSRU decoder, too."""
     data, sentences = os.path.join("tests", "data", "convert", "pymarian"), tmp_path / "sentences.txt"
     sentences.write_text("Two dogs play.\n", encoding="utf8")
     student = str(tmp_path / "student")

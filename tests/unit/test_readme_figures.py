@@ -1,5 +1,5 @@
-"""README's figures are those of bench/results: its table beside CTranslate2, its first screen's summary, training, other programs' models,
-and the bundled model's scores, which its card has from `make bench-card`."""
+"""README's figures match bench/results: its table with CTranslate2, the summary on its first screen, training, other programs' models,
+and the bundled model's scores, which are in its card by `make bench-card`."""
 import json
 import os
 import re
@@ -25,7 +25,7 @@ def read(*path):
 
 
 def rows_of(text):
-    """First cell -> the other cells, of every table."""
+    """{first cell: other cells} of every table row."""
     return {cells[0]: cells[1:] for cells in ([c.strip() for c in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| "))}
 
 
@@ -35,7 +35,7 @@ def measured(name):
 
 
 def near(said, exact):
-    """A ratio of one decimal is the measured one rounded, either way where that has a 5 as its last digit."""
+    """True if a ratio with one decimal is the measured one rounded; a final 5 may be rounded either way."""
     return abs(float(said) - exact) < 0.0501
 
 

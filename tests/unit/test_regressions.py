@@ -1,4 +1,4 @@
-"""Benchmarks against the committed table of the same machine: slower settings are reported, faster and new ones are not."""
+"""Comparing with the same machine's committed results: slower settings are reported, faster and new ones are not."""
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The revision of a build: git's in a checkout, the commit of the archive in a source archive, else unknown."""
+"""The revision of a build: git's in a checkout, the archive's commit in a source archive, otherwise unknown."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def revision(source, out):
-    """What scripts/revision.cmake writes for the source in a folder."""
+    """The revision that scripts/revision.cmake writes for the sources in a folder."""
     subprocess.run(["cmake", f"-DSOURCE={source}", f"-DOUT={out}", "-P", os.path.join(ROOT, "scripts", "revision.cmake")], check=True)
     return re.search(r'dg_build_revision\[\] = "(.*)";', out.read_text()).group(1)
 

@@ -1,4 +1,4 @@
-"""The list of what the programs are made of, and the page of licences, held against the programs themselves."""
+"""The list of the programs' components and the page of licences match the programs themselves."""
 import hashlib
 import json
 import os
@@ -33,7 +33,7 @@ def test_every_library_that_is_loaded_is_listed(sbom):
     for path in PARTS.values():
         linker = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
         loaded = set(re.findall(r"^\s*(\S+) => /", linker, re.M))
-        # A sanitizer's runtime is no part of what is delivered; it is listed all the same.
+        # A sanitizer's runtime is not delivered, but it is listed as well.
         assert len(loaded) > 5 and loaded <= listed, loaded - listed
 
 

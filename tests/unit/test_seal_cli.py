@@ -1,4 +1,4 @@
-"""dragoman seal: settings of a manifest changed, the bundle whole under another version, nothing written when a setting is wrong."""
+"""dragoman seal: changes settings of a manifest and gives the bundle a new, valid version; writes nothing if a setting is wrong."""
 import json
 import os
 import shutil
@@ -36,7 +36,7 @@ def test_settings_change_and_the_version_with_them(bundle):
 
 
 def test_pairs_and_seldom_characters(bundle):
-    """Settings of one pair, and what leaving them out again leaves."""
+    """Settings of one pair, and removing them again, which leaves the rest unchanged."""
     before = manifest(bundle)
     cap = "pair_decoding.en-de.length_penalty_cap"
     dragoman("seal", str(bundle), "--set", "pair_decoding.en-de.length_penalty=1.75", "--set", cap + "=1.5", "--set", "rare=łę")
@@ -68,7 +68,7 @@ def test_what_is_wrong_is_named_and_nothing_written(bundle, setting, wrong):
 
 
 def test_a_bundle_that_aligns_by_a_layer_it_lacks_is_refused(bundle):
-    """Sealed by hand, with the right version, as a program that checks less would."""
+    """Changed by hand, as by a program that checks less than `seal` does."""
     path = bundle / "manifest.json"
     path.write_text(json.dumps({**manifest(bundle), "alignment_layer": 9}), encoding="utf-8")
     assert "alignment_layer" in dragoman("seal", str(bundle), ok=False)

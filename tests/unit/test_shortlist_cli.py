@@ -1,4 +1,4 @@
-"""A bundle's shortlist is measured beside the whole vocabulary; the manifest keeps the decision, which programs follow."""
+"""A bundle's shortlist is compared with the full vocabulary; the manifest records the decision, which programs follow."""
 import json
 import os
 import shutil
@@ -46,7 +46,7 @@ def bundle(tmp_path):
 
 @pytest.fixture
 def texts(bundle, tmp_path):
-    """A set whose references are what the model says with its whole vocabulary."""
+    """A test set whose references are the model's answers with its full vocabulary."""
     (tmp_path / "s").write_text("\n".join(LINES) + "\n", encoding="utf-8")
     (tmp_path / "t").write_text(translate(bundle), encoding="utf-8")
     return "en:de:%s:%s" % (tmp_path / "s", tmp_path / "t")
@@ -59,7 +59,7 @@ def add_list(bundle, each, always):
 def test_a_poor_list_is_not_used_unless_it_is_asked_for(bundle, texts):
     whole = translate(bundle)
     add_list(bundle, 3, 20)
-    poor = translate(bundle)  # a manifest without a decision: the list that is there is used
+    poor = translate(bundle)  # without a decision in the manifest, an existing list is used
     assert poor != whole
     printed = shortlist(bundle, texts).stdout
     decision = manifest(bundle)["shortlist"]
@@ -70,13 +70,13 @@ def test_a_poor_list_is_not_used_unless_it_is_asked_for(bundle, texts):
     assert greedy["bleu_full"] > 99.9 and greedy["chrf_full"] > 99.9 and greedy["bleu"] < 90 and greedy["chrf"] < 90
     assert translate(bundle) == whole
     assert translate(bundle, lists="on") == poor
-    add_list(bundle, 3, 20)  # another list: nothing is known of it
+    add_list(bundle, 3, 20)  # another list, without a decision
     assert "shortlist" not in manifest(bundle)
 
 
 def test_a_list_that_keeps_the_answers_is_used(bundle, texts):
     whole = translate(bundle)
-    add_list(bundle, 1, 7900)  # longer than lists may be: each sentence has the whole vocabulary
+    add_list(bundle, 1, 7900)  # longer than the limit for lists: each sentence uses the full vocabulary
     assert "is used" in shortlist(bundle, texts).stdout
     decision = manifest(bundle)["shortlist"]
     assert decision["use"] is True and decision["tolerance"] == pytest.approx(0.1)
@@ -93,7 +93,7 @@ def test_a_list_is_used_for_the_pairs_that_keep_their_quality(tmp_path):
     assert whole["de"] != poor["de"] and whole["fr"] != poor["fr"]
     (tmp_path / "en").write_text("\n".join(LINES) + "\n", encoding="utf-8")
     (tmp_path / "de").write_text(whole["de"], encoding="utf-8")
-    (tmp_path / "fr").write_text(poor["fr"], encoding="utf-8")  # what the whole vocabulary misses
+    (tmp_path / "fr").write_text(poor["fr"], encoding="utf-8")  # answers that the full vocabulary does not give
     said = shortlist(bundle, *("en:%s:%s:%s" % (to, tmp_path / "en", tmp_path / to) for to in pairs)).stdout
     assert "the list is used for en-fr: it costs other directions" in said
     decision = manifest(bundle)["shortlist"]
@@ -147,7 +147,7 @@ def test_a_converted_bundle_gets_a_list_from_text(tmp_path):
     assert manifest(converted)["files"]["shortlist"] == "shortlist.dgl"
     made = (tmp_path / "data" / "prepared.json").stat().st_mtime_ns
     bits = (converted / "shortlist.dgl").read_bytes()
-    shortlist(converted, *more)  # the same text is not prepared again
+    shortlist(converted, *more)  # does not prepare the same text again
     assert (tmp_path / "data" / "prepared.json").stat().st_mtime_ns == made and (converted / "shortlist.dgl").read_bytes() == bits
     assert "--text needs --prepared DIR" in shortlist(converted, *more[:2], expect=2).stderr
     assert "must be FROM:TO:SOURCE:TARGET" in shortlist(converted, "--text", "a.en:a.de", *more[2:], expect=2).stderr

@@ -1,19 +1,19 @@
-"""A file has one job and so has a function: no C source is longer than 400 lines, but for tables; in the product no function is longer
-than 60 lines, and none takes more than seven parameters."""
+"""A file has one job, and so has a function: no C source is longer than 400 lines, except for tables; no function of the product is
+longer than 60 lines or takes more than seven parameters."""
 import os
 import re
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MOST = 400
-TABLES = ()  # files that are one table, by path
+TABLES = ()  # paths of files that are one table
 MOST_LINES = 60
 MOST_PARAMETERS = 7
 WIDE = {("server/http/http.c", "dg_http_on_request")}  # may take more: libmicrohttpd's callback
 
 
 def sources():
-    """What git tracks; in an archive without git, what is there."""
+    """Sources that git tracks; in an archive without git, all that exist."""
     found = subprocess.run(["git", "ls-files", "*.c", "*.h", "*.cc", "*.cu", "*.cuh"], cwd=ROOT, capture_output=True, text=True)
     if found.returncode == 0 and found.stdout:
         return found.stdout.split()
@@ -29,18 +29,18 @@ def texts(names):
 
 
 def blank(match):
-    """As many lines, and nothing on them."""
+    """Replacement for a match: the same number of lines, all blank."""
     return re.sub(r"[^\n]", " ", match.group(0))
 
 
 def plain(text):
-    """Without comments, strings and the preprocessor's lines, each line where it was."""
+    """The text without comments, strings and preprocessor lines; all other code stays on its line."""
     text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', blank, text, flags=re.S)
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
 
 
 def parameters(text, at):
-    """How many a list has whose parenthesis opens at `at`, and where it ends."""
+    """(number of parameters, end) of the list whose parenthesis opens at `at`."""
     depth, commas = 0, 0
     for i in range(at, len(text)):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(text[i], 0)
@@ -51,7 +51,7 @@ def parameters(text, at):
 
 
 def functions(text):
-    """Name, lines and parameters of each function that is defined; clang-format puts its braces at the lines' begins."""
+    """(name, lines, parameters) of each function definition; clang-format puts its braces at the start of lines."""
     text = plain(text)
     for body in re.finditer(r"^\{\n.*?^\}", text, re.S | re.M):
         start = max(text.rfind(end, 0, body.start()) for end in (";\n", "}\n", "\n\n"))
@@ -63,7 +63,7 @@ def functions(text):
 
 
 def pointers(text):
-    """Name and parameters of each pointer to a function, and of each type of function."""
+    """(name, parameters) of each function pointer and function type."""
     text = plain(text)
     for name in re.finditer(r"\(\*(?:const )?(\w+)(?:\[\w*\])?\)\s*\(|^typedef [^;(]*?\b(\w+)\(", text, re.M):
         yield name.group(1) or name.group(2), parameters(text, name.end() - 1)[0]
@@ -91,7 +91,7 @@ def test_functions_are_short_and_take_few_parameters():
 
 
 def test_functions_are_counted():
-    """What the two checks above rest on, on a text that has everything they meet."""
+    """Checks functions() and pointers() on a text with everything that they may meet."""
     text = """/* (a, b */
 static int one(void)
 {

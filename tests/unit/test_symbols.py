@@ -1,4 +1,4 @@
-"""No two libraries define the same function: whoever links both would get one of them by chance."""
+"""No two libraries define the same function: a program that links both would get one of them by chance."""
 import collections
 import os
 import subprocess

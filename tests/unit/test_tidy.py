@@ -1,4 +1,4 @@
-"""clang-tidy finds nothing in the C sources, by .clang-tidy's list."""
+"""clang-tidy finds nothing in the C sources with the checks of .clang-tidy."""
 import concurrent.futures
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release"))
-# The analyser gives a function up after so many states: a tenth of the time of its own limit, and the same findings here.
+# The analyser gives up on a function after so many states: a tenth of the default limit's time, with the same findings here.
 STATES = ["--extra-arg=-Xclang", "--extra-arg=-analyzer-config", "--extra-arg=-Xclang", "--extra-arg=max-nodes=40000"]
 LEFT_OUT = ("tests/", "kernels/cuda/")
 
@@ -42,7 +42,7 @@ def test_nothing_is_found():
 
 
 def test_a_bug_is_found(tmp_path):
-    """The list is read, and a finding fails."""
+    """The list of checks is read, and a finding fails."""
     source = tmp_path / "bug.c"
     source.write_text("int f(int x);\nint f(int x)\n{\n    return x > 3 && x > 3;\n}\n")
     config = os.path.join(ROOT, ".clang-tidy")

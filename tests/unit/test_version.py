@@ -1,4 +1,4 @@
-"""CMakeLists.txt has the version; whatever else says it says the same."""
+"""CMakeLists.txt has the version; every other place that states it agrees."""
 import os
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VERSION = subprocess.run([os.path.join(ROOT, "scripts", "version")], capture_output=True, text=True, check=True).stdout.strip()
 
-# file -> what names the version there
+# file -> pattern that finds the version in it
 PLACES = {
     "openapi.yaml": r"^  version: ([\d.]+)$",
     "docs/api.md": r"^  version: ([\d.]+)$",
@@ -30,7 +30,7 @@ def test_one_version(path):
 
 
 def test_the_packages_ask_for_this_one():
-    """CMake and pkg-config files, the wheel and manual pages are written from the one place; none of them has a number of its own."""
+    """CMake and pkg-config files, the wheel and manual pages are generated from that one place; none of them contains a number."""
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
     for path in ("packaging/library/dragoman.pc.in", "packaging/library/dragomanConfig.cmake.in", "python/pyproject.toml", "python/setup.py"):
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The version of the small bundle in tests/unit/test_bundle.c, computed apart from the program, by FORMAT.md's words.
-Prints the constant that the test holds. Run from the repository's root."""
+"""The version of the small bundle in tests/unit/test_bundle.c, computed from FORMAT.md alone, without the program.
+Prints the constant for the test. Run from the repository's root."""
 import hashlib
 import json
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the archives beside it (fixed seed, the same bytes each time): npz/ for the archive reader, marian/ for the
-converter. A Marian model comes with NAME.expected.npz: our tensors by our names, put together here with NumPy alone.
+"""Makes the archives in this folder (fixed seed, the same bytes each time): npz/ for the archive reader, marian/ for the
+converter. A Marian model comes with NAME.expected.npz: our tensors under our names, put together here with NumPy alone.
 Run in this folder; needs numpy."""
 import io
 import os
@@ -105,7 +105,7 @@ BASE = {
 
 
 class Model:
-    """Marian's arrays, in Marian's orientation, with the tensors that they should become."""
+    """Marian's arrays in Marian's orientation, and the tensors that the converter should make of them."""
 
     def __init__(self, seed, options):
         self.rng = np.random.default_rng(seed)
@@ -179,7 +179,7 @@ def shared():
 
 
 def apart():
-    """Nothing shared, no biases, trained positions, an output matrix in the old orientation."""
+    """No shared matrices, no biases, trained positions, an output matrix in the old orientation."""
     m = Model(2, {"dec-depth": 2, "dim-vocabs": "[4, 5]", "tied-embeddings-all": "false",
                   "transformer-no-bias": "true", "transformer-ffn-activation": "swish",
                   "transformer-train-position-embeddings": "true", "output-omit-bias": "true",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes cases.json: texts with what sacreBLEU (PyPI sacrebleu 2.x) says of them. Run in this folder."""
+"""Writes cases.json: texts and their scores by sacreBLEU (PyPI sacrebleu 2.x). Run in this folder."""
 import json
 import random
 

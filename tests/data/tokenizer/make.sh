@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes joint.model, bytes.model and expected_*.tsv beside this script with SentencePiece's own programs
-# (Debian package sentencepiece, 0.1.97): sh make.sh. Same input, same bytes.
+# Makes joint.model, bytes.model and expected_*.tsv in this folder with SentencePiece's own programs
+# (Debian package sentencepiece, 0.1.97): sh make.sh. The same input gives the same bytes.
 #   joint.model  400 pieces, control and user-defined symbols, unknown characters, the rules of rules.tsv
-#   bytes.model  620 pieces, byte fallback, text left as it is but for white space
+#   bytes.model  620 pieces, byte fallback, text unchanged except for white space
 #   expected_*.tsv  text, pieces, ids and the text decoded from those ids, of each line of sentences.txt
 set -eu
 cd "$(dirname "$0")"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the student's files beside it, as Bergamot, translateLocally and Firefox lay them out, from the SSRU toy that Marian trained
-(../pymarian/ssru.npz), and answers.json, what the Bergamot engine translates with them. `pip install bergamot==0.4.5 numpy
-pyyaml sentencepiece` in a CPython 3.10, then `python make.py` in this folder. The engine is the wheel's own, started without
-the Python package, which wants the network."""
+"""Makes the student's files in this folder, in the layout of Bergamot, translateLocally and Firefox, from the SSRU toy that Marian
+trained (../pymarian/ssru.npz), and answers.json, the Bergamot engine's translations with them. `pip install bergamot==0.4.5 numpy
+pyyaml sentencepiece` in a CPython 3.10, then `python make.py` in this folder. The engine is the wheel's, loaded without its
+Python package, which needs the network."""
 import glob
 import importlib.util
 import json
@@ -59,7 +59,7 @@ def items(params, alphas):
 
 
 def write_lexicon(path, lists, first):
-    """A target list for each source piece."""
+    """lists: the target pieces of each source piece."""
     offsets, ids = [0], []
     for each in lists:
         ids += sorted(each)
@@ -75,7 +75,7 @@ def write_lexicon(path, lists, first):
 
 
 def cooccurring(spm, pairs, most):
-    """The target pieces that each source piece is most often beside, by Dice's measure."""
+    """For each source piece, up to `most` target pieces that occur with it most often, by the Dice coefficient."""
     n = spm.get_piece_size()
     both, source, target = np.zeros((n, n)), np.ones(n), np.ones(n)
     for english, german in pairs:
@@ -106,7 +106,7 @@ quiet-translation: true
 gemm-precision: int8shiftAlphaAll
 alignment: soft
 """
-ALWAYS = 12  # pieces in every list
+ALWAYS = 12  # the first pieces are in every list
 SHORTLIST = "shortlist:\n  - lex.50.50.ende.s2t.bin\n  - false\n"
 
 
@@ -148,7 +148,7 @@ answers = {"texts": texts}
 for name, config in (("shortlist", "config.intgemm8bitalpha.yml"), ("all", "config.all.yml")):
     answers[name] = translate(module, config, [[t] for t in texts])
 answers["together"] = translate(module, "config.intgemm8bitalpha.yml", [texts])
-# Bergamot fills a list up to a multiple of 8 with pieces that the file does not name: answers with one of these are its own.
+# Bergamot pads a list to a multiple of 8 with pieces that are not in the file: we cannot reproduce answers that use one.
 answers["filled_up"] = []
 for i, (text, answer) in enumerate(zip(texts, answers["shortlist"])):
     source = spm.encode(text) + [0]

@@ -1,4 +1,4 @@
-"""Marian's SSRU student in numpy, float, to measure what Bergamot's static activation scales are made from."""
+"""Marian's SSRU student in numpy, in float, to measure the maxima behind Bergamot's static activation scales."""
 import math
 import numpy as np
 
@@ -68,7 +68,7 @@ class Student:
         return x
 
     def greedy(self, ids, limit, allowed=None, eos=0, unk=1):
-        """ids end with </s>. Pieces out, their summed log-probability, attention of head 0 of the last layer."""
+        """ids must end with </s>. Returns the pieces, their summed log-probability, and the attention of head 0 of the last layer."""
         memory, c = self.encode(ids), [np.zeros((1, self.D), f32) for _ in range(self.dec)]
         out, total, rows, before = [], 0.0, [], None
         for t in range(limit):
@@ -99,7 +99,7 @@ class Student:
 
 
 def measure(P, heads, sentences, limit=64):
-    """Static activation scales as the original's scripts make them: {matrix: 127 / (mean + 1.1 stddev of max|x|)}"""
+    """Static activation scales, computed as Bergamot's own scripts do: {matrix: 127 / (mean + 1.1 stddev of max|x|)}"""
     seen = {}
 
     class Watch(Student):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the Marian models beside it (NAME.npz with NAME.source.yml and NAME.target.yml) and NAME.json, what CTranslate2
-answers with them in float32. The weights were trained for a moment with transformers' MarianMTModel, which computes the
-same; every greedy answer kept is also its own, with the two best pieces of each step at least 1e-3 apart. Needs PyPI
+"""Makes the Marian models in this folder (NAME.npz with NAME.source.yml and NAME.target.yml) and NAME.json, CTranslate2's
+answers with them in float32. The weights are trained briefly with transformers' MarianMTModel, which computes the same;
+a greedy answer is kept only if that model gives it too, with the two best pieces of each step at least 1e-3 apart. Needs PyPI
 ctranslate2, torch, transformers, numpy, pyyaml (made with 4.8.5, 2.15.0, 5.23.0, 2.4.6 and 6.0.3). Run in this folder.
 
   apart    two vocabularies, nothing tied, one and two layers, swish, sinusoids as CTranslate2 has them ("halves")
@@ -38,13 +38,13 @@ OPTIONS = {
 
 
 def marian_sinusoids(n, d):
-    """As Marian's own code makes them: exponents i / (d/2 - 1)."""
+    """Sinusoids as in Marian's code: exponents i / (d/2 - 1)."""
     angles = np.arange(n)[:, None] * np.power(10000.0, -np.arange(d // 2) / (d // 2 - 1))
     return np.concatenate([np.sin(angles), np.cos(angles)], 1).astype(np.float32)
 
 
 def pieces(n, first):
-    """</s>, <unk>, then names of letters; YAML would take some bare words for something else."""
+    """</s>, <unk>, then names of letters and digits: YAML gives some bare words another meaning."""
     return ["</s>", "<unk>"] + ["\u2581" * (i % 3 == 0) + chr(97 + i % 26) + first + str(i) for i in range(2, n)]
 
 
@@ -109,7 +109,7 @@ def make(name, sizes, vocabs, tables, seed, steps, act, **ties):
     D, F, H, enc, dec = sizes
     source, target = pieces(vocabs[0], "s"), pieces(vocabs[1], "t" if vocabs[0] != vocabs[1] else "s")
     shared = bool(ties.get("tied-embeddings-all"))
-    # Padding is the id behind the larger vocabulary's last; the target's own table has it there too.
+    # The padding id follows the last id of the larger vocabulary; the target's own table has it at the same place.
     pad = len(source)
     config = MarianConfig(
         vocab_size=pad + 1, decoder_vocab_size=pad + 1 if shared else len(target) + 1, max_position_embeddings=160,
@@ -126,7 +126,7 @@ def make(name, sizes, vocabs, tables, seed, steps, act, **ties):
         for side in (model.model.encoder, model.model.decoder):
             side.embed_positions.weight.data.copy_(torch.tensor(table))
     print(name, "loss", train(model, seed, steps))
-    model.model.decoder.embed_tokens.weight.data[config.pad_token_id] = 0  # Marian begins with a vector of zeros
+    model.model.decoder.embed_tokens.weight.data[config.pad_token_id] = 0  # Marian starts from the zero vector
     model.generation_config.bad_words_ids = [[config.pad_token_id]]
     model.generation_config.renormalize_logits = True
     options = dict(OPTIONS, **ties, **{

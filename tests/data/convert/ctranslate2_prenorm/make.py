@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes CTranslate2 directories of random weights, as Argos packages have them (pre-norm, a last norm per stack, position tables in
-the file, one vocabulary that has the pieces of ../pymarian/attention.spm in another order, a decoder that starts from <s>, a source without </s>), in each type of weights, and answers.json: what
-score_batch and translate_batch say to the f32 one, score_batch to the others. `pip install ctranslate2 numpy
-sentencepiece` (made with 4.8.1 or later), then `python make.py` in this folder."""
+"""Makes CTranslate2 directories of random weights, as in Argos packages (pre-norm, a last norm per stack, position tables in the file,
+one vocabulary that has the pieces of ../pymarian/attention.spm in another order, a decoder that starts from <s>, a source without
+</s>), in each type of weights, and answers.json: the results of score_batch and translate_batch with the f32 one, and of score_batch
+with the others. `pip install ctranslate2 numpy sentencepiece` (made with 4.8.1 or later), then `python make.py` in this folder."""
 import json
 import os
 import shutil
@@ -19,7 +19,7 @@ rng = np.random.default_rng(7)
 
 
 def sinusoids():
-    """OpenNMT-py's: sine and cosine interleaved, 10000^(2i/D)."""
+    """OpenNMT-py's table: sine and cosine interleaved, 10000^(2i/D)."""
     angle = np.arange(POSITIONS)[:, None] * np.exp(np.arange(0, D, 2) * -(np.log(10000.0) / D))
     table = np.zeros((POSITIONS, D))
     table[:, 0::2], table[:, 1::2] = np.sin(angle), np.cos(angle)
@@ -80,7 +80,7 @@ def build():
 
 def save(name, quantization):
     global rng
-    rng = np.random.default_rng(7)  # the same weights for each
+    rng = np.random.default_rng(7)  # the same weights for each type
     spec = build()
     spec.validate()
     spec.optimize(quantization=quantization)
@@ -104,7 +104,7 @@ for name in ("f32", "int8", "int16", "f16"):
         found = [translator.translate_batch([s], beam_size=1, max_decoding_length=40)[0].hypotheses[0] for s in sources]
         answers["greedy"] = [" ".join(h) for h in found]
         answers["texts"] = []
-        # A package with a target_prefix: translate_batch's own, which begins each answer; what is compared is what follows it.
+        # A package with a target_prefix: translate_batch puts it at the start of each answer; only what follows is compared.
         prefix = PIECES[40]
         found = [translator.translate_batch([s], beam_size=1, max_decoding_length=40, target_prefix=[[prefix]])[0].hypotheses[0]
                  for s in sources]

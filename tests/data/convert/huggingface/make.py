@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes the MarianMT directories beside it, and NAME.json, what transformers answers with them: random weights trained for
-a moment, saved by transformers itself. `make.py --answers` keeps the directories and makes only the expected values.
+"""Makes the MarianMT directories in this folder, and NAME.json, transformers' answers with them. The random weights are trained
+briefly and saved by transformers itself. `make.py --answers` keeps the directories and makes only the expected values.
 Needs PyPI torch, transformers, safetensors, sentencepiece and numpy (made with 2.15.0, 5.23.0, 0.8.0, 0.2.3 and 2.4.6).
 
   swish      F32, d 64, two encoder layers and one decoder layer, all tables shared, one vocabulary for both sides
   separate   F16, one and two layers, gelu, two vocabularies, nothing tied, the softmax without padding
   multi      BF16, relu, embeddings not scaled, >>xxx<< tags, position tables stored in the file
-  learned    F32, position tables stored in the file that are no sinusoids
+  learned    F32, position tables stored in the file that are not sinusoids
 
-Every search was kept only where the two best pieces of each step are at least 1e-3 apart."""
+A search is kept only if the two best pieces of each step are at least 1e-3 apart."""
 import io
 import json
 import os
@@ -27,8 +27,8 @@ warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
 CORPUS = open("../../tokenizer/corpus.txt", encoding="utf-8").read().splitlines()
 ENGLISH, GERMAN = CORPUS[:20], CORPUS[20:40]
-LIMIT = 130  # pieces out
-PAD = -1     # stands for the padding piece's id
+LIMIT = 130  # most pieces of an answer
+PAD = -1     # replaced by the padding piece's id
 
 
 def train_spm(path, lines, size):
@@ -55,7 +55,7 @@ def tokenizer_files(folder, tags=(), separate=False):
     with open(folder + "/tokenizer_config.json", "w") as f:
         json.dump(special, f, indent=2)
     if separate:
-        # Padding is the last piece of both, so that the ids that both sides share are the same.
+        # The shared ids come first, padding follows them, so that both vocabularies give it the same id.
         n = min(len(source), len(target))
         source, target = source[:n] + ["<pad>"] + source[n:], target[:n] + ["<pad>"] + target[n:]
         write_vocab(folder + "/vocab.json", source)
@@ -67,8 +67,8 @@ def tokenizer_files(folder, tags=(), separate=False):
 
 
 def train(model, seed, steps):
-    """A few hundred steps on an invented language (each piece has its own translation), so that outputs differ and
-    end; then multiples of 1/512, which pack well."""
+    """Train for a few hundred steps on an invented language (each piece has its own translation), so that outputs vary and
+    end; then round to multiples of 1/512, which compress well."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     c = model.config
@@ -132,11 +132,11 @@ def make(folder, sizes, dtype, seed, steps, tags=(), separate=False, generation=
 
 @torch.no_grad()
 def answers(folder):
-    """The expected values are those of the directory, in float32."""
+    """Write the expected values: the model as read from the directory, in float32."""
     source, target = (list(json.load(open(f"{folder}/{name}", encoding="utf-8"))) for name in vocabularies(folder))
     tags = [p for p in source if p.startswith(">>")]
     model = MarianMTModel.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
-    if folder == "multi":  # stored sinusoids are those that bf16 rounded
+    if folder == "multi":  # replace the stored sinusoids, which bf16 rounded, with exact ones
         for side in (model.model.encoder, model.model.decoder):
             exact = side.embed_positions.create_weight()
             assert (side.embed_positions.weight - exact).abs().max() < 5e-3
@@ -150,7 +150,7 @@ def vocabularies(folder):
 
 
 def greedy(model, ids):
-    """What transformers' own generate answers, whether it met the limit, and the smallest gap of two best pieces."""
+    """(answer of transformers' generate(), whether it met the limit, smallest gap between the two best pieces of a step)"""
     out = model.generate(torch.tensor([ids]), num_beams=1, do_sample=False, max_new_tokens=LIMIT,
                          return_dict_in_generate=True, output_scores=True)
     gaps = []
@@ -188,7 +188,7 @@ def write_answers(folder, model, source, target, tags):
         skipped += gap < 1e-3
         if gap >= 1e-3:
             value["greedy"].append({"source": s, "target": got, "length_limited": limited})
-    for i, text in enumerate(x for x in ENGLISH if not re.search("[.?!] ", x)):  # one sentence each
+    for i, text in enumerate(x for x in ENGLISH if not re.search("[.?!] ", x)):  # texts of one sentence
         tag = tags[i % len(tags)] if tags else ""
         ids = tokenizer(tag + text).input_ids
         got, limited, gap = greedy(model, ids)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes, beside what make.py makes and after it: files/, the weights of three of its models as torch.save writes them (in a
-zip; before torch 1.6 without one) and as safetensors in shards; and uneven/, whose encoder and decoder differ in feed-forward
-size and heads, with pytorch_model.bin alone. Needs what make.py needs."""
+"""Run after make.py. Makes files/: the weights of three of make.py's models as torch.save writes them (in a zip, and without one as
+before torch 1.6) and as safetensors in shards; and uneven/, whose encoder and decoder differ in feed-forward size and heads, with
+pytorch_model.bin alone. Needs what make.py needs."""
 import json
 import os
 import shutil
@@ -17,7 +17,7 @@ def files():
     os.makedirs("files", exist_ok=True)
     for name in ("learned", "separate", "multi"):
         weights = load_file(name + "/model.safetensors")
-        if name == "learned":  # tied matrices are one storage, as transformers saved them
+        if name == "learned":  # tied matrices share one storage, as in files that transformers saved
             weights["lm_head.weight"] = weights["model.encoder.embed_tokens.weight"] = weights["model.shared.weight"]
         torch.save(weights, f"files/{name}.bin")
         torch.save(weights, f"files/{name}.legacy.bin", _use_new_zipfile_serialization=False)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the M2M-100 and NLLB directories beside it, and NAME.json, what transformers answers with them: random weights trained
-for a moment, saved by transformers itself. `make.py --answers` keeps the directories and makes only the expected values.
+"""Makes the M2M-100 and NLLB directories in this folder, and NAME.json, transformers' answers with them. The random weights are
+trained briefly and saved by transformers itself. `make.py --answers` keeps the directories and makes only the expected values.
 Needs PyPI torch, transformers, safetensors, sentencepiece and numpy (made with 2.15.0, 5.23.0, 0.8.0, 0.2.3 and 2.4.6).
 
   m2m    F32, d 48, two encoder layers and one decoder layer, M2M-100's vocab.json and languages
-  nllb   F16, d 48, one and two layers, NLLB's ids (those of its SentencePiece model and one) and 202 languages
+  nllb   F16, d 48, one and two layers, NLLB's ids (those of its SentencePiece model plus one) and 202 languages
 
-Every search was kept only where the two best pieces of each step are at least 1e-3 apart."""
+A search is kept only if the two best pieces of each step are at least 1e-3 apart."""
 import io
 import json
 import os
@@ -48,15 +48,16 @@ def languages(name):
 
 
 def vocabulary(name):
-    """Pieces by id. M2M-100: vocab.json; NLLB: the SentencePiece model's from its third on, behind fairseq's four."""
+    """(pieces by id with the languages, number of pieces without them): fairseq's first four pieces, then the SentencePiece model's
+    pieces from id 3 on, as in M2M-100's vocab.json and in NLLB."""
     spm = sentencepiece.SentencePieceProcessor(model_file=f"{name}/{SPM}")
     pieces = FIRST + [spm.id_to_piece(i) for i in range(3, spm.get_piece_size())]
     return pieces + languages(name), len(pieces)
 
 
 def train(model, seed, steps, n_pieces):
-    """A few hundred steps on an invented language (each piece has its own translation, another for each language), so that
-    outputs differ and end; then multiples of 1/512, which pack well."""
+    """Train for a few hundred steps on an invented language (each piece has its own translation, which depends on the target
+    language), so that outputs vary and end; then round to multiples of 1/512, which compress well."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     words = np.arange(4, n_pieces)
@@ -108,7 +109,7 @@ def make(name, sizes, dtype, seed, steps):
 def greedy(model, ids, lead):
     out = model.generate(torch.tensor([ids]), num_beams=1, do_sample=False, max_new_tokens=LIMIT + 1, forced_bos_token_id=lead,
                          return_dict_in_generate=True, output_logits=True)
-    got = out.sequences[0, 2:].tolist()  # behind </s> and the language
+    got = out.sequences[0, 2:].tolist()  # without </s> and the language at the start
     gaps = [float(-(b := torch.topk(s[0].double(), 2).values)[1] + b[0]) for s in out.logits[1:]]
     return (got[:-1] if got[-1] == 2 else got), got[-1] != 2, min(gaps)
 
@@ -121,7 +122,7 @@ def forced(model, ids, lead, target):
 
 
 def answers(name):
-    """The expected values are those of the directory, in float32."""
+    """Write the expected values: the model as read from the directory, in float32."""
     pieces, n_pieces = vocabulary(name)
     model = M2M100ForConditionalGeneration.from_pretrained(name, dtype=torch.float32, attn_implementation="eager").eval()
     spm = sentencepiece.SentencePieceProcessor(model_file=f"{name}/{SPM}")
@@ -153,7 +154,7 @@ def answers(name):
         if tokenizer:
             tokenizer.src_lang = a.strip("_")
             ids = tokenizer(text).input_ids
-        else:  # transformers' own NllbTokenizer needs a converted file; its ids are documented: fairseq's offset of one
+        else:  # transformers' NllbTokenizer needs a converted file; its ids are documented: fairseq's offset of one
             ids = [tag[a]] + [x + 1 if x >= 3 else 3 for x in spm.encode(text)] + [2]
         got, limited, gap = greedy(model, ids, tag[b])
         skipped += gap < 1e-3

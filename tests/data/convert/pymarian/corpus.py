@@ -1,4 +1,4 @@
-"""A small language pair with rules: sentences that a toy learns in a minute, every time the same ones."""
+"""A small rule-based language pair, whose sentences a toy model learns in a minute. The same sentences every time."""
 import random
 
 NOUNS = [("dog", "Hund", "m"), ("cat", "Katze", "f"), ("child", "Kind", "n"), ("woman", "Frau", "f"), ("man", "Mann", "m"),
@@ -17,7 +17,7 @@ SYLLABLES = [c + v for c in "bdfgklmnprstvwz" for v in "aeiou"]
 
 
 def phrase(rnd, forms):
-    if rnd.random() < 0.25:  # a name is copied
+    if rnd.random() < 0.25:  # a name, which the translation copies
         name = "".join(rnd.choice(SYLLABLES) for _ in range(rnd.choice([2, 2, 3]))).capitalize()
         return name, name
     english, german, gender = rnd.choice(NOUNS)

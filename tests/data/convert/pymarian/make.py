@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the models beside it with Marian itself: `pip install pymarian==1.12.42 numpy` in a CPython 3.11, then
-`python make.py [NAME...]` in this folder. Each NAME.npz is what Marian wrote when it had trained the toy, unchanged but for the
-optimiser's state that is left out; NAME*.spm its vocabularies; NAME.json what its decoder and its scorer say."""
+"""Makes the models in this folder with Marian itself: `pip install pymarian==1.12.42 numpy` in a CPython 3.11, then
+`python make.py [NAME...]` in this folder. Each NAME.npz is the file that Marian wrote after training the toy, without the
+optimiser's state; NAME*.spm are its vocabularies; NAME.json has the results of its decoder and its scorer."""
 import json
 import os
 import subprocess
@@ -20,7 +20,7 @@ MODELS = {
     "prenorm": {"dim-vocabs": ["80", "96"], "enc-depth": "2", "dec-depth": "2", "transformer-preprocess": "n",
                 "transformer-postprocess": "da", "transformer-postprocess-top": "n", "tied-embeddings": "true",
                 "transformer-ffn-activation": "relu", "transformer-decoder-dim-ffn": "96"},
-    # Bergamot's engine (../bergamot) wants sizes in 64s.
+    # Bergamot's engine (../bergamot) needs sizes that are multiples of 64.
     "ssru": {"dim-emb": "64", "dim-vocabs": ["144", "144"], "enc-depth": "2", "dec-depth": "2", "transformer-preprocess": "",
              "transformer-postprocess": "dan", "tied-embeddings-all": "true", "transformer-ffn-activation": "relu",
              "transformer-decoder-autoreg": "rnn", "dec-cell": "ssru", "transformer-guided-alignment-layer": "last"},
@@ -56,7 +56,7 @@ def make(name, own):
             target = name + ".npz" if path == model else os.path.basename(path)
             with open(path, "rb") as a, open(os.path.join(HERE, target), "wb") as b:
                 b.write(a.read())
-        # Long ones are beyond what it has seen: positions above a hundred.
+        # The long ones go beyond the training data: positions above a hundred.
         test = corpus.pairs(24, 2, (1, 1, 2, 3)) + corpus.pairs(2, 3, (12,))
         write(at["test.en"], [p[0] for p in test])
         write(at["test.de"], [p[1] for p in test])
@@ -72,13 +72,13 @@ def make(name, own):
 
 
 def aligned(weights):
-    """The source place that a piece looks at most, -1 when another is nearly as good."""
+    """Index of the source position with the largest weight, -1 if the second largest is within 1e-3."""
     order = sorted(range(len(weights)), key=lambda i: -weights[i])
     return order[0] if weights[order[0]] > weights[order[1]] + 1e-3 else -1
 
 
 def answer(line):
-    """A line of an n-best list: its pieces, their log-probabilities (with </s>), the total, where each piece looks."""
+    """Parse a line of an n-best list: pieces, log-probabilities (with </s>), total, and each piece's alignment."""
     _, pieces, soft, words, total = line.split(" ||| ")[:5]
     words = words.split("WordScores= ")[1].split()
     return {"pieces": pieces, "logprobs": [float(w) for w in words], "total": float(total.split("= ")[1]),
@@ -90,8 +90,8 @@ def write_json(name, test, lines, text, scores):
         cases = [{"source": p[0], "target": p[1], "score": float(s), "answer": t, "greedy": answer(line)}
                  for p, s, t, line in zip(test, scores, text, lines)]
         if name == "prenorm":
-            # Marian 1.12.42's decoder, step by step, gives such a model other probabilities than its own scorer does (from the
-            # second piece on), and other answers: training and scoring are what counts.
+            # For such a model, Marian 1.12.42's step-by-step decoder disagrees with its own scorer from the second piece on, and
+            # so gives other answers. Only the scorer's results are kept, which agree with training.
             for case in cases:
                 del case["answer"], case["greedy"]
         json.dump(cases, f, ensure_ascii=False, indent=1)
