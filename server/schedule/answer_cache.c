@@ -33,7 +33,7 @@ struct entry {
 /* The part of a key between the version and the ids. */
 struct options {
     struct dg_search search;
-    uint32_t want_alignment, n_source, n_forms;
+    uint32_t want_alignment, whole_vocabulary, n_source, n_forms;
 };
 
 struct dg_answer_cache {
@@ -103,6 +103,7 @@ static void key_of(const char *version, const struct dg_sentence *s, struct key 
     memset(&k->options, 0, sizeof k->options);
     memcpy(&k->options.search, &s->search, sizeof s->search);
     k->options.want_alignment = s->want_alignment;
+    k->options.whole_vocabulary = s->whole_vocabulary;
     k->options.n_source = s->n_source;
     k->options.n_forms = t ? t->n_forms : 0;
     k->parts[0].data = version;

@@ -43,7 +43,8 @@ bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b)
            same_ids(x.prefix, x.n_prefix, y.prefix, y.n_prefix) &&
            memcmp(&x.search, &y.search, sizeof x.search) == 0 && x.forced == y.forced &&
            x.n_lead == y.n_lead && x.spelling == y.spelling &&
-           x.want_alignment == y.want_alignment && dg_terms_same(x.terms, y.terms);
+           x.want_alignment == y.want_alignment && x.whole_vocabulary == y.whole_vocabulary &&
+           dg_terms_same(x.terms, y.terms);
 }
 
 static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, struct dg_entry *e)

@@ -178,6 +178,7 @@ static void every_option_is_in_the_key(void **state)
     DIFFERS(m.s.search.penalty = DG_PENALTY_NONE);
     DIFFERS(m.s.search.no_repeat_ngram++);
     DIFFERS(m.s.want_alignment = !m.s.want_alignment);
+    DIFFERS(m.s.whole_vocabulary = !m.s.whole_vocabulary);
     DIFFERS(m.source[0]++);
     DIFFERS(m.source[m.s.n_source - 1]++);
     DIFFERS(m.s.n_source--);

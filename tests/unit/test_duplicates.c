@@ -4,6 +4,7 @@
 #include "server/schedule/duplicates.h"
 
 #include "kernels/cpu/cpu.h"
+#include "translate/job_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,6 +117,18 @@ static void whatever_changes_the_answer_makes_another_one(void **state)
     forget(&a);
 }
 
+/* Two pairs of a bundle may give a text the same ids, and only one of them use the shortlist. */
+static void a_pair_without_the_shortlist_asks_for_another_one(void **state)
+{
+    struct asked a = ask("Two dogs play."), whole = ask("Two dogs play.");
+    (void)state;
+    whole.job->whole_vocabulary = !a.job->whole_vocabulary;
+    dg_duplicates_put(duplicates, a.e);
+    assert_null(dg_duplicates_find(duplicates, whole.e));
+    dg_duplicates_remove(duplicates, a.e);
+    forget(&a), forget(&whole);
+}
+
 /* Makes n different sentences, all in one bucket; every second one even has its neighbour's key. */
 static void crowd(struct asked *list, size_t n)
 {
@@ -169,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_ones_find_each_other),
         cmocka_unit_test(whatever_changes_the_answer_makes_another_one),
+        cmocka_unit_test(a_pair_without_the_shortlist_asks_for_another_one),
         cmocka_unit_test(one_bucket_holds_many),
         cmocka_unit_test(without_a_key_there_are_no_duplicates),
     };
