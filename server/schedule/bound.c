@@ -85,8 +85,8 @@ bool dg_queue_overdue(
 {
     const uint64_t since = t->came_ns > 0 ? t->came_ns : t->submitted_ns;
     const double waited = now_ns > since ? (double)(now_ns - since) / 1e9 : 0;
-    if (q->o.max_tokens > 0 || q->o.max_seconds <= 0 || t->patient || t->begun > 0 ||
-        waited <= q->o.max_seconds)
+    if (t->class != DG_CLASS_INTERACTIVE || q->o.max_tokens > 0 || q->o.max_seconds <= 0 ||
+        t->patient || t->begun > 0 || waited <= q->o.max_seconds)
         return false;
     dg_error_set(err, DG_EAGAIN,
         "the request waited for %.1f s without starting, over the limit of %g", waited,

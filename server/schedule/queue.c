@@ -230,8 +230,8 @@ static void refuse_overdue(
     struct dg_error err = {0};
     for (const struct dg_entry *e; (e = dg_batcher_first(&l->batcher)) != NULL;) {
         struct dg_task *t = e->task;
-        if (dg_batcher_class(e->node.key) != DG_CLASS_INTERACTIVE ||
-            !dg_queue_overdue(q, t, now_ns, &err))
+        /* The first may be of a bulk task, whose rank a duplicate has made an interactive one. */
+        if (!dg_queue_overdue(q, t, now_ns, &err))
             return;
         dg_task_end(t, DG_TASK_FAILED, &err);
         dg_lane_leave_task(q, l, t, over);

@@ -51,7 +51,7 @@ void dg_queue_pass(struct dg_queue *q, uint64_t now_ns);
 /* Record that a worker took an entry out of the queue; taken false: that it was given back. */
 void dg_queue_drained(struct dg_queue *q, const struct dg_entry *e, bool taken);
 /* True: t is to be refused with *err, since it has waited for longer than max_seconds and none of
- * it was started. Never if t is patient or the bound is in tokens. */
+ * it was started. Never if t is bulk or patient, or the bound is in tokens. */
 bool dg_queue_overdue(
     const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns, struct dg_error *err);
 

@@ -4,6 +4,7 @@
 #include "server/schedule/queue.h"
 
 #include "base/clock.h"
+#include "kernels/cpu/cpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 
 #include <cmocka.h>
 
+#define BUNDLE "tests/data/en-de"
 #define N 8
 #define MS UINT64_C(1000000)
 #define S (1000 * MS)
@@ -163,6 +165,56 @@ static void what_waited_too_long_is_refused_at_its_turn(void **state)
     dg_queue_close(q);
 }
 
+/* Opens the task of a request for one sentence, whose text the bundle's vocabulary turns into ids.
+ */
+static struct dg_task *ask(
+    struct dg_served *model, enum dg_class class, int *done, struct dg_job **job)
+{
+    const struct dg_translate_options o = {.search.alpha = -1};
+    const char *text = "Two dogs play.";
+    struct dg_task *t;
+    struct dg_error err = {0};
+    if (dg_job_encode(model->translator, text, strlen(text), &o, job, &err) ||
+        dg_task_open(model, job, 1, &t, &err))
+        fail_msg("%s", err.message);
+    t->class = (uint8_t) class;
+    t->done = count_done;
+    t->arg = done;
+    return t;
+}
+
+/* An interactive request for the same sentence gives the waiting bulk one its rank, but a bulk
+ * request waits for as long as it takes. */
+static void an_equal_interactive_sentence_gets_no_bulk_one_refused(void **state)
+{
+    struct dg_backend *be;
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue();
+    struct dg_error err = {0};
+    struct dg_job *jobs[2];
+    struct dg_entry *out[N];
+    int done[2] = {0};
+    (void)state;
+    if (dg_cpu_open(NULL, &be, &err) ||
+        dg_translator_open(BUNDLE, be, 200, &model.translator, &err))
+        fail_msg("%s", err.message);
+    struct dg_task *bulk = ask(&model, DG_CLASS_BULK, &done[0], &jobs[0]),
+                   *same = ask(&model, DG_CLASS_INTERACTIVE, &done[1], &jobs[1]);
+    assert_int_equal(dg_queue_submit(q, bulk, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, same, NULL), 0);
+    assert_int_equal(pick(q, &model, dg_clock_ns() + 3 * S, 8, out), 1);
+    assert_int_equal(done[0] + done[1], 0);
+    assert_ptr_equal(out[0], &bulk->entries[0]);
+    assert_ptr_equal(out[0]->next, &same->entries[0]);
+    dg_task_settle(bulk, 1);
+    dg_task_settle(same, 1);
+    dg_task_free(bulk), dg_task_free(same);
+    dg_job_free(jobs[0]), dg_job_free(jobs[1]);
+    dg_translator_close(model.translator);
+    dg_cpu_close(be);
+    dg_queue_close(q);
+}
+
 /* Work that a worker gave back for lack of room has not begun. */
 static void what_was_given_back_is_not_begun(void **state)
 {
@@ -209,6 +261,7 @@ int main(void)
         cmocka_unit_test(a_speed_is_what_left_while_something_waited),
         cmocka_unit_test(the_bound_is_in_measured_seconds),
         cmocka_unit_test(what_waited_too_long_is_refused_at_its_turn),
+        cmocka_unit_test(an_equal_interactive_sentence_gets_no_bulk_one_refused),
         cmocka_unit_test(what_was_given_back_is_not_begun),
         cmocka_unit_test(a_first_large_request_blocks_nobody),
     };
