@@ -1,8 +1,9 @@
 /* DESIGN. An entry is one block of memory: head, hypotheses, arrays, key. It is in a hash chain and
  * in a list by last use, and stays allocated after its eviction as long as it is referenced. A key
- * is the version's text, the search options byte by byte, the ids, and the forms and ids of terms:
- * padding that differs makes two keys of one, which costs a miss and never a wrong answer. The seed
- * is random, so that nobody can choose texts that all hash to one chain. */
+ * is the version's text, the search options byte by byte, the ids of the source, those that start
+ * the decoder (such as the target language), and the forms and ids of terms: padding that differs
+ * makes two keys of one, which costs a miss and never a wrong answer. The seed is random, so that
+ * nobody can choose texts that all hash to one chain. */
 #include "server/schedule/answer_cache.h"
 
 #include "base/clock.h"
@@ -33,7 +34,7 @@ struct entry {
 /* The part of a key between the version and the ids. */
 struct options {
     struct dg_search search;
-    uint32_t want_alignment, whole_vocabulary, n_source, n_forms;
+    uint32_t want_alignment, whole_vocabulary, n_source, n_lead, n_forms;
 };
 
 struct dg_answer_cache {
@@ -82,7 +83,7 @@ void dg_answer_cache_close(struct dg_answer_cache *c)
 
 bool dg_answer_cache_takes(const struct dg_sentence *s)
 {
-    return !s->forced && s->n_prefix == 0 && !s->spelling && s->search.pick == 0 &&
+    return !s->forced && s->n_prefix == s->n_lead && !s->spelling && s->search.pick == 0 &&
            s->search.sampling.temperature == 0;
 }
 
@@ -90,11 +91,12 @@ bool dg_answer_cache_takes(const struct dg_sentence *s)
 
 struct key {
     struct options options;
-    /* in this order: version with its NUL, options, ids, forms of terms, ids of terms */
+    /* in this order: version with its NUL, options, source ids, leading ids, forms of terms, ids of
+     * terms */
     struct {
         const void *data;
         size_t n;
-    } parts[5];
+    } parts[6];
 };
 
 static void key_of(const char *version, const struct dg_sentence *s, struct key *k)
@@ -105,6 +107,7 @@ static void key_of(const char *version, const struct dg_sentence *s, struct key 
     k->options.want_alignment = s->want_alignment;
     k->options.whole_vocabulary = s->whole_vocabulary;
     k->options.n_source = s->n_source;
+    k->options.n_lead = s->n_lead;
     k->options.n_forms = t ? t->n_forms : 0;
     k->parts[0].data = version;
     k->parts[0].n = strlen(version) + 1;
@@ -112,10 +115,12 @@ static void key_of(const char *version, const struct dg_sentence *s, struct key 
     k->parts[1].n = sizeof k->options;
     k->parts[2].data = s->source;
     k->parts[2].n = s->n_source * sizeof *s->source;
-    k->parts[3].data = t ? t->forms : NULL;
-    k->parts[3].n = t ? t->n_forms * sizeof *t->forms : 0;
-    k->parts[4].data = t ? t->ids : NULL;
-    k->parts[4].n = t ? t->n_ids * sizeof *t->ids : 0;
+    k->parts[3].data = s->prefix;
+    k->parts[3].n = s->n_lead * sizeof *s->prefix;
+    k->parts[4].data = t ? t->forms : NULL;
+    k->parts[4].n = t ? t->n_forms * sizeof *t->forms : 0;
+    k->parts[5].data = t ? t->ids : NULL;
+    k->parts[5].n = t ? t->n_ids * sizeof *t->ids : 0;
 }
 
 #define PARTS (sizeof((struct key *)NULL)->parts / sizeof(*((struct key *)NULL)->parts))

@@ -1,10 +1,12 @@
 """--cache-bytes: repeated sentences are answered from the cache, with the same bits as without one."""
 import concurrent.futures
+import os
 import random
+import subprocess
 
 import pytest
 
-from conftest import Server
+from conftest import CLI, ROOT, Server
 from test_batch import NDJSON, answers, counter, item, lines
 from test_stream import stream
 
@@ -110,6 +112,28 @@ def test_pairs_do_not_mix(both):
     for source, target in (("en", "de"), ("de", "fr"), ("en", "de")):
         body = {"text": "Same text.", "source": source, "target": target}
         assert rest(keeping.post("/v1/translate", body)) == rest(plain.post("/v1/translate", body))
+
+
+def test_languages_of_one_bundle_do_not_mix(tmp_path):
+    """Where one leading piece of the target is all that tells the languages apart, every answer is cached for its own."""
+    folder = str(tmp_path / "nllb")
+    subprocess.run([CLI, "convert", "huggingface", os.path.join(ROOT, "tests/data/convert/m2m100/nllb"), "--out", folder, "--licence",
+                    "CC-BY-NC-4.0"], check=True, capture_output=True)
+
+    def answers(server):
+        body = {"text": "A dog runs in the old house.", "source": "en"}
+        return [rest(server.post("/v1/translate", dict(body, target=target))) for target in ("fr", "de")]
+
+    with Server(folder, "--cache-bytes", "10000000") as keeping, Server(folder) as plain:
+        expected = answers(plain)
+        assert expected[0]["translations"][0]["text"] != expected[1]["translations"][0]["text"]
+        assert answers(keeping) == expected
+        assert counts(keeping) == (0, 2)
+        assert answers(keeping) == expected
+        hits, misses = counts(keeping)
+        assert hits >= 2 and misses == 2  # more hits if a sentence took two rounds
+        keeping.post("/v1/translate", {"text": "A dog runs in the old house.", "source": "en", "target": "fr", "target_prefix": "A"})
+        assert counts(keeping) == (hits, misses)
 
 
 def test_bounded(models):

@@ -201,6 +201,28 @@ static void every_option_is_in_the_key(void **state)
     dg_answer_cache_close(c);
 }
 
+/* Where a leading piece tells the model which language to write, one source has an answer for each.
+ */
+static void leading_pieces_are_in_the_key(void **state)
+{
+    struct dg_answer_cache *c = open_cache(1 << 20);
+    const int32_t one = 5, other = 6;
+    struct made m;
+    (void)state;
+    make(&m, 7);
+    m.s.prefix = &one;
+    m.s.n_prefix = m.s.n_lead = 1;
+    dg_answer_cache_put(c, "v", &m.s, &m.r);
+    const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);
+    assert_non_null(r);
+    check(r, &m);
+    dg_answer_cache_release(c, r);
+    m.s.prefix = &other;
+    assert_null(dg_answer_cache_get(c, "v", &m.s));
+    DIFFERS((void)0);
+    dg_answer_cache_close(c);
+}
+
 static void not_for_every_sentence(void **state)
 {
     struct made m;
@@ -213,6 +235,10 @@ static void not_for_every_sentence(void **state)
     make(&m, 1);
     m.s.prefix = &prefix;
     m.s.n_prefix = 1;
+    assert_false(dg_answer_cache_takes(&m.s));
+    m.s.n_lead = 1; /* it only starts the decoder */
+    assert_true(dg_answer_cache_takes(&m.s));
+    m.s.n_prefix = 2;
     assert_false(dg_answer_cache_takes(&m.s));
     make(&m, 1);
     m.s.search.sampling.temperature = 1;
@@ -351,8 +377,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(found_is_what_was_put),
         cmocka_unit_test(another_size), cmocka_unit_test(every_option_is_in_the_key),
-        cmocka_unit_test(not_for_every_sentence), cmocka_unit_test(bound_and_order),
-        cmocka_unit_test(held_while_evicted), cmocka_unit_test(too_large_for_it),
-        cmocka_unit_test(many_threads), cmocka_unit_test(chains_grow)};
+        cmocka_unit_test(leading_pieces_are_in_the_key), cmocka_unit_test(not_for_every_sentence),
+        cmocka_unit_test(bound_and_order), cmocka_unit_test(held_while_evicted),
+        cmocka_unit_test(too_large_for_it), cmocka_unit_test(many_threads),
+        cmocka_unit_test(chains_grow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
