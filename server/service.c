@@ -309,8 +309,9 @@ void dg_service_apply(struct dg_service *s)
     const struct dg_server_config *c = &s->app.config;
     const struct dg_http_limits http = dg_service_http_limits(c);
     const double seconds = (double)c->max_queue_ms / 1e3;
+    const struct dg_batch_policy policy = policy_of(c);
     dg_http_set_limits(s->http, &http);
-    dg_queue_set_bound(s->app.queue, (size_t)c->max_queue_tokens, seconds);
+    dg_queue_set_bound(s->app.queue, (size_t)c->max_queue_tokens, seconds, policy.patience_max_ns);
     dg_planner_set_bound(s->app.planner, seconds);
     dg_answer_cache_resize(s->app.cache, (size_t)c->cache_bytes);
     if (s->app.rates)

@@ -34,11 +34,14 @@ void dg_queue_close(struct dg_queue *q)
     free(q);
 }
 
-void dg_queue_set_bound(struct dg_queue *q, size_t max_tokens, double max_seconds)
+void dg_queue_set_bound(
+    struct dg_queue *q, size_t max_tokens, double max_seconds, uint64_t patience_max_ns)
 {
     pthread_mutex_lock(&q->lock);
     q->o.max_tokens = max_tokens;
     q->o.max_seconds = max_seconds;
+    /* Ranks are made from this policy alone, not from the copies in lanes and workers. */
+    q->o.policy.patience_max_ns = patience_max_ns;
     pthread_mutex_unlock(&q->lock);
 }
 

@@ -33,8 +33,10 @@ struct dg_queue_options {
 int dg_queue_open(
     const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err);
 void dg_queue_close(struct dg_queue *q); /* NULL is fine; must be empty */
-/* Change the bound from now on; waiting sentences stay. */
-void dg_queue_set_bound(struct dg_queue *q, size_t max_tokens, double max_seconds);
+/* Change the bound from now on, and the policy's patience_max_ns with it; waiting sentences stay,
+ * and keep their ranks. */
+void dg_queue_set_bound(
+    struct dg_queue *q, size_t max_tokens, double max_seconds, uint64_t patience_max_ns);
 
 /* Submit all entries of t; its done may be called before this returns. DG_EAGAIN: no room;
  * DG_ECANCELED: stopped; DG_ENOMEM. After a failure nothing is queued and done will not be called.

@@ -255,6 +255,22 @@ static void a_first_large_request_blocks_nobody(void **state)
     dg_queue_close(q);
 }
 
+/* No request's rank is later than the patience that the bound allows, also a new bound. */
+static void a_new_bound_limits_patience(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue();
+    struct made *before = make(&model, N), *after = make(&model, N);
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &before->task, NULL), 0);
+    assert_true(before->entries[N - 1].node.key - before->task.submitted_ns > S);
+    dg_queue_set_bound(q, 0, 1, 500 * MS);
+    assert_int_equal(dg_queue_submit(q, &after->task, NULL), 0);
+    assert_int_equal(after->entries[N - 1].node.key - after->task.submitted_ns, 500 * MS);
+    unmake(q, before), unmake(q, after);
+    dg_queue_close(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +280,7 @@ int main(void)
         cmocka_unit_test(an_equal_interactive_sentence_gets_no_bulk_one_refused),
         cmocka_unit_test(what_was_given_back_is_not_begun),
         cmocka_unit_test(a_first_large_request_blocks_nobody),
+        cmocka_unit_test(a_new_bound_limits_patience),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
