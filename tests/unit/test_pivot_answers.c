@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -76,8 +78,98 @@ static void alignments(void **state)
     dg_arena_deinit(&arena);
 }
 
+#define PAIRS 24
+
+/* The definition: every pair of the second hop with every pair of the first that it overlaps, in
+ * the order of both lists; one that equals the pair before it is left out. */
+static size_t compose(
+    const struct dg_answers *first, const struct dg_answers *second, struct dg_answer_pair *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < second->n_alignments; i++) {
+        const struct dg_answer_pair *b = &second->alignments[i];
+        for (size_t j = 0; j < first->n_alignments; j++) {
+            const struct dg_answer_pair *a = &first->alignments[j];
+            const struct dg_answer_pair pair = {
+                a->source_begin, a->source_end, b->target_begin, b->target_end};
+            if (a->target_begin < b->source_end && b->source_begin < a->target_end &&
+                (n == 0 || memcmp(&out[n - 1], &pair, sizeof pair) != 0))
+                out[n++] = pair;
+        }
+    }
+    return n;
+}
+
+static uint32_t draw(uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % below;
+}
+
+/* Random pairs over a text of few words: overlapping, repeated, empty, in any order or nearly in
+ * that of the words. */
+static size_t draw_pairs(struct dg_answer_pair *list, uint32_t *seed, bool ordered)
+{
+    const size_t n = draw(seed, PAIRS + 1);
+    for (size_t i = 0; i < n; i++) {
+        const size_t from = ordered ? i / 2 : draw(seed, 20), to = ordered ? i / 2 : draw(seed, 20);
+        list[i] = (struct dg_answer_pair){from, from + draw(seed, 4), to, to + draw(seed, 4)};
+    }
+    return n;
+}
+
+static void random_alignments_follow_the_definition(void **state)
+{
+    struct dg_answer_pair there[PAIRS], on[PAIRS], expected[PAIRS * PAIRS];
+    struct dg_answer best = {"", 0, 0};
+    uint32_t seed = 5;
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        struct dg_answers first = {.best = &best, .n_best = 1, .alignments = there},
+                          a = {.best = &best, .n_best = 1, .alignments = on};
+        struct dg_arena arena;
+        first.n_alignments = draw_pairs(there, &seed, round % 2 == 0);
+        a.n_alignments = draw_pairs(on, &seed, round % 4 < 2);
+        const size_t n = compose(&first, &a, expected);
+        dg_arena_init(&arena, 0);
+        assert_int_equal(dg_pivot_answers_map(&first, &arena, &a, NULL), 0);
+        assert_int_equal(a.n_alignments, n);
+        if (n > 0)
+            assert_memory_equal(a.alignments, expected, n * sizeof *expected);
+        dg_arena_deinit(&arena);
+    }
+}
+
+/* Comparing every pair with every other took 7 s of CPU here; a walk along both lists takes some
+ * milliseconds. */
+static void a_long_text_takes_no_time(void **state)
+{
+    enum { WORDS = 40000 };
+    struct dg_answer best = {"", 0, 0};
+    struct dg_arena arena;
+    (void)state;
+    dg_arena_init(&arena, 0);
+    struct dg_answer_pair *list = dg_arena_array(&arena, WORDS, sizeof *list);
+    assert_non_null(list);
+    for (size_t i = 0; i < WORDS; i++)
+        list[i] = (struct dg_answer_pair){5 * i, 5 * i + 4, 5 * i, 5 * i + 4};
+    struct dg_answers first = {.best = &best,
+                          .n_best = 1,
+                          .alignments = list,
+                          .n_alignments = WORDS},
+                      a = first;
+    const clock_t start = clock();
+    assert_int_equal(dg_pivot_answers_map(&first, &arena, &a, NULL), 0);
+    assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
+    assert_int_equal(a.n_alignments, WORDS);
+    assert_memory_equal(a.alignments, list, WORDS * sizeof *list);
+    dg_arena_deinit(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sentences), cmocka_unit_test(alignments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sentences), cmocka_unit_test(alignments),
+        cmocka_unit_test(random_alignments_follow_the_definition),
+        cmocka_unit_test(a_long_text_takes_no_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
