@@ -15,6 +15,7 @@
 #include "server/models/reload.h"
 #include "server/process.h"
 #include "server/schedule/queue.h"
+#include "server/schedule/worker.h"
 #include "server/service.h"
 
 #include <fcntl.h>
@@ -83,30 +84,38 @@ static bool is_stop(int got)
     return got == SIGTERM || got == SIGINT;
 }
 
-/* The engine's state at the last check. */
+/* All engines together at the last check. */
 struct look {
-    /* it had something to do */
+    /* they had something to do */
     bool waited;
     uint64_t steps;
-    /* since when it has taken no step although it had something to do */
+    /* since when none has taken a step although there was something to do */
     uint64_t since_ns;
 };
 
-/* Checks that the engine advances. Work but no step for limit_ns means that it hangs: then the
- * probes fail and the service manager gets no message, so that either restarts the process. */
-static void look_at_engine(struct dg_service *s, struct look *last, uint64_t limit_ns)
+/* Checks that the engines advance. One that has work but takes no step for limit_ns hangs, and so
+ * do all if sentences wait for that long and none takes a step. Then the probes fail and the
+ * service manager gets no message, so that either restarts the process. */
+static void look_at_engines(struct dg_service *s, struct look *last, uint64_t limit_ns)
 {
     struct dg_queue_load load;
+    char worker[16] = "any";
+    uint32_t number;
     uint64_t now = dg_clock_ns(),
              steps = dg_metrics_count(s->app.metrics, DG_COUNT_DECODE_STEPS, 0);
+    uint64_t still = dg_workers_still_ns(s->workers, now, &number);
     dg_queue_load(s->app.queue, &load);
     bool waits = load.entries > 0 || dg_core_share_busy(&s->app.share) > 0;
     if (!waits || !last->waited || steps != last->steps)
         last->since_ns = now;
-    bool stuck = now - last->since_ns >= limit_ns;
+    if (still >= limit_ns)
+        snprintf(worker, sizeof worker, "%u", number);
+    else
+        still = now - last->since_ns;
+    bool stuck = still >= limit_ns;
     if (stuck)
-        dg_log(DG_LOG_ERROR, "stuck waiting=%zu steps=%llu seconds=%.1f", load.entries,
-            (unsigned long long)steps, (double)(now - last->since_ns) / 1e9);
+        dg_log(DG_LOG_ERROR, "stuck waiting=%zu worker=%s steps=%llu seconds=%.1f", load.entries,
+            worker, (unsigned long long)steps, (double)still / 1e9);
     else
         dg_systemd_notify("WATCHDOG=1");
     atomic_store(&s->app.stuck, stuck);
@@ -114,7 +123,7 @@ static void look_at_engine(struct dg_service *s, struct look *last, uint64_t lim
     last->steps = steps;
 }
 
-/* Returns how long the engine may stand still, and in *nap how often to check it: the service
+/* Returns how long an engine may stand still, and in *nap how often to check it: the service
  * manager gets two messages in time even if one is withheld. */
 static uint64_t watch_of(const struct dg_service *s, struct timespec *nap)
 {
@@ -163,7 +172,7 @@ static int serve(struct dg_service *s, const sigset_t *signals, int argc, char *
         uint64_t limit = watch_of(s, &nap);
         int got = sigtimedwait(signals, NULL, &nap);
         if (got < 0)
-            look_at_engine(s, &last, limit);
+            look_at_engines(s, &last, limit);
         if (got == SIGHUP)
             read_again(s, argc, argv);
         else if (is_stop(got))

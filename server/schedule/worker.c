@@ -143,6 +143,7 @@ static void step(struct dg_worker *w, struct dg_served *model)
     uint64_t from = dg_clock_ns();
     uint32_t rows = dg_engine_step(replica->engine);
     uint64_t now = dg_clock_ns();
+    atomic_fetch_add(&w->moves, 1);
     /* Before any answer is read: a failed device's results are worthless. */
     if (replica->be->ops->status(replica->be, &sick) != DG_OK) {
         give_up(w, &sick);
@@ -167,12 +168,14 @@ static bool await(struct dg_worker *w)
 {
     if (w->live.n > 0)
         return true;
-    if (w->busy)
+    if (atomic_exchange(&w->busy, false))
         dg_core_share_end(w->share);
-    w->busy = dg_queue_wait(w->queue);
-    if (w->busy)
-        dg_core_share_begin(w->share);
-    return w->busy;
+    if (!dg_queue_wait(w->queue))
+        return false;
+    dg_core_share_begin(w->share);
+    atomic_fetch_add(&w->moves, 1); /* first, so that whoever sees it busy sees the move, too */
+    atomic_store(&w->busy, true);
+    return true;
 }
 
 static void *work(void *arg)
@@ -226,6 +229,26 @@ int dg_workers_open(
     }
     *out = all;
     return DG_OK;
+}
+
+uint64_t dg_workers_still_ns(struct dg_workers *all, uint64_t now_ns, uint32_t *number)
+{
+    uint64_t longest = 0;
+    *number = 0;
+    for (uint32_t i = 0; i < all->n; i++) {
+        struct dg_worker *w = all->workers[i];
+        const bool busy = atomic_load(&w->busy);
+        const uint64_t moves = atomic_load(&w->moves);
+        if (!busy || !w->seen.busy || moves != w->seen.moves)
+            w->seen.since_ns = now_ns;
+        w->seen.busy = busy;
+        w->seen.moves = moves;
+        if (now_ns - w->seen.since_ns > longest) {
+            longest = now_ns - w->seen.since_ns;
+            *number = i;
+        }
+    }
+    return longest;
 }
 
 uint32_t dg_workers_close(struct dg_workers *all)

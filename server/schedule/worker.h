@@ -26,6 +26,10 @@ struct dg_workers_options {
 
 int dg_workers_open(
     const struct dg_workers_options *o, struct dg_workers **out, struct dg_error *err);
+/* Compare with the call before: for how long a worker has had something to do and taken no step,
+ * the longest time of all workers; *number is that worker's. From one thread, again and again. */
+uint64_t dg_workers_still_ns(struct dg_workers *w, uint64_t now_ns, uint32_t *number);
+
 /* Wait for the workers to end, which they do once the queue is stopped. Returns how many had a
  * device failure: such a worker has stopped the queue and sent this process SIGTERM. NULL is fine.
  */

@@ -8,6 +8,7 @@
 #include "server/schedule/worker.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define DG_WORKER_MAX_MODELS 256
 
@@ -27,8 +28,15 @@ struct dg_worker {
     /* [n_models] models that have something to do, referenced for one turn */
     struct dg_served *models[DG_WORKER_MAX_MODELS];
     size_t n_models;
-    /* counted in share */
-    bool busy;
+    /* It has something to do, and is counted in share. */
+    atomic_bool busy;
+    /* grows when it becomes busy and with every step */
+    _Atomic uint64_t moves;
+    /* what dg_workers_still_ns saw last, and since when that stays as it is */
+    struct {
+        bool busy;
+        uint64_t moves, since_ns;
+    } seen;
     /* its device failed */
     bool broken;
 };

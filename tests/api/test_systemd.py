@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import re
 import shutil
 import signal
 import socket
@@ -140,6 +141,32 @@ def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_p
             finally:
                 if engine:
                     ptrace(PTRACE_DETACH, engine)
+
+
+def steps_of(server, worker):
+    return float(re.search(r'dragoman_worker_steps_total\{worker="%d".*?\} (\S+)' % worker, server.get("/metrics").text)[1])
+
+
+def test_one_engine_hangs_while_another_works(endless):
+    """Steps of one worker hide nothing: the other one has a sentence and does not advance."""
+    with Server(endless, *NARROW, "--workers", "2", "--stuck-after", "0.5") as server, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        engine = engine_thread(server)
+        waits = pool.submit(server.translate, long_text(500), timeout_ms=300000)
+        server.until(lambda: steps_of(server, 0) > 0 and steps_of(server, 1) > 0)  # there is work for both
+        assert server.get("/livez").status_code == 200
+        ptrace(PTRACE_SEIZE, engine)
+        ptrace(PTRACE_INTERRUPT, engine)
+        os.waitpid(engine, WALL)
+        try:
+            before = steps_of(server, 1)
+            server.until(lambda: server.logged('level=error event="stuck" .*worker=0 '))
+            for path in ("/livez", "/readyz"):
+                assert server.get(path).status_code == 503
+            assert not waits.done() and steps_of(server, 1) > before
+        finally:
+            ptrace(PTRACE_DETACH, engine)
+        server.until(lambda: server.get("/livez").status_code == 200)
+        assert waits.result().status_code == 200
 
 
 @pytest.mark.parametrize("kind", ["whole", "stream", "batch", "lines"])
