@@ -333,8 +333,13 @@ void dg_uploader_close(struct dg_uploader *u)
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, struct dg_upload *made,
     struct dg_error *err)
 {
+    const size_t name_len = strlen(o->name);
     memset(made, 0, sizeof *made);
-    snprintf(made->name, sizeof made->name, "%s", o->name);
+    /* A name that was cut would lack its suffix, and perhaps a part of its last character. */
+    if (name_len >= sizeof made->name)
+        return dg_error_field(err, DG_EINVAL, "file",
+            "the document's name has %zu bytes, the limit is %zu", name_len, sizeof made->name - 1);
+    memcpy(made->name, o->name, name_len);
     dg_gate_owner(u->options.app->auth, o->x, made->owner);
     int rc = dg_upload_check(u->options.app, o, made, err);
     if (rc == DG_OK) {

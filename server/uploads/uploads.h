@@ -43,9 +43,9 @@ struct dg_upload_order {
 };
 
 /* Store a document for translation. DG_EUNSUP, DG_EINVAL, DG_ELIMIT (field file): it cannot be
- * translated; DG_ENOTFOUND: no model for its languages, or, like DG_EINVAL, with field glossary: no
- * such glossary, or none for these languages; DG_EQUOTA; DG_EAGAIN: too many are stored. HTTP
- * thread. */
+ * translated, or its name has DG_UPLOAD_NAME bytes or more; DG_ENOTFOUND: no model for its
+ * languages, or, like DG_EINVAL, with field glossary: no such glossary, or none for these
+ * languages; DG_EQUOTA; DG_EAGAIN: too many are stored. HTTP thread. */
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *order,
     struct dg_upload *made, struct dg_error *err);
 

@@ -1,6 +1,7 @@
 """Documents over HTTP, as LibreTranslate's and DeepL's clients send them: real translations, restarts, limits, keys."""
 import io
 import os
+import sqlite3
 import subprocess
 import time
 import zipfile
@@ -124,6 +125,32 @@ def test_deepl(server):
         assert server.post("/v2/document/" + id, wrong).status_code == 404
         assert server.post("/v2/document/%s/result" % id, wrong).status_code == 404
     assert server.post("/v2/document/no", key).status_code == 404
+
+
+@pytest.mark.parametrize("letter", ["a", "ä"])
+def test_deepl_name_of_a_file(server, letter):
+    """The field filename may have 255 bytes, as a name in the form may."""
+    fit = (letter * 251).encode()[:250].decode() + "a.txt"
+    id, key = document(server, "a.txt", TEXT.encode(), filename=fit)
+    assert wait(server, id, key)["status"] == "done"
+    for name in ("a" + fit, letter * 300 + ".txt"):
+        reply = requests.post(server.url("/v2/document"), files={"file": ("a.txt", TEXT)}, data={"target_lang": "DE", "filename": name}, timeout=PATIENCE)
+        message = "the document's name has %d bytes, the limit is 255" % len(name.encode())
+        assert (reply.status_code, reply.json()) == (400, {"message": message})
+
+
+def test_kept_under_a_name_without_suffix(tmp_path):
+    """Earlier versions cut long names. Such a document is not found, and takes no server down."""
+    store = str(tmp_path / "d.db")
+    with Server(BUNDLES, "--documents", store) as s:
+        id, key = document(s, "a.txt", TEXT.encode())
+        wait(s, id, key)
+    with sqlite3.connect(store) as file:
+        file.execute("UPDATE documents SET name = ?", ("a" * 255,))
+    file.close()
+    with Server(BUNDLES, "--documents", store) as s:
+        assert s.get("/download_file/" + id + ".txt").status_code == 404
+        assert s.post("/v2/document/%s/result" % id, key).text == GERMAN
 
 
 def test_deepl_client(server, tmp_path):

@@ -163,7 +163,9 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
     id[sizeof id - 1] = '\0';
     dg_buffer_init(&file);
     int rc = dg_uploader_get(app->uploader, id, &u, &progress, &err);
-    if (rc == DG_OK && strcmp(dg_extract_suffix(u.name), name + sizeof id - 1) != 0)
+    /* NULL: an earlier version cut the name before it was stored. */
+    const char *suffix = rc == DG_OK ? dg_extract_suffix(u.name) : NULL;
+    if (rc == DG_OK && (!suffix || strcmp(suffix, name + sizeof id - 1) != 0))
         rc = DG_ENOTFOUND;
     if (rc == DG_OK)
         rc = dg_uploader_read(app->uploader, id, &file, &err);
