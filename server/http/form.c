@@ -39,7 +39,7 @@ static void decode_buffer(const char *s, size_t n, struct dg_buffer *out)
     out->data[out->len] = '\0';
 }
 
-static int add(
+int dg_form_add(
     struct dg_json *object, const char *name, const char *value, size_t len, struct dg_error *err)
 {
     struct dg_json *before = dg_json_get(object, name), *v = dg_json_new_string(value, len);
@@ -76,7 +76,7 @@ static int read_one(const char *s, size_t n, struct dg_json *object, struct dg_b
     const char *key = name->len > 0 ? name->data : "";
     if (value->len > 0 && dg_utf8_check(value->data, value->len, &why) != DG_OK)
         return dg_error_field(err, DG_EINVAL, key, "%.40s is not UTF-8: %s", key, why.message);
-    return add(object, key, value->len > 0 ? value->data : "", value->len, err);
+    return dg_form_add(object, key, value->len > 0 ? value->data : "", value->len, err);
 }
 
 int dg_form_read(const char *s, size_t n, struct dg_json *object, struct dg_error *err)

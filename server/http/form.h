@@ -17,6 +17,10 @@
  * DG_EINVAL with the name as field when a value is not UTF-8 or holds U+0000; DG_ELIMIT, DG_ENOMEM.
  */
 int dg_form_read(const char *s, size_t n, struct dg_json *object, struct dg_error *err);
+/* Add one value, UTF-8 without U+0000, to an object; a name that comes again gets an array of its
+ * values, in order. DG_ENOMEM. */
+int dg_form_add(
+    struct dg_json *object, const char *name, const char *value, size_t len, struct dg_error *err);
 /* Copy the first non-empty value of that name in s[n] to out[cap], truncated to fit; false: there
  * is none. One pass that decodes nothing else. cap must exceed the name's length + 1. */
 bool dg_form_find(const char *s, size_t n, const char *name, char *out, size_t cap);

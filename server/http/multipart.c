@@ -1,5 +1,6 @@
 #include "server/http/multipart.h"
 
+#include "server/http/form.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -141,9 +142,7 @@ static int add_part(const struct form *f, const char *head, size_t n_head, const
         return DG_OK;
     if (dg_utf8_check(name, strlen(name), NULL) != DG_OK || dg_utf8_check(data, n, NULL) != DG_OK)
         return dg_error_field(err, DG_EINVAL, "body", "a field of the form is not UTF-8");
-    return dg_json_set_take(f->object, name, dg_json_new_string(data, n)) == 0
-               ? DG_OK
-               : dg_error_set(err, DG_ENOMEM, "no memory for a form");
+    return dg_form_add(f->object, name, data, n, err);
 }
 
 int dg_multipart_read(const char *type, const char *body, size_t n, const char *field,

@@ -19,8 +19,8 @@ struct dg_multipart_file {
 /* Is this Content-Type multipart/form-data? */
 bool dg_multipart_is(const char *type);
 
-/* Read body[n]; type gives the boundary. Parts without a file name become strings of the object (as
- * dg_form_read makes them; NULL: they are skipped). *file becomes the first part of the name
+/* Read body[n]; type gives the boundary. Parts without a file name are added to the object as
+ * dg_form_read adds parameters (NULL: they are skipped). *file becomes the first part of the name
  * `field` that has a file name. DG_EINVAL (field body): it is not such a form; DG_ELIMIT;
  * DG_ENOMEM. */
 int dg_multipart_read(const char *type, const char *body, size_t n, const char *field,

@@ -30,6 +30,8 @@ def test_json_and_form(server):
     assert server.post("/v2/translate", body).json() == expected
     assert requests.post(server.url("/v2/translate"), data=body, timeout=PATIENCE).json() == expected
     assert requests.post(server.url("/v2/translate"), params=body, timeout=PATIENCE).json() == expected
+    parts = [(name, (None, value)) for name, values in body.items() for value in ([values] if isinstance(values, str) else values)]
+    assert requests.post(server.url("/v2/translate"), files=parts, timeout=PATIENCE).json() == expected
     alone = dict(body, text="Hello.", show_billed_characters=True, model_type="latency_optimized", debug=True)
     assert server.post("/v2/translate", alone).json() == {"translations": [dict(
         expected["translations"][0], billed_characters=6, model_type_used="quality_optimized")]}

@@ -50,6 +50,25 @@ static void fields_and_a_file(void **state)
     dg_json_free(o);
 }
 
+/* A name that comes again has an array of its values, as in a form without files. */
+static void repeated_fields(void **state)
+{
+    (void)state;
+    struct dg_json *o;
+    struct dg_multipart_file f;
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    assert_int_equal(read(TYPE,
+                         "--b1" PART "text\r\n\r\none\r\n--b1" PART "text\r\n\r\n\r\n--b1" PART
+                         "to\r\n\r\nde\r\n--b1" PART "text\r\n\r\ntwo\r\n--b1--",
+                         &o, &f, NULL),
+        0);
+    dg_json_write(o, 0, &b);
+    assert_string_equal(b.data, "{\"text\":[\"one\",\"\",\"two\"],\"to\":\"de\"}");
+    dg_buffer_deinit(&b);
+    dg_json_free(o);
+}
+
 /* File names as clients write them: RFC 5987's takes precedence (.NET sends both); a form without a
  * chosen file has a part without a name. */
 static void names_of_files(void **state)
@@ -120,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_and_a_file),
+        cmocka_unit_test(repeated_fields),
         cmocka_unit_test(names_of_files),
         cmocka_unit_test(broken_forms),
         cmocka_unit_test(types),
