@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void dg_pair_list_init(struct dg_pair_list *l)
 {
@@ -41,6 +42,11 @@ int dg_pair_list_add(void *ctx, const struct dg_memory_pair *pair, struct dg_err
     return DG_OK;
 }
 
+static bool is_exactly(const struct dg_memory_pair *p, const char *source, const char *target)
+{
+    return strcasecmp(p->source_lang, source) == 0 && strcasecmp(p->target_lang, target) == 0;
+}
+
 int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
     const char *target_lang, struct dg_glossary **out, struct dg_error *err)
 {
@@ -49,12 +55,16 @@ int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
     *out = NULL;
     if (!entries)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu entries", l->n);
-    for (size_t i = 0; i < l->n; i++) {
-        const struct dg_memory_pair *p = &l->list[i];
-        if (dg_pairs_same_language(p->source_lang, source_lang) &&
-            dg_pairs_same_language(p->target_lang, target_lang))
-            entries[n++] =
-                (struct dg_glossary_entry){p->source, p->target, p->source_len, p->target_len};
+    /* Pairs with exactly these codes come last: of entries with the same source the last counts. */
+    for (int exact = 0; exact < 2; exact++) {
+        for (size_t i = 0; i < l->n; i++) {
+            const struct dg_memory_pair *p = &l->list[i];
+            if (dg_pairs_same_language(p->source_lang, source_lang) &&
+                dg_pairs_same_language(p->target_lang, target_lang) &&
+                is_exactly(p, source_lang, target_lang) == exact)
+                entries[n++] =
+                    (struct dg_glossary_entry){p->source, p->target, p->source_len, p->target_len};
+        }
     }
     const int rc = n ? dg_glossary_make(entries, n, out, err) : DG_OK;
     free(entries);
