@@ -97,11 +97,12 @@ int dg_csv_read(const char *s, size_t n, const char *source_lang, const char *ta
     dg_memory_visit *visit, void *ctx, struct dg_error *err)
 {
     const char *const langs[2] = {source_lang, target_lang};
+    const size_t mark = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     struct row row;
     size_t line = 1;
     int rc = DG_OK;
     dg_buffer_init(&row.text);
-    for (size_t i = 0; i < n && rc == DG_OK;) {
+    for (size_t i = mark; i < n && rc == DG_OK;) {
         dg_buffer_reset(&row.text);
         row.n = 0;
         row.line = line;

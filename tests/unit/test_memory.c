@@ -302,6 +302,14 @@ static void test_tsv(void **state)
     const struct dg_memory_pair p = pair("a\tb", "c\nd");
     dg_tsv_write(&p, &b);
     assert_string_equal(b.data, "a b\tc d\n");
+    /* Spreadsheets write a byte order mark at the beginning; elsewhere U+FEFF is a character. */
+    static const char marked[] = "\xEF\xBB\xBFx\ty\n\xEF\xBB\xBFz\td\n";
+    dg_buffer_reset(&b);
+    assert_int_equal(dg_tsv_read(marked, sizeof marked - 1, "en", "de", print, &b, &err), DG_OK);
+    assert_string_equal(b.data, "en>de|x|y\nen>de|\xEF\xBB\xBFz|d\n");
+    dg_buffer_reset(&b);
+    assert_int_equal(dg_tsv_read("\xEF\xBB\xBF", 3, "en", "de", print, &b, &err), DG_OK);
+    assert_int_equal(b.len, 0);
     dg_buffer_deinit(&b);
 }
 
@@ -316,7 +324,10 @@ static void test_csv(void **state)
         {"x,y,fr,it\n", "fr>it|x|y\n"}, {"\"\t\r\n\",b\n", NULL},
         {"\"\r\na\t\",b\n", "en>de|a|b\n"},
         /* an old line end, which used to swallow the next row's first letter */
-        {"\"a\",\"b\"\rcat,d\n", NULL}, {"\"a\"b,c\n", NULL}, {"\"a\",\"b\n", NULL}};
+        {"\"a\",\"b\"\rcat,d\n", NULL}, {"\"a\"b,c\n", NULL}, {"\"a\",\"b\n", NULL},
+        /* the byte order mark of "CSV UTF-8" */
+        {"\xEF\xBB\xBF\"a, b\",\"c\"\r\nd,e\r\n", "en>de|a, b|c\nen>de|d|e\n"},
+        {"\xEF\xBB\xBFx,y\n", "en>de|x|y\n"}};
     struct dg_buffer b;
     struct dg_error err = {0};
     dg_buffer_init(&b);
