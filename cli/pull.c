@@ -55,8 +55,8 @@ static const struct dg_field rows[] = {
         .help = "file of certificate authorities, PEM (default: $CURL_CA_BUNDLE, "
                 "$SSL_CERT_FILE, the system's)"},
     {"cache", DG_FIELD_STRING, AT(pull.cache), .argument = "DIR",
-        .help = "directory for downloads; partial files stay there for the next run (default: "
-                "$XDG_CACHE_HOME/dragoman, ~/.cache/dragoman)"},
+        .help = "directory for downloads; partial files stay there for the next run, in "
+                ".download-NAME (default: $XDG_CACHE_HOME/dragoman, ~/.cache/dragoman)"},
     {"stall_timeout", DG_FIELD_INT, AT(pull.stall_seconds), 1, 3600, .fallback = "30",
         .argument = "SECONDS",
         .help = "give up on a connection that stays below 1 kB/s for this long"},

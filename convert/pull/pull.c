@@ -58,13 +58,15 @@ static void print_listing(const struct dg_listing *l)
     fflush(stdout);
 }
 
-static int cache_folder(
+/* The folder of this model's downloads, and of nothing else: no bundle and no name that a user
+ * gives begins with a dot, even if the cache is the directory of models. */
+static int download_folder(
     const struct dg_pull *p, const char *name, char out[4096], struct dg_error *err)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int n = p->cache            ? snprintf(out, 4096, "%s/%s", p->cache, name)
-            : cache && cache[0] ? snprintf(out, 4096, "%s/dragoman/%s", cache, name)
-            : home && home[0]   ? snprintf(out, 4096, "%s/.cache/dragoman/%s", home, name)
+    int n = p->cache            ? snprintf(out, 4096, "%s/.download-%s", p->cache, name)
+            : cache && cache[0] ? snprintf(out, 4096, "%s/dragoman/.download-%s", cache, name)
+            : home && home[0]   ? snprintf(out, 4096, "%s/.cache/dragoman/.download-%s", home, name)
                                 : 0;
     if (n == 0)
         return dg_error_field(err, DG_EINVAL, "cache",
@@ -143,7 +145,7 @@ static int fetch_and_install(const struct dg_pull *p, struct dg_downloader *d,
     if (p->sha256 && l->n_files != 1)
         return dg_error_field(err, DG_EINVAL, "sha256",
             "--sha256 is the hash of one file, and %s has %zu", source, l->n_files);
-    int rc = cache_folder(p, name, folder, err);
+    int rc = download_folder(p, name, folder, err);
     for (size_t i = 0; i < l->n_files && !rc; i++)
         rc = download(p, d, folder, &l->files[i], &files[i], err);
     const struct dg_install what = {.models = p->models,

@@ -24,7 +24,8 @@ struct dg_pull {
     /* See convert/pull/download.h; or NULL. */
     const char *ca_file;
     uint32_t stall_seconds;
-    /* Folder for downloads; NULL: $XDG_CACHE_HOME/dragoman or ~/.cache/dragoman. */
+    /* Folder for downloads; NULL: $XDG_CACHE_HOME/dragoman or ~/.cache/dragoman. A model's files
+     * are in .download-NAME there, which is removed once the model is installed. */
     const char *cache;
     bool quiet;
     /* Skip installed models without asking an index. */

@@ -58,7 +58,7 @@ def test_the_next_run_goes_on_too(hub, pull, firefox):
 
 
 def test_what_an_earlier_run_left_of_another_file_is_dropped(hub, pull, firefox):
-    folder = pull.cache / "dragoman" / "firefox-en-de"
+    folder = pull.cache / "dragoman" / ".download-firefox-en-de"
     folder.mkdir(parents=True)
     (folder / (MODEL + ".part")).write_bytes(b"x" * 1000)
     pull(*firefox)

@@ -38,6 +38,17 @@ def test_firefox_from_remote_settings(hub, pull):
     subprocess.run([DRAGOMAN, "inspect", str(pull.models / "firefox-en-de"), "--verify"], check=True, capture_output=True)
 
 
+def publish_newer(hub):
+    """Gives the index other files of the same content, and returns it."""
+    index = json.loads(hub.files[hub.index])
+    for r in index["data"]:  # other bytes for the same content
+        packed = stand_in.zstd(stand_in.read("bergamot", r["name"])) + b"\x50\x2a\x4d\x18\0\0\0\0"  # a skippable frame
+        r["attachment"].update(hash=stand_in.sha256(packed), size=len(packed))
+        hub.files["/cdn/" + r["attachment"]["location"]] = packed
+    hub.json(hub.index, index)
+    return index
+
+
 def test_what_is_the_same_is_not_fetched_again_and_what_is_newer_is(hub, pull):
     hub.serve_firefox()
     pull("firefox/en-de", "--index", hub.url + hub.index)
@@ -47,15 +58,30 @@ def test_what_is_the_same_is_not_fetched_again_and_what_is_newer_is(hub, pull):
     hub.log.clear()
     assert "is installed" in pull("firefox/en-de", "--if-missing", "--index", hub.url + hub.index)
     assert hub.log == []
-    index = json.loads(hub.files[hub.index])
-    for r in index["data"]:  # other bytes for the same content
-        packed = stand_in.zstd(stand_in.read("bergamot", r["name"])) + b"\x50\x2a\x4d\x18\0\0\0\0"  # a skippable frame
-        r["attachment"].update(hash=stand_in.sha256(packed), size=len(packed))
-        hub.files["/cdn/" + r["attachment"]["location"]] = packed
-    hub.json(hub.index, index)
+    index = publish_newer(hub)
     assert "installed   " in pull("firefox/en-de", "--index", hub.url + hub.index)
     assert pull.installed() == ["firefox-en-de"]
     assert manifest(pull, "firefox-en-de")["origin"]["files"][0]["sha256"] == index["data"][0]["attachment"]["hash"]
+
+
+def test_other_files_in_the_cache_stay(hub, pull):
+    hub.serve_firefox()
+    thesis = pull.cache / "student" / "thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("years of work")
+    pull("firefox/en-de", "--name", "student", "--cache", str(pull.cache), "--index", hub.url + hub.index)
+    assert pull.installed() == ["student"] and pull.left() == ["thesis.txt"] and thesis.read_text() == "years of work"
+
+
+def test_the_cache_may_be_the_directory_of_models(hub, pull):
+    hub.serve_firefox()
+    fetch = ("firefox/en-de", "--cache", str(pull.models), "--index", hub.url + hub.index)
+    pull(*fetch)
+    index = publish_newer(hub)
+    pull(*fetch)
+    assert manifest(pull, "firefox-en-de")["origin"]["files"][0]["sha256"] == index["data"][0]["attachment"]["hash"]
+    assert sorted(p.name for p in pull.models.iterdir()) == [".pull.lock", "firefox-en-de"]
+    assert pull.translate("firefox-en-de", SENTENCE) == GERMAN
 
 
 def test_firefox_chooses_what_a_desktop_gets(hub, pull):
