@@ -15,6 +15,7 @@ enum dg_writing {
     DG_WRITE_SINGLE_QUOTED,
     DG_WRITE_UNQUOTED,
     DG_WRITE_ESCAPED, /* by strings/escapes.h, as `escapes` says */
+    DG_WRITE_MESSAGE, /* the same, by strings/message.h before */
     DG_WRITE_TARGET,  /* the target language's code instead of an answer */
     DG_WRITE_CUES,    /* divided among the cues of subtitles: slots */
     DG_WRITE_SLOTS,   /* markup whose tags stand for bytes of the file: slots */

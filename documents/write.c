@@ -1,6 +1,7 @@
 /* A part of a file with its answers in place of its texts. */
 #include "documents/segments.h"
 #include "documents/slots.h"
+#include "documents/strings/message.h"
 #include "text/format/encoding.h"
 
 #include <string.h>
@@ -19,6 +20,21 @@ static void write_quoted(const char *s, size_t n, enum dg_writing writing, struc
     }
 }
 
+/* Writes a message: its own bytes tell which braces of the answer are arguments. */
+static void write_message(
+    struct dg_writer *w, const struct dg_segment *g, const struct dg_extract_answer *a)
+{
+    struct dg_buffer value, message;
+    dg_buffer_init(&value);
+    dg_buffer_init(&message);
+    dg_escapes_read(g->escapes, w->part->s + g->begin, g->end - g->begin, &value);
+    dg_message_write(value.data, value.len, a->s, a->n, &message);
+    dg_escapes_write(g->escapes, message.data, message.len, w->out);
+    w->out->failed = w->out->failed || value.failed || message.failed;
+    dg_buffer_deinit(&value);
+    dg_buffer_deinit(&message);
+}
+
 static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct dg_error *err)
 {
     const struct dg_extract_answer *a = &w->answers[g->index];
@@ -31,6 +47,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_SINGLE_QUOTED:
     case DG_WRITE_UNQUOTED: write_quoted(a->s, a->n, g->writing, w->out); break;
     case DG_WRITE_ESCAPED: dg_escapes_write(g->escapes, a->s, a->n, w->out); break;
+    case DG_WRITE_MESSAGE: write_message(w, g, a); break;
     case DG_WRITE_TARGET: break;
     case DG_WRITE_CUES: dg_slots_write_cues(w, g, a); break;
     case DG_WRITE_SLOTS: rc = dg_slots_write(w, g, a, err); break;

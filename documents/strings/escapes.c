@@ -62,21 +62,14 @@ static size_t read_unit(const char *s, size_t at, size_t n, struct dg_buffer *ou
     return 4;
 }
 
-static bool is_message(enum dg_escapes e)
-{
-    return e == DG_ESCAPES_MESSAGE || e == DG_ESCAPES_ASCII_MESSAGE;
-}
-
 static bool is_properties(enum dg_escapes e)
 {
-    return e == DG_ESCAPES_PROPERTIES || e == DG_ESCAPES_ASCII || is_message(e);
+    return e == DG_ESCAPES_PROPERTIES || e == DG_ESCAPES_ASCII;
 }
 
 void dg_escapes_read(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
     for (size_t i = 0; i < n; i++) {
-        if (is_message(e) && s[i] == '\'' && i + 1 < n && s[i + 1] == '\'')
-            i++;
         if (s[i] != '\\' || i + 1 >= n) {
             dg_buffer_add(out, s + i, 1);
             continue;
@@ -106,7 +99,7 @@ static const char *escape_of(enum dg_escapes e, char c, bool first)
     case '\b': return "\\b";
     case '\\': return "\\\\";
     case '"': return is_properties(e) ? NULL : "\\\"";
-    case '\'': return e == DG_ESCAPES_ANDROID ? "\\'" : is_message(e) ? "''" : NULL;
+    case '\'': return e == DG_ESCAPES_ANDROID ? "\\'" : NULL;
     case ' ': return first && is_properties(e) ? "\\ " : NULL;
     case '@': return first && e == DG_ESCAPES_ANDROID ? "\\@" : NULL;
     case '?': return first && e == DG_ESCAPES_ANDROID ? "\\?" : NULL;
@@ -131,7 +124,6 @@ static void write_units(const char *s, size_t n, size_t *i, struct dg_buffer *ou
 
 static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
-    const bool ascii = e == DG_ESCAPES_ASCII || e == DG_ESCAPES_ASCII_MESSAGE;
     for (size_t i = 0; i < n; i++) {
         const char *escape = escape_of(e, s[i], i == 0);
         const char *tag = e == DG_ESCAPES_ANDROID && s[i] == '<' ? memchr(s + i, '>', n - i) : NULL;
@@ -140,7 +132,7 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
             i = (size_t)(tag - s);
         } else if (escape) {
             dg_buffer_adds(out, escape);
-        } else if (ascii && (unsigned char)s[i] >= 0x80) {
+        } else if (e == DG_ESCAPES_ASCII && (unsigned char)s[i] >= 0x80) {
             write_units(s, n, &i, out);
         } else if ((unsigned char)s[i] < 0x20 && e == DG_ESCAPES_JSON) {
             dg_buffer_addf(out, "\\u%04x", (unsigned char)s[i]);

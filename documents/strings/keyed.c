@@ -1,25 +1,30 @@
 /* Java's .properties and Apple's .strings: pairs of a key and a value. */
 #include "documents/kinds.h"
+#include "documents/strings/message.h"
 #include "text/utf8.h"
 
-#include <ctype.h>
 #include <string.h>
+
+/* Adds the text of a value if it has words. */
+static int add_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const struct dg_buffer *text, struct dg_error *err)
+{
+    if (text->failed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    if (text->len == 0 || !dg_utf8_has_letter(text->data, text->len))
+        return DG_OK;
+    return dg_segment_add(x, p, like, text->data, text->len, err) ? DG_OK : err->code;
+}
 
 static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
     enum dg_escapes escapes, struct dg_error *err)
 {
+    const struct dg_segment like = {
+        .begin = begin, .end = end, .writing = DG_WRITE_ESCAPED, .escapes = escapes};
     struct dg_buffer text;
-    int rc = DG_OK;
     dg_buffer_init(&text);
     dg_escapes_read(escapes, p->s + begin, end - begin, &text);
-    if (text.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (text.len > 0 && dg_utf8_has_letter(text.data, text.len) &&
-             !dg_segment_add(x, p,
-                 (struct dg_segment){
-                     .begin = begin, .end = end, .writing = DG_WRITE_ESCAPED, .escapes = escapes},
-                 text.data, text.len, err))
-        rc = err->code;
+    int rc = add_text(x, p, like, &text, err);
     dg_buffer_deinit(&text);
     return rc;
 }
@@ -44,13 +49,25 @@ static size_t logical_end(const char *s, size_t n, size_t at)
     return at < n ? at : n;
 }
 
-/* True if the value has a {0} of MessageFormat. */
-static bool is_message(const char *s, size_t begin, size_t end)
+/* Adds a value, which may be a message. */
+static int add_value(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
+    enum dg_escapes escapes, struct dg_error *err)
 {
-    for (size_t i = begin; i + 2 < end; i++)
-        if (s[i] == '{' && isdigit((unsigned char)s[i + 1]) && strchr("},", s[i + 2]))
-            return true;
-    return false;
+    const struct dg_segment like = {
+        .begin = begin, .end = end, .writing = DG_WRITE_MESSAGE, .escapes = escapes};
+    struct dg_buffer value, text;
+    int rc = DG_OK;
+    if (!dg_message_is(p->s + begin, end - begin))
+        return add(x, p, begin, end, escapes, err);
+    dg_buffer_init(&value);
+    dg_buffer_init(&text);
+    dg_escapes_read(escapes, p->s + begin, end - begin, &value);
+    text.failed = value.failed;
+    if (value.failed || dg_message_read(value.data, value.len, &text) || text.failed)
+        rc = add_text(x, p, like, &text, err);
+    dg_buffer_deinit(&value);
+    dg_buffer_deinit(&text);
+    return rc;
 }
 
 /* True if the file is ASCII. Files for Java 8 and earlier are Latin-1: if nothing shows that a file
@@ -66,7 +83,7 @@ static bool is_ascii(const struct dg_extract_part *p)
 int dg_read_properties(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     const char *s = p->s;
-    const bool ascii = is_ascii(p);
+    const enum dg_escapes escapes = is_ascii(p) ? DG_ESCAPES_ASCII : DG_ESCAPES_PROPERTIES;
     int rc = DG_OK;
     for (size_t at = 0, end; at < p->n && rc == DG_OK; at = end + 1) {
         while (at < p->n && (is_blank(s[at]) || s[at] == '\n' || s[at] == '\r'))
@@ -87,12 +104,7 @@ int dg_read_properties(struct dg_extract *x, struct dg_extract_part *p, struct d
             at++;
         if (at >= end)
             continue;
-        const bool message = is_message(s, at, end);
-        rc = add(x, p, at, end,
-            ascii     ? message ? DG_ESCAPES_ASCII_MESSAGE : DG_ESCAPES_ASCII
-            : message ? DG_ESCAPES_MESSAGE
-                      : DG_ESCAPES_PROPERTIES,
-            err);
+        rc = add_value(x, p, at, end, escapes, err);
     }
     return rc;
 }

@@ -108,6 +108,16 @@ static const struct {
     {"a.properties", "a\\=b=one \\u00e9 dog", "a\\=b=ONE \\u00E9 DOG", false},
     {"a.properties", "a=one é dog\\n", "a=ONE é DOG\\n", false},
     {"a.properties", "a=isn''t {0} big\nb=isn''t big", "a=ISN''T {0} BIG\nb=ISN''T BIG", false},
+    /* A message's quotation: a quoted brace is no argument, and one that looks like an argument
+     * leaves the message as it is. */
+    {"a.properties",
+        "a=use '{'name'}' in {0}\nb=''{0}'' isn't '{'{1}'}'\nc='{0}' in {0}\nd='{0}' in {1}\ne={1} '}, {' '{''x'",
+        "a=USE '{'name'}' IN {0}\nb=''{0}'' ISN''T '{'{1}'}'\nc='{0}' in {0}\nd='{0}' IN {1}\ne={1} '}, {' '{'''X",
+        false},
+    {"a.properties", "a=at {0,date,h 'o''clock'} on {0,choice,0#'{'no|1#one '}'} a {2",
+        "a=at {0,date,h 'o''clock'} on {0,choice,0#'{'no|1#one '}'} a {2", false},
+    {"a.properties", "a=at {0,date,h 'o''clock'} it''s a \\u2019 {n}",
+        "a=AT {0,date,h 'o''clock'} IT''S A \\u2019 {n}", false},
     {"a.strings", "/* \"no\" = */ \"a\" = \"one \\\"two\\\"\\n%@\"; // \"no\"\n\"b\"=\"three\";",
         "/* \"no\" = */ \"a\" = \"ONE \\\"TWO\\\"\\n%@\"; // \"no\"\n\"b\"=\"THREE\";", false},
     /* PO: an empty msgstr is filled. */
