@@ -96,6 +96,8 @@ int dg_extract_open(const char *name, const char *bytes, size_t n,
     *x = (struct dg_extract){.kind = kind, .bytes = bytes, .n = n, .limits = *limits};
     int rc = kind->read ? read_whole(x, err) : dg_package_read(x, err);
     if (rc == DG_OK)
+        rc = dg_extract_drop_kept(x, err);
+    if (rc == DG_OK)
         rc = list_texts(x, err);
     if (rc == DG_OK)
         *out = x;
@@ -106,12 +108,8 @@ int dg_extract_open(const char *name, const char *bytes, size_t n,
 
 static void close_part(struct dg_extract_part *p)
 {
-    for (size_t i = 0; i < p->n_segments; i++) {
-        free(p->segments[i].text);
-        free(p->segments[i].before);
-        free(p->segments[i].after);
-        free(p->segments[i].slots);
-    }
+    for (size_t i = 0; i < p->n_segments; i++)
+        dg_segment_free(&p->segments[i]);
     free(p->segments);
     free(p->own);
 }
@@ -124,6 +122,7 @@ void dg_extract_close(struct dg_extract *x)
         close_part(&x->parts[i]);
     free(x->parts);
     free(x->texts);
+    dg_buffer_deinit(&x->kept);
     free(x);
 }
 

@@ -71,6 +71,14 @@ no_memory:
     return NULL;
 }
 
+void dg_segment_free(struct dg_segment *g)
+{
+    free(g->text);
+    free(g->before);
+    free(g->after);
+    free(g->slots);
+}
+
 int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err)
 {
     if (g->n_slots == g->slots_cap) {

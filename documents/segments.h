@@ -104,6 +104,8 @@ struct dg_extract {
     /* [n_texts] texts to translate, in the order of the file */
     const struct dg_segment **texts;
     size_t n_texts, text_bytes;
+    /* what dg_extract_keep was given, each with a NUL after it */
+    struct dg_buffer kept;
     struct dg_extract_limits limits;
 };
 
@@ -115,7 +117,14 @@ struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_erro
  * Invalidates pointers to earlier segments. */
 struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const char *text, size_t n, struct dg_error *err);
+void dg_segment_free(struct dg_segment *g); /* what it holds */
 int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err);
+
+/* Keep all texts of the file that have the letters and digits of markup s[n], once all parts are
+ * read: dg_extract_drop_kept. */
+void dg_extract_keep(struct dg_extract *x, const char *s, size_t n);
+/* Drop the segments of texts that are kept. DG_ENOMEM. */
+int dg_extract_drop_kept(struct dg_extract *x, struct dg_error *err);
 
 /* For appending bytes begin .. end of a part with the answers to the segments within them. */
 struct dg_writer {

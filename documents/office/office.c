@@ -131,19 +131,17 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
     return rc;
 }
 
-/* Adds a table's column names, which must equal the texts of its first row. */
+/* Keeps a table's column names, and with them the header cells, which must equal them: formulas,
+ * pivot tables and slicers name columns, and no two columns may have one name. */
 static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_xml xml;
+    size_t begin, end;
     int rc = dg_xml_scan(p->s, p->n, &xml, err);
-    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++) {
-        struct dg_segment like = {.format = DG_FORMAT_XML, .writing = DG_WRITE_DOUBLE_QUOTED};
+    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
         if (dg_xml_is(&xml, &xml.tags[i], "tableColumn") && xml.tags[i].kind != DG_XML_CLOSE &&
-            dg_xml_attribute(&xml, &xml.tags[i], "name", &like.begin, &like.end) &&
-            dg_utf8_has_letter(p->s + like.begin, like.end - like.begin) &&
-            !dg_segment_add(x, p, like, p->s + like.begin, like.end - like.begin, err))
-            rc = err->code;
-    }
+            dg_xml_attribute(&xml, &xml.tags[i], "name", &begin, &end))
+            dg_extract_keep(x, p->s + begin, end - begin);
     dg_xml_close(&xml);
     return rc;
 }

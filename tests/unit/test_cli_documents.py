@@ -105,15 +105,44 @@ def test_xlsx(tmp_path):
     path = tmp_path / "a.xlsx"
     w = openpyxl.Workbook()
     s = w.active
-    for row in (("A girl", "Two dogs"), (DOGS, 12), (GIRL, "=B2*2")):
+    for row in ((GIRL, "Two dogs"), (DOGS, 12), ("A girl", "=B2*2")):
         s.append(row)
-    s.add_table(openpyxl.worksheet.table.Table(displayName="T", ref="A1:B3"))
     w.save(path)
     out = translate(path)
-    check_others(path, out, {"xl/worksheets/sheet1.xml", "xl/tables/table1.xml"})
+    check_others(path, out, {"xl/worksheets/sheet1.xml"})
     s = openpyxl.load_workbook(out).active
-    assert [[c.value for c in row] for row in s.rows] == [["Ein Mädchen", "Zwei Hunde"], [SNOW, 12], [SMILES, "=B2*2"]]
-    assert [c.name for c in s.tables["T"].tableColumns] == ["Ein Mädchen", "Zwei Hunde"]  # else spreadsheet programs repair it
+    assert [[c.value for c in row] for row in s.rows] == [[SMILES, "Zwei Hunde"], [SNOW, 12], ["Ein Mädchen", "=B2*2"]]
+
+
+def test_xlsx_tables(tmp_path):
+    """Formulas name a table's columns, which must equal its header cells and differ from each other: names and headers stay."""
+    path = tmp_path / "a.xlsx"
+    w = openpyxl.Workbook()
+    s = w.active
+    names = ["A girl", "Two\ndogs", "Start & end", "Beginning"]
+    for row in (names, (DOGS, 12, "Two dogs play.", ""), (GIRL, "=SUM(T[Two\ndogs])", "A girl", "")):
+        s.append(row)
+    s.add_table(openpyxl.worksheet.table.Table(displayName="T", ref="A1:D3"))
+    w.save(path)
+    out = translate(path)
+    check_others(path, out, {"xl/worksheets/sheet1.xml"})
+    s = openpyxl.load_workbook(out).active
+    rows = [[c.value for c in row] for row in s.rows]
+    assert rows[0] == names and rows[1][:2] == [SNOW, 12] and rows[2][:3] == [SMILES, "=SUM(T[Two\ndogs])", "A girl"]
+
+
+def test_shared_header_strings(tmp_path):
+    """A header's string may have formatting of its own, and a table's part may come before or after it."""
+    sst = '<sst xmlns="u"><si><r><t>The </t></r><r><rPr><b/></rPr><t>amount &amp;\nsum</t></r></si><si><t>Two dogs</t></si></sst>'
+    table = '<table xmlns="u" name="T"><tableColumns count="1"><tableColumn id="1" name="The amount &amp;_x000a_sum"/></tableColumns></table>'
+    parts = [("xl/sharedStrings.xml", sst), ("xl/tables/table1.xml", table)]
+    for name, order in (("a.xlsx", parts), ("b.xlsx", parts[::-1])):
+        with zipfile.ZipFile(tmp_path / name, "w") as z:
+            for part in order:
+                z.writestr(*part)
+        out = members(translate(tmp_path / name))[0]
+        assert out["xl/sharedStrings.xml"][0].decode() == sst.replace("Two dogs", "Zwei Hunde")
+        assert out["xl/tables/table1.xml"][0].decode() == table
 
 
 def test_strings_that_sheets_share(tmp_path):
