@@ -48,6 +48,8 @@ struct dg_run_names {
     const char *end;
     /* tags that may contain runs, NULL-terminated */
     const char *const *containers;
+    /* children of a container, or NULL: one that holds all its words; what must be before them */
+    const char *const *container_words, *const *container_properties;
     /* tags that mean nothing once words have moved */
     const char *const *dropped;
     /* tags in or beside a run after which the sentence does not continue */

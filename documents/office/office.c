@@ -13,7 +13,10 @@ static const struct dg_run_names word = {
     .text = "w:t",
     .text_tag = "<w:t xml:space=\"preserve\">",
     .containers = (const char *const[]){"w:hyperlink", "w:ins", "w:smartTag", "w:sdt",
-        "w:sdtContent", "w:fldSimple", "w:bdo", "w:dir", "w:customXml", "w:moveTo", NULL},
+        "w:fldSimple", "w:bdo", "w:dir", "w:customXml", "w:moveTo", NULL},
+    .container_words = (const char *const[]){"w:sdtContent", NULL},
+    .container_properties =
+        (const char *const[]){"w:smartTagPr", "w:customXmlPr", "w:fldData", NULL},
     .dropped = (const char *const[]){"w:proofErr", "w:lastRenderedPageBreak", NULL},
     .breaks = (const char *const[]){"w:tab", "w:br", "w:cr", "w:ptab", NULL},
 };
@@ -39,8 +42,9 @@ static const struct dg_run_names sheet = {
 
 static const struct dg_run_names open_document = {
     .paragraphs = (const char *const[]){"text:p", "text:h", NULL},
-    .containers = (const char *const[]){"text:span", "text:a", "text:meta", "text:ruby",
-        "text:ruby-base", NULL},
+    .containers = (const char *const[]){"text:span", "text:a", "text:meta", "text:ruby", NULL},
+    .container_words = (const char *const[]){"text:ruby-base", NULL},
+    .container_properties = (const char *const[]){"office:event-listeners", NULL},
     .dropped = (const char *const[]){"text:soft-page-break", NULL},
     .breaks = (const char *const[]){"text:tab", "text:line-break", NULL},
 };

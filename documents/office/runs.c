@@ -21,8 +21,13 @@ struct piece {
     size_t close, close_end;
 };
 
+/* Containers and fields within each other; deeper ones are kept whole. */
+#define MAX_DEPTH 32
+
 struct pieces {
     struct dg_runs *r;
+    /* containers and fields around what is read now */
+    size_t depth;
     /* [n] */
     struct piece *list;
     size_t n, cap;
@@ -120,6 +125,15 @@ static char field_of(const struct dg_xml *x, size_t i)
 
 static void read_pieces(struct pieces *q, size_t first, size_t last);
 
+/* Reads what is within the OPEN that was added last, and closes it. */
+static void read_within(struct pieces *q, size_t first, size_t last)
+{
+    q->depth++;
+    read_pieces(q, first, last);
+    q->depth--;
+    add(q, (struct piece){.kind = CLOSE});
+}
+
 /* Reads a field that begins in the run at tag i: its instruction goes with its begin, and its
  * displayed result is text. Returns its last tag; i: it does not end before tag `last`. */
 static size_t read_field(struct pieces *q, size_t i, size_t last)
@@ -133,7 +147,7 @@ static size_t read_field(struct pieces *q, size_t i, size_t last)
         const char mark =
             t->kind == DG_XML_OPEN && dg_xml_is(x, t, q->r->names->run) ? field_of(x, k) : 0;
         depth += mark == 'b';
-        if (mark == 's' && depth == 1)
+        if (mark == 's' && depth == 1 && q->depth < MAX_DEPTH)
             separate = k;
         if (mark != 'e' || --depth > 0)
             continue;
@@ -144,8 +158,7 @@ static size_t read_field(struct pieces *q, size_t i, size_t last)
             .close_end = whole_end(x, k)};
         add(q, p);
         if (separate) {
-            read_pieces(q, x->tags[separate].partner + 1, k);
-            add(q, (struct piece){.kind = CLOSE});
+            read_within(q, x->tags[separate].partner + 1, k);
         }
         return t->partner;
     }
@@ -167,6 +180,42 @@ static size_t read_run_or_field(struct pieces *q, size_t i, size_t last)
     return x->tags[i].partner;
 }
 
+/* Finds the tags between which the container at tag i has its words: within its child that holds
+ * all of them if it has one, else after its properties. */
+static void find_words(const struct pieces *q, size_t i, size_t *first, size_t *last)
+{
+    const struct dg_xml *x = &q->r->xml;
+    const size_t end = x->tags[i].partner;
+    for (size_t k = i + 1; k < end; k = x->tags[k].partner + 1) {
+        if (x->tags[k].kind != DG_XML_OPEN ||
+            !dg_runs_lists(x, &x->tags[k], q->r->names->container_words))
+            continue;
+        *first = k + 1;
+        *last = x->tags[k].partner;
+        return;
+    }
+    *first = i + 1;
+    *last = end;
+    while (*first < end && dg_runs_lists(x, &x->tags[*first], q->r->names->container_properties))
+        *first = x->tags[*first].partner + 1;
+}
+
+/* Reads the container at tag i: what it has before its words goes with its opening tag, and what it
+ * has after them with its closing tag. Returns its last tag. */
+static size_t read_container(struct pieces *q, size_t i)
+{
+    const struct dg_xml *x = &q->r->xml;
+    size_t first, last;
+    find_words(q, i, &first, &last);
+    add(q, (struct piece){.kind = OPEN,
+               .begin = x->tags[i].begin,
+               .end = x->tags[first - 1].end,
+               .close = x->tags[last].begin,
+               .close_end = whole_end(x, i)});
+    read_within(q, first, last);
+    return x->tags[i].partner;
+}
+
 static void read_pieces(struct pieces *q, size_t first, size_t last)
 {
     const struct dg_xml *x = &q->r->xml;
@@ -175,19 +224,14 @@ static void read_pieces(struct pieces *q, size_t first, size_t last)
     for (size_t i = first; i < last; at = x->tags[i].end, i++) {
         const struct dg_xml_tag *t = &x->tags[i];
         add_bare(q, at, t->begin);
-        if (t->kind == DG_XML_CLOSE) {
-            add(q, (struct piece){.kind = CLOSE});
-        } else if (names->run && dg_xml_is(x, t, names->run) && t->kind == DG_XML_OPEN) {
+        if (names->run && dg_xml_is(x, t, names->run) && t->kind == DG_XML_OPEN) {
             i = read_run_or_field(q, i, last);
-        } else if (t->kind == DG_XML_OPEN && dg_runs_lists(x, t, names->containers)) {
-            add(q, (struct piece){.kind = OPEN,
-                       .begin = t->begin,
-                       .end = t->end,
-                       .close = x->tags[t->partner].begin,
-                       .close_end = x->tags[t->partner].end});
+        } else if (t->kind == DG_XML_OPEN && q->depth < MAX_DEPTH &&
+                   dg_runs_lists(x, t, names->containers)) {
+            i = read_container(q, i);
         } else {
             add_raw(q, i, NULL);
-            i = t->partner > i ? t->partner : i;
+            i = t->partner;
         }
     }
     add_bare(q, at, x->tags[last].begin);

@@ -81,6 +81,53 @@ def test_docx_fields_and_notes(tmp_path):
     assert [xml.index(part) for part in order] == sorted(xml.index(part) for part in order)
 
 
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+
+def run_of(words):
+    return f'<w:r><w:t xml:space="preserve">{words}</w:t></w:r>'
+
+
+CONTROLS = {  # elements around words, and the names of their children in order
+    "sdt": ('<w:sdt><w:sdtPr><w:text/></w:sdtPr><w:sdtEndPr/><w:sdtContent>%s</w:sdtContent></w:sdt>', ["sdtPr", "sdtEndPr", "sdtContent"]),
+    "smartTag": ('<w:smartTag w:element="a"><w:smartTagPr/>%s</w:smartTag>', ["smartTagPr", "r"]),
+    "customXml": ('<w:customXml w:element="a"><w:customXmlPr/>%s</w:customXml>', ["customXmlPr", "r"]),
+    "fldSimple": ('<w:fldSimple w:instr="a"><w:fldData>YQ==</w:fldData>%s</w:fldSimple>', ["fldData", "r"]),
+}
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_docx_controls(tmp_path, name):
+    """A control's properties stay before its words, also where the verb moves behind it: the schema allows them nowhere else."""
+    path = tmp_path / "a.docx"
+    around, children = CONTROLS[name]
+    sentences = (("I have seen ", "the dog", "."), ("The man wants to buy ", "a red car", " today."), ("She has never read ", "this book", "."),
+                 ("We must visit ", "the old city", " tomorrow."), ("The customer has paid ", "the invoice", " in cash."))
+    d = docx.Document()
+    for before, words, after in sentences:
+        p = run_of(before) + around % run_of(words) + run_of(after)
+        d.element.body.insert(0, docx.oxml.parse_xml(f'<w:p xmlns:w="{W[1:-1]}">{p}</w:p>'))
+    d.save(path)
+    controls = list(docx.Document(translate(path, model=SHIPPED)).element.body.iter(W + name))
+    assert [[child.tag for child in c] for c in controls] == [[W + child for child in children]] * len(sentences)
+    assert all("".join(c.itertext(W + "t")) for c in controls)
+
+
+def test_odt_ruby(tmp_path):
+    """The reading stays behind its base text."""
+    path = tmp_path / "a.odt"
+    d = OpenDocumentText()
+    p, ruby = text.P(text="I "), text.Ruby()
+    ruby.addElement(text.RubyBase(text="have seen the dog"))
+    ruby.addElement(text.RubyText(text="x"))
+    p.addElement(ruby)
+    p.addText(".")
+    d.text.addElement(p)
+    d.save(path)
+    xml = members(translate(path, model=SHIPPED))[0]["content.xml"][0].decode()
+    assert "</text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby>" in xml and "<text:ruby><text:ruby-base>" in xml
+
+
 def test_pptx(tmp_path):
     path = tmp_path / "a.pptx"
     p = pptx.Presentation()
