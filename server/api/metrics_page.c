@@ -63,10 +63,11 @@ static void put_server(struct gauges *g, struct dg_app *app)
     const char *const build[] = {
         "version", DG_VERSION, "revision", app->revision, "isa", dg_cpu_isa(), NULL};
     dg_queue_load(app->queue, &load);
+    const bool stuck = atomic_load(&app->stuck);
     put(g, "dragoman_ready", "1 if the server is ready for requests.",
-        atomic_load(&app->state) == DG_APP_READY);
+        atomic_load(&app->state) == DG_APP_READY && !stuck);
     put(g, "dragoman_stuck", "1 if an engine has work and took no step for --stuck-after seconds.",
-        atomic_load(&app->stuck));
+        stuck);
     put_labelled(g, "dragoman_build_info",
         "Version of the program, and the CPU instruction set it uses.", 1, build);
     put(g, "dragoman_queue_depth", "Sentences in the queue.", (double)load.entries);

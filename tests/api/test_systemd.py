@@ -131,7 +131,8 @@ def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_p
                     for path in ("/livez", "/readyz"):
                         reply = server.get(path)
                         assert reply.status_code == 503 and reply.json() == {"status": "stuck"}
-                    assert "dragoman_stuck 1\n" in server.get("/metrics").text
+                    metrics = server.get("/metrics").text
+                    assert "dragoman_stuck 1\n" in metrics and "dragoman_ready 0\n" in metrics
                     ptrace(PTRACE_DETACH, engine)
                     engine = None
                     manager.socket.settimeout(PATIENCE)
