@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <malloc.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +24,25 @@ static double count_fds(void)
     return n;
 }
 
+/* When the machine started, in seconds since the epoch. Stays as it is unless somebody sets the
+ * clock by seconds: the two clocks are not read at the same moment, and any change of a start time
+ * counts as a restart (DragomanRestarts). /proc/stat has no part in it, because the systemd unit
+ * hides that file (ProcSubset=pid). */
+static double boot_time(void)
+{
+    static _Atomic double kept;
+    const double now = dg_clock_wall_s() - (double)dg_clock_boot_ns() * 1e-9;
+    double before = atomic_load(&kept);
+    if (fabs(now - before) < 2)
+        return before;
+    return atomic_compare_exchange_strong(&kept, &before, now) ? now : before;
+}
+
 /* Seconds since the epoch: boot time plus the 22nd field of stat, in clock ticks. */
 static double start_time(void)
 {
     char line[1024];
     unsigned long long ticks = 0;
-    double boot = 0;
     FILE *f = fopen("/proc/self/stat", "re");
     if (f) {
         if (fgets(line, sizeof line, f) &&
@@ -37,14 +52,7 @@ static double start_time(void)
                 &ticks);
         fclose(f);
     }
-    f = fopen("/proc/stat", "re");
-    if (f) {
-        while (fgets(line, sizeof line, f))
-            if (sscanf(line, "btime %lf", &boot) == 1)
-                break;
-        fclose(f);
-    }
-    return boot + (double)ticks / (double)sysconf(_SC_CLK_TCK);
+    return boot_time() + (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 void dg_process_read(struct dg_process *out)
