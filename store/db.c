@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUSY_MS 2000 /* a command line waits so long for a server, and vice versa */
@@ -57,10 +58,29 @@ int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_erro
     return rc;
 }
 
-/* Create the file here because SQLite would make it readable by everybody (as the umask allows). */
+/* Gives a new file of root's to the owner of its folder, so that a service with a user of its own
+ * can open it. Where that is not allowed, the file stays root's. */
+static void give_to_folder(int fd, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[sizeof((struct dg_db *)0)->path] = ".";
+    struct stat st;
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    const bool given = stat(folder, &st) == 0 && fchown(fd, st.st_uid, st.st_gid) == 0;
+    (void)given;
+}
+
+/* Create the file here because SQLite would make it readable by everybody (as the umask allows).
+ * SQLite gives the files beside it the same owner and mode. O_EXCL: no file is made where a link
+ * leads, because the folder's owner could choose any place. */
 static int create_file(const char *path, struct dg_error *err)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0 && geteuid() == 0)
+        give_to_folder(fd, path);
+    if (fd < 0 && errno == EEXIST)
+        fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return dg_error_set(err, DG_EIO, "cannot make %s: %s", path, strerror(errno));
     close(fd);

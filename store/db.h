@@ -17,7 +17,8 @@ struct dg_db {
     const char *keeps;
 };
 
-/* Open the file. create: create it if missing, readable only by its owner. */
+/* Open the file. create: create it if missing, readable only by its owner; root makes it the
+ * folder's owner's. */
 int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error *err);
 void dg_db_close(struct dg_db *db); /* a zeroed struct is fine */
 

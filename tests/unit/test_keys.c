@@ -4,12 +4,14 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -142,12 +144,90 @@ static void scopes(void **state)
         assert_int_equal(dg_keys_scopes_read(wrong[i], &s, NULL), DG_EINVAL);
 }
 
+enum { NOBODY = 65534 };
+
+static void assert_owned(const char *end, uid_t owner)
+{
+    char name[160];
+    struct stat st;
+    snprintf(name, sizeof name, "%s%s", path, end);
+    assert_int_equal(stat(name, &st), 0);
+    assert_int_equal(st.st_uid, owner);
+    assert_int_equal(st.st_gid, owner);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* True if this user can add a key to the file. */
+static bool can_add(uid_t user)
+{
+    int status = -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct dg_key made;
+        char secret[DG_KEY_SECRET];
+        struct dg_keys *k = NULL;
+        struct dg_error err = {0};
+        _exit(
+            setgid(user) == 0 && setuid(user) == 0 &&
+                    dg_keys_open(path, false, &k, &err) == DG_OK &&
+                    dg_keys_add(k, &(struct dg_key){.name = "new"}, 1, &made, secret, &err) == DG_OK
+                ? 0
+                : 1);
+    }
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* As `sudo dragoman keys add` in the systemd unit's StateDirectory, which is a dynamic user's. */
+static void what_root_makes_is_the_folders_owners(void **state)
+{
+    struct dg_key made;
+    char secret[DG_KEY_SECRET];
+    struct dg_error err = {0};
+    (void)state;
+    if (geteuid() != 0 || chown(folder, NOBODY, NOBODY) != 0)
+        skip();
+    struct dg_keys *k = must_open(true);
+    assert_int_equal(dg_keys_add(k, &(struct dg_key){.name = "shop"}, 1, &made, secret, &err), 0);
+    assert_owned("", NOBODY);
+    assert_owned("-wal", NOBODY);
+    assert_owned("-shm", NOBODY);
+    assert_true(can_add(NOBODY));
+    dg_keys_close(k);
+    assert_true(can_add(NOBODY));
+}
+
+static void a_file_that_is_there_keeps_its_owner(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    dg_keys_close(must_open(true));
+    if (chown(folder, NOBODY, NOBODY) != 0)
+        skip();
+    dg_keys_close(must_open(true));
+    assert_owned("", 0);
+}
+
+/* Else the folder's owner could have root make a file for them anywhere. */
+static void no_file_is_made_where_a_link_leads(void **state)
+{
+    char target[160];
+    struct dg_keys *k = NULL;
+    struct dg_error err = {0};
+    (void)state;
+    snprintf(target, sizeof target, "%s/elsewhere", folder);
+    assert_int_equal(symlink(target, path), 0);
+    assert_int_equal(dg_keys_open(path, true, &k, &err), DG_EIO);
+    assert_int_not_equal(access(target, F_OK), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(add_list_revoke), cmocka_unit_test(the_hash_is_sha256),
         TEST(usage_adds_up_over_two_openers), TEST(other_files_are_refused),
-        cmocka_unit_test(scopes)};
+        cmocka_unit_test(scopes), TEST(what_root_makes_is_the_folders_owners),
+        TEST(a_file_that_is_there_keeps_its_owner), TEST(no_file_is_made_where_a_link_leads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
