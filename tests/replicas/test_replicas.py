@@ -43,23 +43,27 @@ class Replica(Server):
 
 
 class Balancer:
-    def __init__(self, name, ports, folder):
+    """A balancer before servers on these ports, with its file of packaging/balancers; change alters that file's text."""
+
+    def __init__(self, name, ports, folder, change=lambda text: text):
         self.port = free_port()
-        source = os.path.join(ROOT, "packaging", "balancers", "haproxy.cfg" if name == "haproxy" else "nginx.conf")
+        file = "haproxy.cfg" if name == "haproxy" else "nginx.conf"
+        with open(os.path.join(ROOT, "packaging", "balancers", file), encoding="utf-8") as f:
+            text = change(f.read())
+        conf = str(folder / file)
         env = dict(os.environ, DRAGOMAN_FRONT="127.0.0.1:%d" % self.port,
                    **{"DRAGOMAN_" + "ABC"[i]: "127.0.0.1:%d" % port for i, port in enumerate(ports)})
         if name == "haproxy":
-            command = ["haproxy", "-db", "-f", source]
+            command = ["haproxy", "-db", "-f", conf]
         else:
-            with open(source, encoding="utf-8") as f:
-                text = f.read().replace("127.0.0.1:8000", "127.0.0.1:%d" % self.port)
+            text = text.replace("127.0.0.1:8000", "127.0.0.1:%d" % self.port)
             for i, port in enumerate(ports):
                 text = text.replace("10.0.0.%d:8080" % (i + 1), "127.0.0.1:%d" % port)
             assert "10.0.0" not in text
-            conf = str(folder / "nginx.conf")
-            with open(conf, "w", encoding="utf-8") as f:
-                f.write("pid %s/nginx.pid; daemon off; error_log stderr;\n" % folder + text)
+            text = "pid %s/nginx.pid; daemon off; error_log stderr;\n" % folder + text
             command = ["nginx", "-p", str(folder), "-c", conf]
+        with open(conf, "w", encoding="utf-8") as f:
+            f.write(text)
         self.command, self.env = command, env
 
     def __enter__(self):
