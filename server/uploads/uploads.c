@@ -10,6 +10,7 @@
 #include "server/access/gate.h"
 #include "server/uploads/check.h"
 #include "server/uploads/run.h"
+#include "server/uploads/watches.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,19 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WATCHES 64
 #define RETRY_NS 1000000000ull   /* if the feeder is full, or the file cannot be read or written */
 #define EXPIRE_NS 60000000000ull /* between two checks for expired documents */
 #define FIRST_NS 5000000000ull   /* before the first check: the clock may be set soon after boot */
 
-struct watch {
-    char id[DG_UPLOAD_ID];
-    struct dg_http_exchange *x;
-};
-
 struct dg_uploader {
     struct dg_uploader_options options;
     struct dg_work work;
+    struct dg_watches watches;
     atomic_bool over, stopped;
     uint64_t expired_ns; /* only for the work */
     /* only for the work: the outcome of the document `running` could not be written, so the
@@ -47,54 +43,7 @@ struct dg_uploader {
     struct dg_clock_step clock;
     int64_t began_s; /* time of opening, by the wall clock as it is set now */
     int64_t step_s;  /* seconds the clock was set by, not yet in the file */
-    struct watch watches[MAX_WATCHES];
-    size_t n_watches;
 };
-
-/* ---- Waiting exchanges ---- */
-
-/* Wake the exchanges that wait for this document (id NULL: for any); only: just this one, NULL: all
- * of them. */
-static void wake(struct dg_uploader *u, const char *id, const struct dg_http_exchange *only)
-{
-    struct dg_http_exchange *woken[MAX_WATCHES];
-    size_t n = 0, kept = 0;
-    pthread_mutex_lock(&u->lock);
-    for (size_t i = 0; i < u->n_watches; i++) {
-        const struct watch *w = &u->watches[i];
-        if ((!id || strcmp(w->id, id) == 0) && (!only || w->x == only))
-            woken[n++] = w->x;
-        else
-            u->watches[kept++] = *w;
-    }
-    u->n_watches = kept;
-    pthread_mutex_unlock(&u->lock);
-    for (size_t i = 0; i < n; i++)
-        dg_http_wake(woken[i]);
-}
-
-bool dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exchange *x)
-{
-    struct dg_upload upload;
-    pthread_mutex_lock(&u->lock);
-    bool room = u->n_watches < MAX_WATCHES && !atomic_load(&u->stopped);
-    if (room) {
-        struct watch *w = &u->watches[u->n_watches++];
-        snprintf(w->id, sizeof w->id, "%s", id);
-        w->x = x;
-    }
-    bool over = room && dg_uploads_get(u->store, id, &upload, NULL) == DG_OK &&
-                upload.state >= DG_UPLOAD_DONE;
-    pthread_mutex_unlock(&u->lock);
-    if (over)
-        wake(u, id, x);
-    return room;
-}
-
-void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x)
-{
-    wake(u, NULL, x);
-}
 
 /* ---- the work ---- */
 
@@ -147,7 +96,7 @@ static void settle(
     if (err.code != DG_OK)
         log_error("cannot be written", &err);
     if (!later && !u->unsettled)
-        wake(u, id, NULL);
+        dg_watches_wake(&u->watches, id, NULL);
 }
 
 /* Put the unsettled document back. False: the file still cannot be written. */
@@ -281,6 +230,7 @@ int dg_uploader_open(
         return dg_error_set(err, DG_ENOMEM, "no memory for documents");
     u->options = *options;
     u->work = (struct dg_work){.run = work, .arg = u};
+    dg_watches_init(&u->watches);
     pthread_mutex_init(&u->lock, NULL);
     pthread_cond_init(&u->idle, NULL);
     dg_clock_step(&u->clock);
@@ -307,7 +257,7 @@ void dg_uploader_stop(struct dg_uploader *u)
     pthread_mutex_lock(&u->lock);
     atomic_store(&u->stopped, true);
     pthread_mutex_unlock(&u->lock);
-    wake(u, NULL, NULL);
+    dg_watches_close(&u->watches);
     /* Wait for the current document: threads that are about to be stopped still plan its texts. */
     pthread_mutex_lock(&u->lock);
     while (u->busy)
@@ -325,6 +275,7 @@ void dg_uploader_close(struct dg_uploader *u)
     dg_uploads_close(u->store);
     pthread_cond_destroy(&u->idle);
     pthread_mutex_destroy(&u->lock);
+    dg_watches_deinit(&u->watches);
     free(u);
 }
 
@@ -388,7 +339,7 @@ int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *e
     int rc = dg_uploads_remove(u->store, id, err);
     pthread_mutex_unlock(&u->lock);
     if (rc == DG_OK)
-        wake(u, id, NULL);
+        dg_watches_wake(&u->watches, id, NULL);
     return rc;
 }
 
@@ -397,4 +348,25 @@ void dg_uploader_undo(struct dg_uploader *u, const char *id)
     struct dg_error err = {0};
     if (dg_uploader_remove(u, id, &err) != DG_OK)
         log_error("cannot be removed", &err);
+}
+
+int dg_uploader_watch(
+    struct dg_uploader *u, const char *id, struct dg_http_exchange *x, struct dg_error *err)
+{
+    struct dg_upload upload;
+    int rc = dg_watches_add(&u->watches, id, x, err);
+    if (rc != DG_OK)
+        return rc;
+    pthread_mutex_lock(&u->lock);
+    bool over =
+        dg_uploads_get(u->store, id, &upload, NULL) == DG_OK && upload.state >= DG_UPLOAD_DONE;
+    pthread_mutex_unlock(&u->lock);
+    if (over) /* perhaps before it was watched */
+        dg_watches_wake(&u->watches, id, x);
+    return DG_OK;
+}
+
+void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x)
+{
+    dg_watches_wake(&u->watches, NULL, x);
 }

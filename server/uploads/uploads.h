@@ -71,8 +71,9 @@ int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *e
 void dg_uploader_undo(struct dg_uploader *u, const char *id);
 
 /* Wake the exchange, for its reply, when the document is done or failed, or the server stops.
- * False: too many exchanges are waiting, or the server has stopped already. */
-bool dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exchange *x);
+ * DG_EAGAIN: too many exchanges are waiting; DG_ECANCELED: the server has stopped already. */
+int dg_uploader_watch(
+    struct dg_uploader *u, const char *id, struct dg_http_exchange *x, struct dg_error *err);
 /* The exchange's client has gone: wake the exchange now, if it is waiting. */
 void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x);
 

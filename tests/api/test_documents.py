@@ -1,4 +1,6 @@
 """Documents over HTTP, as LibreTranslate's and DeepL's clients send them: real translations, restarts, limits, keys."""
+import concurrent.futures
+import contextlib
 import io
 import os
 import sqlite3
@@ -145,9 +147,8 @@ def test_kept_under_a_name_without_suffix(tmp_path):
     with Server(BUNDLES, "--documents", store) as s:
         id, key = document(s, "a.txt", TEXT.encode())
         wait(s, id, key)
-    with sqlite3.connect(store) as file:
+    with contextlib.closing(sqlite3.connect(store)) as file, file:
         file.execute("UPDATE documents SET name = ?", ("a" * 255,))
-    file.close()
     with Server(BUNDLES, "--documents", store) as s:
         assert s.get("/download_file/" + id + ".txt").status_code == 404
         assert s.post("/v2/document/%s/result" % id, key).text == GERMAN
@@ -232,6 +233,33 @@ def test_a_client_that_leaves(tmp_path):
                 break
             time.sleep(0.1)
         assert any("route=/translate_file status=499" in line for line in s.log)
+
+
+def test_more_clients_wait_than_may(tmp_path):
+    """64 clients may wait; the others are refused, and their documents are not kept."""
+    store = str(tmp_path / "d.db")
+    with Server(BUNDLES, "--documents", store) as s, concurrent.futures.ThreadPoolExecutor(70) as pool:
+        document(s, "long.txt", "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(2000)).encode())
+        sent = [pool.submit(send, s, "a.txt", TEXT.encode()) for _ in range(70)]
+        done = concurrent.futures.as_completed(sent, timeout=PATIENCE)
+        refused = [next(done).result() for _ in range(6)]
+        assert [(r.status_code, r.json()["error"]) for r in refused] == 6 * [(503, "64 clients wait for documents, which is the limit")]
+        with contextlib.closing(sqlite3.connect(store, timeout=PATIENCE)) as file:
+            assert file.execute("SELECT count(*) FROM documents").fetchone() == (65,)
+        assert [f.result().status_code for f in done] == 64 * [200]
+
+
+def test_a_server_that_stops(tmp_path):
+    """Clients that wait get 503, and their documents are not kept."""
+    store = str(tmp_path / "d.db")
+    long = "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(2000)).encode()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool, Server(BUNDLES, "--documents", store, "--drain-timeout", "0") as s:
+        sent = pool.submit(send, s, "a.txt", long)
+        s.until_running(1)
+        assert s.stop() == 0
+        assert (sent.result().status_code, sent.result().json()) == (503, {"error": "the server is stopping"})
+    with contextlib.closing(sqlite3.connect(store)) as file:
+        assert file.execute("SELECT count(*) FROM documents").fetchone() == (0,)
 
 
 def test_limits_and_keys(tmp_path):

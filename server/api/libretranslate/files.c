@@ -56,6 +56,7 @@ static void finish(void *arg, struct dg_http_exchange *x)
     } else if (u.state == DG_UPLOAD_FAILED) {
         fail(x, DG_EINTERNAL, u.message);
     } else if (u.state != DG_UPLOAD_DONE) {
+        dg_uploader_undo(w->uploader, u.id);
         fail(x, DG_ECANCELED, "the server is stopping");
     } else {
         struct dg_http_reply r = {0};
@@ -138,8 +139,10 @@ void dg_libretranslate_file(struct dg_app *app, struct dg_http_exchange *x)
     find_base(x, w->base);
     dg_http_later(x, &later, w);
     dg_http_due(x, dg_clock_ns() + LONGEST_NS);
-    if (!dg_uploader_watch(app->uploader, made.id, x))
-        dg_http_wake(x);
+    if (dg_uploader_watch(app->uploader, made.id, x, &err) != DG_OK) {
+        dg_uploader_undo(app->uploader, made.id);
+        fail(x, err.code, err.message);
+    }
 }
 
 void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
