@@ -5,6 +5,7 @@
 #include "server/api/entries.h"
 #include "server/api/files.h"
 #include "server/api/mixed.h"
+#include "server/api/side.h"
 #include "server/http/reply.h"
 #include "server/uploads/uploads.h"
 
@@ -83,13 +84,13 @@ static int read_fields(const struct dg_json *o, struct dg_upload_order *order, s
     return rc;
 }
 
-static int take(
-    struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *made, struct dg_error *err)
+static int take(const struct dg_side *s, struct dg_upload *made, struct dg_error *err)
 {
     struct dg_multipart_file file;
     struct dg_json *fields = NULL;
-    int rc = dg_file_form_read(x, &fields, &file, err);
-    struct dg_upload_order order = {.name = file.name, .bytes = file.data, .n = file.n, .x = x};
+    int rc = dg_file_form_read(s->x, &fields, &file, err);
+    struct dg_upload_order order = {
+        .name = file.name, .bytes = file.data, .n = file.n, .owner = s->owner, .visit = s->visit};
     if (rc == DG_OK)
         rc = read_fields(fields, &order, err);
     if (rc == DG_OK && !file.name[0])
@@ -98,15 +99,31 @@ static int take(
         rc = dg_error_field(err, DG_EUNSUP, "file",
             "file: \"%.100s\" is not a supported kind of document", file.name);
     if (rc == DG_OK)
-        rc = dg_uploader_add(app->uploader, &order, made, err);
+        rc = dg_uploader_add(s->app->uploader, &order, made, err);
     dg_json_free(fields);
     return rc;
 }
 
-void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
+static void answer_document(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_upload made;
     struct dg_error err = {0};
+    if (take(s, &made, &err) != DG_OK) {
+        say_failure(r, &err);
+        return;
+    }
+    dg_reply_json_take(r, 201, describe(&made, 0));
+    if (r->status == 503)
+        dg_uploader_undo(s->app->uploader, made.id);
+}
+
+static void refuse(struct dg_http_reply *r, int status, const char *message)
+{
+    dg_reply_error(r, status, "overloaded", NULL, message);
+}
+
+void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
+{
     struct dg_http_reply r = {0};
     if (is_off(app, x))
         return;
@@ -116,14 +133,7 @@ void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
         dg_http_reply_take(x, &r);
         return;
     }
-    if (take(app, x, &made, &err) != DG_OK) {
-        fail(x, &err);
-        return;
-    }
-    dg_reply_json_take(&r, 201, describe(&made, 0));
-    if (r.status == 503)
-        dg_uploader_undo(app->uploader, made.id);
-    dg_http_reply_take(x, &r);
+    dg_side_run_document(app, x, answer_document, refuse);
 }
 
 /* Finds the document that the path names, if the request's key owns it; false: x has its error

@@ -3,6 +3,7 @@
 #include "base/executor.h"
 #include "server/access/gate.h"
 #include "server/glossaries/collections.h"
+#include "server/uploads/uploads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ static void gone(void *arg)
 static void drop(void *arg)
 {
     struct waiting *w = arg;
+    dg_gate_release(w->side.visit);
     free(w->reply.body);
     free(w);
 }
@@ -53,16 +55,29 @@ static void fill(struct waiting *w, struct dg_app *app, struct dg_http_exchange 
     w->side.x = w->x = x;
     w->side.request = dg_http_request(x);
     dg_gate_owner(app->auth, x, w->side.owner);
+    w->side.visit = dg_gate_hold(x);
     snprintf(w->side.accept, sizeof w->side.accept, "%s", accept ? accept : "");
     w->side.json = type && strncasecmp(type, "application/json", 16) == 0;
     w->work.run = run;
     w->work.arg = w;
 }
 
+/* A new waiting request, which its exchange owns; NULL: no memory. */
+static struct waiting *begin(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer)
+{
+    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
+    struct waiting *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->answer = answer;
+    fill(w, app, x);
+    dg_http_later(x, &later, w);
+    return w;
+}
+
 void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
     void (*refuse)(struct dg_http_reply *r, int status, const char *message))
 {
-    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
     struct dg_http_reply r = {0};
     if (!app->collections) {
         refuse(&r, 403,
@@ -71,15 +86,21 @@ void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer 
         dg_http_reply_take(x, &r);
         return;
     }
-    struct waiting *w = calloc(1, sizeof *w);
-    if (w) {
-        w->answer = answer;
-        fill(w, app, x);
-        dg_http_later(x, &later, w); /* the exchange owns w from here on */
-        if (dg_collections_post(app->collections, &w->work))
-            return;
-    }
+    struct waiting *w = begin(app, x, answer);
+    if (w && dg_collections_post(app->collections, &w->work))
+        return;
     refuse(&r, 503, "too many requests of this kind are waiting");
+    dg_http_reply_take(x, &r);
+}
+
+void dg_side_run_document(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
+    void (*refuse)(struct dg_http_reply *r, int status, const char *message))
+{
+    struct dg_http_reply r = {0};
+    struct waiting *w = begin(app, x, answer);
+    if (w && dg_uploader_post(app->uploader, &w->work))
+        return;
+    refuse(&r, 503, "too many documents are waiting to be checked");
     dg_http_reply_take(x, &r);
 }
 

@@ -1,11 +1,10 @@
 /* DESIGN. A single work on the executor does everything, one document after another: it begins a
- * document, and ends it when its texts are over. Other threads add documents to the file, under the
- * lock, and post the work. */
+ * document, and ends it when its texts are over. One thread, door, checks the documents that arrive
+ * and adds them to the file, under the lock, and posts the work. */
 #include "server/uploads/uploads.h"
 
 #include "base/clock.h"
 #include "base/clock_step.h"
-#include "base/executor.h"
 #include "base/log.h"
 #include "server/access/gate.h"
 #include "server/uploads/check.h"
@@ -18,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_ARRIVED 128          /* documents that wait to be checked */
 #define RETRY_NS 1000000000ull   /* if the feeder is full, or the file cannot be read or written */
 #define EXPIRE_NS 60000000000ull /* between two checks for expired documents */
 #define FIRST_NS 5000000000ull   /* before the first check: the clock may be set soon after boot */
@@ -25,6 +25,7 @@
 struct dg_uploader {
     struct dg_uploader_options options;
     struct dg_work work;
+    struct dg_executor *door;
     struct dg_watches watches;
     atomic_bool over, stopped;
     uint64_t expired_ns; /* only for the work */
@@ -225,6 +226,8 @@ static void work(void *arg)
 int dg_uploader_open(
     const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err)
 {
+    const struct dg_executor_options door = {
+        .name = "documents", .threads = 1, .max_ready = MAX_ARRIVED};
     struct dg_uploader *u = calloc(1, sizeof *u);
     if (!u)
         return dg_error_set(err, DG_ENOMEM, "no memory for documents");
@@ -237,6 +240,8 @@ int dg_uploader_open(
     u->began_s = (int64_t)dg_clock_wall_s();
     u->expired_ns = dg_clock_ns() - EXPIRE_NS + FIRST_NS;
     int rc = dg_uploads_open(options->path, &u->store, err);
+    if (rc == DG_OK)
+        rc = dg_executor_open(&door, &u->door, err);
     if (rc != DG_OK) {
         dg_uploader_close(u);
         return rc;
@@ -269,6 +274,7 @@ void dg_uploader_close(struct dg_uploader *u)
 {
     if (!u)
         return;
+    dg_executor_close(u->door);
     dg_upload_run_close(u->run); /* it is queued again when the file is next opened */
     if (u->store)
         follow_clock(u, NULL);
@@ -281,6 +287,11 @@ void dg_uploader_close(struct dg_uploader *u)
 
 /* ---- clients ---- */
 
+bool dg_uploader_post(struct dg_uploader *u, struct dg_work *work)
+{
+    return dg_executor_post(u->door, work);
+}
+
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, struct dg_upload *made,
     struct dg_error *err)
 {
@@ -291,13 +302,13 @@ int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, stru
         return dg_error_field(err, DG_EINVAL, "file",
             "the document's name has %zu bytes, the limit is %zu", name_len, sizeof made->name - 1);
     memcpy(made->name, o->name, name_len);
-    dg_gate_owner(u->options.app->auth, o->x, made->owner);
+    snprintf(made->owner, sizeof made->owner, "%s", o->owner);
+    /* Whoever stops the server waits for the documents in line. */
+    if (atomic_load(&u->stopped))
+        return dg_error_set(err, DG_ECANCELED, "the server is stopping");
     int rc = dg_upload_check(u->options.app, o, made, err);
-    if (rc == DG_OK) {
-        struct dg_visit *visit = dg_gate_hold(o->x);
-        rc = dg_gate_use(u->options.app->auth, visit, made->characters, err);
-        dg_gate_release(visit);
-    }
+    if (rc == DG_OK)
+        rc = dg_gate_use(u->options.app->auth, o->visit, made->characters, err);
     if (rc != DG_OK)
         return rc;
     pthread_mutex_lock(&u->lock);

@@ -4,11 +4,13 @@
 #ifndef DG_SERVER_UPLOADS_UPLOADS_H
 #define DG_SERVER_UPLOADS_UPLOADS_H
 
+#include "base/executor.h"
 #include "server/app.h"
 #include "server/http/http.h"
 #include "store/uploads.h"
 
 struct dg_uploader;
+struct dg_visit;
 
 struct dg_uploader_options {
     struct dg_app *app;
@@ -31,7 +33,7 @@ void dg_uploader_stop(struct dg_uploader *u);
 void dg_uploader_close(struct dg_uploader *u);
 
 /* A client's document: its name, its bytes and its languages (as served codes; source NULL: to be
- * detected). x: the exchange that sent it, whose key pays. */
+ * detected). */
 struct dg_upload_order {
     /* [n] */
     const char *name, *bytes;
@@ -39,13 +41,20 @@ struct dg_upload_order {
     const char *source, *target;
     /* the name of one of the server's, or the id of one of the key's; NULL: none */
     const char *glossary;
-    struct dg_http_exchange *x;
+    /* the key's id, "": none (dg_gate_owner), and what is charged for the document */
+    const char *owner;
+    struct dg_visit *visit;
 };
+
+/* Run work on the one thread on which documents are added: a small file can take seconds to read.
+ * Works wait in line. False: the line is full. Work is carried out even if the server stops. */
+bool dg_uploader_post(struct dg_uploader *u, struct dg_work *work);
 
 /* Store a document for translation. DG_EUNSUP, DG_EINVAL, DG_ELIMIT (field file): it cannot be
  * translated, or its name has DG_UPLOAD_NAME bytes or more; DG_ENOTFOUND: no model for its
  * languages, or, like DG_EINVAL, with field glossary: no such glossary, or none for these
- * languages; DG_EQUOTA; DG_EAGAIN: too many are stored. HTTP thread. */
+ * languages; DG_EQUOTA; DG_EAGAIN: too many are stored; DG_ECANCELED: the server stops. On the
+ * thread of dg_uploader_post. */
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *order,
     struct dg_upload *made, struct dg_error *err);
 

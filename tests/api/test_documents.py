@@ -190,6 +190,25 @@ def test_a_file_that_is_no_longer_what_it_was(server):
     assert reply.status_code == 400 and "unpacks to more than" in reply.json()["error"]
 
 
+@pytest.mark.parametrize("path, fields", [("/v1/documents", {"source": "en", "target": "de"}), ("/v2/document", {"target_lang": "DE"}),
+                                          ("/translate_file", {"source": "en", "target": "de"})])
+def test_a_slow_document_delays_nobody(tmp_path, path, fields):
+    """A small file that unpacks to many paragraphs takes long to read. Other requests are answered meanwhile."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("word/document.xml", '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>' +
+                   "<w:p><w:r><w:t>1</w:t></w:r></w:p>" * 400000 + "</w:body></w:document>")
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--http-threads", "1") as s, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(requests.post, s.url(path), files={"file": ("a.docx", packed.getvalue())}, data=fields, timeout=PATIENCE)
+        waits = []
+        while not sent.done():
+            begun = time.monotonic()
+            assert s.get("/livez").status_code == 200
+            waits.append(time.monotonic() - begun)
+            time.sleep(0.005)
+        assert sent.result().elapsed.total_seconds() > 4 * max(waits)
+
+
 def test_restart(tmp_path):
     """Documents that were queued or in progress are translated by the next server; finished ones are still there."""
     store = str(tmp_path / "d.db")

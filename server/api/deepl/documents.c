@@ -4,19 +4,13 @@
 #include "server/api/deepl/deepl.h"
 #include "server/api/files.h"
 #include "server/api/parameters.h"
+#include "server/api/side.h"
 #include "server/http/reply.h"
 #include "server/uploads/uploads.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-static void reply_error(struct dg_http_exchange *x, const struct dg_error *err)
-{
-    struct dg_http_reply r = {0};
-    dg_deepl_fail(&r, err);
-    dg_http_reply_take(x, &r);
-}
 
 static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
 {
@@ -28,11 +22,15 @@ static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
     return true;
 }
 
-static int read_order(struct dg_app *app, struct dg_http_exchange *x, const struct dg_json *o,
+static int read_order(const struct dg_side *s, const struct dg_json *o,
     const struct dg_multipart_file *file, struct dg_arena *arena, struct dg_upload *made,
     struct dg_error *err)
 {
-    struct dg_upload_order order = {.name = file->name, .bytes = file->data, .n = file->n, .x = x};
+    struct dg_upload_order order = {.name = file->name,
+        .bytes = file->data,
+        .n = file->n,
+        .owner = s->owner,
+        .visit = s->visit};
     struct dg_error why = {0};
     const char *name = dg_parameter_string(o, "filename");
     const char *format = dg_parameter_string(o, "output_format");
@@ -46,7 +44,7 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
     if (format && strcasecmp(format, suffix + 1) != 0)
         return dg_error_field(
             err, DG_EINVAL, "output_format", "Value for 'output_format' not supported.");
-    int rc = dg_deepl_read_languages(app->models, arena, o, &order.source, &order.target, err);
+    int rc = dg_deepl_read_languages(s->app->models, arena, o, &order.source, &order.target, err);
     if (rc == DG_OK)
         rc = dg_deepl_check_options(o, dg_parameter_string(o, "target_lang"), err);
     order.glossary = dg_parameter_string(o, "glossary_id");
@@ -57,7 +55,7 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
             "Use of a glossary requires the source_lang parameter to be specified");
     if (rc != DG_OK)
         return rc;
-    rc = dg_uploader_add(app->uploader, &order, made, &why);
+    rc = dg_uploader_add(s->app->uploader, &order, made, &why);
     if (rc == DG_ENOTFOUND && strcmp(why.field, "glossary") == 0)
         return dg_error_field(
             err, DG_EINVAL, "glossary_id", "Value for 'glossary_id' not supported.");
@@ -65,33 +63,35 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
     return rc;
 }
 
-void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x)
+static void answer_document(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_multipart_file file;
     struct dg_json *fields = NULL;
     struct dg_arena arena;
     struct dg_upload made;
     struct dg_error err = {0};
-    if (is_off(app, x))
-        return;
     dg_arena_init(&arena, 0);
-    int rc = dg_file_form_read(x, &fields, &file, &err);
+    int rc = dg_file_form_read(s->x, &fields, &file, &err);
     if (rc == DG_OK)
-        rc = read_order(app, x, fields, &file, &arena, &made, &err);
+        rc = read_order(s, fields, &file, &arena, &made, &err);
     if (rc == DG_OK) {
-        struct dg_http_reply r = {0};
         struct dg_json *root = dg_json_new_object();
         dg_json_set_string(root, "document_id", made.id);
         dg_json_set_string(root, "document_key", made.key);
-        dg_reply_json_take(&r, 200, root);
-        if (r.status == 503)
-            dg_uploader_undo(app->uploader, made.id);
-        dg_http_reply_take(x, &r);
+        dg_reply_json_take(r, 200, root);
+        if (r->status == 503)
+            dg_uploader_undo(s->app->uploader, made.id);
     } else {
-        reply_error(x, &err);
+        dg_deepl_fail(r, &err);
     }
     dg_json_free(fields);
     dg_arena_deinit(&arena);
+}
+
+void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x)
+{
+    if (!is_off(app, x))
+        dg_side_run_document(app, x, answer_document, dg_deepl.refuse);
 }
 
 /* Finds the document that the path names, if the request has its key. DG_ENOTFOUND. */

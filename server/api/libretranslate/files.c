@@ -1,6 +1,7 @@
 /* POST /translate_file, which answers once the file is translated, and GET /download_file. */
 #include "base/clock.h"
 #include "documents/extract.h"
+#include "server/access/gate.h"
 #include "server/api/files.h"
 #include "server/api/libretranslate/languages.h"
 #include "server/api/libretranslate/libretranslate.h"
@@ -9,6 +10,7 @@
 #include "server/http/reply.h"
 #include "server/uploads/uploads.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,15 @@
 
 /* A document that a client waits for. */
 struct waiting {
-    struct dg_uploader *uploader;
+    struct dg_app *app;
     struct dg_http_exchange *x;
+    /* adds the document */
+    struct dg_work work;
+    char owner[DG_GATE_OWNER];
+    struct dg_visit *visit;
+    atomic_bool gone;
+    /* reason why the document was not added */
+    struct dg_error refused;
     char id[DG_UPLOAD_ID];
     /* "http://host" */
     char base[300];
@@ -40,7 +49,7 @@ static void forbid(struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-/* The document is translated or has failed, or the server is stopping. */
+/* The document is refused, is translated or has failed, or the server is stopping. */
 static void finish(void *arg, struct dg_http_exchange *x)
 {
     const struct waiting *w = arg;
@@ -51,12 +60,14 @@ static void finish(void *arg, struct dg_http_exchange *x)
         struct dg_http_reply r = {0};
         dg_reply_client_gone(&r);
         dg_http_reply_take(x, &r);
-    } else if (dg_uploader_get(w->uploader, w->id, &u, &progress, &err) != DG_OK) {
+    } else if (w->refused.code != DG_OK) {
+        fail(x, w->refused.code, w->refused.message);
+    } else if (dg_uploader_get(w->app->uploader, w->id, &u, &progress, &err) != DG_OK) {
         fail(x, err.code, err.message);
     } else if (u.state == DG_UPLOAD_FAILED) {
         fail(x, DG_EINTERNAL, u.message);
     } else if (u.state != DG_UPLOAD_DONE) {
-        dg_uploader_undo(w->uploader, u.id);
+        dg_uploader_undo(w->app->uploader, u.id);
         fail(x, DG_ECANCELED, "the server is stopping");
     } else {
         struct dg_http_reply r = {0};
@@ -67,23 +78,34 @@ static void finish(void *arg, struct dg_http_exchange *x)
         dg_json_set_string(root, "translatedFileUrl", url);
         dg_reply_json_take(&r, 200, root);
         if (r.status == 503)
-            dg_uploader_undo(w->uploader, u.id);
+            dg_uploader_undo(w->app->uploader, u.id);
         dg_http_reply_take(x, &r);
     }
 }
 
 static void gone(void *arg)
 {
-    const struct waiting *w = arg;
-    dg_uploader_unwatch(w->uploader, w->x);
+    struct waiting *w = arg;
+    atomic_store(&w->gone, true);
+    dg_uploader_unwatch(w->app->uploader, w->x);
 }
 
-static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = free};
+static void drop(void *arg)
+{
+    struct waiting *w = arg;
+    dg_gate_release(w->visit);
+    free(w);
+}
 
-static int read_order(struct dg_app *app, struct dg_http_exchange *x, const struct dg_json *o,
+static int read_order(const struct waiting *w, const struct dg_json *o,
     const struct dg_multipart_file *file, struct dg_upload *made, struct dg_error *err)
 {
-    struct dg_upload_order order = {.name = file->name, .bytes = file->data, .n = file->n, .x = x};
+    struct dg_models *models = w->app->models;
+    struct dg_upload_order order = {.name = file->name,
+        .bytes = file->data,
+        .n = file->n,
+        .owner = w->owner,
+        .visit = w->visit};
     const char *source = NULL;
     if (!file->name[0])
         return dg_error_field(err, DG_EINVAL, "file", "Invalid request: missing file parameter");
@@ -95,12 +117,40 @@ static int read_order(struct dg_app *app, struct dg_http_exchange *x, const stru
     if (rc == DG_OK && !dg_extract_suffix(file->name))
         rc = dg_error_field(err, DG_EINVAL, "file", "Invalid request: file format not supported");
     if (rc == DG_OK)
-        rc = dg_lt_languages(app->models, &source, &order.target, err);
+        rc = dg_lt_languages(models, &source, &order.target, err);
     if (rc == DG_OK && strcmp(source, DG_SOURCE_AUTO) != 0) {
         order.source = source;
-        rc = dg_lt_pair(app->models, source, order.target, err);
+        rc = dg_lt_pair(models, source, order.target, err);
     }
-    return rc == DG_OK ? dg_uploader_add(app->uploader, &order, made, err) : rc;
+    return rc == DG_OK ? dg_uploader_add(w->app->uploader, &order, made, err) : rc;
+}
+
+/* Adds the document, and wakes the exchange when it is translated; at once if it is refused, or if
+ * nobody waits any more. On the thread of dg_uploader_post. */
+static void add(void *arg)
+{
+    struct waiting *w = arg;
+    struct dg_multipart_file file;
+    struct dg_json *fields = NULL;
+    struct dg_upload made;
+    struct dg_error err = {0};
+    int rc = dg_file_form_read(w->x, &fields, &file, &err);
+    if (rc == DG_OK)
+        rc = read_order(w, fields, &file, &made, &err);
+    dg_json_free(fields);
+    if (rc == DG_OK) {
+        snprintf(w->id, sizeof w->id, "%s", made.id);
+        if (!atomic_load(&w->gone)) {
+            rc = dg_uploader_watch(w->app->uploader, made.id, w->x, &err);
+            if (rc == DG_OK)
+                return; /* w may be freed already */
+            dg_uploader_undo(w->app->uploader, made.id);
+        }
+    }
+    w->refused = err;
+    if (rc == DG_EUNSUP)
+        w->refused.code = DG_EINVAL;
+    dg_http_wake(w->x);
 }
 
 /* The address by which the client reached this server. */
@@ -113,36 +163,27 @@ static void find_base(const struct dg_http_exchange *x, char out[300])
 
 void dg_libretranslate_file(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_multipart_file file;
-    struct dg_json *fields = NULL;
-    struct dg_upload made;
-    struct dg_error err = {0};
+    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
     if (!app->uploader) {
         forbid(x);
         return;
     }
-    int rc = dg_file_form_read(x, &fields, &file, &err);
-    struct waiting *w = rc == DG_OK ? calloc(1, sizeof *w) : NULL;
-    if (rc == DG_OK && !w)
-        rc = dg_error_set(&err, DG_ENOMEM, "no memory for a request");
-    if (rc == DG_OK)
-        rc = read_order(app, x, fields, &file, &made, &err);
-    dg_json_free(fields);
-    if (rc != DG_OK) {
-        free(w);
-        fail(x, rc == DG_EUNSUP ? DG_EINVAL : rc, err.message);
+    struct waiting *w = calloc(1, sizeof *w);
+    if (!w) {
+        fail(x, DG_ENOMEM, "no memory for a request");
         return;
     }
-    w->uploader = app->uploader;
+    w->app = app;
     w->x = x;
-    snprintf(w->id, sizeof w->id, "%s", made.id);
+    w->work = (struct dg_work){.run = add, .arg = w};
+    atomic_init(&w->gone, false);
+    dg_gate_owner(app->auth, x, w->owner);
+    w->visit = dg_gate_hold(x);
     find_base(x, w->base);
-    dg_http_later(x, &later, w);
+    dg_http_later(x, &later, w); /* the exchange owns w from here on */
     dg_http_due(x, dg_clock_ns() + LONGEST_NS);
-    if (dg_uploader_watch(app->uploader, made.id, x, &err) != DG_OK) {
-        dg_uploader_undo(app->uploader, made.id);
-        fail(x, err.code, err.message);
-    }
+    if (!dg_uploader_post(app->uploader, &w->work))
+        fail(x, DG_EAGAIN, "too many documents are waiting to be checked");
 }
 
 void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
