@@ -1,6 +1,5 @@
-#include "base/file.h"
+#include "base/file_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -8,21 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define WRITE_BUFFER_BYTES ((size_t)65536)
-
-struct dg_file_writer {
-    int fd;
-    /* error code of the first failure; every later call returns it */
-    int code;
-    char *path, *tmp;
-    /* bytes waiting in data */
-    size_t used;
-    unsigned char data[WRITE_BUFFER_BYTES];
-};
 
 char *dg_file_join(const char *dir, const char *name)
 {
@@ -30,8 +16,7 @@ char *dg_file_join(const char *dir, const char *name)
     return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
-/* "cannot WHAT PATH: reason" from errno. */
-static int fail(struct dg_error *err, const char *what, const char *path)
+int dg_file_fail(struct dg_error *err, const char *what, const char *path)
 {
     int code = errno == ENOENT ? DG_ENOTFOUND : errno == ENOMEM ? DG_ENOMEM : DG_EIO;
     return dg_error_set(err, code, "cannot %s %s: %s", what, path, strerror(errno));
@@ -41,10 +26,10 @@ static int open_read(const char *path, struct stat *st, struct dg_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fail(err, "open", path);
+        return dg_file_fail(err, "open", path);
     int rc = 0;
     if (fstat(fd, st) != 0)
-        rc = fail(err, "stat", path);
+        rc = dg_file_fail(err, "stat", path);
     else if (S_ISDIR(st->st_mode))
         rc = dg_error_set(err, DG_EIO, "cannot read %s: it is a directory", path);
     if (rc)
@@ -67,7 +52,7 @@ int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err)
     } else {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
         if (p == MAP_FAILED) {
-            rc = fail(err, "map", path);
+            rc = dg_file_fail(err, "map", path);
         } else {
             out->data = p;
             out->size = (size_t)st.st_size;
@@ -87,7 +72,7 @@ static int read_whole(int fd, const char *path, unsigned char *to, size_t n, str
         if (k < 0 && errno == EINTR)
             continue;
         if (k < 0)
-            return fail(err, "read", path);
+            return dg_file_fail(err, "read", path);
         if (k == 0 && at == n)
             return 0;
         if (k == 0 || at == n)
@@ -117,7 +102,7 @@ int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err)
         if (p != MAP_FAILED)
             madvise(p, (size_t)st.st_size, MADV_HUGEPAGE); /* a hint: refusal is fine */
 #endif
-        rc = p == MAP_FAILED ? fail(err, "take memory for", path)
+        rc = p == MAP_FAILED ? dg_file_fail(err, "take memory for", path)
                              : read_whole(fd, path, p, (size_t)st.st_size, err);
         if (rc && p != MAP_FAILED)
             munmap(p, (size_t)st.st_size);
@@ -155,7 +140,7 @@ int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            rc = fail(err, "read", path);
+            rc = dg_file_fail(err, "read", path);
         if (n <= 0)
             break;
         dg_buffer_add(b, chunk, (size_t)n);
@@ -178,180 +163,6 @@ int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err)
     return rc;
 }
 
-static void writer_free(struct dg_file_writer *w)
-{
-    free(w->tmp);
-    free(w->path);
-    free(w);
-}
-
-/* Open a new file beside path. The name is random because two containers that share a folder may
- * have the same PID; O_EXCL because another writer's file must never become ours. */
-static int open_tmp(struct dg_file_writer *w)
-{
-    size_t cap = strlen(w->path) + 48;
-    w->tmp = malloc(cap);
-    if (!w->tmp)
-        return -1;
-    for (int tries = 0; tries < 100; tries++) {
-        unsigned random = (unsigned)tries;
-        if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
-            random += (unsigned)getpid() * 1000u;
-        snprintf(w->tmp, cap, "%s.tmp-%ld-%08x", w->path, (long)getpid(), random);
-        w->fd = open(w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (w->fd >= 0 || errno != EEXIST)
-            break;
-    }
-    return w->fd < 0 ? -1 : 0;
-}
-
-int dg_file_begin(const char *path, struct dg_file_writer **out, struct dg_error *err)
-{
-    struct stat old;
-    *out = NULL;
-    struct dg_file_writer *w = malloc(sizeof *w);
-    if (!w)
-        return dg_error_set(err, DG_ENOMEM, "cannot write %s: out of memory", path);
-    w->fd = -1;
-    w->code = 0;
-    w->used = 0;
-    w->tmp = NULL;
-    w->path = strdup(path);
-    if (!w->path || open_tmp(w) != 0) {
-        int rc = fail(err, "write", path);
-        writer_free(w);
-        return rc;
-    }
-    /* A file that was private stays private. Best effort: a filesystem without modes is no reason
-     * to fail. */
-    if (stat(path, &old) == 0 && S_ISREG(old.st_mode))
-        (void)!fchmod(w->fd, old.st_mode & 0777);
-    *out = w;
-    return 0;
-}
-
-static int write_all(
-    struct dg_file_writer *w, const unsigned char *p, size_t n, struct dg_error *err)
-{
-    while (n > 0) {
-        ssize_t k = write(w->fd, p, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k < 0)
-            return w->code = fail(err, "write", w->path);
-        p += k;
-        n -= (size_t)k;
-    }
-    return 0;
-}
-
-static int flush(struct dg_file_writer *w, struct dg_error *err)
-{
-    size_t n = w->used;
-    w->used = 0;
-    return write_all(w, w->data, n, err);
-}
-
-int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct dg_error *err)
-{
-    if (w->code)
-        return dg_error_set(err, w->code, "cannot write %s: an earlier write failed", w->path);
-    if (n > sizeof w->data - w->used) {
-        int rc = flush(w, err);
-        if (rc)
-            return rc;
-    }
-    if (n >= sizeof w->data)
-        return write_all(w, data, n, err);
-    if (n)
-        memcpy(w->data + w->used, data, n);
-    w->used += n;
-    return 0;
-}
-
-/* Make the new name itself durable. Some filesystems cannot fsync a folder (EINVAL); that is not an
- * error. */
-static int sync_folder(const char *path, struct dg_error *err)
-{
-    char *folder = strdup(path);
-    if (!folder)
-        return dg_error_set(err, DG_ENOMEM, "cannot sync the folder of %s: out of memory", path);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    const char *name = slash ? folder : ".";
-    int rc = 0;
-    int fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
-        rc = fail(err, "sync the folder", name);
-    if (fd >= 0)
-        close(fd);
-    free(folder);
-    return rc;
-}
-
-int dg_file_commit_take(struct dg_file_writer *w, struct dg_error *err)
-{
-    int rc = w->code
-                 ? dg_error_set(err, w->code, "cannot write %s: an earlier write failed", w->path)
-                 : flush(w, err);
-    if (rc == 0 && fsync(w->fd) != 0)
-        rc = fail(err, "sync", w->path);
-    if (close(w->fd) != 0 && rc == 0)
-        rc = fail(err, "close", w->path);
-    if (rc == 0 && rename(w->tmp, w->path) != 0)
-        rc = fail(err, "replace", w->path);
-    if (rc)
-        unlink(w->tmp);
-    else
-        rc = sync_folder(w->path, err);
-    writer_free(w);
-    return rc;
-}
-
-void dg_file_abort(struct dg_file_writer *w)
-{
-    if (!w)
-        return;
-    close(w->fd);
-    unlink(w->tmp);
-    writer_free(w);
-}
-
-int dg_file_write(const char *path, const void *data, size_t n, struct dg_error *err)
-{
-    struct dg_file_writer *w;
-    int rc = dg_file_begin(path, &w, err);
-    if (rc)
-        return rc;
-    rc = dg_file_append(w, data, n, err);
-    if (rc) {
-        dg_file_abort(w);
-        return rc;
-    }
-    return dg_file_commit_take(w, err);
-}
-
-/* True for names that open_tmp makes. */
-static bool is_unfinished(const char *name)
-{
-    const char *at = strstr(name, ".tmp-");
-    unsigned random;
-    long pid;
-    int n = 0;
-    return at && sscanf(at, ".tmp-%ld-%8x%n", &pid, &random, &n) == 2 && !at[n];
-}
-
-void dg_file_drop_unfinished(const char *dir)
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (is_unfinished(e->d_name))
-            unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-}
-
 /* An existing folder is fine, an existing file is not. */
 static int make_one(const char *path, struct dg_error *err)
 {
@@ -365,7 +176,7 @@ static int make_one(const char *path, struct dg_error *err)
         reason = reason == EEXIST ? ENOTDIR : reason;
     }
     errno = reason;
-    return fail(err, "make folder", path);
+    return dg_file_fail(err, "make folder", path);
 }
 
 int dg_file_make_dir(const char *path, struct dg_error *err)

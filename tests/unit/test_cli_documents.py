@@ -26,6 +26,15 @@ def translate(path, status=0, model=BUNDLE):
     return out if status == 0 else done.stderr
 
 
+def test_standard_output_is_written_and_stays(tmp_path):
+    """What -o names may be no regular file: /dev/stdout, a link to a descriptor, used to be replaced by a file."""
+    (tmp_path / "a.md").write_text(f"# {DOGS}\n")
+    out = tmp_path / "stdout.md"
+    out.symlink_to("/proc/self/fd/1")
+    done = subprocess.run([CLI, "translate", "--model", BUNDLE, str(tmp_path / "a.md"), "-o", str(out)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout == f"# {SNOW}\n" and out.is_symlink(), done.stderr
+
+
 def members(path):
     with zipfile.ZipFile(path) as z:
         return {i.filename: (z.read(i), i.compress_type, i.date_time) for i in z.infolist()}, [i.filename for i in z.infolist()]
