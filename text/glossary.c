@@ -38,6 +38,12 @@ static bool is_unspaced(int32_t c)
            (c >= 0xF900 && c < 0xFB00) || c >= 0x20000;
 }
 
+/* Full-width forms, which contain their own space. */
+static bool is_wide(int32_t c)
+{
+    return c >= 0xFF00 && c < 0xFFF0;
+}
+
 static bool in_word(int32_t c)
 {
     return (dg_scan_is_letter(c) || dg_scan_is_digit(c) || dg_scan_is_attached(c)) &&
@@ -89,6 +95,28 @@ static bool is_edge(const char *s, size_t n, size_t at)
 bool dg_glossary_is_word(const char *s, size_t n, size_t at)
 {
     return in_word(at < n ? dg_scan_next(s, n, &at) : dg_scan_prev(s, 0, &at));
+}
+
+bool dg_glossary_opens(const char *s, size_t n, bool after_blank)
+{
+    size_t at = n;
+    if (!n)
+        return after_blank;
+    const int32_t c = dg_scan_prev(s, 0, &at);
+    if (c < 0 || in_word(c))
+        return false;
+    if (is_unspaced(c) || is_wide(c) || dg_scan_is_space(c))
+        return true;
+    /* hyphens, slash, apostrophes, and Spanish marks at the beginning of a sentence */
+    if (c == '-' || c == 0x2010 || c == 0x2011 || c == '/' || c == '\'' || c == 0x2019 ||
+        c == 0xA1 || c == 0xBF)
+        return true;
+    switch (u_charType(c)) {
+    case U_START_PUNCTUATION: return true;
+    case U_INITIAL_PUNCTUATION:
+    case U_FINAL_PUNCTUATION: return dg_glossary_opens(s, at, after_blank);
+    default: return c == '"' && dg_glossary_opens(s, at, after_blank);
+    }
 }
 
 static bool is_small(const char *s, size_t n)

@@ -53,5 +53,10 @@ size_t dg_glossary_appears(
 /* True if the character at byte `at` of s[n] (at n: the last one) is a letter or digit of a script
  * that separates words by blanks. */
 bool dg_glossary_is_word(const char *s, size_t n, size_t at);
+/* True if a word may begin right after s[n], without a blank: after opening brackets, hyphens,
+ * slashes, apostrophes, blanks, and all characters of scripts without blanks. Which end of a
+ * quotation a quote is depends on the language, so quotes open only where a blank (before s:
+ * after_blank) or something that opens precedes them. */
+bool dg_glossary_opens(const char *s, size_t n, bool after_blank);
 
 #endif

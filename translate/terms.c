@@ -18,6 +18,17 @@ static uint32_t width(uint32_t beam, uint32_t pieces, uint32_t most)
     return wide < most ? wide : most > beam ? most : beam;
 }
 
+/* True if a word may begin right after the piece. */
+static bool opens(const char *piece, size_t n)
+{
+    static const char blank[] = "\u2581";
+    const size_t k = sizeof blank - 1;
+    if (n >= k && memcmp(piece + n - k, blank, k) == 0)
+        return true;
+    const size_t skip = n >= k && memcmp(piece, blank, k) == 0 ? k : 0;
+    return dg_glossary_opens(piece + skip, n - skip, skip > 0);
+}
+
 int dg_word_pieces_open(
     const struct dg_tokenizer *t, struct dg_word_pieces *out, struct dg_error *err)
 {
@@ -32,7 +43,7 @@ int dg_word_pieces_open(
         const uint64_t bit = UINT64_C(1) << (id % 64);
         if (n && dg_glossary_is_word(piece, n, 0))
             out->continues[id / 64] |= bit;
-        if (n && !dg_glossary_is_word(piece, n, n))
+        if (opens(piece, n))
             out->opens[id / 64] |= bit;
     }
     return 0;

@@ -203,9 +203,9 @@ def test_html_in_plain_text(server):
     assert "markup_in_text" not in flags(one(server, "Two dogs & a cat play in the snow."))
 
 
-def test_a_term_that_no_vocabulary_can_write(tmp_path):
-    (tmp_path / "t.tsv").write_text("dogs\t\U00010437\n")
-    flags_of, = cli(["Two dogs play in the snow."], "--glossary", str(tmp_path / "t.tsv"))
+def test_a_term_without_room(tmp_path):
+    (tmp_path / "t.tsv").write_text("dogs\tzwei Haustiere im Garten\n")
+    flags_of, = cli(["Two dogs play in the snow."], "--glossary", str(tmp_path / "t.tsv"), "--max-length", "3")
     assert "glossary_missed" in flags_of["flags"]
 
 

@@ -36,9 +36,11 @@ def test_each_item_of_a_batch_has_its_own(server):
     assert "Haustiere" in texts[0] and "Haustiere" not in texts[1] and "Katzen" not in texts[1] and "Katzen" in texts[2]
 
 
-def test_what_cannot_be_said_is_flagged(server):
-    sentences = one(server, glossary={"dogs": "\U00010437\U00010437"})["sentences"]
-    assert "glossary_missed" in sentences[0]["flags"]
+def test_a_term_without_room_is_flagged(server):
+    """A sentence has at most 32 terms."""
+    for n in (32, 33):
+        sentence, = one(server, " ".join(["dogs"] * n) + ".", glossary=PETS)["sentences"]
+        assert ("glossary_missed" in sentence["flags"]) == (n == 33)
 
 
 @pytest.mark.parametrize("fields,told", [

@@ -1,6 +1,7 @@
 """`dragoman translate --glossary`: terms from each kind of file are in the answers; those that cannot be are flagged or refused."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -41,6 +42,16 @@ def test_terms_in_every_format_and_all_answers(tmp_path):
     assert len(lists) == 3 and all("Haustiere" in a["text"] for a in lists)
 
 
+def test_terms_are_not_glued_to_a_full_stop(tmp_path):
+    """A term that the search places last used to follow the full stop without a blank: "Ein Hund schläft.Köter."."""
+    glossary = tmp_path / "t.tsv"
+    glossary.write_text("dog\tKöter\n")
+    sources = ["A dog sleeps.", "The dog barks at night.", "A dog, a cat.", "Where is the dog?", "The (dog) sleeps."]
+    out = run(str(glossary), "--model", "weights/bundles/en-de-fr", "--source-lang", "en", "--target-lang", "de",
+              stdin="\n".join(sources) + "\n")
+    assert out.count("Köter") == len(sources) and not re.search(r"[^\s(„»\"'-]Köter", out), out
+
+
 def test_a_search_for_terms_does_not_loop(tmp_path):
     """For a term that the model would never produce: the answer used to loop before the term came."""
     glossary = tmp_path / "t.tsv"
@@ -50,11 +61,17 @@ def test_a_search_for_terms_does_not_loop(tmp_path):
     assert "Tageseinsatzgruppe" in answer["text"] and "repetition" not in answer["flags"] and len(answer["text"]) < 2 * len(source)
 
 
-def test_what_cannot_be_said_is_flagged(tmp_path):
+def test_terms_of_byte_pieces_are_whole(tmp_path):
+    """A byte's piece ends in ">", after which a term used to begin: in the middle of a character."""
     glossary = tmp_path / "t.tsv"
     glossary.write_text("dogs\t\U00010437\U00010437\n")
-    answer = json.loads(run(str(glossary), "--json", stdin="Two dogs play in the snow.\n"))
-    assert "glossary_missed" in answer["flags"]
+    answer = json.loads(run(str(glossary), "--model", "weights/bundles/en-de-fr", "--source-lang", "en", "--target-lang", "de", "--json",
+                            stdin="Two dogs play in the snow.\n"))
+    assert "\U00010437\U00010437" in answer["text"] and "glossary_missed" not in answer["flags"]
+
+
+def test_what_cannot_be_said_is_flagged(tmp_path):
+    glossary = tmp_path / "t.tsv"
     glossary.write_text("dogs\tzwei Haustiere im Garten\n")
     answer = json.loads(run(str(glossary), "--json", "--max-length", "3", stdin="Two dogs play in the snow.\n"))
     assert "glossary_missed" in answer["flags"]

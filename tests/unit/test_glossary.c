@@ -102,6 +102,37 @@ static void terms_appear_as_words(void **state)
     assert_int_equal(dg_glossary_appears(s, n, 0, "Hunde.", 6, false), n);
 }
 
+static bool opens(const char *s, bool after_blank)
+{
+    return dg_glossary_opens(s, strlen(s), after_blank);
+}
+
+/* Where German, English, French, Spanish, Chinese and Japanese begin a word without a blank. */
+static void words_begin_after_opening_marks(void **state)
+{
+    static const char *const open[] = {"(", "[", "{", "\u201e", "\u201a", "well-", "\u2011", "und/",
+        "l'", "l\u2019", "\u00bf", "\u00a1", "\u4e2d", "\u3002", "\uff0c", "\u300c", "\u00a0"};
+    static const char *const shut[] = {".", ",", "!", "?", ":", ";", ")", "]", "%", "dog", "7",
+        "</s>", "<0xE2>", "\u2026", "\u2013", "...", "\xff"};
+    static const char *const quotes[] = {"\"", "\u201c", "\u201d", "\u00ab", "\u00bb"};
+    char text[16];
+    (void)state;
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        assert_true(opens(open[i], false) && opens(open[i], true));
+    for (size_t i = 0; i < sizeof shut / sizeof *shut; i++)
+        assert_false(opens(shut[i], false) || opens(shut[i], true));
+    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
+        assert_true(opens(quotes[i], true));
+        assert_false(opens(quotes[i], false));
+        snprintf(text, sizeof text, "(%s", quotes[i]);
+        assert_true(opens(text, false));
+        snprintf(text, sizeof text, ".%s", quotes[i]);
+        assert_false(opens(text, true));
+    }
+    assert_true(opens("", true));
+    assert_false(opens("", false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +141,7 @@ int main(void)
         cmocka_unit_test(scripts_without_blanks),
         cmocka_unit_test(texts_are_checked),
         cmocka_unit_test(terms_appear_as_words),
+        cmocka_unit_test(words_begin_after_opening_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
