@@ -23,9 +23,9 @@ static int count(void *arg, size_t job, bool whole)
     return c->ended;
 }
 
-/* Run jobs to their end, reporting progress. */
+/* Run jobs to their end, reporting progress. *failed: as of dg_runner_run_watched. */
 static int run_jobs(struct dragoman_model *m, struct dg_job *const *jobs, size_t n,
-    const struct dragoman_options *options, struct dg_error *err)
+    const struct dragoman_options *options, size_t *failed, struct dg_error *err)
 {
     struct dragoman_options o;
     dragoman_options_init(&o, sizeof o);
@@ -38,9 +38,11 @@ static int run_jobs(struct dragoman_model *m, struct dg_job *const *jobs, size_t
     if (o.progress && c.finished && o.progress(o.progress_arg, c.finished, n))
         c.ended = true;
     int rc = c.ended ? DG_ECANCELED
-                     : dg_runner_run_watched(m->runner, jobs, n, o.progress ? &watch : NULL, err);
+                     : dg_runner_run_watched(
+                           m->runner, jobs, n, o.progress ? &watch : NULL, failed, err);
     if (!c.ended)
         return rc;
+    *failed = SIZE_MAX;
     dg_error_clear(err);
     return dg_error_set(err, DG_ECANCELED, "a callback ended the call");
 }
@@ -54,7 +56,10 @@ static int run_all(struct dragoman_model *m, struct dragoman_results *all,
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", all->n);
     for (size_t i = 0; i < all->n; i++)
         jobs[i] = all->list[i].job;
-    int rc = run_jobs(m, jobs, all->n, options, err);
+    size_t failed = SIZE_MAX;
+    int rc = run_jobs(m, jobs, all->n, options, &failed, err);
+    if (failed < all->n)
+        *index = (int64_t)failed;
     free(jobs);
     for (size_t i = 0; i < all->n && !rc; i++) {
         rc = dg_library_finish(&all->list[i], err);
@@ -239,9 +244,12 @@ static int flow_some(struct dragoman_model *m, struct flow *f, const struct drag
     }
     if (!rc) {
         struct dg_error err = {0};
-        rc = dg_runner_run_watched(m->runner, jobs, n, &watch, &err);
-        if (rc && f->err.code == DG_OK)
+        size_t failed = SIZE_MAX;
+        rc = dg_runner_run_watched(m->runner, jobs, n, &watch, &failed, &err);
+        if (rc && f->err.code == DG_OK) {
             f->err = err;
+            f->index = failed < n && !f->ended ? (int64_t)(f->first + failed) : -1;
+        }
     }
     /* Report texts without a sentence to translate. */
     for (size_t i = 0; i < made && !rc; i++)

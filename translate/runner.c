@@ -86,9 +86,13 @@ bool dg_runner_failed(const struct dg_runner_call *run)
     return run->err.code != DG_OK;
 }
 
-static void fail(struct dg_runner_call *run, int rc, const struct dg_error *err)
+/* Ends the run with the error of that job, or of none (SIZE_MAX); the first one counts. */
+static void fail(struct dg_runner_call *run, size_t job, int rc, const struct dg_error *err)
 {
-    dg_error_field(&run->err, rc, err->field, "%s", err->message);
+    if (!dg_runner_failed(run)) {
+        dg_error_field(&run->err, rc, err->field, "%s", err->message);
+        run->failed = job;
+    }
     pthread_cond_signal(&run->changed);
 }
 
@@ -184,7 +188,7 @@ static void settle(
     struct dg_runner_call *run = item->run;
     pthread_mutex_lock(&w->runner->lock);
     if (rc)
-        fail(run, rc, err);
+        fail(run, item->job, rc, err);
     else
         run->accepted[run->n_accepted++] = item->job;
     leave(item);
@@ -246,7 +250,7 @@ static void fail_all(struct dg_runner_worker *w, const struct dg_error *sick)
     for (struct dg_runner_call *run = w->runner->first; run; run = run->next)
         for (size_t i = 0; i < run->taken; i++)
             if (run->items[i].worker == w)
-                fail(run, sick->code, sick);
+                fail(run, SIZE_MAX, sick->code, sick);
     pthread_mutex_unlock(&w->runner->lock);
 }
 

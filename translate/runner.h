@@ -38,7 +38,8 @@ struct dg_runner_watch {
      * job without sentences. NULL: not wanted. */
     int (*told)(void *arg, size_t job, bool whole);
 };
+/* *failed (optional): after an error, the job whose sentence caused it; SIZE_MAX: none did. */
 int dg_runner_run_watched(struct dg_runner *r, struct dg_job *const *jobs, size_t n,
-    const struct dg_runner_watch *watch, struct dg_error *err);
+    const struct dg_runner_watch *watch, size_t *failed, struct dg_error *err);
 
 #endif

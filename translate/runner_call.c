@@ -59,9 +59,9 @@ static void attend(
 }
 
 int dg_runner_run_watched(struct dg_runner *r, struct dg_job *const *jobs, size_t n,
-    const struct dg_runner_watch *watch, struct dg_error *err)
+    const struct dg_runner_watch *watch, size_t *failed, struct dg_error *err)
 {
-    struct dg_runner_call run = {.jobs = jobs, .n_jobs = n};
+    struct dg_runner_call run = {.jobs = jobs, .n_jobs = n, .failed = SIZE_MAX};
     pthread_cond_init(&run.changed, NULL);
     pthread_mutex_init(&run.jobs_lock, NULL);
     int rc = list_items(&run, err);
@@ -80,6 +80,8 @@ int dg_runner_run_watched(struct dg_runner *r, struct dg_job *const *jobs, size_
         if (dg_runner_failed(&run))
             rc = dg_error_field(err, run.err.code, run.err.field, "%s", run.err.message);
     }
+    if (failed)
+        *failed = run.failed;
     free(run.items);
     free(run.accepted);
     free(run.untold);
@@ -110,5 +112,5 @@ int dg_runner_run(struct dg_runner *r, struct dg_job *const *jobs, size_t n,
     for (size_t i = 0; i < n && done; i++) /* jobs without sentences are finished already */
         c.finished += dg_job_sentences(jobs[i]) == 0;
     const struct dg_runner_watch watch = {.arg = &c, .told = count};
-    return dg_runner_run_watched(r, jobs, n, done ? &watch : NULL, err);
+    return dg_runner_run_watched(r, jobs, n, done ? &watch : NULL, NULL, err);
 }

@@ -41,8 +41,9 @@ struct dg_runner_call {
     /* [n_items] the job of each accepted sentence, in order of acceptance; n_accepted so far */
     size_t *accepted;
     size_t n_accepted;
-    /* the first error; DG_OK: none */
+    /* the first error; DG_OK: none. failed: the job whose sentence has it; SIZE_MAX: no job's */
     struct dg_error err;
+    size_t failed;
     pthread_cond_t changed;
     /* guards the jobs: sentences of one may be in several engines */
     pthread_mutex_t jobs_lock;

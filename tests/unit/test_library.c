@@ -257,37 +257,6 @@ static void progress_counts_and_can_end_a_call(void **state)
     dragoman_results_free(translated(texts, N, NULL)); /* the engines are free again */
 }
 
-static void wrong_arguments_are_named(void **state)
-{
-    struct dragoman_options o;
-    struct dragoman_results *r = NULL;
-    struct dragoman_error error;
-    struct dragoman_model *none = NULL;
-    struct dragoman_text bad[2] = {texts[0], TEXT("\xff\xfe")};
-    (void)state;
-    dragoman_options_init(&o, sizeof o);
-    o.target = "xx";
-    assert_int_equal(dragoman_translate(model, texts, 1, &o, &r, &error), DRAGOMAN_EINVAL);
-    assert_string_equal(error.field, "target");
-    assert_non_null(strstr(error.message, "\"xx\""));
-    dragoman_options_init(&o, sizeof o);
-    o.beam_size = 33;
-    assert_int_equal(dragoman_translate(model, texts, 1, &o, &r, &error), DRAGOMAN_EINVAL);
-    assert_string_equal(error.field, "beam_size");
-    dragoman_options_init(&o, sizeof o);
-    o.format = 99;
-    assert_int_equal(dragoman_translate(model, texts, 1, &o, &r, &error), DRAGOMAN_EINVAL);
-    assert_string_equal(error.field, "format");
-    assert_int_equal(error.index, -1);
-    assert_int_equal(dragoman_translate(model, bad, 2, NULL, &r, &error), DRAGOMAN_EINVAL);
-    assert_int_equal(error.index, 1);
-    assert_null(r);
-    assert_int_equal(dragoman_translate(model, bad, 2, NULL, &r, NULL), DRAGOMAN_EINVAL);
-    assert_int_equal(dragoman_open("no-such-model", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
-    assert_null(none);
-    assert_int_equal(dragoman_open("tests/unit", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
-}
-
 /* A caller with an older header knows fewer options, one with a newer header more. */
 static void options_of_other_versions(void **state)
 {
@@ -386,7 +355,7 @@ int main(void)
         cmocka_unit_test(a_score_is_the_search_s),
         cmocka_unit_test(a_stream_tells_of_each_sentence_and_text),
         cmocka_unit_test(progress_counts_and_can_end_a_call),
-        cmocka_unit_test(wrong_arguments_are_named), cmocka_unit_test(options_of_other_versions),
-        cmocka_unit_test(a_glossary_is_kept_to), cmocka_unit_test(several_threads_share_a_model)};
+        cmocka_unit_test(options_of_other_versions), cmocka_unit_test(a_glossary_is_kept_to),
+        cmocka_unit_test(several_threads_share_a_model)};
     return cmocka_run_group_tests(tests, open_model, close_model);
 }

@@ -1,0 +1,105 @@
+/* Errors of the library's calls: the code, the option or the text that is at fault. */
+#include "include/dragoman.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BUNDLE "weights/bundles/en-de-fr"
+#define TEXT(s)                                                                                    \
+    {                                                                                              \
+        s, sizeof(s) - 1                                                                           \
+    }
+
+static struct dragoman_model *model;
+
+static const struct dragoman_text texts[] = {TEXT("Two dogs play in the snow.")};
+
+static int open_model(void **state)
+{
+    struct dragoman_open_options o;
+    struct dragoman_error error;
+    (void)state;
+    dragoman_open_options_init(&o, sizeof o);
+    o.device = "cpu";
+    o.workers = 2;
+    return dragoman_open(BUNDLE, &o, &model, &error);
+}
+
+static int close_model(void **state)
+{
+    (void)state;
+    dragoman_close(model);
+    return 0;
+}
+
+static void wrong_arguments_are_named(void **state)
+{
+    struct dragoman_options o;
+    struct dragoman_results *r = NULL;
+    struct dragoman_error error;
+    struct dragoman_model *none = NULL;
+    struct dragoman_text bad[2] = {texts[0], TEXT("\xff\xfe")};
+    (void)state;
+    dragoman_options_init(&o, sizeof o);
+    o.target = "xx";
+    assert_int_equal(dragoman_translate(model, texts, 1, &o, &r, &error), DRAGOMAN_EINVAL);
+    assert_string_equal(error.field, "target");
+    assert_non_null(strstr(error.message, "\"xx\""));
+    dragoman_options_init(&o, sizeof o);
+    o.beam_size = 33;
+    assert_int_equal(dragoman_translate(model, texts, 1, &o, &r, &error), DRAGOMAN_EINVAL);
+    assert_string_equal(error.field, "beam_size");
+    dragoman_options_init(&o, sizeof o);
+    o.format = 99;
+    assert_int_equal(dragoman_translate(model, texts, 1, &o, &r, &error), DRAGOMAN_EINVAL);
+    assert_string_equal(error.field, "format");
+    assert_int_equal(error.index, -1);
+    assert_int_equal(dragoman_translate(model, bad, 2, NULL, &r, &error), DRAGOMAN_EINVAL);
+    assert_int_equal(error.index, 1);
+    assert_null(r);
+    assert_int_equal(dragoman_translate(model, bad, 2, NULL, &r, NULL), DRAGOMAN_EINVAL);
+    assert_int_equal(dragoman_open("no-such-model", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
+    assert_null(none);
+    assert_int_equal(dragoman_open("tests/unit", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
+}
+
+/* A sentence that no engine has room for is found by an engine, not while it is encoded. */
+static void a_text_that_engines_refuse_is_named(void **state)
+{
+    enum { TIMES = 70 };
+    static const char phrase[] = "two dogs play in the snow and ";
+    static char large[TIMES * sizeof phrase];
+    struct dragoman_text some[3] = {texts[0], {large, 0}, texts[0]};
+    struct dragoman_options o;
+    struct dragoman_results *r = NULL;
+    struct dragoman_stream stream;
+    struct dragoman_error error;
+    (void)state;
+    for (int i = 0; i < TIMES; i++)
+        strcat(large, phrase);
+    some[1].size = strlen(large);
+    dragoman_options_init(&o, sizeof o);
+    o.one_sentence = true;
+    o.beam_size = 32;
+    assert_int_equal(dragoman_translate(model, some, 3, &o, &r, &error), DRAGOMAN_ELIMIT);
+    assert_int_equal(error.index, 1);
+    dragoman_stream_init(&stream, sizeof stream);
+    assert_int_equal(
+        dragoman_translate_stream(model, some, 3, &o, &stream, &error), DRAGOMAN_ELIMIT);
+    assert_int_equal(error.index, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_arguments_are_named),
+        cmocka_unit_test(a_text_that_engines_refuse_is_named),
+    };
+    return cmocka_run_group_tests(tests, open_model, close_model);
+}
