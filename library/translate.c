@@ -195,6 +195,7 @@ static int tell_sentences(struct flow *f, size_t i)
         const struct dragoman_sentence s = {.source_begin = p->source_begin,
             .source_end = p->source_end,
             .score = p->score,
+            .confidence = p->confidence,
             .flags = p->flags};
         rc = f->stream.sentence(f->stream.arg, f->first + i, p->text, p->len, &s);
     }

@@ -62,6 +62,7 @@ int dg_job_finish_part(
             .source_begin = j->spans[i].begin,
             .source_end = j->spans[i].end,
             .score = p->copied ? 0 : p->hyps[0].score,
+            .confidence = p->copied ? 0 : dg_part_confidence(&p->hyps[0]),
             .flags = p->flags};
     dg_buffer_deinit(&text);
     return rc;

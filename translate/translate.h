@@ -211,7 +211,7 @@ struct dg_finished_part {
     size_t len, characters;
     /* code points */
     size_t source_begin, source_end;
-    double score;
+    double score, confidence;
     unsigned flags;
 };
 size_t dg_job_parts(const struct dg_job *j);

@@ -91,6 +91,7 @@ static struct dg_streamed describe(
     s.sentence = (struct dg_answer_sentence){.source_begin = p->source_begin,
         .source_end = p->source_end,
         .score = p->score,
+        .confidence = p->confidence,
         .flags = p->flags};
     if (item->n_hops > 1)
         dg_pivot_answers_sentence(&item->hops[0].read[text], &s.sentence);

@@ -182,6 +182,7 @@ static void a_score_is_the_search_s(void **state)
 struct heard {
     char sentences[N][256], results[N][256];
     size_t n_sentences[N], n_results, end_after;
+    double confidence[N];
 };
 
 static int hear_sentence(
@@ -192,6 +193,7 @@ static int hear_sentence(
     assert_true(s->source_end <= texts[text].size);
     strcat(h->sentences[text], h->n_sentences[text]++ ? " " : "");
     strcat(h->sentences[text], answer);
+    h->confidence[text] += s->confidence;
     return 0;
 }
 
@@ -200,6 +202,16 @@ static int hear_result(void *arg, size_t text, const struct dragoman_result *r)
     struct heard *h = arg;
     snprintf(h->results[text], sizeof h->results[text], "%s", dragoman_result_text(r, 0, NULL));
     return ++h->n_results == h->end_after;
+}
+
+/* The sum over its sentences. */
+static double confidence_of(const struct dragoman_result *r)
+{
+    struct dragoman_sentence s;
+    double sum = 0;
+    for (size_t i = 0; dragoman_result_sentence(r, i, &s, sizeof s) == DRAGOMAN_OK; i++)
+        sum += s.confidence;
+    return sum;
 }
 
 static void a_stream_tells_of_each_sentence_and_text(void **state)
@@ -221,7 +233,9 @@ static void a_stream_tells_of_each_sentence_and_text(void **state)
         assert_string_equal(h->results[i], text_of(all, i));
         if (dragoman_result_sentences(dragoman_results_at(all, i))) /* "12345" has none */
             assert_string_equal(h->sentences[i], text_of(all, i));
+        assert_true(h->confidence[i] == confidence_of(dragoman_results_at(all, i)));
     }
+    assert_true(h->confidence[1] < 0);
     memset(h, 0, sizeof *h);
     h->end_after = 2;
     assert_int_equal(
