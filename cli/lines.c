@@ -21,6 +21,8 @@ struct dg_lines {
     size_t n, at;
     /* Descriptor of paths[at]; -1: it is not open yet. */
     int fd;
+    /* Nothing of that file was returned yet. */
+    bool begins;
     /* Bytes read so far: the next line begins at `begin`; no line ends before `searched`. */
     char *data;
     size_t begin, searched, end, cap;
@@ -115,9 +117,20 @@ static int read_block(struct dg_lines *l, bool wait, size_t *got, struct dg_erro
 
 static int open_next(struct dg_lines *l, struct dg_error *err)
 {
+    l->begins = true;
     l->fd = is_standard_input(l->paths[l->at]) ? STDIN_FILENO
                                                : open(l->paths[l->at], O_RDONLY | O_CLOEXEC);
     return l->fd >= 0 ? DG_OK : dg_error_set(err, DG_EIO, "%s: %s", shown(l), strerror(errno));
+}
+
+/* Step over a byte order mark, with which some programs begin UTF-8 files. */
+static void skip_mark(struct dg_lines *l)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    const size_t n = sizeof mark - 1;
+    if (l->begins && l->end - l->begin >= n && memcmp(l->data + l->begin, mark, n) == 0)
+        l->begin += n;
+    l->begins = false;
 }
 
 static void take(struct dg_lines *l, size_t n, size_t end, const char **text, size_t *len)
@@ -140,6 +153,7 @@ int dg_lines_next(
         const char *line_end =
             l->data ? memchr(l->data + l->searched, '\n', l->end - l->searched) : NULL;
         if (line_end) {
+            skip_mark(l);
             take(l, (size_t)(line_end - l->data) - l->begin, 1, text, len);
             return DG_OK;
         }
@@ -154,6 +168,7 @@ int dg_lines_next(
             close(l->fd);
         l->fd = -1;
         l->at++;
+        skip_mark(l);
         if (l->end > l->begin) {
             take(l, l->end - l->begin, 0, text, len);
             return DG_OK;

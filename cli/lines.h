@@ -1,5 +1,6 @@
 /* Lines of files, one file after another, or of standard input. A typed line is available before
- * the next one is typed. One thread at a time. */
+ * the next one is typed. A byte order mark at the beginning of a file is not part of its first
+ * line. One thread at a time. */
 #ifndef DG_CLI_LINES_H
 #define DG_CLI_LINES_H
 

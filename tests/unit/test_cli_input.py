@@ -43,6 +43,15 @@ def test_files_come_one_after_the_other(answers, tmp_path):
     assert wrong.stdout == "" and wrong.stderr == "dragoman translate: nowhere: No such file or directory\n"
 
 
+def test_byte_order_marks_begin_files_and_are_no_text(answers, tmp_path):
+    """As Windows' editors write UTF-8: "\ufeffTwo" used to be an unknown word, which was copied."""
+    (tmp_path / "one").write_text(DOGS + "\n" + GIRL, encoding="utf-8-sig")
+    (tmp_path / "mark").write_text("", encoding="utf-8-sig")
+    (tmp_path / "two").write_text(GIRL, encoding="utf-8-sig")
+    out = run("translate", "--model", BUNDLE, "one", "mark", "two", "-", cwd=tmp_path, stdin="\ufeff" + DOGS).stdout
+    assert out == f"{answers[0]}\n{answers[1]}\n{answers[1]}\n{answers[0]}\n"
+
+
 def test_each_file_is_a_document(answers, tmp_path):
     (tmp_path / "a.md").write_text(f"# {DOGS}\n")
     (tmp_path / "b.md").write_text(f"- {GIRL}\n")
