@@ -45,9 +45,19 @@ static void add_utf8(struct dg_buffer *out, uint32_t c)
     dg_buffer_add(out, b, n);
 }
 
+/* Adds a character that is written as \uXXXX. */
+static void add_decoded(enum dg_escapes e, struct dg_buffer *out, uint32_t c)
+{
+    if (e == DG_ESCAPES_ANDROID && (c == '&' || c == '<' || c == '>'))
+        dg_buffer_adds(out, c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
+    else
+        add_utf8(out, c);
+}
+
 /* Reads \uXXXX from s[at], the byte after the "u", on; returns the number of bytes it takes. Half a
  * surrogate pair, or U+0000, writes nothing. */
-static size_t read_unit(const char *s, size_t at, size_t n, struct dg_buffer *out)
+static size_t read_unit(
+    enum dg_escapes e, const char *s, size_t at, size_t n, struct dg_buffer *out)
 {
     int32_t c = unit(s, at, n), low;
     if (c < 0)
@@ -58,8 +68,13 @@ static size_t read_unit(const char *s, size_t at, size_t n, struct dg_buffer *ou
         return 10;
     }
     if (c > 0 && (c < 0xD800 || c > 0xDFFF))
-        add_utf8(out, (uint32_t)c);
+        add_decoded(e, out, (uint32_t)c);
     return 4;
+}
+
+static bool is_android(enum dg_escapes e)
+{
+    return e == DG_ESCAPES_ANDROID || e == DG_ESCAPES_ANDROID_CDATA;
 }
 
 static bool is_properties(enum dg_escapes e)
@@ -76,7 +91,7 @@ void dg_escapes_read(enum dg_escapes e, const char *s, size_t n, struct dg_buffe
         }
         char c = s[++i];
         if (c == 'u' || c == 'U') {
-            i += read_unit(s, i + 1, n, out);
+            i += read_unit(e, s, i + 1, n, out);
         } else if (c == '\n' || c == '\r') { /* a line of properties continues */
             i += c == '\r' && i + 1 < n && s[i + 1] == '\n';
             while (is_properties(e) && i + 1 < n && strchr(" \t\f", s[i + 1]))
@@ -93,16 +108,16 @@ static const char *escape_of(enum dg_escapes e, char c, bool first)
 {
     switch (c) {
     case '\n': return "\\n";
-    case '\t': return e == DG_ESCAPES_ANDROID ? NULL : "\\t";
+    case '\t': return is_android(e) ? NULL : "\\t";
     case '\r': return "\\r";
     case '\f': return "\\f";
     case '\b': return "\\b";
     case '\\': return "\\\\";
     case '"': return is_properties(e) ? NULL : "\\\"";
-    case '\'': return e == DG_ESCAPES_ANDROID ? "\\'" : NULL;
+    case '\'': return is_android(e) ? "\\'" : NULL;
     case ' ': return first && is_properties(e) ? "\\ " : NULL;
-    case '@': return first && e == DG_ESCAPES_ANDROID ? "\\@" : NULL;
-    case '?': return first && e == DG_ESCAPES_ANDROID ? "\\?" : NULL;
+    case '@': return first && is_android(e) ? "\\@" : NULL;
+    case '?': return first && is_android(e) ? "\\?" : NULL;
     default: return NULL;
     }
 }
@@ -126,7 +141,7 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
 {
     for (size_t i = 0; i < n; i++) {
         const char *escape = escape_of(e, s[i], i == 0);
-        const char *tag = e == DG_ESCAPES_ANDROID && s[i] == '<' ? memchr(s + i, '>', n - i) : NULL;
+        const char *tag = is_android(e) && s[i] == '<' ? memchr(s + i, '>', n - i) : NULL;
         if (tag) {
             dg_buffer_add(out, s + i, (size_t)(tag - s) + 1 - i);
             i = (size_t)(tag - s);

@@ -12,12 +12,14 @@ enum dg_escapes {
     DG_ESCAPES_C,  /* .strings, one line of PO */
     DG_ESCAPES_PO, /* PO with its quotation marks, one string for each line of the text */
     DG_ESCAPES_PROPERTIES,
-    DG_ESCAPES_ASCII,   /* properties in which characters beyond ASCII are \uXXXX */
-    DG_ESCAPES_ANDROID, /* XML, whose tags stay as they are */
+    DG_ESCAPES_ASCII,         /* properties in which characters beyond ASCII are \uXXXX */
+    DG_ESCAPES_ANDROID,       /* XML, whose tags stay as they are */
+    DG_ESCAPES_ANDROID_CDATA, /* HTML, the same */
 };
 
 /* Append s[n] with its escapes decoded: \n, \t, \r, \f, \b, \uXXXX and \UXXXX (two of them for a
- * surrogate pair); any other character after a backslash stands for itself. */
+ * surrogate pair); any other character after a backslash stands for itself. In XML, \u0026, \u003C
+ * and \u003E are references, because they are text. */
 void dg_escapes_read(enum dg_escapes escapes, const char *s, size_t n, struct dg_buffer *out);
 /* Append the text s[n] with escapes. */
 void dg_escapes_write(enum dg_escapes escapes, const char *s, size_t n, struct dg_buffer *out);

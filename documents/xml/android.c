@@ -31,10 +31,28 @@ static void collapse(const char *s, size_t begin, size_t end, struct dg_buffer *
     }
 }
 
+/* True if the text is XML: \f or \u0007 may stand for a character that XML cannot hold. */
+static int check_xml(const struct dg_buffer *text, bool *is_xml, struct dg_error *err)
+{
+    struct dg_xml xml;
+    struct dg_error why = {0};
+    const int rc = dg_xml_scan(text->data, text->len, &xml, &why);
+    dg_xml_close(&xml);
+    *is_xml = rc == DG_OK;
+    return rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message) : DG_OK;
+}
+
 static int add(struct reader *r, size_t begin, size_t end, enum dg_format format, bool quoted,
     struct dg_error *err)
 {
     const char *s = r->p->s;
+    const bool xml = format == DG_FORMAT_XML;
+    const struct dg_segment like = {.begin = begin,
+        .end = end,
+        .format = format,
+        .markup = xml ? &markup : NULL,
+        .writing = DG_WRITE_ESCAPED,
+        .escapes = xml ? DG_ESCAPES_ANDROID : DG_ESCAPES_ANDROID_CDATA};
     struct dg_buffer spaced, text;
     int rc = DG_OK;
     dg_buffer_init(&spaced);
@@ -43,18 +61,13 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
         dg_buffer_add(&spaced, s + begin, end - begin);
     else
         collapse(s, begin, end, &spaced);
-    dg_escapes_read(DG_ESCAPES_ANDROID, spaced.data, spaced.len, &text);
+    dg_escapes_read(like.escapes, spaced.data, spaced.len, &text);
+    bool fits = text.len > 0 && dg_utf8_has_letter(text.data, text.len);
     if (spaced.failed || text.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (text.len > 0 && dg_utf8_has_letter(text.data, text.len) &&
-             !dg_segment_add(r->x, r->p,
-                 (struct dg_segment){.begin = begin,
-                     .end = end,
-                     .format = format,
-                     .markup = format == DG_FORMAT_XML ? &markup : NULL,
-                     .writing = DG_WRITE_ESCAPED,
-                     .escapes = DG_ESCAPES_ANDROID},
-                 text.data, text.len, err))
+    else if (fits && xml)
+        rc = check_xml(&text, &fits, err);
+    if (rc == DG_OK && fits && !dg_segment_add(r->x, r->p, like, text.data, text.len, err))
         rc = err->code;
     dg_buffer_deinit(&spaced);
     dg_buffer_deinit(&text);

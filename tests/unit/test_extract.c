@@ -164,6 +164,15 @@ static const struct {
         "<string name=\"e\"><![CDATA[A <i>DOG</i>]]></string><string name=\"f\">\"IT\\'S  BIG\"</string>"
         "<string name=\"g\">TWO LINES</string></resources>",
         false},
+    /* Characters with a meaning in XML stay text, and what XML cannot hold stays as it is. */
+    {"strings.xml",
+        "<resources><string name=\"a\">terms \\u0026 dogs \\u003Cb\\u003E ]]\\u003E</string>"
+        "<string name=\"b\"><![CDATA[a \\u0026 <i>dog</i>]]></string>"
+        "<string name=\"c\">a\\u0007b\\f</string><string name=\"d\">dog</string></resources>",
+        "<resources><string name=\"a\">TERMS &amp; DOGS &lt;B&gt; ]]&gt;</string>"
+        "<string name=\"b\"><![CDATA[A &amp; <i>DOG</i>]]></string>"
+        "<string name=\"c\">a\\u0007b\\f</string><string name=\"d\">DOG</string></resources>",
+        false},
     {"a.xml", "<?xml version=\"1.0\"?>\n<r><t>a <b>dog</b></t><t a=\"no\">two</t></r>",
         "<?xml version=\"1.0\"?>\n<r><t>A <b>DOG</b></t><t a=\"no\">TWO</t></r>", false},
 };
