@@ -173,6 +173,8 @@ static const struct {
         "<string name=\"b\"><![CDATA[A &amp; <i>DOG</i>]]></string>"
         "<string name=\"c\">a\\u0007b\\f</string><string name=\"d\">DOG</string></resources>",
         false},
+    {"a.xml", "<!DOCTYPE book [<!ENTITY prod \"Dragon\">]>\n<book><t>the &prod; dog</t></book>",
+        "<!DOCTYPE book [<!ENTITY prod \"Dragon\">]>\n<book><t>THE &prod; DOG</t></book>", false},
     {"a.xml", "<?xml version=\"1.0\"?>\n<r><t>a <b>dog</b></t><t a=\"no\">two</t></r>",
         "<?xml version=\"1.0\"?>\n<r><t>A <b>DOG</b></t><t a=\"no\">TWO</t></r>", false},
 };

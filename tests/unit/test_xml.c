@@ -14,6 +14,11 @@ static const struct dg_markup ignore_x = {.ignored = x}, split_b = {.splitting =
                               keep_b = {.non_splitting = b}, flat = {.no_outline = true},
                               flat_b = {.no_outline = true, .splitting = b};
 
+#define TEN(e) "'&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";'>"
+#define LAUGHS                                                                                            \
+    "<!DOCTYPE r [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b " TEN("a") "<!ENTITY c " TEN("b") "<!ENTITY d " TEN( \
+        "c") "<!ENTITY e " TEN("d") "<!ENTITY f " TEN("e") "<!ENTITY g " TEN("f") "]>"
+
 static const struct {
     const char *xml, *want;
     const struct dg_markup *markup;
@@ -44,6 +49,23 @@ static const struct {
         "<?xml version='1.0'?>\n<!DOCTYPE r [<!ENTITY e '>'> <!-- ]> -->]>\n<r>ONE</r>\n", NULL, 1},
     {"\xEF\xBB\xBF<?xml version='1.0' encoding='UTF-8'?><r>one</r>",
         "\xEF\xBB\xBF<?xml version='1.0' encoding='UTF-8'?><r>ONE</r>", NULL, 1},
+    /* Entities of a document's own type, and of the document that a part is from. */
+    {"<!DOCTYPE r [<!ENTITY e 'dog'><!ENTITY f SYSTEM 'file:///x'>]><r a='&e;'>one &e; &f;</r>",
+        "<!DOCTYPE r [<!ENTITY e 'dog'><!ENTITY f SYSTEM 'file:///x'>]><r a='&e;'>ONE &e; &f;</r>",
+        NULL, 1},
+    {"<!-- a --><!DOCTYPE r [<!ENTITY e 'dog'>]><r>one &e;</r>",
+        "<!-- a --><!DOCTYPE r [<!ENTITY e 'dog'>]><r>ONE &e;</r>", NULL, 1},
+    {"<!DOCTYPE r [<!ENTITY % p SYSTEM 'file:///x'> %p; <!ENTITY % q \"<!ENTITY e 'dog'>\"> %q;]><r>one &e;</r>",
+        "<!DOCTYPE r [<!ENTITY % p SYSTEM 'file:///x'> %p; <!ENTITY % q \"<!ENTITY e 'dog'>\"> %q;]><r>ONE &e;</r>",
+        NULL, 1},
+    {"<?xml version='1.0' standalone='yes'?><!DOCTYPE r SYSTEM 'r.dtd' [<!ENTITY e 'dog'>]><r>one &e;</r>",
+        "<?xml version='1.0' standalone='yes'?><!DOCTYPE r SYSTEM 'r.dtd' [<!ENTITY e 'dog'>]><r>ONE &e;</r>",
+        NULL, 1},
+    {"<!DOCTYPE r SYSTEM 'r.dtd'><r>one &e; <b>two</b></r>",
+        "<!DOCTYPE r SYSTEM 'r.dtd'><r>ONE &e; <b>TWO</b></r>", NULL, 1},
+    /* A billion laughs, which nothing expands. */
+    {LAUGHS "<r a='&g;'>one &g;</r>", LAUGHS "<r a='&g;'>ONE &g;</r>", NULL, 1},
+    {"one &prod; <b a='&prod;'>two</b>", "ONE &prod; <b a='&prod;'>TWO</b>", NULL, 1},
     {"<w:t xml:space=\"preserve\">one </w:t>", "<w:t xml:space=\"preserve\">ONE </w:t>", NULL, 1},
     {"<n>12</n><n> </n><n/>", "<n>12</n><n> </n><n/>", NULL, 0},
 };
@@ -91,7 +113,9 @@ static void not_well_formed(void **state)
     refuse("one & two", "line 1");
     refuse("<a>\n<b></a>", "line 2");
     refuse("one</part><part>two", "line 1");
-    refuse("&unknown;", "unknown");
+    refuse("<!DOCTYPE r SYSTEM 'r.dtd'><r>&e;<b></r>", "line 1");
+    refuse("<!DOCTYPE r SYSTEM 'r.dtd'><r>&e;", "line 1");
+    refuse("<?xml version='1.0'?><r>&unknown;</r>", "unknown");
     /* a billion laughs */
     refuse(
         "<!DOCTYPE r [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'>"

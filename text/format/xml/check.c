@@ -1,5 +1,6 @@
 #include "text/format/xml/check.h"
 
+#include <libxml/SAX2.h>
 #include <libxml/parser.h>
 #include <limits.h>
 #include <pthread.h>
@@ -8,14 +9,35 @@
 
 #define CHUNK (1 << 20)
 
+/* What the references to a document's entities are to the parser. None is expanded: an attack with
+ * entities within entities is as short as it is written. */
+struct entities {
+    /* any entity: one character */
+    xmlEntity any;
+    /* any parameter entity: one that is elsewhere, which is not loaded */
+    xmlEntity parameter;
+    /* entities may be declared elsewhere: in the document that a part is from, or in a parameter
+     * entity */
+    bool open;
+};
+
+static bool begins(const char *s, size_t at, size_t n, const char *with)
+{
+    return n - at >= strlen(with) && memcmp(s + at, with, strlen(with)) == 0;
+}
+
 /* True if it begins like a document. Otherwise it is a part of one and gets a root around it. */
 static bool is_document(const char *s, size_t n)
 {
-    size_t at = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (at < n && strchr(" \t\r\n", s[at]))
-        at++;
-    return (n - at >= 5 && memcmp(s + at, "<?xml", 5) == 0) ||
-           (n - at >= 9 && memcmp(s + at, "<!DOCTYPE", 9) == 0);
+    size_t at = begins(s, 0, n, "\xEF\xBB\xBF") ? 3 : 0;
+    for (;;) {
+        while (at < n && strchr(" \t\r\n", s[at]))
+            at++;
+        const char *end = begins(s, at, n, "<!--") ? memmem(s + at, n - at, "-->", 3) : NULL;
+        if (!end)
+            return begins(s, at, n, "<?xml") || begins(s, at, n, "<!DOCTYPE");
+        at = (size_t)(end - s) + 3;
+    }
 }
 
 static int why(xmlParserCtxtPtr p, struct dg_error *err)
@@ -30,22 +52,62 @@ static int why(xmlParserCtxtPtr p, struct dg_error *err)
         err, DG_EINVAL, "text", "the XML is not well-formed: line %d: %s", e->line, message);
 }
 
+static xmlEntityPtr get_entity(void *parser, const xmlChar *name)
+{
+    struct entities *e = ((xmlParserCtxtPtr)parser)->_private;
+    return e->open || xmlSAX2GetEntity(parser, name) ? &e->any : NULL;
+}
+
+static xmlEntityPtr get_parameter_entity(void *parser, const xmlChar *name)
+{
+    struct entities *e = ((xmlParserCtxtPtr)parser)->_private;
+    if (!xmlSAX2GetParameterEntity(parser, name))
+        return NULL;
+    e->open = true;
+    return &e->parameter;
+}
+
+/* Parses s[n], which more follows; false: it is not well-formed, or memory ended. */
+static bool feed(xmlParserCtxtPtr p, const char *s, size_t n)
+{
+    for (size_t at = 0; at < n && p->wellFormed && !p->disableSAX; at += CHUNK)
+        xmlParseChunk(p, s + at, (int)(n - at < CHUNK ? n - at : CHUNK), 0);
+    return p->wellFormed && !p->disableSAX;
+}
+
 int dg_xml_check(const char *s, size_t n, struct dg_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, xmlInitParser);
-    xmlSAXHandler handler = {.initialized = XML_SAX2_MAGIC}; /* nothing is built */
+    /* Nothing is built but a table of the entities that a document declares. */
+    xmlSAXHandler handler = {.initialized = XML_SAX2_MAGIC,
+        .startDocument = xmlSAX2StartDocument,
+        .internalSubset = xmlSAX2InternalSubset,
+        .entityDecl = xmlSAX2EntityDecl,
+        .unparsedEntityDecl = xmlSAX2UnparsedEntityDecl,
+        .getEntity = get_entity,
+        .getParameterEntity = get_parameter_entity};
     xmlParserCtxtPtr p = xmlCreatePushParserCtxt(&handler, NULL, NULL, 0, NULL);
     if (!p)
         return dg_error_set(err, DG_ENOMEM, "no memory to parse XML");
     xmlCtxtUseOptions(p, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
     const bool part = !is_document(s, n);
-    int rc = part ? xmlParseChunk(p, "<part>", 6, 0) : 0;
-    for (size_t at = 0; at < n && rc == 0; at += CHUNK)
-        rc = xmlParseChunk(p, s + at, (int)(n - at < CHUNK ? n - at : CHUNK), 0);
-    if (rc == 0)
+    struct entities entities = {.open = part,
+        .any = {.type = XML_ENTITY_DECL,
+            .name = (const xmlChar *)"any",
+            .etype = XML_INTERNAL_PREDEFINED_ENTITY,
+            .content = (xmlChar *)"x",
+            .length = 1},
+        .parameter = {.type = XML_ENTITY_DECL,
+            .name = (const xmlChar *)"any",
+            .etype = XML_EXTERNAL_PARAMETER_ENTITY}};
+    p->_private = &entities;
+    bool fine = feed(p, "<part>", part ? 6 : 0) && feed(p, s, n);
+    if (fine) {
         xmlParseChunk(p, "</part>", part ? 7 : 0, 1);
-    rc = p->wellFormed ? DG_OK : why(p, err);
+        fine = p->wellFormed && !p->disableSAX;
+    }
+    int rc = fine ? DG_OK : why(p, err);
     xmlFreeDoc(p->myDoc);
     xmlFreeParserCtxt(p);
     return rc;

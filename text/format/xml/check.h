@@ -6,8 +6,9 @@
 
 #include <stddef.h>
 
-/* Check a document or a part of one. DG_EINVAL (field text), with the line: it is not well-formed;
- * DG_ENOMEM. */
+/* Check a document or a part of one, UTF-8. A reference to an entity needs a declaration in a
+ * document that has all of them, and none in a part; it is never expanded. DG_EINVAL (field text),
+ * with the line: it is not well-formed; DG_ENOMEM. */
 int dg_xml_check(const char *s, size_t n, struct dg_error *err);
 
 #endif
