@@ -14,11 +14,12 @@ enum dg_writing {
     DG_WRITE_DOUBLE_QUOTED, /* markup in an attribute: only its quotation marks are still escaped */
     DG_WRITE_SINGLE_QUOTED,
     DG_WRITE_UNQUOTED,
-    DG_WRITE_ESCAPED, /* by strings/escapes.h, as `escapes` says */
-    DG_WRITE_MESSAGE, /* the same, by strings/message.h before */
-    DG_WRITE_TARGET,  /* the target language's code instead of an answer */
-    DG_WRITE_CUES,    /* divided among the cues of subtitles: slots */
-    DG_WRITE_SLOTS,   /* markup whose tags stand for bytes of the file: slots */
+    DG_WRITE_ESCAPED,     /* by strings/escapes.h, as `escapes` says */
+    DG_WRITE_MESSAGE,     /* the same, by strings/message.h before */
+    DG_WRITE_TARGET,      /* the target language's code instead of an answer */
+    DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
+    DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
+    DG_WRITE_SLOTS,       /* markup whose tags stand for bytes of the file: slots */
 };
 
 enum dg_slot_kind {
@@ -59,7 +60,7 @@ struct dg_run_names {
 struct dg_segment {
     /* bytes of the part that are replaced */
     size_t begin, end;
-    /* [n] malloc'd; NULL for DG_WRITE_TARGET */
+    /* [n] malloc'd; NULL for DG_WRITE_TARGET and DG_WRITE_DECLARATION */
     char *text;
     size_t n;
     /* index among the file's texts */

@@ -48,7 +48,8 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_UNQUOTED: write_quoted(a->s, a->n, g->writing, w->out); break;
     case DG_WRITE_ESCAPED: dg_escapes_write(g->escapes, a->s, a->n, w->out); break;
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
-    case DG_WRITE_TARGET: break;
+    case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->target); break;
+    case DG_WRITE_DECLARATION: break;
     case DG_WRITE_CUES: dg_slots_write_cues(w, g, a); break;
     case DG_WRITE_SLOTS: rc = dg_slots_write(w, g, a, err); break;
     }
@@ -98,14 +99,8 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
             continue;
         }
         dg_buffer_add(w->out, p->s + at, g->begin - at);
-        w->changed = true;
-        if (g->writing == DG_WRITE_TARGET && g->before) {
-            dg_buffer_adds(w->out, g->before);
-            dg_buffer_adds(w->out, w->target);
-            dg_buffer_adds(w->out, g->after ? g->after : "");
-        } else {
-            rc = write_answer(w, g, err);
-        }
+        w->changed = w->changed || g->writing != DG_WRITE_DECLARATION;
+        rc = write_answer(w, g, err);
         at = g->end;
     }
     dg_buffer_add(w->out, p->s + at, end - at);

@@ -1,5 +1,6 @@
 /* Android's string resources (<resources>), and XML of any other kind. */
 #include "documents/kinds.h"
+#include "documents/xml/declaration.h"
 #include "text/format/xml/scan.h"
 #include "text/utf8.h"
 
@@ -147,6 +148,8 @@ int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
         rc = read_resources(&r, err);
     else
         rc = read_any(&r, err);
+    if (rc == DG_OK)
+        rc = dg_xml_declare(x, p, err);
     dg_xml_close(&r.xml);
     return rc;
 }

@@ -1,6 +1,7 @@
 /* XLIFF 1.2 and 2: a missing or empty target is filled from its source; a target with text stays.
  * Inline codes of the original (<ph>, <bpt>, ...) move with their words. */
 #include "documents/kinds.h"
+#include "documents/xml/declaration.h"
 #include "text/format/xml/scan.h"
 #include "text/utf8.h"
 
@@ -167,6 +168,8 @@ int dg_read_xliff(struct dg_extract *x, struct dg_extract_part *p, struct dg_err
         rc = dg_error_field(err, rc, "file", "%s", why.message);
     else
         rc = read_tags(&r, err);
+    if (rc == DG_OK)
+        rc = dg_xml_declare(x, p, err);
     dg_xml_close(&r.xml);
     return rc;
 }

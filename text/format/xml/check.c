@@ -90,7 +90,8 @@ int dg_xml_check(const char *s, size_t n, struct dg_error *err)
     xmlParserCtxtPtr p = xmlCreatePushParserCtxt(&handler, NULL, NULL, 0, NULL);
     if (!p)
         return dg_error_set(err, DG_ENOMEM, "no memory to parse XML");
-    xmlCtxtUseOptions(p, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+    xmlCtxtUseOptions(p, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+                             XML_PARSE_IGNORE_ENC); /* it is UTF-8, whatever it declares */
     const bool part = !is_document(s, n);
     struct entities entities = {.open = part,
         .any = {.type = XML_ENTITY_DECL,

@@ -1,0 +1,11 @@
+/* The encoding that an XML file declares. One thread at a time. Only for documents/xml. */
+#ifndef DG_DOCUMENTS_XML_DECLARATION_H
+#define DG_DOCUMENTS_XML_DECLARATION_H
+
+#include "documents/segments.h"
+
+/* Add a segment that makes the declaration true if anything else in the file changes: translations
+ * are written in UTF-8, or in UTF-16 where the file is. DG_ENOMEM. */
+int dg_xml_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
+
+#endif

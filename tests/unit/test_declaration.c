@@ -1,0 +1,85 @@
+/* XML files whose declaration names an encoding: it is true of the translation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <iconv.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "documents/extract.h"
+
+#define XML(encoding, text) "<?xml version=\"1.0\"" encoding "?>\n<r><t>" text "</t></r>"
+#define XLIFF(encoding, target)                                                                    \
+    "<?xml version='1.0'" encoding "?>\n<xliff version='1.2'><file target-language='de'><body>"    \
+    "<trans-unit><source>dog</source>" target "</trans-unit></body></file></xliff>"
+
+static const struct {
+    const char *name, *encoding, *file, *want;
+} cases[] = {
+    {"a.xml", "UTF-8", XML("", "dog"), XML("", "dög")},
+    {"a.xml", "UTF-8", XML(" encoding=\"utf-8\"", "dog"), XML(" encoding=\"utf-8\"", "dög")},
+    {"a.xml", "UTF-8", XML(" encoding = 'ISO-8859-1'", "dog"), XML(" encoding = 'UTF-8'", "dög")},
+    {"a.xml", "UTF-8", XML(" encoding=\"us-ascii\" standalone=\"yes\"", "dog"),
+        XML(" encoding=\"UTF-8\" standalone=\"yes\"", "dög")},
+    {"a.xlf", "UTF-8", XLIFF(" encoding='windows-1252'", ""),
+        XLIFF(" encoding='UTF-8'", "<target>dög</target>")},
+    {"a.xml", "UTF-16LE", XML(" encoding=\"utf-16\"", "dog"), XML(" encoding=\"utf-16\"", "dög")},
+    {"a.xml", "UTF-16BE", XML(" encoding=\"UTF-8\"", "dog"), XML(" encoding=\"UTF-16\"", "dög")},
+    {"a.xlf", "UTF-16LE", XLIFF(" encoding='UTF-16'", ""),
+        XLIFF(" encoding='UTF-16'", "<target>dög</target>")},
+    {"strings.xml", "UTF-8",
+        "<?xml version='1.0' encoding='ascii'?><resources><string name='a'>dog</string></resources>",
+        "<?xml version='1.0' encoding='UTF-8'?><resources><string name='a'>dög</string></resources>"},
+};
+
+/* Converts s to an encoding, by iconv; UTF-16 gets a byte order mark. */
+static size_t encode(const char *encoding, const char *s, char *out, size_t cap)
+{
+    char marked[1000], *from = marked, *to = out;
+    const char *mark = strcmp(encoding, "UTF-8") == 0 ? "" : "\xEF\xBB\xBF";
+    size_t left = (size_t)snprintf(marked, sizeof marked, "%s%s", mark, s), room = cap;
+    iconv_t c = iconv_open(encoding, "UTF-8");
+    assert_int_equal(iconv(c, &from, &left, &to, &room), 0);
+    iconv_close(c);
+    return cap - room;
+}
+
+static void check(const char *name, const char *file, size_t n, const char *answer,
+    const char *want, size_t n_want)
+{
+    struct dg_extract *x = NULL;
+    struct dg_error err = {0};
+    const struct dg_extract_answer a = {answer, strlen(answer)};
+    struct dg_buffer out;
+    if (dg_extract_open(name, file, n, &dg_extract_limits_default, &x, &err) != DG_OK)
+        fail_msg("%s: %s", name, err.message);
+    assert_int_equal(dg_extract_count(x), 1);
+    dg_buffer_init(&out);
+    assert_int_equal(dg_extract_write(x, &a, "de", &out, &err), DG_OK);
+    if (out.len != n_want || memcmp(out.data, want, n_want) != 0)
+        fail_msg("%s: %.*s", name, (int)out.len, out.data);
+    dg_buffer_deinit(&out);
+    dg_extract_close(x);
+}
+
+static void declarations(void **state)
+{
+    static char file[2000], want[2000];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t n = encode(cases[i].encoding, cases[i].file, file, sizeof file),
+                     n_want = encode(cases[i].encoding, cases[i].want, want, sizeof want);
+        check(cases[i].name, file, n, "dög", want, n_want);
+        if (strcmp(cases[i].name, "a.xlf") != 0) /* unchanged, it comes back byte for byte */
+            check(cases[i].name, file, n, "dog", file, n);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(declarations)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
