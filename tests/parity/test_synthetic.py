@@ -1,6 +1,7 @@
 """Training text made by a model: `dragoman-train filter`, `backtranslate` and `distill` with the shipped bundle on ordinary
 sentences (tests/data/pairs), and `back_translated` in recipes."""
 import json
+import os
 import random
 import signal
 import subprocess
@@ -61,6 +62,75 @@ def test_filter_names_what_it_cannot_score(tmp_path):
     said = run([a.replace("/kept", "/other") for a in args], expect=1)
     assert "in.en" in said and "in.de" in said
     assert "from 0 to 1" in run(args[:-2] + ["1.5", "--quiet"], expect=2)
+
+
+def filter_command(tmp_path, source, target, out, keep="0.5"):
+    return [TRAIN, "filter", "tests/data/en-de", str(source), str(target), "--out", str(tmp_path / out), "--from", "en", "--to", "de",
+            "--keep", keep, "--quiet"]
+
+
+def test_filter_spares_its_inputs(tmp_path):
+    """An output that is an input, under this or another name, is refused before anything is written."""
+    en, de = (side[:6] for side in pair_files(PAIRS))
+    write(tmp_path / "corpus.en", en)
+    write(tmp_path / "corpus.de", de)
+    os.link(tmp_path / "corpus.de", tmp_path / "other.de")
+    (tmp_path / "parts.en.part").symlink_to("corpus.en")
+    before = sorted(os.listdir(tmp_path))
+    for out, named in ("corpus", "corpus.en is an input"), ("other", "other.de is an input"), ("parts", "parts.en.part is an input"):
+        assert named in run(filter_command(tmp_path, tmp_path / "corpus.en", tmp_path / "corpus.de", out), expect=2)
+    assert pair_files(tmp_path / "corpus") == (en, de) and sorted(os.listdir(tmp_path)) == before
+    args = [TRAIN, "backtranslate", "tests/data/en-de", str(tmp_path / "corpus.en"), "--out", str(tmp_path / "corpus"), "--quiet"]
+    assert "corpus.en is an input" in run(args, expect=2)
+
+
+def test_filter_replaces_no_other_files(tmp_path):
+    """Files that the filter did not write stay as they are, and it tells so before it scores. Its own are complete and stay, too."""
+    en, de = (side[:6] for side in pair_files(PAIRS))
+    source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", de)
+    write(tmp_path / "kept.de", ["precious"])
+    assert "kept.de is there already, and was made of something else" in run(filter_command(tmp_path, source, target, "kept"), expect=2)
+    assert sorted(os.listdir(tmp_path)) == ["in.de", "in.en", "kept.de"] and lines(tmp_path / "kept.de") == ["precious"]
+    (tmp_path / "kept.de").unlink()
+    said = run(filter_command(tmp_path, source, target, "kept"))
+    assert "3 of 6 pairs kept" in said and not list(tmp_path.glob("*.part"))
+    made = pair_files(tmp_path / "kept")
+    times = [(tmp_path / name).stat().st_mtime_ns for name in ("kept.en", "kept.de", "kept.scores")]
+    assert run(filter_command(tmp_path, source, target, "kept")) == said
+    assert [(tmp_path / name).stat().st_mtime_ns for name in ("kept.en", "kept.de", "kept.scores")] == times
+    # Another share is another selection; once the old one is gone, it is made of the same scores.
+    assert "kept.en is there already" in run(filter_command(tmp_path, source, target, "kept", "1"), expect=2)
+    assert pair_files(tmp_path / "kept") == made
+    for name in "kept.en", "kept.de":
+        (tmp_path / name).unlink()
+    assert "6 of 6 pairs kept" in run(filter_command(tmp_path, source, target, "kept", "1"))
+    assert pair_files(tmp_path / "kept") == (en, de) and (tmp_path / "kept.scores").stat().st_mtime_ns == times[2]
+    write(tmp_path / "kept.en", ["edited"])
+    assert "kept.en is there already" in run(filter_command(tmp_path, source, target, "kept", "1"), expect=2)
+
+
+def test_filter_goes_on_before_the_last_step(tmp_path):
+    """Killed when all kept pairs were written, but not yet renamed: they are there once."""
+    en, de = (side[:6] for side in pair_files(PAIRS))
+    source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", de)
+    run(filter_command(tmp_path, source, target, "kept"))
+    made = pair_files(tmp_path / "kept")
+    state = json.loads((tmp_path / "kept.en.json").read_text())
+    assert state.pop("done") is True
+    (tmp_path / "kept.en.json").write_text(json.dumps(state))
+    for name in "kept.en", "kept.de":
+        (tmp_path / name).rename(tmp_path / (name + ".part"))
+    run(filter_command(tmp_path, source, target, "kept"))
+    assert pair_files(tmp_path / "kept") == made and not list(tmp_path.glob("*.part"))
+
+
+def test_filter_scores_are_of_one_direction(tmp_path):
+    """The scores of English to German are none of German to English."""
+    en, de = (side[:3] for side in pair_files(PAIRS))
+    source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", de)
+    args = [TRAIN, "filter", BUNDLE, source, target, "--out", str(tmp_path / "kept"), "--keep", "1", "--quiet", "--from", "en", "--to"]
+    run(args + ["de"])
+    assert "kept.scores is there already" in run(args + ["fr"], expect=2)
 
 
 # backtranslate ------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "trainer/data/clean.h"
 #include "trainer/data/corpus.h"
 #include "trainer/progress.h"
@@ -17,7 +16,7 @@
 struct run {
     const struct dg_filtered_options *o;
     struct dg_bulk *forward, *back;
-    struct dg_growing *scores_file;
+    struct dg_growing *scores_file, *kept_files;
     /* [n] scores of all pairs so far; NAN: none. */
     double *scores;
     size_t n, cap;
@@ -228,53 +227,45 @@ static void find_limit(const struct run *r, struct dg_filtered *out)
     free(sorted);
 }
 
-static int append_line(struct dg_file_writer *w, const struct dg_line *line, struct dg_error *err)
+/* Counts the pairs on both sides of the limit. */
+static void sum_up(const struct run *r, struct dg_filtered *out)
 {
-    int rc = dg_file_append(w, line->text, line->len, err);
-    return rc ? rc : dg_file_append(w, "\n", 1, err);
-}
-
-/* Writes the pairs within the limit, as they are in the input. */
-static int write_pairs(const struct run *r, struct dg_filtered *out, struct dg_error *err)
-{
-    struct dg_corpus *corpus = NULL;
-    struct dg_file_writer *w[2] = {NULL, NULL};
-    struct dg_line lines[2];
-    double sum[2] = {0, 0};
-    uint64_t dropped = 0;
-    int rc = open_corpus(r, &corpus, err);
-    if (!rc)
-        rc = dg_file_begin(r->o->out_source, &w[0], err);
-    if (!rc)
-        rc = dg_file_begin(r->o->out_target, &w[1], err);
-    for (size_t i = 0; i < r->n && !rc; i++) {
-        const int got = dg_corpus_next(corpus, lines, err);
+    double kept = 0, dropped = 0;
+    for (size_t i = 0; i < r->n; i++) {
         const double score = r->scores[i];
-        if (got <= 0) {
-            rc = got < 0 ? got
-                         : dg_error_set(err, DG_EIO, "%s changed while it was read", r->o->source);
-        } else if (score <= out->limit) {
-            rc = append_line(w[0], &lines[0], err);
-            if (!rc)
-                rc = append_line(w[1], &lines[1], err);
-            sum[0] += score;
+        if (score <= out->limit) {
+            kept += score;
             out->kept++;
         } else if (!isnan(score)) {
-            sum[1] += score;
-            dropped++;
+            dropped += score;
         }
     }
-    out->mean_kept = out->kept ? sum[0] / (double)out->kept : 0;
-    out->mean_dropped = dropped ? sum[1] / (double)dropped : 0;
-    for (size_t i = 0; i < 2; i++)
-        if (rc)
-            dg_file_abort(w[i]);
-        else
-            rc = dg_file_commit_take(w[i], err);
+    const uint64_t n_dropped = out->read - out->unscored - out->kept;
+    out->mean_kept = out->kept ? kept / (double)out->kept : 0;
+    out->mean_dropped = n_dropped ? dropped / (double)n_dropped : 0;
+}
+
+/* Writes the pairs within the limit. */
+static int write_pairs(const struct run *r, double limit, struct dg_error *err)
+{
+    struct dg_corpus *corpus = NULL;
+    struct dg_line lines[2];
+    int rc = open_corpus(r, &corpus, err);
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const int got = dg_corpus_next(corpus, lines, err);
+        if (got <= 0)
+            rc = got < 0 ? got
+                         : dg_error_set(err, DG_EIO, "%s changed while it was read", r->o->source);
+        for (size_t side = 0; side < 2 && !rc && r->scores[i] <= limit; side++)
+            rc = dg_growing_line(r->kept_files, side, lines[side].text, lines[side].len, err);
+    }
+    if (!rc)
+        rc = dg_growing_save_take(r->kept_files, dg_json_new_object(), err);
     dg_corpus_close(corpus);
     return rc;
 }
 
+/* Lists what determines the scores. */
 static int list_made_of(const struct run *r, struct dg_json **out, struct dg_error *err)
 {
     struct dg_json *j = *out = dg_json_new_object();
@@ -283,15 +274,32 @@ static int list_made_of(const struct run *r, struct dg_json **out, struct dg_err
         dg_json_set_string(j, i ? "back" : "forward",
             models[i] ? dg_bundle_version(dg_translator_bundle(dg_bulk_translator(models[i])))
                       : "");
+    dg_json_set_string(j, "from", r->o->forward.source_lang ? r->o->forward.source_lang : "");
+    dg_json_set_string(j, "to", r->o->forward.target_lang ? r->o->forward.target_lang : "");
     int rc = dg_growing_add_input(j, "source", r->o->source, err);
     return rc ? rc : dg_growing_add_input(j, "target", r->o->target, err);
+}
+
+/* Opens all outputs before anything is scored. *state: as dg_growing_open gives it, [0] of the
+ * scores, [1] of the kept pairs, which are written all at once before theirs is saved. */
+static int open_outputs(struct run *r, const struct dg_json *state[2], struct dg_error *err)
+{
+    const char *const kept[2] = {r->o->out_source, r->o->out_target};
+    struct dg_json *about = NULL;
+    int rc = list_made_of(r, &about, err);
+    if (!rc)
+        rc = dg_growing_open(&r->o->out_scores, 1, about, &r->scores_file, &state[0], err);
+    dg_json_set_real(about, "keep", r->o->keep);
+    if (!rc)
+        rc = dg_growing_open(kept, 2, about, &r->kept_files, &state[1], err);
+    dg_json_free(about);
+    return rc;
 }
 
 int dg_filtered_write(
     const struct dg_filtered_options *o, struct dg_filtered *out, struct dg_error *err)
 {
-    const struct dg_json *state = NULL;
-    struct dg_json *about = NULL;
+    const struct dg_json *state[2] = {NULL, NULL};
     struct run *r = dg_alloc(1, sizeof *r, "pairs to filter");
     memset(out, 0, sizeof *out);
     r->o = o;
@@ -301,18 +309,20 @@ int dg_filtered_write(
     if (!rc && o->back.bundle)
         rc = dg_bulk_open(&o->back, 0, &r->back, err);
     if (!rc)
-        rc = list_made_of(r, &about, err);
+        rc = open_outputs(r, state, err);
     if (!rc)
-        rc = dg_growing_open(&o->out_scores, 1, about, &r->scores_file, &state, err);
-    if (!rc)
-        rc = load_scores(r, (uint64_t)dg_json_int(dg_json_get(state, "read")), err);
+        rc = load_scores(r, (uint64_t)dg_json_int(dg_json_get(state[0], "read")), err);
     if (!rc && !dg_growing_is_done(r->scores_file))
         rc = score_all(r, err);
-    if (!rc)
+    if (!rc) {
         find_limit(r, out);
-    if (!rc)
-        rc = write_pairs(r, out, err);
-    dg_json_free(about);
+        sum_up(r, out);
+    }
+    if (!rc && !state[1])
+        rc = write_pairs(r, out->limit, err);
+    if (!rc && !dg_growing_is_done(r->kept_files))
+        rc = dg_growing_finish(r->kept_files, err);
+    dg_growing_close(r->kept_files);
     dg_growing_close(r->scores_file);
     dg_bulk_close(r->forward);
     dg_bulk_close(r->back);

@@ -14,8 +14,9 @@ struct dg_filtered_options {
     struct dg_bulk_options forward, back;
     /* Line-aligned, plain or gzip. */
     const char *source, *target;
-    /* Files to write: the kept pairs, in their order; and the score of every pair of the input, one
-     * per line, "-" for a pair without one. */
+    /* Files to write: the kept pairs, in their order (a carriage return within a line becomes a
+     * space); and the score of every pair of the input, one per line, "-" for a pair without
+     * one. */
     const char *out_source, *out_target, *out_scores;
     /* Share of the pairs with a score to keep, 0 to 1. */
     double keep;
@@ -32,8 +33,9 @@ struct dg_filtered {
     double limit, mean_kept, mean_dropped;
 };
 
-/* Writes all files at once, or only out_scores' ".part", from which the same call later
- * continues. */
+/* Writes out_scores, then the kept pairs, each under its final name only when it is complete; the
+ * same call later continues. Another `keep` uses the same scores. DG_EINVAL: an output is an input,
+ * or exists and was made of something else (trainer/synthetic/growing.h). */
 int dg_filtered_write(
     const struct dg_filtered_options *o, struct dg_filtered *out, struct dg_error *err);
 

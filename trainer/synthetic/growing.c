@@ -76,8 +76,30 @@ static struct dg_json *load_state(struct dg_growing *g)
     return NULL;
 }
 
-static int check_absent(const struct dg_growing *g, struct dg_error *err)
+/* True if the file at this path is one of the inputs, under whatever name. */
+static bool is_input(const struct dg_growing *g, const char *path)
 {
+    struct stat output, input;
+    if (stat(path, &output))
+        return false;
+    for (const char *key = dg_json_next_key(g->made_of, NULL); key;
+         key = dg_json_next_key(g->made_of, key)) {
+        const char *name = dg_json_string(dg_json_get(dg_json_get(g->made_of, key), "path"), NULL);
+        if (name && !stat(name, &input) && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino)
+            return true;
+    }
+    return false;
+}
+
+static int check_outputs(const struct dg_growing *g, struct dg_error *err)
+{
+    for (size_t i = 0; i < 2 * g->n; i++) {
+        const char *path = i < g->n ? g->paths[i] : g->parts[i - g->n];
+        if (is_input(g, path))
+            return dg_error_set(err, DG_EINVAL,
+                "%s is an input: it would be overwritten; name another output", path);
+    }
     for (size_t i = 0; i < g->n; i++)
         if (size_of(g->paths[i]) >= 0)
             return dg_error_set(err, DG_EINVAL,
@@ -129,7 +151,7 @@ int dg_growing_open(const char *const *paths, size_t n, const struct dg_json *ma
     g->made_of = dg_json_copy(made_of);
     g->state = load_state(g);
     if (!g->done)
-        rc = check_absent(g, err);
+        rc = check_outputs(g, err);
     for (size_t i = 0; i < n && !rc && !g->done; i++)
         rc = open_part(g, i, g->state, err);
     if (rc) {
@@ -146,8 +168,11 @@ void dg_growing_close(struct dg_growing *g)
     if (!g)
         return;
     for (size_t i = 0; i < g->n; i++) {
-        if (g->files[i])
+        if (g->files[i]) {
             fclose(g->files[i]);
+            if (!g->state) /* nothing to continue */
+                unlink(g->parts[i]);
+        }
         free(g->paths[i]);
         free(g->parts[i]);
     }

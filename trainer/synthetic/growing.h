@@ -21,12 +21,14 @@ int dg_growing_add_input(
 
 /* Open paths[n], n <= DG_GROWING_FILES, at their end. made_of: the inputs of the content; parts
  * made of other inputs start over. *state: the last saved state, borrowed until the next save; NULL
- * at the beginning. DG_EINVAL: a finished file exists that was made of something else. */
+ * at the beginning. DG_EINVAL: a finished file exists that was made of something else, or one of
+ * the files is an input. */
 int dg_growing_open(const char *const *paths, size_t n, const struct dg_json *made_of,
     struct dg_growing **out, const struct dg_json **state, struct dg_error *err);
 /* True if everything is already done; nothing may be written then. */
 bool dg_growing_is_done(const struct dg_growing *g);
-/* NULL is allowed. The saved state stays, and the next open continues there. */
+/* NULL is allowed. The saved state stays, and the next open continues there; parts without a saved
+ * state are deleted. */
 void dg_growing_close(struct dg_growing *g);
 
 /* Write text[len] and a line end to file i; line ends in the text become spaces. */
