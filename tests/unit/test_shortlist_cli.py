@@ -110,6 +110,28 @@ def test_a_list_is_used_for_the_pairs_that_keep_their_quality(tmp_path):
         assert message in run(os.path.join(BIN, "dragoman"), "inspect", str(bundle), expect=1).stderr
 
 
+def test_a_list_is_not_used_for_pairs_that_were_not_measured(tmp_path):
+    bundle = shutil.copytree(BUNDLED, tmp_path / "bundle")
+    pairs = [("en", "de"), ("de", "en"), ("en", "fr"), ("fr", "en")]
+    options = {pair: ("--source-lang", pair[0], "--target-lang", pair[1]) for pair in pairs}
+    whole = translate(bundle, *options["en", "fr"])
+    add_list(bundle, 3, 40)
+    (tmp_path / "s").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    sets = []
+    for pair in pairs:
+        (tmp_path / "-".join(pair)).write_text(translate(bundle, *options[pair]), encoding="utf-8")  # answers with the list
+        sets.append("%s:%s:%s:%s" % (*pair, tmp_path / "s", tmp_path / "-".join(pair)))
+    said = shortlist(bundle, sets[0]).stdout
+    assert "the list is used for en-de: " in said and "was not measured for them" in said
+    decision = manifest(bundle)["shortlist"]
+    assert decision["use"] is True and decision["use_for"] == [["en", "de"]]
+    assert translate(bundle, *options["en", "fr"]) == whole
+    shortlist(bundle, sets[2].replace("en:fr", "EN:fr"), sets[1], sets[0])  # codes may be written in capitals
+    assert manifest(bundle)["shortlist"]["use_for"] == [list(pair) for pair in pairs[:3]]
+    assert "the list is used: no set loses" in shortlist(bundle, *sets).stdout
+    assert "use_for" not in manifest(bundle)["shortlist"]
+
+
 def test_inspect_tells_of_lists(bundle, texts):
     def told(lists="auto"):
         said = run(os.path.join(BIN, "dragoman"), "inspect", str(bundle), lists=lists).stdout

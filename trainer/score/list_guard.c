@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const uint32_t beams[] = {1, 4};
 
@@ -40,14 +41,11 @@ static bool within(const struct dg_list_guard_trial *t)
            t->chrf[0] >= t->chrf[1] - DG_LIST_GUARD_TOLERANCE;
 }
 
-static struct dg_json *pair_of(const struct dg_calibrate_set *set)
+static struct dg_json *pair_json(const char *source, const char *target)
 {
     struct dg_json *pair = dg_json_new_array();
-    int lost =
-        dg_json_append_take(pair, dg_json_new_string(set->source_lang, strlen(set->source_lang)));
-    lost =
-        dg_json_append_take(pair, dg_json_new_string(set->target_lang, strlen(set->target_lang))) ||
-        lost;
+    int lost = dg_json_append_take(pair, dg_json_new_string(source, strlen(source)));
+    lost = dg_json_append_take(pair, dg_json_new_string(target, strlen(target))) || lost;
     if (!lost)
         return pair;
     dg_json_free(pair);
@@ -58,7 +56,7 @@ static int note_trial(struct dg_json *measured, const struct dg_calibrate_set *s
     const struct dg_list_guard_trial *t, struct dg_error *err)
 {
     struct dg_json *o = dg_json_new_object();
-    int lost = dg_json_set_take(o, "pair", pair_of(set));
+    int lost = dg_json_set_take(o, "pair", pair_json(set->source_lang, set->target_lang));
     lost = lost || dg_json_set_int(o, "lines", (int64_t)t->lines) ||
            dg_json_set_int(o, "beam_size", t->beam) || dg_json_set_real(o, "bleu", t->bleu[0]) ||
            dg_json_set_real(o, "bleu_full", t->bleu[1]) ||
@@ -90,40 +88,37 @@ static int measure(
     return rc;
 }
 
-static bool same_pair(const struct dg_calibrate_set *a, const struct dg_calibrate_set *b)
+/* True if the pair has sets and all of them stay within the tolerance. */
+static bool keeps_quality(
+    const struct dg_list_guard *g, const bool *kept, const char *source, const char *target)
 {
-    return !strcmp(a->source_lang, b->source_lang) && !strcmp(a->target_lang, b->target_lang);
-}
-
-/* True if all sets of this set's pair stay within the tolerance and this is the first of them. */
-static bool is_first_of_kept_pair(const struct dg_list_guard *g, const bool *kept, size_t set)
-{
-    bool all = true;
+    size_t n = 0;
     for (size_t i = 0; i < g->n_sets; i++) {
-        if (!same_pair(&g->sets[i], &g->sets[set]))
+        const struct dg_calibrate_set *set = &g->sets[i];
+        if (strcasecmp(set->source_lang, source) || strcasecmp(set->target_lang, target))
             continue;
-        if (i < set)
+        if (!kept[i])
             return false;
-        all = all && kept[i];
+        n++;
     }
-    return all;
+    return n > 0;
 }
 
-/* Make the decision. It names the pairs that use the list unless every set keeps its quality. */
-static struct dg_json *decide(
-    const struct dg_list_guard *g, const bool *kept, const struct dg_json *measured)
+/* Make the decision. It names the pairs that use the list unless all pairs of the bundle do. */
+static struct dg_json *decide(const struct dg_list_guard *g, const struct dg_bundle *b,
+    const bool *kept, const struct dg_json *measured)
 {
     struct dg_json *o = dg_json_new_object(), *pairs = dg_json_new_array();
     int lost = 0;
-    bool all = true;
-    for (size_t i = 0; i < g->n_sets; i++) {
-        all = all && kept[i];
-        if (is_first_of_kept_pair(g, kept, i))
-            lost = dg_json_append_take(pairs, pair_of(&g->sets[i])) || lost;
+    for (size_t i = 0; i < dg_bundle_pairs(b); i++) {
+        const char *source, *target;
+        dg_bundle_pair(b, i, &source, &target);
+        if (keeps_quality(g, kept, source, target))
+            lost = dg_json_append_take(pairs, pair_json(source, target)) || lost;
     }
     const bool use = dg_json_length(pairs) > 0;
     lost = dg_json_set_bool(o, "use", use) || lost;
-    if (use && !all)
+    if (use && dg_json_length(pairs) < dg_bundle_pairs(b))
         lost = dg_json_set_take(o, "use_for", dg_json_copy(pairs)) || lost;
     dg_json_free(pairs);
     lost = dg_json_set_real(o, "tolerance", DG_LIST_GUARD_TOLERANCE) || lost;
@@ -151,7 +146,7 @@ int dg_list_guard_measure(
         rc = dg_error_set(err, DG_EINVAL, "there is no set to measure the shortlist with");
     if (!rc)
         rc = measure(g, measured, kept, err);
-    if (!rc && !(*decision = decide(g, kept, measured)))
+    if (!rc && !(*decision = decide(g, b, kept, measured)))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     dg_json_free(measured);
     free(kept);
@@ -173,7 +168,9 @@ void dg_list_guard_say(const struct dg_json *decision, char *to, size_t cap)
             dg_json_string(dg_json_at(dg_json_at(pairs, i), 0), NULL),
             dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL));
     if (n && at < cap)
-        snprintf(to + at, cap - at, ": it costs other directions more than 0.1 BLEU or chrF2");
+        snprintf(to + at, cap - at,
+            ": it costs other directions more than 0.1 BLEU or chrF2, or was not measured for "
+            "them");
 }
 
 static int seal(const struct dg_list_guard *g, const struct dg_json *decision, struct dg_error *err)

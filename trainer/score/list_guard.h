@@ -1,6 +1,7 @@
 /* Decides whether a bundle's shortlist is used by default, and for which pairs: translations with
  * the list and with the whole vocabulary are scored side by side, and the manifest keeps the
- * decision with its figures. One thread at a time; it starts threads of its own. */
+ * decision with its figures. A pair without a set does not use the list. One thread at a time; it
+ * starts threads of its own. */
 #ifndef DG_TRAINER_SCORE_LIST_GUARD_H
 #define DG_TRAINER_SCORE_LIST_GUARD_H
 
