@@ -47,6 +47,8 @@ static const char *form(
     size_t n = 0;
     int made = dg_masks_make(m, p, item, kind, &f);
     assert_true(made > 0);
+    if (made == 1)
+        assert_int_equal(f.masked, kind == DG_MASK_PIECES);
     for (int side = 0; side < 2 && made == 1; side++) {
         const char *s = side ? f.target : f.source;
         for (size_t i = 0; i < (side ? f.target_len : f.source_len); i++)

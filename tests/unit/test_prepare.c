@@ -104,6 +104,62 @@ static void test_dev_keeps_every_line(void **state)
     dg_prepared_close(p);
 }
 
+/* A held-out line with control characters is encoded as any text: they are not the reserved pieces
+ * that they stand for in masked pairs. */
+static void test_control_characters_are_text(void **state)
+{
+    (void)state;
+    struct dg_recipe *r =
+        recipe(",\"test\":[{\"source\":\"control.txt\",\"target\":\"control.txt\"}]");
+    struct dg_dataset_options o = {.batch_tokens = 1000};
+    struct dg_prepared *p;
+    struct dg_prepared_set set;
+    struct dg_dataset *d;
+    struct dg_tokenizer *t;
+    struct dg_buffer b;
+    struct dg_error err = {0};
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "house \x0e green\nhouse \x1b green\n");
+    for (int i = 0; i < 40; i++)
+        dg_buffer_adds(&b, "a\x1b");
+    dg_buffer_adds(&b, "\n");
+    write_text("control.txt", &b);
+    r->vocabulary.reserved = 2;
+    if (prepare(r, in_folder("control"), 1, NULL, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(dg_prepared_open(in_folder("control"), &p, NULL), 0);
+    dg_prepared_set(p, "test", 0, &set);
+    assert_int_equal(set.left_out, 0);
+    assert_int_equal(dg_dataset_open(in_folder("control"), set.name, &o, &d, NULL), 0);
+    assert_int_equal(dg_tokenizer_open(in_folder("control/source.spm"),
+                         in_folder("control/source.vocab"), &t, NULL),
+        0);
+    const char *line = b.data;
+    for (uint64_t i = 0; i < 3; i++, line = strchr(line, '\n') + 1) {
+        struct dg_token *tokens;
+        size_t n_tokens;
+        int32_t ids[2][256];
+        uint32_t n[2];
+        assert_int_equal(dg_tokenizer_encode(t, line, (size_t)(strchr(line, '\n') - line), &tokens,
+                             &n_tokens, NULL),
+            0);
+        dg_dataset_lengths(d, i, &n[0], &n[1]);
+        assert_true(n[0] <= 256);
+        dg_dataset_ids(d, i, ids[0], ids[1]);
+        for (int side = 0; side < 2; side++) {
+            assert_int_equal(n[side], n_tokens + 1);
+            for (size_t k = 0; k < n_tokens; k++)
+                assert_int_equal(ids[side][k], tokens[k].id);
+        }
+        free(tokens);
+    }
+    dg_tokenizer_close(t);
+    dg_dataset_close(d);
+    dg_prepared_close(p);
+    dg_buffer_deinit(&b);
+    dg_recipe_free(r);
+}
+
 /* The shards leave out lines that the model cannot take, and the set reports it. */
 static void test_dev_lines_over_the_limit(void **state)
 {
@@ -316,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_shards_decode_to_the_text),
         cmocka_unit_test(test_dev_keeps_every_line),
+        cmocka_unit_test(test_control_characters_are_text),
         cmocka_unit_test(test_dev_lines_over_the_limit),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_both_directions),

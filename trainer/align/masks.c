@@ -253,5 +253,6 @@ int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
     out->source_len = (uint32_t)m->text[0].len;
     out->target = m->text[1].data;
     out->target_len = (uint32_t)m->text[1].len;
+    out->masked = kind == DG_MASK_PIECES;
     return 1;
 }

@@ -21,9 +21,9 @@ int dg_masks_open(const struct dg_recipe *r, struct dg_dictionary *const *dictio
     struct dg_masks **out, struct dg_error *err);
 void dg_masks_close(struct dg_masks *m); /* NULL is fine */
 
-/* Make another form of pair number `item`. Returns 1: *out is the form, valid until the next call;
- * 2: there is none, because the sides share nothing, a side is too long, or the recipe's share
- * leaves the pair out. */
+/* Make another form of pair number `item`. Returns 1: *out is the form, valid until the next call,
+ * with at most DG_MAX_RESERVED reserved pieces on each side; 2: there is none, because the sides
+ * share nothing, a side is too long, or the recipe's share leaves the pair out. */
 int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
     enum dg_mask_kind kind, struct dg_pair *out);
 

@@ -108,8 +108,15 @@ int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err)
     if (fread(p->text, 1, need - 1, p->file) != need - 1)
         return failed(err, "read");
     p->left--;
-    *out = (struct dg_pair){r.pair, r.file, r.domain, r.weight, r.back_translated, r.source_len,
-        r.target_len, p->text, p->text + r.source_len};
+    *out = (struct dg_pair){.pair = r.pair,
+        .file = r.file,
+        .domain = r.domain,
+        .weight = r.weight,
+        .back_translated = r.back_translated,
+        .source_len = r.source_len,
+        .target_len = r.target_len,
+        .source = p->text,
+        .target = p->text + r.source_len};
     return 1;
 }
 

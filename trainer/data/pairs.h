@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,9 @@ struct dg_pair {
     uint32_t source_len, target_len;
     /* when reading: valid until the next call */
     const char *source, *target;
+    /* the texts have bytes that stand for reserved pieces (trainer/data/reserved.h); not kept in
+     * the file */
+    bool masked;
 };
 
 struct dg_pairs;

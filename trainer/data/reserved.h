@@ -15,8 +15,9 @@ static inline void dg_reserved_name(int64_t i, char out[DG_RESERVED_NAME])
     snprintf(out, DG_RESERVED_NAME, "\xE2\x9F\xA8%d\xE2\x9F\xA9", (int)i + 1);
 }
 
-/* In the text of a training pair the byte DG_RESERVED_FIRST + i means reserved piece i: clean
- * lines have no such bytes (trainer/data/clean.h). */
+/* In the text of a masked training pair (dg_pair.masked) the byte DG_RESERVED_FIRST + i means
+ * reserved piece i: clean lines have no such bytes (trainer/data/clean.h), but lines of dev and
+ * test sets may have them. */
 enum { DG_RESERVED_FIRST = 0x0E };
 
 /* The control piece before a source that a model made (tagged back-translation; Caswell et al.,

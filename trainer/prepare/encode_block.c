@@ -18,13 +18,14 @@ static void room(struct dg_encode_task *t, size_t n)
     t->cap = cap;
 }
 
+/* reserved: ids of the pieces that bytes of the text stand for; NULL: every byte is text. */
 static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
     struct dg_encode_side *s, const struct dg_tokenizer *tokenizer, const int32_t *reserved)
 {
     struct dg_token *tokens = NULL, masks[DG_MAX_RESERVED];
     size_t n = 0, n_masks = 0;
     const char *text = b->text.data ? b->text.data + s->text : "";
-    for (size_t i = 0; i < s->len; i++)
+    for (size_t i = 0; reserved && i < s->len && n_masks < DG_MAX_RESERVED; i++)
         if (dg_reserved_is(text[i]))
             masks[n_masks++] = (struct dg_token){
                 reserved[text[i] - DG_RESERVED_FIRST], (uint32_t)i, (uint32_t)i + 1};
@@ -52,10 +53,13 @@ static void run_task(void *arg, size_t i)
     const struct dg_vocabulary *v = b->job->vocabulary;
     size_t end = (i + 1) * DG_ENCODE_TASK_PAIRS < b->n ? (i + 1) * DG_ENCODE_TASK_PAIRS : b->n;
     t->n = 0;
-    for (size_t k = i * DG_ENCODE_TASK_PAIRS; k < end; k++)
-        if (encode_side(b, t, &b->pairs[k].sides[0], v->source, v->reserved[0]) ||
-            encode_side(b, t, &b->pairs[k].sides[1], v->target, v->reserved[1]))
+    for (size_t k = i * DG_ENCODE_TASK_PAIRS; k < end; k++) {
+        struct dg_encoded_pair *p = &b->pairs[k];
+        const bool masked = p->pair.masked;
+        if (encode_side(b, t, &p->sides[0], v->source, masked ? v->reserved[0] : NULL) ||
+            encode_side(b, t, &p->sides[1], v->target, masked ? v->reserved[1] : NULL))
             return;
+    }
 }
 
 void dg_encode_block_init(struct dg_encode_block *b, struct dg_prepare_job *j)

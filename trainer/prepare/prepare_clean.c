@@ -207,9 +207,15 @@ static int write_block(struct block *b, size_t file, struct dg_error *err)
             dg_prepare_note_example(count, p->why, raw, len);
             continue;
         }
-        struct dg_pair out = {(uint32_t)b->pair, (uint32_t)file, p->domain, (float)weight,
-            (uint32_t)b->file->back_translated, (uint32_t)p->source.len, (uint32_t)p->target.len,
-            t->text.data + p->source.begin, t->text.data + p->target.begin};
+        struct dg_pair out = {.pair = (uint32_t)b->pair,
+            .file = (uint32_t)file,
+            .domain = p->domain,
+            .weight = (float)weight,
+            .back_translated = (uint32_t)b->file->back_translated,
+            .source_len = (uint32_t)p->source.len,
+            .target_len = (uint32_t)p->target.len,
+            .source = t->text.data + p->source.begin,
+            .target = t->text.data + p->target.begin};
         rc = dg_pairs_add(j->pairs, &out, err);
         if (rc == 0 && j->dedup)
             rc = dg_dedup_add(j->dedup, p->hash, err);
