@@ -69,3 +69,13 @@ int dg_pair_search_write(
         rc = DG_ENOMEM;
     return dg_json_set_take(manifest, key, all) || rc ? DG_ENOMEM : 0;
 }
+
+void dg_pair_search_remove(struct dg_json *manifest, const char *source, const char *target)
+{
+    struct dg_json *all = dg_json_get(manifest, key);
+    char name[80];
+    name_pair(name, source, target);
+    dg_json_remove(all, name);
+    if (!dg_json_length(all))
+        dg_json_remove(manifest, key);
+}

@@ -25,4 +25,7 @@ int dg_pair_search_read(const struct dg_bundle *b, const struct dg_json *manifes
 int dg_pair_search_write(
     struct dg_json *manifest, const char *source, const char *target, struct dg_pair_search s);
 
+/* Remove one pair's settings from a manifest, if it has any; those of other pairs stay. */
+void dg_pair_search_remove(struct dg_json *manifest, const char *source, const char *target);
+
 #endif

@@ -73,6 +73,21 @@ def test_a_pair_has_its_own_penalty(bundle):
     assert translate(bundle, "--length-penalty", "0.6") == translate(MODEL)
 
 
+def test_other_pairs_keep_their_settings(tmp_path):
+    """Calibration on one pair of several replaces that pair's settings only."""
+    bundle = tmp_path / "model"
+    shutil.copytree("weights/bundles/en-de-fr", bundle)
+    path = bundle / "manifest.json"
+    before = json.loads(path.read_text(encoding="utf-8"))["pair_decoding"]
+    assert set(before) == {"en-de", "en-fr"}
+    (tmp_path / "dev.en").write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
+    (tmp_path / "dev.de").write_text("Etwas ganz anderes.\n" * 3, encoding="utf-8")  # no penalty is better than another
+    calibrate(bundle)
+    assert json.loads(path.read_text(encoding="utf-8"))["pair_decoding"] == {"en-fr": before["en-fr"]}
+    done = run(os.path.join(BIN, "dragoman-train"), "calibrate", str(bundle), f"en:fr:{tmp_path / 'dev.en'}:{tmp_path / 'dev.de'}")
+    assert "chosen: " in done and "pair_decoding" not in json.loads(path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("pairs, fault", [
     ({"de-en": {"length_penalty": 1}}, "pair_decoding has 1 members, of which 0 are pairs of this bundle"),
     ({"en-de": {"length_penalty": 11}}, "pair_decoding.en-de.length_penalty"),

@@ -285,11 +285,11 @@ int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
     config->beam = c->chosen.beam;
     config->alpha = c->chosen.alpha;
     config->low_confidence = c->low_confidence;
-    dg_json_remove(manifest, "pair_decoding");
     int rc = dg_config_write(config, manifest);
     for (size_t i = 0; i < c->n_pairs && !rc; i++) {
         const struct dg_calibrated_pair *p = &c->pairs[i];
         const struct dg_pair_search s = {p->chosen.alpha, p->chosen.penalty_cap};
+        dg_pair_search_remove(manifest, p->source_lang, p->target_lang);
         if (p->own)
             rc = dg_pair_search_write(manifest, p->source_lang, p->target_lang, s);
     }

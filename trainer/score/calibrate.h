@@ -79,10 +79,11 @@ enum { DG_CALIBRATE_GOOD = 60, DG_CALIBRATE_LEAST_GOOD = 100 };
 /* Choose the settings by measuring. The bundle stays as it is. */
 int dg_calibrate(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err);
-/* Write the chosen values into a config, and the pairs' penalties into a manifest. DG_ENOMEM. */
+/* Write the chosen values into a config, and the pairs' penalties into a manifest, which keeps
+ * those of other pairs. DG_ENOMEM. */
 int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
     struct dg_json *manifest, struct dg_error *err);
-/* Seal the bundle with the chosen values. */
+/* Seal the bundle with the chosen values; pairs without a set keep their penalties. */
 int dg_calibrate_seal(const char *bundle, const struct dg_calibrated *c, struct dg_error *err);
 
 /* The highest threshold with at most one in a hundred of good[n] below it, rounded down to a
