@@ -1,36 +1,25 @@
-/* Verbs that let a model make or judge training text: distill, backtranslate, filter. */
-#include "trainer/verbs/verbs.h"
+/* Verbs that let a model make or judge training text: backtranslate and filter. */
+#include "trainer/verbs/synthetic.h"
 
 #include "base/alloc.h"
 #include "base/buffer.h"
-#include "base/file.h"
-#include "trainer/data/corpus.h"
 #include "trainer/synthetic/filtered.h"
-#include "trainer/synthetic/translated.h"
 #include "trainer/verbs/stop.h"
+#include "trainer/verbs/verbs.h"
 #include "weights/bundle.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* What a bundle says about itself. The caller frees every string. */
-struct model_facts {
-    char *from, *to, *name, *version, *licence;
-    /* True if it also translates back. */
-    bool back;
-};
-
-static void free_facts(struct model_facts *f)
+void dg_synthetic_model_free(struct dg_synthetic_model *m)
 {
-    free(f->from);
-    free(f->to);
-    free(f->name);
-    free(f->version);
-    free(f->licence);
+    free(m->from);
+    free(m->to);
+    free(m->name);
+    free(m->version);
+    free(m->licence);
 }
 
 static bool has_pair(const struct dg_bundle *b, const char *from, const char *to)
@@ -44,12 +33,12 @@ static bool has_pair(const struct dg_bundle *b, const char *from, const char *to
     return false;
 }
 
-/* The languages are the command line's, else the bundle's first pair. */
-static int read_facts(const struct dg_args *a, struct model_facts *f, struct dg_error *err)
+int dg_synthetic_model_read(
+    const struct dg_args *a, struct dg_synthetic_model *m, struct dg_error *err)
 {
     struct dg_bundle *b = NULL;
     const char *from = NULL, *to = NULL;
-    memset(f, 0, sizeof *f);
+    memset(m, 0, sizeof *m);
     if (!a->from != !a->to)
         return dg_error_set(err, DG_EINVAL, "--from and --to go together");
     int rc = dg_bundle_open(a->words[0], &b, err);
@@ -63,19 +52,18 @@ static int read_facts(const struct dg_args *a, struct model_facts *f, struct dg_
         rc = dg_error_set(err, DG_EINVAL, "%s does not translate %s to %s", a->words[0],
             from ? from : "?", to ? to : "?");
     } else {
-        f->from = dg_alloc_string(from);
-        f->to = dg_alloc_string(to);
-        f->name = dg_alloc_string(dg_bundle_name(b));
-        f->version = dg_alloc_string(dg_bundle_version(b));
-        f->licence = dg_alloc_string(dg_bundle_licence(b) ? dg_bundle_licence(b) : "");
-        f->back = has_pair(b, to, from);
+        m->from = dg_alloc_string(from);
+        m->to = dg_alloc_string(to);
+        m->name = dg_alloc_string(dg_bundle_name(b));
+        m->version = dg_alloc_string(dg_bundle_version(b));
+        m->licence = dg_alloc_string(dg_bundle_licence(b) ? dg_bundle_licence(b) : "");
+        m->back = has_pair(b, to, from);
     }
     dg_bundle_close(b);
     return rc;
 }
 
-/* PREFIX.LANGUAGE; the caller frees. */
-static char *file_of(const char *prefix, const char *language)
+char *dg_synthetic_path(const char *prefix, const char *language)
 {
     struct dg_buffer b;
     dg_buffer_init(&b);
@@ -84,18 +72,18 @@ static char *file_of(const char *prefix, const char *language)
     return dg_buffer_take(&b, NULL);
 }
 
-static struct dg_bulk_options model_of(const struct dg_args *a, const struct model_facts *f)
+struct dg_bulk_options dg_synthetic_model_options(
+    const struct dg_args *a, const struct dg_synthetic_model *m)
 {
     return (struct dg_bulk_options){.bundle = a->words[0],
-        .source_lang = f->from,
-        .target_lang = f->to,
+        .source_lang = m->from,
+        .target_lang = m->to,
         .threads = (int)a->threads,
         .beam = a->beam_size > 0 ? (uint32_t)a->beam_size : 0,
         .alpha = (float)a->length_penalty};
 }
 
-static void print_translated(
-    const struct dg_translated *t, const char *text, const char *translation)
+void dg_synthetic_print(const struct dg_translated *t, const char *text, const char *translation)
 {
     printf("%s, %s: %" PRIu64 " pairs of %" PRIu64 " lines (%" PRIu64 " are no text, %" PRIu64
            " the model did not manage)\n",
@@ -105,12 +93,13 @@ static void print_translated(
 
 int dg_verb_backtranslate(const struct dg_args *a, struct dg_error *err)
 {
-    struct model_facts f;
+    struct dg_synthetic_model m;
     struct dg_translated done;
-    int rc = read_facts(a, &f, err);
-    char *text = rc ? NULL : file_of(a->out, f.from), *made = rc ? NULL : file_of(a->out, f.to);
+    int rc = dg_synthetic_model_read(a, &m, err);
+    char *text = rc ? NULL : dg_synthetic_path(a->out, m.from),
+         *made = rc ? NULL : dg_synthetic_path(a->out, m.to);
     if (!rc) {
-        const struct dg_translated_options o = {.model = model_of(a, &f),
+        const struct dg_translated_options o = {.model = dg_synthetic_model_options(a, &m),
             .text = a->words[1],
             .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
             .out_text = text,
@@ -121,26 +110,27 @@ int dg_verb_backtranslate(const struct dg_args *a, struct dg_error *err)
         rc = dg_translated_write(&o, &done, err);
     }
     if (!rc) {
-        print_translated(&done, text, made);
+        dg_synthetic_print(&done, text, made);
         printf("in a recipe that trains %s to %s:\n"
                "  {\"source\": \"%s\", \"target\": \"%s\", \"back_translated\": \"source\"}\n",
-            f.to, f.from, made, text);
+            m.to, m.from, made, text);
     }
     free(text);
     free(made);
-    free_facts(&f);
+    dg_synthetic_model_free(&m);
     return rc;
 }
 
 int dg_verb_filter(const struct dg_args *a, struct dg_error *err)
 {
-    struct model_facts f;
+    struct dg_synthetic_model m;
     struct dg_filtered done;
-    int rc = read_facts(a, &f, err);
-    char *source = rc ? NULL : file_of(a->out, f.from), *target = rc ? NULL : file_of(a->out, f.to),
-         *scores = rc ? NULL : file_of(a->out, "scores");
+    int rc = dg_synthetic_model_read(a, &m, err);
+    char *source = rc ? NULL : dg_synthetic_path(a->out, m.from),
+         *target = rc ? NULL : dg_synthetic_path(a->out, m.to),
+         *scores = rc ? NULL : dg_synthetic_path(a->out, "scores");
     if (!rc) {
-        struct dg_filtered_options o = {.forward = model_of(a, &f),
+        struct dg_filtered_options o = {.forward = dg_synthetic_model_options(a, &m),
             .source = a->words[1],
             .target = a->words[2],
             .out_source = source,
@@ -149,10 +139,10 @@ int dg_verb_filter(const struct dg_args *a, struct dg_error *err)
             .keep = a->keep,
             .quiet = a->quiet,
             .stop = dg_stop_flag()};
-        if (f.back) {
+        if (m.back) {
             o.back = o.forward;
-            o.back.source_lang = f.to;
-            o.back.target_lang = f.from;
+            o.back.source_lang = m.to;
+            o.back.target_lang = m.from;
         }
         dg_stop_watch();
         rc = dg_filtered_write(&o, &done, err);
@@ -163,188 +153,11 @@ int dg_verb_filter(const struct dg_args *a, struct dg_error *err)
             " have no score: no text, or too long)\n"
             "score (%s): limit %.3f; mean %.3f of the kept pairs, %.3f of the others; all in %s\n",
             source, target, done.kept, done.read, done.unscored,
-            f.back ? "dual conditional cross-entropy" : "nats a token", done.limit, done.mean_kept,
+            m.back ? "dual conditional cross-entropy" : "nats a token", done.limit, done.mean_kept,
             done.mean_dropped, scores);
     free(source);
     free(target);
     free(scores);
-    free_facts(&f);
-    return rc;
-}
-
-/* The folder of a distillation:
- *   text/dev.*, text/train.*   the teacher's translations
- *   recipe.json                the recipe that trains the student
- *   run/                       the student's run and bundle */
-struct distillation {
-    const struct dg_args *a;
-    struct model_facts teacher;
-    /* dir/text/dev.from ... */
-    char *dev[2], *train[2], *recipe, *run;
-    /* Number of lines for dev, and of all lines to translate. */
-    uint64_t n_dev, n;
-};
-
-static int count_lines(const char *path, uint64_t *out, struct dg_error *err)
-{
-    struct dg_corpus_lines *lines = NULL;
-    struct dg_line line;
-    int got = 1, rc = dg_corpus_lines_open(path, &lines, err);
-    for (*out = 0; !rc && (got = dg_corpus_lines_next(lines, &line, err)) > 0; (*out)++)
-        continue;
-    dg_corpus_lines_close(lines);
-    return rc ? rc : got < 0 ? got : 0;
-}
-
-static int lay_out(struct distillation *d, struct dg_error *err)
-{
-    char *text = dg_alloc_path(d->a->out, "text");
-    char *dev = dg_alloc_path(text, "dev"), *train = dg_alloc_path(text, "train");
-    const char *const languages[2] = {d->teacher.from, d->teacher.to};
-    for (size_t i = 0; i < 2; i++) {
-        d->dev[i] = file_of(dev, languages[i]);
-        d->train[i] = file_of(train, languages[i]);
-    }
-    d->recipe = dg_alloc_path(d->a->out, "recipe.json");
-    d->run = dg_alloc_path(d->a->out, "run");
-    int rc = dg_file_make_dir(text, err);
-    free(text);
-    free(dev);
-    free(train);
-    if (!rc)
-        rc = count_lines(d->a->words[1], &d->n, err);
-    if (!rc && d->a->lines > 0 && (uint64_t)d->a->lines < d->n)
-        d->n = (uint64_t)d->a->lines;
-    d->n_dev = d->n / 20 < 1000 ? d->n / 20 : 1000;
-    if (!rc && !d->n_dev)
-        rc = dg_error_set(err, DG_EINVAL, "%s has %" PRIu64 " lines, a student needs 20 at least",
-            d->a->words[1], d->n);
-    return rc;
-}
-
-static int translate_part(
-    struct distillation *d, char *const out[2], uint64_t skip, uint64_t lines, struct dg_error *err)
-{
-    struct dg_translated done;
-    const struct dg_translated_options o = {.model = model_of(d->a, &d->teacher),
-        .text = d->a->words[1],
-        .skip = skip,
-        .lines = lines,
-        .out_text = out[0],
-        .out_translation = out[1],
-        .quiet = d->a->quiet,
-        .stop = dg_stop_flag()};
-    int rc = dg_translated_write(&o, &done, err);
-    if (!rc)
-        print_translated(&done, out[0], out[1]);
-    return rc;
-}
-
-static struct dg_json *files_json(const char *const names[2])
-{
-    struct dg_json *list = dg_json_new_array(), *o = dg_json_new_object();
-    dg_json_set_string(o, "source", names[0]);
-    dg_json_set_string(o, "target", names[1]);
-    dg_json_append_take(list, o);
-    return list;
-}
-
-/* Sets "extends" to the absolute path of the recipe's file or, if there is none, "preset" to the
- * name. */
-static void set_base(struct dg_json *recipe, const char *base)
-{
-    char *path = realpath(base, NULL);
-    dg_json_set_string(recipe, path ? "extends" : "preset", path ? path : base);
-    free(path);
-}
-
-static int write_recipe(const struct distillation *d, struct dg_error *err)
-{
-    const struct model_facts *t = &d->teacher;
-    struct dg_json *o = dg_json_new_object(), *data = dg_json_new_object(),
-                   *pairs = dg_json_new_array(), *pair = dg_json_new_object(),
-                   *output = dg_json_new_object();
-    struct dg_buffer text, about, names[4];
-    static const char *const kinds[2] = {"dev", "train"};
-    const char *languages[2] = {t->from, t->to};
-    dg_buffer_init(&text);
-    dg_buffer_init(&about);
-    dg_buffer_addf(&about, "%s-%s student of %s", t->from, t->to, t->name);
-    dg_json_set_string(pair, "source_lang", t->from);
-    dg_json_set_string(pair, "target_lang", t->to);
-    for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < 2; i++) {
-            dg_buffer_init(&names[2 * k + i]);
-            dg_buffer_addf(&names[2 * k + i], "text/%s.%s", kinds[k], languages[i]);
-        }
-        const char *const files[2] = {names[2 * k].data, names[2 * k + 1].data};
-        dg_json_set_take(pair, kinds[k], files_json(files));
-    }
-    dg_json_append_take(pairs, pair);
-    dg_json_set_take(data, "pairs", pairs);
-    set_base(o, d->a->n_words > 2 ? d->a->words[2] : "small");
-    dg_buffer_reset(&text);
-    dg_buffer_addf(&text, "%s-%s-student", t->from, t->to);
-    dg_json_set_string(o, "name", text.data);
-    dg_json_set_take(o, "data", data);
-    dg_buffer_addf(&about, " (version %.12s), trained on its translations", t->version);
-    dg_json_set_string(output, "description", about.data);
-    dg_json_set_string(output, "licence", t->licence);
-    dg_json_set_take(o, "output", output);
-    dg_buffer_reset(&text);
-    dg_json_write(o, 2, &text);
-    dg_buffer_adds(&text, "\n");
-    dg_alloc_check(!text.failed && !about.failed, "a recipe");
-    int rc = dg_file_write(d->recipe, text.data, text.len, err);
-    for (size_t i = 0; i < 4; i++)
-        dg_buffer_deinit(&names[i]);
-    dg_buffer_deinit(&text);
-    dg_buffer_deinit(&about);
-    dg_json_free(o);
-    return rc;
-}
-
-/* Starts or resumes the student's run. */
-static int train_student(const struct distillation *d, struct dg_error *err)
-{
-    struct dg_args run = *d->a;
-    char *begun = dg_alloc_path(d->run, "checkpoints/index.json");
-    const bool resume = access(begun, F_OK) == 0;
-    const char *const words[1] = {resume ? d->run : d->recipe};
-    run.words = words;
-    run.n_words = 1;
-    run.data = d->a->out;
-    run.out = d->run;
-    free(begun);
-    return resume ? dg_verb_resume(&run, err) : dg_verb_run(&run, err);
-}
-
-static void free_distillation(struct distillation *d)
-{
-    for (size_t i = 0; i < 2; i++) {
-        free(d->dev[i]);
-        free(d->train[i]);
-    }
-    free(d->recipe);
-    free(d->run);
-    free_facts(&d->teacher);
-}
-
-int dg_verb_distill(const struct dg_args *a, struct dg_error *err)
-{
-    struct distillation d = {.a = a};
-    dg_stop_watch();
-    int rc = read_facts(a, &d.teacher, err);
-    if (!rc)
-        rc = lay_out(&d, err);
-    if (!rc)
-        rc = translate_part(&d, d.dev, 0, d.n_dev, err);
-    if (!rc)
-        rc = translate_part(&d, d.train, d.n_dev, d.n - d.n_dev, err);
-    if (!rc && access(d.recipe, F_OK))
-        rc = write_recipe(&d, err);
-    if (!rc)
-        rc = train_student(&d, err);
-    free_distillation(&d);
+    dg_synthetic_model_free(&m);
     return rc;
 }

@@ -28,8 +28,10 @@ int dg_verb_bleu(const struct dg_args *a, struct dg_error *err);
 /* verbs/shortlist.c */
 int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err);
 
-/* verbs/synthetic.c: text that a model makes or judges. */
+/* verbs/distill.c: a small model from a large one. */
 int dg_verb_distill(const struct dg_args *a, struct dg_error *err);
+
+/* verbs/synthetic.c: text that a model makes or judges. */
 int dg_verb_backtranslate(const struct dg_args *a, struct dg_error *err);
 int dg_verb_filter(const struct dg_args *a, struct dg_error *err);
 

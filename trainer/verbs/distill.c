@@ -1,0 +1,191 @@
+/* The verb that trains a student on a teacher's translations. */
+#include "trainer/verbs/verbs.h"
+
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/file.h"
+#include "trainer/data/corpus.h"
+#include "trainer/verbs/stop.h"
+#include "trainer/verbs/synthetic.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The folder of a distillation:
+ *   text/dev.*, text/train.*   the teacher's translations
+ *   recipe.json                the recipe that trains the student
+ *   run/                       the student's run and bundle */
+struct distillation {
+    const struct dg_args *a;
+    struct dg_synthetic_model teacher;
+    /* dir/text/dev.from ... */
+    char *dev[2], *train[2], *recipe, *run;
+    /* Number of lines for dev, and of all lines to translate. */
+    uint64_t n_dev, n;
+};
+
+static int count_lines(const char *path, uint64_t *out, struct dg_error *err)
+{
+    struct dg_corpus_lines *lines = NULL;
+    struct dg_line line;
+    int got = 1, rc = dg_corpus_lines_open(path, &lines, err);
+    for (*out = 0; !rc && (got = dg_corpus_lines_next(lines, &line, err)) > 0; (*out)++)
+        continue;
+    dg_corpus_lines_close(lines);
+    return rc ? rc : got < 0 ? got : 0;
+}
+
+static int lay_out(struct distillation *d, struct dg_error *err)
+{
+    char *text = dg_alloc_path(d->a->out, "text");
+    char *dev = dg_alloc_path(text, "dev"), *train = dg_alloc_path(text, "train");
+    const char *const languages[2] = {d->teacher.from, d->teacher.to};
+    for (size_t i = 0; i < 2; i++) {
+        d->dev[i] = dg_synthetic_path(dev, languages[i]);
+        d->train[i] = dg_synthetic_path(train, languages[i]);
+    }
+    d->recipe = dg_alloc_path(d->a->out, "recipe.json");
+    d->run = dg_alloc_path(d->a->out, "run");
+    int rc = dg_file_make_dir(text, err);
+    free(text);
+    free(dev);
+    free(train);
+    if (!rc)
+        rc = count_lines(d->a->words[1], &d->n, err);
+    if (!rc && d->a->lines > 0 && (uint64_t)d->a->lines < d->n)
+        d->n = (uint64_t)d->a->lines;
+    d->n_dev = d->n / 20 < 1000 ? d->n / 20 : 1000;
+    if (!rc && !d->n_dev)
+        rc = dg_error_set(err, DG_EINVAL, "%s has %" PRIu64 " lines, a student needs 20 at least",
+            d->a->words[1], d->n);
+    return rc;
+}
+
+static int translate_part(
+    struct distillation *d, char *const out[2], uint64_t skip, uint64_t lines, struct dg_error *err)
+{
+    struct dg_translated done;
+    const struct dg_translated_options o = {.model = dg_synthetic_model_options(d->a, &d->teacher),
+        .text = d->a->words[1],
+        .skip = skip,
+        .lines = lines,
+        .out_text = out[0],
+        .out_translation = out[1],
+        .quiet = d->a->quiet,
+        .stop = dg_stop_flag()};
+    int rc = dg_translated_write(&o, &done, err);
+    if (!rc)
+        dg_synthetic_print(&done, out[0], out[1]);
+    return rc;
+}
+
+static struct dg_json *files_json(const char *const names[2])
+{
+    struct dg_json *list = dg_json_new_array(), *o = dg_json_new_object();
+    dg_json_set_string(o, "source", names[0]);
+    dg_json_set_string(o, "target", names[1]);
+    dg_json_append_take(list, o);
+    return list;
+}
+
+/* Sets "extends" to the absolute path of the recipe's file or, if there is none, "preset" to the
+ * name. */
+static void set_base(struct dg_json *recipe, const char *base)
+{
+    char *path = realpath(base, NULL);
+    dg_json_set_string(recipe, path ? "extends" : "preset", path ? path : base);
+    free(path);
+}
+
+static int write_recipe(const struct distillation *d, struct dg_error *err)
+{
+    const struct dg_synthetic_model *t = &d->teacher;
+    struct dg_json *o = dg_json_new_object(), *data = dg_json_new_object(),
+                   *pairs = dg_json_new_array(), *pair = dg_json_new_object(),
+                   *output = dg_json_new_object();
+    struct dg_buffer text, about, names[4];
+    static const char *const kinds[2] = {"dev", "train"};
+    const char *languages[2] = {t->from, t->to};
+    dg_buffer_init(&text);
+    dg_buffer_init(&about);
+    dg_buffer_addf(&about, "%s-%s student of %s", t->from, t->to, t->name);
+    dg_json_set_string(pair, "source_lang", t->from);
+    dg_json_set_string(pair, "target_lang", t->to);
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < 2; i++) {
+            dg_buffer_init(&names[2 * k + i]);
+            dg_buffer_addf(&names[2 * k + i], "text/%s.%s", kinds[k], languages[i]);
+        }
+        const char *const files[2] = {names[2 * k].data, names[2 * k + 1].data};
+        dg_json_set_take(pair, kinds[k], files_json(files));
+    }
+    dg_json_append_take(pairs, pair);
+    dg_json_set_take(data, "pairs", pairs);
+    set_base(o, d->a->n_words > 2 ? d->a->words[2] : "small");
+    dg_buffer_reset(&text);
+    dg_buffer_addf(&text, "%s-%s-student", t->from, t->to);
+    dg_json_set_string(o, "name", text.data);
+    dg_json_set_take(o, "data", data);
+    dg_buffer_addf(&about, " (version %.12s), trained on its translations", t->version);
+    dg_json_set_string(output, "description", about.data);
+    dg_json_set_string(output, "licence", t->licence);
+    dg_json_set_take(o, "output", output);
+    dg_buffer_reset(&text);
+    dg_json_write(o, 2, &text);
+    dg_buffer_adds(&text, "\n");
+    dg_alloc_check(!text.failed && !about.failed, "a recipe");
+    int rc = dg_file_write(d->recipe, text.data, text.len, err);
+    for (size_t i = 0; i < 4; i++)
+        dg_buffer_deinit(&names[i]);
+    dg_buffer_deinit(&text);
+    dg_buffer_deinit(&about);
+    dg_json_free(o);
+    return rc;
+}
+
+/* Starts or resumes the student's run. */
+static int train_student(const struct distillation *d, struct dg_error *err)
+{
+    struct dg_args run = *d->a;
+    char *begun = dg_alloc_path(d->run, "checkpoints/index.json");
+    const bool resume = access(begun, F_OK) == 0;
+    const char *const words[1] = {resume ? d->run : d->recipe};
+    run.words = words;
+    run.n_words = 1;
+    run.data = d->a->out;
+    run.out = d->run;
+    free(begun);
+    return resume ? dg_verb_resume(&run, err) : dg_verb_run(&run, err);
+}
+
+static void free_distillation(struct distillation *d)
+{
+    for (size_t i = 0; i < 2; i++) {
+        free(d->dev[i]);
+        free(d->train[i]);
+    }
+    free(d->recipe);
+    free(d->run);
+    dg_synthetic_model_free(&d->teacher);
+}
+
+int dg_verb_distill(const struct dg_args *a, struct dg_error *err)
+{
+    struct distillation d = {.a = a};
+    dg_stop_watch();
+    int rc = dg_synthetic_model_read(a, &d.teacher, err);
+    if (!rc)
+        rc = lay_out(&d, err);
+    if (!rc)
+        rc = translate_part(&d, d.dev, 0, d.n_dev, err);
+    if (!rc)
+        rc = translate_part(&d, d.train, d.n_dev, d.n - d.n_dev, err);
+    if (!rc && access(d.recipe, F_OK))
+        rc = write_recipe(&d, err);
+    if (!rc)
+        rc = train_student(&d, err);
+    free_distillation(&d);
+    return rc;
+}
