@@ -224,14 +224,46 @@ def test_back_translated_is_checked(data):
 
 # distill ------------------------------------------------------------------------------------------------------
 
+TINY = {k: RECIPE[k] for k in ("cleaning", "model", "training")} | {"vocabulary": {"size": 400, "character_coverage": 1}}
+
+
+def test_distill_checks_its_recipe_first(tmp_path):
+    """A wrong recipe or setting is refused before a line is translated, and the right one is taken afterwards."""
+    text = write(tmp_path / "text.en", lines(PAIRS + ".en")[:40])
+    tiny, out = tmp_path / "tiny.json", tmp_path / "student"
+
+    def distill(*more, expect=0):
+        return run([TRAIN, "distill", "tests/data/en-de", text, *more, "--beam", "1", "--out", str(out), "--quiet", "--no-scores"],
+                   expect=expect)
+    wrong = json.loads(json.dumps(TINY))
+    wrong["training"]["dropout"] = 2
+    tiny.write_text(json.dumps(wrong), encoding="utf-8")
+    assert 'preset is "smal", must be one of small, base' in distill("smal", expect=2)
+    assert "training.dropout is 2" in distill(str(tiny), expect=2)
+    tiny.write_text(json.dumps(TINY), encoding="utf-8")
+    assert "training.dropout is 3" in distill(str(tiny), "--set", "training.dropout=3", expect=2)
+    assert not os.listdir(out / "text")
+    distill(str(tiny), "--set", "training.updates=4")
+    made = json.loads((out / "recipe.json").read_text())
+    assert made["model"]["d_model"] == 16 and made["data"]["pairs"][0]["train"][0]["source"] == "text/train.en"
+    # The run has begun: another recipe is refused, the same one or none resumes it.
+    assert "begun with (without RECIPE, it goes on): " in distill("base", expect=2)
+    wrong["training"]["dropout"] = 0.1
+    tiny.write_text(json.dumps(wrong), encoding="utf-8")
+    assert "it goes on): training.dropout: 0.1, was 0.2" in distill(str(tiny), expect=2)
+    tiny.unlink()
+    distill("--set", "training.updates=8")
+    assert json.loads((out / "run" / "bundle" / "manifest.json").read_text())["training"]["updates"] == 8
+    assert json.loads((out / "recipe.json").read_text()) == made
+
+
 def test_distill_makes_a_student(data, tmp_path):
     """One command makes a bundle from a teacher and a text; the same command later finds everything done."""
     rng = random.Random(5)
     words = [w.strip(".,?") for line in lines(PAIRS + ".en") for w in line.split()]
     text = write(tmp_path / "text.en", (" ".join(rng.choices(words, k=5)) + "." for _ in range(200)))
     tiny = tmp_path / "tiny.json"
-    tiny.write_text(json.dumps({k: RECIPE[k] for k in ("cleaning", "model", "training")} |
-                               {"vocabulary": {"size": 400, "character_coverage": 1}}), encoding="utf-8")
+    tiny.write_text(json.dumps(TINY), encoding="utf-8")
     args = [TRAIN, "distill", BUNDLE, text, str(tiny), "--from", "en", "--to", "de", "--beam", "1", "--out", str(tmp_path / "student"), "--quiet"]
     run(args + ["--no-scores"])
     student = tmp_path / "student"

@@ -9,13 +9,13 @@
 #include "trainer/verbs/synthetic.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The folder of a distillation:
  *   text/dev.*, text/train.*   the teacher's translations
- *   recipe.json                the recipe that trains the student
+ *   recipe.json                the recipe that trains the student, every default in it
  *   run/                       the student's run and bundle */
 struct distillation {
     const struct dg_args *a;
@@ -90,16 +90,18 @@ static struct dg_json *files_json(const char *const names[2])
     return list;
 }
 
-/* Sets "extends" to the absolute path of the recipe's file or, if there is none, "preset" to the
- * name. */
+/* Sets "extends" to the absolute path of the recipe's file or, if there is none (a folder does not
+ * count), "preset" to the name. */
 static void set_base(struct dg_json *recipe, const char *base)
 {
-    char *path = realpath(base, NULL);
+    struct stat st;
+    char *path = !stat(base, &st) && !S_ISDIR(st.st_mode) ? realpath(base, NULL) : NULL;
     dg_json_set_string(recipe, path ? "extends" : "preset", path ? path : base);
     free(path);
 }
 
-static int write_recipe(const struct distillation *d, struct dg_error *err)
+/* Makes the student's recipe from the command line's RECIPE or the default preset. */
+static int make_recipe(const struct distillation *d, struct dg_recipe **out, struct dg_error *err)
 {
     const struct dg_synthetic_model *t = &d->teacher;
     struct dg_json *o = dg_json_new_object(), *data = dg_json_new_object(),
@@ -133,10 +135,9 @@ static int write_recipe(const struct distillation *d, struct dg_error *err)
     dg_json_set_string(output, "licence", t->licence);
     dg_json_set_take(o, "output", output);
     dg_buffer_reset(&text);
-    dg_json_write(o, 2, &text);
-    dg_buffer_adds(&text, "\n");
+    dg_json_write(o, 0, &text);
     dg_alloc_check(!text.failed && !about.failed, "a recipe");
-    int rc = dg_file_write(d->recipe, text.data, text.len, err);
+    int rc = dg_recipe_parse(text.data, text.len, "", d->a->out, out, err);
     for (size_t i = 0; i < 4; i++)
         dg_buffer_deinit(&names[i]);
     dg_buffer_deinit(&text);
@@ -145,18 +146,80 @@ static int write_recipe(const struct distillation *d, struct dg_error *err)
     return rc;
 }
 
+/* True if the run has a checkpoint to resume from. */
+static bool has_begun(const struct distillation *d)
+{
+    char *path = dg_alloc_path(d->run, "checkpoints/index.json");
+    const bool begun = access(path, F_OK) == 0;
+    free(path);
+    return begun;
+}
+
+/* Writes the recipe with every default, so that nothing can change it later, and reads it back with
+ * the command line's settings. */
+static int write_recipe(
+    const struct distillation *d, const struct dg_recipe *made, struct dg_error *err)
+{
+    struct dg_recipe *whole = NULL;
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_recipe_print(made, &text);
+    dg_buffer_adds(&text, "\n");
+    dg_alloc_check(!text.failed, "a recipe");
+    int rc = dg_file_write(d->recipe, text.data, text.len, err);
+    if (!rc)
+        rc = dg_recipe_load(
+            d->recipe, d->a->out, d->a->settings.items, d->a->settings.n, &whole, err);
+    dg_recipe_free(whole);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+/* DG_EINVAL if the run was begun with another recipe. */
+static int check_recipe(
+    const struct distillation *d, const struct dg_recipe *made, struct dg_error *err)
+{
+    struct dg_recipe *was = NULL;
+    struct dg_buffer list;
+    dg_buffer_init(&list);
+    int rc = dg_recipe_load(d->recipe, d->a->out, NULL, 0, &was, err);
+    if (!rc && dg_recipe_difference(made->json, was->json, false, &list)) {
+        while (list.len && list.data[list.len - 1] == '\n')
+            list.data[--list.len] = '\0';
+        rc = dg_error_set(err, DG_EINVAL,
+            "the recipe is not the one that %s was begun with (without RECIPE, it goes on): %s",
+            d->run, list.data);
+    }
+    dg_recipe_free(was);
+    dg_buffer_deinit(&list);
+    return rc;
+}
+
+/* Settles the recipe before anything is translated. A run that has begun keeps its own, which the
+ * command line may leave out. */
+static int settle_recipe(const struct distillation *d, struct dg_error *err)
+{
+    struct dg_recipe *made = NULL;
+    const bool begun = has_begun(d);
+    if (begun && d->a->n_words < 3)
+        return 0;
+    int rc = make_recipe(d, &made, err);
+    if (!rc)
+        rc = begun ? check_recipe(d, made, err) : write_recipe(d, made, err);
+    dg_recipe_free(made);
+    return rc;
+}
+
 /* Starts or resumes the student's run. */
 static int train_student(const struct distillation *d, struct dg_error *err)
 {
     struct dg_args run = *d->a;
-    char *begun = dg_alloc_path(d->run, "checkpoints/index.json");
-    const bool resume = access(begun, F_OK) == 0;
+    const bool resume = has_begun(d);
     const char *const words[1] = {resume ? d->run : d->recipe};
     run.words = words;
     run.n_words = 1;
     run.data = d->a->out;
     run.out = d->run;
-    free(begun);
     return resume ? dg_verb_resume(&run, err) : dg_verb_run(&run, err);
 }
 
@@ -179,11 +242,11 @@ int dg_verb_distill(const struct dg_args *a, struct dg_error *err)
     if (!rc)
         rc = lay_out(&d, err);
     if (!rc)
+        rc = settle_recipe(&d, err);
+    if (!rc)
         rc = translate_part(&d, d.dev, 0, d.n_dev, err);
     if (!rc)
         rc = translate_part(&d, d.train, d.n_dev, d.n - d.n_dev, err);
-    if (!rc && access(d.recipe, F_OK))
-        rc = write_recipe(&d, err);
     if (!rc)
         rc = train_student(&d, err);
     free_distillation(&d);
