@@ -28,6 +28,40 @@ def test_stopped_while_scoring(data, tmp_path):
     assert json.loads(manifest.read_text())["training"]["scores"][0]["lines"] == 18000
 
 
+def test_stopped_while_comparing_weights(data, tmp_path):
+    """The bundle comes after the comparison: a run stopped then names none, or says that it is the one from before."""
+    corpus, out = tmp_path / "corpus", tmp_path / "run"
+    with_longer_dev(data, corpus, 1000)
+    manifest = out / "bundle" / "manifest.json"
+
+    def validations():
+        path = out / "log.jsonl"
+        return path.read_text().count('"kind":"valid"') if path.exists() else 0
+
+    def stopped(args):
+        before = validations()
+        process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        end = time.time() + 300
+        while process.poll() is None and time.time() < end and validations() == before:
+            time.sleep(0.002)
+        process.terminate()
+        said = process.communicate(timeout=60)[1]
+        assert process.returncode == 0 and "stopped while measuring the loss" in said, said
+        assert f"continue with: dragoman-train resume {out}" in said
+        return said
+    settings = {"training.updates": 4, "training.checkpoint_updates": 2, "training.average_compare": "true", "validation.lines": 2}
+    more = [x for key, value in settings.items() for x in ("--set", f"{key}={value}")] + ["--no-scores"]
+    assert "; no bundle yet" in stopped(command(corpus, out, *more))
+    assert not manifest.exists()
+    run(command(corpus, out, "--no-scores", verb="resume"))
+    before = manifest.read_text()
+    said = stopped(command(corpus, out, "--no-scores", "--set", "training.updates=8", verb="resume"))
+    assert f"; the bundle there is the one from before: {out}/bundle" in said
+    assert manifest.read_text() == before and json.loads(before)["training"]["updates"] == 4
+    run(command(corpus, out, "--no-scores", verb="resume"))
+    assert json.loads(manifest.read_text())["training"]["updates"] == 8
+
+
 def test_the_trainers_loss_is_the_servers(data, whole):
     """The same dev set through training's forward pass and through the engine's forced decoding."""
     valid = log(whole, "valid")[-1]

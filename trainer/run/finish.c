@@ -198,10 +198,11 @@ static int calibrate(const struct source *s, struct dg_calibrated *out, struct d
                : 0;
 }
 
-/* Export the mean, then calibrate, add a shortlist and score as the recipe asks. Scores use the
- * bundle's own weights, so that f16's rounding counts; then seal the bundle again with them. */
-static int export_average(
-    const struct source *s, const struct choice *c, struct dg_json *training, struct dg_error *err)
+/* Export the mean (*exported: the bundle is whole), then calibrate, add a shortlist and score as
+ * the recipe asks. Scores use the bundle's own weights, so that f16's rounding counts; then seal
+ * the bundle again with them. */
+static int export_average(const struct source *s, const struct choice *c, struct dg_json *training,
+    bool *exported, struct dg_error *err)
 {
     const size_t n = dg_param_block_size(s->config);
     struct dg_calibrated calibrated;
@@ -217,6 +218,7 @@ static int export_average(
         .training = training};
     if (!rc)
         rc = dg_export(&e, err);
+    *exported = !rc;
     if (!rc && s->scores && s->recipe->validation.calibrate &&
         dg_prepared_sets(s->prepared, "dev")) {
         rc = calibrate(s, &calibrated, training, err);
@@ -241,12 +243,14 @@ static int export_average(
     return rc;
 }
 
-static int make_bundle(
-    const struct source *s, size_t n, bool best, struct dg_json **training, struct dg_error *err)
+/* *exported: the bundle was made, if only without what comes after the export. */
+static int make_bundle(const struct source *s, size_t n, bool best, struct dg_json **training,
+    bool *exported, struct dg_error *err)
 {
     struct choice c = {0};
     struct dg_checkpoint *newest = NULL;
     size_t damaged;
+    *exported = false;
     int rc = choose(s->keeper, n, best, &c, err);
     if (!rc)
         rc = compare(s, &c, err);
@@ -258,7 +262,7 @@ static int make_bundle(
         rc = dg_run_check_data(s->prepared, s->prepared_dir, newest, err);
     if (!rc) {
         *training = provenance(s, &c, newest);
-        rc = *training ? export_average(s, &c, *training, err)
+        rc = *training ? export_average(s, &c, *training, exported, err)
                        : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     }
     dg_checkpoint_close(newest);
@@ -292,6 +296,20 @@ static void tell(struct dg_run *r, const struct dg_json *training, const char *b
     dg_trainlog_say(r->log, "bundle: %s", bundle);
 }
 
+/* Say what bundle there is after a stop, for the reason `why`. */
+static void tell_stopped(const struct dg_run *r, bool exported, const char *why)
+{
+    char *manifest = dg_alloc_path(r->bundle_dir, "manifest.json");
+    if (exported)
+        dg_trainlog_say(r->log, "%s; bundle, without scores: %s", why, r->bundle_dir);
+    else if (access(manifest, F_OK) == 0)
+        dg_trainlog_say(
+            r->log, "%s; the bundle there is the one from before: %s", why, r->bundle_dir);
+    else
+        dg_trainlog_say(r->log, "%s; no bundle yet", why);
+    free(manifest);
+}
+
 int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
@@ -299,8 +317,9 @@ int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
         r->keeper, r->origin, r, r->log, !r->o->no_scores, r->o->stop};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
-    int rc =
-        make_bundle(&s, (size_t)(best ? t->average_best : t->average_last), best, &training, err);
+    bool exported;
+    int rc = make_bundle(
+        &s, (size_t)(best ? t->average_best : t->average_last), best, &training, &exported, err);
     if (!rc) {
         tell(r, training, r->bundle_dir);
         rc = dg_trainlog_event_take(r->log, "finished", training, err);
@@ -310,7 +329,7 @@ int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
     }
     *stopped = rc == DG_ECANCELED;
     if (*stopped)
-        dg_trainlog_say(r->log, "%s; bundle, without scores: %s", err->message, r->bundle_dir);
+        tell_stopped(r, exported, err->message);
     return *stopped ? 0 : rc;
 }
 
@@ -337,7 +356,8 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
             !o->no_scores, NULL};
         size_t n =
             o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
-        rc = make_bundle(&s, n, o->best, &training, err);
+        bool exported;
+        rc = make_bundle(&s, n, o->best, &training, &exported, err);
     }
     if (!rc)
         tell(&r, training, o->bundle ? o->bundle : r.bundle_dir);

@@ -122,8 +122,9 @@ struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recip
     const char *kind, const char *bundle, const volatile int *stop, struct dg_error *err);
 
 /* finish.c */
-/* Make the run's bundle. *stopped: asked to stop while it was scored; the bundle is whole but has
- * no scores. */
+/* Make the run's bundle. *stopped: asked to stop while weights were compared, before there was a
+ * new bundle, or while the bundle was scored, which is whole then but has no scores; the log says
+ * which. */
 int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err);
 
 #endif
