@@ -91,6 +91,13 @@ def test_a_sentence_is_opened_while_others_stream_in(page, bundled):
     assert said != first and page.output() == said + wanted[len(first):]
 
 
+def test_a_text_with_any_line_end_is_translated(page, bundled):
+    """U+2028 and U+2029 end lines in JavaScript, but not in JSON and server-sent events."""
+    text = "Two dogs.\u2028A girl.\u2029Where is the station?"
+    assert page.translate(text) == expected(bundled, text) and "\u2028" in page.output()
+    assert not page["error"].is_displayed()
+
+
 def test_a_document_keeps_its_marks(page, tmp_path):
     path = tmp_path / "notes.md"
     path.write_text("# Two dogs\n\n- Where is the *station*?\n\n```\nmake test\n```\n")

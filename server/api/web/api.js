@@ -93,6 +93,11 @@ export const alternatives = (body, signal) => post('/v1/alternatives', body, sig
 export const settings = () => get('/frontend/settings');
 export const attention = (body, signal) => post('/v1/attention', body, signal);
 
+// A field of an event. Its value may contain U+2028, at which `.` and `$` of a regular expression stop.
+function field(event, name) {
+  return event.split('\n').find((line) => line.startsWith(name + ': '))?.slice(name.length + 2);
+}
+
 // Translate with server-sent events: onSentence for each sentence as it comes; returns the whole answer.
 export async function stream(body, onSentence, signal) {
   const reply = await send('POST', '/v1/translate', {...body, stream: true}, signal);
@@ -104,8 +109,7 @@ export async function stream(body, onSentence, signal) {
     const events = (rest + value).split('\n\n');
     rest = events.pop();
     for (const event of events) {
-      const name = /^event: (.*)$/m.exec(event)?.[1];
-      const data = /^data: (.*)$/m.exec(event)?.[1];
+      const name = field(event, 'event'), data = field(event, 'data');
       if (!name || !data) continue; // a comment that keeps the connection open
       const content = JSON.parse(data);
       if (name === 'sentence') onSentence(content);
