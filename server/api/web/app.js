@@ -13,7 +13,8 @@ const $ = (id) => document.getElementById(id);
 const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000;
 // As the formats are called to people.
 const FORMATS = {markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
-const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null};
+// translated: the text that the whole output translates, null while there is none.
+const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null, translated: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
 const output = new Output($('output'), (entry, at) => panel.open(entry, at));
@@ -97,8 +98,10 @@ function options(select, list) {
   select.replaceChildren(...list.map(([value, label]) => new Option(label, value)));
 }
 
+const offers = (select, value) => [...select.options].some((o) => o.value === value);
+
 function choose(select, value) {
-  if ([...select.options].some((o) => o.value === value)) select.value = value;
+  if (offers(select, value)) select.value = value;
 }
 
 // ---- translating
@@ -143,6 +146,7 @@ async function start() {
   state.running?.abort();
   const text = $('input').value, running = new AbortController();
   state.running = running;
+  state.translated = null;
   $('error').hidden = true;
   $('sentence').hidden = true;
   $('legend').hidden = true;
@@ -158,6 +162,7 @@ async function start() {
     await detect(text, running.signal);
     await translate(text, running.signal);
     if (state.running !== running) return;
+    state.translated = text;
     say(`Done in ${took(performance.now() - begin)}`);
     ready(true);
     marks();
@@ -257,13 +262,18 @@ function share() {
   copy(location.href, 'Link');
 }
 
+// The translation becomes the text, but only where it is the whole translation of what the text is now.
 function swap() {
   const [source, target] = pair();
   if (!source) return;
-  choose($('source'), target);
-  choose($('target'), source);
-  const text = output.text();
-  if (text) setText(text, state.format);
+  const missing = [[$('source'), target, 'from'], [$('target'), source, 'to']].find(([select, code]) => !offers(select, code));
+  if (missing) {
+    say(`No model translates ${missing[2]} ${languageName(missing[1])}`);
+    return;
+  }
+  $('source').value = target;
+  $('target').value = source;
+  if (state.translated !== null && state.translated === $('input').value) setText(output.text(), state.format);
   start();
 }
 

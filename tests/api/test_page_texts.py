@@ -1,0 +1,57 @@
+"""What the web page does with a person's text: swapped languages lose none of it."""
+from conftest import Server
+from web_page import Page, bundled, chrome, expected, page  # noqa: F401
+
+NEW = "Two dogs. I have just written this."
+
+
+def languages(page):
+    return [page[side].get_property("value") for side in ("source", "target")]
+
+
+def typed(page):
+    return page["input"].get_property("value")
+
+
+def test_a_swap_while_a_translation_streams_in_keeps_the_text(page):
+    text = " ".join("The %d dogs play in the snow near the old station." % n for n in range(2, 300))
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page.driver.execute_script("""
+        const output = document.getElementById('output');
+        new MutationObserver((_, observer) => {
+          if (output.querySelectorAll('.s').length < 3) return;
+          observer.disconnect();
+          document.getElementById('swap').click();
+          window.swapped = [output.querySelectorAll('.s').length, document.getElementById('input').value];
+        }).observe(output, {childList: true, subtree: true});""")
+    page.paste(text)
+    page.until(lambda: page.driver.execute_script("return window.swapped"))
+    assert page.driver.execute_script("return window.swapped")[1] == text
+    assert languages(page) == ["de", "en"] and typed(page) == text
+    page.done()
+
+
+def test_a_swap_before_a_text_is_translated_keeps_it(page, bundled):
+    """The output still is the earlier text's; a swap after the new one is translated takes its translation."""
+    page.translate("Two dogs.")
+    page.driver.execute_script("document.getElementById('auto').checked = false")
+    page.driver.execute_script("const i = document.getElementById('input'); i.value = arguments[0]; i.dispatchEvent(new Event('input'))", NEW)
+    page["swap"].click()
+    page.done()
+    assert typed(page) == NEW and languages(page) == ["de", "en"]
+    page["swap"].click()
+    page.until(lambda: page.output() == expected(bundled, typed(page)))
+    german = page.translate(NEW)
+    page["swap"].click()
+    page.until(lambda: page.output() == expected(bundled, german, "de", "en"))
+    assert typed(page) == german
+
+
+def test_a_swap_without_a_model_back_changes_nothing(chrome, models):  # noqa: F811
+    with Server(models) as server:  # en-de and de-fr
+        page = Page(chrome, server, languages=2)
+        answer = page.translate("Two dogs.")
+        page["swap"].click()
+        assert page["status"].text == "No model translates to English"
+        assert typed(page) == "Two dogs." and page.output() == answer and languages(page) == ["en", "de"]
