@@ -3,6 +3,7 @@ import gzip
 import os
 import re
 
+import pytest
 from selenium.webdriver.common.by import By
 
 from conftest import ROOT
@@ -128,6 +129,16 @@ def test_a_link_holds_the_text_after_the_hash(page, chrome, bundled):
     again.until(lambda: again["input"].get_property("value") == "Guten Morgen." and again.output() == expected(bundled, "Guten Morgen.", "de", "en"))
     again["input"].send_keys(" Ja")
     assert "#" not in chrome.current_url
+
+
+def refuse(page, status, code):
+    """The first request to translate is refused like this; window.tries has the time of each."""
+    page.driver.execute_script("""
+        const [status, code] = arguments, real = window.fetch;
+        window.tries = [];
+        window.fetch = (path, ...more) => path === '/v1/translate' && tries.push(performance.now()) <= 1
+            ? Promise.resolve(new Response(JSON.stringify({error: {code, message: 'Not now.'}}), {status, headers: {'Retry-After': '1'}}))
+            : real(path, ...more);""", status, code)
 
 
 COPIED = "return navigator.clipboard.readText()"
@@ -277,22 +288,27 @@ def test_a_slow_server_is_waited_for(page):
             "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
 
 
-def test_a_busy_server_is_asked_again(page, bundled):
+@pytest.mark.parametrize("status, code, said", [(503, "overloaded", "The server is busy. Trying again …"),
+                                                (429, "rate_limited", "The requests of this minute are used up. Trying again …")])
+def test_what_is_refused_for_a_moment_is_asked_again(page, bundled, status, code, said):
     """The page waits as the server asks and tries a few times, so that one busy moment does not lose a text."""
     page.choose("source", "en")
     page.choose("target", "de")
-    page.driver.execute_script("""
-        const real = window.fetch;
-        window.tries = [];
-        window.refusals = 1;
-        window.fetch = (path, ...more) => path === '/v1/translate' && tries.push(performance.now()) <= window.refusals
-            ? Promise.resolve(new Response('{"error": {"code": "overloaded", "message": "Too much work."}}', {status: 503, headers: {'Retry-After': '1'}}))
-            : real(path, ...more);""")
+    refuse(page, status, code)
     page.paste(TEXT)
-    page.until(lambda: page["status"].text == "The server is busy. Trying again …")
+    page.until(lambda: page["status"].text == said)
     page.done()
     first, second = page.driver.execute_script("return tries")
     assert second - first >= 990 and page.output() == expected(bundled, TEXT) and not page["error"].is_displayed()
+
+
+def test_a_used_up_quota_is_not_asked_again(page):
+    page.choose("source", "en")
+    page.choose("target", "de")
+    refuse(page, 429, "quota_exceeded")
+    page.paste(TEXT)
+    page.until(lambda: page["error"].text == "Not now.")
+    assert len(page.driver.execute_script("return tries")) == 1
 
 
 def test_long_texts_are_translated_in_parts(page, bundled):

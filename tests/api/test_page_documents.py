@@ -172,6 +172,36 @@ def test_a_server_that_is_gone_is_asked_again(chrome, served, tmp_path):  # noqa
     page.finished()
 
 
+def test_a_key_whose_minute_is_used_up_gets_its_document(chrome, served, tmp_path):  # noqa: F811
+    """DeepL's routes refuse with a sentence alone, without a code. Each of the three is asked again when the server says."""
+    page = DocumentPage(chrome, served)
+    chrome.execute_script("""
+        const real = window.fetch;
+        window.asked = {};
+        window.fetch = (path, ...more) => {
+          const kind = path.replace(/[0-9a-f-]{16,}/i, 'ID'), times = asked[kind] ||= [];
+          return path.startsWith('/v2/document') && times.push(performance.now()) === 1
+            ? Promise.resolve(new Response('{"message": "Too many requests"}', {status: 429, headers: {'Retry-After': '1'}}))
+            : real(path, ...more);
+        };""")
+    page.upload(tmp_path / "a.docx", docx(TEXT))
+    page.until(lambda: page.state() == "The requests of this minute are used up. Trying again …")
+    page.finished()
+    asked = {path: times for path, times in chrome.execute_script("return asked").items() if times}
+    assert list(asked) == ["/v2/document", "/v2/document/ID", "/v2/document/ID/result"]
+    assert all(times[1] - times[0] >= 990 for times in asked.values()), asked
+    assert not page["error"].is_displayed()
+
+
+def test_a_long_document_is_asked_for_less_and_less(chrome, served):  # noqa: F811
+    """So that its questions fit a key with few requests a minute."""
+    page = DocumentPage(chrome, served)
+    waits = page.driver.execute_async_script("""
+        const done = arguments[0];
+        import('/web/documents.js').then(({pause}) => done([pause(0), pause(1, 30), pause(20, 30), pause(20, 2), pause(20, 0.1), pause(600, 900)]))""")
+    assert waits == [0.5, 0.5, 4, 2, 0.5, 10]
+
+
 def test_the_keyboard_is_enough_for_documents(chrome, served, tmp_path, folder):  # noqa: F811
     page = DocumentPage(chrome, served)
     page["input"].click()

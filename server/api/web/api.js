@@ -8,6 +8,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
     this.field = field;
+    this.retryAfter = 1; // seconds
   }
 }
 
@@ -55,7 +56,7 @@ async function ask(path, request) {
     error = content.error || content; // documents' routes say {message}
   } catch { /* not ours, a proxy's perhaps */ }
   const failure = new ApiError(reply.status, error.code, error.message || `The server answered ${reply.status}.`, error.field);
-  failure.retryAfter = Number(reply.headers.get('Retry-After')) || 1;
+  failure.retryAfter = Number(reply.headers.get('Retry-After')) || failure.retryAfter;
   throw failure;
 }
 
@@ -66,15 +67,21 @@ export const wait = (ms, signal) => new Promise((done, fail) => {
   setTimeout(done, ms);
 });
 
-// What a server that is busy refuses is asked again when it says, for a while; busy() is told each time.
-export async function patiently(what, signal, busy) {
+// Whether the server takes the request a moment later: it is busy (other servers' dialects have no code for that), or the
+// requests of the minute are used up. A quota lasts longer.
+export const passing = (e) => e.code === 'overloaded' || (e.status === 503 && !e.code) || (e.status === 429 && e.code !== 'quota_exceeded');
+
+export const USED_UP = 'The requests of this minute are used up. Trying again …';
+
+// What is refused for a moment is asked again when the server says, for a while; say() is told why each time.
+export async function patiently(what, signal, say) {
   for (let tries = 1; ; tries++) {
     try {
       return await what();
     } catch (e) {
-      if (e.code !== 'overloaded' || tries === TRIES) throw e;
-      busy();
-      await wait(1000 * (e.retryAfter || 1), signal);
+      if (!passing(e) || tries === TRIES) throw e;
+      say(e.status === 429 ? USED_UP : 'The server is busy. Trying again …');
+      await wait(1000 * e.retryAfter, signal);
     }
   }
 }

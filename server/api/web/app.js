@@ -111,12 +111,10 @@ async function detect(text, signal) {
     $('detected').textContent = '';
     return;
   }
-  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, 2000), signal), signal, busy);
+  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, 2000), signal), signal, say);
   state.detected = d.language;
   $('detected').textContent = `Detected: ${languageName(d.language)} (${d.confidence} %)`;
 }
-
-const busy = () => say('The server is busy. Trying again …');
 
 // Chunks one after the other, the next one under way while one streams in.
 async function translate(text, signal) {
@@ -131,7 +129,7 @@ async function translate(text, signal) {
     while (next < parts.length) {
       const i = next++;
       const answer = await api.patiently(() => api.stream({text: parts[i].text, source, target, format: state.format},
-        (s) => output.sentence(i, s), signal), signal, busy);
+        (s) => output.sentence(i, s), signal), signal, say);
       const [translation] = answer.translations;
       output.finish(i, translation, codePoints(translation.text));
       done++;

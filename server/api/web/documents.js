@@ -3,11 +3,15 @@ import * as api from './api.js';
 import {node, save, took, translatedName} from './text.js';
 
 const $ = (id) => document.getElementById(id);
-const POLL_MS = 500;
+const SOONEST = 0.5, LATEST = 10; // seconds between two questions
 // These are translated in the text's pane, sentence by sentence, by every server.
 const AS_TEXT = {'.txt': 'text', '.md': 'markdown', '.markdown': 'markdown', '.srt': 'srt', '.vtt': 'srt'};
 // These, too, where the server takes no documents.
 const AS_SOURCE = {'.html': 'html', '.htm': 'html'};
+
+// How long to wait before asking for a document again: a fifth of the time spent, at most as long as it still takes. Each question
+// is a request of the key, and a key may have few of them a minute.
+export const pause = (spent, left = LATEST) => Math.min(LATEST, Math.max(SOONEST, Math.min(left, spent / 5)));
 
 const seconds = (s) => (s < 90 ? `${s} s` : `${Math.round(s / 60)} min`);
 
@@ -75,9 +79,10 @@ export class Documents {
     this.say('Uploading …');
     $('document').focus();
     try {
-      const made = await api.sendDocument(file, source, target, running.signal);
+      const patiently = (what) => api.patiently(what, running.signal, (text) => this.say(text));
+      const made = await patiently(() => api.sendDocument(file, source, target, running.signal));
       const {billed_characters: characters} = await this.done(made, running.signal);
-      this.result = {blob: await api.documentResult(made, running.signal), name: translatedName(file.name, target)};
+      this.result = {blob: await patiently(() => api.documentResult(made, running.signal)), name: translatedName(file.name, target)};
       this.say(`Done in ${took(performance.now() - begin)}: ${characters.toLocaleString()} ${characters === 1 ? 'character' : 'characters'}`, 1);
       $('document-download').disabled = false;
     } catch (e) {
@@ -88,15 +93,17 @@ export class Documents {
     }
   }
 
-  // Documents outlive the server's restarts: where it does not answer, ask again.
+  // Documents outlive the server's restarts and a key's minute: where there is no answer, ask again.
   async done(made, signal) {
-    for (const begin = performance.now(); ; await api.wait(POLL_MS, signal)) {
+    const begin = performance.now();
+    for (let next = 0; ; await api.wait(1000 * next, signal)) {
       let now;
       try {
         now = await api.documentStatus(made, signal);
       } catch (e) {
-        if (e.status !== 0 && e.status !== 503) throw e;
-        this.say('The server does not answer. Asking again …');
+        if (e.status !== 0 && !api.passing(e)) throw e;
+        this.say(e.status === 429 ? api.USED_UP : 'The server does not answer. Asking again …');
+        next = e.retryAfter;
         continue;
       }
       if (now.status === 'done') return now;
@@ -104,6 +111,7 @@ export class Documents {
       const spent = (performance.now() - begin) / 1000, left = now.seconds_remaining;
       if (now.status === 'queued') this.say('Other documents are first …');
       else this.say(left ? `Translating, about ${seconds(left)} left` : 'Translating …', left && spent / (spent + left));
+      next = pause(spent, left);
     }
   }
 }
