@@ -134,6 +134,11 @@ static void firefox_code(const char *code, char out[17])
     out[n] = '\0';
 }
 
+static bool is_english(const char *language)
+{
+    return dg_language_distance(language, "en") == 0;
+}
+
 /* Firefox's models all have English on one side. */
 void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMMAND])
 {
@@ -143,8 +148,7 @@ void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMM
         source = "en";
     if (!target)
         target = "en";
-    const bool from_english = dg_language_distance(source, "en") == 0,
-               to_english = dg_language_distance(target, "en") == 0;
+    const bool from_english = is_english(source), to_english = is_english(target);
     if (!is_code(source) || !is_code(target) || !dg_language_known(source) ||
         !dg_language_known(target) || (from_english && to_english))
         return;
@@ -157,15 +161,19 @@ void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMM
             "; to install some: dragoman pull firefox/%s-en firefox/en-%s", from, to);
 }
 
-static int refuse(const char *source, const char *target, bool source_known, struct dg_error *err)
+static int refuse(const char *source, const char *target, const struct found *direct,
+    bool may_pivot, struct dg_error *err)
 {
-    char command[DG_WAY_COMMAND];
-    dg_way_command(source, target, command);
-    if (source_known)
-        return dg_error_field(err, DG_ENOTFOUND, "target",
-            "no model translates from \"%.32s\" to \"%.32s\"%s", source, target, command);
-    return dg_error_field(
-        err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"%s", source, command);
+    char command[DG_WAY_COMMAND] = "";
+    /* two models through English are of no use to a route that takes one */
+    if (may_pivot || !direct->source_known || is_english(source) || is_english(target))
+        dg_way_command(source, target, command);
+    if (!direct->source_known)
+        return dg_error_field(
+            err, DG_ENOTFOUND, "source", "no model translates from \"%.32s\"%s", source, command);
+    return dg_error_field(err, DG_ENOTFOUND, "target",
+        "no model translates from \"%.32s\" to \"%.32s\"%s%s", source, target,
+        may_pivot ? "" : " directly: this needs one model that has the pair", command);
 }
 
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
@@ -195,7 +203,7 @@ int dg_models_way(struct dg_models *m, const char *source, const char *target, b
     pthread_mutex_unlock(&m->lock);
     if (out->n > 0)
         return DG_OK;
-    return refuse(source, target, direct.source_known, err);
+    return refuse(source, target, &direct, may_pivot, err);
 }
 
 void dg_way_release(struct dg_way *way)

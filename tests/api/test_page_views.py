@@ -97,6 +97,70 @@ def test_other_translations_of_a_document_keep_its_marks(page, tmp_path):
     assert page.all("#nbest li button")[0].text == page.output().strip()
 
 
+# A sentence of a format, one with a line break, one with marks: their source words and what is written around the sentence.
+CUE = "1\n00:00:01,000 --> 00:00:02,000\n%s\n"
+WRAPPED = [("film.srt", CUE, "Two dogs\nplay in the snow.", "Hunde", "dogs"), ("film.srt", CUE, "Two <i>black</i> dogs\nplay in the snow.", "Hunde", "dogs"),
+           ("notes.md", "%s\n", "Two dogs\nplay in the snow.", "Hunde", "dogs"), ("notes.md", "%s\n", "Two *black* dogs play.", "*schwarze*", "*black*"),
+           ("page.html", "<p>%s</p>", "Two <b>black</b> dogs play.", "Hunde", "dogs")]
+
+
+@pytest.mark.parametrize("name, around, text, word, origin", WRAPPED)
+def test_marks_and_line_breaks_stay_in_a_sentence(page, tmp_path, name, around, text, word, origin):
+    """Alternatives and attention would take them for words: other translations alone are offered, asked for in the sentence's format."""
+    path = tmp_path / name
+    path.write_text(around % text)
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page["file"].send_keys(str(path))
+    page.done()
+    own = page.all("#output .s")[0].get_property("textContent")
+    assert page.output() == around % own
+    page.open_sentence()
+    words = page.all("#sentence-target button")
+    next(w for w in words if w.text == word).click()
+    page.until(lambda: [w.text for w in page.all("#sentence-source .hit")] == [origin])
+    assert "marks or line breaks" in page["sentence-hint"].text and not page["alternatives"].text
+    assert not page["attention"].is_displayed() and not page["error"].is_displayed()
+    page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+    kind = {"srt": "srt", "md": "markdown", "html": "html"}[name.split(".")[1]]
+    answer = page.server.post("/v1/translate", {"text": around % text, "source": "en", "target": "de", "format": kind, "beam_size": 8, "n_best": 8}).json()
+    wanted = [b["text"] for b in answer["translations"][0]["n_best"]]
+    said = lambda: page.driver.execute_script("return [...document.querySelectorAll('#nbest li button')].map((b) => b.textContent)")
+    page.until(lambda: [around % b for b in said()] == wanted)
+    page.all("#nbest li button")[1].click()
+    assert page.output() == wanted[1] and not page["error"].is_displayed()
+
+
+def test_a_plain_sentence_of_a_document_has_alternatives(page, tmp_path):
+    path = tmp_path / "film.srt"
+    path.write_text(CUE % "Two dogs play in the snow.")
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page["file"].send_keys(str(path))
+    page.done()
+    page.open_sentence()
+    page.all("#sentence-target button")[1].click()
+    page.until(lambda: len(page.all("#alternatives button")) >= 3)
+    page.until(lambda: [w.text for w in page.all("#sentence-source .hit")] == ["dogs"])
+    assert page["attention"].is_displayed()
+    other = page.all("#alternatives button")[1].text
+    page.all("#alternatives button")[1].click()
+    assert page.output() == CUE % other
+
+
+@pytest.mark.parametrize("target, why", [("fr", "goes through English"), ("de", "nothing was translated")])
+def test_what_no_single_model_translates_has_no_alternatives(page, target, why):
+    page.translate("Zwei Hunde spielen im Schnee.", "de", target)
+    page.open_sentence()
+    page.all("#sentence-target button")[1].click()
+    assert why in page["sentence-hint"].text and not page["attention"].is_displayed()
+    if target == "fr":
+        page.until(lambda: [w.text for w in page.all("#sentence-source .hit")] == ["Hunde"])
+        page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+        page.until(lambda: len(page.all("#nbest li button")) >= 2)
+    assert not page["alternatives"].text and not page["error"].is_displayed()
+
+
 def test_what_is_taken_is_doubted_by_itself(page, bundled):
     """Each translation has its own flags from the server, not those of the one before."""
     text = "He paid 23.50 for 4 tickets on 12 May 1999."

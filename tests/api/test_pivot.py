@@ -43,6 +43,14 @@ def one(server, text, source, target, **fields):
     return reply.json()["translations"][0]
 
 
+@pytest.mark.parametrize("route, more", [("alternatives", {"target_prefix": ""}), ("attention", {"translation": "x"}), ("score", {"translation": "x"})])
+@pytest.mark.parametrize("source, target", [("de", "fr"), ("de", "de")])
+def test_routes_that_look_into_one_model_say_so(server, route, more, source, target):
+    reply = server.post("/v1/" + route, {"text": "Hallo.", "source": source, "target": target, **more})
+    assert reply.status_code == 400 and reply.json()["error"]["message"] == (
+        'no model translates from "%s" to "%s" directly: this needs one model that has the pair' % (source, target))
+
+
 TEXTS = ["Hallo.", "Der Hund läuft. Die Katze schläft!\n\n  - Und nun?", "Grüße an alle, 42 mal, von hier und von dort."]
 
 

@@ -49,6 +49,7 @@ export class Output {
     });
     for (const span of spans.slice(translation.sentences.length)) span.previousSibling.remove(), span.remove();
     part.node.append(points.slice(at, points.length));
+    for (const span of part.node.children) span.entry.pivot = translation.pivot;
     this.reachable();
   }
 

@@ -1,11 +1,26 @@
 // One sentence looked at closely: its words and where each came from, what else could be said, other translations,
 // attention weights.
 import * as api from './api.js';
-import {codePoints, words, direction, node} from './text.js';
+import {codePoints, words, direction, languageName, node} from './text.js';
 import {explain} from './flags.js';
 import {AttentionView} from './attention.js';
 
-const MARKED = ['markdown', 'html']; // formats whose marks are within sentences
+// What a sentence of subtitles has around it, so that the server reads it as one.
+const CUE = '1\n00:00:00,000 --> 00:00:01,000\n';
+const around = (entry) => (entry.format === 'srt' ? CUE : '');
+// Whether a sentence, or a translation of it, may have marks of its format in it.
+const marked = (entry, text) => entry.format !== 'text' && /[<>&{}*_`~\\[\]|#]/.test(text);
+
+// Why a sentence has no alternatives and no attention weights: one model must have translated these very words. '' if it has.
+function limits(entry, text) {
+  if (entry.flags.includes('same_language')) return 'There are no alternatives, because nothing was translated.';
+  if (entry.pivot)
+    return `There are no alternatives or attention weights, because the translation goes through ${languageName(entry.pivot)}: they need one model for both languages.`;
+  if (/\n/.test(entry.source + text) || marked(entry, entry.source + text))
+    return 'There are no alternatives or attention weights in sentences with marks or line breaks; other translations keep both.';
+  return '';
+}
+
 const $ = (id) => document.getElementById(id);
 
 export class SentencePanel {
@@ -40,7 +55,7 @@ export class SentencePanel {
     this.attention.clear();
     this.show_flags();
     const text = entry.span.textContent;
-    this.show_words(entry.source, text);
+    this.show_words(entry, text);
     $('sentence').focus({preventScroll: false});
     const word = at === undefined ? null : this.right.find((w) => !w.space && w.begin <= at && at <= w.end);
     if (word) this.choose(word, text);
@@ -51,14 +66,16 @@ export class SentencePanel {
     $('sentence-flags').replaceChildren(...this.entry.flags.map((f) => item(explain(f))));
   }
 
-  // Ask where the words of this text came from; of one that was taken, also what is doubtful about it.
+  // Ask where the words of this text came from; of one that was taken, also what is doubtful about it. Marks cannot be given as
+  // the beginning of an answer: then only the server's own translation has sources.
   async align(entry, text, taken = false) {
     this.alignments = [];
     try {
-      const [source, target] = this.pair();
-      const {translations: [t]} = await api.translate({text: entry.source, source, target, alignments: true, target_prefix: text});
-      if (this.entry !== entry || entry.span.textContent !== text || t.text !== text) return;
-      this.alignments = t.alignments || [];
+      const given = marked(entry, text) ? {} : {target_prefix: text};
+      const t = await this.ask(entry, {alignments: true, ...given});
+      const from = around(entry).length;
+      if (this.entry !== entry || entry.span.textContent !== text || t.text !== around(entry) + text) return;
+      this.alignments = (t.alignments || []).map((pair) => pair.map((range) => range.map((at) => at - from)));
       if (taken) {
         this.replaced(entry, text, t.sentences[0].flags);
         this.show_flags();
@@ -69,8 +86,19 @@ export class SentencePanel {
     }
   }
 
-  show_words(source, target) {
+  // The sentence translated by itself, in its format.
+  async ask(entry, more) {
+    const [source, target] = this.pair();
+    const {translations: [t]} = await api.translate({text: around(entry) + entry.source, source, target, format: entry.format, ...more});
+    return t;
+  }
+
+  show_words(entry, target) {
     const [from, to] = this.pair();
+    this.limits = limits(entry, target);
+    $('sentence-hint').textContent = this.limits ? `Choose a word of the translation to see its source. ${this.limits}` :
+      'Choose a word of the translation to see its source and alternatives.';
+    $('attention').hidden = Boolean(this.limits);
     this.lit = null;
     this.alignments = [];
     const left = $('sentence-source'), right = $('sentence-target');
@@ -78,7 +106,7 @@ export class SentencePanel {
       side.dir = direction(language);
       side.lang = language;
     }
-    this.left = words(source).map((w) => ({...w, node: piece(w, 'span')}));
+    this.left = words(entry.source).map((w) => ({...w, node: piece(w, 'span')}));
     this.right = words(target).map((w) => ({...w, node: piece(w, 'button')}));
     left.replaceChildren(...this.left.map((w) => w.node));
     right.replaceChildren(...this.right.map((w) => w.node));
@@ -102,6 +130,7 @@ export class SentencePanel {
     this.chosen = word;
     for (const w of this.right) if (!w.space) w.node.setAttribute('aria-pressed', String(w === word));
     this.light(word);
+    if (this.limits) return;
     const [source, to] = this.pair();
     const entry = this.entry;
     const box = $('alternatives');
@@ -112,7 +141,7 @@ export class SentencePanel {
       const {alternatives} = await api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5});
       if (this.chosen !== word) return;
       const list = document.createElement('ol');
-      list.append(...alternatives.map((a) => this.option(entry, a)));
+      list.append(...alternatives.filter((a) => !marked(entry, a.text)).map((a) => this.option(entry, a)));
       box.replaceChildren(paragraph(`From “${word.text}” on:`), list);
     } catch (e) {
       if (this.chosen !== word) return;
@@ -128,10 +157,10 @@ export class SentencePanel {
       this.chosen = null;
       this.replaced(entry, text, []);
       this.show_flags();
-      this.show_words(entry.source, text);
+      this.show_words(entry, text);
       $('alternatives').replaceChildren();
       $('sentence').focus({preventScroll: true});
-      if ($('attention').open) this.attention.show(entry.source, text);
+      if ($('attention').open && !this.limits) this.attention.show(entry.source, text);
       this.align(entry, text, true);
     });
     const title = 'Log-probability divided by the length penalty: closer to 0 is better';
@@ -144,11 +173,10 @@ export class SentencePanel {
     if (!entry) return;
     $('error').hidden = true;
     try {
-      const [source, target] = this.pair();
-      const {translations: [t]} = await api.translate(
-        {text: entry.source, source, target, format: MARKED.includes(entry.format) ? entry.format : 'text', beam_size: 8, n_best: 8, scores: true});
+      const t = await this.ask(entry, {beam_size: 8, n_best: 8, scores: true});
       if (this.entry !== entry) return;
-      list.replaceChildren(...(t.n_best || []).map((a) => this.option(entry, a)));
+      const from = around(entry).length;
+      list.replaceChildren(...(t.n_best || []).map((a) => this.option(entry, {...a, text: a.text.slice(from)})));
       if (!t.n_best) list.append(item('There is no other translation.')); // a text without letters, for one
     } catch (e) {
       this.fail(e);
