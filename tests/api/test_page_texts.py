@@ -1,4 +1,8 @@
-"""What the web page does with a person's text: swapped languages lose none of it."""
+"""What the web page does with a person's text: swapped languages lose none of it, and files keep their bytes."""
+import codecs
+
+import pytest
+
 from conftest import Server
 from web_page import Page, bundled, chrome, expected, page  # noqa: F401
 
@@ -55,3 +59,36 @@ def test_a_swap_without_a_model_back_changes_nothing(chrome, models):  # noqa: F
         page["swap"].click()
         assert page["status"].text == "No model translates to English"
         assert typed(page) == "Two dogs." and page.output() == answer and languages(page) == ["en", "de"]
+
+
+TWO = "Two dogs.\nA café.\n"
+
+
+@pytest.mark.parametrize("encoded, mark, end", [
+    (TWO.encode(), b"", "\n"), (TWO.replace("\n", "\r\n").encode(), b"", "\r\n"), (codecs.BOM_UTF8 + TWO.encode(), codecs.BOM_UTF8, "\n"),
+    (codecs.BOM_UTF16_LE + TWO.replace("\n", "\r\n").encode("utf-16-le"), codecs.BOM_UTF8, "\r\n"),
+    (codecs.BOM_UTF16_BE + TWO.encode("utf-16-be"), codecs.BOM_UTF8, "\n")])
+def test_a_file_keeps_its_line_ends_and_its_mark(page, bundled, tmp_path, encoded, mark, end):
+    """A translation is saved as UTF-8, which the mark of a file in UTF-16 then tells."""
+    downloads = tmp_path / "downloads"
+    page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
+    (tmp_path / "two.txt").write_bytes(encoded)
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page["file"].send_keys(str(tmp_path / "two.txt"))
+    page.done()
+    assert typed(page) == TWO
+    page["download"].click()
+    page.until(lambda: (downloads / "two.de.txt").exists())
+    wanted = mark + expected(bundled, TWO).replace("\n", end).encode()
+    page.until(lambda: (downloads / "two.de.txt").read_bytes() == wanted)
+
+
+@pytest.mark.parametrize("encoded", ["Café und Tür".encode("cp1252"), codecs.BOM_UTF16_LE + b"a"])
+def test_a_file_in_another_encoding_is_refused(page, tmp_path, encoded):
+    page.translate("Two dogs.")
+    (tmp_path / "old.txt").write_bytes(encoded)
+    page["file"].send_keys(str(tmp_path / "old.txt"))
+    page.until(lambda: page["error"].is_displayed())
+    assert page["error"].text == "old.txt cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark."
+    assert typed(page) == "Two dogs."

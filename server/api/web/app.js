@@ -1,6 +1,6 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {begin, codePoints, chunks, direction, languageName, node, save, took, translatedName} from './text.js';
+import {begin, codePoints, chunks, decode, direction, languageName, node, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Output} from './output.js';
@@ -13,7 +13,7 @@ const $ = (id) => document.getElementById(id);
 const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000;
 // As the formats are called to people.
 const FORMATS = {markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
-// translated: the text that the whole output translates, null while there is none.
+// file: that the text came from, {name, mark, end}, see decode. translated: the text that the whole output translates, null while there is none.
 const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null, translated: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
@@ -192,7 +192,7 @@ function marks() {
 function count() {
   const text = $('input').value, n = text ? codePoints(text).length : 0;
   $('count').textContent = (n ? `${n.toLocaleString()} ${n === 1 ? 'character' : 'characters'}` : '') +
-    (state.file ? `, ${state.file}${state.format === 'text' ? '' : ` read as ${FORMATS[state.format]}`}` : '');
+    (state.file ? `, ${state.file.name}${state.format === 'text' ? '' : ` read as ${FORMATS[state.format]}`}` : '');
 }
 
 function typed() {
@@ -215,7 +215,14 @@ async function upload(file) {
     documents.translate(file, $('source').value === AUTO ? null : $('source').value, $('target').value);
     return;
   }
-  setText(await file.text(), format, file.name);
+  let read;
+  try {
+    read = decode(new Uint8Array(await file.arrayBuffer()));
+  } catch {
+    fail(new Error(`${file.name} cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark.`));
+    return;
+  }
+  setText(read.text, format, {name: file.name, mark: read.mark, end: read.end}); // a textarea has \n at the end of each line
   start();
 }
 
@@ -227,7 +234,8 @@ function drop(e) {
 }
 
 function download() {
-  save(new Blob([output.text()], {type: 'text/plain;charset=utf-8'}), translatedName(state.file || 'translation.txt', $('target').value));
+  const {name, mark, end} = state.file || {name: 'translation.txt', mark: '', end: '\n'};
+  save(new Blob([mark + output.text().replaceAll('\n', end)], {type: 'text/plain;charset=utf-8'}), translatedName(name, $('target').value));
 }
 
 async function copy(text, what) {

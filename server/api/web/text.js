@@ -79,6 +79,16 @@ export function duration(seconds) {
 // report.docx in German is report.de.docx.
 export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.${language}$1`);
 
+const MARKS = [['utf-8', [0xef, 0xbb, 0xbf]], ['utf-16le', [0xff, 0xfe]], ['utf-16be', [0xfe, 0xff]]];
+
+// A text file: {text, mark, end}, where mark is its byte order mark ('' if none) and end its line end. Throws where it is neither
+// UTF-8 nor UTF-16 with a mark.
+export function decode(bytes) {
+  const marked = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte));
+  const text = new TextDecoder(marked?.[0] || 'utf-8', {fatal: true}).decode(bytes);
+  return {text, mark: marked ? '\ufeff' : '', end: /\r\n|\r|\n/.exec(text)?.[0] || '\n'};
+}
+
 // Hand a file to the person.
 export function save(blob, name) {
   const link = document.createElement('a');
