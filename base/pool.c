@@ -7,7 +7,8 @@
  * Crowded cores. If the caller waits more than MARGIN_NS longer than it worked itself, the run lost
  * a thread in the middle of a task. Each such run adds STALL to a score, each other run subtracts
  * 1; above STALL_LIMIT the caller works alone for `alone_length` runs, which doubles each time
- * until the score is back at 0. A decoder step is about 70 runs. */
+ * until the score is back at 0. A decoder step is about 70 runs. A pool that keeps shared has no
+ * score. */
 #include "base/pool.h"
 
 #include "base/clock.h"
@@ -69,6 +70,7 @@ struct dg_pool {
     struct worker *workers;
 
     /* used by the caller alone */
+    bool keep_shared;
     int score;
     /* runs still to be done alone; how many it will be next time */
     unsigned alone, alone_length;
@@ -253,6 +255,11 @@ void dg_pool_limit(struct dg_pool *pool, int n)
         atomic_store(&pool->limit, n < 1 ? 1 : n > pool->threads ? pool->threads : n);
 }
 
+void dg_pool_keep_shared(struct dg_pool *pool)
+{
+    pool->keep_shared = true;
+}
+
 bool dg_pool_crowded(const struct dg_pool *pool)
 {
     return pool && pool->alone > 0;
@@ -310,7 +317,8 @@ static void run_shared(struct dg_pool *pool, size_t first, uint32_t n, task_fn *
     work_through(pool);
     uint64_t idle = dg_clock_ns();
     wait_done(pool);
-    judge(pool, begin, idle, dg_clock_ns());
+    if (!pool->keep_shared)
+        judge(pool, begin, idle, dg_clock_ns());
 }
 
 void dg_pool_run(struct dg_pool *pool, size_t n, void (*task)(void *arg, size_t i), void *arg)

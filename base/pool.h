@@ -21,6 +21,9 @@ int dg_pool_threads(const struct dg_pool *pool); /* NULL: 1 */
 /* From now on let only the caller and n - 1 workers run tasks, 1 <= n <= threads. Call it on the
  * caller's thread. */
 void dg_pool_limit(struct dg_pool *pool, int n); /* NULL is fine */
+/* From now on never let the caller work alone: for tasks of many milliseconds and of unequal
+ * lengths, where waiting does not mean that a task lost its core. Call it before the first run. */
+void dg_pool_keep_shared(struct dg_pool *pool);
 /* Whether the caller works alone at present because others hold the cores. */
 bool dg_pool_crowded(const struct dg_pool *pool);
 

@@ -277,6 +277,20 @@ static void a_caller_kept_waiting_works_alone_for_a_while(void **state)
     dg_pool_close(pool);
 }
 
+/* Shares of a training update differ in length, although nobody else uses the cores. */
+static void a_pool_that_keeps_shared_never_works_alone(void **state)
+{
+    (void)state;
+    struct dg_pool *pool = open_pool(2);
+    struct place p = {.caller = pthread_self(), .nap_ns = 5000000};
+    dg_pool_keep_shared(pool);
+    for (int run = 0; run < 50; run++) {
+        dg_pool_run(pool, 4, note_place, &p);
+        assert_false(dg_pool_crowded(pool));
+    }
+    dg_pool_close(pool);
+}
+
 static void bad_thread_counts_are_refused(void **state)
 {
     (void)state;
@@ -303,6 +317,7 @@ int main(void)
         cmocka_unit_test(without_pool_it_runs_here_in_order),
         cmocka_unit_test(a_limit_keeps_threads_out),
         cmocka_unit_test(a_caller_kept_waiting_works_alone_for_a_while),
+        cmocka_unit_test(a_pool_that_keeps_shared_never_works_alone),
         cmocka_unit_test(bad_thread_counts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

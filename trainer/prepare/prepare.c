@@ -89,6 +89,8 @@ static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
     if (rc == 0)
         rc = dg_pool_open(threads, &j->pool, err);
     if (rc == 0)
+        dg_pool_keep_shared(j->pool);
+    if (rc == 0)
         rc = dg_pairs_open(o->dir, &j->pairs, err);
     if (rc == 0 && r->cleaning.deduplicate)
         rc = dg_dedup_open(o->dir, &j->dedup, err);

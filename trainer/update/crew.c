@@ -41,6 +41,7 @@ int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct d
     ws->n = threads;
     if ((rc = dg_pool_open(threads, &ws->pool, err)))
         goto out;
+    dg_pool_keep_shared(ws->pool); /* a share is a part of a batch: few sentences or many */
     for (int i = 0; i < threads; i++)
         if ((rc = open_worker(&ws->w[i], o, err)))
             goto out;
