@@ -182,9 +182,9 @@ struct dragoman_options {
     int keep_loops;
     /* do not split a text into sentences (a text over the token limit is still split) */
     int one_sentence;
-    /* called after each text (or pair), `finished` of n being done; a return value other than 0
-     * ends the call with DRAGOMAN_ECANCELED. NULL: not called; dragoman_translate_stream never
-     * calls it */
+    /* called after each sentence (or pair), `finished` of n texts (or pairs) being done; a return
+     * value other than 0 ends the call with DRAGOMAN_ECANCELED, in the midst of a text, too. NULL:
+     * not called; dragoman_translate_stream never calls it */
     int (*progress)(void *arg, size_t finished, size_t n);
     void *progress_arg;
 };

@@ -19,7 +19,8 @@ static int count(void *arg, size_t job, bool whole)
 {
     struct counted *c = arg;
     (void)job;
-    c->ended = whole && c->progress(c->arg, ++c->finished, c->n) != 0;
+    c->finished += whole;
+    c->ended = c->progress(c->arg, c->finished, c->n) != 0;
     return c->ended;
 }
 

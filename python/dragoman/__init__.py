@@ -26,6 +26,7 @@ __version__: str = _c.dragoman_version().decode()
 Progress = Callable[[int, int], object]
 _FORMATS = ("text", "wrapped", "srt", "markdown", "html", "xml")
 _PENALTIES = ("gnmt", "power", "none")
+_OPTIONS = {name for name, *_ in _library.Options._fields_} - {"size", "progress", "progress_arg"}
 
 
 class DragomanError(Exception):
@@ -161,7 +162,11 @@ class _Call:
     """The options of one call, and all that must stay alive during it. An exception in a callback ends the call and is raised after it."""
 
     def __init__(self, given: dict, progress: Optional[Progress] = None):
+        for name in given.keys() - _OPTIONS:  # ctypes structures take any name
+            raise TypeError(f"{name}: no such option, it is one of {', '.join(sorted(_OPTIONS))}")
+        given = dict(given)
         self.error, self.cause = _library.Error(), None
+        self.progress, self.told = progress, 0
         self.o = _library.Options()
         self.glossary = ctypes.c_void_p()
         _c.dragoman_options_init(ctypes.byref(self.o), ctypes.sizeof(self.o))
@@ -176,7 +181,7 @@ class _Call:
             if value is not None:
                 setattr(self.o, name, _bytes(value) if isinstance(value, str) else value)
         # Set even without a user's callback: it is what ends the call on Ctrl-C.
-        self.o.progress = _library.PROGRESS(lambda arg, done, n: self.guarded(progress, done, n) if progress else self.guarded(None))
+        self.o.progress = _library.PROGRESS(lambda arg, done, n: self.tell(done, n))
         if glossary:
             sources, n = _texts(list(glossary))
             targets, _ = _texts(list(glossary.values()))
@@ -204,10 +209,12 @@ class _Call:
                 self.cause = e
         return returned[0]
 
-    def guarded(self, function: Optional[Callable], *arguments) -> int:
+    def tell(self, done: int, n: int) -> int:
+        """After each sentence: call the user's callback if a text is done, and end the call if there is a cause."""
         try:
-            if function is not None and self.cause is None:
-                function(*arguments)
+            if self.progress is not None and self.cause is None and done != self.told:
+                self.told = done
+                self.progress(done, n)
         except BaseException as e:
             self.cause = e
         return int(self.cause is not None)
@@ -331,18 +338,28 @@ class Translator:
     def translate_iterable(self, texts: Iterable[str], source: Optional[str] = None, target: Optional[str] = None, *,
                            window: int = 1024, **options) -> Iterator[Translation]:
         """Yield the translations of an iterable of texts, in order. Reads up to two windows ahead to keep the engines busy."""
-        waiting: "collections.deque[concurrent.futures.Future]" = collections.deque()
+        if window < 1:
+            raise InvalidArgument(f"window: {window}, it is 1 or more", -1, None, "window")
+        progress = options.pop("progress", None)
+        given = dict(options, source=source, target=target)
+        waiting: "collections.deque[Tuple[_Call, concurrent.futures.Future]]" = collections.deque()
         it = iter(texts)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            while True:
-                while len(waiting) < 2:
-                    some = list(itertools.islice(it, window))
-                    if not some:
-                        break
-                    waiting.append(pool.submit(self.translate, some, source, target, **options))
-                if not waiting:
-                    return
-                yield from waiting.popleft().result()
+            try:
+                while True:
+                    while len(waiting) < 2 and (some := list(itertools.islice(it, window))):
+                        array, n = _texts(some)
+                        call = _Call(given, progress)
+                        waiting.append((call, pool.submit(self._results, _c.dragoman_translate, (array,), n, call, _translation)))
+                    if not waiting:
+                        return
+                    yield from waiting[0][1].result()
+                    waiting.popleft()
+            finally:  # the pool waits for its threads, so end their calls
+                for call, future in waiting:
+                    call.cause = call.cause or concurrent.futures.CancelledError()
+                    if future.cancel():
+                        call.close()
 
     def stream(self, text: str, source: Optional[str] = None, target: Optional[str] = None, **options) -> Iterator[str]:
         """Yield the translation of a text sentence by sentence, each as soon as it is done. Leaving the loop cancels the rest."""

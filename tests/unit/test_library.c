@@ -264,9 +264,14 @@ static void progress_counts_and_can_end_a_call(void **state)
     o.progress = count_to;
     o.progress_arg = &left;
     dragoman_results_free(translated(texts, N, &o));
-    assert_int_equal(left, 100 - N + 1); /* two texts without a sentence took a single call */
+    /* the two texts without a sentence took a single call, the others one for each of 5 sentences
+     */
+    assert_int_equal(left, 100 - 5 - 1);
     left = 2;
     assert_int_equal(dragoman_translate(model, texts, N, &o, &r, &error), DRAGOMAN_ECANCELED);
+    assert_null(r);
+    left = 1; /* in the midst of a text of two sentences */
+    assert_int_equal(dragoman_translate(model, &texts[1], 1, &o, &r, &error), DRAGOMAN_ECANCELED);
     assert_null(r);
     dragoman_results_free(translated(texts, N, NULL)); /* the engines are free again */
 }

@@ -144,6 +144,59 @@ raises(dragoman.DragomanError, t.translate, "a")
 """)
 
 
+# A function that sends Ctrl-C soon, and returns how long a call lasts that it interrupts.
+INTERRUPTED = """
+import dragoman, os, signal, threading, time
+t = dragoman.Translator("en-de")
+sentences = [f"The man number {i} is riding a red bike with {i + 3} dogs in the snow." for i in range(6000)]
+def last(call):
+    begin = time.monotonic()
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try: call()
+    except KeyboardInterrupt: return time.monotonic() - begin
+    raise AssertionError("not interrupted")
+begin = time.monotonic()
+t.translate(sentences[:300])
+whole = (time.monotonic() - begin) * len(sentences) / 300
+"""
+
+
+@pytest.mark.parametrize("call", ["t.translate(' '.join(sentences))", "list(t.translate_iterable(sentences, window=3000))",
+                                  "list(t.translate_iterable([' '.join(sentences)]))"])
+def test_an_interrupt_does_not_wait_for_a_text_or_a_window(python, call):
+    python(INTERRUPTED + f"took = last(lambda: {call})\nassert took < whole / 3, (took, whole)")
+
+
+def test_an_iterable_left_early_ends_its_calls(python):
+    python(INTERRUPTED + """
+found = t.translate_iterable([sentences[0], ' '.join(sentences)], window=1)
+next(found)
+begin = time.monotonic()
+found.close()
+took = time.monotonic() - begin
+assert took < whole / 3, (took, whole)
+""")
+
+
+def test_wrong_options_are_refused(python):
+    python("""
+import dragoman
+t = dragoman.Translator("en-de")
+def refused(what, name, f):
+    try: list(f())
+    except what as e: assert str(e).startswith(name + ":"), e
+    else: raise AssertionError(name)
+refused(TypeError, "beamsize", lambda: t.stream("Two dogs.", beamsize=1))
+refused(TypeError, "progress_arg", lambda: t.stream("Two dogs.", progress_arg=1))
+refused(TypeError, "num_hypotheses", lambda: t.translate_iterable(["Two dogs."], num_hypotheses=2))
+refused(dragoman.InvalidArgument, "window", lambda: t.translate_iterable(["Two dogs."], window=0))
+seen = []
+assert [a.text for a in t.translate_iterable(["Two dogs. A girl."] * 2, window=1, beam_size=1, progress=lambda *a: seen.append(a))]
+assert seen == [(1, 1), (1, 1)], seen
+""")
+
+
 def test_the_page_s_example_prints_what_it_shows(python):
     with open(os.path.join(ROOT, "docs", "embed.md"), encoding="utf-8") as f:
         page = f.read().split("## Python")[1]
