@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SHOWN 80      /* maximum bytes of a protected span that the model sees */
-#define CHECK_BYTES 65536 /* bytes read between two calls of check: 10 ms at most */
+#define MAX_SHOWN 80 /* maximum bytes of a protected span that the model sees */
+/* Bytes read between two calls of check: 10 ms as a rule, 60 ms of "{{{{". */
+#define CHECK_BYTES 65536
 
 const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", "html", "xml", NULL};
 
@@ -329,6 +330,7 @@ void dg_document_close(struct dg_document *d)
     dg_buffer_deinit(&d->text);
     free(d->units);
     free(d->marks);
+    free(d->tags.endless);
     memset(d, 0, sizeof *d);
 }
 

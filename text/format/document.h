@@ -66,6 +66,8 @@ struct dg_mark {
     uint32_t id;
 };
 
+enum dg_tag_kind { DG_TAG_COMMENT, DG_TAG_CDATA, DG_TAG_INSTRUCTION, DG_TAG_NAMED, DG_TAG_KINDS };
+
 struct dg_unit {
     /* bytes of the document's `text` */
     size_t at, end;
@@ -76,6 +78,20 @@ struct dg_unit {
     /* how an answer is written there; the unit's own text needs no encoding, because its escaped
      * characters are marks */
     enum dg_encoding encoding;
+};
+
+/* Bytes from..end of the source lack what ends a tag of some kind. */
+struct dg_tag_none {
+    size_t from, end;
+};
+
+/* What searches for the ends of tags did not find (tag_end.c). */
+struct dg_tag_search {
+    struct dg_tag_none none[DG_TAG_KINDS];
+    /* [end - begin] true: a tag that has this byte outside its values does not end before byte
+     * `end`; NULL: nothing is known */
+    bool *endless;
+    size_t begin, end;
 };
 
 struct dg_document {
@@ -99,6 +115,7 @@ struct dg_document {
     /* while reading: check's error code, if it ended the reading, and where its error goes */
     int ended;
     struct dg_error *err;
+    struct dg_tag_search tags;
 };
 
 /* Names of the formats in the enum's order, NULL-terminated. */

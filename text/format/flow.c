@@ -60,11 +60,11 @@ static void add_space(struct dg_flow *f, size_t at, size_t to)
 
 /* Returns the end of a reference, or of a tag that the parser skipped, at s[at]; `at` if there is
  * neither. */
-static size_t skip_code(const char *s, size_t at, size_t end)
+static size_t skip_code(struct dg_document *d, const char *s, size_t at, size_t end)
 {
     if (s[at] == '&')
         return dg_escape_entity_end(s, at, end);
-    return s[at] == '<' ? dg_tag_end(s, at, end) : at;
+    return s[at] == '<' ? dg_tag_end(d, s, at, end) : at;
 }
 
 static void add_code(struct dg_document *d, const char *s, size_t begin, size_t end)
@@ -89,7 +89,7 @@ static void add_word(struct dg_flow *f, size_t at, size_t end)
     begin_at(f, at);
     write_space(f);
     while (at < end) {
-        size_t to = skip_code(s, at, end);
+        size_t to = skip_code(f->d, s, at, end);
         if (to == at) {
             at++;
             continue;
@@ -112,7 +112,7 @@ void dg_flow_text(struct dg_flow *f, size_t begin, size_t end)
             add_space(f, at, to);
         at = to;
         while (to < end && !is_space(f->s[to])) {
-            size_t code = skip_code(f->s, to, end); /* a tag may have white space in it */
+            size_t code = skip_code(f->d, f->s, to, end); /* a tag may have white space in it */
             to = code > to ? code : to + 1;
         }
         if (to > at)
@@ -195,18 +195,23 @@ void dg_flow_protect(
     dg_buffer_deinit(&shown);
 }
 
-/* Returns the first byte from `at` on that is neither white space nor in a tag. */
-static size_t next_text(const struct dg_flow *f, size_t at)
+/* Returns the first byte from `at` on that is neither white space nor in a tag. Of many tags in a
+ * row, each has the same. */
+static size_t next_text(struct dg_flow *f, size_t at)
 {
+    if (at >= f->textless && at <= f->textless_end)
+        return f->textless_end;
+    f->textless = at;
     for (size_t to; at < f->n; at = to) {
         to = at;
         while (to < f->n && is_space(f->s[to]))
             to++;
         if (to < f->n && f->s[to] == '<')
-            to = dg_tag_end(f->s, to, f->n);
+            to = dg_tag_end(f->d, f->s, to, f->n);
         if (to == at)
             break;
     }
+    f->textless_end = at;
     return at;
 }
 

@@ -22,6 +22,8 @@ struct dg_flow {
     bool open;
     /* pending white space, perhaps including <br>, written before whatever follows; equal: none */
     size_t space, space_end;
+    /* bytes that are white space and tags, followed by text; equal: none are known */
+    size_t textless, textless_end;
     /* [n_values] attributes of the open unit's tags: they become inner units when it ends */
     struct dg_flow_value *values;
     size_t n_values, values_cap;

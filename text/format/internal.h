@@ -34,8 +34,8 @@ bool dg_document_has_letter(const struct dg_document *d);
 void dg_document_append(struct dg_document *d, const struct dg_document *more);
 
 /* Returns the byte after the tag, comment or declaration that begins with s[at] == '<'; `at` if
- * none does. */
-size_t dg_tag_end(const char *s, size_t at, size_t end);
+ * none does. Reading all of the document's source s by it takes linear time. */
+size_t dg_tag_end(struct dg_document *d, const char *s, size_t at, size_t end);
 /* Turns marks of the last unit, from `first` on, that are opening and closing tags of the same name
  * into pairs, if they nest properly with the existing pairs. Tags without a partner stay single. */
 void dg_tags_pair(struct dg_document *d, const char *s, size_t first);

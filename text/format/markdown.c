@@ -80,7 +80,7 @@ static void write_html(struct dg_document *d, const char *s, size_t begin, size_
     for (size_t at = begin; at < end;) {
         bool entity = s[at] == '&';
         size_t to = entity         ? dg_escape_entity_end(s, at, end)
-                    : s[at] == '<' ? dg_tag_end(s, at, end)
+                    : s[at] == '<' ? dg_tag_end(d, s, at, end)
                                    : at;
         if (to == at) {
             at++;
@@ -113,7 +113,7 @@ static void read_summary(struct reader *r, struct dg_paragraph *unit)
                 }
                 at = to;
             } else {
-                at = to < end ? dg_tag_end(r->s, to, end) : end;
+                at = to < end ? dg_tag_end(r->d, r->s, to, end) : end;
                 inside = to < end && at > to;
                 at += at == to;
             }

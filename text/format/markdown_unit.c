@@ -93,7 +93,7 @@ static void take_html(struct builder *b, const struct dg_md_event *e)
 {
     catch_up(b, e->begin);
     while (b->c.at < e->end) {
-        size_t to = b->c.s[b->c.at] == '<' ? dg_tag_end(b->c.s, b->c.at, e->end) : b->c.at;
+        size_t to = b->c.s[b->c.at] == '<' ? dg_tag_end(b->d, b->c.s, b->c.at, e->end) : b->c.at;
         mark(b, DG_MARK_POINT, to > b->c.at ? to : e->end, 0);
     }
 }

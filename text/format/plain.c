@@ -8,27 +8,27 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds the HTML tag that begins at s[at], and its name; false: it is none. */
-static bool find_tag(const char *s, size_t at, size_t n, size_t *end, char name[16])
+/* True if an HTML tag seems to begin at s[at]: its name is known. */
+static bool read_name(const char *s, size_t at, size_t n, char name[16])
 {
     size_t len = 0, i = at + 1;
-    *end = dg_tag_end(s, at, n);
     i += i < n && s[i] == '/';
     while (i < n && len < 15 && isalnum((unsigned char)s[i]))
         name[len++] = (char)tolower((unsigned char)s[i++]);
     name[len] = '\0';
-    return *end > at && i < n && strchr(" \t\r\n/>", s[i]) && dg_element_is_known(name);
+    return i < n && strchr(" \t\r\n/>", s[i]) && dg_element_is_known(name);
 }
 
 /* True if it is HTML, and not a text about "<b>". */
-static bool is_html(const char *s, size_t n)
+static bool is_html(struct dg_document *d, const char *s, size_t n)
 {
     char name[16];
     const char *found = s;
     for (size_t at = 0, end; n > at && (found = memchr(s + at, '<', n - at)); at = end) {
         at = (size_t)(found - s);
-        const bool tag = find_tag(s, at, n, &end, name);
-        if (tag && (s[at + 1] == '/' || dg_element_find(name) == DG_ELEMENT_LINE_END))
+        end = dg_tag_end(d, s, at, n);
+        if (end > at && read_name(s, at, n, name) &&
+            (s[at + 1] == '/' || dg_element_find(name) == DG_ELEMENT_LINE_END))
             return true;
         end = end > at ? end : at + 1;
     }
@@ -52,8 +52,9 @@ static void read_html(struct dg_document *d, const char *s, size_t n)
     d->is_markup = true;
     dg_document_begin(d, 0);
     for (size_t at = 0; at < n;) {
-        size_t end;
-        if (s[at] != '<' || !find_tag(s, at, n, &end, name)) {
+        const bool named = s[at] == '<' && read_name(s, at, n, name);
+        size_t end = named ? dg_tag_end(d, s, at, n) : at;
+        if (end == at) {
             at++;
             continue;
         }
@@ -76,7 +77,7 @@ static void read_html(struct dg_document *d, const char *s, size_t n)
 
 void dg_document_plain(struct dg_document *d, const char *s, size_t n)
 {
-    if (is_html(s, n)) {
+    if (is_html(d, s, n)) {
         read_html(d, s, n);
         return;
     }

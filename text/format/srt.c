@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define LONGEST_TAG 4096 /* keeps the time linear in the length */
+#define LONGEST_OVERRIDE 4096 /* bytes of {\\an8}; keeps the time linear in the length */
 
 static bool is_digit(char c)
 {
@@ -80,20 +80,20 @@ static size_t skip_time_tag(const char *s, size_t at, size_t end)
 /* Skips {\\an8}, the position of a subtitle; or returns `at`. */
 static size_t skip_override(const char *s, size_t at, size_t end)
 {
+    end = end - at > LONGEST_OVERRIDE ? at + LONGEST_OVERRIDE : end;
     const char *close = at + 1 < end && s[at + 1] == '\\' ? memchr(s + at, '}', end - at) : NULL;
     return close ? (size_t)(close - s) + 1 : at;
 }
 
 /* Skips a "<" or "{" and what it begins, if that is not text; or returns `at`. A tag ends within
  * its line. */
-static size_t skip_code(const char *s, size_t at, size_t end)
+static size_t skip_code(struct dg_document *d, const char *s, size_t at, size_t end)
 {
     size_t to = at;
-    end = end - at > LONGEST_TAG ? at + LONGEST_TAG : end;
     if (s[at] == '{')
         return skip_override(s, at, end);
     if (s[at] == '<' && (to = skip_time_tag(s, at, end)) == at)
-        to = dg_tag_end(s, at, end);
+        to = dg_tag_end(d, s, at, end);
     return to;
 }
 
@@ -101,7 +101,7 @@ static void write_line(struct dg_document *d, const char *s, size_t begin, size_
 {
     size_t text = begin;
     for (size_t at = begin; at < end;) {
-        size_t to = skip_code(s, at, end);
+        size_t to = skip_code(d, s, at, end);
         if (to == at) {
             at++;
             continue;

@@ -1,4 +1,4 @@
-/* Tags within running text: <b>, </b>, <br/>, <!-- -->. */
+/* Pairs of tags within running text: <b>, </b>. */
 #include "text/format/internal.h"
 
 #include <ctype.h>
@@ -7,44 +7,6 @@
 #include <strings.h>
 
 #define MAX_OPEN 64 /* tags that a closing tag is compared with, to keep the time linear */
-
-static bool begins(const char *s, size_t at, size_t end, const char *with)
-{
-    size_t n = strlen(with);
-    return end - at >= n && memcmp(s + at, with, n) == 0;
-}
-
-/* Returns the byte after the next `close` from `from` on; `at` if there is none. */
-static size_t after(const char *s, size_t at, size_t from, size_t end, const char *close)
-{
-    const char *found = from < end ? memmem(s + from, end - from, close, strlen(close)) : NULL;
-    return found ? (size_t)(found - s) + strlen(close) : at;
-}
-
-size_t dg_tag_end(const char *s, size_t at, size_t end)
-{
-    size_t i = at + 1;
-    if (begins(s, at, end, "<!--"))
-        return after(s, at, at + 2, end, "-->");
-    if (begins(s, at, end, "<![CDATA["))
-        return after(s, at, at, end, "]]>");
-    if (begins(s, at, end, "<?"))
-        return after(s, at, at + 2, end, "?>");
-    i += i < end && s[i] == '/';
-    if (i >= end || !(isalpha((unsigned char)s[i]) || s[i] == '!'))
-        return at;
-    /* A value in quotation marks may contain ">"; one that is not closed does not count. */
-    for (size_t k = i; k < end && s[k] != '>'; k++) {
-        if (s[k] != '"' && s[k] != '\'')
-            continue;
-        const char *close = s[k - 1] == '=' ? memchr(s + k + 1, s[k], end - k - 1) : NULL;
-        if (!close)
-            break;
-        k = (size_t)(close - s);
-        i = k + 1;
-    }
-    return after(s, at, i, end, ">");
-}
 
 /* Finds the name of an opening or closing tag; false: it is neither, or an element that encloses
  * nothing, such as <br>. */

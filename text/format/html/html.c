@@ -49,7 +49,7 @@ static void add_text(struct dg_flow *f, size_t at, size_t end)
 {
     size_t text = at;
     while (at < end) {
-        size_t to = f->s[at] == '<' ? dg_tag_end(f->s, at, end) : at;
+        size_t to = f->s[at] == '<' ? dg_tag_end(f->d, f->s, at, end) : at;
         if (to == at && f->s[at] == '<' && end == f->n && is_cut(f->s, at, end))
             to = end;
         if (to == at) {
