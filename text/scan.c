@@ -4,6 +4,8 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#define VIRAMA 9 /* Unicode's combining class */
+
 int32_t dg_scan_next(const char *s, size_t n, size_t *i)
 {
     return (int32_t)dg_utf8_next(s, n, i);
@@ -85,6 +87,19 @@ bool dg_scan_is_attached(int32_t c)
         return false;
     int32_t k = sentence_class(c);
     return k == U_SB_EXTEND || k == U_SB_FORMAT;
+}
+
+static bool is_joinable(int32_t c)
+{
+    return dg_scan_is_letter(c) || dg_scan_is_digit(c) ||
+           (c > 0x7F &&
+               ((U_MASK(u_charType(c)) & U_GC_M_MASK) != 0 || u_hasBinaryProperty(c, UCHAR_EMOJI)));
+}
+
+bool dg_scan_joins(int32_t before, int32_t after)
+{
+    const bool virama = before > 0x7F && u_getCombiningClass(before) == VIRAMA;
+    return virama || (is_joinable(before) && is_joinable(after));
 }
 
 bool dg_scan_is_letter(int32_t c)

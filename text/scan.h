@@ -1,4 +1,4 @@
-/* Steps over UTF-8, and classes of code points for sentence splitting. Only for text/. Any thread.
+/* Steps over UTF-8, and classes of code points for sentence splitting. Any thread.
  * Ill-formed bytes are skipped one by one and belong to no class. */
 #ifndef DG_TEXT_SCAN_H
 #define DG_TEXT_SCAN_H
@@ -23,6 +23,9 @@ bool dg_scan_is_close(int32_t c);      /* quotes and brackets, opening or closin
 bool dg_scan_is_opener(
     int32_t c); /* brackets and quotes that open ("“" too, though German closes with it) */
 bool dg_scan_is_attached(int32_t c); /* combining marks, joiners, variation selectors */
+/* True if a joiner (U+200C, U+200D) between these characters changes how they are written: letters,
+ * their marks, digits, emoji. 0: none; a virama (such as U+0D4D) may be joined with nothing. */
+bool dg_scan_joins(int32_t before, int32_t after);
 bool dg_scan_is_letter(int32_t c);
 bool dg_scan_is_digit(int32_t c);
 bool dg_scan_is_upper(int32_t c); /* upper or title case */

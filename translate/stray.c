@@ -1,20 +1,16 @@
 #include "translate/stray.h"
 
+#include "text/scan.h"
+
 #include <stdint.h>
 #include <string.h>
 
-/* Decode the character at s[0], valid UTF-8, and its length in bytes. */
-static uint32_t character(const char *s, size_t *bytes)
+static bool is_joiner(int32_t c)
 {
-    const unsigned char *u = (const unsigned char *)s;
-    *bytes = u[0] < 0x80 ? 1 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
-    uint32_t c = u[0] & (*bytes == 1 ? 0x7Fu : 0xFFu >> (*bytes + 1));
-    for (size_t i = 1; i < *bytes; i++)
-        c = c << 6 | (u[i] & 0x3Fu);
-    return c;
+    return c == 0x200C || c == 0x200D;
 }
 
-static bool is_stray(uint32_t c)
+static bool is_stray(int32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
            (c >= 0x202A && c <= 0x202E) || c == 0x2047 || (c >= 0x2060 && c <= 0x2069) ||
@@ -37,11 +33,15 @@ bool dg_stray_drop(
         /* Tokens that end here end at the current end of the kept text. */
         while (next < n && ends[next] <= at)
             ends[next++] = to;
-        uint32_t c = character(s + at, &bytes);
-        if (bytes > text->len - at)
-            bytes = text->len - at;
+        size_t after = at, before = to;
+        const int32_t c = dg_scan_next(s, text->len, &after);
+        bytes = after - at;
+        const bool joins =
+            is_joiner(c) && to > from &&
+            dg_scan_joins(dg_scan_prev(s, from, &before), dg_scan_peek(s, after, text->len));
         bool blank_before = to == from || s[to - 1] == ' ';
-        if (is_stray(c) && !has(allowed[0], s + at, bytes) && !has(allowed[1], s + at, bytes)) {
+        if (is_stray(c) && !joins && !has(allowed[0], s + at, bytes) &&
+            !has(allowed[1], s + at, bytes)) {
             any = true;
             /* Removing it from "ist � hier" would leave two blanks, and from "� hier" a leading
              * one. */

@@ -1,5 +1,6 @@
 /* Characters in an answer that mean nothing: U+FFFD from byte tokens that form no character, U+2047
- * for unknown tokens, control characters, direction marks and zero-width characters. Private to
+ * for unknown tokens, control characters, direction marks and zero-width characters, but for
+ * joiners within words and emoji, which Persian and Indic words are spelt with. Private to
  * translate/. Any thread. */
 #ifndef DG_TRANSLATE_STRAY_H
 #define DG_TRANSLATE_STRAY_H

@@ -33,6 +33,21 @@ static void drops(void **state)
         "\xC2\xAB Ja \xC2\xBB \xE2\x80\x94 \xF0\x9F\x99\x82");
 }
 
+/* Joiners are part of Persian's and Indic languages' spelling, and of joined emoji. */
+static void keeps_joiners_within_words(void **state)
+{
+    static const char *const kept[] = {"\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645",
+        "\u0995\u09CD\u200D\u09B7", "\u0D28\u0D4D\u200D",
+        "\u06F2\u06F0\u200C\u0633\u0627\u0644\u0647", "Ja \U0001F469\u200D\U0001F680.",
+        "\U0001F9DB\U0001F3FC\u200D\u2642\uFE0F", "\u2764\uFE0F\u200D\U0001F525"};
+    (void)state;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        expect("a", NULL, kept[i], kept[i]);
+    expect("a", NULL, "\u200C\u0645\u200C \u06CC\u200D", "\u0645 \u06CC");
+    expect("a", NULL, "\u0645\u200C\u200C\u06CC.\u200C", "\u0645\u200C\u06CC.");
+    expect("a", NULL, "1\u200C.\u200D5 \u200B\u200E!", "1.5 !");
+}
+
 static void keeps_what_the_source_or_the_prefix_has(void **state)
 {
     (void)state;
@@ -60,6 +75,7 @@ static void ends_move(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(drops),
+        cmocka_unit_test(keeps_joiners_within_words),
         cmocka_unit_test(keeps_what_the_source_or_the_prefix_has), cmocka_unit_test(ends_move)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
