@@ -1,8 +1,9 @@
 /* Subtitles, SubRip and WebVTT. Cues over which one sentence continues form one text; its
- * translation is divided among them by how long they are shown and how much they said, cut between
- * words, preferably after a comma. */
+ * translation is divided among them by how long they are shown and how much they said, cut where a
+ * line may end, preferably after a comma. */
 #include "documents/kinds.h"
 #include "documents/slots.h"
+#include "text/line_breaks.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 
@@ -184,76 +185,90 @@ int dg_read_subtitles(struct dg_extract *x, struct dg_extract_part *p, struct dg
 
 /* ---- the answer ---- */
 
-static size_t characters(const char *s, size_t n)
+struct lines {
+    const char *s;
+    /* [n] where a line may end */
+    struct dg_line_break *breaks;
+    size_t n;
+};
+
+static bool is_clause_mark(int32_t c)
 {
-    return dg_utf8_count(s, n);
+    return c == ',' || c == ';' || c == ':' || c == 0x3001 || c == 0xFF0C || c == 0xFF1A ||
+           c == 0xFF1B || dg_scan_is_terminator(c);
 }
 
-/* Cost of cutting the answer at the space s[at] when the ideal position is `want`. */
-static double cost(const char *s, size_t at, double want, double whole)
+/* Cost of ending a cue at byte `end` when the ideal position is `want`. */
+static double cost(const char *s, size_t end, double want, double whole)
 {
-    double far = fabs((double)at - want) / (whole > 0 ? whole : 1);
-    return strchr(",;:.!?", s[at - 1]) ? far - 0.08 : far;
+    double far = fabs((double)end - want) / (whole > 0 ? whole : 1);
+    return is_clause_mark(dg_scan_prev(s, 0, &end)) ? far - 0.08 : far;
 }
 
-/* End of the next cue's words in a[from, n): before a space, with at least one word left for each
- * of the following cues. */
-static size_t cut(const struct dg_extract_answer *a, size_t from, double want, size_t cues_left)
+/* The end of the next cue's words, from break `first` on: one that leaves words for each of the
+ * cues_left following cues, or the first if there are too few. l->n: no break is left. */
+static size_t cut(const struct lines *l, size_t first, double want, size_t cues_left, double whole)
 {
-    size_t best = a->n, spaces = 0;
+    size_t best = first;
     double least = 1e9;
-    for (size_t i = from; i < a->n; i++)
-        spaces += a->s[i] == ' ' && i > from;
-    for (size_t i = from + 1; i < a->n && spaces >= cues_left; i++) {
-        if (a->s[i] != ' ')
-            continue;
-        double c = cost(a->s, i, want, (double)a->n);
+    for (size_t k = first; k + cues_left <= l->n; k++) {
+        double c = cost(l->s, l->breaks[k].end, want, whole);
         if (c < least) {
             least = c;
-            best = i;
+            best = k;
         }
-        spaces--;
     }
     return best;
 }
 
-/* Writes a cue's words, in two lines if one would be too long or the cue had two. */
-static void write_lines(
-    const char *s, size_t n, size_t lines, const char *line_end_bytes, struct dg_buffer *out)
+static size_t distance(size_t a, size_t b)
 {
-    size_t middle = n;
-    if (lines > 1 || characters(s, n) > LINE)
-        for (size_t i = 1; i + 1 < n; i++)
-            if (s[i] == ' ' &&
-                (middle == n || labs((long)(2 * i) - (long)n) < labs((long)(2 * middle) - (long)n)))
-                middle = i;
-    dg_buffer_add(out, s, middle);
-    if (middle == n)
-        return;
-    dg_buffer_adds(out, line_end_bytes);
-    dg_buffer_add(out, s + middle + 1, n - middle - 1);
+    return a > b ? a - b : b - a;
 }
 
-void dg_slots_write_cues(
-    struct dg_writer *w, const struct dg_segment *g, const struct dg_extract_answer *a)
+/* Writes a cue's words s[begin, end), in two lines if one would be too long or the cue had two. */
+static void write_lines(const struct lines *l, const size_t words[2], size_t lines,
+    const char *line_end_bytes, struct dg_buffer *out)
+{
+    const size_t begin = words[0], end = words[1], sum = begin + end;
+    const struct dg_line_break *middle = NULL;
+    if (lines > 1 || dg_utf8_count(l->s + begin, end - begin) > LINE)
+        for (const struct dg_line_break *b = l->breaks; b < l->breaks + l->n; b++)
+            if (b->end > begin && b->next < end &&
+                (!middle || distance(2 * b->end, sum) < distance(2 * middle->end, sum)))
+                middle = b;
+    dg_buffer_add(out, l->s + begin, (middle ? middle->end : end) - begin);
+    if (!middle)
+        return;
+    dg_buffer_adds(out, line_end_bytes);
+    dg_buffer_add(out, l->s + middle->next, end - middle->next);
+}
+
+int dg_slots_write_cues(struct dg_writer *w, const struct dg_segment *g,
+    const struct dg_extract_answer *a, struct dg_error *err)
 {
     const char *s = w->part->s;
     const char *end = memchr(s, '\n', w->part->n);
     const char *line = end && end > s && end[-1] == '\r' ? "\r\n" : "\n";
     double seconds = 0, said = 0, share = 0;
+    struct lines l = {.s = a->s};
+    int rc = dg_line_breaks(a->s, a->n, &l.breaks, &l.n, err);
     for (size_t i = 0; i < g->n_slots; i++) {
         seconds += g->slots[i].seconds;
         said += (double)(g->slots[i].end - g->slots[i].begin);
     }
-    for (size_t i = 0, from = 0; i < g->n_slots; i++) {
+    for (size_t i = 0, from = 0, k = 0; i < g->n_slots && rc == DG_OK; i++) {
         const struct dg_slot *c = &g->slots[i];
-        const bool last = i + 1 == g->n_slots;
+        const size_t left = g->n_slots - 1 - i;
         share += (double)(c->end - c->begin) / (2 * said);
         share += seconds > 0 ? c->seconds / (2 * seconds) : 0.5 / (double)g->n_slots;
-        size_t to = last ? a->n : cut(a, from, share * (double)a->n, g->n_slots - 1 - i);
-        write_lines(a->s + from, to - from, (size_t)c->close, line, w->out);
-        from = to < a->n ? to + 1 : a->n;
-        if (!last)
+        k = left ? cut(&l, k, share * (double)a->n, left, (double)a->n) : l.n;
+        const struct dg_line_break b = k < l.n ? l.breaks[k++] : (struct dg_line_break){a->n, a->n};
+        write_lines(&l, (size_t[2]){from, b.end}, (size_t)c->close, line, w->out);
+        from = b.next;
+        if (left)
             dg_buffer_add(w->out, s + c->end, g->slots[i + 1].begin - c->end);
     }
+    free(l.breaks);
+    return rc;
 }

@@ -9,8 +9,9 @@
 int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
     const struct dg_extract_answer *a, struct dg_error *err);
 
-/* Share the answer out among the cues of g, by their times and lengths. */
-void dg_slots_write_cues(
-    struct dg_writer *w, const struct dg_segment *g, const struct dg_extract_answer *a);
+/* Share the answer out among the cues of g, by their times and lengths. DG_ENOMEM,
+ * DG_EINTERNAL. */
+int dg_slots_write_cues(struct dg_writer *w, const struct dg_segment *g,
+    const struct dg_extract_answer *a, struct dg_error *err);
 
 #endif

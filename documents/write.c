@@ -50,7 +50,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
     case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->target); break;
     case DG_WRITE_DECLARATION: break;
-    case DG_WRITE_CUES: dg_slots_write_cues(w, g, a); break;
+    case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
     case DG_WRITE_SLOTS: rc = dg_slots_write(w, g, a, err); break;
     }
     if (g->after)

@@ -305,42 +305,6 @@ static void refusals_give_memory_back(void **state)
     assert_in_range(mallinfo2().uordblks, 0, before + 1000);
 }
 
-/* A translation longer or shorter than its text: every cue gets some of it, in order. */
-static void cues_share_a_sentence(void **state)
-{
-    (void)state;
-    static const char file[] = "1\r\n00:00:01,000 --> 00:00:02,000\r\none dog that is\r\n\r\n2\r\n"
-                               "00:00:02,000 --> 00:00:06,000\r\nold went to\r\n\r\n3\r\n"
-                               "00:00:06,000 --> 00:00:07,000\r\nthe house.\r\n";
-    static const char *const answers[][4] = {
-        {"a b c", "a", "b", "c"},
-        {"a bb cccc dddd ee f", "a bb", "cccc dddd", "ee f"},
-        {"aaaa aaaa, bbbb bbbb bbbb, cccc", "aaaa aaaa,", "bbbb bbbb bbbb,", "cccc"},
-        {"a", "a", "", ""},
-    };
-    struct dg_extract *x = NULL;
-    struct dg_extract_text t;
-    assert_int_equal(
-        dg_extract_open("a.srt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
-    assert_int_equal(dg_extract_count(x), 1);
-    dg_extract_text(x, 0, &t);
-    assert_string_equal(t.s, "one dog that is old went to the house.");
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
-        const struct dg_extract_answer a = {answers[i][0], strlen(answers[i][0])};
-        struct dg_buffer out;
-        char want[512];
-        snprintf(want, sizeof want,
-            "1\r\n00:00:01,000 --> 00:00:02,000\r\n%s\r\n\r\n2\r\n00:00:02,000 --> 00:00:06,000\r\n"
-            "%s\r\n\r\n3\r\n00:00:06,000 --> 00:00:07,000\r\n%s\r\n",
-            answers[i][1], answers[i][2], answers[i][3]);
-        dg_buffer_init(&out);
-        assert_int_equal(dg_extract_write(x, &a, "de", &out, NULL), 0);
-        assert_string_equal(out.data, want);
-        dg_buffer_deinit(&out);
-    }
-    dg_extract_close(x);
-}
-
 /* A long file is split into many small texts that together restore it. */
 static void long_files(void **state)
 {
@@ -379,7 +343,6 @@ int main(void)
         cmocka_unit_test(utf16_files),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(refusals_give_memory_back),
-        cmocka_unit_test(cues_share_a_sentence),
         cmocka_unit_test(long_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

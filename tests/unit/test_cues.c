@@ -1,0 +1,65 @@
+/* Subtitles' cues over which one sentence continues. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "documents/extract.h"
+
+#define FOUR "\u597D\u597D\u597D\u597D"
+#define TEN FOUR FOUR "\u597D\u597D"
+
+/* A translation longer or shorter than its text: every cue gets some of it, in order. */
+static void cues_share_a_sentence(void **state)
+{
+    (void)state;
+    static const char file[] = "1\r\n00:00:01,000 --> 00:00:02,000\r\none dog that is\r\n\r\n2\r\n"
+                               "00:00:02,000 --> 00:00:06,000\r\nold went to\r\n\r\n3\r\n"
+                               "00:00:06,000 --> 00:00:07,000\r\nthe house.\r\n";
+    static const char *const answers[][4] = {
+        {"a b c", "a", "b", "c"},
+        {"a bb cccc dddd ee f", "a bb", "cccc dddd", "ee f"},
+        {"aaaa aaaa, bbbb bbbb bbbb, cccc", "aaaa aaaa,", "bbbb bbbb bbbb,", "cccc"},
+        {"a", "a", "", ""},
+        {"aaaa b", "aaaa", "b", ""},
+        /* 17 signs, cut near 29 % and 78 % */
+        {"\u6211\u5C0F\u65F6\u5019\uFF0C\u4F4F\u5728\u6D77\u8FB9\u7684\u4E00\u5EA7\u5C0F\u623F\u5B50\u91CC\u3002",
+            "\u6211\u5C0F\u65F6\u5019\uFF0C", "\u4F4F\u5728\u6D77\u8FB9\u7684\u4E00\u5EA7\u5C0F",
+            "\u623F\u5B50\u91CC\u3002"},
+        /* 90 signs: 44 do not fit into a line */
+        {TEN TEN TEN TEN TEN TEN TEN TEN TEN, TEN TEN FOUR "\u597D\u597D",
+            TEN TEN "\u597D\u597D\r\n" TEN TEN "\u597D\u597D", TEN TEN},
+        {"\u55EF\u3002", "\u55EF\u3002", "", ""},
+    };
+    struct dg_extract *x = NULL;
+    struct dg_extract_text t;
+    assert_int_equal(
+        dg_extract_open("a.srt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
+    assert_int_equal(dg_extract_count(x), 1);
+    dg_extract_text(x, 0, &t);
+    assert_string_equal(t.s, "one dog that is old went to the house.");
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        const struct dg_extract_answer a = {answers[i][0], strlen(answers[i][0])};
+        struct dg_buffer out;
+        char want[1024];
+        snprintf(want, sizeof want,
+            "1\r\n00:00:01,000 --> 00:00:02,000\r\n%s\r\n\r\n2\r\n00:00:02,000 --> 00:00:06,000\r\n"
+            "%s\r\n\r\n3\r\n00:00:06,000 --> 00:00:07,000\r\n%s\r\n",
+            answers[i][1], answers[i][2], answers[i][3]);
+        dg_buffer_init(&out);
+        assert_int_equal(dg_extract_write(x, &a, "de", &out, NULL), 0);
+        assert_string_equal(out.data, want);
+        dg_buffer_deinit(&out);
+    }
+    dg_extract_close(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cues_share_a_sentence)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
