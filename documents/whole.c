@@ -91,13 +91,15 @@ int dg_read_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
 
 /* ---- Markdown ---- */
 
-/* Start of the next paragraph from byte `at` on: not indented, and after a blank line. */
+/* Start of the next paragraph from byte `at` on: not indented, and after a blank line; no "---",
+ * which a text's first line would make front matter. */
 static size_t next_paragraph(const char *s, size_t n, size_t at)
 {
     struct line l;
     bool blank = false;
     for (; read_line(s, n, at, &l); at = l.next) {
-        if (blank && !l.blank && !strchr(" \t", s[l.begin]))
+        const bool rule = l.end - l.begin == 3 && memcmp(s + l.begin, "---", 3) == 0;
+        if (blank && !l.blank && !rule && !strchr(" \t", s[l.begin]))
             return l.begin;
         blank = l.blank;
     }
@@ -127,24 +129,79 @@ static bool is_apart(
     return same;
 }
 
+/* Where a text begins: its first byte, and the index of the whole file's unit there. */
+struct start {
+    size_t at, unit;
+};
+
+/* Where the texts of a Markdown file begin. */
+struct starts {
+    /* [n] */
+    struct start *list;
+    size_t n, cap;
+};
+
+static int add_start(struct starts *l, struct start start, struct dg_error *err)
+{
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 64;
+        struct start *list = realloc(l->list, cap * sizeof *list);
+        if (!list)
+            return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts of a file", cap);
+        l->list = list;
+        l->cap = cap;
+    }
+    l->list[l->n++] = start;
+    return DG_OK;
+}
+
+/* Joins the last text of s[n] with those before it until it is apart: it may have references to a
+ * link definition in one of them. Doubling keeps the cost to a few passes, as below. */
+static void join_last(struct starts *l, const struct dg_document *whole, const char *s, size_t n)
+{
+    size_t unit;
+    for (size_t more = 1; l->n > 1; more *= 2) {
+        unit = l->list[l->n - 1].unit;
+        if (is_apart(whole, &unit, s, l->list[l->n - 1].at, n))
+            return;
+        l->n -= more < l->n ? more : l->n - 1;
+    }
+}
+
+/* Finds texts of s[n] that give the same units as the whole. */
+static int find_starts(const struct dg_document *whole, const char *s, size_t n, struct starts *l,
+    struct dg_error *err)
+{
+    size_t at = 0, unit = 0;
+    int rc = DG_OK;
+    while (at < n && rc == DG_OK) {
+        size_t want = MARKDOWN_BYTES, end;
+        rc = add_start(l, (struct start){at, unit}, err);
+        do {
+            end = next_paragraph(s, n, n - at > want ? at + want : n);
+            want *= 2; /* doubling keeps the cost of all attempts to a few passes over the text */
+        } while (end < n && !is_apart(whole, &unit, s, at, end));
+        at = end;
+    }
+    if (rc == DG_OK)
+        join_last(l, whole, s, n);
+    return rc;
+}
+
 int dg_read_markdown(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_document whole;
-    size_t at = after_mark(p), unit = 0;
-    const size_t base = at;
+    struct starts l = {0};
+    const size_t base = after_mark(p);
     int rc = dg_document_open(p->s + base, p->n - base, DG_FORMAT_MARKDOWN, &whole, err);
     if (rc != DG_OK)
         return rc;
-    while (at < p->n && rc == DG_OK) {
-        size_t want = MARKDOWN_BYTES, end;
-        do {
-            size_t from = p->n - at > want ? at + want : p->n;
-            end = next_paragraph(p->s, p->n, from);
-            want *= 2; /* doubling keeps the cost of all attempts to a few passes over the text */
-        } while (end < p->n && !is_apart(&whole, &unit, p->s + base, at - base, end - base));
-        rc = add(x, p, at, end, DG_FORMAT_MARKDOWN, err);
-        at = end;
+    rc = find_starts(&whole, p->s + base, p->n - base, &l, err);
+    for (size_t i = 0; i < l.n && rc == DG_OK; i++) {
+        const size_t end = i + 1 < l.n ? base + l.list[i + 1].at : p->n;
+        rc = add(x, p, base + l.list[i].at, end, DG_FORMAT_MARKDOWN, err);
     }
+    free(l.list);
     dg_document_close(&whole);
     return rc;
 }
