@@ -199,6 +199,11 @@ def test_markup_that_is_refused(server):
     assert reply.status_code == 400 and reply.json()["error"]["field"] == "text" and "line 1" in reply.json()["error"]["message"]
 
 
+@pytest.mark.parametrize("format", ["text", "wrapped", "markdown", "html"])
+def test_a_byte_order_mark_is_no_letter_of_the_first_word(server, format):
+    assert translated(server, "\ufeff" + "Two dogs play in the snow.", format) == "\ufeff" + "Zwei Hunde spielen im Schnee."
+
+
 def test_what_users_saw(server):
     text = "1. First step:\n\n       make install now\n\n```\nTwo dogs\n``` ---\nTwo dogs\n```\n\nTwo dogs.\n"
     answer = translated(server, text, "markdown")

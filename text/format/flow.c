@@ -19,11 +19,6 @@ void dg_flow_deinit(struct dg_flow *f)
     free(f->values);
 }
 
-size_t dg_flow_first(const char *s, size_t n)
-{
-    return n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-}
-
 /* White space of HTML and XML, equivalent to a space. */
 static bool is_space(char c)
 {

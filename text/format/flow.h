@@ -32,9 +32,6 @@ struct dg_flow {
 void dg_flow_init(struct dg_flow *f, struct dg_document *d, const char *s, size_t n);
 void dg_flow_deinit(struct dg_flow *f);
 
-/* Returns the first byte after a byte-order mark, if there is one. */
-size_t dg_flow_first(const char *s, size_t n);
-
 /* While a unit is open, each call starts at the end of the previous one. */
 void dg_flow_text(struct dg_flow *f, size_t begin, size_t end);
 /* A tag that may enclose words. An opening tag begins a unit if none is open; a closing tag

@@ -311,7 +311,7 @@ static void read_field(struct dg_document *d, const char *s, const struct dg_lin
 static size_t read_front_matter(struct dg_document *d, const char *s, size_t n)
 {
     struct dg_line line;
-    size_t begin = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const size_t begin = dg_line_first(s, n);
     if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 ||
         memcmp(s + begin, "---", 3) != 0)
         return begin;

@@ -45,13 +45,13 @@ static size_t skip_opaque(const char *s, size_t at, size_t n, const char *name)
     return n;
 }
 
-static void read_html(struct dg_document *d, const char *s, size_t n)
+static void read_html(struct dg_document *d, const char *s, size_t first, size_t n)
 {
-    size_t text = 0;
+    size_t text = first;
     char name[16];
     d->is_markup = true;
-    dg_document_begin(d, 0);
-    for (size_t at = 0; at < n;) {
+    dg_document_begin(d, first);
+    for (size_t at = first; at < n;) {
         const bool named = s[at] == '<' && read_name(s, at, n, name);
         size_t end = named ? dg_tag_end(d, s, at, n) : at;
         if (end == at) {
@@ -77,11 +77,12 @@ static void read_html(struct dg_document *d, const char *s, size_t n)
 
 void dg_document_plain(struct dg_document *d, const char *s, size_t n)
 {
+    const size_t first = dg_line_first(s, n);
     if (is_html(d, s, n)) {
-        read_html(d, s, n);
+        read_html(d, s, first, n);
         return;
     }
-    dg_document_begin(d, 0);
-    dg_document_text(d, s, 0, n);
+    dg_document_begin(d, first);
+    dg_document_text(d, s, first, n);
     dg_document_end(d, s);
 }
