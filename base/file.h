@@ -37,7 +37,8 @@ int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
 /* Write to "path.tmp-PID-RANDOM", fsync, rename over path (keeping its mode), fsync the folder. The
  * old file stays intact on any failure. A killed process leaves the temporary file, which nothing
  * reads, until dg_file_drop_unfinished. A link stays: the file that it points to is replaced, or
- * made. A device, pipe or terminal is written in place. */
+ * made; in a folder such as /tmp, another user's link is refused. A device, a pipe and an open
+ * descriptor (/dev/stdout) are written in place. */
 int dg_file_write(const char *path, const void *data, size_t n, struct dg_error *err);
 
 /* The same in pieces: begin, write..., then commit (or abort). */

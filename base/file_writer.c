@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define WRITE_BUFFER_BYTES ((size_t)65536)
@@ -57,45 +60,102 @@ static int open_tmp(struct dg_file_writer *w)
     return w->fd < 0 ? -1 : 0;
 }
 
-/* The file that a chain of links ends at, whether it exists or not. Owned by the caller; NULL:
- * errno. */
+/* True if the link at `at` is one of procfs, such as /proc/self/fd/1: its text is no path. */
+static bool is_descriptor(const char *at)
+{
+    struct statfs fs;
+    const int fd = open(at, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    const bool proc = fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+    if (fd >= 0)
+        close(fd);
+    return proc;
+}
+
+/* As the kernel's fs.protected_symlinks: in a folder such as /tmp, another user's link is not
+ * followed, because it could lead to any file of ours. False: errno. */
+static bool may_follow(const char *at)
+{
+    struct stat link, in;
+    const char *slash = strrchr(at, '/');
+    char *folder = slash ? strndup(at, (size_t)(slash + (slash == at) - at)) : strdup(".");
+    const bool known = folder && lstat(at, &link) == 0 && stat(folder, &in) == 0;
+    const mode_t shared = S_ISVTX | S_IWOTH;
+    free(folder);
+    if (!known)
+        return false;
+    if ((in.st_mode & shared) != shared || link.st_uid == geteuid() || link.st_uid == in.st_uid)
+        return true;
+    errno = EACCES;
+    return false;
+}
+
+/* The file that a chain of links ends at, whether it exists or not, or the link of a descriptor.
+ * Owned by the caller; NULL: errno. */
 static char *follow_links(const char *path)
 {
     char link[PATH_MAX];
     char *at = strdup(path);
     for (int links = 0; at; links++) {
         const ssize_t n = readlink(at, link, sizeof link - 1);
-        if (n < 0)
+        if (n < 0 || is_descriptor(at))
             return at;
         link[n] = '\0';
         const char *slash = strrchr(at, '/');
         const int folder = link[0] == '/' || !slash ? 0 : (int)(slash + 1 - at);
-        char *next;
-        if (links == MOST_LINKS || asprintf(&next, "%.*s%s", folder, at, link) < 0) {
-            errno = links == MOST_LINKS ? ELOOP : ENOMEM;
+        char *next = NULL;
+        if (links == MOST_LINKS)
+            errno = ELOOP;
+        else if (may_follow(at) && asprintf(&next, "%.*s%s", folder, at, link) < 0)
             next = NULL;
-        }
         free(at);
         at = next;
     }
     return NULL;
 }
 
+/* Opens a descriptor's link. Our own is duplicated, so that the bytes go where its next ones would
+ * go: opened again, a file would be written from its beginning. */
+static int open_descriptor(const char *at)
+{
+    struct stat there, ours;
+    const int fd = atoi(strrchr(at, '/') + 1);
+    if (stat(at, &there) == 0 && fstat(fd, &ours) == 0 && there.st_dev == ours.st_dev &&
+        there.st_ino == ours.st_ino)
+        return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return open(at, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Opens what is no file of its own (a device, a pipe, a descriptor) in place. False: at is one that
+ * can be replaced. */
+static bool open_in_place(struct dg_file_writer *w, const char *at)
+{
+    struct stat old;
+    if (at[0] == '/' && is_descriptor(at))
+        w->fd = open_descriptor(at);
+    else if (stat(at, &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
+        w->fd = open(at, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    else
+        return false;
+    return true;
+}
+
 /* Open the file to write to: in place, or a temporary one beside it. */
 static int open_target(struct dg_file_writer *w)
 {
     struct stat old;
-    const bool exists = stat(w->path, &old) == 0;
-    if (exists && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
-        w->fd = open(w->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    char *at = follow_links(w->path);
+    if (!at)
+        return -1;
+    if (open_in_place(w, at)) {
+        free(at);
         return w->fd < 0 ? -1 : 0;
     }
-    w->target = follow_links(w->path);
-    if (!w->target || open_tmp(w) != 0)
+    w->target = at;
+    if (open_tmp(w) != 0)
         return -1;
     /* A file that was private stays private. Best effort: a filesystem without modes is no reason
      * to fail. */
-    if (exists && S_ISREG(old.st_mode))
+    if (stat(at, &old) == 0 && S_ISREG(old.st_mode))
         (void)!fchmod(w->fd, old.st_mode & 0777);
     return 0;
 }

@@ -133,6 +133,65 @@ static void descriptors_get_the_bytes(void **state)
     close(ends[1]);
 }
 
+/* As `>> all` and as a temporary file without a name: the bytes follow those that are there, and no
+ * file is made or replaced. */
+static void descriptors_of_files_are_written_where_they_are(void **state)
+{
+    (void)state;
+    char target[64], got[32] = "";
+    const int all = open(in_folder("all"), O_RDWR | O_CREAT | O_APPEND, 0600);
+    assert_true(all >= 0);
+    assert_int_equal(write(all, "head ", 5), 5);
+    snprintf(target, sizeof target, "/proc/self/fd/%d", all);
+    assert_int_equal(symlink(target, in_folder("out")), 0);
+    assert_int_equal(dg_file_write(in_folder("out"), "one ", 4, NULL), 0);
+    assert_int_equal(dg_file_write(target, "two ", 4, NULL), 0);
+    assert_int_equal(write(all, "tail", 4), 4);
+    assert_holds(in_folder("all"), "head one two tail");
+    assert_int_equal(unlink(in_folder("all")), 0);
+    assert_int_equal(dg_file_write(in_folder("out"), " more", 5, NULL), 0);
+    assert_int_equal(pread(all, got, sizeof got - 1, 0), 22);
+    assert_string_equal(got, "head one two tail more");
+    assert_int_equal(files_in(folder), 1);
+    close(all);
+}
+
+/* Without O_APPEND, too: the offset is the descriptor's. */
+static void descriptors_keep_their_place(void **state)
+{
+    (void)state;
+    char target[64];
+    const int all = open(in_folder("all"), O_RDWR | O_CREAT, 0600);
+    assert_int_equal(write(all, "head ", 5), 5);
+    snprintf(target, sizeof target, "/proc/self/fd/%d", all);
+    assert_int_equal(dg_file_write(target, "one ", 4, NULL), 0);
+    assert_int_equal(write(all, "tail", 4), 4);
+    assert_holds(in_folder("all"), "head one tail");
+    close(all);
+}
+
+/* In a folder such as /tmp nobody follows another user's link. */
+static void strangers_links_are_not_followed_in_shared_folders(void **state)
+{
+    enum { NOBODY = 65534 };
+    struct dg_error err = {0};
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(chmod(folder, 01777), 0);
+    assert_int_equal(dg_file_write(in_folder("ours"), "ours", 4, NULL), 0);
+    for (int dangling = 0; dangling < 2; dangling++) {
+        unlink(in_folder("link"));
+        assert_int_equal(symlink(dangling ? "made" : "ours", in_folder("link")), 0);
+        assert_int_equal(lchown(in_folder("link"), NOBODY, NOBODY), 0);
+        assert_int_equal(dg_file_write(in_folder("link"), "x", 1, &err), DG_EIO);
+        assert_int_equal(lchown(in_folder("link"), 0, 0), 0);
+        assert_int_equal(dg_file_write(in_folder("link"), "ours", 4, NULL), 0);
+    }
+    assert_holds(in_folder("ours"), "ours");
+    assert_holds(in_folder("made"), "ours");
+}
+
 static void links_stay_and_their_files_are_replaced(void **state)
 {
     (void)state;
@@ -200,6 +259,9 @@ int main(void)
         TEST(failures_of_devices_are_told),
         TEST(pipes_get_the_bytes),
         TEST(descriptors_get_the_bytes),
+        TEST(descriptors_of_files_are_written_where_they_are),
+        TEST(descriptors_keep_their_place),
+        TEST(strangers_links_are_not_followed_in_shared_folders),
         TEST(links_stay_and_their_files_are_replaced),
         TEST(dangling_links_name_the_file),
         TEST(circles_of_links_are_refused),
