@@ -361,11 +361,11 @@ void dg_uploader_undo(struct dg_uploader *u, const char *id)
         log_error("cannot be removed", &err);
 }
 
-int dg_uploader_watch(
-    struct dg_uploader *u, const char *id, struct dg_http_exchange *x, struct dg_error *err)
+int dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exchange *x,
+    const atomic_bool *gone, struct dg_error *err)
 {
     struct dg_upload upload;
-    int rc = dg_watches_add(&u->watches, id, x, err);
+    int rc = dg_watches_add(&u->watches, id, x, gone, err);
     if (rc != DG_OK)
         return rc;
     pthread_mutex_lock(&u->lock);

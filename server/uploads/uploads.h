@@ -9,6 +9,8 @@
 #include "server/http/http.h"
 #include "store/uploads.h"
 
+#include <stdatomic.h>
+
 struct dg_uploader;
 struct dg_visit;
 
@@ -79,11 +81,12 @@ int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *e
  * logged. */
 void dg_uploader_undo(struct dg_uploader *u, const char *id);
 
-/* Wake the exchange, for its reply, when the document is done or failed, or the server stops.
- * DG_EAGAIN: too many exchanges are waiting; DG_ECANCELED: the server has stopped already. */
-int dg_uploader_watch(
-    struct dg_uploader *u, const char *id, struct dg_http_exchange *x, struct dg_error *err);
-/* The exchange's client has gone: wake the exchange now, if it is waiting. */
+/* Wake the exchange, for its reply, when the document is done or failed, or the server stops. gone:
+ * its client has left. DG_EAGAIN: too many exchanges are waiting; DG_ECANCELED: the server has
+ * stopped already, or the client has left. */
+int dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exchange *x,
+    const atomic_bool *gone, struct dg_error *err);
+/* The exchange's client has left, and `gone` is set: wake the exchange now, if it is waiting. */
 void dg_uploader_unwatch(struct dg_uploader *u, struct dg_http_exchange *x);
 
 #endif

@@ -15,13 +15,15 @@ void dg_watches_deinit(struct dg_watches *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-int dg_watches_add(
-    struct dg_watches *w, const char *id, struct dg_http_exchange *x, struct dg_error *err)
+int dg_watches_add(struct dg_watches *w, const char *id, struct dg_http_exchange *x,
+    const atomic_bool *gone, struct dg_error *err)
 {
     int rc = DG_OK;
     pthread_mutex_lock(&w->lock);
     if (w->closed) {
         rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
+    } else if (atomic_load(gone)) {
+        rc = dg_error_set(err, DG_ECANCELED, "the client has left");
     } else if (w->n == DG_WATCHES_MAX) {
         rc = dg_error_set(
             err, DG_EAGAIN, "%d clients wait for documents, which is the limit", DG_WATCHES_MAX);

@@ -6,6 +6,7 @@
 #include "store/uploads.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define DG_WATCHES_MAX 64
 
@@ -25,10 +26,10 @@ struct dg_watches {
 
 void dg_watches_init(struct dg_watches *w);
 void dg_watches_deinit(struct dg_watches *w);
-/* Let the exchange wait for this document. DG_EAGAIN: too many exchanges are waiting; DG_ECANCELED:
- * closed. */
-int dg_watches_add(
-    struct dg_watches *w, const char *id, struct dg_http_exchange *x, struct dg_error *err);
+/* Let the exchange wait for this document. gone: its client has left; set before dg_watches_wake is
+ * called for that. DG_EAGAIN: too many exchanges are waiting; DG_ECANCELED: closed, or gone. */
+int dg_watches_add(struct dg_watches *w, const char *id, struct dg_http_exchange *x,
+    const atomic_bool *gone, struct dg_error *err);
 /* Wake the exchanges that wait for this document (id NULL: for any); only: just this one, NULL: all
  * of them. */
 void dg_watches_wake(struct dg_watches *w, const char *id, const struct dg_http_exchange *only);

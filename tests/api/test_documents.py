@@ -197,16 +197,15 @@ def test_a_slow_document_delays_nobody(tmp_path, path, fields):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as z:
         z.writestr("word/document.xml", '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>' +
-                   "<w:p><w:r><w:t>1</w:t></w:r></w:p>" * 400000 + "</w:body></w:document>")
+                   "<w:p><w:r><w:t>1</w:t></w:r></w:p>" * 1000000 + "</w:body></w:document>")
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--http-threads", "1") as s, concurrent.futures.ThreadPoolExecutor(1) as pool:
         sent = pool.submit(requests.post, s.url(path), files={"file": ("a.docx", packed.getvalue())}, data=fields, timeout=PATIENCE)
-        waits = []
+        answers = 0
         while not sent.done():
-            begun = time.monotonic()
             assert s.get("/livez").status_code == 200
-            waits.append(time.monotonic() - begun)
+            answers += 1
             time.sleep(0.005)
-        assert sent.result().elapsed.total_seconds() > 4 * max(waits)
+        assert sent.result().status_code in (200, 201) and answers >= 8  # a few before the file arrives; then one, if it held the thread
 
 
 def test_restart(tmp_path):
@@ -258,7 +257,7 @@ def test_more_clients_wait_than_may(tmp_path):
     """64 clients may wait; the others are refused, and their documents are not kept."""
     store = str(tmp_path / "d.db")
     with concurrent.futures.ThreadPoolExecutor(70) as pool, Server(BUNDLES, "--documents", store, "--drain-timeout", "0") as s:
-        document(s, "long.txt", "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(2000)).encode())
+        document(s, "long.txt", "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(4000)).encode())
         sent = [pool.submit(send, s, "a.txt", TEXT.encode()) for _ in range(70)]
         done = concurrent.futures.as_completed(sent, timeout=PATIENCE)
         refused = [next(done).result() for _ in range(6)]

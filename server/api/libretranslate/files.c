@@ -140,12 +140,10 @@ static void add(void *arg)
     dg_json_free(fields);
     if (rc == DG_OK) {
         snprintf(w->id, sizeof w->id, "%s", made.id);
-        if (!atomic_load(&w->gone)) {
-            rc = dg_uploader_watch(w->app->uploader, made.id, w->x, &err);
-            if (rc == DG_OK)
-                return; /* w may be freed already */
-            dg_uploader_undo(w->app->uploader, made.id);
-        }
+        rc = dg_uploader_watch(w->app->uploader, made.id, w->x, &w->gone, &err);
+        if (rc == DG_OK)
+            return; /* w may be freed already */
+        dg_uploader_undo(w->app->uploader, made.id);
     }
     w->refused = err;
     if (rc == DG_EUNSUP)
