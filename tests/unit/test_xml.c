@@ -117,6 +117,11 @@ static void not_well_formed(void **state)
     refuse("<!DOCTYPE r SYSTEM 'r.dtd'><r>&e;<b></r>", "line 1");
     refuse("<!DOCTYPE r SYSTEM 'r.dtd'><r>&e;", "line 1");
     refuse("<?xml version='1.0'?><r>&unknown;</r>", "unknown");
+    /* no reference to the parameter entity, so it declares nothing */
+    refuse("<!DOCTYPE r [<!ENTITY % p 'x'><!ENTITY % p 'y'>]><r>&typo;</r>", "typo");
+    refuse("<!DOCTYPE r [<!ENTITY % p SYSTEM 'file:///x'>]><r>&typo;</r>", "typo");
+    refuse(
+        "<?xml version='1.0' standalone='yes'?><!DOCTYPE r SYSTEM 'r.dtd'><r>&typo;</r>", "typo");
     /* a billion laughs */
     refuse(
         "<!DOCTYPE r [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'>"

@@ -14,11 +14,10 @@
 struct entities {
     /* any entity: one character */
     xmlEntity any;
-    /* any parameter entity: one that is elsewhere, which is not loaded */
+    /* any parameter entity: one of a kind that the parser does not read */
     xmlEntity parameter;
-    /* entities may be declared elsewhere: in the document that a part is from, or in a parameter
-     * entity */
-    bool open;
+    /* entities are declared elsewhere: in the document that a part is from */
+    bool part;
 };
 
 /* The parser looks up each entity after its declaration, too, and gives one without `orig` its own
@@ -56,19 +55,20 @@ static int why(xmlParserCtxtPtr p, struct dg_error *err)
         err, DG_EINVAL, "text", "the XML is not well-formed: line %d: %s", e->line, message);
 }
 
+/* NULL: no such entity is declared, and there is no reference to a parameter entity, which may
+ * stand for more declarations. */
 static xmlEntityPtr get_entity(void *parser, const xmlChar *name)
 {
-    struct entities *e = ((xmlParserCtxtPtr)parser)->_private;
-    return e->open || xmlSAX2GetEntity(parser, name) ? &e->any : NULL;
+    xmlParserCtxtPtr p = parser;
+    struct entities *e = p->_private;
+    const bool open = e->part || p->hasPErefs;
+    return open || xmlSAX2GetEntity(parser, name) ? &e->any : NULL;
 }
 
 static xmlEntityPtr get_parameter_entity(void *parser, const xmlChar *name)
 {
     struct entities *e = ((xmlParserCtxtPtr)parser)->_private;
-    if (!xmlSAX2GetParameterEntity(parser, name))
-        return NULL;
-    e->open = true;
-    return &e->parameter;
+    return xmlSAX2GetParameterEntity(parser, name) ? &e->parameter : NULL;
 }
 
 /* Parses s[n], which more follows; false: it is not well-formed, or memory ended. */
@@ -97,7 +97,7 @@ int dg_xml_check(const char *s, size_t n, struct dg_error *err)
     xmlCtxtUseOptions(p, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
                              XML_PARSE_IGNORE_ENC); /* it is UTF-8, whatever it declares */
     const bool part = !is_document(s, n);
-    struct entities entities = {.open = part,
+    struct entities entities = {.part = part,
         .any = {.type = XML_ENTITY_DECL,
             .name = (const xmlChar *)"any",
             .etype = XML_INTERNAL_PREDEFINED_ENTITY,
@@ -107,7 +107,7 @@ int dg_xml_check(const char *s, size_t n, struct dg_error *err)
         .parameter = {.type = XML_ENTITY_DECL,
             .name = (const xmlChar *)"any",
             .orig = ORIG,
-            .etype = XML_EXTERNAL_PARAMETER_ENTITY}};
+            .etype = XML_INTERNAL_GENERAL_ENTITY}};
     p->_private = &entities;
     bool fine = feed(p, "<part>", part ? 6 : 0) && feed(p, s, n);
     if (fine) {
