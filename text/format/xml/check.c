@@ -55,13 +55,13 @@ static int why(xmlParserCtxtPtr p, struct dg_error *err)
         err, DG_EINVAL, "text", "the XML is not well-formed: line %d: %s", e->line, message);
 }
 
-/* NULL: no such entity is declared, and there is no reference to a parameter entity, which may
- * stand for more declarations. */
+/* NULL: no such entity is declared, and all declarations are read: there is no other part of the
+ * document's type, and no reference to a parameter entity, that may have more. */
 static xmlEntityPtr get_entity(void *parser, const xmlChar *name)
 {
     xmlParserCtxtPtr p = parser;
     struct entities *e = p->_private;
-    const bool open = e->part || p->hasPErefs;
+    const bool open = e->part || p->hasPErefs || (p->hasExternalSubset && p->standalone != 1);
     return open || xmlSAX2GetEntity(parser, name) ? &e->any : NULL;
 }
 
