@@ -30,24 +30,10 @@ struct dg_glossary {
     size_t n;
 };
 
-/* True if c is of a script without blanks between words. */
-static bool is_unspaced(int32_t c)
-{
-    return (c >= 0x0E00 && c < 0x0F00) || (c >= 0x1000 && c < 0x10A0) ||
-           (c >= 0x1780 && c < 0x1800) || (c >= 0x2E80 && c < 0xA4D0) ||
-           (c >= 0xF900 && c < 0xFB00) || c >= 0x20000;
-}
-
-/* Full-width forms, which contain their own space. */
-static bool is_wide(int32_t c)
-{
-    return c >= 0xFF00 && c < 0xFFF0;
-}
-
 static bool in_word(int32_t c)
 {
     return (dg_scan_is_letter(c) || dg_scan_is_digit(c) || dg_scan_is_attached(c)) &&
-           !is_unspaced(c);
+           !dg_scan_is_unspaced(c);
 }
 
 /* The end of the token that begins at byte `at`. */
@@ -105,7 +91,7 @@ bool dg_glossary_opens(const char *s, size_t n, bool after_blank)
     const int32_t c = dg_scan_prev(s, 0, &at);
     if (c < 0 || in_word(c))
         return false;
-    if (is_unspaced(c) || is_wide(c) || dg_scan_is_space(c))
+    if (dg_scan_is_unspaced(c) || dg_scan_is_full_width(c) || dg_scan_is_space(c))
         return true;
     /* hyphens, slash, apostrophes, and Spanish marks at the beginning of a sentence */
     if (c == '-' || c == 0x2010 || c == 0x2011 || c == '/' || c == '\'' || c == 0x2019 ||

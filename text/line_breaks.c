@@ -6,23 +6,35 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unicode/ubrk.h>
+#include <unicode/uscript.h>
 #include <unicode/utext.h>
 
-/* True for a letter or a mark of a script without spaces. Devanagari's letters have no case either,
- * but there are no breaks within its words. */
-static bool is_wide(int32_t c)
+/* Signs of scripts without spaces, Tibetan among them, which has dots between syllables. */
+static bool is_unspaced(int32_t c)
 {
-    return dg_scan_is_uncased(c) || dg_scan_is_attached(c) || (c >= 0x3000 && c <= 0x30FF) ||
-           (c >= 0xFF00 && c <= 0xFFEF);
+    return dg_scan_is_unspaced(c) || dg_scan_is_full_width(c) || (c >= 0x0F00 && c < 0x1000);
 }
 
-/* False for a break after a hyphen and the like. */
+/* Unicode's rules divide Korean between any two syllables. It has spaces, and its endings follow
+ * Chinese letters and brackets without one. */
+static bool is_korean(int32_t c)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    return c >= 0x1100 && uscript_getScript(c, &status) == USCRIPT_HANGUL;
+}
+
+/* True if a line may end between these characters, where Unicode's rules allow it, without a space:
+ * not after a hyphen within a word, for instance. */
+static bool divides(int32_t before, int32_t after)
+{
+    return (is_unspaced(before) || is_unspaced(after)) && !is_korean(before) && !is_korean(after);
+}
+
 static bool breaks_at(const char *s, size_t n, struct dg_line_break b)
 {
     size_t before = b.end;
     return b.end > 0 && b.next < n &&
-           (b.next > b.end || is_wide(dg_scan_prev(s, 0, &before)) ||
-               is_wide(dg_scan_peek(s, b.next, n)));
+           (b.next > b.end || divides(dg_scan_prev(s, 0, &before), dg_scan_peek(s, b.next, n)));
 }
 
 int dg_line_breaks(

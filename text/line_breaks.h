@@ -14,7 +14,7 @@ struct dg_line_break {
 };
 
 /* The breaks within s[n], in order: at white space, and between words and signs of scripts that are
- * written without it. The caller frees *out, [*count]. DG_ENOMEM, DG_EINTERNAL. */
+ * written without it (Korean has it). The caller frees *out, [*count]. DG_ENOMEM, DG_EINTERNAL. */
 int dg_line_breaks(
     const char *s, size_t n, struct dg_line_break **out, size_t *count, struct dg_error *err);
 

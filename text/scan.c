@@ -127,6 +127,18 @@ bool dg_scan_is_uncased(int32_t c)
     return c >= 0x80 && u_charType(c) == U_OTHER_LETTER;
 }
 
+bool dg_scan_is_unspaced(int32_t c)
+{
+    return (c >= 0x0E00 && c < 0x0F00) || (c >= 0x1000 && c < 0x10A0) ||
+           (c >= 0x1780 && c < 0x1800) || (c >= 0x2E80 && c < 0xA4D0) ||
+           (c >= 0xF900 && c < 0xFB00) || c >= 0x20000;
+}
+
+bool dg_scan_is_full_width(int32_t c)
+{
+    return c >= 0xFF00 && c < 0xFFF0;
+}
+
 size_t dg_scan_skip_space(const char *s, size_t i, size_t end)
 {
     while (i < end) {

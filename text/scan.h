@@ -31,6 +31,9 @@ bool dg_scan_is_digit(int32_t c);
 bool dg_scan_is_upper(int32_t c); /* upper or title case */
 bool dg_scan_is_lower(int32_t c);
 bool dg_scan_is_uncased(int32_t c); /* a letter of a script without case, such as CJK */
+/* of a script without blanks between words, such as Thai, Chinese or kana, not Korean */
+bool dg_scan_is_unspaced(int32_t c);
+bool dg_scan_is_full_width(int32_t c); /* a full-width form, which contains its own space */
 
 /* First byte at or after i that is not white space, at most `end`; and the end of s[begin..end)
  * without trailing white space. */

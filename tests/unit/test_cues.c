@@ -33,6 +33,10 @@ static void cues_share_a_sentence(void **state)
         /* 90 signs: 44 do not fit into a line */
         {TEN TEN TEN TEN TEN TEN TEN TEN TEN, TEN TEN FOUR "\u597D\u597D",
             TEN TEN "\u597D\u597D\r\n" TEN TEN "\u597D\u597D", TEN TEN},
+        /* Korean, between words only */
+        {"\uB098\uB294 \uC5B4\uB838\uC744\uB54C \uBC14\uB2F7\uAC00\uC5D0 \uC0B4\uC558\uB2E4.",
+            "\uB098\uB294 \uC5B4\uB838\uC744\uB54C", "\uBC14\uB2F7\uAC00\uC5D0",
+            "\uC0B4\uC558\uB2E4."},
         {"\u55EF\u3002", "\u55EF\u3002", "", ""},
     };
     struct dg_extract *x = NULL;

@@ -40,6 +40,21 @@ static void breaks(void **state)
         "\u0E09\u0E31\u0E19|\u0E23\u0E31\u0E01|\u0E04\u0E38\u0E13");
     expect("\u092F\u0939 \u0915\u093F\u0924\u093E\u092C \u0939\u0948",
         "\u092F\u0939|\u0915\u093F\u0924\u093E\u092C|\u0939\u0948");
+    /* Hyphens do not divide words in any script with spaces. */
+    expect("\u090F\u0915-\u0926\u0942\u0938\u0930\u0947 \u0938\u0947",
+        "\u090F\u0915-\u0926\u0942\u0938\u0930\u0947|\u0938\u0947");
+    expect(
+        "\u05D1\u05D9\u05EA\u05BE\u05E1\u05E4\u05E8", "\u05D1\u05D9\u05EA\u05BE\u05E1\u05E4\u05E8");
+    expect("Donau\u00ADdampf", "Donau\u00ADdampf");
+    /* Korean has spaces, also where it uses Chinese letters and brackets. */
+    expect("\uB098\uB294 \uD559\uAD50\uC5D0 \uAC04\uB2E4.",
+        "\uB098\uB294|\uD559\uAD50\uC5D0|\uAC04\uB2E4.");
+    expect("\u300E\uCC45\u300F\uC744 \u5927\u97D3\uC740",
+        "\u300E\uCC45\u300F\uC744|\u5927|\u97D3\uC740");
+    /* Tibetan: after the dot that ends a syllable */
+    expect("\u0F56\u0F7C\u0F51\u0F0B\u0F61\u0F72\u0F42",
+        "\u0F56\u0F7C\u0F51\u0F0B|\u0F61\u0F72\u0F42");
+    expect("\uFF76\uFF85", "\uFF76|\uFF85");
 }
 
 int main(void)
