@@ -37,17 +37,16 @@ static void catch_up(struct builder *b, size_t begin)
         mark(b, DG_MARK_POINT, begin, 0);
 }
 
-/* Skips a footnote's number, "[^1]", at s[at]; `at` if there is none. */
+/* Skips a footnote's number, "[^1]", at s[at]; `at` if there is none. It has no bracket within, so
+ * that many beginnings of one take linear time. */
 static size_t skip_reference(const char *s, size_t at, size_t end)
 {
-    const char *close = end - at > 3 && s[at] == '[' && s[at + 1] == '^'
-                            ? memchr(s + at + 2, ']', end - at - 2)
-                            : NULL;
-    size_t to = close ? (size_t)(close - s) : at;
-    for (size_t i = at; i < to; i++)
-        if (isspace((unsigned char)s[i]))
-            return at;
-    return to > at + 2 ? to + 1 : at;
+    size_t to = at + 2;
+    if (end - at <= 3 || s[at] != '[' || s[at + 1] != '^')
+        return at;
+    while (to < end && s[to] != ']' && s[to] != '[' && !isspace((unsigned char)s[to]))
+        to++;
+    return to < end && s[to] == ']' && to > at + 2 ? to + 1 : at;
 }
 
 static void write_text(struct builder *b, size_t end)
