@@ -146,8 +146,9 @@ def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
 
 @pytest.mark.parametrize("opener", ["<a", "<!--", "<?"])
 def test_tags_that_do_not_end_hold_up_no_text(models, opener):  # noqa: F811
-    """Each beginning was searched for its end up to the end of the text, which took 2 to 10 s without a look at the deadline; other texts
-    of more than 4 KB waited for that. Takes the fastest of three, because a busy host adds to the time."""
+    """Each beginning was searched for its end up to the end of the text, which took 2 to 18 s without a look at the deadline; other texts
+    of more than 4 KB waited for that. Takes the fastest of three, because a busy host adds to the time, and allows a slow one 2 s:
+    tests/unit/test_tag_end.c is exact."""
     took = []
     long = ("Hello " + opener * (199000 // len(opener)))[:199000]
     with Server(models, *LONG) as server:
@@ -157,7 +158,7 @@ def test_tags_that_do_not_end_hold_up_no_text(models, opener):  # noqa: F811
             assert post(server, "/v1/translate", body_of("A dog. " * 1000)).status_code == 200
             took.append(time.monotonic() - start)
     print(opener, "it and the next text took " + ", ".join("%.2f s" % t for t in took))
-    assert min(took) < (20 if sanitized() else 1)
+    assert min(took) < (20 if sanitized() else 2)
 
 
 READ_MS = 300
