@@ -84,7 +84,8 @@ def test_other_pairs_keep_their_settings(tmp_path):
     (tmp_path / "dev.de").write_text("Etwas ganz anderes.\n" * 3, encoding="utf-8")  # no penalty is better than another
     calibrate(bundle)
     assert json.loads(path.read_text(encoding="utf-8"))["pair_decoding"] == {"en-fr": before["en-fr"]}
-    done = run(os.path.join(BIN, "dragoman-train"), "calibrate", str(bundle), f"en:fr:{tmp_path / 'dev.en'}:{tmp_path / 'dev.de'}")
+    done = run(os.path.join(BIN, "dragoman-train"), "calibrate", str(bundle), f"EN:fr:{tmp_path / 'dev.en'}:{tmp_path / 'dev.de'}",
+               f"en:FR:{tmp_path / 'dev.en'}:{tmp_path / 'dev.de'}")  # codes may be written in capitals
     assert "chosen: " in done and "pair_decoding" not in json.loads(path.read_text(encoding="utf-8"))
 
 

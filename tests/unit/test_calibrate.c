@@ -1,11 +1,14 @@
-/* trainer/score/calibrate.h: the threshold only; whole calibrations are tested through the
- * program. */
+/* trainer/score/calibrate.h: the threshold and what is written; whole calibrations are tested
+ * through the program. */
 #include "trainer/score/calibrate.h"
+
+#include "model/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -44,9 +47,34 @@ static void test_no_sets(void **state)
     assert_int_equal(dg_calibrate(&o, &c, &err), DG_EINVAL);
 }
 
+/* The sets' codes may have other capitals than the bundle's. */
+static void test_pairs_are_spelled_as_the_bundle_s(void **state)
+{
+    (void)state;
+    static const char pairs[] = "[[\"en\", \"de\"], [\"en\", \"pt-BR\"]]",
+                      before[] = "{\"en-de\": {\"length_penalty\": 2}}";
+    struct dg_error err = {0};
+    struct dg_json *manifest = dg_json_load("tests/data/en-de/manifest.json", &err);
+    struct dg_config config;
+    assert_int_equal(dg_config_read(manifest, &config, &err), 0);
+    dg_json_set_take(manifest, "pairs", dg_json_parse(pairs, strlen(pairs), &err));
+    dg_json_set_take(manifest, "pair_decoding", dg_json_parse(before, strlen(before), &err));
+    const struct dg_calibrated c = {.chosen = {.beam = 4, .alpha = 1},
+        .low_confidence = -1,
+        .pairs = {{"EN", "de", {.alpha = 1.5f}, .own = false},
+            {"en", "pt-br", {.alpha = 1.5f}, .own = true}},
+        .n_pairs = 2};
+    assert_int_equal(dg_calibrated_write(&c, &config, manifest, &err), 0);
+    const struct dg_json *written = dg_json_get(manifest, "pair_decoding");
+    assert_int_equal(dg_json_length(written), 1);
+    assert_true(
+        dg_json_number(dg_json_get(dg_json_get(written, "en-pt-BR"), "length_penalty")) == 1.5);
+    dg_json_free(manifest);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threshold), cmocka_unit_test(test_no_sets)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threshold),
+        cmocka_unit_test(test_no_sets), cmocka_unit_test(test_pairs_are_spelled_as_the_bundle_s)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

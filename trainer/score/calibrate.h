@@ -30,7 +30,7 @@ struct dg_calibrate_trial {
     double brevity;
 };
 
-/* One direction among the sets, and its own best length penalty. */
+/* One direction among the sets, spelled as its first set, and its own best length penalty. */
 struct dg_calibrated_pair {
     const char *source_lang, *target_lang;
     struct dg_calibrate_trial chosen;
@@ -80,7 +80,7 @@ enum { DG_CALIBRATE_GOOD = 60, DG_CALIBRATE_LEAST_GOOD = 100 };
 int dg_calibrate(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err);
 /* Write the chosen values into a config, and the pairs' penalties into a manifest, which keeps
- * those of other pairs. DG_ENOMEM. */
+ * those of other pairs and spells codes as its own `pairs`. DG_ENOMEM. */
 int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
     struct dg_json *manifest, struct dg_error *err);
 /* Seal the bundle with the chosen values; pairs without a set keep their penalties. */
