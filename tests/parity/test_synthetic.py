@@ -124,6 +124,24 @@ def test_filter_goes_on_before_the_last_step(tmp_path):
     assert pair_files(tmp_path / "kept") == made and not list(tmp_path.glob("*.part"))
 
 
+def test_filter_goes_on_between_the_last_renames(tmp_path):
+    """Killed when some files had their names and others not yet: the rest are renamed, and nothing is refused or done again."""
+    en, de = (side[:6] for side in pair_files(PAIRS))
+    source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", de)
+    said = run(filter_command(tmp_path, source, target, "kept"))
+    names = ["kept.scores", "kept.en", "kept.de"]
+    made = {name: (tmp_path / name).read_bytes() for name in names}
+    for left in names, names[1:], names[2:]:
+        for name in left:
+            (tmp_path / name).rename(tmp_path / (name + ".part"))
+        assert run(filter_command(tmp_path, source, target, "kept")) == said
+        assert {name: (tmp_path / name).read_bytes() for name in names} == made and not list(tmp_path.glob("*.part"))
+    (tmp_path / "kept.de").rename(tmp_path / "kept.de.part")
+    write(tmp_path / "kept.de", ["precious"])
+    assert "kept.en is there already" in run(filter_command(tmp_path, source, target, "kept"), expect=2)
+    assert lines(tmp_path / "kept.de") == ["precious"] and (tmp_path / "kept.de.part").read_bytes() == made["kept.de"]
+
+
 def test_filter_scores_are_of_one_direction(tmp_path):
     """The scores of English to German are none of German to English."""
     en, de = (side[:3] for side in pair_files(PAIRS))

@@ -55,6 +55,14 @@ static int64_t size_of(const char *path)
     return stat(path, &st) ? -1 : (int64_t)st.st_size;
 }
 
+/* True if file i holds the bytes that the state names. A finished one has its part's name if a
+ * crash came before the rename. */
+static bool holds(const struct dg_growing *g, size_t i, int64_t bytes, bool done)
+{
+    const int64_t part = size_of(g->parts[i]), whole = size_of(g->paths[i]);
+    return done ? whole == bytes || (whole < 0 && part == bytes) : part >= bytes;
+}
+
 /* Loads the state file if it belongs to these files and they hold what it says; otherwise NULL. */
 static struct dg_json *load_state(struct dg_growing *g)
 {
@@ -64,11 +72,8 @@ static struct dg_json *load_state(struct dg_growing *g)
     bool good = saved && is_same(dg_json_get(saved, "made_of"), g->made_of) &&
                 dg_json_length(bytes) == g->n;
     const bool done = dg_json_bool(dg_json_get(saved, "done"));
-    for (size_t i = 0; i < g->n && good; i++) {
-        const int64_t size = size_of(done ? g->paths[i] : g->parts[i]),
-                      said = dg_json_int(dg_json_at(bytes, i));
-        good = done ? size == said : size >= said;
-    }
+    for (size_t i = 0; i < g->n && good; i++)
+        good = holds(g, i, dg_json_int(dg_json_at(bytes, i)), done);
     g->done = good && done;
     if (good)
         return saved;
@@ -120,6 +125,11 @@ static int open_part(
     return 0;
 }
 
+static int rename_part(const struct dg_growing *g, size_t i, struct dg_error *err)
+{
+    return rename(g->parts[i], g->paths[i]) ? failed(err, g->paths[i]) : 0;
+}
+
 int dg_growing_add_input(
     struct dg_json *made_of, const char *name, const char *path, struct dg_error *err)
 {
@@ -152,8 +162,12 @@ int dg_growing_open(const char *const *paths, size_t n, const struct dg_json *ma
     g->state = load_state(g);
     if (!g->done)
         rc = check_outputs(g, err);
-    for (size_t i = 0; i < n && !rc && !g->done; i++)
-        rc = open_part(g, i, g->state, err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (!g->done)
+            rc = open_part(g, i, g->state, err);
+        else if (size_of(g->paths[i]) < 0)
+            rc = rename_part(g, i, err);
+    }
     if (rc) {
         dg_growing_close(g);
         return rc;
@@ -234,10 +248,14 @@ int dg_growing_finish(struct dg_growing *g, struct dg_error *err)
         FILE *f = g->files[i];
         g->files[i] = NULL;
         const bool synced = !fflush(f) && !fsync(fileno(f));
-        if (fclose(f) || !synced || rename(g->parts[i], g->paths[i]))
-            return failed(err, g->paths[i]);
+        if (fclose(f) || !synced)
+            return failed(err, g->parts[i]);
     }
-    g->done = true;
+    /* Saved before the renames, so that the next open completes them after a crash. */
     dg_json_set_bool(g->state, "done", true);
-    return write_state(g, err);
+    int rc = write_state(g, err);
+    for (size_t i = 0; i < g->n && !rc; i++)
+        rc = rename_part(g, i, err);
+    g->done = !rc;
+    return rc;
 }

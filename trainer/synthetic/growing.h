@@ -36,7 +36,8 @@ int dg_growing_line(
     struct dg_growing *g, size_t i, const char *text, size_t len, struct dg_error *err);
 /* Sync the files to disk and save the state (taken, also on failure). */
 int dg_growing_save_take(struct dg_growing *g, struct dg_json *state, struct dg_error *err);
-/* Rename the files, after everything is written. */
+/* Save that everything is written, then rename the files. The next open renames those that a crash
+ * left. */
 int dg_growing_finish(struct dg_growing *g, struct dg_error *err);
 
 #endif
