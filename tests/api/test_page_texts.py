@@ -67,9 +67,10 @@ TWO = "Two dogs.\nA café.\n"
 @pytest.mark.parametrize("encoded, mark, end", [
     (TWO.encode(), b"", "\n"), (TWO.replace("\n", "\r\n").encode(), b"", "\r\n"), (codecs.BOM_UTF8 + TWO.encode(), codecs.BOM_UTF8, "\n"),
     (codecs.BOM_UTF16_LE + TWO.replace("\n", "\r\n").encode("utf-16-le"), codecs.BOM_UTF8, "\r\n"),
-    (codecs.BOM_UTF16_BE + TWO.encode("utf-16-be"), codecs.BOM_UTF8, "\n")])
+    (codecs.BOM_UTF16_BE + TWO.encode("utf-16-be"), codecs.BOM_UTF8, "\n"), (TWO.replace("\n", "\r").encode(), b"", "\r"),
+    (TWO.replace("\n", "\r", 1).encode(), b"", "\n"), (TWO.replace("\n", "\r\n", 1).encode(), b"", "\n")])
 def test_a_file_keeps_its_line_ends_and_its_mark(page, bundled, tmp_path, encoded, mark, end):
-    """A translation is saved as UTF-8, which the mark of a file in UTF-16 then tells."""
+    """A translation is saved as UTF-8, which the mark of a file in UTF-16 then tells. Mixed line ends become LF."""
     downloads = tmp_path / "downloads"
     page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
     (tmp_path / "two.txt").write_bytes(encoded)

@@ -81,12 +81,18 @@ export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.
 
 const MARKS = [['utf-8', [0xef, 0xbb, 0xbf]], ['utf-16le', [0xff, 0xfe]], ['utf-16be', [0xfe, 0xff]]];
 
+// The line end of all lines of a text, '\n' where they differ; a CR among lines that end in LF is none.
+function lineEnd(text) {
+  if (text.includes('\n')) return /(?<!\r)\n/.test(text) ? '\n' : '\r\n';
+  return text.includes('\r') ? '\r' : '\n';
+}
+
 // A text file: {text, mark, end}, where mark is its byte order mark ('' if none) and end its line end. Throws where it is neither
 // UTF-8 nor UTF-16 with a mark.
 export function decode(bytes) {
   const marked = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte));
   const text = new TextDecoder(marked?.[0] || 'utf-8', {fatal: true}).decode(bytes);
-  return {text, mark: marked ? '\ufeff' : '', end: /\r\n|\r|\n/.exec(text)?.[0] || '\n'};
+  return {text, mark: marked ? '\ufeff' : '', end: lineEnd(text)};
 }
 
 // Hand a file to the person.
