@@ -31,7 +31,7 @@ def test_stopped_while_scoring(data, tmp_path):
 def test_stopped_while_comparing_weights(data, tmp_path):
     """The bundle comes after the comparison: a run stopped then names none, or says that it is the one from before."""
     corpus, out = tmp_path / "corpus", tmp_path / "run"
-    with_longer_dev(data, corpus, 1000)
+    with_longer_dev(data, corpus, 3000)
     manifest = out / "bundle" / "manifest.json"
 
     def validations():
