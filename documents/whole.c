@@ -31,11 +31,6 @@ static bool read_line(const char *s, size_t n, size_t at, struct line *l)
     return true;
 }
 
-static size_t after_mark(const struct dg_extract_part *p)
-{
-    return p->n >= 3 && memcmp(p->s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-}
-
 /* True if the line seems to be wrapped by hand: it has a usual width, and no end of a sentence. */
 static bool is_wrapped_line(const char *s, const struct line *l)
 {
@@ -70,7 +65,7 @@ static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, si
 
 int dg_read_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    size_t at = after_mark(p), begin = at, end = at;
+    size_t at = dg_utf8_bom(p->s, p->n), begin = at, end = at;
     const bool wrapped = is_wrapped(p->s, p->n, at);
     const enum dg_format format = wrapped ? DG_FORMAT_WRAPPED : DG_FORMAT_TEXT;
     struct line l;
@@ -192,7 +187,7 @@ int dg_read_markdown(struct dg_extract *x, struct dg_extract_part *p, struct dg_
 {
     struct dg_document whole;
     struct starts l = {0};
-    const size_t base = after_mark(p);
+    const size_t base = dg_utf8_bom(p->s, p->n);
     int rc = dg_document_open(p->s + base, p->n - base, DG_FORMAT_MARKDOWN, &whole, err);
     if (rc != DG_OK)
         return rc;

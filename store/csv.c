@@ -97,7 +97,7 @@ int dg_csv_read(const char *s, size_t n, const char *source_lang, const char *ta
     dg_memory_visit *visit, void *ctx, struct dg_error *err)
 {
     const char *const langs[2] = {source_lang, target_lang};
-    const size_t mark = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const size_t mark = dg_utf8_bom(s, n);
     struct row row;
     size_t line = 1;
     int rc = DG_OK;

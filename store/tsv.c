@@ -46,7 +46,7 @@ int dg_tsv_read(const char *s, size_t n, const char *source_lang, const char *ta
     dg_memory_visit *visit, void *ctx, struct dg_error *err)
 {
     struct dg_memory_pair pair = {.source_lang = source_lang, .target_lang = target_lang};
-    const size_t mark = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const size_t mark = dg_utf8_bom(s, n);
     const char *end = s + n;
     size_t number = 0;
     int rc = DG_OK;

@@ -64,6 +64,11 @@ void dg_utf8_mend(char *s)
     }
 }
 
+size_t dg_utf8_bom(const char *s, size_t n)
+{
+    return n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 size_t dg_utf8_count(const char *s, size_t n)
 {
     size_t count = 0;

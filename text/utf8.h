@@ -15,6 +15,8 @@ int dg_utf8_check(const char *s, size_t n, struct dg_error *err);
 void dg_utf8_mend(char *s);
 /* The code point at s[*at] of valid UTF-8, *at < n; moves *at after it. */
 uint32_t dg_utf8_next(const char *s, size_t n, size_t *at);
+/* Bytes of the byte order mark at the beginning of s[n], 3 or 0. */
+size_t dg_utf8_bom(const char *s, size_t n);
 /* Code points in valid UTF-8. */
 size_t dg_utf8_count(const char *s, size_t n);
 /* True if s[n] has a letter (Unicode L*). Text without one is not translated. */

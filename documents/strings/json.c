@@ -46,7 +46,7 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
     bool object[DEPTH] = {false}, quiet[DEPTH] = {false}; /* of each level */
     /* a key comes next; the next value describes another key */
     bool key = false, about = false;
-    size_t depth = 0, at = p->n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t depth = 0, at = dg_utf8_bom(s, p->n);
     struct dg_error why = {0};
     struct dg_json *json = dg_json_parse(s + at, p->n - at, &why);
     int rc = json                    ? DG_OK

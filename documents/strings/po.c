@@ -127,7 +127,7 @@ static int read_line(struct reader *r, size_t at, size_t end, size_t line, struc
 int dg_read_po(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct reader r = {.x = x, .p = p};
-    size_t at = p->n >= 3 && memcmp(p->s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t at = dg_utf8_bom(p->s, p->n);
     int rc = DG_OK;
     for (int i = 0; i < N_TEXTS; i++)
         dg_buffer_init(&r.texts[i]);

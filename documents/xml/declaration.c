@@ -1,4 +1,5 @@
 #include "documents/xml/declaration.h"
+#include "text/utf8.h"
 
 #include <string.h>
 #include <strings.h>
@@ -7,7 +8,7 @@
 static bool find_encoding(const char *s, size_t n, size_t *begin, size_t *end)
 {
     static const char word[] = "encoding";
-    size_t at = n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t at = dg_utf8_bom(s, n);
     if (n - at < 6 || memcmp(s + at, "<?xml", 5) != 0 || !strchr(" \t\r\n", s[at + 5]))
         return false;
     const char *close = memmem(s + at, n - at, "?>", 2);

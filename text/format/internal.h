@@ -45,8 +45,6 @@ struct dg_line {
     size_t begin, end, next;
 };
 
-/* The first byte after a byte order mark, if there is one. */
-size_t dg_line_first(const char *s, size_t n);
 /* The line at `at`; false at the end of the text. */
 bool dg_line_at(const char *s, size_t n, size_t at, struct dg_line *out);
 /* Skips spaces and tabs from `at` on. */

@@ -2,12 +2,6 @@
 #include "text/format/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-size_t dg_line_first(const char *s, size_t n)
-{
-    return n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-}
 
 bool dg_line_at(const char *s, size_t n, size_t at, struct dg_line *out)
 {

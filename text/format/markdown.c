@@ -6,6 +6,7 @@
 #include "text/format/escape.h"
 #include "text/format/internal.h"
 #include "text/format/markdown_unit.h"
+#include "text/utf8.h"
 
 #include <limits.h>
 #include <md4c.h>
@@ -311,7 +312,7 @@ static void read_field(struct dg_document *d, const char *s, const struct dg_lin
 static size_t read_front_matter(struct dg_document *d, const char *s, size_t n)
 {
     struct dg_line line;
-    const size_t begin = dg_line_first(s, n);
+    const size_t begin = dg_utf8_bom(s, n);
     if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 ||
         memcmp(s + begin, "---", 3) != 0)
         return begin;

@@ -3,6 +3,7 @@
  * in HTML. Character references stay plain text, in the source as in the answer. */
 #include "text/format/html/elements.h"
 #include "text/format/internal.h"
+#include "text/utf8.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static void read_html(struct dg_document *d, const char *s, size_t first, size_t
 
 void dg_document_plain(struct dg_document *d, const char *s, size_t n)
 {
-    const size_t first = dg_line_first(s, n);
+    const size_t first = dg_utf8_bom(s, n);
     if (is_html(d, s, n)) {
         read_html(d, s, first, n);
         return;

@@ -54,7 +54,7 @@ void dg_document_wrapped(struct dg_document *d, const char *s, size_t n)
     struct start before = {0};
     bool second = false;
     struct dg_line line;
-    for (size_t at = dg_line_first(s, n); dg_line_at(s, n, at, &line); at = line.next) {
+    for (size_t at = dg_utf8_bom(s, n); dg_line_at(s, n, at, &line); at = line.next) {
         struct start now = start_of(s, &line);
         if (now.at == line.end || !p.open || !goes_on(&before, second, &now))
             dg_paragraph_end(&p, d, s, dg_document_text);

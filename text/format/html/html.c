@@ -4,6 +4,7 @@
 #include "text/format/html/elements.h"
 #include "text/format/html/parse.h"
 #include "text/format/internal.h"
+#include "text/utf8.h"
 
 #include <ctype.h>
 
@@ -68,7 +69,7 @@ int dg_document_html(struct dg_document *d, const char *s, size_t n, const struc
 {
     struct dg_html_events events = {0};
     struct dg_flow f;
-    size_t at = dg_line_first(s, n);
+    size_t at = dg_utf8_bom(s, n);
     bool quiet = false;
     int rc = dg_html_parse(s, n, markup, &events, err);
     dg_flow_init(&f, d, s, n);

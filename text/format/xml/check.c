@@ -1,4 +1,5 @@
 #include "text/format/xml/check.h"
+#include "text/utf8.h"
 
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
@@ -32,7 +33,7 @@ static bool begins(const char *s, size_t at, size_t n, const char *with)
 /* True if it begins like a document. Otherwise it is a part of one and gets a root around it. */
 static bool is_document(const char *s, size_t n)
 {
-    size_t at = begins(s, 0, n, "\xEF\xBB\xBF") ? 3 : 0;
+    size_t at = dg_utf8_bom(s, n);
     for (;;) {
         while (at < n && strchr(" \t\r\n", s[at]))
             at++;

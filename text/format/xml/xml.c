@@ -3,6 +3,7 @@
 #include "text/format/flow.h"
 #include "text/format/html/elements.h"
 #include "text/format/xml/scan.h"
+#include "text/utf8.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static bool *mixed_in(const struct reader *r, size_t parent)
 static void find_mixed(struct reader *r)
 {
     const struct dg_xml *x = &r->x;
-    size_t at = dg_line_first(x->s, x->n);
+    size_t at = dg_utf8_bom(x->s, x->n);
     for (size_t i = 0; i < x->n_tags; i++) {
         const struct dg_xml_tag *t = &x->tags[i];
         size_t around = t->kind == DG_XML_CLOSE ? t->partner : t->parent;
@@ -142,7 +143,7 @@ int dg_document_xml(struct dg_document *d, const char *s, size_t n, const struct
     struct dg_error *err)
 {
     struct reader r = {.markup = markup};
-    size_t at = dg_line_first(s, n);
+    size_t at = dg_utf8_bom(s, n);
     dg_flow_init(&r.f, d, s, n);
     int rc = dg_xml_scan(s, n, &r.x, err);
     if (rc == DG_OK && !(r.mixed = calloc(r.x.n_tags + 1, sizeof *r.mixed)))
