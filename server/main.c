@@ -123,7 +123,7 @@ static void look_at_engines(struct dg_service *s, struct look *last, uint64_t li
     last->steps = steps;
 }
 
-/* Returns how long an engine may stand still, and in *nap how often to check it: the service
+/* Returns how long an engine may take no step, and in *nap how often to check it: the service
  * manager gets two messages in time even if one is withheld. */
 static uint64_t watch_of(const struct dg_service *s, struct timespec *nap)
 {

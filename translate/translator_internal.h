@@ -33,7 +33,7 @@ struct dg_translator {
     struct dg_byte_pieces *bytes;
     /* characters that the vocabularies have pieces for */
     struct dg_alphabet *alphabet;
-    /* number of reserved pieces for protected spans; 0: words stand in, if `stand_ins` */
+    /* number of reserved pieces for protected spans; 0: words replace the spans if `stand_ins` */
     uint32_t n_reserved;
     /* [n_reserved] ids of the reserved pieces in the source's and in the target's vocabulary */
     int32_t *reserved[2];

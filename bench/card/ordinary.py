@@ -35,7 +35,7 @@ def measure(translate):
 
 
 def unjudged(result):
-    """Lines for judgements.tsv without a judgement yet: a "?" stands in its column."""
+    """Returns the lines of judgements.tsv for answers without a judgement: its column has a "?"."""
     return ["\t".join(["?", *r[1:5]]) for r in result if r[6] is None]
 
 

@@ -169,7 +169,7 @@ def collect(runs, seeds):
 
 
 def compare(found, updates):
-    """Rows (update, mean loss over the seeds of ours, of theirs, difference in per cent), where both have complete intervals."""
+    """Returns rows (update, our mean loss over the seeds, theirs, difference in per cent) for the intervals that both completed."""
     ends = [*range(EVERY, updates, EVERY), updates]
     rows = []
     for end in ends:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How a server stands mixed load, overload and hostile clients on this machine, against what was promised.
+"""Measures a server under mixed load, overload and hostile clients on this machine, and compares it with what is promised.
 
   main.py --programs DIR --models BUNDLE --work DIR --out bench/results [--quick] [--repetitions 3] [--only NAME,...]
 

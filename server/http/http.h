@@ -1,9 +1,9 @@
 /* HTTP over libmicrohttpd, which only files that include exchange.h know (http.c, daemon.c,
  * exchange.c and others): requests come in as plain structs, replies go out. A handler runs on an
- * HTTP thread with the whole request. It replies at once (dg_http_reply_take) or announces that
- * other code will wake the exchange (dg_http_later ... dg_http_wake); then no thread waits, and the
- * reply is made on an HTTP thread after the wake. Bodies over the limit, ambiguous framing and slow
- * clients never reach a handler. */
+ * HTTP thread with the whole request. It replies at once (dg_http_reply_take), or it
+ * suspends the exchange (dg_http_later) until other code wakes it (dg_http_wake): no thread waits
+ * meanwhile, and an HTTP thread makes the reply after the wake. Bodies over the limit, ambiguous
+ * framing and slow clients never reach a handler. */
 #ifndef DG_SERVER_HTTP_HTTP_H
 #define DG_SERVER_HTTP_HTTP_H
 

@@ -66,7 +66,7 @@ void dg_served_unref(struct dg_served *s)
         dg_device_close(s->placed[i].be);
     free(s->placed);
     free(s);
-    dg_process_shrink_heap(); /* a vocabulary's small blocks lie between those of requests */
+    dg_process_shrink_heap(); /* a vocabulary's small blocks are between those of requests */
 }
 
 /* Up to this many pairs, each has a line in the log. */

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* Map a sentence of the second hop, whose source span lies in the first hop's answer, to the text
- * that the first hop read. */
+/* Map a sentence of the second hop to the text that the first hop read: its source span is a range
+ * of the first hop's answer. */
 void dg_pivot_answers_sentence(const struct dg_answers *first, struct dg_answer_sentence *s);
 
 /* Map the second hop's answers a in place. first: the first hop's answers, whose text the second

@@ -173,7 +173,7 @@ static bool await(struct dg_worker *w)
     if (!dg_queue_wait(w->queue))
         return false;
     dg_core_share_begin(w->share);
-    atomic_fetch_add(&w->moves, 1); /* first, so that whoever sees it busy sees the move, too */
+    atomic_fetch_add(&w->moves, 1); /* before busy: a thread that reads busy also reads this */
     atomic_store(&w->busy, true);
     return true;
 }

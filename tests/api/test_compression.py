@@ -1,4 +1,4 @@
-"""Replies in gzip and zstd: only where the client accepts them and they save space, and the same content once decoded."""
+"""Compressed replies (gzip, zstd): only if the client accepts them and they are smaller; decoded, they equal the plain reply."""
 import ctypes
 import zlib
 

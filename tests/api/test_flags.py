@@ -116,7 +116,7 @@ def test_low_confidence(server):
 
 
 def test_numbers(server, tmp_path):
-    """A random model gets numbers wrong or drops them; numbers that are not translated, or stand in markup, stay."""
+    """A random model changes or drops numbers, which is flagged; numbers that are not translated or are part of markup stay."""
     folder = bundle.make(conftest.CLI, str(tmp_path / "random"), seed=5)
     text = "In 1492 there were 87 of them."
     spoken = json.loads(subprocess.run([conftest.CLI, "translate", "--model", folder, "--json"], input=text + "\n",

@@ -1,7 +1,7 @@
-/* libFuzzer target for plan -> finish (translate/): a text with options is planned, and random ids
- * and alignments stand in for the engine's answers. Eight bytes choose options and answers, the
- * rest is the text. Property: the text is planned or refused with a message; whatever the answers,
- * the job is finished, and all spans are within the texts and in order. */
+/* libFuzzer target for plan -> finish (translate/): a text with options is planned and finished
+ * with random ids and alignments in place of the engine's answers. Eight bytes choose options and
+ * answers, the rest is the text. Property: the text is planned or refused with a message; whatever
+ * the answers, the job is finished, and all spans are within the texts and in order. */
 #include "tests/fuzz/cpu.h"
 #include "text/utf8.h"
 #include "translate/translate.h"

@@ -1,5 +1,5 @@
-"""Recipes of Table 3 and of later architectures as bundles of 37,000 pieces: `dragoman inspect` counts what the formula of the paper's
-shapes gives. The weights files are sparse, without numbers: inspect reads only their headers."""
+"""Parameter counts of Table 3's recipes and of later architectures, with 37,000 pieces: `dragoman inspect` agrees with the formula for
+the paper's shapes. The weights files are sparse, without numbers: inspect reads only their headers."""
 import json
 import os
 import re

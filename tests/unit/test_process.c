@@ -27,7 +27,7 @@ static double resident_mb(void)
     return p.resident_bytes / MB;
 }
 
-/* As after a reload: memory allocated meanwhile lies between the freed blocks. */
+/* As after a reload: memory allocated meanwhile is between the freed blocks. */
 static void enclosed_pages_are_given_back(void **state)
 {
     static void *blocks[BLOCKS];

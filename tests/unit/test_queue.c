@@ -351,7 +351,7 @@ static void *race_client(void *arg)
             sched_yield();
         atomic_fetch_add(&r->done, atomic_load(&made[i]->done));
         pthread_mutex_lock(
-            &made[i]->task.lock); /* whoever called done has released that lock by now */
+            &made[i]->task.lock); /* waits until the thread that called done has released it */
         pthread_mutex_unlock(&made[i]->task.lock);
         unmake(made[i]);
     }

@@ -107,7 +107,7 @@ static void fit_between(const struct dg_placing *w, struct dg_place *p)
     p->end_byte = p->begin_byte;
 }
 
-/* Exclude affixes of p's first and last word that lie outside the marks in the source, such as "("
+/* Exclude affixes of p's first and last word that are outside the marks in the source, such as "("
  * and ")." of "(`code`).", where the answer has the same bytes. */
 static void leave_affixes(const struct dg_placing *w, struct dg_place *p)
 {
