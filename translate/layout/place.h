@@ -16,8 +16,12 @@ struct dg_placing {
     /* [n_places] */
     struct dg_place *places;
     size_t n_places;
-    /* [n_places] scratch space of separate() */
-    size_t *wide;
+    /* [answer_len + 1] bytes of pairs that end before the one that separate() looks at */
+    bool *taken;
+    /* [n] bytes to translate before each mark of d */
+    size_t *prose;
+    /* [n_places] places by number: those that are open while places are read in order */
+    size_t *stack;
 };
 
 /* Finds a protected span's text that the model copied. If it occurs as often as in the source,

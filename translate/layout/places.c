@@ -131,19 +131,24 @@ static void run_by_proportion(const struct dg_placing *w, struct dg_place *p)
     leave_protected(w, p);
 }
 
+/* Count the bytes to translate before each mark: the text between two marks is translated, their
+ * own bytes and white space are not. */
+static void count_prose(struct dg_placing *w)
+{
+    const struct dg_decoration *d = w->d;
+    size_t at = 0, n = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        for (; at < d->marks[i].at; at++)
+            n += !dg_white_space(d->text[at]);
+        at += d->marks[i].len;
+        w->prose[i] = n;
+    }
+}
+
 /* True if p encloses nothing to translate, such as **`code`**, or nothing at all. */
 static bool has_no_words(const struct dg_placing *w, const struct dg_place *p)
 {
-    const struct dg_decoration *d = w->d;
-    size_t at = p->text_begin;
-    for (size_t i = p->open; i <= p->close; i++) {
-        /* The text between two marks is translated; the marks' own bytes are not. */
-        for (; at < d->marks[i].at; at++)
-            if (!dg_white_space(d->text[at]))
-                return false;
-        at += d->marks[i].len;
-    }
-    return true;
+    return w->prose[p->open] == w->prose[p->close];
 }
 
 /* Put a pair around the protected spans within it, which are placed already; false: there are
@@ -196,24 +201,40 @@ static void place_one(struct dg_placing *w, struct dg_place *p)
 static void list_places(struct dg_placing *w)
 {
     const struct dg_decoration *d = w->d;
-    struct dg_place *outer = NULL;
+    /* [n] places whose marks are open, outer ones first */
+    size_t n = 0, *open = w->stack;
     for (size_t i = 0; i < d->n; i++) {
         const struct dg_mark *mark = &d->marks[i];
-        struct dg_place p = {.open = i, .close = i, .text_begin = mark->at};
-        if (mark->kind == DG_MARK_CLOSE || mark->kind == DG_MARK_BREAK ||
-            mark->kind == DG_MARK_ESCAPE)
+        if (mark->kind == DG_MARK_BREAK || mark->kind == DG_MARK_ESCAPE)
             continue;
-        for (size_t k = i + 1; mark->kind == DG_MARK_OPEN && p.close == i && k < d->n; k++)
-            if (d->marks[k].kind == DG_MARK_CLOSE && d->marks[k].id == mark->id)
-                p.close = k;
-        p.text_end = p.close > i ? d->marks[p.close].at : mark->at + mark->len;
-        /* Pairs are nested: the innermost one that is still open holds this place. */
-        while (outer && outer->close < i)
+        if (mark->kind == DG_MARK_CLOSE) {
+            /* Marks that were opened since then have no partner. */
+            while (n > 0 && d->marks[w->places[open[n - 1]].open].id != mark->id)
+                n--;
+            if (n > 0)
+                w->places[open[--n]].close = i;
+            continue;
+        }
+        if (mark->kind == DG_MARK_OPEN)
+            open[n++] = w->n_places;
+        w->places[w->n_places++] = (struct dg_place){.open = i, .close = i};
+    }
+}
+
+/* Find the text of each place and the innermost pair that holds it: pairs are nested. */
+static void find_extents(struct dg_placing *w)
+{
+    const struct dg_mark *marks = w->d->marks;
+    struct dg_place *outer = NULL;
+    for (size_t i = 0; i < w->n_places; i++) {
+        struct dg_place *p = &w->places[i];
+        p->text_begin = marks[p->open].at;
+        p->text_end = marks[p->close].at + (dg_place_is_pair(p) ? 0 : marks[p->open].len);
+        while (outer && outer->close < p->open)
             outer = outer->outer;
-        p.outer = outer; /* stays valid: make_room has room for all places */
-        w->places[w->n_places++] = p;
-        if (dg_place_is_pair(&p))
-            outer = &w->places[w->n_places - 1];
+        p->outer = outer; /* stays valid: make_room has room for all places */
+        if (dg_place_is_pair(p))
+            outer = p;
     }
 }
 
@@ -241,27 +262,33 @@ static void stretch(struct dg_place *outer, const struct dg_place *inner)
         outer->end_byte = inner->end_byte;
 }
 
-/* True if q, before p in the source and not nested with it, overlaps p in the answer. */
-static bool is_in_the_way(const struct dg_place *q, const struct dg_place *p)
+/* Mark the answer's bytes of the pairs on the stack that end before mark `at`; returns how many are
+ * left on it. */
+static size_t take_bytes(struct dg_placing *w, size_t n, size_t at)
 {
-    return q->close < p->open && p->begin_byte < q->end_byte && q->begin_byte < p->end_byte;
+    for (; n > 0 && w->places[w->stack[n - 1]].close < at; n--) {
+        const struct dg_place *q = &w->places[w->stack[n - 1]];
+        memset(w->taken + q->begin_byte, true, q->end_byte - q->begin_byte);
+    }
+    return n;
 }
 
-/* Mark a pair as lost if it overlaps an earlier one. No other places conflict: one without a width
- * is never within a protected span and may be anywhere in a pair, and a protected span may be whole
- * within a pair. */
+/* Mark a pair as lost if it overlaps an earlier one that is not nested with it. No other places
+ * conflict: one without a width is never within a protected span and may be anywhere in a pair, and
+ * a protected span may be whole within a pair. */
 static void separate(struct dg_placing *w)
 {
+    /* [n] pairs that are still open, outer ones first */
     size_t n = 0;
     /* In the source's order, so that of two that overlap the later one is lost. */
     for (size_t i = 0; i < w->n_places; i++) {
         struct dg_place *p = &w->places[i];
         if (!dg_place_is_pair(p) || !dg_place_has_width(p))
             continue;
-        for (size_t k = 0; k < n && !p->lost; k++)
-            p->lost = is_in_the_way(&w->places[w->wide[k]], p);
+        n = take_bytes(w, n, p->open);
+        p->lost = memchr(w->taken + p->begin_byte, true, p->end_byte - p->begin_byte);
         if (!p->lost)
-            w->wide[n++] = i;
+            w->stack[n++] = i;
     }
 }
 
@@ -293,13 +320,16 @@ static bool make_room(struct dg_placing *w, struct dg_arena *arena)
     size_t n = w->d->n;
     w->replaced_by = dg_arena_array(arena, w->words.answer.n + 1, sizeof *w->replaced_by);
     w->places = dg_arena_array(arena, n + 1, sizeof *w->places);
-    w->wide = dg_arena_array(arena, n + 1, sizeof *w->wide);
+    w->prose = dg_arena_array(arena, n + 1, sizeof *w->prose);
+    w->stack = dg_arena_array(arena, n + 1, sizeof *w->stack);
     w->used = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->used);
-    if (!w->used || !w->replaced_by || !w->places || !w->wide)
+    w->taken = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->taken);
+    if (!w->used || !w->replaced_by || !w->places || !w->prose || !w->stack || !w->taken)
         return false;
     for (uint32_t i = 0; i < w->words.answer.n; i++)
         w->replaced_by[i] = NULL;
     memset(w->used, 0, w->d->answer_len + 1);
+    memset(w->taken, 0, w->d->answer_len + 1);
     return true;
 }
 
@@ -309,6 +339,8 @@ bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struc
     if (!dg_aligned_words_find(d, arena, &w.words) || !make_room(&w, arena))
         return false;
     list_places(&w);
+    find_extents(&w);
+    count_prose(&w);
     place_all(&w);
     nest(&w);
     separate(&w);
