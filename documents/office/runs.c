@@ -135,7 +135,9 @@ static void read_within(struct pieces *q, size_t first, size_t last)
 }
 
 /* Reads a field that begins in the run at tag i: its instruction goes with its begin, and its
- * displayed result is text. Returns its last tag; i: it does not end before tag `last`. */
+ * displayed result is text. Returns its last tag; i: it does not end before tag `last`, or more
+ * than MAX_DEPTH fields begin within each other, which bounds how far fields without an end are
+ * read. */
 static size_t read_field(struct pieces *q, size_t i, size_t last)
 {
     const struct dg_xml *x = &q->r->xml;
@@ -147,6 +149,8 @@ static size_t read_field(struct pieces *q, size_t i, size_t last)
         const char mark =
             t->kind == DG_XML_OPEN && dg_xml_is(x, t, q->r->names->run) ? field_of(x, k) : 0;
         depth += mark == 'b';
+        if (depth > MAX_DEPTH)
+            return i;
         if (mark == 's' && depth == 1 && q->depth < MAX_DEPTH)
             separate = k;
         if (mark != 'e' || --depth > 0)
