@@ -46,6 +46,7 @@ int main(int argc, char **argv)
     struct dragoman_options options;
     struct dragoman_text lines[LINES];
     size_t n;
+    long long done = 0;
     int status = 0;
     if (argc != 4) {
         fprintf(stderr, "usage: translate MODEL SOURCE TARGET <FILE\n");
@@ -61,8 +62,10 @@ int main(int argc, char **argv)
     while (status == 0 && (n = read_lines(stdin, lines)) > 0) {
         struct dragoman_results *results = NULL;
         if (dragoman_translate(model, lines, n, &options, &results, &error)) {
-            fprintf(
-                stderr, "translate: line %lld: %s\n", (long long)error.index + 1, error.message);
+            fprintf(stderr, "translate: ");
+            if (error.index >= 0) /* below 0: the error is none of a text */
+                fprintf(stderr, "line %lld: ", done + (long long)error.index + 1);
+            fprintf(stderr, "%s\n", error.message);
             status = 1;
         }
         for (size_t i = 0; i < n; i++) {
@@ -71,6 +74,7 @@ int main(int argc, char **argv)
             free((char *)lines[i].data);
         }
         dragoman_results_free(results);
+        done += (long long)n;
     }
     dragoman_close(model);
     return status;

@@ -102,8 +102,26 @@ def test_the_example_by_pkg_config(installed, tmp_path):
     run("cc", "-D_GNU_SOURCE", example, *flags[:1], *static.split(), "-o", str(tmp_path / "static"))
     assert "libdragoman" not in run("ldd", str(tmp_path / "static"))
     assert translate(tmp_path / "static", installed) == expected()
+    # An error names the line of the whole input, of which the program translates 1,024 at a time.
+    bad = subprocess.run([str(tmp_path / "shared"), "en-de-fr", "en", "fr"], capture_output=True, input=b"\n" * 1030 + b"\xff\n",
+                         env={"LD_LIBRARY_PATH": f"{installed}/lib"})
+    assert bad.returncode == 1 and bad.stderr.startswith(b"translate: line 1031: not valid UTF-8")
     wrong = subprocess.run([str(tmp_path / "static"), "no-such", "en", "fr"], capture_output=True, text=True, input="")
     assert wrong.returncode == 1 and '"no-such" is no folder' in wrong.stderr
+
+
+def test_the_loader_learns_of_the_library(tmp_path):
+    """Programs find a library in /usr/local/lib by the loader's cache. Of a package, its scripts write it."""
+    (tmp_path / "ldconfig").write_text(f"#!/bin/sh\necho called >>{tmp_path}/calls\n")
+    (tmp_path / "id").write_text("#!/bin/sh\necho 0\n")
+    for program in ("ldconfig", "id"):
+        (tmp_path / program).chmod(0o755)
+    environment = dict(os.environ, PATH=f"{tmp_path}:{os.environ['PATH']}", SYSCONFDIR=f"{tmp_path}/etc")
+    install = [os.path.join(ROOT, "packaging", "install"), os.path.join(BUILD, "bin")]
+    run(*install, env=environment | {"DESTDIR": f"{tmp_path}/root", "PREFIX": "/usr/local"})
+    assert not (tmp_path / "calls").exists()
+    run(*install, env=environment | {"DESTDIR": "", "PREFIX": f"{tmp_path}/usr"})
+    assert (tmp_path / "calls").read_text() == "called\n"
 
 
 @pytest.mark.skipif(bool(SANITIZED), reason="the example would need the sanitizer's own library")
