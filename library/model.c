@@ -15,16 +15,22 @@ void dragoman_open_options_init(struct dragoman_open_options *options, size_t si
     dg_library_give(options, size, &known, sizeof known);
 }
 
-/* Split "en-de" into two languages. */
-static bool split_languages(const char *name, struct dragoman_model *m)
+/* Find the models for two languages: "en-de", or "zh-Hans-en", whose codes have hyphens of their
+ * own. Returns how many models there are. */
+static size_t look_for_languages(
+    struct dragoman_model *m, const char *models, const char *name, char *path, size_t cap)
 {
-    const char *hyphen = strchr(name, '-');
-    if (!hyphen || hyphen == name || !hyphen[1] || strchr(name, '/') ||
-        (size_t)(hyphen - name) >= sizeof m->source || strlen(hyphen + 1) >= sizeof m->target)
-        return false;
-    snprintf(m->source, sizeof m->source, "%.*s", (int)(hyphen - name), name);
-    snprintf(m->target, sizeof m->target, "%s", hyphen + 1);
-    return true;
+    size_t found = 0;
+    for (const char *hyphen = strchr(name, '-'); hyphen && !found;
+         hyphen = strchr(hyphen + 1, '-')) {
+        const size_t source = (size_t)(hyphen - name), target = strlen(hyphen + 1);
+        if (source == 0 || target == 0 || source >= sizeof m->source || target >= sizeof m->target)
+            continue;
+        snprintf(m->source, sizeof m->source, "%.*s", (int)source, name);
+        snprintf(m->target, sizeof m->target, "%s", hyphen + 1);
+        found = dg_installed_look(models, m->source, m->target, path, cap, NULL);
+    }
+    return found;
 }
 
 /* Find the bundle that `name` means: a folder, or one among the models, or the one for two
@@ -42,9 +48,7 @@ static int find(
     snprintf(path, cap, "%s/%s", models, name);
     if (dg_installed_is_bundle(path))
         return DG_OK;
-    const size_t found = split_languages(name, m)
-                             ? dg_installed_look(models, m->source, m->target, path, cap, NULL)
-                             : 0;
+    const size_t found = look_for_languages(m, models, name, path, cap);
     if (found == 1)
         return DG_OK;
     if (found > 1)

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -54,6 +55,26 @@ with dragoman.Translator("en-de") as t:
     for g, w in zip(map(json.loads, got), map(json.loads, want)):
         best = w.get("n_best", [w])
         assert g == [w["text"], w["score"], [[h["text"], h["score"]] for h in best], w["alignment"], w["flags"]]
+
+
+def test_languages_with_scripts(python, tmp_path):
+    """Each hyphen of a pair's name may be the one between its languages."""
+    bundle = tmp_path / "models" / "chinese"
+    shutil.copytree(MODEL[1], bundle)
+    manifest = (bundle / "manifest.json").read_text()
+    (bundle / "manifest.json").write_text(re.sub(r'"(en-|)de(-en|)"', r'"\1zh-Hans\2"', manifest))
+    got = python(f"""
+import dragoman, os
+os.environ["DRAGOMAN_MODELS"] = {str(bundle.parent)!r}
+for name in "zh-Hans-en", "en-zh-Hans":
+    with dragoman.Translator(name) as t:
+        print(t.translate("Zwei Hunde.").text)
+try:
+    dragoman.Translator("zh-Hant-en")
+except dragoman.NotFound as e:
+    print(e)
+""").splitlines()
+    assert len(got) == 3 and got[2].startswith('"zh-Hant-en" is no folder')
 
 
 def test_scores_are_the_command_line_s(python, tmp_path):
