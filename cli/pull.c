@@ -3,6 +3,7 @@
 #include "base/command.h"
 #include "cli/cli.h"
 #include "translate/installed.h"
+#include "convert/pull/install.h"
 #include "convert/pull/pull.h"
 #include "kernels/cpu/cpu.h"
 #include "translate/check.h"
@@ -20,10 +21,7 @@ struct options {
     struct dg_pull pull;
     bool list, offline;
     const char *sha256;
-    unsigned type;
 };
-
-static const char *const types[] = {"int8", "f32", "f16", "bf16", NULL};
 
 #define AT(member) DG_FIELD_AT(struct options, member)
 
@@ -38,12 +36,13 @@ static const struct dg_field rows[] = {
     {"name", DG_FIELD_STRING, AT(pull.name), .argument = "NAME",
         .help = "name of the bundle (default: from its source, such as firefox-en-de)"},
     {"source_lang", DG_FIELD_STRING, AT(pull.source_lang), .argument = "CODE",
-        .help = "source language, if neither index nor model names it"},
+        .help = "source language, or languages, if not those of index and model (default of an "
+                "installed model: as it was installed)"},
     {"target_lang", DG_FIELD_STRING, AT(pull.target_lang), .argument = "CODE",
-        .help = "target language, if neither index nor model names it"},
-    {"type", DG_FIELD_WORD, AT(type), 0, 3, .words = types, .fallback = "int8", .argument = "TYPE",
-        .help = "type of the matrices: int8, f32, f16 or bf16 (int8 matrices of student models "
-                "are copied as they are)"},
+        .help = "target language, or languages, in the same way"},
+    {"type", DG_FIELD_STRING, AT(pull.type), .words = dg_install_types, .argument = "TYPE",
+        .help = "type of the matrices: int8, f32, f16 or bf16 (default: as the model is "
+                "installed, else int8; int8 matrices of student models are copied as they are)"},
     {"if_missing", DG_FIELD_BOOL, AT(pull.if_missing),
         .help = "skip installed models without asking their source for a newer one"},
     {"index", DG_FIELD_STRING, AT(pull.index), .argument = "URL|FILE",
@@ -175,7 +174,6 @@ static const char *check(struct options *o, int n, char hex[SHA256_DIGITS + 1])
 
 int dg_cli_pull(int argc, char **argv)
 {
-    static const enum dg_type stored[] = {DG_S8, DG_F32, DG_F16, DG_BF16};
     struct options o = {.pull.prove = prove};
     struct dg_error err = {0};
     char where[4096], hex[SHA256_DIGITS + 1];
@@ -212,8 +210,6 @@ int dg_cli_pull(int argc, char **argv)
     if (wrong)
         return dg_command_refuse("dragoman pull", "%s", wrong);
     o.pull.models = o.pull.models ? o.pull.models : dg_installed_models(where, sizeof where);
-    o.pull.int8 = o.type == 0;
-    o.pull.type = stored[o.type];
     if (dg_installed_is_bundle(o.pull.models))
         return dg_command_refuse("dragoman pull",
             "%s is a bundle itself: name a directory of bundles with --models", o.pull.models);

@@ -22,6 +22,8 @@
 #define GROWTH_BYTES (16u << 20)
 #define MOST_BYTES (32ULL << 30)
 
+const char *const dg_install_types[] = {"int8", "f32", "f16", "bf16", NULL};
+
 struct job {
     const struct dg_install *o;
     /* Hidden folders beside the bundle: for unpacked files, and for the bundle being made. */
@@ -118,6 +120,23 @@ static struct dg_json *describe_file(const struct dg_install_file *f)
     return o;
 }
 
+/* What the model was installed from and with which options. */
+static struct dg_json *describe_origin(const struct dg_install *o)
+{
+    struct dg_json *origin = dg_json_new_object(), *files = dg_json_new_array();
+    for (size_t i = 0; i < o->n_files; i++)
+        dg_json_append_take(files, describe_file(&o->files[i]));
+    int bad = dg_json_set_string(origin, "source", o->source);
+    bad |= dg_json_set_string(origin, "type", o->type);
+    bad |= o->source_lang ? dg_json_set_string(origin, "source_lang", o->source_lang) : 0;
+    bad |= o->target_lang ? dg_json_set_string(origin, "target_lang", o->target_lang) : 0;
+    bad |= dg_json_set_take(origin, "files", files);
+    if (!bad)
+        return origin;
+    dg_json_free(origin);
+    return NULL;
+}
+
 /* Record the bundle's origin in its manifest. */
 static int sign(const struct job *j, struct dg_error *err)
 {
@@ -125,13 +144,8 @@ static int sign(const struct job *j, struct dg_error *err)
     int rc = dg_bundle_open(j->staging, &b, err);
     if (rc)
         return rc;
-    struct dg_json *m = dg_json_copy(dg_bundle_manifest(b)), *origin = dg_json_new_object(),
-                   *files = dg_json_new_array();
-    for (size_t i = 0; i < j->o->n_files; i++)
-        dg_json_append_take(files, describe_file(&j->o->files[i]));
-    int bad = dg_json_set_string(origin, "source", j->o->source);
-    bad |= dg_json_set_take(origin, "files", files);
-    bad |= dg_json_set_take(m, "origin", origin);
+    struct dg_json *m = dg_json_copy(dg_bundle_manifest(b));
+    int bad = dg_json_set_take(m, "origin", describe_origin(j->o));
     bad |= j->o->name ? dg_json_set_string(m, "name", j->o->name) : 0;
     rc = bad ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8")
              : dg_bundle_seal(j->staging, m, err);
@@ -140,14 +154,30 @@ static int sign(const struct job *j, struct dg_error *err)
     return rc;
 }
 
+/* The name may come from an installed model's manifest. */
+static int find_type(const char *name, enum dg_type *out, struct dg_error *err)
+{
+    static const enum dg_type types[] = {DG_S8, DG_F32, DG_F16, DG_BF16};
+    for (size_t i = 0; dg_install_types[i]; i++)
+        if (strcmp(dg_install_types[i], name) == 0) {
+            *out = types[i];
+            return 0;
+        }
+    return dg_error_field(
+        err, DG_EINVAL, "type", "the type is \"%.60s\", expected int8, f32, f16 or bf16", name);
+}
+
 /* Runs in the child. */
 static int work(void *arg, struct dg_child_report *report, struct dg_error *err)
 {
     struct job *j = arg;
     const struct dg_install *o = j->o;
+    enum dg_type type = DG_S8;
     const bool folder = o->n_files == 1 && is_folder(o->files[0].path);
     struct dg_contents contents;
-    int rc = dg_file_make_dir(j->unpacked, err);
+    int rc = find_type(o->type, &type, err);
+    if (!rc)
+        rc = dg_file_make_dir(j->unpacked, err);
     for (size_t i = 0; i < o->n_files && !rc && !folder; i++)
         rc = is_folder(o->files[i].path)
                  ? dg_error_set(
@@ -160,8 +190,8 @@ static int work(void *arg, struct dg_child_report *report, struct dg_error *err)
         .name = o->name,
         .licence = o->licence,
         .out = j->staging,
-        .int8 = o->int8,
-        .type = o->type};
+        .int8 = type == DG_S8,
+        .type = type};
     if (!rc)
         rc = dg_contents_convert(&contents, &c, err);
     if (!rc)

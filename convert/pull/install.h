@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "convert/pull/child.h"
 #include "convert/pull/listing.h"
-#include "kernels/backend.h"
 
 #include <stdbool.h>
 
@@ -33,14 +32,18 @@ struct dg_install {
     const char *models, *name;
     /* "firefox/en-de"; kept in the manifest. */
     const char *source;
+    /* The languages and the type are kept in the manifest, too. NULL: not given. */
     const char *source_lang, *target_lang, *licence;
+    /* One of dg_install_types. */
+    const char *type;
     const struct dg_install_file *files;
     size_t n_files;
-    bool int8;
-    enum dg_type type;
     /* Translate a sentence with the bundle `dir`, and record it in the report. */
     int (*prove)(const char *dir, struct dg_child_report *r, struct dg_error *err);
 };
+
+/* Types that a model's matrices may be installed in, ended by NULL; the first is the default. */
+extern const char *const dg_install_types[];
 
 /* On failure `models` is unchanged. */
 int dg_install(const struct dg_install *o, struct dg_child_report *out, struct dg_error *err);

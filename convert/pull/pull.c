@@ -75,10 +75,16 @@ static int download_folder(
                     : dg_error_set(err, DG_EINVAL, "the path %.200s... is too long", out);
 }
 
-/* Was the bundle made of these files, as far as their source gives hashes? */
-static bool is_installed(const struct dg_json *manifest, const struct dg_listing *l)
+static const char *expected_hash(const struct dg_pull *p, const struct dg_listing_file *f)
 {
-    const struct dg_json *files = dg_json_get(dg_json_get(manifest, "origin"), "files");
+    return p->sha256 ? p->sha256 : f->sha256;
+}
+
+/* Was the bundle made of these files, as far as their source or the caller gives hashes? */
+static bool has_files(
+    const struct dg_pull *p, const struct dg_json *origin, const struct dg_listing *l)
+{
+    const struct dg_json *files = dg_json_get(origin, "files");
     if (dg_json_length(files) != l->n_files)
         return false;
     for (size_t i = 0; i < l->n_files; i++) {
@@ -86,13 +92,33 @@ static bool is_installed(const struct dg_json *manifest, const struct dg_listing
         const struct dg_json *had = dg_json_at(files, i);
         const char *url = dg_json_string(dg_json_get(had, "url"), NULL);
         const char *sha256 = dg_json_string(dg_json_get(had, "sha256"), NULL);
+        const char *expected = expected_hash(p, f);
         /* An address with a commit in it is as good as a hash. */
-        const bool same = f->sha256[0] ? sha256 && strcmp(sha256, f->sha256) == 0
-                                       : f->git[0] && url && strcmp(url, f->url) == 0;
+        const bool same = expected[0] ? sha256 && strcmp(sha256, expected) == 0
+                                      : f->git[0] && url && strcmp(url, f->url) == 0;
         if (!same)
             return false;
     }
     return l->n_files > 0;
+}
+
+static const char *recorded(const struct dg_json *origin, const char *option)
+{
+    return dg_json_string(dg_json_get(origin, option), NULL);
+}
+
+/* Are the options that were given those of the installed model? A manifest without a record, of an
+ * older pull, is not known to have any. */
+static bool has_options(const struct dg_pull *p, const struct dg_json *origin)
+{
+    const char *const options[][2] = {
+        {"type", p->type}, {"source_lang", p->source_lang}, {"target_lang", p->target_lang}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        const char *given = options[i][1], *had = recorded(origin, options[i][0]);
+        if (given && (!had || strcmp(had, given) != 0))
+            return false;
+    }
+    return true;
 }
 
 static int download(const struct dg_pull *p, struct dg_downloader *d, const char *folder,
@@ -107,7 +133,7 @@ static int download(const struct dg_pull *p, struct dg_downloader *d, const char
         .path = path,
         .size = f->size,
         .most = MOST_BYTES,
-        .sha256 = p->sha256 ? p->sha256 : f->sha256,
+        .sha256 = expected_hash(p, f),
         .git = f->git};
     int rc = dg_download_file(d, &one, &got, err);
     *out = (struct dg_install_file){.path = path,
@@ -124,7 +150,7 @@ static int download(const struct dg_pull *p, struct dg_downloader *d, const char
 static int install(const struct dg_pull *p, const struct dg_install *what, struct dg_error *err)
 {
     struct dg_child_report report;
-    printf("converting and testing it%s\n", what->int8 ? ", in int8" : "");
+    printf("converting and testing it%s\n", strcmp(what->type, "int8") == 0 ? ", in int8" : "");
     int rc = dg_install(what, &report, err);
     if (rc)
         return rc;
@@ -142,9 +168,6 @@ static int fetch_and_install(const struct dg_pull *p, struct dg_downloader *d,
 {
     struct dg_install_file files[DG_LISTING_FILES] = {0};
     char folder[4096];
-    if (p->sha256 && l->n_files != 1)
-        return dg_error_field(err, DG_EINVAL, "sha256",
-            "--sha256 is the hash of one file, and %s has %zu", source, l->n_files);
     int rc = download_folder(p, name, folder, err);
     for (size_t i = 0; i < l->n_files && !rc; i++)
         rc = download(p, d, folder, &l->files[i], &files[i], err);
@@ -156,8 +179,7 @@ static int fetch_and_install(const struct dg_pull *p, struct dg_downloader *d,
         .licence = l->licence,
         .files = files,
         .n_files = l->n_files,
-        .int8 = p->int8,
-        .type = p->type,
+        .type = p->type ? p->type : dg_install_types[0],
         .prove = p->prove};
     if (!rc)
         rc = install(p, &what, err);
@@ -168,17 +190,36 @@ static int fetch_and_install(const struct dg_pull *p, struct dg_downloader *d,
     return rc;
 }
 
-static int pull(const struct dg_pull *p, struct dg_downloader *d, const char *source,
+/* Take options that were not given from the installed model's, if it is this one. */
+static void keep_options(
+    struct dg_pull *p, const char *source, bool same_files, const struct dg_json *origin)
+{
+    const char *from = recorded(origin, "source");
+    if (!same_files && (!from || strcmp(from, source) != 0))
+        return;
+    p->type = p->type ? p->type : recorded(origin, "type");
+    p->source_lang = p->source_lang ? p->source_lang : recorded(origin, "source_lang");
+    p->target_lang = p->target_lang ? p->target_lang : recorded(origin, "target_lang");
+}
+
+static int pull(const struct dg_pull *given, struct dg_downloader *d, const char *source,
     const char *name, const struct dg_json *there, struct dg_error *err)
 {
+    const struct dg_json *origin = dg_json_get(there, "origin");
+    struct dg_pull p = *given;
     struct dg_listing l;
     dg_listing_init(&l);
-    int rc = dg_lookup_find(d, source, p->index, &l, err);
-    if (!rc && is_installed(there, &l))
-        printf("%s is installed and up to date: %s/%s\n", source, p->models, name);
+    int rc = dg_lookup_find(d, source, p.index, &l, err);
+    if (!rc && p.sha256 && l.n_files != 1)
+        rc = dg_error_field(err, DG_EINVAL, "sha256",
+            "--sha256 is the hash of one file, and %s has %zu", source, l.n_files);
+    const bool same_files = !rc && has_files(&p, origin, &l);
+    if (same_files && has_options(&p, origin))
+        printf("%s is installed and up to date: %s/%s\n", source, p.models, name);
     else if (!rc) {
+        keep_options(&p, source, same_files, origin);
         print_listing(&l);
-        rc = fetch_and_install(p, d, &l, source, name, err);
+        rc = fetch_and_install(&p, d, &l, source, name, err);
     }
     dg_listing_deinit(&l);
     return rc;
@@ -281,8 +322,7 @@ int dg_pull_files(const struct dg_pull *p, char *const *paths, size_t n, struct 
         .target_lang = p->target_lang,
         .files = files,
         .n_files = n,
-        .int8 = p->int8,
-        .type = p->type,
+        .type = p->type ? p->type : dg_install_types[0],
         .prove = p->prove};
     if (!rc)
         rc = install(p, &what, err);

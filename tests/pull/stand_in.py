@@ -203,12 +203,13 @@ class StandIn:
             for v, to, name, n in (("1.0", "de", "German", "1_0"), ("1.9", "de", "German", "1_9"),
                                    ("1.9", "zt", "Chinese (traditional)", "1_9"))])
 
-    def serve_repository(self, repository, folder, licence="apache-2.0", leave=()):
+    def serve_repository(self, repository, folder, licence="apache-2.0", leave=(), replaced=None):
         """A repository of the hub: its answer with blobs, and its files at resolve/COMMIT, large ones by a redirect to
-        another address."""
-        commit, siblings = sha256(repository.encode())[:40], []
+        another address. `replaced`: other contents of files, by name."""
+        replaced = replaced or {}
+        commit, siblings = sha256(repository.encode() + b"".join(replaced.values()))[:40], []
         for name in sorted(os.listdir(os.path.join(DATA, folder))):
-            data = read(folder, name)
+            data = replaced.get(name) or read(folder, name)
             entry = {"rfilename": name, "size": len(data),
                      "blobId": hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()}
             path = f"/{repository}/resolve/{commit}/{name}"

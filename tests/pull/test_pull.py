@@ -64,6 +64,68 @@ def test_what_is_the_same_is_not_fetched_again_and_what_is_newer_is(hub, pull):
     assert manifest(pull, "firefox-en-de")["origin"]["files"][0]["sha256"] == index["data"][0]["attachment"]["hash"]
 
 
+def up_to_date(told):
+    return "is installed and up to date" in told
+
+
+def test_an_option_with_another_value_installs_again(hub, pull):
+    """Even if the files are the same. An option that is not given stays as the installed model has it."""
+    hub.serve_repository("someone/nllb", "m2m100/nllb")
+    fetch = ("hf/someone/nllb", "--index", hub.url, "--name", "many")
+
+    def has(pairs, type_):
+        m = manifest(pull, "many")
+        return m["pairs"] == pairs and ("quantised_from" in m["training"]) == (type_ == "int8") and m["origin"]["type"] == type_
+    pull(*fetch, "--source-lang", "en", "--target-lang", "de")
+    assert has([["en", "de"]], "int8")
+    assert up_to_date(pull(*fetch)) and up_to_date(pull(*fetch, "--source-lang", "en", "--type", "int8"))
+    assert not up_to_date(pull(*fetch, "--target-lang", "fr"))
+    assert has([["en", "fr"]], "int8") and up_to_date(pull(*fetch, "--target-lang", "fr"))
+    assert not up_to_date(pull(*fetch, "--type", "f32"))
+    assert has([["en", "fr"]], "f32") and up_to_date(pull(*fetch))
+    # Another model under this name takes over nothing.
+    hub.serve_repository("someone/other", "m2m100/m2m")
+    pull("hf/someone/other", "--index", hub.url, "--name", "many", "--source-lang", "de")
+    m = manifest(pull, "many")
+    assert m["origin"]["type"] == "int8" and "target_lang" not in m["origin"] and len(m["pairs"]) > 1
+
+
+def test_a_newer_model_keeps_the_options(hub, pull):
+    hub.serve_repository("someone/model", "huggingface/uneven")
+    fetch = ("hf/someone/model", "--index", hub.url, "--name", "m")
+    pull(*fetch, "--type", "f16", "--target-lang", "fr")
+    answer = hub.serve_repository("someone/model", "huggingface/uneven",
+                                  replaced={"config.json": stand_in.read("huggingface/uneven", "config.json") + b"\n"})
+    assert not up_to_date(pull(*fetch))
+    m = manifest(pull, "m")
+    assert m["origin"]["type"] == "f16" and m["pairs"] == [["en", "fr"]] and "quantised_from" not in m["training"]
+    assert all(answer["sha"] in f["url"] for f in m["origin"]["files"])
+
+
+def test_a_manifest_without_options_says_nothing_about_them(hub, pull):
+    """As an older pull wrote it: an option that is given installs again, once."""
+    hub.serve_repository("someone/model", "huggingface/uneven")
+    fetch = ("hf/someone/model", "--index", hub.url, "--name", "m")
+    pull(*fetch)
+    m = manifest(pull, "m")
+    del m["origin"]["type"]
+    (pull.models / "m" / "manifest.json").write_text(json.dumps(m), encoding="utf-8")
+    assert up_to_date(pull(*fetch)) and not up_to_date(pull(*fetch, "--type", "int8")) and up_to_date(pull(*fetch, "--type", "int8"))
+
+
+def test_a_hash_is_checked_though_the_model_is_installed(hub, pull):
+    hub.serve_repository("someone/model", "huggingface/uneven")
+    fetch = ("hf/someone/model", "--index", hub.url)
+    pull(*fetch)
+    assert "--sha256 is the hash of one file" in pull(*fetch, "--sha256", "0" * 64, ok=False)
+    hub.serve_argos()
+    fetch = ("argos/en-de", "--index", hub.url + "/argospm-index/main/index.json")
+    pull(*fetch)
+    digest = manifest(pull, "argos-en-de")["origin"]["files"][0]["sha256"]
+    assert up_to_date(pull(*fetch, "--sha256", digest))
+    assert "its sha256 is" in pull(*fetch, "--sha256", "0" * 64, ok=False) and "argos-en-de" in pull.installed()
+
+
 def test_other_files_in_the_cache_stay(hub, pull):
     hub.serve_firefox()
     thesis = pull.cache / "student" / "thesis.txt"
