@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "convert/ctranslate2/settings.h"
 #include "convert/ctranslate2/tensors.h"
 #include "convert/output.h"
 #include "convert/vocab.h"
@@ -16,7 +17,7 @@
 struct job {
     const struct dg_convert_ctranslate2 *o;
     struct dg_ct2 *model;
-    /* config.json; NULL: there is none */
+    /* See convert/ctranslate2/settings.h. */
     struct dg_json *settings;
     struct dg_config config;
     struct dg_convert_vocab source, target;
@@ -29,7 +30,7 @@ static int open_model(struct job *j, struct dg_error *err)
     int rc = path ? dg_ct2_open(dg_input_path(path), &j->model, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     free(path);
-    return rc ? rc : dg_input_json(j->o->dir, "config.json", false, &j->settings, err);
+    return rc ? rc : dg_ct2_settings_read(j->o->dir, j->model, &j->settings, err);
 }
 
 /* Read one piece per line, or a JSON array of pieces. */
@@ -84,41 +85,61 @@ static int load_vocab(
         "%s has neither shared_vocabulary nor %s (.json or .txt)", j->o->dir, own);
 }
 
-static bool setting(const struct job *j, const char *key)
+static int read_flag(const struct job *j, const char *key, bool *out, struct dg_error *err)
 {
-    return dg_json_bool(dg_json_get(j->settings, key));
+    const struct dg_json *v = dg_json_get(j->settings, key);
+    if (dg_json_typeof(v) != DG_JSON_BOOL)
+        return WRONG(key, "config.json: %s is missing, or neither true nor false", key);
+    *out = dg_json_bool(v);
+    return 0;
 }
 
-/* Get the id of the piece that config.json names, or else of the piece `otherwise`. */
-static int read_id(
-    const struct job *j, const char *key, const char *otherwise, int32_t *out, struct dg_error *err)
+/* Get the id of the piece that the setting names. */
+static int read_id(const struct job *j, const char *key, int32_t *out, struct dg_error *err)
 {
     const char *piece = dg_json_string(dg_json_get(j->settings, key), NULL);
-    piece = piece ? piece : otherwise;
+    if (!piece)
+        return WRONG(key, "config.json: %s is missing, or no text", key);
     *out = dg_convert_vocab_id(&j->target, piece);
     return *out >= 0 ? 0
                      : WRONG(key, "%s is \"%.60s\", no piece of the target vocabulary", key, piece);
 }
 
+static int read_start(struct job *j, bool zero_start, struct dg_error *err)
+{
+    j->config.start = -1;
+    if (zero_start)
+        return 0;
+    if (dg_json_typeof(dg_json_get(j->settings, "decoder_start_token")) == DG_JSON_NULL)
+        return dg_error_field(err, DG_EUNSUP, "decoder_start_token",
+            "each call chooses the piece that starts the decoder (decoder_start_token is null, "
+            "before version 6 user_decoder_start_tokens), which is not supported");
+    return read_id(j, "decoder_start_token", &j->config.start, err);
+}
+
 static int read_ids(struct job *j, bool zero_start, struct dg_error *err)
 {
     struct dg_config *c = &j->config;
-    const char *eos = dg_json_string(dg_json_get(j->settings, "eos_token"), NULL);
-    const char *bos = dg_json_string(dg_json_get(j->settings, "bos_token"), NULL);
-    int rc = read_id(j, "eos_token", "</s>", &c->eos, err);
+    bool source_bos = false;
+    int rc = read_id(j, "eos_token", &c->eos, err);
     if (!rc)
-        rc = read_id(j, "unk_token", "<unk>", &c->unk, err);
-    if (!rc && !zero_start)
-        rc = read_id(j, "decoder_start_token", bos ? bos : "<s>", &c->start, err);
-    if (zero_start)
-        c->start = -1;
-    c->source_eos = setting(j, "add_source_eos");
-    if (!rc && setting(j, "add_source_bos"))
+        rc = read_id(j, "unk_token", &c->unk, err);
+    if (!rc)
+        rc = read_start(j, zero_start, err);
+    if (!rc)
+        rc = read_flag(j, "add_source_bos", &source_bos, err);
+    if (!rc)
+        rc = read_flag(j, "add_source_eos", &c->source_eos, err);
+    if (!rc && source_bos)
         rc = dg_error_field(err, DG_EUNSUP, "add_source_bos",
-            "config.json: add_source_bos is true, which is not supported");
-    if (!rc && c->source_eos && dg_convert_vocab_id(&j->source, eos ? eos : "</s>") != c->eos)
-        rc = WRONG("eos_token", "</s> has another id in the source vocabulary");
-    return rc;
+            "the source begins with a piece of its own (add_source_bos is true, before version 6 "
+            "with_source_bos), which is not supported");
+    if (rc || !c->source_eos)
+        return rc;
+    const char *eos = dg_json_string(dg_json_get(j->settings, "eos_token"), NULL);
+    return dg_convert_vocab_id(&j->source, eos) == c->eos
+               ? 0
+               : WRONG("eos_token", "%.60s has another id in the source vocabulary", eos);
 }
 
 static int read_config(struct job *j, struct dg_error *err)

@@ -19,6 +19,7 @@ struct alias {
 struct dg_ct2 {
     /* Zero where the bytes are borrowed. */
     struct dg_map map;
+    uint32_t version;
     const char *spec;
     /* [n] */
     struct dg_ct2_variable *list;
@@ -81,8 +82,8 @@ static int read_variable(struct dg_input_cursor *c, struct dg_ct2_variable *v, s
 
 static int read_all(struct dg_ct2 *m, struct dg_input_cursor c, struct dg_error *err)
 {
-    uint32_t version, revision, n;
-    if (!take_u32(&c, &version) || version < 4 || version > 6)
+    uint32_t revision, n;
+    if (!take_u32(&c, &m->version) || m->version < 4 || m->version > 6)
         return dg_error_field(err, DG_EUNSUP, "model.bin",
             "no model.bin of CTranslate2 of version 4 to 6 (older ones: convert them again)");
     m->spec = take_text(&c);
@@ -139,6 +140,11 @@ void dg_ct2_close(struct dg_ct2 *m)
     free(m->list);
     free(m->aliases);
     free(m);
+}
+
+uint32_t dg_ct2_version(const struct dg_ct2 *m)
+{
+    return m->version;
 }
 
 const char *dg_ct2_spec(const struct dg_ct2 *m)

@@ -30,6 +30,8 @@ struct dg_ct2_variable {
 int dg_ct2_open(struct dg_input in, struct dg_ct2 **out, struct dg_error *err);
 void dg_ct2_close(struct dg_ct2 *c); /* NULL is fine */
 
+/* 4 to 6. */
+uint32_t dg_ct2_version(const struct dg_ct2 *c);
 /* The kind of model, such as "TransformerSpec". */
 const char *dg_ct2_spec(const struct dg_ct2 *c);
 /* Borrowed until close. Without aliases. */

@@ -1,5 +1,6 @@
 #include "convert/ctranslate2/tensors.h"
 
+#include "convert/ctranslate2/settings.h"
 #include "model/params.h"
 
 #include <fnmatch.h>
@@ -327,11 +328,12 @@ static int add_parameter(const struct dg_ct2 *m, const struct dg_param_info *p,
 /* A matrix or vector that nothing used means that the model has a part we do not support. */
 static int check_unused(const struct dg_ct2 *m, const bool *used, struct dg_error *err)
 {
-    for (size_t i = 0; i < dg_ct2_count(m); i++)
-        if (!used[i] && dg_ct2_at(m, i)->count > 1)
-            return UNSUPPORTED(dg_ct2_at(m, i)->name,
-                "variable %s belongs to no part of a model that is supported",
-                dg_ct2_at(m, i)->name);
+    for (size_t i = 0; i < dg_ct2_count(m); i++) {
+        const struct dg_ct2_variable *v = dg_ct2_at(m, i);
+        if (!used[i] && v->count > 1 && !dg_ct2_is_setting(v->name))
+            return UNSUPPORTED(
+                v->name, "variable %s belongs to no part of a model that is supported", v->name);
+    }
     return 0;
 }
 

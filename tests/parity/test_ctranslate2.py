@@ -1,10 +1,12 @@
 """CTranslate2 directories as in Argos packages (tests/data/convert/ctranslate2_prenorm) through `dragoman convert ctranslate2` and
 `convert argos`: pre-norm, position tables from the file, a decoder that starts from <s>, a source without </s>, weights in four
-types. Log-probabilities are score_batch's, greedy answers and texts translate_batch's."""
+types. Log-probabilities are score_batch's, greedy answers and texts translate_batch's. The same files as versions 4 and 5, where
+settings are variables."""
 import json
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -12,6 +14,9 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "..", "data", "convert", "ctranslate2_prenorm")
 SPM = os.path.join(HERE, "..", "data", "convert", "pymarian", "attention.spm")
+sys.path.insert(0, DATA)
+from older import CASES, older  # noqa: E402
+
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 
 # Relative difference of a sentence's sum: float32 on both sides; int8 activations are rounded differently (here 7 bits, zero point).
@@ -25,10 +30,11 @@ def run(args, lines=(), code=0):
     return done.stdout if code == 0 else done.stderr
 
 
-def convert(name, out, *more):
-    run(["convert", "ctranslate2", os.path.join(DATA, name), "--source-lang", "en", "--target-lang", "de", "--out", str(out),
-         *more])
-    return str(out)
+def convert(name, out, *more, code=0):
+    """Returns the bundle, or the message of a refusal."""
+    told = run(["convert", "ctranslate2", os.path.join(DATA, name), "--source-lang", "en", "--target-lang", "de", "--out", str(out),
+                *more], code=code)
+    return told if code else str(out)
 
 
 @pytest.fixture(scope="session")
@@ -37,25 +43,73 @@ def expected():
         return json.load(f)
 
 
+def check_scores(bundle, source, target, expected, tolerance, folder):
+    for side, lines in (("source", source), ("target", target)):
+        (folder / side).write_text("".join(x + "\n" for x in lines), encoding="utf-8")
+    got = [json.loads(x) for x in run(["score", "--model", bundle, "--source", str(folder / "source"), "--target",
+                                       str(folder / "target"), "--tokens", "--json"]).splitlines()]
+    assert len(got) == len(expected) and max(len(x) for x in expected) > 100
+    for answer, logprobs in zip(got, expected):
+        assert len(answer["tokens"]) == len(logprobs)
+        assert sum(t["logprob"] for t in answer["tokens"]) == pytest.approx(sum(logprobs), rel=tolerance)
+
+
+def check_greedy(bundle, source, expected):
+    out = run(["translate", "--model", bundle, "--tokens", "--json", "--beam-size", "1", "--max-length", "40", "--keep-loops"], source)
+    for line, pieces in zip(out.splitlines(), expected):
+        assert json.loads(line)["tokens"].split()[:39] == pieces.split()[:39]
+
+
 @pytest.mark.parametrize("name", TOLERANCE)
 def test_scores(name, tmp_path, expected):
-    bundle = convert(name, tmp_path / "b")
-    for side in ("source", "target"):
-        (tmp_path / side).write_text("".join(x + "\n" for x in expected[side]), encoding="utf-8")
-    got = [json.loads(x) for x in run(["score", "--model", bundle, "--source", str(tmp_path / "source"), "--target",
-                                       str(tmp_path / "target"), "--tokens", "--json"]).splitlines()]
-    assert len(got) == len(expected[name]) and max(len(x) for x in expected[name]) > 100
-    for answer, logprobs in zip(got, expected[name]):
-        assert len(answer["tokens"]) == len(logprobs)
-        assert sum(t["logprob"] for t in answer["tokens"]) == pytest.approx(sum(logprobs), rel=TOLERANCE[name])
+    check_scores(convert(name, tmp_path / "b"), expected["source"], expected["target"], expected[name], TOLERANCE[name], tmp_path)
 
 
 def test_greedy(tmp_path, expected):
-    bundle = convert("f32", tmp_path / "b")
-    out = run(["translate", "--model", bundle, "--tokens", "--json", "--beam-size", "1", "--max-length", "40"],
-              expected["source"])
-    for line, pieces in zip(out.splitlines(), expected["greedy"]):
-        assert json.loads(line)["tokens"].split()[:39] == pieces.split()[:39]
+    check_greedy(convert("f32", tmp_path / "b"), expected["source"], expected["greedy"])
+
+
+def as_older(folder, version, settings, has_config=False):
+    shutil.copytree(os.path.join(DATA, "f32"), folder)
+    (folder / "model.bin").write_bytes(older((folder / "model.bin").read_bytes(), version, settings))
+    if not has_config:
+        (folder / "config.json").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_settings_before_version_6(name, tmp_path, expected):
+    """Which piece starts the decoder, which ends an answer, and whether the source has </s>: as CTranslate2 reads them."""
+    with open(os.path.join(DATA, "older.json"), encoding="utf-8") as f:
+        answers = json.load(f)[name]
+    bundle = convert(as_older(tmp_path / "model", *CASES[name]), tmp_path / "b")
+    check_scores(bundle, expected["source"], expected["target"], answers["scores"], TOLERANCE["f32"], tmp_path)
+    check_greedy(bundle, expected["source"], answers["greedy"])
+
+
+@pytest.mark.parametrize("settings,told", [
+    ({"with_source_bos": True}, "before version 6 with_source_bos"),
+    ({"user_decoder_start_tokens": True}, "before version 6 user_decoder_start_tokens"),
+    ({"with_source_eos": "ab"}, "variable with_source_eos has 2 elements, expected one"),
+    ({"eos_token": "nothing"}, 'eos_token is "nothing", no piece of the target vocabulary')])
+def test_settings_before_version_6_are_refused_by_name(tmp_path, settings, told):
+    assert told in convert(as_older(tmp_path / "model", 5, settings), tmp_path / "b", code=1)
+    assert not (tmp_path / "b" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("key,value,told", [
+    ("decoder_start_token", None, "decoder_start_token is null"), ("add_source_bos", True, "add_source_bos is true"),
+    ("add_source_eos", None, "add_source_eos is missing"), ("eos_token", None, "eos_token is missing"),
+    ("unk_token", 7, "unk_token is missing, or no text")])
+def test_settings_of_version_6_are_refused_by_name(tmp_path, key, value, told):
+    """CTranslate2 opens no file without one of these, and starts no decoder without a piece."""
+    folder = shutil.copytree(os.path.join(DATA, "f32"), tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, key: value}), encoding="utf-8")
+    assert told in convert(folder, tmp_path / "b", code=1)
+    (folder / "config.json").unlink()
+    assert "config.json" in convert(folder, tmp_path / "b", code=1)
+    assert not (tmp_path / "b" / "manifest.json").exists()
 
 
 def test_text(tmp_path, expected):

@@ -30,6 +30,7 @@ static void variables_are_read(void **state)
     struct dg_error err = {0};
     if (dg_ct2_open(dg_input_path(SMALL), &m, &err))
         fail_msg("%s", err.message);
+    assert_int_equal(dg_ct2_version(m), 6);
     assert_string_equal(dg_ct2_spec(m), "TransformerSpec");
     assert_int_equal(dg_ct2_count(m), 7);
     expect(m, "a/weight", 6, (const float[]){1, 2, 3, -3, 5, 6});

@@ -2,15 +2,17 @@
 """Makes CTranslate2 directories of random weights, as in Argos packages (pre-norm, a last norm per stack, position tables in the file,
 one vocabulary that has the pieces of ../pymarian/attention.spm in another order, a decoder that starts from <s>, a source without
 </s>), in each type of weights, and answers.json: the results of score_batch and translate_batch with the f32 one, and of score_batch
-with the others. `pip install ctranslate2 numpy sentencepiece` (made with 4.8.1 or later), then `python make.py` in this folder."""
+with the others. older.json: the same of the f32 one as versions 4 and 5 with other settings. `pip install ctranslate2 numpy sentencepiece` (made with 4.8.1 or later), then `python make.py` in this folder."""
 import json
 import os
 import shutil
+import tempfile
 
 import ctranslate2
 import numpy as np
 import sentencepiece
 from ctranslate2.specs import common_spec, transformer_spec
+from older import CASES, older
 
 spm = sentencepiece.SentencePieceProcessor(model_file="../pymarian/attention.spm")
 PIECES = ["<unk>", "<s>", "</s>"] + sorted(spm.id_to_piece(i) for i in range(2, spm.get_piece_size()))
@@ -116,4 +118,22 @@ for name in ("f32", "int8", "int16", "f16"):
             answers["texts"].append([text, spm.decode(pieces).replace("▁", " ").strip()])
 with open("answers.json", "w", encoding="utf-8") as f:
     json.dump(answers, f, ensure_ascii=False, indent=0)
+    f.write("\n")
+
+of_older = {}
+for name, (version, settings, has_config) in CASES.items():
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree("f32", folder, dirs_exist_ok=True)
+        with open("f32/model.bin", "rb") as f, open(os.path.join(folder, "model.bin"), "wb") as to:
+            to.write(older(f.read(), version, settings))
+        if not has_config:
+            os.remove(os.path.join(folder, "config.json"))
+        translator = ctranslate2.Translator(folder, device="cpu", compute_type="float32")
+        scores = [translator.score_batch([s], [t])[0] for s, t in zip(sources, targets)]
+        # An answer may be empty; translate_batch's default is one piece at least.
+        found = [translator.translate_batch([s], beam_size=1, max_decoding_length=40, min_decoding_length=0)[0].hypotheses[0]
+                 for s in sources]
+        of_older[name] = {"scores": [[round(float(x), 6) for x in s.log_probs] for s in scores], "greedy": [" ".join(h) for h in found]}
+with open("older.json", "w", encoding="utf-8") as f:
+    json.dump(of_older, f, ensure_ascii=False, indent=0)
     f.write("\n")
