@@ -1,6 +1,7 @@
 #include "cli/lines.h"
 
 #include "base/alloc.h"
+#include "text/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,10 +127,8 @@ static int open_next(struct dg_lines *l, struct dg_error *err)
 /* Step over a byte order mark, with which some programs begin UTF-8 files. */
 static void skip_mark(struct dg_lines *l)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
-    const size_t n = sizeof mark - 1;
-    if (l->begins && l->end - l->begin >= n && memcmp(l->data + l->begin, mark, n) == 0)
-        l->begin += n;
+    if (l->begins)
+        l->begin += dg_utf8_bom(l->data + l->begin, l->end - l->begin);
     l->begins = false;
 }
 

@@ -4,6 +4,7 @@
 #include "trainer/data/corpus.h"
 
 #include "base/alloc.h"
+#include "text/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -122,10 +123,9 @@ static void give(struct dg_corpus_lines *l, size_t len, struct dg_line *out)
     out->text = l->block + l->begin;
     out->len = len;
     out->cut = false;
-    if (l->number == 0 && len >= 3 && memcmp(out->text, "\xEF\xBB\xBF", 3) == 0) {
-        out->text += 3;
-        out->len -= 3;
-    }
+    const size_t mark = l->number == 0 ? dg_utf8_bom(out->text, len) : 0;
+    out->text += mark;
+    out->len -= mark;
     if (out->len && out->text[out->len - 1] == '\r')
         out->len--;
     l->number++;
