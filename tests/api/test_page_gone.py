@@ -104,3 +104,44 @@ def test_a_slow_server_is_waited_for_and_left(chrome, endless):
         assert page.output() == "" and page["status"].text == ""
         server.until(lambda: "dragoman_live_sentences 0\n" in server.get("/metrics").text and "dragoman_queue_depth 0\n" in server.get("/metrics").text,
                      PATIENCE / 4)
+
+
+USED_UP = """
+    const real = window.fetch, left = {'/v1/models': 1, '/': 1, '/frontend/settings': 1, '/v1/alternatives': 1, '/v1/attention': 1, card: 1};
+    window.asked = [];
+    window.fetch = (path, request) => {
+        const body = request?.body || '', close = path === '/v1/translate' && /alignments|n_best/.exec(body)?.[0];
+        const what = close || (path.endsWith('/card') ? 'card' : path);
+        if (close && !(close in left)) left[close] = 1;
+        asked.push(what);
+        return left[what]-- > 0
+            ? Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': '1'}}))
+            : real(path, request);
+    };"""
+
+
+def test_used_up_requests_are_waited_for_everywhere(chrome, bundled):
+    """Each question of the page is refused once, because the requests of the minute are used up; it is asked again."""
+    script = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": USED_UP})
+    try:
+        page = Page(chrome, bundled)
+        page.until(lambda: page["version"].text and "Files" in page["formats"].text)
+        page.translate(TEXT)
+        page.open_sentence()
+        page.until(lambda: len(page.all("#sentence-target button")) >= 4)
+        page.all("#sentence-target button")[1].click()
+        page.until(lambda: page.all("#alternatives button"))
+        page.until(lambda: page.all("#sentence-source .hit"))
+        page.driver.find_element("css selector", "#nbest summary").click()
+        page.until(lambda: page.all("#nbest li"))
+        page.driver.find_element("css selector", "#attention summary").click()
+        page.until(lambda: page.all("#att-picture svg"))
+        page["show-models"].click()
+        page.all("#models summary")[0].click()
+        page.until(lambda: page.all("#models dl"))
+        assert not page["error"].is_displayed() and page["status"].text == ""
+        asked = page.driver.execute_script("return asked")
+        for what in ("/v1/models", "/", "/v1/alternatives", "/v1/attention", "alignments", "n_best", "card"):
+            assert asked.count(what) == 2, asked
+    finally:
+        chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)

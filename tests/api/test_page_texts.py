@@ -4,7 +4,7 @@ import codecs
 import pytest
 
 from conftest import Server
-from web_page import Page, bundled, chrome, expected, page  # noqa: F401
+from web_page import TEXT, Keys, Page, bundled, chrome, expected, page  # noqa: F401
 
 NEW = "Two dogs. I have just written this."
 
@@ -93,3 +93,58 @@ def test_a_file_in_another_encoding_is_refused(page, tmp_path, encoded):
     page.until(lambda: page["error"].is_displayed())
     assert page["error"].text == "old.txt cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark."
     assert typed(page) == "Two dogs."
+
+
+def test_a_text_in_a_file_s_place_is_none_of_the_file(page, bundled, tmp_path):
+    """Subtitles without cues are copied: a text that was pasted over a file of them came back untranslated. Undone, it is the file."""
+    movie = tmp_path / "movie.srt"
+    movie.write_text(f"1\n00:00:01,000 --> 00:00:02,000\n{TEXT}\n")
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page["file"].send_keys(str(movie))
+    page.done()
+    page["input"].send_keys(Keys.END, " It is late.")  # a change is no other text
+    assert page["count"].text.endswith("movie.srt read as subtitles")
+    page["input"].send_keys(Keys.CONTROL, "a")
+    page["input"].send_keys(TEXT)
+    page["translate"].click()
+    page.done()
+    assert page["count"].text == "48 characters" and page.output() == expected(bundled, TEXT)
+    page["file"].send_keys(str(movie))
+    page.until(lambda: page["count"].text.endswith("movie.srt read as subtitles"))
+    page["input"].send_keys(Keys.CONTROL, "a")
+    page["input"].send_keys("x")
+    assert page["count"].text == "1 character"
+    page["input"].send_keys(Keys.CONTROL, "z")
+    page.until(lambda: page["count"].text.endswith("movie.srt read as subtitles"))
+
+
+def test_history_and_links_keep_the_format(page, tmp_path):
+    page["show-history"].click()
+    page["history-keep"].click()
+    path = tmp_path / "a.md"
+    path.write_text("# Two *dogs*\n")
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page["file"].send_keys(str(path))
+    page.done()
+    page.until(lambda: page.all("#history-list button"))
+    translated = page.output()
+    page["share"].click()
+    link = page.driver.current_url
+    assert "format=markdown" in link
+    page.translate(TEXT)
+    page.all("#history-list button")[1].click()
+    page.until(lambda: page.output() == translated)
+    assert page["count"].text == "13 characters read as Markdown"
+    other = Page(page.driver, page.server, link[link.index("#"):])
+    other.until(lambda: other.output() == translated)
+
+
+def test_the_direction_of_languages(page):
+    """Of all languages that a converter writes, by their scripts; the text decides where the browser does not know."""
+    said = page.driver.execute_async_script("""
+        const [codes, done] = arguments;
+        import('/web/text.js').then((m) => done(codes.map(m.direction)));""",
+        "ar fa he iw ps sd ug ur yi dv ckb acm acq aeb ajp apc ars ary arz prs azb ks ace-Arab kr-Arab nqo en zh-Hans sr-Latn 0".split())
+    assert said == ["rtl"] * 25 + ["ltr"] * 3 + ["auto"]

@@ -62,8 +62,8 @@ async function ask(path, request) {
 
 export const wait = (ms, signal) => new Promise((done, fail) => {
   const stop = () => fail(new DOMException('closed', 'AbortError'));
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, {once: true});
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop, {once: true});
   setTimeout(done, ms);
 });
 
@@ -73,11 +73,13 @@ export const passing = (e) => e.code === 'overloaded' || (e.status === 503 && !e
 
 export const USED_UP = 'The requests of this minute are used up. Trying again …';
 
-// What is refused for a moment is asked again when the server says, for a while; say() is told why each time.
+// What is refused for a moment is asked again when the server says, for a while; say() is told why each time, and '' in the end.
 export async function patiently(what, signal, say) {
   for (let tries = 1; ; tries++) {
     try {
-      return await what();
+      const answer = await what();
+      if (tries > 1) say('');
+      return answer;
     } catch (e) {
       if (!passing(e) || tries === TRIES) throw e;
       say(e.status === 429 ? USED_UP : 'The server is busy. Trying again …');

@@ -21,13 +21,13 @@ const output = new Output($('output'), (entry, at) => panel.open(entry, at));
 const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
   output.set(entry.span, text, flags);
   marks();
-});
-const models = new Models(fail);
+}, say);
+const models = new Models(fail, say);
 const documents = new Documents(fail, $('file'));
 const history = new History((e) => {
   $('source').value = e.source;
   $('target').value = e.target;
-  setText(e.text);
+  setText(e.text, e.format);
   start();
 });
 
@@ -42,7 +42,9 @@ function fail(e) {
   say('');
 }
 
-const say = (text) => ($('status').textContent = text);
+function say(text) {
+  $('status').textContent = text;
+}
 
 // ---- languages
 
@@ -53,7 +55,7 @@ async function load() {
     about().catch(fail);
   } catch (e) {
     fail(e);
-    if (e.status === 0 || e.status === 503) setTimeout(load, STARTING_MS); // not there yet, or not any more
+    if (e.status === 0 || e.status === 503 || api.passing(e)) setTimeout(load, Math.max(STARTING_MS, 1000 * e.retryAfter)); // not now
     return;
   }
   if (!state.models.length) {
@@ -72,9 +74,9 @@ async function load() {
 }
 
 async function about() {
-  const {version, routes} = await api.index();
+  const {version, routes} = await api.patiently(api.index, undefined, say);
   $('version').textContent = version;
-  await documents.load(routes);
+  await documents.load(routes, say);
 }
 
 // Translate what the link holds after its #.
@@ -83,14 +85,19 @@ function follow() {
   if (!link.has('text')) return;
   choose($('source'), link.get('source'));
   choose($('target'), link.get('target'));
-  setText(link.get('text'));
+  setText(link.get('text'), link.get('format') || 'text');
   start();
 }
 
 function setText(text, format = 'text', file = null) {
   $('input').value = text;
-  state.format = format;
-  state.file = file;
+  state.set = {text: $('input').value, format: format in FORMATS ? format : 'text', file};
+  restore();
+}
+
+// The format and the file of the text that was put there.
+function restore() {
+  ({format: state.format, file: state.file} = state.set);
   count();
 }
 
@@ -164,7 +171,7 @@ async function start() {
     say(`Done in ${took(performance.now() - begin)}`);
     ready(true);
     marks();
-    history.add({text, source: pair()[0], target: pair()[1]});
+    history.add({text, source: pair()[0], target: pair()[1], format: state.format});
   } catch (e) {
     if (state.running === running) fail(e);
     running.abort(); // what is still under way is of no use
@@ -191,12 +198,15 @@ function marks() {
 // Characters as the server counts them, and what else is known of the text.
 function count() {
   const text = $('input').value, n = text ? codePoints(text).length : 0;
-  $('count').textContent = (n ? `${n.toLocaleString()} ${n === 1 ? 'character' : 'characters'}` : '') +
-    (state.file ? `, ${state.file.name}${state.format === 'text' ? '' : ` read as ${FORMATS[state.format]}`}` : '');
+  const parts = [n && `${n.toLocaleString()} ${n === 1 ? 'character' : 'characters'}`, state.file?.name].filter(Boolean);
+  $('count').textContent = parts.join(', ') + (n && state.format !== 'text' ? ` read as ${FORMATS[state.format]}` : '');
 }
 
+// A text that takes the place of all that was there is none of the file's, unless that is undone.
 function typed() {
-  if (!$('input').value) state.format = 'text', state.file = null;
+  if (!$('input').value || state.replacing) state.format = 'text', state.file = null;
+  if ($('input').value === state.set?.text) restore();
+  state.replacing = false;
   if (location.hash) window.history.replaceState(null, '', location.pathname); // the link is to another text
   count();
   clearTimeout(state.timer);
@@ -263,7 +273,8 @@ function copySelection(text) {
 
 function share() {
   // After the #: browsers send it to no server.
-  const hash = new URLSearchParams({source: pair()[0], target: pair()[1], text: $('input').value});
+  const format = state.format === 'text' ? {} : {format: state.format};
+  const hash = new URLSearchParams({source: pair()[0], target: pair()[1], ...format, text: $('input').value});
   window.history.replaceState(null, '', '#' + hash);
   copy(location.href, 'Link');
 }
@@ -290,6 +301,10 @@ function toggle(button, section) {
   if (open) section.focus();
 }
 
+$('input').addEventListener('beforeinput', () => {
+  const {value, selectionStart: from, selectionEnd: to} = $('input');
+  state.replacing = from === 0 && to === value.length;
+});
 $('input').addEventListener('input', typed);
 $('input').addEventListener('keydown', (e) => {
   if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) start();

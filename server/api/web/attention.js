@@ -7,9 +7,11 @@ const $ = (id) => document.getElementById(id);
 const NS = 'http://www.w3.org/2000/svg', WIDE = 1000;
 
 export class AttentionView {
-  constructor(pair, fail) {
+  // patiently(what, wanted): see SentencePanel.
+  constructor(pair, fail, patiently) {
     this.pair = pair;
     this.fail = fail;
+    this.patiently = patiently;
     this.cache = new Map();
     for (const id of ['att-layer', 'att-head', 'att-view', 'att-unit']) $(id).addEventListener('change', () => this.draw());
     $('att-kind').addEventListener('change', () => this.load());
@@ -62,7 +64,8 @@ export class AttentionView {
     try {
       if (!this.cache.has(kind)) {
         const [source, target] = this.pair();
-        const found = await api.attention({text, translation, source, target, kind});
+        const wanted = () => this.text === text && this.translation === translation && $('att-kind').value === kind;
+        const found = await this.patiently((signal) => api.attention({text, translation, source, target, kind}, signal), wanted);
         if (this.text !== text || this.translation !== translation) return; // another sentence is looked at by now
         this.cache.set(kind, found);
       }
@@ -70,6 +73,7 @@ export class AttentionView {
       this.choices();
       this.draw();
     } catch (e) {
+      if (e.name === 'AbortError') return;
       $('att-note').textContent = '';
       this.text = null; // asked for again when it is opened again
       this.fail(e);

@@ -29,10 +29,10 @@ export class Documents {
     $('document-download').addEventListener('click', () => save(this.result.blob, this.result.name));
   }
 
-  // Ask which kinds of files are served, and say so. routes: of the server; these two are other servers' dialects.
-  async load(routes) {
+  // Ask which kinds of files are served, and show them. routes: of the server; these two are other servers' dialects.
+  async load(routes, say) {
     const spoken = ['GET /frontend/settings', 'POST /v2/document'].every((r) => routes.includes(r));
-    const {filesTranslation, supportedFilesFormat} = spoken ? await api.settings() : {};
+    const {filesTranslation, supportedFilesFormat} = spoken ? await api.patiently(api.settings, undefined, say) : {};
     this.needs = spoken ? '--documents FILE' : '--documents FILE --dialects all';
     this.served = filesTranslation ? supportedFilesFormat : [];
     const all = this.endings();

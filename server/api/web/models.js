@@ -51,8 +51,9 @@ function scores(list) {
 }
 
 export class Models {
-  constructor(fail) {
+  constructor(fail, say) {
     this.fail = fail;
+    this.say = say;
   }
 
   show(list) {
@@ -71,7 +72,7 @@ export class Models {
     const box = node('div', {}, 'Loading …');
     details.append(box);
     try {
-      const card = await api.card(m.version);
+      const card = await api.patiently(() => api.card(m.version), undefined, this.say);
       box.replaceChildren(...(card.description ? [node('p', {}, card.description)] : []), facts(card),
         ...(card.scores ? [node('h4', {}, 'Scores'), scores(card.scores)] : []),
         ...(card.card ? [node('div', {class: 'card-text', tabindex: 0, role: 'group', 'aria-label': 'Text of the card'}, ...markdown(card.card))] : [node('p', {class: 'hint'}, 'The model has no MODEL_CARD.md.')]));

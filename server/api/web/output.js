@@ -104,7 +104,7 @@ export class Output {
     const span = e.target.closest?.('.s');
     if (!span) return;
     const all = this.all();
-    const right = this.element.dir === 'rtl' ? -1 : 1;
+    const right = getComputedStyle(this.element).direction === 'rtl' ? -1 : 1;
     const step = {ArrowRight: right, ArrowDown: 1, ArrowLeft: -right, ArrowUp: -1}[e.key];
     if (step) this.focus(all[Math.min(all.length - 1, Math.max(0, all.indexOf(span) + step))]);
     else if (e.key === 'Enter' || e.key === ' ') this.choose(span);

@@ -24,12 +24,14 @@ function limits(entry, text) {
 const $ = (id) => document.getElementById(id);
 
 export class SentencePanel {
-  // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken.
-  constructor(pair, fail, replaced) {
+  // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; say(text) how it goes.
+  constructor(pair, fail, replaced, say) {
     this.pair = pair;
     this.fail = fail;
     this.replaced = replaced;
-    this.attention = new AttentionView(pair, fail);
+    this.say = say;
+    this.asking = new AbortController();
+    this.attention = new AttentionView(pair, fail, (what, wanted) => this.patiently(what, wanted));
     $('sentence-close').addEventListener('click', () => this.close());
     $('sentence').addEventListener('keydown', (e) => e.key === 'Escape' && this.close());
     $('nbest').addEventListener('toggle', () => $('nbest').open && this.show_nbest());
@@ -37,7 +39,18 @@ export class SentencePanel {
       this.attention.show(this.entry.source, this.entry.span.textContent));
   }
 
+  // Ask again what is refused for a moment, while this sentence is open and wanted() says that the answer is of use.
+  patiently(what, wanted = () => true) {
+    const {signal} = this.asking;
+    const now = () => {
+      if (!wanted()) throw new DOMException('not wanted', 'AbortError');
+      return what(signal);
+    };
+    return api.patiently(now, signal, this.say);
+  }
+
   close() {
+    this.asking.abort();
     $('sentence').hidden = true;
     this.entry?.span.removeAttribute('aria-current');
     this.entry?.span.focus();
@@ -46,6 +59,8 @@ export class SentencePanel {
 
   // at: the place of a word to choose at once, in code points.
   async open(entry, at) {
+    this.asking.abort(); // questions about another sentence
+    this.asking = new AbortController();
     this.entry = entry;
     this.chosen = null;
     $('sentence').hidden = false;
@@ -89,7 +104,8 @@ export class SentencePanel {
   // The sentence translated by itself, in its format.
   async ask(entry, more) {
     const [source, target] = this.pair();
-    const {translations: [t]} = await api.translate({text: around(entry) + entry.source, source, target, format: entry.format, ...more});
+    const {translations: [t]} = await this.patiently((signal) =>
+      api.translate({text: around(entry) + entry.source, source, target, format: entry.format, ...more}, signal));
     return t;
   }
 
@@ -138,7 +154,8 @@ export class SentencePanel {
     $('error').hidden = true;
     try {
       const prefix = codePoints(target).slice(0, word.begin);
-      const {alternatives} = await api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5});
+      const {alternatives} = await this.patiently((signal) =>
+        api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5}, signal), () => this.chosen === word);
       if (this.chosen !== word) return;
       const list = document.createElement('ol');
       list.append(...alternatives.filter((a) => !marked(entry, a.text)).map((a) => this.option(entry, a)));

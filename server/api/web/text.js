@@ -42,8 +42,17 @@ export function chunks(text) {
   return list;
 }
 
-const RTL = /^(ar|fa|he|iw|ps|sd|ug|ur|yi|dv|ckb)\b/;
-export const direction = (language) => (RTL.test(language) ? 'rtl' : 'ltr');
+const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa', 'Yezi'];
+
+// By the script in which the language is written; 'auto', by the text's letters, where the browser does not know it.
+export function direction(language) {
+  try {
+    const {script} = new Intl.Locale(language).maximize();
+    return script ? (RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr') : 'auto';
+  } catch { // no code of a language
+    return 'auto';
+  }
+}
 
 let names;
 export function languageName(code) {
