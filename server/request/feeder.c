@@ -20,7 +20,7 @@
 #define TICK_NS 5000000
 #define LINES_BYTES 65536      /* written and not yet taken; from here on no item is started */
 #define STARTS 32              /* items started before checking for finished ones */
-#define INTERACTIVE_ENTRIES 64 /* in the queue; from here on a fed interactive request waits */
+#define INTERACTIVE_ENTRIES 64 /* interactive ones in the queue; then fed such requests wait */
 
 /* ---- from other threads ---- */
 
@@ -215,7 +215,7 @@ static bool has_room(struct dg_feeder *f, const struct dg_request *r)
     if (r->priority == DG_CLASS_BULK)
         return true;
     dg_queue_load(f->app->queue, &load);
-    return load.entries < INTERACTIVE_ENTRIES;
+    return load.interactive < INTERACTIVE_ENTRIES;
 }
 
 /* Starts the request's next item, or submits the planned one. False: neither is possible now. */

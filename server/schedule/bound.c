@@ -27,6 +27,7 @@ struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last
         uint64_t cost = 0;
         for (int c = first; c <= last; c++) {
             cost += l->cost[c];
+            b.entries += l->entries[c];
             b.tokens += l->tokens[c];
         }
         b.cost += cost;

@@ -58,8 +58,8 @@ void dg_queue_stop(struct dg_queue *q);
 bool dg_queue_stopped(const struct dg_queue *q);
 
 struct dg_queue_load {
-    /* with duplicates */
-    size_t entries;
+    /* with duplicates; all, and the interactive ones of them */
+    size_t entries, interactive;
     /* source tokens, without duplicates */
     size_t tokens;
     /* estimated time to drain the queue */

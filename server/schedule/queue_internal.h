@@ -34,6 +34,8 @@ struct dg_queue {
 
 /* The waiting work of classes first to last in all lanes, since lanes share the workers. */
 struct dg_backlog {
+    /* with duplicates */
+    size_t entries;
     uint64_t tokens, cost;
     double seconds;
 };

@@ -225,6 +225,18 @@ def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
         server.until(lambda: counter(server, "dragoman_queue_depth") == 0)
 
 
+def test_an_interactive_batch_does_not_wait_for_a_bulk_one(endless, busy):
+    """A bulk batch that fills the queue holds up no batch with priority interactive."""
+    with Server(endless, *NARROW) as server:
+        bulk = server.post("/v1/batch", {"items": spread(busy(0.05), 200)}, headers=NDJSON, stream=True)
+        server.until(lambda: counter(server, "dragoman_queue_depth") > 200)
+        reply = server.post("/v1/batch", {"items": [item("Hi.", beam_size=1)], "priority": "interactive"})
+        assert "text" in answers(reply)[0]
+        assert counter(server, "dragoman_queue_depth") > 100
+        bulk.close()
+        server.until(lambda: counter(server, "dragoman_queue_depth") == 0)
+
+
 def test_deadline_of_a_batch(endless, busy):
     """Items finished in time are returned; the others have an error that says why not."""
     with Server(endless, *NARROW) as server:

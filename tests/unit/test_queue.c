@@ -116,11 +116,15 @@ static void larger_than_the_bound(void **state)
     struct made *huge = make(&model, 2, 500), *another = make(&model, 2, 500),
                 *small = make(&model, 3, 30), *more = make(&model, 1, 20);
     struct dg_entry *out[N];
+    struct dg_queue_load load;
     (void)state;
     assert_int_equal(dg_queue_submit(q, &huge->task, NULL), 0);
     assert_int_equal(dg_queue_submit(q, &another->task, NULL), DG_EAGAIN);
     assert_int_equal(dg_queue_submit(q, &small->task, NULL), 0);
     assert_int_equal(dg_queue_submit(q, &more->task, NULL), DG_EAGAIN); /* 90 + 20 */
+    dg_queue_load(q, &load);
+    assert_int_equal(load.entries, 5);
+    assert_int_equal(load.interactive, 3);
     assert_int_equal(pick(q, &model, 5, out), 5);
     assert_ptr_equal(out[0], &small->entries[0]); /* interactive ones first */
     assert_int_equal(dg_queue_submit(q, &more->task, NULL), 0);
