@@ -19,8 +19,9 @@ void dg_usage_come(struct dg_usage_table *t, uint64_t client, uint64_t cost, uin
 {
     struct dg_usage_place *p = &t->places[place_of(client)];
     if (t->last != client)
-        t->mixed_ns = now_ns;
+        t->other_ns = t->last_ns;
     t->last = client;
+    t->last_ns = now_ns;
     p->used = decayed(p, now_ns) + (double)cost;
     p->used_ns = now_ns;
 }
@@ -37,20 +38,22 @@ void dg_usage_wait(struct dg_usage_table *t, uint64_t client, int64_t cost)
     t->places[place_of(client)].waits += (uint64_t)cost;
 }
 
-static bool is_alone(const struct dg_usage_table *t, uint64_t now_ns)
+static bool is_alone(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns)
 {
-    return t->mixed_ns == 0 || now_ns > t->mixed_ns + ALONE_NS;
+    const uint64_t other_ns = client == t->last ? t->other_ns : t->last_ns;
+    return other_ns == 0 || now_ns > other_ns + ALONE_NS;
 }
 
 bool dg_usage_is_first(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns)
 {
-    return client != DG_NO_CLIENT && !is_alone(t, now_ns) && t->places[place_of(client)].waits == 0;
+    return client != DG_NO_CLIENT && !is_alone(t, client, now_ns) &&
+           t->places[place_of(client)].waits == 0;
 }
 
 bool dg_usage_fits(
     const struct dg_usage_table *t, uint64_t client, uint64_t cost, uint64_t room, uint64_t now_ns)
 {
-    if (client == DG_NO_CLIENT || is_alone(t, now_ns))
+    if (client == DG_NO_CLIENT || is_alone(t, client, now_ns))
         return true;
     uint64_t waits = t->places[place_of(client)].waits;
     return waits == 0 || waits + cost <= room;

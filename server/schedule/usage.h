@@ -20,9 +20,9 @@ struct dg_usage_place {
 
 struct dg_usage_table {
     struct dg_usage_place places[DG_USAGE_PLACES];
-    /* the client that came last, and when the client last changed */
+    /* the client that came last, its latest time, and the latest time of any other; 0: none */
     uint64_t last;
-    uint64_t mixed_ns;
+    uint64_t last_ns, other_ns;
 };
 
 /* Record that a client submits work of that cost. */
@@ -31,7 +31,8 @@ void dg_usage_come(struct dg_usage_table *t, uint64_t client, uint64_t cost, uin
 uint64_t dg_usage_of(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns);
 /* Add to the cost of its waiting work, or subtract (negative). */
 void dg_usage_wait(struct dg_usage_table *t, uint64_t client, int64_t cost);
-/* True if several clients submit work, and this one, not DG_NO_CLIENT, has nothing waiting. */
+/* True if the client, not DG_NO_CLIENT, is not alone and has nothing waiting. A client is alone if
+ * no other submitted work in the last ten seconds. */
 bool dg_usage_is_first(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns);
 /* True if the client may have `cost` more in a queue that has `room` left. Each of several clients
  * may have as much waiting as is left free: a single one half of the queue, two of them a third
