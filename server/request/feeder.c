@@ -119,8 +119,8 @@ static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *e
     }
     bool gone = atomic_load(&r->ended) == DG_TASK_GONE; /* nobody will read it */
     item->running = false;
-    if (!gone && (dg_request_settle(item, err) != DG_OK || dg_feeder_keep(item, err) != DG_OK))
-        r->kind->write_error(item, err);
+    if (!gone)
+        dg_feeder_answer(item, err);
     dg_metrics_add(
         f->app->metrics, DG_COUNT_BATCH_ITEMS, gone ? DG_OUTCOME_CANCELLED : outcome_of(err), 1);
     struct dg_buffer answer = item->answer;

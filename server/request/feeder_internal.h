@@ -1,4 +1,4 @@
-/* Internals of the feeder, shared by feeder.c, feeder_plan.c and feeder_memory.c. Any thread, with
+/* Internals of the feeder, shared by feeder.c, feeder_plan.c and feeder_answer.c. Any thread, with
  * the lock if a field says so. */
 #ifndef DG_SERVER_REQUEST_FEEDER_INTERNAL_H
 #define DG_SERVER_REQUEST_FEEDER_INTERNAL_H
@@ -37,9 +37,9 @@ int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err);
 
 /* Update the feeder's sum after item->taken has changed; fed items only. The work's thread. */
 void dg_feeder_count(struct dg_feeder *f, struct dg_item *item);
-/* Account for a fed item's answer, which is kept until all others are there: it uses the memory
- * that its request has reserved, and a longer one takes more. DG_EAGAIN: other requests use the
- * memory, and the answer has been freed. Does nothing for lines. The work's thread. */
-int dg_feeder_keep(struct dg_item *item, struct dg_error *err);
+/* Write a fed item's answer, and count it in its request's `usage` and `answered`. If there is
+ * none, or no memory to keep it until all others are there, write why, and count nothing. *err is
+ * why it failed before, and becomes the item's. The work's thread. */
+void dg_feeder_answer(struct dg_item *item, struct dg_error *err);
 
 #endif

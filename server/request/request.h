@@ -156,7 +156,7 @@ struct dg_request {
     bool shown;
     /* sum over all answered items */
     struct dg_usage usage;
-    /* characters of the answered items, as charged to the key */
+    /* fed: characters of the answered items, as charged to the key */
     int64_t answered;
     /* The written reply: a body, or an error (failed.code != DG_OK). */
     struct dg_buffer reply;
@@ -219,9 +219,8 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err);
 void dg_request_news(struct dg_request *r);
 /* Only writing is left: have it done, and reply. Any thread, once. */
 void dg_request_over(struct dg_request *r);
-/* Write an item's result to its answer, and count its characters. DG_OK: the item has an answer;
- * otherwise its error, which only fed items write. Planner thread or feeder; HTTP thread if direct.
- */
+/* Write an item's result to its answer. DG_OK: the item has an answer; otherwise its error, which
+ * only fed items write. Planner thread or feeder; HTTP thread if direct. */
 int dg_request_settle(struct dg_item *item, struct dg_error *err);
 
 #endif

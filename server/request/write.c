@@ -31,7 +31,6 @@ int dg_request_settle(struct dg_item *item, struct dg_error *err)
         dg_error_set(err, DG_ENOMEM, "no memory for an answer");
     dg_arena_deinit(&arena);
     if (err->code == DG_OK) {
-        r->answered += (int64_t)item->characters;
         dg_metrics_observe(r->app->metrics, DG_TIME_STAGE, DG_STAGE_DETOKENIZE,
             (double)(dg_clock_ns() - begin) / 1e9);
     } else {
