@@ -262,6 +262,16 @@ int dg_config_write(const struct dg_config *c, struct dg_json *manifest)
     return rc ? rc : write_fields(manifest, "decoding", &decoding);
 }
 
+uint32_t dg_config_output_limit(const struct dg_config *c, uint32_t n_source, uint32_t n_terms)
+{
+    const uint32_t counted = n_source - (c->source_eos && !n_terms ? 1 : 0);
+    const float most = c->length_factor * (float)n_source;
+    uint32_t limit = counted + c->extra_length;
+    if (c->length_factor > 0 && (float)limit > most)
+        limit = (uint32_t)most;
+    return limit + n_terms;
+}
+
 uint64_t dg_config_parameters(const struct dg_config *c)
 {
     uint64_t D = c->D, F = c->F, keys = (uint64_t)c->H * c->Dk, values = (uint64_t)c->H * c->Dv;

@@ -59,7 +59,7 @@ struct dg_config {
     /* Decoding defaults */
     uint32_t beam;
     float alpha;
-    /* output limit = source pieces without </s> + this */
+    /* output limit = source pieces without </s> + this (dg_config_output_limit) */
     uint32_t extra_length;
     /* the output limit is also at most this many times the source pieces with </s>; 0: no such
      * limit */
@@ -102,6 +102,11 @@ int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct d
 int dg_config_write(const struct dg_config *c, struct dg_json *manifest);
 /* Check that every dimension is within its limits and consistent with the others. */
 int dg_config_check(const struct dg_config *c, struct dg_error *err);
+
+/* Most pieces of an answer to n_source pieces, both counted with </s>, where a request names no
+ * limit. n_terms: pieces of terms that the answer must contain besides (0: none); with terms,
+ * extra_length is counted from the source's pieces with </s>. */
+uint32_t dg_config_output_limit(const struct dg_config *c, uint32_t n_source, uint32_t n_terms);
 
 /* Number of parameters (contract 8's formula, including biases and learned positions if the model
  * has them). */

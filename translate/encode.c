@@ -159,19 +159,30 @@ static int check_text(const struct dg_translator *t, const char *text, size_t n,
     return 0;
 }
 
+uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p)
+{
+    const uint32_t given = j->options.search.max_len,
+                   most = dg_model_max_positions(j->t->model) - (j->lead >= 0 ? 1 : 0),
+                   limit = given ? given
+                                 : dg_config_output_limit(dg_model_config(j->t->model), p->n_ids,
+                                       p->terms ? dg_terms_pieces(p->terms) : 0);
+    return limit < most ? limit : most;
+}
+
 static int encode_prefix(struct dg_job *j, const char *text, struct dg_error *err)
 {
-    uint32_t in, out;
     if (!j->n_sentences)
         return 0; /* nothing is translated, so the prefix applies to nothing */
     int rc =
         dg_prefix_encode(j->t, &j->arena, text, strlen(text), j->options.tokens, &j->prefix, err);
     if (rc)
         return rc;
-    dg_job_cost(j, 0, &in, &out);
-    if (j->prefix.n + j->prefix.spelling.n_states >= out)
+    const struct dg_spelling *spelling = &j->prefix.spelling;
+    const uint32_t least = j->prefix.n + (spelling->n_states ? spelling->least[0] : 0),
+                   most = dg_part_limit(j, &j->parts[j->sentences[0]]);
+    if (least > most)
         return dg_error_field(err, DG_ELIMIT, "target_prefix",
-            "the prefix has %u tokens, an answer to this sentence may have %u", j->prefix.n, out);
+            "the prefix has %u tokens, an answer to this sentence may have %u", least, most);
     return 0;
 }
 
@@ -364,11 +375,6 @@ void dg_job_cost(
     const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens)
 {
     const struct dg_part *p = &j->parts[j->sentences[i]];
-    uint32_t limit = j->options.search.max_len;
     *source_tokens = p->n_ids;
-    *max_target_tokens = j->forced ? j->n_forced
-                         : limit   ? limit
-                                   : p->n_ids + dg_model_config(j->t->model)->extra_length;
-    if (p->terms && !limit)
-        *max_target_tokens += dg_terms_pieces(p->terms);
+    *max_target_tokens = j->forced ? j->n_forced : dg_part_limit(j, p);
 }

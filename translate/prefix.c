@@ -54,23 +54,31 @@ static int edge_add(struct edges *e, int32_t id, size_t next, struct dg_error *e
     return 0;
 }
 
-/* Find the edges of all states, last state first; count[at] is the number of state at's edges. */
+/* A state's number of edges, and the fewest tokens from it to the word's end. */
+struct state {
+    uint32_t edges, least;
+};
+
+/* Find the edges of all states, last state first; states[len] is the word's end. */
 static int find_edges(const struct dg_translator *t, const char *word, size_t len, struct edges *e,
-    uint32_t count[MAX_WORD + 1], struct dg_error *err)
+    struct state states[MAX_WORD + 1], struct dg_error *err)
 {
     uint32_t V = dg_tokenizer_size(t->target);
     int rc = 0;
+    states[len] = (struct state){0, 0};
     for (size_t at = len; at-- > 0;) {
-        count[at] = 0;
+        states[at] = (struct state){0, UINT32_MAX};
         for (uint32_t id = 0; id < V && !rc; id++) {
             const char *token = dg_tokenizer_piece(t->target, (int32_t)id);
             if (token[0] != word[at] || !is_plain(t, (int32_t)id))
                 continue;
             size_t next = lead(word, len, at, token, strlen(token));
-            if (!next || (next < len && !count[next]))
+            if (!next || (next < len && !states[next].edges))
                 continue;
             rc = edge_add(e, (int32_t)id, next, err);
-            count[at]++;
+            states[at].edges++;
+            if (states[next].least + 1 < states[at].least)
+                states[at].least = states[next].least + 1;
         }
     }
     return rc;
@@ -80,25 +88,28 @@ static int spell(const struct dg_translator *t, struct dg_arena *arena, const ch
     struct dg_spelling *out, struct dg_error *err)
 {
     struct edges e = {0};
-    uint32_t count[MAX_WORD + 1] = {0};
+    struct state states[MAX_WORD + 1] = {0};
     size_t len = strlen(word), from = 0;
-    int rc = find_edges(t, word, len, &e, count, err);
+    int rc = find_edges(t, word, len, &e, states, err);
     uint32_t *first = dg_arena_array(arena, len + 1, sizeof *first);
+    uint32_t *least = dg_arena_array(arena, len + 1, sizeof *least);
     int32_t *ids = dg_arena_array(arena, e.n, sizeof *ids);
     uint32_t *next = dg_arena_array(arena, e.n, sizeof *next);
-    if (!rc && (!first || !ids || !next))
+    if (!rc && (!first || !least || !ids || !next))
         rc = NO_MEMORY(err);
-    bool possible = !rc && count[0] > 0;
+    bool possible = !rc && states[0].edges > 0;
     /* Copy in order of states: they were found backwards. */
-    for (size_t at = len; !rc && at-- > 0; from += count[at]) {
-        size_t to = e.n - from - count[at];
-        memcpy(ids + to, e.ids + from, count[at] * sizeof *ids);
-        memcpy(next + to, e.next + from, count[at] * sizeof *next);
+    for (size_t at = len; !rc && at-- > 0; from += states[at].edges) {
+        size_t to = e.n - from - states[at].edges;
+        memcpy(ids + to, e.ids + from, states[at].edges * sizeof *ids);
+        memcpy(next + to, e.next + from, states[at].edges * sizeof *next);
         first[at] = (uint32_t)to;
+        least[at] = states[at].least;
     }
     if (possible) {
         first[len] = (uint32_t)e.n;
-        *out = (struct dg_spelling){(uint32_t)len, first, ids, next};
+        least[len] = 0;
+        *out = (struct dg_spelling){(uint32_t)len, first, ids, next, least};
     }
     free(e.ids);
     free(e.next);

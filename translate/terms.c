@@ -263,13 +263,9 @@ void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_se
 {
     const struct dg_config *c = dg_model_config(j->t->model);
     const uint32_t pieces = dg_terms_pieces(p->terms);
-    uint32_t usual = p->n_ids + c->extra_length;
-    if (c->length_factor > 0 && (float)usual > c->length_factor * (float)p->n_ids)
-        usual = (uint32_t)(c->length_factor * (float)p->n_ids);
     const uint32_t most = j->options.max_beam ? j->options.max_beam : DG_MAX_BEAM;
     s->beam = width(s->beam ? s->beam : c->beam, pieces, most);
-    if (!s->max_len)
-        s->max_len = usual + pieces;
+    s->max_len = dg_part_limit(j, p);
     /* Hypotheses that lack a term run on past their end, and an uncapped length penalty might
      * favour that. */
     if (!(s->penalty_cap > 0 && s->penalty_cap < PAID_LENGTH))

@@ -41,23 +41,30 @@ static double log_sum(const float *x, uint32_t V, float most)
     return (double)most + log(sum);
 }
 
+/* Set the logits of pieces off the spelling to -inf, and of those after which the `left` pieces
+ * that may still come cannot complete it. */
+static void forbid_misspelt(const struct dg_choice *c, uint32_t left, float *x, uint32_t V)
+{
+    const struct dg_spelling *p = c->spelling;
+    uint32_t at = p->first[c->state], end = p->first[c->state + 1];
+    for (uint32_t i = 0; i < V; i++) {
+        const bool edge = at < end && p->ids[at] == (int32_t)i;
+        if (!edge || p->least[p->next[at]] > left)
+            x[i] = -INFINITY;
+        at += edge;
+    }
+}
+
 /* Set the logits of forbidden pieces to -inf: those off the spelling, bytes that form no character,
  * and for a draw, which has no second candidate, those that the beam would pass over. */
 static void forbid(const struct dg_choice *c, float *x, uint32_t V, bool sampling)
 {
     const struct dg_search *s = c->search;
-    if (c->spelling && c->state < c->spelling->n_states) {
-        const struct dg_spelling *p = c->spelling;
-        uint32_t at = p->first[c->state], end = p->first[c->state + 1];
-        for (uint32_t i = 0; i < V; i++) {
-            if (at < end && p->ids[at] == (int32_t)i)
-                at++;
-            else
-                x[i] = -INFINITY;
-        }
-    }
+    const uint32_t left = s->max_len - (c->n + 1);
+    if (c->spelling && c->state < c->spelling->n_states)
+        forbid_misspelt(c, left, x, V);
     if (c->bytes)
-        dg_byte_rule_forbid(c->bytes, c->ids, c->n, s->max_len - (c->n + 1), x, V);
+        dg_byte_rule_forbid(c->bytes, c->ids, c->n, left, x, V);
     if (!sampling || (c->bytes && dg_byte_rule_within(c->bytes, c->ids, c->n)))
         return;
     if (c->never >= 0)

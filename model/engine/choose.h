@@ -18,6 +18,9 @@ struct dg_spelling {
     const int32_t *ids;
     /* [first[n_states]]: the state that each edge leads to */
     const uint32_t *next;
+    /* [n_states + 1]: fewest pieces from each state to n_states. An edge is taken only if the
+     * output limit leaves room for the rest of the spelling */
+    const uint32_t *least;
 };
 
 /* The state after ids[n]; n_states if they complete the spelling or leave the automaton. */

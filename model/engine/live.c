@@ -58,10 +58,7 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
     if (s.penalty_cap > 0 && !s.penalty_tokens)
         s.penalty_tokens = 1;
     if (!s.max_len)
-        s.max_len = in->n_source - (c->source_eos ? 1 : 0) + c->extra_length;
-    if (!in->search.max_len && c->length_factor > 0 &&
-        (float)s.max_len > c->length_factor * (float)in->n_source)
-        s.max_len = (uint32_t)(c->length_factor * (float)in->n_source);
+        s.max_len = dg_config_output_limit(c, in->n_source, 0);
     s.max_len += in->n_lead;
     if (in->forced)
         s.max_len = in->n_prefix;
@@ -82,9 +79,11 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
     if (!s.max_len || s.max_len > e->limits.max_target)
         return dg_error_set(err, DG_ELIMIT, "a target of %u pieces is outside the limits 1..%u",
             s.max_len, e->limits.max_target);
-    if (in->n_prefix > s.max_len)
+    const uint32_t begun =
+        in->n_prefix + (in->spelling && !in->forced ? in->spelling->least[0] : 0);
+    if (begun > s.max_len)
         return dg_error_set(err, DG_ELIMIT, "a prefix of %u pieces is over the output limit of %u",
-            in->n_prefix, s.max_len);
+            begun, s.max_len);
     int rc = check_ids(in->source, in->n_source, c->source_vocab, "source", err);
     if (!rc && in->terms)
         rc = check_terms(in, &s, c->target_vocab, err);

@@ -1,5 +1,7 @@
 """target_prefix: wherever the prefix is cut, even within a word, the answer begins with it."""
 import concurrent.futures
+import json
+import os
 import random
 import subprocess
 
@@ -80,6 +82,39 @@ def test_mistakes_are_named(server):
         reply = server.translate(TEXT, target_prefix=prefix)
         assert reply.status_code == status, reply.text
         assert reply.json()["error"]["field"] == "target_prefix"
+
+
+@pytest.fixture(scope="module")
+def student(tmp_path_factory):
+    """A student, whose answers have at most twice the source's pieces."""
+    folder = str(tmp_path_factory.mktemp("student") / "bundle")
+    subprocess.run([conftest.CLI, "convert", "bergamot", os.path.join(conftest.ROOT, "tests", "data", "convert", "bergamot"), "--out", folder],
+                   check=True, capture_output=True)
+    return folder
+
+
+def test_a_short_answer_begins_with_it_too(student):
+    """The limit of this answer is 10 pieces: a longer prefix is refused. It used to be cut off within a word."""
+    whole = "Der Hund sieht einen roten Vogel im Garten"
+    with conftest.Server(student) as server:
+        for path, more in (("/v1/translate", {}), ("/v1/translate", {"beam_size": 4}), ("/v1/alternatives", {"n": 3})):
+            refused = []
+            for i in range(1, len(whole) + 1):
+                reply = server.post(path, {"text": "The dog.", "source": "en", "target": "de", "target_prefix": whole[:i], **more})
+                if reply.status_code == 200:
+                    found = reply.json()["translations" if path == "/v1/translate" else "alternatives"]
+                    assert all(a["text"].startswith(whole[:i].rstrip()) for a in found), (whole[:i], reply.text)
+                else:
+                    refused.append(whole[:i])
+                    error = reply.json()["error"]
+                    assert reply.status_code == 413 and error["field"] == "target_prefix" and "may have 10" in error["message"], reply.text
+            assert whole in refused and whole[:14] not in refused, refused
+
+
+def test_the_limit_that_steps_are_shown_with(student):
+    out = subprocess.run([conftest.CLI, "translate", "--model", student, "--steps", "--json"], input="The dog.\n",
+                         capture_output=True, text=True, check=True).stdout
+    assert json.loads(out)["steps"][1] == 10
 
 
 def test_program():

@@ -21,9 +21,9 @@ static void set_logits(float x[V])
         x[i] = 7 + logf(p[i]);
 }
 
-static const uint32_t first[] = {0, 2, 3}, next[] = {2, 1, 2};
+static const uint32_t first[] = {0, 2, 3}, next[] = {2, 1, 2}, least[] = {1, 1, 0};
 static const int32_t edges[] = {1, 4, 3};
-static const struct dg_spelling spelling = {2, first, edges, next};
+static const struct dg_spelling spelling = {2, first, edges, next, least};
 
 static void states(void **state)
 {
@@ -41,7 +41,7 @@ static void states(void **state)
 static void spelled(void **state)
 {
     (void)state;
-    struct dg_search s = {.beam = 2};
+    struct dg_search s = {.beam = 2, .max_len = 9};
     struct dg_choice c = {.search = &s, .spelling = &spelling, .eos = EOS, .never = -1};
     float x[V], lp[4];
     int32_t ids[4];
@@ -58,6 +58,22 @@ static void spelled(void **state)
     assert_int_equal(ids[0], 0);
     assert_int_equal(ids[3], 3);
     assert_float_equal(lp[3], log(0.1), 1e-6);
+}
+
+/* At the last position of an answer, only a piece that completes the spelling is possible. */
+static void spelled_within_the_limit(void **state)
+{
+    (void)state;
+    struct dg_search s = {.beam = 2};
+    struct dg_choice c = {.search = &s, .spelling = &spelling, .eos = EOS, .never = -1};
+    for (s.max_len = 1; s.max_len <= 2; s.max_len++) {
+        float x[V], lp[2];
+        int32_t ids[2];
+        set_logits(x);
+        dg_choose(&c, x, V, 2, lp, ids);
+        assert_int_equal(ids[0], 1);
+        assert_int_equal(lp[1] > -INFINITY, s.max_len == 2); /* 4 needs 3 after it */
+    }
 }
 
 static void shares(
@@ -144,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states),
         cmocka_unit_test(spelled),
+        cmocka_unit_test(spelled_within_the_limit),
         cmocka_unit_test(drawn),
         cmocka_unit_test(what_a_draw_depends_on),
     };

@@ -370,6 +370,17 @@ static void parameters_with_biases_and_untied(void **state)
     assert_true(dg_config_parameters(&c) == tables + 2 * encoder + decoder);
 }
 
+static void output_limits(void **state)
+{
+    (void)state;
+    struct dg_config c = {.source_eos = true, .extra_length = 50};
+    assert_int_equal(dg_config_output_limit(&c, 5, 0), 4 + 50);
+    assert_int_equal(dg_config_output_limit(&c, 5, 7), 5 + 50 + 7);
+    c.length_factor = 2.5f;
+    assert_int_equal(dg_config_output_limit(&c, 5, 0), 12);
+    assert_int_equal(dg_config_output_limit(&c, 5, 7), 12 + 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +392,7 @@ int main(void)
         cmocka_unit_test(check_refuses_what_a_struct_can_hold),
         cmocka_unit_test(parameters_of_table_3),
         cmocka_unit_test(parameters_with_biases_and_untied),
+        cmocka_unit_test(output_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
