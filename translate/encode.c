@@ -159,14 +159,19 @@ static int check_text(const struct dg_translator *t, const char *text, size_t n,
     return 0;
 }
 
-uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p)
+uint32_t dg_job_most_tokens(const struct dg_job *j)
 {
     const uint32_t given = j->options.search.max_len,
-                   most = dg_model_max_positions(j->t->model) - (j->lead >= 0 ? 1 : 0),
-                   limit = given ? given
-                                 : dg_config_output_limit(dg_model_config(j->t->model), p->n_ids,
-                                       p->terms ? dg_terms_pieces(p->terms) : 0);
-    return limit < most ? limit : most;
+                   positions = dg_model_max_positions(j->t->model) - (j->lead >= 0 ? 1 : 0);
+    return given && given < positions ? given : positions;
+}
+
+uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p)
+{
+    const uint32_t most = dg_job_most_tokens(j),
+                   usual = dg_config_output_limit(dg_model_config(j->t->model), p->n_ids,
+                       p->terms ? dg_terms_pieces(p->terms) : 0);
+    return j->options.search.max_len || usual > most ? most : usual;
 }
 
 static int encode_prefix(struct dg_job *j, const char *text, struct dg_error *err)

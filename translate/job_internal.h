@@ -147,7 +147,10 @@ int dg_part_write_known(
     struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err);
 /* Encode all parts of the job's text. */
 int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err);
-/* Most tokens of p's answer, </s> included, the leading one not. */
+/* Most tokens that an answer can have, </s> included, the leading one not: the request's limit, at
+ * most the model's positions. dg_part_limit: most tokens of p's answer, which depends on the length
+ * of p unless the request gives a limit. */
+uint32_t dg_job_most_tokens(const struct dg_job *j);
 uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p);
 /* While encoding: true if the answer may be adapted to the source; false with a user's prefix. */
 bool dg_job_answer_is_free(const struct dg_job *j);

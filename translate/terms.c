@@ -155,7 +155,6 @@ static int add_term(
 {
     const char *s = match->target;
     const size_t n = match->target_len;
-    const uint32_t limit = m->j->options.search.max_len;
     *added = false;
     if (m->terms->n == DG_MAX_TERMS)
         return 0;
@@ -165,7 +164,7 @@ static int add_term(
     const struct dg_term_form *form = &m->forms[m->terms->n_forms - 1];
     m->terms->forms = m->forms;
     m->terms->n++;
-    if (limit && dg_terms_pieces(m->terms) + 1 > limit) {
+    if (dg_terms_pieces(m->terms) + 1 > dg_job_most_tokens(m->j)) {
         m->terms->n--;
         m->terms->n_forms--;
         m->terms->n_ids -= form->n;

@@ -77,6 +77,15 @@ def test_what_cannot_be_said_is_flagged(tmp_path):
     assert "glossary_missed" in answer["flags"]
 
 
+def test_a_term_longer_than_any_answer_is_flagged(tmp_path):
+    """1024 bytes, a piece each, where an answer has at most 1024 pieces. The lines without the term were not answered either."""
+    glossary = tmp_path / "t.tsv"
+    glossary.write_text("house\t" + "\U00010437" * 256 + "\n")
+    answers = run(str(glossary), "--model", "weights/bundles/en-de-fr", "--source-lang", "en", "--target-lang", "de", "--json",
+                  stdin="A dog.\nA house.\nA girl is smiling.\n").splitlines()
+    assert ["glossary_missed" in json.loads(a)["flags"] for a in answers] == [False, True, False]
+
+
 def test_terms_in_a_document(tmp_path):
     (tmp_path / "t.tsv").write_text("dogs\tHaustiere\n")
     (tmp_path / "a.html").write_text("<h1>Two dogs</h1><p>A girl is smiling.</p><p>Dogs play in the <b>snow</b>.</p>")

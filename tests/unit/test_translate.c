@@ -152,6 +152,30 @@ static void length_limit_is_flagged(void **state)
     dg_job_free(j);
 }
 
+/* Each term has 120 pieces, and an answer of this model at most 200: there is room for one of the
+ * two, and the sentence is translated. */
+static void a_term_without_room_is_flagged(void **state)
+{
+    (void)state;
+    struct dg_glossary_entry house = {.source = "house", .source_len = 5};
+    char target[240];
+    struct dg_error err = {0};
+    struct dg_translate_options o = {.search = {.beam = 1, .alpha = -1}, .max_beam = 1};
+    struct dg_answers a;
+    for (size_t i = 0; i < 240; i++)
+        target[i] = i % 2 ? ' ' : 'a';
+    target[239] = '\0';
+    house.target = target;
+    house.target_len = 239;
+    assert_int_equal(dg_glossary_make(&house, 1, &o.glossary, &err), 0);
+    for (int two = 0; two < 2; two++) {
+        struct dg_job *j = translated(two ? "The house and the house." : "The house.", &o, &a);
+        assert_int_equal(!!(a.flags & DG_FLAG_GLOSSARY_MISSED), two);
+        dg_job_free(j);
+    }
+    dg_glossary_unref(o.glossary);
+}
+
 static void bad_input_is_named(void **state)
 {
     (void)state;
@@ -321,6 +345,7 @@ int main(void)
         cmocka_unit_test(impossible_target_is_named),
         cmocka_unit_test(n_best_and_scores),
         cmocka_unit_test(length_limit_is_flagged),
+        cmocka_unit_test(a_term_without_room_is_flagged),
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(score_equals_search),
         cmocka_unit_test(any_white_space_parts_pieces),
