@@ -69,10 +69,10 @@ static void forbid(const struct dg_choice *c, float *x, uint32_t V, bool samplin
         return;
     if (c->never >= 0)
         x[c->never] = -INFINITY;
-    if (c->n + 1 < s->min_len)
+    if (c->n + 1 < s->min_len + c->n_lead)
         x[c->eos] = -INFINITY;
     uint32_t order = s->no_repeat_ngram;
-    for (uint32_t i = 0; order && i + order <= c->n; i++)
+    for (uint32_t i = c->n_prefix; order && i + order <= c->n; i++)
         if (memcmp(c->ids + i, c->ids + c->n - (order - 1), (order - 1) * sizeof *c->ids) == 0)
             x[c->ids[i + order - 1]] = -INFINITY;
 }

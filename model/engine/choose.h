@@ -37,6 +37,9 @@ struct dg_choice {
     /* [n] the pieces so far */
     const int32_t *ids;
     uint32_t n;
+    /* as in struct dg_beam: the first n_prefix (<= n) may be repeated, the first n_lead do not
+     * count in min_len */
+    uint32_t n_prefix, n_lead;
     int32_t eos, never;
     /* hash of the sentence, for sampling (dg_choose_key) */
     uint64_t key;

@@ -70,6 +70,8 @@ static struct dg_choice choice_of(const struct dg_live *s, uint32_t r)
         .bytes = &b->bytes,
         .ids = b->live[r].ids,
         .n = b->t,
+        .n_prefix = b->n_prefix,
+        .n_lead = b->n_lead,
         .eos = b->eos,
         .never = b->never,
         .key = s->key};

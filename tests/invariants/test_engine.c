@@ -306,6 +306,59 @@ static void terms_have_limits(void **state)
     random_model_close(&m);
 }
 
+/* The answer of e to s, in ids[200]; returns its length. */
+static uint32_t answer_of(struct dg_engine *e, const struct dg_sentence *s, int32_t *ids)
+{
+    struct dg_error err = {0};
+    assert_int_equal(dg_engine_admit(e, 1, s, &err), 0);
+    const struct dg_result *r = run(e);
+    const uint32_t n = r->hyps[0].n;
+    memcpy(ids, r->hyps[0].ids, n * sizeof *ids);
+    dg_engine_release(e, r);
+    return n;
+}
+
+/* Sampling and search forbid the same pieces after what a sentence begins with. A leading piece
+ * that is no part of the answer counts in no length: 2 pieces after it are 3 with it. A piece of
+ * the prefix may come again: where the search takes it, so does a draw from the best piece alone.
+ */
+static void sampling_after_a_prefix(void **state)
+{
+    (void)state;
+    struct dg_config c;
+    struct random_model m;
+    struct dg_engine *e = NULL;
+    struct dg_error err = {0};
+    int32_t source[10], prefix[40], leading[200], begun[200];
+    uint64_t rng = 8;
+    random_config(&c);
+    random_model_open(&m, &c, DG_F32, NULL, 200, 29);
+    assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);
+    for (int32_t i = 0; i < 40; i++)
+        prefix[i] = i + 5;
+    for (uint64_t i = 0; i < 300; i++) {
+        random_sentence(&c, source, 10, &rng);
+        struct dg_sentence s = {.source = source, .n_source = 10, .prefix = prefix, .n_prefix = 1};
+        s.search = (struct dg_search){.beam = 1, .alpha = 0.6f, .max_len = 3, .min_len = 3};
+        s.search.sampling = (struct dg_sampling){.temperature = 9, .seed = i};
+        const uint32_t n = answer_of(e, &s, begun);
+        s.n_lead = 1;
+        s.search.max_len = s.search.min_len = 2;
+        assert_int_equal(answer_of(e, &s, leading), n - 1);
+        assert_memory_equal(leading, begun + 1, (n - 1) * sizeof *begun);
+        s.n_lead = 0;
+        s.n_prefix = 40;
+        s.search =
+            (struct dg_search){.beam = 1, .alpha = 0.6f, .max_len = 44, .no_repeat_ngram = 1};
+        const uint32_t found = answer_of(e, &s, begun);
+        s.search.sampling = (struct dg_sampling){.temperature = 1, .top_k = 1};
+        assert_int_equal(answer_of(e, &s, leading), found);
+        assert_memory_equal(leading, begun, found * sizeof *begun);
+    }
+    dg_engine_close(e);
+    random_model_close(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +368,7 @@ int main(void)
         cmocka_unit_test(largest_search_fits),
         cmocka_unit_test(output_limit),
         cmocka_unit_test(terms_have_limits),
+        cmocka_unit_test(sampling_after_a_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,39 @@ static void drawn(void **state)
     expect_shares(share, (const double[V]){8 / 12.0, 0, 3 / 12.0, 0, 1 / 12.0, 0});
 }
 
+/* A draw forbids what the beam would pass over: an end that is too early after a leading piece, and
+ * runs of its own pieces, but not those of the prefix. */
+static void drawn_after_a_prefix(void **state)
+{
+    (void)state;
+    const int32_t ids[] = {3, 1, 3, 2, 1, 2};
+    const struct {
+        uint32_t n, n_lead, n_prefix, min_len, order;
+        int32_t forbidden; /* -1: none */
+    } cases[] = {{1, 1, 1, 2, 0, EOS}, {2, 1, 1, 2, 0, -1}, {2, 0, 1, 2, 0, -1}, {3, 0, 0, 0, 2, 1},
+        {3, 0, 3, 0, 2, -1}, {3, 0, 1, 0, 2, -1}, {6, 1, 3, 0, 2, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct dg_search s = {.beam = 1,
+            .max_len = 9,
+            .min_len = cases[k].min_len,
+            .no_repeat_ngram = cases[k].order,
+            .sampling = {.temperature = 1}};
+        struct dg_choice c = {.search = &s,
+            .ids = ids,
+            .n = cases[k].n,
+            .n_lead = cases[k].n_lead,
+            .n_prefix = cases[k].n_prefix,
+            .eos = EOS,
+            .never = -1};
+        float x[V], lp;
+        int32_t id;
+        set_logits(x);
+        dg_choose(&c, x, V, 1, &lp, &id);
+        for (int i = 0; i < V - 1; i++)
+            assert_int_equal(isinf(x[i]) != 0, i == cases[k].forbidden);
+    }
+}
+
 /* A different seed, sentence or position gives a different draw. */
 static void what_a_draw_depends_on(void **state)
 {
@@ -162,6 +195,7 @@ int main(void)
         cmocka_unit_test(spelled),
         cmocka_unit_test(spelled_within_the_limit),
         cmocka_unit_test(drawn),
+        cmocka_unit_test(drawn_after_a_prefix),
         cmocka_unit_test(what_a_draw_depends_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
