@@ -8,14 +8,22 @@
 #include <strings.h>
 
 #define LONGEST_SCHEME 20
+/* Bytes of "example.org/a?b=c" after the name. A word has many starts of such an address ("a/b=" of
+ * "a/b=a/b=a/b="), and each is looked at to the end. */
+#define LONGEST_REST 512
 
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Skips the ASCII or Latin letter, digit or "_" at s[at]; `at` if there is none. Letters of other
- * scripts are not part of a name: those scripts write no spaces around it. */
+/* Letters of other scripts are not part of a name: those scripts write no spaces around it. */
+bool dg_address_is_letter(int32_t c)
+{
+    return c < 0x80 ? c >= 0 && is_word((char)c) : c >= 0xC0 && c <= 0x24F;
+}
+
+/* Skips the ASCII or Latin letter, digit or "_" at s[at]; `at` if there is none. */
 static size_t skip_letter(const char *s, size_t at, size_t end)
 {
     size_t next = at;
@@ -23,8 +31,7 @@ static size_t skip_letter(const char *s, size_t at, size_t end)
         return at;
     if ((unsigned char)s[at] < 0x80)
         return is_word(s[at]) ? at + 1 : at;
-    int32_t c = dg_scan_next(s, end, &next);
-    return c >= 0xC0 && c <= 0x24F ? next : at;
+    return dg_address_is_letter(dg_scan_next(s, end, &next)) ? next : at;
 }
 
 /* Skips letters and these signs from `at` on. */
@@ -202,23 +209,30 @@ static size_t path(const char *s, size_t at, size_t end)
     return rooted && i > root && skip_letter(s, root, end) > root ? i : at;
 }
 
+/* Skips the "/a?b=c" that follows the name s[at, to) of a machine, or the "/main.c" after that of a
+ * folder; `at` if neither follows. */
+static size_t skip_slash(const char *s, size_t at, size_t to, size_t end)
+{
+    const size_t most = end - to > LONGEST_REST ? to + LONGEST_REST : end;
+    size_t i = skip_name(s, to, most, "./-+?=&%#");
+    if (i == to || (i == most && most < end))
+        return at;
+    while (i > to && strchr(".-?", s[i - 1]))
+        i--;
+    size_t last = i;
+    while (last > at && s[last - 1] != '/')
+        last--;
+    return plain_file(s, at, to) > at || plain_file(s, last, i) > last ? i : at;
+}
+
 size_t dg_address_file(const char *s, size_t at, size_t end)
 {
     size_t to = path(s, at, end);
     if (to > at)
         return to;
     to = dotted(s, at, end);
-    if (to > at && to < end && s[to] == '/') {
-        size_t long_to = skip_name(s, to, end, "./-+?=&%#");
-        while (long_to > to && strchr(".-?", s[long_to - 1]))
-            long_to--;
-        size_t last = long_to; /* src/main.c */
-        while (last > at && s[last - 1] != '/')
-            last--;
-        if (plain_file(s, at, to) > at || plain_file(s, last, long_to) > last)
-            return long_to;
-    }
-    return plain_file(s, at, to);
+    const size_t rest = to > at && to < end && s[to] == '/' ? skip_slash(s, at, to, end) : at;
+    return rest > at ? rest : plain_file(s, at, to);
 }
 
 size_t dg_address_account(const char *s, size_t at, size_t end)

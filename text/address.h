@@ -3,10 +3,15 @@
 #ifndef DG_TEXT_ADDRESS_H
 #define DG_TEXT_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Each function returns the end of the address that starts at byte `at` of s, reading at most to
- * `end`; `at` if none starts there. The byte before `at` must not be part of a word. */
+/* True if names have this character: a letter of Latin script, a digit or "_"; also "×", "ǃ". */
+bool dg_address_is_letter(int32_t c);
+
+/* Each function below returns the end of the address that starts at byte `at` of s, reading at most
+ * to `end`; `at` if none starts there. The byte before `at` must not be part of a word. */
 
 /* https://…, www.…, mailto:…, localhost:8080, 10.0.0.1:80/x: without a full stop or other
  * punctuation after it. */

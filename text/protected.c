@@ -78,11 +78,13 @@ static size_t protected_at(const struct dg_alphabet *known, const char *s, size_
     /* scripts without cases have no spaces around a name, either */
     bool in_word =
         (is_letter(c) && !dg_scan_is_uncased(c)) || (c > 0 && c < 0x80 && strchr(".-@/%+\\", c));
+    /* A name was looked at from its first letter on, which may be no letter of a word ("×"). */
+    const bool in_name = in_word || (c >= 0x80 && dg_address_is_letter(c));
     /* A web address ends where no word continues; a "_" left out at its end is not part of a
      * word. */
     if (!in_word)
         to = dg_address_web(s, at, end);
-    for (size_t k = 0; to == at && !in_word && k < sizeof first_in_word / sizeof *first_in_word;
+    for (size_t k = 0; to == at && !in_name && k < sizeof first_in_word / sizeof *first_in_word;
          k++) {
         to = first_in_word[k](s, at, end);
         if (to > at && is_letter(dg_scan_peek(s, to, end)))

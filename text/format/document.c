@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_SHOWN 80 /* maximum bytes of a protected span that the model sees */
-/* Bytes read between two calls of check: 10 ms as a rule, 60 ms of "{{{{". */
+/* Bytes read between two calls of check: 10 ms as a rule, 60 ms of "{{{{" or "a/?a/?". */
 #define CHECK_BYTES 65536
 
 const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", "html", "xml", NULL};
