@@ -164,6 +164,40 @@ static void test_contradicts(void **state)
             fail_msg("\"%s\" as %s", cases[i].text, cases[i].language);
 }
 
+/* Languages that have two codes, of which CLD2 answers with one only. */
+static void test_two_codes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *codes[2], *text;
+    } cases[] = {
+        {{"mo", "ro"}, "Comitetul se va reuni din nou joi pentru a discuta noua propunere a "
+                       "guvernului, dar nu știu ce va hotărî."},
+        {{"he", "iw"}, "הוועדה תתכנס שוב ביום חמישי כדי לדון בהצעה החדשה של הממשלה."},
+        {{"nb", "no"}, "Komiteen møtes igjen på torsdag for å drøfte det nye forslaget, og jeg "
+                       "vet ikke hva de kommer til å bestemme seg for."},
+        {{"jv", "jw"},
+            "Panitia bakal kumpul maneh dina Kemis kanggo ngrembug usulan anyar, nanging "
+            "aku ora ngerti apa sing bakal diputusake."},
+        {{"fil", "tl"}, "Muling magpupulong ang komite sa Huwebes upang talakayin ang bagong "
+                        "panukala ng pamahalaan para sa mga mamamayan."}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < 2; k++) {
+            const char *const code = cases[i].codes[k], *const text = cases[i].text;
+            const char *const many[] = {"en", "da", "de", code, "sv", "hr", "id", "es", "ar"};
+            const size_t n = sizeof many / sizeof *many;
+            if (!dg_langcheck_knows(code) || dg_langcheck_wrong(text, strlen(text), code) ||
+                dg_detect_contradicts(code, text, strlen(text)))
+                fail_msg("a text in %s is called another language", code);
+            const struct dg_detected d = detect(many, n, text);
+            if (d.language != 3 || d.confidence < 80 || d.doubtful)
+                fail_msg("%s is called %s (%d)", code, many[d.language], d.confidence);
+            if (!dg_langcheck_wrong(cases[(i + 1) % 5].text, strlen(cases[(i + 1) % 5].text), code))
+                fail_msg(
+                    "a text in %s is not called another language", cases[(i + 1) % 5].codes[0]);
+        }
+}
+
 static void count(void *ctx, uint32_t bucket)
 {
     assert_true(bucket < DG_DETECT_BUCKETS);
@@ -286,7 +320,7 @@ int main(void)
         cmocka_unit_test(test_cut_and_refused), cmocka_unit_test(test_restricted),
         cmocka_unit_test(test_no_letters), cmocka_unit_test(test_languages_outside_the_model),
         cmocka_unit_test(test_contradicts), cmocka_unit_test(test_asked_again),
-        cmocka_unit_test(test_features), cmocka_unit_test(test_model_file),
-        cmocka_unit_test(test_trained)};
+        cmocka_unit_test(test_two_codes), cmocka_unit_test(test_features),
+        cmocka_unit_test(test_model_file), cmocka_unit_test(test_trained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

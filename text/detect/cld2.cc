@@ -1,5 +1,7 @@
 #include "text/detect/cld2.h"
 
+#include "text/detect/code.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio> // compact_lang_det.h uses FILE without it
@@ -27,6 +29,9 @@ CLD2::Language by_code(const char *language)
     std::memcpy(code, language, n);
     if (std::strcmp(code, last) != 0) {
         answer = CLD2::GetLanguageFromName(code);
+        const char *other = dg_code_other(code, n);
+        if (answer == CLD2::UNKNOWN_LANGUAGE && other)
+            answer = CLD2::GetLanguageFromName(other);
         std::memcpy(last, code, sizeof last);
     }
     return answer;

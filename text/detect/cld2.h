@@ -13,7 +13,7 @@ extern "C" {
 enum { DG_CLD2_GUESSES = 3 };
 
 struct dg_cld2_guess {
-    /* "en", "zh-Hant"; "": no more guesses */
+    /* CLD2's own: "en", "zh-Hant", "iw" (compare by code.h); "": no more guesses */
     char code[16];
     /* share of the text */
     int percent;

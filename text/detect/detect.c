@@ -1,6 +1,7 @@
 #include "text/detect/detect.h"
 
 #include "text/detect/cld2.h"
+#include "text/detect/code.h"
 #include "text/detect/langcheck.h"
 #include "text/detect/model.h"
 #include "text/scan.h"
@@ -21,12 +22,6 @@ enum {
  * 0.07 % fall below it, of those in another language 93 %; of whole sentences 0.01 and 99.6 %
  * (newstest2013, FLORES dev and Multi30k val in English, German and French). */
 #define DOUBT 0.002
-
-static bool same_language(const char *a, const char *b)
-{
-    const size_t n = strcspn(a, "-_");
-    return n == strcspn(b, "-_") && !strncmp(a, b, n);
-}
 
 /* The script of most letters of the text; USCRIPT_COMMON: it has none. *letters: how many. */
 static UScriptCode main_script(const char *s, size_t n, size_t *letters)
@@ -96,7 +91,7 @@ static bool written_in(const char *language, UScriptCode script)
 static size_t in_model(const struct dg_detect_model *m, const char *language)
 {
     size_t i = 0;
-    while (i < m->n && !same_language(m->codes[i], language))
+    while (i < m->n && !dg_code_same(m->codes[i], language))
         i++;
     return i;
 }
@@ -124,7 +119,7 @@ static bool ask_cld2(const char *const *languages, const size_t *candidates, siz
     dg_cld2_detect(text, len, NULL, &r);
     for (size_t g = 0; g < DG_CLD2_GUESSES && r.guesses[g].code[0]; g++)
         for (size_t i = 0; i < n; i++)
-            if (same_language(languages[candidates[i]], r.guesses[g].code)) {
+            if (dg_code_same(languages[candidates[i]], r.guesses[g].code)) {
                 out->language = candidates[i];
                 out->confidence = r.reliable ? r.guesses[g].percent : r.guesses[g].percent / 2;
                 return true;

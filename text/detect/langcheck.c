@@ -1,20 +1,12 @@
 #include "text/detect/langcheck.h"
 
 #include "text/detect/cld2.h"
-
-#include <string.h>
+#include "text/detect/code.h"
 
 enum {
     MIN_BYTES = 40, /* letters and spaces */
     MIN_PERCENT = 80,
 };
-
-/* "en-GB" is "en". */
-static bool same_language(const char *code, const char *lang)
-{
-    const size_t n = strcspn(lang, "-_");
-    return strncmp(code, lang, n) == 0 && (code[n] == '\0' || code[n] == '-');
-}
 
 bool dg_langcheck_knows(const char *lang)
 {
@@ -32,5 +24,5 @@ bool dg_langcheck_wrong(const char *text, size_t n, const char *lang)
      * names or code. */
     dg_cld2_detect(text, n, lang, &r);
     return r.reliable && r.bytes >= MIN_BYTES && r.guesses[0].percent >= MIN_PERCENT &&
-           !same_language(r.code, lang);
+           !dg_code_same(r.code, lang);
 }
