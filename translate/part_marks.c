@@ -133,8 +133,11 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
     const struct dg_unit *u, struct dg_span at, struct dg_error *err)
 {
     at = without_ends(d, u, at);
+    const bool whole = at.begin == u->at && at.end == u->end;
     int rc = copy_marks(j, p, d, u, at, err);
-    p->encoding = u->encoding;
+    /* Part of a value cannot have quotation marks of its own. */
+    p->encoding =
+        u->encoding == DG_ENCODING_YAML_UNQUOTED && !whole ? DG_ENCODING_PLAIN : u->encoding;
     p->shown_len = at.end - at.begin;
     p->shown = dg_arena_strndup(&j->arena, d->text.data + at.begin, p->shown_len);
     if (rc || !p->shown)

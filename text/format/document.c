@@ -252,10 +252,16 @@ void dg_document_drop(struct dg_document *d)
     d->n_marks = d->units[d->n_units].mark;
 }
 
-bool dg_document_has_letter(const struct dg_document *d)
+void dg_document_end_value(struct dg_document *d, const char *s, enum dg_encoding encoding)
 {
-    size_t at = d->units[d->n_units].at;
-    return d->text.len > at && dg_utf8_has_letter(d->text.data + at, d->text.len - at);
+    if (d->text.failed)
+        return;
+    const size_t at = d->units[d->n_units].at;
+    d->units[d->n_units].encoding = encoding;
+    if (d->text.len > at && dg_utf8_has_letter(d->text.data + at, d->text.len - at))
+        dg_document_end(d, s);
+    else
+        dg_document_drop(d);
 }
 
 void dg_document_append(struct dg_document *d, const struct dg_document *more)

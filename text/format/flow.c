@@ -223,17 +223,6 @@ void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end)
         add_space(f, begin, end);
 }
 
-static void end_unit(struct dg_document *d, const char *s, enum dg_encoding encoding)
-{
-    if (d->text.failed)
-        return;
-    d->units[d->n_units].encoding = encoding;
-    if (dg_document_has_letter(d))
-        dg_document_end(d, s);
-    else
-        dg_document_drop(d);
-}
-
 static void add_value(struct dg_flow *f, const struct dg_flow_value *v)
 {
     const char *s = f->s;
@@ -250,7 +239,7 @@ static void add_value(struct dg_flow *f, const struct dg_flow_value *v)
         text = at = to;
     }
     dg_document_text(f->d, s, text, v->end);
-    end_unit(f->d, s, v->encoding);
+    dg_document_end_value(f->d, s, v->encoding);
 }
 
 void dg_flow_value(struct dg_flow *f, struct dg_flow_value value)
@@ -275,7 +264,7 @@ void dg_flow_value(struct dg_flow *f, struct dg_flow_value value)
 void dg_flow_end(struct dg_flow *f)
 {
     if (f->open)
-        end_unit(f->d, f->s, DG_ENCODING_MARKUP);
+        dg_document_end_value(f->d, f->s, DG_ENCODING_MARKUP);
     f->open = false;
     for (size_t i = 0; i < f->n_values && !f->d->text.failed; i++)
         add_value(f, &f->values[i]);

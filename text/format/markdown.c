@@ -4,9 +4,9 @@
  * (markdown_unit.c makes units of them). Handled in addition: the title of front matter, footnotes,
  * and the <summary> of <details>. */
 #include "text/format/escape.h"
+#include "text/format/front_matter.h"
 #include "text/format/internal.h"
 #include "text/format/markdown_unit.h"
-#include "text/utf8.h"
 
 #include <limits.h>
 #include <md4c.h>
@@ -286,52 +286,12 @@ static int parse(struct reader *r, size_t begin, size_t end)
     return r->d->text.failed ? -1 : 0;
 }
 
-/* Makes a unit of the title in "title: Two dogs" or "title: 'Two dogs'" of front matter. */
-static void read_field(struct dg_document *d, const char *s, const struct dg_line *line)
-{
-    static const char name[] = "title:";
-    size_t n = strlen(name), end = line->end;
-    if (end - line->begin < n || strncasecmp(s + line->begin, name, n) != 0)
-        return;
-    size_t at = dg_line_skip_blanks(s, line->begin + n, end);
-    while (end > at && strchr(" \t", s[end - 1]))
-        end--;
-    if (at == end || strchr("|>[{&*!#%@`", s[at]))
-        return;
-    if (end - at >= 2 && strchr("\"'", s[at])) {
-        if (s[end - 1] != s[at])
-            return;
-        at++;
-        end--;
-    }
-    dg_markdown_title(d, s, at, end);
-}
-
-/* Reads front matter, from "---" in the first line (after any byte-order mark) to the next "---" or
- * "..."; returns the byte after it. */
-static size_t read_front_matter(struct dg_document *d, const char *s, size_t n)
-{
-    struct dg_line line;
-    const size_t begin = dg_utf8_bom(s, n);
-    if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 ||
-        memcmp(s + begin, "---", 3) != 0)
-        return begin;
-    size_t first = line.next, end = 0;
-    for (size_t at = first; !end && dg_line_at(s, n, at, &line); at = line.next)
-        if (line.end - line.begin == 3 &&
-            (memcmp(s + line.begin, "---", 3) == 0 || memcmp(s + line.begin, "...", 3) == 0))
-            end = line.next;
-    for (size_t at = first; end && dg_line_at(s, end, at, &line); at = line.next)
-        read_field(d, s, &line);
-    return end ? end : begin;
-}
-
 void dg_document_markdown(struct dg_document *d, const char *s, size_t n)
 {
     struct reader r = {.d = d, .s = s, .n = n};
     dg_buffer_init(&r.titles.units.text);
     r.titles.units.known = d->known;
-    r.floor = read_front_matter(d, s, n);
+    r.floor = dg_front_matter_read(d, s, n);
     parse(&r, r.floor, n);
     dg_document_append(d, &r.titles.units);
     d->text.failed = d->text.failed || r.titles.units.text.failed;

@@ -120,20 +120,9 @@ static void begin_unit(struct builder *b, size_t at)
     dg_document_begin(b->d, at);
 }
 
-/* Ends the unit, or drops it if it has no letters. */
-static void end_or_drop(struct dg_document *d, const char *s)
-{
-    if (d->text.failed)
-        return;
-    if (dg_document_has_letter(d))
-        dg_document_end(d, s);
-    else
-        dg_document_drop(d);
-}
-
 static void end_unit(struct builder *b)
 {
-    end_or_drop(b->d, b->c.s);
+    dg_document_end_value(b->d, b->c.s, DG_ENCODING_PLAIN);
     dg_document_append(b->d, &b->inner);
     dg_document_close(&b->inner);
     dg_buffer_init(&b->inner.text);
@@ -221,7 +210,7 @@ static void take_image(struct builder *b)
     begin_unit(b, begin + 2 < b->c.n ? begin + 2 : b->c.n);
     for (b->c.i++; b->c.i < last; b->c.i++)
         take(b);
-    end_or_drop(&alt, b->c.s);
+    dg_document_end_value(&alt, b->c.s, DG_ENCODING_PLAIN);
     b->d = outer;
     b->image = 0;
     size_t close = dg_md_find_sign(&b->c, "]");
@@ -336,6 +325,9 @@ static void take(struct builder *b)
 
 void dg_markdown_title(struct dg_document *d, const char *s, size_t begin, size_t end)
 {
+    const enum dg_encoding encoding = s[begin - 1] == '"'    ? DG_ENCODING_ESCAPED_DOUBLE
+                                      : s[begin - 1] == '\'' ? DG_ENCODING_ESCAPED_SINGLE
+                                                             : DG_ENCODING_ESCAPED_BRACKETS;
     size_t text = begin = dg_link_skip_space(s, begin, end);
     dg_document_begin(d, begin);
     for (size_t at = begin; at < end;) {
@@ -356,7 +348,7 @@ void dg_markdown_title(struct dg_document *d, const char *s, size_t begin, size_
         text = at = entity > at ? entity : m.end;
     }
     dg_document_text(d, s, text, end);
-    end_or_drop(d, s);
+    dg_document_end_value(d, s, encoding);
 }
 
 size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,

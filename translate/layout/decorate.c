@@ -189,7 +189,7 @@ static void add_breaks(struct work *w)
         if (d->marks[i].kind != DG_MARK_BREAK)
             continue;
         if (k >= n) {
-            if (d->encoding != DG_ENCODING_PLAIN)
+            if (dg_encoding_is_markup(d->encoding))
                 add_edit(w, d->answer_len, d->answer_len, i, ALONE);
             continue;
         }
@@ -289,16 +289,21 @@ static void copy(const struct work *w, enum dg_encoding encoding, size_t from, s
 static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
 {
     const struct dg_decoration *d = w->d;
+    const bool quoted = dg_encoding_needs_quotes(d->encoding, d->answer, d->answer_len);
+    const enum dg_encoding encoding = quoted ? DG_ENCODING_YAML_SINGLE : d->encoding;
     size_t at = 0, base = out->len;
+    dg_buffer_adds(out, quoted ? "'" : "");
     qsort(w->edits, w->n_edits, sizeof *w->edits, in_order);
     for (size_t i = 0; i < w->n_edits; i++) {
         const struct edit *e = &w->edits[i];
         /* An edit that begins within the previous one must not copy bytes of the answer twice. */
-        copy(w, d->encoding, at, e->begin, base, out, shift);
+        copy(w, encoding, at, e->begin, base, out, shift);
         at = e->begin > at ? e->begin : at;
         if (e->text)
-            dg_encoding_add(d->encoding, e->text, e->text_len, out);
-        dg_buffer_add(out, d->bytes[e->mark].s, d->bytes[e->mark].n);
+            dg_encoding_add(encoding, e->text, e->text_len, out);
+        /* The source's bytes were written without quotation marks. */
+        dg_encoding_add(
+            quoted ? encoding : DG_ENCODING_PLAIN, d->bytes[e->mark].s, d->bytes[e->mark].n, out);
         if (e->space_after)
             dg_buffer_add(out, " ", 1);
         /* Replaced bytes map to the end of the mark. */
@@ -306,7 +311,8 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
             if (shift)
                 shift[at] = out->len - base;
     }
-    copy(w, d->encoding, at, d->answer_len, base, out, shift);
+    copy(w, encoding, at, d->answer_len, base, out, shift);
+    dg_buffer_adds(out, quoted ? "'" : "");
     if (shift)
         shift[d->answer_len] = out->len - base;
 }

@@ -1,0 +1,123 @@
+/* Titles in Markdown's front matter, in links and in their definitions: what of a value is text,
+ * and how an answer is written there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "translate/layout/decorate.h"
+
+/* The document with this answer for its last unit. */
+static char *answered(const char *text, const char *answer)
+{
+    struct dg_document doc;
+    struct dg_arena arena;
+    struct dg_buffer out;
+    struct dg_error err = {0};
+    dg_arena_init(&arena, 0);
+    dg_buffer_init(&out);
+    if (dg_document_open(text, strlen(text), DG_FORMAT_MARKDOWN, &doc, &err))
+        fail_msg("%s", err.message);
+    assert_true(doc.n_units >= 1);
+    const struct dg_unit *u = &doc.units[doc.n_units - 1];
+    struct dg_mark *marks = calloc(u->n_marks + 1, sizeof *marks);
+    struct dg_mark_bytes *bytes = calloc(u->n_marks + 1, sizeof *bytes);
+    size_t *shift = calloc(strlen(answer) + 1, sizeof *shift), len;
+    assert_true(marks && bytes && shift);
+    for (size_t i = 0; i < u->n_marks; i++) {
+        marks[i] = doc.marks[u->mark + i];
+        bytes[i] = (struct dg_mark_bytes){text + marks[i].begin, marks[i].end - marks[i].begin};
+        marks[i].at -= u->at;
+    }
+    const struct dg_decoration d = {.text = doc.text.data + u->at,
+        .len = u->end - u->at,
+        .marks = marks,
+        .bytes = bytes,
+        .n = u->n_marks,
+        .answer = answer,
+        .answer_len = strlen(answer),
+        .encoding = u->encoding};
+    dg_buffer_add(&out, text, u->source);
+    const size_t base = out.len;
+    assert_true(dg_decorate(&d, &arena, &out, shift));
+    for (size_t i = 0; i < d.answer_len; i++)
+        assert_true(shift[i] <= shift[i + 1] && base + shift[i + 1] <= out.len);
+    dg_buffer_adds(&out, text + dg_document_source(&doc, u, u->end, true));
+    free(shift);
+    free(bytes);
+    free(marks);
+    dg_document_close(&doc);
+    dg_arena_deinit(&arena);
+    return dg_buffer_take(&out, &len);
+}
+
+static void expect(const char *text, const char *answer, const char *want)
+{
+    char *got = answered(text, answer);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+/* Expects `title: want` in front matter. */
+static void value_is(const char *value, const char *answer, const char *want)
+{
+    char text[256], wanted[256];
+    snprintf(text, sizeof text, "---\na: 1\ntitle: %s\n---\n", value);
+    snprintf(wanted, sizeof wanted, "---\na: 1\ntitle: %s\n---\n", want);
+    expect(text, answer, wanted);
+}
+
+static void quoted_values(void **state)
+{
+    (void)state;
+    value_is("'The dog'", "Le chien de l'eau", "'Le chien de l''eau'");
+    value_is("'The dog''s \\ \"house\"'", "l'abri \\ \"du\" chien", "'l''abri \\ \"du\" chien'");
+    value_is("'The dog''s house'", "The dog's house", "'The dog''s house'");
+    value_is("\"The dog\"", "Le \"chien\" de l'eau \\", "\"Le \\\"chien\\\" de l'eau \\\\\"");
+    value_is("\"The \\\"dog\\\"\"", "Le \"chien\"", "\"Le \\\"chien\\\"\"");
+    value_is("\"The\\ndog \\u263a is\"", "Le chien \\u263a est", "\"Le\\nchien \\u263a est\"");
+    value_is("\"The\\ndog \\u263a is\"", "The dog \\u263a is", "\"The\\ndog \\u263a is\"");
+}
+
+/* A value without quotation marks gets them where the answer needs them. */
+static void unquoted_values(void **state)
+{
+    (void)state;
+    value_is("The dog", "L'eau, le \"chien\"", "L'eau, le \"chien\"");
+    value_is("The dog - a story", "Le chien: l'histoire", "'Le chien: l''histoire'");
+    value_is("The dog: a story", "The dog: a story", "The dog: a story");
+    value_is("The \"dog\" of Ann's", "\"Hund\" von Ann's", "'\"Hund\" von Ann''s'");
+    value_is("Hello {name}", "{name}, hallo", "'{name}, hallo'");
+    value_is("Dogs https://x.org/a'b", "Hunde: https://x.org/a'b", "'Hunde: https://x.org/a''b'");
+    value_is("The dog", "Der Hund #1", "'Der Hund #1'");
+    value_is("The dog", "Hund:", "'Hund:'");
+    value_is("The dog # a comment", "Hund", "Hund # a comment");
+    value_is("C# & a dog", "Ein Hund & C#", "Ein Hund & C#");
+}
+
+static void titles(void **state)
+{
+    (void)state;
+    expect("[this](x 'The dog')", "l'eau \"x\"", "[this](x 'l\\'eau \"x\"')");
+    expect("[this](x \"The dog\")", "l'eau \"x\"", "[this](x \"l'eau \\\"x\\\"\")");
+    expect("[this](x (The dog))", "l'eau (x)", "[this](x (l'eau \\(x\\)))");
+    expect("![this](x 'The\n \\'dog\\' is')", "l'eau 'ici'", "![this](x 'l\\'eau\n \\'ici\\'')");
+    expect(
+        "[ref]\n\n[ref]: http://x/ 'The dog'\n", "l'eau", "[ref]\n\n[ref]: http://x/ 'l\\'eau'\n");
+    expect("[this](x \"The dog\")", "l'eau a\\b", "[this](x \"l'eau a\\\\b\")");
+    expect("[this](x \"The dog C:\\n\")", "l'eau C:\\n", "[this](x \"l'eau C:\\n\")");
+    /* A line end without a space of its own is dropped. */
+    expect("[this](x 'The\ndog')", "Hund", "[this](x 'Hund')");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quoted_values),
+        cmocka_unit_test(unquoted_values), cmocka_unit_test(titles)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

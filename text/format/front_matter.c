@@ -1,0 +1,101 @@
+#include "text/format/front_matter.h"
+
+#include "text/utf8.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* The byte after the escape that begins at s[at], in a value in "": \n, \u00e9. */
+static size_t skip_escape(const char *s, size_t at, size_t end)
+{
+    size_t n = 2;
+    if (at + 1 < end)
+        n += s[at + 1] == 'x' ? 2 : s[at + 1] == 'u' ? 4 : s[at + 1] == 'U' ? 8 : 0;
+    return end - at < n ? end : at + n;
+}
+
+/* Adds the escape s[at, to) of a value in "" or ''. */
+static void add_escape(struct dg_document *d, const char *s, size_t at, size_t to)
+{
+    struct dg_mark m = {.begin = at, .end = to, .len = 1};
+    if (to - at != 2) {
+        dg_document_protect(d, s, (size_t[2]){at, to}, (size_t[2]){at, to});
+    } else if (ispunct((unsigned char)s[at + 1])) {
+        m.kind = DG_MARK_ESCAPE;
+        dg_document_mark(d, m, s + at + 1);
+    } else {
+        m.kind = DG_MARK_BREAK; /* \n, \t */
+        dg_document_mark(d, m, " ");
+    }
+}
+
+/* Makes a unit of the value s[begin, end), without its quotation marks. */
+static void read_value(
+    struct dg_document *d, const char *s, size_t begin, size_t end, enum dg_encoding encoding)
+{
+    size_t text = begin;
+    dg_document_begin(d, begin);
+    for (size_t at = begin; at < end;) {
+        size_t to = at;
+        if (encoding == DG_ENCODING_ESCAPED_DOUBLE && s[at] == '\\')
+            to = skip_escape(s, at, end);
+        else if (encoding == DG_ENCODING_YAML_SINGLE && end - at >= 2 &&
+                 memcmp(s + at, "''", 2) == 0)
+            to = at + 2;
+        if (to == at) {
+            at++;
+            continue;
+        }
+        dg_document_text(d, s, text, at);
+        add_escape(d, s, at, to);
+        text = at = to;
+    }
+    dg_document_text(d, s, text, end);
+    dg_document_end_value(d, s, encoding);
+}
+
+/* Makes a unit of the title in "title: Two dogs" or "title: 'Two dogs'". */
+static void read_field(struct dg_document *d, const char *s, const struct dg_line *line)
+{
+    static const char name[] = "title:";
+    enum dg_encoding encoding = DG_ENCODING_YAML_UNQUOTED;
+    size_t n = strlen(name), end = line->end;
+    if (end - line->begin < n || strncasecmp(s + line->begin, name, n) != 0)
+        return;
+    size_t at = dg_line_skip_blanks(s, line->begin + n, end);
+    if (at < end && strchr("\"'", s[at])) {
+        while (strchr(" \t", s[end - 1]))
+            end--;
+        if (end - at < 2 || s[end - 1] != s[at])
+            return;
+        encoding = s[at] == '"' ? DG_ENCODING_ESCAPED_DOUBLE : DG_ENCODING_YAML_SINGLE;
+        at++;
+        end--;
+    } else {
+        const char *comment = memmem(s + at, end - at, " #", 2);
+        end = comment ? (size_t)(comment - s) : end;
+        while (end > at && strchr(" \t", s[end - 1]))
+            end--;
+        if (at == end || strchr("|>[{&*!#%@`", s[at]))
+            return;
+    }
+    read_value(d, s, at, end, encoding);
+}
+
+size_t dg_front_matter_read(struct dg_document *d, const char *s, size_t n)
+{
+    struct dg_line line;
+    const size_t begin = dg_utf8_bom(s, n);
+    if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 ||
+        memcmp(s + begin, "---", 3) != 0)
+        return begin;
+    size_t first = line.next, end = 0;
+    for (size_t at = first; !end && dg_line_at(s, n, at, &line); at = line.next)
+        if (line.end - line.begin == 3 &&
+            (memcmp(s + line.begin, "---", 3) == 0 || memcmp(s + line.begin, "...", 3) == 0))
+            end = line.next;
+    for (size_t at = first; end && dg_line_at(s, end, at, &line); at = line.next)
+        read_field(d, s, &line);
+    return end ? end : begin;
+}
