@@ -114,10 +114,24 @@ static void dg_load_conn_answered(struct dg_load_run *c, struct dg_load_conn *k)
         dg_load_conn_free(c, k);
 }
 
+/* Drops what arrives on a half-closed connection; closes it when the server has. */
+static void discard(struct dg_load_run *c, struct dg_load_conn *k)
+{
+    ssize_t n;
+    while ((n = recv(k->fd, c->bytes, DG_LOAD_READ_BYTES, 0)) > 0)
+        continue;
+    if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        dg_load_conn_close(c, k, false);
+}
+
 void dg_load_conn_read(struct dg_load_run *c, struct dg_load_conn *k)
 {
     bool ended = false;
     ssize_t n;
+    if (k->state == DG_LOAD_CONN_HALF_CLOSED) {
+        discard(c, k);
+        return;
+    }
     while ((n = recv(k->fd, c->bytes, DG_LOAD_READ_BYTES, 0)) > 0 && k->state != DG_LOAD_CONN_FREE)
         dg_buffer_add(&k->reply.in, c->bytes, (size_t)n);
     ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
@@ -133,14 +147,19 @@ void dg_load_conn_read(struct dg_load_run *c, struct dg_load_conn *k)
         dg_load_conn_lost(c, k);
 }
 
-/* A half-close counts as vanished, too: the server drops the work and may answer 408. */
+/* A half-close counts as vanished, too: the server drops the work and may answer 408. Before the
+ * whole request is sent, it is a close. */
 void dg_load_conn_vanish(struct dg_load_run *c, struct dg_load_conn *k)
 {
     uint8_t how = c->records[k->record].vanish;
-    if (how == DG_LOAD_HALF_CLOSE && k->state == DG_LOAD_CONN_WAITING)
-        shutdown(k->fd, SHUT_WR);
     dg_load_record_over(c, k->record, DG_LOAD_VANISHED);
-    dg_load_conn_close(c, k, how == DG_LOAD_RESETS);
+    if (how != DG_LOAD_HALF_CLOSE || k->state != DG_LOAD_CONN_WAITING) {
+        dg_load_conn_close(c, k, how == DG_LOAD_RESETS);
+        return;
+    }
+    shutdown(k->fd, SHUT_WR);
+    k->state = DG_LOAD_CONN_HALF_CLOSED;
+    c->n_busy--;
 }
 
 /* Connect; NULL when that fails at once. */

@@ -11,7 +11,9 @@ enum dg_load_conn_state {
     DG_LOAD_CONN_CLOSED,
     DG_LOAD_CONN_FREE,
     DG_LOAD_CONN_SENDING,
-    DG_LOAD_CONN_WAITING
+    DG_LOAD_CONN_WAITING,
+    /* The client sends no more and takes what comes, until the server closes. */
+    DG_LOAD_CONN_HALF_CLOSED
 };
 
 struct dg_load_conn {
