@@ -1,5 +1,6 @@
-"""Texts that cost a lot before anybody translates them: U+FDFA, which NFKC makes 18 characters, U+FB03, which it makes three that every
-model has, and texts without a sentence's end. Threads of their own work on them, not those that read and write sockets."""
+"""Texts that cost a lot before anybody translates them: U+FB03, which NFKC makes three letters, U+FDFA, which it makes 18 characters
+(where they are not copied because the model lacks them), and letters without a sentence's end. Threads of their own work on them, not
+those that read and write sockets."""
 import json
 import math
 import os
@@ -81,14 +82,17 @@ def p99(sorted_seconds):
 def check_probes(models, flags, path, data, n):  # noqa: F811
     """While n clients post data, the p99 of the server's probes is at most 50 ms, or five times that of a quiet server at the same time,
     because the machine may be busy."""
-    with Server(models, *flags) as quiet, Server(models, *flags) as server, Posting(server, path, data, n) as posting:
-        time.sleep(0.3)
-        beside = []
-        watch = threading.Thread(target=lambda: beside.extend(latencies(quiet, ["/livez", "/metrics"], SECONDS)))
-        watch.start()
-        took = latencies(server, ["/livez", "/metrics"], SECONDS)
-        watch.join(PATIENCE)
-        posting.stop.set()
+    with Server(models, *flags) as quiet:
+        copied = path == "/v1/translate" and quiet.copies(json.loads(data)["text"])
+        assert not copied
+        with Server(models, *flags) as server, Posting(server, path, data, n) as posting:
+            time.sleep(0.3)
+            beside = []
+            watch = threading.Thread(target=lambda: beside.extend(latencies(quiet, ["/livez", "/metrics"], SECONDS)))
+            watch.start()
+            took = latencies(server, ["/livez", "/metrics"], SECONDS)
+            watch.join(PATIENCE)
+            posting.stop.set()
     print(path, "p50 %.1f ms, p99 %.1f ms; a quiet server's p99 %.1f ms; %s" %
           (took[len(took) // 2] * 1e3, p99(took) * 1e3, p99(beside) * 1e3, posting.statuses))
     assert p99(took) <= max(0.05, 5 * p99(beside)) or sanitized()
@@ -100,7 +104,7 @@ def test_growing_texts_hold_up_no_probe(models):  # noqa: F811
 
 
 def test_long_texts_hold_up_no_probe(models):  # noqa: F811
-    check_probes(models, LONG, "/v1/translate", body_of("\u4e16" * 200000), 8)
+    check_probes(models, LONG, "/v1/translate", body_of("a" * 200000), 8)
 
 
 def test_long_growing_texts_hold_up_no_probe(models):  # noqa: F811
