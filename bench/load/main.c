@@ -104,12 +104,8 @@ static struct dg_json *nuisance_report(struct load *l)
     dg_json_set_int(o, "idle_answered_at_end", (int64_t)dg_load_idle_check(&l->idle));
     dg_json_set_int(o, "slow", l->o.slow);
     dg_load_slow_close(&l->slow);
-    dg_json_set_int(o, "slow_opened", (int64_t)l->slow.opened);
-    dg_json_set_int(o, "slow_ended_by_server", (int64_t)l->slow.ended);
-    dg_json_set_int(o, "slow_refused", (int64_t)l->slow.refused);
-    dg_json_set_real(o, "slow_longest_s", l->slow.longest_s);
-    if (l->slow.ended > 0)
-        dg_json_set_real(o, "slow_mean_s", l->slow.total_s / (double)l->slow.ended);
+    dg_json_set_take(o, "slow_headers", dg_load_slow_report(&l->slow, DG_LOAD_SLOW_HEADERS));
+    dg_json_set_take(o, "slow_body", dg_load_slow_report(&l->slow, DG_LOAD_SLOW_BODY));
     return o;
 }
 

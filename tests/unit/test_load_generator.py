@@ -74,3 +74,24 @@ def test_some_clients_that_vanish_close_their_sending_side_alone(tmp_path):
         r = load(tmp_path, server.port, "run", "--phase", "100:1", "--vanish", "1:0.2", "--connections", "300", "--grace", "3")
         assert r["vanished"] == r["requests"] > 50
     assert 0.05 * r["requests"] < len(taken) < 0.5 * r["requests"]  # a quarter of those that vanish
+
+
+def test_dripping_clients_that_are_never_ended_are_reported(tmp_path):
+    """The stand-in ends the clients that are slow within the headers, and leaves those that are slow within the body."""
+    def serve(s):
+        data = s.recv(4096)
+        if len(data) == 1:
+            end = time.monotonic() + 0.2
+            while time.monotonic() < end:
+                s.recv(1)
+        elif b"Content-Length: 4000\r\n" in data:
+            while s.recv(1):
+                pass
+        else:
+            s.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(ANSWER) + ANSWER)
+    with StandIn(serve) as server:
+        r = load(tmp_path, server.port, "run", "--phase", "20:2", "--slow", "8", "--slow-interval", "0.05")
+    assert r["ok"] == r["requests"] > 10
+    headers, body = (r["beside"][f"slow_{kind}"] for kind in ("headers", "body"))
+    assert headers["ended_by_server"] > 4 and 0.1 < headers["longest_s"] < 1
+    assert body["ended_by_server"] == 0 and body["opened"] == 4 and body["longest_s"] > 1
