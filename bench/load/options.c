@@ -141,7 +141,7 @@ static const struct dg_field of_closed[] = {
     {"seconds", REAL(seconds, 0, 3600), .fallback = "0", .argument = "SECONDS",
         .help = "duration; 0: until --requests are done"},
     {"warm_up", REAL(warm_up, 0, 3600), .fallback = "0", .argument = "SECONDS",
-        .help = "warm-up time, not counted in throughput"},
+        .help = "warm-up time, not counted in throughput and latencies"},
     {"requests", WHOLE(requests, 1, 10e6), .fallback = "1000000",
         .help = "maximum number of requests"},
 };

@@ -76,15 +76,22 @@ static double figure_of(const struct dg_load_record *r, enum figure f)
     }
 }
 
-/* The distribution of a figure over records of one phase and class (-1: all) with this outcome. */
+/* When the warm-up ends; 0: there is none. */
+static uint64_t warm_ns(const struct dg_load_run *run)
+{
+    return run->closed ? (uint64_t)(run->warm_up_seconds * 1e9) : 0;
+}
+
+/* The distribution of a figure over records of one phase and class (-1: all) with this outcome that
+ * were due after the warm-up. */
 static struct dg_json *figures(const struct dg_load_run *run, int phase, int class,
     enum dg_load_outcome outcome, enum figure f, double *scratch)
 {
     size_t n = 0;
     for (size_t i = 0; i < run->n; i++) {
         const struct dg_load_record *r = &run->records[i];
-        if (r->outcome != outcome || (phase >= 0 && r->phase != phase) ||
-            (class >= 0 && r->class != class))
+        if (r->outcome != outcome || r->due_ns < warm_ns(run) ||
+            (phase >= 0 && r->phase != phase) || (class >= 0 && r->class != class))
             continue;
         double x = figure_of(r, f);
         if (x >= 0)
@@ -151,7 +158,7 @@ static struct dg_json *phase_report(const struct dg_load_run *run, int phase, do
 static struct dg_json *throughput(const struct dg_load_run *run)
 {
     struct dg_json *o = dg_json_new_object();
-    uint64_t from = run->closed ? (uint64_t)(run->warm_up_seconds * 1e9) : UINT64_MAX, to = 0;
+    uint64_t from = run->closed ? warm_ns(run) : UINT64_MAX, to = 0;
     uint64_t answers = 0, sentences = 0, in = 0, out = 0;
     for (size_t i = 0; i < run->n && !run->closed; i++) {
         const struct dg_load_record *r = &run->records[i];

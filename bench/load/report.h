@@ -11,7 +11,7 @@ struct dg_load_run {
     const struct dg_load_record *records; /* [n] */
     size_t n;
     struct dg_load_client_result result;
-    double warm_up_seconds; /* closed loop: not counted in throughput */
+    double warm_up_seconds; /* closed loop: not in throughput and latencies */
     bool closed;
     uint64_t cpu_ns; /* the generator's own */
 };

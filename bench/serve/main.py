@@ -46,10 +46,12 @@ class Bench:
         shown = "not measured" if value is None else f"{value:.3f} ({'<=' if at_most else '>='} {limit:.3f})"
         say(f"  {'ok  ' if ok else '--  ' if ok is None else 'MISS'} {text}: {shown}")
 
-    def clean(self, name, *reports):
-        """No answer may be wrong or lost, ever."""
+    def clean(self, name, *reports, refusals=True):
+        """No answer may be wrong or lost, ever. refusals: false for closed loops, which a server need not refuse anything."""
         found = [x for x in map(scenarios.bad, reports) if x]
         self.claim(f"{name}: wrong or lost answers", float(sum(sum(x.values()) for x in found)), 0)
+        if not refusals:
+            self.claim(f"{name}: refused requests", float(sum(r["refused"] for r in reports)), 0)
 
     def server(self, *options):
         return Server(self.a.programs, self.a.models, ["--log-level", "info", *options])
@@ -260,6 +262,7 @@ class Bench:
         engine, over_http = cost["engine"]["workers_requests_per_s"], closed["throughput"]["answers_per_s"]
         cost["items"] = f"{len(cost['items'])} measured"
         self.results["engine"] = {"cost": cost, "over_http": scenarios.brief(closed), "coalesced": coalesced}
+        self.clean("engine", closed, refusals=False)
         few = coalesced <= closed["requests"] / 200
         self.claim("throughput lost between engine and HTTP", 1 - over_http / engine if few else None, 0.03)
         self.claim("engine's run: simulated / real seconds, off by",
@@ -273,13 +276,13 @@ class Bench:
             return json.load(f)
 
     def outside(self, cost):
-        """Microseconds of a step outside the engine, measured with short requests one at a time."""
+        """Microseconds of a step outside the engine, measured with short requests one at a time; and the report of that."""
         with self.server() as server:
             real = self.load(server, "closed", "--concurrency", 1, "--seconds", max(2, 0.3 * self.seconds), "--only", "short")
         steps = statistics.mean(x["sentences"][0][3] + x["sentences"][0][5] for x in cost["items"] if x["class"] == "short")
         spent_ms = sum(scenarios.p(real, "short", f"{stage}_ms", "mean") for stage in ("encode", "decode"))
         alone = self.simulated(0, 0, "--rate", 0.5, "--requests", 2000, "--only", "short")
-        return max(0.0, 1e3 * (spent_ms - alone["classes"]["short"]["latency_ms"]["mean"]) / steps)
+        return max(0.0, 1e3 * (spent_ms - alone["classes"]["short"]["latency_ms"]["mean"]) / steps), real
 
     def simulated(self, step_us, request_us, *options):
         """Simulate arrivals at the measured cost; the capacity sets what batching adds to it."""
@@ -308,21 +311,24 @@ class Bench:
 
     def replay(self, seed):
         """A real run at 70 %, and the same arrivals simulated. Cost and capacity are measured right before it, because a
-        machine's speed changes."""
+        machine's speed changes. Returns the simulation and the reports of the closed loops and of the real run."""
         cost = self.measure_cost("2")
         with self.server(*PATIENT) as server:
-            self.measure_capacity(server, seed)
-        step_us = self.outside(cost)
+            capacity = self.measure_capacity(server, seed)
+        step_us, alone = self.outside(cost)
         rate, seconds = self.rate_seconds(0.7, 3)  # otherwise five requests decide the p99 of the long ones
         with self.server() as server:
             real = scenarios.steady(self.load, server, rate, seconds, seed, "--trace", self.trace)
         request_us = 1e3 * (scenarios.p(real, "short", "overhead_ms", "p50") or 0)
         say(f"capacity: {self.capacity:.1f} requests/s; outside the engine: {step_us:.0f} us a step, {request_us:.0f} a request")
-        return self.simulated(step_us, request_us, "--trace", self.trace)
+        return self.simulated(step_us, request_us, "--trace", self.trace), (capacity, alone), real
 
     def simulator(self):
         """Simulate runs at 70 % again; then a device whose step costs the same up to 256 rows."""
-        runs = [self.replay(200 + i) for i in range(self.a.repetitions)]
+        replays = [self.replay(200 + i) for i in range(self.a.repetitions)]
+        runs = [simulation for simulation, _, _ in replays]
+        self.clean("simulator, closed loops", *(r for _, closed, _ in replays for r in closed), refusals=False)
+        self.clean("simulator, real runs", *(real for _, _, real in replays))
         self.results["simulator"] = runs
         for kind in runs[0]["classes"]:
             for rank in ("p50", "p99"):

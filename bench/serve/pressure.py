@@ -156,6 +156,7 @@ def paragraphs(bench):
                 f"{k} {scenarios.p(r, 'short', rank='p50'):.1f}, {scenarios.p(r, 'short'):.1f}" for k, r in one.items()))
             runs.append(one)
     bench.results["paragraphs"] = {"capacity": scenarios.brief(closed), "runs": runs}
+    bench.clean("paragraphs, closed loop", closed, refusals=False)
     bench.clean("paragraphs", *(r for one in runs for r in one.values()))
     bench.claim("70 %: p99 of short ones beside paragraphs / without",
                 statistics.median(scenarios.p(r["with"], "short") / scenarios.p(r["without"], "short") for r in runs), 2)

@@ -4,7 +4,7 @@ import json
 import os
 import statistics
 
-from server import Load, say
+from server import Load, learn, say
 
 CLIENTS = 16
 WAYS = {"default": (), "by arrival": ("--batching", "fifo"), "8 rows": ("--step-rows", "8"), "16 rows": ("--step-rows", "16"),
@@ -12,7 +12,7 @@ WAYS = {"default": (), "by arrival": ("--batching", "fifo"), "8 rows": ("--step-
 
 
 def write_lines(path, lines, pair):
-    """Write an item without an answer for each line of the file that is not blank."""
+    """Write an item, its answer still to be learned, for each line of the file that is not blank."""
     with (gzip.open if lines.endswith(".gz") else open)(lines, "rt", encoding="utf-8") as f, \
             open(path, "w", encoding="utf-8") as out:
         for line in f:
@@ -21,31 +21,43 @@ def write_lines(path, lines, pair):
                 out.write(json.dumps({"class": "line", "body": body}, ensure_ascii=False) + "\n")
 
 
+def learn_lines(bench):
+    """The lines as items with the answer that each gets alone. Returns a Load of them."""
+    raw, items = (os.path.join(bench.a.work, f"{name}.jsonl") for name in ("lines-raw", "lines"))
+    model = bench.results["model"]
+    write_lines(raw, bench.a.lines, (model["source"], model["target"]))
+    with bench.server() as server:
+        learn(bench.a.programs, server, raw, items)
+    return Load(bench.a.programs, items)
+
+
 def run_one(bench, load, way, seed):
+    """Returns (figures, reports)."""
     with bench.server("--workers", "1", *WAYS[way]) as server:
         # A lone client first: figures that the server learns from it must not matter later among many.
-        load(server, "closed", "--concurrency", 1, "--seconds", 1, "--seed", seed)
+        alone = load(server, "closed", "--concurrency", 1, "--seconds", 1, "--seed", seed)
         report = load(server, "closed", "--concurrency", CLIENTS, "--seconds", 3 if bench.a.quick else 10,
                       "--warm-up", 1, "--seed", seed)
     took = report["phases"][0]["classes"]["line"]["latency_ms"]
     return {"p50_ms": took["p50"], "p99_ms": took["p99"], "answers_per_s": report["throughput"]["answers_per_s"],
-            "cpus": report["cpus"]}
+            "cpus": report["cpus"]}, (alone, report)
 
 
 def saturated(bench):
     """Run each of WAYS in turns, every other turn in reverse order."""
-    items, model = os.path.join(bench.a.work, "lines.jsonl"), bench.results["model"]
-    write_lines(items, bench.a.lines, (model["source"], model["target"]))
-    load, runs = Load(bench.a.programs, items), {way: [] for way in WAYS}
+    load, runs, reports = learn_lines(bench), {way: [] for way in WAYS}, []
     for turn in range(1 if bench.a.quick else 5):
         for way in sorted(WAYS, reverse=turn % 2 == 1):
-            runs[way].append(run_one(bench, load, way, 70 + turn))
+            figures, more = run_one(bench, load, way, 70 + turn)
+            runs[way].append(figures)
+            reports += more
     medians = {}
     for way, list_ in runs.items():
         medians[way] = {key: statistics.median(r[key] for r in list_) for key in ("p50_ms", "p99_ms", "answers_per_s")}
         spread = {key: f"{min(r[key] for r in list_):.0f} to {max(r[key] for r in list_):.0f}" for key in medians[way]}
         say(f"  {way:10} " + ", ".join(f"{key} {value:.0f} ({spread[key]})" for key, value in medians[way].items()))
     bench.results["saturated"] = {"clients": CLIENTS, "runs": runs, "medians": medians}
+    bench.clean(f"{CLIENTS} clients, one worker", *reports, refusals=False)
     own, fifo = medians["default"], medians["by arrival"]
     bench.claim(f"{CLIENTS} clients, one worker: p50 / that in order of arrival", own["p50_ms"] / fifo["p50_ms"], 0.6)
     bench.claim(f"{CLIENTS} clients, one worker: p99 / that in order of arrival", own["p99_ms"] / fifo["p99_ms"], 1.3)

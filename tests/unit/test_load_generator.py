@@ -48,9 +48,9 @@ def load(tmp_path, port, verb, *options):
 
 
 def read_request(s):
-    """The bytes of a request; shorter if the client ends it."""
-    data = b""
-    while b"\r\n\r\n" not in data or len(data.split(b"\r\n\r\n", 1)[1]) < int(data.split(b"Content-Length: ")[1].split(b"\r")[0]):
+    """The bytes of a request; shorter if the client ends it, none if it sends no more."""
+    data = s.recv(4096)
+    while data and (b"\r\n\r\n" not in data or len(data.split(b"\r\n\r\n", 1)[1]) < int(data.split(b"Content-Length: ")[1].split(b"\r")[0])):
         more = s.recv(4096)
         if not more:
             return data
@@ -95,3 +95,17 @@ def test_dripping_clients_that_are_never_ended_are_reported(tmp_path):
     headers, body = (r["beside"][f"slow_{kind}"] for kind in ("headers", "body"))
     assert headers["ended_by_server"] > 4 and 0.1 < headers["longest_s"] < 1
     assert body["ended_by_server"] == 0 and body["opened"] == 4 and body["longest_s"] > 1
+
+
+def test_latencies_are_those_after_the_warm_up(tmp_path):
+    """The stand-in takes two seconds for its first answer."""
+    waits = iter([2.0])
+
+    def serve(s):
+        while read_request(s):
+            time.sleep(next(waits, 0.05))
+            s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(ANSWER) + ANSWER)
+    with StandIn(serve) as server:
+        r = load(tmp_path, server.port, "closed", "--concurrency", "1", "--seconds", "2.5", "--warm-up", "1")
+    took = r["phases"][0]["classes"]["a"]["latency_ms"]
+    assert r["ok"] == r["requests"] > 1 and 50 <= took["mean"] <= took["max"] < 2000
