@@ -22,12 +22,21 @@ static void media_type(const char *type, char out[80])
     out[n] = '\0';
 }
 
-/* "application/json" or "application/vnd.api+json" */
-static bool is_json(const char *type)
+/* Many clients declare JSON on every request: a GET or DELETE without a body has its parameters in
+ * the query all the same. */
+static bool is_query_alone(const struct dg_http_request *q)
+{
+    return q->body_len == 0 && (!strcmp(q->method, "GET") || !strcmp(q->method, "HEAD") ||
+                                   !strcmp(q->method, "DELETE"));
+}
+
+/* True if the body is "application/json" or "application/vnd.api+json", by its media type. */
+static bool is_json(const struct dg_http_request *q, const char *type)
 {
     const size_t n = strlen(type);
-    return !strcmp(type, "application/json") ||
-           (!strncmp(type, "application/", 12) && n > 17 && !strcmp(type + n - 5, "+json"));
+    return !is_query_alone(q) &&
+           (!strcmp(type, "application/json") ||
+               (!strncmp(type, "application/", 12) && n > 17 && !strcmp(type + n - 5, "+json")));
 }
 
 /* check: decides whether parsing goes on; NULL: it always does. */
@@ -52,7 +61,7 @@ static int read(const struct dg_http_exchange *x, const struct dg_json_check *ch
     const struct dg_http_request *q = dg_http_request(x);
     char type[80];
     media_type(q->type, type);
-    *form = !is_json(type);
+    *form = !is_json(q, type);
     *out = NULL;
     if (!*form)
         return read_json(q, check, out, err);
@@ -165,7 +174,7 @@ bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char 
     const struct dg_http_request *q = dg_http_request(x);
     char type[80];
     media_type(q->type, type);
-    if (is_json(type))
+    if (is_json(q, type))
         return json_key(q->body, q->body_len, name, out);
     if (dg_parameters_query_key(x, name, out))
         return true;

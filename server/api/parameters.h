@@ -1,5 +1,6 @@
 /* Parameters of a request of another server's API as one JSON object: the fields of a JSON body,
- * otherwise the parameters of the query and of a form (whose files are ignored). HTTP threads. */
+ * otherwise the parameters of the query and of a form (whose files are ignored). A GET or DELETE
+ * without a body has none of JSON, whatever its Content-Type is. HTTP threads. */
 #ifndef DG_SERVER_API_PARAMETERS_H
 #define DG_SERVER_API_PARAMETERS_H
 

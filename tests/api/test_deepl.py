@@ -192,6 +192,15 @@ def test_languages(server):
     assert server.get("/v2/languages?type=other").status_code == 400
 
 
+def test_json_declared_without_a_body(server):
+    declared = {"Content-Type": "application/json"}
+    for path in ("/v2/languages?type=target", "/v3/languages?resource=translate_text"):
+        assert server.get(path, headers=declared).json() == server.get(path).json()
+        assert requests.head(server.url(path), headers=declared, timeout=PATIENCE).status_code == 200
+    empty = requests.post(server.url("/v2/translate"), params={"text": "Hello.", "target_lang": "DE"}, headers=declared, timeout=PATIENCE)
+    assert empty.status_code == 400 and "JSON" in empty.json()["message"]
+
+
 def test_keys(models, tmp_path):
     keys = str(tmp_path / "keys.db")
     made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate", "--characters-per-day",
@@ -211,6 +220,7 @@ def test_keys(models, tmp_path):
         assert (over.status_code, over.json()) == (456, {"message": "Quota exceeded"})
         assert s.get("/v2/usage", headers=with_key).json()["character_count"] == 12
         assert s.get("/v2/usage").status_code == 403
+        assert s.get("/v2/usage", params={"auth_key": secret}, headers={"Content-Type": "application/json"}).status_code == 200
         assert s.get("/v2/languages").status_code == 403
 
 

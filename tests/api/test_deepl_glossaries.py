@@ -109,6 +109,19 @@ def test_other_bodies(server):
     assert put.status_code == 405 and put.headers["Allow"] == "GET, HEAD, DELETE, OPTIONS" and list(put.json()) == ["message"]
 
 
+def test_json_declared_without_a_body(server):
+    made = ask(server, "POST", "/v3/glossaries", MANY).json()
+    path, pair = "/v3/glossaries/" + made["glossary_id"], "?source_lang=en&target_lang=de"
+    declared = {"Authorization": "DeepL-Auth-Key any", "Content-Type": "application/json"}
+    entries = requests.get(server.url(path + "/entries" + pair), headers=declared, timeout=PATIENCE)
+    assert entries.status_code == 200 and entries.json()["dictionaries"][0]["entries"] == "dogs\tHaustiere\nsnow\tRegen\n"
+    memories = requests.get(server.url("/v3/translation_memories?page_size=1"), headers=declared, timeout=PATIENCE)
+    assert memories.status_code == 200
+    removed = requests.delete(server.url(path + "/dictionaries" + pair), headers=declared, timeout=PATIENCE)
+    assert removed.status_code == 204
+    assert ask(server, "DELETE", path).status_code == 204
+
+
 def test_pairs(server):
     assert server.get("/v2/glossary-language-pairs").json() == {"supported_languages": [{"source_lang": "en", "target_lang": "de"}]}
     languages = server.get("/v3/languages?resource=glossary").json()
