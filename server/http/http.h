@@ -116,6 +116,8 @@ const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
 /* Did the client come through a Unix socket, which the file's mode guards? HTTP thread. */
 bool dg_http_unix(const struct dg_http_exchange *x);
+/* Does the connection itself speak TLS? HTTP thread. */
+bool dg_http_encrypted(const struct dg_http_exchange *x);
 /* A number for the client's address (for IPv6, its /64); 0: this machine or a Unix socket, where
  * many clients may share one proxy. HTTP thread. */
 uint64_t dg_http_client(const struct dg_http_exchange *x);

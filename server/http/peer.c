@@ -10,6 +10,13 @@ bool dg_http_unix(const struct dg_http_exchange *x)
     return info && info->client_addr && info->client_addr->sa_family == AF_UNIX;
 }
 
+bool dg_http_encrypted(const struct dg_http_exchange *x)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info && info->tls_session;
+}
+
 uint64_t dg_http_client(const struct dg_http_exchange *x)
 {
     const union MHD_ConnectionInfo *info =

@@ -90,7 +90,7 @@ static bool add_headers(struct dg_http_exchange *x, struct MHD_Response *respons
     if (x->coding)
         add(response, MHD_HTTP_HEADER_CONTENT_ENCODING, x->coding, &lost);
     add(response, "X-Content-Type-Options", "nosniff", &lost);
-    if (x->connection && x->connection->pair)
+    if (dg_http_encrypted(x))
         add(response, "Strict-Transport-Security", "max-age=31536000", &lost);
     add(response, "X-Request-Id", x->id, &lost);
     if (x->id_header)

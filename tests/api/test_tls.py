@@ -11,7 +11,7 @@ import time
 import pytest
 import requests
 
-from conftest import NARROW, PATIENCE, Local, http_post, long_text, read_all, run_server
+from conftest import NARROW, PATIENCE, Local, Server, http_post, long_text, read_all, run_server
 from http_replies import GOOD, code_of, header_of, read_reply, status_of
 from test_stream import read_events
 
@@ -83,6 +83,21 @@ def test_requests_are_answered(server):
     assert server.local("GET", "/readyz").status_code == 200  # plain, through the Unix socket
     assert "Strict-Transport-Security" not in server.local("GET", "/readyz").headers
     assert server.local("POST", "/v1/translate", GOOD).json() == server.translate("Hello.").json()
+
+
+def test_a_translated_file_is_found_at_its_address(models, pairs, tmp_path):
+    def send(server, **headers):
+        reply = requests.post(server.url("/translate_file"), files={"file": ("a.txt", b"Two dogs.\n")}, data={"source": "en", "target": "de"},
+                              headers=headers, verify=pairs["first"][0], timeout=PATIENCE)
+        assert reply.status_code == 200, reply.text
+        return reply.json()["translatedFileUrl"]
+    with Encrypted(models, pairs["first"], "--documents", str(tmp_path / "d.db")) as s:
+        address = send(s)
+        assert address.startswith(s.url("/download_file/"))
+        assert requests.get(address, verify=s.trust, timeout=PATIENCE).status_code == 200
+    with Server(models, "--documents", str(tmp_path / "d.db")) as plain:
+        assert send(plain).startswith("http://")
+        assert send(plain, **{"X-Forwarded-Proto": "https"}).startswith("https://")
 
 
 def test_versions_and_ciphers(server):

@@ -29,7 +29,7 @@ struct waiting {
     /* reason why the document was not added */
     struct dg_error refused;
     char id[DG_UPLOAD_ID];
-    /* "http://host" */
+    /* "http://host" or "https://host" */
     char base[300];
 };
 
@@ -151,11 +151,12 @@ static void add(void *arg)
     dg_http_wake(w->x);
 }
 
-/* The address by which the client reached this server. */
+/* The address by which the client reached this server, or the proxy before it. */
 static void find_base(const struct dg_http_exchange *x, char out[300])
 {
     const char *host = dg_http_header(x, "Host"), *scheme = dg_http_header(x, "X-Forwarded-Proto");
-    snprintf(out, 300, "%s://%.255s", scheme && !strcmp(scheme, "https") ? "https" : "http",
+    const bool encrypted = dg_http_encrypted(x) || (scheme && !strcmp(scheme, "https"));
+    snprintf(out, 300, "%s://%.255s", encrypted ? "https" : "http",
         host && !strpbrk(host, "\"\\/ <>") ? host : "localhost");
 }
 
