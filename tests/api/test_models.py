@@ -55,6 +55,15 @@ def test_codes_find_their_pair(server, source, target, pair):
     assert direct.json() == reply.json()
 
 
+@pytest.mark.parametrize("path, names", [("/translate", ("q", "source", "target")), ("/v2/translate", ("text", "source_lang", "target_lang")),
+                                         ("/language/translate/v2", ("q", "source", "target"))])
+def test_aliases_hold_in_every_dialect(server, path, names):
+    text, source, target = names
+    one = server.post(path, {text: ["Hello."], source: "british", target: "pb"})
+    assert one.status_code == 200, one.text
+    assert one.json() == server.post(path, {text: ["Hello."], source: "en", target: "pt-BR"}).json()
+
+
 @pytest.mark.parametrize("source, target, field", [
     ("en", "pt-PT", "target"), ("zh-Hans", "en", "source"), ("en", "xx", "target"), ("e", "de", "source"),
     ("de", "en", "source"), ("en", "d", "target"), ("x" * 100, "de", "source"), ("en", "de" + "-x" * 50, "target"),

@@ -17,12 +17,8 @@ static const char *own_code(const char *code)
 
 static bool knows(struct dg_models *m, const char *code)
 {
-    struct dg_model_languages all;
-    dg_models_languages(m, DG_SOURCES | DG_TARGETS, &all);
-    for (size_t i = 0; i < all.n; i++)
-        if (dg_language_distance(code, all.codes[i]) >= 0)
-            return true;
-    return false;
+    char near[DG_LANGUAGE_MAX];
+    return dg_models_nearest(m, code, DG_SOURCES | DG_TARGETS, near);
 }
 
 /* Replaces *codes[which] of {source, target} by the code that the models use. */
