@@ -109,6 +109,35 @@ def test_other_bodies(server):
     assert put.status_code == 405 and put.headers["Allow"] == "GET, HEAD, DELETE, OPTIONS" and list(put.json()) == ["message"]
 
 
+def test_a_dictionary_is_found_by_its_own_codes(server):
+    """A glossary may have de-AT beside de: made at /v1/glossaries, or when there was a model for it."""
+    def dictionaries(path):
+        entries = {}
+        for d in server.get("/v1" + path[3:]).json()["dictionaries"]:
+            query = "?source=%s&target=%s" % (d["source"], d["target"])
+            accepts = {"Accept": "text/tab-separated-values"}
+            entries[d["source"], d["target"]] = server.get("/v1" + path[3:] + "/entries" + query, headers=accepts).text
+        return entries
+    german, austrian, swiss = (("en", t) for t in ("de", "de-AT", "de-CH"))
+    made = server.post("/v1/glossaries", {"name": "a", "dictionaries": [
+        {"source": "en", "target": "de", "entries": {"dog": "Hund", "cat": "Katze"}}, {"source": "en", "target": "de-AT", "entries": {"tomato": "Paradeiser"}}]}).json()
+    path = "/v3/glossaries/" + made["id"]
+    before = dictionaries(path)
+    for source, target in (("en", "de-AT"), ("EN", "DE_at"), ("en-US", "de-AT")):
+        entries = ask(server, "GET", path + "/entries?source_lang=%s&target_lang=%s" % (source, target)).json()["dictionaries"][0]
+        assert (entries["target_lang"], entries["entries"]) == ("de-AT", "tomato\tParadeiser\n")
+    put = ask(server, "PUT", path + "/dictionaries", {"source_lang": "en-US", "target_lang": "de-AT", "entries": "potato\tErdapfel", "entries_format": "tsv"})
+    assert put.status_code == 200 and put.json() == {"source_lang": "en", "target_lang": "de-AT", "entry_count": 1}
+    assert dictionaries(path) == {german: before[german], austrian: "potato\tErdapfel\n"}
+    more = {"source_lang": "en", "target_lang": "DE-AT", "entries": "plum\tZwetschke", "entries_format": "tsv"}
+    assert ask(server, "PATCH", path, {"dictionaries": [more, {**more, "target_lang": "de-CH", "entries": "bike\tVelo"}]}).status_code == 200
+    now = dictionaries(path)
+    assert now[austrian] == "plum\tZwetschke\npotato\tErdapfel\n" and swiss not in now and now[german] == "bike\tVelo\n" + before[german]
+    assert ask(server, "DELETE", path + "/dictionaries?source_lang=en-GB&target_lang=de-AT").status_code == 204
+    assert list(dictionaries(path)) == [german]
+    assert ask(server, "DELETE", path).status_code == 204
+
+
 def test_json_declared_without_a_body(server):
     made = ask(server, "POST", "/v3/glossaries", MANY).json()
     path, pair = "/v3/glossaries/" + made["glossary_id"], "?source_lang=en&target_lang=de"

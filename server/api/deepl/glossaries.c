@@ -66,17 +66,31 @@ static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct g
     return rc;
 }
 
-/* Finds the dictionary of two languages, compared as far as both codes specify them.
- * DG_ENOTFOUND. */
+/* Compares a dictionary's code with a requested one. 1: the same; 0: the same as far as both
+ * specify it; -1: another language. */
+static int closeness(const char *own, const char *asked)
+{
+    char code[DG_MEMORY_LANGUAGE];
+    if (!dg_pairs_same_language(own, asked))
+        return -1;
+    return dg_memory_language(asked, code, NULL) == DG_OK && strcmp(own, code) == 0;
+}
+
+/* Finds the closest dictionary of two languages: "de-AT" may be beside "de". DG_ENOTFOUND. */
 static int find_dictionary(const struct glossary *g, const char *const languages[2],
     const struct dg_memory_dictionary **out, struct dg_error *err)
 {
+    int closest = -1;
     for (size_t i = 0; i < g->n; i++) {
+        const int source = closeness(g->list[i].source_lang, languages[0]);
+        const int target = closeness(g->list[i].target_lang, languages[1]);
+        if (source < 0 || target < 0 || source + target <= closest)
+            continue;
+        closest = source + target;
         *out = &g->list[i];
-        if (dg_pairs_same_language((*out)->source_lang, languages[0]) &&
-            dg_pairs_same_language((*out)->target_lang, languages[1]))
-            return DG_OK;
     }
+    if (closest >= 0)
+        return DG_OK;
     return dg_error_set(err, DG_ENOTFOUND, "the glossary has no dictionary from %.40s to %.40s",
         languages[0], languages[1]);
 }
@@ -169,24 +183,26 @@ static int make(const struct dg_side *s, struct dg_memory *m,
     return rc == DG_OK ? look_up(m, &made, g, err) : rc;
 }
 
-static int alter(const struct dg_side *s, struct dg_memory *m,
-    const struct dg_deepl_glossary_body *b, enum dg_memory_how how, struct glossary *g,
-    struct dg_error *err)
+/* Changes the glossary `before` by the request's body; g becomes the changed one. */
+static int alter(const struct dg_side *s, const struct glossary *before,
+    const struct dg_deepl_glossary_body *b, bool put, struct glossary *g, struct dg_error *err)
 {
-    const struct dg_memory_change change = {
-        .name = b->name, .pairs = b->pairs.list, .n = b->pairs.n, .how = how};
     struct dg_memory_info info;
-    int rc = find(s, m, true, g, err);
+    const struct dg_memory_change change = {.name = b->name,
+        .pairs = b->pairs.list,
+        .n = b->pairs.n,
+        .how = put ? DG_MEMORY_REPLACE_LANGUAGES : DG_MEMORY_MERGE};
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    int rc = dg_memory_alter(m, &before->info, &change, &info, err);
     if (rc == DG_OK)
-        rc = dg_memory_alter(m, &g->info, &change, &info, err);
-    free(g->list);
-    g->list = NULL;
-    return rc == DG_OK ? look_up(m, &info, g, err) : rc;
+        rc = look_up(m, &info, g, err);
+    dg_collections_give(s->app->collections);
+    return rc;
 }
 
 static void answer_make(const struct dg_side *s, struct dg_http_reply *r)
 {
-    struct dg_deepl_glossary_body b;
+    struct dg_deepl_glossary_body b = {0};
     struct glossary g = {0};
     struct dg_error err = {0};
     int rc = dg_deepl_glossary_read(
@@ -219,21 +235,25 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
     free(g.list);
 }
 
-/* PATCH: changes the name, adds entries. PUT: replaces the dictionary of its languages. */
+/* PATCH: changes the name, adds entries. PUT: replaces the dictionary of its languages. A fault of
+ * the body is reported before a glossary that is missing. */
 static void answer_change(const struct dg_side *s, struct dg_http_reply *r)
 {
     const bool put = s->request->method[1] == 'U';
     const struct dg_memory_dictionary *d = NULL;
-    struct dg_deepl_glossary_body b;
-    struct glossary g = {0};
-    struct dg_error err = {0};
+    struct glossary before = {0}, g = {0};
+    struct dg_error err = {0}, missing = {0};
     struct dg_json *root = NULL;
+    find(s, dg_collections_take(s->app->collections), true, &before, &missing);
+    dg_collections_give(s->app->collections);
+    struct dg_deepl_glossary_body b = {.existing = before.list, .n_existing = before.n};
     int rc = dg_deepl_glossary_read(s, put ? DG_DEEPL_DICTIONARY : DG_DEEPL_CHANGE, &b, &err);
-    if (rc == DG_OK) {
-        struct dg_memory *m = dg_collections_take(s->app->collections);
-        rc = alter(s, m, &b, put ? DG_MEMORY_REPLACE_LANGUAGES : DG_MEMORY_MERGE, &g, &err);
-        dg_collections_give(s->app->collections);
+    if (rc == DG_OK && missing.code != DG_OK) {
+        err = missing;
+        rc = missing.code;
     }
+    if (rc == DG_OK)
+        rc = alter(s, &before, &b, put, &g, &err);
     if (rc == DG_OK && put) {
         const char *const languages[2] = {b.pairs.list[0].source_lang, b.pairs.list[0].target_lang};
         rc = find_dictionary(&g, languages, &d, &err);
@@ -246,6 +266,7 @@ static void answer_change(const struct dg_side *s, struct dg_http_reply *r)
     }
     reply(r, rc, 200, root, &err);
     dg_deepl_glossary_body_deinit(&b);
+    free(before.list);
     free(g.list);
 }
 

@@ -25,16 +25,50 @@ bool dg_deepl_glossary_pair(struct dg_models *m, const char *source, const char 
     return direct;
 }
 
-/* Reads a dictionary's languages, as this server's codes. */
+static bool has_dictionary(
+    const struct dg_deepl_glossary_body *b, const char *source, const char *target)
+{
+    for (size_t i = 0; i < b->n_existing; i++)
+        if (!strcmp(b->existing[i].source_lang, source) &&
+            !strcmp(b->existing[i].target_lang, target))
+            return true;
+    return false;
+}
+
+/* Replaces this server's codes by the requested ones where the glossary has such a dictionary: it
+ * may have "de-AT" beside "de". */
+static void keep_codes(const struct dg_deepl_glossary_body *b, const char *const asked[2],
+    char languages[2][DG_LANGUAGE_MAX])
+{
+    char own[2][DG_LANGUAGE_MAX];
+    for (size_t i = 0; i < 2; i++)
+        if (dg_memory_language(asked[i], own[i], NULL) != DG_OK)
+            memcpy(own[i], languages[i], sizeof own[i]);
+    /* both requested codes, one of them, none */
+    for (int served = 0; served < 4; served++) {
+        const char *source = served & 1 ? languages[0] : own[0];
+        const char *target = served & 2 ? languages[1] : own[1];
+        if (!has_dictionary(b, source, target))
+            continue;
+        memmove(languages[0], source, strlen(source) + 1);
+        memmove(languages[1], target, strlen(target) + 1);
+        return;
+    }
+}
+
+/* Reads a dictionary's languages. */
 static int read_languages(struct dg_models *m, const struct dg_json *o,
-    char languages[2][DG_LANGUAGE_MAX], struct dg_error *err)
+    const struct dg_deepl_glossary_body *b, char languages[2][DG_LANGUAGE_MAX],
+    struct dg_error *err)
 {
     static const char *const keys[] = {"source_lang", "target_lang"};
+    const char *asked[2];
     for (size_t i = 0; i < 2; i++) {
-        const char *code = dg_parameter_string(o, keys[i]);
-        if (!code || !dg_models_nearest(m, code, i ? DG_TARGETS : DG_SOURCES, languages[i]))
+        asked[i] = dg_parameter_string(o, keys[i]);
+        if (!asked[i] || !dg_models_nearest(m, asked[i], i ? DG_TARGETS : DG_SOURCES, languages[i]))
             return not_supported(keys[i], err);
     }
+    keep_codes(b, asked, languages);
     if (!dg_deepl_glossary_pair(m, languages[0], languages[1]))
         return dg_error_field(err, DG_EINVAL, "target_lang",
             "Unsupported glossary source and target language pair: value for 'target_lang' not "
@@ -43,11 +77,11 @@ static int read_languages(struct dg_models *m, const struct dg_json *o,
 }
 
 static int read_dictionary(const struct dg_side *s, const struct dg_json *o,
-    struct dg_pair_list *out, struct dg_error *err)
+    struct dg_deepl_glossary_body *b, struct dg_error *err)
 {
     char languages[2][DG_LANGUAGE_MAX];
     struct dg_error why = {0};
-    int rc = read_languages(s->app->models, o, languages, err);
+    int rc = read_languages(s->app->models, o, b, languages, err);
     if (rc != DG_OK)
         return rc;
     const struct dg_entries e = {.source = languages[0],
@@ -59,7 +93,7 @@ static int read_dictionary(const struct dg_side *s, const struct dg_json *o,
         return not_supported("entries_format", err);
     if (!dg_json_string(e.entries, NULL))
         return dg_error_field(err, DG_EINVAL, "entries", "Parameter 'entries' not specified");
-    rc = dg_entries_read(&e, out, &why);
+    rc = dg_entries_read(&e, &b->pairs, &why);
     return rc == DG_OK ? rc
                        : dg_error_field(err, rc, "entries",
                              "Invalid glossary entries provided: %.400s", why.message);
@@ -83,7 +117,7 @@ static int read_dictionaries(
         const struct dg_json *o = dg_json_at(list, i);
         rc = dg_json_typeof(o) == DG_JSON_OBJECT &&
                      !dg_parameters_check_strings(o, false, fields, err)
-                 ? read_dictionary(s, o, &b->pairs, err)
+                 ? read_dictionary(s, o, b, err)
                  : not_supported("dictionaries", err);
     }
     return rc;
@@ -118,7 +152,7 @@ int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form 
         rc = read_name(b, form != DG_DEEPL_CHANGE, err);
     if (rc == DG_OK)
         rc = form == DG_DEEPL_MONOLINGUAL || form == DG_DEEPL_DICTIONARY
-                 ? read_dictionary(s, b->json, &b->pairs, err)
+                 ? read_dictionary(s, b->json, b, err)
                  : read_dictionaries(s, b, form == DG_DEEPL_MULTILINGUAL, err);
     if (rc != DG_OK)
         return rc;

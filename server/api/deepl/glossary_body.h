@@ -9,6 +9,10 @@
 #include "store/pair_list.h"
 
 struct dg_deepl_glossary_body {
+    /* [n_existing] dictionaries of the glossary that the body changes, set before it is read:
+     * languages that one of them has keep its codes. Others get this server's. */
+    const struct dg_memory_dictionary *existing;
+    size_t n_existing;
     struct dg_json *json;
     /* NULL: not given; borrowed from json */
     const char *name;
@@ -23,8 +27,8 @@ enum dg_deepl_glossary_form {
     DG_DEEPL_DICTIONARY,   /* v3: one dictionary's fields, without a name */
 };
 
-/* Read the body; the caller deinits b in every case. DG_EINVAL, DG_ELIMIT with DeepL's messages;
- * DG_EUNSUP: v3 accepts only JSON. */
+/* Read the body; but for its dictionaries, b is zero before. The caller deinits b in every case.
+ * DG_EINVAL, DG_ELIMIT with DeepL's messages; DG_EUNSUP: v3 accepts only JSON. */
 int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form form,
     struct dg_deepl_glossary_body *b, struct dg_error *err);
 void dg_deepl_glossary_body_deinit(struct dg_deepl_glossary_body *b);
