@@ -1,5 +1,5 @@
-/* Shared by load.c, memory_plan.c, models.c, opening.c, way.c and served.c. Any thread, with the
- * lock if a field says so. */
+/* Shared by load.c, memory_plan.c, models.c, opening.c, way.c, ways.c and served.c. Any thread,
+ * with the lock if a field says so. */
 #ifndef DG_SERVER_MODELS_INTERNAL_H
 #define DG_SERVER_MODELS_INTERNAL_H
 
@@ -25,6 +25,8 @@ struct dg_model_openings {
 struct dg_models {
     struct dg_models_options o;
     char aliases[1024], pivot[DG_LANGUAGE_MAX];
+    /* the pivot in canonical form; "": off */
+    char pivot_code[DG_LANGUAGE_MAX];
     /* one load at a time; never taken while lock is held */
     pthread_mutex_t load_lock;
     /* one bundle is opened at a time; never taken while lock is held */

@@ -89,16 +89,21 @@ static int subtags_more(const char *longer, const char *shorter)
     return more;
 }
 
+int dg_language_canonical_distance(const char *asked, const char *served)
+{
+    int narrower = subtags_more(asked, served);
+    if (narrower >= 0)
+        return narrower;
+    int wider = subtags_more(served, asked);
+    return wider >= 0 ? DG_LANGUAGE_WIDER + wider : -1;
+}
+
 int dg_language_distance(const char *asked, const char *served)
 {
     char a[DG_LANGUAGE_MAX], s[DG_LANGUAGE_MAX];
     if (!dg_language_canonical(asked, a) || !dg_language_canonical(served, s))
         return -1;
-    int narrower = subtags_more(a, s);
-    if (narrower >= 0)
-        return narrower;
-    int wider = subtags_more(s, a);
-    return wider >= 0 ? DG_LANGUAGE_WIDER + wider : -1;
+    return dg_language_canonical_distance(a, s);
 }
 
 /* True if the entry is "asked=meant", with both codes there and neither too long. */

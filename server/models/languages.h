@@ -22,6 +22,9 @@ bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX]);
  * subtags; DG_LANGUAGE_WIDER + n: the served code has n more subtags; -1: another language. */
 int dg_language_distance(const char *asked, const char *served);
 
+/* The same for codes in canonical form; -1 where one is "". */
+int dg_language_canonical_distance(const char *asked, const char *served);
+
 /* Check that aliases is "asked=meant,asked=meant,..." (or ""). DG_EINVAL names the entry. */
 int dg_language_aliases_check(const char *aliases, struct dg_error *err);
 /* The code that asked stands for by the aliases, which were checked: in out, or asked itself. */

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "model/config.h"
+#include "server/models/languages.h"
 #include "weights/bundle.h"
 
 #include <stdatomic.h>
@@ -14,10 +15,24 @@
 
 struct dg_served;
 
+/* A pair of a source language. */
+struct dg_listing_pair {
+    /* indexes of the target language, and of the pair in the bundle */
+    uint32_t target, at;
+};
+
 struct dg_listing {
     /* its manifest, and only the header of its weights */
     struct dg_bundle *bundle;
     struct dg_config config;
+    /* [dg_bundle_languages] their codes in canonical form */
+    char (*codes)[DG_LANGUAGE_MAX];
+    /* [dg_bundle_pairs] by source language, in the bundle's order */
+    struct dg_listing_pair *pairs;
+    /* [dg_bundle_languages + 1] index of each language's first pair: its pairs end where the next
+     * one's begin. A model of two hundred languages has forty thousand pairs, and each request
+     * looks for one. */
+    uint32_t *first;
     atomic_uint refs;
     /* Guarded by the models' lock. */
     /* referenced; NULL: closed */

@@ -19,6 +19,8 @@ int dg_models_open(
     m->o = *options;
     snprintf(m->aliases, sizeof m->aliases, "%s", options->aliases);
     snprintf(m->pivot, sizeof m->pivot, "%s", options->pivot);
+    if (strcmp(m->pivot, "off") == 0 || !dg_language_canonical(m->pivot, m->pivot_code))
+        m->pivot_code[0] = '\0';
     m->o.aliases = m->aliases;
     m->o.pivot = m->pivot;
     pthread_mutex_init(&m->load_lock, NULL);

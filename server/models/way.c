@@ -1,5 +1,5 @@
 /* Finds the model, or the two models, that translate a requested pair. */
-#include "server/models/internal.h"
+#include "server/models/way_internal.h"
 
 #include "server/models/languages.h"
 #include "server/models/listing.h"
@@ -11,67 +11,54 @@
 #include <string.h>
 #include <strings.h>
 
-/* A pair that a model serves, and its distance from the requested pair. */
-struct found {
-    struct dg_listing *listing;
-    const char *pair[2];
-    /* -1: none yet */
-    int distance;
-    bool source_known;
-};
-
-/* The source of the previous pair and its distance, which is computed once for pairs in a row: a
- * model of two hundred languages has forty thousand pairs, grouped by source. */
-struct last_source {
-    const char *code;
-    int distance;
-};
-
-static void look_at_pair(struct dg_listing *l, size_t i, const char *source, const char *target,
-    struct last_source *last, struct found *best)
-{
-    const char *from, *to;
-    dg_bundle_pair(l->bundle, i, &from, &to);
-    if (last->code != from)
-        *last = (struct last_source){from, dg_language_distance(source, from)};
-    const int a = last->distance;
-    if (a < 0)
-        return;
-    best->source_known = true;
-    int b = dg_language_distance(target, to);
-    if (b < 0 || (best->distance >= 0 && a + b >= best->distance))
-        return;
-    *best = (struct found){l, {from, to}, a + b, true};
-}
-
-/* Which model is used if several serve equally near pairs. */
-enum preference {
-    /* The one made for the fewest pairs: a model trained for one pair is better at it than a model
-     * trained for many. */
-    SPECIALISED,
-    /* The one with the most parameters: errors of two hops add up. */
-    LARGEST,
-};
-
 static bool is_preferred(
-    const struct dg_listing *a, const struct dg_listing *b, enum preference preference)
+    const struct dg_listing *a, const struct dg_listing *b, enum dg_way_preference preference)
 {
-    if (preference == SPECIALISED)
+    if (preference == DG_WAY_SPECIALISED)
         return dg_bundle_pairs(a->bundle) < dg_bundle_pairs(b->bundle);
     return dg_config_parameters(&a->config) > dg_config_parameters(&b->config);
 }
 
-/* Finds the nearest pair; of equally near ones that of the preferred model, else of the first, in
- * the order of the directories' names. Lock held. */
-static struct found find(
-    const struct dg_models *m, const char *source, const char *target, enum preference preference)
+/* Looks at the pairs of one source language, at this distance from the requested one. */
+static void look_at_source(struct dg_listing *l, size_t source, int distance, const char *target,
+    struct dg_way_found *best)
 {
-    struct found best = {.distance = -1};
-    for (size_t i = 0; i < m->n; i++) {
-        struct found own = {.distance = -1};
-        struct last_source last = {NULL, -1};
-        for (size_t p = 0; p < dg_bundle_pairs(m->list[i]->bundle); p++)
-            look_at_pair(m->list[i], p, source, target, &last, &own);
+    for (size_t i = l->first[source]; i < l->first[source + 1]; i++) {
+        const struct dg_listing_pair *p = &l->pairs[i];
+        const int b = dg_language_canonical_distance(target, l->codes[p->target]);
+        if (b < 0 || (best->distance >= 0 && distance + b > best->distance) ||
+            (distance + b == best->distance && p->at > best->at))
+            continue;
+        best->listing = l;
+        dg_bundle_pair(l->bundle, p->at, &best->pair[0], &best->pair[1]);
+        best->at = p->at;
+        best->distance = distance + b;
+    }
+}
+
+static struct dg_way_found find_in(struct dg_listing *l, const char *source, const char *target)
+{
+    struct dg_way_found own = {.distance = -1};
+    size_t n;
+    dg_bundle_languages(l->bundle, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (l->first[i] == l->first[i + 1])
+            continue;
+        const int distance = dg_language_canonical_distance(source, l->codes[i]);
+        if (distance < 0)
+            continue;
+        own.source_known = true;
+        look_at_source(l, i, distance, target, &own);
+    }
+    return own;
+}
+
+struct dg_way_found dg_way_find(struct dg_listing *const *list, size_t n, const char *source,
+    const char *target, enum dg_way_preference preference)
+{
+    struct dg_way_found best = {.distance = -1};
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_way_found own = find_in(list[i], source, target);
         const bool known = best.source_known || own.source_known;
         if (own.distance >= 0 && (best.distance < 0 || own.distance < best.distance ||
                                      (own.distance == best.distance &&
@@ -82,7 +69,7 @@ static struct found find(
     return best;
 }
 
-static void add_hop(struct dg_way *way, const struct found *f)
+static void add_hop(struct dg_way *way, const struct dg_way_found *f)
 {
     dg_listing_ref(f->listing);
     way->hops[way->n].listing = f->listing;
@@ -90,29 +77,37 @@ static void add_hop(struct dg_way *way, const struct found *f)
     way->hops[way->n++].pair[1] = f->pair[1];
 }
 
-/* True if both are the same language: a detour through the pivot would only paraphrase. */
-static bool same_language(const char *a, const char *b)
+bool dg_way_same_language(const char *a, const char *b)
 {
-    return dg_language_distance(a, b) >= 0 || dg_language_distance(b, a) >= 0;
+    return dg_language_canonical_distance(a, b) >= 0 || dg_language_canonical_distance(b, a) >= 0;
 }
 
-/* Finds a model that has the language, which is the same on both sides, in any of its pairs; the
- * codes are in that model's spelling. Lock held. */
-static struct found find_same(const struct dg_models *m, const char *a, const char *b)
+struct dg_way_found dg_way_find_same(
+    struct dg_listing *const *list, size_t n, const char *a, const char *b)
 {
-    struct found f = {.distance = -1};
-    if (dg_language_distance(a, b) != 0)
+    struct dg_way_found f = {.distance = -1};
+    if (dg_language_canonical_distance(a, b) != 0)
         return f;
-    for (size_t i = 0; i < m->n; i++) {
-        size_t n;
-        const struct dg_bundle_language *list = dg_bundle_languages(m->list[i]->bundle, &n);
-        for (size_t k = 0; k < n; k++) {
-            const int distance = dg_language_distance(a, list[k].code);
+    for (size_t i = 0; i < n; i++) {
+        size_t languages;
+        const struct dg_bundle_language *own = dg_bundle_languages(list[i]->bundle, &languages);
+        for (size_t k = 0; k < languages; k++) {
+            const int distance = dg_language_canonical_distance(a, list[i]->codes[k]);
             if (distance >= 0 && (f.distance < 0 || distance < f.distance))
-                f = (struct found){m->list[i], {list[k].code, list[k].code}, distance, true};
+                f = (struct dg_way_found){.listing = list[i],
+                    .pair = {own[k].code, own[k].code},
+                    .distance = distance,
+                    .source_known = true};
         }
     }
     return f;
+}
+
+void dg_way_code(const struct dg_models *m, const char *asked, char out[DG_LANGUAGE_MAX])
+{
+    char meant[DG_LANGUAGE_MAX];
+    if (!dg_language_canonical(dg_language_alias(m->aliases, asked, meant), out))
+        out[0] = '\0';
 }
 
 static bool is_code(const char *s)
@@ -161,7 +156,7 @@ void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMM
             "; to install some: dragoman pull firefox/%s-en firefox/en-%s", from, to);
 }
 
-static int refuse(const char *source, const char *target, const struct found *direct,
+static int refuse(const char *source, const char *target, const struct dg_way_found *direct,
     bool may_pivot, struct dg_error *err)
 {
     char command[DG_WAY_COMMAND] = "";
@@ -179,22 +174,22 @@ static int refuse(const char *source, const char *target, const struct found *di
 int dg_models_way(struct dg_models *m, const char *source, const char *target, bool may_pivot,
     struct dg_way *out, struct dg_error *err)
 {
-    char a[DG_LANGUAGE_MAX], b[DG_LANGUAGE_MAX];
-    const char *from = dg_language_alias(m->aliases, source, a);
-    const char *to = dg_language_alias(m->aliases, target, b);
+    char from[DG_LANGUAGE_MAX], to[DG_LANGUAGE_MAX];
+    dg_way_code(m, source, from);
+    dg_way_code(m, target, to);
     memset(out, 0, sizeof *out);
     pthread_mutex_lock(&m->lock);
-    struct found direct = find(m, from, to, SPECIALISED);
+    struct dg_way_found direct = dg_way_find(m->list, m->n, from, to, DG_WAY_SPECIALISED);
     if (direct.distance >= 0) {
         add_hop(out, &direct);
-    } else if (may_pivot && same_language(from, to)) {
-        struct found same = find_same(m, from, to);
+    } else if (may_pivot && dg_way_same_language(from, to)) {
+        struct dg_way_found same = dg_way_find_same(m->list, m->n, from, to);
         if (same.distance >= 0)
             add_hop(out, &same);
         out->same = out->n > 0;
-    } else if (may_pivot && strcmp(m->pivot, "off") != 0) {
-        struct found first = find(m, from, m->pivot, LARGEST),
-                     second = find(m, m->pivot, to, LARGEST);
+    } else if (may_pivot) {
+        struct dg_way_found first = dg_way_find(m->list, m->n, from, m->pivot_code, DG_WAY_LARGEST),
+                            second = dg_way_find(m->list, m->n, m->pivot_code, to, DG_WAY_LARGEST);
         if (first.distance >= 0 && second.distance >= 0) {
             add_hop(out, &first);
             add_hop(out, &second);

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import bundle
-from conftest import CLI, PATIENCE, ROOT, SERVER, Server
+from conftest import CLI, PATIENCE, ROOT, SERVER, Server, sanitized
 
 SERVED = [("en", "de"), ("en", "pt-BR"), ("zh-Hant", "en"), ("en-US", "fr"), ("en", "fr")]
 
@@ -147,6 +147,15 @@ def test_a_bundle_of_two_hundred_languages(tmp_path):
         assert begun.startswith("A")
         models = s.get("/v1/models").json()["models"]
         assert len(models) == 40602 and {m["licence"] for m in models} == {"CC-BY-NC-4.0"}
+        pages = {}
+        for path in ("/v1/languages", "/languages", "/v2/glossary-language-pairs"):
+            before = s.cpu_seconds()
+            pages[path] = s.get(path).json()
+            assert sanitized() or s.cpu_seconds() - before < 2  # with a search for each pair it took 9 to 18
+        languages = pages["/v1/languages"]["languages"]
+        assert len(languages) == 202 and {len(x["targets"]) for x in languages} == {201}
+        assert {len(x["targets"]) for x in pages["/languages"]} == {202}  # with itself
+        assert len(pages["/v2/glossary-language-pairs"]["supported_languages"]) >= 40602  # and ace-Arab to itself, as to ace
 
 
 def test_a_card_says_what_a_model_is_and_where_it_comes_from(tmp_path):

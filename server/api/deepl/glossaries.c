@@ -7,7 +7,6 @@
 #include "server/api/entries.h"
 #include "server/glossaries/collections.h"
 #include "server/http/reply.h"
-#include "server/models/models.h"
 #include "store/pairs_file.h"
 
 #include <stdio.h>
@@ -375,26 +374,4 @@ void dg_deepl_glossary_dictionaries(struct dg_app *app, struct dg_http_exchange 
     dg_side_run(app, x,
         dg_http_request(x)->method[0] == 'P' ? answer_change : answer_remove_dictionary,
         dg_deepl.refuse);
-}
-
-void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x)
-{
-    struct dg_model_languages sources, targets;
-    struct dg_http_reply r = {0};
-    struct dg_json *root = dg_json_new_object(), *all = dg_json_new_array();
-    dg_models_languages(app->models, DG_SOURCES, &sources);
-    dg_models_languages(app->models, DG_TARGETS, &targets);
-    for (size_t i = 0; i < sources.n; i++) {
-        for (size_t k = 0; k < targets.n; k++) {
-            if (!dg_deepl_glossary_pair(app->models, sources.codes[i], targets.codes[k]))
-                continue;
-            struct dg_json *o = dg_json_new_object();
-            dg_json_set_string(o, "source_lang", sources.codes[i]);
-            dg_json_set_string(o, "target_lang", targets.codes[k]);
-            dg_json_append_take(all, o);
-        }
-    }
-    dg_json_set_take(root, "supported_languages", all);
-    dg_reply_json_take(&r, 200, root);
-    dg_http_reply_take(x, &r);
 }

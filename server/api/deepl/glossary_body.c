@@ -15,7 +15,8 @@ static int not_supported(const char *key, struct dg_error *err)
     return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
 }
 
-bool dg_deepl_glossary_pair(struct dg_models *m, const char *source, const char *target)
+/* True if the pair has its own model, so that a glossary can be used. */
+static bool has_model(struct dg_models *m, const char *source, const char *target)
 {
     struct dg_way way;
     if (dg_models_way(m, source, target, false, &way, NULL) != DG_OK)
@@ -69,7 +70,7 @@ static int read_languages(struct dg_models *m, const struct dg_json *o,
             return not_supported(keys[i], err);
     }
     keep_codes(b, asked, languages);
-    if (!dg_deepl_glossary_pair(m, languages[0], languages[1]))
+    if (!has_model(m, languages[0], languages[1]))
         return dg_error_field(err, DG_EINVAL, "target_lang",
             "Unsupported glossary source and target language pair: value for 'target_lang' not "
             "supported.");

@@ -38,7 +38,4 @@ void dg_deepl_glossary_body_deinit(struct dg_deepl_glossary_body *b);
 int dg_deepl_glossary_query(
     const struct dg_side *s, struct dg_json **out, const char *languages[2], struct dg_error *err);
 
-/* Whether the pair has its own model, so that a glossary can be used. */
-bool dg_deepl_glossary_pair(struct dg_models *m, const char *source, const char *target);
-
 #endif

@@ -1,12 +1,14 @@
-/* Routes by which DeepL's clients ask about the server: /v3/languages and /v3/languages/resources.
+/* Routes by which DeepL's clients ask about the server: /v3/languages, /v3/languages/resources and
+ * /v2/glossary-language-pairs.
  * A resource is a kind of work, such as translating documents; a feature is an option that it
  * supports. */
 #include "server/api/deepl/deepl.h"
 #include "server/api/parameters.h"
 #include "server/http/reply.h"
-#include "server/models/models.h"
+#include "server/models/ways.h"
 #include "text/language_name.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { SOURCE = 1, TARGET = 2 }; /* the language that must support a feature */
@@ -139,5 +141,30 @@ void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x)
         dg_json_append_take(list, o);
     }
     dg_reply_json_take(&r, 200, list);
+    dg_http_reply_take(x, &r);
+}
+
+/* The pairs that have their own model, so that a glossary can be used. */
+void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x)
+{
+    struct dg_model_languages sources, targets;
+    struct dg_http_reply r = {0};
+    dg_models_languages(app->models, DG_SOURCES, &sources);
+    dg_models_languages(app->models, DG_TARGETS, &targets);
+    struct dg_ways *ways = dg_models_ways(app->models, &sources, &targets);
+    struct dg_json *root = ways ? dg_json_new_object() : NULL, *all = dg_json_new_array();
+    for (size_t i = 0; ways && i < sources.n; i++) {
+        for (size_t k = 0; k < targets.n; k++) {
+            if (ways->kinds[i][k] != DG_WAY_DIRECT)
+                continue;
+            struct dg_json *o = dg_json_new_object();
+            dg_json_set_string(o, "source_lang", sources.codes[i]);
+            dg_json_set_string(o, "target_lang", targets.codes[k]);
+            dg_json_append_take(all, o);
+        }
+    }
+    free(ways);
+    dg_json_set_take(root, "supported_languages", all);
+    dg_reply_json_take(&r, 200, root);
     dg_http_reply_take(x, &r);
 }

@@ -1,8 +1,9 @@
 #include "server/api/libretranslate/languages.h"
 
-#include "server/models/languages.h"
+#include "server/models/ways.h"
 #include "text/language_name.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -84,17 +85,19 @@ struct dg_json *dg_lt_language(const char *code)
 struct dg_json *dg_lt_language_list(struct dg_models *m)
 {
     struct dg_model_languages all;
-    struct dg_json *list = dg_json_new_array();
     dg_models_languages(m, DG_SOURCES | DG_TARGETS, &all);
-    for (size_t i = 0; i < all.n; i++) {
+    struct dg_ways *ways = dg_models_ways(m, &all, &all);
+    struct dg_json *list = ways ? dg_json_new_array() : NULL;
+    for (size_t i = 0; ways && i < all.n; i++) {
         struct dg_json *o = dg_lt_language(all.codes[i]), *targets = dg_json_new_array();
         for (size_t k = 0; k < all.n; k++) {
-            if (!has_way(m, all.codes[i], all.codes[k]))
-                continue;
-            dg_json_append_take(targets, dg_json_new_string(all.codes[k], strlen(all.codes[k])));
+            if (ways->kinds[i][k] != DG_WAY_NONE)
+                dg_json_append_take(
+                    targets, dg_json_new_string(all.codes[k], strlen(all.codes[k])));
         }
         dg_json_set_take(o, "targets", targets);
         dg_json_append_take(list, o);
     }
+    free(ways);
     return list;
 }
