@@ -37,7 +37,7 @@ struct dg_app {
     struct dg_queue *queue;
     /* for side work: deadlines, second hops, batches, reloads */
     struct dg_executor *executor;
-    /* one thread at low priority, for attention weights */
+    /* one thread at low priority, for attention weights and suggestions */
     struct dg_executor *low;
     struct dg_metrics *metrics;
     /* cache of answers; keeps none while --cache-bytes is 0 */
@@ -76,7 +76,7 @@ struct dg_app {
     atomic_uint_least64_t answered;
     /* requests whose handler has started and whose reply is not out */
     atomic_uint in_flight;
-    /* requests for attention weights that are not over */
+    /* requests for attention weights, and suggestions, that are not over */
     atomic_uint works;
     /* when a request last succeeded, in seconds since the epoch; 0: never */
     _Atomic double last_success_s;

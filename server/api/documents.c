@@ -136,42 +136,62 @@ void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
     dg_side_run_document(app, x, answer_document, refuse);
 }
 
-/* Finds the document that the path names, if the request's key owns it; false: x has its error
- * reply. */
+/* Finds the document that a path names, if it has this owner. DG_ENOTFOUND. */
+static int find(struct dg_app *app, const char *path, const char *owner, struct dg_upload *u,
+    struct dg_upload_progress *progress, struct dg_error *err)
+{
+    char id[DG_UPLOAD_ID];
+    const char *part = path + strlen(PREFIX);
+    const int len = (int)strcspn(part, "/");
+    snprintf(id, sizeof id, "%.*s", len, len < (int)sizeof id ? part : ""); /* longer: no id */
+    int rc = dg_uploader_get(app->uploader, id, u, progress, err);
+    if (rc == DG_OK && strcmp(u->owner, owner) != 0)
+        rc = dg_error_field(err, DG_ENOTFOUND, "id", "no such document");
+    return rc;
+}
+
+/* Finds the document that the request asks for; false: x has its error reply. */
 static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u,
     struct dg_upload_progress *progress)
 {
-    char id[DG_UPLOAD_ID], owner[DG_GATE_OWNER];
+    char owner[DG_GATE_OWNER];
     struct dg_error err = {0};
     if (is_off(app, x))
         return false;
-    const char *part = dg_http_request(x)->path + strlen(PREFIX);
-    const int len = (int)strcspn(part, "/");
-    snprintf(id, sizeof id, "%.*s", len, len < (int)sizeof id ? part : ""); /* longer: no id */
     dg_gate_owner(app->auth, x, owner);
-    int rc = dg_uploader_get(app->uploader, id, u, progress, &err);
-    if (rc == DG_OK && strcmp(u->owner, owner) != 0)
-        rc = dg_error_field(&err, DG_ENOTFOUND, "id", "no such document");
+    int rc = find(app, dg_http_request(x)->path, owner, u, progress, &err);
     if (rc != DG_OK)
         fail(x, &err);
     return rc == DG_OK;
 }
 
+static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
+{
+    struct dg_upload u;
+    struct dg_upload_progress progress;
+    struct dg_error err = {0};
+    int rc = find(s->app, s->request->path, s->owner, &u, &progress, &err);
+    if (rc == DG_OK)
+        rc = dg_uploader_remove(s->app->uploader, u.id, &err);
+    if (rc == DG_OK)
+        r->status = 204;
+    else
+        say_failure(r, &err);
+}
+
 void dg_api_document(struct dg_app *app, struct dg_http_exchange *x)
 {
-    const bool removes = dg_http_request(x)->method[0] == 'D';
     struct dg_upload u;
-    struct dg_error err = {0};
-    struct dg_http_reply r = {.status = 204};
+    struct dg_http_reply r = {0};
     struct dg_upload_progress progress;
-    if (!look_up(app, x, &u, &progress))
-        return;
-    if (removes && dg_uploader_remove(app->uploader, u.id, &err) != DG_OK) {
-        fail(x, &err);
+    if (dg_http_request(x)->method[0] == 'D') {
+        if (!is_off(app, x))
+            dg_side_run_document(app, x, answer_removal, refuse);
         return;
     }
-    if (!removes)
-        dg_reply_json_take(&r, 200, describe(&u, progress.share));
+    if (!look_up(app, x, &u, &progress))
+        return;
+    dg_reply_json_take(&r, 200, describe(&u, progress.share));
     dg_http_reply_take(x, &r);
 }
 

@@ -1,6 +1,7 @@
 /* Requests that are answered on a thread of their own, so that no HTTP thread waits for a file:
  * those about glossaries and memories on the single thread of dg_collections_post, those that bring
- * a document on the single thread of dg_uploader_post. HTTP threads, except for the answer. */
+ * or remove a document on the single thread of dg_uploader_post. HTTP threads, except for the
+ * answer. */
 #ifndef DG_SERVER_API_SIDE_H
 #define DG_SERVER_API_SIDE_H
 
@@ -34,8 +35,8 @@ typedef void dg_side_answer(const struct dg_side *s, struct dg_http_reply *r);
 void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
     void (*refuse)(struct dg_http_reply *r, int status, const char *message));
 
-/* Queue a request that brings a document (app->uploader is set). If too many are waiting, refuse
- * gets 503. */
+/* Queue a request that brings or removes a document (app->uploader is set). If too many are
+ * waiting, refuse gets 503. */
 void dg_side_run_document(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
     void (*refuse)(struct dg_http_reply *r, int status, const char *message));
 

@@ -175,7 +175,7 @@ void dg_request_read(void *request)
     r->work_ns = dg_clock_ns() - begin;
     if (rc != DG_OK) {
         dg_request_fail(r, &err);
-    } else if (r->kind->fed) {
+    } else if (r->kind->fed || (r->kind->at_once && r->kind->work)) {
         dg_request_waited(r, 0, 0);
         start(r);
     } else if (r->kind->at_once) {

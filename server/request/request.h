@@ -45,7 +45,7 @@ struct dg_request_kind {
     bool may_pivot;
     /* the feeder submits each item by itself, as the queue has room */
     bool fed;
-    /* needs no model: written as soon as it is read */
+    /* needs no model: written as soon as it is read, and its work is done */
     bool at_once;
     /* Plan one text of an item for a model; NULL: translate it. */
     int (*plan)(const struct dg_item *item, size_t text, const struct dg_translator *t,
@@ -53,7 +53,9 @@ struct dg_request_kind {
         struct dg_error *err);
     /* Optional: check whether the item's model supports its options. */
     int (*check)(const struct dg_item *item, struct dg_error *err);
-    /* Instead of plan: all of the item's work, on the low-priority thread; writes the answer. */
+    /* Instead of plan: all of the item's work, on the low-priority thread; without write, it also
+     * writes the answer. Work
+     * that takes long, or that may wait for a file. */
     int (*work)(struct dg_item *item, struct dg_error *err);
     /* Append an item's answer to item->answer; called only if the item has one. The arena is
      * scratch memory. */

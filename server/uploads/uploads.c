@@ -1,6 +1,8 @@
 /* DESIGN. A single work on the executor does everything, one document after another: it begins a
  * document, and ends it when its texts are over. One thread, door, checks the documents that arrive
- * and adds them to the file, under the lock, and posts the work. */
+ * and adds them to the file, under file_lock, and posts the work. Writing may wait for seconds
+ * while another program has the file locked. Reading never does, in WAL mode, so it has the file
+ * open a second time, under a lock that nobody holds while writing. */
 #include "server/uploads/uploads.h"
 
 #include "base/clock.h"
@@ -32,18 +34,21 @@ struct dg_uploader {
     /* only for the work: the outcome of the document `running` could not be written, so the
      * document must be translated again */
     bool unsettled;
-    pthread_mutex_t lock;
-    pthread_cond_t idle; /* busy has become false */
-    /* guarded by lock */
+    pthread_mutex_t file_lock;
+    /* guarded by file_lock */
     struct dg_uploads *store;
+    /* both clocks, at the last check of the wall clock */
+    struct dg_clock_step clock;
+    int64_t began_s;      /* time of opening, by the wall clock as it is set now */
+    int64_t step_s;       /* seconds the clock was set by, not yet in the file */
+    pthread_mutex_t lock; /* taken last */
+    pthread_cond_t idle;  /* busy has become false */
+    /* guarded by lock */
+    struct dg_uploads *read;   /* the same file, only for reading */
     bool busy;                 /* a document is being read or translated */
     struct dg_upload_run *run; /* made and closed by the work alone */
     char running[DG_UPLOAD_ID];
     uint64_t began_ns;
-    /* both clocks, at the last check of the wall clock */
-    struct dg_clock_step clock;
-    int64_t began_s; /* time of opening, by the wall clock as it is set now */
-    int64_t step_s;  /* seconds the clock was set by, not yet in the file */
 };
 
 /* ---- the work ---- */
@@ -76,6 +81,16 @@ static void retry(struct dg_uploader *u)
     dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + RETRY_NS);
 }
 
+/* Notes the document that is being translated; run NULL: that is to be settled. */
+static void set_running(struct dg_uploader *u, struct dg_upload_run *run, const char *id)
+{
+    pthread_mutex_lock(&u->lock);
+    u->run = run;
+    u->began_ns = dg_clock_ns();
+    snprintf(u->running, sizeof u->running, "%s", id);
+    pthread_mutex_unlock(&u->lock);
+}
+
 /* Write the document's outcome to the file: translated, put back, or failed, because of why or
  * because the translation could not be written. */
 static void settle(
@@ -83,17 +98,17 @@ static void settle(
 {
     struct dg_error err = {0}, again = {0};
     bool later = why->code == DG_ECANCELED || why->code == DG_EAGAIN;
-    pthread_mutex_lock(&u->lock);
+    pthread_mutex_lock(&u->file_lock);
     int rc = later ? dg_uploads_put_back(u->store, id, &err)
              : why->code != DG_OK
                  ? dg_uploads_done(u->store, id, "", 0, why->message, &err)
                  : dg_uploads_done(u->store, id, file->data, file->len, NULL, &err);
     if (rc != DG_OK && !later)
         rc = dg_uploads_done(u->store, id, "", 0, err.message, &again);
+    pthread_mutex_unlock(&u->file_lock);
     u->unsettled = rc != DG_OK;
     if (u->unsettled)
-        snprintf(u->running, sizeof u->running, "%s", id);
-    pthread_mutex_unlock(&u->lock);
+        set_running(u, NULL, id);
     if (err.code != DG_OK)
         log_error("cannot be written", &err);
     if (!later && !u->unsettled)
@@ -106,9 +121,9 @@ static bool settle_again(struct dg_uploader *u)
     struct dg_error err = {0};
     if (!u->unsettled)
         return true;
-    pthread_mutex_lock(&u->lock);
+    pthread_mutex_lock(&u->file_lock);
     u->unsettled = dg_uploads_put_back(u->store, u->running, &err) != DG_OK;
-    pthread_mutex_unlock(&u->lock);
+    pthread_mutex_unlock(&u->file_lock);
     if (u->unsettled)
         retry(u);
     return !u->unsettled;
@@ -143,9 +158,9 @@ static bool begin_run(struct dg_uploader *u)
     dg_buffer_init(&file);
     if (!settle_again(u))
         return false;
-    pthread_mutex_lock(&u->lock);
+    pthread_mutex_lock(&u->file_lock);
     int rc = dg_uploads_next(u->store, &next, &file, &err);
-    pthread_mutex_unlock(&u->lock);
+    pthread_mutex_unlock(&u->file_lock);
     if (rc != DG_OK) {
         if (rc != DG_ENOTFOUND) {
             log_error("cannot be read", &err);
@@ -167,16 +182,12 @@ static bool begin_run(struct dg_uploader *u)
             retry(u);
         return rc != DG_EAGAIN;
     }
-    pthread_mutex_lock(&u->lock);
-    u->run = run;
-    u->began_ns = dg_clock_ns();
-    snprintf(u->running, sizeof u->running, "%s", next.id);
-    pthread_mutex_unlock(&u->lock);
+    set_running(u, run, next.id);
     return true;
 }
 
 /* Follow steps of the wall clock since the last check, so that documents keep their ages. Called
- * before a document is added, and before expired ones are dropped. Lock held. */
+ * before a document is added, and before expired ones are dropped. file_lock held. */
 static int follow_clock(struct dg_uploader *u, struct dg_error *err)
 {
     const int64_t step = dg_clock_step(&u->clock);
@@ -198,11 +209,11 @@ static void expire(struct dg_uploader *u)
     if (now - u->expired_ns < EXPIRE_NS)
         return;
     u->expired_ns = now;
-    pthread_mutex_lock(&u->lock);
+    pthread_mutex_lock(&u->file_lock);
     int rc = follow_clock(u, &err);
     if (rc == DG_OK)
         rc = dg_uploads_expire(u->store, (int64_t)dg_clock_wall_s() - u->options.keep_s, &err);
-    pthread_mutex_unlock(&u->lock);
+    pthread_mutex_unlock(&u->file_lock);
     if (rc != DG_OK)
         log_error("cannot be dropped", &err);
 }
@@ -234,12 +245,15 @@ int dg_uploader_open(
     u->options = *options;
     u->work = (struct dg_work){.run = work, .arg = u};
     dg_watches_init(&u->watches);
+    pthread_mutex_init(&u->file_lock, NULL);
     pthread_mutex_init(&u->lock, NULL);
     pthread_cond_init(&u->idle, NULL);
     dg_clock_step(&u->clock);
     u->began_s = (int64_t)dg_clock_wall_s();
     u->expired_ns = dg_clock_ns() - EXPIRE_NS + FIRST_NS;
     int rc = dg_uploads_open(options->path, &u->store, err);
+    if (rc == DG_OK)
+        rc = dg_uploads_open(options->path, &u->read, err);
     if (rc == DG_OK)
         rc = dg_executor_open(&door, &u->door, err);
     if (rc != DG_OK) {
@@ -279,7 +293,9 @@ void dg_uploader_close(struct dg_uploader *u)
     if (u->store)
         follow_clock(u, NULL);
     dg_uploads_close(u->store);
+    dg_uploads_close(u->read);
     pthread_cond_destroy(&u->idle);
+    pthread_mutex_destroy(&u->file_lock);
     pthread_mutex_destroy(&u->lock);
     dg_watches_deinit(&u->watches);
     free(u);
@@ -311,12 +327,12 @@ int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, stru
         rc = dg_gate_use(u->options.app->auth, o->visit, made->characters, err);
     if (rc != DG_OK)
         return rc;
-    pthread_mutex_lock(&u->lock);
+    pthread_mutex_lock(&u->file_lock);
     rc = follow_clock(u, err);
     made->created_s = (int64_t)dg_clock_wall_s();
     if (rc == DG_OK)
         rc = dg_uploads_add(u->store, o->bytes, o->n, u->options.most_bytes, made, err);
-    pthread_mutex_unlock(&u->lock);
+    pthread_mutex_unlock(&u->file_lock);
     if (rc == DG_OK)
         dg_executor_post(u->options.app->executor, &u->work);
     return rc;
@@ -327,7 +343,7 @@ int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out
 {
     *progress = (struct dg_upload_progress){0};
     pthread_mutex_lock(&u->lock);
-    int rc = dg_uploads_get(u->store, id, out, err);
+    int rc = dg_uploads_get(u->read, id, out, err);
     if (rc == DG_OK && u->run && strcmp(u->running, id) == 0)
         *progress = (struct dg_upload_progress){
             dg_upload_run_share(u->run), (double)(dg_clock_ns() - u->began_ns) * 1e-9};
@@ -339,16 +355,16 @@ int dg_uploader_read(
     struct dg_uploader *u, const char *id, struct dg_buffer *file, struct dg_error *err)
 {
     pthread_mutex_lock(&u->lock);
-    int rc = dg_uploads_read(u->store, id, file, err);
+    int rc = dg_uploads_read(u->read, id, file, err);
     pthread_mutex_unlock(&u->lock);
     return rc;
 }
 
 int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *err)
 {
-    pthread_mutex_lock(&u->lock);
+    pthread_mutex_lock(&u->file_lock);
     int rc = dg_uploads_remove(u->store, id, err);
-    pthread_mutex_unlock(&u->lock);
+    pthread_mutex_unlock(&u->file_lock);
     if (rc == DG_OK)
         dg_watches_wake(&u->watches, id, NULL);
     return rc;
@@ -370,7 +386,7 @@ int dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exch
         return rc;
     pthread_mutex_lock(&u->lock);
     bool over =
-        dg_uploads_get(u->store, id, &upload, NULL) == DG_OK && upload.state >= DG_UPLOAD_DONE;
+        dg_uploads_get(u->read, id, &upload, NULL) == DG_OK && upload.state >= DG_UPLOAD_DONE;
     pthread_mutex_unlock(&u->lock);
     if (over) /* perhaps before it was watched */
         dg_watches_wake(&u->watches, id, x);

@@ -68,14 +68,15 @@ struct dg_upload_progress {
     double seconds;
 };
 
-/* Get a document and its progress. DG_ENOTFOUND. */
+/* Get a document and its progress, without waiting for a write. DG_ENOTFOUND. */
 int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out,
     struct dg_upload_progress *progress, struct dg_error *err);
-/* Read a document's translation. DG_ENOTFOUND, also if it is not done. */
+/* Read a document's translation, likewise. DG_ENOTFOUND, also if it is not done. */
 int dg_uploader_read(
     struct dg_uploader *u, const char *id, struct dg_buffer *file, struct dg_error *err);
 
-/* Remove a document; if it is being translated, the result is discarded. DG_ENOTFOUND. */
+/* Remove a document; if it is being translated, the result is discarded. May wait for seconds, so
+ * not on an HTTP thread. DG_ENOTFOUND. */
 int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *err);
 /* Remove a document because its client was refused after all and does not know its id. Failures are
  * logged. */

@@ -1,4 +1,6 @@
 """POST /suggest as LibreTranslate has it: better translations that people send, kept in a file."""
+import concurrent.futures
+import contextlib
 import sqlite3
 
 import pytest
@@ -65,6 +67,21 @@ def test_it_outlives_the_server(models, tmp_path):
         with Server(models, "--suggestions", path) as s:
             assert s.post("/suggest", dict(GOOD, s="%d" % n)).status_code == 200
         assert len(kept(path)) == n
+
+
+def test_a_locked_file_holds_up_nobody(models, tmp_path):
+    """Another program keeps the file locked: its requests wait, those of others do not."""
+    path = str(tmp_path / "s.db")
+    with Server(models, "--suggestions", path, "--http-threads", "1") as s, concurrent.futures.ThreadPoolExecutor(3) as pool:
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            waiting = [pool.submit(s.post, "/suggest", dict(GOOD, s="%d" % i)) for i in range(3)]
+            s.until(lambda: "dragoman_http_requests_in_flight 4\n" in s.get("/metrics").text, 30)
+            assert s.get("/livez").status_code == 200 and s.translate("Hello.").status_code == 200
+            assert not any(w.done() for w in waiting)
+        assert {w.result().status_code for w in waiting} <= {200, 503}  # 503 after two seconds
+        assert s.post("/suggest", GOOD).status_code == 200
+        assert len(kept(path)) == 1 + sum(w.result().status_code == 200 for w in waiting)
 
 
 def test_a_file_of_something_else(models, tmp_path):

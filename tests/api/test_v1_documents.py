@@ -1,4 +1,7 @@
 """Documents over /v1: sent, polled, fetched and deleted; with a glossary, also by DeepL's route; separately for each key."""
+import concurrent.futures
+import contextlib
+import sqlite3
 import time
 
 import pytest
@@ -121,3 +124,22 @@ def test_without_documents():
         for method, at in (("POST", ""), ("GET", "/x"), ("GET", "/x/result"), ("DELETE", "/x")):
             reply = ask(s, method, at)
             assert reply.status_code == 403 and "--documents" in reply.text
+
+
+def test_a_locked_file_holds_up_no_reader(tmp_path):
+    """Another program keeps the file locked: only what changes it waits."""
+    path = str(tmp_path / "d.db")
+    with Server(BUNDLES, "--documents", path, "--http-threads", "1") as s, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        made = [send(s).json() for _ in range(2)]
+        assert [over(s, m)["status"] for m in made] == ["done", "done"]
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            waiting = [pool.submit(ask, s, "DELETE", "/" + made[0]["id"]), pool.submit(send, s)]
+            s.until(lambda: "dragoman_http_requests_in_flight 3\n" in s.get("/metrics").text, 30)
+            for m in made:
+                assert ask(s, "GET", "/" + m["id"]).json()["status"] == "done" and ask(s, "GET", "/" + m["id"] + "/result").status_code == 200
+            assert s.get("/livez").status_code == 200 and not any(w.done() for w in waiting)
+        removed, sent = [w.result().status_code for w in waiting]
+        assert removed in (204, 503) and sent in (201, 503)  # 503 after two seconds
+        assert ask(s, "GET", "/" + made[0]["id"]).status_code == (404 if removed == 204 else 200)
+        assert ask(s, "DELETE", "/" + made[1]["id"]).status_code == 204 and ask(s, "DELETE", "/" + made[1]["id"]).status_code == 404
