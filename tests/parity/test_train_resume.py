@@ -43,9 +43,9 @@ def stopped(args, out, step):
 
 
 def test_what_is_said_to_go_on_with(data, tmp_path):
-    """The command has the options that the folder does not keep: device, precision, and what to leave out at the end."""
+    """The command has the options that the folder does not keep: device, precision, what to leave out at the end, event files."""
     out = tmp_path / "it's a run"
-    given = ["--device", "cpu", "--precision", "fp32", "--no-scores"]
+    given = ["--device", "cpu", "--precision", "fp32", "--no-scores", "--tensorboard", str(tmp_path / "its events")]
     said = stopped(command(data, out, *given, "--set", "training.updates=30000"), out, 4)
     assert said == ["dragoman-train", "resume", str(out), *given]
     args = ["resume", str(out), "--device", "cpu", "--prepared", str(out / "data")]

@@ -49,8 +49,7 @@ static void tell_resume(const struct dg_run_options *o)
     add_option(&b, "--prepared", o->resume ? o->prepared : NULL);
     if (o->no_scores)
         dg_buffer_adds(&b, " --no-scores");
-    if (o->tensorboard)
-        dg_buffer_addf(&b, " --tensorboard %s", o->tensorboard);
+    add_option(&b, "--tensorboard", o->tensorboard);
     fprintf(stderr, "stopped by signal %d; continue with: dragoman-train resume%s\n",
         dg_stop_signal(), b.data && !b.failed ? b.data : "");
     dg_buffer_deinit(&b);
