@@ -77,6 +77,28 @@ static void test_all_shipped_recipes_load(void **state)
     assert_int_equal(load_folder("trainer/recipes/paper/table3"), 20);
 }
 
+/* Section 6.1: beam 4 and alpha 0.6, whatever the dev sets say, and the whole vocabulary. */
+static void test_the_paper_s_search(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"paper-base-ende", "paper-big-ende", "paper-big-enfr",
+        "trainer/recipes/paper/base-ende.json", "trainer/recipes/paper/base-enfr.json",
+        "trainer/recipes/paper/big-ende.json", "trainer/recipes/paper/big-enfr.json",
+        "trainer/recipes/paper/table3/base.json", "trainer/recipes/paper/table3/big.json",
+        "trainer/recipes/paper/since/ssru.json"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct dg_recipe *r;
+        struct dg_error err = {0};
+        if (dg_recipe_load(rows[i], "", NULL, 0, &r, &err))
+            fail_msg("%s", err.message);
+        assert_int_equal(r->validation.calibrate, 0);
+        assert_int_equal(r->validation.shortlist, 0);
+        assert_int_equal(r->validation.beam, 4);
+        assert_true(r->validation.alpha == 0.6);
+        dg_recipe_free(r);
+    }
+}
+
 /* Users' recipes may extend shipped ones by their original names. */
 static void test_moved_recipes_are_found(void **state)
 {
@@ -112,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table3),
+        cmocka_unit_test(test_the_paper_s_search),
         cmocka_unit_test(test_all_shipped_recipes_load),
         cmocka_unit_test(test_moved_recipes_are_found),
     };
