@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import time
 
-from train_runs import TRAIN, UPDATES, WORDS, command, log, run, with_longer_dev
+from train_runs import RECIPE, TRAIN, UPDATES, WORDS, command, log, run, with_longer_dev, write_corpus
 from train_runs import data, whole  # noqa: F401  fixtures
 
 
@@ -106,3 +106,18 @@ def test_widest_beam_of_a_long_line(whole, tmp_path):
     pieces = evaluated(WORDS * 10)["pieces"]
     long = (WORDS * 100)[:len(WORDS) * 10 * 460 // pieces]
     assert 400 < evaluated(long, "--beam", "32")["pieces"] <= 510
+
+
+def test_more_than_64_directions(tmp_path):
+    """A recipe may have 255 directions: each is calibrated on its own dev set, and all are scored."""
+    write_corpus(tmp_path)
+    for side in ("en", "xx"):
+        (tmp_path / f"one.{side}").write_text((tmp_path / f"dev.{side}").read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    pairs = [{"source_lang": "en", "target_lang": "x" + chr(ord("a") + i % 26) + "ab"[i // 26], "both_directions": True,
+              "train": [{"source": "train.en", "target": "train.xx"}], "dev": [{"source": "one.en", "target": "one.xx"}]} for i in range(33)]
+    recipe = {**RECIPE, "data": {"pairs": pairs}, "vocabulary": {**RECIPE["vocabulary"], "size": 140},
+              "training": {**RECIPE["training"], "updates": 2}, "validation": {"shortlist": 0}}
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe), encoding="utf-8")
+    run(command(tmp_path, tmp_path / "run"))
+    training = json.loads((tmp_path / "run" / "bundle" / "manifest.json").read_text(encoding="utf-8"))["training"]
+    assert training["calibrated"]["sentences"] == len(training["scores"]) == 66

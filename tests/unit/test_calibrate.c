@@ -59,11 +59,10 @@ static void test_pairs_are_spelled_as_the_bundle_s(void **state)
     assert_int_equal(dg_config_read(manifest, &config, &err), 0);
     dg_json_set_take(manifest, "pairs", dg_json_parse(pairs, strlen(pairs), &err));
     dg_json_set_take(manifest, "pair_decoding", dg_json_parse(before, strlen(before), &err));
-    const struct dg_calibrated c = {.chosen = {.beam = 4, .alpha = 1},
-        .low_confidence = -1,
-        .pairs = {{"EN", "de", {.alpha = 1.5f}, .own = false},
-            {"en", "pt-br", {.alpha = 1.5f}, .own = true}},
-        .n_pairs = 2};
+    struct dg_calibrated_pair list[] = {
+        {"EN", "de", {.alpha = 1.5f}, .own = false}, {"en", "pt-br", {.alpha = 1.5f}, .own = true}};
+    const struct dg_calibrated c = {
+        .chosen = {.beam = 4, .alpha = 1}, .low_confidence = -1, .pairs = list, .n_pairs = 2};
     assert_int_equal(dg_calibrated_write(&c, &config, manifest, &err), 0);
     const struct dg_json *written = dg_json_get(manifest, "pair_decoding");
     assert_int_equal(dg_json_length(written), 1);

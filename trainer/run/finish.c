@@ -205,7 +205,7 @@ static int export_average(const struct source *s, const struct choice *c, struct
     bool *exported, struct dg_error *err)
 {
     const size_t n = dg_param_block_size(s->config);
-    struct dg_calibrated calibrated;
+    struct dg_calibrated calibrated = {0};
     struct dg_json *decision = NULL;
     float *params = dg_alloc(n, sizeof *params, "parameters");
     int rc = dg_average(s->keeper, c->steps, c->n, params, n, err);
@@ -238,6 +238,7 @@ static int export_average(const struct source *s, const struct choice *c, struct
         if (!rc)
             rc = dg_export_seal(&e, err);
     }
+    dg_calibrated_free(&calibrated);
     dg_json_free(decision);
     free(params);
     return rc;

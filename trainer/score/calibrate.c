@@ -171,15 +171,13 @@ static int choose_for_pairs(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err)
 {
     int rc = 0;
+    out->pairs = dg_alloc(o->n_sets, sizeof *out->pairs, "pairs of languages");
     for (size_t i = 0; i < o->n_sets && !rc; i++) {
         size_t p = 0;
         while (p < out->n_pairs && !is_of(&o->sets[i], &out->pairs[p]))
             p++;
         if (p < out->n_pairs)
             continue;
-        if (p == DG_CALIBRATE_PAIRS)
-            return dg_error_set(err, DG_ELIMIT,
-                "the development sets are of more than %d pairs of languages", DG_CALIBRATE_PAIRS);
         out->pairs[out->n_pairs++] = (struct dg_calibrated_pair){
             .source_lang = o->sets[i].source_lang, .target_lang = o->sets[i].target_lang};
         rc = choose_for_pair(o, &out->pairs[p], &out->chosen, err);
@@ -277,8 +275,17 @@ int dg_calibrate(
         rc = try_chosen(o, out, &answers, err);
     if (!rc)
         find_threshold(&answers, &c, out);
+    else
+        dg_calibrated_free(out);
     free(answers.list);
     return rc;
+}
+
+void dg_calibrated_free(struct dg_calibrated *c)
+{
+    free(c->pairs);
+    c->pairs = NULL;
+    c->n_pairs = 0;
 }
 
 /* Give a pair's codes as the manifest's `pairs` spell them: pair_decoding must, too. */

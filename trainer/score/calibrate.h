@@ -38,11 +38,9 @@ struct dg_calibrated_pair {
     bool own;
 };
 
-enum { DG_CALIBRATE_PAIRS = 64 };
-
 struct dg_calibrate_options {
     const char *bundle;
-    /* [n_sets] of at most DG_CALIBRATE_PAIRS pairs */
+    /* [n_sets]; their codes must outlive what dg_calibrate sets */
     const struct dg_calibrate_set *sets;
     size_t n_sets;
     /* number of lines from the start of each set; 0: all */
@@ -62,8 +60,8 @@ struct dg_calibrated {
     struct dg_calibrate_trial before, chosen;
     /* with the chosen settings, including the penalties for single pairs */
     struct dg_calibrate_trial after;
-    /* [n_pairs] */
-    struct dg_calibrated_pair pairs[DG_CALIBRATE_PAIRS];
+    /* [n_pairs], own */
+    struct dg_calibrated_pair *pairs;
     size_t n_pairs;
     float low_confidence;
     /* lines translated; good ones among them: chrF of DG_CALIBRATE_GOOD or more */
@@ -76,9 +74,11 @@ struct dg_calibrated {
 
 enum { DG_CALIBRATE_GOOD = 60, DG_CALIBRATE_LEAST_GOOD = 100 };
 
-/* Choose the settings by measuring. The bundle stays as it is. */
+/* Choose the settings by measuring. The bundle stays as it is. dg_calibrated_free frees what *out
+ * holds; after an error that is nothing. */
 int dg_calibrate(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err);
+void dg_calibrated_free(struct dg_calibrated *c);
 /* Write the chosen values into a config, and the pairs' penalties into a manifest, which keeps
  * those of other pairs and spells codes as its own `pairs`. DG_ENOMEM. */
 int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,

@@ -119,7 +119,7 @@ static void print_calibrated(const struct dg_calibrated *c)
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
 {
     struct dg_sets sets = {NULL, NULL, 0};
-    struct dg_calibrated c;
+    struct dg_calibrated c = {0};
     int rc = dg_sets_read(a->words + 1, a->n_words - 1, &sets, err);
     const struct dg_calibrate_options o = {.bundle = a->words[0],
         .sets = sets.list,
@@ -135,6 +135,7 @@ int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
         rc = dg_calibrate_seal(a->words[0], &c, err);
     if (!rc)
         print_calibrated(&c);
+    dg_calibrated_free(&c);
     dg_sets_free(&sets);
     return rc;
 }
