@@ -152,6 +152,34 @@ static void test_words(void **state)
     dg_recipe_free(r);
 }
 
+/* The domain's weight multiplies how often words occur, and 0 leaves them out. A folder whose words
+ * had another weight is not current. */
+static void test_words_have_their_domain_s_weight(void **state)
+{
+    (void)state;
+    static const double factors[] = {1, 0.5, 0};
+    struct dg_recipe_weight weights[] = {{"even", 2}, {"never", 0}, {"words", 1}};
+    struct dg_recipe *r = recipe("");
+    r->variants.words = 3;
+    r->data.domain_weights = weights;
+    r->data.n_domain_weights = 3;
+    for (size_t k = 0; k < 3; k++) {
+        struct dg_dataset *a, *b;
+        bool made;
+        weights[2].weight = factors[k];
+        assert_int_equal(prepare(r, in_folder("weighted"), 2, &made, NULL), 0);
+        assert_true(made);
+        open_with_plain(r, "weighted", &a, &b);
+        const uint64_t n = dg_dataset_count(a), words = factors[k] > 0 ? 16 : 0;
+        assert_int_equal(dg_dataset_count(b), n + words);
+        for (uint64_t i = 0; i < words; i++)
+            assert_true(dg_dataset_weight(b, n + i) == 3 * factors[k]);
+        dg_dataset_close(a);
+        dg_dataset_close(b);
+    }
+    dg_recipe_free(r);
+}
+
 /* A form or word that equals a held-out line, on either side, is left out, though its origin is not
  * held out. */
 static void test_variants_held_out(void **state)
@@ -211,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_bpe_dropout_needs_bpe_order),
         cmocka_unit_test(test_variants),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words_have_their_domain_s_weight),
         cmocka_unit_test(test_variants_held_out),
     };
     if (make(NULL))

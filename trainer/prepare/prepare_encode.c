@@ -57,15 +57,18 @@ static int add_pair(struct dg_encode_block *b, struct dg_encode_set *s, struct f
     return rc;
 }
 
-/* Adds the learned words, each as a pair. */
+/* Adds the learned words, each as a pair of the domain "words", unless its weight is 0. */
 static int add_dictionaries(
     struct dg_encode_block *b, struct dg_encode_set *s, struct dg_error *err)
 {
     struct dg_prepare_job *j = b->job;
-    struct dg_pair p = {.weight = (float)j->r->variants.words};
+    const double weight = j->r->variants.words * dg_recipe_domain_weight(j->r, "words");
+    struct dg_pair p = {.weight = (float)weight};
     if (j->r->variants.words <= 0)
         return 0;
     int rc = dg_prepare_domain(j, "words", strlen("words"), &p.domain, err);
+    if (rc || weight <= 0)
+        return rc;
     for (; p.pair < j->r->data.n_pairs && !rc; p.pair++)
         for (size_t i = 0; i < dg_dictionary_count(j->dictionaries[p.pair]) && !rc; i++) {
             const struct dg_dictionary_entry w = dg_dictionary_at(j->dictionaries[p.pair], i);

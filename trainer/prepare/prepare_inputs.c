@@ -17,10 +17,14 @@
 static struct dg_json *variants_part(const struct dg_recipe *r)
 {
     struct dg_json *o = dg_json_copy(dg_json_get(r->json, "variants"));
+    const double weight = dg_recipe_domain_weight(r, "words");
     if (r->variants.words > 0)
         dg_json_set_string(o, "words_from", DG_DICTIONARY_METHOD);
     else
         dg_json_remove(o, "words");
+    /* Older programs did not apply it. */
+    if (r->variants.words > 0 && weight != 1)
+        dg_json_set_real(o, "words_weight", weight);
     if (r->variants.numbers <= 0)
         dg_json_remove(o, "numbers");
     if (r->variants.mask > 0 || r->variants.signs > 0) {
