@@ -133,8 +133,10 @@ def test_lost_rank_ends_the_run_with_its_checkpoint_whole(data, whole, tmp_path)
 
 
 @needs_mpi
-def test_ranks_that_differ_are_refused(data, tmp_path):
-    args = runs.command(data, tmp_path / "run", *ONE_THREAD)
+@pytest.mark.parametrize("precision", ["fp32", "auto"])
+def test_ranks_that_differ_are_refused(data, tmp_path, precision):
+    """With precision auto, too, where only one of them has bf16 and could measure its speed."""
+    args = runs.command(data, tmp_path / "run", *ONE_THREAD, "--set", f"training.precision={precision}")
     done = subprocess.run(
         [MPIRUN, "-n", "1", "-x", "DRAGOMAN_ISA=generic", *args, ":", "-n", "1", *args],
         env=ENV, capture_output=True, text=True, timeout=300)
@@ -142,6 +144,15 @@ def test_ranks_that_differ_are_refused(data, tmp_path):
         pytest.skip("this machine has nothing but generic")
     assert done.returncode != 0
     assert "rank 1 has an instruction set (DRAGOMAN_ISA sets one for all) or precision other than rank 0's" in done.stderr
+
+
+@needs_mpi
+def test_precision_is_the_same_for_all(data, tmp_path):
+    args = runs.command(data, tmp_path / "run", *ONE_THREAD, "--set", "training.precision=auto")
+    done = subprocess.run([MPIRUN, "-n", "1", *args, ":", "-n", "1", *args, "--precision", "fp32"], env=ENV, capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode != 0
+    assert "rank 1 has a precision (--precision or DRAGOMAN_PRECISION) other than rank 0's" in done.stderr
 
 
 @needs_mpi

@@ -24,6 +24,7 @@ struct rank {
     struct dg_ranks ranks;
     uint64_t gathered[N];
     unsigned char bytes[128];
+    bool agreed[2];
     int same, differs;
     struct dg_error err;
 };
@@ -53,6 +54,8 @@ static void *talk(void *arg)
         r->bytes[i] = (unsigned char)(r->ranks.rank ? 77 : 255 - i);
     dg_ranks_gather(&r->ranks, values[r->ranks.rank], r->gathered, &r->err);
     dg_ranks_share(&r->ranks, r->bytes, sizeof r->bytes, &r->err);
+    dg_ranks_agree(&r->ranks, true, &r->agreed[0], &r->err);
+    dg_ranks_agree(&r->ranks, r->ranks.rank == 1, &r->agreed[1], &r->err);
     r->same = dg_ranks_same(&r->ranks, UINT64_MAX - 5, "a number", &r->err);
     r->differs = dg_ranks_same(&r->ranks, 5 + r->ranks.rank / 2, "a number", &r->err);
     return NULL;
@@ -77,6 +80,8 @@ static void test_talk(void **state)
         assert_memory_equal(rank[i].gathered, values, sizeof values);
         for (size_t k = 0; k < sizeof rank[i].bytes; k++)
             assert_int_equal(rank[i].bytes[k], 255 - k);
+        assert_true(rank[i].agreed[0]);
+        assert_false(rank[i].agreed[1]);
         assert_int_equal(rank[i].same, DG_OK);
         assert_int_equal(rank[i].differs, DG_EINVAL);
         assert_string_equal(rank[i].err.message, "rank 2 has a number other than rank 0's");

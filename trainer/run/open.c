@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "model/train/tape.h"
+#include "trainer/data/hash.h"
 #include "trainer/update/ranks_device.h"
 #include "weights/bundle.h"
 
@@ -140,29 +141,42 @@ static int is_bf16_faster(struct dg_run *r, bool *faster, struct dg_error *err)
     return rc;
 }
 
+/* Try bf16. *faster: every rank has it, and it is faster than fp32; otherwise fp32 is to be tried
+ * again. No rank measures before all have said whether they have it. */
+static int try_bf16(struct dg_run *r, const char *device, bool *faster, struct dg_error *err)
+{
+    struct dg_error no = {0};
+    int rc = try_device(r, device, "bf16", &no);
+    bool has = !rc;
+    *faster = false;
+    if (rc && rc != DG_EUNSUP) {
+        *err = no;
+        return rc;
+    }
+    rc = r->o->ranks ? dg_ranks_agree(r->o->ranks, has, &has, err) : 0;
+    return !rc && has ? is_bf16_faster(r, faster, err) : rc;
+}
+
 /* Runs before the data is prepared, which may take hours. */
 int dg_run_device(struct dg_run *r, struct dg_error *err)
 {
     static const char *const words[] = {NULL, "fp32", "bf16", "fp16"};
-    const char *asked = getenv("DRAGOMAN_PRECISION"),
+    const char *asked = r->o->precision ? r->o->precision : getenv("DRAGOMAN_PRECISION"),
                *device = r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu",
-               *precision = words[r->recipe->training.precision];
-    if (r->o->precision || (asked && *asked))
-        return try_device(r, device, r->o->precision, err);
+               *precision = asked && *asked ? asked : words[r->recipe->training.precision];
+    bool faster;
     int rc = precision ? 0 : begun_precision(r, &precision, err);
+    /* first, because what the ranks exchange below depends on it */
+    if (!rc && r->o->ranks)
+        rc = dg_ranks_same(r->o->ranks, precision ? dg_hash64(precision, strlen(precision)) : 0,
+            "a precision (--precision or DRAGOMAN_PRECISION)", err);
     if (rc || precision)
         return rc ? rc : try_device(r, device, precision, err);
     rc = try_device(r, device, "fp32", err);
     if (rc || r->device.cuda)
         return rc;
-    struct dg_error no = {0};
-    bool faster = false;
-    rc = try_device(r, device, "bf16", &no);
-    if (!rc)
-        rc = is_bf16_faster(r, &faster, &no);
-    if (rc && rc != DG_EUNSUP)
-        *err = no;
-    return rc == DG_EUNSUP || (!rc && !faster) ? try_device(r, device, "fp32", err) : rc;
+    rc = try_bf16(r, device, &faster, err);
+    return rc || faster ? rc : try_device(r, device, "fp32", err);
 }
 
 /* A model that is trained further keeps its dimensions and conventions, whatever the recipe

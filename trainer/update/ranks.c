@@ -80,6 +80,14 @@ int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, str
     return rc;
 }
 
+int dg_ranks_agree(const struct dg_ranks *r, bool mine, bool *all, struct dg_error *err)
+{
+    double n = mine;
+    int rc = r->sum_doubles(r->ctx, &n, 1, err);
+    *all = !rc && n >= (double)r->ranks;
+    return rc;
+}
+
 int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err)
 {
     uint64_t *all = dg_alloc(r->ranks, sizeof *all, "ranks");

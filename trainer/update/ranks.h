@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,8 @@ void dg_ranks_close(struct dg_ranks *r); /* all zeros is fine */
 int dg_ranks_gather(const struct dg_ranks *r, uint64_t value, uint64_t *all, struct dg_error *err);
 /* Set bytes[n] to rank 0's. */
 int dg_ranks_share(const struct dg_ranks *r, unsigned char *bytes, size_t n, struct dg_error *err);
+/* *all: `mine` is true on every rank. */
+int dg_ranks_agree(const struct dg_ranks *r, bool mine, bool *all, struct dg_error *err);
 /* DG_EINVAL, saying that `what` differs, unless every rank has the same value. */
 int dg_ranks_same(const struct dg_ranks *r, uint64_t value, const char *what, struct dg_error *err);
 
