@@ -121,6 +121,23 @@ static int close_texts(struct held_set *h, struct dg_error *err)
     return rc;
 }
 
+/* Checks that pairs of a dev set are left to measure a run's loss on. */
+static int check_dev_set(const struct held_set *h, const char *file, struct dg_error *err)
+{
+    const struct dg_recipe *r = h->block.job->r;
+    const struct dg_recipe_direction *d = &r->data.directions[h->direction];
+    if (!h->n)
+        return dg_error_field(err, DG_EINVAL, "data.pairs", "the dev set %s-%s (%s) has no lines",
+            d->source_lang, d->target_lang, file);
+    if (h->set.left_out < h->n)
+        return 0;
+    return dg_error_field(err, DG_EINVAL, "cleaning.max_tokens",
+        "the dev set %s-%s (%s): each of its %llu pairs is over cleaning.max_tokens, which is "
+        "%lld, so it has no loss; raise that, or choose shorter lines",
+        d->source_lang, d->target_lang, file, (unsigned long long)h->n,
+        (long long)r->cleaning.max_tokens);
+}
+
 static int make_set(struct dg_prepare_job *j, const char *kind, size_t direction,
     const struct dg_recipe_file *files, size_t n, struct dg_error *err)
 {
@@ -139,6 +156,8 @@ static int make_set(struct dg_prepare_job *j, const char *kind, size_t direction
         rc = dg_encode_set_end(&h.set, err);
     if (rc == 0)
         rc = close_texts(&h, err);
+    if (rc == 0 && strcmp(kind, "dev") == 0)
+        rc = check_dev_set(&h, files[0].source, err);
     for (size_t i = 0; i < 2; i++)
         if (h.texts[i])
             dg_file_abort(h.texts[i]);
