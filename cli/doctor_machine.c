@@ -129,6 +129,15 @@ static void name_devices(const struct dg_devices *devices, char *out, size_t cap
             (size_t)snprintf(out + n, cap - n, "%scuda:%d", i ? ", " : "", devices->list[i].number);
 }
 
+/* DG_OK if each of the devices can be used. */
+static int probe_devices(const struct dg_devices *devices, struct dg_error *err)
+{
+    int rc = DG_OK;
+    for (uint32_t i = 0; i < devices->n && rc == DG_OK; i++)
+        rc = dg_device_probe(&devices->list[i], err);
+    return rc;
+}
+
 /* Report the device that a server would choose from the environment, and a GPU that would stay
  * idle. */
 static void look_at_gpu(struct dg_doctor *d)
@@ -136,10 +145,11 @@ static void look_at_gpu(struct dg_doctor *d)
     struct dg_devices devices;
     struct dg_error err = {0};
     char names[256], driver[256];
-    if (dg_devices_choose(NULL, &devices, &err) != DG_OK) {
+    if (dg_devices_choose(NULL, &devices, &err) != DG_OK ||
+        probe_devices(&devices, &err) != DG_OK) {
         dg_doctor_say(d, DG_FINDING_FAIL, "gpu",
-            "name a device and a precision that this machine has by DRAGOMAN_DEVICE and "
-            "DRAGOMAN_PRECISION, or unset them",
+            "name a device and a precision that can be used here (docs/gpu.md) by "
+            "DRAGOMAN_DEVICE and DRAGOMAN_PRECISION, or unset them",
             "%s", err.message);
         return;
     }

@@ -166,14 +166,29 @@ int dg_device_check(const struct dg_device_options *o, struct dg_error *err)
     return rc == DG_OK ? want_one(&all, err) : rc;
 }
 
-/* Devices 0 to n - 1 exist. Fills in the devices that "auto" and "cuda:all" mean; DG_ENOTFOUND if a
- * device that was asked for by number does not exist. */
-static int take_devices(const char *name, int n, struct dg_devices *out, struct dg_error *why)
+/* Takes the first of n devices that can be used; an error with the first one's reason if none
+ * can. */
+static int take_usable(
+    const struct dg_plugin *plugin, int n, struct dg_devices *out, struct dg_error *why)
 {
-    const int first = !strcmp(name, "auto") ? 1 : n < DG_DEVICES_MAX ? n : DG_DEVICES_MAX;
-    for (int i = 0; out->n == 0 && i < first; i++)
+    for (int i = 0; i < n; i++)
+        if (plugin->probe(i, why) == DG_OK) {
+            out->n = 1;
+            out->list[0].cuda = true;
+            out->list[0].number = i;
+            return DG_OK;
+        }
+    return why->code;
+}
+
+/* Devices 0 to n - 1 exist. Fills in the devices that "cuda:all" means; DG_ENOTFOUND if a device
+ * that was asked for by number does not exist. */
+static int take_named(int n, struct dg_devices *out, struct dg_error *why)
+{
+    const int all = n < DG_DEVICES_MAX ? n : DG_DEVICES_MAX;
+    for (int i = 0; out->n == 0 && i < all; i++)
         out->list[i].number = i;
-    out->n = out->n ? out->n : (uint32_t)first;
+    out->n = out->n ? out->n : (uint32_t)all;
     for (uint32_t i = 0; i < out->n; i++) {
         out->list[i].cuda = true;
         if (out->list[i].number >= n)
@@ -192,12 +207,12 @@ int dg_devices_choose(
     int rc = read_words(o, &name, out, err);
     if (rc != DG_OK)
         return rc;
-    const bool cpu = !strcmp(name, "cpu");
+    const bool cpu = !strcmp(name, "cpu"), automatic = !strcmp(name, "auto");
     const struct dg_plugin *plugin = cpu ? NULL : open_plugin(&why);
     const int n = plugin ? plugin->count(&why) : 0;
-    if (n > 0 && take_devices(name, n, out, &why) == DG_OK)
+    if (n > 0 && !(automatic ? take_usable(plugin, n, out, &why) : take_named(n, out, &why)))
         return DG_OK;
-    if (!cpu && strcmp(name, "auto") != 0)
+    if (!cpu && !automatic)
         return dg_error_field(
             err, why.code, "device", "%.64s cannot be used: %.400s", name, why.message);
     out->n = 1;
@@ -213,6 +228,14 @@ int dg_device_choose(const struct dg_device_options *o, struct dg_device *out, s
         rc = want_one(&all, err);
     *out = all.list[0];
     return rc;
+}
+
+int dg_device_probe(const struct dg_device *device, struct dg_error *err)
+{
+    if (!device->cuda)
+        return DG_OK;
+    const struct dg_plugin *plugin = open_plugin(err);
+    return plugin ? plugin->probe(device->number, err) : err ? err->code : DG_ENOTFOUND;
 }
 
 int dg_device_identity(

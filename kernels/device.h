@@ -41,7 +41,7 @@ int dg_devices_check(const struct dg_device_options *options, struct dg_error *e
 /* The same where only one device is allowed; DG_EINVAL, too, if the options name several. */
 int dg_device_check(const struct dg_device_options *options, struct dg_error *err);
 
-/* Resolves the options. "auto" takes the first CUDA device if there is one, else the CPU.
+/* Resolves the options. "auto" takes the first CUDA device that can be used, else the CPU.
  * DG_EINVAL: a word is not one of those above; DG_ENOTFOUND: the CUDA device asked for by name is
  * not available, with the reason (no driver, no plugin, no device); DG_EUNSUP: the plugin is of
  * another version. */
@@ -50,6 +50,11 @@ int dg_devices_choose(
 /* The same where only one device is allowed; DG_EINVAL, too, if the options name several. */
 int dg_device_choose(
     const struct dg_device_options *options, struct dg_device *out, struct dg_error *err);
+
+/* DG_OK if the device can be used, whatever memory it has left; otherwise the reason: too old
+ * (DG_EUNSUP), or the driver refuses (DG_ENOTFOUND). Costs what the first use of a device costs:
+ * its context, which stays open. */
+int dg_device_probe(const struct dg_device *device, struct dg_error *err);
 
 enum { DG_DEVICE_ID = 16 };
 /* Writes an id of the CUDA device itself, whatever its number: the same in every process that uses

@@ -11,7 +11,7 @@
 /* Program and plugin must have been built from the same tables. Added or removed entries change the
  * sizes; the first number is raised by hand when an entry changes its meaning. */
 #define DG_PLUGIN_ABI                                                                              \
-    ((uint32_t)((5u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
+    ((uint32_t)((6u << 24) + sizeof(struct dg_ops) * 256 + sizeof(struct dg_train_ops)))
 #define DG_PLUGIN_ENTRY "dg_plugin_cuda"
 
 struct dg_plugin_options {
@@ -27,6 +27,9 @@ struct dg_plugin {
     int (*count)(struct dg_error *err);
     int (*open)(
         const struct dg_plugin_options *options, struct dg_backend **out, struct dg_error *err);
+    /* DG_OK if the device can be used: what `open` needs of it, but for memory. Leaves the driver's
+     * context of the device open. */
+    int (*probe)(int device, struct dg_error *err);
     /* Writes the UUID of the device, which does not depend on its number in this process. */
     int (*identity)(int device, unsigned char id[DG_DEVICE_ID], struct dg_error *err);
 };

@@ -137,6 +137,8 @@ static inline struct dg_k_rows dg_k_rows_of(struct dg_rows r)
 
 /* True if no failure was noted (dg_cuda_ok); every op starts with this check. */
 bool dg_cuda_alive(struct dg_cuda *cu); /* also makes it the calling thread's device */
+/* The error of a device that a CUDA call refused; DG_ENOTFOUND. */
+int dg_cuda_unusable(int device, int cuda_error, struct dg_error *err);
 /* Make it the calling thread's device; a cudaError_t. */
 int dg_cuda_here(const struct dg_cuda *cu);
 void dg_cuda_fail(struct dg_cuda *cu, const struct dg_error *err);

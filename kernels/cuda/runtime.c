@@ -22,6 +22,13 @@ int dg_cuda_here(const struct dg_cuda *cu)
     return rc;
 }
 
+int dg_cuda_unusable(int device, int cuda_error, struct dg_error *err)
+{
+    cudaGetLastError();
+    return dg_error_set(err, DG_ENOTFOUND, "CUDA device %d cannot be used: %s", device,
+        cudaGetErrorString((cudaError_t)cuda_error));
+}
+
 bool dg_cuda_alive(struct dg_cuda *cu)
 {
     return cu->failure.code == DG_OK && dg_cuda_ok(cu, dg_cuda_here(cu), "choosing the device");
@@ -114,17 +121,41 @@ static uint32_t step_rows(const struct cudaDeviceProp *p)
     return rows;
 }
 
+/* The properties of a device that the kernels can run on. */
+static int fit_properties(int device, struct cudaDeviceProp *p, struct dg_error *err)
+{
+    const int rc = properties(device, p, err);
+    if (rc || p->major >= 8)
+        return rc;
+    return dg_error_set(err, DG_EUNSUP,
+        "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", device, p->name,
+        p->major, p->minor);
+}
+
+/* A stream is what a driver that is at fault, or a device that is reserved for another process,
+ * refuses first. */
+static int probe(int device, struct dg_error *err)
+{
+    struct cudaDeviceProp p;
+    cudaStream_t stream = NULL;
+    const int rc = fit_properties(device, &p, err);
+    if (rc)
+        return rc;
+    cudaError_t failed = cudaSetDevice(device);
+    if (!failed)
+        failed = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (!failed)
+        failed = cudaStreamDestroy(stream);
+    return failed ? dg_cuda_unusable(device, failed, err) : DG_OK;
+}
+
 static int choose_device(struct dg_cuda *cu, struct dg_error *err)
 {
     struct cudaDeviceProp p;
-    const int rc = properties(cu->device, &p, err);
+    const int rc = fit_properties(cu->device, &p, err);
     if (rc)
         return rc;
     cu->ops.step_rows = step_rows(&p);
-    if (p.major < 8)
-        return dg_error_set(err, DG_EUNSUP,
-            "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", cu->device,
-            p.name, p.major, p.minor);
     cu->early = p.major >= 9 && !dg_debug("cuda-late-launches");
     for (char *c = p.name; *c; c++) /* the name must be one word in log lines */
         *c = *c == ' ' ? '-' : *c;
@@ -206,6 +237,7 @@ void dg_cuda_close(struct dg_backend *be)
 const struct dg_plugin *dg_plugin_cuda(uint32_t abi);
 const struct dg_plugin *dg_plugin_cuda(uint32_t abi)
 {
-    static const struct dg_plugin plugin = {DG_PLUGIN_ABI, count_devices, cuda_open, identity};
+    static const struct dg_plugin plugin = {
+        DG_PLUGIN_ABI, count_devices, cuda_open, probe, identity};
     return abi == DG_PLUGIN_ABI ? &plugin : NULL;
 }

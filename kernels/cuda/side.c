@@ -24,11 +24,7 @@ int dg_cuda_lanes_open(struct dg_cuda *cu, struct dg_error *err)
     for (int i = 0; i < DG_SIDE_EVENTS && rc == cudaSuccess; i++)
         rc = (cudaError_t)dg_cuda_event(cu, &cu->side_events[i]);
     dg_cuda_use_lane(cu, DG_LANE_STEPS);
-    if (rc == cudaSuccess)
-        return DG_OK;
-    cudaGetLastError();
-    return dg_error_set(
-        err, DG_ENOTFOUND, "CUDA device %d cannot be used: %s", cu->device, cudaGetErrorString(rc));
+    return rc == cudaSuccess ? DG_OK : dg_cuda_unusable(cu->device, rc, err);
 }
 
 void dg_cuda_lanes_close(struct dg_cuda *cu)

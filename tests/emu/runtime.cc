@@ -2,6 +2,8 @@
  * each has a region of its own that is accessible only while that device works: using another
  * device's pointer, or a device pointer on the host, ends the program at once. Calls that CUDA
  * requires on the calling thread's device are checked. DRAGOMAN_EMU_MEMORY: bytes per device.
+ * DRAGOMAN_EMU_CAPABILITY=7.5,9.0: compute capability of each device, the last one also of those
+ * after it (default 9.0).
  * DRAGOMAN_EMU_FAIL=N makes the N-th wait for a device fail, and all after it, as on a broken
  * device: on every device, or on DRAGOMAN_EMU_FAIL_DEVICE alone. */
 #include "tests/emu/device.h"
@@ -177,6 +179,17 @@ cudaError_t cudaGetDevice(int *device)
     return cudaSuccess;
 }
 
+/* As DRAGOMAN_EMU_CAPABILITY says. */
+static void find_capability(int device, int *major, int *minor)
+{
+    const char *at = getenv("DRAGOMAN_EMU_CAPABILITY");
+    at = at ? at : "9.0";
+    for (const char *next; device > 0 && (next = strchr(at, ',')); device--)
+        at = next + 1;
+    *major = atoi(at);
+    *minor = atoi(strchr(at, '.') + 1);
+}
+
 /* DRAGOMAN_EMU_FIRST: the device that is this process's number 0, as with CUDA_VISIBLE_DEVICES. */
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
@@ -185,8 +198,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     snprintf(
         p->uuid.bytes, sizeof p->uuid.bytes, "emulated %d", device + (first ? atoi(first) : 0));
     snprintf(p->name, sizeof p->name, "emulated on the host");
-    p->major = 9;
-    p->minor = 0;
+    find_capability(device, &p->major, &p->minor);
     const char *processors = getenv("DRAGOMAN_EMU_PROCESSORS");
     p->multiProcessorCount = processors ? atoi(processors) : 4;
     return cudaSuccess;

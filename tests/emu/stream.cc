@@ -170,7 +170,11 @@ void dg_emu_call(cudaStream_t stream, void (*f)(const void *), const void *arg, 
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-    *stream = new dg_emu_stream{dg_emu_device_of(nullptr, nullptr), 0, 0, new dg_emu_queue()};
+    const int d = dg_emu_device_of(nullptr, nullptr);
+    *stream = nullptr;
+    if (dg_emu_state(d))
+        return dg_emu_state(d);
+    *stream = new dg_emu_stream{d, 0, 0, new dg_emu_queue()};
     (*stream)->queue->lazy = wants_lazy();
     const std::lock_guard<std::mutex> held(listing);
     streams.insert(*stream);

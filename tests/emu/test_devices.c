@@ -1,7 +1,7 @@
 /* Two devices in one process, as in a server: ops of both in turn on one thread, ops on a thread
  * each, and memory freed while the other device works give the same results as one device. The
- * emulation gives each device memory that only it can touch, which is tested, too. Skipped where
- * there are fewer than two devices. */
+ * emulation gives each device memory that only it can touch, which is tested, too. "auto" chooses
+ * among devices of which some cannot be used. Skipped where there are fewer than two devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,6 +142,50 @@ static void test_in_turn_and_side_by_side(void **state)
     part_close(&one);
 }
 
+static void choose_auto(struct dg_device *out)
+{
+    const struct dg_device_options o = {.device = "auto"};
+    struct dg_error err = {0};
+    if (dg_device_choose(&o, out, &err))
+        fail_msg("%s", err.message);
+}
+
+/* "auto" takes the first device that can be used, not the first that is there, and the CPU with the
+ * first device's reason where none can. A device that is named is taken as it is; probing it tells
+ * the reason. */
+static void test_auto_takes_a_usable_one(void **state)
+{
+    struct dg_device d;
+    struct dg_error err = {0};
+    (void)state;
+    choose_auto(&d);
+    assert_true(d.cuda && d.number == 0);
+    setenv("DRAGOMAN_EMU_CAPABILITY", "7.5,8.0", 1);
+    choose_auto(&d);
+    assert_true(d.cuda && d.number == 1);
+    assert_string_equal(d.note, "");
+    assert_int_equal(dg_device_probe(&devices.list[0], &err), DG_EUNSUP);
+    assert_string_equal(err.message,
+        "CUDA device 0 (emulated on the host) has compute capability 7.5: 8.0 or later is needed");
+    assert_int_equal(dg_device_probe(&devices.list[1], &err), DG_OK);
+    setenv("DRAGOMAN_EMU_CAPABILITY", "7.5,6.1", 1);
+    choose_auto(&d);
+    assert_false(d.cuda);
+    assert_non_null(
+        strstr(d.note, "CUDA device 0 (emulated on the host) has compute capability 7.5"));
+    assert_int_equal(dg_device_probe(&d, &err), DG_OK);
+    unsetenv("DRAGOMAN_EMU_CAPABILITY");
+    setenv("DRAGOMAN_EMU_FAIL", "0", 1); /* the driver refuses its first stream */
+    setenv("DRAGOMAN_EMU_FAIL_DEVICE", "0", 1);
+    choose_auto(&d);
+    assert_true(d.cuda && d.number == 1);
+    unsetenv("DRAGOMAN_EMU_FAIL_DEVICE");
+    choose_auto(&d);
+    assert_false(d.cuda);
+    assert_string_equal(d.note, "CUDA device 0 cannot be used: unspecified launch failure");
+    unsetenv("DRAGOMAN_EMU_FAIL");
+}
+
 /* Forks a child in which device 1 multiplies its own rows, or device 0's if `wrong`. Returns the
  * child's wait status; 0: success. */
 static int cross(bool wrong)
@@ -181,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_and_memory),
         cmocka_unit_test(test_in_turn_and_side_by_side),
+        cmocka_unit_test(test_auto_takes_a_usable_one),
         cmocka_unit_test(test_wrong_pointers_are_noticed)};
     return cmocka_run_group_tests(tests, begin, NULL);
 }

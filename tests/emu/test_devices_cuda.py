@@ -39,14 +39,18 @@ def run(models, *flags, env=None):
 
 
 def test_the_doctor_names_the_devices(models):
-    def gpu(device):
+    def gpu(device, **more):
         done = subprocess.run([CLI, "doctor", "--json", "--models", models, "--port", "0"], capture_output=True, text=True,
-                              timeout=PATIENCE, env=dict(os.environ, **emulated(3, DRAGOMAN_DEVICE=device)))
+                              timeout=PATIENCE, env=dict(os.environ, **emulated(3, DRAGOMAN_DEVICE=device, **more)))
         return next((f["level"], f["message"]) for f in json.loads(done.stdout)["findings"] if f["subject"] == "gpu")
     assert gpu("auto") == ("ok", "cuda:0")
     assert gpu("cuda:0,cuda:2") == ("ok", "cuda:0, cuda:2")
     level, message = gpu("cuda:3")
     assert level == "fail" and "cuda:3 is not there" in message
+    old = "CUDA device 0 (emulated on the host) has compute capability 7.5: 8.0 or later is needed"
+    assert gpu("cuda:1,cuda:0", DRAGOMAN_EMU_CAPABILITY="7.5,9.0") == ("fail", old)
+    assert gpu("auto", DRAGOMAN_EMU_CAPABILITY="7.5,9.0") == ("ok", "cuda:1")
+    assert gpu("auto", DRAGOMAN_EMU_CAPABILITY="7.5")[1] == "not used: " + old
 
 
 def answer(server, text):

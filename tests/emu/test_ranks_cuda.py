@@ -24,7 +24,7 @@ def one(data, tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize("device", ["cuda", "cuda:1,cuda:0"])
+@pytest.mark.parametrize("device", ["auto", "cuda", "cuda:1,cuda:0"])
 def test_two_ranks_follow_one(data, one, tmp_path, device):
     """Only the order of sums differs: 1e-5 is a hundred times fp32's rounding."""
     out = tmp_path / "run"

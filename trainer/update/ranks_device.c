@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "trainer/data/hash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,21 +47,25 @@ static int count_before(
     return rc;
 }
 
+/* With "auto" the rank probes the one device that is its own: a context on another rank's device
+ * would take memory there. */
 static int choose(const struct dg_device_options *wish, size_t before, struct dg_device *out,
     struct dg_error *err)
 {
     struct dg_device_options o = *wish;
     struct dg_devices all;
+    struct dg_error why = {0};
     const char *word = o.device && *o.device ? o.device : getenv("DRAGOMAN_DEVICE");
     const bool automatic = !word || !*word || !strcmp(word, "auto");
-    if (word && !strcmp(word, "cuda"))
+    if (automatic || !strcmp(word, "cuda"))
         o.device = "cuda:all";
-    int rc = dg_devices_choose(&o, &all, err);
-    if (!rc && automatic && all.list[0].cuda) {
-        o.device = "cuda:all";
-        rc = dg_devices_choose(&o, &all, err);
-    }
+    int rc = dg_devices_choose(&o, &all, automatic ? &why : err);
     *out = all.list[all.n ? before % all.n : 0];
+    if (!automatic || (!rc && !dg_device_probe(out, &why)))
+        return rc;
+    o.device = "cpu";
+    rc = dg_device_choose(&o, out, err);
+    snprintf(out->note, sizeof out->note, "%.240s", why.message);
     return rc;
 }
 
