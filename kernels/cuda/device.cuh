@@ -40,7 +40,7 @@ static void dg_start_early(
 /* Waits until the kernels before this one have ended and all their writes are visible; then allows
  * the next kernel to start, which waits in its turn. The first statement of a kernel that
  * DG_LAUNCH_EARLY launches: the kernel's blocks are on the device by then, so a launch costs less.
- * (sm_90 and later; elsewhere every launch waits.) */
+ * (Code compiled for 9.0 and later; elsewhere every launch waits, dg_cuda_starts_early.) */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define DG_AFTER_THE_LAST()                                                                        \
     asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory")

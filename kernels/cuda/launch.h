@@ -16,6 +16,9 @@ struct dg_cuda;
 
 /* The stream that ops go to. */
 cudaStream_t dg_cuda_stream(const struct dg_cuda *cu);
+/* The virtual architecture (90 for compute_90) from which the kernels that the thread's device runs
+ * were compiled; a cudaError_t. */
+int dg_kernel_architecture(int *out);
 /* True if kernels that themselves wait for the work before them are launched early. */
 bool dg_cuda_starts_early(const struct dg_cuda *cu);
 /* Note a failed call; the first failure is kept. True if the call succeeded. */

@@ -238,6 +238,16 @@ static __global__ void __launch_bounds__(THREADS) scatter(struct dg_k_scatter k)
     k.table[(size_t)k.id[blockIdx.x] * k.D + d] += k.scale * all;
 }
 
+/* All kernels are compiled for the same architectures, so that one speaks for all. binaryVersion
+ * would be the device's own, also where its driver compiled the PTX of an older one. */
+extern "C" int dg_kernel_architecture(int *out)
+{
+    cudaFuncAttributes a = {};
+    const cudaError_t rc = cudaFuncGetAttributes(&a, (const void *)embed_rows<float>);
+    *out = a.ptxVersion;
+    return rc;
+}
+
 extern "C" void dg_launch_embed(struct dg_cuda *cu, const struct dg_k_embed *k)
 {
     DG_TYPED(k->table_type, DG_LAUNCH_EARLY(cu, embed_rows<T>, dg_blocks(k->M, 1), THREADS, 0, *k));

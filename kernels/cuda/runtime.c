@@ -133,15 +133,18 @@ static int fit_properties(int device, struct cudaDeviceProp *p, struct dg_error 
 }
 
 /* A stream is what a driver that is at fault, or a device that is reserved for another process,
- * refuses first. */
+ * refuses first. Kernels are refused where the plugin has none for the device. */
 static int probe(int device, struct dg_error *err)
 {
     struct cudaDeviceProp p;
     cudaStream_t stream = NULL;
+    int code;
     const int rc = fit_properties(device, &p, err);
     if (rc)
         return rc;
-    cudaError_t failed = cudaSetDevice(device);
+    int failed = cudaSetDevice(device);
+    if (!failed)
+        failed = dg_kernel_architecture(&code);
     if (!failed)
         failed = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (!failed)
@@ -149,14 +152,25 @@ static int probe(int device, struct dg_error *err)
     return failed ? dg_cuda_unusable(device, failed, err) : DG_OK;
 }
 
+/* The first virtual architecture whose kernels have DG_AFTER_THE_LAST's wait. What counts is the
+ * code that runs, not the device: a driver may have compiled it from an older architecture's
+ * PTX. */
+enum { WAITING_CODE = 90 };
+
 static int choose_device(struct dg_cuda *cu, struct dg_error *err)
 {
     struct cudaDeviceProp p;
+    int code = 0;
     const int rc = fit_properties(cu->device, &p, err);
     if (rc)
         return rc;
+    int failed = dg_cuda_here(cu);
+    if (!failed)
+        failed = dg_kernel_architecture(&code);
+    if (failed)
+        return dg_cuda_unusable(cu->device, failed, err);
     cu->ops.step_rows = step_rows(&p);
-    cu->early = p.major >= 9 && !dg_debug("cuda-late-launches");
+    cu->early = code >= WAITING_CODE && !dg_debug("cuda-late-launches");
     for (char *c = p.name; *c; c++) /* the name must be one word in log lines */
         *c = *c == ' ' ? '-' : *c;
     snprintf(

@@ -16,6 +16,9 @@ void dg_emu_call(cudaStream_t stream, void (*f)(const void *), const void *arg, 
 /* Returns how often the driver was asked for memory, on devices or pinned. The test plugin exports
  * it. */
 unsigned long dg_emu_allocations(void);
+/* Counts a launch that may begin before the one before it has ended, and returns their number. */
+void dg_emu_launched_early(void);
+unsigned long dg_emu_early_launches(void);
 /* Returns how often the heuristic was asked for an algorithm (cublaslt.c). */
 unsigned long dg_emu_choices(void);
 

@@ -3,7 +3,8 @@
  * device's pointer, or a device pointer on the host, ends the program at once. Calls that CUDA
  * requires on the calling thread's device are checked. DRAGOMAN_EMU_MEMORY: bytes per device.
  * DRAGOMAN_EMU_CAPABILITY=7.5,9.0: compute capability of each device, the last one also of those
- * after it (default 9.0).
+ * after it (default 9.0). DRAGOMAN_EMU_PTX=80: the virtual architecture that the kernels were
+ * compiled from (default: the device's own).
  * DRAGOMAN_EMU_FAIL=N makes the N-th wait for a device fail, and all after it, as on a broken
  * device: on every device, or on DRAGOMAN_EMU_FAIL_DEVICE alone. */
 #include "tests/emu/device.h"
@@ -45,7 +46,7 @@ std::map<const unsigned char *, size_t> pinned; /* memory that a device may read
 std::mutex sharing;                         /* guards shared_most */
 std::map<const void *, size_t> shared_most; /* by kernel: shared memory that it requested */
 
-std::atomic<unsigned long> allocations, read_backs;
+std::atomic<unsigned long> allocations, read_backs, early_launches;
 thread_local int current;
 thread_local bool not_ready;
 
@@ -254,6 +255,16 @@ unsigned long dg_emu_read_backs(void)
     return read_backs;
 }
 
+void dg_emu_launched_early(void)
+{
+    early_launches++;
+}
+
+unsigned long dg_emu_early_launches(void)
+{
+    return early_launches;
+}
+
 /* Returns the number of waits for the first device. */
 unsigned long dg_emu_waits(void)
 {
@@ -354,6 +365,17 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
 {
     dg_emu_device_of(stream, "clearing memory on another device's stream");
     return dg_emu_give(stream, [p, value, bytes] { memset(p, value, bytes); });
+}
+
+/* A driver compiles PTX for the device, so that binaryVersion is the device's in any case. */
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, const void *)
+{
+    int major, minor;
+    find_capability(current, &major, &minor);
+    const char *ptx = getenv("DRAGOMAN_EMU_PTX");
+    a->binaryVersion = major * 10 + minor;
+    a->ptxVersion = ptx ? atoi(ptx) : a->binaryVersion;
+    return cudaSuccess;
 }
 
 /* An A100 has 164 KB of shared memory, of which a block may use 163 KB. */

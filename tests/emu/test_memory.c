@@ -157,6 +157,46 @@ static void test_rows_of_the_device(void **state)
     unsetenv("DRAGOMAN_EMU_PROCESSORS");
 }
 
+/* Kernels start early only where the ones that are loaded wait for those before them. They do if
+ * they were compiled for 9.0 or later: a newer device also runs those for an older one, compiled
+ * again by its driver. */
+static void test_early_launches(void **state)
+{
+    static const struct {
+        const char *device, *code;
+        bool early;
+    } cases[] = {{"9.0", "90", true}, {"9.0", "80", false}, {"8.0", "80", false}};
+    const struct dg_engine_limits limits = {
+        .max_rows = 12, .max_sentences = 5, .max_source = LONGEST, .max_target = LONGEST};
+    const struct dg_config c = small();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct random_model m;
+        struct dg_model *model;
+        struct dg_engine *e = NULL;
+        struct dg_error err = {0};
+        setenv("DRAGOMAN_EMU_CAPABILITY", cases[i].device, 1);
+        setenv("DRAGOMAN_EMU_PTX", cases[i].code, 1);
+        struct dg_backend *be = cuda_or_skip("fp32");
+        if (!strstr(be->name, "emulated")) {
+            dg_device_close(be);
+            skip();
+        }
+        const unsigned long before = count_of("dg_emu_early_launches");
+        random_model_open(&m, &c, DG_F32, NULL, LONGEST, 21);
+        if (dg_model_open(&c, m.weights, be, LONGEST, &model, &err) ||
+            dg_engine_open(model, be, &limits, &e, &err))
+            fail_msg("%s", err.message);
+        assert_int_equal(count_of("dg_emu_early_launches") > before, cases[i].early);
+        dg_engine_close(e);
+        dg_model_close(model);
+        dg_device_close(be);
+        random_model_close(&m);
+    }
+    unsetenv("DRAGOMAN_EMU_CAPABILITY");
+    unsetenv("DRAGOMAN_EMU_PTX");
+}
+
 /* Matrices on a device have no gaps between rows, whatever their width: products are those whose
  * bits test_cuda_rows checks. */
 static void test_no_gaps(void **state)
@@ -179,6 +219,7 @@ int main(void)
 {
     unsetenv("DRAGOMAN_DEBUG"); /* as in production */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16),
-        cmocka_unit_test(test_rows_of_the_device), cmocka_unit_test(test_no_gaps)};
+        cmocka_unit_test(test_rows_of_the_device), cmocka_unit_test(test_early_launches),
+        cmocka_unit_test(test_no_gaps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

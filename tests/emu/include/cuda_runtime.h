@@ -108,7 +108,11 @@ static inline void dg_emu_kernel(
 
 #define DG_START(kernel, grid, block, shared, stream, ...)                                         \
     dg_emu_kernel((stream), dim3(grid), dim3(block), (shared), (kernel), __VA_ARGS__)
-#define DG_START_EARLY DG_START
+#define DG_START_EARLY(...)                                                                        \
+    do {                                                                                           \
+        dg_emu_launched_early();                                                                   \
+        DG_START(__VA_ARGS__);                                                                     \
+    } while (0)
 #define DG_SHARED_BYTES(name) unsigned char *name = dg_emu_shared()
 
 #endif

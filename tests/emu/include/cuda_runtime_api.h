@@ -44,6 +44,10 @@ struct cudaDeviceProp {
     int multiProcessorCount;
 };
 
+struct cudaFuncAttributes {
+    int ptxVersion, binaryVersion;
+};
+
 cudaError_t cudaGetDeviceCount(int *n);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
@@ -75,6 +79,7 @@ cudaError_t cudaGraphInstantiate(
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, const void *f);
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute what, int value);
 
 #ifdef __cplusplus
