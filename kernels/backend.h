@@ -209,7 +209,7 @@ struct dg_most {
     size_t candidates;
     /* columns of a topk */
     size_t V;
-    /* elements of a read */
+    /* elements of a read, of contiguous fp32 rows */
     size_t read;
 };
 

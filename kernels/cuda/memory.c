@@ -184,16 +184,30 @@ void dg_cuda_write(struct dg_backend *be, const float *src, struct dg_rows y, si
     dg_cuda_wait(cu); /* the caller may reuse src now */
 }
 
+/* Where the rows are contiguous and fp32: in place, or in scratch space; NULL: nothing to do, or a
+ * failure. */
+static const void *flattened(struct dg_cuda *cu, struct dg_k_rows x, size_t M, size_t N)
+{
+    if (x.type == DG_F32 && (M == 1 || x.ld == N))
+        return M && N && dg_cuda_alive(cu) ? x.p : NULL;
+    float *flat = flat_rows(cu, M, N);
+    const struct dg_k_copy k = {.x = x, .y = {flat, N, DG_F32}, .M = M, .N = N};
+    if (flat)
+        dg_launch_copy(cu, &k);
+    return flat;
+}
+
+/* Copies through pinned memory where there is enough of it, as for the reads of an engine
+ * (dg_most.read): the thread then waits in dg_cuda_wait, and not in the driver. */
 void dg_cuda_read(struct dg_backend *be, struct dg_rows x, size_t M, size_t N, float *dst)
 {
     struct dg_cuda *cu = dg_cuda_of(be);
+    const size_t bytes = M * N * sizeof *dst;
     assert(!M || x.offset + (M - 1) * x.ld + N <= x.buf->n);
-    float *flat = flat_rows(cu, M, N);
-    const struct dg_k_copy k = {.x = dg_k_rows_of(x), .y = {flat, N, DG_F32}, .M = M, .N = N};
-    memset(dst, 0, M * N * sizeof *dst);
-    if (!flat)
-        return;
-    dg_launch_copy(cu, &k);
-    dg_cuda_copy(cu, dst, flat, M * N * sizeof *flat, cudaMemcpyDeviceToHost, "reading rows");
-    dg_cuda_wait(cu);
+    const void *from = flattened(cu, dg_k_rows_of(x), M, N);
+    void *to = bytes <= cu->results_bytes ? cu->results : (void *)dst;
+    memset(dst, 0, bytes);
+    if (from && dg_cuda_copy(cu, to, from, bytes, cudaMemcpyDeviceToHost, "reading rows") &&
+        dg_cuda_wait(cu) && to != dst)
+        memcpy(dst, to, bytes);
 }

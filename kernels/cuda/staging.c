@@ -111,8 +111,8 @@ int dg_cuda_reserve(struct dg_backend *be, const struct dg_most *most, struct dg
     const size_t found = most->candidates * (sizeof(float) + sizeof(int32_t)),
                  read = most->read * sizeof(float),
                  topk = dg_topk_parts(most->rows, most->V) + found;
-    if (dg_cuda_alive(cu) && dg_cuda_results(cu, found) &&
-        dg_cuda_scratch(cu, topk > read ? topk : read))
+    if (dg_cuda_alive(cu) && dg_cuda_results(cu, found > read ? found : read) &&
+        dg_cuda_scratch(cu, topk))
         for (int i = DG_LANES; i-- > 0;) {
             dg_cuda_use_lane(cu, i);
             dg_cuda_stage_reserve(cu, list_bytes(most), ARRAYS);

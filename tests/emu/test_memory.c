@@ -157,6 +157,39 @@ static void test_rows_of_the_device(void **state)
     unsetenv("DRAGOMAN_EMU_PROCESSORS");
 }
 
+/* Contiguous fp32 rows come back as they are, whatever was reserved: a copy of them on the device
+ * would take a kernel with one block for a step's attention weights, a single long row. */
+static void test_contiguous_rows(void **state)
+{
+    enum { OFFSET = 3, ROWS = 2, WIDTH = 1 << 19, ALL = OFFSET + ROWS * WIDTH };
+    struct dg_backend *be = cuda_or_skip("fp16");
+    struct dg_error err = {0};
+    struct dg_buf *buf;
+    float *in = malloc(ALL * sizeof *in), *out = malloc(ALL * sizeof *out);
+    (void)state;
+    assert_true(in && out);
+    for (size_t i = 0; i < ALL; i++)
+        in[i] = (float)i;
+    assert_int_equal(be->ops->buf_new_wide(be, ALL, &buf, &err), 0);
+    const size_t held = cuda_held(be);
+    for (size_t i = 0; i < ALL;
+         i += WIDTH) /* in parts, so that writing needs little scratch space */
+        be->ops->write(
+            be, in + i, (struct dg_rows){buf, i, 1}, 1, i + WIDTH < ALL ? WIDTH : ALL - i);
+    const size_t written = cuda_held(be);
+    be->ops->read(be, (struct dg_rows){buf, OFFSET, 1}, 1, (size_t)ROWS * WIDTH, out);
+    assert_memory_equal(out, in + OFFSET, sizeof *in * ROWS * WIDTH);
+    memset(out, 0, ALL * sizeof *out);
+    be->ops->read(be, (struct dg_rows){buf, OFFSET, WIDTH}, ROWS, WIDTH, out);
+    assert_memory_equal(out, in + OFFSET, sizeof *in * ROWS * WIDTH);
+    assert_true(written > held);
+    assert_int_equal(cuda_held(be), written);
+    be->ops->buf_free(be, buf);
+    dg_device_close(be);
+    free(in);
+    free(out);
+}
+
 /* Kernels start early only where the ones that are loaded wait for those before them. They do if
  * they were compiled for 9.0 or later: a newer device also runs those for an older one, compiled
  * again by its driver. */
@@ -220,6 +253,6 @@ int main(void)
     unsetenv("DRAGOMAN_DEBUG"); /* as in production */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fp32), cmocka_unit_test(test_fp16),
         cmocka_unit_test(test_rows_of_the_device), cmocka_unit_test(test_early_launches),
-        cmocka_unit_test(test_no_gaps)};
+        cmocka_unit_test(test_contiguous_rows), cmocka_unit_test(test_no_gaps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
