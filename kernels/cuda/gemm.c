@@ -177,14 +177,17 @@ static int choose(
         if (!plan->refused)
             use(plan, algo);
     }
-    if (call->row_stable && !plan->none)
-        dg_gemm_race(cu, lt, call, &wish, plan->algo);
-    log_plan(cu->gemm, plan);
-    return DG_OK;
+    const int code = call->row_stable && !plan->none
+                         ? dg_gemm_race(cu, lt, call, &wish, plan->algo, err)
+                         : DG_OK;
+    if (!code)
+        log_plan(cu->gemm, plan);
+    return code;
 }
 
 /* Finds the plan for a call; chooses it at the first such call. whole: without split-K in any case.
- * DG_EUNSUP: the library has no algorithm; DG_EINTERNAL: it failed. */
+ * DG_EUNSUP: the library has no algorithm; DG_EINTERNAL: it failed; DG_ENOMEM: no memory to
+ * choose. */
 static int find(struct dg_cuda *cu, const struct dg_gemm_call *call, bool whole, struct plan **out,
     struct dg_error *err)
 {
@@ -236,7 +239,7 @@ static bool refused(cublasStatus_t rc)
 }
 
 /* Multiplies with the library. DG_EUNSUP: it has no algorithm (for a row-stable call, then none for
- * any number of rows); DG_EINTERNAL: it failed. */
+ * any number of rows); DG_EINTERNAL: it failed; DG_ENOMEM: no memory to choose one. */
 static int ask_library(struct dg_cuda *cu, const struct dg_gemm_call *call, struct dg_error *err)
 {
     struct plan *plan;

@@ -5,8 +5,9 @@
  * negated, a's second half is a's first half, so that every sum is zero except for what was rounded
  * away. Algorithms that agree in all of these bits form a class. The class that the library prefers
  * for most numbers of rows wins, by its order alone, so that every start chooses the same one.
- * Within the class speed decides: a timing that turns out differently at the next start changes no
- * answer. */
+ * Within the class speed decides: a timing that turns out differently at the next start, or that
+ * there is no memory for, changes no answer. Without memory to find the class, which takes a copy
+ * of the weight and a few rows, there is no product. */
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/log.h"
@@ -31,13 +32,14 @@ struct racer {
     bool runs;
 };
 
-/* memory: of a, b, the bias and two results. list: for each size, then for DG_GEMM_STABLE_ROWS, the
- * indices in all[] of the library's algorithms, the best first. */
+/* shared: memory of b and the bias; rows: of a and two results, for `most` rows. list: for each
+ * size, then for DG_GEMM_STABLE_ROWS, the indices in all[] of the library's algorithms, the best
+ * first. */
 struct race {
     struct dg_cuda *cu;
     cublasLtHandle_t lt;
     struct dg_gemm_call call;
-    unsigned char *memory, *host;
+    unsigned char *shared, *rows, *host;
     void *result[2];
     size_t row_bytes, most;
     struct racer all[LISTS * DG_GEMM_ASKED];
@@ -110,21 +112,22 @@ static void fill_row(unsigned char *to, enum dg_type type, size_t K, bool negate
     }
 }
 
-/* Fill x[rows,K], x.ld apart, and copy it to the device. */
-static bool fill(
+/* Fill x[rows,K], x.ld apart, and copy it to the device. Row i is the same among any number of
+ * rows. */
+static cudaError_t fill(
     struct race *r, struct dg_k_rows x, size_t rows, size_t K, bool negated, uint64_t seed)
 {
     const size_t row = x.ld * dg_cuda_type_bytes(x.type);
     unsigned char *host = calloc(rows, row);
     if (!host)
-        return false;
+        return cudaErrorMemoryAllocation;
     for (size_t i = 0; i < rows; i++)
         fill_row(host + i * row, x.type, K, negated, &seed);
-    const bool sent =
-        !cudaMemcpyAsync(x.p, host, rows * row, cudaMemcpyHostToDevice, r->cu->stream) &&
-        !cudaStreamSynchronize(r->cu->stream);
+    cudaError_t rc = cudaMemcpyAsync(x.p, host, rows * row, cudaMemcpyHostToDevice, r->cu->stream);
+    if (!rc)
+        rc = cudaStreamSynchronize(r->cu->stream);
     free(host);
-    return sent;
+    return rc;
 }
 
 static size_t rounded(size_t bytes)
@@ -132,34 +135,54 @@ static size_t rounded(size_t bytes)
     return (bytes + 255) / 256 * 256;
 }
 
-/* Take the race's memory directly from the driver, and return it there later: an engine needs none
- * of it. */
-static bool open_memory(struct race *r)
+/* The race's memory comes directly from the driver, and returns there later: an engine needs none
+ * of it. This part is needed for any number of rows. */
+static cudaError_t open_shared(struct race *r)
 {
     struct dg_gemm_call *c = &r->call;
-    const size_t in = dg_cuda_type_bytes(c->a.type);
+    const size_t b = rounded(c->N * c->b.ld * dg_cuda_type_bytes(c->b.type)), bias = c->N * 4;
+    void *memory = NULL;
     r->row_bytes = c->c.ld * dg_cuda_type_bytes(c->c.type);
-    r->most = SIGNED;
-    for (size_t s = 0; s < DG_GEMM_SIZES; s++)
-        if (timed_rows[s] * r->row_bytes <= largest_result && timed_rows[s] > r->most)
-            r->most = timed_rows[s];
-    const size_t a = rounded(r->most * c->a.ld * in), b = rounded(c->N * c->b.ld * in),
-                 result = rounded(r->most * r->row_bytes), bias = rounded(c->N * 4);
-    void *memory;
     r->host = malloc(4 * EDGE * r->row_bytes);
-    if (!r->host || cudaMalloc(&memory, a + b + bias + 2 * result)) {
-        cudaGetLastError();
-        return false;
-    }
-    r->memory = memory;
-    c->a.p = r->memory;
-    c->b.p = r->memory + a;
+    cudaError_t rc = r->host ? cudaMalloc(&memory, b + bias) : cudaErrorMemoryAllocation;
+    if (rc)
+        return rc;
+    c->b.p = r->shared = memory;
     if (c->bias)
-        c->bias = r->memory + a + b;
-    r->result[0] = r->memory + a + b + bias;
-    r->result[1] = r->memory + a + b + bias + result;
-    return !cudaMemsetAsync(r->memory + a + b, 0, bias, r->cu->stream) &&
-           fill(r, c->a, r->most, c->K, false, 1) && fill(r, c->b, c->N, c->K, true, 2);
+        c->bias = r->shared + b;
+    rc = cudaMemsetAsync(r->shared + b, 0, bias, r->cu->stream);
+    return rc ? rc : fill(r, c->b, c->N, c->K, true, 2);
+}
+
+/* Replaces the rows by this many. If there is no memory for them, there are none. */
+static cudaError_t open_rows(struct race *r, size_t rows)
+{
+    struct dg_gemm_call *c = &r->call;
+    const size_t a = rounded(rows * c->a.ld * dg_cuda_type_bytes(c->a.type)),
+                 result = rounded(rows * r->row_bytes);
+    void *memory = NULL;
+    cudaFree(r->rows);
+    r->rows = NULL;
+    r->most = 0;
+    cudaError_t rc = cudaMalloc(&memory, a + 2 * result);
+    if (rc)
+        return rc;
+    c->a.p = r->rows = memory;
+    r->result[0] = r->rows + a;
+    r->result[1] = r->rows + a + result;
+    rc = fill(r, c->a, rows, c->K, false, 1);
+    r->most = rc ? 0 : rows;
+    return rc;
+}
+
+/* The largest number of rows that is timed. */
+static size_t rows_to_time(const struct race *r)
+{
+    size_t most = SIGNED;
+    for (size_t s = 0; s < DG_GEMM_SIZES; s++)
+        if (timed_rows[s] * r->row_bytes <= largest_result && timed_rows[s] > most)
+            most = timed_rows[s];
+    return most;
 }
 
 static bool multiply(struct race *r, const cublasLtMatmulAlgo_t *algo, size_t rows, void *result)
@@ -310,10 +333,9 @@ static const struct racer *run_size(struct race *r, size_t s, const struct racer
     return winner;
 }
 
-static void run(struct race *r, cublasLtMatmulAlgo_t *algo)
+/* The algorithm that serves every number of rows, of the class that wins; NULL: none runs. */
+static const struct racer *choose_class(struct race *r, const cublasLtMatmulAlgo_t *known)
 {
-    if (!open_memory(r))
-        return;
     const struct racer *favourite = NULL;
     for (size_t i = 0; i < r->n; i++)
         sign(r, &r->all[i]);
@@ -321,29 +343,54 @@ static void run(struct race *r, cublasLtMatmulAlgo_t *algo)
         if (r->all[i].runs &&
             (!favourite || standing(r, r->all[i].bits) > standing(r, favourite->bits)))
             favourite = &r->all[i];
-    const struct racer *first = favourite ? find_first(r, favourite->bits, algo) : NULL;
-    for (size_t s = 0; first && s < DG_GEMM_SIZES; s++)
-        algo[s] = run_size(r, s, first)->algo;
+    return favourite ? find_first(r, favourite->bits, known) : NULL;
 }
 
-void dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
-    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo)
+static int run(struct race *r, cublasLtMatmulAlgo_t *algo, struct dg_error *err)
 {
+    cudaError_t rc = open_shared(r);
+    if (!rc)
+        rc = open_rows(r, SIGNED);
+    if (rc == cudaErrorMemoryAllocation)
+        return dg_error_set(err, DG_ENOMEM,
+            "no memory for choosing how to multiply by a matrix [%zu,%zu]: for a moment, this "
+            "takes the memory of one more",
+            r->call.N, r->call.K);
+    if (rc)
+        return dg_error_set(
+            err, DG_EINTERNAL, "choosing how to multiply failed: %s", cudaGetErrorString(rc));
+    const struct racer *first = choose_class(r, algo);
+    if (first && open_rows(r, rows_to_time(r)))
+        dg_log(DG_LOG_WARN,
+            "gemm_untimed msg=\"no memory to time matrix products: they give the same bits, but may "
+            "be slower\" device=%s n=%zu k=%zu",
+            r->cu->name, r->call.N, r->call.K);
+    for (size_t s = 0; first && s < DG_GEMM_SIZES; s++)
+        algo[s] = run_size(r, s, first)->algo;
+    return DG_OK;
+}
+
+int dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
+    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo, struct dg_error *err)
+{
+    int rc = DG_OK;
     if (call->kind != DG_GEMM_FORWARD || call->add || (cu->step && cu->step->recording) ||
         dg_debug("cuda-one-algorithm"))
-        return;
+        return rc;
     struct race *r = calloc(1, sizeof *r);
     if (!r)
-        return;
+        return dg_error_set(err, DG_ENOMEM, "no memory for choosing how to multiply");
     r->cu = cu;
     r->lt = lt;
     r->call = *call;
     list_algorithms(r, wish);
     if (has_rivals(r))
-        run(r, algo);
+        rc = run(r, algo, err);
     cudaStreamSynchronize(cu->stream);
-    cudaFree(r->memory);
-    cudaGetLastError(); /* clear any error: a failed race changes nothing */
+    cudaFree(r->rows);
+    cudaFree(r->shared);
+    cudaGetLastError(); /* clear any error: a failed timing changes nothing */
     free(r->host);
     free(r);
+    return rc;
 }

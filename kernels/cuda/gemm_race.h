@@ -15,10 +15,12 @@ enum { DG_GEMM_SIZES = 5, DG_GEMM_CHECKED = 4096, DG_GEMM_STABLE_ROWS = 64 };
 size_t dg_gemm_size_of(size_t M);
 
 /* Replace algo[DG_GEMM_SIZES], of which the first serves all numbers of rows, by algorithms that
- * all give the same bits, each the fastest that was found for its numbers of rows. Runs products in
- * memory of its own and waits for them: 0.2 s on an H100. If there is nothing to choose, or no way
- * to (as with DRAGOMAN_DEBUG=cuda-one-algorithm), they stay as they are. */
-void dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
-    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo);
+ * all give the same bits, each the fastest that was found for its numbers of rows. Which bits
+ * depends on the library and the device alone. Runs products in memory of its own and waits for
+ * them: 0.2 s on an H100. If there is nothing to choose (or with
+ * DRAGOMAN_DEBUG=cuda-one-algorithm), they stay as they are. DG_ENOMEM: no memory to find those
+ * that give the same bits; timing that has none is left out. */
+int dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
+    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo, struct dg_error *err);
 
 #endif

@@ -98,9 +98,9 @@ int dg_engine_open(const struct dg_model *model, struct dg_backend *be,
         dg_encode_warm(e);
         dg_pipelined_step_warm(e);
     }
-    if (be->ops->status(be, err)) {
+    if ((rc = be->ops->status(be, err))) {
         dg_engine_close(e);
-        return DG_EINTERNAL;
+        return rc;
     }
     e->bytes += e->cache.bytes + e->states.bytes + e->ws.bytes + e->encode.bytes;
     *out = e;

@@ -41,6 +41,13 @@ static void expect_log(const char *text, bool there)
         fail_msg("the log %s \"%s\":\n%s", there ? "lacks" : "has", text, x.log);
 }
 
+static void set_bytes(const char *name, size_t bytes)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%zu", bytes);
+    set(name, digits);
+}
+
 static void forget_answers(void)
 {
     for (size_t i = 0; i < SENTENCES; i++)
@@ -131,11 +138,66 @@ static void test_rivals(void **state)
     }
 }
 
+/* Bytes that are used on the device while an engine is open. */
+static size_t used_by_an_engine(void)
+{
+    struct dg_memory m;
+    struct dg_error err = {0};
+    struct engine engine =
+        open_engine(&x.m, &x.c, "fp32", &(struct variant){"graph", "1", NULL, NULL});
+    if (engine.be->ops->memory(engine.be, &m, &err))
+        fail_msg("%s", err.message);
+    close_engine(&engine);
+    return m.total - m.free;
+}
+
+static int open_with(size_t bytes, struct dg_error *err)
+{
+    const struct dg_engine_limits limits = {
+        .max_rows = 14, .max_sentences = 7, .max_source = MOST_SOURCE, .max_target = MOST_OUT};
+    struct dg_backend *be = cuda_or_skip("fp32");
+    struct dg_model *model;
+    struct dg_engine *e = NULL;
+    if (dg_model_open(&x.c, x.m.weights, be, MOST_OUT, &model, err))
+        fail_msg("%s", err->message);
+    set_bytes("DRAGOMAN_EMU_MEMORY", bytes);
+    const int rc = dg_engine_open(model, be, &limits, &e, err);
+    set("DRAGOMAN_EMU_MEMORY", NULL);
+    dg_engine_close(e);
+    dg_model_close(model);
+    dg_device_close(be);
+    return rc;
+}
+
+/* How much memory is left when an engine opens changes no answer: without enough to time
+ * algorithms the same class of them multiplies, and without enough to find the class no engine
+ * opens. The library's first algorithm for 64 rows is none of the class here. */
+static void test_little_memory(void **state)
+{
+    struct dg_error err = {0};
+    (void)state;
+    set("DRAGOMAN_EMU_RIVALS", "differ");
+    const size_t used = used_by_an_engine();
+    forget_answers();
+    answer(&host, 1);
+    expect_log("gemm_untimed", false);
+    set_bytes("DRAGOMAN_EMU_MEMORY", used + (256 << 10));
+    answer(&graph, 2);
+    set("DRAGOMAN_EMU_MEMORY", NULL);
+    expect_log("gemm_untimed", true);
+    assert_int_equal(open_with(used + (16 << 20), &err), DG_OK);
+    assert_int_equal(open_with(used + 4096, &err), DG_ENOMEM);
+    assert_non_null(
+        strstr(err.message, "cuda:0/fp32/emulated-on-the-host: no memory for choosing"));
+    set("DRAGOMAN_EMU_RIVALS", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_recording),
         cmocka_unit_test(test_rows_refused_before), cmocka_unit_test(test_one_algorithm_refused),
-        cmocka_unit_test(test_rows_refused_late), cmocka_unit_test(test_rivals)};
+        cmocka_unit_test(test_rows_refused_late), cmocka_unit_test(test_rivals),
+        cmocka_unit_test(test_little_memory)};
     struct dg_backend *be = cuda_or_skip("fp32");
     const bool emulated = strstr(be->name, "emulated") != NULL;
     dg_device_close(be);
