@@ -3,6 +3,7 @@
  * line may end, preferably after a comma. */
 #include "documents/kinds.h"
 #include "documents/slots.h"
+#include "text/format/srt.h"
 #include "text/line_breaks.h"
 #include "text/scan.h"
 #include "text/utf8.h"
@@ -38,56 +39,19 @@ static bool is_blank(const char *s, size_t at, size_t end)
     return dg_scan_skip_space(s, at, end) == end;
 }
 
-/* "00:01:02,500" or "01:02.500" from *at on; false: there is none. */
-static bool read_time(const char *s, size_t end, size_t *at, double *seconds)
-{
-    double part = 0, all = 0, scale = 0;
-    size_t colons = 0, i = *at;
-    for (; i < end; i++) {
-        if (s[i] >= '0' && s[i] <= '9') {
-            part += scale > 0 ? (s[i] - '0') * scale : 0;
-            part = scale > 0 ? part : part * 10 + (s[i] - '0');
-            scale /= 10;
-        } else if (s[i] == ':') {
-            all = (all + part) * 60;
-            part = 0;
-            colons++;
-        } else if ((s[i] == ',' || s[i] == '.') && scale == 0) {
-            scale = 0.1;
-        } else {
-            break;
-        }
-    }
-    *at = i;
-    *seconds = all + part;
-    return colons > 0;
-}
-
-static bool read_times(const char *s, size_t at, size_t end, struct cue *c)
-{
-    at = dg_scan_skip_space(s, at, end);
-    if (!read_time(s, end, &at, &c->from))
-        return false;
-    at = dg_scan_skip_space(s, at, end);
-    if (end - at < 3 || memcmp(s + at, "-->", 3) != 0)
-        return false;
-    at = dg_scan_skip_space(s, at + 3, end);
-    return read_time(s, end, &at, &c->to);
-}
-
 /* The next cue from byte `at` on; false: there is none. */
 static bool next_cue(const char *s, size_t n, size_t at, struct cue *c)
 {
     for (size_t end; at < n; at = end + 1) {
         end = line_end(s, n, at);
-        if (!read_times(s, at, end, c))
+        if (!dg_srt_times(s, at, end, &c->from, &c->to))
             continue;
         c->head = at;
         c->begin = c->end = c->next = end < n ? end + 1 : n;
         c->lines = 0;
         while (c->next < n) {
             end = line_end(s, n, c->next);
-            if (is_blank(s, c->next, end))
+            if (is_blank(s, c->next, end) || dg_srt_is_cue(s, n, c->next))
                 break;
             c->end = dg_scan_trim_space(s, c->next, end);
             c->lines++;

@@ -62,8 +62,35 @@ static void cues_share_a_sentence(void **state)
     dg_extract_close(x);
 }
 
+/* Without a blank line between cues, the next one's number and times are no text. */
+static void cues_without_blank_lines(void **state)
+{
+    (void)state;
+    static const char file[] = "1\n00:00:01,000 --> 00:00:02,000\nI saw that\n2\n"
+                               "00:00:02,000 --> 00:00:03,000\nthe dog was\n"
+                               "00:00:03,000 --> 00:00:04,000\nin\nthe house.\n";
+    static const char want[] = "1\n00:00:01,000 --> 00:00:02,000\naaaa aaaa\n2\n"
+                               "00:00:02,000 --> 00:00:03,000\nbbbb bbbb\n"
+                               "00:00:03,000 --> 00:00:04,000\ncccc\ncccc\n";
+    const struct dg_extract_answer a = {"aaaa aaaa bbbb bbbb cccc cccc", 29};
+    struct dg_extract *x = NULL;
+    struct dg_extract_text t;
+    struct dg_buffer out;
+    assert_int_equal(
+        dg_extract_open("a.srt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
+    assert_int_equal(dg_extract_count(x), 1);
+    dg_extract_text(x, 0, &t);
+    assert_string_equal(t.s, "I saw that the dog was in the house.");
+    dg_buffer_init(&out);
+    assert_int_equal(dg_extract_write(x, &a, "de", &out, NULL), 0);
+    assert_string_equal(out.data, want);
+    dg_buffer_deinit(&out);
+    dg_extract_close(x);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cues_share_a_sentence)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cues_share_a_sentence), cmocka_unit_test(cues_without_blank_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

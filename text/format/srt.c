@@ -1,5 +1,7 @@
 /* Subtitles: SubRip and WebVTT. A cue is a line of times, followed by lines of text up to a blank
  * line, and perhaps preceded by a number or a name. */
+#include "text/format/srt.h"
+
 #include "text/format/internal.h"
 
 #include <ctype.h>
@@ -12,7 +14,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* True for a line of times, checked loosely where no text is expected. */
+/* True for a line of times, checked loosely where no text is expected: within a cue,
+ * "1 --> 2, then left." is text. */
 static bool is_times(const char *s, const struct dg_line *l)
 {
     const char *arrow = memmem(s + l->begin, l->end - l->begin, "-->", 3);
@@ -20,27 +23,41 @@ static bool is_times(const char *s, const struct dg_line *l)
     return arrow && at < l->end && is_digit(s[at]);
 }
 
-/* Skips "00:00:01,500", "0:01.5", "00: 00: 01, 500" and blanks; `at` if there is no time. */
-static size_t skip_time(const char *s, size_t at, size_t end)
+/* Reads "00:00:01,500", "0:01.5", "00: 00: 01, 500" and blanks from *at on; false: there is no
+ * time. */
+static bool read_time(const char *s, size_t end, size_t *at, double *seconds)
 {
-    size_t i = at;
+    double part = 0, scale = 0;
     int parts = 0; /* digits, a colon, digits */
-    for (; i < end && (is_digit(s[i]) || memchr(":., \t", s[i], 5)); i++) {
-        if (is_digit(s[i]))
+    *seconds = 0;
+    for (; *at < end; ++*at) {
+        const char c = s[*at];
+        if (is_digit(c)) {
             parts += parts != 1 && parts != 3;
-        else if (s[i] == ':')
+            part = scale > 0 ? part + (c - '0') * scale : part * 10 + (c - '0');
+            scale /= 10;
+        } else if (c == ':') {
             parts += parts == 1;
+            *seconds = (*seconds + part) * 60;
+            part = 0;
+        } else if (c == ',' || c == '.') {
+            scale = scale > 0 ? scale : 0.1;
+        } else if (c != ' ' && c != '\t') {
+            break;
+        }
     }
-    return parts == 3 ? i : at;
+    *seconds += part;
+    return parts == 3;
 }
 
-/* The same within a cue, where "1 --> 2, then left." is text: requires a time, an arrow and a
- * time. */
-static bool is_times_in_cue(const char *s, const struct dg_line *l)
+bool dg_srt_times(const char *s, size_t begin, size_t end, double *from, double *to)
 {
-    size_t at = skip_time(s, l->begin, l->end);
-    return is_times(s, l) && l->end - at >= 3 && memcmp(s + at, "-->", 3) == 0 &&
-           skip_time(s, at + 3, l->end) > at + 3;
+    size_t at = dg_line_skip_blanks(s, begin, end);
+    if (at == end || !is_digit(s[at]) || !read_time(s, end, &at, from) || end - at < 3 ||
+        memcmp(s + at, "-->", 3) != 0)
+        return false;
+    at += 3;
+    return read_time(s, end, &at, to);
 }
 
 /* "- Who is there?": another speaker begins. */
@@ -60,12 +77,15 @@ static bool is_number(const char *s, const struct dg_line *l)
     return end > at && dg_line_skip_blanks(s, end, l->end) == l->end;
 }
 
-/* True if the next cue begins here, without a blank line before it. */
-static bool is_cue(const char *s, size_t n, const struct dg_line *l)
+bool dg_srt_is_cue(const char *s, size_t n, size_t at)
 {
-    struct dg_line next;
-    return is_times_in_cue(s, l) ||
-           (is_number(s, l) && dg_line_at(s, n, l->next, &next) && is_times_in_cue(s, &next));
+    struct dg_line l, next;
+    double from, to;
+    if (!dg_line_at(s, n, at, &l))
+        return false;
+    return dg_srt_times(s, l.begin, l.end, &from, &to) ||
+           (is_number(s, &l) && dg_line_at(s, n, l.next, &next) &&
+               dg_srt_times(s, next.begin, next.end, &from, &to));
 }
 
 /* Skips WebVTT's <00:00:01.500>, the time at which the following words appear; or returns `at`. */
@@ -118,7 +138,8 @@ static void read_cue(
     struct dg_document *d, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
 {
     struct dg_line line;
-    while (dg_line_at(s, n, *at, &line) && !dg_line_is_blank(s, &line) && !is_cue(s, n, &line)) {
+    while (dg_line_at(s, n, *at, &line) && !dg_line_is_blank(s, &line) &&
+           !dg_srt_is_cue(s, n, line.begin)) {
         if (is_speaker(s, &line))
             dg_paragraph_end(p, d, s, write_line);
         dg_paragraph_add(p, s, dg_line_indent(s, &line), line.end);
