@@ -37,13 +37,13 @@ struct dg_slot {
     double seconds;
 };
 
-/* Names of the tags of text in an office file. If it has no runs, run and text are NULL, and text
- * is directly in the paragraphs. */
+/* Names of the tags of text in an office file, after the prefix of its segments. If it has no runs,
+ * run and text are NULL, and text is directly in the paragraphs. */
 struct dg_run_names {
     /* NULL-terminated */
     const char *const *paragraphs;
     const char *paragraph_properties, *run, *run_properties, *text;
-    /* the tag that opens a text, including an attribute that keeps spaces at its ends */
+    /* the name of a text with an attribute that keeps spaces at its ends */
     const char *text_tag;
     /* the last element of a paragraph if it is not text, or NULL */
     const char *end;
@@ -76,6 +76,8 @@ struct dg_segment {
     struct dg_slot *slots;
     size_t n_slots, slots_cap;
     const struct dg_run_names *names;
+    /* bytes of the part before each of the names, such as "x:"; equal: none */
+    size_t prefix, prefix_end;
     /* properties of text outside any <g> */
     size_t run, run_end;
 };

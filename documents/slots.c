@@ -21,15 +21,23 @@ static void add_bytes(struct state *t, size_t begin, size_t end)
     dg_buffer_add(t->w->out, t->w->part->s + begin, end - begin);
 }
 
+/* Writes a tag of the office file, which begins with "<" or "</". */
+static void add_tag(struct state *t, const char *begin, const char *name)
+{
+    dg_buffer_adds(t->w->out, begin);
+    add_bytes(t, t->g->prefix, t->g->prefix_end);
+    dg_buffer_addf(t->w->out, "%s>", name);
+}
+
 static void open_run(struct state *t, size_t begin, size_t end)
 {
-    dg_buffer_addf(t->w->out, "<%s>", t->g->names->run);
+    add_tag(t, "<", t->g->names->run);
     add_bytes(t, begin, end);
 }
 
 static void close_run(struct state *t)
 {
-    dg_buffer_addf(t->w->out, "</%s>", t->g->names->run);
+    add_tag(t, "</", t->g->names->run);
 }
 
 static void add_text(struct state *t, const char *s, size_t n)
@@ -43,9 +51,9 @@ static void add_text(struct state *t, const char *s, size_t n)
     }
     const size_t *run = t->n_runs ? t->run[t->n_runs - 1] : NULL;
     open_run(t, run ? run[0] : t->g->run, run ? run[1] : t->g->run_end);
-    dg_buffer_adds(t->w->out, names->text_tag);
+    add_tag(t, "<", names->text_tag);
     dg_buffer_add(t->w->out, s, n);
-    dg_buffer_addf(t->w->out, "</%s>", names->text);
+    add_tag(t, "</", names->text);
     close_run(t);
 }
 

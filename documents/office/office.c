@@ -11,7 +11,7 @@ static const struct dg_run_names word = {
     .run = "w:r",
     .run_properties = "w:rPr",
     .text = "w:t",
-    .text_tag = "<w:t xml:space=\"preserve\">",
+    .text_tag = "w:t xml:space=\"preserve\"",
     .containers = (const char *const[]){"w:hyperlink", "w:ins", "w:smartTag", "w:sdt",
         "w:fldSimple", "w:bdo", "w:dir", "w:customXml", "w:moveTo", NULL},
     .container_words = (const char *const[]){"w:sdtContent", NULL},
@@ -27,7 +27,7 @@ static const struct dg_run_names slide = {
     .run = "a:r",
     .run_properties = "a:rPr",
     .text = "a:t",
-    .text_tag = "<a:t>",
+    .text_tag = "a:t",
     .end = "a:endParaRPr",
     .breaks = (const char *const[]){"a:br", NULL},
 };
@@ -37,7 +37,7 @@ static const struct dg_run_names sheet = {
     .run = "r",
     .run_properties = "rPr",
     .text = "t",
-    .text_tag = "<t xml:space=\"preserve\">",
+    .text_tag = "t xml:space=\"preserve\"",
 };
 
 static const struct dg_run_names open_document = {
@@ -49,19 +49,33 @@ static const struct dg_run_names open_document = {
     .breaks = (const char *const[]){"text:tab", "text:line-break", NULL},
 };
 
+/* Scans the part's tags; r->xml must be closed in every case. */
+static int scan(struct dg_runs *r, struct dg_error *err)
+{
+    struct dg_error why = {0};
+    int rc = dg_xml_scan(r->p->s, r->p->n, &r->xml, &why);
+    return rc == DG_OK       ? DG_OK
+           : rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
+                             : dg_extract_broken(err, "%s", why.message);
+}
+
+static int add_paragraphs(struct dg_runs *r, struct dg_error *err)
+{
+    int rc = DG_OK;
+    for (size_t i = 0; i < r->xml.n_tags && rc == DG_OK; i++)
+        if (r->xml.tags[i].kind == DG_XML_OPEN &&
+            dg_runs_lists(r, &r->xml.tags[i], r->names->paragraphs))
+            rc = dg_runs_add(r, i, err);
+    return rc;
+}
+
 static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = names};
-    struct dg_error why = {0};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
-    if (rc != DG_OK)
-        rc = rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
-                             : dg_extract_broken(err, "%s", why.message);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
-        if (r.xml.tags[i].kind == DG_XML_OPEN &&
-            dg_runs_lists(&r.xml, &r.xml.tags[i], names->paragraphs))
-            rc = dg_runs_add(&r, i, err);
+    int rc = scan(&r, err);
+    if (rc == DG_OK)
+        rc = add_paragraphs(&r, err);
     dg_xml_close(&r.xml);
     return rc;
 }
@@ -107,31 +121,47 @@ dg_part_reader *dg_member_pptx(const char *name)
 
 /* ---- spreadsheets ---- */
 
-/* Adds a string without runs, whose text has a single format. */
-static int add_string(struct dg_extract *x, struct dg_extract_part *p, const struct dg_xml *xml,
-    size_t i, struct dg_error *err)
+/* Finds the prefix of the root's name, which a sheet's other names have, too: Microsoft's Open XML
+ * SDK writes <x:sst><x:si><x:t>. */
+static void find_prefix(struct dg_runs *r)
 {
-    size_t begin = xml->tags[i].end, end = xml->tags[xml->tags[i].partner].begin;
+    size_t root = 0;
+    while (root < r->xml.n_tags && r->xml.tags[root].kind == DG_XML_OTHER)
+        root++;
+    if (root == r->xml.n_tags)
+        return;
+    const struct dg_xml_tag *t = &r->xml.tags[root];
+    const char *colon = memchr(r->xml.s + t->name, ':', t->name_end - t->name);
+    r->prefix = t->name;
+    r->prefix_end = colon ? (size_t)(colon - r->xml.s) + 1 : t->name;
+}
+
+/* Adds a string without runs, whose text has a single format. */
+static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    const char *s = r->p->s;
+    size_t begin = r->xml.tags[i].end, end = r->xml.tags[r->xml.tags[i].partner].begin;
     const struct dg_segment like = {.begin = begin, .end = end, .format = DG_FORMAT_XML};
-    if (!dg_utf8_has_letter(p->s + begin, end - begin))
+    if (!dg_utf8_has_letter(s + begin, end - begin))
         return DG_OK;
-    return dg_segment_add(x, p, like, p->s + begin, end - begin, err) ? DG_OK : err->code;
+    return dg_segment_add(r->x, r->p, like, s + begin, end - begin, err) ? DG_OK : err->code;
 }
 
 static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    struct dg_xml xml;
-    int rc = read_paragraphs(x, p, &sheet, err);
-    if (rc != DG_OK)
-        return rc;
-    rc = dg_xml_scan(p->s, p->n, &xml, err);
-    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++) {
-        const struct dg_xml_tag *t = &xml.tags[i], *parent = dg_xml_parent(&xml, t);
-        if (t->kind == DG_XML_OPEN && dg_xml_is(&xml, t, "t") && parent &&
-            dg_runs_lists(&xml, parent, sheet.paragraphs))
-            rc = add_string(x, p, &xml, i, err);
+    struct dg_runs r = {.x = x, .p = p, .names = &sheet};
+    int rc = scan(&r, err);
+    if (rc == DG_OK) {
+        find_prefix(&r);
+        rc = add_paragraphs(&r, err);
     }
-    dg_xml_close(&xml);
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
+        const struct dg_xml_tag *t = &r.xml.tags[i], *parent = dg_xml_parent(&r.xml, t);
+        if (t->kind == DG_XML_OPEN && dg_runs_is(&r, t, sheet.text) && parent &&
+            dg_runs_lists(&r, parent, sheet.paragraphs))
+            rc = add_string(&r, i, err);
+    }
+    dg_xml_close(&r.xml);
     return rc;
 }
 
@@ -143,7 +173,8 @@ static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg
     size_t begin, end;
     int rc = dg_xml_scan(p->s, p->n, &xml, err);
     for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
-        if (dg_xml_is(&xml, &xml.tags[i], "tableColumn") && xml.tags[i].kind != DG_XML_CLOSE &&
+        if (dg_xml_is_local(&xml, &xml.tags[i], "tableColumn") &&
+            xml.tags[i].kind != DG_XML_CLOSE &&
             dg_xml_attribute(&xml, &xml.tags[i], "name", &begin, &end))
             dg_extract_keep(x, p->s + begin, end - begin);
     dg_xml_close(&xml);

@@ -34,10 +34,18 @@ struct pieces {
     bool failed;
 };
 
-bool dg_runs_lists(const struct dg_xml *x, const struct dg_xml_tag *t, const char *const *list)
+bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char *name)
+{
+    const char *s = r->xml.s;
+    const size_t n = strlen(name), prefix = r->prefix_end - r->prefix;
+    return t->name_end - t->name == prefix + n && memcmp(s + t->name, s + r->prefix, prefix) == 0 &&
+           memcmp(s + t->name + prefix, name, n) == 0;
+}
+
+bool dg_runs_lists(const struct dg_runs *r, const struct dg_xml_tag *t, const char *const *list)
 {
     for (size_t i = 0; list && list[i]; i++)
-        if (dg_xml_is(x, t, list[i]))
+        if (dg_runs_is(r, t, list[i]))
             return true;
     return false;
 }
@@ -68,9 +76,9 @@ static void add_raw(struct pieces *q, size_t i, const struct piece *in)
     const struct dg_xml *x = &q->r->xml;
     const struct dg_xml_tag *t = &x->tags[i];
     const struct dg_run_names *names = q->r->names;
-    if (dg_runs_lists(x, t, names->dropped))
+    if (dg_runs_lists(q->r, t, names->dropped))
         return;
-    struct piece p = {.kind = dg_runs_lists(x, t, names->breaks) ? BREAK : RAW,
+    struct piece p = {.kind = dg_runs_lists(q->r, t, names->breaks) ? BREAK : RAW,
         .begin = t->begin,
         .end = whole_end(x, i)};
     if (in) {
@@ -89,10 +97,10 @@ static void read_run(struct pieces *q, size_t i)
     struct piece in = {.run = x->tags[i].end, .run_end = x->tags[i].end};
     for (size_t k = i + 1; k < x->tags[i].partner; k++) {
         const struct dg_xml_tag *t = &x->tags[k];
-        if (dg_xml_is(x, t, names->run_properties)) {
+        if (dg_runs_is(q->r, t, names->run_properties)) {
             in.run = t->begin;
             in.run_end = whole_end(x, k);
-        } else if (dg_xml_is(x, t, names->text) && t->kind == DG_XML_OPEN) {
+        } else if (dg_runs_is(q->r, t, names->text) && t->kind == DG_XML_OPEN) {
             add(q, (struct piece){.kind = WORDS,
                        .begin = t->end,
                        .end = x->tags[t->partner].begin,
@@ -147,7 +155,7 @@ static size_t read_field(struct pieces *q, size_t i, size_t last)
         if (t->kind == DG_XML_CLOSE)
             return i;
         const char mark =
-            t->kind == DG_XML_OPEN && dg_xml_is(x, t, q->r->names->run) ? field_of(x, k) : 0;
+            t->kind == DG_XML_OPEN && dg_runs_is(q->r, t, q->r->names->run) ? field_of(x, k) : 0;
         depth += mark == 'b';
         if (depth > MAX_DEPTH)
             return i;
@@ -192,7 +200,7 @@ static void find_words(const struct pieces *q, size_t i, size_t *first, size_t *
     const size_t end = x->tags[i].partner;
     for (size_t k = i + 1; k < end; k = x->tags[k].partner + 1) {
         if (x->tags[k].kind != DG_XML_OPEN ||
-            !dg_runs_lists(x, &x->tags[k], q->r->names->container_words))
+            !dg_runs_lists(q->r, &x->tags[k], q->r->names->container_words))
             continue;
         *first = k + 1;
         *last = x->tags[k].partner;
@@ -200,7 +208,7 @@ static void find_words(const struct pieces *q, size_t i, size_t *first, size_t *
     }
     *first = i + 1;
     *last = end;
-    while (*first < end && dg_runs_lists(x, &x->tags[*first], q->r->names->container_properties))
+    while (*first < end && dg_runs_lists(q->r, &x->tags[*first], q->r->names->container_properties))
         *first = x->tags[*first].partner + 1;
 }
 
@@ -228,10 +236,10 @@ static void read_pieces(struct pieces *q, size_t first, size_t last)
     for (size_t i = first; i < last; at = x->tags[i].end, i++) {
         const struct dg_xml_tag *t = &x->tags[i];
         add_bare(q, at, t->begin);
-        if (names->run && dg_xml_is(x, t, names->run) && t->kind == DG_XML_OPEN) {
+        if (names->run && dg_runs_is(q->r, t, names->run) && t->kind == DG_XML_OPEN) {
             i = read_run_or_field(q, i, last);
         } else if (t->kind == DG_XML_OPEN && q->depth < MAX_DEPTH &&
-                   dg_runs_lists(x, t, names->containers)) {
+                   dg_runs_lists(q->r, t, names->containers)) {
             i = read_container(q, i);
         } else {
             add_raw(q, i, NULL);
@@ -337,10 +345,10 @@ static void find_ends(const struct dg_runs *r, size_t i, size_t *first, size_t *
     *first = i + 1;
     *last = x->tags[i].partner;
     if (*first < *last && r->names->paragraph_properties &&
-        dg_xml_is(x, &x->tags[*first], r->names->paragraph_properties))
+        dg_runs_is(r, &x->tags[*first], r->names->paragraph_properties))
         *first = x->tags[*first].partner + 1;
     for (size_t k = *first; k < *last; k = x->tags[k].partner + 1)
-        if (r->names->end && dg_xml_is(x, &x->tags[k], r->names->end))
+        if (r->names->end && dg_runs_is(r, &x->tags[k], r->names->end))
             *last = k;
 }
 
@@ -362,6 +370,8 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
         g.run = looks->run;
         g.run_end = looks->run_end;
         g.names = r->names->run ? r->names : NULL;
+        g.prefix = r->prefix;
+        g.prefix_end = r->prefix_end;
         rc = write_markup(&q, &g, &text, err);
     }
     if (rc == DG_OK && (q.failed || text.failed))

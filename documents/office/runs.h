@@ -16,10 +16,14 @@ struct dg_runs {
     struct dg_extract_part *p;
     struct dg_xml xml;
     const struct dg_run_names *names;
+    /* bytes before each of the names, such as "x:"; equal: none */
+    size_t prefix, prefix_end;
 };
 
-/* True if the list has the tag's name. */
-bool dg_runs_lists(const struct dg_xml *x, const struct dg_xml_tag *t, const char *const *list);
+/* True if this is the tag's name after the prefix. */
+bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char *name);
+/* The same for a list: it has the tag's name. */
+bool dg_runs_lists(const struct dg_runs *r, const struct dg_xml_tag *t, const char *const *list);
 
 /* Add a segment for the content of the paragraph at tag `i`, after its properties, if it has words.
  * DG_ELIMIT, DG_ENOMEM. */

@@ -1,6 +1,7 @@
 """dragoman translate FILE -o FILE: files as other programs write them. Translated by the bundled model, they open in these
 programs again with their formatting, and everything else in them is unchanged, byte for byte."""
 import os
+import re
 import subprocess
 import zipfile
 
@@ -201,10 +202,17 @@ def test_xlsx_tables(tmp_path):
     assert rows[0] == names and rows[1][:2] == [SNOW, 12] and rows[2][:3] == [SMILES, "=SUM(T[Two\ndogs])", "A girl"]
 
 
-def test_shared_header_strings(tmp_path):
+def prefixed(xml, prefix):
+    """The XML with this prefix before the names of its tags, as Microsoft's Open XML SDK writes spreadsheets."""
+    return re.sub(r"<(/?)(?=\w)", rf"<\1{prefix}:", xml).replace("xmlns=", f"xmlns:{prefix}=") if prefix else xml
+
+
+@pytest.mark.parametrize("prefix", ("", "x"))
+def test_shared_header_strings(tmp_path, prefix):
     """A header's string may have formatting of its own, and a table's part may come before or after it."""
     sst = '<sst xmlns="u"><si><r><t>The </t></r><r><rPr><b/></rPr><t>amount &amp;\nsum</t></r></si><si><t>Two dogs</t></si></sst>'
     table = '<table xmlns="u" name="T"><tableColumns count="1"><tableColumn id="1" name="The amount &amp;_x000a_sum"/></tableColumns></table>'
+    sst, table = prefixed(sst, prefix), prefixed(table, prefix)
     parts = [("xl/sharedStrings.xml", sst), ("xl/tables/table1.xml", table)]
     for name, order in (("a.xlsx", parts), ("b.xlsx", parts[::-1])):
         with zipfile.ZipFile(tmp_path / name, "w") as z:
@@ -215,18 +223,19 @@ def test_shared_header_strings(tmp_path):
         assert out["xl/tables/table1.xml"][0].decode() == table
 
 
-def test_strings_that_sheets_share(tmp_path):
+@pytest.mark.parametrize("prefix", ("", "x"))
+def test_strings_that_sheets_share(tmp_path, prefix):
     """Shared strings as spreadsheet programs write them, some with their own formatting."""
     path = tmp_path / "a.xlsx"
     before = ('<sst xmlns="u"><si><t>Two dogs</t></si><si><r><t xml:space="preserve">A girl is </t></r><r><rPr><b/></rPr><t>smiling</t></r>'
               '<r><t>.</t></r></si><si><t>12</t></si></sst>')
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
-        z.writestr("xl/sharedStrings.xml", before)
+        z.writestr("xl/sharedStrings.xml", prefixed(before, prefix))
         z.writestr("xl/styles.xml", "<styles>Two dogs</styles>")
     out = members(translate(path))[0]
-    assert out["xl/sharedStrings.xml"][0].decode() == (
+    assert out["xl/sharedStrings.xml"][0].decode() == prefixed(
         '<sst xmlns="u"><si><t>Zwei Hunde</t></si><si><r><t xml:space="preserve">Ein Mädchen </t></r><r><rPr><b/></rPr>'
-        '<t xml:space="preserve">lächelt</t></r><r><t xml:space="preserve">.</t></r></si><si><t>12</t></si></sst>')
+        '<t xml:space="preserve">lächelt</t></r><r><t xml:space="preserve">.</t></r></si><si><t>12</t></si></sst>', prefix)
     assert out["xl/styles.xml"] == members(path)[0]["xl/styles.xml"]
 
 
