@@ -2,6 +2,7 @@
  * are copied in packed form. A file that unpacks to more than the limits is refused, whatever sizes
  * its headers state. */
 #include "documents/kinds.h"
+#include "documents/xml/declaration.h"
 #include "text/utf8.h"
 
 #include <stdlib.h>
@@ -88,6 +89,8 @@ static int read_member(
         return dg_extract_broken(err, "%.80s is not UTF-8", name);
     struct dg_error why = {0};
     rc = read(x, p, &why);
+    if (rc == DG_OK) /* all members with text are XML */
+        rc = dg_xml_declare(x, p, &why);
     if (rc != DG_OK)
         return why.field[0] && strcmp(why.field, "file") == 0
                    ? dg_error_field(err, rc, "file", "%s", why.message)

@@ -1,6 +1,7 @@
 /* Plain text, Markdown and HTML: files that are one text to the translator, cut where no sentence
  * continues, so that a long file becomes many small texts. */
 #include "documents/kinds.h"
+#include "documents/xml/declaration.h"
 #include "text/format/document.h"
 #include "text/utf8.h"
 
@@ -235,5 +236,7 @@ int dg_read_html(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
         end = u->encoding == DG_ENCODING_MARKUP ? to : end;
     }
     dg_document_close(&d);
-    return rc;
+    if (rc == DG_OK)
+        rc = dg_xml_declare(x, p, err);
+    return rc == DG_OK ? dg_html_declare(x, p, err) : rc;
 }

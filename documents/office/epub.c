@@ -1,6 +1,7 @@
 /* EPUB: pages of XHTML, whose units are found as XML (where <title/> is an empty element, unlike in
  * HTML) and translated as fragments of HTML; and the table of contents for old readers. */
 #include "documents/kinds.h"
+#include "documents/xml/declaration.h"
 #include "text/utf8.h"
 
 #include <string.h>
@@ -37,7 +38,8 @@ static int read_units(struct dg_extract *x, struct dg_extract_part *p, const str
 
 static int read_page(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return read_units(x, p, &xhtml, err);
+    int rc = read_units(x, p, &xhtml, err);
+    return rc == DG_OK ? dg_html_declare(x, p, err) : rc;
 }
 
 static int read_contents(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)

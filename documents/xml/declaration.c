@@ -1,8 +1,26 @@
 #include "documents/xml/declaration.h"
 #include "text/utf8.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+/* True if s[begin, end) is this word, in any case. */
+static bool is_word(const char *s, size_t begin, size_t end, const char *word)
+{
+    return end - begin == strlen(word) && strncasecmp(s + begin, word, end - begin) == 0;
+}
+
+/* Adds a segment that writes `is` over the name of an encoding, s[begin, end). */
+static int declare(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
+    const char *is, struct dg_error *err)
+{
+    const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_DECLARATION};
+    struct dg_segment *g = dg_segment_add(x, p, like, NULL, 0, err);
+    if (!g || !(g->before = strdup(is)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return DG_OK;
+}
 
 /* Find the encoding's name in the declaration that s[n] begins with; false: it has none. */
 static bool find_encoding(const char *s, size_t n, size_t *begin, size_t *end)
@@ -27,13 +45,130 @@ static bool find_encoding(const char *s, size_t n, size_t *begin, size_t *end)
 int dg_xml_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     const char *is = x->utf16 == DG_UTF16_NONE ? "UTF-8" : "UTF-16";
-    struct dg_segment like = {.writing = DG_WRITE_DECLARATION};
-    if (!find_encoding(p->s, p->n, &like.begin, &like.end) ||
-        (like.end - like.begin == strlen(is) &&
-            strncasecmp(p->s + like.begin, is, strlen(is)) == 0))
+    size_t begin, end;
+    if (!find_encoding(p->s, p->n, &begin, &end) || is_word(p->s, begin, end, is))
         return DG_OK;
-    struct dg_segment *g = dg_segment_add(x, p, like, NULL, 0, err);
-    if (!g || !(g->before = strdup(is)))
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    return DG_OK;
+    return declare(x, p, begin, end, is, err);
+}
+
+/* ---- HTML ---- */
+
+/* An attribute of a tag; equal ends of the value: it has none. */
+struct attribute {
+    size_t name, name_end, value, value_end;
+};
+
+static size_t skip_space(const char *s, size_t at, size_t n)
+{
+    while (at < n && isspace((unsigned char)s[at]))
+        at++;
+    return at;
+}
+
+/* Reads the next attribute of a tag from *at on; false: the tag has no more, or does not end. */
+static bool next_attribute(const char *s, size_t n, size_t *at, struct attribute *a)
+{
+    size_t i = *at;
+    while (i < n && (isspace((unsigned char)s[i]) || s[i] == '/'))
+        i++;
+    a->name = i;
+    while (i < n && !isspace((unsigned char)s[i]) && !strchr("=>/", s[i]))
+        i++;
+    a->name_end = i;
+    i = skip_space(s, i, n);
+    a->value = a->value_end = i;
+    if (i < n && s[i] == '=') {
+        i = skip_space(s, i + 1, n);
+        const char quote = i < n && (s[i] == '"' || s[i] == '\'') ? s[i] : 0;
+        i += quote != 0;
+        a->value = i;
+        while (i < n && (quote ? s[i] != quote : !isspace((unsigned char)s[i]) && s[i] != '>'))
+            i++;
+        a->value_end = i;
+        i += quote && i < n;
+    }
+    *at = i;
+    return i < n && i > a->name;
+}
+
+/* The next `word` in s[at, n), in any case; n: there is none. */
+static size_t find(const char *s, size_t at, size_t n, const char *word)
+{
+    const size_t len = strlen(word);
+    for (; n - at >= len; at++)
+        if (strncasecmp(s + at, word, len) == 0)
+            return at;
+    return n;
+}
+
+/* Finds the encoding in the type s[begin, end), "text/html; charset=latin1"; false: it has none. */
+static bool find_charset(const char *s, size_t *begin, size_t *end)
+{
+    static const char word[] = "charset";
+    size_t at = find(s, *begin, *end, word);
+    at = skip_space(s, at < *end ? at + strlen(word) : at, *end);
+    if (at == *end || s[at] != '=')
+        return false;
+    at = *begin = skip_space(s, at + 1, *end);
+    while (at < *end && !isspace((unsigned char)s[at]) && !strchr(";\"'", s[at]))
+        at++;
+    *end = at;
+    return *end > *begin;
+}
+
+/* Finds the encoding that the <meta> with attributes from *at on declares; false: none. */
+static bool read_meta(const char *s, size_t n, size_t *at, size_t *begin, size_t *end)
+{
+    struct attribute a;
+    size_t content = 0, content_end = 0;
+    bool is_type = false;
+    *begin = *end = 0;
+    while (next_attribute(s, n, at, &a)) {
+        if (is_word(s, a.name, a.name_end, "charset")) {
+            *begin = a.value;
+            *end = a.value_end;
+        } else if (is_word(s, a.name, a.name_end, "content")) {
+            content = a.value;
+            content_end = a.value_end;
+        } else if (is_word(s, a.name, a.name_end, "http-equiv")) {
+            is_type = is_word(s, a.value, a.value_end, "content-type");
+        }
+    }
+    if (*end > *begin)
+        return true;
+    *begin = content;
+    *end = content_end;
+    return is_type && find_charset(s, begin, end);
+}
+
+/* Finds the encoding that HTML declares, as browsers do: in a tag that is neither in a comment nor
+ * in a script. */
+static bool find_meta(const char *s, size_t n, size_t *begin, size_t *end)
+{
+    struct attribute name;
+    for (size_t at = find(s, 0, n, "<"); at < n; at = find(s, at, n, "<")) {
+        at++;
+        if (n - at >= 3 && memcmp(s + at, "!--", 3) == 0)
+            at = find(s, at + 1, n, "-->");
+        if (at == n || !isalpha((unsigned char)s[at]) || !next_attribute(s, n, &at, &name))
+            continue;
+        if (is_word(s, name.name, name.name_end, "meta") && read_meta(s, n, &at, begin, end))
+            return true;
+        while (next_attribute(s, n, &at, &(struct attribute){0}))
+            continue;
+        if (is_word(s, name.name, name.name_end, "script"))
+            at = find(s, at, n, "</script");
+        else if (is_word(s, name.name, name.name_end, "style"))
+            at = find(s, at, n, "</style");
+    }
+    return false;
+}
+
+int dg_html_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    size_t begin, end;
+    if (x->utf16 != DG_UTF16_NONE || !find_meta(p->s, p->n, &begin, &end) ||
+        is_word(p->s, begin, end, "UTF-8") || is_word(p->s, begin, end, "UTF8"))
+        return DG_OK;
+    return declare(x, p, begin, end, "UTF-8", err);
 }

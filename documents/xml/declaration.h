@@ -1,4 +1,4 @@
-/* The encoding that an XML file declares. One thread at a time. Only for documents/xml. */
+/* The encoding that an XML or HTML file declares. One thread at a time. Only for documents/. */
 #ifndef DG_DOCUMENTS_XML_DECLARATION_H
 #define DG_DOCUMENTS_XML_DECLARATION_H
 
@@ -7,5 +7,8 @@
 /* Add a segment that makes the declaration true if anything else in the file changes: translations
  * are written in UTF-8, or in UTF-16 where the file is. DG_ENOMEM. */
 int dg_xml_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
+/* The same for HTML's first <meta> that declares an encoding. In UTF-16 the mark at the start
+ * counts more than it. */
+int dg_html_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
 
 #endif

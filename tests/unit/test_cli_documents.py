@@ -288,6 +288,22 @@ def test_epub(tmp_path):
     assert b"<text>Zwei Hunde</text>" in members(out)[0]["toc.ncx"][0]
 
 
+def test_members_declare_their_encoding(tmp_path):
+    """Members are written in UTF-8, so they must not declare another encoding."""
+    latin, utf = ('<?xml version="1.0" encoding="%s"?>' % name for name in ("ISO-8859-1", "UTF-8"))
+    page = '<html><head><meta http-equiv="content-type" content="text/html; charset=%s"/></head><body><p>%s</p></body></html>'
+    samples = {"a.epub": [("a.xhtml", page % ("latin1", GIRL), page % ("UTF-8", SMILES)), ("toc.ncx", f"<ncx><text>{GIRL}</text></ncx>", None)],
+               "a.xlsx": [("xl/sharedStrings.xml", f"<sst><si><t>{GIRL}</t></si></sst>", None), ("xl/tables/table1.xml", "<table/>", "<table/>")]}
+    for name, parts in samples.items():
+        with zipfile.ZipFile(tmp_path / name, "w") as z:
+            for part, text_in, _ in parts:
+                z.writestr(part, latin + text_in)
+        out = members(translate(tmp_path / name))[0]
+        for part, text_in, want in parts:
+            declared = latin if want == text_in else utf  # a member without a translation keeps its bytes
+            assert out[part][0].decode() == declared + (want or text_in.replace(GIRL, SMILES)), part
+
+
 def test_untouched_files_come_back_byte_for_byte(tmp_path):
     """There is nothing to translate in them: only numbers and code, or no words at all."""
     d = docx.Document()

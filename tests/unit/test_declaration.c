@@ -1,4 +1,4 @@
-/* XML files whose declaration names an encoding: it is true of the translation. */
+/* XML and HTML files that declare an encoding: it is true of the translation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +15,10 @@
 #define XLIFF(encoding, target)                                                                    \
     "<?xml version='1.0'" encoding "?>\n<xliff version='1.2'><file target-language='de'><body>"    \
     "<trans-unit><source>dog</source>" target "</trans-unit></body></file></xliff>"
+
+#define HTML(head, text) "<html><head>" head "</head><p>" text "</p></html>"
+#define TYPE(encoding, end)                                                                        \
+    "<meta content='text/html; CharSet = " encoding "' http-equiv=\"Content-type\"" end
 
 static const struct {
     const char *name, *encoding, *file, *want;
@@ -33,6 +37,26 @@ static const struct {
     {"strings.xml", "UTF-8",
         "<?xml version='1.0' encoding='ascii'?><resources><string name='a'>dog</string></resources>",
         "<?xml version='1.0' encoding='UTF-8'?><resources><string name='a'>dög</string></resources>"},
+    {"a.html", "UTF-8", HTML("<Meta Charset = 'iso-8859-1'>", "dog"),
+        HTML("<Meta Charset = 'UTF-8'>", "dög")},
+    {"a.html", "UTF-8", HTML("<meta charset=latin1><meta charset=x>", "dog"),
+        HTML("<meta charset=UTF-8><meta charset=x>", "dög")},
+    {"a.htm", "UTF-8", HTML(TYPE("windows-1252", ">"), "dog"), HTML(TYPE("UTF-8", ">"), "dög")},
+    {"a.html", "UTF-8",
+        XML(" encoding='ISO-8859-1'", "") HTML(TYPE("ISO-8859-1; x=y", "/>"), "dog"),
+        XML(" encoding='UTF-8'", "") HTML(TYPE("UTF-8; x=y", "/>"), "dög")},
+    /* UTF-8 by another name; a mark at the start counts more than a tag; no declarations. */
+    {"a.html", "UTF-8", HTML("<meta charset=utf-8>", "dog"), HTML("<meta charset=utf-8>", "dög")},
+    {"a.html", "UTF-8", HTML(TYPE("utf8", ">"), "dog"), HTML(TYPE("utf8", ">"), "dög")},
+    {"a.html", "UTF-16LE", HTML("<meta charset=x>", "dog"), HTML("<meta charset=x>", "dög")},
+    {"a.html", "UTF-8", HTML("<meta charset><meta content='charset=x'><meta charset=''>", "dog"),
+        HTML("<meta charset><meta content='charset=x'><meta charset=''>", "dög")},
+    {"a.html", "UTF-8",
+        HTML("<!--<meta charset=x>--><script>'<meta charset=x>'</Script ><meta charset=x>", "dog"),
+        HTML("<!--<meta charset=x>--><script>'<meta charset=x>'</Script ><meta charset=UTF-8>",
+            "dög")},
+    {"a.html", "UTF-8", HTML("<link a='<meta charset=x>'><metas charset=x>", "dog"),
+        HTML("<link a='<meta charset=x>'><metas charset=x>", "dög")},
 };
 
 /* Converts s to an encoding, by iconv; UTF-16 gets a byte order mark. */
