@@ -85,7 +85,7 @@ int dg_read_properties(struct dg_extract *x, struct dg_extract_part *p, struct d
     const char *s = p->s;
     const enum dg_escapes escapes = is_ascii(p) ? DG_ESCAPES_ASCII : DG_ESCAPES_PROPERTIES;
     int rc = DG_OK;
-    for (size_t at = 0, end; at < p->n && rc == DG_OK; at = end + 1) {
+    for (size_t at = dg_utf8_bom(s, p->n), end; at < p->n && rc == DG_OK; at = end + 1) {
         while (at < p->n && (is_blank(s[at]) || s[at] == '\n' || s[at] == '\r'))
             at++;
         if (at < p->n && (s[at] == '#' || s[at] == '!')) { /* a comment has no continuation lines */

@@ -110,6 +110,7 @@ static const struct {
         false},
     {"a.properties", "# no\n! no\na=one\nb : two \\\n    dogs\nc three\nd\ne=\n",
         "# no\n! no\na=ONE\nb : TWO DOGS\nc THREE\nd\ne=\n", false},
+    {"a.properties", "\xEF\xBB\xBF# no\na=one", "\xEF\xBB\xBF# no\na=ONE", false},
     {"a.properties", "a\\=b=one \\u00e9 dog", "a\\=b=ONE \\u00E9 DOG", false},
     {"a.properties", "a=one é dog\\n", "a=ONE é DOG\\n", false},
     {"a.properties", "a=isn''t {0} big\nb=isn''t big", "a=ISN''T {0} BIG\nb=ISN''T BIG", false},
