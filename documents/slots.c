@@ -117,6 +117,23 @@ static int write_tag(struct state *t, const char *s, size_t n, struct dg_error *
     return pair ? open_slot(t, i, err) : write_raw(t, slot, err);
 }
 
+/* Skips one character of the words, or a comment, an instruction or a CDATA section, which are part
+ * of them; `at`: a tag begins there. */
+static size_t skip_words(const char *s, size_t at, size_t n)
+{
+    static const char *const kinds[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
+    if (s[at] != '<')
+        return at + 1;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t begin = strlen(kinds[i][0]), end = strlen(kinds[i][1]);
+        if (n - at < begin || memcmp(s + at, kinds[i][0], begin) != 0)
+            continue;
+        const char *found = memmem(s + at + begin, n - at - begin, kinds[i][1], end);
+        return found ? (size_t)(found - s) + end : n;
+    }
+    return at;
+}
+
 int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
     const struct dg_extract_answer *a, struct dg_error *err)
 {
@@ -124,12 +141,13 @@ int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
     size_t text = 0;
     int rc = DG_OK;
     for (size_t at = 0; at < a->n && rc == DG_OK;) {
-        const char *end = a->s[at] == '<' ? memchr(a->s + at, '>', a->n - at) : NULL;
-        if (!end) {
-            at++;
+        const size_t words = skip_words(a->s, at, a->n);
+        if (words > at) {
+            at = words;
             continue;
         }
-        size_t to = (size_t)(end - a->s) + 1;
+        const char *end = memchr(a->s + at, '>', a->n - at);
+        size_t to = end ? (size_t)(end - a->s) + 1 : a->n;
         add_text(&t, a->s + text, at - text);
         rc = write_tag(&t, a->s + at, to - at, err);
         text = at = to;

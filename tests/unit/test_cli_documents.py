@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import zipfile
+from xml.etree import ElementTree
 
 import docx
 import openpyxl
@@ -106,6 +107,20 @@ def test_docx_fields_without_an_end(tmp_path):
 
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+
+def test_comments_within_words(tmp_path):
+    """Comments, instructions and CDATA sections are no formatting: they stay within the words."""
+    path = tmp_path / "a.docx"
+    before = ('<w:document xmlns:w="u"><w:p><w:r><w:t>Two dogs</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t> play<!-- > <g i="9"> --> in the <?a > ?>snow.</w:t></w:r></w:p>'
+              f"<w:p><w:r><w:t>{GIRL}<![CDATA[ > 12 <]]></w:t></w:r></w:p></w:document>")
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("word/document.xml", before)
+    after = members(translate(path))[0]["word/document.xml"][0].decode()
+    for kept in ('<!-- > <g i="9"> -->', "<?a > ?>", "<![CDATA[ > 12 <]]>"):
+        assert after.count(kept) == 1
+    texts = [e.text for e in ElementTree.fromstring(after, ElementTree.XMLParser()).iter("{u}t")]
+    assert "".join(texts) == f"{SNOW}{SMILES} > 12 <"
 
 
 def run_of(words):
