@@ -45,10 +45,21 @@ static void add_utf8(struct dg_buffer *out, uint32_t c)
     dg_buffer_add(out, b, n);
 }
 
+/* XML, unlike CDATA. */
+static bool is_android_xml(enum dg_escapes e)
+{
+    return e == DG_ESCAPES_ANDROID || e == DG_ESCAPES_ANDROID_QUOTED;
+}
+
+static bool is_android(enum dg_escapes e)
+{
+    return is_android_xml(e) || e == DG_ESCAPES_ANDROID_CDATA;
+}
+
 /* Adds a character that is written as \uXXXX. */
 static void add_decoded(enum dg_escapes e, struct dg_buffer *out, uint32_t c)
 {
-    if (e == DG_ESCAPES_ANDROID && (c == '&' || c == '<' || c == '>'))
+    if (is_android_xml(e) && (c == '&' || c == '<' || c == '>'))
         dg_buffer_adds(out, c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
     else
         add_utf8(out, c);
@@ -70,11 +81,6 @@ static size_t read_unit(
     if (c > 0 && (c < 0xD800 || c > 0xDFFF))
         add_decoded(e, out, (uint32_t)c);
     return 4;
-}
-
-static bool is_android(enum dg_escapes e)
-{
-    return e == DG_ESCAPES_ANDROID || e == DG_ESCAPES_ANDROID_CDATA;
 }
 
 static bool is_properties(enum dg_escapes e)
@@ -122,6 +128,13 @@ static const char *escape_of(enum dg_escapes e, char c, bool first)
     }
 }
 
+/* True for a space that Android would not show: at an end, or after another. */
+static bool is_hidden(enum dg_escapes e, const char *s, size_t i, size_t n)
+{
+    return is_android(e) && e != DG_ESCAPES_ANDROID_QUOTED && s[i] == ' ' &&
+           (i == 0 || i + 1 == n || s[i - 1] == ' ');
+}
+
 /* The character at s[*i] as \uXXXX. */
 static void write_units(const char *s, size_t n, size_t *i, struct dg_buffer *out)
 {
@@ -140,7 +153,7 @@ static void write_units(const char *s, size_t n, size_t *i, struct dg_buffer *ou
 static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
     for (size_t i = 0; i < n; i++) {
-        const char *escape = escape_of(e, s[i], i == 0);
+        const char *escape = is_hidden(e, s, i, n) ? "\\u0020" : escape_of(e, s[i], i == 0);
         const char *tag = is_android(e) && s[i] == '<' ? memchr(s + i, '>', n - i) : NULL;
         if (tag) {
             dg_buffer_add(out, s + i, (size_t)(tag - s) + 1 - i);

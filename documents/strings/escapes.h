@@ -12,9 +12,10 @@ enum dg_escapes {
     DG_ESCAPES_C,  /* .strings, one line of PO */
     DG_ESCAPES_PO, /* PO with its quotation marks, one string for each line of the text */
     DG_ESCAPES_PROPERTIES,
-    DG_ESCAPES_ASCII,         /* properties in which characters beyond ASCII are \uXXXX */
-    DG_ESCAPES_ANDROID,       /* XML, whose tags stay as they are */
-    DG_ESCAPES_ANDROID_CDATA, /* HTML, the same */
+    DG_ESCAPES_ASCII,          /* properties in which characters beyond ASCII are \uXXXX */
+    DG_ESCAPES_ANDROID,        /* XML, whose tags stay as they are */
+    DG_ESCAPES_ANDROID_QUOTED, /* the same in quotation marks, where all spaces are shown */
+    DG_ESCAPES_ANDROID_CDATA,  /* HTML, whose tags stay, too */
 };
 
 /* Append s[n] with its escapes decoded: \n, \t, \r, \f, \b, \uXXXX and \UXXXX (two of them for a

@@ -53,7 +53,9 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
         .format = format,
         .markup = xml ? &markup : NULL,
         .writing = DG_WRITE_ESCAPED,
-        .escapes = xml ? DG_ESCAPES_ANDROID : DG_ESCAPES_ANDROID_CDATA};
+        .escapes = quoted ? DG_ESCAPES_ANDROID_QUOTED
+                   : xml  ? DG_ESCAPES_ANDROID
+                          : DG_ESCAPES_ANDROID_CDATA};
     struct dg_buffer spaced, text;
     int rc = DG_OK;
     dg_buffer_init(&spaced);
@@ -75,21 +77,31 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
     return rc;
 }
 
+/* Moves the ends past white space, which Android does not show there. */
+static void trim(const char *s, size_t *begin, size_t *end)
+{
+    while (*begin < *end && is_space(s[*begin]))
+        ++*begin;
+    while (*end > *begin && is_space(s[*end - 1]))
+        --*end;
+}
+
 /* Adds a string's text: quoted as a whole, in one CDATA section, or bare. */
 static int add_string(struct reader *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
     static const char cdata[] = "<![CDATA[";
     const char *s = r->p->s;
     size_t begin = t->end, end = r->xml.tags[t->partner].begin;
-    while (begin < end && is_space(s[begin]))
-        begin++;
-    while (end > begin && is_space(s[end - 1]))
-        end--;
+    trim(s, &begin, &end);
     if (begin == end || s[begin] == '@' || s[begin] == '?')
         return DG_OK; /* a reference */
     if (end - begin > strlen(cdata) && memcmp(s + begin, cdata, strlen(cdata)) == 0 &&
-        memmem(s + begin, end - begin, "]]>", 3) == s + end - 3)
-        return add(r, begin + strlen(cdata), end - 3, DG_FORMAT_HTML, false, err);
+        memmem(s + begin, end - begin, "]]>", 3) == s + end - 3) {
+        begin += strlen(cdata);
+        end -= 3;
+        trim(s, &begin, &end);
+        return add(r, begin, end, DG_FORMAT_HTML, false, err);
+    }
     const bool quoted = end - begin > 2 && s[begin] == '"' && s[end - 1] == '"' &&
                         s[end - 2] != '\\' && !memchr(s + begin + 1, '"', end - begin - 2);
     return add(r, begin + quoted, end - quoted, DG_FORMAT_XML, quoted, err);

@@ -170,6 +170,13 @@ static const struct {
         "<string name=\"e\"><![CDATA[A <i>DOG</i>]]></string><string name=\"f\">\"IT\\'S  BIG\"</string>"
         "<string name=\"g\">TWO LINES</string></resources>",
         false},
+    /* Android drops bare spaces at the ends and after another, except in quotation marks. */
+    {"strings.xml",
+        "<resources><string name=\"a\"> \\u0020name: \\u0020</string><string name=\"b\">\" two  dogs \"</string>"
+        "<string name=\"c\"><![CDATA[\n <i>dog</i>\\u0020 ]]></string></resources>",
+        "<resources><string name=\"a\"> \\u0020NAME: \\u0020</string><string name=\"b\">\" TWO  DOGS \"</string>"
+        "<string name=\"c\"><![CDATA[\n <i>DOG</i>\\u0020 ]]></string></resources>",
+        false},
     /* Characters with a meaning in XML stay text, and what XML cannot hold stays as it is. */
     {"strings.xml",
         "<resources><string name=\"a\">terms \\u0026 dogs \\u003Cb\\u003E ]]\\u003E</string>"
