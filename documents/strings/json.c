@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 #include "documents/kinds.h"
+#include "documents/strings/message.h"
 #include "text/utf8.h"
 
 #include <strings.h>
@@ -27,7 +28,7 @@ static int add(
     dg_escapes_read(DG_ESCAPES_JSON, p->s + begin, end - begin, &text);
     if (text.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (text.len > 0 && dg_utf8_has_letter(text.data, text.len) &&
+    else if (text.len > 0 && dg_message_is_text(text.data, text.len) &&
              !dg_segment_add(x, p,
                  (struct dg_segment){.begin = begin,
                      .end = end,

@@ -11,7 +11,7 @@ static int add_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_s
 {
     if (text->failed)
         return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    if (text->len == 0 || !dg_utf8_has_letter(text->data, text->len))
+    if (text->len == 0 || !dg_message_is_text(text->data, text->len))
         return DG_OK;
     return dg_segment_add(x, p, like, text->data, text->len, err) ? DG_OK : err->code;
 }

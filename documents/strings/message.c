@@ -1,5 +1,8 @@
 #include "documents/strings/message.h"
 
+#include "text/protected.h"
+#include "text/utf8.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -25,6 +28,54 @@ struct message {
     /* arguments with equal ones */
     size_t n_arguments;
 };
+
+static size_t skip_space(const char *s, size_t at, size_t n)
+{
+    while (at < n && isspace((unsigned char)s[at]))
+        at++;
+    return at;
+}
+
+/* True if the brace s[at] begins an argument of ICU that has words: "{n, plural,". */
+static bool has_words(const char *s, size_t at, size_t n)
+{
+    static const char *const types[] = {"plural", "selectordinal", "select"};
+    const size_t name = skip_space(s, at + 1, n);
+    size_t i = name;
+    while (i < n && !isspace((unsigned char)s[i]) && !strchr("{},", s[i]))
+        i++;
+    const size_t comma = skip_space(s, i, n);
+    if (i == name || comma == n || s[comma] != ',')
+        return false;
+    const size_t type = skip_space(s, comma + 1, n);
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        const size_t len = strlen(types[k]);
+        if (n - type < len || memcmp(s + type, types[k], len) != 0)
+            continue;
+        i = skip_space(s, type + len, n);
+        return i < n && s[i] == ',';
+    }
+    return false;
+}
+
+/* The first brace from `at` on that begins such an argument; n: there is none. */
+static size_t next_words(const char *s, size_t at, size_t n)
+{
+    while (at < n && !(s[at] == '{' && has_words(s, at, n)))
+        at++;
+    return at;
+}
+
+bool dg_message_is_text(const char *s, size_t n)
+{
+    size_t words = next_words(s, 0, n);
+    for (size_t at = 0, begin; words < n; words = words < at ? next_words(s, at, n) : words) {
+        at = dg_protected_next(NULL, s, n, at, &begin);
+        if (at == 0 || begin > words)
+            return false;
+    }
+    return dg_utf8_has_letter(s, n);
+}
 
 bool dg_message_is(const char *s, size_t n)
 {

@@ -1,5 +1,6 @@
-/* Java's MessageFormat: arguments such as {0} or {1,date,short}, '' for an apostrophe, and other
- * braces in quotation: '{'name'}'. Any thread. Only for documents/. */
+/* Messages with arguments: ICU's, which are not translated; and Java's MessageFormat: arguments
+ * such as {0} or {1,date,short}, '' for an apostrophe, and other braces in quotation: '{'name'}'.
+ * Any thread. Only for documents/. */
 #ifndef DG_DOCUMENTS_STRINGS_MESSAGE_H
 #define DG_DOCUMENTS_STRINGS_MESSAGE_H
 
@@ -7,6 +8,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* True if a program's string s[n] is translated: it has a letter, and no argument of ICU with
+ * words, {n, plural, one {# file} other {# files}}, that is not a protected span: one that is long,
+ * or written with other spaces. */
+bool dg_message_is_text(const char *s, size_t n);
 
 /* True if s[n] has an argument with a number: nothing else tells a message from other strings. */
 bool dg_message_is(const char *s, size_t n);

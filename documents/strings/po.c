@@ -1,6 +1,7 @@
 /* gettext's PO and POT: an empty msgstr is filled from msgid, msgstr[1] and higher from
  * msgid_plural. The header, obsolete entries and existing translations stay. */
 #include "documents/kinds.h"
+#include "documents/strings/message.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -32,7 +33,7 @@ static int end_msgstr(struct reader *r, struct dg_error *err)
         return DG_OK;
     if (text->failed)
         return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    if (!dg_utf8_has_letter(text->data, text->len))
+    if (!dg_message_is_text(text->data, text->len))
         return DG_OK;
     struct dg_segment *g = dg_segment_add(r->x, r->p,
         (struct dg_segment){.begin = r->begin,

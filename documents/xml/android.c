@@ -1,8 +1,8 @@
 /* Android's string resources (<resources>), and XML of any other kind. */
 #include "documents/kinds.h"
+#include "documents/strings/message.h"
 #include "documents/xml/declaration.h"
 #include "text/format/xml/scan.h"
-#include "text/utf8.h"
 
 #include <string.h>
 
@@ -65,7 +65,7 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
     else
         collapse(s, begin, end, &spaced);
     dg_escapes_read(like.escapes, spaced.data, spaced.len, &text);
-    bool fits = text.len > 0 && dg_utf8_has_letter(text.data, text.len);
+    bool fits = text.len > 0 && dg_message_is_text(text.data, text.len);
     if (spaced.failed || text.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
     else if (fits && xml)

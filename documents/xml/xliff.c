@@ -1,9 +1,9 @@
 /* XLIFF 1.2 and 2: a missing or empty target is filled from its source; a target with text stays.
  * Inline codes of the original (<ph>, <bpt>, ...) move with their words. */
 #include "documents/kinds.h"
+#include "documents/strings/message.h"
 #include "documents/xml/declaration.h"
 #include "text/format/xml/scan.h"
-#include "text/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static int add_source(struct reader *r, const struct dg_xml_tag *source, struct 
     const struct dg_xml *x = &r->xml;
     const struct dg_xml_tag *close = &x->tags[source->partner], *target;
     struct dg_segment like = {.format = DG_FORMAT_XML, .markup = &markup};
-    if (!dg_utf8_has_letter(x->s + source->end, close->begin - source->end))
+    if (!dg_message_is_text(x->s + source->end, close->begin - source->end))
         return DG_OK;
     target = find_target(r, source, &like.begin);
     like.end = like.begin;

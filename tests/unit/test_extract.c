@@ -49,6 +49,11 @@ static char *translated(const char *name, const char *file, size_t n, bool capit
     return translated_bytes(name, file, n, capitals, limits, &len, err);
 }
 
+/* 560 bytes: more than a placeholder may have */
+#define WORDS "a dog, a dog, a dog, a dog, a dog, a dog, a dog, a dog, a dog, a dog, "
+#define PLURAL(space)                                                                              \
+    "{" space "n, plural, one {" WORDS WORDS WORDS WORDS "} other {" WORDS WORDS WORDS WORDS "}}"
+
 static const struct {
     const char *name, *file, *want;
     bool filled; /* the file holds both languages, so it does not come back unchanged */
@@ -108,6 +113,20 @@ static const struct {
         "{\"@@locale\": \"en\", \"a\": \"one\", \"@a\": {\"description\": \"no\", \"x\": {\"y\": \"no\"}}, \"b\": \"two\"}",
         "{\"@@locale\": \"en\", \"a\": \"ONE\", \"@a\": {\"description\": \"no\", \"x\": {\"y\": \"no\"}}, \"b\": \"TWO\"}",
         false},
+    /* ICU messages, also long ones. */
+    {"a.json", "[\"a {n, plural, one {dog} other {dogs}}\", \"{ a , select , x {dog} other {}}\"]",
+        "[\"A {n, plural, one {dog} other {dogs}}\", \"{ a , select , x {dog} other {}}\"]", false},
+    {"a.arb", "{\"a\": \"you see " PLURAL("") "\"}", "{\"a\": \"you see " PLURAL("") "\"}", false},
+    {"a.strings", "a = \"" PLURAL("") "\"; b = \"dog\";", "a = \"" PLURAL("") "\"; b = \"DOG\";",
+        false},
+    {"a.properties", "a=" PLURAL(" ") "\nb=" PLURAL("") " {0}\nc=dog",
+        "a=" PLURAL(" ") "\nb=" PLURAL("") " {0}\nc=DOG", false},
+    {"a.po", "msgid \"" PLURAL("") "\"\nmsgstr \"\"\n", "msgid \"" PLURAL("") "\"\nmsgstr \"\"\n",
+        false},
+    {"a.xlf", "<xliff><trans-unit><source>" PLURAL("") "</source></trans-unit></xliff>",
+        "<xliff><trans-unit><source>" PLURAL("") "</source></trans-unit></xliff>", false},
+    {"strings.xml", "<resources><string>" PLURAL("") "</string></resources>",
+        "<resources><string>" PLURAL("") "</string></resources>", false},
     {"a.properties", "# no\n! no\na=one\nb : two \\\n    dogs\nc three\nd\ne=\n",
         "# no\n! no\na=ONE\nb : TWO DOGS\nc THREE\nd\ne=\n", false},
     {"a.properties", "\xEF\xBB\xBF# no\na=one", "\xEF\xBB\xBF# no\na=ONE", false},
