@@ -1,5 +1,6 @@
 """Servers that are slow, and servers that die: the page says so, keeps what it has, and goes on when there is one again."""
 import signal
+import time
 
 from conftest import NARROW, PATIENCE, Server, long_text
 from web_page import BUNDLES, TEXT, Page, axe, bundled, chrome, expected, page, unplugged  # noqa: F401
@@ -143,5 +144,26 @@ def test_used_up_requests_are_waited_for_everywhere(chrome, bundled):
         asked = page.driver.execute_script("return asked")
         for what in ("/v1/models", "/", "/v1/alternatives", "/v1/attention", "alignments", "n_best", "card"):
             assert asked.count(what) == 2, asked
+    finally:
+        chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+def test_a_panel_that_is_left_asks_no_more(chrome, bundled):
+    """Its questions used up the requests of the next text, and said so over its translation."""
+    script = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+        const real = window.fetch;
+        window.asked = 0;
+        window.fetch = (path, request) => !/alignments|target_prefix/.test(request?.body || '') ? real(path, request)
+            : ++asked && Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': '1'}}));"""})
+    try:
+        page = Page(chrome, bundled)
+        page.translate(TEXT)
+        page.open_sentence()
+        page.until(lambda: page["status"].text.startswith("The requests of this minute are used up"))
+        page.translate("Two dogs.")
+        asked = page.driver.execute_script("return asked")
+        time.sleep(3)
+        assert page.driver.execute_script("return asked") == asked
+        assert page["status"].text.startswith("Done") and not page["error"].is_displayed() and not page["sentence"].is_displayed()
     finally:
         chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)

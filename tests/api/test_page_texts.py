@@ -117,6 +117,15 @@ def test_a_text_in_a_file_s_place_is_none_of_the_file(page, bundled, tmp_path):
     assert page["count"].text == "1 character"
     page["input"].send_keys(Keys.CONTROL, "z")
     page.until(lambda: page["count"].text.endswith("movie.srt read as subtitles"))
+    page["input"].send_keys(Keys.END, "It is late.")  # the same for a file that was changed
+    changed = page["count"].text
+    for keys in ("a", "z"), ("a", "x", "z"):  # all is chosen, and one change undone; all is cut out
+        for key in keys:
+            page["input"].send_keys(Keys.CONTROL, key)
+    page.until(lambda: page["count"].text.endswith("movie.srt read as subtitles"))
+    page["input"].send_keys(Keys.CONTROL, "y")
+    page["input"].send_keys(Keys.CONTROL, "z")
+    page.until(lambda: page["count"].text.endswith("movie.srt read as subtitles") and page["count"].text != changed)
 
 
 def test_history_and_links_keep_the_format(page, tmp_path):

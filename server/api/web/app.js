@@ -95,7 +95,7 @@ function setText(text, format = 'text', file = null) {
   restore();
 }
 
-// The format and the file of the text that was put there.
+// The format and the file that a text had.
 function restore() {
   ({format: state.format, file: state.file} = state.set);
   count();
@@ -153,7 +153,7 @@ async function start() {
   state.running = running;
   state.translated = null;
   $('error').hidden = true;
-  $('sentence').hidden = true;
+  panel.leave();
   $('legend').hidden = true;
   ready(false);
   if (!text.trim()) {
@@ -204,9 +204,11 @@ function count() {
 
 // A text that takes the place of all that was there is none of the file's, unless that is undone.
 function typed() {
-  if (!$('input').value || state.replacing) state.format = 'text', state.file = null;
-  if ($('input').value === state.set?.text) restore();
-  state.replacing = false;
+  const {replaced} = state, text = $('input').value;
+  if (replaced && (replaced.file || replaced.format !== 'text')) state.set = replaced;
+  if (replaced || !text) state.format = 'text', state.file = null;
+  if (text === state.set?.text) restore();
+  state.replaced = null;
   if (location.hash) window.history.replaceState(null, '', location.pathname); // the link is to another text
   count();
   clearTimeout(state.timer);
@@ -301,9 +303,10 @@ function toggle(button, section) {
   if (open) section.focus();
 }
 
-$('input').addEventListener('beforeinput', () => {
-  const {value, selectionStart: from, selectionEnd: to} = $('input');
-  state.replacing = from === 0 && to === value.length;
+$('input').addEventListener('beforeinput', (e) => {
+  const {value, selectionStart: from, selectionEnd: to} = $('input'), {format, file} = state;
+  const all = value && from === 0 && to === value.length && !/^history/.test(e.inputType);
+  state.replaced = all ? {text: value, format, file} : null;
 });
 $('input').addEventListener('input', typed);
 $('input').addEventListener('keydown', (e) => {

@@ -50,10 +50,16 @@ export class SentencePanel {
   }
 
   close() {
+    const span = this.entry?.span;
+    this.leave();
+    span?.focus();
+  }
+
+  // Hide the panel and ask nothing more for it.
+  leave() {
     this.asking.abort();
     $('sentence').hidden = true;
     this.entry?.span.removeAttribute('aria-current');
-    this.entry?.span.focus();
     this.entry = this.chosen = null;
   }
 
