@@ -37,8 +37,10 @@ struct dg_app {
     struct dg_queue *queue;
     /* for side work: deadlines, second hops, batches, reloads */
     struct dg_executor *executor;
-    /* one thread at low priority, for attention weights and suggestions */
+    /* one thread at low priority, for attention weights */
     struct dg_executor *low;
+    /* one thread for what may wait for a file: suggestions */
+    struct dg_executor *files;
     struct dg_metrics *metrics;
     /* cache of answers; keeps none while --cache-bytes is 0 */
     struct dg_answer_cache *cache;

@@ -203,7 +203,10 @@ static int open_schedule(struct dg_service *s, struct dg_error *err)
                                      low = {.name = "low",
                                          .threads = 1,
                                          .max_ready = DG_MAX_LOW_WAITING,
-                                         .nice = LOW_PRIORITY};
+                                         .nice = LOW_PRIORITY},
+                                     files = {.name = "files",
+                                         .threads = 1,
+                                         .max_ready = DG_MAX_FILES_WAITING};
     int rc = open_metrics(s, err);
     queue.metrics = s->app.metrics;
     if (rc == DG_OK && c->keys[0] != '\0')
@@ -216,6 +219,8 @@ static int open_schedule(struct dg_service *s, struct dg_error *err)
         rc = dg_executor_open(&side, &s->app.executor, err);
     if (rc == DG_OK)
         rc = dg_executor_open(&low, &s->app.low, err);
+    if (rc == DG_OK && c->suggestions[0] != '\0')
+        rc = dg_executor_open(&files, &s->app.files, err);
     if (rc == DG_OK)
         rc = dg_answer_cache_open((size_t)c->cache_bytes, &s->app.cache, err);
     return rc;
@@ -332,6 +337,7 @@ uint32_t dg_service_close(struct dg_service *s)
         unlink(s->app.config.unix_socket);
     dg_planner_close(s->app.planner);
     dg_executor_close(s->app.low);
+    dg_executor_close(s->app.files);
     dg_executor_close(s->app.executor);
     dg_status_close(s->app.status);
     dg_uploader_close(s->app.uploader);

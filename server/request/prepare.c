@@ -8,7 +8,7 @@
 #include "server/request/planner.h"
 #include "server/request/stream.h"
 
-/* Runs an item's own work, on the low-priority thread. */
+/* Runs an item's own work, on the low-priority thread or that for files. */
 static void work(void *arg)
 {
     struct dg_item *item = arg;
@@ -24,10 +24,10 @@ static int run(struct dg_request *r, struct dg_error *err)
         return dg_feeder_add(r->app->feeder, r, err);
     if (!r->kind->work)
         return dg_request_submit(r->items, err);
-    return dg_executor_post(r->app->low, &r->items->work)
+    return dg_executor_post(dg_request_executor(r), &r->items->work)
                ? DG_OK
                : dg_error_set(err, DG_EAGAIN, "%d requests of this kind are waiting already",
-                     DG_MAX_LOW_WAITING);
+                     r->kind->brief ? DG_MAX_FILES_WAITING : DG_MAX_LOW_WAITING);
 }
 
 /* Starts a fully prepared request, and its reply if that is a stream. */

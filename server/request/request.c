@@ -14,21 +14,27 @@
 #include <stdlib.h>
 
 #define MS_NS 1000000ull
-#define MAX_WORKS 32 /* open requests of a kind with `work`, until their answers have been read */
+/* open requests of a kind with `work` that is not brief, until their answers have been read */
+#define MAX_WORKS 32
 
 /* ---- memory ---- */
 
 static void late(void *arg);
+
+static bool is_heavy(const struct dg_request_kind *kind)
+{
+    return kind->work && !kind->brief;
+}
 
 int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     const struct dg_request_kind *kind, struct dg_request **out, struct dg_error *err)
 {
     /* Their answers are large, and stay in memory if a client does not read: the other half of the
      * memory is kept for translations. */
-    if (kind->work && dg_budget_above_half(&app->budget))
+    if (is_heavy(kind) && dg_budget_above_half(&app->budget))
         return dg_error_set(err, DG_EAGAIN,
             "other requests use more than half of the memory for texts and answers");
-    if (kind->work && atomic_fetch_add(&app->works, 1) >= MAX_WORKS) {
+    if (is_heavy(kind) && atomic_fetch_add(&app->works, 1) >= MAX_WORKS) {
         atomic_fetch_sub(&app->works, 1);
         return dg_error_set(err, DG_EAGAIN,
             "%d requests of this kind are open already, or their answers are still being "
@@ -37,7 +43,7 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     }
     struct dg_request *r = calloc(1, sizeof *r);
     if (!r) {
-        if (kind->work)
+        if (is_heavy(kind))
             atomic_fetch_sub(&app->works, 1);
         return dg_error_set(err, DG_ENOMEM, "no memory for a request");
     }
@@ -155,7 +161,7 @@ static void unref(struct dg_request *r)
     dg_budget_give(&r->app->budget, r->taken);
     dg_gate_release(r->visit);
     pthread_mutex_destroy(&r->lock);
-    if (r->kind->work)
+    if (is_heavy(r->kind))
         atomic_fetch_sub(&r->app->works, 1);
     free(r);
 }
@@ -193,6 +199,11 @@ static bool end_waiting(struct dg_request *r)
     return true;
 }
 
+struct dg_executor *dg_request_executor(const struct dg_request *r)
+{
+    return r->kind->brief ? r->app->files : r->app->low;
+}
+
 void dg_request_tell(struct dg_request *r)
 {
     enum dg_outcome why = (enum dg_outcome)atomic_load(&r->ended);
@@ -203,7 +214,7 @@ void dg_request_tell(struct dg_request *r)
         dg_feeder_poke(r->app->feeder);
     else if (!r->kind->work)
         dg_queue_cancel(r->app->queue, dg_item_hop(r->items)->task, why);
-    else if (dg_executor_cancel(r->app->low, &r->items->work))
+    else if (dg_executor_cancel(dg_request_executor(r), &r->items->work))
         dg_request_over(r);
     pthread_mutex_unlock(&r->lock);
 }

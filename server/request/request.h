@@ -24,7 +24,8 @@
 
 #include <pthread.h>
 
-#define DG_MAX_LOW_WAITING 8 /* items that may wait for the low-priority thread */
+#define DG_MAX_LOW_WAITING 8     /* items that may wait for the low-priority thread */
+#define DG_MAX_FILES_WAITING 128 /* items that may wait for the thread for files */
 
 struct dg_stream;
 struct dg_streamed;
@@ -54,9 +55,12 @@ struct dg_request_kind {
     /* Optional: check whether the item's model supports its options. */
     int (*check)(const struct dg_item *item, struct dg_error *err);
     /* Instead of plan: all of the item's work, on the low-priority thread; without write, it also
-     * writes the answer. Work
-     * that takes long, or that may wait for a file. */
+     * writes the answer. Work that takes long and has a large answer, so that few such requests may
+     * be open at once. */
     int (*work)(struct dg_item *item, struct dg_error *err);
+    /* Its work is brief and its answer small, but it may wait for a file: it is done on the thread
+     * for files, and any number may be open. */
+    bool brief;
     /* Append an item's answer to item->answer; called only if the item has one. The arena is
      * scratch memory. */
     int (*write)(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);

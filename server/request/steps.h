@@ -26,6 +26,8 @@ void dg_request_set_deadline(struct dg_request *r);
 /* End, with err, a request that failed before any of its work started, and wake it. Planner thread,
  * or the thread that cancelled its work. */
 void dg_request_fail(struct dg_request *r, const struct dg_error *err);
+/* The executor that does the request's own work (its kind has `work`). */
+struct dg_executor *dg_request_executor(const struct dg_request *r);
 /* Cancel the running work of a request that has ended early. */
 void dg_request_tell(struct dg_request *r);
 /* Stop counting its bytes as waiting; took_ns and tokens as in dg_planner_planned. */

@@ -84,6 +84,21 @@ def test_a_locked_file_holds_up_nobody(models, tmp_path):
         assert len(kept(path)) == 1 + sum(w.result().status_code == 200 for w in waiting)
 
 
+def test_many_at_once_are_kept(models, tmp_path):
+    """They have nothing to do with attention weights, few of which may be computed at once."""
+    path = str(tmp_path / "s.db")
+    with Server(models, "--suggestions", path) as s, concurrent.futures.ThreadPoolExecutor(60) as pool:
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            waiting = [pool.submit(s.post, "/suggest", dict(GOOD, s="%d" % i)) for i in range(60)]
+            s.until(lambda: "dragoman_http_requests_in_flight 61\n" in s.get("/metrics").text, 30)
+            attention = s.post("/v1/attention", {"text": "Hello.", "source": "en", "target": "de"})
+            assert attention.status_code == 200, attention.text
+            db.execute("ROLLBACK")
+        assert [w.result().status_code for w in waiting].count(200) >= 58  # the first may have waited for two seconds
+        assert len(kept(path)) == [w.result().status_code for w in waiting].count(200)
+
+
 def test_a_file_of_something_else(models, tmp_path):
     (tmp_path / "x").write_text("hello")
     done = run_server("--models", models, "--suggestions", str(tmp_path / "x"))

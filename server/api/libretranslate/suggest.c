@@ -45,7 +45,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     return rc == DG_OK ? dg_request_make_items(r, 1, err) : rc;
 }
 
-/* On the low-priority thread: another program may keep the file locked for seconds. */
+/* On the thread for files: another program may keep the file locked for seconds. */
 static int keep(struct dg_item *item, struct dg_error *err)
 {
     const struct dg_request *r = item->request;
@@ -73,5 +73,5 @@ static void fail(struct dg_http_reply *r, const struct dg_error *err)
 
 const struct dg_endpoint dg_libretranslate_suggest = {
     .read = read,
-    .kind = {.at_once = true, .work = keep, .write = write, .fail = fail},
+    .kind = {.at_once = true, .work = keep, .brief = true, .write = write, .fail = fail},
 };
