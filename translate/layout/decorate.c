@@ -49,18 +49,9 @@ struct work {
     size_t n_edits;
 };
 
-/* The innermost pair with a width that holds p, or NULL. */
-static const struct dg_place *wide_outer(const struct dg_place *p)
-{
-    const struct dg_place *outer = p->outer;
-    while (outer && !dg_place_has_width(outer))
-        outer = outer->outer;
-    return outer;
-}
-
 static enum group group_of(const struct dg_place *p)
 {
-    const struct dg_place *outer = wide_outer(p);
+    const struct dg_place *outer = p->wide;
     if (dg_place_has_width(p))
         return REPLACES;
     /* A place without a width may be at an edge of its outer pair: it goes inside that edge. */
@@ -79,11 +70,10 @@ static void add_edit(struct work *w, size_t begin, size_t end, size_t mark, enum
  * any pairs without a width at the same byte. */
 static void set_apart(struct work *w, const struct dg_place *p)
 {
-    const struct dg_place *wide = wide_outer(p);
+    const struct dg_place *wide = p->wide;
     size_t at = p->begin_byte;
-    /* Pairs without a width are at the same byte: the space goes outside the outermost. */
-    while (p->outer && !dg_place_has_width(p->outer))
-        p = p->outer;
+    /* Pairs without a width are at the same byte. */
+    p = p->outermost;
     struct edit *e = &w->edits[w->first_edit[p - w->places.list]];
     if (at == 0 || (wide && wide->begin_byte == at)) {
         e[dg_place_is_pair(p)].space_after = w->d->answer_len > 0;
@@ -98,7 +88,7 @@ static void set_apart(struct work *w, const struct dg_place *p)
 static void settle(struct work *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
-    const struct dg_place *wide = wide_outer(p);
+    const struct dg_place *wide = p->wide;
     size_t end = wide ? wide->end_byte : d->answer_len, from = p->text_begin;
     for (size_t i = p->open; i <= p->close; i++) {
         const struct dg_mark *mark = &d->marks[i];

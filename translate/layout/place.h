@@ -6,6 +6,13 @@
 #include "translate/layout/aligned_words.h"
 #include "translate/layout/places.h"
 
+/* Words first .. end - 1 and bytes of the answer. */
+struct dg_extent {
+    bool any;
+    uint32_t first, end;
+    size_t begin_byte, end_byte;
+};
+
 struct dg_placing {
     const struct dg_decoration *d;
     struct dg_aligned_words words;
@@ -18,6 +25,8 @@ struct dg_placing {
     size_t n_places;
     /* [answer_len + 1] bytes of pairs that end before the one that separate() looks at */
     bool *taken;
+    /* [n_places] what the protected spans within each pair occupy */
+    struct dg_extent *spans;
     /* [n] bytes to translate before each mark of d */
     size_t *prose;
     /* [n_places] places by number: those that are open while places are read in order */

@@ -151,23 +151,43 @@ static bool has_no_words(const struct dg_placing *w, const struct dg_place *p)
     return w->prose[p->open] == w->prose[p->close];
 }
 
-/* Put a pair around the protected spans within it, which are placed already; false: there are
- * none. */
+static void widen(struct dg_extent *e, const struct dg_extent *by)
+{
+    if (!by->any)
+        return;
+    e->first = e->any && e->first < by->first ? e->first : by->first;
+    e->end = e->any && e->end > by->end ? e->end : by->end;
+    e->begin_byte = e->any && e->begin_byte < by->begin_byte ? e->begin_byte : by->begin_byte;
+    e->end_byte = e->any && e->end_byte > by->end_byte ? e->end_byte : by->end_byte;
+    e->any = true;
+}
+
+/* Find what the protected spans within each pair occupy. They are placed already. */
+static void gather_protected(struct dg_placing *w)
+{
+    for (size_t i = 0; i < w->n_places; i++) {
+        const struct dg_place *p = &w->places[i];
+        w->spans[i] =
+            (struct dg_extent){is_protected(w, p), p->first, p->end, p->begin_byte, p->end_byte};
+    }
+    /* A pair's inner places follow it: each is complete when it is added to its outer one. */
+    for (size_t i = w->n_places; i-- > 0;)
+        if (w->places[i].outer)
+            widen(&w->spans[w->places[i].outer - w->places], &w->spans[i]);
+}
+
+/* Put a pair around the protected spans within it; false: there are none. */
 static bool enclose_protected(const struct dg_placing *w, struct dg_place *p)
 {
-    bool any = false;
-    /* Places within p follow it in the list. */
-    for (const struct dg_place *q = p + 1; q < w->places + w->n_places && q->open < p->close; q++) {
-        if (!is_protected(w, q))
-            continue;
-        p->first = any && p->first < q->first ? p->first : q->first;
-        p->end = any && p->end > q->end ? p->end : q->end;
-        p->begin_byte = any && p->begin_byte < q->begin_byte ? p->begin_byte : q->begin_byte;
-        p->end_byte = any && p->end_byte > q->end_byte ? p->end_byte : q->end_byte;
-        any = true;
-    }
-    p->literal = any;
-    return any;
+    const struct dg_extent *in = &w->spans[p - w->places];
+    p->literal = in->any;
+    if (!in->any)
+        return false;
+    p->first = in->first;
+    p->end = in->end;
+    p->begin_byte = in->begin_byte;
+    p->end_byte = in->end_byte;
+    return true;
 }
 
 /* The words of one place, and then their bytes. */
@@ -249,6 +269,7 @@ static void place_all(struct dg_placing *w)
     for (size_t i = 0; i < w->n_places; i++)
         if (is_protected(w, &w->places[i]))
             dg_place_fit(w, &w->places[i]);
+    gather_protected(w);
     for (size_t i = 0; i < w->n_places; i++)
         if (!is_protected(w, &w->places[i]))
             place_one(w, &w->places[i]);
@@ -315,16 +336,30 @@ static void nest(struct dg_placing *w)
     }
 }
 
+/* Find the pairs around each place by their width, which is final now. */
+static void find_wide(struct dg_placing *w)
+{
+    for (size_t i = 0; i < w->n_places; i++) {
+        struct dg_place *p = &w->places[i];
+        const struct dg_place *outer = p->outer; /* comes before p, so that its own are known */
+        const bool narrow = outer && !dg_place_has_width(outer);
+        p->wide = narrow ? outer->wide : outer;
+        p->outermost = narrow ? outer->outermost : p;
+    }
+}
+
 static bool make_room(struct dg_placing *w, struct dg_arena *arena)
 {
     size_t n = w->d->n;
     w->replaced_by = dg_arena_array(arena, w->words.answer.n + 1, sizeof *w->replaced_by);
     w->places = dg_arena_array(arena, n + 1, sizeof *w->places);
+    w->spans = dg_arena_array(arena, n + 1, sizeof *w->spans);
     w->prose = dg_arena_array(arena, n + 1, sizeof *w->prose);
     w->stack = dg_arena_array(arena, n + 1, sizeof *w->stack);
     w->used = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->used);
     w->taken = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->taken);
-    if (!w->used || !w->replaced_by || !w->places || !w->prose || !w->stack || !w->taken)
+    if (!w->used || !w->replaced_by || !w->places || !w->spans || !w->prose || !w->stack ||
+        !w->taken)
         return false;
     for (uint32_t i = 0; i < w->words.answer.n; i++)
         w->replaced_by[i] = NULL;
@@ -344,6 +379,7 @@ bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struc
     place_all(&w);
     nest(&w);
     separate(&w);
+    find_wide(&w);
     *out = (struct dg_places){w.places, w.n_places};
     return true;
 }

@@ -27,6 +27,10 @@ struct dg_place {
     bool lost;
     /* the innermost pair that holds it, or NULL */
     struct dg_place *outer;
+    /* the innermost pair with a width that holds it, or NULL */
+    const struct dg_place *wide;
+    /* the outermost pair between that and it, or itself */
+    const struct dg_place *outermost;
 };
 
 struct dg_places {
