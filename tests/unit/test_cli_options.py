@@ -146,9 +146,9 @@ def test_what_is_wrong_is_said(options, told):
 
 
 def test_steps_of_a_search():
-    """[steps taken, limit]: a greedy search takes a step for each token and one for </s>; the limit is source tokens + </s> + 50."""
+    """[steps taken, limit]: a greedy search takes a step for each token and one for </s>; the limit is source tokens + 50."""
     line = "A man is riding a bicycle.\n"
     said = json.loads(run("translate", "--json", "--steps", "--beam-size", "1", stdin=line).stdout)
     answer = run("translate", "--tokens", "--beam-size", "1", stdin="▁A ▁man ▁is ▁riding ▁a ▁bicycle .\n").stdout.split()
-    assert said["steps"] == [len(answer) + 1, 7 + 1 + 50]
+    assert said["steps"] == [len(answer) + 1, 7 + 50]
     assert "steps" not in json.loads(run("translate", "--json", stdin=line).stdout)

@@ -307,7 +307,7 @@ static void separate(struct dg_placing *w)
         if (!dg_place_is_pair(p) || !dg_place_has_width(p))
             continue;
         n = take_bytes(w, n, p->open);
-        p->lost = memchr(w->taken + p->begin_byte, true, p->end_byte - p->begin_byte);
+        p->lost = memchr(w->taken + p->begin_byte, 1, p->end_byte - p->begin_byte);
         if (!p->lost)
             w->stack[n++] = i;
     }
