@@ -106,6 +106,7 @@ void dg_side_run_document(struct dg_app *app, struct dg_http_exchange *x, dg_sid
 
 void dg_side_part(const struct dg_side *s, const char *prefix, char out[DG_MEMORY_ID])
 {
-    snprintf(out, DG_MEMORY_ID, "%s", s->request->path + strlen(prefix));
-    out[strcspn(out, "/")] = '\0';
+    const char *part = s->request->path + strlen(prefix);
+    const int len = (int)strcspn(part, "/");
+    snprintf(out, DG_MEMORY_ID, "%.*s", len, len < DG_MEMORY_ID ? part : ""); /* longer: no id */
 }

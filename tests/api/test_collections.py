@@ -158,6 +158,20 @@ def test_each_key_has_its_own(tmp_path):
         assert ask(s, "POST", "/v1/glossaries", PETS).status_code == ask(s, "GET", "/v1/glossaries").status_code == 401
 
 
+def test_an_id_with_more_behind_it_is_no_id(tmp_path):
+    key = new_key(str(tmp_path / "keys.db"), "a")
+    with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--keys", str(tmp_path / "keys.db")) as s:
+        for path, deepl in (("/v1/glossaries", "/v3/glossaries/"), ("/v1/memories", "/v3/translation_memories/")):
+            g = made(s, PETS, key, path)
+            for longer in (g["id"] + "0", g["id"] + "%20", 2 * g["id"]):
+                for method, at, body in (("GET", "", None), ("GET", "/entries", None), ("PUT", "", PETS), ("PATCH", "", {"name": "x"}), ("DELETE", "", None)):
+                    assert ask(s, method, path + "/" + longer + at, body, key).status_code == 404, (method, path, at)
+                assert ask(s, "GET", deepl + longer, key=key).status_code == 404
+            assert ask(s, "GET", path + "/" + g["id"], key=key).json() == g
+            assert ask(s, "GET", deepl + g["id"], key=key).status_code == 200
+            assert ask(s, "DELETE", path + "/" + g["id"], key=key).status_code == 204
+
+
 def test_without_the_flag(tmp_path):
     with Server(EN_DE) as s:
         for method, path in (("GET", ""), ("POST", ""), ("GET", "/x"), ("GET", "/x/entries")):
