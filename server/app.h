@@ -80,7 +80,8 @@ struct dg_app {
     atomic_uint in_flight;
     /* requests for attention weights, and suggestions, that are not over */
     atomic_uint works;
-    /* when a request last succeeded, in seconds since the epoch; 0: never */
+    /* when a model last answered a request or a text of a document, in seconds since the epoch; 0:
+     * never */
     _Atomic double last_success_s;
 };
 

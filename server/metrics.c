@@ -34,9 +34,10 @@ static const struct counter_family {
     const char *name, *help, *label;
     const char *const *values;
 } counter_table[DG_COUNTERS] = {
-    [DG_COUNT_SENTENCES] = {"dragoman_sentences_total", "Sentences translated.", "pair", NULL},
+    [DG_COUNT_SENTENCES] = {"dragoman_sentences_total",
+        "Sentences translated, those of documents, too.", "pair", NULL},
     [DG_COUNT_CHARACTERS] = {"dragoman_characters_total",
-        "Characters of translated texts (code points).", "pair", NULL},
+        "Characters of translated texts and documents (code points).", "pair", NULL},
     [DG_COUNT_SOURCE_TOKENS] = {"dragoman_source_tokens_total", "Source tokens read.", NULL, NULL},
     [DG_COUNT_TARGET_TOKENS] = {"dragoman_target_tokens_total", "Target tokens of translations.",
         NULL, NULL},
@@ -48,8 +49,8 @@ static const struct counter_family {
         "Translations that reached their length limit.", NULL, NULL},
     [DG_COUNT_UNKNOWN] = {"dragoman_unknown_tokens_total",
         "Sentences with a character outside the vocabulary.", NULL, NULL},
-    [DG_COUNT_BATCH_ITEMS] = {"dragoman_batch_items_total", "Batch items by outcome.", "outcome",
-        outcomes},
+    [DG_COUNT_BATCH_ITEMS] = {"dragoman_batch_items_total",
+        "Batch items by outcome, without texts of documents.", "outcome", outcomes},
     [DG_COUNT_COALESCED] = {"dragoman_coalesced_sentences_total",
         "Sentences answered together with an equal sentence in the queue.", NULL, NULL},
     [DG_COUNT_REPETITION] = {"dragoman_repetition_detected_total",

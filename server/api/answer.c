@@ -1,7 +1,5 @@
 #include "server/api/answer.h"
 
-#include "server/metrics.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -95,29 +93,6 @@ static void write_translation(
         dg_json_set_string(o, "pivot", last->pair[0]);
 }
 
-static void count(const struct dg_item *item, const struct dg_answers *answers)
-{
-    static const struct {
-        unsigned flag;
-        enum dg_counter counter;
-    } flags[] = {{DG_FLAG_SPLIT, DG_COUNT_SPLIT}, {DG_FLAG_LENGTH_LIMITED, DG_COUNT_LENGTH_LIMITED},
-        {DG_FLAG_UNK_COPIED, DG_COUNT_UNKNOWN}, {DG_FLAG_REPETITION, DG_COUNT_REPETITION},
-        {DG_FLAG_LOW_CONFIDENCE, DG_COUNT_LOW_CONFIDENCE},
-        {DG_FLAG_NUMBER_MISMATCH, DG_COUNT_NUMBER_MISMATCH},
-        {DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL, DG_COUNT_SOURCE_LANGUAGE_DOUBTFUL},
-        {DG_FLAG_WORD_COPIED, DG_COUNT_WORD_COPIED}};
-    struct dg_metrics *m = item->request->app->metrics;
-    unsigned label = dg_metrics_pair(m, item->hops[0].pair[0], dg_item_last_hop(item)->pair[1]);
-    dg_metrics_add(m, DG_COUNT_SENTENCES, label, answers->n_sentences);
-    dg_metrics_add(m, DG_COUNT_CHARACTERS, label, answers->source_characters);
-    dg_metrics_add(m, DG_COUNT_SOURCE_TOKENS, 0, answers->source_tokens);
-    dg_metrics_add(m, DG_COUNT_TARGET_TOKENS, 0, answers->target_tokens);
-    for (size_t i = 0; i < answers->n_sentences; i++)
-        for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
-            dg_metrics_add(
-                m, flags[f].counter, 0, (answers->sentences[i].flags & flags[f].flag) != 0);
-}
-
 int dg_answer_translation(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_json *o,
     struct dg_usage *usage, struct dg_error *err)
 {
@@ -128,7 +103,7 @@ int dg_answer_translation(struct dg_item *item, size_t i, struct dg_arena *arena
     write_translation(item, &a, o);
     if (dg_json_lost()) /* dialects read o to write their own replies */
         return dg_error_set(err, DG_ENOMEM, "no memory for an answer");
-    count(item, &a);
+    dg_item_count(item, &a);
     dg_usage_add(usage, &(struct dg_usage){a.source_characters, a.source_tokens, a.target_tokens});
     return DG_OK;
 }

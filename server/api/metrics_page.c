@@ -86,10 +86,10 @@ static void put_server(struct gauges *g, struct dg_app *app)
         dg_core_share_busy(&app->share));
     put_counter(g, "dragoman_log_lines_dropped_total",
         "Log lines dropped because stderr was not read.", (double)dg_log_dropped());
-    put(g, "dragoman_batches_under_way", "Batch requests in progress.",
+    put(g, "dragoman_batches_under_way", "Batch requests and documents in progress.",
         (double)dg_feeder_requests(app->feeder));
     put(g, "dragoman_last_success_timestamp_seconds",
-        "Time of the last answered translation or score; 0: none yet.",
+        "Time of the last answer that a model gave, such as a translation or a score; 0: none yet.",
         atomic_load(&app->last_success_s));
 }
 

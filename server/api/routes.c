@@ -321,8 +321,6 @@ static void count(struct dg_app *app, const struct dg_route *route,
         route->handle == dg_api_reload || dg_api_is_collections(route->path))
         return;
     dg_metrics_request(app->metrics, i, outcome_of(outcome));
-    if (outcome == 200)
-        atomic_store(&app->last_success_s, dg_clock_wall_s());
 }
 
 /* True for one in --access-log requests, and for all server errors. */

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "server/config.h"
-#include "server/metrics.h"
 #include "server/request/steps.h"
 #include "server/schedule/queue.h"
 
@@ -79,20 +78,6 @@ void dg_feeder_take_lines(struct dg_feeder *f, struct dg_request *r, struct dg_b
 
 /* ---- an item's end ---- */
 
-static enum dg_metrics_outcome outcome_of(const struct dg_error *err)
-{
-    switch (err->code) {
-    case DG_OK: return DG_OUTCOME_OK;
-    case DG_ETIMEOUT: return DG_OUTCOME_TIMEOUT;
-    case DG_ECANCELED:
-    case DG_EAGAIN:
-    case DG_ENOMEM: return DG_OUTCOME_OVERLOADED;
-    case DG_EINTERNAL:
-    case DG_EIO: return DG_OUTCOME_ERROR;
-    default: return DG_OUTCOME_INVALID;
-    }
-}
-
 /* Appends an item's answer to its request's lines. */
 static void add_line(struct dg_feeder *f, struct dg_item *item)
 {
@@ -121,8 +106,8 @@ static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *e
     item->running = false;
     if (!gone)
         dg_feeder_answer(item, err);
-    dg_metrics_add(
-        f->app->metrics, DG_COUNT_BATCH_ITEMS, gone ? DG_OUTCOME_CANCELLED : outcome_of(err), 1);
+    if (r->x) /* a document's texts are no items of a batch */
+        dg_item_count_outcome(item, gone, err);
     struct dg_buffer answer = item->answer;
     dg_buffer_init(&item->answer);
     dg_item_release(item);

@@ -115,6 +115,10 @@ int dg_item_outcome(const struct dg_item *item, struct dg_error *err);
  * never to an intermediate translation. Borrowed from the item and the arena. */
 int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_answers *out,
     struct dg_error *err);
+/* Count a text's answers, which were written, in the metrics of translations. */
+void dg_item_count(const struct dg_item *item, const struct dg_answers *answers);
+/* Count an item of a batch by how it ended. gone: its client left before. */
+void dg_item_count_outcome(const struct dg_item *item, bool gone, const struct dg_error *err);
 
 /* Bytes of its texts. */
 size_t dg_item_bytes(const struct dg_item *item);

@@ -31,6 +31,8 @@ int dg_request_settle(struct dg_item *item, struct dg_error *err)
         dg_error_set(err, DG_ENOMEM, "no memory for an answer");
     dg_arena_deinit(&arena);
     if (err->code == DG_OK) {
+        if (item->n_hops > 0) /* a model's answer */
+            atomic_store(&r->app->last_success_s, dg_clock_wall_s());
         dg_metrics_observe(r->app->metrics, DG_TIME_STAGE, DG_STAGE_DETOKENIZE,
             (double)(dg_clock_ns() - begin) / 1e9);
     } else {

@@ -23,8 +23,10 @@ static int write_item(struct dg_item *item, struct dg_arena *arena, struct dg_er
     struct dg_upload_run *run = (struct dg_upload_run *)item->request->extra;
     struct dg_answers answers;
     int rc = dg_item_answers(item, 0, arena, &answers, err);
-    if (rc == DG_OK)
+    if (rc == DG_OK) {
         dg_buffer_add(&item->answer, answers.best[0].text, answers.best[0].len);
+        dg_item_count(item, &answers);
+    }
     atomic_fetch_add(&run->n_over, 1);
     return rc;
 }

@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from conftest import CLI, PATIENCE, Server  # noqa: F401
+from test_batch import counter
 from test_collections import new_key
 from test_documents import BUNDLES, GERMAN, HTML, TEXT, document
 from test_documents import wait as deepl_wait
@@ -143,3 +144,40 @@ def test_a_locked_file_holds_up_no_reader(tmp_path):
         assert removed in (204, 503) and sent in (201, 503)  # 503 after two seconds
         assert ask(s, "GET", "/" + made[0]["id"]).status_code == (404 if removed == 204 else 200)
         assert ask(s, "DELETE", "/" + made[1]["id"]).status_code == 204 and ask(s, "DELETE", "/" + made[1]["id"]).status_code == 404
+
+
+def test_its_texts_are_counted_as_translations(tmp_path):
+    totals = ("sentences_total", "characters_total", "source_tokens_total", "target_tokens_total", "truncated_total", "batch_items_total")
+
+    def counts(s):
+        return [counter(s, "dragoman_" + name) for name in totals]
+    texts = ["Two dogs play in the snow. A girl is smiling.", "Two dogs play in the snow, and " * 100 + "one sleeps."]
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db")) as s:
+        usage = s.post("/v1/translate", {"text": texts, "source": "en", "target": "de"}).json()["usage"]
+        first = counts(s)
+        assert first[:4] == [4, *(usage[f] for f in ("source_characters", "source_tokens", "target_tokens"))] and first[4] > 0
+        assert over(s, send(s, "a.html", "".join("<p>%s</p>" % t for t in texts)).json())["status"] == "done"
+        assert counts(s) == [2 * n for n in first] and first[-1] == 0
+        assert counter(s, "dragoman_sentences_total", pair="en-de") == 8
+
+
+def test_the_last_success_is_a_models_answer(tmp_path):
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--suggestions", str(tmp_path / "s.db")) as s:
+        s.post("/v2/usage", {})
+        s.post("/v2/languages", {})
+        assert s.post("/v1/detect", {"text": TEXT}).status_code == 200
+        assert s.post("/suggest", {"q": "a", "s": "b", "source": "en", "target": "de"}).status_code == 200
+        made = send(s, "a.html", "").json()
+        assert over(s, made)["status"] == "done"
+        assert counter(s, "dragoman_last_success_timestamp_seconds") == 0
+        before = time.time()
+        assert over(s, send(s).json())["status"] == "done"
+        document = counter(s, "dragoman_last_success_timestamp_seconds")
+        assert before - 1 <= document <= time.time() + 1
+        for path, body in (("/v1/score", {"text": "A dog.", "translation": "Ein Hund."}), ("/v1/translate", {"text": "A dog."}), ("/v1/batch", {"items": [{"text": "A dog.", "source": "en", "target": "de"}]})):
+            last = counter(s, "dragoman_last_success_timestamp_seconds")
+            assert s.post(path, body if "items" in body else {**body, "source": "en", "target": "de"}).status_code == 200, path
+            assert counter(s, "dragoman_last_success_timestamp_seconds") > last, path
+        last = counter(s, "dragoman_last_success_timestamp_seconds")
+        assert s.post("/v1/batch", {"items": [{"text": "A dog.", "source": "en", "target": "xx"}]}).status_code == 200
+        assert counter(s, "dragoman_last_success_timestamp_seconds") == last
