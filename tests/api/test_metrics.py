@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+import yaml
 
 import bundle
 from conftest import CLI, NARROW, ROOT, Server, http_post, long_text
@@ -137,6 +138,16 @@ def test_numbers_are_what_happened(models, tmp_path):
         assert 5 < value(after, "process_open_fds") < 100
         names = {dict(labels)["model"] for (name, labels) in after if name == "dragoman_model_info"}
         assert names == {"en-de", "de-fr", "es-en"}
+
+
+def test_each_status_has_its_own_label():
+    """Those of openapi.yaml, 405, and those that the HTTP library answers with by itself (SECURITY.md)."""
+    with open(os.path.join(ROOT, "server", "metrics.c"), encoding="utf-8") as f:
+        named = re.search(r"int statuses\[\] = \{([^}]*)\}", f.read())[1]
+    with open(os.path.join(ROOT, "openapi.yaml"), encoding="utf-8") as f:
+        documented = {code for path in yaml.safe_load(f)["paths"].values() for method in path.values() if isinstance(method, dict)
+                      for code in method.get("responses", {})}
+    assert {int(n) for n in named.split(",")} == {int(code) for code in documented} | {405, 414, 431} | {0}  # 0: others
 
 
 def test_the_build_says_what_it_is(server):
