@@ -1,19 +1,16 @@
 #include "server/metrics.h"
 
 #include "server/histogram.h"
+#include "server/metrics_names.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PAIRS 64
 #define MAX_ROUTES 127
-#define MAX_LABELS (MAX_PAIRS + 1)
-#define MAX_MODELS 64  /* beyond them: "other" */
-#define NAME_BYTES 256 /* a bundle's name is a file name */
+#define MAX_LABELS (DG_METRICS_NAMES + 1)
 
 static const char *const outcomes[] = {
     "ok", "invalid", "overloaded", "cancelled", "timeout", "error", "refused", NULL};
@@ -107,12 +104,6 @@ static const struct dg_histogram_family
         "Time that sentences waited in the queue, by class.", SECONDS},
     step_family = {"dragoman_step_seconds", "Duration of a decode step.", SECONDS};
 
-/* Names as they occur, up to `most`; all others count as one. */
-struct names {
-    size_t n, most;
-    char list[MAX_MODELS][NAME_BYTES];
-};
-
 /* The histograms of one model. */
 struct by_model {
     struct dg_histogram wait[DG_METRICS_CLASSES], step;
@@ -124,13 +115,11 @@ struct dg_metrics {
     atomic_uint_least64_t requests[MAX_ROUTES][OUTCOMES];
     atomic_uint_least64_t counters[DG_COUNTERS][MAX_LABELS];
     struct dg_histogram histograms[DG_HISTOGRAMS][4];
-    struct by_model models[MAX_MODELS + 1];
+    struct by_model models[DG_METRICS_NAMES + 1];
     atomic_uint_least64_t http[MAX_ROUTES + 1][STATUSES];
     struct dg_histogram http_time[MAX_ROUTES + 1], http_in[MAX_ROUTES + 1],
         http_out[MAX_ROUTES + 1];
-    pthread_mutex_t lock;
-    /* guarded by lock */
-    struct names pairs, model_names;
+    struct dg_metrics_names pairs, model_names;
 };
 
 int dg_metrics_open(
@@ -141,9 +130,8 @@ int dg_metrics_open(
         return dg_error_set(err, DG_ENOMEM, "no memory for metrics");
     m->routes = routes;
     m->n_routes = n < MAX_ROUTES ? n : MAX_ROUTES;
-    m->pairs.most = MAX_PAIRS;
-    m->model_names.most = MAX_MODELS;
-    pthread_mutex_init(&m->lock, NULL);
+    dg_metrics_names_init(&m->pairs);
+    dg_metrics_names_init(&m->model_names);
     *out = m;
     return DG_OK;
 }
@@ -152,7 +140,8 @@ void dg_metrics_close(struct dg_metrics *m)
 {
     if (!m)
         return;
-    pthread_mutex_destroy(&m->lock);
+    dg_metrics_names_deinit(&m->pairs);
+    dg_metrics_names_deinit(&m->model_names);
     free(m);
 }
 
@@ -186,13 +175,13 @@ void dg_metrics_observe(
 
 void dg_metrics_waited(struct dg_metrics *m, unsigned model, unsigned class, double seconds)
 {
-    if (m && model <= MAX_MODELS && class < DG_METRICS_CLASSES)
+    if (m && model <= DG_METRICS_NAMES && class < DG_METRICS_CLASSES)
         dg_histogram_observe(&wait_family, &m->models[model].wait[class], seconds);
 }
 
 void dg_metrics_stepped(struct dg_metrics *m, unsigned model, double seconds)
 {
-    if (m && model <= MAX_MODELS)
+    if (m && model <= DG_METRICS_NAMES)
         dg_histogram_observe(&step_family, &m->models[model].step, seconds);
 }
 
@@ -228,29 +217,16 @@ void dg_metrics_request(struct dg_metrics *m, size_t route, enum dg_metrics_outc
         add(&m->requests[route][how], 1);
 }
 
-/* Returns the name's index, which is new if need be; `most` when there is no more room. */
-static unsigned place_of(struct dg_metrics *m, struct names *names, const char *name)
-{
-    pthread_mutex_lock(&m->lock);
-    size_t i = 0;
-    while (i < names->n && strcmp(names->list[i], name) != 0)
-        i++;
-    if (i == names->n && i < names->most)
-        snprintf(names->list[names->n++], NAME_BYTES, "%s", name);
-    pthread_mutex_unlock(&m->lock);
-    return (unsigned)i;
-}
-
 unsigned dg_metrics_pair(struct dg_metrics *m, const char *source, const char *target)
 {
     char name[72];
     snprintf(name, sizeof name, "%.32s-%.32s", source, target);
-    return m ? place_of(m, &m->pairs, name) : 0;
+    return m ? dg_metrics_names_place(&m->pairs, name) : 0;
 }
 
 unsigned dg_metrics_model(struct dg_metrics *m, const char *name)
 {
-    return m ? place_of(m, &m->model_names, name) : 0;
+    return m ? dg_metrics_names_place(&m->model_names, name) : 0;
 }
 
 static void write_head(struct dg_buffer *b, const char *name, const char *help, const char *type)
@@ -272,18 +248,16 @@ static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buf
                 (unsigned long long)get(&m->counters[c][i]));
         return;
     }
-    pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->pairs.n; i++) {
+    for (size_t i = 0, n = atomic_load(&m->pairs.n); i < n; i++) {
         char label[200];
         const char *const pair[] = {f->label, m->pairs.list[i], NULL};
         dg_metrics_label(label, sizeof label, pair);
         dg_buffer_addf(
             b, "%s%s %llu\n", f->name, label, (unsigned long long)get(&m->counters[c][i]));
     }
-    pthread_mutex_unlock(&m->lock);
-    if (get(&m->counters[c][MAX_PAIRS]) > 0)
+    if (get(&m->counters[c][DG_METRICS_NAMES]) > 0)
         dg_buffer_addf(b, "%s{%s=\"other\"} %llu\n", f->name, f->label,
-            (unsigned long long)get(&m->counters[c][MAX_PAIRS]));
+            (unsigned long long)get(&m->counters[c][DG_METRICS_NAMES]));
 }
 
 static void write_by_route(struct dg_metrics *m, const struct dg_histogram_family *f,
@@ -300,15 +274,15 @@ static void write_by_route(struct dg_metrics *m, const struct dg_histogram_famil
     }
 }
 
-/* Writes what is counted by model. Lock held. */
+/* Writes what is counted by model. */
 static void write_models(struct dg_metrics *m, struct dg_buffer *b)
 {
-    size_t n = m->model_names.n + (m->model_names.n == MAX_MODELS);
+    const size_t named = atomic_load(&m->model_names.n), n = named + (named == DG_METRICS_NAMES);
     char labels[1200];
     write_head(b, wait_family.name, wait_family.help, "histogram");
     for (size_t i = 0; i < 2 * n; i++) {
         const char *const words[] = {"model",
-            i / 2 < MAX_MODELS ? m->model_names.list[i / 2] : "other", "class",
+            i / 2 < DG_METRICS_NAMES ? m->model_names.list[i / 2] : "other", "class",
             dg_metrics_classes[i % 2], NULL};
         dg_metrics_label(labels, sizeof labels, words);
         dg_histogram_write(&wait_family, &m->models[i / 2].wait[i % 2], labels, b);
@@ -316,7 +290,7 @@ static void write_models(struct dg_metrics *m, struct dg_buffer *b)
     write_head(b, step_family.name, step_family.help, "histogram");
     for (size_t i = 0; i < n; i++) {
         const char *const words[] = {
-            "model", i < MAX_MODELS ? m->model_names.list[i] : "other", NULL};
+            "model", i < DG_METRICS_NAMES ? m->model_names.list[i] : "other", NULL};
         dg_metrics_label(labels, sizeof labels, words);
         dg_histogram_write(&step_family, &m->models[i].step, labels, b);
     }
@@ -388,9 +362,7 @@ void dg_metrics_write(
             dg_histogram_write(&row->family, &m->histograms[h][i], labels, b);
         }
     }
-    pthread_mutex_lock(&m->lock);
     write_models(m, b);
-    pthread_mutex_unlock(&m->lock);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(gauges[i].name, gauges[i - 1].name) != 0)
             write_head(b, gauges[i].name, gauges[i].help, gauges[i].counter ? "counter" : "gauge");

@@ -63,7 +63,7 @@ ROOMS = {
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
     "convert": ["convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
                 "convert/output", "convert/tags", "convert/int8", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface", "convert/pull"],
-    "server": ["server/build", "server/config", "server/histogram", "server/history", "server/metrics", "server/process", "server/http", "server/access", "server/glossaries", "server/models",
+    "server": ["server/build", "server/config", "server/histogram", "server/history", "server/metrics_names", "server/metrics", "server/process", "server/http", "server/access", "server/glossaries", "server/models",
                "server/schedule", "server/app", "server/request", "server/uploads", "server/api", "server/certificate", "server/action", "server/service", "server/main"],
     "trainer": ["trainer/progress", "trainer/recipe", "trainer/data", "trainer/detect", "trainer/align", "trainer/prepare",
                 "trainer/update", "trainer/score", "trainer/synthetic", "trainer/run", "trainer/args", "trainer/verbs", "trainer/main"],
