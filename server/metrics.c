@@ -116,6 +116,8 @@ struct dg_metrics {
     atomic_uint_least64_t counters[DG_COUNTERS][MAX_LABELS];
     struct dg_histogram histograms[DG_HISTOGRAMS][4];
     struct by_model models[DG_METRICS_NAMES + 1];
+    /* by worker */
+    atomic_uint_least64_t steps[DG_METRICS_WORKERS];
     atomic_uint_least64_t http[MAX_ROUTES + 1][STATUSES];
     struct dg_histogram http_time[MAX_ROUTES + 1], http_in[MAX_ROUTES + 1],
         http_out[MAX_ROUTES + 1];
@@ -179,10 +181,17 @@ void dg_metrics_waited(struct dg_metrics *m, unsigned model, unsigned class, dou
         dg_histogram_observe(&wait_family, &m->models[model].wait[class], seconds);
 }
 
-void dg_metrics_stepped(struct dg_metrics *m, unsigned model, double seconds)
+void dg_metrics_stepped(struct dg_metrics *m, unsigned model, unsigned worker, double seconds)
 {
     if (m && model <= DG_METRICS_NAMES)
         dg_histogram_observe(&step_family, &m->models[model].step, seconds);
+    if (m && worker < DG_METRICS_WORKERS)
+        add(&m->steps[worker], 1);
+}
+
+uint64_t dg_metrics_steps(const struct dg_metrics *m, unsigned worker)
+{
+    return worker < DG_METRICS_WORKERS ? get(&m->steps[worker]) : 0;
 }
 
 /* Histograms are by path: all methods of a path count under its first route. */

@@ -96,8 +96,12 @@ unsigned dg_metrics_model(struct dg_metrics *m, const char *name);
 extern const char *const dg_metrics_classes[DG_METRICS_CLASSES];
 /* Record a sentence's wait for a worker. */
 void dg_metrics_waited(struct dg_metrics *m, unsigned model, unsigned class, double seconds);
+/* The most workers: 64 on each of 64 devices. */
+#define DG_METRICS_WORKERS 4096
 /* Record a worker's step of a model. */
-void dg_metrics_stepped(struct dg_metrics *m, unsigned model, double seconds);
+void dg_metrics_stepped(struct dg_metrics *m, unsigned model, unsigned worker, double seconds);
+/* A worker's steps of all models since the start. */
+uint64_t dg_metrics_steps(const struct dg_metrics *m, unsigned worker);
 
 /* `{a="x",b="y"}` from NULL-ended name, value, ...; values escaped; cut at cap. */
 void dg_metrics_label(char *out, size_t cap, const char *const *names_values);

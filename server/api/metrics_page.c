@@ -183,19 +183,18 @@ static void put_engines(struct gauges *g, struct dg_served *const *models, size_
     put(g, "dragoman_live_sentences", "Sentences in translation.", live);
 }
 
-/* All models have the same number of replicas, and worker i uses the i-th of each. */
-static void put_workers(struct gauges *g, struct dg_served *const *models, size_t n)
+/* All models have the same number of replicas, and worker i uses the i-th of each. The steps are
+ * the worker's own: a model's are lost when it is closed, and a counter must not fall. */
+static void put_workers(
+    struct gauges *g, struct dg_app *app, struct dg_served *const *models, size_t n)
 {
     for (uint32_t w = 0; n > 0 && w < models[0]->n_replicas; w++) {
         char number[16];
-        double steps = 0;
         snprintf(number, sizeof number, "%u", w);
-        for (size_t i = 0; i < n; i++)
-            steps += (double)atomic_load(&models[i]->replicas[w].steps);
         const char *const labels[] = {
             "worker", number, "device", models[0]->replicas[w].be->name, NULL};
-        put_labelled(g, "dragoman_worker_steps_total",
-            "Decode steps per worker since its models were loaded.", steps, labels)
+        put_labelled(g, "dragoman_worker_steps_total", "Decode steps per worker since the start.",
+            (double)dg_metrics_steps(app->metrics, w), labels)
             ->counter = true;
     }
 }
@@ -330,7 +329,7 @@ bool dg_metrics_page_write(
     put_keys(&g, app);
     put_reloads(&g, app);
     put_engines(&g, models, n);
-    put_workers(&g, models, n);
+    put_workers(&g, app, models, n);
     put_cache(&g, app);
     put_depths(&g, app, models, n);
     put_models(&g, app, models, n);

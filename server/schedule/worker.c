@@ -155,7 +155,8 @@ static void step(struct dg_worker *w, struct dg_served *model)
         dg_pace_step(replica->pace, rows, w->newcomer_tokens, now - from, now);
     w->newcomer_tokens = 0;
     dg_metrics_add(w->metrics, DG_COUNT_DECODE_STEPS, 0, 1);
-    dg_metrics_stepped(w->metrics, dg_served_label(model, w->metrics), (double)(now - from) / 1e9);
+    dg_metrics_stepped(
+        w->metrics, dg_served_label(model, w->metrics), w->number, (double)(now - from) / 1e9);
     dg_metrics_observe(w->metrics, DG_SIZE_BATCH_ROWS, 0, rows);
     dg_metrics_observe(w->metrics, DG_SIZE_BATCH_SENTENCES, 0, capacity.sentences_live);
     mark_encoded(w, model, now);

@@ -85,6 +85,20 @@ def test_what_fits_is_opened_at_start_and_the_rest_when_it_is_needed(many, right
         assert ask(server, "en", "pl", n_best=9, beam_size=2).status_code == 400 and "en-pl" not in opened(server)
 
 
+def test_steps_do_not_fall_when_a_bundle_is_closed(many, right):
+    answers, each = right
+    assert answers
+    with Server(str(many), "--workers", "1", "--model-memory", str(each + each // 2)) as server:
+        steps = [0]
+        for pair in (("en", "fr"), ("en", "de"), ("de", "en")):  # each closes the one before
+            assert ask(server, *pair, texts=["Hello." if steps[1:] else long_text(20)]).status_code == 200
+            found = re.findall(r'^dragoman_worker_steps_total{worker="0",device="[^"]+"} (\S+)$', server.get("/metrics").text, re.M)
+            assert len(found) == 1 and float(found[0]) > steps[-1], (pair, steps, found)
+            steps.append(float(found[0]))
+        assert metric(server, "dragoman_model_closes_total") >= 2
+        assert steps[-1] == metric(server, "dragoman_decode_steps_total")
+
+
 def resident(server):
     with open("/proc/%d/status" % server.process.pid, encoding="utf-8") as f:
         return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1]) * 1024

@@ -73,7 +73,7 @@ static void counters(void **state)
     dg_metrics_add(NULL, DG_COUNT_SPLIT, 0, 1); /* no counters */
     dg_metrics_request(NULL, 0, DG_OUTCOME_OK);
     dg_metrics_waited(NULL, 0, 0, 1);
-    dg_metrics_stepped(NULL, 0, 1);
+    dg_metrics_stepped(NULL, 0, 0, 1);
     dg_metrics_http(NULL, 0, &(struct dg_metrics_exchange){.status = 200, .seconds = 1});
 }
 
@@ -125,7 +125,7 @@ static void by_model(void **state)
     dg_metrics_waited(m, en, 0, 0.0001);
     dg_metrics_waited(m, en, 1, 0.0004);
     dg_metrics_waited(m, en, 1, 0.0016);
-    dg_metrics_stepped(m, fr, 0.0007);
+    dg_metrics_stepped(m, fr, 3, 0.0007);
     expect(m, "dragoman_queue_wait_seconds_bucket{model=\"en-de\",class=\"interactive\","
               "le=\"0.0001\"} 1");
     expect(
@@ -138,9 +138,12 @@ static void by_model(void **state)
     expect(m, "dragoman_step_seconds_count{model=\"en-de\"} 0");
     for (int i = 0; i < 200; i++) {
         snprintf(name, sizeof name, "m%d", i);
-        dg_metrics_stepped(m, dg_metrics_model(m, name), 1);
+        dg_metrics_stepped(m, dg_metrics_model(m, name), 0, 1);
     }
     expect(m, "dragoman_step_seconds_count{model=\"other\"} 138");
+    assert_int_equal(dg_metrics_steps(m, 0), 200); /* of all models */
+    assert_int_equal(dg_metrics_steps(m, 1), 0);
+    assert_int_equal(dg_metrics_steps(m, 3), 1);
     dg_metrics_close(m);
 }
 
