@@ -8,9 +8,11 @@
 #include <strings.h>
 
 #define LONGEST_SCHEME 20
-/* Bytes of "example.org/a?b=c" after the name. A word has many starts of such an address ("a/b=" of
- * "a/b=a/b=a/b="), and each is looked at to the end. */
-#define LONGEST_REST 512
+/* Signs of "example.org/a?b=c#d" after the name. */
+#define REST_SIGNS "./-+?=&%#"
+/* Bytes of such a rest within another one: a word has many of them ("a/b=" of "a/b=a/b=a/b="), and
+ * each is looked at to the end. */
+#define LONGEST_INNER_REST 512
 
 static bool is_word(char c)
 {
@@ -209,13 +211,28 @@ static size_t path(const char *s, size_t at, size_t end)
     return rooted && i > root && skip_letter(s, root, end) > root ? i : at;
 }
 
+/* True if the name that begins at s[at] follows a "/" of the same word, and so is in the rest that
+ * the "/" begins. Names that a "/" follows share no bytes that this looks at. */
+static bool is_in_rest(const char *s, size_t at)
+{
+    while (at > 0) {
+        const int32_t c = dg_scan_prev(s, 0, &at);
+        if (c == '/')
+            return true;
+        if (!dg_address_is_letter(c) && (c <= 0 || c >= 0x80 || !strchr(REST_SIGNS, c)))
+            return false;
+    }
+    return false;
+}
+
 /* Skips the "/a?b=c" that follows the name s[at, to) of a machine, or the "/main.c" after that of a
  * folder; `at` if neither follows. */
 static size_t skip_slash(const char *s, size_t at, size_t to, size_t end)
 {
-    const size_t most = end - to > LONGEST_REST ? to + LONGEST_REST : end;
-    size_t i = skip_name(s, to, most, "./-+?=&%#");
-    if (i == to || (i == most && most < end))
+    const bool bounded = end - to > LONGEST_INNER_REST && is_in_rest(s, at);
+    const size_t most = bounded ? to + LONGEST_INNER_REST : end;
+    size_t i = skip_name(s, to, most, REST_SIGNS);
+    if (i == to || (bounded && i == most))
         return at;
     while (i > to && strchr(".-?", s[i - 1]))
         i--;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 /* Compares everything protected in a text, each in <>. */
 static void expect(const char *text, const char *wanted)
 {
-    char found[512] = "";
+    char found[1024] = "";
     size_t n = strlen(text), begin;
     for (size_t end = 0; (end = dg_protected_next(NULL, text, n, end, &begin)) > 0;) {
         assert_true(begin < end && end <= n);
@@ -63,6 +64,25 @@ static void files(void **state)
     expect("src/main.c and Übersicht.pdf and/or km/h w/o 1/2", "<src/main.c><Übersicht.pdf>");
     expect("photo-10×15.jpg --file=src/main.c a/b=src/x.py /a?f=src/x.py 5×https://x.org",
         "<photo-10×15.jpg><src/main.c><a/b=src/x.py><src/x.py><https://x.org>");
+}
+
+/* A long query belongs to its address. */
+static void long_addresses(void **state)
+{
+    (void)state;
+    char query[700], text[900], wanted[900];
+    memset(query, 'x', sizeof query);
+    memcpy(query, "?a=b&c/", strlen("?a=b&c/"));
+    query[sizeof query - 1] = '\0';
+    static const char *const before[] = {"See ", "(", "url=", "写信"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        snprintf(text, sizeof text, "%sshop.example.com/item%s, please", before[i], query);
+        snprintf(wanted, sizeof wanted, "<shop.example.com/item%s>", query);
+        expect(text, wanted);
+        snprintf(text, sizeof text, "%ssrc/%s/main.c, please", before[i], query);
+        snprintf(wanted, sizeof wanted, "<src/%s/main.c>", query);
+        expect(text, wanted);
+    }
 }
 
 static void placeholders(void **state)
@@ -167,12 +187,15 @@ static void long_words(void **state)
     expect_soon("a×", "");
     expect_soon("ǃ", "");
     expect_soon("a=./b&", "");
+    expect_soon("a=", "/b");
+    expect_soon("a=b/c-d", "");
+    expect_soon("a/b ", "");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(files),
-        cmocka_unit_test(placeholders), cmocka_unit_test(emoji), cmocka_unit_test(anything),
-        cmocka_unit_test(long_words)};
+        cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
+        cmocka_unit_test(anything), cmocka_unit_test(long_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
