@@ -124,6 +124,18 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "A *dog<br/> plays* now.", "Jetzt spielt ein Hund.",
         "Jetzt *spielt ein Hund<br/>*.", {{3, 0}, {2, 1}, {1, 3}}, 3},
     {DG_FORMAT_MARKDOWN, "A <b> </b> dog.", "Ein Hund.", "Ein<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
+    /* A mark between a word and its punctuation stays between them. */
+    {DG_FORMAT_HTML, "9 kg/m<sup>3</sup>, it says.", "9 kg/m, sagt es.",
+        "9 kg/m<sup>3</sup>, sagt es.", {{0, 0}, {1, 1}, {3, 2}, {2, 3}}, 4},
+    {DG_FORMAT_HTML, "x<sub>1</sub>, x<sub>2</sub>, and y<sub>3</sub>.", "x, x und y.",
+        "x<sub>1</sub>, x<sub>2</sub> und y<sub>3</sub>.", {{0, 0}, {1, 1}, {2, 2}, {3, 3}}, 4},
+    {DG_FORMAT_MARKDOWN, "(A **dog**[^1].)", "(Ein Hund.)", "(Ein **Hund**[^1].)", {{0, 0}, {1, 1}},
+        2},
+    {DG_FORMAT_MARKDOWN, "Dogs etc.[^1], too", "Hunde usw., auch", "Hunde usw.[^1], auch",
+        {{0, 0}, {1, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "Dogs,[^1] too", "Hunde, auch", "Hunde,[^1] auch", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "Call `f()`<br/>.", "Ruf f()", "Ruf `f()`<br/>", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "A,<b> </b>dog.", "Ein, Hund.", "Ein,<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
     /* Letters attached to a mark stay attached. */
     {DG_FORMAT_MARKDOWN, "A*b*c", "Abc", "A*b*c", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "un*break*able dog", "Hund unbreakable", "Hund un*break*able",

@@ -84,8 +84,24 @@ static const struct dg_place *across(const struct dg_placing *w, uint32_t i)
     return p && p->end > i ? p : NULL;
 }
 
-/* Place something without words after a word of the answer; if that is within a protected span,
- * after the whole span. A single mark keeps the white space in front of it. */
+/* Number of signs that end the source's word after p, such as the "," of "m[^1],"; 0 if p is not
+ * attached to a word. */
+static size_t count_signs(const struct dg_placing *w, const struct dg_place *p)
+{
+    const struct dg_decoration *d = w->d;
+    size_t end = p->text_begin, n = 0;
+    if (end == 0 || dg_white_space(d->text[end - 1]))
+        return 0;
+    while (end < d->len && !dg_white_space(d->text[end]))
+        end++;
+    while (end - n > p->text_end && is_punctuation(d->text[end - n - 1]))
+        n++;
+    return n;
+}
+
+/* Place something without words after a word of the answer, in front of the punctuation that it
+ * precedes in the source; if that is within a protected span, after the whole span. A single mark
+ * keeps the white space in front of it. */
 static void fit_between(const struct dg_placing *w, struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
@@ -95,6 +111,13 @@ static void fit_between(const struct dg_placing *w, struct dg_place *p)
     if (protected) {
         p->first = p->end = protected->end;
         p->begin_byte = protected->end_byte;
+    }
+    /* At least one byte of the word stays before it. */
+    size_t least = p->first > 0 ? w->words.answer.list[p->first - 1].begin + 1 : 0;
+    for (size_t n = count_signs(w, p); n > 0 && p->begin_byte > least; n--) {
+        if (!is_punctuation(d->answer[p->begin_byte - 1]) || w->used[p->begin_byte - 1])
+            break;
+        p->begin_byte--;
     }
     /* "word <br> word": after the space, and followed by one, if the source has both. */
     bool alone = d->marks[p->open].kind == DG_MARK_POINT;
