@@ -1,12 +1,15 @@
 /* gettext's PO and POT: an empty msgstr is filled from msgid, msgstr[1] and higher from
- * msgid_plural. The header, obsolete entries and existing translations stay. */
+ * msgid_plural. The header, except for its encoding, obsolete entries and existing translations
+ * stay. */
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
+#include "documents/xml/declaration.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { ID, PLURAL, N_TEXTS };
 
@@ -89,7 +92,7 @@ static int read_keyword(struct reader *r, size_t *at, size_t end, struct dg_erro
 }
 
 /* A string in quotation marks, s[at, end). */
-static void read_string(struct reader *r, size_t at, size_t end)
+static int read_string(struct reader *r, size_t at, size_t end, struct dg_error *err)
 {
     const char *s = r->p->s;
     size_t from = at + 1, to = end - 1;
@@ -97,9 +100,13 @@ static void read_string(struct reader *r, size_t at, size_t end)
         r->begin = r->begin ? r->begin : at;
         r->end = end;
         r->filled = r->filled || to > from;
+        if (r->texts[ID].len == 0 && to - from > 13 &&
+            strncasecmp(s + from, "Content-Type:", 13) == 0)
+            return dg_type_declare(r->x, r->p, from, to, err);
     } else if (r->at == MSGID || r->at == MSGID_PLURAL) {
         dg_escapes_read(DG_ESCAPES_C, s + from, to - from, &r->texts[r->at == MSGID ? ID : PLURAL]);
     }
+    return DG_OK;
 }
 
 static int read_line(struct reader *r, size_t at, size_t end, size_t line, struct dg_error *err)
@@ -121,8 +128,7 @@ static int read_line(struct reader *r, size_t at, size_t end, size_t line, struc
         return rc;
     if (r->at == NOTHING || end - at < 2 || s[at] != '"' || s[end - 1] != '"')
         return dg_extract_broken(err, "line %zu is no msgid, no msgstr and no string of one", line);
-    read_string(r, at, end);
-    return DG_OK;
+    return read_string(r, at, end, err);
 }
 
 int dg_read_po(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)

@@ -101,7 +101,8 @@ static size_t find(const char *s, size_t at, size_t n, const char *word)
     return n;
 }
 
-/* Finds the encoding in the type s[begin, end), "text/html; charset=latin1"; false: it has none. */
+/* Finds the encoding in the type s[begin, end), "text/html; charset=latin1" (in PO, "\n" follows);
+ * false: it has none. */
 static bool find_charset(const char *s, size_t *begin, size_t *end)
 {
     static const char word[] = "charset";
@@ -110,7 +111,7 @@ static bool find_charset(const char *s, size_t *begin, size_t *end)
     if (at == *end || s[at] != '=')
         return false;
     at = *begin = skip_space(s, at + 1, *end);
-    while (at < *end && !isspace((unsigned char)s[at]) && !strchr(";\"'", s[at]))
+    while (at < *end && !isspace((unsigned char)s[at]) && !strchr(";\"'\\", s[at]))
         at++;
     *end = at;
     return *end > *begin;
@@ -162,6 +163,15 @@ static bool find_meta(const char *s, size_t n, size_t *begin, size_t *end)
             at = find(s, at, n, "</style");
     }
     return false;
+}
+
+int dg_type_declare(
+    struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
+{
+    if (x->utf16 != DG_UTF16_NONE || !find_charset(p->s, &begin, &end) ||
+        is_word(p->s, begin, end, "UTF-8"))
+        return DG_OK;
+    return declare(x, p, begin, end, "UTF-8", err);
 }
 
 int dg_html_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)

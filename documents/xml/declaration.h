@@ -1,4 +1,4 @@
-/* The encoding that an XML or HTML file declares. One thread at a time. Only for documents/. */
+/* The encoding that an XML, HTML or PO file declares. One thread at a time. Only for documents/. */
 #ifndef DG_DOCUMENTS_XML_DECLARATION_H
 #define DG_DOCUMENTS_XML_DECLARATION_H
 
@@ -10,5 +10,8 @@ int dg_xml_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_er
 /* The same for HTML's first <meta> that declares an encoding. In UTF-16 the mark at the start
  * counts more than it. */
 int dg_html_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
+/* The same for the type p->s[begin, end), such as "text/plain; charset=latin1". */
+int dg_type_declare(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
+    struct dg_error *err);
 
 #endif

@@ -330,15 +330,19 @@ def test_untouched_files_come_back_byte_for_byte(tmp_path):
         assert translate(tmp_path / name).read_bytes() == (tmp_path / name).read_bytes()
 
 
-def test_po_is_what_gettext_takes(tmp_path):
-    """With the shipped model: the other one was trained on captions alone and does not produce "%d"."""
+@pytest.mark.parametrize("charset", ["UTF-8", "ISO-8859-1", "CHARSET"])
+def test_po_is_what_gettext_takes(tmp_path, charset):
+    """The header declares what is written then. With the shipped model: the other one was trained on captions alone and does not produce "%d"."""
     path = tmp_path / "a.po"
-    path.write_text('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
+    path.write_text('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=%s\\n"\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
+                    .replace("%s", charset) +
                     '#, c-format\nmsgid "Two dogs play in the %s.\\n"\nmsgstr ""\n\n'
-                    '#, c-format\nmsgid "%d dog"\nmsgid_plural "%d dogs"\nmsgstr[0] ""\nmsgstr[1] ""\n')
+                    '#, c-format\nmsgid "%d dog"\nmsgid_plural "%d dogs"\nmsgstr[0] ""\nmsgstr[1] ""\n\n'
+                    'msgid "The girl is beautiful."\nmsgstr ""\n')
     out = translate(path, model=SHIPPED)
     subprocess.run(["msgfmt", "--check-format", "-o", os.devnull, str(out)], check=True)
     assert 'msgstr "Zwei Hunde spielen im %s.\\n"' in out.read_text() and 'msgstr[1] "%d Hunde"' in out.read_text()
+    assert "ä" in out.read_text() and "; charset=UTF-8\\n" in out.read_text()
 
 
 def test_zip_bombs_are_refused(tmp_path):
