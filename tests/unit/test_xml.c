@@ -13,7 +13,8 @@
 static const char *const x[] = {"x", NULL}, *const b[] = {"b", "title", NULL};
 static const struct dg_markup ignore_x = {.ignored = x}, split_b = {.splitting = b},
                               keep_b = {.non_splitting = b}, flat = {.no_outline = true},
-                              flat_b = {.no_outline = true, .splitting = b};
+                              flat_b = {.no_outline = true, .splitting = b}, html = {.html = true},
+                              html_x = {.html = true, .ignored = x};
 
 #define TEN(e) "'&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";&" e ";'>"
 #define LAUGHS                                                                                            \
@@ -69,6 +70,38 @@ static const struct {
     {"one &prod; <b a='&prod;'>two</b>", "ONE &prod; <b a='&prod;'>TWO</b>", NULL, 1},
     {"<w:t xml:space=\"preserve\">one </w:t>", "<w:t xml:space=\"preserve\">ONE </w:t>", NULL, 1},
     {"<n>12</n><n> </n><n/>", "<n>12</n><n> </n><n/>", NULL, 0},
+    /* Parts of a part that stays. */
+    {"<r><p translate='no'>one <b>two</b></p><p>three</p></r>",
+        "<r><p translate='no'>one <b>two</b></p><p>THREE</p></r>", NULL, 1},
+    {"<r its:translate='no'><p>one</p><p its:translate='yes'>two</p></r>",
+        "<r its:translate='no'><p>one</p><p its:translate='yes'>TWO</p></r>", NULL, 1},
+    {"a <x>big <i translate='yes'>old</i></x> dog", "A <x>big <i translate='yes'>old</i></x> DOG",
+        &ignore_x, 1},
+    /* XHTML, which is the same as HTML. */
+    {"<div class='a notranslate'><p>no <i>no</i></p><br/></div><p>yes</p>",
+        "<div class='a notranslate'><p>no <i>no</i></p><br/></div><p>YES</p>", &html, 1},
+    {"<p class='notranslate'>no</p><p class='notranslates'>yes</p>",
+        "<p class='notranslate'>no</p><p class='notranslates'>YES</p>", &html, 1},
+    {"<p>a <i class=\"notranslate\">big <b>old</b></i> dog</p>",
+        "<p>A <i class=\"notranslate\">big <b>old</b></i> DOG</p>", &html, 1},
+    {"<div translate='NO'>no <p>no</p> <p translate='yes'>yes</p> no <p>no</p></div>yes",
+        "<div translate='NO'>no <p>no</p> <p translate='yes'>YES</p> no <p>no</p></div>YES", &html,
+        2},
+    {"<div translate='no'>no <b translate='yes'>a <code>dog</code></b> <!-- no --> no <img translate='yes' alt='yes'/> no</div>",
+        "<div translate='no'>no <b translate='yes'>A <code>dog</code></b> <!-- no --> no <img translate='yes' alt='YES'/> no</div>",
+        &html, 2},
+    {"<div translate='no'><p translate='yes'>yes <b translate='no'>no</b></p><svg>no</svg></div>",
+        "<div translate='no'><p translate='yes'>YES <b translate='no'>no</b></p><svg>no</svg></div>",
+        &html, 1},
+    {"<div translate='no' title='no'><img alt='no'/><b title='no'>no</b></div>"
+     "<p>a <img translate='no' alt='no'/> dog</p>",
+        "<div translate='no' title='no'><img alt='no'/><b title='no'>no</b></div>"
+        "<p>A <img translate='no' alt='no'/> DOG</p>",
+        &html, 1},
+    {"<div class='notranslate'><p translate='yes'>yes</p></div><x>no</x>",
+        "<div class='notranslate'><p translate='yes'>YES</p></div><x>no</x>", &html_x, 2},
+    {"<pre>one\ntwo <b>three\n four</b></pre><p>five\nsix</p>",
+        "<pre>ONE\nTWO <b>THREE\n FOUR</b></pre><p>FIVE\nSIX</p>", &html, 4},
 };
 
 static void examples(void **state)
@@ -83,12 +116,18 @@ static void examples(void **state)
             fail_msg("%s: %s", xml, err.message);
         assert_string_equal(got, cases[i].want);
         free(got);
+        if (cases[i].markup && cases[i].markup->html) {
+            got = trial_run(xml, DG_FORMAT_HTML, cases[i].markup, true, NULL);
+            assert_string_equal(got, cases[i].want);
+            free(got);
+        }
         got = trial_run(xml, DG_FORMAT_XML, cases[i].markup, false, NULL);
         assert_string_equal(got, xml);
         free(got);
         assert_int_equal(
             dg_document_open_markup(xml, strlen(xml), DG_FORMAT_XML, cases[i].markup, &d, NULL), 0);
-        assert_int_equal(d.n_units, cases[i].units);
+        if (d.n_units != cases[i].units)
+            fail_msg("%zu units in %s", d.n_units, xml);
         dg_document_close(&d);
     }
 }

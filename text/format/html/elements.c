@@ -45,6 +45,18 @@ bool dg_element_is_known(const char *name)
     return has_word(others, name) || dg_element_find(name) != DG_ELEMENT_INLINE;
 }
 
+bool dg_element_is_notranslate(const char *classes, size_t n)
+{
+    static const char name[] = "notranslate", space[] = " \t\r\n\f";
+    for (size_t at = 0, end; at < n; at = end + 1) {
+        for (end = at; end < n && !strchr(space, classes[end]);)
+            end++;
+        if (end - at == strlen(name) && memcmp(classes + at, name, end - at) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool dg_element_value_is_text(const char *name, const char *attribute, const char *other)
 {
     static const char anywhere[] = " alt title placeholder aria-label aria-description "

@@ -1,5 +1,5 @@
 /* How a translator treats HTML's elements. Names are in small letters. Any thread. Only for
- * text/format/html. */
+ * text/format. */
 #ifndef DG_TEXT_FORMAT_HTML_ELEMENTS_H
 #define DG_TEXT_FORMAT_HTML_ELEMENTS_H
 
@@ -18,6 +18,9 @@ enum dg_element {
 enum dg_element dg_element_find(const char *name);
 /* True if HTML has this element. */
 bool dg_element_is_known(const char *name);
+
+/* True if an element with these classes, the value of its attribute, stays as it is. */
+bool dg_element_is_notranslate(const char *classes, size_t n);
 
 /* True if this attribute's value is text for readers. For <meta> and <input> it depends on another
  * attribute: `other` is the value of meta's name or property, or of input's type, or NULL. */

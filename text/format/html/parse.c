@@ -124,23 +124,11 @@ static const char *value_of(const GumboElement *e, const char *name)
     return a ? a->value : NULL;
 }
 
-static bool has_class(const char *classes, const char *class)
-{
-    size_t n = strlen(class);
-    for (const char *at = classes; at && *at;) {
-        size_t len = strcspn(at, " \t\r\n\f");
-        if (len == n && memcmp(at, class, n) == 0)
-            return true;
-        at += len + strspn(at + len, " \t\r\n\f");
-    }
-    return false;
-}
-
 /* True if the element's content stays as it is. before: this flag of the enclosing element. */
 static bool is_quiet(const struct walk *w, const GumboElement *e, const char *name, bool before)
 {
-    const char *translate = value_of(e, "translate");
-    if (has_class(value_of(e, "class"), "notranslate") ||
+    const char *translate = value_of(e, "translate"), *classes = value_of(e, "class");
+    if ((classes && dg_element_is_notranslate(classes, strlen(classes))) ||
         dg_markup_lists(w->markup ? w->markup->ignored : NULL, name, strlen(name)))
         return true;
     if (translate && strcasecmp(translate, "no") == 0)
