@@ -55,6 +55,8 @@ struct dg_run_names {
     const char *const *dropped;
     /* tags in or beside a run after which the sentence does not continue */
     const char *const *breaks;
+    /* containers, and elements of a run's properties, that make words a link, or NULL */
+    const char *const *links;
 };
 
 struct dg_segment {

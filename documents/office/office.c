@@ -19,6 +19,7 @@ static const struct dg_run_names word = {
         (const char *const[]){"w:smartTagPr", "w:customXmlPr", "w:fldData", NULL},
     .dropped = (const char *const[]){"w:proofErr", "w:lastRenderedPageBreak", NULL},
     .breaks = (const char *const[]){"w:tab", "w:br", "w:cr", "w:ptab", NULL},
+    .links = (const char *const[]){"w:hyperlink", "w:fldSimple", NULL},
 };
 
 static const struct dg_run_names slide = {
@@ -30,6 +31,7 @@ static const struct dg_run_names slide = {
     .text_tag = "a:t",
     .end = "a:endParaRPr",
     .breaks = (const char *const[]){"a:br", NULL},
+    .links = (const char *const[]){"a:hlinkClick", "a:hlinkMouseOver", NULL},
 };
 
 static const struct dg_run_names sheet = {

@@ -1,5 +1,6 @@
 #include "documents/office/runs.h"
 
+#include "documents/office/pieces.h"
 #include "text/utf8.h"
 
 #include <stdlib.h>
@@ -8,31 +9,8 @@
 static const char *const breaks[] = {"b", NULL};
 const struct dg_markup dg_runs_markup = {.no_outline = true, .splitting = breaks};
 
-/* A run of text with the same formatting, or something between words. */
-struct piece {
-    enum { WORDS, RAW, BREAK, OPEN, CLOSE } kind;
-    /* WORDS: their bytes; OPEN: the opening tag's; RAW, BREAK: all bytes */
-    size_t begin, end;
-    /* properties of the run that it is in; equal: none */
-    size_t run, run_end;
-    /* RAW, BREAK: within a run */
-    bool in_run;
-    /* OPEN: its closing tag */
-    size_t close, close_end;
-};
-
 /* Containers and fields within each other; deeper ones are kept whole. */
 #define MAX_DEPTH 32
-
-struct pieces {
-    struct dg_runs *r;
-    /* containers and fields around what is read now */
-    size_t depth;
-    /* [n] */
-    struct piece *list;
-    size_t n, cap;
-    bool failed;
-};
 
 bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char *name)
 {
@@ -50,35 +28,21 @@ bool dg_runs_lists(const struct dg_runs *r, const struct dg_xml_tag *t, const ch
     return false;
 }
 
-static void add(struct pieces *q, struct piece piece)
-{
-    if (q->n == q->cap) {
-        size_t cap = q->cap ? 2 * q->cap : 32;
-        struct piece *more = realloc(q->list, cap * sizeof *more);
-        if (!more) {
-            q->failed = true;
-            return;
-        }
-        q->list = more;
-        q->cap = cap;
-    }
-    q->list[q->n++] = piece;
-}
-
 static size_t whole_end(const struct dg_xml *x, size_t i)
 {
     return x->tags[x->tags[i].partner].end;
 }
 
 /* Adds an element that neither is nor contains words: its bytes are kept as a whole. */
-static void add_raw(struct pieces *q, size_t i, const struct piece *in)
+static void add_raw(struct dg_pieces *q, size_t i, const struct dg_piece *in)
 {
     const struct dg_xml *x = &q->r->xml;
     const struct dg_xml_tag *t = &x->tags[i];
     const struct dg_run_names *names = q->r->names;
     if (dg_runs_lists(q->r, t, names->dropped))
         return;
-    struct piece p = {.kind = dg_runs_lists(q->r, t, names->breaks) ? BREAK : RAW,
+    struct dg_piece p = {
+        .kind = dg_runs_lists(q->r, t, names->breaks) ? DG_PIECE_BREAK : DG_PIECE_RAW,
         .begin = t->begin,
         .end = whole_end(x, i)};
     if (in) {
@@ -86,26 +50,37 @@ static void add_raw(struct pieces *q, size_t i, const struct piece *in)
         p.run = in->run;
         p.run_end = in->run_end;
     }
-    add(q, p);
+    dg_pieces_add(q, p);
+}
+
+/* True if the run's properties at tag i make it a link. */
+static bool has_link(const struct dg_runs *r, size_t i)
+{
+    for (size_t k = i + 1; k < r->xml.tags[i].partner; k++)
+        if (dg_runs_lists(r, &r->xml.tags[k], r->names->links))
+            return true;
+    return false;
 }
 
 /* Reads the run at tag i: its properties, then text and other elements in order. */
-static void read_run(struct pieces *q, size_t i)
+static void read_run(struct dg_pieces *q, size_t i)
 {
     const struct dg_xml *x = &q->r->xml;
     const struct dg_run_names *names = q->r->names;
-    struct piece in = {.run = x->tags[i].end, .run_end = x->tags[i].end};
+    struct dg_piece in = {.run = x->tags[i].end, .run_end = x->tags[i].end, .linked = q->links > 0};
     for (size_t k = i + 1; k < x->tags[i].partner; k++) {
         const struct dg_xml_tag *t = &x->tags[k];
         if (dg_runs_is(q->r, t, names->run_properties)) {
             in.run = t->begin;
             in.run_end = whole_end(x, k);
+            in.linked = in.linked || has_link(q->r, k);
         } else if (dg_runs_is(q->r, t, names->text) && t->kind == DG_XML_OPEN) {
-            add(q, (struct piece){.kind = WORDS,
-                       .begin = t->end,
-                       .end = x->tags[t->partner].begin,
-                       .run = in.run,
-                       .run_end = in.run_end});
+            dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_WORDS,
+                                 .begin = t->end,
+                                 .end = x->tags[t->partner].begin,
+                                 .run = in.run,
+                                 .run_end = in.run_end,
+                                 .linked = in.linked});
         } else if (t->kind != DG_XML_CLOSE) {
             add_raw(q, k, &in);
         }
@@ -114,10 +89,10 @@ static void read_run(struct pieces *q, size_t i)
 }
 
 /* Adds words directly in a paragraph, for files without runs. */
-static void add_bare(struct pieces *q, size_t begin, size_t end)
+static void add_bare(struct dg_pieces *q, size_t begin, size_t end)
 {
     if (!q->r->names->text && end > begin)
-        add(q, (struct piece){.kind = WORDS, .begin = begin, .end = end});
+        dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_WORDS, .begin = begin, .end = end});
 }
 
 /* Kind of the field character in the run at tag i: 'b'egin, 's'eparate, 'e'nd; 0: none. */
@@ -131,22 +106,24 @@ static char field_of(const struct dg_xml *x, size_t i)
     return 0;
 }
 
-static void read_pieces(struct pieces *q, size_t first, size_t last);
+static void read_pieces(struct dg_pieces *q, size_t first, size_t last);
 
 /* Reads what is within the OPEN that was added last, and closes it. */
-static void read_within(struct pieces *q, size_t first, size_t last)
+static void read_within(struct dg_pieces *q, size_t first, size_t last, bool link)
 {
     q->depth++;
+    q->links += link;
     read_pieces(q, first, last);
+    q->links -= link;
     q->depth--;
-    add(q, (struct piece){.kind = CLOSE});
+    dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_CLOSE});
 }
 
 /* Reads a field that begins in the run at tag i: its instruction goes with its begin, and its
  * displayed result is text. Returns its last tag; i: it does not end before tag `last`, or more
  * than MAX_DEPTH fields begin within each other, which bounds how far fields without an end are
  * read. */
-static size_t read_field(struct pieces *q, size_t i, size_t last)
+static size_t read_field(struct dg_pieces *q, size_t i, size_t last)
 {
     const struct dg_xml *x = &q->r->xml;
     size_t depth = 0, separate = 0;
@@ -163,22 +140,21 @@ static size_t read_field(struct pieces *q, size_t i, size_t last)
             separate = k;
         if (mark != 'e' || --depth > 0)
             continue;
-        struct piece p = {.kind = separate ? OPEN : RAW,
+        struct dg_piece p = {.kind = separate ? DG_PIECE_OPEN : DG_PIECE_RAW,
             .begin = x->tags[i].begin,
             .end = separate ? whole_end(x, separate) : whole_end(x, k),
             .close = t->begin,
             .close_end = whole_end(x, k)};
-        add(q, p);
-        if (separate) {
-            read_within(q, x->tags[separate].partner + 1, k);
-        }
+        dg_pieces_add(q, p);
+        if (separate)
+            read_within(q, x->tags[separate].partner + 1, k, true);
         return t->partner;
     }
     return i;
 }
 
 /* Reads the run at tag i, or the field that begins there; returns its last tag. */
-static size_t read_run_or_field(struct pieces *q, size_t i, size_t last)
+static size_t read_run_or_field(struct dg_pieces *q, size_t i, size_t last)
 {
     const struct dg_xml *x = &q->r->xml;
     const char mark = field_of(x, i);
@@ -186,7 +162,9 @@ static size_t read_run_or_field(struct pieces *q, size_t i, size_t last)
     if (end > i)
         return end;
     if (mark)
-        add(q, (struct piece){.kind = RAW, .begin = x->tags[i].begin, .end = whole_end(x, i)});
+        dg_pieces_add(
+            q, (struct dg_piece){
+                   .kind = DG_PIECE_RAW, .begin = x->tags[i].begin, .end = whole_end(x, i)});
     else
         read_run(q, i);
     return x->tags[i].partner;
@@ -194,7 +172,7 @@ static size_t read_run_or_field(struct pieces *q, size_t i, size_t last)
 
 /* Finds the tags between which the container at tag i has its words: within its child that holds
  * all of them if it has one, else after its properties. */
-static void find_words(const struct pieces *q, size_t i, size_t *first, size_t *last)
+static void find_words(const struct dg_pieces *q, size_t i, size_t *first, size_t *last)
 {
     const struct dg_xml *x = &q->r->xml;
     const size_t end = x->tags[i].partner;
@@ -214,21 +192,21 @@ static void find_words(const struct pieces *q, size_t i, size_t *first, size_t *
 
 /* Reads the container at tag i: what it has before its words goes with its opening tag, and what it
  * has after them with its closing tag. Returns its last tag. */
-static size_t read_container(struct pieces *q, size_t i)
+static size_t read_container(struct dg_pieces *q, size_t i)
 {
     const struct dg_xml *x = &q->r->xml;
     size_t first, last;
     find_words(q, i, &first, &last);
-    add(q, (struct piece){.kind = OPEN,
-               .begin = x->tags[i].begin,
-               .end = x->tags[first - 1].end,
-               .close = x->tags[last].begin,
-               .close_end = whole_end(x, i)});
-    read_within(q, first, last);
+    dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
+                         .begin = x->tags[i].begin,
+                         .end = x->tags[first - 1].end,
+                         .close = x->tags[last].begin,
+                         .close_end = whole_end(x, i)});
+    read_within(q, first, last, dg_runs_lists(q->r, &x->tags[i], q->r->names->links));
     return x->tags[i].partner;
 }
 
-static void read_pieces(struct pieces *q, size_t first, size_t last)
+static void read_pieces(struct dg_pieces *q, size_t first, size_t last)
 {
     const struct dg_xml *x = &q->r->xml;
     const struct dg_run_names *names = q->r->names;
@@ -251,37 +229,6 @@ static void read_pieces(struct pieces *q, size_t first, size_t last)
 
 /* ---- as markup ---- */
 
-static bool same_bytes(const char *s, size_t a, size_t a_end, size_t b, size_t b_end)
-{
-    return a_end - a == b_end - b && memcmp(s + a, s + b, a_end - a) == 0;
-}
-
-static bool same_run(const struct pieces *q, const struct piece *a, size_t run, size_t run_end)
-{
-    return same_bytes(q->r->xml.s, a->run, a->run_end, run, run_end);
-}
-
-/* A piece with the formatting that most of the text has. */
-static const struct piece *most_used(const struct pieces *q)
-{
-    const struct piece *best = NULL;
-    size_t most = 0;
-    for (size_t i = 0; i < q->n && i < 64; i++) {
-        size_t n = 0;
-        if (q->list[i].kind != WORDS)
-            continue;
-        for (size_t k = 0; k < q->n; k++)
-            if (q->list[k].kind == WORDS &&
-                same_run(q, &q->list[k], q->list[i].run, q->list[i].run_end))
-                n += q->list[k].end - q->list[k].begin;
-        if (n > most) {
-            most = n;
-            best = &q->list[i];
-        }
-    }
-    return best;
-}
-
 static int add_slot(struct dg_segment *g, struct dg_buffer *text, const char *format,
     struct dg_slot slot, struct dg_error *err)
 {
@@ -291,34 +238,34 @@ static int add_slot(struct dg_segment *g, struct dg_buffer *text, const char *fo
 
 /* Writes a piece that is not words. */
 static int write_other(
-    struct dg_segment *g, const struct piece *p, struct dg_buffer *text, struct dg_error *err)
+    struct dg_segment *g, const struct dg_piece *p, struct dg_buffer *text, struct dg_error *err)
 {
-    const struct dg_slot slot = {.kind = p->kind == OPEN ? DG_SLOT_TAGS
-                                         : p->in_run     ? DG_SLOT_CHILD
-                                                         : DG_SLOT_RAW,
+    const struct dg_slot slot = {.kind = p->kind == DG_PIECE_OPEN ? DG_SLOT_TAGS
+                                         : p->in_run              ? DG_SLOT_CHILD
+                                                                  : DG_SLOT_RAW,
         .begin = p->begin,
         .end = p->end,
-        .close = p->kind == OPEN ? p->close : p->run,
-        .close_end = p->kind == OPEN ? p->close_end : p->run_end};
+        .close = p->kind == DG_PIECE_OPEN ? p->close : p->run,
+        .close_end = p->kind == DG_PIECE_OPEN ? p->close_end : p->run_end};
     switch (p->kind) {
-    case OPEN: return add_slot(g, text, "<g i=\"%zu\">", slot, err);
-    case CLOSE: dg_buffer_adds(text, "</g>"); return DG_OK;
-    case BREAK: return add_slot(g, text, "<b i=\"%zu\"/>", slot, err);
+    case DG_PIECE_OPEN: return add_slot(g, text, "<g i=\"%zu\">", slot, err);
+    case DG_PIECE_CLOSE: dg_buffer_adds(text, "</g>"); return DG_OK;
+    case DG_PIECE_BREAK: return add_slot(g, text, "<b i=\"%zu\"/>", slot, err);
     default: return add_slot(g, text, "<x i=\"%zu\"/>", slot, err);
     }
 }
 
 static int write_markup(
-    const struct pieces *q, struct dg_segment *g, struct dg_buffer *text, struct dg_error *err)
+    const struct dg_pieces *q, struct dg_segment *g, struct dg_buffer *text, struct dg_error *err)
 {
     /* the first piece of the open <g> for formatting; NULL: none is open */
-    const struct piece *open = NULL;
+    const struct dg_piece *open = NULL;
     int rc = DG_OK;
     for (size_t i = 0; i < q->n && rc == DG_OK; i++) {
-        const struct piece *p = &q->list[i];
+        const struct dg_piece *p = &q->list[i];
         const bool other =
-            p->kind == WORDS && !same_bytes(q->r->xml.s, p->run, p->run_end, g->run, g->run_end);
-        if (open && !(other && same_run(q, open, p->run, p->run_end))) {
+            p->kind == DG_PIECE_WORDS && !dg_pieces_same_run(q, p, g->run, g->run_end);
+        if (open && !(other && dg_pieces_same_run(q, open, p->run, p->run_end))) {
             dg_buffer_adds(text, "</g>");
             open = NULL;
         }
@@ -327,7 +274,7 @@ static int write_markup(
                 (struct dg_slot){.kind = DG_SLOT_RUN, .begin = p->run, .end = p->run_end}, err);
             open = p;
         }
-        if (p->kind == WORDS)
+        if (p->kind == DG_PIECE_WORDS)
             dg_buffer_add(text, q->r->xml.s + p->begin, p->end - p->begin);
         else if (rc == DG_OK)
             rc = write_other(g, p, text, err);
@@ -354,7 +301,7 @@ static void find_ends(const struct dg_runs *r, size_t i, size_t *first, size_t *
 
 int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
 {
-    struct pieces q = {.r = r};
+    struct dg_pieces q = {.r = r};
     struct dg_buffer text;
     struct dg_segment g = {
         .format = DG_FORMAT_XML, .markup = &dg_runs_markup, .writing = DG_WRITE_SLOTS};
@@ -363,7 +310,7 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
     dg_buffer_init(&text);
     find_ends(r, i, &first, &last);
     read_pieces(&q, first, last);
-    const struct piece *looks = q.failed ? NULL : most_used(&q);
+    const struct dg_piece *looks = q.failed ? NULL : dg_pieces_main(&q);
     if (looks) {
         g.begin = r->xml.tags[first - 1].end;
         g.end = r->xml.tags[last].begin;
@@ -378,7 +325,8 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a paragraph");
     bool words = false;
     for (size_t k = 0; k < q.n && rc == DG_OK; k++)
-        words = words || (q.list[k].kind == WORDS && dg_utf8_has_letter(r->xml.s + q.list[k].begin,
+        words = words ||
+                (q.list[k].kind == DG_PIECE_WORDS && dg_utf8_has_letter(r->xml.s + q.list[k].begin,
                                                          q.list[k].end - q.list[k].begin));
     if (rc == DG_OK && words && !dg_segment_add(r->x, r->p, g, text.data, text.len, err))
         rc = err->code;

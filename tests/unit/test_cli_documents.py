@@ -127,6 +127,57 @@ def run_of(words):
     return f'<w:r><w:t xml:space="preserve">{words}</w:t></w:r>'
 
 
+CAPS, UNDERLINED = "<w:rPr><w:caps/></w:rPr>", '<w:rPr><w:u w:val="single"/></w:rPr>'
+ADDRESS = "https://example.org/a/very/long/address"
+
+
+def looks(paragraph):
+    """(formatting, text) of the runs of a paragraph, also within links: the formatting is the name of its first property."""
+    runs = [(r.find(W + "rPr"), "".join(t.text for t in r.iter(W + "t"))) for r in paragraph.iter(W + "r")]
+    return [("" if rpr is None else rpr[0].tag.replace(W, ""), words) for rpr, words in runs]
+
+
+@pytest.mark.parametrize("link", ids=("container", "run"), argvalues=[
+    f"<w:hyperlink>{run_of(ADDRESS).replace('<w:t ', UNDERLINED + '<w:t ')}</w:hyperlink>", run_of(ADDRESS).replace("<w:t ", UNDERLINED + "<w:t ")])
+def test_docx_links_keep_their_formatting_to_themselves(tmp_path, link):
+    """A link was the paragraph's longest run, so what is between the words, such as spaces, got its line."""
+    path = tmp_path / "a.docx"
+    d = docx.Document()
+    p = run_of("Two dogs").replace("<w:t ", CAPS + "<w:t ") + run_of(" play; see ") + link + run_of(". ") + run_of("A girl is smiling.")
+    d.element.body.insert(0, docx.oxml.parse_xml(f'<w:p xmlns:w="{W[1:-1]}">{p}</w:p>'))
+    d.save(path)
+    runs = looks(docx.Document(translate(path)).paragraphs[0]._p)
+    assert [words for look, words in runs if look == "u"] == [ADDRESS]
+    assert [look for look, words in runs if not words.strip(" .;")] == [""] * sum(not words.strip(" .;") for _, words in runs)
+
+
+def test_docx_words_after_many_tabs(tmp_path):
+    """Only the first 64 parts of a paragraph were searched for words: after as many tabs, nothing was translated."""
+    path = tmp_path / "a.docx"
+    d = docx.Document()
+    d.add_paragraph("\t" * 70 + DOGS)
+    d.save(path)
+    assert docx.Document(translate(path)).paragraphs[0].text == "\t" * 70 + SNOW
+
+
+def test_pptx_links_keep_their_formatting_to_themselves(tmp_path):
+    path = tmp_path / "a.pptx"
+    p = pptx.Presentation()
+    slide = p.slides.add_slide(p.slide_layouts[1])
+    paragraph = slide.placeholders[1].text_frame.paragraphs[0]
+    for words in ("See ", "the very long description of two dogs", ". " + GIRL):
+        paragraph.add_run().text = words
+    paragraph.runs[1].hyperlink.address = ADDRESS
+    only = slide.placeholders[1].text_frame.add_paragraph()  # a paragraph that is all link keeps its one run
+    only.add_run().text = DOGS
+    only.runs[0].hyperlink.address = ADDRESS
+    p.save(path)
+    first, second = pptx.Presentation(translate(path)).slides[0].placeholders[1].text_frame.paragraphs
+    assert "".join(r.text for r in first.runs).endswith(". " + SMILES)
+    assert [r.text[-1] not in " ." and r.text[0] != " " for r in first.runs if r.hyperlink.address] == [True]
+    assert [(r.text, r.hyperlink.address) for r in second.runs] == [(SNOW, ADDRESS)]
+
+
 CONTROLS = {  # elements around words, and the names of their children in order
     "sdt": ('<w:sdt><w:sdtPr><w:text/></w:sdtPr><w:sdtEndPr/><w:sdtContent>%s</w:sdtContent></w:sdt>', ["sdtPr", "sdtEndPr", "sdtContent"]),
     "smartTag": ('<w:smartTag w:element="a"><w:smartTagPr/>%s</w:smartTag>', ["smartTagPr", "r"]),

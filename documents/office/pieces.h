@@ -1,0 +1,54 @@
+/* The content of a paragraph in order, and which formatting most of its words have. Only for
+ * documents/office. One thread at a time. */
+#ifndef DG_DOCUMENTS_OFFICE_PIECES_H
+#define DG_DOCUMENTS_OFFICE_PIECES_H
+
+#include "documents/office/runs.h"
+
+enum dg_piece_kind {
+    DG_PIECE_WORDS,
+    DG_PIECE_RAW,   /* something between words */
+    DG_PIECE_BREAK, /* the same, where a sentence ends */
+    DG_PIECE_OPEN,  /* the start of a container or a field */
+    DG_PIECE_CLOSE, /* its end */
+};
+
+struct dg_piece {
+    enum dg_piece_kind kind;
+    /* WORDS: their bytes; OPEN: the opening tag's; RAW, BREAK: all bytes */
+    size_t begin, end;
+    /* properties of the run that it is in; equal: none */
+    size_t run, run_end;
+    /* RAW, BREAK: within a run */
+    bool in_run;
+    /* WORDS: within a link or a field */
+    bool linked;
+    /* WORDS: number of bytes that tell the paragraph's formatting; set by dg_pieces_main */
+    size_t weight;
+    /* OPEN: its closing tag */
+    size_t close, close_end;
+};
+
+struct dg_pieces {
+    struct dg_runs *r;
+    /* containers and fields around what is read now; how many of them are links or fields */
+    size_t depth, links;
+    /* [n] malloc'd */
+    struct dg_piece *list;
+    size_t n, cap;
+    /* out of memory */
+    bool failed;
+};
+
+void dg_pieces_add(struct dg_pieces *q, struct dg_piece piece);
+
+/* True if the piece's run has the properties at these bytes. */
+bool dg_pieces_same_run(
+    const struct dg_pieces *q, const struct dg_piece *p, size_t run, size_t run_end);
+
+/* A piece with the formatting that most of the words have; NULL: there are no words. Links, fields
+ * and addresses often have a formatting of their own, which must not spread to what is beside them:
+ * they count only if there are no other words. */
+const struct dg_piece *dg_pieces_main(struct dg_pieces *q);
+
+#endif
