@@ -195,6 +195,19 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
     return dg_exchange_settle(x);
 }
 
+/* The status that a request ended with, as log and metrics say it. */
+static int final_status(const struct dg_http_exchange *x, enum MHD_RequestTerminationCode how)
+{
+    const union MHD_ConnectionInfo *own;
+    if (x->status != 0 && (how == MHD_REQUEST_TERMINATED_COMPLETED_OK || x->cut_short))
+        return x->status;
+    if (x->connection && dg_net_timed_out(x->http->net, x->connection->id))
+        return 408;
+    /* No status of ours: the library may have refused the request by itself. */
+    own = x->status == 0 ? MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_HTTP_STATUS) : NULL;
+    return own ? (int)own->http_status : 499;
+}
+
 void dg_http_on_completed(
     void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how)
 {
@@ -204,10 +217,7 @@ void dg_http_on_completed(
     *context = NULL;
     if (!x)
         return;
-    /* Status 0: the library answered by itself, which it does with 4xx only. */
-    int status = x->status != 0 ? x->status : 400;
-    if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && !x->cut_short)
-        status = x->connection && dg_net_timed_out(http->net, x->connection->id) ? 408 : 499;
+    const int status = final_status(x, how);
     if (x->streaming)
         dg_http_stream_end(x);
     else if (x->later_arg && !x->replied) /* the client reset before it was watched */

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from conftest import Server, http_post, read_all
+from test_batch import counter
 from http_replies import GOOD, code_of, header_of, read_reply, status_of
 
 GETS = ["/", "/livez", "/readyz", "/metrics", "/openapi.yaml", "/v1/models"]
@@ -199,6 +200,20 @@ def test_bodies_at_the_limit(server):
                          ids=["long path", "long header", "many headers"])
 def test_headers_over_the_limit(server, head):
     assert status_of(server.raw(head)) in (413, 414, 431)
+
+
+@pytest.mark.parametrize("data,status", [
+    (b"GET /livez HTTP/1.1\r\n\r\n", 400), (http_post("/v1/translate", b"zz\r\n", "Transfer-Encoding: chunked").replace(b"Content-Length", b"X-Length"), 400),
+    (b"GET /livez HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 20000 + b"\r\n\r\n", 431)], ids=["no Host", "chunk size", "long header"])
+def test_what_the_library_refuses_is_counted_and_logged_as_that(server, data, status):
+    def counted(code):
+        return counter(server, "dragoman_http_requests_total", route="other", code=str(code))
+    before, gone, lines = counted(status), counted(499), len(server.log)
+    assert status_of(server.raw(data)) == status
+    server.until(lambda: counted(status) + counted(499) > before + gone)
+    assert counted(status) == before + 1 and counted(499) == gone
+    server.until(lambda: any("method=- route=- status=" in line for line in server.log[lines:]))
+    assert any("method=- route=- status=%d " % status in line for line in server.log[lines:])
 
 
 def refusals(server):
