@@ -174,6 +174,22 @@ static int encode_running(
     return rc;
 }
 
+/* If unit u, an unquoted YAML value, is not one part from parts[first] on, add a part of the whole
+ * value around its parts: only the value as a whole can be put between quotation marks. */
+static int enclose_value(struct dg_job *j, size_t first, const struct dg_document *d,
+    const struct dg_unit *u, struct dg_error *err)
+{
+    if (u->encoding != DG_ENCODING_YAML_UNQUOTED || first == j->n_parts ||
+        j->parts[first].encoding == u->encoding)
+        return 0;
+    struct dg_part *p = dg_part_new(j, u->source, dg_document_source(d, u, u->end, true), err);
+    if (!p)
+        return DG_ENOMEM;
+    p->copied = true;
+    p->encoding = u->encoding;
+    return 0;
+}
+
 static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
@@ -185,6 +201,7 @@ static int encode_document(struct dg_job *j, enum dg_format format, struct dg_er
     for (size_t i = 0; i < document.n_units && !rc; i++) {
         const struct dg_unit *u = &document.units[i];
         const struct running f = {document.text.data, &document, u};
+        const size_t first = j->n_parts;
         struct dg_span at = {u->at, u->end};
         if (j->options.one_sentence) {
             at = trim(f.text, at);
@@ -192,6 +209,7 @@ static int encode_document(struct dg_job *j, enum dg_format format, struct dg_er
         } else {
             rc = encode_running(j, &f, at.begin, at.end, err);
         }
+        rc = rc ? rc : enclose_value(j, first, &document, u, err);
     }
     for (size_t i = 0; i < j->n_parts && document.is_markup; i++)
         j->parts[i].flags |= DG_FLAG_MARKUP_IN_TEXT;
@@ -207,8 +225,9 @@ static int by_place(const void *a, const void *b)
     return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/* Move parts that are within another part's bytes (a title within the mark that ends a link) after
- * all others: they are answered with the part that contains them. */
+/* Move parts that are within another part's bytes (a title within the mark that ends a link, a
+ * sentence of a YAML value) after all others: they are answered with the part that contains them.
+ */
 static int set_inner_apart(struct dg_job *j, struct dg_error *err)
 {
     size_t n = j->n_parts, inner = 0;

@@ -23,7 +23,8 @@ struct dg_part_hyp {
     bool length_limited;
 };
 
-/* A part of the text: translated as one sentence, or copied when it has no letters. */
+/* A part of the text: translated as one sentence, or copied when it has no letters or is there only
+ * to hold the parts within it. */
 struct dg_part {
     /* bytes of the job's text */
     size_t begin, end;

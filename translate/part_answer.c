@@ -12,6 +12,7 @@
 #include "translate/terms.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
@@ -160,13 +161,38 @@ static unsigned flags_of(
     return flags;
 }
 
+/* Append the source's bytes of p, with the parts within it translated. A YAML value that was not
+ * quoted gets quotation marks if they changed it such that it needs them. */
+static int write_copied(
+    struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
+{
+    const size_t from = out->len, source_len = p->end - p->begin;
+    int rc = dg_part_write_source(j, p, (size_t[2]){p->begin, p->end}, rank, out, err);
+    for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
+        p->flags |= j->parts[i].flags;
+    if (rc || out->failed || out->len == from)
+        return rc;
+    const size_t n = out->len - from;
+    if ((n == source_len && memcmp(out->data + from, j->text + p->begin, n) == 0) ||
+        !dg_encoding_needs_quotes(p->encoding, out->data + from, n))
+        return 0;
+    const char *value = dg_arena_strndup(&j->arena, out->data + from, n);
+    if (!value)
+        return DG_JOB_NO_MEMORY(err);
+    out->len = from;
+    dg_buffer_adds(out, "'");
+    dg_encoding_add(DG_ENCODING_YAML_SINGLE, value, n, out);
+    dg_buffer_adds(out, "'");
+    return 0;
+}
+
 int dg_part_answer(
     struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
 {
     if (p->known)
         return dg_part_write_known(j, p, out, err);
     if (p->copied)
-        return dg_part_write_source(j, p, (size_t[2]){p->begin, p->end}, rank, out, err);
+        return write_copied(j, p, rank, out, err);
     const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
     if (rank == 0)
         p->flags |= flags_of(j, p, h);

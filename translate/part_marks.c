@@ -135,7 +135,7 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
     at = without_ends(d, u, at);
     const bool whole = at.begin == u->at && at.end == u->end;
     int rc = copy_marks(j, p, d, u, at, err);
-    /* Part of a value cannot have quotation marks of its own. */
+    /* A part of a value cannot have quotation marks of its own: the value is a part around it. */
     p->encoding =
         u->encoding == DG_ENCODING_YAML_UNQUOTED && !whole ? DG_ENCODING_PLAIN : u->encoding;
     p->shown_len = at.end - at.begin;

@@ -38,12 +38,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Accepts sentence i as its own translation. */
-static void accept_itself(struct dg_job *j, size_t i)
+/* Accepts sentence i with the pieces of s, each aligned with the sentence's piece at its place. */
+static void accept_pieces(struct dg_job *j, size_t i, struct dg_sentence s)
 {
-    struct dg_sentence s;
     struct dg_error err = {0};
-    dg_job_sentence(j, i, &s);
     float *logprob = calloc(s.n_source, sizeof *logprob);
     int32_t *alignment = malloc(s.n_source * sizeof *alignment);
     assert_true(logprob && alignment);
@@ -56,6 +54,14 @@ static void accept_itself(struct dg_job *j, size_t i)
         fail_msg("%s", err.message);
     free(alignment);
     free(logprob);
+}
+
+/* Accepts sentence i as its own translation. */
+static void accept_itself(struct dg_job *j, size_t i)
+{
+    struct dg_sentence s;
+    dg_job_sentence(j, i, &s);
+    accept_pieces(j, i, s);
 }
 
 /* Writes each part by itself, as a stream does, with the gaps between them: together they are the
@@ -147,6 +153,58 @@ static void marks_around_code(void **state)
     CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
 }
 
+/* Expects the title's sentences with these answers, in a document that has only the title. */
+static void expect_title(const char *title, const char *const *answers, const char *want)
+{
+    struct dg_translate_options o = {
+        .search = {.alpha = -1}, .keep_loops = true, .format = DG_FORMAT_MARKDOWN};
+    struct dg_job *j = NULL, *other = NULL;
+    struct dg_answers a;
+    struct dg_error err = {0};
+    struct dg_sentence s;
+    char text[256], wanted[256];
+    snprintf(text, sizeof text, "---\ntitle: %s\n---\n", title);
+    snprintf(wanted, sizeof wanted, "---\ntitle: %s\n---\n", want);
+    assert_int_equal(dg_job_encode(translator, text, strlen(text), &o, &j, &err), 0);
+    for (size_t i = 0; i < dg_job_sentences(j); i++) {
+        struct dg_translate_options whole = {.search = {.alpha = -1}, .one_sentence = true};
+        assert_non_null(answers[i]);
+        assert_int_equal(
+            dg_job_encode(translator, answers[i], strlen(answers[i]), &whole, &other, &err), 0);
+        dg_job_sentence(other, 0, &s);
+        s.want_alignment = false;
+        accept_pieces(j, i, s);
+        dg_job_free(other);
+    }
+    assert_null(answers[dg_job_sentences(j)]);
+    assert_int_equal(dg_job_finish(j, &a, &err), 0);
+    check_parts(j, text, &a);
+    assert_string_equal(a.best[0].text, wanted);
+    dg_job_free(j);
+}
+
+/* A title without quotation marks gets them where its whole value needs them: around several
+ * sentences, and around what is in none of them. */
+static void titles_of_several_parts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *title, *answers[3], *want;
+    } cases[] = {
+        {"The «dog» is here 🎉", {"\"Hund\" ist hier"}, "'\"Hund\" ist hier 🎉'"},
+        {"🎉 The dog is here", {"Hund: hier"}, "'🎉 Hund: hier'"},
+        {"🎉 The dog is here", {"\"Hund\" ist hier"}, "🎉 \"Hund\" ist hier"},
+        {"The dog. The cat.", {"Der Hund.", "Die Katze."}, "Der Hund. Die Katze."},
+        {"The dog. The cat.", {"Der Hund: hier.", "Ann's Katze."},
+            "'Der Hund: hier. Ann''s Katze.'"},
+        {"The dog. The cat.", {"Der Hund.", "Die Katze:"}, "'Der Hund. Die Katze:'"},
+        {"A dog - https://x.org/a'b", {"Hund: -"}, "'Hund: - https://x.org/a''b'"},
+        {"Dog: here. The cat.", {"Dog: here.", "The cat."}, "Dog: here. The cat."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_title(cases[i].title, cases[i].answers, cases[i].want);
+}
+
 static uint64_t next_random(uint64_t *x)
 {
     *x = *x * 6364136223846793005ull + 1442695040888963407ull;
@@ -213,6 +271,7 @@ int main(void)
         cmocka_unit_test(empty_pairs_between_sentences),
         cmocka_unit_test(code_at_the_ends_of_sentences),
         cmocka_unit_test(marks_around_code),
+        cmocka_unit_test(titles_of_several_parts),
         cmocka_unit_test(everything_comes_back_once),
         cmocka_unit_test(many_marks),
     };
