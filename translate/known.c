@@ -4,6 +4,8 @@
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 
+#include <string.h>
+
 /* True if the part's only marks are line ends, which an answer has at other places, and escaped
  * characters. */
 static bool is_plain(const struct dg_part *p)
@@ -12,6 +14,19 @@ static bool is_plain(const struct dg_part *p)
         if (p->marks[i].kind != DG_MARK_BREAK && p->marks[i].kind != DG_MARK_ESCAPE)
             return false;
     return p->shown != NULL;
+}
+
+/* True if the part's source bytes can be looked up, and an answer be written in their place: they
+ * have no tags, which a known translation has no places for, and nothing escaped. */
+static bool is_literal(const struct dg_job *j, const struct dg_part *p)
+{
+    if (p->encoding == DG_ENCODING_PLAIN)
+        return true;
+    for (size_t i = 0; i < p->n_marks; i++)
+        if (p->marks[i].kind == DG_MARK_ESCAPE)
+            return false;
+    return !dg_encoding_is_markup(p->encoding) &&
+           !memchr(j->text + p->begin, '\\', p->end - p->begin);
 }
 
 int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
@@ -24,12 +39,11 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     if (!known || p->begin == p->end || !dg_job_answer_is_free(j))
         return 0;
     /* A plain part is looked up by the text that the model would see. A part with other marks is
-     * looked up by its source bytes, unless they are encoded: a known translation does not say
-     * where tags go. */
+     * looked up by its source bytes, if they mean themselves. */
     if (is_plain(p)) {
         s = p->shown;
         n = p->shown_len;
-    } else if (p->encoding) {
+    } else if (!is_literal(j, p)) {
         return 0;
     }
     if (!dg_utf8_has_letter(s, n))
@@ -51,20 +65,21 @@ int dg_part_write_known(
     struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err)
 {
     const bool plain = is_plain(p);
-    struct dg_mark_bytes *bytes =
-        plain ? dg_arena_array(&j->arena, p->n_marks, sizeof *bytes) : NULL;
-    for (size_t i = 0; bytes && i < p->n_marks; i++)
+    /* The answer to source bytes has its marks, such as placeholders, within. */
+    const size_t n = plain ? p->n_marks : 0;
+    struct dg_mark_bytes *bytes = dg_arena_array(&j->arena, n, sizeof *bytes);
+    for (size_t i = 0; bytes && i < n; i++)
         bytes[i] = (struct dg_mark_bytes){
             j->text + p->marks[i].begin, p->marks[i].end - p->marks[i].begin};
     const struct dg_decoration d = {.text = p->shown,
         .len = p->shown_len,
         .marks = p->marks,
         .bytes = bytes,
-        .n = p->n_marks,
+        .n = n,
         .answer = p->known,
         .answer_len = p->known_len,
         .encoding = p->encoding};
-    if (!plain)
+    if (!plain && p->encoding == DG_ENCODING_PLAIN)
         dg_buffer_add(out, p->known, p->known_len);
     else if (!bytes || !dg_decorate(&d, &j->arena, out, NULL))
         return DG_JOB_NO_MEMORY(err);

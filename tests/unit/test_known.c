@@ -1,0 +1,108 @@
+/* translate/known.c: which texts of a document are looked up in a translation memory, and how its
+ * answers are written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/cpu/cpu.h"
+#include "translate/translate.h"
+
+static struct dg_backend *be;
+static struct dg_translator *translator;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct dg_error err = {0};
+    if (dg_cpu_open(NULL, &be, &err) ||
+        dg_translator_open("tests/data/en-de", be, 200, &translator, &err))
+        fail_msg("%s", err.message);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    dg_translator_close(translator);
+    dg_cpu_close(be);
+    return 0;
+}
+
+/* A memory of pairs, NULL-terminated. */
+static bool find(const void *arg, const char *s, size_t n, struct dg_buffer *out)
+{
+    for (const char *const *pair = arg; *pair; pair += 2)
+        if (strlen(pair[0]) == n && memcmp(pair[0], s, n) == 0) {
+            dg_buffer_adds(out, pair[1]);
+            return true;
+        }
+    return false;
+}
+
+/* Translates by this memory alone; NULL: it does not have all of the text. */
+static char *translated(const char *const *pairs, const char *text, enum dg_format format)
+{
+    const struct dg_known known = {.find = find, .arg = pairs};
+    struct dg_translate_options o = {.search = {.alpha = -1}, .format = format, .known = &known};
+    struct dg_job *j = NULL;
+    struct dg_answers a;
+    struct dg_error err = {0};
+    char *answer = NULL;
+    assert_int_equal(dg_job_encode(translator, text, strlen(text), &o, &j, &err), 0);
+    if (dg_job_sentences(j) == 0) {
+        assert_int_equal(dg_job_finish(j, &a, &err), 0);
+        answer = strdup(a.best[0].text);
+    }
+    dg_job_free(j);
+    return answer;
+}
+
+static void expect(const char *const *pairs, const char *text, const char *want)
+{
+    char *answer = translated(pairs, text, DG_FORMAT_MARKDOWN);
+    if (!answer || strcmp(answer, want) != 0)
+        fail_msg("%s\nbecame\n%s", text, answer ? answer : "(not known)");
+    free(answer);
+}
+
+/* Titles with a placeholder or an address are looked up as they are in the source, and their
+ * answers are escaped or put between quotation marks. */
+static void titles(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"Hello {name}", "{name}, \"hallo\" l'ami",
+        "See www.example.org", "(Siehe www.example.org)", "Hello {name}.", "Hallo: {name}.",
+        "A dog.", "Ein Hund.", NULL};
+    expect(
+        pairs, "---\ntitle: Hello {name}\n---\n", "---\ntitle: '{name}, \"hallo\" l''ami'\n---\n");
+    expect(pairs, "---\ntitle: 'Hello {name}'\n---\n",
+        "---\ntitle: '{name}, \"hallo\" l''ami'\n---\n");
+    expect(pairs, "---\ntitle: \"Hello {name}\"\n---\n",
+        "---\ntitle: \"{name}, \\\"hallo\\\" l'ami\"\n---\n");
+    expect(pairs, "---\ntitle: Hello {name}. A dog.\n---\n",
+        "---\ntitle: 'Hallo: {name}. Ein Hund.'\n---\n");
+    expect(pairs, "![](x 'Hello {name}')", "![](x '{name}, \"hallo\" l\\'ami')");
+    expect(pairs, "![](x (See www.example.org))", "![](x (\\(Siehe www.example.org\\)))");
+}
+
+/* A known translation does not say where tags go, nor which of its characters are escaped. */
+static void not_looked_up(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"Ann''s {name}", "x", "Ann's {name}", "x",
+        "The \\u263a dog", "x", "Hello {name} <b>you</b>", "x", "Hello {name} you", "x", NULL};
+    assert_null(translated(pairs, "---\ntitle: 'Ann''s {name}'\n---\n", DG_FORMAT_MARKDOWN));
+    assert_null(translated(pairs, "---\ntitle: \"The \\u263a dog\"\n---\n", DG_FORMAT_MARKDOWN));
+    assert_null(translated(pairs, "<p>Hello {name} <b>you</b></p>", DG_FORMAT_HTML));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(titles), cmocka_unit_test(not_looked_up)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
