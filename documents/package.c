@@ -90,7 +90,7 @@ static int read_member(
     struct dg_error why = {0};
     rc = read(x, p, &why);
     if (rc == DG_OK) /* all members with text are XML */
-        rc = dg_xml_declare(x, p, &why);
+        rc = dg_declaration_of_xml(x, p, &why);
     if (rc != DG_OK)
         return why.field[0] && strcmp(why.field, "file") == 0
                    ? dg_error_field(err, rc, "file", "%s", why.message)

@@ -237,6 +237,6 @@ int dg_read_html(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
     }
     dg_document_close(&d);
     if (rc == DG_OK)
-        rc = dg_xml_declare(x, p, err);
-    return rc == DG_OK ? dg_html_declare(x, p, err) : rc;
+        rc = dg_declaration_of_xml(x, p, err);
+    return rc == DG_OK ? dg_declaration_of_html(x, p, err) : rc;
 }

@@ -39,7 +39,7 @@ static int read_units(struct dg_extract *x, struct dg_extract_part *p, const str
 static int read_page(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     int rc = read_units(x, p, &xhtml, err);
-    return rc == DG_OK ? dg_html_declare(x, p, err) : rc;
+    return rc == DG_OK ? dg_declaration_of_html(x, p, err) : rc;
 }
 
 static int read_contents(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)

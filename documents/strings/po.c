@@ -102,7 +102,7 @@ static int read_string(struct reader *r, size_t at, size_t end, struct dg_error 
         r->filled = r->filled || to > from;
         if (r->texts[ID].len == 0 && to - from > 13 &&
             strncasecmp(s + from, "Content-Type:", 13) == 0)
-            return dg_type_declare(r->x, r->p, from, to, err);
+            return dg_declaration_of_type(r->x, r->p, from, to, err);
     } else if (r->at == MSGID || r->at == MSGID_PLURAL) {
         dg_escapes_read(DG_ESCAPES_C, s + from, to - from, &r->texts[r->at == MSGID ? ID : PLURAL]);
     }

@@ -161,7 +161,7 @@ int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
     else
         rc = read_any(&r, err);
     if (rc == DG_OK)
-        rc = dg_xml_declare(x, p, err);
+        rc = dg_declaration_of_xml(x, p, err);
     dg_xml_close(&r.xml);
     return rc;
 }

@@ -42,7 +42,7 @@ static bool find_encoding(const char *s, size_t n, size_t *begin, size_t *end)
     return quote != NULL;
 }
 
-int dg_xml_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+int dg_declaration_of_xml(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     const char *is = x->utf16 == DG_UTF16_NONE ? "UTF-8" : "UTF-16";
     size_t begin, end;
@@ -165,7 +165,7 @@ static bool find_meta(const char *s, size_t n, size_t *begin, size_t *end)
     return false;
 }
 
-int dg_type_declare(
+int dg_declaration_of_type(
     struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
 {
     if (x->utf16 != DG_UTF16_NONE || !find_charset(p->s, &begin, &end) ||
@@ -174,7 +174,7 @@ int dg_type_declare(
     return declare(x, p, begin, end, "UTF-8", err);
 }
 
-int dg_html_declare(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+int dg_declaration_of_html(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     size_t begin, end;
     if (x->utf16 != DG_UTF16_NONE || !find_meta(p->s, p->n, &begin, &end) ||
