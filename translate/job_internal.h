@@ -53,6 +53,9 @@ struct dg_part {
     /* [n_marks] marks to put back around the answer, with `at` within shown */
     struct dg_mark *marks;
     size_t n_marks;
+    /* the end of a link or an image that began before the part, if the text in it is its label and
+     * ends with the part; written after the answer. NULL: none */
+    const struct dg_mark *tail;
     /* [n_stand_ins] words that stand for protected letters in `shown`; NULL: none */
     struct dg_stand_in *stand_ins;
     size_t n_stand_ins;

@@ -4,6 +4,7 @@
 #include "text/detect/detect.h"
 #include "text/foreign.h"
 #include "text/numbers.h"
+#include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/copied.h"
 #include "translate/job_internal.h"
@@ -65,8 +66,35 @@ int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t
     return 0;
 }
 
-/* Find what is written for each of p's marks: its bytes, with the parts within it translated. */
-static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank,
+/* True if the pair that mark `close` ends has words that are not protected; also if it begins in
+ * another part. */
+static bool has_words(const struct dg_part *p, size_t close)
+{
+    size_t end = p->marks[close].at;
+    for (size_t i = close; i-- > 0;) {
+        const struct dg_mark *m = &p->marks[i];
+        const bool opens = m->kind == DG_MARK_OPEN && m->id == p->marks[close].id;
+        if (!opens && m->kind != DG_MARK_PROTECTED)
+            continue;
+        if (dg_utf8_has_letter(p->shown + m->at + m->len, end - m->at - m->len))
+            return true;
+        if (opens)
+            return false;
+        end = m->at;
+    }
+    return true;
+}
+
+/* Append the end of a link or an image whose translated text is no label any more. */
+static void write_label(const struct dg_job *j, const struct dg_mark *m, struct dg_buffer *out)
+{
+    dg_buffer_adds(out, "][");
+    dg_buffer_add(out, j->text + m->label.begin, m->label.end - m->label.begin);
+    dg_buffer_adds(out, "]");
+}
+
+/* Find what is written for each of p's marks. changed: the answer is not the sentence itself. */
+static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, bool changed,
     const struct dg_mark_bytes **out, struct dg_error *err)
 {
     struct dg_mark_bytes *list = dg_arena_array(&j->arena, p->n_marks, sizeof *list);
@@ -77,7 +105,9 @@ static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank,
         const struct dg_mark *m = &p->marks[i];
         list[i] = (struct dg_mark_bytes){j->text + m->begin, m->end - m->begin};
         dg_buffer_reset(&bytes);
-        if (p->n_inner)
+        if (m->label.end > 0 && changed && has_words(p, i))
+            write_label(j, m, &bytes);
+        else if (p->n_inner)
             rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
         else if (m->kind != DG_MARK_PROTECTED ||
                  !dg_part_write_price(j, list[i].s, list[i].n, &bytes))
@@ -106,8 +136,9 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
     if (!rc && aligned)
         rc = dg_part_word_pairs(j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, err);
     size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
+    const bool changed = plain.len != p->shown_len || memcmp(plain.data, p->shown, plain.len) != 0;
     if (!rc)
-        rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), &bytes, err);
+        rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), changed, &bytes, err);
     struct dg_decoration d = {.bytes = bytes,
         .text = p->shown,
         .len = p->shown_len,
@@ -186,13 +217,10 @@ static int write_copied(
     return 0;
 }
 
-int dg_part_answer(
+/* Append a translated part's answer without its tail. */
+static int write_translated(
     struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
 {
-    if (p->known)
-        return dg_part_write_known(j, p, out, err);
-    if (p->copied)
-        return write_copied(j, p, rank, out, err);
     const struct dg_part_hyp *h = &p->hyps[rank < p->n_hyps ? rank : p->n_hyps - 1];
     if (rank == 0)
         p->flags |= flags_of(j, p, h);
@@ -216,4 +244,23 @@ int dg_part_answer(
     for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
         p->flags |= j->parts[i].flags;
     return rc;
+}
+
+int dg_part_answer(
+    struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
+{
+    if (p->copied && !p->known)
+        return write_copied(j, p, rank, out, err);
+    const size_t from = out->len;
+    int rc =
+        p->known ? dg_part_write_known(j, p, out, err) : write_translated(j, p, rank, out, err);
+    const struct dg_mark *tail = p->tail;
+    if (rc || out->failed || !tail)
+        return rc;
+    const size_t n = tail->begin - p->begin;
+    if (out->len - from == n && memcmp(out->data + from, j->text + p->begin, n) == 0)
+        dg_buffer_add(out, j->text + tail->begin, tail->end - tail->begin);
+    else
+        write_label(j, tail, out);
+    return 0;
 }

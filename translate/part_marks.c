@@ -151,10 +151,15 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
     if (p->n_marks && p->marks[0].at == 0)
         p->begin = p->marks[0].begin;
     p->end = dg_document_source(d, u, at.end, false);
-    while (p->n_marks && p->marks[p->n_marks - 1].at == p->shown_len &&
-           p->marks[p->n_marks - 1].kind == DG_MARK_POINT)
+    while (!p->tail && p->n_marks && p->marks[p->n_marks - 1].at == p->shown_len &&
+           p->marks[p->n_marks - 1].kind == DG_MARK_POINT) {
         p->n_marks--;
-    if (p->n_marks) {
+        if (p->marks[p->n_marks].label.end > 0)
+            p->tail = &p->marks[p->n_marks];
+    }
+    if (p->tail) {
+        p->end = p->tail->end;
+    } else if (p->n_marks) {
         const struct dg_mark *last = &p->marks[p->n_marks - 1];
         if (last->at + last->len == p->shown_len)
             p->end = last->end;

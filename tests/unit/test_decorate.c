@@ -202,7 +202,7 @@ static void add_inset(
     struct random_case *c, enum dg_mark_kind kind, char mark, uint32_t pair, size_t len)
 {
     c->document[c->n] = mark;
-    c->marks[c->n] = (struct dg_mark){kind, strlen(c->flat), len, c->n, c->n + 1, pair};
+    c->marks[c->n] = (struct dg_mark){kind, strlen(c->flat), len, c->n, c->n + 1, pair, {0, 0}};
     c->n++;
 }
 

@@ -153,8 +153,8 @@ static void marks_around_code(void **state)
     CHECK_UNCHANGED(texts, DG_FORMAT_MARKDOWN);
 }
 
-/* Expects the title's sentences with these answers, in a document that has only the title. */
-static void expect_title(const char *title, const char *const *answers, const char *want)
+/* Expects the document where its sentences have these answers. */
+static void expect_answered(const char *text, const char *const *answers, const char *want)
 {
     struct dg_translate_options o = {
         .search = {.alpha = -1}, .keep_loops = true, .format = DG_FORMAT_MARKDOWN};
@@ -162,9 +162,6 @@ static void expect_title(const char *title, const char *const *answers, const ch
     struct dg_answers a;
     struct dg_error err = {0};
     struct dg_sentence s;
-    char text[256], wanted[256];
-    snprintf(text, sizeof text, "---\ntitle: %s\n---\n", title);
-    snprintf(wanted, sizeof wanted, "---\ntitle: %s\n---\n", want);
     assert_int_equal(dg_job_encode(translator, text, strlen(text), &o, &j, &err), 0);
     for (size_t i = 0; i < dg_job_sentences(j); i++) {
         struct dg_translate_options whole = {.search = {.alpha = -1}, .one_sentence = true};
@@ -179,7 +176,7 @@ static void expect_title(const char *title, const char *const *answers, const ch
     assert_null(answers[dg_job_sentences(j)]);
     assert_int_equal(dg_job_finish(j, &a, &err), 0);
     check_parts(j, text, &a);
-    assert_string_equal(a.best[0].text, wanted);
+    assert_string_equal(a.best[0].text, want);
     dg_job_free(j);
 }
 
@@ -201,8 +198,45 @@ static void titles_of_several_parts(void **state)
         {"A dog - https://x.org/a'b", {"Hund: -"}, "'Hund: - https://x.org/a''b'"},
         {"Dog: here. The cat.", {"Dog: here.", "The cat."}, "Dog: here. The cat."},
     };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256], want[256];
+        snprintf(text, sizeof text, "---\ntitle: %s\n---\n", cases[i].title);
+        snprintf(want, sizeof want, "---\ntitle: %s\n---\n", cases[i].want);
+        expect_answered(text, cases[i].answers, want);
+    }
+}
+
+/* The text of a link may be its label, which is not translated where it is defined. */
+static void texts_that_are_labels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *answers[3], *want;
+    } cases[] = {
+        {"[The dog]\n\n[the dog]: u\n", {"Der Hund"}, "[Der Hund][The dog]\n\n[the dog]: u\n"},
+        {"[The dog][]\n\n[the dog]: u\n", {"Der Hund"}, "[Der Hund][The dog]\n\n[the dog]: u\n"},
+        {"![The dog]\n\n[the dog]: u\n", {"Der Hund"}, "![Der Hund][The dog]\n\n[the dog]: u\n"},
+        {"![The dog][]\n\n[the dog]: u\n", {"Der Hund"}, "![Der Hund][The dog]\n\n[the dog]: u\n"},
+        {"[*The dog*]\n\n[*the dog*]: u\n", {"Der Hund"},
+            "[*Der Hund*][*The dog*]\n\n[*the dog*]: u\n"},
+        {"> [The\n> dog]\n\n[the dog]: u\n", {"Der Hund"},
+            "> [Der\n> Hund][The\n> dog]\n\n[the dog]: u\n"},
+        {"[The dog. A cat]\n\n[the dog. a cat]: u\n", {"Der Hund.", "Eine Katze"},
+            "[Der Hund. Eine Katze][The dog. A cat]\n\n[the dog. a cat]: u\n"},
+        {"![the dog] here\n\n[the dog]: u\n", {"der Hund", "hier"},
+            "![der Hund][the dog] hier\n\n[the dog]: u\n"},
+        {"See: ![the dog] here\n\n[the dog]: u\n", {"Sehen Sie: hier", "der Hund"},
+            "Sehen ![der Hund][the dog] Sie: hier\n\n[the dog]: u\n"},
+        {"[The dog][d]\n\n[d]: u\n\n[the dog]: v\n", {"Der Hund"},
+            "[Der Hund][d]\n\n[d]: u\n\n[the dog]: v\n"},
+        {"[The dog](u)\n\n[the dog]: v\n", {"Der Hund"}, "[Der Hund](u)\n\n[the dog]: v\n"},
+        {"[The dog]\n", {"[Der Hund]"}, "[Der Hund]\n"}, /* no link */
+        {"[The dog]\n\n[the dog]: u\n", {"The dog"}, "[The dog]\n\n[the dog]: u\n"},
+        {"![The dog][]\n\n[the dog]: u\n", {"The dog"}, "![The dog][]\n\n[the dog]: u\n"},
+        {"[`foo`] is here\n\n[`foo`]: u\n", {"XX1 ist hier"}, "[`foo`] ist hier\n\n[`foo`]: u\n"},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_title(cases[i].title, cases[i].answers, cases[i].want);
+        expect_answered(cases[i].text, cases[i].answers, cases[i].want);
 }
 
 static uint64_t next_random(uint64_t *x)
@@ -272,6 +306,7 @@ int main(void)
         cmocka_unit_test(code_at_the_ends_of_sentences),
         cmocka_unit_test(marks_around_code),
         cmocka_unit_test(titles_of_several_parts),
+        cmocka_unit_test(texts_that_are_labels),
         cmocka_unit_test(everything_comes_back_once),
         cmocka_unit_test(many_marks),
     };

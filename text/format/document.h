@@ -25,6 +25,7 @@
 #include "text/alphabet.h"
 #include "text/format/encoding.h"
 #include "text/format/markup.h"
+#include "text/split.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,6 +65,10 @@ struct dg_mark {
     size_t begin, end;
     /* OPEN and CLOSE: the pair's number, from 1; else 0 */
     uint32_t id;
+    /* the end of a link or an image of Markdown whose text is also its definition's label: the
+     * label, with the "]" or "][]" of this mark after it. A translated text is no label: "][label]"
+     * is written then. Else 0, 0 */
+    struct dg_span label;
 };
 
 enum dg_tag_kind { DG_TAG_COMMENT, DG_TAG_CDATA, DG_TAG_INSTRUCTION, DG_TAG_NAMED, DG_TAG_KINDS };

@@ -1,7 +1,6 @@
 #include "text/format/link.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 static bool is_line_end(char c)
@@ -75,4 +74,13 @@ void dg_link_end_find(const char *s, size_t at, size_t end, struct dg_link_end *
         size_t close = find_close(s, at + 2, end, ']');
         out->end = close < end ? close + 1 : at + 1;
     }
+}
+
+bool dg_link_has_own_label(const char *s, size_t begin, size_t at, size_t end)
+{
+    const bool ends =
+        (end == at + 1 && s[at] == ']') || (end == at + 3 && memcmp(s + at, "][]", 3) == 0);
+    /* No label has brackets; a text that has them is one of another kind of link. */
+    return ends && begin < at && find_close(s, begin, at, '[') == at &&
+           find_close(s, begin, at, ']') == at;
 }

@@ -74,9 +74,9 @@ size_t dg_md_leave(const struct dg_md_cursor *c, size_t i)
     return i;
 }
 
-/* Finds the end of a link or image from its "]" on. If text follows, the link ends where that
- * begins. */
-void dg_md_link_end(const struct dg_md_cursor *c, size_t at, struct dg_link_end *out)
+/* Finds the end of a link or image from its "]" on, and its label if its text, which begins at
+ * `text`, is that. If text follows, the link ends where that begins. */
+void dg_md_link_end(const struct dg_md_cursor *c, size_t text, size_t at, struct dg_link_end *out)
 {
     size_t bound = c->bounds[c->i];
     const struct dg_md_event *next = c->i + 1 < c->end ? &c->list[c->i + 1] : NULL;
@@ -85,6 +85,8 @@ void dg_md_link_end(const struct dg_md_cursor *c, size_t at, struct dg_link_end 
         struct dg_md_cursor here = {.s = c->s, .at = at};
         out->end = bound - dg_md_is_escaped(&here, next);
     }
+    if (out->end <= c->n && dg_link_has_own_label(c->s, text, at, out->end))
+        out->label = (struct dg_span){text, at};
 }
 
 /* Position before the "`" of the code whose letters begin at `at`. */

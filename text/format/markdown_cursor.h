@@ -44,9 +44,9 @@ size_t dg_md_length(const struct dg_md_cursor *c, enum dg_md_span span, size_t a
 size_t dg_md_run(const struct dg_md_cursor *c, size_t at);
 /* Skips the white space of a line end, the "\\" before it and the next line's prefix. */
 size_t dg_md_skip_break(const struct dg_md_cursor *c);
-/* Finds the end of a link or image whose "]" is at `at`. If text follows, the link ends where that
- * begins. */
-void dg_md_link_end(const struct dg_md_cursor *c, size_t at, struct dg_link_end *out);
+/* Finds the end of a link or image whose text begins at `text` and whose "]" is at `at`. If text
+ * follows, the link ends where that begins. */
+void dg_md_link_end(const struct dg_md_cursor *c, size_t text, size_t at, struct dg_link_end *out);
 
 /* True if the event has bytes of the source. */
 bool dg_md_is_text(const struct dg_md_event *e);

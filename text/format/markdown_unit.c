@@ -7,27 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct open_pair {
+    uint32_t id;
+    /* end of its opening mark */
+    size_t end;
+};
+
 struct builder {
     struct dg_document *d;
     /* units within the one being built */
     struct dg_document inner;
     struct dg_md_titles *titles;
     struct dg_md_cursor c;
-    /* [depth] ids of the open pairs, as a stack */
-    uint32_t *open;
+    /* [depth] the open pairs, as a stack */
+    struct open_pair *open;
     size_t depth;
     /* depth of the current image's pair, from 1; 0: not in an image */
     size_t image;
 };
 
-/* Bytes from the cursor to `end` are a mark. */
+/* Adds m, of the bytes from the cursor to m.end. */
+static void add_mark(struct builder *b, struct dg_mark m)
+{
+    m.begin = b->c.at;
+    m.end = m.end > b->c.n ? b->c.n : m.end < b->c.at ? b->c.at : m.end;
+    m.len = m.kind == DG_MARK_BREAK;
+    dg_document_mark(b->d, m, " ");
+    b->c.at = m.end;
+}
+
 static void mark(struct builder *b, enum dg_mark_kind kind, size_t end, uint32_t id)
 {
-    bool space = kind == DG_MARK_BREAK;
-    end = end > b->c.n ? b->c.n : end < b->c.at ? b->c.at : end;
-    dg_document_mark(b->d,
-        (struct dg_mark){.kind = kind, .len = space, .begin = b->c.at, .end = end, .id = id}, " ");
-    b->c.at = end;
+    add_mark(b, (struct dg_mark){.kind = kind, .end = end, .id = id});
 }
 
 /* Makes a mark of the bytes from the cursor to `begin` that nothing else has claimed. */
@@ -210,11 +221,15 @@ static void take_image(struct builder *b)
     begin_unit(b, begin + 2 < b->c.n ? begin + 2 : b->c.n);
     for (b->c.i++; b->c.i < last; b->c.i++)
         take(b);
+    size_t close = dg_md_find_sign(&b->c, "]");
+    dg_md_link_end(&b->c, begin + 2, close, &end);
+    if (end.label.end > 0) {
+        catch_up(b, close);
+        add_mark(b, (struct dg_mark){.kind = DG_MARK_POINT, .end = end.end, .label = end.label});
+    }
     dg_document_end_value(&alt, b->c.s, DG_ENCODING_PLAIN);
     b->d = outer;
     b->image = 0;
-    size_t close = dg_md_find_sign(&b->c, "]");
-    dg_md_link_end(&b->c, close, &end);
     dg_document_append(&b->inner, &alt);
     add_title(b, &end, b->c.list[last].title);
     outer->text.failed = outer->text.failed || alt.text.failed || b->inner.text.failed;
@@ -263,25 +278,25 @@ static void take_enter(struct builder *b, const struct dg_md_event *e)
         return;
     }
     size_t to = at + dg_md_length(&b->c, e->span, at);
-    b->open[b->depth++] = ++b->d->ids;
+    b->open[b->depth++] = (struct open_pair){++b->d->ids, to};
     mark(b, DG_MARK_OPEN, to, b->d->ids);
 }
 
 static void take_leave(struct builder *b, const struct dg_md_event *e)
 {
     size_t at = dg_md_find_sign(&b->c, dg_md_signs(e->span, false));
-    uint32_t id = b->depth ? b->open[--b->depth] : 0;
+    const struct open_pair open = b->depth ? b->open[--b->depth] : (struct open_pair){0, at};
     catch_up(b, at);
     if (e->span == DG_MD_LINK || e->span == DG_MD_IMAGE) {
         struct dg_link_end end;
-        dg_md_link_end(&b->c, at, &end);
+        dg_md_link_end(&b->c, open.end, at, &end);
         if (!b->image)
             add_title(b, &end, e->title);
-        at = end.end;
+        add_mark(b, (struct dg_mark){
+                        .kind = DG_MARK_CLOSE, .end = end.end, .id = open.id, .label = end.label});
     } else {
-        at += dg_md_length(&b->c, e->span, at);
+        mark(b, DG_MARK_CLOSE, at + dg_md_length(&b->c, e->span, at), open.id);
     }
-    mark(b, DG_MARK_CLOSE, at, id);
 }
 
 /* True for " | " and the like between two links, as in a list of links: each link is then a
