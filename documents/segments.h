@@ -40,6 +40,8 @@ struct dg_slot {
 /* Names of the tags of text in an office file, after the prefix of its segments. If it has no runs,
  * run and text are NULL, and text is directly in the paragraphs. */
 struct dg_run_names {
+    /* options of the texts' markup */
+    const struct dg_markup *markup;
     /* NULL-terminated */
     const char *const *paragraphs;
     const char *paragraph_properties, *run, *run_properties, *text;

@@ -1,6 +1,6 @@
-/* Splits lines first, then sentences within each line: ICU offers positions (a few that it does not
- * offer are added), and boundary.c decides. One pass over the text; every rule looks at a bounded
- * neighbourhood. */
+/* Splits lines first, then columns, then sentences within each of these: ICU offers positions (a
+ * few that it does not offer are added), and boundary.c decides. One pass over the text; every rule
+ * looks at a bounded neighbourhood. */
 #include "text/split.h"
 
 #include "text/language.h"
@@ -128,6 +128,21 @@ out:
     return rc;
 }
 
+/* Splits a line without its bullet at tabs, between which there are columns. */
+static int split_columns(struct splitter *s, size_t begin, size_t end, struct dg_error *err)
+{
+    int rc = DG_OK;
+    while (begin < end && rc == DG_OK) {
+        const char *tab = memchr(s->text + begin, '\t', end - begin);
+        const size_t next = tab ? (size_t)(tab - s->text) : end;
+        const size_t to = dg_scan_trim_space(s->text, begin, next);
+        if (begin < to)
+            rc = split_line(s, begin, to, err);
+        begin = dg_scan_skip_space(s->text, next, end);
+    }
+    return rc;
+}
+
 static int split_lines(struct splitter *s, size_t n, struct dg_error *err)
 {
     int rc = DG_OK;
@@ -141,7 +156,7 @@ static int split_lines(struct splitter *s, size_t n, struct dg_error *err)
         if (begin < end)
             begin = dg_bullet_skip(s->text, begin, end, s->b.language);
         if (begin < end)
-            rc = split_line(s, begin, end, err);
+            rc = split_columns(s, begin, end, err);
     }
     return rc;
 }

@@ -5,7 +5,13 @@
 
 #include <string.h>
 
+/* <b> ends a sentence, and no other tag does; in the cells of a sheet, a line end does, too. */
+static const char *const ends[] = {"b", NULL};
+static const struct dg_markup markup = {.no_outline = true, .splitting = ends},
+                              cell_markup = {.no_outline = true, .splitting = ends, .lines = true};
+
 static const struct dg_run_names word = {
+    .markup = &markup,
     .paragraphs = (const char *const[]){"w:p", NULL},
     .paragraph_properties = "w:pPr",
     .run = "w:r",
@@ -23,6 +29,7 @@ static const struct dg_run_names word = {
 };
 
 static const struct dg_run_names slide = {
+    .markup = &markup,
     .paragraphs = (const char *const[]){"a:p", NULL},
     .paragraph_properties = "a:pPr",
     .run = "a:r",
@@ -35,6 +42,7 @@ static const struct dg_run_names slide = {
 };
 
 static const struct dg_run_names sheet = {
+    .markup = &cell_markup,
     .paragraphs = (const char *const[]){"si", "is", NULL},
     .run = "r",
     .run_properties = "rPr",
@@ -43,6 +51,7 @@ static const struct dg_run_names sheet = {
 };
 
 static const struct dg_run_names open_document = {
+    .markup = &markup,
     .paragraphs = (const char *const[]){"text:p", "text:h", NULL},
     .containers = (const char *const[]){"text:span", "text:a", "text:meta", "text:ruby", NULL},
     .container_words = (const char *const[]){"text:ruby-base", NULL},
@@ -143,7 +152,8 @@ static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
 {
     const char *s = r->p->s;
     size_t begin = r->xml.tags[i].end, end = r->xml.tags[r->xml.tags[i].partner].begin;
-    const struct dg_segment like = {.begin = begin, .end = end, .format = DG_FORMAT_XML};
+    const struct dg_segment like = {
+        .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &cell_markup};
     if (!dg_utf8_has_letter(s + begin, end - begin))
         return DG_OK;
     return dg_segment_add(r->x, r->p, like, s + begin, end - begin, err) ? DG_OK : err->code;

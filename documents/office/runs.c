@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const breaks[] = {"b", NULL};
-const struct dg_markup dg_runs_markup = {.no_outline = true, .splitting = breaks};
-
 /* Containers and fields within each other; deeper ones are kept whole. */
 #define MAX_DEPTH 32
 
@@ -304,7 +301,7 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
     struct dg_pieces q = {.r = r};
     struct dg_buffer text;
     struct dg_segment g = {
-        .format = DG_FORMAT_XML, .markup = &dg_runs_markup, .writing = DG_WRITE_SLOTS};
+        .format = DG_FORMAT_XML, .markup = r->names->markup, .writing = DG_WRITE_SLOTS};
     size_t first, last;
     int rc = DG_OK;
     dg_buffer_init(&text);

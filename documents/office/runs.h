@@ -8,9 +8,6 @@
 #include "documents/segments.h"
 #include "text/format/xml/scan.h"
 
-/* Markup options of these texts: <b> ends a sentence, and no other tag does. */
-extern const struct dg_markup dg_runs_markup;
-
 struct dg_runs {
     struct dg_extract *x;
     struct dg_extract_part *p;

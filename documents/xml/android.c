@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const ignored[] = {"xliff:g", NULL};
-static const struct dg_markup markup = {.no_outline = true, .ignored = ignored};
+static const struct dg_markup markup = {.no_outline = true, .ignored = ignored, .lines = true};
 
 struct reader {
     struct dg_extract *x;

@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char *const codes[] = {"ph", "bpt", "ept", "it", "x", "bx", "ex", "sc", "ec", NULL};
-static const struct dg_markup markup = {.no_outline = true, .ignored = codes};
+static const struct dg_markup markup = {.no_outline = true, .ignored = codes},
+                              preserved = {.no_outline = true, .ignored = codes, .lines = true};
 
 struct reader {
     struct dg_extract *x;
@@ -25,6 +26,15 @@ static bool is_quiet(const struct reader *r, const struct dg_xml_tag *t)
         if (dg_xml_attribute_is(&r->xml, t, "translate", "no"))
             return true;
     return false;
+}
+
+/* True if white space in the tag is part of the text: the nearest xml:space says so. */
+static bool keeps_space(const struct reader *r, const struct dg_xml_tag *t)
+{
+    size_t begin, end;
+    while (t && !dg_xml_attribute(&r->xml, t, "xml:space", &begin, &end))
+        t = dg_xml_parent(&r->xml, t);
+    return t && dg_xml_attribute_is(&r->xml, t, "xml:space", "preserve");
 }
 
 /* Finds the source's target among the tags after it with the same parent; NULL: there is none.
@@ -90,7 +100,8 @@ static int add_source(struct reader *r, const struct dg_xml_tag *source, struct 
 {
     const struct dg_xml *x = &r->xml;
     const struct dg_xml_tag *close = &x->tags[source->partner], *target;
-    struct dg_segment like = {.format = DG_FORMAT_XML, .markup = &markup};
+    struct dg_segment like = {
+        .format = DG_FORMAT_XML, .markup = keeps_space(r, source) ? &preserved : &markup};
     if (!dg_message_is_text(x->s + source->end, close->begin - source->end))
         return DG_OK;
     target = find_target(r, source, &like.begin);

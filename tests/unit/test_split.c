@@ -154,6 +154,9 @@ static const struct split_case layout[] = {
     {"en", "I agree.\n(1990) was good.\nI) no", "I agree.|(1990) was good.|no"},
     {"en", "\uFEFFHello.\u200B World.", "Hello.|World."},
     {"en", "😀😀\nHi", "😀😀|Hi"},
+    {"en", "Name\tTwo dogs\t \tA girl\n1.\tOne\t2 of 3\n\t-\tTwo\tof",
+        "Name|Two dogs|A girl|One|2 of 3|Two|of"},
+    {"en", "Print the page\tCtrl+P", "Print the page|Ctrl+P"},
     {"en", "12345\n!!!\n... and so on.", "12345|!!!|... and so on."},
 };
 

@@ -14,7 +14,7 @@
 #include <time.h>
 
 /* Checks that spans are in order, disjoint, not empty, whole code points, without white space at
- * their ends or line ends inside; and that gaps hold no word except a list label. */
+ * their ends or line ends and tabs inside; and that gaps hold no word except a list label. */
 static void check_spans(const char *text, size_t n, const struct dg_span *spans, size_t count)
 {
     size_t at = 0;
@@ -25,6 +25,7 @@ static void check_spans(const char *text, size_t n, const struct dg_span *spans,
         assert_int_equal(dg_utf8_check(s, len, NULL), DG_OK);
         assert_null(memchr(s, '\n', len));
         assert_null(memchr(s, '\r', len));
+        assert_null(memchr(s, '\t', len));
         assert_null(strchr(" \t", s[0]));
         assert_null(strchr(" \t", s[len - 1]));
         at = spans[i].end;

@@ -13,6 +13,7 @@
 static const char *const x[] = {"x", NULL}, *const b[] = {"b", "title", NULL};
 static const struct dg_markup ignore_x = {.ignored = x}, split_b = {.splitting = b},
                               keep_b = {.non_splitting = b}, flat = {.no_outline = true},
+                              lines = {.no_outline = true, .lines = true},
                               flat_b = {.no_outline = true, .splitting = b}, html = {.html = true},
                               html_x = {.html = true, .ignored = x};
 
@@ -42,6 +43,8 @@ static const struct {
     {"<r><x>one</x><p>two</p></r>", "<r><x>one</x><p>TWO</p></r>", &ignore_x, 1},
     {"a <i translate=\"no\">big</i> dog", "A <i translate=\"no\">big</i> DOG", NULL, 1},
     {"a <i/> dog", "A <i/> DOG", NULL, 1},
+    {"one\n two <b>big\r\ndogs</b>\n", "ONE\n TWO <b>BIG\r\nDOGS</b>\n", &flat, 1},
+    {"one\n two <b>big\r\ndogs</b>\n", "ONE\n TWO <b>BIG\r\nDOGS</b>\n", &lines, 3},
     {"a <!-- big --> dog", "A <!-- big --> DOG", NULL, 1},
     {"a <?pi big?> dog", "A <?pi big?> DOG", NULL, 1},
     {"a <![CDATA[big <b>]]> dog", "A <![CDATA[big <b>]]> DOG", NULL, 1},

@@ -1,6 +1,6 @@
 /* Running text of HTML or XML as units: the reader passes its tags in byte order, and they become
  * text and marks. Any white space between words is one space to the model; a line end or an indent
- * is a mark. Any thread. Only for text/format. */
+ * is a mark, unless line ends end units. Any thread. Only for text/format. */
 #ifndef DG_TEXT_FORMAT_FLOW_H
 #define DG_TEXT_FORMAT_FLOW_H
 

@@ -218,6 +218,7 @@ int dg_document_xml(struct dg_document *d, const char *s, size_t n, const struct
     struct reader r = {.markup = markup};
     size_t at = dg_utf8_bom(s, n);
     dg_flow_init(&r.f, d, s, n);
+    r.f.lines = markup && markup->lines;
     int rc = dg_xml_scan(s, n, &r.x, err);
     if (rc == DG_OK && !(r.contents = calloc(r.x.n_tags + 1, sizeof *r.contents)))
         rc = dg_error_set(err, DG_ENOMEM, "no memory to parse XML");

@@ -1,0 +1,84 @@
+"""dragoman translate FILE -o FILE: what stands between the words of a file without being one. Where a text ends, each side is translated as by itself."""
+import json
+import os
+import subprocess
+import zipfile
+
+import openpyxl
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CLI = os.path.join(ROOT, os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+BUNDLE = os.path.join(ROOT, "tests", "data", "en-de")
+PARTS = ["Two dogs", "A girl with a red hat", "A boy"]  # without full stops
+XLIFF = '<xliff version="1.2"><file original="a" source-language="en" target-language="de" datatype="x"><body>%s</body></file></xliff>\n'
+UNIT = '<trans-unit id="1"%s><source>%s</source><target>%s</target></trans-unit>'
+
+
+def translate(path):
+    out = path.with_name("out-" + path.name)
+    done = subprocess.run([CLI, "translate", "--model", BUNDLE, "--source-lang", "en", "--target-lang", "de", "--workers", "1", str(path), "-o", str(out)],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def translated(folder, name, content):
+    """The file's translation."""
+    path = folder / name
+    path.write_text(content, newline="")
+    return translate(path).read_text()
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """Each part translated by itself."""
+    return json.loads(translated(tmp_path_factory.mktemp("parts"), "a.json", json.dumps(PARTS)))
+
+
+def xliff(space, sign):
+    return lambda source, target: XLIFF % (UNIT % (space, sign.join(source), sign.join(target or [])))
+
+
+def one(form):
+    """The form of a file in one language, whose text is its translation if there is one."""
+    return lambda source, target: form(target or source)
+
+
+APART = {
+    "lines.json": one(lambda p: json.dumps(["\n".join(p)], ensure_ascii=False)),
+    "lines.xml": one(lambda p: '<resources><string name="a">' + "\\n".join(p) + "</string></resources>"),
+    "quoted.xml": one(lambda p: '<resources><string name="a">"' + "\\n".join(p) + '"</string></resources>'),
+    "lines.xlf": xliff(' xml:space="preserve"', "\n  "),
+    "tabs.txt": one(lambda p: "\t" + "\t".join(p) + "\t\n"),
+    "tabs.json": one(lambda p: json.dumps(["\t".join(p)], ensure_ascii=False)),
+    "tabs.po": lambda source, target: 'msgid "%s"\nmsgstr "%s"\n' % ("\\t".join(source), "\\t".join(target or [])),
+    "tabs.properties": one(lambda p: "é=é\na=" + "\\t".join(p) + "\n"),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_texts_apart(tmp_path, parts, name):
+    form = APART[name]
+    assert translated(tmp_path, name, form(PARTS, None)) == form(PARTS, parts)
+
+
+@pytest.mark.parametrize("space", ["", ' xml:space="default"'])
+def test_lines_within_a_text(tmp_path, space):
+    """Without xml:space, a line end is any white space, as in HTML."""
+    got = translated(tmp_path, "a.xlf", xliff(space, "\n  ")(["Two dogs play", "in the snow."], None))
+    assert "<target>Zwei Hunde spielen im Schnee.</target>" in " ".join(got.split()) and got.count("\n  ") == 2
+
+
+def test_xlsx_lines(tmp_path, parts):
+    """A cell with line ends (Alt+Enter), also with runs of several formats."""
+    path = tmp_path / "a.xlsx"
+    d = openpyxl.Workbook()
+    bold = openpyxl.cell.text.InlineFont(b=True)
+    rich = openpyxl.cell.rich_text
+    d.active["A1"] = "\n".join(PARTS)
+    d.active["A2"] = rich.CellRichText(rich.TextBlock(bold, PARTS[0] + "\n"), PARTS[1] + "\n" + PARTS[2])
+    d.save(path)
+    d = openpyxl.load_workbook(translate(path), rich_text=True)
+    assert str(d.active["A1"].value) == str(d.active["A2"].value) == "\n".join(parts)
+    assert [str(r) for r in d.active["A2"].value if getattr(r, "font", None)][0].rstrip("\n") == parts[0]
