@@ -53,6 +53,8 @@ struct dg_run_names {
     const char *const *containers;
     /* children of a container, or NULL: one that holds all its words; what must be before them */
     const char *const *container_words, *const *container_properties;
+    /* empty tags that stand for a hyphen that does not end a line, and for spaces; or NULL */
+    const char *hyphen, *space;
     /* tags that mean nothing once words have moved */
     const char *const *dropped;
     /* tags in or beside a run after which the sentence does not continue */

@@ -23,7 +23,8 @@ static const struct dg_run_names word = {
     .container_words = (const char *const[]){"w:sdtContent", NULL},
     .container_properties =
         (const char *const[]){"w:smartTagPr", "w:customXmlPr", "w:fldData", NULL},
-    .dropped = (const char *const[]){"w:proofErr", "w:lastRenderedPageBreak", NULL},
+    .hyphen = "w:noBreakHyphen",
+    .dropped = (const char *const[]){"w:proofErr", "w:lastRenderedPageBreak", "w:softHyphen", NULL},
     .breaks = (const char *const[]){"w:tab", "w:br", "w:cr", "w:ptab", NULL},
     .links = (const char *const[]){"w:hyperlink", "w:fldSimple", NULL},
 };
@@ -56,6 +57,7 @@ static const struct dg_run_names open_document = {
     .containers = (const char *const[]){"text:span", "text:a", "text:meta", "text:ruby", NULL},
     .container_words = (const char *const[]){"text:ruby-base", NULL},
     .container_properties = (const char *const[]){"office:event-listeners", NULL},
+    .space = "text:s",
     .dropped = (const char *const[]){"text:soft-page-break", NULL},
     .breaks = (const char *const[]){"text:tab", "text:line-break", NULL},
 };

@@ -15,6 +15,8 @@ enum dg_piece_kind {
 
 struct dg_piece {
     enum dg_piece_kind kind;
+    /* WORDS: written instead of bytes of the part, or NULL */
+    const char *instead;
     /* WORDS: their bytes; OPEN: the opening tag's; RAW, BREAK: all bytes */
     size_t begin, end;
     /* properties of the run that it is in; equal: none */

@@ -9,25 +9,41 @@
 /* Containers and fields within each other; deeper ones are kept whole. */
 #define MAX_DEPTH 32
 
-bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char *name)
-{
-    const char *s = r->xml.s;
-    const size_t n = strlen(name), prefix = r->prefix_end - r->prefix;
-    return t->name_end - t->name == prefix + n && memcmp(s + t->name, s + r->prefix, prefix) == 0 &&
-           memcmp(s + t->name + prefix, name, n) == 0;
-}
-
-bool dg_runs_lists(const struct dg_runs *r, const struct dg_xml_tag *t, const char *const *list)
-{
-    for (size_t i = 0; list && list[i]; i++)
-        if (dg_runs_is(r, t, list[i]))
-            return true;
-    return false;
-}
-
 static size_t whole_end(const struct dg_xml *x, size_t i)
 {
     return x->tags[x->tags[i].partner].end;
+}
+
+/* True if what was read last is words without white space at their end. */
+static bool is_after_word(const struct dg_pieces *q)
+{
+    size_t i = q->n;
+    while (i > 0 && (q->list[i - 1].kind == DG_PIECE_OPEN || q->list[i - 1].kind == DG_PIECE_CLOSE))
+        i--;
+    const struct dg_piece *p = i > 0 ? &q->list[i - 1] : NULL;
+    return p && p->kind == DG_PIECE_WORDS && p->end > p->begin &&
+           !strchr(" \t\r\n", q->r->xml.s[p->end - 1]);
+}
+
+/* Adds the character that an element stands for, a hyphen as models know it; true: it stands for
+ * nothing else. */
+static bool add_character(
+    struct dg_pieces *q, const struct dg_xml_tag *t, const struct dg_piece *in)
+{
+    const struct dg_run_names *names = q->r->names;
+    struct dg_piece p = {.kind = DG_PIECE_WORDS, .instead = "-"};
+    size_t begin, end;
+    if (in) {
+        p.run = in->run;
+        p.run_end = in->run_end;
+    }
+    if (names->space && dg_runs_is(q->r, t, names->space) && is_after_word(q))
+        p.instead = " ";
+    else if (!names->hyphen || !dg_runs_is(q->r, t, names->hyphen))
+        return false;
+    dg_pieces_add(q, p);
+    return !dg_xml_attribute(&q->r->xml, t, "text:c", &begin, &end) ||
+           dg_xml_attribute_is(&q->r->xml, t, "text:c", "1");
 }
 
 /* Adds an element that neither is nor contains words: its bytes are kept as a whole. */
@@ -36,7 +52,7 @@ static void add_raw(struct dg_pieces *q, size_t i, const struct dg_piece *in)
     const struct dg_xml *x = &q->r->xml;
     const struct dg_xml_tag *t = &x->tags[i];
     const struct dg_run_names *names = q->r->names;
-    if (dg_runs_lists(q->r, t, names->dropped))
+    if (dg_runs_lists(q->r, t, names->dropped) || add_character(q, t, in))
         return;
     struct dg_piece p = {
         .kind = dg_runs_lists(q->r, t, names->breaks) ? DG_PIECE_BREAK : DG_PIECE_RAW,
@@ -92,17 +108,6 @@ static void add_bare(struct dg_pieces *q, size_t begin, size_t end)
         dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_WORDS, .begin = begin, .end = end});
 }
 
-/* Kind of the field character in the run at tag i: 'b'egin, 's'eparate, 'e'nd; 0: none. */
-static char field_of(const struct dg_xml *x, size_t i)
-{
-    size_t begin, end;
-    for (size_t k = i + 1; k < x->tags[i].partner; k++)
-        if (dg_xml_is(x, &x->tags[k], "w:fldChar") &&
-            dg_xml_attribute(x, &x->tags[k], "w:fldCharType", &begin, &end))
-            return x->s[begin];
-    return 0;
-}
-
 static void read_pieces(struct dg_pieces *q, size_t first, size_t last);
 
 /* Reads what is within the OPEN that was added last, and closes it. */
@@ -128,8 +133,9 @@ static size_t read_field(struct dg_pieces *q, size_t i, size_t last)
         const struct dg_xml_tag *t = &x->tags[k];
         if (t->kind == DG_XML_CLOSE)
             return i;
-        const char mark =
-            t->kind == DG_XML_OPEN && dg_runs_is(q->r, t, q->r->names->run) ? field_of(x, k) : 0;
+        const char mark = t->kind == DG_XML_OPEN && dg_runs_is(q->r, t, q->r->names->run)
+                              ? dg_runs_field(x, k)
+                              : 0;
         depth += mark == 'b';
         if (depth > MAX_DEPTH)
             return i;
@@ -154,7 +160,7 @@ static size_t read_field(struct dg_pieces *q, size_t i, size_t last)
 static size_t read_run_or_field(struct dg_pieces *q, size_t i, size_t last)
 {
     const struct dg_xml *x = &q->r->xml;
-    const char mark = field_of(x, i);
+    const char mark = dg_runs_field(x, i);
     size_t end = mark == 'b' ? read_field(q, i, last) : i;
     if (end > i)
         return end;
@@ -167,33 +173,13 @@ static size_t read_run_or_field(struct dg_pieces *q, size_t i, size_t last)
     return x->tags[i].partner;
 }
 
-/* Finds the tags between which the container at tag i has its words: within its child that holds
- * all of them if it has one, else after its properties. */
-static void find_words(const struct dg_pieces *q, size_t i, size_t *first, size_t *last)
-{
-    const struct dg_xml *x = &q->r->xml;
-    const size_t end = x->tags[i].partner;
-    for (size_t k = i + 1; k < end; k = x->tags[k].partner + 1) {
-        if (x->tags[k].kind != DG_XML_OPEN ||
-            !dg_runs_lists(q->r, &x->tags[k], q->r->names->container_words))
-            continue;
-        *first = k + 1;
-        *last = x->tags[k].partner;
-        return;
-    }
-    *first = i + 1;
-    *last = end;
-    while (*first < end && dg_runs_lists(q->r, &x->tags[*first], q->r->names->container_properties))
-        *first = x->tags[*first].partner + 1;
-}
-
 /* Reads the container at tag i: what it has before its words goes with its opening tag, and what it
  * has after them with its closing tag. Returns its last tag. */
 static size_t read_container(struct dg_pieces *q, size_t i)
 {
     const struct dg_xml *x = &q->r->xml;
     size_t first, last;
-    find_words(q, i, &first, &last);
+    dg_runs_find_words(q->r, i, &first, &last);
     dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
                          .begin = x->tags[i].begin,
                          .end = x->tags[first - 1].end,
@@ -271,7 +257,9 @@ static int write_markup(
                 (struct dg_slot){.kind = DG_SLOT_RUN, .begin = p->run, .end = p->run_end}, err);
             open = p;
         }
-        if (p->kind == DG_PIECE_WORDS)
+        if (p->instead)
+            dg_buffer_adds(text, p->instead);
+        else if (p->kind == DG_PIECE_WORDS)
             dg_buffer_add(text, q->r->xml.s + p->begin, p->end - p->begin);
         else if (rc == DG_OK)
             rc = write_other(g, p, text, err);
@@ -279,21 +267,6 @@ static int write_markup(
     if (open)
         dg_buffer_adds(text, "</g>");
     return rc;
-}
-
-/* Find the tags between which paragraph i has its words: after its properties, and before its last
- * element if that is not text. */
-static void find_ends(const struct dg_runs *r, size_t i, size_t *first, size_t *last)
-{
-    const struct dg_xml *x = &r->xml;
-    *first = i + 1;
-    *last = x->tags[i].partner;
-    if (*first < *last && r->names->paragraph_properties &&
-        dg_runs_is(r, &x->tags[*first], r->names->paragraph_properties))
-        *first = x->tags[*first].partner + 1;
-    for (size_t k = *first; k < *last; k = x->tags[k].partner + 1)
-        if (r->names->end && dg_runs_is(r, &x->tags[k], r->names->end))
-            *last = k;
 }
 
 int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
@@ -305,7 +278,7 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
     size_t first, last;
     int rc = DG_OK;
     dg_buffer_init(&text);
-    find_ends(r, i, &first, &last);
+    dg_runs_find_ends(r, i, &first, &last);
     read_pieces(&q, first, last);
     const struct dg_piece *looks = q.failed ? NULL : dg_pieces_main(&q);
     if (looks) {

@@ -22,6 +22,16 @@ bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char 
 /* The same for a list: it has the tag's name. */
 bool dg_runs_lists(const struct dg_runs *r, const struct dg_xml_tag *t, const char *const *list);
 
+/* Kind of the field character in the run at tag i: 'b'egin, 's'eparate, 'e'nd; 0: none. */
+char dg_runs_field(const struct dg_xml *x, size_t i);
+
+/* Find the tags between which the container at tag i has its words: within its child that holds all
+ * of them if it has one, else after its properties. */
+void dg_runs_find_words(const struct dg_runs *r, size_t i, size_t *first, size_t *last);
+/* Find the tags between which paragraph i has its words: after its properties, and before its last
+ * element if that is not text. */
+void dg_runs_find_ends(const struct dg_runs *r, size_t i, size_t *first, size_t *last);
+
 /* Add a segment for the content of the paragraph at tag `i`, after its properties, if it has words.
  * DG_ELIMIT, DG_ENOMEM. */
 int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err);

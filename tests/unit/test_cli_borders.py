@@ -1,11 +1,16 @@
 """dragoman translate FILE -o FILE: what stands between the words of a file without being one. Where a text ends, each side is translated as by itself."""
 import json
 import os
+import re
 import subprocess
 import zipfile
 
+import docx
 import openpyxl
 import pytest
+from docx.oxml import OxmlElement
+from odf import text
+from odf.opendocument import OpenDocumentText
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLI = os.path.join(ROOT, os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
@@ -50,6 +55,8 @@ APART = {
     "lines.xml": one(lambda p: '<resources><string name="a">' + "\\n".join(p) + "</string></resources>"),
     "quoted.xml": one(lambda p: '<resources><string name="a">"' + "\\n".join(p) + '"</string></resources>'),
     "lines.xlf": xliff(' xml:space="preserve"', "\n  "),
+    "table.md": one(lambda p: "| 1 |\n|---|\n| " + "<br>".join(p) + " |\n"),
+    "list.md": one(lambda p: "* " + "<BR />".join(p) + "\n"),
     "tabs.txt": one(lambda p: "\t" + "\t".join(p) + "\t\n"),
     "tabs.json": one(lambda p: json.dumps(["\t".join(p)], ensure_ascii=False)),
     "tabs.po": lambda source, target: 'msgid "%s"\nmsgstr "%s"\n' % ("\\t".join(source), "\\t".join(target or [])),
@@ -82,3 +89,56 @@ def test_xlsx_lines(tmp_path, parts):
     d = openpyxl.load_workbook(translate(path), rich_text=True)
     assert str(d.active["A1"].value) == str(d.active["A2"].value) == "\n".join(parts)
     assert [str(r) for r in d.active["A2"].value if getattr(r, "font", None)][0].rstrip("\n") == parts[0]
+
+
+@pytest.mark.parametrize("name,before,words,after", [
+    ("a.md", "", "**Two dogs<br>play in the snow.**", ""),
+    ("a.md", "", "[Two<br/><br/>dogs play](http://a.b) in the snow.", ""),
+    ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n", "Two<br>dogs play in the snow.", "\n"),
+    ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n", "Two<BR />dogs<br>\nplay in the snow.", "\n"),
+])
+def test_line_ends_within_words(tmp_path, name, before, words, after):
+    """A <br> within a text is a space to the model, and comes back once."""
+    got = translated(tmp_path, name, before + words + after)
+    assert got.startswith(before) and got.endswith(after)
+    got = got[len(before):]
+    assert re.findall("(?i)<br ?/?>", got) == re.findall("(?i)<br ?/?>", words)
+    plain = re.sub(r"(?i)<br ?/?>|\*\*|\[|\]\(.*?\)|\s", " ", got)
+    assert " ".join(plain.split()) == "Zwei Hunde spielen im Schnee."
+
+
+def test_br_does_not_get_lost(tmp_path):
+    """An answer of one word has no space for it."""
+    assert translated(tmp_path, "a.md", "**snow<br>storm**\n").count("<br>") == 1
+
+
+def test_hyphens_of_word(tmp_path):
+    """Ctrl+Shift+_ and Ctrl+- in Word: part of the word, not something between two."""
+    path = tmp_path / "a.docx"
+    d = docx.Document()
+    for before, name, after in ("Two dogs play in the s", "w:softHyphen", "now."), ("A T", "w:noBreakHyphen", "shirt."):
+        run = d.add_paragraph(before).runs[0]
+        run._r.append(OxmlElement(name))
+        run.add_text(after)
+    d.save(path)
+    d = docx.Document(translate(path))
+    assert [p.text for p in d.paragraphs] == ["Zwei Hunde spielen im Schnee.", "Ein T-Shirt."]
+    assert "Hyphen" not in d.element.xml
+
+
+@pytest.mark.parametrize("count,left", [(None, 0), (1, 0), (3, 1)])
+def test_spaces_of_open_document(tmp_path, count, left):
+    """<text:s/> for the first space, as other programs than LibreOffice write it."""
+    path = tmp_path / "a.odt"
+    d = OpenDocumentText()
+    p = text.P(text="Two")
+    p.addElement(text.S(c=count) if count else text.S())
+    p.addText("dogs play in the ")
+    p.addElement(text.S(c=2))
+    p.addText("snow.")
+    d.text.addElement(p)
+    d.save(path)
+    got = translate(path)
+    xml = zipfile.ZipFile(got).read("content.xml").decode()
+    assert xml.count("<text:s ") == left + 1
+    assert " ".join(re.sub("<.*?>", "", xml[xml.index("<text:p>"):]).split()) == "Zwei Hunde spielen im Schnee."

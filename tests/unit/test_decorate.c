@@ -77,7 +77,7 @@ static const struct {
         {{0, 0}, {1, 1}, {3, 2}}, 3},
     {DG_FORMAT_MARKDOWN, "The **dog** barks.", "Es bellt der Hund.", "Es bellt der **Hund**.",
         {{2, 1}, {0, 2}, {1, 3}}, 3},
-    {DG_FORMAT_MARKDOWN, "one<br/> two", "eins zwei", "eins<br/> zwei", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "one<wbr/> two", "eins zwei", "eins<wbr/> zwei", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "one **two** three", "eins zwei drei", "eins **zwei** drei", {{0, 0}}, 0},
     {DG_FORMAT_MARKDOWN, "(**two**)", "", "****", {{0, 0}}, 0},
     /* Marks around code follow the code. */
@@ -92,7 +92,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "A [b](x) [c `m` n](y) d", "a ß d", "a [ß](x) [`m`](y) d",
         {{0, 0}, {1, 1}, {2, 1}, {5, 2}}, 4},
     /* No mark is placed within the letters of code, whatever words it is aligned with. */
-    {DG_FORMAT_MARKDOWN, "Use<br/> `git push` now.", "git push jetzt.", "`git push`<br/> jetzt.",
+    {DG_FORMAT_MARKDOWN, "Use<wbr/> `git push` now.", "git push jetzt.", "`git push`<wbr/> jetzt.",
         {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "Use[](u) `git push` now.", "git push jetzt.", "`git push`[](u) jetzt.",
         {{0, 0}}, 1},
@@ -123,6 +123,10 @@ static const struct {
         {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "A *dog<br/> plays* now.", "Jetzt spielt ein Hund.",
         "Jetzt *spielt ein Hund<br/>*.", {{3, 0}, {2, 1}, {1, 3}}, 3},
+    {DG_FORMAT_MARKDOWN, "*A dog<br>plays.*", "Ein Hund spielt.", "*Ein Hund<br>spielt.*",
+        {{0, 0}, {1, 1}, {2, 2}}, 3},
+    {DG_FORMAT_MARKDOWN, "A *snow<br>storm*.", "Schneesturm.", "*Schneesturm*.<br>",
+        {{1, 0}, {2, 0}}, 2},
     {DG_FORMAT_MARKDOWN, "A <b> </b> dog.", "Ein Hund.", "Ein<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
     /* A mark between a word and its punctuation stays between them. */
     {DG_FORMAT_HTML, "9 kg/m<sup>3</sup>, it says.", "9 kg/m, sagt es.",

@@ -41,6 +41,13 @@ size_t dg_tag_end(struct dg_document *d, const char *s, size_t at, size_t end);
  * into pairs, if they nest properly with the existing pairs. Tags without a partner stay single. */
 void dg_tags_pair(struct dg_document *d, const char *s, size_t first);
 
+/* Returns the byte after the <br>s that begin at s[at], with blanks between them; `at` if none
+ * does. */
+size_t dg_line_skip_tags(struct dg_document *d, const char *s, size_t at, size_t end);
+/* Adds them, s[begin, to), within a unit that goes on: as a space if there is none beside them. */
+void dg_document_line_end(
+    struct dg_document *d, const char *s, size_t begin, size_t to, size_t end);
+
 /* One line s[begin, end), without its line end; next: start of the following line. */
 struct dg_line {
     size_t begin, end, next;

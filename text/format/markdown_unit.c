@@ -98,16 +98,6 @@ static void take_entity(struct builder *b, const struct dg_md_event *e)
     b->c.at = e->end;
 }
 
-/* Tags, each of them a mark. */
-static void take_html(struct builder *b, const struct dg_md_event *e)
-{
-    catch_up(b, e->begin);
-    while (b->c.at < e->end) {
-        size_t to = b->c.s[b->c.at] == '<' ? dg_tag_end(b->d, b->c.s, b->c.at, e->end) : b->c.at;
-        mark(b, DG_MARK_POINT, to > b->c.at ? to : e->end, 0);
-    }
-}
-
 /* Takes `code`, which ends with as many signs as it begins with. */
 static void take_code(struct builder *b, const struct dg_md_event *e)
 {
@@ -185,6 +175,26 @@ static void take_break(struct builder *b, const struct dg_md_event *e)
         begin_unit(b, to + label);
     } else {
         mark(b, DG_MARK_BREAK, to, 0);
+    }
+}
+
+/* Tags, each of them a mark; <br> ends the unit as a hard line break does. */
+static void take_html(struct builder *b, const struct dg_md_event *e)
+{
+    catch_up(b, e->begin);
+    while (b->c.at < e->end) {
+        const char *s = b->c.s;
+        const size_t at = b->c.at, line = dg_line_skip_tags(b->d, s, at, e->end);
+        if (line > at && b->depth == 0) {
+            end_unit(b);
+            begin_unit(b, line);
+        } else if (line > at) {
+            dg_document_line_end(b->d, s, at, line, b->c.n);
+            b->c.at = line;
+        } else {
+            const size_t to = s[at] == '<' ? dg_tag_end(b->d, s, at, e->end) : at;
+            mark(b, DG_MARK_POINT, to > at ? to : e->end, 0);
+        }
     }
 }
 

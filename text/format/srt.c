@@ -121,13 +121,18 @@ static void write_line(struct dg_document *d, const char *s, size_t begin, size_
 {
     size_t text = begin;
     for (size_t at = begin; at < end;) {
-        size_t to = skip_code(d, s, at, end);
+        const size_t line = dg_line_skip_tags(d, s, at, end);
+        const size_t to = line > at ? line : skip_code(d, s, at, end);
         if (to == at) {
             at++;
             continue;
         }
         dg_document_text(d, s, text, at);
-        dg_document_mark(d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = at, .end = to}, "");
+        if (line > at)
+            dg_document_line_end(d, s, at, to, end);
+        else
+            dg_document_mark(
+                d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = at, .end = to}, "");
         text = at = to;
     }
     dg_document_text(d, s, text, end);

@@ -166,9 +166,15 @@ static size_t distance(size_t a, size_t b)
     return a < b ? b - a : a - b;
 }
 
+/* True if a line end is more than white space: a <br>, or written as markup. */
+static bool is_tag(const struct dg_decoration *d, size_t i)
+{
+    return dg_encoding_is_markup(d->encoding) || memchr(d->bytes[i].s, '<', d->bytes[i].n);
+}
+
 /* Put each line end at the space nearest to its relative position in the source, in order, leaving
  * enough spaces for the ones after it. If no space is left (fewer words than lines), a line end is
- * dropped in plain text; in markup it may be a <br>, so it goes to the end. */
+ * dropped, but a <br> goes to the end. */
 static void add_breaks(struct work *w)
 {
     const struct dg_decoration *d = w->d;
@@ -179,7 +185,7 @@ static void add_breaks(struct work *w)
         if (d->marks[i].kind != DG_MARK_BREAK)
             continue;
         if (k >= n) {
-            if (dg_encoding_is_markup(d->encoding))
+            if (is_tag(d, i))
                 add_edit(w, d->answer_len, d->answer_len, i, ALONE);
             continue;
         }

@@ -1,0 +1,61 @@
+/* Where a paragraph's words are among its tags. */
+#include "documents/office/runs.h"
+
+#include <string.h>
+
+bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char *name)
+{
+    const char *s = r->xml.s;
+    const size_t n = strlen(name), prefix = r->prefix_end - r->prefix;
+    return t->name_end - t->name == prefix + n && memcmp(s + t->name, s + r->prefix, prefix) == 0 &&
+           memcmp(s + t->name + prefix, name, n) == 0;
+}
+
+bool dg_runs_lists(const struct dg_runs *r, const struct dg_xml_tag *t, const char *const *list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        if (dg_runs_is(r, t, list[i]))
+            return true;
+    return false;
+}
+
+char dg_runs_field(const struct dg_xml *x, size_t i)
+{
+    size_t begin, end;
+    for (size_t k = i + 1; k < x->tags[i].partner; k++)
+        if (dg_xml_is(x, &x->tags[k], "w:fldChar") &&
+            dg_xml_attribute(x, &x->tags[k], "w:fldCharType", &begin, &end))
+            return x->s[begin];
+    return 0;
+}
+
+void dg_runs_find_words(const struct dg_runs *r, size_t i, size_t *first, size_t *last)
+{
+    const struct dg_xml *x = &r->xml;
+    const size_t end = x->tags[i].partner;
+    for (size_t k = i + 1; k < end; k = x->tags[k].partner + 1) {
+        if (x->tags[k].kind != DG_XML_OPEN ||
+            !dg_runs_lists(r, &x->tags[k], r->names->container_words))
+            continue;
+        *first = k + 1;
+        *last = x->tags[k].partner;
+        return;
+    }
+    *first = i + 1;
+    *last = end;
+    while (*first < end && dg_runs_lists(r, &x->tags[*first], r->names->container_properties))
+        *first = x->tags[*first].partner + 1;
+}
+
+void dg_runs_find_ends(const struct dg_runs *r, size_t i, size_t *first, size_t *last)
+{
+    const struct dg_xml *x = &r->xml;
+    *first = i + 1;
+    *last = x->tags[i].partner;
+    if (*first < *last && r->names->paragraph_properties &&
+        dg_runs_is(r, &x->tags[*first], r->names->paragraph_properties))
+        *first = x->tags[*first].partner + 1;
+    for (size_t k = *first; k < *last; k = x->tags[k].partner + 1)
+        if (r->names->end && dg_runs_is(r, &x->tags[k], r->names->end))
+            *last = k;
+}
