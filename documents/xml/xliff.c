@@ -1,5 +1,6 @@
 /* XLIFF 1.2 and 2: a missing or empty target is filled from its source; a target with text stays.
- * Inline codes of the original (<ph>, <bpt>, ...) move with their words. */
+ * Inline codes of the original (<ph>, <bpt>, ...) move with their words (text/format/xml/codes.h).
+ */
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
 #include "documents/xml/declaration.h"
@@ -9,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const codes[] = {"ph", "bpt", "ept", "it", "x", "bx", "ex", "sc", "ec", NULL};
-static const struct dg_markup markup = {.no_outline = true, .ignored = codes},
-                              preserved = {.no_outline = true, .ignored = codes, .lines = true};
+static const struct dg_markup markup = {.no_outline = true, .codes = true},
+                              preserved = {.no_outline = true, .codes = true, .lines = true};
 
 struct reader {
     struct dg_extract *x;

@@ -142,3 +142,49 @@ def test_spaces_of_open_document(tmp_path, count, left):
     xml = zipfile.ZipFile(got).read("content.xml").decode()
     assert xml.count("<text:s ") == left + 1
     assert " ".join(re.sub("<.*?>", "", xml[xml.index("<text:p>"):]).split()) == "Zwei Hunde spielen im Schnee."
+
+
+B, END = '<bpt id="1">&lt;b&gt;</bpt>', '<ept id="1">&lt;/b&gt;</ept>'
+RID, RID_END = '<bpt id="1" rid="7">{b}</bpt>', '<ept id="2" rid="7">{/b}</ept>'
+CODES = [  # a source and its target
+    (f"Two {B}dogs{END} play in the snow.", f"Zwei {B}Hunde{END} spielen im Schnee."),
+    (f"{B}Two dogs play in the snow.{END}", f"{B}Zwei Hunde spielen im Schnee.{END}"),
+    (f"Two {B}dogs{END} play in the {RID}snow{RID_END}.", f"Zwei {B}Hunde{END} spielen im {RID}Schnee{RID_END}."),
+    (f"Two {B}{RID}dogs{RID_END}{END} play in the snow.", f"Zwei {B}{RID}Hunde{RID_END}{END} spielen im Schnee."),
+    ('Two <sc id="1"/>dogs<ec startRef="1"/> play in the <bx id="2"/>snow<ex id="2"/>.',
+     'Zwei <sc id="1"/>Hunde<ec startRef="1"/> spielen im <bx id="2"/>Schnee<ex id="2"/>.'),
+    # Halves of pairs, and placeholders that a word touches: marks at their place.
+    (f"Two {B}dogs play in the snow.", f"Zwei {B}Hunde spielen im Schnee."),
+    ('Two <ph id="1">&lt;b&gt;</ph>dogs<ph id="2">&lt;/b&gt;</ph> play in the snow.', 'Zwei <ph id="1">&lt;b&gt;</ph>Hunde<ph id="2">&lt;/b&gt;</ph> spielen im Schnee.'),
+    ('Two <it id="1" pos="open">&lt;b&gt;</it>dogs play in the snow.', 'Zwei <it id="1" pos="open">&lt;b&gt;</it>Hunde spielen im Schnee.'),
+]
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+@pytest.mark.parametrize("source,target", CODES)
+def test_xliff_codes(tmp_path, prefix, source, target):
+    """The model sees no code, and a code's end stays after what its beginning is before."""
+    def form(source, target):
+        whole = XLIFF.replace("<xliff", '<xliff xmlns="u" xmlns:x="u"') % (UNIT % ("", source, target))
+        return re.sub(r"(</?)(bpt|ept|it|ph|sc|ec|bx|ex)\b", r"\1" + prefix + r"\2", whole)
+    assert translated(tmp_path, "a.xlf", form(source, "")) == form(source, target)
+
+
+def test_xliff_placeholders_in_words(tmp_path):
+    """One that stands by itself is shown to the model as a word, which comes back once."""
+    sign = '<ph id="1">%s</ph>'
+    got = translated(tmp_path, "a.xlf", XLIFF % (UNIT % ("", f"Two dogs play in {sign} .", "")))
+    target = re.search("<target>(.*)</target>", got).group(1)
+    assert target.count(sign) == 1 and target.startswith("Zwei Hunde spielen in ")
+
+
+LINE_ENDS = ['<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<ph id="1">&lt;br/&gt;</ph>', '<ph id="0" equiv="LINE_BREAK"/>', '<ph id="1" type="fmt" subType="xlf:lb"/>']
+
+
+@pytest.mark.parametrize("sign", LINE_ENDS)
+def test_xliff_line_ends(tmp_path, parts, sign):
+    form = xliff("", sign)
+    assert translated(tmp_path, "a.xlf", form(PARTS, None)) == form(PARTS, parts)
+    got = translated(tmp_path, "a.xlf", XLIFF % (UNIT % ("", f'<g id="9">Two{sign}dogs</g> play in the snow.', "")))
+    target = re.search("<target>(.*)</target>", got).group(1)
+    assert target.count(sign) == 1 and re.sub("<.*?>", "", target.replace(sign, " ")) == "Zwei Hunde spielen im Schnee."

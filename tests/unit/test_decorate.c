@@ -138,7 +138,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "Dogs etc.[^1], too", "Hunde usw., auch", "Hunde usw.[^1], auch",
         {{0, 0}, {1, 1}, {2, 2}}, 3},
     {DG_FORMAT_MARKDOWN, "Dogs,[^1] too", "Hunde, auch", "Hunde,[^1] auch", {{0, 0}, {1, 1}}, 2},
-    {DG_FORMAT_MARKDOWN, "Call `f()`<br/>.", "Ruf f()", "Ruf `f()`<br/>", {{0, 0}, {1, 1}}, 2},
+    {DG_FORMAT_MARKDOWN, "Call `f()`<wbr/>.", "Ruf f()", "Ruf `f()`<wbr/>", {{0, 0}, {1, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "A,<b> </b>dog.", "Ein, Hund.", "Ein,<b></b> Hund.", {{0, 0}, {1, 1}}, 2},
     /* Letters attached to a mark stay attached. */
     {DG_FORMAT_MARKDOWN, "A*b*c", "Abc", "A*b*c", {{0, 0}}, 1},

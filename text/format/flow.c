@@ -123,6 +123,49 @@ void dg_flow_point(struct dg_flow *f, size_t begin, size_t end)
     dg_document_mark(f->d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = begin, .end = end}, "");
 }
 
+static void add_half(struct dg_flow *f, struct dg_mark half)
+{
+    if (!f->open)
+        return;
+    write_space(f);
+    dg_document_mark(f->d, half, "");
+}
+
+uint32_t dg_flow_open_pair(struct dg_flow *f, size_t begin, size_t end)
+{
+    const uint32_t id = ++f->d->ids;
+    begin_at(f, begin);
+    add_half(f, (struct dg_mark){.kind = DG_MARK_OPEN, .begin = begin, .end = end, .id = id});
+    return id;
+}
+
+void dg_flow_close_pair(struct dg_flow *f, size_t begin, size_t end, uint32_t id)
+{
+    add_half(f, (struct dg_mark){.kind = DG_MARK_CLOSE, .begin = begin, .end = end, .id = id});
+}
+
+void dg_flow_space(struct dg_flow *f, size_t begin, size_t end)
+{
+    if (f->open)
+        add_space(f, begin, end);
+}
+
+static bool is_word(int32_t c)
+{
+    return dg_scan_is_letter(c) || dg_scan_is_digit(c);
+}
+
+bool dg_flow_is_beside_word(const struct dg_flow *f, size_t end)
+{
+    const struct dg_document *d = f->d;
+    size_t at = d->text.len;
+    if (is_word(dg_scan_peek(f->s, end, f->n)))
+        return true;
+    if (!f->open || d->text.failed || f->space < f->space_end || at == d->units[d->n_units].at)
+        return false;
+    return is_word(dg_scan_prev(d->text.data, d->units[d->n_units].at, &at));
+}
+
 /* True if the tag at `begin` closes the tag just written, so that the pair encloses nothing. */
 static bool closes_at_once(const struct dg_flow *f, size_t begin)
 {

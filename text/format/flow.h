@@ -37,6 +37,10 @@ void dg_flow_text(struct dg_flow *f, size_t begin, size_t end);
 /* A tag that may enclose words. An opening tag begins a unit if none is open; a closing tag
  * directly after its opening tag is merged with it into one point. */
 void dg_flow_tag(struct dg_flow *f, size_t begin, size_t end, bool opens);
+/* A mark that encloses words up to another one; returns the pair's number. It begins a unit if none
+ * is open. */
+uint32_t dg_flow_open_pair(struct dg_flow *f, size_t begin, size_t end);
+void dg_flow_close_pair(struct dg_flow *f, size_t begin, size_t end, uint32_t id);
 /* Something between words: an image, a comment. */
 void dg_flow_point(struct dg_flow *f, size_t begin, size_t end);
 /* A protected span with letters for the model to see. */
@@ -44,6 +48,10 @@ void dg_flow_protect(
     struct dg_flow *f, size_t begin, size_t end, size_t letters, size_t letters_end);
 /* A visible line end: it ends the text unless the next line continues with a lower-case letter. */
 void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end);
+/* The same within words: it is a space to the model. */
+void dg_flow_space(struct dg_flow *f, size_t begin, size_t end);
+/* True if a letter or digit is before what comes next, or after it at byte `end`. */
+bool dg_flow_is_beside_word(const struct dg_flow *f, size_t end);
 /* End the unit, if one is open. */
 void dg_flow_end(struct dg_flow *f);
 

@@ -18,6 +18,8 @@ struct dg_markup {
     bool no_outline;
     /* the XML is XHTML: its elements are HTML's */
     bool html;
+    /* the XML has XLIFF's inline codes */
+    bool codes;
     /* XML: line ends are part of the text: they end sentences */
     bool lines;
 };

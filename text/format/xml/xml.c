@@ -2,6 +2,7 @@
  * text beside them: in <p>A <b>dog</b>.</p><p>Two</p> the <p>, but not the <b>. */
 #include "text/format/flow.h"
 #include "text/format/html/elements.h"
+#include "text/format/xml/codes.h"
 #include "text/format/xml/scan.h"
 #include "text/utf8.h"
 
@@ -24,6 +25,7 @@ struct reader {
     struct dg_flow f;
     struct dg_xml x;
     const struct dg_markup *markup;
+    struct dg_xml_codes codes;
     /* [n_tags + 1] by the index of the element's first tag; the last: beside the roots */
     struct content *contents;
 };
@@ -169,6 +171,8 @@ static bool add_html(struct reader *r, size_t *i)
 static size_t add_shown(struct reader *r, size_t i, bool block)
 {
     const struct dg_xml_tag *t = &r->x.tags[i];
+    if (r->markup && r->markup->codes && dg_xml_codes_add(&r->codes, &r->f, &r->x, &i))
+        return i;
     const bool html = is_element(t) && r->markup && r->markup->html;
     if (html && add_html(r, &i))
         return i;
