@@ -93,7 +93,8 @@ static void write_label(const struct dg_job *j, const struct dg_mark *m, struct 
     dg_buffer_adds(out, "]");
 }
 
-/* Find what is written for each of p's marks. changed: the answer is not the sentence itself. */
+/* Find what is written for each of p's marks. changed: the answer has other words than the
+ * sentence. */
 static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, bool changed,
     const struct dg_mark_bytes **out, struct dg_error *err)
 {
@@ -122,6 +123,23 @@ static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, 
     return rc;
 }
 
+/* True if a[n] and b[m] differ in blanks at most: a mark within leaves two where the answer has
+ * one. */
+static bool same_words(const char *a, size_t n, const char *b, size_t m)
+{
+    size_t i = 0, k = 0;
+    while (true) {
+        while (i < n && a[i] == ' ')
+            i++;
+        while (k < m && b[k] == ' ')
+            k++;
+        if (i == n || k == m || a[i] != b[k])
+            return i == n && k == m;
+        i++;
+        k++;
+    }
+}
+
 /* Append the answer with the sentence's marks and line ends restored, and shift p->ends. */
 static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
@@ -136,7 +154,7 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
     if (!rc && aligned)
         rc = dg_part_word_pairs(j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, err);
     size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
-    const bool changed = plain.len != p->shown_len || memcmp(plain.data, p->shown, plain.len) != 0;
+    const bool changed = !same_words(plain.data, plain.len, p->shown, p->shown_len);
     if (!rc)
         rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), changed, &bytes, err);
     struct dg_decoration d = {.bytes = bytes,

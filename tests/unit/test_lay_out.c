@@ -233,6 +233,8 @@ static void texts_that_are_labels(void **state)
         {"[The dog]\n", {"[Der Hund]"}, "[Der Hund]\n"}, /* no link */
         {"[The dog]\n\n[the dog]: u\n", {"The dog"}, "[The dog]\n\n[the dog]: u\n"},
         {"![The dog][]\n\n[the dog]: u\n", {"The dog"}, "![The dog][]\n\n[the dog]: u\n"},
+        {"[The dog] ![](v) is\n\n[the dog]: u\n", {"The dog is"},
+            "[The dog] ![](v) is\n\n[the dog]: u\n"},
         {"[`foo`] is here\n\n[`foo`]: u\n", {"XX1 ist hier"}, "[`foo`] ist hier\n\n[`foo`]: u\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
