@@ -6,6 +6,7 @@
 #include "text/format/escape.h"
 #include "text/format/front_matter.h"
 #include "text/format/internal.h"
+#include "text/format/footnote.h"
 #include "text/format/markdown_unit.h"
 
 #include <limits.h>
@@ -61,7 +62,7 @@ static void flush(struct reader *r)
         return;
     const struct dg_md_event *first = &r->e.list[0];
     r->in_footnote = r->depth == 0 && first->kind == DG_MD_TEXT &&
-                     dg_markdown_skip_footnote(r->s, first->begin, r->n) > first->begin;
+                     dg_footnote_label(r->s, first->begin, r->n) > first->begin;
     r->floor = dg_markdown_unit(r->d, r->s, r->n, &r->e, r->floor, &r->titles);
     r->e.n = 0;
 }

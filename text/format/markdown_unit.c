@@ -1,6 +1,7 @@
 #include "text/format/markdown_unit.h"
 
 #include "text/format/escape.h"
+#include "text/format/footnote.h"
 #include "text/format/markdown_cursor.h"
 
 #include <ctype.h>
@@ -48,22 +49,10 @@ static void catch_up(struct builder *b, size_t begin)
         mark(b, DG_MARK_POINT, begin, 0);
 }
 
-/* Skips a footnote's number, "[^1]", at s[at]; `at` if there is none. It has no bracket within, so
- * that many beginnings of one take linear time. */
-static size_t skip_reference(const char *s, size_t at, size_t end)
-{
-    size_t to = at + 2;
-    if (end - at <= 3 || s[at] != '[' || s[at + 1] != '^')
-        return at;
-    while (to < end && s[to] != ']' && s[to] != '[' && !isspace((unsigned char)s[to]))
-        to++;
-    return to < end && s[to] == ']' && to > at + 2 ? to + 1 : at;
-}
-
 static void write_text(struct builder *b, size_t end)
 {
     for (size_t i = b->c.at; i < end;) {
-        size_t to = b->c.s[i] == '[' ? skip_reference(b->c.s, i, end) : i;
+        size_t to = b->c.s[i] == '[' ? dg_footnote_reference(b->c.s, i, end) : i;
         if (to == i) {
             i++;
             continue;
@@ -130,23 +119,13 @@ static void end_unit(struct builder *b)
     b->inner.known = b->d->known;
 }
 
-size_t dg_markdown_skip_footnote(const char *s, size_t at, size_t end)
-{
-    size_t i = at + 2;
-    if (end - at < 5 || s[at] != '[' || s[at + 1] != '^')
-        return at;
-    while (i < end && !strchr("[] \t\r\n", s[i]))
-        i++;
-    return i > at + 2 && i + 1 < end && s[i] == ']' && s[i + 1] == ':' ? i + 2 : at;
-}
-
 /* Length of the footnote label that the text event begins with, including blanks after it; 0:
  * none. */
 static size_t label_of(const char *s, const struct dg_md_event *e)
 {
     if (e->kind != DG_MD_TEXT)
         return 0;
-    size_t at = dg_markdown_skip_footnote(s, e->begin, e->end);
+    size_t at = dg_footnote_label(s, e->begin, e->end);
     return at > e->begin ? dg_line_skip_blanks(s, at, e->end) - e->begin : 0;
 }
 

@@ -52,7 +52,4 @@ size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
  * "\" and "&" have a meaning in a title. */
 void dg_markdown_title(struct dg_document *d, const char *s, size_t begin, size_t end);
 
-/* Skips the "[^1]:" that begins a footnote; `at` if there is none. */
-size_t dg_markdown_skip_footnote(const char *s, size_t at, size_t end);
-
 #endif
