@@ -98,6 +98,20 @@ static bool is_gap(const char *s, size_t from, size_t to, bool emoji)
     return from >= to;
 }
 
+/* True if the end of a link whose text is its label is at text[from] .. text[to]: it is written
+ * with the sentence. */
+static bool has_label(const struct dg_document *d, const struct dg_unit *u, size_t from, size_t to)
+{
+    for (size_t i = dg_document_marks_before(d, u, from); i < u->n_marks; i++) {
+        const struct dg_mark *m = &d->marks[u->mark + i];
+        if (m->at > to)
+            break;
+        if (m->label.end > 0)
+            return true;
+    }
+    return false;
+}
+
 /* Exclude emoji at either end of the sentence, and addresses that are set apart at its end: they
  * stay in the gap between this sentence and the next. */
 static struct dg_span without_ends(
@@ -124,7 +138,7 @@ static struct dg_span without_ends(
         emoji = is_emoji(s, m);
         after = m->at + m->len;
     }
-    if (out < at.end && !is_gap(s, after, at.end, emoji))
+    if (out < at.end && (!is_gap(s, after, at.end, emoji) || has_label(d, u, out, at.end)))
         out = at.end;
     return front < out ? (struct dg_span){front, out} : at;
 }

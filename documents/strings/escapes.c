@@ -114,7 +114,7 @@ static const char *escape_of(enum dg_escapes e, char c, bool first)
 {
     switch (c) {
     case '\n': return "\\n";
-    case '\t': return is_android(e) ? NULL : "\\t";
+    case '\t': return e == DG_ESCAPES_ANDROID_QUOTED ? NULL : "\\t";
     case '\r': return "\\r";
     case '\f': return "\\f";
     case '\b': return "\\b";

@@ -53,6 +53,7 @@ def one(form):
 APART = {
     "lines.json": one(lambda p: json.dumps(["\n".join(p)], ensure_ascii=False)),
     "lines.xml": one(lambda p: '<resources><string name="a">' + "\\n".join(p) + "</string></resources>"),
+    "tabs.xml": one(lambda p: '<resources><string name="a">' + "\\t".join(p) + "</string></resources>"),
     "quoted.xml": one(lambda p: '<resources><string name="a">"' + "\\n".join(p) + '"</string></resources>'),
     "lines.xlf": xliff(' xml:space="preserve"', "\n  "),
     "table.md": one(lambda p: "| 1 |\n|---|\n| " + "<br>".join(p) + " |\n"),
@@ -188,3 +189,11 @@ def test_xliff_line_ends(tmp_path, parts, sign):
     got = translated(tmp_path, "a.xlf", XLIFF % (UNIT % ("", f'<g id="9">Two{sign}dogs</g> play in the snow.', "")))
     target = re.search("<target>(.*)</target>", got).group(1)
     assert target.count(sign) == 1 and re.sub("<.*?>", "", target.replace(sign, " ")) == "Zwei Hunde spielen im Schnee."
+
+
+@pytest.mark.parametrize("link", ["[A girl ↗]", "![A girl 🚀][]"])
+def test_a_label_with_a_sign_at_its_end(tmp_path, link):
+    """Signs at a sentence's ends are not translated with it, but those of a link whose text is its label are: the label is kept."""
+    label = link.strip("![]")
+    written = translated(tmp_path, "a.md", f"{link}\n\n[{label}]: u\n")
+    assert f"][{label}]\n" in written and "Mädchen" in written and written.endswith(f"[{label}]: u\n"), written

@@ -121,6 +121,9 @@ static const struct {
         {{0, 0}, {2, 1}}, 2},
     {DG_FORMAT_MARKDOWN, "See [*b `a`*](u).", "Siehe (x).", "Siehe ([*x `a`*](u)).",
         {{0, 0}, {1, 1}}, 2},
+    /* A tab within a pair is a space to the model, too. */
+    {DG_FORMAT_MARKDOWN, "A **red\t dog** here.", "Ein roter Hund hier.",
+        "Ein\t **roter Hund** hier.", {{0, 0}, {1, 1}, {2, 2}, {3, 3}}, 4},
     {DG_FORMAT_MARKDOWN, "A *dog<br/> plays* now.", "Jetzt spielt ein Hund.",
         "Jetzt *spielt ein Hund<br/>*.", {{3, 0}, {2, 1}, {1, 3}}, 3},
     {DG_FORMAT_MARKDOWN, "*A dog<br>plays.*", "Ein Hund spielt.", "*Ein Hund<br>spielt.*",

@@ -71,9 +71,11 @@ static void add_code(struct dg_document *d, const char *s, size_t begin, size_t 
             d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = begin, .end = end}, "");
 }
 
+/* True if the white space s[at, to) has a line end, or a tab between columns. */
 static bool has_line_end(const char *s, size_t at, size_t to)
 {
-    return memchr(s + at, '\n', to - at) || memchr(s + at, '\r', to - at);
+    return memchr(s + at, '\n', to - at) || memchr(s + at, '\r', to - at) ||
+           memchr(s + at, '\t', to - at);
 }
 
 /* Adds s[at, end), which has no white space outside tags. */

@@ -49,17 +49,34 @@ static void catch_up(struct builder *b, size_t begin)
         mark(b, DG_MARK_POINT, begin, 0);
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The end of the blanks at s[at] if there is a tab among them; else `at`. */
+static size_t skip_tabs(const char *s, size_t at, size_t end)
+{
+    const size_t to = dg_line_skip_blanks(s, at, end);
+    return memchr(s + at, '\t', to - at) ? to : at;
+}
+
+/* Writes text from the cursor on. A tab within a pair is a space to the model, as a line end is:
+ * elsewhere it ends the sentence. */
 static void write_text(struct builder *b, size_t end)
 {
+    const char *s = b->c.s;
     for (size_t i = b->c.at; i < end;) {
-        size_t to = b->c.s[i] == '[' ? dg_footnote_reference(b->c.s, i, end) : i;
+        const size_t note = s[i] == '[' ? dg_footnote_reference(s, i, end) : i,
+                     tab = b->depth > 0 && is_blank(s[i]) ? skip_tabs(s, i, end) : i,
+                     to = note > tab ? note : tab;
         if (to == i) {
-            i++;
+            i = is_blank(s[i]) ? dg_line_skip_blanks(s, i, end) : i + 1;
             continue;
         }
-        dg_document_text(b->d, b->c.s, b->c.at, i);
+        dg_document_text(b->d, s, b->c.at, i);
         b->c.at = i;
-        mark(b, DG_MARK_POINT, to, 0);
+        mark(b, note > i ? DG_MARK_POINT : DG_MARK_BREAK, to, 0);
         i = to;
     }
     dg_document_text(b->d, b->c.s, b->c.at, end);
