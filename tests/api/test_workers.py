@@ -69,9 +69,10 @@ def test_threads_have_the_names_of_the_operations_document(models, tmp_path):
     subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a"], capture_output=True, check=True)
     want = {"dragoman-server": 1, "MHD-worker": 3, "dg-connections": 1, "dg-short": 3, "dg-long": 2, "dg-long-plans": 2,
             "dg-worker-N": 2, "dg-compute-N": 2 * 2,  # the folder has two models
-            "dg-side": 4, "dg-low": 1, "dg-timer": 7, "dg-log": 1, "dg-keys": 1, "dg-glossaries": 1, "dg-documents": 1}
+            "dg-side": 4, "dg-low": 1, "dg-files": 1, "dg-timer": 8, "dg-log": 1, "dg-keys": 1, "dg-glossaries": 1, "dg-documents": 1}
     assert set(told) == set(want)
     with Server(models, "--workers", "2", "--threads", "2", "--http-threads", "3", "--keys", keys,
-                "--collections", str(tmp_path / "collections.db"), "--documents", str(tmp_path / "documents.db")) as server:
+                "--collections", str(tmp_path / "collections.db"), "--documents", str(tmp_path / "documents.db"),
+                "--suggestions", str(tmp_path / "suggestions.db")) as server:
         # A thread takes its name when it first runs; until then it has the name of the one that started it.
         server.until(lambda: want == collections.Counter(re.sub(r"\d+$", "N", name) for name in server.threads().values()))
