@@ -88,7 +88,7 @@ def test_each_rank_sees_its_own_device_as_number_0(data, tmp_path):
 
 @pytest.mark.parametrize("env,more,said", [
     ([], ["--device", "cpu"], "a kind of device (--device cpu or cuda for all)"),
-    ([], ["--precision", "bf16"], "a kind of device or precision"),
+    ([], ["--precision", "bf16"], "a precision (--precision or DRAGOMAN_PRECISION)"),
     (["-x", "DRAGOMAN_RANKS=shared"], [], "a DRAGOMAN_RANKS"),
 ])
 def test_ranks_that_differ_are_refused(data, tmp_path, env, more, said):
