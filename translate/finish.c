@@ -112,12 +112,15 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
         if (!copy)
             rc = DG_JOB_NO_MEMORY(err);
         best[r] = (struct dg_answer){copy, text.len, mean_score(j, r)};
+        /* Before the next answer is joined: a sentence with fewer answers is in that one, too,
+         * where its words have other places. */
+        if (r == 0 && !rc) {
+            fill_sentences(j, copy, where, sentences);
+            rc = j->options.alignments ? dg_job_align(j, copy, where, out, err) : 0;
+        }
     }
     dg_buffer_deinit(&text);
     if (rc)
-        return rc;
-    fill_sentences(j, best[0].text, where, sentences);
-    if (j->options.alignments && (rc = dg_job_align(j, best[0].text, where, out, err)))
         return rc;
     out->best = best;
     out->n_best = n_best;

@@ -84,6 +84,52 @@ static void second_answer_has_its_own_alignment(void **state)
     dg_job_free(j);
 }
 
+/* A job of two sentences, of which the first has so many answers of different lengths, and the
+ * second one. */
+static struct dg_job *of_two_sentences(size_t n_first, struct dg_answers *a)
+{
+    const struct dg_translate_options o = {.search = {.alpha = -1}, .alignments = true};
+    const int32_t alignment[32] = {0};
+    const float logprob[32] = {0};
+    struct dg_job *j = NULL;
+    struct dg_error err = {0};
+    assert_int_equal(dg_job_encode(translator, "The boat. The sea.", 18, &o, &j, &err), 0);
+    assert_int_equal(dg_job_sentences(j), 2);
+    for (size_t i = 0; i < 2; i++) {
+        struct dg_sentence s;
+        dg_job_sentence(j, i, &s);
+        assert_true(s.n_source > 2 && s.n_source <= 32);
+        const struct dg_hypothesis hyps[] = {
+            {.ids = s.source, .token_logprob = logprob, .n = s.n_source},
+            {.ids = s.source + s.n_source - 2, .token_logprob = logprob, .n = 2}};
+        const struct dg_result r = {.hyps = hyps,
+            .n_hyps = i == 0 ? n_first : 1,
+            .alignment = alignment,
+            .n_source = s.n_source};
+        assert_int_equal(dg_job_accept(j, i, &r, &err), 0);
+    }
+    assert_int_equal(dg_job_finish(j, a, &err), 0);
+    return j;
+}
+
+/* The best answer's words stay where they are if other answers are shorter, although a sentence
+ * with fewer answers is in all of them. */
+static void alignments_are_of_the_best_answer(void **state)
+{
+    struct dg_answers one, two;
+    struct dg_job *a = of_two_sentences(1, &one), *b = of_two_sentences(2, &two);
+    (void)state;
+    assert_int_equal(two.n_best, 2);
+    assert_string_equal(one.best[0].text, two.best[0].text);
+    assert_true(strlen(two.best[1].text) < strlen(two.best[0].text));
+    assert_true(one.n_alignments > 0);
+    assert_int_equal(one.n_alignments, two.n_alignments);
+    for (size_t i = 0; i < one.n_alignments; i++)
+        assert_memory_equal(&one.alignments[i], &two.alignments[i], sizeof one.alignments[i]);
+    dg_job_free(a);
+    dg_job_free(b);
+}
+
 /* Pairs are whole words of both texts, in code points; every sentence has some. */
 static void alignments_are_words(void **state)
 {
@@ -232,6 +278,7 @@ int main(void)
         cmocka_unit_test(unknown_is_copied),
         cmocka_unit_test(unknown_below_the_best_is_no_flag),
         cmocka_unit_test(second_answer_has_its_own_alignment),
+        cmocka_unit_test(alignments_are_of_the_best_answer),
         cmocka_unit_test(alignments_are_words),
         cmocka_unit_test(capitals_are_read_as_words),
         cmocka_unit_test(what_has_no_language_is_kept),
