@@ -7,7 +7,7 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from conftest import ROOT
-from web_page import TEXT, Page, bundled, chrome, expected, page, unplugged  # noqa: F401
+from web_page import TEXT, Page, before_each_page, bundled, chrome, expected, page, unplugged  # noqa: F401
 
 
 def test_what_is_typed_is_translated(page, bundled):
@@ -208,10 +208,9 @@ def test_a_file_is_dropped(page):
 
 def test_a_browser_that_keeps_nothing_still_translates(chrome, bundled):
     """With cookies blocked, access to localStorage itself throws."""
-    script = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+    with before_each_page(chrome, """
         for (const area of ['localStorage', 'sessionStorage'])
-            Object.defineProperty(window, area, {get() { throw new DOMException('denied', 'SecurityError'); }});"""})
-    try:
+            Object.defineProperty(window, area, {get() { throw new DOMException('denied', 'SecurityError'); }});"""):
         page = Page(chrome, bundled)
         assert page.translate(TEXT) == expected(bundled, TEXT)
         page["show-history"].click()
@@ -219,18 +218,15 @@ def test_a_browser_that_keeps_nothing_still_translates(chrome, bundled):
         page["translate"].click()
         page.until(lambda: len(page.all("#history-list li")) == 1)
         assert not [line for line in chrome.get_log("browser") if line["level"] == "SEVERE"]
-    finally:
-        chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
 
 def test_a_server_that_starts_is_waited_for(chrome, bundled):
     """The server lists no models until they are loaded."""
-    script = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+    with before_each_page(chrome, """
         const real = window.fetch;
         window.asked = 0;
         window.fetch = (path, ...more) => path === '/v1/models' && ++window.asked < 3
-            ? Promise.resolve(new Response('{"models": []}', {headers: {'Content-Type': 'application/json'}})) : real(path, ...more);"""})
-    try:
+            ? Promise.resolve(new Response('{"models": []}', {headers: {'Content-Type': 'application/json'}})) : real(path, ...more);"""):
         chrome.get("about:blank")
         chrome.get(bundled.url("/"))
         assert chrome.find_element(By.ID, "status").text == "The server is starting …"
@@ -238,8 +234,6 @@ def test_a_server_that_starts_is_waited_for(chrome, bundled):
         page.driver, page.server = chrome, bundled
         page.until(lambda: len(page.all("#target option")) >= 3)
         assert page["status"].text == ""
-    finally:
-        chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
 
 def test_history_is_kept_only_if_wanted(page):

@@ -3,7 +3,7 @@ import signal
 import time
 
 from conftest import NARROW, PATIENCE, Server, long_text
-from web_page import BUNDLES, TEXT, Page, axe, bundled, chrome, expected, page, unplugged  # noqa: F401
+from web_page import BUNDLES, TEXT, Page, axe, before_each_page, bundled, chrome, expected, page, unplugged  # noqa: F401
 
 LONG = "\n".join("The %d dogs play in the snow near the old station." % n for n in range(3000))
 
@@ -123,8 +123,7 @@ USED_UP = """
 
 def test_used_up_requests_are_waited_for_everywhere(chrome, bundled):
     """Each question of the page is refused once, because the requests of the minute are used up; it is asked again."""
-    script = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": USED_UP})
-    try:
+    with before_each_page(chrome, USED_UP):
         page = Page(chrome, bundled)
         page.until(lambda: page["version"].text and "Files" in page["formats"].text)
         page.translate(TEXT)
@@ -144,18 +143,15 @@ def test_used_up_requests_are_waited_for_everywhere(chrome, bundled):
         asked = page.driver.execute_script("return asked")
         for what in ("/v1/models", "/", "/v1/alternatives", "/v1/attention", "alignments", "n_best", "card"):
             assert asked.count(what) == 2, asked
-    finally:
-        chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
 
 def test_a_panel_that_is_left_asks_no_more(chrome, bundled):
     """Its questions used up the requests of the next text, and said so over its translation."""
-    script = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+    with before_each_page(chrome, """
         const real = window.fetch;
         window.asked = 0;
         window.fetch = (path, request) => !/alignments|target_prefix/.test(request?.body || '') ? real(path, request)
-            : ++asked && Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': '1'}}));"""})
-    try:
+            : ++asked && Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': '1'}}));"""):
         page = Page(chrome, bundled)
         page.translate(TEXT)
         page.open_sentence()
@@ -165,5 +161,3 @@ def test_a_panel_that_is_left_asks_no_more(chrome, bundled):
         time.sleep(3)
         assert page.driver.execute_script("return asked") == asked
         assert page["status"].text.startswith("Done") and not page["error"].is_displayed() and not page["sentence"].is_displayed()
-    finally:
-        chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)

@@ -185,6 +185,16 @@ def phone(page, width=320):
 
 
 @contextlib.contextmanager
+def before_each_page(chrome, script):
+    """Runs a script in each page before the page's own."""
+    added = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+    try:
+        yield
+    finally:
+        chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
+@contextlib.contextmanager
 def unplugged(page, *urls):
     """Blocks connections to these addresses meanwhile."""
     page.driver.execute_cdp_cmd("Network.enable", {})
