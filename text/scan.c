@@ -1,6 +1,7 @@
 #include "text/scan.h"
 #include "text/utf8.h"
 
+#include <ctype.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
@@ -147,6 +148,13 @@ size_t dg_scan_skip_space(const char *s, size_t i, size_t end)
             break;
         i = next;
     }
+    return i;
+}
+
+size_t dg_scan_skip_ascii_space(const char *s, size_t i, size_t end)
+{
+    while (i < end && isspace((unsigned char)s[i]))
+        i++;
     return i;
 }
 

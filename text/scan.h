@@ -39,5 +39,7 @@ bool dg_scan_is_full_width(int32_t c); /* a full-width form, which contains its 
  * without trailing white space. */
 size_t dg_scan_skip_space(const char *s, size_t i, size_t end);
 size_t dg_scan_trim_space(const char *s, size_t begin, size_t end);
+/* dg_scan_skip_space for the white space of a file's syntax, which is ASCII. */
+size_t dg_scan_skip_ascii_space(const char *s, size_t i, size_t end);
 
 #endif

@@ -1,6 +1,7 @@
 #include "documents/strings/message.h"
 
 #include "text/protected.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -29,30 +30,23 @@ struct message {
     size_t n_arguments;
 };
 
-static size_t skip_space(const char *s, size_t at, size_t n)
-{
-    while (at < n && isspace((unsigned char)s[at]))
-        at++;
-    return at;
-}
-
 /* True if the brace s[at] begins an argument of ICU that has words: "{n, plural,". */
 static bool has_words(const char *s, size_t at, size_t n)
 {
     static const char *const types[] = {"plural", "selectordinal", "select"};
-    const size_t name = skip_space(s, at + 1, n);
+    const size_t name = dg_scan_skip_ascii_space(s, at + 1, n);
     size_t i = name;
     while (i < n && !isspace((unsigned char)s[i]) && !strchr("{},", s[i]))
         i++;
-    const size_t comma = skip_space(s, i, n);
+    const size_t comma = dg_scan_skip_ascii_space(s, i, n);
     if (i == name || comma == n || s[comma] != ',')
         return false;
-    const size_t type = skip_space(s, comma + 1, n);
+    const size_t type = dg_scan_skip_ascii_space(s, comma + 1, n);
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
         const size_t len = strlen(types[k]);
         if (n - type < len || memcmp(s + type, types[k], len) != 0)
             continue;
-        i = skip_space(s, type + len, n);
+        i = dg_scan_skip_ascii_space(s, type + len, n);
         return i < n && s[i] == ',';
     }
     return false;

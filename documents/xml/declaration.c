@@ -1,4 +1,5 @@
 #include "documents/xml/declaration.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -58,13 +59,6 @@ struct attribute {
     size_t name, name_end, value, value_end;
 };
 
-static size_t skip_space(const char *s, size_t at, size_t n)
-{
-    while (at < n && isspace((unsigned char)s[at]))
-        at++;
-    return at;
-}
-
 /* Reads the next attribute of a tag from *at on; false: the tag has no more, or does not end. */
 static bool next_attribute(const char *s, size_t n, size_t *at, struct attribute *a)
 {
@@ -75,10 +69,10 @@ static bool next_attribute(const char *s, size_t n, size_t *at, struct attribute
     while (i < n && !isspace((unsigned char)s[i]) && !strchr("=>/", s[i]))
         i++;
     a->name_end = i;
-    i = skip_space(s, i, n);
+    i = dg_scan_skip_ascii_space(s, i, n);
     a->value = a->value_end = i;
     if (i < n && s[i] == '=') {
-        i = skip_space(s, i + 1, n);
+        i = dg_scan_skip_ascii_space(s, i + 1, n);
         const char quote = i < n && (s[i] == '"' || s[i] == '\'') ? s[i] : 0;
         i += quote != 0;
         a->value = i;
@@ -107,10 +101,10 @@ static bool find_charset(const char *s, size_t *begin, size_t *end)
 {
     static const char word[] = "charset";
     size_t at = find(s, *begin, *end, word);
-    at = skip_space(s, at < *end ? at + strlen(word) : at, *end);
+    at = dg_scan_skip_ascii_space(s, at < *end ? at + strlen(word) : at, *end);
     if (at == *end || s[at] != '=')
         return false;
-    at = *begin = skip_space(s, at + 1, *end);
+    at = *begin = dg_scan_skip_ascii_space(s, at + 1, *end);
     while (at < *end && !isspace((unsigned char)s[at]) && !strchr(";\"'\\", s[at]))
         at++;
     *end = at;

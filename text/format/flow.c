@@ -71,8 +71,9 @@ static void add_code(struct dg_document *d, const char *s, size_t begin, size_t 
             d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = begin, .end = end}, "");
 }
 
-/* True if the white space s[at, to) has a line end, or a tab between columns. */
-static bool has_line_end(const char *s, size_t at, size_t to)
+/* True if the white space s[at, to) has what ends a text where lines count: a line end, or a tab
+ * between columns. */
+static bool has_border(const char *s, size_t at, size_t to)
 {
     return memchr(s + at, '\n', to - at) || memchr(s + at, '\r', to - at) ||
            memchr(s + at, '\t', to - at);
@@ -103,7 +104,7 @@ void dg_flow_text(struct dg_flow *f, size_t begin, size_t end)
     for (size_t at = begin, to; at < end; at = to) {
         for (to = at; to < end && is_space(f->s[to]);)
             to++;
-        if (to > at && f->lines && has_line_end(f->s, at, to))
+        if (to > at && f->lines && has_border(f->s, at, to))
             dg_flow_end(f);
         if (to > at && f->open)
             add_space(f, at, to);
