@@ -1,9 +1,9 @@
 /* HTTP over libmicrohttpd, which only files that include exchange.h know (http.c, daemon.c,
- * exchange.c and others): requests come in as plain structs, replies go out. A handler runs on an
- * HTTP thread with the whole request. It replies at once (dg_http_reply_take), or it
- * suspends the exchange (dg_http_later) until other code wakes it (dg_http_wake): no thread waits
- * meanwhile, and an HTTP thread makes the reply after the wake. Bodies over the limit, ambiguous
- * framing and slow clients never reach a handler. */
+ * exchange.c and others): requests come in as plain structs, replies go out. An HTTP thread calls
+ * the handler when the whole request is there. The handler replies immediately
+ * (dg_http_reply_take), or suspends the exchange (dg_http_later) until other code wakes it
+ * (dg_http_wake): no thread waits meanwhile, and an HTTP thread makes the reply after the wake.
+ * Bodies over the limit, ambiguous framing and slow clients never reach a handler. */
 #ifndef DG_SERVER_HTTP_HTTP_H
 #define DG_SERVER_HTTP_HTTP_H
 

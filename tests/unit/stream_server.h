@@ -135,8 +135,8 @@ static inline void *produce(void *arg)
     return NULL;
 }
 
-/* /refuse replies at once. The deadline of /late, /belated and /lifted passes at once. /quiet waits
- * for a second. */
+/* /refuse replies immediately. The deadline of /late, /belated and /lifted passes immediately.
+ * /quiet waits for a second. */
 static inline void handle(void *app, struct dg_http_exchange *x)
 {
     static const struct dg_http_later later = {

@@ -1,5 +1,5 @@
-"""Parameter counts of Table 3's recipes and of later architectures, with 37,000 pieces: `dragoman inspect` agrees with the formula for
-the paper's shapes. The weights files are sparse, without numbers: inspect reads only their headers."""
+"""The recipes of Table 3 and of later architectures, with 37,000 pieces: `dragoman inspect` prints as many parameters as the formula
+gives. The weights files are sparse, without numbers, because inspect reads only their headers."""
 import json
 import os
 import re
