@@ -3,6 +3,7 @@
 #include "documents/kinds.h"
 #include "documents/xml/declaration.h"
 #include "text/format/document.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #define TEXT_BYTES 2000     /* bytes of lines in one text before the next line begins a new one */
 #define MARKDOWN_BYTES 4000 /* minimum bytes of one text */
+#define MANY_LINES 4        /* enough of them to tell a list of titles from wrapped lines */
 
 struct line {
     /* end: before the line end */
@@ -32,27 +34,55 @@ static bool read_line(const char *s, size_t n, size_t at, struct line *l)
     return true;
 }
 
+/* True if the line ends a sentence, before quotation marks and brackets that close it, or announces
+ * what follows. */
+static bool ends_sentence(const char *s, const struct line *l)
+{
+    int32_t last = 0;
+    for (size_t at = l->end; at > l->begin && (last == 0 || dg_scan_is_close(last));)
+        last = dg_scan_prev(s, l->begin, &at);
+    return dg_scan_is_terminator(last) || last == ':' || last == ';' || last == 0xFF1A ||
+           last == 0xFF1B;
+}
+
+/* Width of the line, in columns of a terminal. */
+static size_t count_columns(const char *s, const struct line *l)
+{
+    size_t n = 0;
+    for (size_t at = l->begin; at < l->end;)
+        n += dg_scan_columns(dg_scan_next(s, l->end, &at));
+    return n;
+}
+
 /* True if the line seems to be wrapped by hand: it has a usual width, and no end of a sentence. */
 static bool is_wrapped_line(const char *s, const struct line *l)
 {
-    size_t n = l->end - l->begin;
-    return n >= 50 && n <= 120 && !strchr(".!?:;", s[l->end - 1]);
+    const size_t n = count_columns(s, l);
+    return n >= 50 && n <= 120 && !ends_sentence(s, l);
 }
 
-/* True if most lines that are followed by a non-blank one seem to be wrapped. */
+/* True if the line's first letter is a capital. */
+static bool begins_upper(const char *s, const struct line *l)
+{
+    return dg_scan_is_upper(dg_scan_peek(s, dg_scan_skip_space(s, l->begin, l->end), l->end));
+}
+
+/* True if most lines that are followed by a non-blank one seem to be wrapped, and they are no list
+ * of titles: of German prose, where nouns have capitals, less than half of the lines begin with
+ * one. */
 static bool is_wrapped(const char *s, size_t n, size_t at)
 {
-    size_t wrapped = 0, others = 0;
+    size_t wrapped = 0, upper = 0, all = 0;
     struct line l, next;
     for (; read_line(s, n, at, &l); at = l.next) {
         if (l.blank || !read_line(s, n, l.next, &next) || next.blank)
             continue;
-        if (is_wrapped_line(s, &l))
-            wrapped++;
-        else
-            others++;
+        all++;
+        wrapped += is_wrapped_line(s, &l);
+        upper += begins_upper(s, &next);
     }
-    return wrapped > others;
+    const bool titles = all >= MANY_LINES && 5 * upper > 4 * all;
+    return 2 * wrapped > all && !titles;
 }
 
 static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,

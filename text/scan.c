@@ -140,6 +140,16 @@ bool dg_scan_is_full_width(int32_t c)
     return c >= 0xFF00 && c < 0xFFF0;
 }
 
+size_t dg_scan_columns(int32_t c)
+{
+    if (is_ascii(c) || c < 0)
+        return 1;
+    if (dg_scan_is_attached(c))
+        return 0;
+    const int32_t width = u_getIntPropertyValue(c, UCHAR_EAST_ASIAN_WIDTH);
+    return width == U_EA_WIDE || width == U_EA_FULLWIDTH ? 2 : 1;
+}
+
 size_t dg_scan_skip_space(const char *s, size_t i, size_t end)
 {
     while (i < end) {

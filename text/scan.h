@@ -34,6 +34,9 @@ bool dg_scan_is_uncased(int32_t c); /* a letter of a script without case, such a
 /* of a script without blanks between words, such as Thai, Chinese or kana, not Korean */
 bool dg_scan_is_unspaced(int32_t c);
 bool dg_scan_is_full_width(int32_t c); /* a full-width form, which contains its own space */
+/* Columns that a terminal shows the character in: 2 for wide ones, such as CJK; 0 for marks that
+ * combine. */
+size_t dg_scan_columns(int32_t c);
 
 /* First byte at or after i that is not white space, at most `end`; and the end of s[begin..end)
  * without trailing white space. */
