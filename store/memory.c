@@ -1,7 +1,7 @@
 /* Collections: creates, lists, changes and removes them. */
 #include "store/memory_internal.h"
-#include "store/pairs_file.h"
 #include "store/schema.h"
+#include "text/language_code.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,13 +36,13 @@ static const struct dg_schema schema = {.application_id = 1145523533, /* "DGMM" 
     .steps = steps,
     .n_steps = sizeof steps / sizeof *steps};
 
-/* SQL function same_language(a, b), for dg_memory_find. */
-static void same_language(sqlite3_context *context, int n, sqlite3_value **values)
+/* SQL function language_distance(asked, stored), for dg_memory_find. */
+static void language_distance(sqlite3_context *context, int n, sqlite3_value **values)
 {
-    const char *a = (const char *)sqlite3_value_text(values[0]);
-    const char *b = (const char *)sqlite3_value_text(values[1]);
+    const char *asked = (const char *)sqlite3_value_text(values[0]);
+    const char *stored = (const char *)sqlite3_value_text(values[1]);
     (void)n;
-    sqlite3_result_int(context, a && b && dg_pairs_same_language(a, b));
+    sqlite3_result_int(context, asked && stored ? dg_language_distance(asked, stored) : -1);
 }
 
 int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct dg_error *err)
@@ -54,8 +54,8 @@ int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct
     if (rc == DG_OK)
         rc = dg_schema_apply(&m->db, &schema, create, err);
     if (rc == DG_OK &&
-        sqlite3_create_function(m->db.handle, "same_language", 2,
-            SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, same_language, NULL, NULL) != SQLITE_OK)
+        sqlite3_create_function(m->db.handle, "language_distance", 2,
+            SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, language_distance, NULL, NULL) != SQLITE_OK)
         rc = dg_db_error(&m->db, err);
     if (rc != DG_OK) {
         dg_memory_close(m);

@@ -116,8 +116,8 @@ int dg_memory_read(struct dg_memory *m, const char *id, const char *const langua
 
 /* Append to target the translation of exactly this source (wanted's target is not read) in a memory
  * of sentences that owner may use. If several have it, the owner's own one wins, then exact
- * language codes, then the newest. Languages match as far as both sides specify them.
- * DG_ENOTFOUND. */
+ * language codes, then the newest. Languages match as far as both sides specify them
+ * (text/language_code.h). DG_ENOTFOUND. */
 int dg_memory_find(struct dg_memory *m, const char *owner, const struct dg_memory_pair *wanted,
     struct dg_buffer *target, struct dg_error *err);
 /* *has = whether any memory of sentences has pairs. DG_EIO. */

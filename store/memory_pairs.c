@@ -306,10 +306,12 @@ int dg_memory_find(struct dg_memory *m, const char *owner, const struct dg_memor
                            " AND p.target_lang = d.target_lang AND p.source = ?4"
                            " AND p.collection = c.number"
                            " WHERE c.kind = 2 AND c.owner IN (?1, '')"
-                           " AND same_language(d.source_lang, ?2)"
-                           " AND same_language(d.target_lang, ?3)"
-                           " ORDER BY c.owner = ?1 DESC, d.source_lang = ?2 DESC,"
-                           " d.target_lang = ?3 DESC, c.number DESC LIMIT 1",
+                           " AND language_distance(?2, d.source_lang) >= 0"
+                           " AND language_distance(?3, d.target_lang) >= 0"
+                           " ORDER BY c.owner = ?1 DESC,"
+                           " language_distance(?2, d.source_lang) = 0 DESC,"
+                           " language_distance(?3, d.target_lang) = 0 DESC,"
+                           " c.number DESC LIMIT 1",
                            &m->find, err);
     if (rc == DG_OK)
         rc = dg_memory_form(wanted->source, wanted->source_len, &form, err);

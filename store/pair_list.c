@@ -1,10 +1,9 @@
 #include "store/pair_list.h"
 
-#include "store/pairs_file.h"
+#include "text/language_code.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void dg_pair_list_init(struct dg_pair_list *l)
 {
@@ -42,9 +41,20 @@ int dg_pair_list_add(void *ctx, const struct dg_memory_pair *pair, struct dg_err
     return DG_OK;
 }
 
-static bool is_exactly(const struct dg_memory_pair *p, const char *source, const char *target)
+enum closeness { OTHER_LANGUAGES, SAME_LANGUAGES, EXACT_LANGUAGES };
+
+static enum closeness closeness(
+    const struct dg_memory_pair *p, const char *source, const char *target)
 {
-    return strcasecmp(p->source_lang, source) == 0 && strcasecmp(p->target_lang, target) == 0;
+    const int from = dg_language_distance(p->source_lang, source);
+    const int to = from < 0 ? -1 : dg_language_distance(p->target_lang, target);
+    return to < 0 ? OTHER_LANGUAGES : from == 0 && to == 0 ? EXACT_LANGUAGES : SAME_LANGUAGES;
+}
+
+static bool has_codes_of(const struct dg_memory_pair *p, const struct dg_memory_pair *other)
+{
+    return strcmp(p->source_lang, other->source_lang) == 0 &&
+           strcmp(p->target_lang, other->target_lang) == 0;
 }
 
 int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
@@ -56,12 +66,13 @@ int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
     if (!entries)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu entries", l->n);
     /* Pairs with exactly these codes come last: of entries with the same source the last counts. */
-    for (int exact = 0; exact < 2; exact++) {
+    for (enum closeness wanted = SAME_LANGUAGES; wanted <= EXACT_LANGUAGES; wanted++) {
+        enum closeness own = OTHER_LANGUAGES;
         for (size_t i = 0; i < l->n; i++) {
             const struct dg_memory_pair *p = &l->list[i];
-            if (dg_pairs_same_language(p->source_lang, source_lang) &&
-                dg_pairs_same_language(p->target_lang, target_lang) &&
-                is_exactly(p, source_lang, target_lang) == exact)
+            if (i == 0 || !has_codes_of(p, p - 1))
+                own = closeness(p, source_lang, target_lang);
+            if (own == wanted)
                 entries[n++] =
                     (struct dg_glossary_entry){p->source, p->target, p->source_len, p->target_len};
         }

@@ -87,14 +87,6 @@ int dg_pairs_files(const char *path, char ***out, size_t *n, struct dg_error *er
     return dg_error_set(err, DG_ENOMEM, "no memory for %d files", names);
 }
 
-bool dg_pairs_same_language(const char *a, const char *b)
-{
-    const size_t n = strcspn(a, "-_"), m = strcspn(b, "-_");
-    if (!a[n] || !b[m])
-        return n == m && strncasecmp(a, b, n) == 0;
-    return n == m && strncasecmp(a, b, n) == 0 && strcasecmp(a + n + 1, b + m + 1) == 0;
-}
-
 bool dg_pairs_file_languages(const char *path, char source[36], char target[36])
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

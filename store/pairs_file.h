@@ -22,7 +22,5 @@ int dg_pairs_file_read(const char *path, const char *source_lang, const char *ta
  * dg_pairs_files_free. DG_EIO, DG_ENOMEM. */
 int dg_pairs_files(const char *path, char ***out, size_t *n, struct dg_error *err);
 void dg_pairs_files_free(char **files, size_t n);
-/* True if both codes name the same language as far as both specify it ("en", "en-US"; any case). */
-bool dg_pairs_same_language(const char *a, const char *b);
 
 #endif

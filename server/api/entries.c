@@ -2,9 +2,9 @@
 
 #include "server/glossaries/set.h"
 #include "store/csv.h"
-#include "store/pairs_file.h"
 #include "store/tmx.h"
 #include "store/tsv.h"
+#include "text/language_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static int take(void *arg, const struct dg_memory_pair *pair, struct dg_error *e
 {
     const struct taker *t = arg;
     struct dg_memory_pair own = *pair;
-    if (!dg_pairs_same_language(pair->source_lang, t->entries->source) ||
-        !dg_pairs_same_language(pair->target_lang, t->entries->target))
+    if (!dg_language_same(pair->source_lang, t->entries->source) ||
+        !dg_language_same(pair->target_lang, t->entries->target))
         return DG_OK;
     own.source_lang = t->entries->source;
     own.target_lang = t->entries->target;

@@ -1,15 +1,15 @@
 #include "server/glossaries/set.h"
 
-#include "store/pairs_file.h"
+#include "text/language_code.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct entries {
-    char source[36], target[36];
+    /* in canonical form */
+    char source[DG_LANGUAGE_MAX], target[DG_LANGUAGE_MAX];
     struct dg_glossary *glossary;
 };
 
@@ -45,37 +45,42 @@ const char *dg_glossary_set_name(const struct dg_glossary_set *s)
 struct dg_glossary *dg_glossary_set_pair(
     const struct dg_glossary_set *s, const char *source, const char *target)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (!strcasecmp(s->pairs[i].source, source) && !strcasecmp(s->pairs[i].target, target))
-            return s->pairs[i].glossary;
-    for (size_t i = 0; i < s->n; i++)
-        if (dg_pairs_same_language(s->pairs[i].source, source) &&
-            dg_pairs_same_language(s->pairs[i].target, target))
-            return s->pairs[i].glossary;
-    return NULL;
+    char codes[2][DG_LANGUAGE_MAX];
+    struct dg_glossary *near = NULL;
+    if (!dg_language_canonical(source, codes[0]) || !dg_language_canonical(target, codes[1]))
+        return NULL;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct entries *e = &s->pairs[i];
+        const int from = dg_language_canonical_distance(codes[0], e->source);
+        const int to = dg_language_canonical_distance(codes[1], e->target);
+        if (from == 0 && to == 0)
+            return e->glossary;
+        if (from >= 0 && to >= 0 && !near)
+            near = e->glossary;
+    }
+    return near;
 }
 
 /* Adds the entries of one language pair, unless the set has them already. */
 static int add_pair(struct dg_glossary_set *s, const struct dg_pair_list *l,
     const struct dg_memory_pair *p, struct dg_error *err)
 {
+    struct entries own;
+    if (!dg_language_canonical(p->source_lang, own.source) ||
+        !dg_language_canonical(p->target_lang, own.target))
+        return dg_error_set(err, DG_EINVAL,
+            "glossary %s: \"%.40s\" or \"%.40s\" is too long for a language code", s->name,
+            p->source_lang, p->target_lang);
     for (size_t i = 0; i < s->n; i++)
-        if (!strcasecmp(s->pairs[i].source, p->source_lang) &&
-            !strcasecmp(s->pairs[i].target, p->target_lang))
+        if (!strcmp(s->pairs[i].source, own.source) && !strcmp(s->pairs[i].target, own.target))
             return DG_OK;
     if (s->n == DG_GLOSSARIES_PAIRS)
         return dg_error_set(err, DG_ELIMIT,
             "glossary %s has more than %d pairs of languages, which is the limit", s->name,
             DG_GLOSSARIES_PAIRS);
-    struct entries *e = &s->pairs[s->n];
-    if (strlen(p->source_lang) >= sizeof e->source || strlen(p->target_lang) >= sizeof e->target)
-        return dg_error_set(err, DG_EINVAL,
-            "glossary %s: \"%.40s\" or \"%.40s\" is too long for a language code", s->name,
-            p->source_lang, p->target_lang);
-    snprintf(e->source, sizeof e->source, "%s", p->source_lang);
-    snprintf(e->target, sizeof e->target, "%s", p->target_lang);
-    int rc = dg_pair_list_glossary(l, e->source, e->target, &e->glossary, err);
-    s->n += rc == DG_OK && e->glossary;
+    int rc = dg_pair_list_glossary(l, own.source, own.target, &own.glossary, err);
+    if (rc == DG_OK && own.glossary)
+        s->pairs[s->n++] = own;
     return rc;
 }
 

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from conftest import EN_DE, PATIENCE, Local, Server
+import bundle
+from conftest import CLI, EN_DE, PATIENCE, Local, Server
 from test_collections import ask, new_key
 
 DOGS, KNOWN = "Two dogs play in the snow.", "Zwei Hunde toben im Schnee herum."
@@ -142,6 +143,21 @@ def test_without_keys_the_owner_changes_them(tmp_path):
         assert one(s, DOGS)["text"] != KNOWN
         assert s.local("POST", "/v1/memories", BODY).status_code == 201
         assert one(s, DOGS)["text"] == KNOWN and len(ask(s, "GET", "/v1/memories").json()["memories"]) == 1
+
+
+def test_codes_of_chinese(tmp_path):
+    """A model of zh-Hans serves zh-CN, and so do a glossary and a memory in zh-CN; Google's dialect calls the language so."""
+    bundle.make(CLI, str(tmp_path / "models" / "en-zh"), "en", "zh-Hans", seed=4)
+    (tmp_path / "m.tmx").write_text((TMX % (DOGS, KNOWN)).replace("de-DE", "zh-CN"))
+    with Server(str(tmp_path / "models"), "--collections", str(tmp_path / "c.db"), "--memories", str(tmp_path / "m.tmx")) as s:
+        for code, status in (("zh-CN", 200), ("zh_Hans_SG", 200), ("zh-TW", 400)):
+            body = {"name": code, "dictionaries": [{"source": "en", "target": code, "entries": {"girl": "x"}}]}
+            made = ask(s, "POST", "/v1/glossaries", body)
+            assert made.status_code == 201, made.text
+            reply = s.post("/v1/translate", {"text": OTHER, "source": "en", "target": "zh-CN", "glossary": made.json()["id"]})
+            assert reply.status_code == status, reply.text
+        answer = s.post("/v1/translate", {"text": DOGS, "source": "en", "target": "zh-CN"}).json()["translations"][0]
+        assert answer["text"] == KNOWN and flags(answer) == [["from_memory"]]
 
 
 def test_the_flags_are_checked_at_start(tmp_path):

@@ -44,8 +44,29 @@ static void test_glossary_of_regions(void **state)
     }
 }
 
+/* A language has several codes, and exactly the same one in several spellings. */
+static void test_glossary_of_scripts(void **state)
+{
+    (void)state;
+    static const char *const rows[][4] = {{"en", "zh_Hans_cn", "dog", "exact"},
+        {"en", "zh-Hant", "dog", "other"}, {"eng", "zh-Hans", "dog", "near"},
+        {"en", "zh-TW", "cat", "other"}, {"en", "zh", "cat", "near"}};
+    struct dg_pair_list l;
+    dg_pair_list_init(&l);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const *r = rows[i];
+        const struct dg_memory_pair p = {r[0], r[1], r[2], r[3], strlen(r[2]), strlen(r[3])};
+        assert_int_equal(dg_pair_list_add(&l, &p, NULL), DG_OK);
+    }
+    has(&l, "en", "zh-CN", "dog", "exact");
+    has(&l, "en", "zh-CN", "cat", "near");
+    has(&l, "en", "zh-Hans", "dog", "near");
+    dg_pair_list_deinit(&l);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_glossary_of_regions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_glossary_of_regions), cmocka_unit_test(test_glossary_of_scripts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "server/api/entries.h"
 #include "server/glossaries/collections.h"
 #include "server/http/reply.h"
-#include "store/pairs_file.h"
+#include "text/language_code.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct g
 static int closeness(const char *own, const char *asked)
 {
     char code[DG_MEMORY_LANGUAGE];
-    if (!dg_pairs_same_language(own, asked))
+    if (!dg_language_same(own, asked))
         return -1;
     return dg_memory_language(asked, code, NULL) == DG_OK && strcmp(own, code) == 0;
 }
