@@ -153,7 +153,20 @@ int dg_decode_options_error(const struct dragoman_error *error, struct dg_error 
     return dg_error_field(err, error->code, error->field, "%s", error->message);
 }
 
-int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err)
+/* Fill in the languages that were left out, as the library chooses them. */
+static int choose_pair(
+    const struct dg_session *s, struct dg_translate_options *t, struct dg_error *err)
+{
+    const bool own_pair = !t->source && !t->target && s->model->source[0];
+    size_t pair;
+    int rc = dg_translator_pair(s->translator, own_pair ? s->model->source : t->source,
+        own_pair ? s->model->target : t->target, &pair, err);
+    if (!rc)
+        dg_bundle_pair(dg_translator_bundle(s->translator), pair, &t->source, &t->target);
+    return rc;
+}
+
+int dg_session_open(struct dg_session *s, struct dg_decode_options *o, struct dg_error *err)
 {
     struct dragoman_open_options wish;
     struct dragoman_error error;
@@ -173,7 +186,7 @@ int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, str
     s->be = s->model->be;
     s->translator = s->model->translator;
     s->runner = s->model->runner;
-    return DG_OK;
+    return choose_pair(s, &o->translate, err);
 }
 
 void dg_session_close(struct dg_session *s)

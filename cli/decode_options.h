@@ -55,7 +55,9 @@ void dg_decode_options_public(const struct dg_decode_options *o, struct dragoman
 /* Convert an error of the library to ours. Returns its code. */
 int dg_decode_options_error(const struct dragoman_error *error, struct dg_error *err);
 
-int dg_session_open(struct dg_session *s, const struct dg_decode_options *o, struct dg_error *err);
+/* Open the model, and set the languages that were left out to those of its pair (borrowed from it):
+ * of the one that --model named, else of the first that fits. DG_EINVAL: no pair fits. */
+int dg_session_open(struct dg_session *s, struct dg_decode_options *o, struct dg_error *err);
 void dg_session_close(struct dg_session *s); /* a zeroed one is fine */
 
 #endif

@@ -90,10 +90,7 @@ int dg_translate_document(struct dg_session *session, const struct dg_translate_
     struct run r = {.session = session, .options = options, .progress = progress};
     struct dg_extract *extract = NULL;
     struct dg_buffer bytes;
-    const char *target = options->target, *source;
     dg_buffer_init(&bytes);
-    if (!target)
-        dg_bundle_pair(dg_translator_bundle(session->translator), 0, &source, &target);
     int rc = dg_file_read(in, &bytes, err);
     if (rc == DG_OK)
         rc = dg_extract_open(
@@ -106,7 +103,7 @@ int dg_translate_document(struct dg_session *session, const struct dg_translate_
                        : dg_error_set(err, DG_ENOMEM, "no memory for translations");
     }
     if (rc == DG_OK)
-        rc = write_file(&r, out, target, err);
+        rc = write_file(&r, out, options->target, err);
     if (rc != DG_OK)
         dg_error_prefix(err, "%s", in);
     for (size_t i = 0; r.answers && i < r.n; i++)

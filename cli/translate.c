@@ -306,19 +306,15 @@ static int open_glossary(struct run *r, struct dg_error *err)
 {
     struct dg_translate_options *o = &r->o.translate;
     struct dg_pair_list pairs;
-    const char *source, *target;
     if (!r->glossary)
         return 0;
-    dg_bundle_pair(dg_translator_bundle(r->session.translator), 0, &source, &target);
-    source = o->source ? o->source : source;
-    target = o->target ? o->target : target;
     dg_pair_list_init(&pairs);
-    int rc = dg_pairs_file_read(r->glossary, source, target, dg_pair_list_add, &pairs, err);
+    int rc = dg_pairs_file_read(r->glossary, o->source, o->target, dg_pair_list_add, &pairs, err);
     if (!rc)
-        rc = dg_pair_list_glossary(&pairs, source, target, &o->glossary, err);
+        rc = dg_pair_list_glossary(&pairs, o->source, o->target, &o->glossary, err);
     if (!rc && !o->glossary)
         rc = dg_error_set(
-            err, DG_EINVAL, "%s has no entries from %s to %s", r->glossary, source, target);
+            err, DG_EINVAL, "%s has no entries from %s to %s", r->glossary, o->source, o->target);
     dg_pair_list_deinit(&pairs);
     return rc;
 }

@@ -39,6 +39,10 @@ int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, str
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);
+/* Find the bundle's first pair of these languages, with codes compared case-insensitively; NULL
+ * matches every code. DG_EINVAL names the field. */
+int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
+    size_t *pair, struct dg_error *err);
 
 /* Lookup of known translations: `find` appends the translation of exactly s[n] and returns true, or
  * leaves `out` unchanged and returns false. */
@@ -48,8 +52,8 @@ struct dg_known {
 };
 
 struct dg_translate_options {
-    /* language codes; NULL: the bundle's first pair that fits. DG_EINVAL (field source or target):
-     * no such pair */
+    /* language codes; NULL: the bundle's first pair that fits (dg_translator_pair). DG_EINVAL
+     * (field source or target): no such pair */
     const char *source, *target;
     /* zero fields and alpha < 0: the bundle's defaults */
     struct dg_search search;

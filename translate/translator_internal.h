@@ -40,9 +40,4 @@ struct dg_translator {
     bool stand_ins;
 };
 
-/* Find the bundle's pair, with codes compared case-insensitively; NULL matches every code.
- * DG_EINVAL names the field. */
-int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
-    size_t *pair, struct dg_error *err);
-
 #endif

@@ -37,6 +37,18 @@ def test_standard_output_is_written_and_stays(tmp_path):
     assert done.returncode == 0 and done.stdout == f"# {SNOW}\n" and out.is_symlink(), done.stderr
 
 
+@pytest.mark.parametrize("options,text,language,translated", [
+    (["--source-lang", "de"], SNOW, "en", DOGS), (["--model", "en-fr"], DOGS, "fr", "Deux chiens jouent dans la neige.")])
+def test_a_file_says_the_language_of_its_translations(options, text, language, translated, tmp_path):
+    """With one language left out, or with a pair as the model, the file said the target of the model's first pair, German."""
+    path, out = tmp_path / "a.xlf", tmp_path / "b.xlf"
+    path.write_text('<xliff version="1.2"><file original="a" datatype="plaintext" source-language="x"><body><trans-unit id="1">'
+                    f'<source>{text}</source></trans-unit></body></file></xliff>')
+    done = subprocess.run([CLI, "translate", "--model", SHIPPED, *options, str(path), "-o", str(out)], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert f'target-language="{language}"' in out.read_text() and translated in out.read_text()
+
+
 def members(path):
     with zipfile.ZipFile(path) as z:
         return {i.filename: (z.read(i), i.compress_type, i.date_time) for i in z.infolist()}, [i.filename for i in z.infolist()]

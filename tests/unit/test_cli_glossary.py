@@ -94,6 +94,18 @@ def test_terms_in_a_document(tmp_path):
     assert answer.count("Haustiere") == 2 and answer.startswith("<h1>") and answer.count("<p>") == 2
 
 
+@pytest.mark.parametrize("options,name,rows,source,term", [
+    (["--target-lang", "en"], "t.de-en.tsv", "Hunde\tcanines\n", "Zwei Hunde spielen im Schnee.", "canines"),
+    (["--source-lang", "fr"], "t.csv", "chiens,canines,fr,en\nchiens,Vierbeiner,fr,de\n", "Deux chiens jouent.", "canines"),
+    (["--source-lang", "de"], "t.tsv", "Hunde\tcanines\n", "Zwei Hunde spielen im Schnee.", "canines"),
+    (["--model", "en-fr"], "t.csv", "dogs,Vierbeiner,en,de\ndogs,toutous,en,fr\n", "Two dogs play in the snow.", "toutous")])
+def test_languages_that_are_left_out_are_those_of_the_answers(options, name, rows, source, term, tmp_path):
+    """The glossary used to be looked up in the languages of the model's first pair, which is en-de, where the texts went another way."""
+    (tmp_path / name).write_text(rows)
+    out = run(str(tmp_path / name), "--model", "weights/bundles/en-de-fr", *options, stdin=source + "\n")
+    assert term in out
+
+
 def test_what_makes_no_sense_is_refused(tmp_path):
     glossary = tmp_path / "t.tsv"
     glossary.write_text("dogs\tHaustiere\n")
