@@ -117,8 +117,9 @@ static char *from_environment(const char *name)
 static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
 {
     struct dg_error err = {0};
+    unsigned char given[DG_FIELD_COUNT(rows)];
     const struct dg_fields groups[] = {
-        {rows, DG_FIELD_COUNT(rows), d, NULL, NULL}, {json_row, 1, json, NULL, NULL}};
+        {rows, DG_FIELD_COUNT(rows), d, given, NULL}, {json_row, 1, json, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman doctor",
         .usage = "usage: dragoman doctor [--models DIR] [options]\n\n"
                  "Checks the machine, limits, port and models that a server would use. Changes "
@@ -129,7 +130,9 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
     dg_fields_default(groups);
     if (dg_fields_from_environment(groups, from_environment, &err))
         return dg_command_refuse("dragoman doctor", "%s", err.message);
-    return dg_command_read(&command, argc, argv, NULL);
+    const int status = dg_command_read(&command, argc, argv, NULL);
+    d->connections_given = given[dg_fields_find(groups, "max_connections")] != DG_FROM_DEFAULT;
+    return status;
 }
 
 static void look_at_keys(struct dg_doctor *d)

@@ -2,6 +2,7 @@
 #ifndef DG_CLI_DOCTOR_H
 #define DG_CLI_DOCTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,8 +21,9 @@ struct dg_doctor {
     /* file of API keys, or NULL */
     const char *keys;
     uint32_t port;
-    /* maximum number of the server's connections */
+    /* maximum number of the server's connections; whether it was given, else it is the default */
     int64_t connections;
+    bool connections_given;
     /* [n], with capacity cap */
     struct dg_finding *list;
     size_t n, cap;

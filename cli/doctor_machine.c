@@ -18,7 +18,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define OTHER_DESCRIPTORS 256 /* for the server's models, epolls, threads */
+/* As the server counts (server/service_http.c): descriptors for its models, epolls and threads, and
+ * the fewest connections that it lowers its default to. */
+#define OTHER_DESCRIPTORS 256
+#define LEAST_CONNECTIONS 16
 #define SMALL_MEMORY (256.0 * 1024 * 1024)
 
 /* Read the first line of a file; false if it cannot be read. */
@@ -105,19 +108,25 @@ static void look_at_memory(struct dg_doctor *d)
         "%.0f MB available%s", d->bytes_available / 1e6, grouped ? ", by the control group" : "");
 }
 
+/* A server lowers its default number of connections to what its descriptors allow, but not a number
+ * that was given. */
 static void look_at_descriptors(struct dg_doctor *d)
 {
+    static const char advice[] = "raise ulimit -n to 65536 (systemd: LimitNOFILE; Docker: --ulimit "
+                                 "nofile=65536), or lower --max-connections";
     struct rlimit limit;
-    unsigned long long need = (unsigned long long)d->connections + OTHER_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
-    bool enough = limit.rlim_max >= need;
-    dg_doctor_say(d, enough ? DG_FINDING_OK : DG_FINDING_FAIL, "descriptors",
-        enough ? NULL
-               : "raise ulimit -n to 65536 (systemd: LimitNOFILE; Docker: --ulimit "
-                 "nofile=65536), or lower --max-connections",
-        "%llu allowed, %lld connections need %llu", (unsigned long long)limit.rlim_max,
-        (long long)d->connections, need);
+    const unsigned long long allowed = limit.rlim_max,
+                             need = (unsigned long long)d->connections + OTHER_DESCRIPTORS;
+    if (allowed < need && !d->connections_given && allowed >= OTHER_DESCRIPTORS + LEAST_CONNECTIONS)
+        dg_doctor_say(d, DG_FINDING_WARN, "descriptors", advice,
+            "%llu allowed, for %llu connections instead of %lld", allowed,
+            allowed - OTHER_DESCRIPTORS, (long long)d->connections);
+    else
+        dg_doctor_say(d, allowed < need ? DG_FINDING_FAIL : DG_FINDING_OK, "descriptors",
+            allowed < need ? advice : NULL, "%llu allowed, %lld connections need %llu", allowed,
+            (long long)d->connections, need);
 }
 
 /* "cuda:0, cuda:2" */

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from conftest import CLI, PATIENCE, SERVER, Server
+from test_settings import Limited
 
 
 def doctor(*arguments, env=None, **more):
@@ -69,10 +70,23 @@ def test_a_taken_port(models):
 
 
 def test_too_few_descriptors(models, port):
-    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
-    status, report = doctor("--models", models, "--port", port, preexec_fn=limit)
+    """A server lowers its default of 4096 connections, but not to fewer than 16, and not a number that was given."""
+    flags, limit = ["--models", models, "--port", port], lambda n: lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n))
+    for n, level, told in ((300, "warn", "300 allowed, for 44 connections instead of 4096"), (272, "warn", "272 allowed, for 16 connections"),
+                           (271, "fail", "271 allowed, 4096 connections need 4352")):
+        status, report = doctor(*flags, preexec_fn=limit(n))
+        found = finding(report, "descriptors")
+        assert status == (level == "fail") and found["level"] == level and told in found["message"] and "ulimit" in found["advice"]
+    with Limited(models, 272) as server:
+        server.until(lambda: server.logged("fewer connections.* max_connections=16"))
+    done = subprocess.run([SERVER, *flags], capture_output=True, text=True, preexec_fn=limit(271), timeout=PATIENCE)
+    assert done.returncode == 1 and "271" in done.stderr
+    for given in (["--connections", "45"], ["--max-connections", "45"]):
+        status, report = doctor(*flags, *given, preexec_fn=limit(300))
+        assert status == 1 and finding(report, "descriptors")["level"] == "fail"
+    status, report = doctor(*flags, env={"DRAGOMAN_MAX_CONNECTIONS": "4096"}, preexec_fn=limit(300))
     assert status == 1 and finding(report, "descriptors")["level"] == "fail"
-    status, report = doctor("--models", models, "--port", port, "--connections", "44", preexec_fn=limit)
+    status, report = doctor(*flags, "--connections", "44", preexec_fn=limit(300))
     assert status == 0 and finding(report, "descriptors")["message"] == "300 allowed, 44 connections need 300"
 
 
