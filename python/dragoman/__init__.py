@@ -113,10 +113,11 @@ def _texts(texts: Sequence[str]):
     return array, len(encoded)
 
 
-def _fail(error: "_library.Error", cause: Optional[BaseException]) -> None:
+def _fail(error: "_library.Error", cause: Optional[BaseException], before: int = 0) -> None:
+    """Raise the cause, or the library's error; `before`: the number of the caller's texts that went to earlier calls."""
     if cause is not None:
         raise cause
-    index = error.index if error.index >= 0 else None
+    index = before + error.index if error.index >= 0 else None
     message = error.message.decode(errors="replace")
     raise _CLASSES.get(error.code, DragomanError)(
         message if index is None else f"text {index}: {message}", error.code, index, error.field.decode() or None)
@@ -159,13 +160,14 @@ def _score(result: int) -> Score:
 
 
 class _Call:
-    """The options of one call, and all that must stay alive during it. An exception in a callback ends the call and is raised after it."""
+    """The options of one call, and all that must stay alive during it. An exception in a callback ends the call and is raised after it.
+    `before`: the number of the caller's texts that went to earlier calls."""
 
-    def __init__(self, given: dict, progress: Optional[Progress] = None):
+    def __init__(self, given: dict, progress: Optional[Progress] = None, before: int = 0):
         for name in given.keys() - _OPTIONS:  # ctypes structures take any name
             raise TypeError(f"{name}: no such option, it is one of {', '.join(sorted(_OPTIONS))}")
         given = dict(given)
-        self.error, self.cause = _library.Error(), None
+        self.error, self.cause, self.before = _library.Error(), None, before
         self.progress, self.told = progress, 0
         self.o = _library.Options()
         self.glossary = ctypes.c_void_p()
@@ -299,7 +301,7 @@ class Translator:
                 rc = call.run(lambda: function(m, *arrays, n, ctypes.byref(call.o), ctypes.byref(results), ctypes.byref(call.error)))
                 try:
                     if rc or call.cause:
-                        _fail(call.error, call.cause)
+                        _fail(call.error, call.cause, call.before)
                     return [read(_c.dragoman_results_at(results, i)) for i in range(n)]
                 finally:
                     _c.dragoman_results_free(results)
@@ -343,13 +345,14 @@ class Translator:
         progress = options.pop("progress", None)
         given = dict(options, source=source, target=target)
         waiting: "collections.deque[Tuple[_Call, concurrent.futures.Future]]" = collections.deque()
-        it = iter(texts)
+        it, before = iter(texts), 0
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             try:
                 while True:
                     while len(waiting) < 2 and (some := list(itertools.islice(it, window))):
                         array, n = _texts(some)
-                        call = _Call(given, progress)
+                        call = _Call(given, progress, before)
+                        before += n
                         waiting.append((call, pool.submit(self._results, _c.dragoman_translate, (array,), n, call, _translation)))
                     if not waiting:
                         return

@@ -203,6 +203,19 @@ assert took < whole / 3, (took, whole)
 """)
 
 
+def test_the_index_of_an_iterable_s_text(python):
+    """It used to count from the window, of which the caller does not know where it began."""
+    python("""
+import dragoman
+t = dragoman.Translator("en-de")
+answers = t.translate_iterable(["A dog."] * 4 + ["A\\0dog.", "A dog."], window=2)
+found = [next(answers).text for _ in range(4)]
+try: next(answers)
+except dragoman.InvalidArgument as e: assert e.index == 4 and str(e).startswith("text 4: "), (e, e.index)
+else: raise AssertionError
+""")
+
+
 def test_wrong_options_are_refused(python):
     python("""
 import dragoman
