@@ -87,22 +87,47 @@ int dg_pairs_files(const char *path, char ***out, size_t *n, struct dg_error *er
     return dg_error_set(err, DG_ENOMEM, "no memory for %d files", names);
 }
 
+#define SMALL "abcdefghijklmnopqrstuvwxyz"
+#define LETTERS SMALL "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* True if a language code may begin here: two or three letters, then a further subtag or the end.
+ */
+static bool begins_code(const char *s, const char *letters)
+{
+    const size_t n = strspn(s, letters);
+    return (n == 2 || n == 3) && strchr("-_", s[n]);
+}
+
+/* The hyphen between two codes, which may have hyphens of their own: the first one before a
+ * language in small letters ("en-pt-BR", "zh-Hans-en"), else before any ("EN-DE"). NULL: none. */
+static const char *find_middle(const char *codes)
+{
+    const char *other = NULL;
+    for (const char *h = strchr(codes, '-'); h; h = strchr(h + 1, '-')) {
+        if (begins_code(h + 1, SMALL))
+            return h;
+        if (!other && begins_code(h + 1, LETTERS))
+            other = h;
+    }
+    return other;
+}
+
 bool dg_pairs_file_languages(const char *path, char source[36], char target[36])
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char copy[256];
+    char copy[256], code[DG_MEMORY_LANGUAGE];
     snprintf(copy, sizeof copy, "%s", name);
     char *end = strrchr(copy, '.');
     if (end)
         *end = '\0';
-    char *dot = strrchr(copy, '.'), *codes = dot ? dot + 1 : copy, *dash = strchr(codes, '-');
-    const size_t n = dash ? (size_t)(dash - codes) : 0;
-    const size_t letters = strspn(codes, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    if (!dash || letters != n || n < 2 || n > 3 || strlen(dash + 1) < 2 || strlen(dash + 1) > 35)
+    const char *dot = strrchr(copy, '.'), *codes = dot ? dot + 1 : copy;
+    const char *middle = begins_code(codes, LETTERS) ? find_middle(codes) : NULL;
+    if (!middle || middle - codes > 35 || strlen(middle + 1) > 35)
         return false;
-    snprintf(source, 36, "%.*s", (int)n, codes);
-    snprintf(target, 36, "%s", dash + 1);
-    return true;
+    snprintf(source, 36, "%.*s", (int)(middle - codes), codes);
+    snprintf(target, 36, "%s", middle + 1);
+    return dg_memory_language(source, code, NULL) == DG_OK &&
+           dg_memory_language(target, code, NULL) == DG_OK;
 }
 
 int dg_pairs_file_read(const char *path, const char *source_lang, const char *target_lang,

@@ -9,7 +9,9 @@
 /* Most bytes of one file. */
 #define DG_PAIRS_FILE_BYTES (512u << 20)
 
-/* Write the languages in a file's name to source and target; false if the name has none. */
+/* Write the languages in a file's name to source and target; false if the name has none. Regions
+ * and scripts begin with capitals there, as BCP 47 writes them (terms.zh-Hans-en.tsv), or follow
+ * '_'. */
 bool dg_pairs_file_languages(const char *path, char source[36], char target[36]);
 /* True if the name is that of a file of pairs. */
 bool dg_pairs_file_is(const char *path);
