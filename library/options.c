@@ -42,7 +42,8 @@ void dragoman_stream_init(struct dragoman_stream *stream, size_t size)
 }
 
 /* Check the ranges that every program uses for such values; values left at their default are not
- * checked. */
+ * checked, and neither is the seed: any will do, also those that a table's whole numbers cannot
+ * express. */
 static int check_search(const struct dg_search *given, struct dg_error *err)
 {
     struct dg_search s = *given;
@@ -51,6 +52,7 @@ static int check_search(const struct dg_search *given, struct dg_error *err)
     s.max_len = s.max_len ? s.max_len : 1;
     s.alpha = s.alpha < 0 ? 0 : s.alpha;
     s.sampling.temperature = s.sampling.temperature > 0 ? s.sampling.temperature : 1;
+    s.sampling.seed = 0;
     const struct dg_fields tables[] = {dg_search_fields(&s, NULL), dg_n_best_fields(&s),
         dg_length_fields(&s, NULL), dg_sampling_fields(&s.sampling)};
     int rc = DG_OK;

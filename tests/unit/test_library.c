@@ -277,6 +277,24 @@ static void progress_counts_and_can_end_a_call(void **state)
 }
 
 /* A caller with an older header knows fewer options, one with a newer header more. */
+static void any_seed_will_do(void **state)
+{
+    static const uint64_t seeds[] = {0, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
+    struct dragoman_options o;
+    (void)state;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        dragoman_options_init(&o, sizeof o);
+        o.seed = seeds[i];
+        dragoman_results_free(translated(texts, 1, &o)); /* without effect */
+        o.beam_size = 1;
+        o.temperature = 1;
+        struct dragoman_results *a = translated(texts, 1, &o), *b = translated(texts, 1, &o);
+        assert_string_equal(text_of(a, 0), text_of(b, 0));
+        dragoman_results_free(a);
+        dragoman_results_free(b);
+    }
+}
+
 static void options_of_other_versions(void **state)
 {
     struct {
@@ -373,7 +391,7 @@ int main(void)
         cmocka_unit_test(lists_alignments_sentences_and_usage),
         cmocka_unit_test(a_score_is_the_search_s),
         cmocka_unit_test(a_stream_tells_of_each_sentence_and_text),
-        cmocka_unit_test(progress_counts_and_can_end_a_call),
+        cmocka_unit_test(progress_counts_and_can_end_a_call), cmocka_unit_test(any_seed_will_do),
         cmocka_unit_test(options_of_other_versions), cmocka_unit_test(a_glossary_is_kept_to),
         cmocka_unit_test(several_threads_share_a_model)};
     return cmocka_run_group_tests(tests, open_model, close_model);
