@@ -228,19 +228,51 @@ def test_the_socket_unit_goes_with_the_service(installed):
     assert re.search(r"^Type=notify$", read("dragoman.service"), re.M)
 
 
+def ignored_by_the_image(path):
+    """Whether .dockerignore leaves a path out, as Docker reads it: the last line that matches the path or a folder of it decides."""
+    out = False
+    with open(os.path.join(ROOT, ".dockerignore"), encoding="utf-8") as f:
+        for line in (line.strip() for line in f):
+            if not line or line.startswith("#"):
+                continue
+            pattern = re.escape(line.lstrip("!")).replace(r"\*\*/", "(.*/)?").replace(r"\*", "[^/]*")
+            if re.fullmatch(f"{pattern}(/.*)?", path):
+                out = not line.startswith("!")
+    return out
+
+
 def test_the_image_is_built_without_what_it_ignores(tmp_path):
     """As in the image's build, configures a copy without the files in .dockerignore; both programs must be targets."""
-    with open(os.path.join(ROOT, ".dockerignore"), encoding="utf-8") as f:
-        ignored = [line.strip() for line in f if line.strip() and not line.startswith("#")]
     copy = tmp_path / "src"
     shutil.copytree(ROOT, copy, ignore=lambda folder, names: [
-        n for n in names if any(os.path.relpath(os.path.join(folder, n), ROOT) == i for i in ignored) or n.endswith(".md") and folder == ROOT])
+        n for n in names if ignored_by_the_image(os.path.relpath(os.path.join(folder, n), ROOT))])
     assert not (copy / "trainer").exists() and not (copy / ".git").exists()
     with open(os.path.join(ROOT, "docker", "Dockerfile"), encoding="utf-8") as f:
         configure, = re.findall(r"(cmake --preset release\b.*?) *\\$", f.read(), re.M)
     run(*configure.split(), "-DDG_CUDA=OFF", "--log-level=ERROR", cwd=copy)
     targets = run("cmake", "--build", "build/release", "--target", "help", cwd=copy)
     assert all(re.search(rf"^{program}: ", targets, re.M) for program in ("dragoman", "dragoman-server"))
+
+
+def test_the_image_has_the_repositorys_bundles_and_no_pulled_one():
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "weights/bundles"], capture_output=True, text=True).stdout.split()
+    if not os.path.exists(os.path.join(ROOT, ".git")) or not listed:
+        pytest.skip("a source archive: git knows nothing of it")
+    assert any(path.endswith("/manifest.json") for path in listed)
+    assert [path for path in listed if ignored_by_the_image(path)] == []
+    for pulled in ("firefox-en-de", "a"):
+        assert ignored_by_the_image(f"weights/bundles/{pulled}/manifest.json"), pulled
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.cuda"])
+def test_the_image_may_be_made_in_a_checkout_of_any_modes(name):
+    """The server's user reads what is copied into the image: everything comes from a stage that sets the modes, or made the files."""
+    with open(os.path.join(ROOT, "docker", name), encoding="utf-8") as f:
+        stages = dict(re.findall(r"^FROM \S+ AS (\w+)\n(.*?)(?=^FROM|\Z)", f.read(), re.M | re.S))
+    copies = re.findall(r"^COPY (.*)", stages["runtime"], re.M)
+    assert len(copies) >= 4 and all(copy.startswith("--from=") for copy in copies)
+    assert {re.match(r"--from=(\w+)", copy).group(1) for copy in copies} <= {"build", "plugin", "files"}
+    assert re.search(r"^RUN chmod -R u=rwX,go=rX /files$", stages["files"], re.M)
 
 
 def test_make_lists_its_targets_and_installs_where_it_is_told():
