@@ -34,12 +34,30 @@ def installed(tmp_path_factory):
     return root
 
 
+def files_below(root):
+    return {os.path.relpath(os.path.join(d, f), root) for d, _, fs in os.walk(root) for f in fs}
+
+
 def test_cmake_installs_the_same_files(installed, tmp_path):
     build = os.path.dirname(BIN)
     run("cmake", "--install", build, "--prefix", "/usr", env=dict(os.environ, DESTDIR=str(tmp_path)))
-    there = sorted(os.path.relpath(os.path.join(d, f), tmp_path) for d, _, fs in os.walk(tmp_path) for f in fs)
-    here = sorted(os.path.relpath(os.path.join(d, f), installed) for d, _, fs in os.walk(installed) for f in fs)
-    assert len(there) > 20 and there == here
+    there = files_below(tmp_path)
+    assert len(there) > 20 and there == files_below(installed)
+
+
+def test_a_build_without_the_trainer_is_installed_without_it(installed, tmp_path):
+    """As with the CMake option DG_TRAINER=OFF: everything else is there."""
+    built, root = tmp_path / "build/bin", tmp_path / "root"
+    built.mkdir(parents=True)
+    (tmp_path / "build/lib").symlink_to(os.path.join(os.path.dirname(os.path.abspath(BIN)), "lib"))
+    for program in ("dragoman", "dragoman-server"):
+        (built / program).symlink_to(os.path.join(os.path.abspath(BIN), program))
+    run(os.path.join(ROOT, "packaging", "install"), str(built), env=dict(os.environ, DESTDIR=str(root), PREFIX="/usr"))
+    expected = {path for path in files_below(installed) if "dragoman-train" not in path and not path.startswith("usr/lib/dragoman/")}
+    assert files_below(root) == expected and len(expected) > 20
+    assert complete(root, "dragoman", "") == set(verbs("dragoman"))
+    for path in ("zsh/vendor-completions/_dragoman", "fish/vendor_completions.d/dragoman.fish"):
+        assert "dragoman-train" not in (root / "usr/share" / path).read_text(), path
 
 
 def page(installed, program):
@@ -313,6 +331,60 @@ def test_packages_of_programs_are_for_both_architectures():
     architectures = {re.search(r"^Package: (\S+)", s, re.M).group(1): re.search(r"^Architecture: (.*)", s, re.M).group(1) for s in stanzas[1:]}
     assert architectures.pop("dragoman-models") == "all"
     assert len(architectures) == 4 and set(architectures.values()) == {"amd64 arm64"}
+
+
+def package_sources(tmp_path, tree):
+    """Runs a tree's scripts/deb with a package builder that only notes what it builds from; returns that: {path: text}."""
+    if not shutil.which("dpkg"):
+        pytest.skip("not a Debian system")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, says in (("dpkg-buildpackage", f'tar -c . | tar -x -C {tmp_path}/built && touch ../x.deb ../x.changes'), ("lintian", ":"),
+                       ("dpkg-parsechangelog", "echo 0.1.0")):
+        (tools / name).write_text(f"#!/bin/sh\n{says}\n")
+        (tools / name).chmod(0o755)
+    (tmp_path / "built").mkdir()
+    run(str(tree / "scripts/deb"), env=dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}"))
+    return {path: (tmp_path / "built" / path).read_text() for path in files_below(tmp_path / "built")}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Files as those of a source archive, with what builds and tests leave there."""
+    files = {"CMakeLists.txt": "project(dragoman VERSION 0.1.0)\n", "scripts/deps": "#!/bin/sh\n", "packaging/debian/control": "Source: dragoman\n",
+             "README.md": "A file.\n", "base/build/a.c": "int a;\n", ".revision": "0123456789abcdef\n", "build/release/x": "built",
+             ".cache/x": "kept", ".venv/x": "python"}
+    for path, text in files.items():
+        (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / path).write_text(text)
+    for name in ("deb", "version"):
+        shutil.copy(os.path.join(ROOT, "scripts", name), tmp_path / "tree/scripts")
+    (tmp_path / "tree/scripts/deps").chmod(0o755)
+    return tmp_path / "tree"
+
+
+SOURCES = {"CMakeLists.txt", "README.md", "base/build/a.c", "scripts/deb", "scripts/deps", "scripts/version", "packaging/debian/control",
+           "debian/control", ".revision"}
+
+
+def test_packages_are_built_in_a_source_archive(tmp_path, tree):
+    """Also where it was unpacked in another repository's tree, whose files and revision are not its own."""
+    if shutil.which("git"):
+        run("git", "-C", str(tmp_path), "init", "-q")
+    built = package_sources(tmp_path, tree)
+    assert set(built) == SOURCES and built[".revision"] == "0123456789abcdef\n"
+
+
+def test_packages_are_built_from_what_git_tracks(tmp_path, tree):
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
+    git = lambda *words: run("git", "-C", str(tree), "-c", "user.name=x", "-c", "user.email=x@dragoman.invalid", *words)
+    git("init", "-q")
+    git("add", "CMakeLists.txt", "README.md", "base", "scripts", "packaging", ".revision")
+    git("commit", "-q", "-m", "x")
+    (tree / "left").write_text("by an editor")
+    built = package_sources(tmp_path, tree)
+    assert set(built) == SOURCES and git("rev-parse", "HEAD").startswith(built[".revision"].strip())
 
 
 def test_the_emulator_runs_programs_of_another_architecture(installed, tmp_path):
