@@ -2,6 +2,7 @@
 the example builds against it with pkg-config and CMake, shared and static, and gives the command line's answers."""
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -147,3 +148,20 @@ def test_the_example_by_cmake(installed, tmp_path):
     too_new = subprocess.run(["cmake", "-S", str(tmp_path / "new"), "-B", str(tmp_path / "new-build"), f"-DCMAKE_PREFIX_PATH={installed}"],
                              capture_output=True, text=True)
     assert too_new.returncode != 0 and "0.1.0" in too_new.stderr
+
+
+def test_the_development_package_brings_what_the_static_library_needs(installed):
+    """The packages that have the libraries named by pkg-config are its dependencies; CMake's package names the same libraries."""
+    named = run("pkg-config", "--static", "--libs-only-l", "dragoman", env=dict(os.environ, PKG_CONFIG_PATH=f"{installed}/lib/pkgconfig"))
+    libraries = [word[2:] for word in named.split() if word != "-ldragoman"]
+    by_cmake = re.search(r'INTERFACE_LINK_LIBRARIES "(.*)"', (installed / "lib/cmake/dragoman/dragomanConfig.cmake").read_text()).group(1)
+    assert by_cmake.split(";") == libraries and len(libraries) > 8
+    if not shutil.which("dpkg-query"):
+        pytest.skip("not a Debian system")
+    stanza = re.search(r"^Package: libdragoman-dev$.*?(?=^$|\Z)", read("packaging", "debian", "control"), re.M | re.S).group(0)
+    depends = re.search(r"^Depends: (.*?)(?=^\S)", stanza, re.M | re.S).group(1)
+    brought = {name.strip() for group in depends.split(",") for name in group.split("|")}
+    for library in set(libraries) - {"m", "pthread", "dl"}:  # libc6-dev's
+        owners = {line.split(":")[0] for line in run("dpkg-query", "-S", f"*/lib{library}.so").splitlines()}
+        owners |= {re.sub(r"-\d+-dev$", "-dev", name) for name in owners}  # whichever version of the C++ library
+        assert owners & brought, (library, owners)
