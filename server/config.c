@@ -291,8 +291,9 @@ enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, c
 void dg_server_config_unknown(char *const *environment, struct dg_buffer *b)
 {
     /* Variables that other parts of the program read. */
-    static const char *const others[] = {"DRAGOMAN_ISA", "DRAGOMAN_CUDA_PLUGIN",
-        "DRAGOMAN_CUDA_STEP", "DRAGOMAN_CUDA_GEMM", "DRAGOMAN_DEBUG", NULL};
+    static const char *const others[] = {"DRAGOMAN_ISA", "DRAGOMAN_SHORTLIST",
+        "DRAGOMAN_CUDA_PLUGIN", "DRAGOMAN_CUDA_STEP", "DRAGOMAN_CUDA_GEMM",
+        "DRAGOMAN_CUDA_PATIENCE", "DRAGOMAN_DEBUG", NULL};
     const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
     dg_options_unknown_variables(&t, 1, others, environment, b);
 }

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import PATIENCE, SERVER, Server, long_text, run_server
+from conftest import PATIENCE, ROOT, SERVER, Server, long_text, run_server
 
 
 @pytest.mark.parametrize("flags, words", [
@@ -28,6 +28,21 @@ def test_misspelt_variables_are_reported(models):
     with Server(models, env={"DRAGOMAN_MAX_CHARS": "5", "DRAGOMAN_MAX_TEXTS": "64"}) as server:
         (line,) = [line for line in server.log if "unknown environment variables" in line]
         assert "DRAGOMAN_MAX_CHARS" in line and "DRAGOMAN_MAX_TEXTS" not in line and "level=warn" in line
+
+
+def test_variables_that_the_servers_parts_read_are_known(models):
+    """Every name of one in the sources that the server is made of, set to nothing."""
+    named = set()
+    for room in "base kernels model weights text tokenizer documents translate store".split():
+        for folder, _, files in os.walk(os.path.join(ROOT, room)):
+            for file in (f for f in files if f.endswith((".c", ".cc", ".cu")) and f != "nccl.c"):  # NCCL is the trainer's alone
+                with open(os.path.join(folder, file), encoding="utf-8") as f:
+                    named.update(re.findall(r'"(DRAGOMAN_[A-Z_]*[A-Z])"', f.read()))
+    others = named - {"DRAGOMAN_" + key.upper() for key in settings(run_server("--print-config").stdout)}
+    assert {"DRAGOMAN_ISA", "DRAGOMAN_SHORTLIST", "DRAGOMAN_CUDA_PATIENCE"} <= others
+    with Server(models, env=dict.fromkeys(others, "")) as server:
+        unknown = [line for line in server.log if "unknown environment variables" in line]  # those of this test's own environment
+        assert others & set(re.findall(r"DRAGOMAN_\w+", "".join(unknown))) == set()
 
 
 def test_isa_is_what_was_asked_for(models):

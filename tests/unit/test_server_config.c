@@ -137,8 +137,9 @@ static void actions(void **state)
 static void unknown_variables(void **state)
 {
     char a[] = "DRAGOMAN_MAX_CHARS=1", b[] = "DRAGOMAN_MAX_CHARACTERS=1", c[] = "DRAGOMAN_ISA=avx2",
-         d[] = "HOME=/", e[] = "DRAGOMAN_COMPUTE_THREADS=1", f[] = "DRAGOMAN_=";
-    char *environment[] = {a, b, c, d, e, f, NULL};
+         d[] = "HOME=/", e[] = "DRAGOMAN_COMPUTE_THREADS=1",
+         f[] = "DRAGOMAN_=", g[] = "DRAGOMAN_SHORTLIST=off", h[] = "DRAGOMAN_CUDA_PATIENCE=20";
+    char *environment[] = {a, b, c, d, e, f, g, h, NULL};
     struct dg_buffer names;
     (void)state;
     dg_buffer_init(&names);
