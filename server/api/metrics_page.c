@@ -8,6 +8,7 @@
 #include "server/request/feeder.h"
 #include "server/schedule/answer_cache.h"
 #include "server/process.h"
+#include "server/models/listing.h"
 #include "server/models/reload.h"
 #include "server/metrics.h"
 #include "server/models/models.h"
@@ -228,6 +229,16 @@ static double speed_of(const struct dg_served *s)
     return speed;
 }
 
+static double rows_of(const struct dg_served *s)
+{
+    return s->replicas[0].step_rows;
+}
+
+static double seconds_of(const struct dg_served *s)
+{
+    return s->load_seconds;
+}
+
 static void put_openings(struct gauges *g, struct dg_app *app)
 {
     static const char *const ok[] = {"outcome", "ok", NULL}, *const failed[] = {
@@ -249,41 +260,66 @@ static void put_openings(struct gauges *g, struct dg_app *app)
         (double)c.most_bytes);
 }
 
-static void put_models(
-    struct gauges *g, struct dg_app *app, struct dg_served *const *models, size_t n)
+/* The bundles of the models directory. */
+struct bundles {
+    struct dg_listing *list[DG_MODELS_MAX];
+    /* NULL: closed */
+    struct dg_served *open[DG_MODELS_MAX];
+    size_t n;
+};
+
+/* True for an exact copy of an earlier bundle, which would have the same labels. */
+static bool is_copy(const struct bundles *all, size_t i)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct dg_bundle *b = dg_translator_bundle(models[i]->translator);
-        for (uint32_t d = 0; d < models[i]->n_placed; d++) {
-            const char *const labels[] = {"model", bundle_name(models[i]), "version",
-                dg_bundle_version(b), "type", dg_served_type(models[i]), "device",
-                models[i]->replicas[d].be->name, NULL};
-            put_labelled(
-                g, "dragoman_model_info", "Served models, one sample per device.", 1, labels);
+    size_t k = 0;
+    while (strcmp(dg_bundle_version(all->list[k]->bundle), dg_bundle_version(all->list[i]->bundle)))
+        k++;
+    return k < i;
+}
+
+/* Closed bundles, too: whether servers have the same ones does not depend on what is open. */
+static void put_infos(struct gauges *g, const struct bundles *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct dg_bundle *b = all->list[i]->bundle;
+        const struct dg_served *open = all->open[i];
+        for (uint32_t d = 0; d < (open ? open->n_placed : 1) && !is_copy(all, i); d++) {
+            const char *const labels[] = {"model", dg_bundle_name(b), "version",
+                dg_bundle_version(b), "type", dg_bundle_type(b), open ? "device" : NULL,
+                open ? open->replicas[d].be->name : NULL, NULL};
+            put_labelled(g, "dragoman_model_info",
+                "Served models, one sample per device; closed ones have no device.", 1, labels);
         }
     }
+}
+
+/* Open models alone. The version tells bundles of one name apart, such as quantized ones. */
+static void put_of_model(struct gauges *g, const char *name, const char *help,
+    double (*value)(const struct dg_served *s), const struct bundles *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct dg_bundle *b = all->list[i]->bundle;
+        const char *const labels[] = {
+            "model", dg_bundle_name(b), "version", dg_bundle_version(b), NULL};
+        if (all->open[i] && !is_copy(all, i))
+            put_labelled(g, name, help, value(all->open[i]), labels);
+    }
+}
+
+static void put_models(struct gauges *g, struct dg_app *app, const struct bundles *all)
+{
+    put_infos(g, all);
     put_openings(g, app);
     put(g, "dragoman_models_open",
         "Models in memory, including replaced ones that requests still use.",
         (double)dg_served_alive());
-    for (size_t i = 0; i < n; i++) {
-        const char *const labels[] = {"model", bundle_name(models[i]), NULL};
-        put_labelled(g, "dragoman_model_tokens_per_second",
-            "Measured capacity of a model's workers in source tokens per second; 0: not "
-            "measured yet.",
-            speed_of(models[i]), labels);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const char *const labels[] = {"model", bundle_name(models[i]), NULL};
-        put_labelled(g, "dragoman_step_rows",
-            "Maximum hypotheses per decode step of a worker; 0: all that are live.",
-            models[i]->replicas[0].step_rows, labels);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const char *const labels[] = {"model", bundle_name(models[i]), NULL};
-        put_labelled(g, "dragoman_model_load_seconds",
-            "Time to load the model, including its self-test.", models[i]->load_seconds, labels);
-    }
+    put_of_model(g, "dragoman_model_tokens_per_second",
+        "Measured capacity of a model's workers in source tokens per second; 0: not measured yet.",
+        speed_of, all);
+    put_of_model(g, "dragoman_step_rows",
+        "Maximum hypotheses per decode step of a worker; 0: all that are live.", rows_of, all);
+    put_of_model(g, "dragoman_model_load_seconds",
+        "Time to load the model, including its self-test.", seconds_of, all);
 }
 
 /* Shows the served models, idle ones with zeros, and, under their names, replaced models that
@@ -317,9 +353,14 @@ static void put_depths(
 bool dg_metrics_page_write(
     struct dg_app *app, const struct dg_http_exchange *x, struct dg_buffer *b)
 {
+    struct bundles all;
     struct dg_served *models[DG_MODELS_MAX];
-    size_t n = dg_models_list(app->models, models, DG_MODELS_MAX);
+    size_t n = 0;
     struct gauges g = {0};
+    all.n = dg_models_listings(app->models, all.list, all.open, DG_MODELS_MAX);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.open[i])
+            models[n++] = all.open[i];
     for (size_t i = 0; i < n; i++)
         dg_served_label(models[i], app->metrics); /* so that unused ones show zeros */
     put_server(&g, app);
@@ -332,12 +373,14 @@ bool dg_metrics_page_write(
     put_workers(&g, app, models, n);
     put_cache(&g, app);
     put_depths(&g, app, models, n);
-    put_models(&g, app, models, n);
+    put_models(&g, app, &all);
     put_process(&g);
     dg_metrics_write(app->metrics, g.list, g.n, b);
     free(g.list);
-    for (size_t i = 0; i < n; i++)
-        dg_served_unref(models[i]);
+    for (size_t i = 0; i < all.n; i++) {
+        dg_served_unref(all.open[i]);
+        dg_listing_unref(all.list[i]);
+    }
     return !g.failed && !b->failed;
 }
 

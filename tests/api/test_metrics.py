@@ -216,3 +216,18 @@ def test_names_of_any_length_are_labels(tmp_path):
         values, _ = read(server)
         shown = {dict(labels)["model"].replace('\\"', '"') for name, labels in values if name == "dragoman_model_info"}
         assert shown == set(names.values())
+
+
+def test_bundles_of_one_name_have_series_of_their_own(models, tmp_path):
+    """A quantized bundle has its original's name, and a copy also its version; read() finds no series twice."""
+    folder = tmp_path / "models"
+    for name in ("a", "copy"):
+        shutil.copytree(os.path.join(models, "en-de"), folder / name)
+    subprocess.run([CLI, "quantize", str(folder / "a"), "--out", str(folder / "b")], check=True, capture_output=True)
+    with Server(str(folder)) as server:
+        values, _ = read(server)
+        served = {(m["name"], m["version"]) for m in server.get("/v1/models").json()["models"]}
+        assert len(served) == 2 and {name for name, _ in served} == {"en-de"}
+        for name in ("dragoman_model_info", "dragoman_model_tokens_per_second", "dragoman_step_rows", "dragoman_model_load_seconds"):
+            shown = [dict(labels) for metric, labels in values if metric == name]
+            assert sorted((labels["model"], labels["version"]) for labels in shown) == sorted(served), name

@@ -85,6 +85,23 @@ def test_what_fits_is_opened_at_start_and_the_rest_when_it_is_needed(many, right
         assert ask(server, "en", "pl", n_best=9, beam_size=2).status_code == 400 and "en-pl" not in opened(server)
 
 
+def test_every_bundle_shows_in_the_metrics_whether_open_or_closed(many, right):
+    """What servers have can be compared although they open other bundles; only an open one has a device."""
+    answers, each = right
+    assert answers
+    with Server(str(many), *FLAGS, "--model-memory", str(each + each // 2)) as server:
+        served = sorted((m["name"], m["version"]) for m in server.get("/v1/models").json()["models"])
+        assert len(served) == 16
+        for pair in (("en", "fr"), ("pl", "en")):
+            assert ask(server, *pair).status_code == 200
+            server.until(lambda: opened(server) == {"-".join(pair)})
+            lines = re.findall(r"^dragoman_model_info{(.*)} 1$", server.get("/metrics").text, re.M)
+            shown = [dict(re.findall(r'(\w+)="([^"]*)"', line)) for line in lines]
+            assert sorted((labels["model"], labels["version"]) for labels in shown) == served
+            assert [labels["model"] for labels in shown if "device" in labels] == ["-".join(pair)]
+            assert {labels["type"] for labels in shown} == {"float32"}
+
+
 def test_steps_do_not_fall_when_a_bundle_is_closed(many, right):
     answers, each = right
     assert answers
