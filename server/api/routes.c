@@ -129,6 +129,10 @@ static const char *const key_pages[] = {"/v1/models", "/v1/models/{version}/card
     "/v1/usage", "/v2/languages", "/v2/usage", "/v2/glossary-language-pairs", "/v3/languages",
     "/v3/languages/resources", "/language/translate/v2/languages"};
 
+/* Changes that name languages of the models; the endpoints do so, too. */
+static const char *const language_paths[] = {"/v1/documents", "/translate_file", "/v2/document",
+    "/v2/glossaries", "/v3/glossaries", "/v3/glossaries/{id}", "/v3/glossaries/{id}/dictionaries"};
+
 static bool is_one_of(const char *path, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -212,6 +216,20 @@ static void fill_error(const struct dg_dialect *dialect, struct dg_http_reply *r
         dg_reply_error(r, status, code, field, message);
 }
 
+/* Refuses a change that names languages while the models load, for until then there are none. The
+ * endpoints refuse such requests themselves. */
+static bool refuse_early(
+    const struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
+{
+    struct dg_http_reply r = {0};
+    if (atomic_load(&app->state) != DG_APP_STARTING || route->method[0] != 'P' ||
+        !IS_ONE_OF(route->path, language_paths))
+        return false;
+    fill_error(route->dialect, &r, 503, "starting", NULL, "the models are loading");
+    dg_http_reply_take(x, &r);
+    return true;
+}
+
 /* Sets the headers that every reply of a dialect has. */
 static void mark(
     const struct dg_app *app, struct dg_http_exchange *x, const struct dg_dialect *dialect)
@@ -267,7 +285,7 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
     }
     if (route->endpoint)
         dg_endpoint_handle(app, x, route->endpoint);
-    else
+    else if (!refuse_early(app, x, route))
         route->handle(app, x);
 }
 

@@ -3,6 +3,7 @@ import concurrent.futures
 import contextlib
 import io
 import os
+import shutil
 import sqlite3
 import subprocess
 import time
@@ -225,6 +226,45 @@ def test_restart(tmp_path):
         assert wait(s, *long)["status"] == "done" and wait(s, *last)["status"] == "done"
         assert s.post("/v2/document/%s/result" % long[0], long[1]).text.count("\n") == 300
         assert s.post("/v2/document/%s/result" % last[0], last[1]).text == GERMAN
+
+
+@contextlib.contextmanager
+def models_that_load(folder):
+    """Yields a bundle that a server goes on loading until the context is left: its manifest is a pipe that nobody writes to."""
+    bundle, manifest = folder / "en-de-fr", folder / "en-de-fr" / "manifest.json"
+    shutil.copytree(os.path.join(BUNDLES, "en-de-fr"), bundle)
+    real = shutil.move(manifest, folder / "manifest.json")
+    os.mkfifo(manifest)
+    try:
+        yield str(bundle)
+    finally:
+        pipe = os.open(manifest, os.O_RDWR)  # the server's end opens now
+        with open(real, "rb") as f:
+            os.write(pipe, f.read())
+        os.replace(real, manifest)
+        os.close(pipe)
+
+
+def test_while_the_models_load(tmp_path):
+    """Each API asks a client to try again; without models, its languages would be unknown ones."""
+    file = {"files": {"file": ("a.txt", TEXT)}}
+    words = {"name": "pets", "source_lang": "en", "target_lang": "de", "entries": "dogs\tKatzen", "entries_format": "tsv"}
+    flags = ("--documents", str(tmp_path / "d.db"), "--collections", str(tmp_path / "c.db"))
+    with contextlib.ExitStack() as stack:
+        with models_that_load(tmp_path) as bundle:
+            s = stack.enter_context(Server(bundle, *flags, ready=False))
+            early = [requests.post(s.url(path), timeout=PATIENCE, **body) for path, body in (
+                ("/v1/documents", {"data": {"source": "en", "target": "de"}, **file}), ("/v1/documents", {"data": {"source": "auto", "target": "de"}, **file}),
+                ("/translate_file", {"data": {"source": "en", "target": "de"}, **file}), ("/v2/document", {"data": {"target_lang": "DE"}, **file}),
+                ("/v2/glossaries", {"json": words}))]
+            others = [s.get("/v1/documents/x").status_code, requests.delete(s.url("/v1/documents/x"), timeout=PATIENCE).status_code,
+                      s.get("/v2/glossaries").status_code, s.get("/readyz").status_code]
+        said = "the models are loading"
+        assert [(r.status_code, r.headers.get("Retry-After")) for r in early] == [(503, "1")] * 5, [r.text for r in early]
+        assert [r.json() for r in early] == [{"error": {"code": "starting", "message": said}}] * 2 + [{"error": said}] + [{"message": said}] * 2
+        assert others == [404, 404, 200, 503]  # what needs no model is answered
+        s.until(lambda: s.get("/readyz").status_code == 200)
+        assert send(s, "a.txt", TEXT.encode()).status_code == 200 and s.post("/v2/glossaries", words).status_code == 201
 
 
 def test_progress(server):
