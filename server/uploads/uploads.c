@@ -92,7 +92,7 @@ static void set_running(struct dg_uploader *u, struct dg_upload_run *run, const 
 }
 
 /* Write the document's outcome to the file: translated, put back, or failed, because of why or
- * because the translation could not be written. */
+ * because the translation could not be written. A lock passes: it fails no document. */
 static void settle(
     struct dg_uploader *u, const char *id, const struct dg_buffer *file, const struct dg_error *why)
 {
@@ -103,7 +103,7 @@ static void settle(
              : why->code != DG_OK
                  ? dg_uploads_done(u->store, id, "", 0, why->message, &err)
                  : dg_uploads_done(u->store, id, file->data, file->len, NULL, &err);
-    if (rc != DG_OK && !later)
+    if (rc != DG_OK && rc != DG_EAGAIN && !later)
         rc = dg_uploads_done(u->store, id, "", 0, err.message, &again);
     pthread_mutex_unlock(&u->file_lock);
     u->unsettled = rc != DG_OK;

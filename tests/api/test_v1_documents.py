@@ -146,6 +146,18 @@ def test_a_locked_file_holds_up_no_reader(tmp_path):
         assert ask(s, "DELETE", "/" + made[1]["id"]).status_code == 204 and ask(s, "DELETE", "/" + made[1]["id"]).status_code == 404
 
 
+def test_a_file_that_is_locked_when_a_document_ends(tmp_path):
+    """The translation cannot be written within two seconds, but then a failure could: the document is translated again instead."""
+    path, text = str(tmp_path / "d.db"), "".join("Two dogs play in the snow with number %d.\n" % i for i in range(200))
+    with Server(BUNDLES, "--documents", path) as s, contextlib.closing(sqlite3.connect(path, PATIENCE, isolation_level=None)) as db:
+        made = send(s, content=text).json()
+        s.until(lambda: ask(s, "GET", "/" + made["id"]).json()["status"] == "translating")
+        db.execute("BEGIN IMMEDIATE")
+        s.until(lambda: s.logged('event="store failed" keeps="documents"'))
+        db.execute("COMMIT")
+        assert result(s, made).text.count("\n") == 200
+
+
 def test_its_texts_are_counted_as_translations(tmp_path):
     totals = ("sentences_total", "characters_total", "source_tokens_total", "target_tokens_total", "truncated_total", "batch_items_total")
 
