@@ -203,7 +203,7 @@ static void drain(struct dg_service *s, const sigset_t *signals)
     bool patient = be_lame_duck(s, signals);
     uint64_t drain = patient ? (uint64_t)s->app.config.drain_timeout_ms * 1000000 : 0;
     uint64_t end = dg_clock_ns() + drain;
-    dg_http_drain(s->http);
+    dg_service_drain(s);
     while ((!dg_http_drained(s->http) || dg_http_connections(s->http) > 0) && dg_clock_ns() < end)
         if (is_stop(sigtimedwait(signals, NULL, &poll)))
             break;

@@ -34,7 +34,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* a reload occupies one for seconds, opening a bundle for less than one, batch items for
  * milliseconds */
@@ -332,9 +331,8 @@ uint32_t dg_service_close(struct dg_service *s)
     dg_reload_stop(s->app.reload);
     dg_opening_stop(s->app.models);
     dg_uploader_stop(s->app.uploader);
+    dg_service_unbind(s);
     dg_http_close(s->http);
-    if (s->unix_bound)
-        unlink(s->app.config.unix_socket);
     dg_planner_close(s->app.planner);
     dg_executor_close(s->app.low);
     dg_executor_close(s->app.files);

@@ -19,7 +19,7 @@ struct dg_service {
     /* method, path and API of each route, for the metrics */
     const char *(*routes)[3];
     uint16_t port;
-    /* this process created the Unix socket's file */
+    /* the Unix socket's file is this process's */
     bool unix_bound;
 };
 
@@ -27,6 +27,8 @@ struct dg_service {
 int dg_service_open(struct dg_service *s, struct dg_error *err);
 /* Apply live settings after they were read again. */
 void dg_service_apply(struct dg_service *s);
+/* Accept no more; returns at once (dg_http_drained). */
+void dg_service_drain(struct dg_service *s);
 /* Fail the remaining requests and stop. Returns how many workers had a device failure. */
 uint32_t dg_service_close(struct dg_service *s);
 

@@ -88,3 +88,16 @@ int dg_service_open_http(struct dg_service *s, struct dg_error *err)
             passed ? " socket=passed" : "");
     return rc;
 }
+
+void dg_service_unbind(struct dg_service *s)
+{
+    if (s->unix_bound)
+        unlink(s->app.config.unix_socket);
+    s->unix_bound = false;
+}
+
+void dg_service_drain(struct dg_service *s)
+{
+    dg_service_unbind(s);
+    dg_http_drain(s->http);
+}

@@ -10,6 +10,9 @@
 int dg_service_raise_descriptors(struct dg_server_config *c, struct dg_error *err);
 /* Listen and serve: from now on /livez answers. */
 int dg_service_open_http(struct dg_service *s, struct dg_error *err);
+/* Remove the Unix socket's file, while the socket still listens: once it does not, another server
+ * may put its own there. */
+void dg_service_unbind(struct dg_service *s);
 /* A connection's limits, from the settings. */
 struct dg_http_limits dg_service_http_limits(const struct dg_server_config *c);
 

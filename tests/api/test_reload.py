@@ -251,6 +251,25 @@ def test_the_unix_socket_comes_and_goes(models):
         assert "not a socket" in refused(path) and os.path.exists(path)
 
 
+def test_a_server_that_drains_leaves_its_successors_socket(endless, busy):
+    """Another server may take the path while the first one still ends its requests."""
+    def is_free(path):
+        with socket.socket(socket.AF_UNIX) as s:
+            return s.connect_ex(path) != 0
+
+    with tempfile.TemporaryDirectory() as folder, Server(endless, *NARROW, "--unix-socket", os.path.join(folder, "socket")) as first:
+        path = os.path.join(folder, "socket")
+        asked = threading.Thread(target=first.translate, args=(busy(90),))
+        asked.start()
+        first.until_running(1)
+        first.process.send_signal(signal.SIGTERM)
+        first.until(lambda: is_free(path))
+        with Server(endless, "--unix-socket", path):
+            assert first.stop() == 0  # a second signal: the request fails
+            asked.join()
+            assert not is_free(path)
+
+
 def footprint(server):
     """Returns the numbers of threads, descriptors and models."""
     proc = "/proc/%d/" % server.process.pid
