@@ -1,0 +1,47 @@
+/* The documents of a server, as uploads.c (open, close, clients) and work.c (the work) see them.
+ * Any thread, by the locks; the work is one on the executor and never runs twice at a time. */
+#ifndef DG_SERVER_UPLOADS_UPLOADS_INTERNAL_H
+#define DG_SERVER_UPLOADS_UPLOADS_INTERNAL_H
+
+#include "base/clock_step.h"
+#include "server/uploads/run.h"
+#include "server/uploads/uploads.h"
+#include "server/uploads/watches.h"
+
+#include <pthread.h>
+
+struct dg_uploader {
+    struct dg_uploader_options options;
+    struct dg_work work;
+    struct dg_executor *door;
+    struct dg_watches watches;
+    atomic_bool over, stopped;
+    uint64_t expire_at_ns; /* only for the work: next check for expired documents */
+    /* only for the work: the outcome of the document `running` could not be written, so the
+     * document must be translated again */
+    bool unsettled;
+    pthread_mutex_t file_lock;
+    /* guarded by file_lock */
+    struct dg_uploads *store;
+    /* both clocks, at the last check of the wall clock */
+    struct dg_clock_step clock;
+    int64_t began_s;      /* time of opening, by the wall clock as it is set now */
+    int64_t step_s;       /* seconds the clock was set by, not yet in the file */
+    pthread_mutex_t lock; /* taken last */
+    pthread_cond_t idle;  /* busy has become false */
+    /* guarded by lock */
+    struct dg_uploads *read;   /* the same file, only for reading */
+    bool busy;                 /* a document is being read or translated */
+    struct dg_upload_run *run; /* made and closed by the work alone */
+    char running[DG_UPLOAD_ID];
+    uint64_t began_ns;
+};
+
+/* The work; arg is the dg_uploader. */
+void dg_uploader_work(void *arg);
+/* Follow steps of the wall clock since the last check, so that documents keep their ages. Called
+ * before a document is added, and before expired ones are dropped. file_lock held. */
+int dg_uploader_follow_clock(struct dg_uploader *u, struct dg_error *err);
+void dg_uploader_log(const char *what, const struct dg_error *err);
+
+#endif

@@ -1,0 +1,170 @@
+/* The work on documents: it begins one, ends it when its texts are over, and drops those that have
+ * expired. */
+#include "server/uploads/uploads_internal.h"
+
+#include "base/clock.h"
+#include "server/uploads/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define RETRY_NS 1000000000ull   /* if the feeder is full, or the file cannot be read or written */
+#define EXPIRE_NS 60000000000ull /* between two checks for expired documents */
+
+/* Sets busy, but not to true once the server is stopping, and returns it. */
+static bool set_busy(struct dg_uploader *u, bool busy)
+{
+    pthread_mutex_lock(&u->lock);
+    u->busy = busy && !atomic_load(&u->stopped);
+    busy = u->busy;
+    pthread_cond_broadcast(&u->idle);
+    pthread_mutex_unlock(&u->lock);
+    return busy;
+}
+
+static void texts_over(void *arg)
+{
+    struct dg_uploader *u = arg;
+    atomic_store(&u->over, true);
+    dg_executor_post(u->options.app->executor, &u->work);
+}
+
+static void retry(struct dg_uploader *u)
+{
+    dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + RETRY_NS);
+}
+
+/* Notes the document that is being translated; run NULL: that is to be settled. */
+static void set_running(struct dg_uploader *u, struct dg_upload_run *run, const char *id)
+{
+    pthread_mutex_lock(&u->lock);
+    u->run = run;
+    u->began_ns = dg_clock_ns();
+    snprintf(u->running, sizeof u->running, "%s", id);
+    pthread_mutex_unlock(&u->lock);
+}
+
+/* Write the document's outcome to the file: translated, put back, or failed, because of why or
+ * because the translation could not be written. A lock passes: it fails no document. */
+static void settle(
+    struct dg_uploader *u, const char *id, const struct dg_buffer *file, const struct dg_error *why)
+{
+    struct dg_error err = {0}, again = {0};
+    bool later = why->code == DG_ECANCELED || why->code == DG_EAGAIN;
+    pthread_mutex_lock(&u->file_lock);
+    int rc = later ? dg_uploads_put_back(u->store, id, &err)
+             : why->code != DG_OK
+                 ? dg_uploads_done(u->store, id, "", 0, why->message, &err)
+                 : dg_uploads_done(u->store, id, file->data, file->len, NULL, &err);
+    if (rc != DG_OK && rc != DG_EAGAIN && !later)
+        rc = dg_uploads_done(u->store, id, "", 0, err.message, &again);
+    pthread_mutex_unlock(&u->file_lock);
+    u->unsettled = rc != DG_OK;
+    if (u->unsettled)
+        set_running(u, NULL, id);
+    if (err.code != DG_OK)
+        dg_uploader_log("cannot be written", &err);
+    if (!later && !u->unsettled)
+        dg_watches_wake(&u->watches, id, NULL);
+}
+
+/* Put the unsettled document back. False: the file still cannot be written. */
+static bool settle_again(struct dg_uploader *u)
+{
+    struct dg_error err = {0};
+    if (!u->unsettled)
+        return true;
+    pthread_mutex_lock(&u->file_lock);
+    u->unsettled = dg_uploads_put_back(u->store, u->running, &err) != DG_OK;
+    pthread_mutex_unlock(&u->file_lock);
+    if (u->unsettled)
+        retry(u);
+    return !u->unsettled;
+}
+
+static void end_run(struct dg_uploader *u)
+{
+    struct dg_buffer file;
+    struct dg_error why = {0};
+    char id[DG_UPLOAD_ID];
+    dg_buffer_init(&file);
+    pthread_mutex_lock(&u->lock);
+    struct dg_upload_run *run = u->run;
+    snprintf(id, sizeof id, "%s", u->running);
+    u->run = NULL;
+    pthread_mutex_unlock(&u->lock);
+    dg_upload_run_result(run, &file, &why);
+    settle(u, id, &file, &why);
+    dg_upload_run_close(run);
+    dg_buffer_deinit(&file);
+    atomic_store(&u->over, false);
+    set_busy(u, false);
+}
+
+/* Begin the next document. False: there is none, or it must wait. */
+static bool begin_run(struct dg_uploader *u)
+{
+    struct dg_upload next;
+    struct dg_upload_run *run = NULL;
+    struct dg_buffer file;
+    struct dg_error err = {0};
+    dg_buffer_init(&file);
+    if (!settle_again(u))
+        return false;
+    pthread_mutex_lock(&u->file_lock);
+    int rc = dg_uploads_next(u->store, &next, &file, &err);
+    pthread_mutex_unlock(&u->file_lock);
+    if (rc != DG_OK) {
+        if (rc != DG_ENOTFOUND) {
+            dg_uploader_log("cannot be read", &err);
+            retry(u);
+        }
+        dg_buffer_deinit(&file);
+        return false;
+    }
+    /* An accepted document is translated, even if --max-batch-characters has been lowered since. */
+    const struct dg_extract_limits limits = dg_upload_limits(DG_UPLOAD_MOST_BYTES);
+    const struct dg_upload_run_options start = {
+        .upload = &next, .limits = &limits, .over = texts_over, .arg = u};
+    /* Without the lock: texts_over may be called before this returns; only this work reads
+     * u->over. */
+    rc = dg_upload_run_start(u->options.app, &start, &file, &run, &err);
+    if (rc != DG_OK) {
+        settle(u, next.id, NULL, &err);
+        if (rc == DG_EAGAIN)
+            retry(u);
+        return rc != DG_EAGAIN;
+    }
+    set_running(u, run, next.id);
+    return true;
+}
+
+static void expire(struct dg_uploader *u)
+{
+    struct dg_error err = {0};
+    const uint64_t now = dg_clock_ns();
+    if (now < u->expire_at_ns)
+        return;
+    u->expire_at_ns = now + EXPIRE_NS;
+    pthread_mutex_lock(&u->file_lock);
+    int rc = dg_uploader_follow_clock(u, &err);
+    if (rc == DG_OK)
+        rc = dg_uploads_expire(u->store, (int64_t)dg_clock_wall_s() - u->options.keep_s, &err);
+    pthread_mutex_unlock(&u->file_lock);
+    if (rc != DG_OK)
+        dg_uploader_log("cannot be dropped", &err);
+}
+
+void dg_uploader_work(void *arg)
+{
+    struct dg_uploader *u = arg;
+    expire(u);
+    if (u->run && atomic_load(&u->over))
+        end_run(u);
+    while (!u->run && set_busy(u, true) && begin_run(u))
+        ;
+    if (!u->run)
+        set_busy(u, false);
+    if (!atomic_load(&u->stopped))
+        dg_executor_post_at(u->options.app->executor, &u->work, u->expire_at_ns);
+}
