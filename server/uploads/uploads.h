@@ -82,9 +82,9 @@ int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *e
  * logged. */
 void dg_uploader_undo(struct dg_uploader *u, const char *id);
 
-/* Wake the exchange, for its reply, when the document is done or failed, or the server stops. gone:
- * its client has left. DG_EAGAIN: too many exchanges are waiting; DG_ECANCELED: the server has
- * stopped already, or the client has left. */
+/* Wake the exchange, for its reply, when the document is done, has failed, has been removed or has
+ * expired, or when the server stops. gone: its client has left. DG_EAGAIN: too many exchanges are
+ * waiting; DG_ECANCELED: the server has stopped already, or the client has left. */
 int dg_uploader_watch(struct dg_uploader *u, const char *id, struct dg_http_exchange *x,
     const atomic_bool *gone, struct dg_error *err);
 /* The exchange's client has left, and `gone` is set: wake the exchange now, if it is waiting. */

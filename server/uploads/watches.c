@@ -54,6 +54,19 @@ void dg_watches_wake(struct dg_watches *w, const char *id, const struct dg_http_
         dg_http_wake(woken[i]);
 }
 
+void dg_watches_wake_missing(struct dg_watches *w, struct dg_uploads *file)
+{
+    struct dg_watch list[DG_WATCHES_MAX];
+    struct dg_upload u;
+    pthread_mutex_lock(&w->lock);
+    const size_t n = w->n;
+    memcpy(list, w->list, n * sizeof *list);
+    pthread_mutex_unlock(&w->lock);
+    for (size_t i = 0; i < n; i++)
+        if (dg_uploads_get(file, list[i].id, &u, NULL) == DG_ENOTFOUND)
+            dg_watches_wake(w, list[i].id, NULL);
+}
+
 void dg_watches_close(struct dg_watches *w)
 {
     pthread_mutex_lock(&w->lock);

@@ -139,6 +139,7 @@ static bool begin_run(struct dg_uploader *u)
     return true;
 }
 
+/* Drop the documents that have expired, and wake the exchanges that wait for them. */
 static void expire(struct dg_uploader *u)
 {
     struct dg_error err = {0};
@@ -150,6 +151,8 @@ static void expire(struct dg_uploader *u)
     int rc = dg_uploader_follow_clock(u, &err);
     if (rc == DG_OK)
         rc = dg_uploads_expire(u->store, (int64_t)dg_clock_wall_s() - u->options.keep_s, &err);
+    if (rc == DG_OK)
+        dg_watches_wake_missing(&u->watches, u->store);
     pthread_mutex_unlock(&u->file_lock);
     if (rc != DG_OK)
         dg_uploader_log("cannot be dropped", &err);

@@ -350,6 +350,19 @@ def test_expiry_and_room(tmp_path):
         s.until(lambda: s.post("/v2/document/" + id, key).status_code == 404)
 
 
+def test_a_document_that_expires_in_line(tmp_path):
+    """The client that waits for it is told, however long the documents before it take."""
+    store, long = str(tmp_path / "d.db"), "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(4000))
+    with concurrent.futures.ThreadPoolExecutor(1) as pool, Server(BUNDLES, "--documents", store, "--drain-timeout", "0") as s, \
+            contextlib.closing(sqlite3.connect(store, PATIENCE, isolation_level=None)) as file:
+        document(s, "long.txt", long.encode())
+        sent = pool.submit(send, s, "a.txt", TEXT.encode())
+        expire = "UPDATE documents SET created_s = created_s - 100000 WHERE name = 'a.txt'"
+        s.until(lambda: file.execute(expire).rowcount == 1)
+        s.until(sent.done)  # expired documents are dropped five seconds after the start, then each minute
+        assert (sent.result().status_code, sent.result().json()) == (400, {"error": "the document has expired, or was removed"})
+
+
 def test_without_documents():
     with Server(BUNDLES) as s:
         assert send(s, "a.txt", b"x").status_code == 403 and s.get("/download_file/a").status_code == 403

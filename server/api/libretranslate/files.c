@@ -49,7 +49,7 @@ static void forbid(struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-/* The document is refused, is translated or has failed, or the server is stopping. */
+/* The document is refused, is translated, has failed or is gone, or the server is stopping. */
 static void finish(void *arg, struct dg_http_exchange *x)
 {
     const struct waiting *w = arg;
@@ -63,7 +63,8 @@ static void finish(void *arg, struct dg_http_exchange *x)
     } else if (w->refused.code != DG_OK) {
         fail(x, w->refused.code, w->refused.message);
     } else if (dg_uploader_get(w->app->uploader, w->id, &u, &progress, &err) != DG_OK) {
-        fail(x, err.code, err.message);
+        fail(x, err.code,
+            err.code == DG_ENOTFOUND ? "the document has expired, or was removed" : err.message);
     } else if (u.state == DG_UPLOAD_FAILED) {
         fail(x, DG_EINTERNAL, u.message);
     } else if (u.state != DG_UPLOAD_DONE) {
