@@ -73,14 +73,17 @@ static void give_to_folder(int fd, const char *path)
 
 /* Create the file here because SQLite would make it readable by everybody (as the umask allows).
  * SQLite gives the files beside it the same owner and mode. O_EXCL: no file is made where a link
- * leads, because the folder's owner could choose any place. */
+ * leads, because the folder's owner could choose any place. A file that exists is not opened: this
+ * process may have it open already, and closing it would drop all the locks that the process has on
+ * it. Then another program that closes the file would think itself the last one, and remove the
+ * log (WAL) that is still written to. */
 static int create_file(const char *path, struct dg_error *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0 && geteuid() == 0)
         give_to_folder(fd, path);
-    if (fd < 0 && errno == EEXIST)
-        fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 && errno == EEXIST && faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0)
+        return DG_OK;
     if (fd < 0)
         return dg_error_set(err, DG_EIO, "cannot make %s: %s", path, strerror(errno));
     close(fd);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -120,6 +121,42 @@ static void room(void **state)
     dg_uploads_close(d);
 }
 
+/* Opens the file and closes it again in another process. */
+static void look_from_outside(void)
+{
+    int status = -1;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        execlp("sqlite3", "sqlite3", path, "UPDATE documents SET characters = characters", NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* Another program that closes the file leaves the log (WAL) of those that still have it open. */
+static void open_twice_and_elsewhere(void **state)
+{
+    (void)state;
+    struct dg_uploads *one = open_file(), *two = open_file();
+    struct dg_upload a = add(one, "a.txt", "one", 100), b, u;
+    char wal[140];
+    struct stat before, after;
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    assert_int_equal(stat(wal, &before), 0);
+    look_from_outside();
+    assert_int_equal(stat(wal, &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+    b = add(one, "b.txt", "two", 101);
+    dg_uploads_close(one);
+    dg_uploads_close(two);
+    one = open_file();
+    assert_int_equal(dg_uploads_get(one, a.id, &u, NULL), 0);
+    assert_int_equal(dg_uploads_get(one, b.id, &u, NULL), 0);
+    dg_uploads_close(one);
+}
+
 static int64_t made_at(struct dg_uploads *d, const struct dg_upload *u)
 {
     struct dg_upload now;
@@ -209,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_document_and_a_restart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(open_twice_and_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_clock, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_at_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dates_are_found, set_up, tear_down),
