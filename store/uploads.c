@@ -3,14 +3,20 @@
 #include "store/schema.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 struct dg_uploads {
     struct dg_db db;
+    /* the same file, locked by flock, of which SQLite's own locks know nothing; -1: not yet. Its
+     * closing drops SQLite's, so this comes after that of all connections. */
+    int lock_fd;
 };
 
 static const char *const steps[] = {
@@ -34,13 +40,12 @@ int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *
     struct dg_uploads *d = calloc(1, sizeof *d);
     if (!d)
         return dg_error_set(err, DG_ENOMEM, "no memory for documents");
+    d->lock_fd = -1;
     int rc = dg_db_open(path, true, &d->db, err);
     if (rc == DG_OK)
         rc = dg_schema_apply(&d->db, &schema, true, err);
     if (rc == DG_OK) /* users' files: erase deleted data on the disk */
         rc = dg_db_run(&d->db, "PRAGMA secure_delete = ON", err);
-    if (rc == DG_OK)
-        rc = dg_db_run(&d->db, "UPDATE documents SET state = 1 WHERE state = 2", err);
     if (rc != DG_OK) {
         dg_uploads_close(d);
         return rc;
@@ -55,7 +60,21 @@ void dg_uploads_close(struct dg_uploads *d)
     if (!d)
         return;
     dg_db_close(&d->db);
+    if (d->lock_fd >= 0)
+        close(d->lock_fd);
     free(d);
+}
+
+/* File systems without such locks are not shared by servers. */
+int dg_uploads_take_over(struct dg_uploads *d, struct dg_error *err)
+{
+    if (d->lock_fd < 0)
+        d->lock_fd = open(d->db.path, O_RDWR | O_CLOEXEC);
+    if (d->lock_fd < 0)
+        return dg_error_set(err, DG_EIO, "documents: cannot lock their file: %s", strerror(errno));
+    if (flock(d->lock_fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return dg_error_set(err, DG_EAGAIN, "another server translates the documents of this file");
+    return dg_db_run(&d->db, "UPDATE documents SET state = 1 WHERE state = 2", err);
 }
 
 /* Draw the id, a random UUID (RFC 4122, version 4), and the key, 256 random bits. */
@@ -207,7 +226,8 @@ int dg_uploads_done(struct dg_uploads *d, const char *id, const void *file, size
     const char *const texts[] = {id, message ? message : "", NULL};
     sqlite3_stmt *s = NULL;
     bool row;
-    int rc = prepare(d, "UPDATE documents SET message = ?2, state = ?3, file = ?4 WHERE id = ?1",
+    int rc = prepare(d,
+        "UPDATE documents SET message = ?2, state = ?3, file = ?4 WHERE id = ?1 AND state = 2",
         texts, &s, err);
     if (rc == DG_OK) {
         sqlite3_bind_int(s, 3, message ? DG_UPLOAD_FAILED : DG_UPLOAD_DONE);
@@ -221,7 +241,7 @@ int dg_uploads_done(struct dg_uploads *d, const char *id, const void *file, size
 int dg_uploads_put_back(struct dg_uploads *d, const char *id, struct dg_error *err)
 {
     const char *const texts[] = {id, NULL};
-    return run(d, "UPDATE documents SET state = 1 WHERE id = ?", texts, err);
+    return run(d, "UPDATE documents SET state = 1 WHERE id = ? AND state = 2", texts, err);
 }
 
 int dg_uploads_remove(struct dg_uploads *d, const char *id, struct dg_error *err)

@@ -36,10 +36,17 @@ struct dg_upload {
 
 struct dg_uploads;
 
-/* Open the file, creating it if it is missing. Documents that were running when it was last closed
- * are queued again. DG_EFORMAT (not a file of documents), DG_EUNSUP (a newer program's), DG_EIO. */
+/* Open the file, creating it if it is missing. DG_EFORMAT (not a file of documents), DG_EUNSUP (a
+ * newer program's), DG_EIO. */
 int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *err);
-void dg_uploads_close(struct dg_uploads *d); /* NULL is fine */
+/* If d took the documents over, close it after this process's others of the same file. NULL is
+ * fine. */
+void dg_uploads_close(struct dg_uploads *d);
+
+/* Take the documents over, before the first one is taken with dg_uploads_next: until d is closed,
+ * no other process can, and those that were running at their last owner's are queued again.
+ * DG_EAGAIN: another process has them, or has locked the file. */
+int dg_uploads_take_over(struct dg_uploads *d, struct dg_error *err);
 
 /* Add and queue a document. The caller sets made's name, languages, owner, glossary, characters and
  * created_s; id, key and state are filled in. DG_EAGAIN: all files together would exceed
@@ -52,11 +59,11 @@ int dg_uploads_get(
 /* Get the oldest queued document and mark it as running. DG_ENOTFOUND: none is queued. */
 int dg_uploads_next(
     struct dg_uploads *d, struct dg_upload *out, struct dg_buffer *file, struct dg_error *err);
-/* Finish a document: store the translated file in place of the original, or, with a message, mark
- * it as failed (the message gives the reason). */
+/* Finish a running document: store the translated file in place of the original, or, with a
+ * message, mark it as failed (the message gives the reason). */
 int dg_uploads_done(struct dg_uploads *d, const char *id, const void *file, size_t n,
     const char *message, struct dg_error *err);
-/* Queue it again. */
+/* Queue a running document again. */
 int dg_uploads_put_back(struct dg_uploads *d, const char *id, struct dg_error *err);
 /* Append the translated file. DG_ENOTFOUND, also if the document is not done. */
 int dg_uploads_read(

@@ -2,7 +2,8 @@
  * document, and ends it when its texts are over. One thread, door, checks the documents that arrive
  * and adds them to the file, under file_lock, and posts the work. Writing may wait for seconds
  * while another program has the file locked. Reading never does, in WAL mode, so it has the file
- * open a second time, under a lock that nobody holds while writing. */
+ * open a second time, under a lock that nobody holds while writing. Of several servers with the
+ * same file, one is in charge: it translates. The others take documents and give them out. */
 #include "server/uploads/uploads_internal.h"
 
 #include "base/clock.h"
@@ -30,6 +31,8 @@ int dg_uploader_follow_clock(struct dg_uploader *u, struct dg_error *err)
     u->began_s += step;
     if (step != 0)
         dg_log(DG_LOG_WARN, "documents: the wall clock was set by_seconds=%" PRId64, step);
+    if (!u->in_charge)
+        return DG_OK;
     const struct dg_uploads_clock clock = {u->step_s, (int64_t)dg_clock_wall_s(), u->began_s};
     int rc = dg_uploads_date(u->store, &clock, err);
     if (rc == DG_OK)
@@ -94,11 +97,11 @@ void dg_uploader_close(struct dg_uploader *u)
     if (!u)
         return;
     dg_executor_close(u->door);
-    dg_upload_run_close(u->run); /* it is queued again when the file is next opened */
+    dg_upload_run_close(u->run); /* the next server queues it again */
     if (u->store)
         dg_uploader_follow_clock(u, NULL);
-    dg_uploads_close(u->store);
     dg_uploads_close(u->read);
+    dg_uploads_close(u->store);
     pthread_cond_destroy(&u->idle);
     pthread_mutex_destroy(&u->file_lock);
     pthread_mutex_destroy(&u->lock);

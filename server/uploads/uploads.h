@@ -26,7 +26,8 @@ struct dg_uploader_options {
 /* DG_EFORMAT, DG_EUNSUP, DG_EIO: as dg_uploads_open. */
 int dg_uploader_open(
     const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err);
-/* Start translating the stored documents; the models must be loaded. */
+/* Start translating the stored documents, or wait until another server with the same file stops;
+ * the models must be loaded. */
 void dg_uploader_start(struct dg_uploader *u);
 /* Translate no more, and wake all waiting exchanges. Called when the queue has stopped and the
  * planner has not. Returns once no document is in progress. NULL is fine. */

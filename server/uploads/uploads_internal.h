@@ -20,9 +20,13 @@ struct dg_uploader {
     /* only for the work: the outcome of the document `running` could not be written, so the
      * document must be translated again */
     bool unsettled;
+    /* only for the work: another server is in charge of the file's documents */
+    bool waits;
     pthread_mutex_t file_lock;
     /* guarded by file_lock */
     struct dg_uploads *store;
+    /* it translates the file's documents and drops expired ones; set by the work alone */
+    bool in_charge;
     /* both clocks, at the last check of the wall clock */
     struct dg_clock_step clock;
     int64_t began_s;      /* time of opening, by the wall clock as it is set now */
@@ -39,8 +43,9 @@ struct dg_uploader {
 
 /* The work; arg is the dg_uploader. */
 void dg_uploader_work(void *arg);
-/* Follow steps of the wall clock since the last check, so that documents keep their ages. Called
- * before a document is added, and before expired ones are dropped. file_lock held. */
+/* Follow steps of the wall clock since the last check, so that documents keep their ages; the
+ * server in charge does so in the file. Called before a document is added, and before expired ones
+ * are dropped. file_lock held. */
 int dg_uploader_follow_clock(struct dg_uploader *u, struct dg_error *err);
 void dg_uploader_log(const char *what, const struct dg_error *err);
 

@@ -54,7 +54,7 @@ void dg_watches_wake(struct dg_watches *w, const char *id, const struct dg_http_
         dg_http_wake(woken[i]);
 }
 
-void dg_watches_wake_missing(struct dg_watches *w, struct dg_uploads *file)
+void dg_watches_wake_over(struct dg_watches *w, struct dg_uploads *file)
 {
     struct dg_watch list[DG_WATCHES_MAX];
     struct dg_upload u;
@@ -62,9 +62,11 @@ void dg_watches_wake_missing(struct dg_watches *w, struct dg_uploads *file)
     const size_t n = w->n;
     memcpy(list, w->list, n * sizeof *list);
     pthread_mutex_unlock(&w->lock);
-    for (size_t i = 0; i < n; i++)
-        if (dg_uploads_get(file, list[i].id, &u, NULL) == DG_ENOTFOUND)
+    for (size_t i = 0; i < n; i++) {
+        const int rc = dg_uploads_get(file, list[i].id, &u, NULL);
+        if (rc == DG_ENOTFOUND || (rc == DG_OK && u.state >= DG_UPLOAD_DONE))
             dg_watches_wake(w, list[i].id, NULL);
+    }
 }
 
 void dg_watches_close(struct dg_watches *w)

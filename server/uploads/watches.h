@@ -33,8 +33,8 @@ int dg_watches_add(struct dg_watches *w, const char *id, struct dg_http_exchange
 /* Wake the exchanges that wait for this document (id NULL: for any); only: just this one, NULL: all
  * of them. */
 void dg_watches_wake(struct dg_watches *w, const char *id, const struct dg_http_exchange *only);
-/* Wake the exchanges whose documents the file no longer has. */
-void dg_watches_wake_missing(struct dg_watches *w, struct dg_uploads *file);
+/* Wake the exchanges whose documents, by the file, are translated, have failed or are gone. */
+void dg_watches_wake_over(struct dg_watches *w, struct dg_uploads *file);
 /* Wake all, and let no more wait. */
 void dg_watches_close(struct dg_watches *w);
 

@@ -3,12 +3,14 @@
 #include "server/uploads/uploads_internal.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "server/uploads/check.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define RETRY_NS 1000000000ull   /* if the feeder is full, or the file cannot be read or written */
+/* if the feeder is full, another server translates, or the file cannot be read or written */
+#define RETRY_NS 1000000000ull
 #define EXPIRE_NS 60000000000ull /* between two checks for expired documents */
 
 /* Sets busy, but not to true once the server is stopping, and returns it. */
@@ -101,6 +103,30 @@ static void end_run(struct dg_uploader *u)
     set_busy(u, false);
 }
 
+/* Become the one server that translates the documents of the file. False: another one does, such as
+ * one that is about to be replaced by this; exchanges that wait for what it has ended are woken. */
+static bool take_over(struct dg_uploader *u)
+{
+    struct dg_error err = {0};
+    if (u->in_charge)
+        return true;
+    pthread_mutex_lock(&u->file_lock);
+    u->in_charge = dg_uploads_take_over(u->store, &err) == DG_OK;
+    if (!u->in_charge)
+        dg_watches_wake_over(&u->watches, u->store);
+    else if (u->waits)
+        u->step_s = 0; /* the other server has followed it */
+    pthread_mutex_unlock(&u->file_lock);
+    if (u->in_charge && u->waits)
+        dg_log(DG_LOG_INFO, "documents: translated from now on");
+    if (!u->in_charge && !u->waits)
+        dg_log(DG_LOG_WARN, "documents: not translated yet message=\"%s\"", err.message);
+    u->waits = !u->in_charge;
+    if (u->waits)
+        retry(u);
+    return u->in_charge;
+}
+
 /* Begin the next document. False: there is none, or it must wait. */
 static bool begin_run(struct dg_uploader *u)
 {
@@ -109,7 +135,7 @@ static bool begin_run(struct dg_uploader *u)
     struct dg_buffer file;
     struct dg_error err = {0};
     dg_buffer_init(&file);
-    if (!settle_again(u))
+    if (!take_over(u) || !settle_again(u))
         return false;
     pthread_mutex_lock(&u->file_lock);
     int rc = dg_uploads_next(u->store, &next, &file, &err);
@@ -144,7 +170,7 @@ static void expire(struct dg_uploader *u)
 {
     struct dg_error err = {0};
     const uint64_t now = dg_clock_ns();
-    if (now < u->expire_at_ns)
+    if (!u->in_charge || now < u->expire_at_ns)
         return;
     u->expire_at_ns = now + EXPIRE_NS;
     pthread_mutex_lock(&u->file_lock);
@@ -152,7 +178,7 @@ static void expire(struct dg_uploader *u)
     if (rc == DG_OK)
         rc = dg_uploads_expire(u->store, (int64_t)dg_clock_wall_s() - u->options.keep_s, &err);
     if (rc == DG_OK)
-        dg_watches_wake_missing(&u->watches, u->store);
+        dg_watches_wake_over(&u->watches, u->store);
     pthread_mutex_unlock(&u->file_lock);
     if (rc != DG_OK)
         dg_uploader_log("cannot be dropped", &err);
@@ -168,6 +194,6 @@ void dg_uploader_work(void *arg)
         ;
     if (!u->run)
         set_busy(u, false);
-    if (!atomic_load(&u->stopped))
+    if (u->in_charge && !atomic_load(&u->stopped))
         dg_executor_post_at(u->options.app->executor, &u->work, u->expire_at_ns);
 }

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import time
@@ -15,6 +16,7 @@ import requests
 
 import conftest
 from conftest import CLI, PATIENCE, Server
+from test_batch import counter
 
 BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
 TEXT, GERMAN = "Two dogs play in the snow.\n\nA girl is smiling.\n", "Zwei Hunde spielen im Schnee.\n\nEin Mädchen lächelt.\n"
@@ -226,6 +228,37 @@ def test_restart(tmp_path):
         assert wait(s, *long)["status"] == "done" and wait(s, *last)["status"] == "done"
         assert s.post("/v2/document/%s/result" % long[0], long[1]).text.count("\n") == 300
         assert s.post("/v2/document/%s/result" % last[0], last[1]).text == GERMAN
+
+
+def test_a_server_beside_another(tmp_path):
+    """As in an upgrade: both take documents and give them out, and the newer one translates once the older one has stopped."""
+    def long(n):
+        return "".join("Two dogs play in the snow with number %d.\n" % i for i in range(n)).encode()
+
+    def sentences(s):
+        return counter(s, "dragoman_sentences_total")
+
+    store = str(tmp_path / "d.db")
+    with Server(BUNDLES, "--documents", store, "--drain-timeout", "0") as old, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        first = document(old, "long.txt", long(300))
+        old.until(lambda: status(old, *first)["status"] == "translating")
+        old.process.send_signal(signal.SIGSTOP)
+        with Server(BUNDLES, "--documents", store) as new:
+            try:
+                waiting = pool.submit(send, new, "a.txt", TEXT.encode())
+                new.until(lambda: new.logged("documents: not translated yet"))
+                time.sleep(1.5)  # it asks each second
+                assert status(new, *first)["status"] == "translating" and not sentences(new) and not waiting.done()
+            finally:
+                old.process.send_signal(signal.SIGCONT)
+            assert requests.get(waiting.result().json()["translatedFileUrl"], timeout=PATIENCE).text == GERMAN  # by the old one
+            assert wait(new, *first)["status"] == "done" and not sentences(new)
+            assert new.post("/v2/document/%s/result" % first[0], first[1]).text.count("\n") == 300
+            last = document(old, "long.txt", long(600))
+            old.until(lambda: status(old, *last)["status"] == "translating")
+            assert old.stop() == 0
+            assert wait(new, *last)["status"] == "done" and sentences(new)
+            assert new.post("/v2/document/%s/result" % last[0], last[1]).text.count("\n") == 600
 
 
 @contextlib.contextmanager

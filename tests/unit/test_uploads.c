@@ -75,6 +75,7 @@ static void a_document_and_a_restart(void **state)
     assert_int_equal(dg_uploads_read(d, a.id, &file, NULL), DG_ENOTFOUND); /* not yet */
     dg_uploads_close(d);
     d = open_file(); /* it was running, so it is the next one again */
+    assert_int_equal(dg_uploads_take_over(d, NULL), 0);
     dg_buffer_reset(&file);
     assert_int_equal(dg_uploads_next(d, &u, &file, NULL), 0);
     assert_string_equal(u.id, a.id);
@@ -119,6 +120,41 @@ static void room(void **state)
     assert_int_equal(dg_uploads_expire(d, 2, NULL), 0);
     assert_int_equal(dg_uploads_add(d, file, sizeof file, 1000, &u, NULL), 0);
     dg_uploads_close(d);
+}
+
+static enum dg_upload_state state_of(struct dg_uploads *d, const struct dg_upload *u)
+{
+    struct dg_upload now;
+    assert_int_equal(dg_uploads_get(d, u->id, &now, NULL), 0);
+    return now.state;
+}
+
+/* Another server opens the file while the first one translates, and takes over when that ends. */
+static void one_translates(void **state)
+{
+    (void)state;
+    struct dg_uploads *first = open_file(), *second;
+    struct dg_upload a = add(first, "a.txt", "one", 100), u;
+    struct dg_buffer file;
+    struct dg_error err = {0};
+    dg_buffer_init(&file);
+    assert_int_equal(dg_uploads_take_over(first, NULL), 0);
+    assert_int_equal(dg_uploads_next(first, &u, &file, NULL), 0);
+    second = open_file();
+    assert_int_equal(dg_uploads_take_over(second, &err), DG_EAGAIN);
+    assert_non_null(strstr(err.message, "another server"));
+    assert_int_equal(state_of(second, &a), DG_UPLOAD_RUNNING);
+    dg_uploads_close(first);
+    assert_int_equal(dg_uploads_take_over(second, NULL), 0);
+    assert_int_equal(dg_uploads_take_over(second, NULL), 0);
+    assert_int_equal(state_of(second, &a), DG_UPLOAD_QUEUED);
+    assert_int_equal(dg_uploads_next(second, &u, &file, NULL), 0);
+    assert_int_equal(dg_uploads_done(second, a.id, "eins", 4, NULL, NULL), 0);
+    assert_int_equal(dg_uploads_put_back(second, a.id, NULL), 0); /* it is not running */
+    assert_int_equal(dg_uploads_done(second, a.id, "", 0, "too late", NULL), 0);
+    assert_int_equal(state_of(second, &a), DG_UPLOAD_DONE);
+    dg_uploads_close(second);
+    dg_buffer_deinit(&file);
 }
 
 /* Opens the file and closes it again in another process. */
@@ -246,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_document_and_a_restart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_translates, set_up, tear_down),
         cmocka_unit_test_setup_teardown(open_twice_and_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_clock, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_at_first, set_up, tear_down),
