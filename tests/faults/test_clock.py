@@ -135,10 +135,10 @@ def test_documents_expire(control, tmp_path):  # noqa: F811
     """If nobody sets the clock, documents are dropped by the check that runs each minute."""
     if not os.environ.get("CLOCK_MINUTES"):
         pytest.skip("takes a minute: CLOCK_MINUTES")
-    with served(control, EN_DE, "--documents", str(tmp_path / "documents.db"), "--documents-keep", "20") as server:
+    with served(control, EN_DE, "--documents", str(tmp_path / "documents.db"), "--documents-keep", "60") as server:
         documents = Documents(server)
         documents.send()
-        server.until(lambda: server.post("/v2/document/" + documents.kept[0][0], documents.kept[0][1]).status_code == 404, 90)
+        server.until(lambda: server.post("/v2/document/" + documents.kept[0][0], documents.kept[0][1]).status_code == 404, 140)
 
 
 def test_status(control):  # noqa: F811
