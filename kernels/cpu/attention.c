@@ -310,8 +310,13 @@ void dg_cpu_attention(
         assert(!op->segs[i].causal || op->segs[i].n_q <= op->segs[i].n_k);
         cost += (double)op->segs[i].n_q * (double)op->segs[i].n_k * op->H * (op->Dk + op->Dv);
     }
-    if (j.steps) /* one walk over all heads reads memory best, if that leaves enough to share */
-        j.parts = op->n_segs < cpu->active && cpu->active < op->H ? cpu->active : 1;
+    /* One walk over all heads reads memory best. Fewer segments than threads are split by heads, if
+     * there is enough to share at all. */
+    if (j.steps) {
+        const bool share =
+            op->n_segs < cpu->active && dg_cpu_pieces(cpu, op->n_segs * op->H, cost) > 1;
+        j.parts = !share ? 1 : cpu->active < op->H ? cpu->active : op->H;
+    }
     j.units = op->n_segs * j.parts;
     size_t pieces = dg_cpu_pieces(cpu, j.units, cost);
     j.share = (j.units + pieces - 1) / pieces;
