@@ -257,7 +257,7 @@ const char *dg_cpu_train_library(const char **overruled_by);
 const char *dg_cpu_train_core(const char *chosen);
 /* Returns the multiply-adds per second of one thread in this type (DG_F32, DG_BF16) with the
  * kernels of a CPU backend, measured over a few milliseconds. 0: it has no such products, or no
- * memory. */
+ * memory; for DG_F32 also no room for one thread's buffer (dg_cpu_train_take_room). */
 double dg_cpu_train_speed(struct dg_backend *be, enum dg_type type);
 /* Allocates the buffers of the library of fp32 products in advance, 128 MB of address space for
  * each thread that multiplies. False: there is not enough (`ulimit -v`, strict overcommit), and the
