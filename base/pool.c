@@ -2,7 +2,8 @@
  * thread claims a task by decrementing it with compare-and-swap; success proves that the job fields
  * read before belong to this generation. The caller claims too, and waits only for tasks that were
  * claimed: it never waits for a worker that the machine has not woken yet. Every thread spins for
- * SPIN_NS first and then sleeps on a condition variable.
+ * SPIN_NS first and then sleeps, each on a condition variable of its own: a run wakes no more
+ * workers than it has tasks for, and none that the limit shuts out.
  *
  * Crowded cores. If the caller waits more than MARGIN_NS longer than it worked itself, the run lost
  * a thread in the middle of a task. Each such run adds STALL to a score, each other run subtracts
@@ -39,6 +40,11 @@ struct worker {
     /* from 1; the caller counts as 0 */
     int index;
     pthread_t id;
+    /* for its sleep only; signalled when there is something to claim */
+    pthread_mutex_t mutex;
+    pthread_cond_t work;
+    /* in or about to enter cond_wait(work) */
+    _Atomic bool sleeps;
 };
 
 struct dg_pool {
@@ -52,12 +58,10 @@ struct dg_pool {
     /* tasks of the job that are not finished */
     _Alignas(LINE) _Atomic size_t pending;
 
-    /* for sleeping and waking only */
+    /* for the caller's sleep only */
     _Alignas(LINE) pthread_mutex_t mutex;
-    /* signalled when there is something to claim; when pending falls to 0 */
-    pthread_cond_t work, idle;
-    /* workers in or about to enter cond_wait(work) */
-    _Atomic int sleepers;
+    /* signalled when pending falls to 0 */
+    pthread_cond_t idle;
     _Atomic bool caller_sleeps;
     _Atomic bool stop;
 
@@ -146,22 +150,37 @@ static bool spin(const struct dg_pool *pool, bool (*ready)(const struct dg_pool 
     return false;
 }
 
+/* Sleeps until there is something to claim, for as long as the limit shuts this worker out. No
+ * wake-up is lost: the worker says that it sleeps before it checks for work, and the caller
+ * publishes work (after the limit) before it reads who sleeps, so one of the two sees the other. */
+static void sleep_until_work(struct worker *self)
+{
+    pthread_mutex_lock(&self->mutex);
+    atomic_store(&self->sleeps, true);
+    while (!has_work(self->pool, self->index))
+        pthread_cond_wait(&self->work, &self->mutex);
+    atomic_store(&self->sleeps, false);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* Wakes a worker if it sleeps, after work or the stop was published: once the mutex was free, the
+ * worker waits for the signal, or it finds what was published. The signal comes after the mutex, so
+ * that nobody wakes only to wait for that. */
+static void wake(struct worker *w)
+{
+    pthread_mutex_lock(&w->mutex);
+    pthread_mutex_unlock(&w->mutex);
+    pthread_cond_signal(&w->work);
+}
+
 static void *worker_main(void *p)
 {
-    const struct worker *self = p;
+    struct worker *self = p;
     struct dg_pool *pool = self->pool;
     dg_thread_name("compute-%d", self->index);
     while (!atomic_load(&pool->stop)) {
-        if (!spin(pool, has_work, self->index)) {
-            pthread_mutex_lock(&pool->mutex);
-            /* A worker counts itself before it checks for work, and the caller publishes work
-             * before it reads the count: one of the two sees the other. */
-            atomic_fetch_add(&pool->sleepers, 1);
-            while (!has_work(pool, self->index))
-                pthread_cond_wait(&pool->work, &pool->mutex);
-            atomic_fetch_sub(&pool->sleepers, 1);
-            pthread_mutex_unlock(&pool->mutex);
-        }
+        if (!spin(pool, has_work, self->index))
+            sleep_until_work(self);
         if (has_work(pool, self->index))
             work_through(pool);
     }
@@ -186,7 +205,10 @@ static int start_workers(struct dg_pool *pool, int threads, struct dg_error *err
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (; rc == 0 && pool->threads < threads; pool->threads += rc == 0) {
         struct worker *w = &pool->workers[pool->threads - 1];
-        *w = (struct worker){.pool = pool, .index = pool->threads};
+        *w = (struct worker){.pool = pool,
+            .index = pool->threads,
+            .mutex = PTHREAD_MUTEX_INITIALIZER,
+            .work = PTHREAD_COND_INITIALIZER};
         rc = pthread_create(&w->id, NULL, worker_main, w);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -207,7 +229,6 @@ int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err)
         return dg_error_set(err, DG_ENOMEM, "pool: out of memory");
     memset(pool, 0, sizeof *pool);
     pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->idle, NULL);
     pool->threads = 1; /* grows as they start, so that close joins exactly those that run */
     atomic_store(&pool->limit, threads);
@@ -231,14 +252,15 @@ void dg_pool_close(struct dg_pool *pool)
 {
     if (!pool)
         return;
-    pthread_mutex_lock(&pool->mutex);
     atomic_store(&pool->stop, true);
-    pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->mutex);
     for (int i = 0; i < pool->threads - 1; i++)
+        wake(&pool->workers[i]);
+    for (int i = 0; i < pool->threads - 1; i++) {
         pthread_join(pool->workers[i].id, NULL);
+        pthread_cond_destroy(&pool->workers[i].work);
+        pthread_mutex_destroy(&pool->workers[i].mutex);
+    }
     pthread_cond_destroy(&pool->idle);
-    pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->mutex);
     free(pool->workers);
     free(pool);
@@ -265,17 +287,15 @@ bool dg_pool_crowded(const struct dg_pool *pool)
     return pool && pool->alone > 0;
 }
 
-/* A signal cannot choose which thread wakes, so wake all if only some may work. */
-static void wake_workers(struct dg_pool *pool, size_t at_most)
+/* Wakes at most `most` of the sleeping workers that may run tasks. */
+static void wake_workers(struct dg_pool *pool, size_t most)
 {
-    if (atomic_load(&pool->sleepers) == 0)
-        return;
-    pthread_mutex_lock(&pool->mutex);
-    size_t n = (size_t)atomic_load(&pool->sleepers);
-    at_most = atomic_load(&pool->limit) < pool->threads ? n : at_most;
-    for (size_t i = 0; i < n && i < at_most; i++)
-        pthread_cond_signal(&pool->work);
-    pthread_mutex_unlock(&pool->mutex);
+    const int n = atomic_load(&pool->limit) - 1;
+    for (int i = 0; i < n && most > 0; i++)
+        if (atomic_load(&pool->workers[i].sleeps)) {
+            wake(&pool->workers[i]);
+            most--;
+        }
 }
 
 static void wait_done(struct dg_pool *pool)

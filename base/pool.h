@@ -18,8 +18,8 @@ int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err);
 void dg_pool_close(struct dg_pool *pool);        /* NULL is fine */
 int dg_pool_threads(const struct dg_pool *pool); /* NULL: 1 */
 
-/* From now on let only the caller and n - 1 workers run tasks, 1 <= n <= threads. Call it on the
- * caller's thread. */
+/* From now on let only the caller and n - 1 workers run tasks, 1 <= n <= threads; the others sleep.
+ * Call it on the caller's thread. */
 void dg_pool_limit(struct dg_pool *pool, int n); /* NULL is fine */
 /* From now on never let the caller work alone: for tasks of many milliseconds and of unequal
  * lengths, where waiting does not mean that a task lost its core. Call it before the first run. */
