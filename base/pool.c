@@ -23,6 +23,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define SPIN_NS 20000u
 #define MAX_THREADS 1024
@@ -67,6 +69,8 @@ struct dg_pool {
 
     /* including the caller */
     int threads;
+    /* of the workers */
+    int nice;
     /* how many of the threads may run tasks */
     _Atomic int limit;
     uint64_t spin_ns;
@@ -178,6 +182,8 @@ static void *worker_main(void *p)
     struct worker *self = p;
     struct dg_pool *pool = self->pool;
     dg_thread_name("compute-%d", self->index);
+    if (pool->nice > 0) /* on Linux for this thread alone */
+        setpriority(PRIO_PROCESS, (id_t)gettid(), pool->nice);
     while (!atomic_load(&pool->stop)) {
         if (!spin(pool, has_work, self->index))
             sleep_until_work(self);
@@ -218,7 +224,7 @@ static int start_workers(struct dg_pool *pool, int threads, struct dg_error *err
     return 0;
 }
 
-int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err)
+int dg_pool_open(int threads, int nice, struct dg_pool **out, struct dg_error *err)
 {
     *out = NULL;
     if (threads < 1 || threads > MAX_THREADS)
@@ -230,6 +236,7 @@ int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err)
     memset(pool, 0, sizeof *pool);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->idle, NULL);
+    pool->nice = nice;
     pool->threads = 1; /* grows as they start, so that close joins exactly those that run */
     atomic_store(&pool->limit, threads);
     pool->alone_length = ALONE_LEAST;

@@ -13,8 +13,9 @@
 
 struct dg_pool;
 
-/* threads >= 1 counts the caller; 1 makes no thread at all. */
-int dg_pool_open(int threads, struct dg_pool **out, struct dg_error *err);
+/* threads >= 1 counts the caller; 1 makes no thread at all. nice: of the threads made; 0: that of
+ * the thread that opens the pool. The caller sets its own. */
+int dg_pool_open(int threads, int nice, struct dg_pool **out, struct dg_error *err);
 void dg_pool_close(struct dg_pool *pool);        /* NULL is fine */
 int dg_pool_threads(const struct dg_pool *pool); /* NULL: 1 */
 

@@ -166,7 +166,7 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
     struct dg_error err = {0};
     static const float scales[32000];
     struct bench b = {.panels = panels, .scales = o->int8 ? scales : NULL};
-    if (dg_cpu_open(&(struct dg_cpu_options){isa, (int)threads}, &b.be, &err)) {
+    if (dg_cpu_open(&(struct dg_cpu_options){.isa = isa, .threads = (int)threads}, &b.be, &err)) {
         fprintf(stderr, "ops-bench: %s\n", err.message);
         return 1;
     }

@@ -249,7 +249,7 @@ int dg_device_open(const struct dg_device *device, struct dg_backend **out, stru
 {
     *out = NULL;
     if (!device->cuda) {
-        const struct dg_cpu_options cpu = {.threads = device->threads};
+        const struct dg_cpu_options cpu = {.threads = device->threads, .nice = device->nice};
         int rc = dg_cpu_open(&cpu, out, err);
         if (rc == DG_OK)
             dg_cpu_set_products(*out, device->type);

@@ -22,6 +22,8 @@ struct dg_device {
     int number;
     enum dg_type type;
     int threads;
+    /* CPU only: nice value of the threads that are started; 0: the opening thread's */
+    int nice;
     /* why "auto" took the CPU; "" otherwise */
     char note[256];
 };

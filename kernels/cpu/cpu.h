@@ -14,6 +14,8 @@ struct dg_cpu_options {
     const char *isa;
     /* cores one op may be split over; 0 = 1 */
     int threads;
+    /* nice value of the threads that are started for this; 0: the opening thread's */
+    int nice;
 };
 
 /* Opens a backend for one worker. DG_EUNSUP when the named set is unknown or this machine lacks

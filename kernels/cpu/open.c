@@ -242,7 +242,7 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the scratch space of %d threads", threads);
         goto out;
     }
-    if (threads > 1 && (rc = dg_pool_open(threads, &cpu->pool, err)))
+    if (threads > 1 && (rc = dg_pool_open(threads, options->nice, &cpu->pool, err)))
         goto out;
     snprintf(cpu->name, sizeof cpu->name, "cpu/%s", choice->name);
     cpu->base.ops = &ops;

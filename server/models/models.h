@@ -81,6 +81,8 @@ struct dg_models_options {
     /* per device */
     uint32_t workers;
     uint32_t compute_threads;
+    /* nice value of these threads; 0: as the server's */
+    int nice;
     struct dg_engine_limits limits;
     /* the most hypotheses that advance in one step; 0: dg_models_step_rows */
     uint32_t step_rows;

@@ -11,6 +11,7 @@ struct dg_models_options dg_models_options_of(const struct dg_server_config *c)
     return (struct dg_models_options){
         .workers = (uint32_t)c->workers,
         .compute_threads = (uint32_t)threads,
+        .nice = (int)c->worker_nice,
         .limits = {.max_rows = (uint32_t)c->batch_rows,
             .max_sentences = (uint32_t)c->batch_sentences,
             .max_target = MAX_TARGET,

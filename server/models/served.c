@@ -161,6 +161,7 @@ static int open_replicas(
         r->placed = i % s->n_placed;
         struct dg_device device = o->devices.list[r->placed];
         device.threads = (int)o->compute_threads;
+        device.nice = o->nice;
         r->step_rows = o->step_rows > 0 ? o->step_rows
                                         : dg_models_step_rows(
                                               device.cuda, strcmp(dg_served_type(s), "int8") == 0);

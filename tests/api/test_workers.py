@@ -61,6 +61,15 @@ def test_a_worker_for_each_core_at_most_four(endless):
         assert chosen(server)[0] == 3
 
 
+def test_worker_nice_is_of_all_the_engines_threads(endless):
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    with Server(endless, "--workers", "2", "--threads", "3", "--worker-nice", "19") as server:
+        def values(names):
+            return [os.getpriority(os.PRIO_PROCESS, task) for task, name in server.threads().items() if re.fullmatch(names, name)]
+        server.until(lambda: values(r"dg-(worker|compute)-\d+") == [19] * (2 + 2 * 2))  # each sets its own when it first runs
+        assert set(values(r"dragoman-server|MHD-.*|dg-(short|long|side).*")) == {own}
+
+
 def test_threads_have_the_names_of_the_operations_document(models, tmp_path):
     with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as f:
         section = f.read().partition("\n## Threads\n")[2].partition("\n## ")[0]

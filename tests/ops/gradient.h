@@ -174,7 +174,7 @@ static inline void each_isa(void (*test)(struct fixture *f))
     for (const char *const *isa = dg_cpu_isas(); *isa; isa++) {
         struct fixture f = {.random = 7};
         struct dg_error err = {0};
-        struct dg_cpu_options o = {*isa, 1};
+        struct dg_cpu_options o = {.isa = *isa, .threads = 1};
         assert_int_equal(dg_cpu_open(&o, &f.be, &err), 0);
         assert_int_equal(dg_cpu_train_open(f.be, &f.train, &err), 0);
         print_message("  on %s\n", f.be->name);

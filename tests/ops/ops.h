@@ -61,7 +61,7 @@ static inline struct dg_backend *ops_open(const char *isa, int threads)
 {
     struct dg_error err = {0};
     struct dg_backend *be;
-    if (dg_cpu_open(&(struct dg_cpu_options){isa, threads}, &be, &err))
+    if (dg_cpu_open(&(struct dg_cpu_options){.isa = isa, .threads = threads}, &be, &err))
         fail_msg("%s", err.message);
     return be;
 }

@@ -53,7 +53,7 @@ static void test_isa(void **state)
     (void)state;
     struct dg_backend *be = NULL;
     struct dg_error err = {0};
-    assert_int_equal(dg_cpu_open(&(struct dg_cpu_options){"sse9", 1}, &be, &err), DG_EUNSUP);
+    assert_int_equal(dg_cpu_open(&(struct dg_cpu_options){.isa = "sse9"}, &be, &err), DG_EUNSUP);
     assert_null(be);
     assert_non_null(strstr(err.message, "sse9"));
     assert_non_null(strstr(err.message, "generic"));

@@ -50,7 +50,7 @@ static struct dg_weights *open_weights(const struct golden *g, const char *name)
 static int open_device(struct dg_backend **be, const char *isa, struct dg_error *err)
 {
     const struct dg_device_options wish = {getenv("DRAGOMAN_TEST_DEVICE"), "fp32", 1};
-    const struct dg_cpu_options cpu = {isa, 1};
+    const struct dg_cpu_options cpu = {.isa = isa, .threads = 1};
     struct dg_device device;
     if (!wish.device)
         return dg_cpu_open(&cpu, be, err);

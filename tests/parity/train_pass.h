@@ -44,7 +44,7 @@ static uint64_t draw(uint64_t *state)
 static void open_run(struct run *r, const struct dg_config *c, float dropout)
 {
     struct dg_error err = {0};
-    struct dg_cpu_options o = {NULL, 1};
+    struct dg_cpu_options o = {.threads = 1};
     uint64_t state = 5;
     memset(r, 0, sizeof *r);
     assert_int_equal(dg_cpu_open(&o, &r->be, &err), 0);

@@ -18,7 +18,7 @@ struct setup {
 static void begin(struct setup *s, const char *isa, const struct dg_adam_options *o, size_t n)
 {
     struct dg_error err = {0};
-    struct dg_cpu_options cpu = {isa, 1};
+    struct dg_cpu_options cpu = {.isa = isa, .threads = 1};
     assert_int_equal(dg_cpu_open(&cpu, &s->be, &err), 0);
     assert_int_equal(dg_cpu_train_open(s->be, &s->train, &err), 0);
     assert_int_equal(dg_adam_open(o, s->train, n, &s->a, &err), 0);

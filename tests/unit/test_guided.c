@@ -69,7 +69,7 @@ static void refuse(const char *guided, const struct dg_train *t, int code, const
 static void test_check(void **state)
 {
     (void)state;
-    const struct dg_cpu_options o = {NULL, 1};
+    const struct dg_cpu_options o = {.threads = 1};
     struct dg_backend *be = NULL;
     struct dg_train *t = NULL;
     assert_int_equal(dg_cpu_open(&o, &be, NULL), 0);

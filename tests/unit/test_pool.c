@@ -13,13 +13,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct dg_pool *open_pool(int threads)
 {
     struct dg_error err = {0};
     struct dg_pool *pool = NULL;
-    assert_int_equal(dg_pool_open(threads, &pool, &err), 0);
+    assert_int_equal(dg_pool_open(threads, 0, &pool, &err), 0);
     assert_int_equal(dg_pool_threads(pool), threads);
     return pool;
 }
@@ -191,6 +193,40 @@ static void workers_take_no_signals(void **state)
     dg_pool_close(pool);
 }
 
+struct priorities {
+    pthread_t caller;
+    _Atomic int workers, wrong;
+};
+
+static void check_priority(void *arg, size_t i)
+{
+    struct priorities *p = arg;
+    (void)i;
+    nap(300000);
+    if (pthread_equal(pthread_self(), p->caller))
+        return;
+    atomic_fetch_add(&p->workers, 1);
+    if (getpriority(PRIO_PROCESS, (id_t)gettid()) != 19)
+        atomic_fetch_add(&p->wrong, 1);
+}
+
+static void workers_have_a_nice_value_of_their_own(void **state)
+{
+    (void)state;
+    const int own = getpriority(PRIO_PROCESS, (id_t)gettid());
+    struct dg_error err = {0};
+    struct priorities p = {pthread_self(), 0, 0};
+    struct dg_pool *pool = NULL;
+    assert_int_equal(dg_pool_open(4, 19, &pool, &err), 0);
+    dg_pool_keep_shared(pool);
+    for (int run = 0; run < 50; run++)
+        dg_pool_run(pool, 32, check_priority, &p);
+    assert_true(atomic_load(&p.workers) > 0);
+    assert_int_equal(atomic_load(&p.wrong), 0);
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)gettid()), own);
+    dg_pool_close(pool);
+}
+
 /* Closing races with workers in every phase: starting, spinning, falling asleep, asleep. */
 static void open_and_close_many_times(void **state)
 {
@@ -298,7 +334,7 @@ static void bad_thread_counts_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dg_error err = {0};
         struct dg_pool *pool = (struct dg_pool *)&err;
-        assert_int_equal(dg_pool_open(bad[i], &pool, &err), DG_EINVAL);
+        assert_int_equal(dg_pool_open(bad[i], 0, &pool, &err), DG_EINVAL);
         assert_null(pool);
         assert_non_null(strstr(err.message, "1024"));
     }
@@ -313,6 +349,7 @@ int main(void)
         cmocka_unit_test(all_threads_take_part),
         cmocka_unit_test(pool_at_rest_uses_no_cpu),
         cmocka_unit_test(workers_take_no_signals),
+        cmocka_unit_test(workers_have_a_nice_value_of_their_own),
         cmocka_unit_test(open_and_close_many_times),
         cmocka_unit_test(without_pool_it_runs_here_in_order),
         cmocka_unit_test(a_limit_keeps_threads_out),

@@ -20,7 +20,7 @@ static struct dg_pool *open_pool(void)
 {
     struct dg_error err = {0};
     struct dg_pool *pool = NULL;
-    assert_int_equal(dg_pool_open(THREADS, &pool, &err), 0);
+    assert_int_equal(dg_pool_open(THREADS, 0, &pool, &err), 0);
     dg_pool_keep_shared(pool);
     return pool;
 }

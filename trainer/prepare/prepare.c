@@ -87,7 +87,7 @@ static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
     if (rc == 0)
         rc = clear_folder(j, err);
     if (rc == 0)
-        rc = dg_pool_open(threads, &j->pool, err);
+        rc = dg_pool_open(threads, 0, &j->pool, err);
     if (rc == 0)
         dg_pool_keep_shared(j->pool);
     if (rc == 0)

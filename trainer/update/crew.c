@@ -39,7 +39,7 @@ int dg_crew_open(const struct dg_crew_options *o, struct dg_crew **out, struct d
         threads = 1;
     ws->w = dg_alloc((size_t)threads, sizeof *ws->w, "a crew");
     ws->n = threads;
-    if ((rc = dg_pool_open(threads, &ws->pool, err)))
+    if ((rc = dg_pool_open(threads, 0, &ws->pool, err)))
         goto out;
     dg_pool_keep_shared(ws->pool); /* a share is a part of a batch: few sentences or many */
     for (int i = 0; i < threads; i++)
