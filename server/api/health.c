@@ -29,6 +29,7 @@ void dg_health_index(struct dg_app *app, struct dg_http_exchange *x)
     dg_buffer_deinit(&line);
     dg_json_set_string(root, "name", "dragoman-server");
     dg_json_set_string(root, "version", DG_VERSION);
+    dg_json_set_int(root, "max_characters", app->config.max_characters);
     dg_json_set_take(root, "routes", routes);
     dg_reply_json_take(&r, 200, root);
     dg_http_reply_header(&r, "Vary", "Accept");

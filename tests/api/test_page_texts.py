@@ -4,7 +4,7 @@ import codecs
 import pytest
 
 from conftest import Server
-from web_page import TEXT, Keys, Page, bundled, chrome, expected, page  # noqa: F401
+from web_page import BUNDLES, TEXT, Keys, Page, bundled, chrome, expected, page  # noqa: F401
 
 NEW = "Two dogs. I have just written this."
 
@@ -126,6 +126,55 @@ def test_a_text_in_a_file_s_place_is_none_of_the_file(page, bundled, tmp_path):
     page["input"].send_keys(Keys.CONTROL, "y")
     page["input"].send_keys(Keys.CONTROL, "z")
     page.until(lambda: page["count"].text.endswith("movie.srt read as subtitles") and page["count"].text != changed)
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory):
+    """A server that takes 400 characters a request, and documents."""
+    with Server(BUNDLES, "--max-characters", "400", "--documents", str(tmp_path_factory.mktemp("documents") / "d.db")) as server:
+        yield server
+
+
+CUES = "".join("%d\n00:00:%02d,000 --> 00:00:%02d,900\nThe %d dogs play\nin the snow.\n\n" % (n, n, n, n) for n in range(2, 40))
+
+
+@pytest.mark.parametrize("name, form, text", [
+    ("a.txt", "text", "\n".join("The %d dogs play in the snow." % n for n in range(2, 60))),
+    ("a.srt", "srt", CUES), ("a.vtt", "srt", "WEBVTT\n\nNOTE\nTwo dogs.\n\n" + CUES.replace(",", ".").replace("\n\n", "\n \t\n"))])
+def test_texts_over_the_servers_limit_go_in_parts(chrome, bundled, narrow, tmp_path, name, form, text):  # noqa: F811
+    """The page asks for the server's limit; the language is detected by no more, either."""
+    assert narrow.get("/").json()["max_characters"] == 400 and len(text) > 1200
+    page = Page(chrome, narrow)
+    page.choose("source", "auto")
+    page.choose("target", "de")
+    (tmp_path / name).write_text(text)
+    page["file"].send_keys(str(tmp_path / name))
+    page.done()
+    wanted = bundled.post("/v1/translate", {"text": text, "source": "en", "target": "de", "format": form}).json()["translations"][0]["text"]
+    assert page.output() == wanted and not page["error"].is_displayed()
+
+
+def test_markdown_over_the_servers_limit_is_a_document(chrome, bundled, narrow, tmp_path):  # noqa: F811
+    path = tmp_path / "long.md"
+    path.write_text("# Two dogs\n\n" + "A dog.\n\n" * 100)
+    page = Page(chrome, narrow)
+    page.until(lambda: ".docx" in page["formats"].text)
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page["file"].send_keys(str(path))
+    page.until(lambda: page["document-state"].text.startswith("Done in"))
+    assert not page["error"].is_displayed() and page["document-download"].is_enabled()
+    path.write_text("# Two dogs\n")
+    page["file"].send_keys(str(path))
+    page.done()
+    with Server(BUNDLES, "--max-characters", "400") as server:
+        path.write_text("A dog.\n\n" * 100)
+        page = Page(chrome, server)
+        page.until(lambda: "Files" in page["formats"].text)
+        page["file"].send_keys(str(path))
+        page.until(lambda: page["error"].is_displayed())
+        assert page["error"].text == "the request has 800 characters, the limit is 400"
+    chrome.get_log("browser")
 
 
 def test_history_and_links_keep_the_format(page, tmp_path):

@@ -14,7 +14,8 @@ const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000;
 // As the formats are called to people.
 const FORMATS = {markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
 // file: that the text came from, {name, mark, end}, see decode. translated: the text that the whole output translates, null while there is none.
-const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null, translated: null};
+// most: characters of a request, known once `about` is there.
+const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null, translated: null, most: Infinity};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
 const output = new Output($('output'), (entry, at) => panel.open(entry, at));
@@ -52,7 +53,7 @@ async function load() {
   try {
     state.models = (await api.models()).models;
     $('error').hidden = true;
-    about().catch(fail);
+    state.about = about().catch(fail);
   } catch (e) {
     fail(e);
     if (e.status === 0 || e.status === 503 || api.passing(e)) setTimeout(load, Math.max(STARTING_MS, 1000 * e.retryAfter)); // not now
@@ -74,8 +75,9 @@ async function load() {
 }
 
 async function about() {
-  const {version, routes} = await api.patiently(api.index, undefined, say);
+  const {version, routes, max_characters: most = Infinity} = await api.patiently(api.index, undefined, say);
   $('version').textContent = version;
+  state.most = most;
   await documents.load(routes, say);
 }
 
@@ -118,14 +120,14 @@ async function detect(text, signal) {
     $('detected').textContent = '';
     return;
   }
-  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, 2000), signal), signal, say);
+  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, Math.min(2000, state.most)), signal), signal, say);
   state.detected = d.language;
   $('detected').textContent = `Detected: ${languageName(d.language)} (${d.confidence} %)`;
 }
 
 // Chunks one after the other, the next one under way while one streams in.
 async function translate(text, signal) {
-  const parts = (state.format === 'text' ? chunks(text) : [text]).map((t) => ({text: t, points: codePoints(t)}));
+  const parts = chunks(text, state.format, state.most).map((t) => ({text: t, points: codePoints(t)}));
   output.begin(parts, state.format);
   const [source, target] = pair();
   $('input').lang = source;
@@ -164,6 +166,8 @@ async function start() {
   say('Translating …');
   const begin = performance.now();
   try {
+    await state.about;
+    running.signal.throwIfAborted();
     await detect(text, running.signal);
     await translate(text, running.signal);
     if (state.running !== running) return;
@@ -223,8 +227,9 @@ async function upload(file) {
     fail(new Error(refused));
     return;
   }
+  const asDocument = () => documents.translate(file, $('source').value === AUTO ? null : $('source').value, $('target').value);
   if (!format) {
-    documents.translate(file, $('source').value === AUTO ? null : $('source').value, $('target').value);
+    asDocument();
     return;
   }
   let read;
@@ -232,6 +237,11 @@ async function upload(file) {
     read = decode(new Uint8Array(await file.arrayBuffer()));
   } catch {
     fail(new Error(`${file.name} cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark.`));
+    return;
+  }
+  // It cannot be cut into parts here, but by a server that takes documents.
+  if (format === 'markdown' && codePoints(read.text).length > state.most && documents.serves(file.name)) {
+    asDocument();
     return;
   }
   setText(read.text, format, {name: file.name, mark: read.mark, end: read.end}); // a textarea has \n at the end of each line

@@ -13,6 +13,8 @@ const AS_SOURCE = {'.html': 'html', '.htm': 'html'};
 // is a request of the key, and a key may have few of them a minute.
 export const pause = (spent, left = LATEST) => Math.min(LATEST, Math.max(SOONEST, Math.min(left, spent / 5)));
 
+const endingOf = (name) => /\.[^.]*$/.exec(name)?.[0].toLowerCase();
+
 const seconds = (s) => (s < 90 ? `${s} s` : `${Math.round(s / 60)} min`);
 
 export class Documents {
@@ -46,11 +48,15 @@ export class Documents {
     return [...new Set([...Object.keys(AS_TEXT), ...Object.keys(AS_SOURCE), ...this.served])];
   }
 
+  serves(name) {
+    return this.served.includes(endingOf(name));
+  }
+
   // How a file is translated: {format} in the text's pane, {document: true}, or {refused: why}.
   kind(name) {
-    const ending = /\.[^.]*$/.exec(name)?.[0].toLowerCase();
+    const ending = endingOf(name);
     if (AS_TEXT[ending]) return {format: AS_TEXT[ending]};
-    if (this.served.includes(ending)) return {document: true};
+    if (this.serves(name)) return {document: true};
     if (AS_SOURCE[ending]) return {format: AS_SOURCE[ending]};
     return {refused: this.served.length ? `Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
       `This server does not translate files like ${name}: it runs without ${this.needs}. It translates ${this.endings().join(' ')}.`};

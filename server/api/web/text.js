@@ -24,19 +24,21 @@ export function words(s) {
 export const begin = (s, n) => s.slice(0, n).replace(/[\ud800-\udbff]$/, '');
 
 const CHUNK = 6000;
+// Where no sentence of a format continues, so that the parts' translations are those of the whole: after a line, after a cue.
+const CUTS = {text: /(?<=\n)/, srt: /(?<=\n[ \t]*\n)/};
 
-// A long text in parts that the server takes, cut where a line ends: a line end ends a sentence, so the parts'
-// translations are those of the whole.
-export function chunks(text) {
-  if (text.length <= CHUNK) return [text];
+// A long text in parts that the server takes, most characters each.
+export function chunks(text, format, most) {
+  const size = Math.min(CHUNK, most);
+  if (text.length <= size || !(format in CUTS)) return [text];
   const list = [];
   let part = '';
-  for (const line of text.split(/(?<=\n)/)) {
-    if (part && part.length + line.length > CHUNK) {
+  for (const piece of text.split(CUTS[format])) {
+    if (part && part.length + piece.length > size) {
       list.push(part);
       part = '';
     }
-    part += line;
+    part += piece;
   }
   if (part) list.push(part);
   return list;
