@@ -2,8 +2,10 @@
 import signal
 import time
 
+import pytest
+
 from conftest import NARROW, PATIENCE, Server, long_text
-from web_page import BUNDLES, TEXT, Page, axe, before_each_page, bundled, chrome, expected, page, unplugged  # noqa: F401
+from web_page import BUNDLES, TEXT, Keys, Page, axe, before_each_page, bundled, chrome, expected, page, unplugged  # noqa: F401
 
 LONG = "\n".join("The %d dogs play in the snow near the old station." % n for n in range(3000))
 
@@ -139,7 +141,8 @@ def test_used_up_requests_are_waited_for_everywhere(chrome, bundled):
         page["show-models"].click()
         page.all("#models summary")[0].click()
         page.until(lambda: page.all("#models dl"))
-        assert not page["error"].is_displayed() and page["status"].text == ""
+        page.until(lambda: page["status"].text.startswith("Done"))  # what was said before
+        assert not page["error"].is_displayed()
         asked = page.driver.execute_script("return asked")
         for what in ("/v1/models", "/", "/v1/alternatives", "/v1/attention", "alignments", "n_best", "card"):
             assert asked.count(what) == 2, asked
@@ -161,3 +164,53 @@ def test_a_panel_that_is_left_asks_no_more(chrome, bundled):
         time.sleep(3)
         assert page.driver.execute_script("return asked") == asked
         assert page["status"].text.startswith("Done") and not page["error"].is_displayed() and not page["sentence"].is_displayed()
+
+
+@pytest.mark.parametrize("leave", ["Escape", "✕"])
+def test_a_panel_s_waiting_takes_nothing_from_what_the_page_says(chrome, bundled, leave):
+    """It said that it tries again for ever, once the panel was left; where it was not, it wiped what the translation said."""
+    with before_each_page(chrome, """
+        const real = window.fetch;
+        window.refused = 2;
+        window.fetch = (path, request) => !/alignments/.test(request?.body || '') || !refused-- ? real(path, request)
+            : Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': refused ? '1' : '60'}}));"""):
+        page = Page(chrome, bundled)
+        page.translate(TEXT)
+        done = page["status"].text
+        page.open_sentence()
+        page.until(lambda: page["status"].text.startswith("The requests of this minute are used up"))
+        page.until(lambda: chrome.execute_script("return refused") == 0)
+        page.until(lambda: page["status"].text.startswith("The requests of this minute are used up"))
+        if leave == "Escape":
+            page["sentence"].send_keys(Keys.ESCAPE)
+        else:
+            page["sentence-close"].click()
+        page.until(lambda: page["status"].text == done)
+        assert not page["error"].is_displayed() and not page["sentence"].is_displayed()
+
+
+@pytest.mark.parametrize("later", ["", "40 %"])
+def test_of_several_that_wait_the_last_one_ends_it(page, later):
+    """What was said before returns when nothing waits any more, unless something else was said meanwhile."""
+    said = page.driver.execute_async_script("""
+        const [later, done] = arguments;
+        import('/web/api.js').then(async (api) => {
+          const place = document.createElement('p'), seen = [];
+          place.textContent = 'Translating …';
+          const once = (status, retryAfter) => {
+            let refused = false;
+            return api.patiently(async () => {
+              if (refused) return;
+              refused = true;
+              throw Object.assign(new Error(), {status, retryAfter, code: status === 503 ? 'overloaded' : 'rate_limited'});
+            }, undefined, place);
+          };
+          const long = once(429, 0.5), short = once(503, 0.1);
+          await short;
+          seen.push(place.textContent);
+          if (later) place.textContent = later;
+          await long;
+          seen.push(place.textContent);
+          done(seen);
+        });""", later)
+    assert said == ["The server is busy. Trying again …", later or "Translating …"]

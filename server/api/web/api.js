@@ -73,17 +73,31 @@ export const passing = (e) => e.code === 'overloaded' || (e.status === 503 && !e
 
 export const USED_UP = 'The requests of this minute are used up. Trying again …';
 
-// What is refused for a moment is asked again when the server says, for a while; say() is told why each time, and '' in the end.
-export async function patiently(what, signal, say) {
+// By element that says why something waits: {n: how many wait, before: what it said, now: what it says}.
+const waiting = new WeakMap();
+
+// Say in an element why something waits; returns what ends that. After the last one it says what it said before, unless that
+// changed meanwhile.
+function sayWhy(place, why) {
+  let w = waiting.get(place);
+  if (!w?.n || place.textContent !== w.now) w = {n: 0, before: place.textContent};
+  waiting.set(place, w);
+  w.n++;
+  w.now = place.textContent = why;
+  return () => {
+    if (--w.n === 0 && place.textContent === w.now) place.textContent = w.before;
+  };
+}
+
+// What is refused for a moment is asked again when the server says, for a while; an element says why meanwhile.
+export async function patiently(what, signal, place) {
   for (let tries = 1; ; tries++) {
     try {
-      const answer = await what();
-      if (tries > 1) say('');
-      return answer;
+      return await what();
     } catch (e) {
       if (!passing(e) || tries === TRIES) throw e;
-      say(e.status === 429 ? USED_UP : 'The server is busy. Trying again …');
-      await wait(1000 * e.retryAfter, signal);
+      const end = sayWhy(place, e.status === 429 ? USED_UP : 'The server is busy. Trying again …');
+      await wait(1000 * e.retryAfter, signal).finally(end);
     }
   }
 }

@@ -22,8 +22,8 @@ const output = new Output($('output'), (entry, at) => panel.open(entry, at));
 const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
   output.set(entry.span, text, flags);
   marks();
-}, say);
-const models = new Models(fail, say);
+}, $('status'));
+const models = new Models(fail, $('status'));
 const documents = new Documents(fail, $('file'));
 const history = new History((e) => {
   $('source').value = e.source;
@@ -75,10 +75,10 @@ async function load() {
 }
 
 async function about() {
-  const {version, routes, max_characters: most = Infinity} = await api.patiently(api.index, undefined, say);
+  const {version, routes, max_characters: most = Infinity} = await api.patiently(api.index, undefined, $('status'));
   $('version').textContent = version;
   state.most = most;
-  await documents.load(routes, say);
+  await documents.load(routes, $('status'));
 }
 
 // Translate what the link holds after its #.
@@ -120,7 +120,7 @@ async function detect(text, signal) {
     $('detected').textContent = '';
     return;
   }
-  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, Math.min(2000, state.most)), signal), signal, say);
+  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, Math.min(2000, state.most)), signal), signal, $('status'));
   state.detected = d.language;
   $('detected').textContent = `Detected: ${languageName(d.language)} (${d.confidence} %)`;
 }
@@ -138,7 +138,7 @@ async function translate(text, signal) {
     while (next < parts.length) {
       const i = next++;
       const answer = await api.patiently(() => api.stream({text: parts[i].text, source, target, format: state.format},
-        (s) => output.sentence(i, s), signal), signal, say);
+        (s) => output.sentence(i, s), signal), signal, $('status'));
       const [translation] = answer.translations;
       output.finish(i, translation, codePoints(translation.text));
       done++;

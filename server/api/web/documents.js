@@ -32,9 +32,10 @@ export class Documents {
   }
 
   // Ask which kinds of files are served, and show them. routes: of the server; these two are other servers' dialects.
-  async load(routes, say) {
+  // place: the element that says why the page waits.
+  async load(routes, place) {
     const spoken = ['GET /frontend/settings', 'POST /v2/document'].every((r) => routes.includes(r));
-    const {filesTranslation, supportedFilesFormat} = spoken ? await api.patiently(api.settings, undefined, say) : {};
+    const {filesTranslation, supportedFilesFormat} = spoken ? await api.patiently(api.settings, undefined, place) : {};
     this.needs = spoken ? '--documents FILE' : '--documents FILE --dialects all';
     this.served = filesTranslation ? supportedFilesFormat : [];
     const all = this.endings();
@@ -85,7 +86,7 @@ export class Documents {
     this.say('Uploading …');
     $('document').focus();
     try {
-      const patiently = (what) => api.patiently(what, running.signal, (text) => this.say(text));
+      const patiently = (what) => api.patiently(what, running.signal, $('document-state'));
       const made = await patiently(() => api.sendDocument(file, source, target, running.signal));
       const {billed_characters: characters} = await this.done(made, running.signal);
       this.result = {blob: await patiently(() => api.documentResult(made, running.signal)), name: translatedName(file.name, target)};

@@ -51,9 +51,10 @@ function scores(list) {
 }
 
 export class Models {
-  constructor(fail, say) {
+  // place: the element that says why the page waits.
+  constructor(fail, place) {
     this.fail = fail;
-    this.say = say;
+    this.place = place;
   }
 
   show(list) {
@@ -72,7 +73,7 @@ export class Models {
     const box = node('div', {}, 'Loading …');
     details.append(box);
     try {
-      const card = await api.patiently(() => api.card(m.version), undefined, this.say);
+      const card = await api.patiently(() => api.card(m.version), undefined, this.place);
       box.replaceChildren(...(card.description ? [node('p', {}, card.description)] : []), facts(card),
         ...(card.scores ? [node('h4', {}, 'Scores'), scores(card.scores)] : []),
         ...(card.card ? [node('div', {class: 'card-text', tabindex: 0, role: 'group', 'aria-label': 'Text of the card'}, ...markdown(card.card))] : [node('p', {class: 'hint'}, 'The model has no MODEL_CARD.md.')]));

@@ -24,12 +24,13 @@ function limits(entry, text) {
 const $ = (id) => document.getElementById(id);
 
 export class SentencePanel {
-  // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; say(text) how it goes.
-  constructor(pair, fail, replaced, say) {
+  // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; place: the element that
+  // says why the page waits.
+  constructor(pair, fail, replaced, place) {
     this.pair = pair;
     this.fail = fail;
     this.replaced = replaced;
-    this.say = say;
+    this.place = place;
     this.asking = new AbortController();
     this.attention = new AttentionView(pair, fail, (what, wanted) => this.patiently(what, wanted));
     $('sentence-close').addEventListener('click', () => this.close());
@@ -46,7 +47,7 @@ export class SentencePanel {
       if (!wanted()) throw new DOMException('not wanted', 'AbortError');
       return what(signal);
     };
-    return api.patiently(now, signal, this.say);
+    return api.patiently(now, signal, this.place);
   }
 
   close() {
