@@ -21,12 +21,26 @@ export function useAdminKey() {
   place = ADMIN;
 }
 
-export function setKey(key) {
+// What a header can hold: at other characters, fetch throws before it asks.
+const KEY_CHARACTERS = /^[\x20-\x7e]+$/;
+export const NO_KEY = 'This is no API key: a key has ASCII characters alone.';
+
+// Returns whether it can be a key. White space around it and signs that nobody sees come with a key that was copied.
+export function setKey(typed) {
+  const key = typed.replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '').trim();
+  if (!KEY_CHARACTERS.test(key)) return false;
   session.set(place, key);
+  return true;
+}
+
+// The tab's key, if there is one that can be sent: /docs keeps whatever is typed.
+function keyToSend() {
+  const key = session.get(place);
+  return key && KEY_CHARACTERS.test(key) ? key : null;
 }
 
 function headers() {
-  const key = session.get(place);
+  const key = keyToSend();
   const h = {'Content-Type': 'application/json', Accept: 'application/json'};
   if (key) h.Authorization = 'Bearer ' + key;
   return h;
@@ -145,7 +159,7 @@ export async function stream(body, onSentence, signal) {
 // ---- documents, by the routes that say how far one is
 
 function documentRequest(body, signal) {
-  const key = session.get(place);
+  const key = keyToSend();
   return {method: 'POST', headers: key ? {Authorization: 'DeepL-Auth-Key ' + key} : {}, body, signal};
 }
 

@@ -356,7 +356,11 @@ $('show-models').addEventListener('click', () => toggle($('show-models'), $('mod
 $('show-history').addEventListener('click', () => toggle($('show-history'), $('history')));
 $('key-form').addEventListener('submit', (e) => {
   e.preventDefault();
-  api.setKey($('key').value);
+  if (!api.setKey($('key').value)) {
+    fail(new Error(api.NO_KEY));
+    $('key').select();
+    return;
+  }
   $('key').value = '';
   $('key-form').hidden = true;
   load().then(() => $('input').value && start());

@@ -177,7 +177,11 @@ async function tick() {
 
 $('key-form').addEventListener('submit', (e) => {
   e.preventDefault();
-  api.setKey($('key').value);
+  if (!api.setKey($('key').value)) {
+    $('error').textContent = api.NO_KEY;
+    $('key').select();
+    return;
+  }
   $('key').value = '';
   tick();
 });

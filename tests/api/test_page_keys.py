@@ -1,0 +1,84 @@
+"""API keys that are entered on the web page: pasted ones come with signs that nobody sees, and some are none."""
+import subprocess
+
+import pytest
+
+from conftest import CLI, Server
+from web_page import BUNDLES, TEXT, Page, chrome  # noqa: F401
+
+NO_KEY = "This is no API key: a key has ASCII characters alone."
+
+
+def made(keys, *flags):
+    """Adds a key to the file and returns it."""
+    return subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "page", *flags], capture_output=True, text=True, check=True).stdout.split()[-1]
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    """A server that asks for keys: (server, a key, one with the scope admin)."""
+    keys = str(tmp_path_factory.mktemp("keys") / "keys.db")
+    key, admin = made(keys), made(keys, "--scope", "admin")
+    with Server(BUNDLES, "--keys", keys) as server:
+        yield server, key, admin
+
+
+@pytest.fixture
+def asked(chrome, guarded):  # noqa: F811
+    """A page whose elements are found, without waiting for languages."""
+    page = Page.__new__(Page)
+    page.driver, page.server = chrome, guarded[0]
+    chrome.get(page.server.url("/web/icon.svg"))
+    chrome.execute_script("sessionStorage.clear()")
+    yield page
+    chrome.execute_script("sessionStorage.clear()")
+    chrome.get_log("browser")  # drops the messages about refused requests
+
+
+def opened(page, path="/"):
+    page.driver.get("about:blank")
+    page.driver.get(page.server.url(path))
+    page.until(lambda: page["key-form"].is_displayed())
+
+
+def entered(page, key):
+    page.driver.execute_script("document.getElementById('key').value = arguments[0]; document.querySelector('#key-form button').click()", key)
+
+
+@pytest.mark.parametrize("around", ["\u200b%s", "%s\ufeff", " %s\u00a0", "\u2060%s\u200d"])
+def test_a_key_is_pasted_with_signs_that_nobody_sees(asked, guarded, around):
+    opened(asked)
+    entered(asked, around % guarded[1])
+    asked.until(lambda: len(asked.all("#target option")) >= 3)
+    assert not asked["key-form"].is_displayed() and not asked["error"].is_displayed()
+    assert asked.translate(TEXT)
+
+
+@pytest.mark.parametrize("wrong", ["%s–", "ключ", "\u200b"])
+def test_what_can_be_no_key_is_refused_beside_its_form(asked, guarded, wrong):
+    """fetch throws at such a header before it asks; the page said for ever that the server does not answer."""
+    opened(asked)
+    entered(asked, wrong.replace("%s", guarded[1]))
+    asked.until(lambda: asked["error"].text == NO_KEY)
+    assert asked["key-form"].is_displayed() and asked.driver.execute_script("return document.activeElement.id") == "key"
+    assert asked.driver.execute_script("return sessionStorage.getItem('dragoman-key')") is None
+    entered(asked, guarded[1])
+    asked.until(lambda: len(asked.all("#target option")) >= 3)
+    assert not asked["error"].is_displayed()
+
+
+def test_a_kept_key_that_cannot_be_sent_is_asked_for_again(asked, guarded):
+    """The page of forms, /docs, keeps what is typed there for this page, too."""
+    asked.driver.execute_script("sessionStorage.setItem('dragoman-key', 'ключ')")
+    opened(asked)
+    entered(asked, guarded[1])
+    asked.until(lambda: len(asked.all("#target option")) >= 3)
+
+
+def test_the_operators_page_refuses_them_too(asked, guarded):
+    opened(asked, "/status")
+    entered(asked, guarded[2] + "–")
+    asked.until(lambda: asked["error"].text == NO_KEY)
+    assert asked["key-form"].is_displayed()
+    entered(asked, guarded[2] + "\u200b")
+    asked.until(lambda: len(asked.all("svg.chart")) == 6)
