@@ -193,6 +193,26 @@ def test_a_key_whose_minute_is_used_up_gets_its_document(chrome, served, tmp_pat
     assert not page["error"].is_displayed()
 
 
+def test_a_restart_behind_a_proxy_loses_no_document(chrome, served, tmp_path, folder):  # noqa: F811
+    """Where a proxy has no server behind it, it answers itself; and a connection breaks while the translation comes."""
+    page = DocumentPage(chrome, served)
+    chrome.execute_script("""
+        const real = window.fetch, proxy = (status) => new Response('<html><h1>Bad Gateway</h1></html>', {status, headers: {'Content-Type': 'text/html'}});
+        const broken = new ReadableStream({start: (to) => { to.enqueue(new Uint8Array(9)); }, pull: (to) => to.error(new TypeError('network error'))});
+        const answers = {status: [proxy(502), proxy(504)], result: [proxy(502), () => Promise.reject(new TypeError('Failed to fetch')), new Response(broken)]};
+        window.left = answers;
+        window.fetch = (path, ...more) => {
+          const what = !/^\\/v2\\/document\\//.test(path) ? null : path.endsWith('/result') ? 'result' : 'status';
+          const answer = answers[what]?.shift();
+          return !answer ? real(path, ...more) : answer instanceof Function ? answer() : Promise.resolve(answer);
+        };""")
+    page.upload(tmp_path / "a.docx", docx(TEXT))
+    page.until(lambda: page.state().startswith("The server does not answer"))
+    page.finished()
+    assert not page["error"].is_displayed() and chrome.execute_script("return left") == {"status": [], "result": []}
+    assert GERMAN in words(page.had(folder / "a.de.docx"))
+
+
 def test_a_long_document_is_asked_for_less_and_less(chrome, served):  # noqa: F811
     """So that its questions fit a key with few requests a minute."""
     page = DocumentPage(chrome, served)

@@ -94,6 +94,16 @@ def test_models_that_cannot_be_read_yet_are_asked_for_again(chrome, bundled):
     chrome.get_log("browser")
 
 
+def test_a_proxy_without_a_server_is_asked_again(chrome, bundled):
+    """The languages stayed empty until the page was loaded again."""
+    with before_each_page(chrome, """
+        const real = window.fetch, proxy = [502, 504];
+        window.fetch = (path, ...more) => path === '/v1/models' && proxy.length
+            ? Promise.resolve(new Response('<html><h1>Bad Gateway</h1></html>', {status: proxy.shift()})) : real(path, ...more);"""):
+        page = Page(chrome, bundled)
+        assert not page["error"].is_displayed()
+
+
 def test_a_slow_server_is_waited_for_and_left(chrome, endless):
     """Sentences appear one by one while the rest is pending; Clear ends the server's work, too."""
     with Server(endless, *NARROW) as server:

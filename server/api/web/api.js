@@ -85,6 +85,9 @@ export const wait = (ms, signal) => new Promise((done, fail) => {
 // requests of the minute are used up. A quota lasts longer.
 export const passing = (e) => e.code === 'overloaded' || (e.status === 503 && !e.code) || (e.status === 429 && e.code !== 'quota_exceeded');
 
+// Whether no server answered: there is none, it went away meanwhile, or a proxy says so (of itself, without a code).
+export const away = (e) => ['unreachable', 'cut'].includes(e.code) || ([502, 504].includes(e.status) && !e.code);
+
 export const USED_UP = 'The requests of this minute are used up. Trying again …';
 
 // By element that says why something waits: {n: how many wait, before: what it said, now: what it says}.

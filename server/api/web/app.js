@@ -56,7 +56,7 @@ async function load() {
     state.about = about().catch(fail);
   } catch (e) {
     fail(e);
-    if (e.status === 0 || e.status === 503 || api.passing(e)) setTimeout(load, Math.max(STARTING_MS, 1000 * e.retryAfter)); // not now
+    if (e.status === 503 || api.away(e) || api.passing(e)) setTimeout(load, Math.max(STARTING_MS, 1000 * e.retryAfter)); // not now
     return;
   }
   if (!state.models.length) {

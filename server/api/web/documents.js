@@ -86,10 +86,10 @@ export class Documents {
     this.say('Uploading …');
     $('document').focus();
     try {
-      const patiently = (what) => api.patiently(what, running.signal, $('document-state'));
-      const made = await patiently(() => api.sendDocument(file, source, target, running.signal));
+      const made = await api.patiently(() => api.sendDocument(file, source, target, running.signal), running.signal, $('document-state'));
       const {billed_characters: characters} = await this.done(made, running.signal);
-      this.result = {blob: await patiently(() => api.documentResult(made, running.signal)), name: translatedName(file.name, target)};
+      const blob = await this.surely(() => api.documentResult(made, running.signal), running.signal);
+      this.result = {blob, name: translatedName(file.name, target)};
       this.say(`Done in ${took(performance.now() - begin)}: ${characters.toLocaleString()} ${characters === 1 ? 'character' : 'characters'}`, 1);
       $('document-download').disabled = false;
     } catch (e) {
@@ -100,19 +100,23 @@ export class Documents {
     }
   }
 
-  // Documents outlive the server's restarts and a key's minute: where there is no answer, ask again.
+  // A document and its translation outlive the server's restarts and a key's minute: where there is no answer, ask again.
+  async surely(what, signal) {
+    for (;;) {
+      try {
+        return await what();
+      } catch (e) {
+        if (!api.away(e) && !api.passing(e)) throw e;
+        this.say(e.status === 429 ? api.USED_UP : 'The server does not answer. Asking again …');
+        await api.wait(1000 * e.retryAfter, signal);
+      }
+    }
+  }
+
   async done(made, signal) {
     const begin = performance.now();
     for (let next = 0; ; await api.wait(1000 * next, signal)) {
-      let now;
-      try {
-        now = await api.documentStatus(made, signal);
-      } catch (e) {
-        if (e.status !== 0 && !api.passing(e)) throw e;
-        this.say(e.status === 429 ? api.USED_UP : 'The server does not answer. Asking again …');
-        next = e.retryAfter;
-        continue;
-      }
+      const now = await this.surely(() => api.documentStatus(made, signal), signal);
       if (now.status === 'done') return now;
       if (now.status === 'error') throw new api.ApiError(0, 'document', now.error_message);
       const spent = (performance.now() - begin) / 1000, left = now.seconds_remaining;
