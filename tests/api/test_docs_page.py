@@ -108,6 +108,32 @@ def test_examples_are_json(server, document):
     assert [json.loads(b) for b in forms if b != "{}"] == examples
 
 
+def fields_of(document, operation):
+    """Names of what an operation's form must have a field for. Keys have one field for all forms; what a body says, too, is in the body."""
+    def resolved(node):
+        while "$ref" in node:
+            found = document
+            for part in node["$ref"][2:].split("/"):
+                found = found[part]
+            node = found
+        return node
+    content = operation.get("requestBody", {}).get("content", {})
+    parameters = [resolved(p) for p in operation.get("parameters", [])]
+    names = [p["name"] for p in parameters if p["in"] == "path" or (p["in"] == "query" and ("example" in p or not content))]
+    if "multipart/form-data" in content:
+        names += resolved(content["multipart/form-data"]["schema"])["properties"]
+    return [n for n in names if n not in ("api_key", "key", "token")]
+
+
+def test_every_form_has_the_fields_of_its_operation(server, document):
+    """A form without `source` and `target` deleted a whole glossary where one pair of languages was meant; one without a file sent none."""
+    forms = dict(re.findall(r'(<form data-method="[A-Z]+" data-path="[^"]*">)(.*?)</form>', server.get("/docs").text, re.S))
+    for path, item in document["paths"].items():
+        for method in set(METHODS) & set(item):
+            form = forms['<form data-method="%s" data-path="%s">' % (method.upper(), path[1:])]
+            assert re.findall(r'<input id="[^"]*" name="([^"]*)"', form) == fields_of(document, item[method]), (method, path)
+
+
 def test_every_operation_has_a_form(page, server, document):
     forms = re.findall(r'<form data-method="([A-Z]+)" data-path="([^"]*)">', server.get("/docs").text)
     assert sorted(forms) == sorted((method.upper(), path[1:]) for path, item in document["paths"].items()

@@ -66,7 +66,7 @@ def test_every_example_is_taken(docs):
     """No form of the page starts with a body that its endpoint rejects as invalid."""
     forms = docs.driver.execute_script("""return [...document.querySelectorAll('.try form')].map(f =>
         [f.closest('section').id, f.dataset.method,
-         f.dataset.path + [...f.querySelectorAll('[data-query]')].map((e, i) => `${i ? '&' : '?'}${e.name}=${encodeURIComponent(e.value)}`).join(''),
+         f.dataset.path + [...f.querySelectorAll('[data-query]')].filter((e) => e.value).map((e, i) => `${i ? '&' : '?'}${e.name}=${encodeURIComponent(e.value)}`).join(''),
          f.elements.body ? f.elements.body.value : null])""")
     assert len(forms) > 15
     for operation, method, path, body in forms:
@@ -97,12 +97,50 @@ def test_a_name_in_the_path_is_asked_for(docs):
 
 def test_a_query_is_asked_for(docs):
     docs.open("googleTranslateByQuery")
-    q, target = docs.all("#googleTranslateByQuery .try input")
+    q, target = docs.all("#googleTranslateByQuery .try input")[:2]
     assert (q.get_property("value"), target.get_property("value")) == ("Two dogs play in the snow.", "de")
     q.clear()
     q.send_keys("A & B?")
     status, answer = docs.send("googleTranslateByQuery")
     assert status == 200 and "A" in json.loads(answer)["data"]["translations"][0]["translatedText"]
+
+
+@pytest.fixture(scope="module")
+def keeping(tmp_path_factory):
+    """A server that keeps glossaries of clients, and documents."""
+    folder = tmp_path_factory.mktemp("kept")
+    with Server(BUNDLES, "--collections", str(folder / "c.db"), "--documents", str(folder / "d.db")) as server:
+        yield server
+
+
+def test_one_pair_of_a_glossary_is_read_and_deleted(chrome, keeping):  # noqa: F811
+    """The forms asked for the id alone: reading was refused, and deleting took the whole glossary."""
+    pairs = [{"source": "en", "target": t, "entries": "dogs\tHunde\n"} for t in ("de", "fr")]
+    made = keeping.post("/v1/glossaries", {"name": "pets", "dictionaries": pairs}).json()
+    docs = Docs(chrome, keeping)
+    for operation, status in (("getGlossaryEntries", 200), ("removeGlossary", 204)):
+        docs.open(operation)
+        for field, value in zip(docs.all(f"#{operation} .try input"), (made["id"], "en", "fr"), strict=True):
+            field.clear()
+            field.send_keys(value)
+        assert docs.send(operation)[0] == status
+    left = keeping.get("/v1/glossaries/" + made["id"]).json()
+    assert [(p["source"], p["target"]) for p in left["dictionaries"]] == [("en", "de")]
+
+
+@pytest.mark.parametrize("operation, fields", [
+    ("sendDocument", {"source": "en", "target": "de"}), ("libretranslateFile", {"source": "en", "target": "de"}), ("deeplDocument", {"target_lang": "DE"})])
+def test_a_file_is_sent(chrome, keeping, tmp_path, operation, fields):  # noqa: F811
+    """The forms of these operations had no fields, and were always refused."""
+    path = tmp_path / "a.html"
+    path.write_text("<p>Two dogs.</p>")
+    docs = Docs(chrome, keeping)
+    docs.open(operation)
+    for name, value in {"file": str(path), **fields}.items():
+        docs.all(f"#{operation} .try [name={name}]")[0].send_keys(value)
+    status, answer = docs.send(operation)
+    assert status in (200, 201) and json.loads(answer), answer
+    assert axe(docs) == "[]"
 
 
 def test_the_keyboard_is_enough_for_a_form(docs):

@@ -27,23 +27,71 @@ static const char *example_of(const struct dg_node *parameter)
     return dg_node_text(dg_node_length(example) > 0 ? dg_node_at(example, 0) : example);
 }
 
-/* Writes a field for each {name} of the path, and for each query parameter that has an example. */
-static void write_fields(
-    const struct dg_doc *d, const char *id, const struct dg_node *list, struct dg_buffer *b)
+/* attributes: of the input, which say what docs.js does with it. */
+static void write_field(const char *id, const char *name, const char *attributes, const char *value,
+    struct dg_buffer *b)
+{
+    dg_buffer_addf(b, "<label for=\"try-%s-%s\">%s</label>\n<input id=\"try-%s-%s\" name=\"%s\" %s",
+        id, name, name, id, name, name, attributes);
+    if (value[0]) {
+        dg_buffer_adds(b, " value=\"");
+        dg_page_text(value, b);
+        dg_buffer_adds(b, "\"");
+    }
+    dg_buffer_adds(b, ">\n");
+}
+
+/* True for a parameter or field that has an API key: the page has one input for keys. */
+static bool is_key(const char *name)
+{
+    static const char *const keys[] = {"api_key", "key", "token"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(name, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Writes a field for each {name} of the path and for each query parameter; next to a body, only for
+ * parameters with an example, because the body says the others. */
+static void write_parameters(const struct dg_doc *d, const char *id, const struct dg_node *list,
+    bool body, struct dg_buffer *b)
 {
     for (size_t i = 0; i < dg_node_length(list); i++) {
         const struct dg_node *p = dg_node_resolve(d, dg_node_at(list, i));
         const char *name = dg_node_text(dg_node_get(p, "name"));
         const char *place = dg_node_text(dg_node_get(p, "in"));
-        const bool query = strcmp(place, "query") == 0 && dg_node_get(p, "example");
-        if (strcmp(place, "path") != 0 && !query)
-            continue;
-        dg_buffer_addf(b,
-            "<label for=\"try-%s-%s\">%s</label>\n<input id=\"try-%s-%s\" name=\"%s\" "
-            "%s value=\"",
-            id, name, name, id, name, name, query ? "data-query" : "required");
-        dg_page_text(example_of(p), b);
-        dg_buffer_adds(b, "\">\n");
+        const bool said = body && !dg_node_get(p, "example");
+        if (strcmp(place, "path") == 0)
+            write_field(id, name, "required", example_of(p), b);
+        else if (strcmp(place, "query") == 0 && !said && !is_key(name))
+            write_field(id, name, "data-query", example_of(p), b);
+    }
+}
+
+static bool has(const struct dg_node *list, const char *word)
+{
+    for (size_t i = 0; i < dg_node_length(list); i++)
+        if (strcmp(dg_node_text(dg_node_at(list, i)), word) == 0)
+            return true;
+    return false;
+}
+
+/* Writes the fields of a multipart body. */
+static void write_parts(
+    const struct dg_doc *d, const char *id, const struct dg_node *body, struct dg_buffer *b)
+{
+    static const char *const attributes[2][2] = {{"data-part", "data-part required"},
+        {"type=\"file\" data-part", "type=\"file\" data-part required"}};
+    const struct dg_node *parts = dg_node_get(dg_node_get(body, "content"), "multipart/form-data");
+    const struct dg_node *schema = dg_node_resolve(d, dg_node_get(parts, "schema"));
+    const struct dg_node *fields = dg_node_get(schema, "properties");
+    for (size_t i = 0; i < dg_node_length(fields); i++) {
+        const char *name = dg_node_key(fields, i);
+        const char *format = dg_node_text(dg_node_get(dg_node_at(fields, i), "format"));
+        const bool file = strcmp(format, "binary") == 0;
+        const bool required = has(dg_node_get(schema, "required"), name);
+        if (!is_key(name))
+            write_field(id, name, attributes[file][required], "", b);
     }
 }
 
@@ -58,8 +106,10 @@ void dg_page_try(const struct dg_doc *d, const char *method, const char *path,
     dg_buffer_adds(b, "\" data-path=\"");
     dg_page_text(path + (path[0] == '/'), b);
     dg_buffer_adds(b, "\">\n");
-    write_fields(d, id, dg_node_get(operation, "parameters"), b);
-    write_body(id, dg_node_resolve(d, dg_node_get(operation, "requestBody")), b);
+    const struct dg_node *body = dg_node_resolve(d, dg_node_get(operation, "requestBody"));
+    write_parameters(d, id, dg_node_get(operation, "parameters"), body != NULL, b);
+    write_body(id, body, b);
+    write_parts(d, id, body, b);
     dg_buffer_adds(b, "<button>Send</button>\n<p role=\"status\"></p>\n"
                       "<pre class=\"answer\" tabindex=\"0\" aria-label=\"Answer\" hidden></pre>\n"
                       "</form></details>\n");

@@ -12,15 +12,24 @@ function path(form) {
   return form.dataset.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(form.elements[name].value)) + (query.length ? '?' : '') + query.join('&');
 }
 
+// What was typed for its body: JSON, or the fields of a form with a file; empty ones are left out.
+function content(form) {
+  const parts = [...form.querySelectorAll('[data-part]')];
+  if (!parts.length) return form.elements.body?.value;
+  const data = new FormData();
+  for (const e of parts) if (e.value) data.append(e.name, e.files ? e.files[0] : e.value);
+  return data;
+}
+
 async function send(form) {
-  const headers = {}, body = form.elements.body, answer = form.querySelector('.answer'), status = form.querySelector('[role=status]');
+  const headers = {}, body = content(form), answer = form.querySelector('.answer'), status = form.querySelector('[role=status]');
   if (key.value) headers.Authorization = 'Bearer ' + key.value;
-  if (body) headers['Content-Type'] = 'application/json';
+  if (form.elements.body) headers['Content-Type'] = 'application/json';
   status.textContent = 'Sent; waiting for the answer …';
   answer.hidden = true;
   const from = performance.now();
   try {
-    const reply = await fetch(path(form), {method: form.dataset.method, headers, body: body && body.value});
+    const reply = await fetch(path(form), {method: form.dataset.method, headers, body});
     let text = await reply.text();
     if ((reply.headers.get('Content-Type') || '').startsWith('application/json')) text = JSON.stringify(JSON.parse(text), null, 2);
     status.textContent = `${reply.status} ${reply.statusText}, ${Math.round(performance.now() - from)} ms, ${reply.headers.get('Content-Type') || 'no content'}`;
