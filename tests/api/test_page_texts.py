@@ -2,8 +2,9 @@
 import codecs
 
 import pytest
+import requests
 
-from conftest import Server
+from conftest import PATIENCE, Server
 from web_page import BUNDLES, TEXT, Keys, Page, bundled, chrome, expected, page  # noqa: F401
 
 NEW = "Two dogs. I have just written this."
@@ -138,9 +139,14 @@ def narrow(tmp_path_factory):
 CUES = "".join("%d\n00:00:%02d,000 --> 00:00:%02d,900\nThe %d dogs play\nin the snow.\n\n" % (n, n, n, n) for n in range(2, 40))
 
 
+WRAPPED = "The %d dogs that are very old play in the deep snow near\nthe old station until the children come.\n"
+
+
 @pytest.mark.parametrize("name, form, text", [
     ("a.txt", "text", "\n".join("The %d dogs play in the snow." % n for n in range(2, 60))),
-    ("a.srt", "srt", CUES), ("a.vtt", "srt", "WEBVTT\n\nNOTE\nTwo dogs.\n\n" + CUES.replace(",", ".").replace("\n\n", "\n \t\n"))])
+    ("wrapped.txt", "wrapped", "\n".join(WRAPPED % n for n in range(2, 20))),
+    ("a.srt", "srt", CUES), ("a.vtt", "srt", "WEBVTT\n\nNOTE\nTwo dogs.\n\n" + CUES.replace(",", ".").replace("\n\n", "\n \t\n"))],
+    ids=["text", "wrapped", "srt", "vtt"])
 def test_texts_over_the_servers_limit_go_in_parts(chrome, bundled, narrow, tmp_path, name, form, text):  # noqa: F811
     """The page asks for the server's limit; the language is detected by no more, either."""
     assert narrow.get("/").json()["max_characters"] == 400 and len(text) > 1200
@@ -152,6 +158,46 @@ def test_texts_over_the_servers_limit_go_in_parts(chrome, bundled, narrow, tmp_p
     page.done()
     wanted = bundled.post("/v1/translate", {"text": text, "source": "en", "target": "de", "format": form}).json()["translations"][0]["text"]
     assert page.output() == wanted and not page["error"].is_displayed()
+
+
+def test_a_sentence_of_a_wrapped_text_is_opened(chrome, narrow, tmp_path):  # noqa: F811
+    page = Page(chrome, narrow)
+    page.choose("source", "en")
+    page.choose("target", "de")
+    (tmp_path / "a.txt").write_text(WRAPPED % 7 + "\nTwo dogs* play in the [snow].\n")
+    page["file"].send_keys(str(tmp_path / "a.txt"))
+    page.done()
+    assert page["count"].text.endswith(", a.txt read as wrapped text")
+    page.open_sentence(0)
+    assert "line breaks" in page["sentence-hint"].text
+    page.all("#nbest summary")[0].click()
+    page.until(lambda: len(page.all("#nbest li button")) >= 2)
+    page.open_sentence(1)
+    page.until(lambda: len(page.all("#sentence-target button")) >= 4)
+    page.all("#sentence-target button")[1].click()
+    page.until(lambda: page.all("#alternatives button") and page.all("#sentence-source .hit"))
+    assert not page["error"].is_displayed()
+
+
+LETTER = "The old station near the river, which the town has\nnot used for a hundred years, is closed today."
+WIDE = "The committee said on Thursday that the old station near the river of the town in the mountains is closed until summer, "
+
+
+@pytest.mark.parametrize("text", [
+    LETTER, LETTER.replace("\n", "\r\n"), LETTER.replace(" has", ""), LETTER.replace("today.", "today.\nDogs\nand cats\nplay."),
+    LETTER.replace(" which", "\n\nwhich"), LETTER.replace("has", "has."), WIDE + "\nand in winter it is cold.", WIDE + "é\nand in winter it is cold."],
+    ids=["wrapped", "crlf", "short", "more others", "paragraphs", "sentences", "widest", "wider"])
+def test_wrapped_texts_are_those_of_the_documents(chrome, narrow, tmp_path, text):  # noqa: F811
+    """A file is translated alike on the page and as a document. Each of its lines was a sentence on the page."""
+    form = {"source": "en", "target": "de"}
+    url = requests.post(narrow.url("/translate_file"), files={"file": ("a.txt", text.encode())}, data=form, timeout=PATIENCE).json()["translatedFileUrl"]
+    page = Page(chrome, narrow)
+    for side, language in form.items():
+        page.choose(side, language)
+    (tmp_path / "a.txt").write_bytes(text.encode())
+    page["file"].send_keys(str(tmp_path / "a.txt"))
+    page.done()
+    assert page.output() == requests.get(url, timeout=PATIENCE).content.decode().replace("\r\n", "\n")
 
 
 def test_markdown_over_the_servers_limit_is_a_document(chrome, bundled, narrow, tmp_path):  # noqa: F811

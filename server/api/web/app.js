@@ -1,6 +1,6 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {begin, codePoints, chunks, decode, direction, languageName, node, save, took, translatedName} from './text.js';
+import {begin, codePoints, chunks, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Output} from './output.js';
@@ -12,7 +12,7 @@ import {explain} from './flags.js';
 const $ = (id) => document.getElementById(id);
 const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000;
 // As the formats are called to people.
-const FORMATS = {markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
+const FORMATS = {wrapped: 'wrapped text', markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
 // file: that the text came from, {name, mark, end}, see decode. translated: the text that the whole output translates, null while there is none.
 // most: characters of a request, known once `about` is there.
 const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null, translated: null, most: Infinity};
@@ -244,7 +244,8 @@ async function upload(file) {
     asDocument();
     return;
   }
-  setText(read.text, format, {name: file.name, mark: read.mark, end: read.end}); // a textarea has \n at the end of each line
+  const its = format === 'text' && isWrapped(read.text) ? 'wrapped' : format;
+  setText(read.text, its, {name: file.name, mark: read.mark, end: read.end}); // a textarea has \n at the end of each line
   start();
 }
 

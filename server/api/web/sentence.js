@@ -9,7 +9,7 @@ import {AttentionView} from './attention.js';
 const CUE = '1\n00:00:00,000 --> 00:00:01,000\n';
 const around = (entry) => (entry.format === 'srt' ? CUE : '');
 // Whether a sentence, or a translation of it, may have marks of its format in it.
-const marked = (entry, text) => entry.format !== 'text' && /[<>&{}*_`~\\[\]|#]/.test(text);
+const marked = (entry, text) => !['text', 'wrapped'].includes(entry.format) && /[<>&{}*_`~\\[\]|#]/.test(text);
 
 // Why a sentence has no alternatives and no attention weights: one model must have translated these very words. '' if it has.
 function limits(entry, text) {

@@ -24,8 +24,9 @@ export function words(s) {
 export const begin = (s, n) => s.slice(0, n).replace(/[\ud800-\udbff]$/, '');
 
 const CHUNK = 6000;
-// Where no sentence of a format continues, so that the parts' translations are those of the whole: after a line, after a cue.
-const CUTS = {text: /(?<=\n)/, srt: /(?<=\n[ \t]*\n)/};
+const LINE = /(?<=\n)/, PARAGRAPH = /(?<=\n[ \t]*\n)/;
+// After what no sentence of a format continues, so that the parts' translations are those of the whole.
+const CUTS = {text: LINE, wrapped: PARAGRAPH, srt: PARAGRAPH};
 
 // A long text in parts that the server takes, most characters each.
 export function chunks(text, format, most) {
@@ -42,6 +43,19 @@ export function chunks(text, format, most) {
   }
   if (part) list.push(part);
   return list;
+}
+
+// Whether most lines that are followed by another one seem to be wrapped by hand: they have a usual width (in bytes of UTF-8), and no
+// end of a sentence. The server decides so for its documents (documents/whole.c).
+export function isWrapped(text) {
+  const utf8 = new TextEncoder(), blank = (line) => /^[ \t]*$/.test(line);
+  let more = 0;
+  text.split(/\r\n?|\n/).forEach((line, i, all) => {
+    if (blank(line) || blank(all[i + 1] ?? '')) return;
+    const width = utf8.encode(line).length;
+    more += width >= 50 && width <= 120 && !/[.!?:;]$/.test(line) ? 1 : -1;
+  });
+  return more > 0;
 }
 
 const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa', 'Yezi'];
