@@ -181,12 +181,14 @@ def test_a_sentence_of_a_wrapped_text_is_opened(chrome, narrow, tmp_path):  # no
 
 LETTER = "The old station near the river, which the town has\nnot used for a hundred years, is closed today."
 WIDE = "The committee said on Thursday that the old station near the river of the town in the mountains is closed until summer, "
+TITLES = "\n".join(["A Study of the Old Station near the River of the Town"] * 5)
 
 
 @pytest.mark.parametrize("text", [
     LETTER, LETTER.replace("\n", "\r\n"), LETTER.replace(" has", ""), LETTER.replace("today.", "today.\nDogs\nand cats\nplay."),
-    LETTER.replace(" which", "\n\nwhich"), LETTER.replace("has", "has."), WIDE + "\nand in winter it is cold.", WIDE + "é\nand in winter it is cold."],
-    ids=["wrapped", "crlf", "short", "more others", "paragraphs", "sentences", "widest", "wider"])
+    LETTER.replace(" which", "\n\nwhich"), LETTER.replace("has", "has."), WIDE + "\nand in winter it is cold.", WIDE + "é\nand in winter it is cold.",
+    WIDE[:119] + "é\nand in winter it is cold.", LETTER.replace("has", "has.»)"), TITLES, TITLES.replace("\nA", "\na")],
+    ids=["wrapped", "crlf", "short", "more others", "paragraphs", "sentences", "widest", "wider", "accents", "quoted", "titles", "no titles"])
 def test_wrapped_texts_are_those_of_the_documents(chrome, narrow, tmp_path, text):  # noqa: F811
     """A file is translated alike on the page and as a document. Each of its lines was a sentence on the page."""
     form = {"source": "en", "target": "de"}

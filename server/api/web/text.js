@@ -45,17 +45,25 @@ export function chunks(text, format, most) {
   return list;
 }
 
-// Whether most lines that are followed by another one seem to be wrapped by hand: they have a usual width (in bytes of UTF-8), and no
-// end of a sentence. The server decides so for its documents (documents/whole.c).
+// Columns of a line: wide characters, such as CJK, have two, and marks that combine none.
+const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu;
+function columns(line) {
+  return [...line.replace(/[\p{M}\p{Cf}]/gu, '').replace(WIDE, '$&.')].length;
+}
+
+// Whether lines seem to be wrapped by hand: most that are followed by another one have a usual width and no end of a sentence, and they
+// are no list of titles, of which nearly all begin with a capital. The server decides so for its documents (documents/whole.c).
 export function isWrapped(text) {
-  const utf8 = new TextEncoder(), blank = (line) => /^[ \t]*$/.test(line);
-  let more = 0;
-  text.split(/\r\n?|\n/).forEach((line, i, all) => {
-    if (blank(line) || blank(all[i + 1] ?? '')) return;
-    const width = utf8.encode(line).length;
-    more += width >= 50 && width <= 120 && !/[.!?:;]$/.test(line) ? 1 : -1;
+  const blank = (line) => /^[ \t]*$/.test(line), ends = /[\p{Sentence_Terminal}\u2026:;\uff1a\uff1b][\p{Ps}\p{Pe}\p{Pi}\p{Pf}"']*$/u;
+  let wrapped = 0, upper = 0, all = 0;
+  text.split(/\r\n?|\n/).forEach((line, i, lines) => {
+    const width = columns(line), next = lines[i + 1] ?? '';
+    if (blank(line) || blank(next)) return;
+    all++;
+    wrapped += width >= 50 && width <= 120 && !ends.test(line);
+    upper += /^\s*[\p{Lu}\p{Lt}]/u.test(next);
   });
-  return more > 0;
+  return 2 * wrapped > all && !(all >= 4 && 5 * upper > 4 * all);
 }
 
 const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa', 'Yezi'];
