@@ -72,7 +72,7 @@ static void write_answer(struct dg_item *item, const struct dg_attention_map *m)
     struct dg_buffer *b = &item->answer;
     uint32_t first = wanted->layer ? (uint32_t)wanted->layer - 1 : 0, rows, columns;
     uint32_t end = wanted->layer ? first + 1 : dg_attention_layers(m, wanted->kind);
-    struct dg_usage usage = {item->source_characters, m->trace.S, m->trace.T};
+    struct dg_usage usage = {item->source_characters, m->trace.S, m->trace.T - m->n_lead};
     dg_buffer_adds(b, "{");
     write_tokens(b, "source_tokens", m->source, m->trace.S);
     write_tokens(b, "target_tokens", m->target, m->trace.T);

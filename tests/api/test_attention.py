@@ -1,6 +1,7 @@
 """Attention weights over HTTP: they equal the command line's, rows sum to 1, and requests for them do not disturb serving."""
 import concurrent.futures
 import json
+import os
 import socket
 import subprocess
 import time
@@ -73,6 +74,22 @@ def test_mistakes_are_named(server, fields, status, field):
     reply = ask(server, **fields)
     assert reply.status_code == status, reply.text
     assert reply.json()["error"]["field"] == field
+
+
+def test_the_language_that_a_decoder_begins_with(tmp_path):
+    """Its token is shown with its weights, but is no part of the translation: neither usage nor the limit counts it."""
+    m2m = os.path.join(conftest.ROOT, "tests", "data", "convert", "m2m100", "m2m")
+    subprocess.run([conftest.CLI, "convert", "huggingface", m2m, "--out", str(tmp_path / "m2m")], check=True, capture_output=True)
+    with conftest.Server(str(tmp_path / "m2m")) as server:
+        got = weights(server, translation="Zwei Hunde.")
+        assert got["target_tokens"][0] == "__de__" and got["target_tokens"][-1] == "</s>"
+        assert got["usage"]["target_tokens"] == len(got["target_tokens"]) - 1
+        assert all(len(head) == len(got["target_tokens"]) for layer in got["layers"] for head in layer["heads"])
+        sizes = {}
+        for n in range(120, 132):
+            reply = ask(server, translation="." * n)
+            sizes[n] = reply.json()["usage"]["target_tokens"] if reply.status_code == 200 else reply.status_code
+        assert 128 in sizes.values() and 413 in sizes.values(), sizes
 
 
 LONG = " ".join(["A man and a dog and a girl"] * 15) + "."

@@ -161,6 +161,15 @@ def test_the_translation_is_found(words_model):
     assert json.loads(done.stdout)["tokens"].split() == [p for p in found["target_tokens"] if p != "</s>"]
 
 
+def test_the_translation_is_the_one_that_a_request_gets(words_model):
+    """A first answer that repeats itself is decoded again, for its weights as for its text."""
+    model, source = ["--model", words_model, "--beam", "1"], "Two dogs play in the snow."
+    found = json.loads(run([*model, "--source", source, "--json"]))["target_tokens"]
+    first, text = (json.loads(subprocess.run([DRAGOMAN, "translate", *model, "--json", *more], input=source + "\n", text=True,
+                                             capture_output=True, check=True).stdout)["text"] for more in (["--keep-loops"], []))
+    assert "".join(p for p in found if p != "</s>").replace("▁", " ").strip() == text != first
+
+
 @pytest.mark.parametrize("wrong,message", [
     (["--layer", "3"], "--layer"), (["--heads", "5"], "--heads"), (["--heads", "1,,2"], "--heads"),
     (["--word", "nowhere"], "nowhere"), (["--source", "12 ?"], "no letters")])

@@ -120,6 +120,18 @@ def test_text(bundles, name):
             assert answer["text"].replace(" ", "") == case["answer"].replace(" ", ""), case["text"]
 
 
+@pytest.mark.parametrize("kind", ["decoder", "cross"])
+@pytest.mark.parametrize("name", MODELS)
+def test_attention(bundles, name, kind):
+    """The decoder reads the language before the translation, found or given: the same weights, by the same tokens."""
+    case = next(c for c in expected(name)["greedy"] if 3 < len(c["target"]) < LIMIT - 1)
+    args = ["attention", "--model", str(bundles / name), "--source", " ".join(case["source"]), "--tokens", "--json", "--kind", kind, *languages(case)]
+    found = json.loads(run([*args, "--beam-size", "1", "--max-length", str(LIMIT)]))
+    given = json.loads(run([*args, "--target", " ".join(case["target"])]))
+    assert found["target_tokens"] == [case["to"], *case["target"], "</s>"]
+    assert found == given
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_int8_is_close(bundles, name, tmp_path):
     run(["quantize", str(bundles / name), "--out", str(tmp_path / "int8")])

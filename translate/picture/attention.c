@@ -5,38 +5,68 @@
 
 #define NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for attention weights")
 
-/* Find the best translation's ids, malloc'd, with an engine for this one sentence. */
-static int translate_ids(const struct dg_model *model, struct dg_backend *be,
-    const struct dg_sentence *s, int32_t **ids, uint32_t *n, struct dg_error *err)
+/* Replace *ids (malloc'd) by the sentence's leading tokens and the best answer's. */
+static int keep(const struct dg_sentence *s, const struct dg_hypothesis *best, int32_t **ids,
+    uint32_t *n, struct dg_error *err)
 {
-    struct dg_engine_limits limits = {.max_rows = DG_MAX_BEAM,
-        .max_sentences = 1,
-        .max_source = s->n_source,
-        .max_target = dg_model_max_positions(model),
-        .max_beam = s->search.beam,
-        .max_search = s->search.max_len};
-    struct dg_engine *e = NULL;
+    const uint32_t lead = s->n_lead;
+    int32_t *all = realloc(*ids, (lead + best->n) * sizeof *all);
+    if (!all)
+        return NO_MEMORY(err);
+    if (lead)
+        memcpy(all, s->prefix, lead * sizeof *all);
+    memcpy(all + lead, best->ids, best->n * sizeof *all);
+    *ids = all;
+    *n = lead + best->n;
+    return 0;
+}
+
+/* Take an answer to the job's sentence. DG_EAGAIN: it asks for another round; *ids and *n are then
+ * those of this one, which the next replaces if it finds an answer. */
+static int translate_once(
+    struct dg_engine *e, struct dg_job *job, int32_t **ids, uint32_t *n, struct dg_error *err)
+{
+    struct dg_sentence s;
     const struct dg_result *r = NULL;
-    int rc = dg_engine_open(model, be, &limits, &e, err);
-    if (!rc)
-        rc = dg_engine_admit(e, 0, s, err);
+    dg_job_sentence(job, 0, &s);
+    int rc = dg_engine_admit(e, 0, &s, err);
     while (!rc && !(r = dg_engine_poll(e)) && dg_engine_step(e))
         ;
-    if (!rc && (!r || !r->n_hyps))
-        rc = dg_error_set(err, DG_EINTERNAL, "the search ended without a hypothesis");
-    if (!rc && !(*ids = malloc(r->hyps[0].n * sizeof **ids)))
-        rc = NO_MEMORY(err);
-    if (!rc) {
-        *n = r->hyps[0].n;
-        memcpy(*ids, r->hyps[0].ids, *n * sizeof **ids);
-    }
-    if (r)
-        dg_engine_release(e, r);
+    if (!r)
+        return rc == DG_OK || rc == DG_EAGAIN
+                   ? dg_error_set(err, DG_EINTERNAL, "the search did not end")
+                   : rc;
+    if (r->n_hyps)
+        rc = keep(&s, &r->hyps[0], ids, n, err);
+    if (!rc)
+        rc = dg_job_accept(job, 0, r, err);
+    dg_engine_release(e, r);
+    return rc;
+}
+
+/* Find the tokens that the decoder puts out for the model's own translation, malloc'd, with an
+ * engine for the job's only sentence. */
+static int translate(const struct dg_model *model, struct dg_backend *be, struct dg_job *job,
+    int32_t **ids, uint32_t *n, struct dg_error *err)
+{
+    struct dg_sentence s;
+    struct dg_engine *e = NULL;
+    dg_job_sentence(job, 0, &s);
+    const struct dg_engine_limits limits = {.max_rows = DG_MAX_BEAM,
+        .max_sentences = 1,
+        .max_source = s.n_source,
+        .max_target = dg_model_max_positions(model),
+        .max_beam = s.search.beam,
+        .max_search = s.search.max_len ? s.search.max_len + s.n_lead : 0};
+    int rc = dg_engine_open(model, be, &limits, &e, err);
+    if (!rc)
+        while ((rc = translate_once(e, job, ids, n, err)) == DG_EAGAIN)
+            ;
     dg_engine_close(e);
     return rc;
 }
 
-static int label(const struct dg_translator *t, const struct dg_sentence *s, const int32_t *target,
+static int label(const struct dg_translator *t, const struct dg_trace_ids *ids,
     struct dg_attention_map *m, struct dg_error *err)
 {
     const struct dg_config *c = dg_model_config(dg_translator_model(t));
@@ -46,9 +76,9 @@ static int label(const struct dg_translator *t, const struct dg_sentence *s, con
     if (!m->source || !m->target || !m->input)
         return NO_MEMORY(err);
     for (uint32_t i = 0; i < m->trace.S; i++)
-        m->source[i] = dg_tokenizer_piece(dg_translator_source(t), s->source[i]);
+        m->source[i] = dg_tokenizer_piece(dg_translator_source(t), ids->source[i]);
     for (uint32_t i = 0; i < m->trace.T; i++) {
-        m->target[i] = dg_tokenizer_piece(dg_translator_target(t), target[i]);
+        m->target[i] = dg_tokenizer_piece(dg_translator_target(t), ids->target[i]);
         m->input[i] = i              ? m->target[i - 1]
                       : c->start < 0 ? "<start>"
                                      : dg_tokenizer_piece(dg_translator_target(t), c->start);
@@ -65,7 +95,6 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
     struct dg_job *job = NULL;
     struct dg_sentence s;
     int32_t *found = NULL;
-    uint32_t T = 0;
     memset(out, 0, sizeof *out);
     options.one_sentence = true;
     options.format = DG_FORMAT_TEXT;
@@ -81,20 +110,19 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
     if (rc)
         goto out;
     dg_job_sentence(job, 0, &s);
-    if (target)
-        T = s.n_prefix;
-    else if ((rc = translate_ids(model, be, &s, &found, &T, err)))
-        goto out;
-    const int32_t *ids = target ? s.prefix : found;
-    if (o->max_source && T > o->max_source) {
-        rc = dg_error_field(
-            err, DG_ELIMIT, "translation", "%u tokens are over the limit of %u", T, o->max_source);
-        goto out;
+    struct dg_trace_ids ids = {s.source, s.n_source, s.prefix, s.n_prefix};
+    if (!target) {
+        rc = translate(model, be, job, &found, &ids.T, err);
+        ids.target = found;
     }
-    rc = dg_trace_run(
-        model, be, &(struct dg_trace_ids){s.source, s.n_source, ids, T}, &out->trace, err);
+    if (!rc && o->max_source && ids.T - s.n_lead > o->max_source)
+        rc = dg_error_field(err, DG_ELIMIT, "translation", "%u tokens are over the limit of %u",
+            ids.T - s.n_lead, o->max_source);
     if (!rc)
-        rc = label(t, &s, ids, out, err);
+        rc = dg_trace_run(model, be, &ids, &out->trace, err);
+    if (!rc)
+        rc = label(t, &ids, out, err);
+    out->n_lead = s.n_lead;
     out->by_tokens = o->tokens;
 out:
     free(found);

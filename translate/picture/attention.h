@@ -13,17 +13,19 @@ struct dg_attention_map {
     struct dg_trace trace;
     /* [trace.S] tokens that the encoder reads; borrowed from the translator */
     const char **source;
-    /* [trace.T] tokens that the decoder produces, </s> last */
+    /* [trace.T] tokens that the decoder produces, </s> last; n_lead of them come before the
+     * translation: the token for its language, where the decoder begins with one */
     const char **target;
+    uint32_t n_lead;
     /* [trace.T] tokens that the decoder reads: the start, then target without its last token */
     const char **input;
     /* the texts were tokens: nothing is merged to words */
     bool by_tokens;
 };
 
-/* Compute the weights. target NULL: the best translation is found first. The text must be one
- * sentence; o->max_source, if set, limits the tokens of either side. DG_EINVAL and DG_ELIMIT name
- * the field. */
+/* Compute the weights. target NULL: the best translation is found first, as a translation request
+ * does. The text must be one sentence; o->max_source, if set, limits the tokens of either side, the
+ * n_lead leading ones aside. DG_EINVAL and DG_ELIMIT name the field. */
 int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, const char *source,
     const char *target, const struct dg_translate_options *o, struct dg_attention_map *out,
     struct dg_error *err);
