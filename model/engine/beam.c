@@ -41,6 +41,7 @@ static void lay_out(struct dg_beam *b, uint32_t cap)
             groups[g][i].sources = (int32_t *)(void *)p;
             p += cap * sizeof(int32_t);
             groups[g][i].logprob = 0;
+            groups[g][i].settled = (struct dg_terms_state){0};
         }
     }
 }
@@ -229,6 +230,7 @@ void dg_beam_extend(
 {
     append(&b->next[to], &b->live[r], b->t, piece);
     b->next[to].logprob = b->t < b->n_lead ? 0 : total;
+    b->next[to].settled = b->live[r].settled;
     b->parents[to] = r;
 }
 

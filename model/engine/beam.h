@@ -89,6 +89,8 @@ struct dg_beam_row {
     /* [t] */
     int32_t *sources;
     double logprob;
+    /* of the answer's pieces, without the n_lead leading ones */
+    struct dg_terms_state settled;
 };
 
 /* Output of a step: k candidates of each live row r, best first. */

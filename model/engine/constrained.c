@@ -17,6 +17,10 @@ struct way {
 struct ways {
     struct way *list;
     uint32_t n;
+    /* list[n_best) are of any row; those from `of_row` on are of the row that is added now */
+    uint32_t n_best, of_row;
+    /* pieces of all terms */
+    uint32_t pieces;
 };
 
 bool dg_constrained_next(const struct dg_beam *b)
@@ -33,7 +37,7 @@ static const int32_t *own_ids(const struct dg_beam *b, uint32_t r)
 uint32_t dg_constrained_wants(const struct dg_beam *b, uint32_t r, int32_t *ids)
 {
     const uint32_t n = b->t - b->n_lead;
-    const struct dg_terms_state s = dg_terms_look(b->terms, own_ids(b, r), n);
+    const struct dg_terms_state s = dg_terms_look(b->terms, &b->live[r].settled, own_ids(b, r), n);
     return dg_terms_next(b->terms, &s, own_ids(b, r), n, ids, DG_MAX_TERM_FORMS);
 }
 
@@ -43,7 +47,15 @@ static uint32_t bank_of(const struct dg_beam *b, uint32_t r, int32_t id)
     uint32_t n = b->t - b->n_lead;
     if (id != b->eos)
         b->live[r].ids[b->n_lead + n++] = id; /* the row has room for one more piece */
-    return dg_terms_look(b->terms, own_ids(b, r), n).pieces;
+    return dg_terms_look(b->terms, &b->live[r].settled, own_ids(b, r), n).pieces;
+}
+
+static bool is_in(const struct way *list, uint32_t n, uint32_t r, int32_t id)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].row == r && list[i].piece.id == id)
+            return true;
+    return false;
 }
 
 /* Add row r continued by `piece`, if that is allowed and not in the list yet; returns whether it
@@ -51,16 +63,16 @@ static uint32_t bank_of(const struct dg_beam *b, uint32_t r, int32_t id)
 static bool add(
     struct dg_beam *b, struct ways *w, uint32_t r, const struct dg_beam_piece *piece, bool needed)
 {
-    const uint32_t all = dg_terms_pieces(b->terms), left = b->search.max_len - (b->t + 1);
+    const uint32_t left = b->search.max_len - (b->t + 1);
     if (piece->id < 0 || !(piece->logprob > -INFINITY) || piece->id == b->never)
         return false;
     if (needed ? dg_beam_makes_no_character(b, r, piece->id) : dg_beam_passes_over(b, r, piece->id))
         return false;
-    for (uint32_t i = 0; i < w->n; i++)
-        if (w->list[i].row == r && w->list[i].piece.id == piece->id)
-            return false;
+    if (is_in(w->list, w->n_best, r, piece->id) ||
+        is_in(w->list + w->of_row, w->n - w->of_row, r, piece->id))
+        return false;
     const uint32_t bank = bank_of(b, r, piece->id);
-    if (piece->id == b->eos ? bank < all : left < all - bank)
+    if (piece->id == b->eos ? bank < w->pieces : left < w->pieces - bank)
         return false;
     w->list[w->n++] = (struct way){b->live[r].logprob + (double)piece->logprob, r, bank, *piece};
     return true;
@@ -85,12 +97,14 @@ static void add_best(struct dg_beam *b, const struct dg_candidates *offer, struc
         const struct dg_beam_piece piece = offered(offer, best, at[best]++);
         count += add(b, w, best, &piece, false);
     }
+    w->n_best = w->n;
 }
 
 /* Add the pieces that each row needs, and its own best: the first allowed one of its two best. */
 static void add_rows(struct dg_beam *b, const struct dg_candidates *offer, struct ways *w)
 {
     for (uint32_t r = 0; r < b->n_live; r++) {
+        w->of_row = w->n;
         for (uint32_t i = 0; i < offer->n_needed[r]; i++) {
             const size_t at = (size_t)r * DG_MAX_TERM_FORMS + i;
             const struct dg_beam_piece piece = {offer->needed_ids[at],
@@ -153,8 +167,10 @@ static uint32_t share(struct way *list, uint32_t n, uint32_t K, struct way *chos
 uint32_t dg_constrained_select(struct dg_beam *b, const struct dg_candidates *offer)
 {
     struct way list[MAX_WAYS], chosen[DG_MAX_BEAM];
-    struct ways w = {list, 0};
+    struct ways w = {.list = list, .pieces = dg_terms_pieces(b->terms)};
     uint32_t n = 0;
+    for (uint32_t r = 0; r < b->n_live; r++)
+        dg_terms_settle(b->terms, &b->live[r].settled, own_ids(b, r), b->t - b->n_lead);
     add_best(b, offer, &w);
     add_rows(b, offer, &w);
     sort(list, w.n, true);

@@ -12,6 +12,14 @@ static const int32_t *ids_of(const struct dg_terms *t, const struct dg_term_form
     return t->ids + f->at;
 }
 
+/* True if ids[n], which may be empty, are the form's first n pieces. */
+static bool starts(
+    const struct dg_terms *t, const struct dg_term_form *f, const int32_t *ids, uint32_t n)
+{
+    const int32_t *of = ids_of(t, f);
+    return !n || (of[0] == ids[0] && memcmp(of, ids, n * sizeof *ids) == 0);
+}
+
 /* True if the form may begin at position `at`, after ids[at - 1]. */
 static bool may_begin(
     const struct dg_terms *t, const struct dg_term_form *f, const int32_t *ids, uint32_t at)
@@ -49,7 +57,7 @@ static const struct dg_term_form *whole_at(
     for (uint32_t i = 0; i < t->n_forms; i++) {
         const struct dg_term_form *f = &t->forms[i];
         if (met >> f->term & 1 || f->n > n - at || (best && f->n <= best->n) ||
-            !may_begin(t, f, ids, at) || memcmp(ids_of(t, f), ids + at, f->n * sizeof *ids) != 0)
+            !starts(t, f, ids + at, f->n) || !may_begin(t, f, ids, at))
             continue;
         if (at + f->n < n && has(t->continues, ids[at + f->n]))
             continue;
@@ -62,8 +70,7 @@ static const struct dg_term_form *whole_at(
 static bool begun_at(const struct dg_terms *t, const struct dg_term_form *f, const int32_t *ids,
     uint32_t n, uint32_t at)
 {
-    return f->n > n - at && may_begin(t, f, ids, at) &&
-           (n == at || memcmp(ids_of(t, f), ids + at, (n - at) * sizeof *ids) == 0);
+    return f->n > n - at && starts(t, f, ids + at, n - at) && may_begin(t, f, ids, at);
 }
 
 /* The pieces that count for a term in progress: the size of its first form less the pieces that are
@@ -85,18 +92,50 @@ static uint32_t begun(
     return most;
 }
 
-struct dg_terms_state dg_terms_look(const struct dg_terms *t, const int32_t *ids, uint32_t n)
+/* Count the form, which ends before position `end`, as present. */
+static void meet(
+    const struct dg_terms *t, struct dg_terms_state *s, const struct dg_term_form *f, uint32_t end)
 {
-    struct dg_terms_state s = {0};
-    for (uint32_t at = 0; at < n;) {
+    s->met |= UINT32_C(1) << f->term;
+    s->pieces += size_of(t, f->term);
+    s->from = end;
+}
+
+/* True if ids[at .. n) are the beginning of a term not met yet. */
+static bool is_open(
+    const struct dg_terms *t, uint32_t met, const int32_t *ids, uint32_t n, uint32_t at)
+{
+    for (uint32_t i = 0; i < t->n_forms; i++)
+        if (!(met >> t->forms[i].term & 1) && begun_at(t, &t->forms[i], ids, n, at))
+            return true;
+    return false;
+}
+
+void dg_terms_settle(
+    const struct dg_terms *t, struct dg_terms_state *settled, const int32_t *ids, uint32_t n)
+{
+    while (settled->from < n) {
+        const uint32_t at = settled->from;
+        const struct dg_term_form *f = whole_at(t, settled->met, ids, n, at);
+        /* A form that is still open is longer than f; one at the end may turn out to go on. */
+        if ((f && at + f->n == n) || is_open(t, settled->met, ids, n, at))
+            return;
+        if (f)
+            meet(t, settled, f, at + f->n);
+        else
+            settled->from++;
+    }
+}
+
+struct dg_terms_state dg_terms_look(
+    const struct dg_terms *t, const struct dg_terms_state *settled, const int32_t *ids, uint32_t n)
+{
+    struct dg_terms_state s = *settled;
+    for (uint32_t at = s.from; at < n;) {
         const struct dg_term_form *f = whole_at(t, s.met, ids, n, at);
-        if (!f) {
-            at++;
-            continue;
-        }
-        s.met |= UINT32_C(1) << f->term;
-        s.pieces += size_of(t, f->term);
-        s.from = at += f->n;
+        if (f)
+            meet(t, &s, f, at + f->n);
+        at = f ? s.from : at + 1;
     }
     s.pieces += begun(t, &s, ids, n);
     return s;

@@ -47,7 +47,7 @@ struct dg_terms {
 struct dg_terms_state {
     /* terms present, one bit each */
     uint32_t met;
-    /* end of the last of them */
+    /* no term that is missing has begun before it */
     uint32_t from;
     /* pieces of those terms, and of the one in progress */
     uint32_t pieces;
@@ -55,8 +55,15 @@ struct dg_terms_state {
 
 /* Pieces of all terms, each in its first form. */
 uint32_t dg_terms_pieces(const struct dg_terms *t);
-/* Find the terms in ids[n]: matched from left to right, the longest form first, without overlap. */
-struct dg_terms_state dg_terms_look(const struct dg_terms *t, const int32_t *ids, uint32_t n);
+/* Move *settled, zero at first, over those of ids[n] where no later ids can change what is there:
+ * a term that has been followed by another word, or none. So a sequence that grows is looked at
+ * from where its terms are open, instead of from its beginning. */
+void dg_terms_settle(
+    const struct dg_terms *t, struct dg_terms_state *settled, const int32_t *ids, uint32_t n);
+/* Find the terms in ids[n]: matched from left to right, the longest form first, without overlap.
+ * settled: of a beginning of ids[n], or zero. */
+struct dg_terms_state dg_terms_look(
+    const struct dg_terms *t, const struct dg_terms_state *settled, const int32_t *ids, uint32_t n);
 /* The pieces that start or continue a term missing in ids[n]: ids into next[cap], each once.
  * Returns how many. */
 uint32_t dg_terms_next(const struct dg_terms *t, const struct dg_terms_state *s, const int32_t *ids,

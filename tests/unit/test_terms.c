@@ -29,9 +29,11 @@ static const struct dg_term_form forms[] = {
 };
 static const struct dg_terms terms = {forms, 5, 3, term_ids, 9, continues, opens};
 
+static const struct dg_terms_state start;
+
 static void expect(const int32_t *ids, uint32_t n, uint32_t met, uint32_t pieces)
 {
-    const struct dg_terms_state s = dg_terms_look(&terms, ids, n);
+    const struct dg_terms_state s = dg_terms_look(&terms, &start, ids, n);
     assert_int_equal(s.met, met);
     assert_int_equal(s.pieces, pieces);
 }
@@ -74,7 +76,7 @@ static void terms_do_not_overlap(void **state)
 static bool wants(const int32_t *ids, uint32_t n, int32_t id)
 {
     int32_t next[DG_MAX_TERM_FORMS];
-    const struct dg_terms_state s = dg_terms_look(&terms, ids, n);
+    const struct dg_terms_state s = dg_terms_look(&terms, &start, ids, n);
     const uint32_t count = dg_terms_next(&terms, &s, ids, n, next, DG_MAX_TERM_FORMS);
     bool found = false;
     for (uint32_t i = 0; i < count; i++)
@@ -93,6 +95,97 @@ static void next_pieces_begin_or_go_on(void **state)
     assert_true(wants(bracket, 2, 31) && wants(bracket, 2, 1));
     for (int32_t id = 0; id < 40; id++)
         assert_false(wants(all, 6, id));
+}
+
+/* ---- sequences that grow ---- */
+
+enum { FORMS = 9, IDS = 12, LETTERS = 5 };
+
+/* Terms over few ids, so that they overlap, begin alike and continue one another. */
+struct random_terms {
+    struct dg_terms t;
+    struct dg_term_form forms[FORMS];
+    int32_t ids[FORMS * 4];
+    uint64_t continues, opens;
+};
+
+static uint32_t draw(uint64_t *seed, uint32_t n)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33) % n;
+}
+
+static void draw_terms(struct random_terms *r, uint64_t *seed)
+{
+    *r = (struct random_terms){.continues = draw(seed, 1 << LETTERS) & draw(seed, 1 << LETTERS),
+        .opens = draw(seed, 1 << LETTERS)};
+    r->t = (struct dg_terms){
+        .forms = r->forms, .ids = r->ids, .continues = &r->continues, .opens = &r->opens};
+    for (uint32_t i = 0; i < FORMS; i++) {
+        const bool first = !i || draw(seed, 2);
+        struct dg_term_form *f = &r->forms[r->t.n_forms++];
+        r->t.n += first;
+        *f = (struct dg_term_form){
+            r->t.n - 1, r->t.n_ids, 1 + draw(seed, 4), first ? DG_TERM_ANYWHERE : draw(seed, 3)};
+        for (uint32_t k = 0; k < f->n; k++)
+            r->ids[r->t.n_ids++] = (int32_t)draw(seed, LETTERS);
+    }
+}
+
+static void expect_same(const struct random_terms *r, const struct dg_terms_state *settled,
+    const int32_t *ids, uint32_t n)
+{
+    int32_t next[2][FORMS];
+    const struct dg_terms_state s[] = {
+        dg_terms_look(&r->t, settled, ids, n), dg_terms_look(&r->t, &start, ids, n)};
+    uint32_t count[2];
+    for (int i = 0; i < 2; i++)
+        count[i] = dg_terms_next(&r->t, &s[i], ids, n, next[i], FORMS);
+    assert_int_equal(s[0].met, s[1].met);
+    assert_int_equal(s[0].pieces, s[1].pieces);
+    assert_int_equal(count[0], count[1]);
+    assert_memory_equal(next[0], next[1], count[0] * sizeof next[0][0]);
+}
+
+/* Random terms in random sequences, settled after none, some or all of their ids: what a look from
+ * there finds is what a look at the whole sequence finds, whatever comes next. */
+static void a_settled_beginning_changes_nothing(void **state)
+{
+    (void)state;
+    uint64_t seed = 7, moved = 0;
+    for (int round = 0; round < 20000; round++) {
+        struct random_terms r;
+        struct dg_terms_state settled = {0};
+        int32_t ids[IDS + 1];
+        draw_terms(&r, &seed);
+        for (uint32_t n = 0; n < IDS; n++) {
+            if (draw(&seed, 3))
+                dg_terms_settle(&r.t, &settled, ids, n);
+            expect_same(&r, &settled, ids, n);
+            for (int32_t id = 0; id < LETTERS; id++) {
+                ids[n] = id;
+                expect_same(&r, &settled, ids, n + 1);
+            }
+            ids[n] = (int32_t)draw(&seed, LETTERS);
+        }
+        moved += settled.from;
+    }
+    assert_true(moved > 20000 * IDS / 2); /* most is settled most of the time */
+}
+
+/* A term settles once another word follows it, and a beginning of one keeps all after it open. */
+static void open_terms_do_not_settle(void **state)
+{
+    (void)state;
+    const int32_t ids[] = {5, 1, 11, 6, 5, 3, 4, 7};
+    const uint32_t from[] = {0, 1, 1, 1, 4, 5, 5, 5, 8};
+    struct dg_terms_state s = {0};
+    for (uint32_t n = 0; n <= 8; n++) {
+        dg_terms_settle(&terms, &s, ids, n);
+        assert_int_equal(s.from, from[n]);
+    }
+    assert_int_equal(s.met, 5);
+    assert_int_equal(s.pieces, 4);
 }
 
 static void equal_terms_are_the_same(void **state)
@@ -195,7 +288,7 @@ static double search(uint32_t beam, struct dg_beam *b)
         dg_beam_advance(b, &c);
     }
     assert_int_equal(b->n_finished, 1);
-    assert_true(dg_terms_look(&pair, b->finished[0].ids, b->finished[0].n).met == 1);
+    assert_true(dg_terms_look(&pair, &start, b->finished[0].ids, b->finished[0].n).met == 1);
     return b->finished[0].logprob;
 }
 
@@ -222,6 +315,8 @@ int main(void)
         cmocka_unit_test(terms_are_words_of_their_own),
         cmocka_unit_test(terms_do_not_overlap),
         cmocka_unit_test(next_pieces_begin_or_go_on),
+        cmocka_unit_test(a_settled_beginning_changes_nothing),
+        cmocka_unit_test(open_terms_do_not_settle),
         cmocka_unit_test(equal_terms_are_the_same),
         cmocka_unit_test(the_search_finds_the_best_with_the_term),
     };
