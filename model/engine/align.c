@@ -29,7 +29,7 @@ int dg_align_open(struct dg_engine *e, struct dg_error *err)
     if (rc)
         return rc;
     a->probs.ld = 1;
-    e->bytes += most * sizeof(float);
+    e->bytes += 2 * most * sizeof(float);
     /* All layers share the workspace; one also writes its weights out. */
     for (uint32_t l = 0; l < L; l++) {
         a->slots[l] = e->ws.dec;

@@ -55,20 +55,33 @@ static double price_of(const struct price *p, double V)
     return p->own + p->since + (rows > 0 ? cost(V, rows) : 0);
 }
 
+/* Equal sentences, whose matrices cost less than the whole product of all rows, keep within this
+ * bound by themselves; others may be longer than the ones that they were compared with. */
+size_t dg_candidates_most_own_rows(const struct dg_engine *e)
+{
+    const uint32_t R = e->max_rows, S = e->limits.max_sentences;
+    const double bound = cost(e->model->config.target_vocab, R) / cost(1, CUT + 1),
+                 longest = (double)(S < R ? S : R) * e->max_shortlist;
+    return (size_t)(longest < bound ? longest : bound);
+}
+
 bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t rows)
 {
     const double V = e->model->config.target_vocab, all = (double)e->rows_reserved + rows;
     const struct dg_live *const lists[] = {e->live, e->pending};
     struct price p = {0};
-    double sentences = 1;
+    double sentences = 1, ids = n;
     for (int i = 0; i < 2; i++) {
         for (const struct dg_live *s = lists[i]; s; s = s->next) {
             const bool own = s->output && s->output->w;
             sentences += own;
+            ids += own ? s->output->n : 0;
             add_sentence(&p, s, s->beam.search.beam);
         }
     }
     const double whole = p.whole.end - p.whole.first;
+    if (ids > (double)dg_candidates_most_own_rows(e))
+        return false;
     return sentences * cost(n, CUT + (double)rows) + (whole > 0 ? cost(V, whole) : 0) <
            cost(V, all);
 }

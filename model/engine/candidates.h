@@ -12,7 +12,10 @@
 void dg_candidates_find(struct dg_engine *e, struct dg_rows y);
 
 /* True if a matrix of its own pays off for a new sentence with a list of n ids and this many rows
- * beside the engine's rows, assuming that all sentences with such a matrix are like it. */
+ * beside the engine's rows, assuming that all sentences with such a matrix are like it, and all
+ * these matrices together keep within their bound. */
 bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t rows);
+/* That bound, in rows of the output matrix. */
+size_t dg_candidates_most_own_rows(const struct dg_engine *e);
 
 #endif

@@ -45,6 +45,10 @@ static int open_step_arrays(struct dg_engine *e, struct dg_error *err)
         if (!e->shortlist_bits || !e->shortlist_ids)
             return dg_error_set(
                 err, DG_ENOMEM, "no memory for shortlists of %u pieces", e->max_shortlist);
+        /* One sentence's rows are there twice while they are packed. */
+        if (e->be->ops->short_products)
+            e->bytes += (dg_candidates_most_own_rows(e) + e->max_shortlist) *
+                        dg_output_rows_bytes(e->model);
     }
     e->logits.ld = dg_logits_ld(&e->model->config);
     e->bytes += R * e->logits.ld * sizeof(float);

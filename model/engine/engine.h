@@ -107,7 +107,8 @@ void dg_engine_release(struct dg_engine *e, const struct dg_result *r);
 void dg_engine_cancel(struct dg_engine *e, uint64_t id);
 
 void dg_engine_capacity(const struct dg_engine *e, struct dg_capacity *out);
-/* Bytes the engine holds besides the model. */
+/* Bytes the engine holds besides the model, at most: with the rows of the output matrix that the
+ * shortlists of its sentences may own. */
 size_t dg_engine_bytes(const struct dg_engine *e);
 
 #endif

@@ -101,6 +101,13 @@ void dg_output_rows_close(struct dg_output_rows *o)
     free(o);
 }
 
+size_t dg_output_rows_bytes(const struct dg_model *m)
+{
+    const bool int8 = m->out_rows && m->out_rows->type == DG_S8;
+    /* Other elements may be widened; beside them are a bias, an id, and int8's scale and sum. */
+    return m->config.D * (int8 ? 1 : sizeof(float)) + 4 * sizeof(float);
+}
+
 int32_t dg_output_rows_find(const struct dg_output_rows *o, int32_t id)
 {
     uint32_t low = 0, high = o->n;

@@ -27,6 +27,8 @@ struct dg_output_rows {
 int dg_output_rows_open(const struct dg_model *m, struct dg_backend *be, const int32_t *ids,
     uint32_t n, bool own, struct dg_output_rows **out, struct dg_error *err);
 void dg_output_rows_close(struct dg_output_rows *o); /* NULL is fine */
+/* Most bytes that each row of a matrix of its own takes. */
+size_t dg_output_rows_bytes(const struct dg_model *m);
 
 /* Index of an id in the list; -1: it is not there. */
 int32_t dg_output_rows_find(const struct dg_output_rows *o, int32_t id);
