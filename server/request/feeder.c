@@ -242,19 +242,33 @@ static bool may_start(struct dg_feeder *f, struct dg_request *r)
     return read;
 }
 
-/* Starts an item of each request in turn while the queue has room. True: there may be more. */
+/* Starts an item of each request. Requests that started one go to the end of the list, so that the
+ * next room is another's. Returns how many did. */
+static int start_each(struct dg_feeder *f)
+{
+    struct dg_request *moved = NULL, **end = &moved, **at = &f->requests;
+    int started = 0;
+    for (struct dg_request *r; (r = *at) != NULL;) {
+        if (!may_start(f, r) || !start_next(f, r)) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        r->next = NULL;
+        *end = r;
+        end = &r->next;
+        started++;
+    }
+    *at = moved;
+    return started;
+}
+
+/* Starts items while the queue has room. True: there may be more. */
 static bool start_some(struct dg_feeder *f)
 {
     int started = 0;
-    for (bool any = true; any && started < STARTS;) {
-        any = false;
-        for (struct dg_request *r = f->requests; r; r = r->next) {
-            if (may_start(f, r) && start_next(f, r)) {
-                any = true;
-                started++;
-            }
-        }
-    }
+    for (int n = 1; n > 0 && started < STARTS; started += n)
+        n = start_each(f);
     return started >= STARTS;
 }
 

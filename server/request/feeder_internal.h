@@ -20,6 +20,7 @@ struct dg_feeder {
     /* Used by the work alone. */
     /* bytes of the budget that items of fed requests have taken */
     size_t taken;
+    /* the one whose turn it is first */
     struct dg_request *requests;
     /* items whose second hop is planned but not yet submitted; in order of arrival */
     struct dg_item *between, **between_end;

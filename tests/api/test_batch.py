@@ -324,6 +324,22 @@ def test_two_batches_share(endless, busy):
         large.close()
 
 
+def test_an_older_batch_goes_on(endless):
+    """Of two large batches of one client, the older one gets its half of the work, too."""
+    with Server(endless, *NARROW, "--max-queue-tokens", "100") as server:
+        older = server.post("/v1/batch", {"items": spread(long_text(1), 500)}, headers=NDJSON, stream=True)
+        begun = older.iter_lines()
+        next(begun)
+        newer = server.post("/v1/batch", {"items": spread(long_text(1).replace("road", "street"), 500)}, headers=NDJSON, stream=True)
+        before = counter(server, "dragoman_batch_items_total")
+        rest = newer.iter_lines()
+        for _ in range(40):
+            next(rest)
+        assert counter(server, "dragoman_batch_items_total") - before > 60  # about 80, of which 40 are the newer one's
+        older.close()
+        newer.close()
+
+
 @pytest.mark.parametrize("headers", [[], ["Accept: application/x-ndjson"]])
 def test_stop_in_the_middle(endless, busy, headers):
     """SIGTERM and no time to drain: every item gets an answer, unfinished ones an error."""
