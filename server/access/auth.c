@@ -140,6 +140,16 @@ void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, 
     pthread_mutex_unlock(&a->lock);
 }
 
+const struct dg_auth_key *dg_auth_find(struct dg_auth *a, const char *id)
+{
+    const struct dg_auth_key *found = NULL;
+    pthread_mutex_lock(&a->lock);
+    for (size_t i = 0; i < a->n && !found; i++)
+        found = strcmp(a->keys[i]->key.id, id) == 0 ? a->keys[i] : NULL;
+    pthread_mutex_unlock(&a->lock);
+    return found;
+}
+
 const char *dg_auth_id(const struct dg_auth_key *key)
 {
     return key->key.id;

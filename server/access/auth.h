@@ -43,6 +43,8 @@ enum dg_auth_verdict dg_auth_use(
 /* Give n characters back to that day: their request failed. */
 void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, int64_t n);
 
+/* Find a key by its id, also a revoked one; NULL: there is none. */
+const struct dg_auth_key *dg_auth_find(struct dg_auth *a, const char *id);
 const char *dg_auth_id(const struct dg_auth_key *key);
 int64_t dg_auth_daily_limit(struct dg_auth *a, const struct dg_auth_key *key);
 /* Characters used today. */

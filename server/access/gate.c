@@ -13,6 +13,8 @@
 #include <strings.h>
 #include <time.h>
 
+#define NO_KEY 1 /* client number of work without exchange and key; no key's and no address's */
+
 /* State that travels with an exchange. */
 struct dg_visit {
     /* one of the exchange, and one of each dg_gate_hold */
@@ -251,6 +253,12 @@ uint64_t dg_gate_client(const struct dg_http_exchange *x)
 {
     const struct dg_visit *v = dg_http_tag(x);
     return v && v->key ? (uint64_t)(uintptr_t)v->key : dg_http_client(x);
+}
+
+uint64_t dg_gate_client_of(struct dg_auth *auth, const char *owner)
+{
+    const struct dg_auth_key *key = auth ? dg_auth_find(auth, owner) : NULL;
+    return key ? (uint64_t)(uintptr_t)key : NO_KEY;
 }
 
 void dg_gate_usage(

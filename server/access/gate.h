@@ -56,6 +56,9 @@ void dg_gate_owner(
 bool dg_gate_is_owner(const struct dg_http_exchange *x);
 /* A number for the client: its key, or (without) its address; 0: none. */
 uint64_t dg_gate_client(const struct dg_http_exchange *x);
+/* The same for work of an owner (dg_gate_owner) that goes on without its exchange; never 0: work of
+ * owners without a key counts as one client's. Any thread. */
+uint64_t dg_gate_client_of(struct dg_auth *auth, const char *owner);
 /* Characters that the request's key has used today, and its daily limit (0: no limit); without a
  * key both 0. */
 void dg_gate_usage(

@@ -106,7 +106,7 @@ struct dg_request {
     size_t bytes;
     /* small enough for the HTTP thread to do all text work: DG_DIRECT_BYTES */
     bool direct;
-    /* from dg_gate_client */
+    /* from dg_gate_client; without an exchange, set by the caller */
     uint64_t client;
     /* from dg_gate_owner; without an exchange, set by the caller */
     char owner[DG_MEMORY_OWNER];

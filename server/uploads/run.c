@@ -1,5 +1,6 @@
 #include "server/uploads/run.h"
 
+#include "server/access/gate.h"
 #include "server/request/feeder.h"
 #include "server/request/request.h"
 #include "text/utf8.h"
@@ -74,6 +75,7 @@ static int make_request(struct dg_upload_run *run, struct dg_app *app, struct dg
     struct dg_request *r = run->request;
     struct dg_request_options options = {.search.alpha = -1}; /* the model's length penalty */
     snprintf(r->owner, sizeof r->owner, "%s", run->upload.owner);
+    r->client = dg_gate_client_of(app->auth, r->owner);
     if (run->upload.glossary[0] != '\0')
         rc = dg_request_name_glossary(r, run->upload.glossary, &options, err);
     if (rc != DG_OK)

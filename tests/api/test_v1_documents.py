@@ -7,8 +7,8 @@ import time
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, Server  # noqa: F401
-from test_batch import counter
+from conftest import CLI, NARROW, PATIENCE, Server  # noqa: F401
+from test_batch import answers, counter, spread
 from test_collections import new_key
 from test_documents import BUNDLES, GERMAN, HTML, TEXT, document
 from test_documents import wait as deepl_wait
@@ -118,6 +118,19 @@ def test_each_key_has_its_own(tmp_path):
             assert ask(s, method, "/" + made["id"] + at, b).status_code == 404
             assert ask(s, method, "/" + made["id"] + at).status_code == 401
         assert ask(s, "DELETE", "/" + made["id"], a).status_code == 204
+
+
+def test_a_key_has_its_share_beside_anothers_document(endless, busy, tmp_path):
+    keys = str(tmp_path / "keys.db")
+    a, b = new_key(keys, "a"), new_key(keys, "b")
+    with Server(endless, *NARROW, "--max-queue-tokens", "300", "--documents", str(tmp_path / "d.db"), "--keys", keys) as s:
+        lines = [i["text"] for i in spread(busy(0.05), 1000)]
+        made = send(s, content="\n\n".join(lines), key=a).json()
+        s.until(lambda: counter(s, "dragoman_queue_depth") > 5)
+        items = spread(busy(0.05).replace("road", "street"), 20)
+        reply = s.post("/v1/batch", {"items": items}, headers={"Authorization": "Bearer " + b})
+        assert all("text" in i for i in answers(reply))
+        assert ask(s, "GET", "/" + made["id"], a).json()["progress"] < 0.15  # 20 items are 0.02 of the document
 
 
 def test_without_documents():

@@ -1,5 +1,5 @@
 /* API keys across midnight, and when the clock is set: characters used and given back count for the
- * day that they were taken from. The clock is the test's own. */
+ * day that they were taken from. Keys are found by their ids. The clock is the test's own. */
 #include "server/access/auth.h"
 
 #include "base/clock.h"
@@ -165,6 +165,18 @@ static void before_1970(void **state)
     assert_int_equal(sum, 50);
 }
 
+static void keys_are_found_by_id(void **state)
+{
+    struct dg_auth_key *key;
+    (void)state;
+    wall_s = FIRST * (double)DAY_S;
+    struct dg_auth *a = open_with_one_key(&key);
+    assert_ptr_equal(dg_auth_find(a, dg_auth_id(key)), key);
+    assert_null(dg_auth_find(a, ""));
+    assert_null(dg_auth_find(a, "nobody"));
+    dg_auth_close(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +185,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(given_back_two_days_later, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_clock_is_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(before_1970, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keys_are_found_by_id, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
