@@ -103,16 +103,18 @@ uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate)
     return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
 }
 
-/* The bound, and the work waiting ahead of a newcomer, both as cost. */
+/* The bound, and the work waiting ahead of a newcomer, both as cost; of the classes up to last. */
 struct room {
+    enum dg_class last;
     struct dg_backlog b;
     uint64_t most;
 };
 
 /* rate: cost per second, used if nothing waits. */
-static struct room room_of(const struct dg_queue *q, int first, int last, double rate)
+static struct room room_of(
+    const struct dg_queue *q, enum dg_class first, enum dg_class last, double rate)
 {
-    struct room r = {.b = dg_queue_backlog(q, first, last)};
+    struct room r = {.last = last, .b = dg_queue_backlog(q, (int)first, (int)last)};
     if (r.b.seconds > 0)
         rate = (double)r.b.cost / r.b.seconds;
     r.most = q->o.max_tokens > 0 ? q->o.max_tokens : (uint64_t)(q->o.max_seconds * rate);
@@ -137,11 +139,12 @@ static int check(const struct dg_queue *q, const struct room *r, uint64_t client
     if (r->b.cost == 0)
         return DG_OK;
     /* Work accepted when the machine was faster must not keep out a client that has none here. */
-    if (r->b.cost + cost <= r->most + r->most / 2 && dg_usage_is_first(&q->usage, client, now_ns))
+    if (r->b.cost + cost <= r->most + r->most / 2 &&
+        dg_usage_is_first(&q->usage, client, r->last, now_ns))
         return DG_OK;
     if (r->b.cost + cost > r->most)
         return refuse(q, r, cost, err);
-    return dg_usage_fits(&q->usage, client, cost, r->most - r->b.cost, now_ns)
+    return dg_usage_fits(&q->usage, client, r->last, cost, r->most - r->b.cost, now_ns)
                ? DG_OK
                : dg_error_set(err, DG_EAGAIN,
                      "this client's waiting requests use up its share of the queue");

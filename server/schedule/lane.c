@@ -55,7 +55,7 @@ void dg_lane_count_in(
     e->counts_class = (uint8_t)dg_batcher_class(first->node.key);
     l->cost[e->counts_class] += e->counts;
     l->entries[e->counts_class]++;
-    dg_usage_wait(&q->usage, e->task->client, e->counts);
+    dg_usage_wait(&q->usage, e->task->client, (enum dg_class)e->counts_class, e->counts);
     q->n_entries++;
 }
 
@@ -64,7 +64,7 @@ void dg_lane_count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e
     e->first = NULL;
     l->cost[e->counts_class] -= e->counts;
     l->entries[e->counts_class]--;
-    dg_usage_wait(&q->usage, e->task->client, -(int64_t)e->counts);
+    dg_usage_wait(&q->usage, e->task->client, (enum dg_class)e->counts_class, -(int64_t)e->counts);
     q->n_entries--;
 }
 

@@ -33,9 +33,9 @@ uint64_t dg_usage_of(const struct dg_usage_table *t, uint64_t client, uint64_t n
     return (uint64_t)decayed(&t->places[place_of(client)], now_ns);
 }
 
-void dg_usage_wait(struct dg_usage_table *t, uint64_t client, int64_t cost)
+void dg_usage_wait(struct dg_usage_table *t, uint64_t client, enum dg_class class, int64_t cost)
 {
-    t->places[place_of(client)].waits += (uint64_t)cost;
+    t->places[place_of(client)].waits[class] += (uint64_t)cost;
 }
 
 static bool is_alone(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns)
@@ -44,17 +44,26 @@ static bool is_alone(const struct dg_usage_table *t, uint64_t client, uint64_t n
     return other_ns == 0 || now_ns > other_ns + ALONE_NS;
 }
 
-bool dg_usage_is_first(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns)
+static uint64_t waiting(const struct dg_usage_table *t, uint64_t client, enum dg_class last)
 {
-    return client != DG_NO_CLIENT && !is_alone(t, client, now_ns) &&
-           t->places[place_of(client)].waits == 0;
+    const struct dg_usage_place *p = &t->places[place_of(client)];
+    uint64_t sum = 0;
+    for (int c = 0; c <= (int)last; c++)
+        sum += p->waits[c];
+    return sum;
 }
 
-bool dg_usage_fits(
-    const struct dg_usage_table *t, uint64_t client, uint64_t cost, uint64_t room, uint64_t now_ns)
+bool dg_usage_is_first(
+    const struct dg_usage_table *t, uint64_t client, enum dg_class last, uint64_t now_ns)
+{
+    return client != DG_NO_CLIENT && !is_alone(t, client, now_ns) && waiting(t, client, last) == 0;
+}
+
+bool dg_usage_fits(const struct dg_usage_table *t, uint64_t client, enum dg_class last,
+    uint64_t cost, uint64_t room, uint64_t now_ns)
 {
     if (client == DG_NO_CLIENT || is_alone(t, client, now_ns))
         return true;
-    uint64_t waits = t->places[place_of(client)].waits;
+    const uint64_t waits = waiting(t, client, last);
     return waits == 0 || waits + cost <= room;
 }

@@ -4,6 +4,8 @@
 #ifndef DG_SERVER_SCHEDULE_USAGE_H
 #define DG_SERVER_SCHEDULE_USAGE_H
 
+#include "server/schedule/batcher.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,7 +14,7 @@
 
 struct dg_usage_place {
     /* cost of its waiting work */
-    uint64_t waits;
+    uint64_t waits[DG_CLASSES];
     /* cost of its recent work, halved every ten seconds */
     double used;
     uint64_t used_ns;
@@ -29,16 +31,17 @@ struct dg_usage_table {
 void dg_usage_come(struct dg_usage_table *t, uint64_t client, uint64_t cost, uint64_t now_ns);
 /* A client's recent use; 0 for DG_NO_CLIENT. */
 uint64_t dg_usage_of(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns);
-/* Add to the cost of its waiting work, or subtract (negative). */
-void dg_usage_wait(struct dg_usage_table *t, uint64_t client, int64_t cost);
-/* True if the client, not DG_NO_CLIENT, is not alone and has nothing waiting. A client is alone if
- * no other submitted work in the last ten seconds. */
-bool dg_usage_is_first(const struct dg_usage_table *t, uint64_t client, uint64_t now_ns);
-/* True if the client may have `cost` more in a queue that has `room` left. Each of several clients
- * may have as much waiting as is left free: a single one half of the queue, two of them a third
- * each, so that there is room for the next one. A client with nothing waiting, one that is alone,
- * and DG_NO_CLIENT may use all. */
-bool dg_usage_fits(
-    const struct dg_usage_table *t, uint64_t client, uint64_t cost, uint64_t room, uint64_t now_ns);
+/* Add to the cost of its waiting work of a class, or subtract (negative). */
+void dg_usage_wait(struct dg_usage_table *t, uint64_t client, enum dg_class class, int64_t cost);
+/* True if the client, not DG_NO_CLIENT, is not alone and has nothing waiting in the classes up to
+ * `last`. A client is alone if no other submitted work in the last ten seconds. */
+bool dg_usage_is_first(
+    const struct dg_usage_table *t, uint64_t client, enum dg_class last, uint64_t now_ns);
+/* True if the client may have `cost` more in a queue that has `room` left, of which the classes up
+ * to `last` count. Each of several clients may have as much waiting in them as is left free: a
+ * single one half of the queue, two of them a third each, so that there is room for the next one. A
+ * client with nothing waiting, one that is alone, and DG_NO_CLIENT may use all. */
+bool dg_usage_fits(const struct dg_usage_table *t, uint64_t client, enum dg_class last,
+    uint64_t cost, uint64_t room, uint64_t now_ns);
 
 #endif

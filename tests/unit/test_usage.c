@@ -28,13 +28,13 @@ static int begin(void **state)
 static void come(uint64_t client, uint64_t now)
 {
     dg_usage_come(&table, client, 10, now);
-    dg_usage_wait(&table, client, 10);
+    dg_usage_wait(&table, client, DG_CLASS_INTERACTIVE, 10);
 }
 
 /* True if the client may have 10 more although less is left: only one that is alone may. */
 static bool may_use_all(uint64_t client, uint64_t now)
 {
-    return dg_usage_fits(&table, client, 10, 10, now);
+    return dg_usage_fits(&table, client, DG_CLASS_INTERACTIVE, 10, 10, now);
 }
 
 static void the_first_client_is_alone(void **state)
@@ -42,7 +42,7 @@ static void the_first_client_is_alone(void **state)
     (void)state;
     come(A, START);
     assert_true(may_use_all(A, START));
-    assert_false(dg_usage_is_first(&table, A, START));
+    assert_false(dg_usage_is_first(&table, A, DG_CLASS_INTERACTIVE, START));
     come(A, START + S);
     assert_true(may_use_all(A, START + S));
 }
@@ -51,7 +51,8 @@ static void a_client_is_alone_ten_seconds_after_the_others(void **state)
 {
     (void)state;
     come(A, START);
-    assert_true(dg_usage_is_first(&table, B, START + 9 * S)); /* A came before it */
+    assert_true(
+        dg_usage_is_first(&table, B, DG_CLASS_INTERACTIVE, START + 9 * S)); /* A came before it */
     come(B, START + 9 * S);
     assert_false(may_use_all(B, START + 9 * S));
     assert_false(may_use_all(A, START + 18 * S)); /* B was there nine seconds ago */
@@ -95,7 +96,24 @@ static void nobody_in_particular_is_another_client(void **state)
     come(A, START + S);
     assert_false(may_use_all(A, START + S));
     assert_true(may_use_all(DG_NO_CLIENT, START + S));
-    assert_false(dg_usage_is_first(&table, DG_NO_CLIENT, START + S));
+    assert_false(dg_usage_is_first(&table, DG_NO_CLIENT, DG_CLASS_INTERACTIVE, START + S));
+}
+
+/* Bulk work is nothing to interactive work, but not the other way round. */
+static void classes_before_count(void **state)
+{
+    const uint64_t now = START + S;
+    (void)state;
+    come(B, START);
+    dg_usage_come(&table, A, 10, now);
+    dg_usage_wait(&table, A, DG_CLASS_BULK, 10);
+    assert_true(dg_usage_is_first(&table, A, DG_CLASS_INTERACTIVE, now));
+    assert_false(dg_usage_is_first(&table, A, DG_CLASS_BULK, now));
+    assert_true(dg_usage_fits(&table, A, DG_CLASS_INTERACTIVE, 10, 10, now));
+    assert_false(dg_usage_fits(&table, A, DG_CLASS_BULK, 10, 10, now));
+    assert_false(dg_usage_fits(&table, B, DG_CLASS_BULK, 10, 10, now));
+    dg_usage_wait(&table, A, DG_CLASS_BULK, -10);
+    assert_true(dg_usage_is_first(&table, A, DG_CLASS_BULK, now));
 }
 
 int main(void)
@@ -106,6 +124,7 @@ int main(void)
         cmocka_unit_test_setup(a_change_after_a_pause_is_no_mix, begin),
         cmocka_unit_test_setup(clients_that_alternate_are_not_alone, begin),
         cmocka_unit_test_setup(nobody_in_particular_is_another_client, begin),
+        cmocka_unit_test_setup(classes_before_count, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
