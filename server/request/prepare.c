@@ -45,10 +45,14 @@ static void start(struct dg_request *r)
         (r->items->n_hops > 1 || r->items->hops[0].task->n_entries > 0))
         dg_request_set_deadline(r);
     atomic_store(&r->prepared, true);
+    /* Read before it runs: it may be over, and released, at once. */
+    const bool streams = r->stream && r->items->n_hops == 1;
     if (run(r, &err) != DG_OK) {
         dg_request_fail(r, &err);
         return;
     }
+    if (streams) /* some sentences may be answered already */
+        dg_request_news(r);
     if (atomic_load(&r->ended) != DG_TASK_OK) /* perhaps before there was anything to cancel */
         dg_request_tell(r);
     if (r->shape != DG_SHAPE_WHOLE)

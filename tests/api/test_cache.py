@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from conftest import CLI, ROOT, Server
+from conftest import CLI, NARROW, ROOT, Server, http_post, long_text
 from test_batch import NDJSON, answers, counter, item, lines
-from test_stream import stream
+from test_stream import arriving, stream
 
 
 def rest(answer):
@@ -49,6 +49,21 @@ def test_the_second_time_no_engine_is_asked(both):
     assert sorted(a) == sorted(b)
     assert again.json()["usage"] == first.json()["usage"]
     assert again.headers["X-Model-Version"] == first.headers["X-Model-Version"]
+
+
+@pytest.mark.parametrize("words", [40, 400], ids=["direct", "planned"])
+def test_a_stream_does_not_wait_with_what_is_known(endless, words):
+    """A sentence from the cache is shown while the next one waits for the engine."""
+    with Server(endless, *NARROW, "--cache-bytes", "10000000") as server, server.connect() as other:
+        known, new, long = long_text(1), "It walks " + "along " * words + "now.", "We walk " + "along the road " * 150 + "now."
+        server.translate(known)
+        other.sendall(http_post("/v1/translate", dict(text=long, source="en", target="de")))
+        server.until(lambda: counter(server, "dragoman_live_sentences") == 1)
+        got = arriving(server, known + " " + new)
+        _, name, event = next(got)
+        assert name == "sentence" and event["sentence_index"] == 0
+        assert counter(server, "dragoman_queue_depth") > 0
+        assert [name for _, name, _ in got][-1] == "done"
 
 
 def test_random_requests_equal_those_without(both):
