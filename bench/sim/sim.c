@@ -5,7 +5,7 @@
 #include "bench/sim/sim.h"
 
 #include "server/schedule/pace.h"
-#include "server/schedule/patience.h"
+#include "server/schedule/queue_internal.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,7 +15,6 @@ static const char *const names[DG_SIM_BATCHINGS] = {
     "continuous", "fifo", "static-early", "static-drop", "static-pad"};
 
 #define PICK 256
-#define START_RATE 2000.0 /* as in the queue */
 
 const char *dg_sim_batching_name(enum dg_sim_batching b)
 {
@@ -58,7 +57,7 @@ struct sim {
     size_t n_pending;        /* accepted so far */
     struct dg_batcher batcher;
     struct dg_patience patience;
-    uint64_t tokens[DG_CLASSES], live_tokens; /* of waiting sentences; of live ones */
+    uint64_t waiting[DG_CLASSES], live; /* cost of waiting sentences, and of live ones */
     struct worker *workers;
     struct dg_heap busy, going,
         idle;           /* each worker is in one: within a step, between two, without sentences */
@@ -71,58 +70,60 @@ static double rate_of(const struct sim *s)
     double rate = 0;
     for (uint32_t i = 0; i < s->o->workers; i++) {
         double known = dg_pace_rate(&s->workers[i].pace);
-        rate += known > 0 ? known : START_RATE;
+        rate += known > 0 ? known : DG_QUEUE_START_RATE;
     }
     return rate;
 }
 
 /* The queue's limit. */
-static bool is_refused(const struct sim *s, const struct dg_sim_request *r, uint64_t tokens)
+static bool is_refused(const struct sim *s, const struct dg_sim_request *r, uint64_t cost)
 {
-    uint64_t waiting = s->tokens[DG_CLASS_INTERACTIVE] + (r->bulk ? s->tokens[DG_CLASS_BULK] : 0);
+    uint64_t waiting = s->waiting[DG_CLASS_INTERACTIVE] + (r->bulk ? s->waiting[DG_CLASS_BULK] : 0);
     if (waiting == 0)
         return false;
     if (s->o->queue_tokens > 0)
-        return waiting + tokens > s->o->queue_tokens;
-    return s->o->queue_seconds > 0 && (double)(waiting + tokens) / rate_of(s) > s->o->queue_seconds;
+        return waiting + cost > s->o->queue_tokens;
+    return s->o->queue_seconds > 0 && (double)(waiting + cost) / rate_of(s) > s->o->queue_seconds;
 }
 
 static bool arrive(struct sim *s, uint32_t i)
 {
     struct dg_sim_request *r = &s->requests[i];
+    struct pending *added = &s->pending[s->n_pending];
     enum dg_class class = r->bulk ? DG_CLASS_BULK : DG_CLASS_INTERACTIVE;
-    uint64_t tokens = 0, work = 0, ahead = s->tokens[DG_CLASS_INTERACTIVE] + s->live_tokens;
-    ahead += r->bulk ? s->tokens[DG_CLASS_BULK] : 0;
+    uint64_t cost = 0, work = 0, ahead = s->waiting[DG_CLASS_INTERACTIVE] + s->live;
+    ahead += r->bulk ? s->waiting[DG_CLASS_BULK] : 0;
     for (uint32_t k = 0; k < r->n; k++) {
         const struct dg_sim_sentence *x = &s->sentences[r->first + k];
-        tokens += x->source_tokens;
-        work += (uint64_t)x->source_tokens * x->rows;
+        added[k] = (struct pending){.sentence = r->first + k,
+            .request = i,
+            .entry = {.source_tokens = x->source_tokens,
+                .rows = x->rows,
+                .blocks = s->o->blocks > 0 ? x->blocks : 0}};
+        cost += dg_queue_cost(&added[k].entry, false);
+        work += dg_entry_work(&added[k].entry);
     }
-    if (is_refused(s, r, tokens)) {
+    if (is_refused(s, r, cost)) {
         s->out->refused++;
         return true;
     }
     if (!dg_batcher_reserve(&s->batcher, r->n))
         return false;
+    s->n_pending += r->n;
     dg_patience_come(&s->patience, work);
+    const bool patient = r->bulk || dg_patience_is_large(&s->patience, work, r->n);
     const double rate = rate_of(s);
-    uint64_t so_far = 0;
+    cost = work = 0;
     for (uint32_t k = 0; k < r->n; k++) {
-        const struct dg_sim_sentence *x = &s->sentences[r->first + k];
-        struct pending *p = &s->pending[s->n_pending++];
-        so_far += (uint64_t)x->source_tokens * x->rows;
+        struct dg_entry *e = &added[k].entry;
+        cost += dg_queue_cost(e, false);
+        work += dg_entry_work(e);
         const uint64_t patience =
-            dg_patience_ns(&s->patience, so_far, (double)ahead / rate, (double)so_far / 4 / rate);
-        const uint64_t key = dg_batcher_rank(&s->policy, class, r->at_ns, patience);
-        *p = (struct pending){.sentence = r->first + k,
-            .request = i,
-            .entry = {.node.key = key,
-                .source_tokens = x->source_tokens,
-                .rows = x->rows,
-                .blocks = s->o->blocks > 0 ? x->blocks : 0,
-                .patient = r->bulk || dg_patience_is_large(&s->patience, work, r->n)}};
-        dg_batcher_add(&s->batcher, &p->entry);
-        s->tokens[dg_batcher_class(key)] += x->source_tokens;
+            dg_patience_ns(&s->patience, work, (double)ahead / rate, (double)cost / rate);
+        e->node.key = dg_batcher_rank(&s->policy, class, r->at_ns, patience);
+        e->patient = patient;
+        dg_batcher_add(&s->batcher, e);
+        s->waiting[dg_batcher_class(e->node.key)] += dg_queue_cost(e, false);
     }
     return true;
 }
@@ -136,8 +137,8 @@ static void join(struct sim *s, struct worker *w, struct pending *p)
     w->live[at] = (struct live){.pending = p};
     w->rows += x->rows;
     w->blocks += x->blocks;
-    s->tokens[dg_batcher_class(p->entry.node.key)] -= x->source_tokens;
-    s->live_tokens += x->source_tokens;
+    s->waiting[dg_batcher_class(p->entry.node.key)] -= dg_queue_cost(&p->entry, false);
+    s->live += dg_queue_cost(&p->entry, false);
 }
 
 static void list_entries(struct worker *w)
@@ -229,8 +230,8 @@ static void answer(struct sim *s, struct worker *w, const struct live *l, uint64
     const struct dg_sim_sentence *x = &s->sentences[l->pending->sentence];
     s->out->sentences++;
     s->out->target_tokens += x->steps + x->again;
-    dg_pace_answered(&w->pace, x->source_tokens);
-    s->live_tokens -= x->source_tokens;
+    dg_pace_answered(&w->pace, dg_queue_cost(&l->pending->entry, false));
+    s->live -= dg_queue_cost(&l->pending->entry, false);
     if (--s->left[l->pending->request] > 0)
         return;
     r->done_ns = now + (uint64_t)(1e3 * s->cost->request_us);

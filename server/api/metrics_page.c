@@ -225,7 +225,7 @@ static double speed_of(const struct dg_served *s)
 {
     double speed = 0;
     for (uint32_t r = 0; r < s->n_replicas; r++)
-        speed += atomic_load(&s->replicas[r].tokens_per_s);
+        speed += atomic_load(&s->replicas[r].cost_per_s);
     return speed;
 }
 
@@ -314,7 +314,8 @@ static void put_models(struct gauges *g, struct dg_app *app, const struct bundle
         "Models in memory, including replaced ones that requests still use.",
         (double)dg_served_alive());
     put_of_model(g, "dragoman_model_tokens_per_second",
-        "Measured capacity of a model's workers in source tokens per second; 0: not measured yet.",
+        "Measured capacity of a model's workers in source tokens per second, weighted by beam as "
+        "in the queue's limit; 0: not measured yet.",
         speed_of, all);
     put_of_model(g, "dragoman_step_rows",
         "Maximum hypotheses per decode step of a worker; 0: all that are live.", rows_of, all);

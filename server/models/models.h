@@ -36,9 +36,9 @@ struct dg_replica {
     uint32_t step_rows;
     /* index of its copy of the parameters, in dg_served's placed */
     uint32_t placed;
-    /* For metrics and the queue, as of the last step. tokens_per_s: source tokens per second at
-     * full load; 0: not known yet. */
-    atomic_uint blocks_used, blocks_total, sentences_live, tokens_per_s;
+    /* For metrics and the queue, as of the last step. cost_per_s: of the queue's bound, per second
+     * at full load; 0: not known yet. */
+    atomic_uint blocks_used, blocks_total, sentences_live, cost_per_s;
     /* cost of its live sentences in the queue's bound, as of the last step */
     _Atomic uint64_t cost_live;
     /* steps so far; only its worker counts them */

@@ -7,13 +7,12 @@
 #define DUPLICATES 8 /* this many cost as much as one sentence */
 #define SLOWEST 8    /* a measured rate is never taken below the engines' own / 8 */
 
-/* Source tokens per second of all workers together. */
+/* Cost per second of all workers together. */
 static double rate_of(const struct dg_served *model)
 {
     double rate = 0;
     for (uint32_t i = 0; i < model->n_replicas; i++) {
-        uint32_t known =
-            atomic_load_explicit(&model->replicas[i].tokens_per_s, memory_order_relaxed);
+        uint32_t known = atomic_load_explicit(&model->replicas[i].cost_per_s, memory_order_relaxed);
         rate += known > 0 ? known : DG_QUEUE_START_RATE;
     }
     return rate > 0 ? rate : DG_QUEUE_START_RATE;
@@ -47,7 +46,7 @@ struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last
 static bool is_measured(const struct dg_served *model)
 {
     for (uint32_t i = 0; i < model->n_replicas; i++)
-        if (atomic_load_explicit(&model->replicas[i].tokens_per_s, memory_order_relaxed) > 0)
+        if (atomic_load_explicit(&model->replicas[i].cost_per_s, memory_order_relaxed) > 0)
             return true;
     return false;
 }

@@ -65,13 +65,13 @@ void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t n
         p->encode_ns /= 2;
         p->spent_ns /= 2;
         p->due_ns /= 2;
-        p->tokens /= 2;
+        p->cost /= 2;
     }
 }
 
-void dg_pace_answered(struct dg_pace *p, uint32_t tokens)
+void dg_pace_answered(struct dg_pace *p, uint32_t cost)
 {
-    p->tokens += tokens;
+    p->cost += cost;
 }
 
 double dg_pace_rate(const struct dg_pace *p)
@@ -80,8 +80,8 @@ double dg_pace_rate(const struct dg_pace *p)
     for (size_t i = 0; i < DG_PACE_SIZES; i++)
         if (p->step[i].n >= WEIGHT && p->step[i].ns < best)
             best = p->step[i].ns;
-    if (p->tokens <= 0 || best == DBL_MAX || p->due_ns <= 0)
+    if (p->cost <= 0 || best == DBL_MAX || p->due_ns <= 0)
         return 0;
     double disturbed = p->spent_ns > p->due_ns ? p->spent_ns / p->due_ns : 1;
-    return 1e9 * p->tokens / ((p->rows * best + p->encode_ns) * disturbed);
+    return 1e9 * p->cost / ((p->rows * best + p->encode_ns) * disturbed);
 }

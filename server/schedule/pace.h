@@ -1,6 +1,6 @@
 /* The speed of an engine, learnt from its own steps: how long a step takes by its rows, how long
- * encoding takes by its tokens, and how many source tokens per second follow at full load. No
- * clock: times are arguments. One thread at a time. */
+ * encoding takes by its tokens, and how much work per second follows at full load, as cost in the
+ * queue's bound (dg_queue_cost). No clock: times are arguments. One thread at a time. */
 #ifndef DG_SERVER_SCHEDULE_PACE_H
 #define DG_SERVER_SCHEDULE_PACE_H
 
@@ -27,16 +27,16 @@ struct dg_pace {
     struct dg_pace_mean encode[DG_PACE_SIZES];
     /* Decaying sums. due_ns: what the means predict for the same steps as spent_ns; if other
      * programs use the machine, some steps take far longer. */
-    double rows, encode_ns, tokens, spent_ns, due_ns;
+    double rows, encode_ns, cost, spent_ns, due_ns;
 };
 
 /* Record a step of `rows` rows that took ns, until now_ns, and encoded this many tokens (0: none).
  */
 void dg_pace_step(struct dg_pace *p, uint32_t rows, uint32_t encoded, uint64_t ns, uint64_t now_ns);
-/* Record the answer to a sentence of this many source tokens. */
-void dg_pace_answered(struct dg_pace *p, uint32_t tokens);
+/* Record the answer to a sentence of this cost. */
+void dg_pace_answered(struct dg_pace *p, uint32_t cost);
 
-/* Source tokens per second at full load; 0: not known yet. */
+/* Cost per second at full load; 0: not known yet. */
 double dg_pace_rate(const struct dg_pace *p);
 
 #endif

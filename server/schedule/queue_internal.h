@@ -11,7 +11,7 @@
 #include "server/schedule/usage.h"
 
 #define DG_QUEUE_MAX_LANES 256
-/* source tokens per second of one worker, until it has been measured */
+/* cost per second of one worker, until it has been measured */
 #define DG_QUEUE_START_RATE 2000.0
 /* the same for estimating patience: deliberately too low, so that a first large request does not
  * block small ones */

@@ -32,7 +32,7 @@ void dg_worker_publish(const struct dg_worker *w, const struct dg_served *model)
         &replica->blocks_used, c.blocks_total - c.blocks_free, memory_order_relaxed);
     atomic_store_explicit(&replica->blocks_total, c.blocks_total, memory_order_relaxed);
     atomic_store_explicit(&replica->sentences_live, c.sentences_live, memory_order_relaxed);
-    atomic_store_explicit(&replica->tokens_per_s, whole, memory_order_relaxed);
+    atomic_store_explicit(&replica->cost_per_s, whole, memory_order_relaxed);
 }
 
 void dg_worker_take_cores(const struct dg_worker *w, struct dg_replica *replica)

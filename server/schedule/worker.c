@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/thread_name.h"
 #include "server/schedule/pace.h"
+#include "server/schedule/queue_internal.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static void collect(struct dg_worker *w, struct dg_replica *replica, uint64_t no
     const struct dg_result *r;
     while ((r = dg_engine_poll(replica->engine)) != NULL) {
         /* Read before accept(), which may free the entry with its task. */
-        const uint32_t id = (uint32_t)r->id, tokens = w->live.by_id[id]->source_tokens;
+        const uint32_t id = (uint32_t)r->id, cost = dg_queue_cost(w->live.by_id[id], false);
         const uint64_t encoded_ns = w->live.by_id[id]->encoded_ns;
         struct dg_entry *again = accept(w, id, r, now);
         /* Its room is free already, so a second round fits where the first one did. */
@@ -111,7 +112,7 @@ static void collect(struct dg_worker *w, struct dg_replica *replica, uint64_t no
         dg_metrics_observe(
             w->metrics, DG_TIME_STAGE, DG_STAGE_DECODE, (double)(now - encoded_ns) / 1e9);
         if (replica->pace)
-            dg_pace_answered(replica->pace, tokens);
+            dg_pace_answered(replica->pace, cost);
     }
 }
 

@@ -254,6 +254,19 @@ static void refilling_pays(void **state)
     dg_sim_items_free(&items);
 }
 
+/* As in the queue, beam 8 costs twice its tokens. */
+static void a_wide_search_counts_for_more(void **state)
+{
+    (void)state;
+    struct table t = {.n = 0};
+    for (int i = 0; i < 3; i++)
+        add(&t, 0, 8, 1); /* the first runs, the second waits: 20 of 30 */
+    t.requests[1].at_ns = t.requests[2].at_ns = US;
+    struct dg_sim_result r = run(&t, DG_SIM_CONTINUOUS, &by_rows, 8, 30);
+    assert_int_equal(r.refused, 1);
+    assert_int_equal(r.sentences, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_closed_loop_asks_when_answered),
         cmocka_unit_test(workers_share_the_queue),
         cmocka_unit_test(refilling_pays),
+        cmocka_unit_test(a_wide_search_counts_for_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
