@@ -26,6 +26,7 @@ struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last
         uint64_t cost = 0;
         for (int c = first; c <= last; c++) {
             cost += l->cost[c];
+            b.large += l->large[c];
             b.entries += l->entries[c];
             b.tokens += l->tokens[c];
         }
@@ -102,22 +103,24 @@ uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate)
     return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
 }
 
-/* The bound, and the work waiting ahead of a newcomer, both as cost; of the classes up to last. */
+/* The bound, and the work waiting ahead of a newcomer, both as cost; of the classes up to last. A
+ * request that is larger than the bound waits beside it. */
 struct room {
     enum dg_class last;
-    struct dg_backlog b;
+    uint64_t waits, large;
     uint64_t most;
 };
 
 /* rate: cost per second, used if nothing waits. */
-static struct room room_of(
-    const struct dg_queue *q, enum dg_class first, enum dg_class last, double rate)
+static struct room room_of(const struct dg_queue *q, enum dg_class last, double rate)
 {
-    struct room r = {.last = last, .b = dg_queue_backlog(q, (int)first, (int)last)};
-    if (r.b.seconds > 0)
-        rate = (double)r.b.cost / r.b.seconds;
-    r.most = q->o.max_tokens > 0 ? q->o.max_tokens : (uint64_t)(q->o.max_seconds * rate);
-    return r;
+    const struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, last);
+    if (b.seconds > 0)
+        rate = (double)b.cost / b.seconds;
+    return (struct room){.last = last,
+        .waits = b.cost - b.large,
+        .large = b.large,
+        .most = q->o.max_tokens > 0 ? q->o.max_tokens : (uint64_t)(q->o.max_seconds * rate)};
 }
 
 static int refuse(
@@ -126,45 +129,49 @@ static int refuse(
     if (q->o.max_tokens > 0)
         return dg_error_set(err, DG_EAGAIN,
             "%llu tokens are waiting, %llu more would exceed the limit of %zu",
-            (unsigned long long)r->b.cost, (unsigned long long)cost, q->o.max_tokens);
+            (unsigned long long)r->waits, (unsigned long long)cost, q->o.max_tokens);
+    const double each = q->o.max_seconds / (double)(r->most > 0 ? r->most : 1);
     return dg_error_set(err, DG_EAGAIN,
-        "%.1f s of work are waiting, %.1f s more would exceed the limit of %g", r->b.seconds,
-        (double)cost * q->o.max_seconds / (double)(r->most > 0 ? r->most : 1), q->o.max_seconds);
+        "%.1f s of work are waiting, %.1f s more would exceed the limit of %g",
+        (double)r->waits * each, (double)cost * each, q->o.max_seconds);
 }
 
 static int check(const struct dg_queue *q, const struct room *r, uint64_t client, uint64_t cost,
     uint64_t now_ns, struct dg_error *err)
 {
-    if (r->b.cost == 0)
+    if (r->waits == 0)
         return DG_OK;
     /* Work accepted when the machine was faster must not keep out a client that has none here. */
-    if (r->b.cost + cost <= r->most + r->most / 2 &&
+    if (r->waits + cost <= r->most + r->most / 2 &&
         dg_usage_is_first(&q->usage, client, r->last, now_ns))
         return DG_OK;
-    if (r->b.cost + cost > r->most)
+    if (r->waits + cost > r->most)
         return refuse(q, r, cost, err);
-    return dg_usage_fits(&q->usage, client, r->last, cost, r->most - r->b.cost, now_ns)
+    return dg_usage_fits(&q->usage, client, r->last, cost, r->most - r->waits, now_ns)
                ? DG_OK
                : dg_error_set(err, DG_EAGAIN,
                      "this client's waiting requests use up its share of the queue");
 }
 
 int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns,
-    enum dg_class *class, uint64_t *cost, struct dg_error *err)
+    struct dg_demand *out, struct dg_error *err)
 {
-    *class = (enum dg_class)t->class;
-    *cost = 0;
+    *out = (struct dg_demand){.class = (enum dg_class)t->class};
     for (size_t i = 0; i < t->n_entries; i++)
-        *cost += dg_queue_cost(
+        out->cost += dg_queue_cost(
             &t->entries[i], dg_duplicates_find(&q->duplicates, &t->entries[i]) != NULL);
-    double rate = rate_of(t->model);
-    struct room r = room_of(q, DG_CLASS_INTERACTIVE, *class, rate);
-    if (*cost <= r.most)
-        return check(q, &r, t->client, *cost, now_ns, err);
+    const double rate = rate_of(t->model);
+    struct room r = room_of(q, out->class, rate);
+    if (out->cost <= r.most)
+        return check(q, &r, t->client, out->cost, now_ns, err);
     /* Too large to be interactive: it waits as bulk, one such request at a time. */
-    *class = DG_CLASS_BULK;
-    r = room_of(q, DG_CLASS_BULK, DG_CLASS_BULK, rate);
-    return r.b.cost == 0 ? DG_OK : refuse(q, &r, *cost, err);
+    out->class = DG_CLASS_BULK;
+    out->large = true;
+    r = room_of(q, DG_CLASS_BULK, rate);
+    if (r.large == 0)
+        return DG_OK;
+    r.waits += r.large; /* what the message says */
+    return refuse(q, &r, out->cost, err);
 }
 
 int dg_queue_check(struct dg_queue *q, uint64_t client, size_t tokens, struct dg_error *err)
@@ -172,7 +179,7 @@ int dg_queue_check(struct dg_queue *q, uint64_t client, size_t tokens, struct dg
     if (dg_queue_stopped(q))
         return dg_error_set(err, DG_ECANCELED, "the server is stopping");
     pthread_mutex_lock(&q->lock);
-    struct room r = room_of(q, DG_CLASS_INTERACTIVE, DG_CLASS_INTERACTIVE, DG_QUEUE_START_RATE);
+    struct room r = room_of(q, DG_CLASS_INTERACTIVE, DG_QUEUE_START_RATE);
     int rc = tokens > r.most ? DG_OK : check(q, &r, client, tokens / 2, dg_clock_ns(), err);
     pthread_mutex_unlock(&q->lock);
     return rc;

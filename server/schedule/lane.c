@@ -54,6 +54,7 @@ void dg_lane_count_in(
     e->counts = dg_queue_cost(e, e != first);
     e->counts_class = (uint8_t)dg_batcher_class(first->node.key);
     l->cost[e->counts_class] += e->counts;
+    l->large[e->counts_class] += e->task->large ? e->counts : 0;
     l->entries[e->counts_class]++;
     dg_usage_wait(&q->usage, e->task->client, (enum dg_class)e->counts_class, e->counts);
     q->n_entries++;
@@ -63,6 +64,7 @@ void dg_lane_count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e
 {
     e->first = NULL;
     l->cost[e->counts_class] -= e->counts;
+    l->large[e->counts_class] -= e->task->large ? e->counts : 0;
     l->entries[e->counts_class]--;
     dg_usage_wait(&q->usage, e->task->client, (enum dg_class)e->counts_class, -(int64_t)e->counts);
     q->n_entries--;

@@ -98,20 +98,22 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
     int rc = DG_OK;
     pthread_mutex_lock(&q->lock);
     struct dg_lane *l = NULL;
-    enum dg_class class = DG_CLASS_BULK;
-    uint64_t cost = 0, now = dg_clock_ns();
+    struct dg_demand demand = {.class = DG_CLASS_BULK};
+    const uint64_t now = dg_clock_ns();
     dg_queue_pass(q, now);
     if (atomic_load(&q->stopped))
         rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
     else
-        rc = dg_queue_check_bound(q, t, now, &class, &cost, err);
+        rc = dg_queue_check_bound(q, t, now, &demand, err);
     if (rc == DG_OK && !dg_lane_reserve(l = dg_lane_make(q, t->model), t->n_entries))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {
         t->submitted_ns = now;
-        t->class = (uint8_t) class; /* for metrics: a large one is bulk, whatever it asked for */
-        set_ranks(q, t, class, now);
-        dg_usage_come(&q->usage, t->client, cost, now);
+        /* For metrics: a large one is bulk, whatever it asked for. */
+        t->class = (uint8_t)demand.class;
+        t->large = demand.large;
+        set_ranks(q, t, demand.class, now);
+        dg_usage_come(&q->usage, t->client, demand.cost, now);
         for (size_t i = 0; i < t->n_entries; i++)
             dg_lane_enter(q, l, &t->entries[i]);
         pthread_cond_broadcast(&q->some);

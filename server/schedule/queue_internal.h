@@ -37,6 +37,8 @@ struct dg_backlog {
     /* with duplicates */
     size_t entries;
     uint64_t tokens, cost;
+    /* part of cost: of tasks that are larger than the bound */
+    uint64_t large;
     double seconds;
 };
 struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last);
@@ -60,9 +62,16 @@ bool dg_queue_overdue(
 /* The cost of an entry in the bound: its tokens, weighted by the width of its search; a duplicate
  * costs an eighth, for its memory. */
 uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate);
-/* Check t against the bound. DG_EAGAIN: it must not wait. *class is the class that it may wait in,
- * *cost its cost. */
+/* What a task is to the bound. */
+struct dg_demand {
+    /* the class that it may wait in */
+    enum dg_class class;
+    uint64_t cost;
+    /* larger than the bound by itself */
+    bool large;
+};
+/* Check t against the bound. DG_EAGAIN: it must not wait. */
 int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns,
-    enum dg_class *class, uint64_t *cost, struct dg_error *err);
+    struct dg_demand *out, struct dg_error *err);
 
 #endif

@@ -41,8 +41,10 @@ struct dg_task {
     /* Waits for as long as it takes: its reply has begun, or other parts of its request follow or
      * are answered already. */
     bool patient;
-    /* entries that went to a worker; the queue's, under its lock */
+    /* The queue's, under its lock: entries that went to a worker, and whether it is larger than the
+     * bound by itself. */
     size_t begun;
+    bool large;
     /* Optional: entries[entry] has its answer. Called from a worker's thread with no lock held,
      * once an entry and before done; never for entries without an answer. Two workers may call it
      * at once, for different entries of one task. Other sentences of a job may be accepted

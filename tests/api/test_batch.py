@@ -340,6 +340,17 @@ def test_an_older_batch_goes_on(endless):
         newer.close()
 
 
+def test_an_item_larger_than_the_queue_does_not_wait_for_another_batch(endless):
+    with Server(endless, *NARROW, "--max-queue-tokens", "100") as server:
+        other = server.post("/v1/batch", {"items": spread(long_text(1), 500)}, headers=NDJSON, stream=True)
+        begun = other.iter_lines()
+        next(begun)
+        large = answers(server.post("/v1/batch", {"items": [item(long_text(12))]}))
+        assert "text" in large[0]
+        assert counter(server, "dragoman_batches_under_way") == 1  # the other one
+        other.close()
+
+
 @pytest.mark.parametrize("headers", [[], ["Accept: application/x-ndjson"]])
 def test_stop_in_the_middle(endless, busy, headers):
     """SIGTERM and no time to drain: every item gets an answer, unfinished ones an error."""

@@ -176,12 +176,12 @@ def test_a_large_request_does_not_block_small_ones(endless, busy):
 
 
 def test_bulk_does_not_keep_interactive_out(endless, busy):
-    """The queue is full of bulk work: more of it is refused, an interactive request is taken."""
+    """As much bulk work waits as may: more of it is refused, an interactive request is taken."""
     with Server(endless, *NARROW, "--max-queue-tokens", "40") as server:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            bulk = pool.submit(server.translate, busy(3), priority="bulk") # larger than the bound, but nothing waits
+            bulk = pool.submit(server.translate, busy(3), priority="bulk") # larger than the bound, but no other such waits
             server.until(lambda: metric(server, "dragoman_queue_depth") > 5)
-            reply = server.translate(long_text(4), priority="bulk")
+            reply = server.translate(long_text(10), priority="bulk") # larger, too
             assert reply.status_code == 503 and int(reply.headers["Retry-After"]) >= 1
             ok(server.translate("Somebody waits for this."))
             ok(bulk.result())

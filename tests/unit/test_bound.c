@@ -92,11 +92,34 @@ static void interactive_work_takes_a_share_of_bulk_work(void **state)
     cancel(&own), cancel(&other), cancel(&bulk);
 }
 
+/* Neither keeps the other out: batches and documents refill the queue, and would never let a
+ * larger item in. */
+static void a_larger_request_waits_beside_the_others(void **state)
+{
+    struct made some, large, another, more;
+    struct dg_queue_load load;
+    (void)state;
+    assert_int_equal(submit(&some, DG_NO_CLIENT, DG_CLASS_BULK, 60), DG_OK);
+    assert_int_equal(submit(&large, DG_NO_CLIENT, DG_CLASS_BULK, 500), DG_OK);
+    assert_int_equal(submit(&another, DG_NO_CLIENT, DG_CLASS_INTERACTIVE, 500), DG_EAGAIN);
+    cancel(&another);
+    assert_int_equal(submit(&more, DG_NO_CLIENT, DG_CLASS_BULK, 50), DG_EAGAIN);
+    cancel(&more);
+    assert_int_equal(submit(&more, DG_NO_CLIENT, DG_CLASS_BULK, 40), DG_OK);
+    cancel(&large);
+    assert_int_equal(submit(&another, DG_NO_CLIENT, DG_CLASS_INTERACTIVE, 500), DG_OK);
+    dg_queue_load(q, &load);
+    assert_int_equal(load.tokens, 600);
+    assert_int_equal(load.interactive, 0);
+    cancel(&some), cancel(&another), cancel(&more);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bulk_work_takes_no_share_of_interactive_work, begin, end),
         cmocka_unit_test_setup_teardown(interactive_work_takes_a_share_of_bulk_work, begin, end),
+        cmocka_unit_test_setup_teardown(a_larger_request_waits_beside_the_others, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
