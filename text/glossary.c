@@ -246,12 +246,14 @@ size_t dg_glossary_find(const struct dg_glossary *g, const char *s, size_t n,
 }
 
 size_t dg_glossary_appears(
-    const char *s, size_t n, size_t from, const char *term, size_t m, bool any_case)
+    const char *s, size_t n, size_t from, const char *term, size_t m, bool any_case, size_t *begin)
 {
     for (size_t at = from; at < n;) {
         const size_t got = is_edge(s, n, at) ? says(s, n, at, term, m, any_case) : 0;
-        if (got && is_edge(s, n, at + got))
+        if (got && is_edge(s, n, at + got)) {
+            *begin = at;
             return at + got;
+        }
         dg_scan_next(s, n, &at);
     }
     return 0;

@@ -45,10 +45,10 @@ struct dg_glossary_match {
 size_t dg_glossary_find(const struct dg_glossary *g, const char *s, size_t n,
     struct dg_glossary_match *matches, size_t cap);
 
-/* Returns the byte after the first whole-word occurrence of term[m] in s[n] from byte `from` on; 0
- * if there is none. any_case: letter case is ignored. */
+/* Returns the byte after the first whole-word occurrence of term[m] in s[n] from byte `from` on,
+ * and sets *begin to its first byte; 0 if there is none. any_case: letter case is ignored. */
 size_t dg_glossary_appears(
-    const char *s, size_t n, size_t from, const char *term, size_t m, bool any_case);
+    const char *s, size_t n, size_t from, const char *term, size_t m, bool any_case, size_t *begin);
 
 /* True if the character at byte `at` of s[n] (at n: the last one) is a letter or digit of a script
  * that separates words by blanks. */

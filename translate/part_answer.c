@@ -147,6 +147,7 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
     const struct dg_mark_bytes *bytes = NULL;
     struct dg_buffer plain;
     struct dg_word_pairs pairs = {0};
+    struct dg_term_places terms;
     size_t base = out->len;
     dg_buffer_init(&plain);
     bool aligned = h == p->hyps && p->ends;
@@ -157,6 +158,7 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
     const bool changed = !same_words(plain.data, plain.len, p->shown, p->shown_len);
     if (!rc)
         rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), changed, &bytes, err);
+    dg_part_place_terms(p, plain.data ? plain.data : "", plain.len, &terms);
     struct dg_decoration d = {.bytes = bytes,
         .text = p->shown,
         .len = p->shown_len,
@@ -166,6 +168,8 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
         .answer_len = plain.len,
         .pairs = pairs.list,
         .n_pairs = pairs.n,
+        .kept = terms.at,
+        .n_kept = terms.n,
         .encoding = p->encoding};
     if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
         rc = DG_JOB_NO_MEMORY(err);

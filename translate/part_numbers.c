@@ -3,7 +3,7 @@
 #include "text/foreign.h"
 #include "text/number_style.h"
 #include "text/utf8.h"
-#include "translate/job_internal.h"
+#include "translate/terms.h"
 
 #include <string.h>
 
@@ -75,16 +75,19 @@ void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, stru
     size_t from, size_t *ends, size_t n)
 {
     struct styles styles;
-    if (!p->text || !find_styles(j, &styles))
+    struct dg_term_places terms;
+    if (!p->text || !find_styles(j, &styles) || text->len == from)
         return;
     const size_t len = strlen(p->text);
+    dg_part_place_terms(p, text->data + from, text->len - from, &terms);
     for (size_t begin, end = from; !text->failed && end < text->len;) {
         struct dg_number x;
         char written[DG_NUMBER_BYTES];
         end = dg_number_next(text->data, text->len, end, &begin);
         if (!end)
             break;
-        if (!find_meant(&styles, p->text, len, text->data + begin, end - begin, &x))
+        if (!find_meant(&styles, p->text, len, text->data + begin, end - begin, &x) ||
+            dg_term_places_touch(&terms, text->len - from, begin - from, end - from))
             continue;
         const size_t bytes = dg_number_write(styles.target, &x, written);
         replace(text, (size_t[2]){begin, end}, written, bytes, ends, n);

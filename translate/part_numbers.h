@@ -11,8 +11,8 @@ struct dg_job;
 struct dg_part;
 
 /* Rewrite the numbers of p's answer, which is `text` from byte `from` on. A number with the digits
- * of a source number but another value in the target language becomes that source number. Shifts
- * ends[n] (byte offsets in the whole text, ascending). */
+ * of a source number but another value in the target language becomes that source number; glossary
+ * terms stay as they are. Shifts ends[n] (byte offsets in the whole text, ascending). */
 void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
     size_t from, size_t *ends, size_t n);
 

@@ -14,7 +14,7 @@
 #include "text/foreign.h"
 #include "text/glossary.h"
 #include "text/utf8.h"
-#include "translate/job_internal.h"
+#include "translate/terms.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -297,14 +297,18 @@ static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
     return true;
 }
 
-/* Remove the remains of garbled names: layout/ places those spans elsewhere. */
+/* Remove the remains of garbled names, which no glossary term has: layout/ places those spans
+ * elsewhere. */
 static void drop_garbled(
     const struct dg_part *p, struct dg_buffer *text, size_t from, size_t *ends, size_t n)
 {
+    struct dg_term_places terms;
+    dg_part_place_terms(p, text->data + from, text->len - from, &terms);
     for (size_t at = from, end; at < text->len; at = end) {
         for (end = at; end < text->len && isalnum((unsigned char)text->data[end]);)
             end++;
-        if (end > at && is_garbled(p, text->data + at, end - at)) {
+        if (end > at && is_garbled(p, text->data + at, end - at) &&
+            !dg_term_places_touch(&terms, text->len - from, at - from, end - from)) {
             cut(text, from, at, end, ends, n);
             end = at > from ? at - 1 : at; /* a space before it went, too */
         }
@@ -318,6 +322,6 @@ void dg_stand_in_clean(
 {
     for (size_t i = 0; i < p->n_stand_ins && text->len > from; i++)
         keep_one(text, from, p->stand_ins[i].name, ends, n);
-    if (p->n_stand_ins && p->stand_ins[0].source < 0)
+    if (p->n_stand_ins && p->stand_ins[0].source < 0 && text->len > from)
         drop_garbled(p, text, from, ends, n);
 }

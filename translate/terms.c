@@ -273,32 +273,58 @@ void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_se
         s->no_repeat_ngram = dg_loop_free_order(p->ids, p->n_ids);
 }
 
-/* Returns the byte after the term's next occurrence in s[n] from byte `from` on; 0: none. Letter
- * case must match, except where the sentence is in capitals or the term begins the answer. */
-static size_t find_term(const struct dg_part *p, const struct dg_glossary_match *match,
+/* The term's next occurrence in s[n] from byte `from` on; end 0: none. Letter case must match,
+ * except where the sentence is in capitals or the term begins the answer. */
+static struct dg_span find_term(const struct dg_part *p, const struct dg_glossary_match *match,
     const char *s, size_t n, size_t from)
 {
     const char *term = match->target;
-    const size_t m = match->target_len, end = dg_glossary_appears(s, n, from, term, m, p->capitals);
-    if (end || from)
-        return end;
-    const size_t any = dg_glossary_appears(s, n, 0, term, m, true);
-    return any && any <= dg_letter_case_first_letter(s, n) + m ? any : 0;
+    const size_t m = match->target_len;
+    struct dg_span at = {0};
+    at.end = dg_glossary_appears(s, n, from, term, m, p->capitals, &at.begin);
+    if (at.end || from)
+        return at;
+    at.end = dg_glossary_appears(s, n, 0, term, m, true, &at.begin);
+    return at.end <= dg_letter_case_first_letter(s, n) + m ? at : (struct dg_span){0};
+}
+
+/* The last of the terms before term i that have its target; i: there is none. */
+static size_t same_before(const struct dg_part *p, size_t i)
+{
+    for (size_t k = i; k-- > 0;)
+        if (p->wanted[k].target == p->wanted[i].target)
+            return k;
+    return i;
+}
+
+void dg_part_place_terms(
+    const struct dg_part *p, const char *s, size_t n, struct dg_term_places *out)
+{
+    out->n = p->n_wanted;
+    out->len = n;
+    for (size_t i = 0; i < p->n_wanted; i++) {
+        /* A term that is wanted several times must occur as often. */
+        const size_t k = same_before(p, i), from = k < i ? out->at[k].end : 0;
+        out->at[i] = (struct dg_span){0};
+        if (k == i || from)
+            out->at[i] = find_term(p, &p->wanted[i], s, n, from);
+    }
+}
+
+bool dg_term_places_touch(const struct dg_term_places *t, size_t n, size_t begin, size_t end)
+{
+    const size_t from = begin + t->len - n, to = end + t->len - n;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->at[i].begin < to && t->at[i].end > from)
+            return true;
+    return false;
 }
 
 void dg_part_check_terms(struct dg_part *p, const char *s, size_t n)
 {
-    for (size_t i = 0; i < p->n_wanted; i++) {
-        size_t from = 0;
-        /* A term that is wanted several times must occur as often. */
-        for (size_t k = 0; k <= i; k++) {
-            if (p->wanted[k].target != p->wanted[i].target)
-                continue;
-            from = find_term(p, &p->wanted[k], s, n, from);
-            if (!from) {
-                p->flags |= DG_FLAG_GLOSSARY_MISSED;
-                return;
-            }
-        }
-    }
+    struct dg_term_places places;
+    dg_part_place_terms(p, s, n, &places);
+    for (size_t i = 0; i < places.n; i++)
+        if (!places.at[i].end)
+            p->flags |= DG_FLAG_GLOSSARY_MISSED;
 }

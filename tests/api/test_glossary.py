@@ -28,6 +28,16 @@ def test_terms_are_in_the_answer(server):
     assert one(server)["text"] == plain and one(server, glossary={"cats": "Katzen"})["text"] == plain
 
 
+@pytest.mark.parametrize("text, glossary, target", [
+    ("The 2.4 GHz band is full.", {"2.4 GHz band": "2.4-GHz-Band"}, "2.4-GHz-Band"),
+    ("{name} drives a small SUV.", {"small SUV": "BMW X3"}, "BMW X3")])
+def test_a_target_stays_letter_for_letter(server, text, glossary, target):
+    """Neither the numbers of a target are rewritten, nor is its X3 taken for what is left of a stand-in."""
+    answer = one(server, text, glossary=glossary, n_best=3)
+    assert "glossary_missed" not in answer["sentences"][0]["flags"], answer
+    assert all(target in a["text"] for a in [answer, *answer["n_best"]]), answer
+
+
 def test_each_item_of_a_batch_has_its_own(server):
     items = [dict(text=TEXT, source="en", target="de", **({"glossary": {"dogs": word}} if word else {})) for word in ("Haustiere", None, "Katzen")]
     reply = server.post("/v1/batch", {"items": items})

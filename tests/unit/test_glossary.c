@@ -96,10 +96,12 @@ static void terms_appear_as_words(void **state)
     (void)state;
     const char *s = "Der Hund, hund und Hunde.";
     const size_t n = strlen(s);
-    assert_int_equal(dg_glossary_appears(s, n, 0, "Hund", 4, false), 8);
-    assert_int_equal(dg_glossary_appears(s, n, 8, "Hund", 4, false), 0);
-    assert_int_equal(dg_glossary_appears(s, n, 8, "Hund", 4, true), 14);
-    assert_int_equal(dg_glossary_appears(s, n, 0, "Hunde.", 6, false), n);
+    size_t begin = n;
+    assert_int_equal(dg_glossary_appears(s, n, 0, "Hund", 4, false, &begin), 8);
+    assert_int_equal(begin, 4);
+    assert_int_equal(dg_glossary_appears(s, n, 8, "Hund", 4, false, &begin), 0);
+    assert_int_equal(dg_glossary_appears(s, n, 8, "Hund", 4, true, &begin), 14);
+    assert_int_equal(dg_glossary_appears(s, n, 0, "Hunde.", 6, false, &begin), n);
 }
 
 static bool opens(const char *s, bool after_blank)

@@ -47,6 +47,24 @@ static void what_is_left_of_names_goes(void **state)
     expect("X9 und X99 Xaver XXL 1999", "X9 und Xaver XXL 1999");
 }
 
+static void words_of_terms_stay(void **state)
+{
+    (void)state;
+    const struct dg_glossary_match terms[] = {{.target = "BMW X3", .target_len = 6}};
+    struct dg_part p = {.shown = "XX1",
+        .shown_len = 3,
+        .stand_ins = names,
+        .n_stand_ins = 1,
+        .wanted = terms,
+        .n_wanted = 1};
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "Der X3 X1X1 XX1 XX1 BMW X3, X3");
+    dg_stand_in_clean(&p, &b, 0, NULL, 0);
+    assert_string_equal(b.data, "Der XX1 BMW X3,");
+    dg_buffer_deinit(&b);
+}
+
 /* "Siehe", "XX1", "XX1", "." */
 static void ends_move(void **state)
 {
@@ -96,7 +114,8 @@ static void pieces_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_of_each),
-        cmocka_unit_test(what_is_left_of_names_goes), cmocka_unit_test(ends_move),
-        cmocka_unit_test(pieces_say_names_once), cmocka_unit_test(pieces_are_found)};
+        cmocka_unit_test(what_is_left_of_names_goes), cmocka_unit_test(words_of_terms_stay),
+        cmocka_unit_test(ends_move), cmocka_unit_test(pieces_say_names_once),
+        cmocka_unit_test(pieces_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

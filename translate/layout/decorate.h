@@ -41,6 +41,10 @@ struct dg_decoration {
     /* [n_pairs] in any order; none: marks are placed by proportion */
     const struct dg_word_pair *pairs;
     size_t n_pairs;
+    /* [n_kept] bytes of the answer, or none, in any order: what protected spans neither replace nor
+     * part */
+    const struct dg_span *kept;
+    size_t n_kept;
     /* how the answer's characters are written */
     enum dg_encoding encoding;
 };

@@ -1,5 +1,5 @@
-/* State shared by places.c (which words) and place_bytes.c (which bytes of them) while the marks of
- * one sentence are placed. One thread at a time. Private to translate/layout. */
+/* State shared by places.c, place_words.c (which words) and place_bytes.c (which bytes of them)
+ * while the marks of one sentence are placed. One thread at a time. Private to translate/layout. */
 #ifndef DG_TRANSLATE_LAYOUT_PLACE_H
 #define DG_TRANSLATE_LAYOUT_PLACE_H
 
@@ -20,6 +20,8 @@ struct dg_placing {
     bool *used;
     /* [words.answer.n] the protected span that replaces the word or a part of it, or NULL */
     const struct dg_place **replaced_by;
+    /* [words.answer.n] of a word that is kept, the word after all that are kept with it; else 0 */
+    uint32_t *kept;
     /* [n_places] */
     struct dg_place *places;
     size_t n_places;
@@ -32,6 +34,18 @@ struct dg_placing {
     /* [n_places] places by number: those that are open while places are read in order */
     size_t *stack;
 };
+
+bool dg_place_is_protected(const struct dg_placing *w, const struct dg_place *p);
+
+/* Find the words that are kept. */
+void dg_place_find_kept(struct dg_placing *w);
+/* Find the best-fitting run of words that came from p's words (words aligned with nothing may be
+ * within it). The run of a pair may hold replaced words aligned with nothing, that of a protected
+ * span may not. False: there is none. */
+bool dg_place_find_run(const struct dg_placing *w, struct dg_place *p);
+/* The number of the word before which a place without words goes: after the word that came from the
+ * source word before it; a protected span not within words that are kept together. */
+uint32_t dg_place_after_word(const struct dg_placing *w, const struct dg_place *p);
 
 /* Finds a protected span's text that the model copied. If it occurs as often as in the source,
  * occurrences match in order; otherwise each span takes the first free one. Sets words and bytes;

@@ -35,63 +35,9 @@ bool dg_place_has_width(const struct dg_place *p)
     return !p->lost && p->begin_byte < p->end_byte;
 }
 
-static bool is_protected(const struct dg_placing *w, const struct dg_place *p)
+bool dg_place_is_protected(const struct dg_placing *w, const struct dg_place *p)
 {
     return w->d->marks[p->open].kind == DG_MARK_PROTECTED;
-}
-
-/* Find the best-fitting run of words that came from p's words (words aligned with nothing may be
- * within it). The run of a pair may hold replaced words aligned with nothing, that of a protected
- * span may not. */
-static bool best_run(const struct dg_placing *w, struct dg_place *p)
-{
-    size_t begin = p->text_begin, end = p->text_end;
-    double best = 0;
-    bool any = false, running = false;
-    uint32_t from = 0, to = 0;
-    /* One step past the last word, which ends a run that reaches it. */
-    for (uint32_t i = 0; i <= w->words.answer.n; i++) {
-        uint32_t a = i < w->words.answer.n ? w->words.from[i] : DG_NO_WORD;
-        bool inside = a != DG_NO_WORD && dg_words_overlap(&w->words.source, a, begin, end) &&
-                      !w->replaced_by[i];
-        if (inside) {
-            from = running ? from : i;
-            to = i + 1;
-            running = true;
-        }
-        /* A word aligned with nothing continues the run: articles and particles often have no
-         * source. */
-        if (!running || inside ||
-            (a == DG_NO_WORD && i < w->words.answer.n &&
-                !(w->replaced_by[i] && is_protected(w, p))))
-            continue;
-        running = false;
-        /* Attention may find a place's words twice; length and position tell the stray run. */
-        double m = dg_aligned_words_misfit(&w->words, (size_t[2]){begin, end}, from, to);
-        if (!any || m < best) {
-            best = m;
-            p->first = from;
-            p->end = to;
-        }
-        any = true;
-    }
-    return any;
-}
-
-/* The word number at which a place without words goes: after the word that came from the source
- * word before it. */
-static uint32_t after_word(const struct dg_placing *w, size_t at)
-{
-    if (at == 0 || w->words.answer.n == 0)
-        return 0;
-    if (at >= w->d->len)
-        return w->words.answer.n;
-    /* Search back from the nearest word: one that the answer left out gives no position. */
-    for (uint32_t s = w->words.source.n; s-- > 0;)
-        if (w->words.source.list[s].begin < at && w->words.after[s])
-            return w->words.after[s];
-    /* Without any alignment only the relative position is left. */
-    return w->words.any ? 0 : dg_aligned_words_proportion(&w->words, at);
 }
 
 /* Exclude words at either end of p that protected spans replace; if no others are left, p encloses
@@ -167,8 +113,8 @@ static void gather_protected(struct dg_placing *w)
 {
     for (size_t i = 0; i < w->n_places; i++) {
         const struct dg_place *p = &w->places[i];
-        w->spans[i] =
-            (struct dg_extent){is_protected(w, p), p->first, p->end, p->begin_byte, p->end_byte};
+        w->spans[i] = (struct dg_extent){
+            dg_place_is_protected(w, p), p->first, p->end, p->begin_byte, p->end_byte};
     }
     /* A pair's inner places follow it: each is complete when it is added to its outer one. */
     for (size_t i = w->n_places; i-- > 0;)
@@ -193,19 +139,19 @@ static bool enclose_protected(const struct dg_placing *w, struct dg_place *p)
 /* The words of one place, and then their bytes. */
 static void place_one(struct dg_placing *w, struct dg_place *p)
 {
-    bool is_span = is_protected(w, p), wordless = !is_span && has_no_words(w, p);
+    bool is_span = dg_place_is_protected(w, p), wordless = !is_span && has_no_words(w, p);
     if (is_span && dg_place_find_letters(w, p)) {
         /* The model copied the letters: they are replaced where they are. */
     } else if (wordless && enclose_protected(w, p)) {
         /* **`code`**: the pair goes where the code went. */
     } else if (wordless) {
         /* <br>, or a pair around nothing: after the word that it was after. */
-        p->first = p->end = after_word(w, p->text_begin);
-    } else if (best_run(w, p)) {
+        p->first = p->end = dg_place_after_word(w, p);
+    } else if (dg_place_find_run(w, p)) {
         /* Attention says which words came from those of the place. */
     } else if (is_span || w->words.answer.n == 0) {
         /* The model dropped it: inserted at its old position, without replacing words. */
-        p->first = p->end = after_word(w, p->text_begin);
+        p->first = p->end = dg_place_after_word(w, p);
     } else if (!enclose_protected(w, p)) {
         run_by_proportion(w, p);
     }
@@ -262,16 +208,16 @@ static void place_all(struct dg_placing *w)
 {
     /* Protected spans first: no other mark is placed within the bytes they replace. */
     for (size_t i = 0; i < w->n_places; i++)
-        if (is_protected(w, &w->places[i]))
+        if (dg_place_is_protected(w, &w->places[i]))
             place_one(w, &w->places[i]);
     /* A span that replaces nothing goes between words, and was fitted before all replacements were
      * known: fit it again, so that it is not within another span. */
     for (size_t i = 0; i < w->n_places; i++)
-        if (is_protected(w, &w->places[i]))
+        if (dg_place_is_protected(w, &w->places[i]))
             dg_place_fit(w, &w->places[i]);
     gather_protected(w);
     for (size_t i = 0; i < w->n_places; i++)
-        if (!is_protected(w, &w->places[i]))
+        if (!dg_place_is_protected(w, &w->places[i]))
             place_one(w, &w->places[i]);
 }
 
@@ -352,17 +298,19 @@ static bool make_room(struct dg_placing *w, struct dg_arena *arena)
 {
     size_t n = w->d->n;
     w->replaced_by = dg_arena_array(arena, w->words.answer.n + 1, sizeof *w->replaced_by);
+    w->kept = dg_arena_array(arena, w->words.answer.n + 1, sizeof *w->kept);
     w->places = dg_arena_array(arena, n + 1, sizeof *w->places);
     w->spans = dg_arena_array(arena, n + 1, sizeof *w->spans);
     w->prose = dg_arena_array(arena, n + 1, sizeof *w->prose);
     w->stack = dg_arena_array(arena, n + 1, sizeof *w->stack);
     w->used = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->used);
     w->taken = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->taken);
-    if (!w->used || !w->replaced_by || !w->places || !w->spans || !w->prose || !w->stack ||
-        !w->taken)
+    if (!w->used || !w->replaced_by || !w->kept || !w->places || !w->spans || !w->prose ||
+        !w->stack || !w->taken)
         return false;
     for (uint32_t i = 0; i < w->words.answer.n; i++)
         w->replaced_by[i] = NULL;
+    memset(w->kept, 0, (w->words.answer.n + 1) * sizeof *w->kept);
     memset(w->used, 0, w->d->answer_len + 1);
     memset(w->taken, 0, w->d->answer_len + 1);
     return true;
@@ -376,6 +324,7 @@ bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struc
     list_places(&w);
     find_extents(&w);
     count_prose(&w);
+    dg_place_find_kept(&w);
     place_all(&w);
     nest(&w);
     separate(&w);

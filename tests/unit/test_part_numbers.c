@@ -1,0 +1,60 @@
+/* translate/part_numbers.h: an English sentence's numbers in its answer. */
+#include "translate/part_numbers.h"
+#include "translate/job_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char source[] = "A band of 2.4 GHz, 2.4 metres, 1,500 metres.";
+
+/* Checks what becomes of an answer that follows an earlier one, with glossary terms[n]. */
+static void expect(const char *language, const char *answer, const char *wanted,
+    const struct dg_glossary_match *terms, size_t n)
+{
+    const struct dg_job job = {.language = "en", .target_language = language};
+    const struct dg_part p = {.text = source, .wanted = terms, .n_wanted = n};
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "Bis zu 2.4 Meter. ");
+    const size_t from = b.len;
+    size_t ends[2] = {from + 1, from + strlen(answer)};
+    dg_buffer_adds(&b, answer);
+    dg_part_write_numbers(&job, &p, &b, from, ends, 2);
+    assert_string_equal(b.data ? b.data + from : "", wanted);
+    assert_int_equal(ends[0], from + 1);
+    assert_int_equal(ends[1], b.len);
+    dg_buffer_deinit(&b);
+}
+
+static void quantities_get_the_targets_notation(void **state)
+{
+    (void)state;
+    expect("de", "Ein 2.4 GHz Band", "Ein 2,4 GHz Band", NULL, 0);
+    expect("de", "Ein Band: 2,4 Meter, 1,500 Meter.", "Ein Band: 2,4 Meter, 1.500 Meter.", NULL, 0);
+    expect("de", "Ein Band von 3.5 Meter", "Ein Band von 3.5 Meter", NULL, 0);
+}
+
+static void glossary_terms_stay(void **state)
+{
+    (void)state;
+    const struct dg_glossary_match terms[] = {{.target = "2.4-GHz-Band", .target_len = 12},
+        {.target = "1,500 m", .target_len = 7}, {.target = "2.4-GHz-Band", .target_len = 12}};
+    expect("de", "2.4-GHz-Band, 2.4 Meter", "2.4-GHz-Band, 2,4 Meter", terms, 1);
+    expect("de", "Ein 1,500 Meter 2.4-GHz-Band, 2.4 Meter",
+        "Ein 1.500 Meter 2.4-GHz-Band, 2,4 Meter", terms, 1);
+    expect("de", "Auf 2.4 Meter 1,500 m, 1,500 km", "Auf 2,4 Meter 1,500 m, 1.500 km", terms, 2);
+    expect("fr", "Sur 1,500 m une 2.4-GHz-Band, 2.4 m", "Sur 1\u202f500 m une 2.4-GHz-Band, 2,4 m",
+        terms, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quantities_get_the_targets_notation),
+        cmocka_unit_test(glossary_terms_stay)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

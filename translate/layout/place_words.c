@@ -1,0 +1,77 @@
+/* Finds the words of the answer that a place covers, by attention. */
+#include "translate/layout/place.h"
+
+void dg_place_find_kept(struct dg_placing *w)
+{
+    for (size_t i = 0; i < w->d->n_kept; i++) {
+        const struct dg_span *at = &w->d->kept[i];
+        uint32_t first = 0, end = 0;
+        if (at->begin < at->end)
+            dg_words_range(&w->words.answer, at->begin, at->end, &first, &end);
+        for (; first < end; first++)
+            w->kept[first] = end;
+    }
+}
+
+/* True if p may not replace word i: another span does, or it is a protected span and the word is
+ * kept. */
+static bool is_closed(const struct dg_placing *w, const struct dg_place *p, uint32_t i)
+{
+    return dg_place_is_protected(w, p) && (w->replaced_by[i] || w->kept[i]);
+}
+
+bool dg_place_find_run(const struct dg_placing *w, struct dg_place *p)
+{
+    size_t begin = p->text_begin, end = p->text_end;
+    double best = 0;
+    bool any = false, running = false;
+    uint32_t from = 0, to = 0;
+    /* One step past the last word, which ends a run that reaches it. */
+    for (uint32_t i = 0; i <= w->words.answer.n; i++) {
+        uint32_t a = i < w->words.answer.n ? w->words.from[i] : DG_NO_WORD;
+        const bool closed = i < w->words.answer.n && is_closed(w, p, i);
+        bool inside = a != DG_NO_WORD && dg_words_overlap(&w->words.source, a, begin, end) &&
+                      !w->replaced_by[i] && !closed;
+        if (inside) {
+            from = running ? from : i;
+            to = i + 1;
+            running = true;
+        }
+        /* A word aligned with nothing continues the run: articles and particles often have no
+         * source. */
+        if (!running || inside || (a == DG_NO_WORD && i < w->words.answer.n && !closed))
+            continue;
+        running = false;
+        /* Attention may find a place's words twice; length and position tell the stray run. */
+        double m = dg_aligned_words_misfit(&w->words, (size_t[2]){begin, end}, from, to);
+        if (!any || m < best) {
+            best = m;
+            p->first = from;
+            p->end = to;
+        }
+        any = true;
+    }
+    return any;
+}
+
+/* The word number at which a place without words goes: after the word that came from the source
+ * word before it. */
+static uint32_t after_word(const struct dg_placing *w, size_t at)
+{
+    if (at == 0 || w->words.answer.n == 0)
+        return 0;
+    if (at >= w->d->len)
+        return w->words.answer.n;
+    /* Search back from the nearest word: one that the answer left out gives no position. */
+    for (uint32_t s = w->words.source.n; s-- > 0;)
+        if (w->words.source.list[s].begin < at && w->words.after[s])
+            return w->words.after[s];
+    /* Without any alignment only the relative position is left. */
+    return w->words.any ? 0 : dg_aligned_words_proportion(&w->words, at);
+}
+
+uint32_t dg_place_after_word(const struct dg_placing *w, const struct dg_place *p)
+{
+    const uint32_t at = after_word(w, p->text_begin);
+    return at > 0 && dg_place_is_protected(w, p) && w->kept[at - 1] > at ? w->kept[at - 1] : at;
+}
