@@ -1,19 +1,27 @@
 /* Writes one part's answer as text: decodes the ids, fills in unknown tokens, and restores capitals
  * and marks. One thread at a time per job. */
 #include "base/buffer.h"
-#include "text/detect/detect.h"
 #include "text/foreign.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
-#include "translate/copied.h"
 #include "translate/job_internal.h"
 #include "translate/part_numbers.h"
+#include "translate/part_words.h"
 #include "translate/stray.h"
 #include "translate/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Set the flags that depend on the best answer's text s[n] before its marks are put back. */
+static void check_answer(const struct dg_job *j, struct dg_part *p, const char *s, size_t n)
+{
+    dg_part_check_terms(p, s, n);
+    /* A tree has no text of the source, so it is not compared with it. */
+    if (!j->trees && dg_part_has_copied(j, p, s, n))
+        p->flags |= DG_FLAG_WORD_COPIED;
+}
 
 static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
@@ -42,7 +50,7 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     if (!rc && !out->failed)
         dg_stand_in_clean(p, out, from, p->ends, n_ends);
     if (!rc && h == p->hyps && !out->failed)
-        dg_part_check_terms(p, out->data ? out->data + from : "", out->len - from);
+        check_answer(j, p, out->data ? out->data + from : "", out->len - from);
     free(d.text);
     free(spans);
     return rc;
@@ -209,7 +217,7 @@ static unsigned flags_of(
     unsigned flags = h->length_limited ? DG_FLAG_LENGTH_LIMITED : 0;
     if (dg_part_confidence(h) < (double)dg_model_config(j->t->model)->low_confidence)
         flags |= DG_FLAG_LOW_CONFIDENCE;
-    if (dg_detect_contradicts(j->language, j->text + p->begin, p->end - p->begin))
+    if (dg_part_looks_foreign(j, p))
         flags |= DG_FLAG_SOURCE_LANGUAGE_DOUBTFUL;
     return flags;
 }
@@ -252,7 +260,6 @@ static int write_translated(
     }
     size_t from = out->len;
     int rc = dg_part_write(j, p, h, out, err);
-    /* A tree has no text of the source, so it is not compared with it. */
     const bool text = !rc && rank == 0 && !j->trees && out->len > from;
     if (text &&
         !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
@@ -260,9 +267,6 @@ static int write_translated(
     if (text && dg_foreign_lost(j->t->alphabet, j->language, j->text + p->begin, p->end - p->begin,
                     out->data + from, out->len - from))
         p->flags |= DG_FLAG_CHARACTER_LOST;
-    if (text && dg_copied_word(j->language, j->target_language, j->text + p->begin,
-                    p->end - p->begin, out->data + from, out->len - from))
-        p->flags |= DG_FLAG_WORD_COPIED;
     for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
         p->flags |= j->parts[i].flags;
     return rc;

@@ -134,6 +134,34 @@ def test_another_language(server):
     assert "source_language_doubtful" not in flags(one(server, CAPTIONS[1]))
 
 
+@pytest.fixture(scope="module")
+def shipped():
+    with conftest.Server(os.path.join(conftest.ROOT, "weights", "bundles")) as s:
+        yield s
+
+
+@pytest.mark.parametrize("text", [
+    '<p><a class="navigation-link" href="/about/our-team">Unser Team</a></p>',
+    '<a href="/shop/search-results" class="button primary">Jetzt suchen</a>',
+    'Lesen Sie <code>the quick brown fox jumps over the lazy dog</code> und mehr.'])
+def test_tags_are_in_no_language(shipped, text):
+    """The English of tags and code says nothing of the German sentence."""
+    def flags_of(html):
+        reply = shipped.post("/v1/translate", {"text": html, "source": "de", "target": "en", "format": "html"})
+        return flags(reply.json()["translations"][0])
+    assert "source_language_doubtful" not in flags_of(text)
+    assert "source_language_doubtful" in flags_of("<p><b>Two dogs</b> play in the <i>snow</i>.</p>")
+
+
+@pytest.mark.parametrize("text, fields", [
+    ("The total is {amount}.", {}), ("The {quantity} is there.", {"format": "html"}),
+    ("Set the `price` to zero.", {"format": "markdown"}), ("The price is high.", {"glossary": {"price": "price"}})])
+def test_what_stays_is_not_copied(server, text, fields):
+    answer = one(server, text, **fields)
+    assert re.search("{?(amount|quantity|price)}?", text).group() in answer["text"]
+    assert "word_copied" not in flags(answer), answer
+
+
 def test_same_language(server):
     reply = server.post("/v1/translate", {"text": CAPTIONS[1], "source": "en", "target": "en"}).json()["translations"][0]
     assert "same_language" in flags(reply) and reply["text"] == CAPTIONS[1]

@@ -1,0 +1,89 @@
+#include "translate/part_words.h"
+
+#include "base/buffer.h"
+#include "text/detect/detect.h"
+#include "text/foreign.h"
+#include "translate/copied.h"
+#include "translate/terms.h"
+
+#include <string.h>
+
+/* The words of a sentence: s[n], which is in `copy` if the sentence has protected spans. */
+struct words {
+    const char *s;
+    size_t n;
+    struct dg_buffer copy;
+};
+
+/* Append a protected span as far as it is made of words, which may tell the language; a blank
+ * separates the words around any other. */
+static void add_span(const struct dg_job *j, const struct dg_mark *m, struct dg_buffer *out)
+{
+    if (dg_foreign_end(j->t->alphabet, j->text, m->begin, m->end) == m->end)
+        dg_buffer_add(out, j->text + m->begin, m->end - m->begin);
+    else
+        dg_buffer_add(out, " ", 1);
+}
+
+/* Out of memory counts as no words: they only set flags. */
+static void words_open(const struct dg_job *j, const struct dg_part *p, struct words *w)
+{
+    size_t at = 0;
+    w->s = p->shown ? p->shown : j->text + p->begin;
+    w->n = p->shown ? p->shown_len : p->end - p->begin;
+    dg_buffer_init(&w->copy);
+    for (size_t i = 0; i < p->n_marks; i++) {
+        const struct dg_mark *m = &p->marks[i];
+        if (m->kind != DG_MARK_PROTECTED)
+            continue;
+        dg_buffer_add(&w->copy, w->s + at, m->at - at);
+        add_span(j, m, &w->copy);
+        at = m->at + m->len;
+    }
+    if (w->copy.len == 0 && !w->copy.failed)
+        return;
+    dg_buffer_add(&w->copy, w->s + at, w->n - at);
+    w->s = w->copy.failed ? "" : w->copy.data;
+    w->n = w->copy.failed ? 0 : w->copy.len;
+}
+
+static void words_close(struct words *w)
+{
+    dg_buffer_deinit(&w->copy);
+}
+
+bool dg_part_looks_foreign(const struct dg_job *j, const struct dg_part *p)
+{
+    struct words w;
+    words_open(j, p, &w);
+    const bool foreign = dg_detect_contradicts(j->language, w.s, w.n);
+    words_close(&w);
+    return foreign;
+}
+
+/* Append the answer s[n] with blanks in place of its glossary terms. */
+static void add_own(const struct dg_part *p, const char *s, size_t n, struct dg_buffer *out)
+{
+    struct dg_term_places terms;
+    dg_part_place_terms(p, s, n, &terms);
+    dg_buffer_add(out, s, n);
+    for (size_t i = 0; i < terms.n && !out->failed; i++)
+        memset(out->data + terms.at[i].begin, ' ', terms.at[i].end - terms.at[i].begin);
+}
+
+bool dg_part_has_copied(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n)
+{
+    struct words w;
+    struct dg_buffer own;
+    if (!n)
+        return false;
+    words_open(j, p, &w);
+    dg_buffer_init(&own);
+    if (p->n_wanted)
+        add_own(p, s, n, &own);
+    const bool copied = !own.failed && dg_copied_word(j->language, j->target_language, w.s, w.n,
+                                           p->n_wanted ? own.data : s, n);
+    dg_buffer_deinit(&own);
+    words_close(&w);
+    return copied;
+}
