@@ -32,9 +32,14 @@ static bool needs_a_token(const struct dg_job *j, struct dg_part *p, const struc
 
 /* Reports that the search found no candidate: the given target or prefix has a token with
  * log-probability -inf (some models never generate certain tokens), or the weights are broken. */
-static int tell_impossible(const struct dg_job *j, struct dg_error *err)
+static int tell_impossible(const struct dg_job *j, const struct dg_part *p, struct dg_error *err)
 {
-    const char *field = j->forced ? "translation" : j->prefix.n ? "target_prefix" : NULL;
+    const struct dg_prefix *prefix = dg_part_prefix(j, p);
+    const char *field = NULL;
+    if (j->forced)
+        field = "translation";
+    else if (prefix->n || prefix->len)
+        field = "target_prefix";
     if (field)
         return dg_error_field(
             err, DG_EINVAL, field, "%s contains a token that this model cannot generate", field);
@@ -88,7 +93,7 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
     struct dg_part *p = &j->parts[j->sentences[i]];
     /* There may be fewer continuations than were requested. */
     if (!r->n_hyps && !j->n_alternatives && !p->first_hyps)
-        return tell_impossible(j, err);
+        return tell_impossible(j, p, err);
     bool again = r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_token(j, p, &r->hyps[0]));
     struct dg_part_hyp *hyps = copy_hyps(j, r);
     int rc = hyps ? keep_alignment(j, p, r, err) : DG_JOB_NO_MEMORY(err);

@@ -135,15 +135,21 @@ static int encode_tokens(struct dg_job *j, struct dg_error *err)
     return rc;
 }
 
-/* The list of parts that are engine work. */
+/* The list of parts that are engine work, in the order of the text: the first one gets the prefix.
+ * A part within another one follows it. */
 static int list_sentences(struct dg_job *j, struct dg_error *err)
 {
     j->sentences = malloc((j->n_parts + j->n_inner + 1) * sizeof *j->sentences);
     if (!j->sentences)
         return DG_JOB_NO_MEMORY(err);
-    for (size_t i = 0; i < j->n_parts + j->n_inner; i++)
-        if (!j->parts[i].copied)
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        if (!p->copied)
             j->sentences[j->n_sentences++] = i;
+        for (size_t k = p->inner; k < p->inner + p->n_inner; k++)
+            if (!j->parts[k].copied)
+                j->sentences[j->n_sentences++] = k;
+    }
     return 0;
 }
 

@@ -116,7 +116,7 @@ struct dg_job {
     /* [n_parts + n_inner] parts in the order of the text, then those within another part */
     struct dg_part *parts;
     size_t n_parts, n_inner, parts_cap;
-    /* [n_sentences] parts that are engine work */
+    /* [n_sentences] parts that are engine work, in the order of the text */
     size_t *sentences;
     size_t n_sentences, n_accepted;
     /* required beginning of the first sentence's answer */

@@ -17,7 +17,7 @@ struct dg_prefix {
     const char *text;
     /* spelling of the last word; n_states 0: none, all tokens are in ids */
     struct dg_spelling spelling;
-    /* number of bytes it takes in the answer */
+    /* number of bytes it takes in the answer; 0 for a prefix given as tokens */
     size_t len;
 };
 

@@ -3,6 +3,7 @@ import concurrent.futures
 import json
 import os
 import random
+import re
 import subprocess
 
 import pytest
@@ -63,6 +64,23 @@ def test_only_the_first_sentence(server):
     second = plain["sentences"][1]["target"]
     assert answer.endswith("  " + plain["text"][second[0]:second[1]])
     assert begun(server, "Ja", "12:30") == "12:30"
+
+
+@pytest.mark.parametrize("title", ["Two dogs. A girl.", "Two dogs \U0001F389", "Two dogs"])
+def test_a_title_is_the_first_sentence(server, title):
+    """A YAML value of several parts, or with an emoji, is translated in parts within it: its first one gets the prefix."""
+    text = "---\ntitle: %s\n---\n\nA man sleeps.\n" % title
+    answer, plain = begun(server, "Drei H", text, format="markdown"), server.translate(text, format="markdown").json()["translations"][0]["text"]
+    assert re.search("^title: '?Drei H", answer, re.M), answer
+    assert answer.splitlines()[-1] == plain.splitlines()[-1], answer
+
+
+@pytest.mark.parametrize("prefix", ["2.5", "2.5 Mil"])
+def test_a_number_in_it_stays(server, prefix):
+    """Also where the number is a word that may continue."""
+    assert begun(server, prefix, "2.5 million people live here.").startswith(prefix)
+    reply = server.post("/v1/alternatives", {"text": "2.5 million people live here.", "source": "en", "target": "de", "target_prefix": prefix})
+    assert all(a["text"].startswith(prefix) for a in reply.json()["alternatives"]), reply.text
 
 
 def test_alone_and_in_company(server):

@@ -217,6 +217,16 @@ static void impossible_target_is_named(void **state)
     assert_int_equal(dg_job_encode(translator, "x", 1, &o, &j, &err), 0);
     assert_int_equal(dg_job_accept(j, 0, &none, &err), DG_EINTERNAL);
     dg_job_free(j);
+    dg_error_clear(&err);
+    static const char *const prefixes[] = {"Das", "Das ist"}; /* the first is one unfinished word */
+    for (size_t i = 0; i < 2; i++) {
+        o.prefix = prefixes[i];
+        assert_int_equal(dg_job_encode(translator, "x", 1, &o, &j, &err), 0);
+        assert_int_equal(dg_job_accept(j, 0, &none, &err), DG_EINVAL);
+        assert_string_equal(err.field, "target_prefix");
+        dg_job_free(j);
+        dg_error_clear(&err);
+    }
 }
 
 /* Scoring the search's result gives the search's own probabilities. */
