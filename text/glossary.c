@@ -239,7 +239,8 @@ size_t dg_glossary_find(const struct dg_glossary *g, const char *s, size_t n,
         size_t len;
         const struct entry *e = entry_at(g, hash_token(s, at, end), s, n, at, &len);
         if (e)
-            matches[count++] = (struct dg_glossary_match){at, at + len, e->target, e->target_len};
+            matches[count++] =
+                (struct dg_glossary_match){at, at + len, e->target, e->target_len, !e->any_case};
         at = e ? at + len : end;
     }
     return count;

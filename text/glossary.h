@@ -38,6 +38,8 @@ struct dg_glossary_match {
     /* [target_len] NUL-terminated, in NFC */
     const char *target;
     size_t target_len;
+    /* the entry has a capital, so it matches only as written */
+    bool as_written;
 };
 
 /* Find the matches in s[n], in order and without overlaps, into matches[cap]. Returns their

@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Terms that are looked for: an answer has no room for more. */
+enum { MOST_TERMS = 32 };
+
 /* How well the vocabulary knows a word. */
 struct fame {
     size_t n_tokens;
@@ -61,9 +64,22 @@ static int read_word(const struct dg_tokenizer *t, const char *language, const c
     return rc;
 }
 
-int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
-    struct dg_buffer *out, struct dg_error *err)
+/* True if bytes begin .. end have a part of a term that only these capitals match. */
+static bool has_term(
+    const struct dg_glossary_match *terms, size_t n_terms, size_t begin, size_t end)
 {
+    for (size_t i = 0; i < n_terms; i++)
+        if (terms[i].as_written && terms[i].begin < end && terms[i].end > begin)
+            return true;
+    return false;
+}
+
+int dg_capitals_read(const struct dg_tokenizer *t, const char *language,
+    const struct dg_glossary *glossary, const char *s, size_t n, struct dg_buffer *out,
+    struct dg_error *err)
+{
+    struct dg_glossary_match terms[MOST_TERMS];
+    const size_t n_terms = glossary ? dg_glossary_find(glossary, s, n, terms, MOST_TERMS) : 0;
     bool first = true;
     int rc = 0;
     for (size_t at = 0, end; at < n && !rc; at = end) {
@@ -71,6 +87,9 @@ int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const c
             end++;
         if (dg_letter_case_first_letter(s + at, end - at) == 0) {
             dg_buffer_add(out, s + at, end - at);
+        } else if (has_term(terms, n_terms, at, end)) {
+            dg_buffer_add(out, s + at, end - at);
+            first = false;
         } else {
             rc = read_word(t, language, s + at, end - at, !first, out, err);
             first = false;

@@ -5,13 +5,16 @@
 #define DG_TRANSLATE_CAPITALS_H
 
 #include "base/buffer.h"
+#include "text/glossary.h"
 #include "tokenizer/tokenizer.h"
 
 /* Append s[n], which is in capitals, in the letter case that the vocabulary knows best: of "the",
  * "The" and "THE" the form with the fewest tokens, then the most frequent one (smallest ids). The
- * first word keeps its capital. White space does not change, so word numbers stay valid. */
-int dg_capitals_read(const struct dg_tokenizer *t, const char *language, const char *s, size_t n,
-    struct dg_buffer *out, struct dg_error *err);
+ * first word keeps its capital, and words keep all of theirs that match an entry of the glossary
+ * (NULL: none) only so ("WHO"). White space does not change, so word numbers stay valid. */
+int dg_capitals_read(const struct dg_tokenizer *t, const char *language,
+    const struct dg_glossary *glossary, const char *s, size_t n, struct dg_buffer *out,
+    struct dg_error *err);
 /* Put `text` in capitals from byte `from` on, and shift ends[n] (byte offsets in the whole text,
  * ascending) accordingly. */
 int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from, size_t *ends,

@@ -32,7 +32,7 @@ static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error 
 {
     struct dg_buffer words;
     dg_buffer_init(&words);
-    int rc = dg_capitals_read(j->t->source, j->language, *s, *n, &words, err);
+    int rc = dg_capitals_read(j->t->source, j->language, dg_job_glossary(j), *s, *n, &words, err);
     if (!rc && words.failed)
         rc = DG_JOB_NO_MEMORY(err);
     if (!rc) {

@@ -234,16 +234,23 @@ static int make_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     return rc;
 }
 
+const struct dg_glossary *dg_job_glossary(const struct dg_job *j)
+{
+    const bool usable =
+        !j->trees && !j->options.prefix && !(j->options.search.sampling.temperature > 0);
+    return usable ? j->options.glossary : NULL;
+}
+
 int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     /* More than the engine takes, to know that some were left out. */
     struct dg_glossary_match found[DG_MAX_TERMS + 1];
     size_t n = 0;
-    if (!j->options.glossary || j->trees || !dg_job_answer_is_free(j) ||
-        j->options.search.sampling.temperature > 0)
+    const struct dg_glossary *glossary = dg_job_glossary(j);
+    if (!glossary)
         return 0;
-    const size_t all = dg_glossary_find(
-        j->options.glossary, p->text, strlen(p->text), found, sizeof found / sizeof *found);
+    const size_t all =
+        dg_glossary_find(glossary, p->text, strlen(p->text), found, sizeof found / sizeof *found);
     for (size_t i = 0; i < all; i++)
         if (!is_protected(p, &found[i]))
             found[n++] = found[i];

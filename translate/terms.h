@@ -13,10 +13,12 @@ int dg_word_pieces_open(
     const struct dg_tokenizer *t, struct dg_word_pieces *out, struct dg_error *err);
 void dg_word_pieces_close(struct dg_word_pieces *w);
 
+/* While encoding: the glossary whose terms answers must have; NULL: none. */
+const struct dg_glossary *dg_job_glossary(const struct dg_job *j);
 /* Adapt the search for p to its terms: a wider beam, and room for their pieces. */
 void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_search *s);
-/* Find the terms in p's text and set p->terms for the search. Sets DG_FLAG_GLOSSARY_MISSED for
- * terms that the vocabulary cannot write or that find no room. */
+/* Find the terms in p's text, outside its protected spans, and set p->terms for the search. Sets
+ * DG_FLAG_GLOSSARY_MISSED for terms that the vocabulary cannot write or that find no room. */
 int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 
 /* Where an answer of `len` bytes has its terms: [n] in the order of p->wanted, end 0 for a term

@@ -38,6 +38,16 @@ def test_a_target_stays_letter_for_letter(server, text, glossary, target):
     assert all(target in a["text"] for a in [answer, *answer["n_best"]]), answer
 
 
+def test_an_entry_in_capitals_in_a_heading(server):
+    """A sentence in capitals is read as ordinary words, but not those of an entry that has capitals, too."""
+    text = "WHO WARNS OF DOGS IN THE US"
+    assert "HAUSTIEREN" in one(server, text, glossary={"dogs": "Haustieren"})["text"]
+    for entry in ("WHO", "US", "THE US"):
+        answer = one(server, text, glossary={entry: "Haustieren"})
+        assert "HAUSTIEREN" in answer["text"] and "glossary_missed" not in answer["sentences"][0]["flags"], answer
+    assert one(server, text, glossary={"Us": "Haustieren"}) == one(server, text)
+
+
 def test_each_item_of_a_batch_has_its_own(server):
     items = [dict(text=TEXT, source="en", target="de", **({"glossary": {"dogs": word}} if word else {})) for word in ("Haustiere", None, "Katzen")]
     reply = server.post("/v1/batch", {"items": items})
