@@ -11,8 +11,6 @@
  * places one that the model dropped by attention. */
 #include "translate/stand_in.h"
 
-#include "text/foreign.h"
-#include "text/glossary.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
 
@@ -143,32 +141,14 @@ static const char *text_for(
     return p->stand_ins[p->n_stand_ins++].name;
 }
 
-/* True if m is a foreign word that the glossary translates. */
-static bool has_term(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
-{
-    struct dg_glossary_match found;
-    const size_t end = m->at + m->len;
-    return j->options.glossary && m->kind == DG_MARK_PROTECTED && m->end - m->begin == m->len &&
-           dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end &&
-           dg_glossary_find(j->options.glossary, p->shown + m->at, m->len, &found, 1) > 0;
-}
-
-/* Remove the protected marks of words that a glossary translates. */
-static void leave_terms(const struct dg_job *j, struct dg_part *p)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < p->n_marks; i++)
-        if (!has_term(j, p, &p->marks[i]))
-            p->marks[kept++] = p->marks[i];
-    p->n_marks = kept;
-}
-
 int dg_stand_in_put(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     struct dg_buffer b;
     size_t at = 0;
     unsigned number = 0;
-    leave_terms(j, p);
+    int rc = dg_part_leave_terms(j, p, err);
+    if (rc)
+        return rc;
     merge_marks(p);
     if (!p->n_marks || (!j->t->n_reserved && !j->t->stand_ins) || !dg_job_answer_is_free(j))
         return 0;

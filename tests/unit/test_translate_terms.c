@@ -34,8 +34,44 @@ static void entries_in_capitals(void **state)
     assert_int_equal(count("HOUSES", text, "BOAT"), 0);
 }
 
+/* Words and signs that the model lacks letters for are protected, except where an entry has them.
+ */
+static void foreign_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *text, *kept;
+    } cases[] = {
+        {"Dvořák", "The Dvořák Hall is small.", NULL},
+        {"Dvořák Hall", "The Dvořák Hall is small.", NULL},
+        {"the Dvořák", "In the Dvořák Hall, 日本.", "日本"},
+        {"γ-rays", "The γ-rays are here.", NULL},
+        {"Acme™ Suite", "Open the Acme™ Suite now.", NULL},
+        {"мир", "She has Война и мир today.", "Война и"},
+        {"Война", "She has Война и мир today.", "и мир"},
+        {"и", "She has Война и мир today.", "Война"},
+        {"и", "She has Война и мир today.", "мир"},
+        {"Acme", "Open the Acme™ Suite now.", "™"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(count(cases[i].source, cases[i].text, "boat") > 0);
+        if (cases[i].kept)
+            assert_int_equal(count(cases[i].source, cases[i].text, cases[i].kept), 1);
+    }
+}
+
+/* Addresses and placeholders have no terms, not even in part. */
+static void protected_spans(void **state)
+{
+    (void)state;
+    assert_int_equal(count("name", "Write to {name} at the house.", "boat"), 0);
+    assert_int_equal(count("house {name} мир", "The house {name} мир is here.", "boat"), 0);
+    assert_int_equal(count("house {name} мир", "The house {name} мир is here.", "мир"), 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(entries_in_capitals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(entries_in_capitals),
+        cmocka_unit_test(foreign_words), cmocka_unit_test(protected_spans)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

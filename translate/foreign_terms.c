@@ -1,0 +1,82 @@
+/* Foreign words that a glossary translates are not protected. */
+#include "text/foreign.h"
+#include "translate/terms.h"
+
+/* True if m is foreign words or signs, not an address or the like. */
+static bool is_foreign(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
+{
+    const size_t end = m->at + m->len;
+    return m->end - m->begin == m->len &&
+           dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end;
+}
+
+/* Keep those of the n terms that touch no protected span but foreign words; returns their number.
+ */
+static size_t without_protected(
+    const struct dg_job *j, const struct dg_part *p, struct dg_glossary_match *terms, size_t n)
+{
+    for (size_t i = 0; i < p->n_marks && n; i++) {
+        const struct dg_mark *m = &p->marks[i];
+        size_t kept = 0;
+        if (m->kind != DG_MARK_PROTECTED || is_foreign(j, p, m))
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (terms[k].end <= m->at || terms[k].begin >= m->at + m->len)
+                terms[kept++] = terms[k];
+        n = kept;
+    }
+    return n;
+}
+
+/* Write the pieces of mark m that none of the n terms covers to `out`; returns their number. */
+static size_t cut_mark(const struct dg_part *p, const struct dg_mark *m,
+    const struct dg_glossary_match *terms, size_t n, struct dg_mark *out)
+{
+    const size_t end = m->at + m->len;
+    size_t at = m->at, pieces = 0;
+    for (size_t i = 0; i <= n; i++) {
+        if (i < n && (terms[i].end <= at || terms[i].begin >= end))
+            continue;
+        size_t to = i < n ? terms[i].begin : end;
+        while (at < to && p->shown[at] == ' ')
+            at++;
+        while (to > at && p->shown[to - 1] == ' ')
+            to--;
+        if (at < to) {
+            struct dg_mark *piece = &out[pieces++];
+            *piece = *m;
+            piece->at = at;
+            piece->len = to - at;
+            piece->begin = m->begin + (at - m->at);
+            piece->end = piece->begin + piece->len;
+        }
+        at = i < n ? terms[i].end : end;
+    }
+    return pieces;
+}
+
+int dg_part_leave_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+{
+    struct dg_glossary_match terms[DG_MAX_TERMS];
+    const struct dg_glossary *glossary = dg_job_glossary(j);
+    size_t kept = 0, n = 0;
+    if (glossary && p->n_marks)
+        n = dg_glossary_find(glossary, p->shown, p->shown_len, terms, DG_MAX_TERMS);
+    n = without_protected(j, p, terms, n);
+    if (!n)
+        return 0;
+    /* A term within a mark leaves two pieces of it. */
+    struct dg_mark *marks = dg_arena_array(&j->arena, p->n_marks + n, sizeof *marks);
+    if (!marks)
+        return DG_JOB_NO_MEMORY(err);
+    for (size_t i = 0; i < p->n_marks; i++) {
+        const struct dg_mark *m = &p->marks[i];
+        if (m->kind == DG_MARK_PROTECTED && m->len && is_foreign(j, p, m))
+            kept += cut_mark(p, m, terms, n, marks + kept);
+        else
+            marks[kept++] = *m;
+    }
+    p->marks = marks;
+    p->n_marks = kept;
+    return 0;
+}
