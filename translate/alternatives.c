@@ -40,14 +40,16 @@ int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, 
     struct dg_job *j = NULL;
     options.one_sentence = true;
     options.format = DG_FORMAT_TEXT;
-    options.prefix = o->prefix ? o->prefix : "";
+    options.first_as_it_is = true;
+    options.known = NULL;
+    options.glossary = NULL;
     options.alignments = false;
     options.search.n_best = 1;
     int rc = dg_job_encode(t, text, n_text, &options, &j, err);
     if (!rc && j->n_sentences != 1)
         rc = dg_error_field(err, j->n_sentences ? DG_ELIMIT : DG_EINVAL, "text", "the text is %s",
             j->n_sentences ? "over the model's limit for one sentence"
-                           : "no sentence: there are no letters in it");
+                           : "no sentence: there is nothing to translate in it");
     if (!rc) {
         j->n_alternatives = n;
         rc = repeat(j, n + MORE < MOST ? n + MORE : MOST, err);
@@ -67,42 +69,61 @@ static size_t up_to_word(const struct dg_prefix *p, const char *text)
     return at + strcspn(text + at, " ");
 }
 
-static bool is_new(
-    const struct dg_job *j, const struct dg_answer *list, size_t n, const struct dg_answer *a)
+/* An alternative, and its words without what marks put between them. */
+struct alternative {
+    struct dg_answer answer;
+    const char *words;
+};
+
+static bool is_new(const struct dg_job *j, const struct alternative *list, size_t n)
 {
-    size_t len = up_to_word(&j->prefix, a->text);
+    const char *words = list[n].words;
+    size_t len = up_to_word(&j->prefix, words);
     for (size_t i = 0; i < n; i++)
-        if (up_to_word(&j->prefix, list[i].text) == len && !memcmp(list[i].text, a->text, len))
+        if (up_to_word(&j->prefix, list[i].words) == len && !memcmp(list[i].words, words, len))
             return false;
     return true;
 }
 
 static int better(const void *a, const void *b)
 {
-    const struct dg_answer *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return strcmp(x->text, y->text);
+    const struct alternative *x = a, *y = b;
+    if (x->answer.score != y->answer.score)
+        return x->answer.score > y->answer.score ? -1 : 1;
+    return strcmp(x->answer.text, y->answer.text);
 }
 
-static int write_all(struct dg_job *j, struct dg_answer *list, size_t *n, struct dg_error *err)
+/* Write p's answer. marks: with p's marks put back. */
+static int write_one(struct dg_job *j, const struct dg_part *p, bool marks, struct dg_answer *out,
+    struct dg_error *err)
 {
+    struct dg_part copy = *p;
     struct dg_buffer text;
-    int rc = 0;
     dg_buffer_init(&text);
+    copy.n_marks = marks ? p->n_marks : 0;
+    int rc = dg_part_write(j, &copy, copy.hyps, &text, err);
+    const char *s = dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
+    if (!rc && (text.failed || !s))
+        rc = DG_JOB_NO_MEMORY(err);
+    *out = (struct dg_answer){s, text.len, p->hyps[0].score};
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
+static int write_all(struct dg_job *j, struct alternative *list, size_t *n, struct dg_error *err)
+{
+    int rc = 0;
     for (size_t i = 0; i < j->n_parts && !rc; i++) {
-        struct dg_part *p = &j->parts[i];
+        const struct dg_part *p = &j->parts[i];
+        struct dg_answer words;
         if (!p->n_hyps)
             continue;
-        dg_buffer_reset(&text);
-        rc = dg_part_write(j, p, &p->hyps[0], &text, err);
-        char *copy = dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
-        if (!rc && (text.failed || !copy))
-            rc = DG_JOB_NO_MEMORY(err);
-        if (!rc)
-            list[(*n)++] = (struct dg_answer){copy, text.len, p->hyps[0].score};
+        rc = write_one(j, p, true, &list[*n].answer, err);
+        words = list[*n].answer;
+        if (!rc && p->n_marks)
+            rc = write_one(j, p, false, &words, err);
+        list[(*n)++].words = words.text;
     }
-    dg_buffer_deinit(&text);
     return rc;
 }
 
@@ -110,19 +131,22 @@ int dg_job_finish_alternatives(
     struct dg_job *j, const struct dg_answer **list, size_t *n, struct dg_error *err)
 {
     size_t all = 0, kept = 0;
-    struct dg_answer *a = dg_arena_array(&j->arena, j->n_parts, sizeof *a);
+    struct alternative *a = dg_arena_array(&j->arena, j->n_parts, sizeof *a);
+    struct dg_answer *answers = dg_arena_array(&j->arena, j->n_parts, sizeof *answers);
     if (!j->n_alternatives || j->n_accepted != j->n_sentences)
         return dg_error_set(err, DG_EINTERNAL, "not a finished job of alternatives");
-    if (!a)
+    if (!a || !answers)
         return DG_JOB_NO_MEMORY(err);
     int rc = write_all(j, a, &all, err);
     if (rc)
         return rc;
     qsort(a, all, sizeof *a, better);
-    for (size_t i = 0; i < all && kept < j->n_alternatives; i++)
-        if (is_new(j, a, kept, &a[i]))
-            a[kept++] = a[i];
-    *list = a;
+    for (size_t i = 0; i < all && kept < j->n_alternatives; i++) {
+        a[kept] = a[i];
+        if (is_new(j, a, kept))
+            answers[kept++] = a[i].answer;
+    }
+    *list = answers;
     *n = kept;
     return 0;
 }

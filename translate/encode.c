@@ -35,6 +35,8 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
     dg_bundle_pair(t->bundle, pair, &source, &target);
     j->t = t;
     j->options = *o;
+    if (o->prefix && !o->prefix[0])
+        j->options.prefix = NULL;
     if (o->glossary)
         dg_glossary_ref(o->glossary);
     if (!j->options.max_source)
@@ -234,8 +236,8 @@ int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
                           : dg_job_encode_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);
-    if (!rc && o->prefix && o->prefix[0])
-        rc = encode_prefix(j, o->prefix, err);
+    if (!rc && j->options.prefix)
+        rc = encode_prefix(j, j->options.prefix, err);
     if (!rc)
         rc = frame_target(j, j->prefix.ids, j->prefix.n, err);
     j->options.prefix = NULL; /* these are borrowed from the caller for encoding only */

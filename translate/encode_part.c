@@ -98,7 +98,7 @@ out:
 
 bool dg_job_answer_is_free(const struct dg_job *j)
 {
-    return !j->options.prefix;
+    return j->begun || !(j->options.prefix || j->options.first_as_it_is);
 }
 
 /* True if s[n] has a letter outside its protected spans. */

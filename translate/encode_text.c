@@ -78,6 +78,7 @@ static int encode_span(
         }
         rc = p->shown ? dg_part_encode(j, p, p->shown, p->shown_len, err)
                       : dg_part_encode(j, p, j->text + p->begin, p->end - p->begin, err);
+        j->begun = j->begun || (!rc && !p->copied);
         if (!rc)
             continue;
         if (rc != DG_EAGAIN)
@@ -190,6 +191,17 @@ static int enclose_value(struct dg_job *j, size_t first, const struct dg_documen
     return 0;
 }
 
+/* The sentences of a plain text, without marks. */
+static int encode_running_text(struct dg_job *j, struct dg_error *err)
+{
+    const struct running text = {j->text, NULL, NULL};
+    struct dg_span at = {0, j->len};
+    if (!j->options.one_sentence)
+        return encode_running(j, &text, at.begin, at.end, err);
+    at = trim(j->text, at);
+    return encode_span(j, &text, at.begin, at.end, err);
+}
+
 static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
@@ -198,6 +210,11 @@ static int encode_document(struct dg_job *j, enum dg_format format, struct dg_er
     int rc = dg_document_read(j->text, j->len, &kind, &document, err);
     if (rc)
         return rc;
+    /* A prefix may begin with a tag of a plain text. */
+    if (document.is_markup && !dg_job_answer_is_free(j)) {
+        dg_document_close(&document);
+        return encode_running_text(j, err);
+    }
     for (size_t i = 0; i < document.n_units && !rc; i++) {
         const struct dg_unit *u = &document.units[i];
         const struct running f = {document.text.data, &document, u};
@@ -274,24 +291,14 @@ static int check_order(const struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-static int encode_running_text(struct dg_job *j, struct dg_error *err)
-{
-    const struct running text = {j->text, NULL, NULL};
-    struct dg_span at = {0, j->len};
-    if (!j->options.one_sentence)
-        return encode_running(j, &text, at.begin, at.end, err);
-    at = trim(j->text, at);
-    return encode_span(j, &text, at.begin, at.end, err);
-}
-
 int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err)
 {
     const enum dg_format format = j->options.format;
     if (!dg_utf8_has_letter(j->text, j->len))
         return 0;
-    /* A plain-text answer with a user's prefix gets nothing inserted, nor does a tree. */
-    bool running = format == DG_FORMAT_TEXT && (j->trees || !dg_job_answer_is_free(j));
-    int rc = running ? encode_running_text(j, err) : encode_document(j, format, err);
+    /* Nothing is put into the tree of a plain text. */
+    int rc = format == DG_FORMAT_TEXT && j->trees ? encode_running_text(j, err)
+                                                  : encode_document(j, format, err);
     if (!rc)
         rc = set_inner_apart(j, err);
     return rc ? rc : check_order(j, err);

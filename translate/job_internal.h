@@ -111,6 +111,8 @@ struct dg_job {
     /* the bundle answers with trees: only sentence splitting applies, no other processing of
      * texts */
     bool trees;
+    /* while encoding: there is a sentence for the engine, which the prefix is for */
+    bool begun;
     char *text;
     size_t len;
     /* [n_parts + n_inner] parts in the order of the text, then those within another part */
@@ -156,7 +158,8 @@ int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err);
  * of p unless the request gives a limit. */
 uint32_t dg_job_most_tokens(const struct dg_job *j);
 uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p);
-/* While encoding: true if the answer may be adapted to the source; false with a user's prefix. */
+/* While encoding: true if the next part's answer may be adapted to the source; false for the
+ * sentence that a user's prefix begins. */
 bool dg_job_answer_is_free(const struct dg_job *j);
 
 /* Make p the sentence `at` (bytes of the document's text) of unit u, with the marks that are its

@@ -36,7 +36,7 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     size_t n = p->end - p->begin;
     struct dg_buffer out;
     int rc = 0;
-    if (!known || p->begin == p->end || !dg_job_answer_is_free(j))
+    if (!known || p->begin == p->end || j->options.prefix)
         return 0;
     /* A plain part is looked up by the text that the model would see. A part with other marks is
      * looked up by its source bytes, if they mean themselves. */

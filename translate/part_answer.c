@@ -118,7 +118,7 @@ static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, 
             write_label(j, m, &bytes);
         else if (p->n_inner)
             rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
-        else if (m->kind != DG_MARK_PROTECTED ||
+        else if (m->kind != DG_MARK_PROTECTED || dg_part_prefix(j, p)->len ||
                  !dg_part_write_price(j, list[i].s, list[i].n, &bytes))
             continue;
         char *copy = dg_arena_strndup(&j->arena, bytes.data ? bytes.data : "", bytes.len);
@@ -178,6 +178,7 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
         .n_pairs = pairs.n,
         .kept = terms.at,
         .n_kept = terms.n,
+        .given = dg_part_prefix(j, p)->len,
         .encoding = p->encoding};
     if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
         rc = DG_JOB_NO_MEMORY(err);

@@ -146,7 +146,9 @@ static struct dg_span without_ends(
 int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
     const struct dg_unit *u, struct dg_span at, struct dg_error *err)
 {
-    at = without_ends(d, u, at);
+    /* The answer to a plain text begins with the user's prefix, not with an emoji. */
+    if (dg_job_answer_is_free(j) || j->options.format != DG_FORMAT_TEXT)
+        at = without_ends(d, u, at);
     const bool whole = at.begin == u->at && at.end == u->end;
     int rc = copy_marks(j, p, d, u, at, err);
     /* A part of a value cannot have quotation marks of its own: the value is a part around it. */

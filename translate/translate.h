@@ -77,9 +77,12 @@ struct dg_translate_options {
     /* do not split into sentences: each unit of `format` (a paragraph, a cell) is one sentence,
      * split only when it is over the token limit */
     bool one_sentence;
+    /* without a prefix, too, the first sentence is shown to the model as it is, and its answer is
+     * not adapted to it */
+    bool first_as_it_is;
     /* Text that the first sentence's answer begins with, its last word perhaps unfinished; white
-     * space at the end says that it is finished (with `tokens`: tokens). NULL: none. DG_EINVAL,
-     * DG_ELIMIT: field target_prefix */
+     * space at the end says that it is finished (with `tokens`: tokens). NULL or "": none.
+     * DG_EINVAL, DG_ELIMIT: field target_prefix */
     const char *prefix;
     /* Terms to enforce in the answer if they occur in the text; NULL: none. Ignored with `tokens`,
      * sampling or a prefix. The job takes its own reference */

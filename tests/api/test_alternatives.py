@@ -65,6 +65,16 @@ def test_each_is_what_its_own_beginning_gives(server):
     assert same >= len(found) - 1, found
 
 
+@pytest.mark.parametrize("prefix", ["", "Zwei ", "Schreiben Sie "])
+def test_protected_text_is_in_each(server, prefix):
+    text = "Write to {user_name} at https://x.org/a?b=Kx9#q today."
+    found = alternatives(server, prefix, text)
+    assert 1 < len(found) <= 5
+    for a in found:
+        assert a["text"].startswith(prefix), a
+        assert all(a["text"].count(kept) == 1 for kept in ("{user_name}", "https://x.org/a?b=Kx9#q")), a
+
+
 def test_how_many(server):
     assert len(alternatives(server, "Ein ", n=1)) == 1
     many = alternatives(server, "", n=16)

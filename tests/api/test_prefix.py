@@ -83,6 +83,43 @@ def test_a_number_in_it_stays(server, prefix):
     assert all(a["text"].startswith(prefix) for a in reply.json()["alternatives"]), reply.text
 
 
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+def test_later_sentences_are_as_without_it(server, format):
+    """Only the first sentence is shown to the model as it is: in others, addresses, numbers, capitals are treated as usual."""
+    later = ["Write to {user_name} at https://x.org/a?b=Kx9#q.", "TWO DOGS PLAY IN THE SNOW.", "It is 1,500.5 metres long \U0001F389."]
+    text = " ".join(["Two dogs play."] + later)
+    answer = server.translate(text, format=format, target_prefix="Drei H").json()["translations"][0]
+    plain = server.translate(text, format=format).json()["translations"][0]
+    parts = [[t["text"][slice(*s["target"])] for s in t["sentences"]] for t in (answer, plain)]
+    assert parts[0][0].startswith("Drei H") and parts[0][1:] == parts[1][1:] and len(parts[0]) == 4, answer
+    assert all(answer["text"].count(kept) == 1 for kept in ("{user_name}", "https://x.org/a?b=Kx9#q", "\U0001F389")), answer
+    assert server.translate(text, format=format, target_prefix="").json()["translations"][0] == plain
+
+
+@pytest.mark.parametrize("text", ["\U0001F389 Two dogs play. A girl.", "See https://x.org/a: two dogs play.", "<p>Two <b>dogs</b> play.</p>",
+                                  "\ufeffTwo dogs. A girl.", "12:30\n\nTwo dogs \u2122 of Dvořák. A girl."])
+def test_nothing_comes_before_it(server, text):
+    (translation,) = server.translate(text, target_prefix="Drei H").json()["translations"]
+    at = translation["sentences"][1 if text[0] == "1" and len(translation["sentences"]) > 2 else 0]["target"][0]
+    assert translation["text"][at:].startswith("Drei H"), translation
+
+
+@pytest.mark.parametrize("prefix", ["Dworschak ", "Dworschak", "Dvo", "Ein Mann "])
+def test_a_protected_word_is_not_written_over_it(server, prefix):
+    answer = begun(server, prefix, "Dvořák wrote this.", format="html")
+    assert answer.startswith(prefix) and answer.count("Dvořák") == 1, answer
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+@pytest.mark.parametrize("prefix", ["", "Zwei ", "Schreiben", "Drei H", "Schreiben Sie {user_name"])
+def test_protected_text_is_in_it_too(server, prefix, format):
+    """The model sees addresses as they are, and they are where it puts them, but not within the prefix."""
+    text = "Write to {user_name} at https://x.org/a?b=Kx9#q today."
+    answer = begun(server, prefix, text, format=format)
+    assert answer.startswith(prefix), answer
+    assert all(answer.count(kept) == 1 for kept in ("{user_name}", "https://x.org/a?b=Kx9#q")), answer
+
+
 def test_alone_and_in_company(server):
     alone = [begun(server, "Zwei M", t) for t in (TEXT, "Two dogs.", "A girl.")]
     reply = server.post("/v1/translate", {"text": [TEXT, "Two dogs.", "A girl."], "source": "en", "target": "de",

@@ -45,6 +45,9 @@ struct dg_decoration {
      * part */
     const struct dg_span *kept;
     size_t n_kept;
+    /* number of bytes at the answer's begin that are kept, too, with no protected span before them
+     */
+    size_t given;
     /* how the answer's characters are written */
     enum dg_encoding encoding;
 };

@@ -114,6 +114,8 @@ static void fit_between(const struct dg_placing *w, struct dg_place *p)
     }
     /* At least one byte of the word stays before it. */
     size_t least = p->first > 0 ? w->words.answer.list[p->first - 1].begin + 1 : 0;
+    if (dg_place_is_protected(w, p) && least < d->given)
+        least = d->given;
     for (size_t n = count_signs(w, p); n > 0 && p->begin_byte > least; n--) {
         if (!is_punctuation(d->answer[p->begin_byte - 1]) || w->used[p->begin_byte - 1])
             break;

@@ -1,23 +1,39 @@
 /* Finds the words of the answer that a place covers, by attention. */
 #include "translate/layout/place.h"
 
-void dg_place_find_kept(struct dg_placing *w)
+#include <string.h>
+
+static void keep(struct dg_placing *w, struct dg_span at)
 {
-    for (size_t i = 0; i < w->d->n_kept; i++) {
-        const struct dg_span *at = &w->d->kept[i];
-        uint32_t first = 0, end = 0;
-        if (at->begin < at->end)
-            dg_words_range(&w->words.answer, at->begin, at->end, &first, &end);
-        for (; first < end; first++)
-            w->kept[first] = end;
-    }
+    uint32_t first = 0, end = 0;
+    if (at.begin < at.end)
+        dg_words_range(&w->words.answer, at.begin, at.end, &first, &end);
+    for (; first < end; first++)
+        w->kept[first] = end;
 }
 
-/* True if p may not replace word i: another span does, or it is a protected span and the word is
- * kept. */
+void dg_place_find_kept(struct dg_placing *w)
+{
+    keep(w, (struct dg_span){0, w->d->given});
+    for (size_t i = 0; i < w->d->n_kept; i++)
+        keep(w, w->d->kept[i]);
+}
+
+/* True if the given bytes end within word i, and p's letters continue them: "Dvo" of "Dvořák". */
+static bool continues(const struct dg_placing *w, const struct dg_place *p, uint32_t i)
+{
+    const struct dg_decoration *d = w->d;
+    const size_t at = w->words.answer.list[i].begin;
+    return at < d->given && d->given <= w->words.answer.list[i].end &&
+           d->given - at <= p->text_end - p->text_begin &&
+           memcmp(d->answer + at, d->text + p->text_begin, d->given - at) == 0;
+}
+
+/* True if p is a protected span and may not replace word i: another one does, or it is kept. */
 static bool is_closed(const struct dg_placing *w, const struct dg_place *p, uint32_t i)
 {
-    return dg_place_is_protected(w, p) && (w->replaced_by[i] || w->kept[i]);
+    return dg_place_is_protected(w, p) &&
+           (w->replaced_by[i] || (w->kept[i] && !continues(w, p, i)));
 }
 
 bool dg_place_find_run(const struct dg_placing *w, struct dg_place *p)
@@ -73,5 +89,8 @@ static uint32_t after_word(const struct dg_placing *w, size_t at)
 uint32_t dg_place_after_word(const struct dg_placing *w, const struct dg_place *p)
 {
     const uint32_t at = after_word(w, p->text_begin);
-    return at > 0 && dg_place_is_protected(w, p) && w->kept[at - 1] > at ? w->kept[at - 1] : at;
+    uint32_t end = at > 0 ? w->kept[at - 1] : 0;
+    if (at == 0 && w->d->given > 0)
+        end = w->kept[0];
+    return dg_place_is_protected(w, p) && end > at ? end : at;
 }
