@@ -13,6 +13,21 @@
 enum { SEED = 8, MAX_IDS = 40 };
 
 static struct dg_translator *t;
+static struct dg_glossary *glossary;
+
+/* A glossary of entries with capitals, numbers, names of stand-ins and foreign words. */
+static void make_glossary(void)
+{
+    static const char *const terms[][2] = {{"WHO", "WHO"}, {"dogs", "BMW X3"}, {"2.4", "2.4-GHz"},
+        {"Dvo\u0159\u00e1k Hall", "Saal"}, {"\u4e2d", "X1"}, {"a {b} c", "d"}, {"name", "Namen"}};
+    struct dg_glossary_entry entries[sizeof terms / sizeof *terms];
+    struct dg_error err = {0};
+    const size_t n = sizeof terms / sizeof *terms;
+    for (size_t i = 0; i < n; i++)
+        entries[i] = (struct dg_glossary_entry){
+            terms[i][0], terms[i][1], strlen(terms[i][0]), strlen(terms[i][1])};
+    require(dg_glossary_make(entries, n, &glossary, &err) == DG_OK);
+}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -20,6 +35,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     require(dg_translator_open(BUNDLE, fuzz_cpu(), 512, &t, &err) == DG_OK);
+    make_glossary();
     return 0;
 }
 
@@ -143,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .format = data[1] % 8 == 7 ? 0 : (enum dg_format)(data[1] % 8 % 6),
         .one_sentence = data[1] % 8 == 6,
         .prefix = prefixes[data[2] % 7],
+        .glossary = data[2] / 7 % 2 ? glossary : NULL,
         .max_source = data[3] % 8 == 0 ? 8 : 0};
     int rc = dg_job_encode(t, text, n, &o, &j, &err);
     require((rc == DG_OK) == (j != NULL));
