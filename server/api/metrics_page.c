@@ -314,8 +314,7 @@ static void put_models(struct gauges *g, struct dg_app *app, const struct bundle
         "Models in memory, including replaced ones that requests still use.",
         (double)dg_served_alive());
     put_of_model(g, "dragoman_model_tokens_per_second",
-        "Measured capacity of a model's workers in source tokens per second, weighted by beam as "
-        "in the queue's limit; 0: not measured yet.",
+        "Source tokens per second of a model's workers, as the queue counts them; 0: not measured.",
         speed_of, all);
     put_of_model(g, "dragoman_step_rows",
         "Maximum hypotheses per decode step of a worker; 0: all that are live.", rows_of, all);
