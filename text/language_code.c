@@ -50,7 +50,7 @@ static bool prefer(char code[DG_LANGUAGE_MAX])
         {"in", "id"}, {"ji", "yi"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const size_t from = strlen(others[i][0]), to = strlen(others[i][1]), n = strlen(code);
-        if (strncmp(code, others[i][0], from) != 0 || (code[from] != '\0' && code[from] != '-'))
+        if (n < from || memcmp(code, others[i][0], from) != 0 || (n > from && code[from] != '-'))
             continue;
         if (n - from + to >= DG_LANGUAGE_MAX)
             return false;

@@ -1,84 +1,13 @@
 /* Sentences with a shortlist: the search equals one over a model in which all pieces outside the
  * list are impossible; a batch mixed with sentences that use the whole vocabulary changes nothing;
  * a step has at most one product with the whole output matrix. */
-#include "tests/invariants/random_model.h"
-
-#include "model/model_internal.h"
-
-#define V 1500
-#define SENTENCES 40
-#define MAX_SOURCE 9
-#define MAX_OUT 12
+#include "tests/invariants/listed_problem.h"
 
 struct answer {
     uint32_t n;
     int32_t ids[MAX_OUT];
     double score;
 };
-
-struct problem {
-    struct dg_config c;
-    struct random_model m;
-    struct dg_engine *e;
-    struct dg_shortlist *list;
-    struct dg_shortlist_data data;
-    uint32_t always[2 * DG_MAX_BEAM + 2], first[V + 1], ids[V * 12];
-    int32_t source[SENTENCES][MAX_SOURCE];
-    uint32_t n_source[SENTENCES];
-};
-
-/* Makes a list of twelve translations per piece, the same on every call. */
-static void make_list(struct problem *p)
-{
-    char path[] = "/tmp/dragoman-test-XXXXXX";
-    struct dg_error err = {0};
-    uint64_t rng = 5;
-    int fd = mkstemp(path);
-    close(fd);
-    for (uint32_t i = 0; i < sizeof p->always / sizeof p->always[0]; i++)
-        p->always[i] = 3 * i;
-    for (uint32_t e = 0; e < V; e++)
-        for (uint32_t k = 0; k < 12; k++)
-            p->ids[(p->first[e] = 12 * e) + k] = rnd(&rng) % V;
-    p->first[V] = 12 * V;
-    p->data = (struct dg_shortlist_data){
-        V, V, p->always, sizeof p->always / sizeof p->always[0], p->first, p->ids};
-    if (dg_shortlist_write(path, &p->data, &err) || dg_shortlist_open(path, V, V, &p->list, &err))
-        fail_msg("%s", err.message);
-    unlink(path);
-}
-
-static struct problem *open_problem(enum dg_type type)
-{
-    struct problem *p = calloc(1, sizeof *p);
-    struct dg_error err = {0};
-    uint64_t rng = 11;
-    dg_config_base(&p->c, V);
-    p->c.D = 64;
-    p->c.F = 128;
-    p->c.H = 4;
-    p->c.Dk = p->c.Dv = 16;
-    p->c.enc_layers = p->c.dec_layers = 2;
-    p->c.output_bias = true;
-    random_model_open(&p->m, &p->c, type, NULL, 64, 77);
-    make_list(p);
-    dg_model_use_shortlist(p->m.model, p->m.weights, p->list);
-    if (dg_engine_open(p->m.model, p->m.be, NULL, &p->e, &err))
-        fail_msg("%s", err.message);
-    for (int i = 0; i < SENTENCES; i++) {
-        p->n_source[i] = 2 + rnd(&rng) % (MAX_SOURCE - 1);
-        random_sentence(&p->c, p->source[i], p->n_source[i], &rng);
-    }
-    return p;
-}
-
-static void close_problem(struct problem *p)
-{
-    dg_engine_close(p->e);
-    random_model_close(&p->m);
-    dg_shortlist_close(p->list);
-    free(p);
-}
 
 static struct dg_sentence sentence(const struct problem *p, int i)
 {
@@ -299,93 +228,6 @@ static void one_whole_product_a_step_at_most(void **state)
     close_problem(p);
 }
 
-enum { OWNERS = 128, LONGEST = 60 };
-
-/* Matrices of sentences' own rows: which of them are open, and bytes of all, now and at most. */
-static struct {
-    const struct dg_ops *ops;
-    const struct dg_weight *open[OWNERS];
-    size_t bytes[OWNERS], now, most;
-} owned;
-
-static int own_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
-    struct dg_weight **out, struct dg_error *err)
-{
-    const int rc = owned.ops->weight_new(be, spec, out, err);
-    int i = 0;
-    if (rc || strcmp(spec->name, "output rows") != 0)
-        return rc;
-    while (owned.open[i])
-        i++;
-    owned.open[i] = *out;
-    owned.now += owned.bytes[i] = spec->N * spec->K * sizeof(float);
-    owned.most = owned.now > owned.most ? owned.now : owned.most;
-    return 0;
-}
-
-static void own_weight_free(struct dg_backend *be, struct dg_weight *w)
-{
-    for (int i = 0; w && i < OWNERS; i++)
-        if (owned.open[i] == w) {
-            owned.open[i] = NULL;
-            owned.now -= owned.bytes[i];
-        }
-    owned.ops->weight_free(be, w);
-}
-
-static size_t bytes_without_list(struct problem *p)
-{
-    struct dg_engine *e = NULL;
-    struct dg_error err = {0};
-    dg_model_use_shortlist(p->m.model, p->m.weights, NULL);
-    if (dg_engine_open(p->m.model, p->m.be, NULL, &e, &err))
-        fail_msg("%s", err.message);
-    const size_t n = dg_engine_bytes(e);
-    dg_engine_close(e);
-    dg_model_use_shortlist(p->m.model, p->m.weights, p->list);
-    return n;
-}
-
-/* Admit a sentence with the longest list for which it gets rows of its own. */
-static void admit_longest(struct problem *p, uint64_t id, uint32_t beam)
-{
-    int32_t source[LONGEST];
-    uint64_t rng = id;
-    random_sentence(&p->c, source, LONGEST, &rng);
-    for (uint32_t n = LONGEST; n >= 2; n--) {
-        const struct dg_sentence s = {
-            .source = source, .n_source = n, .search = {.beam = beam, .max_len = MAX_OUT}};
-        const size_t before = owned.now;
-        assert_int_equal(dg_engine_admit(p->e, id, &s, NULL), 0);
-        if (owned.now > before)
-            return;
-        dg_engine_cancel(p->e, id);
-    }
-}
-
-/* The engine's size counts the rows that sentences own, also where wide searches, which then leave,
- * make long lists pay off for narrow ones, which stay. */
-static void own_rows_are_counted(void **state)
-{
-    (void)state;
-    struct problem *p = open_problem(DG_F32);
-    const size_t counted_bytes = dg_engine_bytes(p->e) - bytes_without_list(p);
-    struct dg_ops ops = *p->m.be->ops;
-    owned.ops = p->m.be->ops;
-    ops.weight_new = own_weight_new;
-    ops.weight_free = own_weight_free;
-    p->m.be->ops = &ops;
-    for (uint64_t id = 0; id < 4 * 30; id++) {
-        admit_longest(p, id, id % 4 == 3 ? 1 : DG_MAX_BEAM);
-        for (uint64_t wide = id - 3; id % 4 == 3 && wide < id; wide++)
-            dg_engine_cancel(p->e, wide);
-    }
-    assert_true(owned.most > 3 * V * 64 * sizeof(float)); /* as large as three whole matrices */
-    assert_true(owned.most <= counted_bytes);
-    close_problem(p);
-    assert_int_equal(owned.now, 0);
-}
-
 static void cancelled_and_closed_leak_nothing(void **state)
 {
     (void)state;
@@ -404,7 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(search_is_that_over_the_list),
         cmocka_unit_test(scores_never_use_a_list), cmocka_unit_test(batch_changes_nothing),
-        cmocka_unit_test(one_whole_product_a_step_at_most), cmocka_unit_test(own_rows_are_counted),
+        cmocka_unit_test(one_whole_product_a_step_at_most),
         cmocka_unit_test(cancelled_and_closed_leak_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
