@@ -64,9 +64,9 @@ static bool prefer(char code[DG_LANGUAGE_MAX])
 bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
 {
     size_t n = 0;
+    memset(out, 0, DG_LANGUAGE_MAX);
     for (; n < DG_LANGUAGE_MAX - 1 && code[n] != '\0'; n++)
         out[n] = code[n] == '_' ? '-' : (char)tolower((unsigned char)code[n]);
-    out[n] = '\0';
     if (code[n] != '\0')
         return false;
     const char *two = strcspn(out, "-") == 3 ? two_letters(out) : NULL;
