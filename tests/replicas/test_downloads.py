@@ -3,6 +3,7 @@ import contextlib
 import os
 import re
 import shutil
+import socket
 
 import pytest
 import requests
@@ -36,6 +37,15 @@ def test_the_address_is_the_balancers(name, models, tmp_path):  # noqa: F811
         address = translate(balancer)
         assert address.startswith(balancer.url("/download_file/"))
         assert requests.get(address, timeout=PATIENCE).status_code == 200
+
+
+def test_a_request_without_host_is_answered(name, models, tmp_path):  # noqa: F811
+    with Server(models) as server, Balancer(name, [server.port] * 3, tmp_path) as balancer:
+        requests.get(balancer.url("/readyz"), timeout=PATIENCE)  # the balancer is there
+        host, port = balancer.url("").split("//")[1].split(":")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as s:
+            s.sendall(b"GET /readyz HTTP/1.0\r\n\r\n")
+            assert s.recv(4096).split()[1] == b"200"
 
 
 class Encrypted(Balancer):
