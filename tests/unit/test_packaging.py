@@ -353,7 +353,8 @@ def tree(tmp_path):
     """Files as those of a source archive, with what builds and tests leave there."""
     files = {"CMakeLists.txt": "project(dragoman VERSION 0.1.0)\n", "scripts/deps": "#!/bin/sh\n", "packaging/debian/control": "Source: dragoman\n",
              "README.md": "A file.\n", "base/build/a.c": "int a;\n", ".revision": "0123456789abcdef\n", "build/release/x": "built",
-             ".cache/x": "kept", ".venv/x": "python"}
+             ".cache/x": "kept", ".venv/x": "python", ".work/x": "data of a run",
+             "weights/bundles/en-de-fr/manifest.json": "{}", "weights/bundles/firefox-en-de/manifest.json": "of other licences"}
     for path, text in files.items():
         (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tree" / path).write_text(text)
@@ -364,7 +365,7 @@ def tree(tmp_path):
 
 
 SOURCES = {"CMakeLists.txt", "README.md", "base/build/a.c", "scripts/deb", "scripts/deps", "scripts/version", "packaging/debian/control",
-           "debian/control", ".revision"}
+           "debian/control", ".revision", "weights/bundles/en-de-fr/manifest.json"}
 
 
 def test_packages_are_built_in_a_source_archive(tmp_path, tree):
@@ -380,7 +381,7 @@ def test_packages_are_built_from_what_git_tracks(tmp_path, tree):
         pytest.skip("git is not installed")
     git = lambda *words: run("git", "-C", str(tree), "-c", "user.name=x", "-c", "user.email=x@dragoman.invalid", *words)
     git("init", "-q")
-    git("add", "CMakeLists.txt", "README.md", "base", "scripts", "packaging", ".revision")
+    git("add", "CMakeLists.txt", "README.md", "base", "scripts", "packaging", ".revision", "weights/bundles/en-de-fr")
     git("commit", "-q", "-m", "x")
     (tree / "left").write_text("by an editor")
     built = package_sources(tmp_path, tree)
