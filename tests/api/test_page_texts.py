@@ -179,6 +179,29 @@ def test_a_sentence_of_a_wrapped_text_is_opened(chrome, narrow, tmp_path):  # no
     assert not page["error"].is_displayed()
 
 
+@pytest.mark.parametrize("lead, more", [("- ", "  "), ("  ", ""), ("> ", "> "), ("  1. ", "     ")], ids=["item", "indent", "quote", "number"])
+def test_lines_of_a_wrapped_sentence_go_on(chrome, narrow, tmp_path, lead, more):  # noqa: F811
+    """Its other translations are of the whole sentence, and its words have sources: the server was asked about two fragments."""
+    lines = ["A man who stands on the corner of the street talks with", "the woman who sells the flowers."]
+    text = f"{lead}{lines[0]}\n{more}{lines[1]}\n"
+    (tmp_path / "a.txt").write_text(text)
+    page = Page(chrome, narrow)
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page["file"].send_keys(str(tmp_path / "a.txt"))
+    page.done()
+    assert page.output().startswith(lead) and len(page.all("#output .s")) == 1
+    page.open_sentence(0)
+    page.all("#sentence-target button")[1].click()
+    page.until(lambda: page.all("#sentence-source .hit"))
+    page.all("#nbest summary")[0].click()
+    page.until(lambda: len(page.all("#nbest li button")) >= 2)
+    asked = {"text": text, "source": "en", "target": "de", "format": "wrapped", "beam_size": 8, "n_best": 8}
+    wanted = narrow.post("/v1/translate", asked).json()["translations"][0]["n_best"]
+    assert [b.text.split() for b in page.all("#nbest li button")] == [n["text"][len(lead):].split() for n in wanted]
+    assert not page["error"].is_displayed()
+
+
 LETTER = "The old station near the river, which the town has\nnot used for a hundred years, is closed today."
 WIDE = "The committee said on Thursday that the old station near the river of the town in the mountains is closed until summer, "
 TITLES = "\n".join(["A Study of the Old Station near the River of the Town"] * 5)

@@ -1,5 +1,7 @@
 // The translation as it streams in: an element for each sentence, and what is between sentences as text.
 
+import {lineStart} from './text.js';
+
 export class Output {
   // onSentence(entry, at): a sentence was chosen, at a place in code points; undefined: not at a word.
   constructor(element, onSentence) {
@@ -71,7 +73,8 @@ export class Output {
   element_of(part, text, s) {
     const span = document.createElement('span');
     span.className = 's';
-    span.entry = {source: part.points.slice(s.source[0], s.source[1]), format: this.format, streamed: text, span};
+    const source = part.points.slice(s.source[0], s.source[1]), lead = this.format === 'wrapped' ? lineStart(part.points.slice(0, s.source[0])) : '';
+    span.entry = {source, lead, format: this.format, streamed: text, span};
     this.set(span, text, s.flags);
     span.setAttribute('role', 'button');
     span.tabIndex = -1;

@@ -5,11 +5,16 @@ import {codePoints, words, direction, languageName, node} from './text.js';
 import {explain} from './flags.js';
 import {AttentionView} from './attention.js';
 
-// What a sentence of subtitles has around it, so that the server reads it as one.
+// What the server reads before a sentence of subtitles, and the start of its line before one of wrapped text, so that its lines go
+// on as they did there.
 const CUE = '1\n00:00:00,000 --> 00:00:01,000\n';
-const around = (entry) => (entry.format === 'srt' ? CUE : '');
-// Whether a sentence, or a translation of it, may have marks of its format in it.
-const marked = (entry, text) => !['text', 'wrapped'].includes(entry.format) && /[<>&{}*_`~\\[\]|#]/.test(text);
+const around = (entry) => (entry.format === 'srt' ? CUE : /\n/.test(entry.source) ? entry.lead : '');
+// Whether a sentence, or a translation of it, may have marks of its format in it: of wrapped text, quotation marks of its further lines.
+const MARKS = {text: null, wrapped: /\n[ \t]*>/};
+const marked = (entry, text) => {
+  const marks = entry.format in MARKS ? MARKS[entry.format] : /[<>&{}*_`~\\[\]|#]/;
+  return Boolean(marks?.test(text));
+};
 
 // Why a sentence has no alternatives and no attention weights: one model must have translated these very words. '' if it has.
 function limits(entry, text) {

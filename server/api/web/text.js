@@ -66,6 +66,11 @@ export function isWrapped(text) {
   return 2 * wrapped > all && !(all >= 4 && 5 * upper > 4 * all);
 }
 
+// What a text's last line has before its first letter: indentation, quotation marks, a bullet or a number.
+export function lineStart(text) {
+  return /[^\n\r\p{L}]*/u.exec(text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1))[0];
+}
+
 const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa', 'Yezi'];
 
 // By the script in which the language is written; 'auto', by the text's letters, where the browser does not know it.
