@@ -91,6 +91,17 @@ static const struct {
         2},
     {DG_FORMAT_MARKDOWN, "A [b](x) [c `m` n](y) d", "a ß d", "a [ß](x) [`m`](y) d",
         {{0, 0}, {1, 1}, {2, 1}, {5, 2}}, 4},
+    /* A pair with words on both sides of its code keeps both. */
+    {DG_FORMAT_MARKDOWN, "**The dogs `foo` are here.**", "Die Hunde foo sind hier.",
+        "**Die Hunde `foo` sind hier.**", {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4}}, 5},
+    {DG_FORMAT_MARKDOWN, "Now [the dogs `f g` are](u) here.", "Hier sind f g die Hunde nun.",
+        "Hier [sind `f g` die Hunde](u) nun.",
+        {{6, 0}, {5, 1}, {3, 2}, {4, 3}, {1, 4}, {2, 5}, {0, 6}}, 7},
+    {DG_FORMAT_MARKDOWN, "*Dogs and `foo` cats*.", "Hunde foo Katzen.", "*Hunde `foo` Katzen*.",
+        {{0, 0}, {3, 2}}, 2},
+    /* Code beside it parts it. */
+    {DG_FORMAT_MARKDOWN, "**The big dogs** `foo` here.", "Die foo großen Hunde hier.",
+        "Die `foo` **großen Hunde** hier.", {{0, 0}, {3, 1}, {1, 2}, {2, 3}, {4, 4}}, 5},
     /* No mark is placed within the letters of code, whatever words it is aligned with. */
     {DG_FORMAT_MARKDOWN, "Use<wbr/> `git push` now.", "git push jetzt.", "`git push`<wbr/> jetzt.",
         {{0, 0}}, 1},

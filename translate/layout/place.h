@@ -40,8 +40,8 @@ bool dg_place_is_protected(const struct dg_placing *w, const struct dg_place *p)
 /* Find the words that are kept. */
 void dg_place_find_kept(struct dg_placing *w);
 /* Find the best-fitting run of words that came from p's words (words aligned with nothing may be
- * within it). The run of a pair may hold replaced words aligned with nothing, that of a protected
- * span may not. False: there is none. */
+ * within it). The run of a pair may hold words that its own protected spans replace, and replaced
+ * words aligned with nothing; that of a protected span may not. False: there is none. */
 bool dg_place_find_run(const struct dg_placing *w, struct dg_place *p);
 /* The number of the word before which a place without words goes: after the word that came from the
  * source word before it; a protected span not within words that are kept together. */

@@ -36,6 +36,13 @@ static bool is_closed(const struct dg_placing *w, const struct dg_place *p, uint
            (w->replaced_by[i] || (w->kept[i] && !continues(w, p, i)));
 }
 
+/* True if a protected span within p replaces word i. */
+static bool is_of_inner(const struct dg_placing *w, const struct dg_place *p, uint32_t i)
+{
+    const struct dg_place *span = w->replaced_by[i];
+    return span && p->open < span->open && span->open < p->close;
+}
+
 bool dg_place_find_run(const struct dg_placing *w, struct dg_place *p)
 {
     size_t begin = p->text_begin, end = p->text_end;
@@ -44,8 +51,9 @@ bool dg_place_find_run(const struct dg_placing *w, struct dg_place *p)
     uint32_t from = 0, to = 0;
     /* One step past the last word, which ends a run that reaches it. */
     for (uint32_t i = 0; i <= w->words.answer.n; i++) {
-        uint32_t a = i < w->words.answer.n ? w->words.from[i] : DG_NO_WORD;
-        const bool closed = i < w->words.answer.n && is_closed(w, p, i);
+        const bool past = i == w->words.answer.n;
+        uint32_t a = past || is_of_inner(w, p, i) ? DG_NO_WORD : w->words.from[i];
+        const bool closed = !past && is_closed(w, p, i);
         bool inside = a != DG_NO_WORD && dg_words_overlap(&w->words.source, a, begin, end) &&
                       !w->replaced_by[i] && !closed;
         if (inside) {
@@ -54,8 +62,8 @@ bool dg_place_find_run(const struct dg_placing *w, struct dg_place *p)
             running = true;
         }
         /* A word aligned with nothing continues the run: articles and particles often have no
-         * source. */
-        if (!running || inside || (a == DG_NO_WORD && i < w->words.answer.n && !closed))
+         * source. So does a protected span of p: p has words on both sides of it. */
+        if (!running || inside || (a == DG_NO_WORD && !past && !closed))
             continue;
         running = false;
         /* Attention may find a place's words twice; length and position tell the stray run. */
