@@ -1,7 +1,9 @@
 #include "documents/office/pieces.h"
 
 #include "text/protected.h"
+#include "text/utf8.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,4 +76,71 @@ const struct dg_piece *dg_pieces_main(struct dg_pieces *q)
         }
     }
     return best;
+}
+
+/* ---- the numbers of notes ---- */
+
+static bool is_tag(const struct dg_piece *p)
+{
+    return p->kind == DG_PIECE_OPEN || p->kind == DG_PIECE_CLOSE;
+}
+
+/* True if the words right before piece i end with a letter, or with signs after one. */
+static bool is_after_letter(const struct dg_pieces *q, size_t i)
+{
+    while (i > 0 && is_tag(&q->list[i - 1]))
+        i--;
+    if (i == 0 || q->list[i - 1].kind != DG_PIECE_WORDS)
+        return false;
+    const char *s = q->r->xml.s + q->list[i - 1].begin;
+    size_t n = q->list[i - 1].end - q->list[i - 1].begin;
+    while (n > 0 && strchr(".,;:!?)\"", s[n - 1]))
+        n--;
+    size_t begin = n > 0 ? n - 1 : 0;
+    while (begin > 0 && (s[begin] & 0xC0) == 0x80)
+        begin--;
+    return dg_utf8_has_letter(s + begin, n - begin);
+}
+
+/* True if words begin with a letter right after piece i - 1. */
+static bool is_before_letter(const struct dg_pieces *q, size_t i)
+{
+    while (i < q->n && is_tag(&q->list[i]))
+        i++;
+    if (i == q->n || q->list[i].kind != DG_PIECE_WORDS)
+        return false;
+    const char *s = q->r->xml.s + q->list[i].begin;
+    size_t n = q->list[i].end - q->list[i].begin, next = 0;
+    if (n > 0)
+        dg_utf8_next(s, n, &next);
+    return dg_utf8_has_letter(s, next);
+}
+
+/* True if the words are of a number's characters; *digits is set if one is a digit or a star. */
+static bool is_of_number(const struct dg_pieces *q, const struct dg_piece *p, bool *digits)
+{
+    const char *s = q->r->xml.s;
+    for (size_t k = p->begin; k < p->end; k++) {
+        const unsigned char c = (unsigned char)s[k];
+        if (c < 0x80 && !isdigit(c) && !strchr("*,-+[]()", c))
+            return false;
+        *digits = *digits || isdigit(c) || c == '*';
+    }
+    return !p->instead && !dg_utf8_has_letter(s + p->begin, p->end - p->begin);
+}
+
+size_t dg_pieces_note_number(const struct dg_pieces *q, size_t i)
+{
+    const struct dg_piece *first = &q->list[i];
+    const bool container = first->kind == DG_PIECE_OPEN;
+    bool digits = false;
+    size_t end = i + container;
+    while (end < q->n && q->list[end].kind == DG_PIECE_WORDS &&
+           (container || dg_pieces_same_run(q, &q->list[end], first->run, first->run_end))) {
+        if (!is_of_number(q, &q->list[end++], &digits))
+            return 0;
+    }
+    if (container && (end == q->n || q->list[end++].kind != DG_PIECE_CLOSE))
+        return 0;
+    return digits && is_after_letter(q, i) && !is_before_letter(q, end) ? end - i : 0;
 }

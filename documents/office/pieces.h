@@ -19,6 +19,8 @@ struct dg_piece {
     const char *instead;
     /* WORDS: their bytes; OPEN: the opening tag's; RAW, BREAK: all bytes */
     size_t begin, end;
+    /* WORDS in a run: the whole element that they are in */
+    size_t whole, whole_end;
     /* properties of the run that it is in; equal: none */
     size_t run, run_end;
     /* RAW, BREAK: within a run */
@@ -52,5 +54,9 @@ bool dg_pieces_same_run(
  * and addresses often have a formatting of their own, which must not spread to what is beside them:
  * they count only if there are no other words. */
 const struct dg_piece *dg_pieces_main(struct dg_pieces *q);
+
+/* How many pieces from i on, a container or words in one formatting, are the number of a note
+ * behind a word, such as a raised "1" or "2,3": it means nothing to the model. 0: they are not. */
+size_t dg_pieces_note_number(const struct dg_pieces *q, size_t i);
 
 #endif

@@ -91,6 +91,8 @@ static void read_run(struct dg_pieces *q, size_t i)
             dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_WORDS,
                                  .begin = t->end,
                                  .end = x->tags[t->partner].begin,
+                                 .whole = t->begin,
+                                 .whole_end = whole_end(x, k),
                                  .run = in.run,
                                  .run_end = in.run_end,
                                  .linked = in.linked});
@@ -238,6 +240,27 @@ static int write_other(
     }
 }
 
+/* Writes n pieces that are the number of a note: each piece of a run is one element, a container is
+ * one with what is in it. */
+static int write_number(struct dg_segment *g, const struct dg_piece *p, size_t n,
+    struct dg_buffer *text, struct dg_error *err)
+{
+    const struct dg_piece as_one = {.kind = DG_PIECE_RAW, .begin = p->begin, .end = p->close_end};
+    if (p->kind == DG_PIECE_OPEN)
+        return write_other(g, &as_one, text, err);
+    int rc = DG_OK;
+    for (size_t i = 0; i < n && rc == DG_OK; i++) {
+        const struct dg_piece word = {.kind = DG_PIECE_RAW,
+            .in_run = true,
+            .begin = p[i].whole,
+            .end = p[i].whole_end,
+            .run = p[i].run,
+            .run_end = p[i].run_end};
+        rc = write_other(g, &word, text, err);
+    }
+    return rc;
+}
+
 static int write_markup(
     const struct dg_pieces *q, struct dg_segment *g, struct dg_buffer *text, struct dg_error *err)
 {
@@ -251,6 +274,13 @@ static int write_markup(
         if (open && !(other && dg_pieces_same_run(q, open, p->run, p->run_end))) {
             dg_buffer_adds(text, "</g>");
             open = NULL;
+        }
+        const bool marked = p->kind == DG_PIECE_OPEN || (other && !open);
+        const size_t number = marked ? dg_pieces_note_number(q, i) : 0;
+        if (number > 0) {
+            rc = write_number(g, p, number, text, err);
+            i += number - 1;
+            continue;
         }
         if (other && !open) {
             rc = add_slot(g, text, "<g i=\"%zu\">",

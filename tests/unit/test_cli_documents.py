@@ -230,6 +230,40 @@ def test_odt_ruby(tmp_path):
     assert "</text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby>" in xml and "<text:ruby><text:ruby-base>" in xml
 
 
+RAISED = {  # for each kind: the part with words, its text around them, and what is around words and around a raised number
+    "docx": ("word/document.xml", '<w:document xmlns:w="w"><w:p>%s</w:p></w:document>', ("<w:r><w:t>", "</w:t></w:r>"),
+             ('<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>', "</w:t></w:r>")),
+    "pptx": ("ppt/slides/slide1.xml", '<p:sld xmlns:p="p" xmlns:a="a"><a:p>%s</a:p></p:sld>', ("<a:r><a:rPr/><a:t>", "</a:t></a:r>"),
+             ('<a:r><a:rPr baseline="30000"/><a:t>', "</a:t></a:r>")),
+    "odt": ("content.xml", '<office:document-content xmlns:office="o" xmlns:text="t"><text:p>%s</text:p></office:document-content>', ("", ""),
+            ('<text:span text:style-name="T1">', "</text:span>")),
+}
+
+
+def raised(tmp_path, kind, sentence):
+    """The translated part of a file with one sentence, every second piece of which is raised; what is raised in it; and all its words."""
+    part, root, plain, around = RAISED[kind]
+    path = tmp_path / f"a.{kind}"
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr(part, root % "".join(words.join(around if i % 2 else plain) for i, words in enumerate(sentence)))
+    xml = members(translate(path, model=SHIPPED))[0][part][0].decode().replace(' xml:space="preserve"', "")
+    return re.findall("(.*?)".join(map(re.escape, around)), xml), "".join(ElementTree.fromstring(xml).itertext())
+
+
+@pytest.mark.parametrize("kind", RAISED)
+def test_numbers_of_notes(tmp_path, kind):
+    """A number that was raised after a word raised the whole word, and was part of it for the model."""
+    assert raised(tmp_path, kind, ("The girl", "1", " plays with the dogs", "2,3", " in the snow.")) == (
+        ["1", "2,3"], "Das Mädchen1 spielt mit den Hunden2,3 im Schnee.")
+    assert raised(tmp_path, kind, (DOGS, "4", " A girl is smiling", "[5]", ".")) == (["4", "[5]"], f"{SNOW}4 {SMILES[:-1]}[5].")
+
+
+@pytest.mark.parametrize("sentence,number", [(("The dog drinks H", "2", "O."), "2"), (("A dog", ".", " A girl."), "Hund.")])
+def test_what_is_no_number_of_a_note(tmp_path, sentence, number):
+    """What is within a word, or ends a sentence, is part of the words."""
+    assert raised(tmp_path, "docx", sentence)[0] == [number]
+
+
 def test_pptx(tmp_path):
     path = tmp_path / "a.pptx"
     p = pptx.Presentation()
