@@ -25,7 +25,7 @@ enum dg_writing {
 enum dg_slot_kind {
     DG_SLOT_TAGS,  /* <g> and </g>: an opening and a closing tag */
     DG_SLOT_RUN,   /* <g> and </g>: formatting of office text; begin .. end: the run's properties */
-    DG_SLOT_RAW,   /* <x/>: raw bytes begin .. end */
+    DG_SLOT_RAW,   /* <x/>, or <f> with what it shows and </f>: raw bytes begin .. end */
     DG_SLOT_CHILD, /* <x/>: in a run of its own with the properties close .. close_end */
     DG_SLOT_CUE,   /* the lines of a subtitle; close: how many */
 };
@@ -61,6 +61,8 @@ struct dg_run_names {
     const char *const *breaks;
     /* containers, and elements of a run's properties, that make words a link, or NULL */
     const char *const *links;
+    /* other elements with text alone are fields: the text stays, but models see it */
+    bool fields;
 };
 
 struct dg_segment {

@@ -1,4 +1,5 @@
-/* Writes <g i="2">words</g> and <x i="3"/> of an answer as slots 2 and 3 say. If the file has runs,
+/* Writes <g i="2">words</g>, <x i="3"/> and <f i="4">what it shows</f> of an answer as slots 2, 3
+ * and 4 say. If the file has runs,
  * each text gets a run of its own, with the properties of the innermost <g> that has some. */
 #include "documents/slots.h"
 
@@ -134,6 +135,16 @@ static size_t skip_words(const char *s, size_t at, size_t n)
     return at;
 }
 
+/* Moves *at from a field's words to the end of its closing tag; false: it has none. */
+static bool skip_field(const struct dg_extract_answer *a, size_t *at)
+{
+    static const char close[] = "</f>";
+    const char *found = memmem(a->s + *at, a->n - *at, close, strlen(close));
+    if (found)
+        *at = (size_t)(found - a->s) + strlen(close);
+    return found != NULL;
+}
+
 int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
     const struct dg_extract_answer *a, struct dg_error *err)
 {
@@ -150,6 +161,8 @@ int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
         size_t to = end ? (size_t)(end - a->s) + 1 : a->n;
         add_text(&t, a->s + text, at - text);
         rc = write_tag(&t, a->s + at, to - at, err);
+        if (rc == DG_OK && a->s[at + 1] == 'f' && !skip_field(a, &to))
+            rc = broken(err);
         text = at = to;
     }
     if (rc != DG_OK)

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-/* <b> ends a sentence, and no other tag does; in the cells of a sheet, a line end does, too. */
-static const char *const ends[] = {"b", NULL};
-static const struct dg_markup markup = {.no_outline = true, .splitting = ends},
+/* <b> ends a sentence, and no other tag does; in the cells of a sheet, a line end does, too. The
+ * words of <f> stay. */
+static const char *const ends[] = {"b", NULL}, *const fields[] = {"f", NULL};
+static const struct dg_markup markup = {.no_outline = true, .splitting = ends, .ignored = fields},
                               cell_markup = {.no_outline = true, .splitting = ends, .lines = true};
 
 static const struct dg_run_names word = {
@@ -60,6 +61,7 @@ static const struct dg_run_names open_document = {
     .space = "text:s",
     .dropped = (const char *const[]){"text:soft-page-break", NULL},
     .breaks = (const char *const[]){"text:tab", "text:line-break", NULL},
+    .fields = true,
 };
 
 /* Scans the part's tags; r->xml must be closed in every case. */

@@ -7,6 +7,7 @@
 
 enum dg_piece_kind {
     DG_PIECE_WORDS,
+    DG_PIECE_FIELD, /* a field's words, which stay */
     DG_PIECE_RAW,   /* something between words */
     DG_PIECE_BREAK, /* the same, where a sentence ends */
     DG_PIECE_OPEN,  /* the start of a container or a field */
@@ -17,9 +18,9 @@ struct dg_piece {
     enum dg_piece_kind kind;
     /* WORDS: written instead of bytes of the part, or NULL */
     const char *instead;
-    /* WORDS: their bytes; OPEN: the opening tag's; RAW, BREAK: all bytes */
+    /* WORDS, FIELD: their bytes; OPEN: the opening tag's; RAW, BREAK: all bytes */
     size_t begin, end;
-    /* WORDS in a run: the whole element that they are in */
+    /* FIELD, and WORDS in a run: the whole element that they are in */
     size_t whole, whole_end;
     /* properties of the run that it is in; equal: none */
     size_t run, run_end;

@@ -46,13 +46,31 @@ static bool add_character(
            dg_xml_attribute_is(&q->r->xml, t, "text:c", "1");
 }
 
-/* Adds an element that neither is nor contains words: its bytes are kept as a whole. */
+/* Adds a field that shows text; false: the element at tag i is none. Right behind a word, as the
+ * number of a note is, it is none either: it would be part of the word. */
+static bool add_field(struct dg_pieces *q, size_t i)
+{
+    const struct dg_xml_tag *t = &q->r->xml.tags[i];
+    if (!q->r->names->fields || t->kind != DG_XML_OPEN || t->partner != i + 1 ||
+        q->r->xml.tags[i + 1].begin == t->end || is_after_word(q) ||
+        dg_runs_lists(q->r, t, q->r->names->breaks))
+        return false;
+    dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_FIELD,
+                         .begin = t->end,
+                         .end = q->r->xml.tags[i + 1].begin,
+                         .whole = t->begin,
+                         .whole_end = whole_end(&q->r->xml, i)});
+    return true;
+}
+
+/* Adds an element that neither is nor contains words to translate: its bytes are kept as a whole.
+ */
 static void add_raw(struct dg_pieces *q, size_t i, const struct dg_piece *in)
 {
     const struct dg_xml *x = &q->r->xml;
     const struct dg_xml_tag *t = &x->tags[i];
     const struct dg_run_names *names = q->r->names;
-    if (dg_runs_lists(q->r, t, names->dropped) || add_character(q, t, in))
+    if (dg_runs_lists(q->r, t, names->dropped) || add_character(q, t, in) || add_field(q, i))
         return;
     struct dg_piece p = {
         .kind = dg_runs_lists(q->r, t, names->breaks) ? DG_PIECE_BREAK : DG_PIECE_RAW,
@@ -240,6 +258,16 @@ static int write_other(
     }
 }
 
+static int write_field(const struct dg_pieces *q, struct dg_segment *g, const struct dg_piece *p,
+    struct dg_buffer *text, struct dg_error *err)
+{
+    int rc = add_slot(g, text, "<f i=\"%zu\">",
+        (struct dg_slot){.kind = DG_SLOT_RAW, .begin = p->whole, .end = p->whole_end}, err);
+    dg_buffer_add(text, q->r->xml.s + p->begin, p->end - p->begin);
+    dg_buffer_adds(text, "</f>");
+    return rc;
+}
+
 /* Writes n pieces that are the number of a note: each piece of a run is one element, a container is
  * one with what is in it. */
 static int write_number(struct dg_segment *g, const struct dg_piece *p, size_t n,
@@ -291,6 +319,8 @@ static int write_markup(
             dg_buffer_adds(text, p->instead);
         else if (p->kind == DG_PIECE_WORDS)
             dg_buffer_add(text, q->r->xml.s + p->begin, p->end - p->begin);
+        else if (p->kind == DG_PIECE_FIELD)
+            rc = write_field(q, g, p, text, err);
         else if (rc == DG_OK)
             rc = write_other(g, p, text, err);
     }

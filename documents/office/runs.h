@@ -1,7 +1,8 @@
 /* Paragraphs of office files as markup for the translator: words with the paragraph's main
  * formatting are plain text, words with other formatting are in a <g>, and a part without words,
- * or the number of a note, is an <x/> or, if a sentence ends there, a <b/>. Slots hold the bytes
- * that each of these represents. Only for documents/office. One thread at a time. */
+ * or the number of a note, is an <x/> or, if a sentence ends there, a <b/>. A field is an <f>.
+ * Slots hold the bytes that each of these represents. Only for documents/office. One thread at a
+ * time. */
 #ifndef DG_DOCUMENTS_OFFICE_RUNS_H
 #define DG_DOCUMENTS_OFFICE_RUNS_H
 

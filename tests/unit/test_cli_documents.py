@@ -264,6 +264,21 @@ def test_what_is_no_number_of_a_note(tmp_path, sentence, number):
     assert raised(tmp_path, "docx", sentence)[0] == [number]
 
 
+@pytest.mark.parametrize("before,after", [
+    ("Table <text:sequence>2</text:sequence>: The house", "Tabelle <text:sequence>2</text:sequence>: Das Haus"),
+    ("Illustration <text:sequence>1</text:sequence>: A dog in the snow", "Illustration <text:sequence>1</text:sequence>: Ein Hund im Schnee"),
+    ("<text:page-number>3</text:page-number>. " + DOGS, "<text:page-number>3</text:page-number>. " + SNOW),
+    ("A girl<text:note-ref>1</text:note-ref> is smiling.", "Ein Mädchen<text:note-ref>1</text:note-ref> lächelt."),
+])
+def test_odt_fields(tmp_path, before, after):
+    """The model did not see what a field shows, so that a caption's colon went before its number."""
+    part, root, _, _ = RAISED["odt"]
+    path = tmp_path / "a.odt"
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr(part, root % before)
+    assert members(translate(path, model=SHIPPED))[0][part][0].decode() == root % after
+
+
 def test_pptx(tmp_path):
     path = tmp_path / "a.pptx"
     p = pptx.Presentation()
