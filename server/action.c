@@ -19,22 +19,11 @@ static int show(const struct dg_buffer *b, struct dg_error *err)
     return DG_OK;
 }
 
-/* Checks that the API keys can be read. */
-static int check_keys(const struct dg_server_config *c, struct dg_error *err)
-{
-    struct dg_keys *keys = NULL;
-    if (c->keys[0] == '\0')
-        return DG_OK;
-    int rc = dg_keys_open(c->keys, false, &keys, err);
-    dg_keys_close(keys);
-    return rc;
-}
-
 static int check_config(const struct dg_server_config *c, struct dg_error *err)
 {
     struct dg_models_options o = dg_models_options_of(c);
     struct dg_models *models = NULL;
-    int rc = check_keys(c, err);
+    int rc = c->keys[0] != '\0' ? dg_keys_check(c->keys, err) : DG_OK;
     if (rc == DG_OK)
         rc = dg_models_options_devices(c, &o, err);
     if (rc == DG_OK)

@@ -58,15 +58,24 @@ int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_erro
     return rc;
 }
 
+#define PATH_ROOM sizeof((struct dg_db *)0)->path
+
+static void folder_of(const char *path, char folder[PATH_ROOM])
+{
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        snprintf(folder, PATH_ROOM, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    else
+        snprintf(folder, PATH_ROOM, ".");
+}
+
 /* Gives a new file of root's to the owner of its folder, so that a service with a user of its own
  * can open it. Where that is not allowed, the file stays root's. */
 static void give_to_folder(int fd, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char folder[sizeof((struct dg_db *)0)->path] = ".";
+    char folder[PATH_ROOM];
     struct stat st;
-    if (slash)
-        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    folder_of(path, folder);
     const bool given = stat(folder, &st) == 0 && fchown(fd, st.st_uid, st.st_gid) == 0;
     (void)given;
 }
@@ -90,6 +99,27 @@ static int create_file(const char *path, struct dg_error *err)
     return DG_OK;
 }
 
+/* Opens the file of out->path; closes it again on failure. */
+static int open_handle(struct dg_db *out, struct dg_error *err)
+{
+    if (sqlite3_open_v2(out->path, &out->handle, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+        int rc = out->handle ? dg_db_error(out, err)
+                             : dg_error_set(err, DG_ENOMEM, "no memory to open %s", out->path);
+        dg_db_close(out);
+        return rc;
+    }
+    sqlite3_busy_timeout(out->handle, BUSY_MS);
+    return DG_OK;
+}
+
+static int run_first(struct dg_db *db, const char *sql, struct dg_error *err)
+{
+    int rc = dg_db_run(db, sql, err);
+    if (rc != DG_OK)
+        dg_db_close(db);
+    return rc;
+}
+
 int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error *err)
 {
     memset(out, 0, sizeof *out);
@@ -99,21 +129,30 @@ int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error
         rc = create_file(path, err);
     else if (access(path, F_OK) != 0)
         rc = dg_error_set(err, DG_ENOTFOUND, "there is no %s: %s", path, strerror(errno));
+    if (rc == DG_OK)
+        rc = open_handle(out, err);
     if (rc != DG_OK)
         return rc;
-    if (sqlite3_open_v2(path, &out->handle, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-        rc = out->handle ? dg_db_error(out, err)
-                         : dg_error_set(err, DG_ENOMEM, "no memory to open %s", path);
-        dg_db_close(out);
-        return rc;
-    }
-    sqlite3_busy_timeout(out->handle, BUSY_MS);
     /* NORMAL: a power failure may lose the last seconds' counters, but never the file. */
-    rc = dg_db_run(out,
+    return run_first(out,
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err);
-    if (rc != DG_OK)
-        dg_db_close(out);
-    return rc;
+}
+
+int dg_db_look(const char *path, bool create, bool *exists, struct dg_db *out, struct dg_error *err)
+{
+    char folder[PATH_ROOM];
+    memset(out, 0, sizeof *out);
+    snprintf(out->path, sizeof out->path, "%s", path);
+    *exists = access(path, F_OK) == 0;
+    if (!*exists && (!create || errno != ENOENT))
+        return dg_error_set(err, DG_ENOTFOUND, "there is no %s: %s", path, strerror(errno));
+    folder_of(path, folder);
+    if (!*exists && faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
+        return dg_error_set(err, DG_EIO, "cannot make %s: %s", path, strerror(errno));
+    if (!*exists)
+        return DG_OK;
+    int rc = open_handle(out, err);
+    return rc == DG_OK ? run_first(out, "PRAGMA query_only = ON", err) : rc;
 }
 
 void dg_db_close(struct dg_db *db)

@@ -20,6 +20,10 @@ struct dg_db {
 /* Open the file. create: create it if missing, readable only by its owner; root makes it the
  * folder's owner's. */
 int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error *err);
+/* Open a file that exists as it is: its mode of journal stays, and nothing may be written through
+ * *out. create: *exists may become false, if the file could be made. */
+int dg_db_look(
+    const char *path, bool create, bool *exists, struct dg_db *out, struct dg_error *err);
 void dg_db_close(struct dg_db *db); /* a zeroed struct is fine */
 
 /* Set SQLite's error, prefixed with the file's path or `keeps`. DG_EAGAIN: another program has

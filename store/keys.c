@@ -79,6 +79,11 @@ int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_
     return DG_OK;
 }
 
+int dg_keys_check(const char *path, struct dg_error *err)
+{
+    return dg_schema_check(path, &schema, false, err);
+}
+
 void dg_keys_close(struct dg_keys *k)
 {
     if (!k)

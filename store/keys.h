@@ -46,6 +46,9 @@ struct dg_keys;
 /* create: create the file if it is missing. DG_ENOTFOUND, DG_EFORMAT (not a file of keys),
  * DG_EUNSUP (a newer program's), DG_EIO. */
 int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_error *err);
+/* Check that dg_keys_open would accept the file; nothing is written, an older file stays as it
+ * is. */
+int dg_keys_check(const char *path, struct dg_error *err);
 void dg_keys_close(struct dg_keys *k); /* NULL is fine */
 
 /* Create a key with wanted's name, scopes, limits and expiry. *made is the new key with its id;

@@ -26,13 +26,14 @@ static int take_step(
     return rc;
 }
 
-int dg_schema_apply(
-    struct dg_db *db, const struct dg_schema *schema, bool create, struct dg_error *err)
+/* *version: that of the tables, 0 in an empty file, which is fine where create is set. */
+static int read_version(struct dg_db *db, const struct dg_schema *schema, bool create,
+    int64_t *version, struct dg_error *err)
 {
-    int64_t id = 0, version = 0, tables = 0;
+    int64_t id = 0, tables = 0;
     int rc = dg_db_number(db, "PRAGMA application_id", &id, err);
     if (rc == DG_OK)
-        rc = dg_db_number(db, "PRAGMA user_version", &version, err);
+        rc = dg_db_number(db, "PRAGMA user_version", version, err);
     if (rc == DG_OK)
         rc = dg_db_number(db, "SELECT count(*) FROM sqlite_master", &tables, err);
     if (rc != DG_OK)
@@ -40,11 +41,32 @@ int dg_schema_apply(
     const bool empty = id == 0 && tables == 0 && create;
     if (!empty && id != schema->application_id)
         return dg_error_set(err, DG_EFORMAT, "%s is not a file of %s", db->path, schema->what);
-    if (version < 0 || (size_t)version > schema->n_steps)
+    if (*version < 0 || (size_t)*version > schema->n_steps)
         return dg_error_set(err, DG_EUNSUP,
-            "%s has version %" PRId64 " of its tables, this program knows %zu", db->path, version,
+            "%s has version %" PRId64 " of its tables, this program knows %zu", db->path, *version,
             schema->n_steps);
+    return DG_OK;
+}
+
+int dg_schema_apply(
+    struct dg_db *db, const struct dg_schema *schema, bool create, struct dg_error *err)
+{
+    int64_t version = 0;
+    int rc = read_version(db, schema, create, &version, err);
     for (size_t step = (size_t)version; step < schema->n_steps && rc == DG_OK; step++)
         rc = take_step(db, schema, step, err);
+    return rc;
+}
+
+int dg_schema_check(
+    const char *path, const struct dg_schema *schema, bool create, struct dg_error *err)
+{
+    struct dg_db db;
+    int64_t version;
+    bool exists = false;
+    int rc = dg_db_look(path, create, &exists, &db, err);
+    if (rc == DG_OK && exists)
+        rc = read_version(&db, schema, create, &version, err);
+    dg_db_close(&db);
     return rc;
 }

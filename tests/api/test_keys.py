@@ -295,6 +295,26 @@ def test_a_file_put_in_anothers_place_is_read(models, path, tmp_path):
         assert ask(server, newest).status_code == 200
 
 
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_a_check_leaves_an_older_file_as_it_is(models, path, mode):
+    """--check-config comes before the copy that an upgrade is undone with: the older program must still read the file."""
+    file = sqlite3.connect(path, isolation_level=None)
+    file.executescript(f"""PRAGMA journal_mode = {mode};
+        CREATE TABLE keys(id TEXT PRIMARY KEY, name TEXT NOT NULL, hash BLOB NOT NULL UNIQUE, scopes INTEGER NOT NULL,
+            created_s INTEGER NOT NULL, revoked_s INTEGER NOT NULL DEFAULT 0, requests_per_minute INTEGER NOT NULL DEFAULT 0,
+            characters_per_day INTEGER NOT NULL DEFAULT 0);
+        CREATE TABLE usage(id TEXT NOT NULL REFERENCES keys(id), day INTEGER NOT NULL, requests INTEGER NOT NULL,
+            characters INTEGER NOT NULL, PRIMARY KEY(id, day)) WITHOUT ROWID;
+        PRAGMA application_id = 1145523019; PRAGMA user_version = 1;""")
+    file.close()
+    before = path.read_bytes()
+    done = subprocess.run([SERVER, "--models", models, "--keys", path, "--check-config"], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert path.read_bytes() == before
+    keys(path, "list")  # the program itself upgrades it
+    assert path.read_bytes() != before
+
+
 def test_a_file_that_is_none_stops_the_start(models, tmp_path):
     (tmp_path / "text").write_text("hello " * 1000)
     for name, words in (("nothing", "there is no"), ("text", "not a database")):

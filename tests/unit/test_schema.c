@@ -57,10 +57,53 @@ static void test_schema_fails_whole(void **state)
     dg_db_close(&db);
 }
 
+static size_t read_file(char *to, size_t room)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    const size_t n = fread(to, 1, room, f);
+    fclose(f);
+    assert_true(n > 0 && n < room);
+    return n;
+}
+
+/* A check tells what opening would, and leaves an older file as it is, byte for byte. */
+static void test_check_writes_nothing(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"CREATE TABLE a(x)", "ALTER TABLE a ADD COLUMN y"};
+    static char before[65536], after[65536];
+    struct dg_schema s = {.application_id = 77, .what = "tests", .steps = steps, .n_steps = 1};
+    struct dg_db db;
+    struct dg_error err = {0};
+    assert_int_equal(dg_schema_check(path, &s, false, &err), DG_ENOTFOUND);
+    dg_error_clear(&err);
+    assert_int_equal(dg_schema_check(path, &s, true, &err), DG_OK);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(dg_schema_check("/nowhere/at/all.db", &s, true, &err), DG_EIO);
+    assert_non_null(strstr(err.message, "/nowhere/at/all.db"));
+    dg_error_clear(&err);
+    assert_int_equal(dg_db_open(path, true, &db, &err), DG_OK);
+    assert_int_equal(dg_schema_apply(&db, &s, true, &err), DG_OK);
+    assert_int_equal(dg_db_run(&db, "PRAGMA journal_mode = DELETE", &err), DG_OK);
+    dg_db_close(&db);
+    const size_t n = read_file(before, sizeof before);
+    s.n_steps = 2;
+    assert_int_equal(dg_schema_check(path, &s, false, &err), DG_OK);
+    assert_int_equal(read_file(after, sizeof after), n);
+    assert_memory_equal(before, after, n);
+    s.n_steps = 0;
+    assert_int_equal(dg_schema_check(path, &s, false, &err), DG_EUNSUP);
+    dg_error_clear(&err);
+    s.application_id = 78;
+    assert_int_equal(dg_schema_check(path, &s, true, &err), DG_EFORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_schema, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(test_schema_fails_whole, make_path, remove_path)};
+        cmocka_unit_test_setup_teardown(test_schema_fails_whole, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(test_check_writes_nothing, make_path, remove_path)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
