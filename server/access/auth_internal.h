@@ -35,7 +35,9 @@ struct dg_auth {
     /* after open, for the thread only */
     struct dg_keys *store;
     pthread_t thread;
-    bool thread_runs, store_failed;
+    bool thread_runs;
+    /* the last look at the file failed; the last write of usage did */
+    bool look_failed, write_failed;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     /* guarded by lock */

@@ -166,14 +166,19 @@ int dg_auth_write_usage(struct dg_auth *a, struct dg_error *err)
     return rc;
 }
 
-/* Logs a failure once, not every second. */
-static void note(struct dg_auth *a, int rc, const struct dg_error *err)
+/* Logs a failure once, not every second, and a recovery when nothing fails any more: a look that
+ * succeeds says nothing about a write that did not. wrote: usage was to be written. */
+static void note(struct dg_auth *a, bool wrote, int rc, const struct dg_error *err)
 {
-    if (rc != DG_OK && !a->store_failed)
+    const bool failed_before = a->look_failed || a->write_failed;
+    a->look_failed = rc != DG_OK && !wrote;
+    if (wrote)
+        a->write_failed = rc != DG_OK;
+    const bool failed = a->look_failed || a->write_failed;
+    if (failed && !failed_before)
         dg_log(DG_LOG_ERROR, "keys store=failed message=\"%s\"", err->message);
-    else if (rc == DG_OK && a->store_failed)
+    else if (!failed && failed_before)
         dg_log(DG_LOG_INFO, "keys store=recovered");
-    a->store_failed = rc != DG_OK;
     pthread_mutex_lock(&a->lock);
     a->counts.store_errors += rc != DG_OK;
     pthread_mutex_unlock(&a->lock);
@@ -208,9 +213,10 @@ void *dg_auth_keep(void *arg)
             rc = dg_auth_read_keys(a, &err);
         if (rc == DG_OK)
             reread = false;
-        if (rc == DG_OK && turn % (WRITE_S / LOOK_S) == 0)
+        const bool writes = rc == DG_OK && turn % (WRITE_S / LOOK_S) == 0;
+        if (writes)
             rc = dg_auth_write_usage(a, &err);
-        note(a, rc, &err);
+        note(a, writes, rc, &err);
     }
     return NULL;
 }

@@ -256,7 +256,7 @@ def test_keys_are_neither_stored_nor_logged(models, path):
 
 
 def test_a_file_that_is_locked_stops_no_request(models, path):
-    """Usage that cannot be written now is written later."""
+    """Usage that cannot be written now is written later. The log says so once, and nothing of a recovery before."""
     key = add(path)
     with serve(models, path) as server:
         holder = sqlite3.connect(path, isolation_level=None)
@@ -266,6 +266,8 @@ def test_a_file_that_is_locked_stops_no_request(models, path):
             assert ask(server, key).status_code == 200
             asked += 1
             time.sleep(0.1)
+        server.until(lambda: counter(server, "dragoman_key_store_errors_total") >= 2)
+        assert sum("store=failed" in line for line in server.log) == 1 and not server.logged("store=recovered")
         holder.execute("ROLLBACK")
         holder.close()
         server.until(lambda: used(path, key)[0] == asked)
