@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TEXT(member) DG_FIELD_TEXT, DG_FIELD_AT(struct dg_server_config, member), 0, 0
@@ -247,15 +246,10 @@ static void name_setting(
     dg_field_print(f, value, b);
 }
 
-int dg_server_config_read_again(int argc, char *argv[], char *(*env)(const char *name),
-    struct dg_server_config *live, struct dg_buffer *changed, struct dg_buffer *kept,
-    struct dg_error *err)
+void dg_server_config_take(struct dg_server_config *live, const struct dg_server_config *fresh,
+    struct dg_buffer *changed, struct dg_buffer *kept)
 {
-    struct dg_server_config *fresh = malloc(sizeof *fresh);
-    if (!fresh)
-        return dg_error_set(err, DG_ENOMEM, "no memory for settings");
-    int rc = dg_server_config_read(argc, argv, env, fresh, err);
-    for (size_t i = 0; rc == DG_OK && i < DG_FIELD_COUNT(settings); i++) {
+    for (size_t i = 0; i < DG_FIELD_COUNT(settings); i++) {
         const struct dg_field *f = &settings[i];
         void *to = (char *)live + f->offset;
         const void *from = (const char *)fresh + f->offset;
@@ -276,8 +270,6 @@ int dg_server_config_read_again(int argc, char *argv[], char *(*env)(const char 
         live->origin[i] = fresh->origin[i];
         name_setting(f, live, changed);
     }
-    free(fresh);
-    return rc;
 }
 
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name)

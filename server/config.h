@@ -151,13 +151,12 @@ struct dg_server_config {
 int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name),
     struct dg_server_config *out, struct dg_error *err);
 
-/* Read the settings again, as dg_server_config_read does, and take over those that may change while
- * the server runs: the live ones and log_level. Their names and values are appended to `changed`,
- * the names of others that differ to `kept`, separated by commas. Nothing changes on failure. One
- * thread at a time; others may read live settings during the call. */
-int dg_server_config_read_again(int argc, char *argv[], char *(*env)(const char *name),
-    struct dg_server_config *live, struct dg_buffer *changed, struct dg_buffer *kept,
-    struct dg_error *err);
+/* Take over from settings that were read again those that may change while the server runs: the
+ * live ones and log_level. Their names and values are appended to `changed`, the names of others
+ * that differ to `kept`, separated by commas. One thread at a time; others may read live settings
+ * during the call. */
+void dg_server_config_take(struct dg_server_config *live, const struct dg_server_config *fresh,
+    struct dg_buffer *changed, struct dg_buffer *kept);
 
 /* Source of a setting's value; name as in the JSON file. */
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);

@@ -137,18 +137,26 @@ static uint64_t watch_of(const struct dg_service *s, struct timespec *nap)
     return limit;
 }
 
+/* Reads the settings as this process would when it starts; a wrong one is an error. */
+static int read_settings(int argc, char *argv[], struct dg_server_config *out, struct dg_error *err)
+{
+    int rc = dg_server_config_read(argc, argv, getenv, out, err);
+    return rc == DG_OK ? check_settings(out, err) : rc;
+}
+
 /* On SIGHUP: if settings are wrong, the old ones stay in force; certificate and models are reloaded
  * in any case. */
 static void read_again(struct dg_service *s, int argc, char *argv[])
 {
+    struct dg_server_config fresh;
     struct dg_buffer changed, kept;
     struct dg_error err = {0};
     dg_buffer_init(&changed);
     dg_buffer_init(&kept);
-    if (dg_server_config_read_again(argc, argv, getenv, &s->app.config, &changed, &kept, &err) !=
-        DG_OK) {
+    if (read_settings(argc, argv, &fresh, &err) != DG_OK) {
         dg_log(DG_LOG_ERROR, "settings not reloaded message=\"%s\"", err.message);
     } else {
+        dg_server_config_take(&s->app.config, &fresh, &changed, &kept);
         set_log_level(s->app.config.log_level);
         dg_service_apply(s);
     }
@@ -227,8 +235,7 @@ int main(int argc, char *argv[])
     sigset_t signals;
     int got;
     open_standard_descriptors();
-    if (dg_server_config_read(argc, argv, getenv, &s.app.config, &err) != DG_OK ||
-        check_settings(&s.app.config, &err) != DG_OK) {
+    if (read_settings(argc, argv, &s.app.config, &err) != DG_OK) {
         fail(&err);
         fprintf(stderr, "try: dragoman-server --help\n");
         return WRONG_SETTING;

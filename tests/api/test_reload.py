@@ -327,6 +327,12 @@ def test_settings_that_sighup_takes(models, tmp_path):
         write(max_texts=0, idle_timeout=60)
         assert server.logged('level=error event="settings not reloaded" .*max_texts')
         assert server.translate(["One.", "Two."]).status_code == 200
+        # Nor is half of a file taken that the server would not start with.
+        for name, value in (("dialects", "bogus"), ("aliases", "="), ("cors_origins", "nonsense"), ("device", "tpu"), ("tls_key", "key.pem"),
+                            ("batch_rows", 1)):
+            write(max_texts=7, **{name: value})
+            server.until(lambda: server.logged('level=error event="settings not reloaded" .*' + name.split("_")[0]))
+            assert server.translate(["One."] * 3).status_code == 413
         write(max_queue_tokens=1, request_timeout=5, address_requests_per_minute=1000)
         big = " ".join("Sentence number %d is here." % i for i in range(60))
         replies = []
