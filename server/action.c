@@ -1,9 +1,17 @@
 #include "server/action.h"
 
 #include "server/api/routes.h"
+#include "server/glossaries/glossaries.h"
+#include "server/glossaries/memories.h"
+#include "server/http/listen.h"
+#include "server/http/tls.h"
 #include "server/models/memory_plan.h"
 #include "server/models/options.h"
 #include "store/keys.h"
+#include "store/memory.h"
+#include "store/suggestions.h"
+#include "store/uploads.h"
+#include "text/icu.h"
 #include "translate/search_fields.h"
 
 #include <errno.h>
@@ -19,11 +27,53 @@ static int show(const struct dg_buffer *b, struct dg_error *err)
     return DG_OK;
 }
 
+/* Reads the glossaries' files as a start does; they are thrown away. */
+static int check_glossaries(const char *path, struct dg_error *err)
+{
+    struct dg_glossaries *g = NULL;
+    int rc = dg_glossaries_open(&g, err);
+    if (rc == DG_OK)
+        rc = dg_glossaries_load(g, path, err);
+    dg_glossaries_close(g);
+    return rc;
+}
+
+static int check_certificate(const struct dg_server_config *c, struct dg_error *err)
+{
+    struct dg_tls *tls = NULL;
+    int rc = dg_tls_open(c->tls_certificate, c->tls_key, &tls, err);
+    dg_tls_close(tls);
+    return rc;
+}
+
+/* Checks the files that the settings name beside the models; none is written. */
+static int check_files(const struct dg_server_config *c, struct dg_error *err)
+{
+    int rc = c->keys[0] != '\0' ? dg_keys_check(c->keys, err) : DG_OK;
+    if (rc == DG_OK && c->glossaries[0] != '\0')
+        rc = check_glossaries(c->glossaries, err);
+    if (rc == DG_OK && c->collections[0] != '\0')
+        rc = dg_memory_check(c->collections, err);
+    if (rc == DG_OK)
+        rc = dg_memories_check(c->memories, err);
+    if (rc == DG_OK && c->suggestions[0] != '\0')
+        rc = dg_suggestions_check(c->suggestions, err);
+    if (rc == DG_OK && c->documents[0] != '\0')
+        rc = dg_uploads_check(c->documents, err);
+    if (rc == DG_OK && c->tls_certificate[0] != '\0')
+        rc = check_certificate(c, err);
+    return rc;
+}
+
 static int check_config(const struct dg_server_config *c, struct dg_error *err)
 {
     struct dg_models_options o = dg_models_options_of(c);
     struct dg_models *models = NULL;
-    int rc = c->keys[0] != '\0' ? dg_keys_check(c->keys, err) : DG_OK;
+    int rc = dg_icu_open(err);
+    if (rc == DG_OK)
+        rc = check_files(c, err);
+    if (rc == DG_OK)
+        rc = dg_listen_check(c->host, c->unix_socket, err);
     if (rc == DG_OK)
         rc = dg_models_options_devices(c, &o, err);
     if (rc == DG_OK)

@@ -171,7 +171,8 @@ static const struct dg_field actions[] = {
     {"routes", ACTION(DG_SHOW_ROUTES), .help = "print the routes (METHOD path) and exit"},
     {"print_config", ACTION(DG_SHOW_CONFIG), .help = "print each setting with its origin and exit"},
     {"check_config", ACTION(DG_CHECK_CONFIG),
-        .help = "as --print-config, and also open the models"},
+        .help = "as --print-config, and also open the models, read the other files and check that "
+                "those written can be"},
     {"describe", ACTION(DG_SHOW_FIELDS),
         .help = "print type, range and default of each setting and search option as JSON, and "
                 "exit"},

@@ -66,6 +66,9 @@ static int check_settings(const struct dg_server_config *c, struct dg_error *err
     if ((c->tls_certificate[0] == '\0') != (c->tls_key[0] == '\0'))
         return dg_error_field(err, DG_EINVAL, "tls_certificate",
             "--tls-certificate and --tls-key must be given together");
+    if (c->memories[0] != '\0' && c->collections[0] == '\0')
+        return dg_error_field(
+            err, DG_EINVAL, "memories", "--memories needs --collections FILE to store them");
     if (c->batch_rows && c->max_beam > c->batch_rows)
         return dg_error_field(err, DG_EINVAL, "max_beam",
             "--max-beam %lld is more than --batch-rows %lld", (long long)c->max_beam,

@@ -119,9 +119,7 @@ static int open_collections(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
     if (c->collections[0] == '\0')
-        return c->memories[0] == '\0' ? DG_OK
-                                      : dg_error_field(err, DG_EINVAL, "memories",
-                                            "--memories needs --collections FILE to store them");
+        return DG_OK;
     int rc = dg_collections_open(c->collections, &s->app.collections, err);
     return rc == DG_OK ? dg_memories_load(s->app.collections, c->memories, err) : rc;
 }

@@ -78,6 +78,8 @@ struct dg_memory;
 /* create: create the file if it is missing. An older program's file is upgraded. DG_ENOTFOUND,
  * DG_EFORMAT (not a file of memories), DG_EUNSUP (a newer program's), DG_EIO. */
 int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct dg_error *err);
+/* Check that it would open, or could be created; nothing is written. */
+int dg_memory_check(const char *path, struct dg_error *err);
 void dg_memory_close(struct dg_memory *m); /* NULL is fine */
 
 /* Create a collection with wanted's kind, name, owner, origin and created_s, and pairs[n].

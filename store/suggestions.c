@@ -49,6 +49,11 @@ int dg_suggestions_open(const char *path, struct dg_suggestions **out, struct dg
     return DG_OK;
 }
 
+int dg_suggestions_check(const char *path, struct dg_error *err)
+{
+    return dg_schema_check(path, &schema, true, err);
+}
+
 void dg_suggestions_close(struct dg_suggestions *s)
 {
     if (!s)

@@ -22,6 +22,8 @@ struct dg_suggestions;
 /* Open the file, creating it if it is missing. DG_EFORMAT (not a file of suggestions), DG_EUNSUP (a
  * newer program's), DG_EIO. */
 int dg_suggestions_open(const char *path, struct dg_suggestions **out, struct dg_error *err);
+/* Check that it would open; nothing is written. */
+int dg_suggestions_check(const char *path, struct dg_error *err);
 void dg_suggestions_close(struct dg_suggestions *s); /* NULL is fine */
 
 /* Store a suggestion; a duplicate changes nothing. DG_EAGAIN: the file is full. */

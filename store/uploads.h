@@ -39,6 +39,8 @@ struct dg_uploads;
 /* Open the file, creating it if it is missing. DG_EFORMAT (not a file of documents), DG_EUNSUP (a
  * newer program's), DG_EIO. */
 int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *err);
+/* Check that it would open; nothing is written. */
+int dg_uploads_check(const char *path, struct dg_error *err);
 /* If d took the documents over, close it after this process's others of the same file. NULL is
  * fine. */
 void dg_uploads_close(struct dg_uploads *d);

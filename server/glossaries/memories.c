@@ -118,3 +118,18 @@ int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error
     free(l.made);
     return rc;
 }
+
+int dg_memories_check(const char *path, struct dg_error *err)
+{
+    char **files = NULL;
+    size_t n = 0;
+    int rc = path[0] != '\0' ? dg_pairs_files(path, &files, &n, err) : DG_OK;
+    for (size_t i = 0; i < n && rc == DG_OK; i++) {
+        struct dg_pair_list pairs;
+        dg_pair_list_init(&pairs);
+        rc = dg_pairs_file_read(files[i], NULL, NULL, dg_pair_list_add, &pairs, err);
+        dg_pair_list_deinit(&pairs);
+    }
+    dg_pairs_files_free(files, n);
+    return rc;
+}

@@ -10,4 +10,8 @@
  * failure these stay, and the message names the file. */
 int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error *err);
 
+/* Read path likewise and keep nothing: an error is what dg_memories_load would find in the files.
+ */
+int dg_memories_check(const char *path, struct dg_error *err);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -52,17 +53,25 @@ static int listen_on(const struct addrinfo *a)
     return -1;
 }
 
-int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *err)
+static int resolve(const char *host, uint16_t port, struct addrinfo **list, struct dg_error *err)
 {
     char service[8];
-    struct addrinfo hints = {0}, *list = NULL;
+    struct addrinfo hints = {0};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     snprintf(service, sizeof service, "%u", port);
-    int rc = getaddrinfo(host, service, &hints, &list);
-    if (rc != 0)
-        return dg_error_field(
-            err, DG_EIO, "host", "cannot resolve %s: %s (see --host)", host, gai_strerror(rc));
+    int rc = getaddrinfo(host, service, &hints, list);
+    return rc == 0 ? DG_OK
+                   : dg_error_field(err, DG_EIO, "host", "cannot resolve %s: %s (see --host)", host,
+                         gai_strerror(rc));
+}
+
+int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *err)
+{
+    struct addrinfo *list = NULL;
+    int rc = resolve(host, port, &list, err);
+    if (rc != DG_OK)
+        return rc;
     int number = EADDRNOTAVAIL, found = -1;
     for (const struct addrinfo *a = list; a && found < 0; a = a->ai_next) {
         found = listen_on(a);
@@ -120,6 +129,31 @@ int dg_listen_open_unix(const char *path, int *out, struct dg_error *err)
     }
     *out = fd;
     return DG_OK;
+}
+
+/* The path is free, or has a socket, which may be in use by the server that is to be replaced. */
+static int check_unix(const char *path, struct dg_error *err)
+{
+    char folder[sizeof((struct sockaddr_un *)0)->sun_path + 1] = ".";
+    const char *slash = strrchr(path, '/');
+    struct stat there;
+    if (lstat(path, &there) == 0 && !S_ISSOCK(there.st_mode))
+        return unix_error(path, "the path exists and is not a socket", err);
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
+        return unix_error(path, strerror(errno), err);
+    return DG_OK;
+}
+
+int dg_listen_check(const char *host, const char *unix_socket, struct dg_error *err)
+{
+    struct addrinfo *list = NULL;
+    int rc = resolve(host, 0, &list, err);
+    if (rc != DG_OK)
+        return rc;
+    freeaddrinfo(list);
+    return unix_socket[0] != '\0' ? check_unix(unix_socket, err) : DG_OK;
 }
 
 uint16_t dg_listen_port(int fd)

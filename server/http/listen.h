@@ -15,6 +15,10 @@ int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *er
  * path is replaced. DG_EIO: another server answers there, or the file is no socket. */
 int dg_listen_open_unix(const char *path, int *fd, struct dg_error *err);
 
+/* Check what can be told while another server may hold both: that the host's name resolves, and
+ * that unix_socket ("": none) may be made in its folder. */
+int dg_listen_check(const char *host, const char *unix_socket, struct dg_error *err);
+
 /* The port fd is bound to; 0 when it cannot be told. */
 uint16_t dg_listen_port(int fd);
 

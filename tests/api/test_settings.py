@@ -139,6 +139,7 @@ def test_settings_that_do_nothing_are_reported(models):
 @pytest.mark.parametrize("flags, words", [
     ([], ["--models"]),
     (["--models", "x", "--batch-rows", "8"], ["--max-beam", "--batch-rows"]),
+    (["--models", "x", "--memories", "y"], ["--memories", "--collections"]),
     (["--models", "x", "--aliases", "pb"], ["aliases", "pb=pt-BR"]),
     (["--models", "x", "--device", "gpu"], ["device", "gpu", "cuda:N"]),
     (["--models", "x", "--device", "cuda:1,cuda:1"], ["device", "cuda:1 twice"]),
@@ -157,6 +158,38 @@ def test_version_and_check(models):
     assert re.fullmatch(r"dragoman-server \d+\.\d+\.\d+\n", run_server("--version").stdout)
     done = run_server("--check-config", "--models", models)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_check_finds_what_stops_a_start(models, tmp_path):
+    """What a start would refuse, a check before it refuses too, in the same words, and leaves no file behind."""
+    absent, text, broken = tmp_path / "absent" / "file", tmp_path / "text", tmp_path / "terms.en-de.tsv"
+    text.write_text("hello " * 1000)
+    broken.write_text("no tab\n")
+    kept = ["--collections", str(tmp_path / "kept.db")]
+    for flags in ([option, str(path)] for option in ("--collections", "--documents", "--suggestions", "--unix-socket")
+                  for path in (absent, text)):
+        refused(models, flags, flags[1])
+    refused(models, ["--glossaries", str(absent)], str(absent))
+    refused(models, ["--glossaries", str(broken)], str(broken))
+    refused(models, ["--memories", str(broken), *kept], str(broken))
+    refused(models, ["--tls-certificate", str(absent), "--tls-key", str(absent)], str(absent))
+    refused(models, ["--tls-certificate", str(text), "--tls-key", str(text)], str(text))
+    refused(models, ["--host", "no.such.host.invalid"], "no.such.host.invalid")
+    for file in tmp_path.glob("kept.db*"):
+        file.unlink()
+    broken.write_text("house\tHaus\n")
+    good = ["--glossaries", str(broken), "--memories", str(broken), *kept, "--unix-socket", str(tmp_path / "socket")]
+    for option in ("--documents", "--suggestions"):
+        good += [option, str(tmp_path / option[2:])]
+    done = run_server("--check-config", "--models", models, *good)
+    assert done.returncode == 0, done.stderr
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["terms.en-de.tsv", "text"]
+
+
+def refused(models, flags, words):
+    for action in (["--check-config"], ["--port", "0"]):
+        done = run_server("--models", models, *action, *flags)
+        assert done.returncode == 1 and words in done.stderr.splitlines()[-1], (flags, done.stderr)
 
 
 def descriptors(n):
