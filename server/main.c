@@ -87,6 +87,14 @@ static bool is_stop(int got)
     return got == SIGTERM || got == SIGINT;
 }
 
+/* A signal to stop that came while models load waits, blocked, for a thread that takes it. */
+static bool is_told_to_stop(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
+}
+
 /* All engines together at the last check. */
 struct look {
     /* they had something to do */
@@ -231,6 +239,21 @@ static void report_unknown(void)
     dg_buffer_deinit(&names);
 }
 
+/* Ends a process that was not ready: with an error, or as it was told. */
+static int give_up(struct dg_service *s, const struct dg_error *err)
+{
+    const bool told = err->code == DG_ECANCELED && is_told_to_stop();
+    if (told) {
+        dg_log(DG_LOG_INFO, "stopping before=ready");
+        dg_systemd_notify("STOPPING=1");
+    }
+    dg_service_close(s);
+    if (told)
+        dg_log(DG_LOG_INFO, "stopped");
+    dg_log_stop();
+    return told ? 0 : fail(err);
+}
+
 int main(int argc, char *argv[])
 {
     static struct dg_service s;
@@ -262,11 +285,9 @@ int main(int argc, char *argv[])
     if (dg_log_start(&err) != DG_OK)
         return fail(&err);
     report_unknown();
-    if (dg_service_open(&s, &err) != DG_OK) {
-        dg_service_close(&s);
-        dg_log_stop();
-        return fail(&err);
-    }
+    s.stops = is_told_to_stop;
+    if (dg_service_open(&s, &err) != DG_OK)
+        return give_up(&s, &err);
     got = serve(&s, &signals, argc, argv);
     dg_log(DG_LOG_INFO, "stopping signal=%s", got == SIGINT ? "INT" : "TERM");
     drain(&s, &signals);

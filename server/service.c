@@ -232,6 +232,7 @@ static int open_models(struct dg_service *s, struct dg_models_options *models, s
         .begins = reload_begins,
         .ends = reload_ends};
     models->cache = s->app.cache;
+    models->stops = s->stops;
     models->executor = s->app.executor;
     int rc = dg_models_open(models, &s->app.models, err);
     reload.models = s->app.models;

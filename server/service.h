@@ -11,9 +11,11 @@
 struct dg_http;
 struct dg_workers;
 
-/* Zeroed, with app.config set, before it is opened. */
+/* Zeroed, with app.config and stops set, before it is opened. */
 struct dg_service {
     struct dg_app app;
+    /* whether the process was told to stop; asked while models load; NULL: never */
+    bool (*stops)(void);
     struct dg_http *http;
     struct dg_workers *workers;
     /* method, path and API of each route, for the metrics */
@@ -23,7 +25,8 @@ struct dg_service {
     bool unix_bound;
 };
 
-/* Start serving. Call dg_service_close afterwards, also after a failure. */
+/* Start serving. Call dg_service_close afterwards, also after a failure. DG_ECANCELED: the process
+ * was told to stop before it was ready. */
 int dg_service_open(struct dg_service *s, struct dg_error *err);
 /* Apply live settings after they were read again. */
 void dg_service_apply(struct dg_service *s);

@@ -157,6 +157,17 @@ static void exchange_take(struct dg_models *m, struct dg_listing **list, size_t 
     release_all(old, n_old);
 }
 
+/* DG_ECANCELED: the server stops, so that nobody waits for more bundles. */
+static int go_on(struct dg_models *m, struct dg_error *err)
+{
+    pthread_mutex_lock(&m->lock);
+    const bool stopped = m->opening.stopped;
+    pthread_mutex_unlock(&m->lock);
+    if (stopped || (m->o.stops && m->o.stops()))
+        return dg_error_set(err, DG_ECANCELED, "the server is stopping");
+    return DG_OK;
+}
+
 /* load_lock held. */
 static int load(
     struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err)
@@ -170,7 +181,7 @@ static int load(
         if (!list)
             rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu models", n);
     }
-    while (rc == DG_OK && opened < n) {
+    while (rc == DG_OK && (rc = go_on(m, err)) == DG_OK && opened < n) {
         rc = list_one(m, dirs[opened], before, n_before, what, &list[opened], err);
         if (rc == DG_OK)
             opened++;

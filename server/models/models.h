@@ -92,6 +92,8 @@ struct dg_models_options {
     size_t memory;
     /* opens bundles when they are first needed; NULL: none */
     struct dg_executor *executor;
+    /* Whether the process was told to stop: a load ends between two bundles. NULL: never. */
+    bool (*stops)(void);
     /* in the form of languages.h; "": none */
     const char *aliases;
     /* the language that pairs without a model may go through, or "off" */
@@ -140,7 +142,8 @@ struct dg_models_loaded {
  * bundle that is already served from the same directory with the same version stays. Bundles that
  * do not fit into the memory for models are closed again; when nothing is served yet and there is
  * an executor to open them later, they are not opened in the first place. DG_EFORMAT and others
- * name the bundle; then everything stays as it was. what may be NULL. */
+ * name the bundle; DG_ECANCELED: the server stops. Then everything stays as it was. what may be
+ * NULL. */
 int dg_models_load(
     struct dg_models *m, const char *path, struct dg_models_loaded *what, struct dg_error *err);
 

@@ -55,6 +55,40 @@ def test_ready_reloading_stopping(models, tmp_path, kind):
             assert manager.hear()["STOPPING"] == "1"
 
 
+@pytest.fixture
+def many(models, tmp_path):
+    """Bundles that take seconds to load."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for i in range(60):
+        os.symlink(os.path.join(os.path.abspath(models), "en-de"), folder / str(i))
+    return folder
+
+
+def test_a_start_is_stopped(many, tmp_path):
+    """A service that is stopped while it loads does not load the rest first, nor wait for balancers that never saw it ready."""
+    with Manager(str(tmp_path / "notify")) as manager:
+        with Server(str(many), "--workers", "1", "--lame-duck", "1", env=manager.env, ready=False) as server:
+            assert server.stop() == 0
+            assert manager.hear() == {"STOPPING": "1"}
+            assert server.logged('event="?stopping"? before=ready') and server.logged('event="?stopped"?')
+            assert not server.logged('event="?ready"?')
+
+
+def test_a_reload_is_stopped(models, many, tmp_path):
+    served = tmp_path / "served"
+    os.symlink(os.path.abspath(models), served)
+    with Manager(str(tmp_path / "notify")) as manager:
+        with Server(str(served), "--workers", "1", env=manager.env) as server:
+            assert manager.hear()["READY"] == "1"
+            served.unlink()
+            os.symlink(many, served)
+            server.process.send_signal(signal.SIGHUP)
+            assert "RELOADING" in manager.hear()
+            assert server.stop() == 0
+            assert server.logged('event="reload failed" .*the server is stopping')
+
+
 def test_ready_again_after_a_reload_that_failed(models, tmp_path):
     shutil.copytree(models, tmp_path / "m")
     with Manager(str(tmp_path / "notify")) as manager:
