@@ -74,8 +74,8 @@ static void put_server(struct gauges *g, struct dg_app *app)
     put(g, "dragoman_queue_depth", "Sentences in the queue.", (double)load.entries);
     put(g, "dragoman_queue_tokens", "Source tokens in the queue; equal sentences count once.",
         (double)load.tokens);
-    put(g, "dragoman_queue_seconds", "Estimated time to drain the queue, in seconds.",
-        load.seconds);
+    put(g, "dragoman_queue_seconds", "Interactive backlog in seconds.", load.interactive_seconds);
+    put(g, "dragoman_queue_all_seconds", "Backlog in seconds, bulk work included.", load.seconds);
     put(g, "dragoman_text_memory_bytes",
         "Memory taken for texts: read, planned and answered, until the reply is handed over.",
         (double)atomic_load(&app->budget.taken));

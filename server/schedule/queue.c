@@ -158,10 +158,15 @@ void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
     pthread_mutex_lock(&q->lock);
     dg_queue_pass(q, dg_clock_ns());
     struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_BULK);
-    size_t interactive = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_INTERACTIVE).entries;
+    struct dg_backlog interactive = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_INTERACTIVE);
     double rate = b.seconds > 0 ? (double)b.cost / b.seconds : DG_QUEUE_START_RATE;
     size_t most = q->o.max_tokens > 0 ? q->o.max_tokens : (size_t)(q->o.max_seconds * rate);
-    *out = (struct dg_queue_load){b.entries, interactive, b.tokens, b.seconds, most};
+    *out = (struct dg_queue_load){.entries = b.entries,
+        .interactive = interactive.entries,
+        .tokens = b.tokens,
+        .seconds = b.seconds,
+        .interactive_seconds = interactive.seconds,
+        .most = most};
     pthread_mutex_unlock(&q->lock);
 }
 

@@ -62,8 +62,8 @@ struct dg_queue_load {
     size_t entries, interactive;
     /* source tokens, without duplicates */
     size_t tokens;
-    /* estimated time to drain the queue */
-    double seconds;
+    /* estimated time to drain the queue, and its interactive work alone, which goes first */
+    double seconds, interactive_seconds;
     /* tokens that may wait, as currently estimated */
     size_t most;
 };

@@ -218,6 +218,8 @@ def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
         batch = server.post("/v1/batch", {"items": spread(text, 60)}, headers=NDJSON, stream=True)
         rest = batch.iter_lines()
         next(rest)
+        # A full queue of a batch is no reason for another replica: the autoscaler's gauge does not show it.
+        assert counter(server, "dragoman_queue_all_seconds") > 0 and counter(server, "dragoman_queue_seconds") == 0
         for _ in range(3):
             reply = server.translate("Hi.", beam_size=1)
             assert reply.status_code == 200, reply.text

@@ -88,7 +88,7 @@ def test_names_that_dashboards_rely_on(server):
         "dragoman_time_to_first_sentence_seconds"}
     assert {n for n, kind in types.items() if kind == "gauge"} >= {
         "dragoman_ready", "dragoman_build_info", "dragoman_model_info", "dragoman_queue_depth", "dragoman_queue_tokens",
-        "dragoman_queue_sentences", "dragoman_connections_open", "dragoman_model_reload_in_progress",
+        "dragoman_queue_sentences", "dragoman_queue_seconds", "dragoman_queue_all_seconds", "dragoman_connections_open", "dragoman_model_reload_in_progress",
         "dragoman_cache_blocks", "dragoman_http_requests_in_flight", "dragoman_batches_under_way",
         "dragoman_model_load_seconds", "dragoman_last_success_timestamp_seconds", "process_resident_memory_bytes",
         "dragoman_workers_busy", "process_open_fds", "process_max_fds", "process_start_time_seconds"}

@@ -111,7 +111,13 @@ static void a_larger_request_waits_beside_the_others(void **state)
     dg_queue_load(q, &load);
     assert_int_equal(load.tokens, 600);
     assert_int_equal(load.interactive, 0);
-    cancel(&some), cancel(&another), cancel(&more);
+    assert_true(load.seconds > 0 && load.interactive_seconds <= 0);
+    cancel(&some), cancel(&another);
+    assert_int_equal(submit(&some, DG_NO_CLIENT, DG_CLASS_INTERACTIVE, 20), DG_OK);
+    dg_queue_load(q, &load); /* 20 of 60 tokens */
+    assert_true(load.interactive_seconds > 0);
+    assert_float_equal(load.interactive_seconds, load.seconds / 3, 1e-9);
+    cancel(&some), cancel(&more);
 }
 
 int main(void)
