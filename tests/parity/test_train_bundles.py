@@ -153,6 +153,14 @@ def test_another_vocabulary(data, whole, tmp_path):
     assert manifest["model"]["source_vocab"] == 56
 
 
+def test_one_table_needs_one_vocabulary(data, whole, tmp_path):
+    """A model with one table of embeddings for both sides gets no vocabulary for each; that is said before anything is prepared."""
+    said = run(command(data, tmp_path / "run", "--init", str(whole / "bundle"), "--set", "init_vocabulary=new", "--set", "vocabulary.joint=false",
+                       "--set", "model.tied_embeddings=false"), expect=2)
+    assert "vocabulary.joint is false, must be true: " in said
+    assert not (tmp_path / "run" / "data").exists()
+
+
 def test_other_numbers_of_layers(data, whole, tmp_path):
     """With init_layers spread, a model of one layer initialises a deeper one: each of its layers is a copy."""
     def bundle(name, *more):

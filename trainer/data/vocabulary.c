@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const names[4] = {"source.spm", "source.vocab", "target.spm", "target.vocab"};
 
@@ -24,8 +25,7 @@ static int set_path(char out[4096], const char *dir, const char *name, struct dg
 
 static bool exists(const char *path)
 {
-    struct stat st;
-    return stat(path, &st) == 0;
+    return access(path, F_OK) == 0;
 }
 
 static int find_bundle(const char *dir, struct dg_vocabulary_files *out, struct dg_error *err)
@@ -279,24 +279,45 @@ static int same_file(const char *a, const char *b, bool *same, struct dg_error *
     return rc;
 }
 
-static int open_tokenizers(struct dg_vocabulary *v, const char *dir, struct dg_error *err)
+/* *shared: both sides have one list of pieces, if not one SentencePiece model. */
+static int open_tokenizers(
+    struct dg_vocabulary *v, const char *dir, bool *shared, struct dg_error *err)
 {
     char path[4][4096];
-    bool spm = false, vocab = false;
+    bool spm = false;
     int rc = 0;
     for (size_t i = 0; i < 4 && rc == 0; i++)
         rc = set_path(path[i], dir, names[i], err);
     if (rc == 0)
         rc = same_file(path[0], path[2], &spm, err);
     if (rc == 0)
-        rc = same_file(path[1], path[3], &vocab, err);
+        rc = same_file(path[1], path[3], shared, err);
     if (rc == 0)
         rc = dg_tokenizer_open(path[0], path[1], &v->source, err);
-    if (rc == 0 && spm && vocab)
+    if (rc == 0 && spm && *shared)
         v->target = v->source;
     else if (rc == 0)
         rc = dg_tokenizer_open(path[2], path[3], &v->target, err);
     return rc;
+}
+
+/* Checks that a vocabulary that was taken over is joint where the recipe needs that; the tables of
+ * a bundle that keeps its own fit it, those of one that gets a new one may be tied. */
+static int check_joint(
+    const struct dg_recipe *r, const struct dg_vocabulary *v, bool shared, struct dg_error *err)
+{
+    for (size_t i = 0; i < r->data.n_pairs && v->source != v->target; i++)
+        if (r->data.pairs[i].both_directions)
+            return dg_error_field(err, DG_EINVAL, "data.pairs",
+                "data.pairs[%zu].both_directions needs one vocabulary for both sides, but source "
+                "and target have one each",
+                i);
+    const bool tied = r->init[0] ? r->vocabulary.joint : r->model.tied_embeddings;
+    if (shared || dg_recipe_keeps_vocabulary(r) || !tied)
+        return 0;
+    return dg_error_field(err, DG_EINVAL, "model.tied_embeddings",
+        "model.tied_embeddings needs one vocabulary for both sides, but source and target have one "
+        "each: set it and vocabulary.joint to false");
 }
 
 static int find_reserved(const struct dg_recipe *r, struct dg_vocabulary *v, struct dg_error *err)
@@ -336,7 +357,10 @@ int dg_vocabulary_open(
     *out = NULL;
     struct dg_vocabulary *v = dg_alloc(1, sizeof *v, "a vocabulary");
     v->tags = dg_alloc(r->data.n_directions + 1, sizeof *v->tags, "tags");
-    int rc = open_tokenizers(v, dir, err);
+    bool shared = false;
+    int rc = open_tokenizers(v, dir, &shared, err);
+    if (rc == 0)
+        rc = check_joint(r, v, shared, err);
     if (rc == 0 &&
         (!dg_tokenizer_has_piece(v->source, "</s>") || !dg_tokenizer_has_piece(v->target, "</s>") ||
             dg_tokenizer_id(v->source, "</s>") != dg_tokenizer_id(v->target, "</s>")))

@@ -46,7 +46,7 @@ int dg_vocabulary_find(
 int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_error *err);
 
 /* Open the vocabularies in dir. DG_EINVAL if </s>, a tag, a reserved piece or the back-translation
- * piece of the recipe is missing. */
+ * piece of the recipe is missing, or if the sides differ where the recipe needs one for both. */
 int dg_vocabulary_open(
     const struct dg_recipe *r, const char *dir, struct dg_vocabulary **out, struct dg_error *err);
 void dg_vocabulary_close(struct dg_vocabulary *v); /* NULL is fine */

@@ -121,10 +121,13 @@ static void close_job(struct dg_prepare_job *j)
 static int make_vocabulary(struct dg_prepare_job *j, struct dg_error *err)
 {
     const struct dg_recipe *r = j->r;
+    const char *from = dg_recipe_keeps_vocabulary(r) ? "init"
+                       : r->vocabulary.from[0]       ? "vocabulary.from"
+                                                     : NULL;
     int rc = dg_prepare_check(j, err);
     if (rc)
         return rc;
-    if (dg_recipe_keeps_vocabulary(r) || r->vocabulary.from[0]) {
+    if (from) {
         rc = dg_vocabulary_import(r, j->o->dir, err);
     } else {
         dg_progress_draw(&j->progress, "training the vocabulary");
@@ -132,7 +135,7 @@ static int make_vocabulary(struct dg_prepare_job *j, struct dg_error *err)
     }
     if (rc == 0)
         rc = dg_vocabulary_open(r, j->o->dir, &j->vocabulary, err);
-    return rc && r->vocabulary.from[0] ? dg_error_prefix(err, "vocabulary.from") : rc;
+    return rc && from ? dg_error_prefix(err, from) : rc;
 }
 
 static struct dg_json *count_json(const struct dg_prepare_count *c)

@@ -197,6 +197,12 @@ static int read_init_config(struct dg_run *r, struct dg_error *err)
             "%s cannot be trained further: its model.source_eos is false, and training data ends "
             "every source in </s>",
             dir);
+    if (!rc && r->config.tied_embeddings && r->recipe->init_vocabulary == DG_VOCABULARY_NEW &&
+        !r->recipe->vocabulary.joint)
+        rc = dg_error_field(err, DG_EINVAL, "vocabulary.joint",
+            "vocabulary.joint is false, must be true: %s has one table of embeddings for source "
+            "and target",
+            dir);
     if (!rc && r->recipe->init_layers == DG_LAYERS_SPREAD) {
         r->config.enc_layers = r->recipe->model.enc_layers;
         r->config.dec_layers = r->recipe->model.dec_layers;
