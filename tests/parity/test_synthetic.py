@@ -142,6 +142,20 @@ def test_filter_goes_on_between_the_last_renames(tmp_path):
     assert lines(tmp_path / "kept.de") == ["precious"] and (tmp_path / "kept.de.part").read_bytes() == made["kept.de"]
 
 
+def test_pipes_are_refused(tmp_path):
+    """Inputs are read more than once, so a pipe, which gives its text once, is none. Nothing is written."""
+    en, de = (write(tmp_path / f"in.{i}", side[:30]) for i, side in enumerate(pair_files(PAIRS)))
+    out = tmp_path / "out"
+    out.mkdir()
+    for args in (["backtranslate", "tests/data/en-de", "<(cat EN)", "--out", "OUT/a", "--from", "en", "--to", "de"],
+                 ["filter", "tests/data/en-de", "EN", "<(cat DE)", "--out", "OUT/b", "--from", "en", "--to", "de", "--keep", "1"],
+                 ["distill", "tests/data/en-de", "<(cat EN)", "--out", "OUT/c", "--from", "en", "--to", "de"]):
+        text = " ".join([TRAIN, *args, "--quiet"]).replace("EN", en).replace("DE", de).replace("OUT", str(out))
+        said = run(["bash", "-c", text], expect=2)
+        assert "is not a regular file, must be one: it is read more than once" in said
+        assert not [path for path in out.rglob("*") if path.is_file()]
+
+
 def test_filter_scores_are_of_one_direction(tmp_path):
     """The scores of English to German are none of German to English."""
     en, de = (side[:3] for side in pair_files(PAIRS))

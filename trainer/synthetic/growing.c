@@ -130,12 +130,27 @@ static int rename_part(const struct dg_growing *g, size_t i, struct dg_error *er
     return rename(g->parts[i], g->paths[i]) ? failed(err, g->paths[i]) : 0;
 }
 
+int dg_growing_check_input(const char *path, struct dg_error *err)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return dg_error_set(
+            err, errno == ENOENT ? DG_ENOTFOUND : DG_EIO, "%s: %s", path, strerror(errno));
+    return S_ISREG(st.st_mode) ? 0
+                               : dg_error_set(err, DG_EINVAL,
+                                     "%s is not a regular file, must be one: it is read more than "
+                                     "once, which a pipe cannot be",
+                                     path);
+}
+
 int dg_growing_add_input(
     struct dg_json *made_of, const char *name, const char *path, struct dg_error *err)
 {
     struct dg_hash128 h;
     char hash[33];
-    int rc = dg_hash_file(path, &h, NULL, err);
+    int rc = dg_growing_check_input(path, err);
+    if (rc == 0)
+        rc = dg_hash_file(path, &h, NULL, err);
     if (rc)
         return rc;
     struct dg_json *input = dg_json_new_object();

@@ -15,7 +15,9 @@ enum { DG_GROWING_FILES = 2 };
 
 struct dg_growing;
 
-/* Add the file's path and a hash of its bytes to made_of under this name. */
+/* DG_EINVAL unless an input is a regular file: one is read once for its hash, then for its text. */
+int dg_growing_check_input(const char *path, struct dg_error *err);
+/* Add the file's path and a hash of its bytes to made_of under this name, once it was checked. */
 int dg_growing_add_input(
     struct dg_json *made_of, const char *name, const char *path, struct dg_error *err);
 

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "trainer/data/corpus.h"
+#include "trainer/synthetic/growing.h"
 #include "trainer/verbs/stop.h"
 #include "trainer/verbs/synthetic.h"
 
@@ -30,7 +31,9 @@ static int count_lines(const char *path, uint64_t *out, struct dg_error *err)
 {
     struct dg_corpus_lines *lines = NULL;
     struct dg_line line;
-    int got = 1, rc = dg_corpus_lines_open(path, &lines, err);
+    int got = 1, rc = dg_growing_check_input(path, err);
+    if (!rc)
+        rc = dg_corpus_lines_open(path, &lines, err);
     for (*out = 0; !rc && (got = dg_corpus_lines_next(lines, &line, err)) > 0; (*out)++)
         continue;
     dg_corpus_lines_close(lines);
