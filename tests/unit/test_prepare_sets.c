@@ -40,9 +40,56 @@ static void test_dev_set_without_a_loss(void **state)
     dg_recipe_free(r);
 }
 
+/* A line that cannot be scored is named with its own file, before the training
+ * files are read: these are faulty, too. */
+static void expect_fault(struct dg_recipe *r, const char *message)
+{
+    struct dg_error err = {0};
+    for (int overlap = 0; overlap < 2; overlap++) {
+        r->cleaning.remove_overlap = overlap;
+        assert_int_equal(prepare(r, in_folder("faulty"), 2, NULL, &err), DG_EFORMAT);
+        assert_string_equal(err.message, message);
+        dg_error_clear(&err);
+    }
+}
+
+static void test_faulty_lines_are_found_first(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe(",\"test\":[{\"source\":\"sound.txt\",\"target\":\"latin.txt\"}]");
+    struct dg_buffer b;
+    struct dg_error err = {0};
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "a girl\na house\n");
+    write_text("sound.txt", &b);
+    dg_buffer_reset(&b);
+    dg_buffer_adds(&b, "ein M\xc3\xa4"
+                       "dchen\nein H\xe4uschen\n");
+    write_text("latin.txt", &b);
+    write_text("rubbish.en", &b);
+    write_text("rubbish.de", &b);
+    dg_buffer_reset(&b);
+    for (size_t i = 0; i <= (1 << 20); i++)
+        dg_buffer_adds(&b, "x");
+    dg_buffer_adds(&b, "\nsecond\n");
+    write_text("endless.txt", &b);
+    dg_buffer_deinit(&b);
+    r->data.pairs[0].train[0].domains = "";
+    r->data.pairs[0].train[0].source = "rubbish.en";
+    r->data.pairs[0].train[0].target = "rubbish.de";
+    expect_fault(r, "latin.txt line 2: not UTF-8");
+    r->data.pairs[0].test[0].target = "endless.txt";
+    expect_fault(r, "endless.txt line 1: too long");
+    r->data.pairs[0].test[0].target = "sound.txt";
+    assert_int_equal(prepare(r, in_folder("faulty"), 2, NULL, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message, "rubbish.en"));
+    dg_recipe_free(r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dev_set_without_a_loss)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dev_set_without_a_loss),
+        cmocka_unit_test(test_faulty_lines_are_found_first)};
     if (make(NULL))
         return 1;
     write_corpus();

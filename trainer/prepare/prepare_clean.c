@@ -307,7 +307,10 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
     return rc;
 }
 
-static int hold_out_file(struct dg_prepare_job *j, const char *name, struct dg_error *err)
+/* Reads the lines that must not be trained on. scored: they are a dev or test set's, which is
+ * refused now rather than after everything else was prepared. */
+static int hold_out_file(
+    struct dg_prepare_job *j, const char *name, bool scored, struct dg_error *err)
 {
     struct dg_corpus_lines *l = NULL;
     struct dg_buffer path, clean;
@@ -321,7 +324,9 @@ static int hold_out_file(struct dg_prepare_job *j, const char *name, struct dg_e
         enum dg_drop why;
         dg_buffer_reset(&clean);
         rc = dg_clean_line(line.text, line.len, &clean, &why, err);
-        if (rc == 0 && clean.len)
+        if (rc == 0 && scored)
+            rc = dg_prepare_held_line(&line, why, name, dg_corpus_lines_number(l), err);
+        if (rc == 0 && clean.len && j->r->cleaning.remove_overlap)
             dg_hash_set_add(j->held_out, line_hash(clean.data, clean.len));
         if (rc == 0 && clean.len && j->near)
             dg_near_copies_add(j->near, clean.data, clean.len);
@@ -337,9 +342,9 @@ static int hold_out_files(
 {
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
-        rc = hold_out_file(j, f[i].source, err);
+        rc = hold_out_file(j, f[i].source, true, err);
         if (rc == 0)
-            rc = hold_out_file(j, f[i].target, err);
+            rc = hold_out_file(j, f[i].target, true, err);
     }
     return rc;
 }
@@ -351,14 +356,13 @@ int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err)
     j->held_out = dg_hash_set_new();
     if (j->r->cleaning.near_copies)
         j->near = dg_near_copies_new((int)j->r->cleaning.near_copies);
-    if (!j->r->cleaning.remove_overlap && !j->near)
-        return 0;
     for (size_t i = 0; i < d->n_pairs && rc == 0; i++) {
         rc = hold_out_files(j, d->pairs[i].dev, d->pairs[i].n_dev, err);
         if (rc == 0)
             rc = hold_out_files(j, d->pairs[i].test, d->pairs[i].n_test, err);
     }
-    for (size_t i = 0; i < d->n_held_out && rc == 0; i++)
-        rc = hold_out_file(j, d->held_out[i], err);
+    const bool wanted = j->r->cleaning.remove_overlap || j->near;
+    for (size_t i = 0; i < d->n_held_out && rc == 0 && wanted; i++)
+        rc = hold_out_file(j, d->held_out[i], false, err);
     return rc;
 }

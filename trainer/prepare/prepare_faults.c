@@ -56,6 +56,15 @@ int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     return rc;
 }
 
+int dg_prepare_held_line(const struct dg_line *line, enum dg_drop why, const char *file,
+    uint64_t number, struct dg_error *err)
+{
+    if ((why == DG_KEEP || why == DG_DROP_CONTROL) && !line->cut)
+        return 0;
+    return dg_error_set(err, DG_EFORMAT, "%s line %llu: %s", file, (unsigned long long)number,
+        line->cut ? "too long" : "not UTF-8");
+}
+
 int dg_prepare_none_left(const struct dg_prepare_job *j, struct dg_error *err)
 {
     uint64_t read = 0, by[DG_N_DROPS] = {0};

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "trainer/data/clean.h"
+#include "trainer/data/corpus.h"
 #include "trainer/data/dedup.h"
 #include "trainer/data/near_copies.h"
 #include "trainer/data/pairs.h"
@@ -69,7 +70,8 @@ const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b,
 int dg_prepare_domain(
     struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err);
 
-/* Pass 1, prepare_clean.c: read held-out lines into j->held_out and j->near; clean training files
+/* Pass 1, prepare_clean.c: check the lines of dev and test files, and read held-out lines into
+ * j->held_out and j->near; clean training files
  * into j->pairs and j->dedup (finished). */
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
@@ -82,6 +84,10 @@ enum dg_drop dg_prepare_held_out_as(
  * dropped for faults that the recipe must be wrong. */
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err);
+/* DG_EFORMAT if this line of a dev or test file, for which dg_clean_line said `why`, is none to
+ * score on. number: from 1. */
+int dg_prepare_held_line(const struct dg_line *line, enum dg_drop why, const char *file,
+    uint64_t number, struct dg_error *err);
 /* Report that no training pair is left: DG_EINVAL with how many were read and why they were
  * dropped. */
 int dg_prepare_none_left(const struct dg_prepare_job *j, struct dg_error *err);

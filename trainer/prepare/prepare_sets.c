@@ -29,24 +29,21 @@ static int hold_line(const struct held_set *h, const struct dg_line *line, const
     if (rc == 0 && why == DG_DROP_CONTROL) {
         dg_buffer_add(clean, line->text, line->len);
         dg_alloc_check(!clean->failed, "a line");
-        return 0;
     }
-    if (rc == 0 && (why != DG_KEEP || line->cut))
-        rc = dg_error_set(err, DG_EFORMAT, "%s line %llu: %s", file,
-            (unsigned long long)(h->n - h->file_start + 1), why ? "not UTF-8" : "too long");
-    return rc;
+    return rc ? rc : dg_prepare_held_line(line, why, file, h->n - h->file_start + 1, err);
 }
 
-/* Adds one pair of lines: the texts unchanged, the ids of their clean form. */
-static int hold_pair(
-    struct held_set *h, const struct dg_line lines[2], const char *file, struct dg_error *err)
+/* Adds one pair of lines: the texts unchanged, the ids of their clean form. files: their names, as
+ * the direction has them. */
+static int hold_pair(struct held_set *h, const struct dg_line lines[2], const char *const files[2],
+    struct dg_error *err)
 {
     struct dg_buffer clean[2];
     int rc = 0;
     for (size_t i = 0; i < 2; i++)
         dg_buffer_init(&clean[i]);
     for (size_t i = 0; i < 2 && rc == 0; i++) {
-        rc = hold_line(h, &lines[i], file, &clean[i], err);
+        rc = hold_line(h, &lines[i], files[i], &clean[i], err);
         if (rc == 0)
             rc = dg_file_append(h->texts[i], lines[i].text, lines[i].len, err);
         if (rc == 0)
@@ -77,15 +74,16 @@ static int hold_file(struct held_set *h, const struct dg_recipe_file *f, struct 
     struct dg_buffer a, b;
     struct dg_corpus *c = NULL;
     struct dg_line lines[2];
+    const char *const names[2] = {
+        reversed ? f->target : f->source, reversed ? f->source : f->target};
     int got = 0;
     h->file_start = h->n;
     dg_buffer_init(&a);
     dg_buffer_init(&b);
-    const char *paths[2] = {dg_recipe_path(j->r, reversed ? f->target : f->source, &a),
-        dg_recipe_path(j->r, reversed ? f->source : f->target, &b)};
+    const char *paths[2] = {dg_recipe_path(j->r, names[0], &a), dg_recipe_path(j->r, names[1], &b)};
     int rc = dg_corpus_open(paths, 2, &c, err);
     while (rc == 0 && (got = dg_corpus_next(c, lines, err)) > 0)
-        rc = hold_pair(h, lines, f->source, err);
+        rc = hold_pair(h, lines, names, err);
     dg_corpus_close(c);
     dg_buffer_deinit(&a);
     dg_buffer_deinit(&b);
