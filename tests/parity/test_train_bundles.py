@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import struct
+import subprocess
 
 import pytest
 
@@ -37,6 +38,20 @@ def test_bundle_half_replaced_does_not_look_whole(whole, tmp_path):
     run([*average, "--last", "1"])
     training = json.loads((bundle / "manifest.json").read_text())["training"]
     assert training["checkpoints"] == [UPDATES] and training["scores"]
+
+
+def test_averaging_into_another_folder_only_reads(whole, tmp_path):
+    """A run that others own may be read-only: nothing in its folder is opened for writing, the log neither."""
+    copied = tmp_path / "run"
+    shutil.copytree(whole, copied)
+    (copied / "log.jsonl").unlink()
+    files = sorted(copied.rglob("*"))
+    args = [os.path.abspath(TRAIN), "average", str(copied), "--last", "1", "--no-scores", "--quiet", "--out", str(tmp_path / "bundle")]
+    assert "bundle: " in run(args)
+    assert (tmp_path / "bundle" / "manifest.json").exists() and sorted(copied.rglob("*")) == files
+    alone = ["unshare", "-rm", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"', str(copied)]
+    if subprocess.run([*alone, "true"], capture_output=True).returncode == 0:  # there are mount namespaces here
+        run([*alone, *args])
 
 
 def test_fine_tuning(data, whole, tmp_path):

@@ -139,6 +139,11 @@ static void test_resume_cuts(void **state)
     assert_int_equal(dg_json_length(list), 4);
     dg_json_free(list);
     assert_int_equal(dg_trainlog_open("/nowhere/log", -1, false, &l, &err), DG_EIO);
+    dg_error_clear(&err);
+    /* without a file: lines go nowhere */
+    assert_int_equal(dg_trainlog_open(NULL, -1, false, &l, &err), 0);
+    write_train(l, 50);
+    dg_trainlog_close(l);
 }
 
 int main(void)

@@ -55,7 +55,7 @@ struct dg_dataset_options dg_run_batches(const struct dg_recipe *recipe);
 int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err);
 
 /* Average checkpoints of a run (the last n, or the best n) into a bundle, with scores of the dev
- * and test sets. While the run is training, only into another folder. */
+ * and test sets. While the run is training, only into another folder; its own is only read then. */
 struct dg_run_average {
     /* bundle NULL: dir/bundle */
     const char *dir, *bundle;

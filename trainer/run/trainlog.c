@@ -23,6 +23,7 @@ struct dg_trainlog {
     int file;
     /* the last line could not be written */
     bool failing;
+    /* NULL: no file */
     char *path;
     /* NULL: none */
     struct dg_tensorboard *tensorboard;
@@ -70,15 +71,15 @@ int dg_trainlog_open(const char *path, int64_t keep_updates, bool bar, struct dg
     struct dg_error *err)
 {
     *out = NULL;
-    if (keep_updates >= 0) {
+    if (path && keep_updates >= 0) {
         int rc = cut_log(path, keep_updates, err);
         if (rc)
             return rc;
     }
     struct dg_trainlog *l = dg_alloc(1, sizeof *l, "the log");
-    l->path = dg_alloc_string(path);
-    l->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    if (l->file < 0) {
+    l->path = path ? dg_alloc_string(path) : NULL;
+    l->file = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
+    if (path && l->file < 0) {
         int rc = dg_error_set(err, DG_EIO, "cannot open %s: %s", path, strerror(errno));
         dg_trainlog_close(l);
         return rc;
@@ -126,7 +127,7 @@ static int write_line(int file, const char *s, size_t n)
  * line. */
 static void append(struct dg_trainlog *l, const struct dg_buffer *line)
 {
-    int why = write_line(l->file, line->data, line->len);
+    int why = l->path ? write_line(l->file, line->data, line->len) : 0;
     if (why && !l->failing)
         dg_trainlog_say(l, "warning: cannot write %s: %s; it will lack lines; training continues",
             l->path, strerror(why));
@@ -141,7 +142,7 @@ int dg_trainlog_event_take(
     dg_buffer_init(&b);
     if (dg_json_set_string(v, "kind", kind) || dg_json_set_real(v, "time", dg_clock_wall_s()) ||
         dg_json_write(v, 0, &b)) {
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of %s", l->path);
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of the log");
         goto out;
     }
     dg_buffer_adds(&b, "\n");

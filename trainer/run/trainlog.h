@@ -44,8 +44,9 @@ struct dg_trainlog_valid {
     double seconds;
 };
 
-/* path: created or appended to; keep_updates >= 0 first drops lines whose "update" is larger (-1
- * keeps all). bar: draw the progress bar on stderr when that is a terminal. */
+/* path: created or appended to, NULL: no lines are written, only said; keep_updates >= 0 first
+ * drops lines whose "update" is larger (-1 keeps all). bar: draw the progress bar on stderr when
+ * that is a terminal. */
 int dg_trainlog_open(const char *path, int64_t keep_updates, bool bar, struct dg_trainlog **out,
     struct dg_error *err);
 void dg_trainlog_close(struct dg_trainlog *l); /* NULL is fine */
