@@ -179,9 +179,55 @@ static void test_lexicon(void **state)
     dg_dataset_close(d);
 }
 
+/* Two directions take turns, and a lexicon learns from half of the pairs: from both, alike. 400
+ * draws with a chance of 1/2 give 200 with a standard deviation of 10. */
+static void test_lexicon_of_both_directions(void **state)
+{
+    (void)state;
+    enum { ALL = 800 };
+    struct dg_shard_writer *w = NULL;
+    struct dg_dataset *d = NULL;
+    struct dg_error err = {0};
+    struct dg_dataset_options o = {.batch_tokens = 1};
+    struct dg_lexicon_options lo = {.source_vocab = V,
+        .target_vocab = V,
+        .source_eos = EOS,
+        .target_eos = EOS,
+        .pairs = ALL / 2};
+    const char *paths[1] = {path};
+    assert_int_equal(dg_shard_begin(path, V, V, &w, &err), 0);
+    for (int32_t i = 0; i < ALL; i++) {
+        const int32_t source[] = {1 + i % 2, EOS}, target[] = {2 - i % 2, EOS};
+        struct dg_shard_entry e = {.source_len = 2, .target_len = 2, .weight = 1};
+        assert_int_equal(dg_shard_add(w, &e, source, target, &err), 0);
+    }
+    assert_int_equal(dg_shard_commit_take(w, NULL, &err), 0);
+    if (dg_dataset_open_shards(paths, 1, &o, &d, &err))
+        fail_msg("%s", err.message);
+    struct dg_lexicon *l = dg_lexicon_new(d, &lo);
+    const uint64_t *counts = dg_lexicon_counts(l);
+    assert_int_equal(counts[1] + counts[2], ALL / 2);
+    assert_in_range(counts[1], 160, 240);
+    dg_lexicon_free(l);
+    dg_dataset_close(d);
+}
+
+/* Draws are in order, each in its own part, and all pairs once where no choice is left. */
+static void test_draws(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[][2] = {{1, 1}, {7, 7}, {3, 10}, {200, 399}, {200, 400}, {5, 100}};
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
+        for (uint64_t n = sizes[k][0], all = sizes[k][1], i = 0; i < n; i++) {
+            const uint64_t at = dg_lexicon_draw(i, n, all);
+            assert_true(at >= i * all / n && at < (i + 1) * all / n);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_union), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_contents), cmocka_unit_test(test_lexicon)};
+        cmocka_unit_test(test_contents), cmocka_unit_test(test_lexicon),
+        cmocka_unit_test(test_lexicon_of_both_directions), cmocka_unit_test(test_draws)};
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

@@ -103,11 +103,17 @@ static uint32_t without(int32_t *ids, uint32_t n, int32_t eos)
     return kept;
 }
 
+uint64_t dg_lexicon_draw(uint64_t i, uint64_t n, uint64_t all)
+{
+    const uint64_t begin = i * all / n, end = (i + 1) * all / n;
+    return begin + mix(i) % (end - begin);
+}
+
 /* Loads the i-th pair to learn from; false: it is too long. */
 static bool load(struct dg_lexicon *l, uint64_t i)
 {
     uint64_t all = dg_dataset_count(l->d);
-    uint64_t at = l->o.pairs && l->o.pairs < all ? i * all / l->o.pairs : i;
+    uint64_t at = l->o.pairs && l->o.pairs < all ? dg_lexicon_draw(i, l->o.pairs, all) : i;
     uint32_t s, t;
     dg_dataset_lengths(l->d, at, &s, &t);
     if (s > MAX_PIECES || t > MAX_PIECES)

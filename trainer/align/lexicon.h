@@ -27,6 +27,11 @@ struct dg_lexicon_options {
 
 enum { DG_LEXICON_PIECES = 200 }; /* per side: longer sentences say little about single pieces */
 
+/* Index of the i-th of n pairs drawn evenly from `all`, n <= all: anywhere in the i-th of n parts,
+ * always at the same place. A fixed step would find one direction alone where the two of a pair
+ * take turns. */
+uint64_t dg_lexicon_draw(uint64_t i, uint64_t n, uint64_t all);
+
 struct dg_lexicon *dg_lexicon_new(const struct dg_dataset *d, const struct dg_lexicon_options *o);
 void dg_lexicon_free(struct dg_lexicon *l); /* NULL is fine */
 

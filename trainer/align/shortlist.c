@@ -148,11 +148,12 @@ static int measure(struct make *m, struct dg_made_shortlist *out, struct dg_erro
     int32_t *ids = dg_alloc(V, sizeof *ids, "a shortlist"), source[4096], target[4096];
     bool *has = dg_alloc(V, sizeof *has, "a shortlist");
     for (uint64_t i = 0; i < n && !rc; i++) {
+        const uint64_t at = dg_lexicon_draw(i, n, all);
         uint32_t ns, nt;
-        dg_dataset_lengths(m->data, i * all / n, &ns, &nt);
+        dg_dataset_lengths(m->data, at, &ns, &nt);
         if (ns > 4096 || nt > 4096)
             continue;
-        dg_dataset_ids(m->data, i * all / n, source, target);
+        dg_dataset_ids(m->data, at, source, target);
         size_t k = dg_shortlist_select(
             s, &(struct dg_shortlist_need){.source = source, .n_source = ns}, bits, ids, V);
         rows += k;
