@@ -80,3 +80,14 @@ def test_a_size_that_the_error_names_works(folder, tmp_path):
         said(size, 0)
         assert json.loads((tmp_path / "data" / "prepared.json").read_text())["vocabulary"]["source_size"] == size
     assert said(most + 1, 2) and said(least - 1, 2)
+
+
+def test_many_pairs_over_the_limit_of_tokens(folder, tmp_path):
+    """They may be left out on purpose, so this is a warning and no error; the limit of its share is that of faults."""
+    def said(limit, *more):
+        path = recipe(folder, **EARLY, cleaning={"max_tokens": limit}, vocabulary={"size": 150})
+        return run([TRAIN, "prepare", str(path), "--data", str(folder), "--out", str(tmp_path / "data"), "--quiet", *more])
+    found = re.search(r'dropped_by_tokens" source=early.en target=early.de pairs=(\d+) of=30 reason=', said(20))
+    assert 6 < int(found[1]) < 30
+    assert "dropped_by_tokens" not in said(20, "--set", "cleaning.max_dropped=1")
+    assert "dropped_by_tokens" not in said(256)

@@ -247,6 +247,8 @@ static int make_folder(const struct dg_recipe *r, const struct dg_prepare_option
     if (rc == 0)
         rc = dg_prepare_encode(&j, err);
     if (rc == 0)
+        dg_prepare_warn_tokens(&j);
+    if (rc == 0)
         rc = dg_prepare_links(&j, err);
     if (rc == 0)
         rc = dg_prepare_sets(&j, "dev", err);

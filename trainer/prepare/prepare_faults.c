@@ -2,6 +2,7 @@
  * for faults, the file as a whole is wrong rather than its lines. */
 #include "trainer/prepare/prepare_internal.h"
 
+#include "base/log.h"
 #include "text/utf8.h"
 
 #include <string.h>
@@ -54,6 +55,23 @@ int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     }
     dg_buffer_deinit(&list);
     return rc;
+}
+
+void dg_prepare_warn_tokens(const struct dg_prepare_job *j)
+{
+    size_t file = 0;
+    for (size_t i = 0; i < j->r->data.n_pairs; i++)
+        for (size_t k = 0; k < j->r->data.pairs[i].n_train; k++, file++) {
+            const struct dg_recipe_file *f = &j->r->data.pairs[i].train[k];
+            const struct dg_prepare_count *c = &j->counts[file];
+            const uint64_t n = c->by[DG_DROP_TOKENS] + c->by[DG_DROP_TOKEN_RATIO];
+            if ((double)n > j->r->cleaning.max_dropped * (double)c->read)
+                dg_log(DG_LOG_WARN,
+                    "dropped_by_tokens source=%s target=%s pairs=%llu of=%llu reason=\"over "
+                    "cleaning.max_tokens or max_token_ratio; a vocabulary that lacks a script "
+                    "spells it in bytes\"",
+                    f->source, f->target, (unsigned long long)n, (unsigned long long)c->read);
+        }
 }
 
 int dg_prepare_held_line(const struct dg_line *line, enum dg_drop why, const char *file,

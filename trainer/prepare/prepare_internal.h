@@ -84,6 +84,9 @@ enum dg_drop dg_prepare_held_out_as(
  * dropped for faults that the recipe must be wrong. */
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err);
+/* Warn of files that lost more than cleaning.max_dropped of their pairs to the limits of tokens,
+ * which may be meant. Call after dg_prepare_encode. */
+void dg_prepare_warn_tokens(const struct dg_prepare_job *j);
 /* DG_EFORMAT if this line of a dev or test file, for which dg_clean_line said `why`, is none to
  * score on. number: from 1. */
 int dg_prepare_held_line(const struct dg_line *line, enum dg_drop why, const char *file,
