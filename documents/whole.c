@@ -117,14 +117,15 @@ int dg_read_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
 
 /* ---- Markdown ---- */
 
-/* Start of the next paragraph from byte `at` on: not indented, and after a blank line; no "---",
- * which a text's first line would make front matter. */
+/* Start of the next paragraph from byte `at` on: not indented, and after a blank line; no "---"
+ * or "+++", which a text's first line would make front matter. */
 static size_t next_paragraph(const char *s, size_t n, size_t at)
 {
     struct line l;
     bool blank = false;
     for (; read_line(s, n, at, &l); at = l.next) {
-        const bool rule = l.end - l.begin == 3 && memcmp(s + l.begin, "---", 3) == 0;
+        const bool rule = l.end - l.begin == 3 && (memcmp(s + l.begin, "---", 3) == 0 ||
+                                                      memcmp(s + l.begin, "+++", 3) == 0);
         if (blank && !l.blank && !rule && !strchr(" \t", s[l.begin]))
             return l.begin;
         blank = l.blank;

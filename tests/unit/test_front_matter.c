@@ -100,6 +100,45 @@ static void unquoted_values(void **state)
     value_is("C# & a dog", "Ein Hund & C#", "Ein Hund & C#");
 }
 
+/* TOML between lines of plus signs, as Hugo writes it. */
+static void toml_values(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"title = \"The dog\"", "\"Chien\" \\", "title = \"\\\"Chien\\\" \\\\\""},
+        {"title = \"A \\\"dog\\\" is\" # x", "Un \"chien\"", "title = \"Un \\\"chien\\\"\" # x"},
+        {"title='The dog \\'", "Le chien de l'eau \\", "title='Le chien de l’eau \\'"},
+        {"Title = 'The \"dog\"' # 'x'", "L'\"eau\"", "Title = 'L’\"eau\"' # 'x'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256], wanted[256];
+        const char *form = "+++\ndate = 2024-05-01\n%s\ntags = [\"a dog\"]\n+++\n";
+        snprintf(text, sizeof text, form, cases[i][0]);
+        snprintf(wanted, sizeof wanted, form, cases[i][2]);
+        expect(text, cases[i][1], wanted);
+    }
+}
+
+/* What else may be in TOML stays: the paragraph after it is the only text. */
+static void toml_kept(void **state)
+{
+    (void)state;
+    static const char *const kept[] = {"draft = true\ndescription = \"A girl is here.\"",
+        "title = \"\"\"\nTwo dogs\n\"\"\"", "title = \"\"\"Two dogs\"\"\"",
+        "title = '''Two dogs'''", "title = ''", "titles = \"Two\"", "title = \"Two dogs",
+        "title = Two", "title =", "title", "---\ntitle: Two", "[params]\ntitle = \"Two dogs\""};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        char text[256];
+        struct dg_document doc;
+        snprintf(text, sizeof text, "+++\n%s\n+++\nHello.\n", kept[i]);
+        assert_int_equal(dg_document_open(text, strlen(text), DG_FORMAT_MARKDOWN, &doc, NULL), 0);
+        assert_int_equal(doc.n_units, 1);
+        assert_int_equal(doc.text.len, strlen("Hello."));
+        dg_document_close(&doc);
+    }
+    expect("+++\nThe dog\n", "Hund", "Hund\n"); /* not closed */
+}
+
 static void titles(void **state)
 {
     (void)state;
@@ -118,6 +157,7 @@ static void titles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(quoted_values),
-        cmocka_unit_test(unquoted_values), cmocka_unit_test(titles)};
+        cmocka_unit_test(unquoted_values), cmocka_unit_test(toml_values),
+        cmocka_unit_test(toml_kept), cmocka_unit_test(titles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,7 @@ static const char *written(enum dg_encoding encoding, char c)
     case DG_ENCODING_PLAIN:
     case DG_ENCODING_YAML_UNQUOTED: return NULL;
     case DG_ENCODING_YAML_SINGLE: return c == '\'' ? "''" : NULL;
+    case DG_ENCODING_TOML_LITERAL: return c == '\'' ? "’" : NULL;
     case DG_ENCODING_ESCAPED_DOUBLE: return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
     case DG_ENCODING_ESCAPED_SINGLE: return c == '\'' ? "\\'" : c == '\\' ? "\\\\" : NULL;
     case DG_ENCODING_ESCAPED_BRACKETS:

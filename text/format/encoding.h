@@ -15,11 +15,12 @@ enum dg_encoding {
     DG_ENCODING_SINGLE_QUOTED, /* in '' */
     DG_ENCODING_UNQUOTED,      /* an HTML value without quotation marks */
     /* a title in Markdown: each sign that encloses it, and "\", has a "\" before it */
-    DG_ENCODING_ESCAPED_DOUBLE,   /* in "", also of YAML */
+    DG_ENCODING_ESCAPED_DOUBLE,   /* in "", also of YAML and TOML */
     DG_ENCODING_ESCAPED_SINGLE,   /* in '' */
     DG_ENCODING_ESCAPED_BRACKETS, /* in () */
     DG_ENCODING_YAML_SINGLE,      /* a YAML value in '' */
     DG_ENCODING_YAML_UNQUOTED,    /* a whole YAML value without quotation marks */
+    DG_ENCODING_TOML_LITERAL,     /* a TOML value in '', which can hold no "'": it becomes "’" */
 };
 
 /* True for encodings of HTML and XML. */

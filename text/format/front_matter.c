@@ -55,15 +55,35 @@ static void read_value(
     dg_document_end_value(d, s, encoding);
 }
 
-/* Makes a unit of the title in "title: Two dogs" or "title: 'Two dogs'". */
-static void read_field(struct dg_document *d, const char *s, const struct dg_line *line)
+/* The sign that ends the quoted value whose text begins at s[at]; `end` if none does, or if more
+ * than a comment follows it. */
+static size_t find_quote(const char *s, size_t at, size_t end, char sign, enum dg_encoding encoding)
 {
-    static const char name[] = "title:";
-    enum dg_encoding encoding = DG_ENCODING_YAML_UNQUOTED;
-    size_t n = strlen(name), end = line->end;
-    if (end - line->begin < n || strncasecmp(s + line->begin, name, n) != 0)
+    for (; at < end && s[at] != sign; at++)
+        if (encoding == DG_ENCODING_ESCAPED_DOUBLE && s[at] == '\\')
+            at++;
+    const size_t after = at < end ? dg_line_skip_blanks(s, at + 1, end) : end;
+    return at < end && (after == end || s[after] == '#') ? at : end;
+}
+
+/* Makes a unit of the title in 'title = "Two dogs"', TOML. What follows three quotation marks stays
+ * as it is. */
+static void read_toml_title(struct dg_document *d, const char *s, size_t at, size_t end)
+{
+    const bool escaped = at < end && s[at] == '"';
+    const enum dg_encoding encoding =
+        escaped ? DG_ENCODING_ESCAPED_DOUBLE : DG_ENCODING_TOML_LITERAL;
+    if (at == end || !strchr("\"'", s[at]))
         return;
-    size_t at = dg_line_skip_blanks(s, line->begin + n, end);
+    const size_t close = find_quote(s, at + 1, end, s[at], encoding);
+    if (close < end)
+        read_value(d, s, at + 1, close, encoding);
+}
+
+/* Makes a unit of the title in "title: Two dogs" or "title: 'Two dogs'", YAML. */
+static void read_yaml_title(struct dg_document *d, const char *s, size_t at, size_t end)
+{
+    enum dg_encoding encoding = DG_ENCODING_YAML_UNQUOTED;
     if (at < end && strchr("\"'", s[at])) {
         while (strchr(" \t", s[end - 1]))
             end--;
@@ -83,19 +103,47 @@ static void read_field(struct dg_document *d, const char *s, const struct dg_lin
     read_value(d, s, at, end, encoding);
 }
 
+/* Makes a unit of the line's value if its key is "title". */
+static void read_field(struct dg_document *d, const char *s, const struct dg_line *line, bool toml)
+{
+    static const char name[] = "title";
+    const size_t n = strlen(name), end = line->end;
+    if (end - line->begin <= n || strncasecmp(s + line->begin, name, n) != 0)
+        return;
+    size_t at = line->begin + n;
+    at = toml ? dg_line_skip_blanks(s, at, end) : at;
+    if (at == end || s[at] != (toml ? '=' : ':'))
+        return;
+    at = dg_line_skip_blanks(s, at + 1, end);
+    if (toml)
+        read_toml_title(d, s, at, end);
+    else
+        read_yaml_title(d, s, at, end);
+}
+
+/* True if front matter begins with this line where it is a text's first. */
+static bool is_border(const char *s, const struct dg_line *line)
+{
+    return line->end - line->begin == 3 &&
+           (memcmp(s + line->begin, "---", 3) == 0 || memcmp(s + line->begin, "+++", 3) == 0);
+}
+
 size_t dg_front_matter_read(struct dg_document *d, const char *s, size_t n)
 {
     struct dg_line line;
     const size_t begin = dg_utf8_bom(s, n);
-    if (!dg_line_at(s, n, begin, &line) || line.end != begin + 3 ||
-        memcmp(s + begin, "---", 3) != 0)
+    if (!dg_line_at(s, n, begin, &line) || !is_border(s, &line))
         return begin;
+    const bool toml = s[begin] == '+';
     size_t first = line.next, end = 0;
     for (size_t at = first; !end && dg_line_at(s, n, at, &line); at = line.next)
-        if (line.end - line.begin == 3 &&
-            (memcmp(s + line.begin, "---", 3) == 0 || memcmp(s + line.begin, "...", 3) == 0))
+        if (line.end - line.begin == 3 && (memcmp(s + line.begin, s + begin, 3) == 0 ||
+                                              (!toml && memcmp(s + line.begin, "...", 3) == 0)))
             end = line.next;
-    for (size_t at = first; end && dg_line_at(s, end, at, &line); at = line.next)
-        read_field(d, s, &line);
+    for (size_t at = first; end && dg_line_at(s, end, at, &line); at = line.next) {
+        if (toml && s[at] == '[')
+            break; /* a table, whose titles are others */
+        read_field(d, s, &line, toml);
+    }
     return end ? end : begin;
 }
