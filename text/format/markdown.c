@@ -2,7 +2,7 @@
  * callbacks point into the source and come in order, so everything between them is markup. The
  * callbacks become lists of events, one list for each heading, paragraph, cell or item
  * (markdown_unit.c makes units of them). Handled in addition: the title of front matter, footnotes,
- * and the <summary> of <details>. */
+ * alerts, formulas between "$$", and the <summary> of <details>. */
 #include "text/format/escape.h"
 #include "text/format/front_matter.h"
 #include "text/format/internal.h"

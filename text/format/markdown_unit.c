@@ -1,7 +1,9 @@
 #include "text/format/markdown_unit.h"
 
+#include "text/format/alert.h"
 #include "text/format/escape.h"
 #include "text/format/footnote.h"
+#include "text/format/link_title.h"
 #include "text/format/markdown_cursor.h"
 
 #include <ctype.h>
@@ -25,6 +27,8 @@ struct builder {
     size_t depth;
     /* depth of the current image's pair, from 1; 0: not in an image */
     size_t image;
+    /* the unit is the title of an alert, which its line's end ends */
+    bool is_title;
 };
 
 /* Adds m, of the bytes from the cursor to m.end. */
@@ -136,14 +140,18 @@ static void end_unit(struct builder *b)
     b->inner.known = b->d->known;
 }
 
-/* Length of the footnote label that the text event begins with, including blanks after it; 0:
+/* Length of the label that `skip` finds where the text event begins, including blanks after it; 0:
  * none. */
+static size_t length_of(const char *s, const struct dg_md_event *e,
+    size_t (*skip)(const char *s, size_t at, size_t end))
+{
+    size_t at = e->kind == DG_MD_TEXT ? skip(s, e->begin, e->end) : e->begin;
+    return at > e->begin ? dg_line_skip_blanks(s, at, e->end) - e->begin : 0;
+}
+
 static size_t label_of(const char *s, const struct dg_md_event *e)
 {
-    if (e->kind != DG_MD_TEXT)
-        return 0;
-    size_t at = dg_footnote_label(s, e->begin, e->end);
-    return at > e->begin ? dg_line_skip_blanks(s, at, e->end) - e->begin : 0;
+    return length_of(s, e, dg_footnote_label);
 }
 
 /* True if the label is all of the event's text. */
@@ -157,6 +165,16 @@ static bool is_break(const struct dg_md_event *e)
     return e->kind == DG_MD_SOFT_BREAK || e->kind == DG_MD_HARD_BREAK;
 }
 
+/* True if the paragraph is a formula between two "$$". */
+static bool is_formula(const char *s, const struct dg_md_events *e)
+{
+    const struct dg_md_event *first = &e->list[0], *last = &e->list[e->n - 1];
+    if (first->kind != DG_MD_TEXT || last->kind != DG_MD_TEXT || last->end - first->begin < 5)
+        return false;
+    const char *open = s + first->begin, *close = s + last->end - 2;
+    return memcmp(open, "$$", 2) == 0 && memmem(open + 2, (size_t)(close - open), "$$", 2) == close;
+}
+
 /* A hard line break ends the unit, unless a pair extends over it. */
 static void take_break(struct builder *b, const struct dg_md_event *e)
 {
@@ -166,7 +184,9 @@ static void take_break(struct builder *b, const struct dg_md_event *e)
     if (next && next->kind == DG_MD_TEXT && dg_md_is_escaped(&b->c, next))
         to--;
     size_t label = next && b->depth == 0 ? label_of(b->c.s, next) : 0;
-    if (label || (e->kind == DG_MD_HARD_BREAK && b->depth == 0)) {
+    const bool hard = e->kind == DG_MD_HARD_BREAK || b->is_title;
+    if (label || (hard && b->depth == 0)) {
+        b->is_title = false;
         end_unit(b);
         begin_unit(b, to + label);
     } else {
@@ -203,11 +223,11 @@ static void add_title(struct builder *b, const struct dg_link_end *end, const si
 {
     struct dg_md_titles *t = b->titles;
     if (end->title < end->title_end) {
-        dg_markdown_title(&b->inner, b->c.s, end->title, end->title_end);
+        dg_link_title(&b->inner, b->c.s, end->title, end->title_end);
     } else if (title[1] > title[0]) {
         t->seen = t->seen ? t->seen : calloc(b->c.n, sizeof *t->seen);
         if (t->seen && !t->seen[title[0]])
-            dg_markdown_title(&t->units, b->c.s, title[0], title[1]);
+            dg_link_title(&t->units, b->c.s, title[0], title[1]);
         t->units.text.failed = t->units.text.failed || !t->seen;
         if (t->seen)
             t->seen[title[0]] = true;
@@ -344,49 +364,27 @@ static void take(struct builder *b)
     }
 }
 
-void dg_markdown_title(struct dg_document *d, const char *s, size_t begin, size_t end)
-{
-    const enum dg_encoding encoding = s[begin - 1] == '"'    ? DG_ENCODING_ESCAPED_DOUBLE
-                                      : s[begin - 1] == '\'' ? DG_ENCODING_ESCAPED_SINGLE
-                                                             : DG_ENCODING_ESCAPED_BRACKETS;
-    size_t text = begin = dg_link_skip_space(s, begin, end);
-    dg_document_begin(d, begin);
-    for (size_t at = begin; at < end;) {
-        bool escape = s[at] == '\\' && at + 1 < end && ispunct((unsigned char)s[at + 1]);
-        size_t entity = s[at] == '&' ? dg_escape_entity_end(s, at, end) : at;
-        size_t space = strchr("\r\n", s[at]) ? dg_link_skip_space(s, at, end) : at;
-        struct dg_mark m = {.begin = at, .end = escape ? at + 2 : space, .len = 1};
-        if (!escape && entity == at && space == at) {
-            at++;
-            continue;
-        }
-        dg_document_text(d, s, text, at);
-        m.kind = escape ? DG_MARK_ESCAPE : DG_MARK_BREAK;
-        if (entity > at)
-            dg_escape_entity(d, s, at, entity);
-        else
-            dg_document_mark(d, m, escape ? s + at + 1 : " ");
-        text = at = entity > at ? entity : m.end;
-    }
-    dg_document_text(d, s, text, end);
-    dg_document_end_value(d, s, encoding);
-}
-
 size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
     const struct dg_md_events *e, size_t floor, struct dg_md_titles *titles)
 {
-    size_t first = 0;
+    size_t alert = length_of(s, &e->list[0], dg_alert_label), first = 0;
+    if (is_formula(s, e))
+        return e->list[e->n - 1].end;
+    if (alert > 0 && alert == e->list[0].end - e->list[0].begin)
+        first = 1;
     while (first < e->n && (is_break(&e->list[first]) || is_label(s, &e->list[first])))
         first++;
     if (first == e->n)
         return floor;
-    struct builder b = {.d = d, .inner.known = d->known, .titles = titles};
+    struct builder b = {
+        .d = d, .inner.known = d->known, .titles = titles, .is_title = alert > 0 && first == 0};
     b.c = (struct dg_md_cursor){
         .s = s, .n = n, .list = e->list + first, .end = e->n - first, .at = floor};
     b.open = malloc(e->n * sizeof *b.open);
     dg_buffer_init(&b.inner.text);
     if (b.open && dg_md_cursor_init(&b.c)) {
-        begin_unit(&b, dg_md_find_begin(&b.c, floor) + label_of(s, b.c.list));
+        const size_t label = b.is_title ? alert : label_of(s, b.c.list);
+        begin_unit(&b, dg_md_find_begin(&b.c, floor) + label);
         for (b.c.i = 0; b.c.i < b.c.end; b.c.i++)
             take(&b);
         end_unit(&b);

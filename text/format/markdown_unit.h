@@ -48,8 +48,4 @@ struct dg_md_titles {
 size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
     const struct dg_md_events *e, size_t floor, struct dg_md_titles *titles);
 
-/* Add bytes begin..end, the title of a link without its quotation marks, as a unit of its own. Only
- * "\" and "&" have a meaning in a title. */
-void dg_markdown_title(struct dg_document *d, const char *s, size_t begin, size_t end);
-
 #endif
