@@ -32,6 +32,31 @@ static void collapse(const char *s, size_t begin, size_t end, struct dg_buffer *
     }
 }
 
+/* The next quotation mark from `at` on that is neither escaped nor in a tag; `end`: there is none.
+ */
+static size_t find_quote(const char *s, size_t at, size_t end)
+{
+    while (at < end && s[at] != '"') {
+        const char *tag = s[at] == '<' ? memchr(s + at, '>', end - at) : NULL;
+        at = tag ? (size_t)(tag - s) + 1 : at + 1 + (s[at] == '\\');
+    }
+    return at < end ? at : end;
+}
+
+/* Appends XML s[begin, end) as Android shows it: without quotation marks, between which white space
+ * is shown as it is. */
+static void show(const char *s, size_t begin, size_t end, struct dg_buffer *out)
+{
+    for (bool inside = false; begin <= end; inside = !inside) {
+        const size_t quote = find_quote(s, begin, end);
+        if (inside)
+            dg_buffer_add(out, s + begin, quote - begin);
+        else
+            collapse(s, begin, quote, out);
+        begin = quote + 1;
+    }
+}
+
 /* True if the text is XML: \f or \u0007 may stand for a character that XML cannot hold. */
 static int check_xml(const struct dg_buffer *text, bool *is_xml, struct dg_error *err)
 {
@@ -62,6 +87,8 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
     dg_buffer_init(&text);
     if (quoted)
         dg_buffer_add(&spaced, s + begin, end - begin);
+    else if (xml)
+        show(s, begin, end, &spaced);
     else
         collapse(s, begin, end, &spaced);
     dg_escapes_read(like.escapes, spaced.data, spaced.len, &text);
@@ -102,8 +129,8 @@ static int add_string(struct reader *r, const struct dg_xml_tag *t, struct dg_er
         trim(s, &begin, &end);
         return add(r, begin, end, DG_FORMAT_HTML, false, err);
     }
-    const bool quoted = end - begin > 2 && s[begin] == '"' && s[end - 1] == '"' &&
-                        s[end - 2] != '\\' && !memchr(s + begin + 1, '"', end - begin - 2);
+    const bool quoted =
+        end - begin > 2 && s[begin] == '"' && find_quote(s, begin + 1, end) == end - 1;
     return add(r, begin + quoted, end - quoted, DG_FORMAT_XML, quoted, err);
 }
 

@@ -196,6 +196,17 @@ static const struct {
         "<resources><string name=\"a\"> \\u0020NAME: \\u0020</string><string name=\"b\">\" TWO  DOGS \"</string>"
         "<string name=\"c\"><![CDATA[\n <i>DOG</i>\\u0020 ]]></string></resources>",
         false},
+    /* It shows no quotation mark that is not escaped: one around a string stays, others go. */
+    {"strings.xml",
+        "<resources><string name=\"a\">\"The \\\"%s\\\"  is\"</string><string name=\"b\">\"hi <xliff:g "
+        "id=\"n\" example=\"Bob\">%s</xliff:g>, two  dogs\"</string><string name=\"c\">Two  \"big \"  <b "
+        "id=\"x\">dogs</b>\"  \"</string><string name=\"d\">\"a b\" c</string><string name=\"e\">a \\\"b "
+        "\\\\\"c\"</string><string name=\"f\">\"12\" 3</string><string name=\"g\">\"\"</string></resources>",
+        "<resources><string name=\"a\">\"THE \\\"%s\\\"  IS\"</string><string name=\"b\">\"HI <xliff:g "
+        "id=\"n\" example=\"Bob\">%s</xliff:g>, TWO  DOGS\"</string><string name=\"c\">TWO BIG \\u0020<b "
+        "id=\"x\">DOGS</b> \\u0020</string><string name=\"d\">A B C</string><string name=\"e\">A \\\"B "
+        "\\\\C</string><string name=\"f\">\"12\" 3</string><string name=\"g\">\"\"</string></resources>",
+        false},
     /* Characters with a meaning in XML stay text, and what XML cannot hold stays as it is. */
     {"strings.xml",
         "<resources><string name=\"a\">terms \\u0026 dogs \\u003Cb\\u003E ]]\\u003E</string>"
