@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* <b> ends a sentence, and no other tag does; in the cells of a sheet, a line end does, too. The
- * words of <f> stay. */
+/* <b> ends a sentence, and no other tag does; in the cells of a sheet and in slides, a line end and
+ * a tab do, too. The words of <f> stay. */
 static const char *const ends[] = {"b", NULL}, *const fields[] = {"f", NULL};
 static const struct dg_markup markup = {.no_outline = true, .splitting = ends, .ignored = fields},
-                              cell_markup = {.no_outline = true, .splitting = ends, .lines = true};
+                              lines_markup = {.no_outline = true, .splitting = ends, .lines = true};
 
 static const struct dg_run_names word = {
     .markup = &markup,
@@ -31,7 +31,7 @@ static const struct dg_run_names word = {
 };
 
 static const struct dg_run_names slide = {
-    .markup = &markup,
+    .markup = &lines_markup,
     .paragraphs = (const char *const[]){"a:p", NULL},
     .paragraph_properties = "a:pPr",
     .run = "a:r",
@@ -44,7 +44,7 @@ static const struct dg_run_names slide = {
 };
 
 static const struct dg_run_names sheet = {
-    .markup = &cell_markup,
+    .markup = &lines_markup,
     .paragraphs = (const char *const[]){"si", "is", NULL},
     .run = "r",
     .run_properties = "rPr",
@@ -157,7 +157,7 @@ static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
     const char *s = r->p->s;
     size_t begin = r->xml.tags[i].end, end = r->xml.tags[r->xml.tags[i].partner].begin;
     const struct dg_segment like = {
-        .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &cell_markup};
+        .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &lines_markup};
     if (!dg_utf8_has_letter(s + begin, end - begin))
         return DG_OK;
     return dg_segment_add(r->x, r->p, like, s + begin, end - begin, err) ? DG_OK : err->code;

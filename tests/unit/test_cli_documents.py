@@ -299,6 +299,26 @@ def test_pptx(tmp_path):
     assert [(r.text, r.font.bold) for r in runs] == [("Ein Mädchen ", None), ("lächelt", True), (".", None)]
 
 
+def test_pptx_tabs_end_a_text(tmp_path):
+    """Columns of a slide are texts of their own, also where the tab is a run, or bold."""
+    path = tmp_path / "a.pptx"
+    p = pptx.Presentation()
+    frame = p.slides.add_slide(p.slide_layouts[1]).placeholders[1].text_frame
+    frame.text = "9:00\tTwo dogs\tA big house"
+    for runs in ((("The dog", None), ("\t", None), ("The house", None)), (("The dog", True), ("\tThe house", None)),
+                 (("The dog\tThe house", True), (" plays.", None))):
+        paragraph = frame.add_paragraph()
+        for words, bold in runs:
+            run = paragraph.add_run()
+            run.text, run.font.bold = words, bold
+    p.save(path)
+    paragraphs = pptx.Presentation(translate(path, model=SHIPPED)).slides[0].placeholders[1].text_frame.paragraphs
+    texts = ["".join(r.text for r in q.runs) for q in paragraphs]
+    assert texts[:3] == ["9:00\tZwei Hunde\tEin großes Haus", "Der Hund\tDas Haus", "Der Hund\tDas Haus"], texts
+    assert texts[3].split("\t")[0] == "Der Hund" and texts[3].split("\t")[1].startswith("Das Haus"), texts
+    assert [(r.text.strip(), r.font.bold) for r in paragraphs[2].runs] == [("Der Hund", True), ("Das Haus", None)]
+
+
 def test_xlsx(tmp_path):
     path = tmp_path / "a.xlsx"
     w = openpyxl.Workbook()
