@@ -133,6 +133,11 @@ static const char *const key_pages[] = {"/v1/models", "/v1/models/{version}/card
 static const char *const language_paths[] = {"/v1/documents", "/translate_file", "/v2/document",
     "/v2/glossaries", "/v3/glossaries", "/v3/glossaries/{id}", "/v3/glossaries/{id}/dictionaries"};
 
+/* Pages that list the languages of the models. */
+static const char *const language_pages[] = {"/v1/languages", "/languages", "/frontend/settings",
+    "/v2/languages", "/v2/glossary-language-pairs", "/v3/languages",
+    "/language/translate/v2/languages"};
+
 static bool is_one_of(const char *path, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -216,14 +221,16 @@ static void fill_error(const struct dg_dialect *dialect, struct dg_http_reply *r
         dg_reply_error(r, status, code, field, message);
 }
 
-/* Refuses a change that names languages while the models load, for until then there are none. The
- * endpoints refuse such requests themselves. */
+/* Refuses a change that names languages, and a list of them, while the models load: until then
+ * there are none, and clients keep an empty list for days. The endpoints refuse such requests
+ * themselves. */
 static bool refuse_early(
     const struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
 {
     struct dg_http_reply r = {0};
-    if (atomic_load(&app->state) != DG_APP_STARTING || route->method[0] != 'P' ||
-        !IS_ONE_OF(route->path, language_paths))
+    const bool changes = route->method[0] == 'P' && IS_ONE_OF(route->path, language_paths);
+    if (atomic_load(&app->state) != DG_APP_STARTING ||
+        (!changes && !IS_ONE_OF(route->path, language_pages)))
         return false;
     fill_error(route->dialect, &r, 503, "starting", NULL, "the models are loading");
     dg_http_reply_take(x, &r);

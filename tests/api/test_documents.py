@@ -278,6 +278,10 @@ def models_that_load(folder):
         os.close(pipe)
 
 
+LISTS = ("/v1/languages", "/languages", "/frontend/settings", "/v2/languages", "/v2/languages?type=target", "/v2/glossary-language-pairs",
+         "/v3/languages?resource=translate_text", "/language/translate/v2/languages")
+
+
 def test_while_the_models_load(tmp_path):
     """Each API asks a client to try again; without models, its languages would be unknown ones."""
     file = {"files": {"file": ("a.txt", TEXT)}}
@@ -290,14 +294,18 @@ def test_while_the_models_load(tmp_path):
                 ("/v1/documents", {"data": {"source": "en", "target": "de"}, **file}), ("/v1/documents", {"data": {"source": "auto", "target": "de"}, **file}),
                 ("/translate_file", {"data": {"source": "en", "target": "de"}, **file}), ("/v2/document", {"data": {"target_lang": "DE"}, **file}),
                 ("/v2/glossaries", {"json": words}))]
+            lists = [s.get(path) for path in LISTS] + [s.post("/v2/languages", {"type": "target"})]
             others = [s.get("/v1/documents/x").status_code, requests.delete(s.url("/v1/documents/x"), timeout=PATIENCE).status_code,
                       s.get("/v2/glossaries").status_code, s.get("/readyz").status_code]
         said = "the models are loading"
         assert [(r.status_code, r.headers.get("Retry-After")) for r in early] == [(503, "1")] * 5, [r.text for r in early]
         assert [r.json() for r in early] == [{"error": {"code": "starting", "message": said}}] * 2 + [{"error": said}] + [{"message": said}] * 2
         assert others == [404, 404, 200, 503]  # what needs no model is answered
+        # Weblate keeps a list for two days, Mastodon for seven: an empty one would switch translation off for that time.
+        assert [(r.status_code, r.headers.get("Retry-After"), said in r.text) for r in lists] == [(503, "1", True)] * len(lists), [r.text for r in lists]
         s.until(lambda: s.get("/readyz").status_code == 200)
         assert send(s, "a.txt", TEXT.encode()).status_code == 200 and s.post("/v2/glossaries", words).status_code == 201
+        assert all(s.get(path).status_code == 200 for path in LISTS)
 
 
 def test_progress(server):
