@@ -10,8 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* the request line and headers must fit; otherwise the library answers 414 or 431 */
-#define CONNECTION_MEMORY 16384
+/* Each connection's memory in the library: for the request line and headers as they came, FIELD
+ * bytes for each header, cookie and parameter of the query, Cookie once more, and then for the
+ * reply's headers. What does not fit is refused with 414 or 431 by the library; but without memory
+ * for a reply's headers it would only close the connection, so this is refused here. */
+#define CONNECTION_MEMORY 24576
+#define FIELD 64
+#define REPLY_ROOM 2560
 
 /* Each MHD_get_connection_info may overwrite the result of the one before. */
 static void begin_connection(struct dg_http *http, struct MHD_Connection *mhd, void **context)
@@ -70,6 +75,19 @@ static void log_library(void *cls, const char *format, va_list ap)
     vsnprintf(text, sizeof text, format, ap);
     text[strcspn(text, "\n")] = '\0';
     dg_log(DG_LOG_DEBUG, "http library message=\"%s\"", text);
+}
+
+size_t dg_http_daemons_head(struct MHD_Connection *mhd, bool *fits)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const size_t head = info ? info->header_size : 0;
+    const char *cookie = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Cookie");
+    const int n = MHD_get_connection_values(
+        mhd, MHD_HEADER_KIND | MHD_COOKIE_KIND | MHD_GET_ARGUMENT_KIND, NULL, NULL);
+    const size_t used = head + (cookie ? strlen(cookie) + 1 : 0) + (n > 0 ? (size_t)n * FIELD : 0);
+    *fits = head <= DG_HTTP_HEAD_MAX && used <= CONNECTION_MEMORY - REPLY_ROOM;
+    return head;
 }
 
 bool dg_http_daemons_add(void *arg, int fd, const struct sockaddr *addr, socklen_t n)

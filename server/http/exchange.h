@@ -15,6 +15,7 @@
 
 #define DG_HTTP_ID_BYTES 129
 #define DG_HTTP_TYPE_BYTES 129
+#define DG_HTTP_HEAD_MAX 16384 /* most bytes of a request's line and headers together */
 
 struct dg_http {
     struct dg_http_options o;
@@ -116,6 +117,9 @@ int dg_http_daemons_start(struct dg_http *http, bool has_unix, struct dg_error *
 void dg_http_daemons_stop(struct dg_http *http);
 /* Hand an accepted socket to the library; arg is the struct dg_http. False: it was closed. */
 bool dg_http_daemons_add(void *arg, int fd, const struct sockaddr *addr, socklen_t n);
+/* The bytes of the request's line and headers. *fits: they are within the limit, and the library
+ * has memory left for a reply. */
+size_t dg_http_daemons_head(struct MHD_Connection *mhd, bool *fits);
 /* The library's callbacks for a request: each event of it, and its end. */
 enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const char *url,
     const char *method, const char *version, const char *data, size_t *n, void **context);

@@ -50,6 +50,65 @@ static bool reserve(struct dg_http_exchange *x, size_t n)
     return true;
 }
 
+/* Append one header if it fits. */
+static void put_header(char *out, size_t cap, size_t *n, const char *name, const char *value)
+{
+    const int len = snprintf(out + *n, cap - *n, "%s: %s\r\n", name, value);
+    if (len > 0 && (size_t)len < cap - *n)
+        *n += (size_t)len;
+    out[*n] = '\0';
+}
+
+/* Write directly to a connection that nothing else is writing to. From the connection's own
+ * thread. */
+static void send_past_library(struct MHD_Connection *mhd, const char *text, size_t n)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info && info->tls_session) {
+        dg_tls_send(info->tls_session, text, n);
+        return;
+    }
+    info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info)
+        dg_net_refusal_send(info->connect_fd, text, n);
+}
+
+/* Refuse a request in the middle of its body, when the library accepts no reply any more, or when
+ * it has no memory for one: the refusal goes directly to the connection, which nothing has been
+ * written to yet. */
+static enum MHD_Result refuse_past_library(
+    struct dg_http_exchange *x, int status, const char *code, const char *message)
+{
+    struct dg_http_reply r = {0};
+    char headers[2048], text[DG_NET_REFUSAL_BYTES];
+    x->http->o.refuse(x->http->o.app, x, status, code, message, &r);
+    size_t n = (size_t)snprintf(headers, sizeof headers, "X-Request-Id: %s\r\n", x->id);
+    for (size_t i = 0; i < r.n_headers; i++)
+        put_header(headers, sizeof headers, &n, r.headers[i].name, r.headers[i].value);
+    for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
+        put_header(headers, sizeof headers, &n, (*h)[0], (*h)[1]);
+    send_past_library(x->mhd, text,
+        dg_net_refusal_write(text, status, headers, r.body ? r.body : "", r.body_len));
+    free(r.body);
+    if (x->connection)
+        x->connection->linger = true;
+    x->status = status;
+    x->cut_short = true;
+    return MHD_NO;
+}
+
+/* Refuse a request line and headers over the limit: before anything is done for them. */
+static enum MHD_Result refuse_head(struct dg_http_exchange *x, size_t head)
+{
+    char message[160];
+    snprintf(message, sizeof message,
+        "the request's line and headers have %zu bytes, the limit is %d, less with many headers or "
+        "parameters: send texts in the body",
+        head, DG_HTTP_HEAD_MAX);
+    return refuse_past_library(x, 431, "too_large", message);
+}
+
 /* Handle complete headers, before the body is read. */
 static enum MHD_Result on_headers(
     struct dg_http_exchange *x, const char *method, const char *path, const char *version)
@@ -70,6 +129,10 @@ static enum MHD_Result on_headers(
     if (type && strlen(type) < sizeof x->type)
         strcpy(x->type, type);
     x->request.type = x->type;
+    bool fits;
+    const size_t head = dg_http_daemons_head(x->mhd, &fits);
+    if (!fits)
+        return refuse_head(x, head);
     MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, look_at_header, &f);
     const char *fault = dg_framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
     if (fault) {
@@ -99,53 +162,6 @@ static enum MHD_Result on_headers(
     return MHD_YES;
 }
 
-/* Append one header if it fits. */
-static void put_header(char *out, size_t cap, size_t *n, const char *name, const char *value)
-{
-    const int len = snprintf(out + *n, cap - *n, "%s: %s\r\n", name, value);
-    if (len > 0 && (size_t)len < cap - *n)
-        *n += (size_t)len;
-    out[*n] = '\0';
-}
-
-/* Write directly to a connection that nothing else is writing to. From the connection's own
- * thread. */
-static void send_past_library(struct MHD_Connection *mhd, const char *text, size_t n)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    if (info && info->tls_session) {
-        dg_tls_send(info->tls_session, text, n);
-        return;
-    }
-    info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (info)
-        dg_net_refusal_send(info->connect_fd, text, n);
-}
-
-/* Refuse a request in the middle of its body, when the library accepts no reply any more: the
- * refusal goes directly to the connection, which nothing has been written to yet. */
-static enum MHD_Result refuse_body(
-    struct dg_http_exchange *x, int status, const char *code, const char *message)
-{
-    struct dg_http_reply r = {0};
-    char headers[2048], text[DG_NET_REFUSAL_BYTES];
-    x->http->o.refuse(x->http->o.app, x, status, code, message, &r);
-    size_t n = (size_t)snprintf(headers, sizeof headers, "X-Request-Id: %s\r\n", x->id);
-    for (size_t i = 0; i < r.n_headers; i++)
-        put_header(headers, sizeof headers, &n, r.headers[i].name, r.headers[i].value);
-    for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
-        put_header(headers, sizeof headers, &n, (*h)[0], (*h)[1]);
-    send_past_library(x->mhd, text,
-        dg_net_refusal_write(text, status, headers, r.body ? r.body : "", r.body_len));
-    free(r.body);
-    if (x->connection)
-        x->connection->linger = true;
-    x->status = status;
-    x->cut_short = true;
-    return MHD_NO;
-}
-
 /* Take bytes of the body. Only a chunked body can turn out too long here. */
 static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, size_t *n)
 {
@@ -153,9 +169,9 @@ static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, siz
     char message[96];
     snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
     if (*n > limit - x->body.len)
-        return refuse_body(x, 413, "too_large", message);
+        return refuse_past_library(x, 413, "too_large", message);
     if (!reserve(x, *n))
-        return refuse_body(x, 503, "overloaded", TOO_MANY_BODIES);
+        return refuse_past_library(x, 503, "overloaded", TOO_MANY_BODIES);
     dg_buffer_add(&x->body, data, *n);
     *n = 0;
     return MHD_YES;

@@ -8,6 +8,7 @@ static const char *status_line(int status)
     switch (status) {
     case 408: return "408 Request Timeout";
     case 413: return "413 Content Too Large";
+    case 431: return "431 Request Header Fields Too Large";
     default: return "503 Service Unavailable";
     }
 }

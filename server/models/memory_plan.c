@@ -9,7 +9,7 @@
 
 #define MB 1e6
 #define MAX_POSITIONS 1024
-#define CONNECTION_BYTES 20000.0 /* the HTTP library's buffer of 16 KiB, and our records of it */
+#define CONNECTION_BYTES 28200.0 /* the HTTP library's buffer of 24 KiB, and our records of it */
 #define BODIES 64                /* largest bodies that may be received at once */
 
 /* Anonymous memory of this process, which no file backs. */

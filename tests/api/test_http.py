@@ -202,6 +202,46 @@ def test_headers_over_the_limit(server, head):
     assert status_of(server.raw(head)) in (413, 414, 431)
 
 
+HEAD_MOST = 16384  # bytes of a request's line and headers together
+USUAL = (b"Host: 127.0.0.1:8080\r\nUser-Agent: python-requests/2.31\r\nAccept-Encoding: gzip, deflate\r\nAccept: */*\r\nConnection: close\r\n"
+         b"Content-Length: %d\r\n")
+STREAMED = json.dumps(dict(GOOD, stream=True)).encode()
+
+
+@pytest.mark.parametrize("start,fill,end,body", [
+    (b"POST /translate?source=en&target=de&format=text&q=", b"Two+dogs.+", b" HTTP/1.1\r\n" + USUAL % 0, b""),
+    (b"GET /livez?", b"x", b" HTTP/1.1\r\n" + USUAL % 0, b""),
+    (b"GET /livez HTTP/1.1\r\nX: ", b"x", b"\r\n" + USUAL % 0, b""),
+    (b"POST /v1/translate HTTP/1.1\r\nContent-Type: application/json\r\nX: ", b"x", b"\r\n" + USUAL % len(STREAMED), STREAMED)],
+    ids=["text in the query", "query", "header", "stream"])
+def test_each_size_of_line_and_headers_is_answered(models, start, fill, end, body):
+    """Up to the limit as usual; above it refused, and nothing is translated. Some sizes below were translated, then closed without an answer."""
+    with Server(models, "--max-connections-per-address", "64") as server:
+        fixed = len(start) + len(end) + 2
+        for n in [*range(HEAD_MOST - 2048, HEAD_MOST + 1024, 64), HEAD_MOST, HEAD_MOST + 1]:
+            began = time.monotonic()
+            reply = server.raw(start + (fill * n)[:n - fixed] + end + b"\r\n" + body)
+            assert reply and status_of(reply) == (200 if n <= HEAD_MOST else 431), (n, reply[:200])
+            assert time.monotonic() - began < 5  # not the time limit of headers, 10 s
+            assert n <= HEAD_MOST or b"the limit is 16384" in reply
+        assert not any("status=499" in line for line in server.log)
+
+
+def test_a_long_cookie_is_answered(server):
+    """The library keeps a second copy of it."""
+    got = {status_of(server.raw(b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: a=" + b"x" * n + b"\r\n\r\n"))
+           for n in range(10000, HEAD_MOST, 100)}
+    assert got == {200, 431}
+
+
+def test_a_refused_head_is_an_error_of_its_dialect_and_costs_nothing(server):
+    before = counter(server, "dragoman_source_tokens_total")
+    reply = server.raw(b"POST /translate?source=en&target=de&q=" + b"Two+dogs.+" * 1640 + b" HTTP/1.1\r\n" + USUAL % 0 + b"\r\n")
+    assert status_of(reply) == 431 and "send texts in the body" in json.loads(reply.split(b"\r\n\r\n", 1)[1])["error"]
+    assert header_of(reply, "Connection") == "close" and header_of(reply, "Access-Control-Allow-Origin") == "*"
+    assert counter(server, "dragoman_source_tokens_total") == before
+
+
 @pytest.mark.parametrize("data,status", [
     (b"GET /livez HTTP/1.1\r\n\r\n", 400), (http_post("/v1/translate", b"zz\r\n", "Transfer-Encoding: chunked").replace(b"Content-Length", b"X-Length"), 400),
     (b"GET /livez HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 20000 + b"\r\n\r\n", 431)], ids=["no Host", "chunk size", "long header"])
