@@ -80,6 +80,28 @@ def test_errors_in_its_words(server, body, status, message):
     assert list(reply.json()) == ["message"] and message in reply.json()["message"]
 
 
+EMPTY = ("source_lang", "formality", "split_sentences", "model_type", "style_id", "glossary_ids", "translation_memory_id", "tag_handling",
+         "preserve_formatting", "outline_detection", "show_billed_characters", "glossary_id")
+
+
+@pytest.mark.parametrize("form", [True, False], ids=["form", "JSON"])
+def test_an_empty_option_is_absent(server, form):
+    """Forms with fields left open send them so; Mastodon sends source_lang for a post without a language."""
+    body = {"text": ["Two dogs\nplay."], "target_lang": "DE"}
+    right = server.post("/v2/translate", body).json()
+    for empty in ({key: ""} for key in EMPTY):
+        reply = requests.post(server.url("/v2/translate"), **{"data" if form else "json": {**body, **empty}}, timeout=PATIENCE)
+        assert reply.status_code == 200 and reply.json() == right, (empty, reply.text)
+    bare = requests.post(server.url("/v2/translate"), data="text=Two%20dogs%0Aplay.&source_lang&target_lang=DE&formality",
+                         headers={"Content-Type": "application/x-www-form-urlencoded"}, timeout=PATIENCE)
+    assert bare.status_code == 200 and bare.json() == right, bare.text
+
+
+def test_auto_is_no_language_to_install(server):
+    reply = server.post("/v2/translate", {"text": ["a"], "source_lang": "auto", "target_lang": "DE"})
+    assert reply.status_code == 400 and reply.json() == {"message": "Value for 'source_lang' not supported."}
+
+
 @pytest.mark.parametrize("options, text, answer", [
     ({"tag_handling": "html"}, "<p>Two dogs play in the <b>snow</b>.", r"<p>.*<b>.+</b>.*"),
     ({"tag_handling": "xml"}, "<r><p>Two dogs play in the <i>snow</i>.</p></r>", r"<r><p>.*<i>.+</i>.*</p></r>"),

@@ -308,6 +308,13 @@ def test_while_the_models_load(tmp_path):
         assert all(s.get(path).status_code == 200 for path in LISTS)
 
 
+def test_an_empty_source_language_is_detected(server):
+    for given in ({}, {"source_lang": "", "formality": ""}):
+        id, key = document(server, "a.txt", TEXT.encode(), **given)
+        assert wait(server, id, key)["status"] == "done"
+        assert server.post("/v2/document/%s/result" % id, key).text == GERMAN
+
+
 def test_progress(server):
     id, key = document(server, "long.txt", ("A man in a red shirt is riding a bicycle with number %d.\n" * 400 % tuple(range(400))).encode())
     seen = set()

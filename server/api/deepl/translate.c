@@ -33,10 +33,18 @@ static int read_texts(struct dg_body *b, struct dg_error *err)
                : dg_error_field(err, rc, "text", "Bad request. Reason: %.400s", why.message);
 }
 
+/* The parameter; NULL: absent, null, or an empty string, which forms send for a field left open. */
+static const struct dg_json *option(const struct dg_json *o, const char *key)
+{
+    const struct dg_json *v = dg_parameter(o, key);
+    const char *s = dg_json_string(v, NULL);
+    return s && !*s ? NULL : v;
+}
+
 /* Is it absent, or one of the words? Lists end with NULL. */
 static bool is_one_of(const struct dg_json *o, const char *key, const char *const *words)
 {
-    const struct dg_json *v = dg_parameter(o, key);
+    const struct dg_json *v = option(o, key);
     const char *s = dg_json_string(v, NULL);
     for (size_t i = 0; v && words[i]; i++)
         if (s && strcmp(s, words[i]) == 0)
@@ -72,7 +80,7 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
     if (!is_one_of(o, "model_type", models))
         return not_supported("model_type", err);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (dg_parameter(o, absent[i]))
+        if (option(o, absent[i]))
             return not_supported(absent[i], err);
     return DG_OK;
 }
@@ -101,7 +109,7 @@ static int no_language(const char *key, const char *from, const char *to, struct
 int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
     const struct dg_json *o, const char **source, const char **target, struct dg_error *err)
 {
-    const struct dg_json *said = dg_parameter(o, "source_lang");
+    const struct dg_json *said = option(o, "source_lang");
     const char *from = dg_json_string(said, NULL), *to = dg_parameter_string(o, "target_lang");
     *source = NULL;
     int rc = served_code(models, arena, to, DG_TARGETS, target, err);
@@ -112,7 +120,9 @@ int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
     if (!*target)
         return to ? no_language("target_lang", from, to, err) : not_supported("target_lang", err);
     if (said && !*source)
-        return from ? no_language("source_lang", from, to, err) : not_supported("source_lang", err);
+        return from && strcasecmp(from, DG_SOURCE_AUTO) != 0
+                   ? no_language("source_lang", from, to, err)
+                   : not_supported("source_lang", err);
     return DG_OK;
 }
 
@@ -149,7 +159,7 @@ static int read_glossary(struct dg_body *b, struct dg_error *err)
  * it always does), and with "0" a paragraph is one sentence. */
 static void read_split(struct dg_body *b)
 {
-    const char *split = dg_parameter_string(b->request->body, "split_sentences");
+    const char *split = dg_json_string(option(b->request->body, "split_sentences"), NULL);
     if (!split || strcmp(split, "1") == 0)
         return;
     b->options.whole = strcmp(split, "0") == 0;
@@ -232,7 +242,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
         return rc;
     read_split(&b);
     const unsigned flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
-                           (dg_parameter(r->body, "model_type") ? MODEL_TYPE : 0) |
+                           (option(r->body, "model_type") ? MODEL_TYPE : 0) |
                            (b.options.markup ? TAGS : 0) | (first_tags ? FIRST_TAGS : 0);
     return dg_mixed_make(r, &kind, &b, flags, err);
 }
