@@ -158,6 +158,13 @@ def test_pairs(server):
     assert "glossary" in [r["name"] for r in server.get("/v3/languages/resources").json()]
 
 
+def test_without_collections_no_pair_is_listed():
+    """Weblate asks for the client's glossaries of each pair that is listed; it takes 403 there as a reason to stop for half an hour."""
+    with Server(EN_DE) as s:
+        assert s.get("/v2/glossary-language-pairs").json() == {"supported_languages": []}
+        assert s.get("/v2/glossaries").status_code == 403
+
+
 def test_each_key_has_its_own(tmp_path):
     keys = str(tmp_path / "keys.db")
     a, b = new_key(keys, "a"), new_key(keys, "b")

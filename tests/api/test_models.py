@@ -132,7 +132,7 @@ def test_a_bundle_of_two_hundred_languages(tmp_path):
         case = next(c for c in json.load(f)["texts"] if not c["length_limited"] and "<unk>" not in c["pieces"] and c["from"] != "eng_Latn")
     names = {"deu_Latn": "de", "fra_Latn": "fr", "zho_Hans": "zh-Hans", "arb_Arab": "ar", "eng_Latn": "en"}
     source, target = names[case["from"]], names[case["to"]]
-    with Server(folder) as s:
+    with Server(folder, "--collections", str(tmp_path / "c.db")) as s:
         s.until(lambda: any("forbids commercial use" in line and "CC-BY-NC-4.0" in line for line in s.log))
         body = dict(text=case["text"], source=source, target=target, beam_size=1)
         first = s.post("/v1/translate", body)

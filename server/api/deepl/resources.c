@@ -144,15 +144,17 @@ void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-/* The pairs that have their own model, so that a glossary can be used. */
+/* The pairs that have their own model, so that a glossary can be used; none where clients can have
+ * no glossary, because they ask for their glossaries of each pair that is listed. */
 void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_model_languages sources, targets;
     struct dg_http_reply r = {0};
     dg_models_languages(app->models, DG_SOURCES, &sources);
     dg_models_languages(app->models, DG_TARGETS, &targets);
-    struct dg_ways *ways = dg_models_ways(app->models, &sources, &targets);
-    struct dg_json *root = ways ? dg_json_new_object() : NULL, *all = dg_json_new_array();
+    const bool none = !app->collections;
+    struct dg_ways *ways = none ? NULL : dg_models_ways(app->models, &sources, &targets);
+    struct dg_json *root = ways || none ? dg_json_new_object() : NULL, *all = dg_json_new_array();
     for (size_t i = 0; ways && i < sources.n; i++) {
         for (size_t k = 0; k < targets.n; k++) {
             if (ways->kinds[i][k] != DG_WAY_DIRECT)
