@@ -79,6 +79,39 @@ def test_several_pairs(models, tmp_path):
         assert ask(server, "DELETE", path).status_code == 204 and ask(server, "GET", "/v3/glossaries").json() == {"glossaries": []}
 
 
+def in_a_form(body):
+    """The body as DeepL's Node, Java and .NET clients send it."""
+    return {**{k: v for k, v in body.items() if k != "dictionaries"},
+            **{"dictionaries[%d].%s" % (i, k): v for i, d in enumerate(body.get("dictionaries", [])) for k, v in d.items()}}
+
+
+def test_several_pairs_in_forms(models, tmp_path):
+    with Server(models, "--collections", str(tmp_path / "c.db")) as server:
+        def form(method, path, body):
+            return requests.request(method, server.url(path), data=in_a_form(body), timeout=PATIENCE)
+        back = {"source_lang": "de", "target_lang": "fr", "entries": "Schnee,verglas", "entries_format": "csv"}
+        made = form("POST", "/v3/glossaries", {**MANY, "dictionaries": [*MANY["dictionaries"], back]})
+        assert made.status_code == 201, made.text
+        assert made.json()["dictionaries"] == [{"source_lang": "de", "target_lang": "fr", "entry_count": 1}, {"source_lang": "en", "target_lang": "de", "entry_count": 2}]
+        path = "/v3/glossaries/" + made.json()["glossary_id"]
+        renamed = form("PATCH", path, {"name": "new"})
+        assert renamed.status_code == 200 and renamed.json() == {**made.json(), "name": "new"}
+        more = form("PATCH", path, {"dictionaries": [{**MANY["dictionaries"][0], "entries": "play\tsingen"}]})
+        assert more.status_code == 200 and more.json()["name"] == "new" and more.json()["dictionaries"][1]["entry_count"] == 3
+        put = form("PUT", path + "/dictionaries", {**MANY["dictionaries"][0], "entries": "snow\tEis"})
+        assert put.status_code == 200 and put.json() == {"source_lang": "en", "target_lang": "de", "entry_count": 1}
+        assert "Eis" in translated(server, glossary_id=made.json()["glossary_id"])
+
+
+@pytest.mark.parametrize("body,status,told", [
+    ({"name": "a"}, 400, "dictionaries"), ({**MANY, "name": ""}, 400, "name"), ({**MANY, "dictionaries": MANY["dictionaries"] * 65}, 413, "limit is 64"),
+    ({"name": "a", "dictionaries": [{"source_lang": "en"}]}, 400, "target_lang"), ({"name": "a", "dictionaries": [{**MANY["dictionaries"][0], "entries": "one"}]}, 400, "Invalid"),
+    ({"name": "a", "dictionaries[1].source_lang": "en"}, 400, "dictionaries"), ({"name": "a", "dictionaries": []}, 400, "dictionaries")])
+def test_wrong_forms_in_its_words(server, body, status, told):
+    reply = requests.post(server.url("/v3/glossaries"), data=in_a_form(body), timeout=PATIENCE)
+    assert reply.status_code == status and list(reply.json()) == ["message"] and told in reply.json()["message"], reply.text
+
+
 LANGUAGES = [({"source_lang": "XX"}, "source_lang"), ({"target_lang": "XX"}, "target_lang"), ({"target_lang": "EN"}, "target_lang"), ({"source_lang": None}, "source_lang"),
              ({"source_lang": "de", "target_lang": "en"}, "lang")]
 ENTRIES = [({"entries": ""}, "entries"), ({"entries": "one"}, "Invalid glossary entries provided"), ({"entries": None}, "entries"), ({"entries": {"a": "b"}}, "entries"),
@@ -103,7 +136,9 @@ def test_wrong_requests_in_its_words(server, method, path, body, status, told):
 
 
 def test_other_bodies(server):
-    assert requests.post(server.url("/v3/glossaries"), data={"name": "a"}, timeout=PATIENCE).status_code == 415
+    for method, at in (("POST", ""), ("PATCH", "/x"), ("PUT", "/x/dictionaries")):
+        other = requests.request(method, server.url("/v3/glossaries" + at), data="a", headers={"Content-Type": "text/plain"}, timeout=PATIENCE)
+        assert other.status_code == 415 and "application/x-www-form-urlencoded" in other.json()["message"]
     assert requests.post(server.url("/v2/glossaries"), data="{", headers={"Content-Type": "application/json"}, timeout=PATIENCE).status_code == 400
     put = requests.put(server.url("/v2/glossaries/x"), timeout=PATIENCE)
     assert put.status_code == 405 and put.headers["Allow"] == "GET, HEAD, DELETE, OPTIONS" and list(put.json()) == ["message"]

@@ -5,7 +5,11 @@
 #include "server/api/parameters.h"
 #include "server/models/models.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+#define FORM "application/x-www-form-urlencoded"
 
 static const char *const fields[] = {
     "name", "source_lang", "target_lang", "entries", "entries_format", NULL};
@@ -137,6 +141,57 @@ static int read_name(struct dg_deepl_glossary_body *b, bool must, struct dg_erro
     return DG_OK;
 }
 
+/* Dictionary i of a form, whose keys are as DeepL's clients write them: "dictionaries[0].entries".
+ * *out: NULL if there is none. False: no memory. */
+static bool take_dictionary(const struct dg_json *form, size_t i, struct dg_json **out)
+{
+    bool taken = true;
+    char key[64];
+    *out = NULL;
+    for (size_t k = 0; fields[k]; k++) {
+        snprintf(key, sizeof key, "dictionaries[%zu].%s", i, fields[k]);
+        const struct dg_json *v = dg_parameter(form, key);
+        if (!v)
+            continue;
+        if (!*out)
+            *out = dg_json_new_object();
+        taken = dg_json_set_take(*out, fields[k], dg_json_copy(v)) == 0 && taken;
+    }
+    return taken;
+}
+
+/* Adds a form's dictionaries as the array that a JSON body has; one more than the limit is enough
+ * to be refused. False: no memory. */
+static bool gather_dictionaries(struct dg_json *form)
+{
+    struct dg_json *list = dg_json_new_array(), *o;
+    bool taken = list != NULL, more = true;
+    for (size_t i = 0; i <= DG_MEMORY_DICTIONARIES && taken && more; i++) {
+        taken = take_dictionary(form, i, &o);
+        more = o != NULL;
+        if (more)
+            taken = dg_json_append_take(list, o) == 0 && taken;
+    }
+    if (taken && dg_json_length(list) > 0)
+        return dg_json_set_take(form, "dictionaries", list) == 0;
+    dg_json_free(list);
+    return taken;
+}
+
+/* v3 takes JSON and, from most of DeepL's clients, forms. */
+static int read_body(const struct dg_side *s, enum dg_deepl_glossary_form form,
+    struct dg_json **out, bool *is_form, struct dg_error *err)
+{
+    int rc = dg_parameters_read(s->x, out, is_form, err);
+    if (rc != DG_OK || !*is_form || form == DG_DEEPL_MONOLINGUAL)
+        return rc;
+    if (strncasecmp(dg_http_request(s->x)->type, FORM, sizeof FORM - 1) != 0)
+        return dg_error_set(err, DG_EUNSUP, "Content-Type must be application/json or " FORM);
+    return form == DG_DEEPL_DICTIONARY || gather_dictionaries(*out)
+               ? DG_OK
+               : dg_error_set(err, DG_ENOMEM, "no memory for a form");
+}
+
 int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form form,
     struct dg_deepl_glossary_body *b, struct dg_error *err)
 {
@@ -144,9 +199,7 @@ int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form 
     bool is_form;
     dg_pair_list_init(&b->pairs);
     b->name = NULL;
-    int rc = dg_parameters_read(s->x, &b->json, &is_form, err);
-    if (rc == DG_OK && is_form && form != DG_DEEPL_MONOLINGUAL)
-        return dg_error_set(err, DG_EUNSUP, "Content-Type must be application/json");
+    int rc = read_body(s, form, &b->json, &is_form, err);
     if (rc == DG_OK && dg_parameters_check_strings(b->json, is_form, fields, &why) != DG_OK)
         rc = not_supported(why.field, err);
     if (rc == DG_OK && form != DG_DEEPL_DICTIONARY)

@@ -21,14 +21,15 @@ struct dg_deepl_glossary_body {
 
 /* Contents of a body. */
 enum dg_deepl_glossary_form {
-    DG_DEEPL_MONOLINGUAL,  /* v2: name and one dictionary's fields, also as a form */
+    DG_DEEPL_MONOLINGUAL,  /* v2: name and one dictionary's fields */
     DG_DEEPL_MULTILINGUAL, /* v3: name and dictionaries */
     DG_DEEPL_CHANGE,       /* v3: a name, dictionaries, both or nothing */
     DG_DEEPL_DICTIONARY,   /* v3: one dictionary's fields, without a name */
 };
 
 /* Read the body; but for its dictionaries, b is zero before. The caller deinits b in every case.
- * DG_EINVAL, DG_ELIMIT with DeepL's messages; DG_EUNSUP: v3 accepts only JSON. */
+ * DG_EINVAL, DG_ELIMIT with DeepL's messages; DG_EUNSUP: v3 accepts only JSON
+ * and forms. */
 int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form form,
     struct dg_deepl_glossary_body *b, struct dg_error *err);
 void dg_deepl_glossary_body_deinit(struct dg_deepl_glossary_body *b);
