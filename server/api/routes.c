@@ -107,6 +107,7 @@ static const struct dg_route table[] = {
     {"GET", "/language/translate/v2/detect", NULL, &dg_google_detect, GOOGLE},
     {"POST", "/language/translate/v2/detect", NULL, &dg_google_detect, GOOGLE},
     {"GET", "/language/translate/v2/languages", dg_google_languages, NULL, GOOGLE},
+    {"POST", "/language/translate/v2/languages", dg_google_languages, NULL, GOOGLE},
     {"POST", "/imme", NULL, &dg_imme_translate, &dg_imme},
     {"POST", "/kiss", NULL, &dg_kiss_translate, &dg_kiss},
     {"POST", "/hcfy", NULL, &dg_hcfy_translate, &dg_hcfy},
@@ -341,9 +342,10 @@ static void count(struct dg_app *app, const struct dg_route *route,
     if (!route)
         return;
     atomic_fetch_sub(&app->in_flight, 1);
-    /* Some dialects translate on GET, too. */
+    /* Some dialects translate on GET, too, and some read pages by POST. */
     if ((strcmp(route->method, "POST") != 0 && !route->endpoint) ||
-        route->handle == dg_api_reload || dg_api_is_collections(route->path))
+        IS_ONE_OF(route->path, key_pages) || route->handle == dg_api_reload ||
+        dg_api_is_collections(route->path))
         return;
     dg_metrics_request(app->metrics, i, outcome_of(outcome));
 }

@@ -69,6 +69,23 @@ def test_languages(server):
     assert names("?target=ja&model=nmt&key=any")["fr"] == "フランス語"
 
 
+def test_languages_by_post(server):
+    """As Google's guide asks for names: JSON with the language; other programs send a form."""
+    def counted():
+        return [line for line in server.get("/metrics").text.split("\n") if line.startswith(("dragoman_requests_total", "dragoman_last_success"))]
+    before, path = counted(), PATH + "/languages"
+    expected = server.get(path + "?target=de").json()
+    assert "Englisch" in [x["name"] for x in expected["data"]["languages"]]
+    for how in ({"json": {"target": "de"}}, {"data": {"target": "de"}}, {"params": {"target": "de"}}):
+        reply = requests.post(server.url(path), timeout=PATIENCE, **how)
+        assert reply.status_code == 200 and reply.json() == expected, reply.text
+    assert requests.post(server.url(path), timeout=PATIENCE).json() == server.get(path).json()
+    assert requests.post(server.url(path), json={"target": "qq"}, timeout=PATIENCE).status_code == 400
+    for other in ("/v2/languages", "/v2/usage"):
+        assert server.post(other, {}).status_code == 200
+    assert counted() == before  # no translation
+
+
 @pytest.mark.parametrize("more, body, status, reason, message", [
     ("", {"target": "de"}, 400, "required", "q is missing"),
     ("", {"q": "a"}, 400, "required", "target is missing"),

@@ -1,5 +1,5 @@
-/* GET /language/translate/v2/languages: the served languages and, with "target", their names in
- * that language. */
+/* GET and POST /language/translate/v2/languages: the served languages and, with "target", their
+ * names in that language. */
 #include "server/api/dialect_request.h"
 #include "server/api/google/google.h"
 #include "server/api/parameters.h"
