@@ -133,7 +133,7 @@ static int read_conventions(
     const struct dg_ct2 *m, struct dg_config *c, bool *zero_start, struct dg_error *err)
 {
     static const enum dg_act acts[] = {DG_ACT_RELU, DG_ACT_NONE, DG_ACT_SWISH, DG_ACT_GELU};
-    float pre[2] = {0}, act[2] = {0}, zero = 0;
+    float pre[2] = {1, 1}, act[2] = {0}, zero = 0; /* defaults for a file without them */
     const char *const sides[] = {"encoder", "decoder"};
     for (int i = 0; i < 2; i++) {
         read_scalar(m, sides[i], "pre_norm", &pre[i]);

@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "..", "data", "convert", "ctranslate2_prenorm")
 SPM = os.path.join(HERE, "..", "data", "convert", "pymarian", "attention.spm")
 sys.path.insert(0, DATA)
-from older import CASES, older  # noqa: E402
+from older import CASES, older, without  # noqa: E402
 
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 
@@ -85,6 +85,17 @@ def test_settings_before_version_6(name, tmp_path, expected):
     bundle = convert(as_older(tmp_path / "model", *CASES[name]), tmp_path / "b")
     check_scores(bundle, expected["source"], expected["target"], answers["scores"], TOLERANCE["f32"], tmp_path)
     check_greedy(bundle, expected["source"], answers["greedy"])
+
+
+def test_norms_before_the_flag_s_time(tmp_path, expected):
+    """Files of before May 2021 (CTranslate2 1) have no pre_norm, and CTranslate2 reads it as true."""
+    folder = as_older(tmp_path / "model", 4, {})
+    data = (folder / "model.bin").read_bytes()
+    (folder / "model.bin").write_bytes(without(data, "pre_norm"))
+    assert b"/pre_norm" in data and b"/pre_norm" not in (folder / "model.bin").read_bytes()
+    with open(os.path.join(DATA, "older.json"), encoding="utf-8") as f:
+        answers = json.load(f)["nothing"]
+    check_scores(convert(folder, tmp_path / "b"), expected["source"], expected["target"], answers["scores"], TOLERANCE["f32"], tmp_path)
 
 
 @pytest.mark.parametrize("settings,told", [

@@ -31,3 +31,15 @@ def older(data, version, settings):
     n, = struct.unpack_from("<I", data, begin)
     added = b"".join(variable(*s) for s in sorted(settings.items()))
     return struct.pack("<I", version) + data[4:begin] + struct.pack("<I", n + len(settings)) + added + data[begin + 4:]
+
+
+def without(data, name):
+    """The file `data` of version 4 or later without a flag, which may be on several sides ("encoder/NAME", "decoder/NAME")."""
+    begin = 4 + 2 + struct.unpack_from("<H", data, 4)[0] + 4
+    n, = struct.unpack_from("<I", data, begin)
+    rest = data[begin + 4:]
+    for side in ("encoder/", "decoder/"):
+        for value in (0, 1):
+            flag = variable(side + name, value)
+            n, rest = n - rest.count(flag), rest.replace(flag, b"")
+    return data[:begin] + struct.pack("<I", n) + rest
