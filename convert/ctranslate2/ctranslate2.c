@@ -134,6 +134,9 @@ static int read_ids(struct job *j, bool zero_start, struct dg_error *err)
         rc = dg_error_field(err, DG_EUNSUP, "add_source_bos",
             "the source begins with a piece of its own (add_source_bos is true, before version 6 "
             "with_source_bos), which is not supported");
+    /* Only Marian's decoders start from zeros, and its sources end with </s>. transformers'
+     * converter leaves the flag false, since transformers' tokenizer returns the piece. */
+    c->source_eos = c->source_eos || zero_start;
     if (rc || !c->source_eos)
         return rc;
     const char *eos = dg_json_string(dg_json_get(j->settings, "eos_token"), NULL);

@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "..", "data", "convert", "ctranslate2_prenorm")
 SPM = os.path.join(HERE, "..", "data", "convert", "pymarian", "attention.spm")
 sys.path.insert(0, DATA)
-from older import CASES, older, without  # noqa: E402
+from older import CASES, older, variable, without  # noqa: E402
 
 DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 
@@ -96,6 +96,21 @@ def test_norms_before_the_flag_s_time(tmp_path, expected):
     with open(os.path.join(DATA, "older.json"), encoding="utf-8") as f:
         answers = json.load(f)["nothing"]
     check_scores(convert(folder, tmp_path / "b"), expected["source"], expected["target"], answers["scores"], TOLERANCE["f32"], tmp_path)
+
+
+def test_sources_of_marian_end_with_eos(tmp_path):
+    """transformers' converter leaves add_source_eos false, because the tokenizer that its users call adds </s>; the one of a bundle
+    does not. Only Marian's decoders start from zeros."""
+    folder, manifests = shutil.copytree(os.path.join(DATA, "f32"), tmp_path / "model"), {}
+    data, flag = (folder / "model.bin").read_bytes(), "decoder/start_from_zero_embedding"
+    assert data.count(variable(flag, 0)) == 1
+    (folder / "model.bin").write_bytes(data.replace(variable(flag, 0), variable(flag, 1)))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    for eos in (False, True):
+        (folder / "config.json").write_text(json.dumps({**config, "add_source_eos": eos, "decoder_start_token": "</s>"}), encoding="utf-8")
+        with open(os.path.join(convert(folder, tmp_path / f"b{eos}"), "manifest.json"), encoding="utf-8") as f:
+            manifests[eos] = json.load(f)
+    assert manifests[False]["model"]["source_eos"] and manifests[False] == manifests[True]
 
 
 @pytest.mark.parametrize("settings,told", [
