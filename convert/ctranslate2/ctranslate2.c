@@ -6,6 +6,7 @@
 #include "convert/ctranslate2/settings.h"
 #include "convert/ctranslate2/tensors.h"
 #include "convert/output.h"
+#include "convert/tags.h"
 #include "convert/vocab.h"
 
 #include <stdio.h>
@@ -173,8 +174,6 @@ static int read_config(struct job *j, struct dg_error *err)
 static int write_prefix(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 *o = j->o;
-    if (!o->target_prefix || !o->target_prefix[0])
-        return 0;
     if (dg_convert_vocab_id(&j->target, o->target_prefix) < 0)
         return WRONG("target_prefix",
             "the target_prefix is \"%.60s\", no piece of the target vocabulary", o->target_prefix);
@@ -188,17 +187,64 @@ static int write_prefix(struct job *j, struct dg_error *err)
                : 0;
 }
 
+/* True for __de__ (M2M-100, SMaLL-100) and deu_Latn (NLLB). */
+static bool is_language(const char *piece)
+{
+    static const char scripts[] = "Latn Cyrl Arab Deva Beng Grek Hans Hant Jpan Hang ";
+    const bool framed = strncmp(piece, "__", 2) == 0;
+    const char *code = framed ? piece + 2 : piece;
+    const size_t letters = strspn(code, "abcdefghijklmnopqrstuvwxyz");
+    char script[8];
+    if (framed)
+        return (letters == 2 || letters == 3) && strcmp(code + letters, "__") == 0;
+    if (letters != 3 || strlen(code) != 8 || code[3] != '_')
+        return false;
+    snprintf(script, sizeof script, "%s ", code + 4);
+    return strstr(scripts, script) != NULL;
+}
+
+/* Find the piece of a language in a model for many. NULL: the vocabulary has none, or one that only
+ * looks so. */
+static const char *find_language(const struct dg_convert_vocab *v)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < v->size; i++) {
+        n += is_language(v->pieces[i]);
+        if (n == 2)
+            return v->pieces[i];
+    }
+    return NULL;
+}
+
+/* Write what the model translates, and what tells it so; without that, a model for several
+ * languages would answer in any of them. */
+static int write_languages(struct job *j, struct dg_error *err)
+{
+    const struct dg_convert_ctranslate2 *o = j->o;
+    const char *piece = find_language(&j->target);
+    if (o->target_prefix && o->target_prefix[0]) {
+        int rc =
+            dg_convert_output_pair(j->manifest, o->source_lang, o->target_lang, "ctranslate2", err);
+        return rc ? rc : write_prefix(j, err);
+    }
+    if (piece)
+        return dg_error_field(err, DG_EUNSUP, "vocab",
+            "the vocabulary has pieces of languages, such as %.60s: convert a model for many "
+            "languages from its Hugging Face files (M2M-100, NLLB), not from CTranslate2's",
+            piece);
+    return dg_convert_tags_write(
+        &j->source, o->source_lang, o->target_lang, "ctranslate2", j->manifest, err);
+}
+
 static int start_manifest(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 *o = j->o;
     char name[80];
     snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
+    for (char *comma = name; (comma = strchr(comma, ','));)
+        *comma = '-';
     j->manifest = dg_convert_output_manifest(o->name ? o->name : name, o->licence, &j->config, err);
-    if (!j->manifest)
-        return DG_ENOMEM;
-    int rc =
-        dg_convert_output_pair(j->manifest, o->source_lang, o->target_lang, "ctranslate2", err);
-    return rc ? rc : write_prefix(j, err);
+    return j->manifest ? write_languages(j, err) : DG_ENOMEM;
 }
 
 static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)

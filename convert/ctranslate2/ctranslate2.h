@@ -14,6 +14,8 @@ struct dg_convert_ctranslate2 {
     /* SentencePiece models; target NULL: the source's; both NULL: the bundle takes pieces only.
      * Their pieces are looked up by name; their own ids are ignored. */
     const char *source_spm, *target_spm;
+    /* target_lang: one code, or codes separated by commas if the vocabulary has tags
+     * (convert/tags.h) */
     const char *source_lang, *target_lang;
     /* A piece that starts each answer but is not part of it, like CTranslate2's target_prefix; NULL
      * or "": none. */

@@ -202,6 +202,40 @@ def test_a_package_s_target_prefix_starts_each_answer(tmp_path, expected):
     assert 'target_prefix is "__no_piece__", no piece of the target vocabulary' in message and not (tmp_path / "d" / "manifest.json").exists()
 
 
+def with_last_pieces(folder, pieces):
+    """The model with other names of its last pieces."""
+    shutil.copytree(os.path.join(DATA, "f32"), folder)
+    file = folder / "shared_vocabulary.json"
+    vocabulary = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(vocabulary[:-len(pieces)] + pieces), encoding="utf-8")
+    return folder
+
+
+def test_tags_of_languages(tmp_path):
+    """OPUS-MT's groups: as in the other converters, a pair for each language, and its tag before the source."""
+    folder = with_last_pieces(tmp_path / "model", [">>fra<<", ">>pt_BR<<"])
+    with open(os.path.join(convert(folder, tmp_path / "b", "--target-lang", "fr,pt-BR"), "manifest.json"), encoding="utf-8") as f:
+        m = json.load(f)
+    assert m["pairs"] == [["en", "fr"], ["en", "pt-BR"]] and m["tags"] == {"fr": ">>fra<<", "pt-BR": ">>pt_BR<<"}
+    assert m["name"] == "en-fr-pt-BR" and m["training"] == {"converted_from": "ctranslate2"}
+    assert 'none for "de"' in convert(folder, tmp_path / "c", code=1)
+    assert "no tags of languages" in convert("f32", tmp_path / "c", "--target-lang", "fr,de", code=1)
+    assert not (tmp_path / "c" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("pieces", [["__fr__", "__ast__", "__de__"], ["fra_Latn", "deu_Latn"]])
+def test_pieces_of_languages_are_refused_by_name(tmp_path, pieces):
+    """M2M-100, SMaLL-100, NLLB: without its piece, the language of an answer would be the model's choice. A package's prefix is one."""
+    folder = with_last_pieces(tmp_path / "model", pieces)
+    message = convert(folder, tmp_path / "b", code=1)
+    assert "pieces of languages, such as " + pieces[1] in message and not (tmp_path / "b" / "manifest.json").exists()
+    about = {"from_code": "en", "to_code": "de", "target_prefix": pieces[-1]}
+    package(str(tmp_path / "a.argosmodel"), folder, about)
+    run(["convert", "argos", str(tmp_path / "a.argosmodel"), "--out", str(tmp_path / "c")])
+    # Words of a program are no languages.
+    convert(with_last_pieces(tmp_path / "code", ["__init__", "__name__", "__de__", "new_Line"]), tmp_path / "d")
+
+
 @pytest.mark.parametrize("part,told", [
     ("relative_position_k", "relative positions"), ("relative_attention_b", "relative positions"), ("rotary_0", "rotary positions"),
     ("alibi_0", "ALiBi"), ("linear_0_noact", "gated feed-forward"), ("layernorm_embedding", "norm of the embeddings"),
