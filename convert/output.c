@@ -19,16 +19,6 @@ static int name_file(
     return 0;
 }
 
-static int commit_weights(
-    struct dg_weights_writer *w, const char *out, struct dg_json *manifest, struct dg_error *err)
-{
-    char *path = dg_file_join(out, WEIGHTS_FILE);
-    int rc = path ? dg_weights_writer_commit(w, path, err)
-                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    free(path);
-    return rc ? rc : name_file(manifest, "weights", WEIGHTS_FILE, err);
-}
-
 static int write_weights(const struct dg_convert_bundle *b, struct dg_error *err)
 {
     struct dg_weights_writer *w = NULL;
@@ -36,9 +26,9 @@ static int write_weights(const struct dg_convert_bundle *b, struct dg_error *err
     if (!rc)
         rc = b->add_tensors(b->job, w, err);
     if (!rc)
-        rc = commit_weights(w, b->out, b->manifest, err);
+        rc = dg_bundle_begin_with(b->out, WEIGHTS_FILE, w, err);
     dg_weights_writer_close(w);
-    return rc;
+    return rc ? rc : name_file(b->manifest, "weights", WEIGHTS_FILE, err);
 }
 
 static int copy_file(const char *from, const char *to, struct dg_error *err)
@@ -89,7 +79,7 @@ static int write_sides(const struct dg_convert_bundle *b, struct dg_error *err)
 
 int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *err)
 {
-    int rc = dg_bundle_begin(b->out, err);
+    int rc = dg_file_make_dir(b->out, err); /* found now, not after all tensors are read */
     if (!rc)
         rc = write_weights(b, err);
     if (!rc)

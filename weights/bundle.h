@@ -93,6 +93,10 @@ bool dg_bundle_pair_uses_list(const struct dg_bundle *b, size_t i);
 /* Create DIR if it is missing and remove an old manifest: a partly replaced bundle must not look
  * complete. */
 int dg_bundle_begin(const char *dir, struct dg_error *err);
+/* The same, and write the weights file NAME. An old bundle in DIR stays whole until all bytes of
+ * the weights are written; on failure before that, it stays. */
+int dg_bundle_begin_with(
+    const char *dir, const char *name, struct dg_weights_writer *w, struct dg_error *err);
 
 /* Check the tensors' checksums and recompute the version over weights, SentencePiece models,
  * vocabularies and manifest (without its "version" field). Reads every byte. */

@@ -131,15 +131,13 @@ static int add_tensor(struct job *j, const struct dg_tensor *t, struct dg_error 
 static int write_weights(struct job *j, struct dg_error *err)
 {
     const struct dg_weights *w = dg_bundle_weights(j->bundle);
-    char *path = dg_file_join(j->o->out, dg_manifest_file(j->manifest, DG_FILE_WEIGHTS));
-    int rc = path ? dg_weights_writer_open(&j->writer, err)
-                  : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    int rc = dg_weights_writer_open(&j->writer, err);
     for (size_t i = 0; i < dg_weights_count(w) && !rc; i++)
         rc = add_tensor(j, dg_weights_at(w, i), err);
     if (!rc)
-        rc = dg_weights_writer_commit(j->writer, path, err);
+        rc = dg_bundle_begin_with(
+            j->o->out, dg_manifest_file(j->manifest, DG_FILE_WEIGHTS), j->writer, err);
     dg_weights_writer_close(j->writer);
-    free(path);
     return rc;
 }
 
@@ -188,8 +186,7 @@ static int start_manifest(struct job *j, struct dg_error *err)
     return 0;
 }
 
-/* Prepare `out`, which must not be the bundle's own directory, and remove its manifest: a partly
- * replaced bundle must not look complete. */
+/* Make `out`, which must not be the bundle's own directory. */
 static int prepare_out(const struct job *j, struct dg_error *err)
 {
     struct stat from, to;
@@ -197,7 +194,7 @@ static int prepare_out(const struct job *j, struct dg_error *err)
         from.st_ino == to.st_ino)
         return dg_error_field(
             err, DG_EINVAL, "out", "%s is the bundle itself; name another directory", j->o->out);
-    return dg_bundle_begin(j->o->out, err);
+    return dg_file_make_dir(j->o->out, err);
 }
 
 int dg_quantize_bundle(const struct dg_quantize *o, struct dg_error *err)

@@ -44,7 +44,8 @@ struct dg_quantize {
 
 /* Read, quantise, write and seal. Name, pairs and files stay the same; training.quantised_from is
  * the version of the original (the first one, if it was already quantised). DG_EFORMAT names a
- * tensor with a value that is not finite. On failure no manifest is left in `out`. */
+ * tensor with a value that is not finite. On failure an old bundle in `out` stays as it is, or has
+ * no manifest if its weights are already replaced. */
 int dg_quantize_bundle(const struct dg_quantize *o, struct dg_error *err);
 
 #endif

@@ -94,6 +94,10 @@ int dg_weights_writer_add_rows(struct dg_weights_writer *w, const char *name, ui
 int dg_weights_writer_add_form(struct dg_weights_writer *w, const char *name,
     const struct dg_stored *form, size_t bytes, struct dg_error *err);
 int dg_weights_writer_commit(struct dg_weights_writer *w, const char *path, struct dg_error *err);
+/* Write everything under the temporary name; the caller commits or aborts the file. */
+struct dg_file_writer;
+int dg_weights_writer_write(const struct dg_weights_writer *w, const char *path,
+    struct dg_file_writer **out, struct dg_error *err);
 void dg_weights_writer_close(struct dg_weights_writer *w); /* NULL is fine; nothing is written */
 
 #endif

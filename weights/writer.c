@@ -300,29 +300,32 @@ static int append_blocks(
     return 0;
 }
 
-int dg_weights_writer_commit(struct dg_weights_writer *w, const char *path, struct dg_error *err)
+int dg_weights_writer_write(const struct dg_weights_writer *w, const char *path,
+    struct dg_file_writer **out, struct dg_error *err)
 {
     struct dg_buffer header;
     struct dg_file_writer *file = NULL;
-    int rc;
+    if (!w->n)
+        return dg_error_set(err, DG_EINVAL, "%s: a weights file without tensors", path);
     dg_buffer_init(&header);
-    if (!w->n) {
-        rc = dg_error_set(err, DG_EINVAL, "%s: a weights file without tensors", path);
-        goto out;
-    }
-    rc = make_header(w, &header, err);
+    int rc = make_header(w, &header, err);
     if (!rc)
         rc = dg_file_begin(path, &file, err);
     if (!rc)
         rc = dg_file_append(file, header.data, header.len, err);
     if (!rc)
         rc = append_blocks(w, file, err);
-    if (rc)
-        goto out;
-    rc = dg_file_commit_take(file, err);
-    file = NULL;
-out:
-    dg_file_abort(file);
     dg_buffer_deinit(&header);
+    if (rc)
+        dg_file_abort(file);
+    else
+        *out = file;
     return rc;
+}
+
+int dg_weights_writer_commit(struct dg_weights_writer *w, const char *path, struct dg_error *err)
+{
+    struct dg_file_writer *file;
+    int rc = dg_weights_writer_write(w, path, &file, err);
+    return rc ? rc : dg_file_commit_take(file, err);
 }

@@ -4,6 +4,7 @@ types. Log-probabilities are score_batch's, greedy answers and texts translate_b
 settings are variables."""
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -154,6 +155,32 @@ def test_what_the_manifest_says(tmp_path):
     assert m["tied_embeddings"] and m["tied_output"] and m["output_bias"] and m["attention_bias"]
     assert "s8/" in run(["inspect", str(tmp_path / "b"), "--tensors"])
     assert "s8/" not in run(["inspect", convert("int8", tmp_path / "c", "--type", "f16"), "--tensors"])
+
+
+def files_of(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir()}
+
+
+def small():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+
+def test_a_conversion_that_fails_leaves_the_bundle_that_was_there(tmp_path):
+    """Whether a tensor is refused after others were read, or the weights do not fit on the disk. Quantising, too."""
+    bundle, folder = tmp_path / "b", shutil.copytree(os.path.join(DATA, "f32"), tmp_path / "model")
+    convert("f32", bundle)
+    before, data = files_of(bundle), (folder / "model.bin").read_bytes()
+    name = b"decoder/layer_1/ffn/linear_1/bias\0"
+    assert data.count(name) == 1
+    (folder / "model.bin").write_bytes(data.replace(name, b"decoder/layer_1/ffn/linear_1/xxxx\0"))
+    assert "linear_1/bias is missing" in convert(folder, bundle, code=1)
+    assert files_of(bundle) == before
+    for command in (["convert", "ctranslate2", os.path.join(DATA, "f32"), "--source-lang", "en", "--target-lang", "de"],
+                    ["quantize", convert("f16", tmp_path / "c")]):
+        done = subprocess.run([DRAGOMAN, *command, "--out", str(bundle)], capture_output=True, text=True, timeout=600, preexec_fn=small,
+                              restore_signals=False)
+        assert done.returncode == 1 and "File too large" in done.stderr and files_of(bundle) == before
+    run(["inspect", str(bundle), "--verify"])
 
 
 def package(path, folder, metadata, extra=()):

@@ -9,6 +9,7 @@
 #include "weights/half.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define FOLDER "tests/data/convert/marian/"
 #define FIVE FOLDER "five.yml"
@@ -255,23 +256,38 @@ static void broken_models_are_refused(void **state)
     expect_failure(&o, DG_EFORMAT, "", "five.yml");
 }
 
-/* A conversion that fails leaves no manifest that would make the half-replaced bundle look
- * whole. */
+static void expect_whole(const char *dir)
+{
+    struct dg_bundle *b;
+    assert_int_equal(dg_bundle_open(dir, &b, NULL), 0);
+    assert_int_equal(dg_bundle_verify(b, NULL), 0);
+    dg_bundle_close(b);
+}
+
+/* A conversion that fails leaves the old bundle whole, or no manifest that would make a
+ * half-replaced one look so. */
 static void failure_removes_the_old_manifest_only_late(void **state)
 {
     struct dg_config c;
-    struct dg_bundle *b;
+    char path[512];
     struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
     dg_bundle_close(converted(&o, &c));
     o.source_spm = o.target_spm =
         "nowhere.spm"; /* noticed before anything is written: the old bundle stays whole */
     struct dg_error err = {0};
     assert_int_equal(dg_convert_marian(&o, &err), DG_ENOTFOUND);
-    assert_int_equal(dg_bundle_open(*state, &b, NULL), 0);
-    assert_int_equal(dg_bundle_verify(b, NULL), 0);
-    dg_bundle_close(b);
-    o = options(FOLDER "missing.npz", FIVE, NULL, *state);
-    expect_failure(&o, DG_EFORMAT, "encoder_l2_ffn_W2", "is missing");
+    expect_whole(*state);
+    dg_error_clear(&err);
+    o = options(FOLDER "missing.npz", FIVE, NULL, *state); /* noticed before the weights are */
+    assert_int_equal(dg_convert_marian(&o, &err), DG_EFORMAT);
+    assert_string_equal(err.field, "encoder_l2_ffn_W2");
+    expect_whole(*state);
+    snprintf(path, sizeof path, "%s/joint.vocab", o.out);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0755), 0);
+    o = options(FOLDER "shared.npz", FIVE, NULL, *state);
+    expect_failure(&o, DG_EIO, "", "joint.vocab");
+    rmdir(path);
 }
 
 static const struct vocab {

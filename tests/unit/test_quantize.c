@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void rows_by_hand(void **state)
@@ -342,8 +343,18 @@ static void refusals(void **state)
     o.out = p->to;
     assert_int_equal(dg_quantize_bundle(&o, &err), DG_EFORMAT);
     assert_string_equal(err.field, "matrix");
+    struct dg_bundle *before;
+    assert_int_equal(dg_bundle_open(p->to, &before, NULL), 0); /* nothing was replaced */
+    assert_int_equal(dg_bundle_verify(before, NULL), 0);
+    dg_bundle_close(before);
+    dg_error_clear(&err);
+    make_bundle(p, 1);
+    unlink(in(p, p->to, "t.vocab"));
+    assert_int_equal(mkdir(in(p, p->to, "t.vocab"), 0755), 0);
+    assert_int_equal(dg_quantize_bundle(&o, &err), DG_EIO);
     assert_int_not_equal(
         access(in(p, p->to, "manifest.json"), F_OK), 0); /* half replaced: does not look complete */
+    rmdir(in(p, p->to, "t.vocab"));
     dg_error_clear(&err);
     o.bundle = "/nowhere";
     assert_int_not_equal(dg_quantize_bundle(&o, &err), 0);
