@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,23 +104,45 @@ int dg_contents_find(const char *dir, struct dg_contents *out, struct dg_error *
         "CTranslate2, Hugging Face or Marian model, or a Bergamot student");
 }
 
-static int copy_bundle(
-    const struct dg_contents *c, const struct dg_contents_options *o, struct dg_error *err)
+/* A bundle keeps its languages and, without int8, its type: other options would be recorded, but
+ * not true. */
+static int check_options(
+    const struct dg_bundle *b, const struct dg_contents_options *o, struct dg_error *err)
 {
-    struct dg_bundle *b = NULL;
-    int rc = dg_bundle_open(c->dir, &b, err);
-    if (!rc)
-        rc = dg_bundle_verify(b, err);
-    dg_bundle_close(b);
-    if (!rc)
-        rc = dg_file_make_dir(o->out, err);
-    DIR *d = rc ? NULL : opendir(c->dir);
+    static const struct {
+        enum dg_type type;
+        const char *name;
+    } types[] = {{DG_F32, "float32"}, {DG_F16, "float16"}, {DG_BF16, "bfloat16"}};
+    const char *const given[2] = {o->source_lang, o->target_lang};
+    const char *pair[2];
+    for (size_t i = 0; i < 2 * dg_bundle_pairs(b); i++) {
+        dg_bundle_pair(b, i / 2, &pair[0], &pair[1]);
+        if (given[i % 2] && strcasecmp(given[i % 2], pair[i % 2]) != 0)
+            return dg_error_field(err, DG_EINVAL, i % 2 ? "target_lang" : "source_lang",
+                "the %s language is \"%.60s\", but the bundle translates %s-%s, and a bundle keeps "
+                "its languages",
+                i % 2 ? "target" : "source", given[i % 2], pair[0], pair[1]);
+    }
+    for (size_t i = 0; i < sizeof types / sizeof types[0] && !o->int8; i++)
+        if (o->type == types[i].type && strcmp(dg_bundle_type(b), types[i].name) != 0)
+            return dg_error_field(err, DG_EINVAL, "type",
+                "the type is %s, but the bundle's weights are %s, and a bundle is converted to int8 "
+                "only",
+                types[i].name, dg_bundle_type(b));
+    return 0;
+}
+
+/* Copy the files that `to` does not have. */
+static int copy_files(const char *from_dir, const char *to_dir, struct dg_error *err)
+{
+    int rc = dg_file_make_dir(to_dir, err);
+    DIR *d = rc ? NULL : opendir(from_dir);
     for (const struct dirent *e; d && !rc && (e = readdir(d));) {
-        char *from = dg_file_join(c->dir, e->d_name), *to = dg_file_join(o->out, e->d_name);
+        char *from = dg_file_join(from_dir, e->d_name), *to = dg_file_join(to_dir, e->d_name);
         struct dg_map map = {0};
         if (!from || !to)
             rc = dg_error_set(err, DG_ENOMEM, "no memory for a path");
-        else if (e->d_name[0] != '.' && !is_folder(from))
+        else if (e->d_name[0] != '.' && !is_folder(from) && !has(to_dir, e->d_name))
             rc = dg_file_map(from, &map, err);
         if (!rc && map.data)
             rc = dg_file_write(to, map.data, map.size, err);
@@ -130,6 +153,22 @@ static int copy_bundle(
     if (d)
         closedir(d);
     return rc;
+}
+
+static int take_bundle(
+    const struct dg_contents *c, const struct dg_contents_options *o, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    int rc = dg_bundle_open(c->dir, &b, err);
+    if (!rc)
+        rc = dg_bundle_verify(b, err);
+    if (!rc)
+        rc = check_options(b, o, err);
+    const bool quantise = !rc && o->int8 && strcmp(dg_bundle_type(b), "int8") != 0;
+    dg_bundle_close(b);
+    if (quantise)
+        rc = dg_convert_int8(c->dir, o->out, err);
+    return rc ? rc : copy_files(c->dir, o->out, err); /* such as its model card */
 }
 
 /* Converts the layouts of OPUS-MT's and HPLT's original models: vocabularies in YAML beside
@@ -212,7 +251,7 @@ static int convert_to(const struct dg_contents *c, const struct dg_contents_opti
         .licence = o->licence,
         .type = type};
     switch (c->kind) {
-    case DG_CONTENTS_BUNDLE: return copy_bundle(c, o, err);
+    case DG_CONTENTS_BUNDLE: return take_bundle(c, o, err);
     case DG_CONTENTS_ARGOS: return dg_convert_argos(c->dir, &ct2, err);
     case DG_CONTENTS_CTRANSLATE2: return convert_ctranslate2(c, &ct2, err);
     case DG_CONTENTS_HUGGINGFACE: return dg_convert_huggingface(&hf, err);

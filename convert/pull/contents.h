@@ -37,7 +37,8 @@ struct dg_contents_options {
     enum dg_type type;
 };
 
-/* Convert the model; a bundle is checked and copied. */
+/* Convert the model. A bundle is checked and copied, and quantised if int8 is asked for; DG_EINVAL:
+ * other languages than its own, another type. */
 int dg_contents_convert(
     const struct dg_contents *c, const struct dg_contents_options *o, struct dg_error *err);
 

@@ -259,6 +259,32 @@ def test_files_on_disk(pull, tmp_path):
     assert "expected a bundle, an Argos package" in pull("--offline", str(tmp_path / "nothing"), ok=False)
 
 
+def test_a_bundle_s_options(pull, tmp_path):
+    """It is quantised as any other model, and what the manifest records about it is true."""
+    bundle = tmp_path / "eos"
+    subprocess.run([DRAGOMAN, "convert", "marian", "--model", os.path.join(stand_in.DATA, "pymarian", "attention.npz"), "--vocab",
+                    os.path.join(stand_in.DATA, "pymarian", "attention.spm"), "--source-lang", "en", "--target-lang", "de", "--out", str(bundle)],
+                   check=True, capture_output=True)
+    (bundle / "MODEL_CARD.md").write_text("a card")
+    told = pull("--offline", str(bundle), "--source-lang", "fr", ok=False)
+    assert 'the source language is "fr", but the bundle translates en-de' in told
+    assert 'the target language is "es"' in pull("--offline", str(bundle), "--target-lang", "es", ok=False)
+    assert "the type is float16, but the bundle's weights are float32" in pull("--offline", str(bundle), "--type", "f16", ok=False)
+    assert pull.installed() == []
+    pull("--offline", str(bundle), "--name", "whole", "--type", "f32", "--source-lang", "en")
+    assert (pull.models / "whole" / "weights.dgw").read_bytes() == (bundle / "weights.dgw").read_bytes()
+    assert manifest(pull, "whole")["origin"]["type"] == "f32"
+    assert "in int8" in pull("--offline", str(bundle), "--name", "small")
+    m = manifest(pull, "small")
+    assert m["origin"]["type"] == "int8" and "quantised_from" in m["training"] and m["pairs"] == [["en", "de"]]
+    assert (pull.models / "small" / "weights.dgw").stat().st_size < (bundle / "weights.dgw").stat().st_size / 2
+    assert (pull.models / "small" / "MODEL_CARD.md").read_text() == "a card"
+    assert pull.translate("small", SENTENCE) == GERMAN
+    # int8 stays as it is.
+    pull("--offline", str(pull.models / "small"), "--name", "again")
+    assert (pull.models / "again" / "weights.dgw").read_bytes() == (pull.models / "small" / "weights.dgw").read_bytes()
+
+
 def test_list_and_remove(hub, pull):
     hub.serve_firefox()
     pull("firefox/en-de", "--index", hub.url + hub.index)
