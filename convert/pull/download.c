@@ -356,6 +356,8 @@ int dg_download_file(struct dg_downloader *d, const struct dg_download *f,
     struct dg_part part;
     struct dg_progress progress;
     struct dg_error own = {0};
+    if (dg_part_is_finished(f, out))
+        return 0;
     int rc = dg_part_open(&part, f, &own);
     dg_progress_begin(&progress, f->name, f->size, part.have, d->o.quiet || rc);
     if (!rc && !(f->size && part.have == f->size))

@@ -52,7 +52,8 @@ struct dg_downloaded {
     char sha256[DG_SHA256_DIGITS + 1];
 };
 
-/* Download the file, continuing where an earlier try or run was cut off. A wrong file is removed.
+/* Download the file, continuing where an earlier try or run was cut off. A finished file whose hash
+ * is known and right is not downloaded again. A wrong file is removed.
  * DG_EIO: the network, the disk; DG_ELIMIT: larger than it may be; DG_EFORMAT: another size or
  * hash; DG_ENOTFOUND: 404. */
 int dg_download_file(struct dg_downloader *d, const struct dg_download *f,

@@ -199,21 +199,40 @@ static int work(void *arg, struct dg_child_report *report, struct dg_error *err)
     return rc ? rc : o->prove(j->staging, report, err);
 }
 
+static int open_lock(const char *models, int *fd, struct dg_error *err)
+{
+    char path[4200];
+    int rc = strlen(models) > 4000
+                 ? dg_error_set(err, DG_EINVAL, "the path %.200s... is too long", models)
+                 : dg_file_make_dir(models, err);
+    if (rc)
+        return rc;
+    snprintf(path, sizeof path, "%.4100s/.pull.lock", models);
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    return *fd >= 0 ? 0
+                    : dg_error_set(err, DG_EIO,
+                          "cannot write to %.300s: %s; name another directory with --models or "
+                          "DRAGOMAN_MODELS",
+                          models, strerror(errno));
+}
+
 /* Allow one install at a time, so that any hidden folders found are left over. */
 static int lock(const char *models, int *fd, struct dg_error *err)
 {
-    char path[4200];
-    snprintf(path, sizeof path, "%.4100s/.pull.lock", models);
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (*fd < 0)
-        return dg_error_set(err, DG_EIO,
-            "cannot write to %.300s: %s; name another directory with --models or DRAGOMAN_MODELS",
-            models, strerror(errno));
-    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
-        return 0;
+    int rc = open_lock(models, fd, err);
+    if (rc || flock(*fd, LOCK_EX | LOCK_NB) == 0)
+        return rc;
     close(*fd);
     *fd = -1;
     return dg_error_set(err, DG_EAGAIN, "another pull installs into %.300s", models);
+}
+
+int dg_install_check(const char *models, struct dg_error *err)
+{
+    int fd = -1, rc = open_lock(models, &fd, err);
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 int dg_install_look(
@@ -266,13 +285,9 @@ int dg_install(const struct dg_install *o, struct dg_child_report *out, struct d
 {
     struct job j = {.o = o};
     int fd = -1;
-    if (strlen(o->models) > 4000)
-        return dg_error_set(err, DG_EINVAL, "the path %.200s... is too long", o->models);
+    int rc = lock(o->models, &fd, err);
     snprintf(j.unpacked, sizeof j.unpacked, "%.4000s/.pull-files", o->models);
     snprintf(j.staging, sizeof j.staging, "%.4000s/.pull-bundle", o->models);
-    int rc = dg_file_make_dir(o->models, err);
-    if (!rc)
-        rc = lock(o->models, &fd, err);
     if (!rc)
         rc = dg_tree_remove(j.unpacked, err);
     if (!rc)

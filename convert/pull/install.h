@@ -45,6 +45,9 @@ struct dg_install {
 /* Types that a model's matrices may be installed in, ended by NULL; the first is the default. */
 extern const char *const dg_install_types[];
 
+/* Check, before a long download, that `models` can be made and written to. */
+int dg_install_check(const char *models, struct dg_error *err);
+
 /* On failure `models` is unchanged. */
 int dg_install(const struct dg_install *o, struct dg_child_report *out, struct dg_error *err);
 

@@ -132,6 +132,19 @@ bool dg_part_is_right(const struct dg_part *p)
     return compare(p, &ignored, NULL) == 0;
 }
 
+bool dg_part_is_finished(const struct dg_download *f, struct dg_downloaded *out)
+{
+    struct dg_part p = {.f = f, .fd = -1};
+    if (has_hash(f))
+        p.fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (p.fd < 0)
+        return false;
+    dg_digest_begin(&p.digest, f->size);
+    const bool right = read_what_is_there(&p, NULL) == 0 && compare(&p, out, NULL) == 0;
+    close(p.fd);
+    return right;
+}
+
 int dg_part_finish(struct dg_part *p, struct dg_downloaded *out, struct dg_error *err)
 {
     int rc = compare(p, out, err);

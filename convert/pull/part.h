@@ -23,6 +23,10 @@ struct dg_part {
     char path[4096], etag_path[4128];
 };
 
+/* True if an earlier run finished the file (without .part), and its hash is known and right; *out
+ * is set then. */
+bool dg_part_is_finished(const struct dg_download *f, struct dg_downloaded *out);
+
 /* Open or create the file, and read its content. DG_EAGAIN: another run has it open. */
 int dg_part_open(struct dg_part *p, const struct dg_download *f, struct dg_error *err);
 int dg_part_append(struct dg_part *p, const void *data, size_t n, struct dg_error *err);

@@ -168,7 +168,9 @@ static int fetch_and_install(const struct dg_pull *p, struct dg_downloader *d,
 {
     struct dg_install_file files[DG_LISTING_FILES] = {0};
     char folder[4096];
-    int rc = download_folder(p, name, folder, err);
+    int rc = dg_install_check(p->models, err);
+    if (!rc)
+        rc = download_folder(p, name, folder, err);
     for (size_t i = 0; i < l->n_files && !rc; i++)
         rc = download(p, d, folder, &l->files[i], &files[i], err);
     const struct dg_install what = {.models = p->models,

@@ -57,6 +57,42 @@ def test_the_next_run_goes_on_too(hub, pull, firefox):
     assert asked_for(hub, path) == [f"bytes={have}-"] and pull.left() == []
 
 
+def test_the_next_run_takes_what_is_finished(hub, pull, firefox):
+    """Of several files all that arrived before the fault, unless its hash is another one: a newer version, a damaged disk."""
+    pull.models.mkdir()
+    with open(pull.models / ".pull.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        pull(*firefox, ok=False)
+    cdn = [path for path, _ in hub.log if path.startswith("/cdn/")]
+    assert len(cdn) == 3 and len(pull.left()) == 3
+    model = pull.cache / "dragoman" / ".download-firefox-en-de" / MODEL
+    data = model.read_bytes()
+    model.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    hub.log.clear()
+    pull(*firefox)
+    assert [path for path, _ in hub.log if path.startswith("/cdn/")] == [model_path(hub)] and pull.left() == []
+
+
+def test_a_missing_file_costs_no_other(hub, pull):
+    """On the hub, where small files have git's hash."""
+    hub.serve_repository("someone/model", "huggingface/uneven")
+    fetch, missing = ("hf/someone/model", "--index", hub.url), next(path for path in hub.files if path.endswith("/vocab.json"))
+    data = hub.files.pop(missing)
+    assert "not found" in pull(*fetch, ok=False) and pull.left()
+    done = {p.name for p in pull.cache.rglob("*") if p.is_file()}
+    hub.files[missing] = data
+    hub.log.clear()
+    pull(*fetch)
+    fetched = {path.split("/")[-1] for path, _ in hub.log if "/resolve/" in path}
+    assert "vocab.json" in fetched and not fetched & done
+
+
+def test_models_that_cannot_be_written_are_told_before_the_download(hub, pull, firefox):
+    pull.models.write_text("no directory")
+    assert str(pull.models) in pull(*firefox, ok=False)
+    assert not any(path.startswith("/cdn/") for path, _ in hub.log) and not pull.cache.exists()
+
+
 def test_what_an_earlier_run_left_of_another_file_is_dropped(hub, pull, firefox):
     folder = pull.cache / "dragoman" / ".download-firefox-en-de"
     folder.mkdir(parents=True)
