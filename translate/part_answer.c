@@ -101,33 +101,41 @@ static void write_label(const struct dg_job *j, const struct dg_mark *m, struct 
     dg_buffer_adds(out, "]");
 }
 
-/* Find what is written for each of p's marks. changed: the answer has other words than the
- * sentence. */
+/* Find what is written for each of p's marks: d->bytes, and d->instead. changed: the answer has
+ * other words than the sentence. */
 static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, bool changed,
-    const struct dg_mark_bytes **out, struct dg_error *err)
+    struct dg_decoration *d, struct dg_error *err)
 {
-    struct dg_mark_bytes *list = dg_arena_array(&j->arena, p->n_marks, sizeof *list);
+    struct dg_mark_bytes *list = dg_arena_array(&j->arena, p->n_marks, sizeof *list),
+                         *instead = dg_arena_array(&j->arena, p->n_marks, sizeof *instead);
     struct dg_buffer bytes;
-    int rc = list ? 0 : DG_JOB_NO_MEMORY(err);
+    int rc = list && instead ? 0 : DG_JOB_NO_MEMORY(err);
     dg_buffer_init(&bytes);
     for (size_t i = 0; i < p->n_marks && !rc; i++) {
         const struct dg_mark *m = &p->marks[i];
+        bool is_price = false;
         list[i] = (struct dg_mark_bytes){j->text + m->begin, m->end - m->begin};
+        instead[i] = (struct dg_mark_bytes){0};
         dg_buffer_reset(&bytes);
         if (m->label.end > 0 && changed && has_words(p, i))
             write_label(j, m, &bytes);
         else if (p->n_inner)
             rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
-        else if (m->kind != DG_MARK_PROTECTED || dg_part_prefix(j, p)->len ||
-                 !dg_part_write_price(j, list[i].s, list[i].n, &bytes))
+        else if (m->kind == DG_MARK_PROTECTED &&
+                 dg_part_write_price(j, list[i].s, list[i].n, &bytes))
+            is_price = true;
+        else
             continue;
         char *copy = dg_arena_strndup(&j->arena, bytes.data ? bytes.data : "", bytes.len);
         if (!rc && (bytes.failed || !copy))
             rc = DG_JOB_NO_MEMORY(err);
-        list[i] = (struct dg_mark_bytes){copy, bytes.len};
+        /* With a prefix, numbers stay unchanged, but it may have the target's notation. */
+        struct dg_mark_bytes *to = is_price && dg_part_prefix(j, p)->len ? instead : list;
+        to[i] = (struct dg_mark_bytes){copy, bytes.len};
     }
     dg_buffer_deinit(&bytes);
-    *out = list;
+    d->bytes = list;
+    d->instead = instead;
     return rc;
 }
 
@@ -152,7 +160,6 @@ static bool same_words(const char *a, size_t n, const char *b, size_t m)
 static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
 {
-    const struct dg_mark_bytes *bytes = NULL;
     struct dg_buffer plain;
     struct dg_word_pairs pairs = {0};
     struct dg_term_places terms;
@@ -164,11 +171,8 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
         rc = dg_part_word_pairs(j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, err);
     size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
     const bool changed = !same_words(plain.data, plain.len, p->shown, p->shown_len);
-    if (!rc)
-        rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), changed, &bytes, err);
     dg_part_place_terms(p, plain.data ? plain.data : "", plain.len, &terms);
-    struct dg_decoration d = {.bytes = bytes,
-        .text = p->shown,
+    struct dg_decoration d = {.text = p->shown,
         .len = p->shown_len,
         .marks = p->marks,
         .n = p->n_marks,
@@ -180,6 +184,8 @@ static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_pa
         .n_kept = terms.n,
         .given = dg_part_prefix(j, p)->len,
         .encoding = p->encoding};
+    if (!rc)
+        rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), changed, &d, err);
     if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
         rc = DG_JOB_NO_MEMORY(err);
     for (uint32_t i = 0; !rc && aligned && i < p->n_ends; i++)

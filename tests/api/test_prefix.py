@@ -120,6 +120,20 @@ def test_protected_text_is_in_it_too(server, prefix, format):
     assert all(answer.count(kept) == 1 for kept in ("{user_name}", "https://x.org/a?b=Kx9#q")), answer
 
 
+@pytest.mark.parametrize("text, best", [
+    ("It costs \u20b91,234.50 today.", "Es kostet heute \u20b91.234,50."),
+    ("It costs \u20b91,234.50 and \u20b92,000.00 today.", "Es kostet heute \u20b91.234,50 und \u20b92.000,00."),
+    ("It costs \u20b91,234.50 or \u20b91,234.50 today.", "Es kostet heute \u20b91.234,50 oder \u20b91.234,50.")])
+@pytest.mark.parametrize("format", ["text", "html"])
+def test_a_price_in_it_is_not_written_again(server, text, best, format):
+    """Neither as the server itself writes it nor as the source has it."""
+    for prefix in (best, best[:-1] + " ", text.replace("It costs", "Es kostet").replace("today.", "heute.")):
+        answer = begun(server, prefix, text, format=format)
+        assert answer.startswith(prefix.rstrip()) and answer.count("\u20b9") == text.count("\u20b9"), (prefix, answer)
+    reply = server.post("/v1/alternatives", {"text": text, "source": "en", "target": "de", "target_prefix": "Es kostet \u20b91.234,50 "})
+    assert all(a["text"].count("\u20b9") == text.count("\u20b9") for a in reply.json()["alternatives"]), reply.text
+
+
 def test_alone_and_in_company(server):
     alone = [begun(server, "Zwei M", t) for t in (TEXT, "Two dogs.", "A girl.")]
     reply = server.post("/v1/translate", {"text": [TEXT, "Two dogs.", "A girl."], "source": "en", "target": "de",

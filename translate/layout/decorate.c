@@ -136,6 +136,8 @@ static void make_edits(struct work *w)
                 dg_place_has_width(p) ? OPENS : group_of(p));
             add_edit(w, p->end_byte, p->end_byte, p->close,
                 dg_place_has_width(p) ? CLOSES : group_of(p));
+        } else if (p->stays) {
+            memset(w->replaced + p->begin_byte, true, p->end_byte - p->begin_byte);
         } else {
             add_edit(w, p->begin_byte, p->end_byte, p->open, group_of(p));
             /* No line end and no escape may be put within what it replaces. */

@@ -34,6 +34,9 @@ struct dg_decoration {
     const struct dg_mark *marks;
     /* [n] */
     const struct dg_mark_bytes *bytes;
+    /* [n] what the answer may have for each protected span instead of its text: there it stays as
+     * it is; n 0: nothing. NULL: for none */
+    const struct dg_mark_bytes *instead;
     size_t n;
     /* [answer_len] */
     const char *answer;

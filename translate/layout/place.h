@@ -47,9 +47,9 @@ bool dg_place_find_run(const struct dg_placing *w, struct dg_place *p);
  * source word before it; a protected span not within words that are kept together. */
 uint32_t dg_place_after_word(const struct dg_placing *w, const struct dg_place *p);
 
-/* Finds a protected span's text that the model copied. If it occurs as often as in the source,
- * occurrences match in order; otherwise each span takes the first free one. Sets words and bytes;
- * false: the answer has none for p. */
+/* Finds a protected span's text that the model copied, or what may be instead of it. If it occurs
+ * as often as in the source, occurrences match in order; otherwise each span takes the first free
+ * one. Sets words and bytes; false: the answer has none for p. */
 bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p);
 
 /* Bytes of the answer for p's words, without adjacent text, and with punctuation at the ends only

@@ -44,11 +44,11 @@ static bool is_free(const struct dg_placing *w, size_t begin, size_t end)
     return true;
 }
 
-bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
+static bool find_copy(
+    const struct dg_placing *w, struct dg_place *p, const char *letters, size_t len)
 {
     const struct dg_decoration *d = w->d;
-    const char *letters = d->text + p->text_begin;
-    size_t len = p->text_end - p->text_begin, skip = 0;
+    size_t skip = 0;
     if (len == 0)
         return false;
     /* Equal numbers of occurrences: the third `x` of the source is the third one here. */
@@ -70,6 +70,15 @@ bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
         return true;
     }
     return false;
+}
+
+bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
+{
+    const struct dg_mark_bytes *instead = w->d->instead;
+    if (find_copy(w, p, w->d->text + p->text_begin, p->text_end - p->text_begin))
+        return true;
+    p->stays = instead && find_copy(w, p, instead[p->open].s, instead[p->open].n);
+    return p->stays;
 }
 
 static bool is_punctuation(char c)

@@ -21,6 +21,8 @@ struct dg_place {
     size_t begin_byte, end_byte;
     /* the bytes are final: not to be fitted to words */
     bool literal;
+    /* the answer has there what may be instead of it: nothing is written */
+    bool stays;
     /* it had white space on both sides: write a space after it */
     bool space_after;
     /* overlaps an earlier pair, so it has no place; its bytes are not valid */
