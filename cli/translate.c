@@ -361,6 +361,8 @@ int dg_cli_translate(int argc, char **argv)
         return status;
     if (r.steps && !r.o.json)
         return dg_command_refuse("dragoman translate", "--steps needs --json");
+    if (r.o.translate.prefix && !r.o.translate.prefix[0])
+        r.o.translate.prefix = NULL;
     if (r.glossary && (r.o.translate.tokens || r.o.translate.prefix ||
                           r.o.translate.search.sampling.temperature > 0))
         return dg_command_refuse("dragoman translate",

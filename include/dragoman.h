@@ -168,7 +168,7 @@ struct dragoman_options {
     double temperature;
     uint32_t top_k;
     uint64_t seed;
-    /* beginning of the answer; NULL: nothing */
+    /* beginning of the answer; NULL or "": nothing */
     const char *target_prefix;
     /* NULL: none; not with tokens, a target_prefix or a temperature */
     const struct dragoman_glossary *glossary;

@@ -83,6 +83,8 @@ int dg_library_options(const struct dragoman_model *m, const struct dragoman_opt
     struct dragoman_options o = defaults;
     int rc =
         options ? dg_library_take(options, options->size, &o, sizeof o, "options", err) : DG_OK;
+    if (o.target_prefix && !o.target_prefix[0])
+        o.target_prefix = NULL;
     if (!rc)
         rc = check_together(&o, err);
     if (rc)

@@ -27,6 +27,7 @@ static int fit_n_best(
 int dg_request_options_plan(const struct dg_request_options *options, const struct dg_config *model,
     const char *const pair[2], struct dg_translate_options *out, struct dg_error *err)
 {
+    const char *given = options->target_prefix, *prefix = given && given[0] ? given : NULL;
     *out = (struct dg_translate_options){
         .source = pair[0],
         .target = pair[1],
@@ -35,15 +36,15 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
         .format = options->format,
         .markup = options->markup,
         .one_sentence = options->whole,
-        .prefix = options->target_prefix,
+        .prefix = prefix,
         .glossary = options->glossary,
     };
     if (options->named_glossary)
         out->glossary = dg_glossary_set_pair(options->named_glossary, pair[0], pair[1]);
     const bool has_terms = options->glossary || options->named_glossary;
-    if (has_terms && (options->target_prefix || options->search.sampling.temperature > 0))
+    if (has_terms && (prefix || options->search.sampling.temperature > 0))
         return dg_error_field(err, DG_EINVAL, "glossary", "glossary cannot be combined with %s",
-            options->target_prefix ? "target_prefix" : "sampling");
+            prefix ? "target_prefix" : "sampling");
     if (options->search.sampling.temperature > 0) {
         if (options->search.beam > 1 || options->search.n_best > 1)
             return dg_error_field(err, DG_EINVAL, "sampling",

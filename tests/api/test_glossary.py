@@ -63,6 +63,10 @@ def test_a_term_without_room_is_flagged(server):
         assert ("glossary_missed" in sentence["flags"]) == (n == 33)
 
 
+def test_an_empty_prefix_is_none(server):
+    assert one(server, TEXT, glossary=PETS, target_prefix="") == one(server, TEXT, glossary=PETS)
+
+
 @pytest.mark.parametrize("fields,told", [
     ({"glossary": []}, "must be an object"), ({"glossary": {}}, "0 entries"), ({"glossary": {"a": 1}}, "must be a string"),
     ({"glossary": "a\0b"}, "U+0000"),

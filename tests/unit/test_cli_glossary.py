@@ -42,6 +42,12 @@ def test_terms_in_every_format_and_all_answers(tmp_path):
     assert len(lists) == 3 and all("Haustiere" in a["text"] for a in lists)
 
 
+def test_an_empty_prefix_is_none(tmp_path):
+    glossary = tmp_path / "t.tsv"
+    glossary.write_text("dogs\tHaustiere\n")
+    assert "Haustiere" in run(str(glossary), "--target-prefix", "", stdin="Two dogs play in the snow.\n")
+
+
 def test_terms_are_not_glued_to_a_full_stop(tmp_path):
     """A term that the search places last used to follow the full stop without a blank: "Ein Hund schläft.Köter."."""
     glossary = tmp_path / "t.tsv"

@@ -327,6 +327,7 @@ static void a_glossary_is_kept_to(void **state)
     dragoman_options_init(&o, sizeof o);
     assert_int_equal(dragoman_glossary_new(&source, &target, 1, &g, &error), DRAGOMAN_OK);
     o.glossary = g;
+    o.target_prefix = ""; /* none */
     struct dragoman_results *r = translated(texts, 1, &o);
     assert_non_null(strstr(text_of(r, 0), "Vierbeiner"));
     dragoman_results_free(r);
