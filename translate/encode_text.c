@@ -48,6 +48,8 @@ static struct dg_part *part_of(
 {
     if (f->document) {
         struct dg_part *p = dg_part_new(j, 0, 0, err);
+        if (p)
+            p->unit = (size_t)(f->unit - f->document->units);
         if (!p || dg_part_of_document(j, p, f->document, f->unit, at, err))
             return NULL;
         return dg_stand_in_put(j, p, err) ? NULL : p;
@@ -202,6 +204,57 @@ static int encode_running_text(struct dg_job *j, struct dg_error *err)
     return encode_span(j, &text, at.begin, at.end, err);
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct dg_part *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end > y->end ? -1 : x->end < y->end;
+}
+
+/* Encode all units. A sentence that is shown as it is is the first one of unit `first`, or of all
+ * if there is no such unit. */
+static int encode_units(
+    struct dg_job *j, const struct dg_document *d, size_t first, struct dg_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < d->n_units && !rc; i++) {
+        const struct dg_unit *u = &d->units[i];
+        const struct running f = {d->text.data, d, u};
+        const size_t n = j->n_parts;
+        struct dg_span at = {u->at, u->end};
+        if (first < d->n_units)
+            j->begun = i != first;
+        if (j->options.one_sentence) {
+            at = trim(f.text, at);
+            rc = encode_span(j, &f, at.begin, at.end, err);
+        } else {
+            rc = encode_running(j, &f, at.begin, at.end, err);
+        }
+        rc = rc ? rc : enclose_value(j, n, d, u, err);
+    }
+    return rc;
+}
+
+/* Encode the units again if the sentence that was shown as it is is not the first one in the order
+ * of the text: titles within a paragraph are units before it. */
+static int encode_first(struct dg_job *j, const struct dg_document *d, struct dg_error *err)
+{
+    const struct dg_part *encoded = NULL, *first = NULL;
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        if (p->copied)
+            continue;
+        encoded = encoded ? encoded : p;
+        first = !first || by_place(p, first) < 0 ? p : first;
+    }
+    if (first == encoded)
+        return 0;
+    const size_t unit = first->unit;
+    j->n_parts = 0;
+    return encode_units(j, d, unit, err);
+}
+
 static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
@@ -215,31 +268,14 @@ static int encode_document(struct dg_job *j, enum dg_format format, struct dg_er
         dg_document_close(&document);
         return encode_running_text(j, err);
     }
-    for (size_t i = 0; i < document.n_units && !rc; i++) {
-        const struct dg_unit *u = &document.units[i];
-        const struct running f = {document.text.data, &document, u};
-        const size_t first = j->n_parts;
-        struct dg_span at = {u->at, u->end};
-        if (j->options.one_sentence) {
-            at = trim(f.text, at);
-            rc = encode_span(j, &f, at.begin, at.end, err);
-        } else {
-            rc = encode_running(j, &f, at.begin, at.end, err);
-        }
-        rc = rc ? rc : enclose_value(j, first, &document, u, err);
-    }
+    const bool as_it_is = !dg_job_answer_is_free(j);
+    rc = encode_units(j, &document, document.n_units, err);
+    if (!rc && as_it_is)
+        rc = encode_first(j, &document, err);
     for (size_t i = 0; i < j->n_parts && document.is_markup; i++)
         j->parts[i].flags |= DG_FLAG_MARKUP_IN_TEXT;
     dg_document_close(&document);
     return rc;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct dg_part *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end > y->end ? -1 : x->end < y->end;
 }
 
 /* Move parts that are within another part's bytes (a title within the mark that ends a link, a

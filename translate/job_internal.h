@@ -28,6 +28,8 @@ struct dg_part_hyp {
 struct dg_part {
     /* bytes of the job's text */
     size_t begin, end;
+    /* number of the document's unit that it is in */
+    size_t unit;
     bool copied;
     /* [known_len] its known translation, for which `copied` is true; otherwise NULL */
     const char *known;

@@ -120,6 +120,18 @@ def test_protected_text_is_in_it_too(server, prefix, format):
     assert all(answer.count(kept) == 1 for kept in ("{user_name}", "https://x.org/a?b=Kx9#q")), answer
 
 
+@pytest.mark.parametrize("format, text, prefix", [
+    ("markdown", '![A RED BUTTON](u "PRESS NOW") press', "Ein roter"),
+    ("markdown", '![A DOG SLEEPS](dog.png "PRESS NOW") The cat plays.', "Ein Hund"),
+    ("html", '<ul><li>\u2022 <img alt="A RED BUTTON"> Press the green button now.</li></ul>', "Ein roter"),
+    ("markdown", '[x]: http://x.org "PLEASE READ THE MANUAL"\n\nThe dog plays with [x].', "Lesen Sie"),
+    ("markdown", '[x]: http://x.org "Write to {name} now"\n\nThe dog plays with [x].', "Mailen Sie {na")])
+def test_the_first_sentence_of_the_text_is_shown_as_it_is(server, format, text, prefix):
+    """Also where a title within it, or a paragraph after it, is read before it."""
+    answer = begun(server, prefix, text, format=format)
+    assert prefix in answer and answer.count("{name") == text.count("{name"), answer
+
+
 @pytest.mark.parametrize("text, best", [
     ("It costs \u20b91,234.50 today.", "Es kostet heute \u20b91.234,50."),
     ("It costs \u20b91,234.50 and \u20b92,000.00 today.", "Es kostet heute \u20b91.234,50 und \u20b92.000,00."),
