@@ -1,7 +1,6 @@
 /* Writes one part's answer as text: decodes the ids, fills in unknown tokens, and restores capitals
  * and marks. One thread at a time per job. */
 #include "base/buffer.h"
-#include "text/foreign.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
@@ -271,8 +270,7 @@ static int write_translated(
     if (text &&
         !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
         p->flags |= DG_FLAG_NUMBER_MISMATCH;
-    if (text && dg_foreign_lost(j->t->alphabet, j->language, j->text + p->begin, p->end - p->begin,
-                    out->data + from, out->len - from))
+    if (text && dg_part_has_lost(j, p, out->data + from, out->len - from))
         p->flags |= DG_FLAG_CHARACTER_LOST;
     for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
         p->flags |= j->parts[i].flags;

@@ -87,3 +87,24 @@ bool dg_part_has_copied(const struct dg_job *j, const struct dg_part *p, const c
     words_close(&w);
     return copied;
 }
+
+bool dg_part_has_lost(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n)
+{
+    struct dg_glossary_match terms[DG_MAX_TERMS];
+    struct dg_buffer own;
+    size_t found = 0;
+    if (p->n_wanted && p->shown)
+        found = dg_glossary_find(dg_job_glossary(j), p->shown, p->shown_len, terms, DG_MAX_TERMS);
+    dg_buffer_init(&own);
+    dg_buffer_add(&own, j->text + p->begin, p->end - p->begin);
+    for (size_t i = 0; i < found && !own.failed; i++) {
+        const size_t begin = dg_part_source(p, terms[i].begin, true) - p->begin,
+                     end = dg_part_source(p, terms[i].end, false) - p->begin;
+        if (begin < end && end <= own.len)
+            memset(own.data + begin, ' ', end - begin);
+    }
+    const bool lost =
+        !own.failed && dg_foreign_lost(j->t->alphabet, j->language, own.data, own.len, s, n);
+    dg_buffer_deinit(&own);
+    return lost;
+}

@@ -63,6 +63,14 @@ def test_a_term_without_room_is_flagged(server):
         assert ("glossary_missed" in sentence["flags"]) == (n == 33)
 
 
+@pytest.mark.parametrize("text, entry", [
+    ("We met at Dvořák Hall.", {"Dvořák Hall": "Dvorak-Saal"}), ("<b>We</b> met at Dvořák Hall.", {"Dvořák Hall": "Dvorak-Saal"}),
+    ("He wrote about Acme™ now.", {"Acme™ now": "Akme jetzt"})])
+def test_a_term_is_no_lost_character(server, text, entry):
+    answer = one(server, text, glossary=entry)
+    assert all(t in answer["text"] for t in entry.values()) and "character_lost" not in answer["sentences"][0]["flags"], answer
+
+
 def test_an_empty_prefix_is_none(server):
     assert one(server, TEXT, glossary=PETS, target_prefix="") == one(server, TEXT, glossary=PETS)
 
