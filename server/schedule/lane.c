@@ -47,6 +47,14 @@ void dg_lane_remove(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
     dg_duplicates_remove(&q->duplicates, e);
 }
 
+/* Adds to what its client has waiting, or subtracts. A task that waits beside the bound takes none
+ * of its client's share either. */
+static void count_use(struct dg_queue *q, const struct dg_entry *e, int64_t cost)
+{
+    if (!e->task->large)
+        dg_usage_wait(&q->usage, e->task->client, (enum dg_class)e->counts_class, cost);
+}
+
 void dg_lane_count_in(
     struct dg_queue *q, struct dg_lane *l, struct dg_entry *e, struct dg_entry *first)
 {
@@ -56,7 +64,7 @@ void dg_lane_count_in(
     l->cost[e->counts_class] += e->counts;
     l->large[e->counts_class] += e->task->large ? e->counts : 0;
     l->entries[e->counts_class]++;
-    dg_usage_wait(&q->usage, e->task->client, (enum dg_class)e->counts_class, e->counts);
+    count_use(q, e, e->counts);
     q->n_entries++;
 }
 
@@ -66,7 +74,7 @@ void dg_lane_count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e
     l->cost[e->counts_class] -= e->counts;
     l->large[e->counts_class] -= e->task->large ? e->counts : 0;
     l->entries[e->counts_class]--;
-    dg_usage_wait(&q->usage, e->task->client, (enum dg_class)e->counts_class, -(int64_t)e->counts);
+    count_use(q, e, -(int64_t)e->counts);
     q->n_entries--;
 }
 

@@ -5,12 +5,13 @@
  * The bound. Waiting interactive work limits interactive requests, all waiting work limits bulk
  * ones: a bulk job never keeps an interactive request out. A request that exceeds the bound by
  * itself is bulk, whatever class it asks for; one such request at a time waits beside the others
- * and takes none of their room. A token costs more in a wider search (beam 8 costs twice beam 4); a
- * duplicate costs an eighth, for its memory. Seconds follow from the measured rate at which work
- * left the queue lately while something waited; until there is one, from the speed of the engines'
- * own steps. An interactive request that has waited for longer than the bound when its turn comes,
- * and of which nothing was started, is refused then (DG_EAGAIN). With several clients, none may
- * have more waiting than is left free, and a client's recent use delays its new work (usage.h). */
+ * and takes none of their room, nor of its client's share. A token costs more in a wider search
+ * (beam 8 costs twice beam 4); a duplicate costs an eighth, for its memory. Seconds follow from the
+ * measured rate at which work left the queue lately while something waited; until there is one,
+ * from the speed of the engines' own steps. An interactive request that has waited for longer than
+ * the bound when its turn comes, and of which nothing was started, is refused then (DG_EAGAIN).
+ * With several clients, none may have more waiting than is left free, and a client's recent use
+ * delays its new work (usage.h). */
 #ifndef DG_SERVER_SCHEDULE_QUEUE_H
 #define DG_SERVER_SCHEDULE_QUEUE_H
 

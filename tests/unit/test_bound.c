@@ -120,12 +120,29 @@ static void a_larger_request_waits_beside_the_others(void **state)
     cancel(&some), cancel(&more);
 }
 
+/* Not even its own client's. */
+static void a_larger_request_takes_no_share(void **state)
+{
+    struct made other, large, own, more;
+    (void)state;
+    assert_int_equal(submit(&other, B, DG_CLASS_BULK, 40), DG_OK);
+    assert_int_equal(submit(&large, A, DG_CLASS_BULK, 500), DG_OK);
+    assert_int_equal(submit(&own, A, DG_CLASS_BULK, 20), DG_OK);
+    assert_int_equal(submit(&more, A, DG_CLASS_BULK, 10), DG_OK);
+    cancel(&more);
+    assert_int_equal(submit(&more, A, DG_CLASS_BULK, 30), DG_EAGAIN); /* 50 of 40 free */
+    cancel(&more), cancel(&large);
+    assert_int_equal(submit(&more, A, DG_CLASS_BULK, 30), DG_EAGAIN);
+    cancel(&more), cancel(&own), cancel(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bulk_work_takes_no_share_of_interactive_work, begin, end),
         cmocka_unit_test_setup_teardown(interactive_work_takes_a_share_of_bulk_work, begin, end),
         cmocka_unit_test_setup_teardown(a_larger_request_waits_beside_the_others, begin, end),
+        cmocka_unit_test_setup_teardown(a_larger_request_takes_no_share, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
