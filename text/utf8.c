@@ -166,3 +166,14 @@ out:
     free(u);
     return rc;
 }
+
+size_t dg_utf8_nfc_end(const char *s, size_t n, size_t at)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
+    dg_utf8_next(s, n, &at);
+    for (size_t next = at; U_SUCCESS(status) && at < n; at = next)
+        if (unorm2_hasBoundaryBefore(nfc, (UChar32)dg_utf8_next(s, n, &next)))
+            break;
+    return at;
+}

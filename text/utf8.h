@@ -24,5 +24,8 @@ bool dg_utf8_has_letter(const char *s, size_t n);
 /* Convert s[n] to NFC; *out is malloc'd, NUL-terminated. DG_ELIMIT: too long; DG_EINVAL: not UTF-8;
  * DG_ENOMEM. */
 int dg_utf8_nfc(const char *s, size_t n, char **out, size_t *len, struct dg_error *err);
+/* The end of the characters from byte `at` < n of valid UTF-8 that may become one in NFC; nothing
+ * before or after them changes what becomes of them. */
+size_t dg_utf8_nfc_end(const char *s, size_t n, size_t at);
 
 #endif

@@ -1,6 +1,10 @@
 /* Foreign words that a glossary translates are not protected. */
 #include "text/foreign.h"
+#include "text/utf8.h"
 #include "translate/terms.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* True if m is foreign words or signs, not an address or the like. */
 static bool is_foreign(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
@@ -55,13 +59,55 @@ static size_t cut_mark(const struct dg_part *p, const struct dg_mark *m,
     return pieces;
 }
 
+/* Turn the offsets of the n terms in the NFC of p->shown into those in p->shown. */
+static int to_shown(
+    const struct dg_part *p, struct dg_glossary_match *terms, size_t n, struct dg_error *err)
+{
+    size_t at = 0, composed = 0, next_begin = 0, next_end = 0;
+    while (at < p->shown_len && next_end < n) {
+        const size_t end = dg_utf8_nfc_end(p->shown, p->shown_len, at);
+        char *nfc;
+        size_t len;
+        const int rc = dg_utf8_nfc(p->shown + at, end - at, &nfc, &len, err);
+        if (rc)
+            return rc;
+        free(nfc);
+        composed += len;
+        while (next_begin < n && terms[next_begin].begin < composed)
+            terms[next_begin++].begin = at;
+        while (next_end < n && terms[next_end].end <= composed)
+            terms[next_end++].end = end;
+        at = end;
+    }
+    return 0;
+}
+
+/* Find the terms in p->shown. Entries are in NFC, and it is as it was sent. */
+static int find_terms(const struct dg_glossary *glossary, const struct dg_part *p,
+    struct dg_glossary_match *terms, size_t *n, struct dg_error *err)
+{
+    char *nfc;
+    size_t len;
+    int rc = dg_utf8_nfc(p->shown, p->shown_len, &nfc, &len, err);
+    if (rc)
+        return rc;
+    *n = dg_glossary_find(glossary, nfc, len, terms, DG_MAX_TERMS);
+    if (len != p->shown_len || memcmp(nfc, p->shown, len) != 0)
+        rc = to_shown(p, terms, *n, err);
+    free(nfc);
+    return rc;
+}
+
 int dg_part_leave_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     struct dg_glossary_match terms[DG_MAX_TERMS];
     const struct dg_glossary *glossary = dg_job_glossary(j);
     size_t kept = 0, n = 0;
-    if (glossary && p->n_marks)
-        n = dg_glossary_find(glossary, p->shown, p->shown_len, terms, DG_MAX_TERMS);
+    if (glossary && p->n_marks) {
+        const int rc = find_terms(glossary, p, terms, &n, err);
+        if (rc)
+            return rc;
+    }
     n = without_protected(j, p, terms, n);
     if (!n)
         return 0;

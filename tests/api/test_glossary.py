@@ -1,4 +1,6 @@
 """A glossary inside a request: its terms are in the answers, in any company and with the cache; a wrong one gets 400."""
+import unicodedata
+
 import pytest
 
 from conftest import Server
@@ -69,6 +71,16 @@ def test_a_term_without_room_is_flagged(server):
 def test_a_term_is_no_lost_character(server, text, entry):
     answer = one(server, text, glossary=entry)
     assert all(t in answer["text"] for t in entry.values()) and "character_lost" not in answer["sentences"][0]["flags"], answer
+
+
+@pytest.mark.parametrize("text, entry", [
+    ("We met at Dvořák Hall.", {"Dvořák Hall": "Dvorak-Saal"}), ("We met Dvořák today.", {"Dvořák": "Dvorak"}),
+    ("In the café she met Dvořák, and Dvořák left <b>today</b>.", {"Dvořák": "Dvorak"})])
+def test_foreign_words_in_decomposed_text(server, text, entry):
+    """An accent may be a character of its own, as in file names of macOS."""
+    for form in ("NFC", "NFD"):
+        answer = one(server, unicodedata.normalize(form, text), glossary=entry)["text"]
+        assert list(entry.values())[0] in answer and "ř" not in unicodedata.normalize("NFC", answer), answer
 
 
 def test_an_empty_prefix_is_none(server):
