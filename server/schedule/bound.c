@@ -6,6 +6,8 @@
 #define ROWS 4       /* up to this many rows, a search costs just its tokens */
 #define DUPLICATES 8 /* this many cost as much as one sentence */
 #define SLOWEST 8    /* a measured rate is never taken below the engines' own / 8 */
+/* after this long without room, a task may wait beside the bound */
+#define OUTSIDE_NS 1000000000u
 
 /* Cost per second of all workers together. */
 static double rate_of(const struct dg_served *model)
@@ -103,8 +105,8 @@ uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate)
     return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
 }
 
-/* The bound, and the work waiting ahead of a newcomer, both as cost; of the classes up to last. A
- * request that is larger than the bound waits beside it. */
+/* The bound, and the work waiting ahead of a newcomer, both as cost; of the classes up to last.
+ * large: what waits beside the bound. */
 struct room {
     enum dg_class last;
     uint64_t waits, large;
@@ -153,6 +155,13 @@ static int check(const struct dg_queue *q, const struct room *r, uint64_t client
                      "this client's waiting requests use up its share of the queue");
 }
 
+/* True if t has been submitted again and again. Smaller work that refills the queue would keep it
+ * out for as long as there is any. */
+static bool has_waited(const struct dg_task *t, uint64_t now_ns)
+{
+    return t->refused_ns > 0 && now_ns > t->refused_ns + OUTSIDE_NS;
+}
+
 int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint64_t now_ns,
     struct dg_demand *out, struct dg_error *err)
 {
@@ -162,10 +171,14 @@ int dg_queue_check_bound(const struct dg_queue *q, const struct dg_task *t, uint
             &t->entries[i], dg_duplicates_find(&q->duplicates, &t->entries[i]) != NULL);
     const double rate = rate_of(t->model);
     struct room r = room_of(q, out->class, rate);
-    if (out->cost <= r.most)
-        return check(q, &r, t->client, out->cost, now_ns, err);
-    /* Too large to be interactive: it waits as bulk, one such request at a time. */
-    out->class = DG_CLASS_BULK;
+    if (out->cost > r.most) {
+        out->class = DG_CLASS_BULK; /* too large to be interactive */
+    } else {
+        const int rc = check(q, &r, t->client, out->cost, now_ns, err);
+        if (rc == DG_OK || !has_waited(t, now_ns))
+            return rc;
+    }
+    /* One at a time waits beside the others. */
     out->large = true;
     r = room_of(q, DG_CLASS_BULK, rate);
     if (r.large == 0)

@@ -22,7 +22,7 @@ struct dg_lane {
     uint64_t tokens[DG_CLASSES];
     /* with duplicates */
     size_t entries[DG_CLASSES];
-    /* cost of all entries in the bound, and of those of tasks that are larger than it */
+    /* cost of all entries in the bound, and of those of tasks beside it */
     uint64_t cost[DG_CLASSES], large[DG_CLASSES];
 };
 

@@ -105,6 +105,8 @@ int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err)
         rc = dg_error_set(err, DG_ECANCELED, "the server is stopping");
     else
         rc = dg_queue_check_bound(q, t, now, &demand, err);
+    if (rc == DG_EAGAIN && t->refused_ns == 0)
+        t->refused_ns = now;
     if (rc == DG_OK && !dg_lane_reserve(l = dg_lane_make(q, t->model), t->n_entries))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu waiting sentences", t->n_entries);
     if (rc == DG_OK) {

@@ -4,7 +4,8 @@
  *
  * The bound. Waiting interactive work limits interactive requests, all waiting work limits bulk
  * ones: a bulk job never keeps an interactive request out. A request that exceeds the bound by
- * itself is bulk, whatever class it asks for; one such request at a time waits beside the others
+ * itself is bulk, whatever class it asks for. One such request at a time, or one that has been
+ * submitted again for a second without success, as an item of a batch is, waits beside the others
  * and takes none of their room, nor of its client's share. A token costs more in a wider search
  * (beam 8 costs twice beam 4); a duplicate costs an eighth, for its memory. Seconds follow from the
  * measured rate at which work left the queue lately while something waited; until there is one,
@@ -40,7 +41,8 @@ void dg_queue_set_bound(
     struct dg_queue *q, size_t max_tokens, double max_seconds, uint64_t patience_max_ns);
 
 /* Submit all entries of t; its done may be called before this returns. DG_EAGAIN: no room;
- * DG_ECANCELED: stopped; DG_ENOMEM. After a failure nothing is queued and done will not be called.
+ * DG_ECANCELED: stopped; DG_ENOMEM. After a failure nothing is queued, done will not be called, and
+ * t may be submitted again.
  */
 int dg_queue_submit(struct dg_queue *q, struct dg_task *t, struct dg_error *err);
 

@@ -37,7 +37,7 @@ struct dg_backlog {
     /* with duplicates */
     size_t entries;
     uint64_t tokens, cost;
-    /* part of cost: of tasks that are larger than the bound */
+    /* part of cost: of tasks that wait beside the bound */
     uint64_t large;
     double seconds;
 };
@@ -67,7 +67,7 @@ struct dg_demand {
     /* the class that it may wait in */
     enum dg_class class;
     uint64_t cost;
-    /* larger than the bound by itself */
+    /* waits beside the bound: larger than it by itself, or refused for long */
     bool large;
 };
 /* Check t against the bound. DG_EAGAIN: it must not wait. */

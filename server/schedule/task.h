@@ -41,9 +41,10 @@ struct dg_task {
     /* Waits for as long as it takes: its reply has begun, or other parts of its request follow or
      * are answered already. */
     bool patient;
-    /* The queue's, under its lock: entries that went to a worker, and whether it is larger than the
-     * bound by itself. */
+    /* The queue's, under its lock: entries that went to a worker, when it was first refused for
+     * lack of room (0: never), and whether it waits beside the bound. */
     size_t begun;
+    uint64_t refused_ns;
     bool large;
     /* Optional: entries[entry] has its answer. Called from a worker's thread with no lock held,
      * once an entry and before done; never for entries without an answer. Two workers may call it

@@ -342,12 +342,13 @@ def test_an_older_batch_goes_on(endless):
         newer.close()
 
 
-def test_an_item_larger_than_the_queue_does_not_wait_for_another_batch(endless):
+@pytest.mark.parametrize("sentences", [2, 4, 12])  # 12: larger than the queue
+def test_a_larger_item_does_not_wait_for_another_batch(endless, sentences):
     with Server(endless, *NARROW, "--max-queue-tokens", "100") as server:
         other = server.post("/v1/batch", {"items": spread(long_text(1), 500)}, headers=NDJSON, stream=True)
         begun = other.iter_lines()
         next(begun)
-        large = answers(server.post("/v1/batch", {"items": [item(long_text(12))]}))
+        large = answers(server.post("/v1/batch", {"items": [item(long_text(sentences).replace("road", "way"))]}))
         assert "text" in large[0]
         assert counter(server, "dragoman_batches_under_way") == 1  # the other one
         other.close()

@@ -136,6 +136,26 @@ static void a_larger_request_takes_no_share(void **state)
     cancel(&more), cancel(&own), cancel(&other);
 }
 
+/* Smaller work refills the queue, and would keep it out for as long as there is any. */
+static void a_request_that_has_waited_is_let_in(void **state)
+{
+    struct made some, own, another, more;
+    struct dg_error err = {0};
+    (void)state;
+    assert_int_equal(submit(&some, DG_NO_CLIENT, DG_CLASS_BULK, 60), DG_OK);
+    assert_int_equal(submit(&own, DG_NO_CLIENT, DG_CLASS_BULK, 50), DG_EAGAIN);
+    assert_int_equal(dg_queue_submit(q, &own.task, &err), DG_EAGAIN); /* just now */
+    own.task.refused_ns -= UINT64_C(1000000000);
+    assert_int_equal(dg_queue_submit(q, &own.task, &err), DG_OK);
+    assert_int_equal(submit(&another, DG_NO_CLIENT, DG_CLASS_BULK, 50), DG_EAGAIN);
+    another.task.refused_ns -= UINT64_C(1000000000);
+    assert_int_equal(dg_queue_submit(q, &another.task, &err), DG_EAGAIN); /* one at a time */
+    assert_int_equal(submit(&more, DG_NO_CLIENT, DG_CLASS_BULK, 40), DG_OK);
+    cancel(&own);
+    assert_int_equal(dg_queue_submit(q, &another.task, &err), DG_OK);
+    cancel(&some), cancel(&another), cancel(&more);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +163,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(interactive_work_takes_a_share_of_bulk_work, begin, end),
         cmocka_unit_test_setup_teardown(a_larger_request_waits_beside_the_others, begin, end),
         cmocka_unit_test_setup_teardown(a_larger_request_takes_no_share, begin, end),
+        cmocka_unit_test_setup_teardown(a_request_that_has_waited_is_let_in, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
