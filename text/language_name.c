@@ -1,5 +1,6 @@
 #include "text/language_name.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <unicode/uloc.h>
@@ -26,5 +27,6 @@ bool dg_language_known(const char *code)
 {
     char name[DG_LANGUAGE_NAME];
     dg_language_name(code, name);
-    return strcmp(name, code) != 0;
+    /* ICU writes any number in another way, too */
+    return isalpha((unsigned char)code[0]) && strcmp(name, code) != 0;
 }

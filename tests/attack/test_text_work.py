@@ -264,6 +264,7 @@ def test_growing_texts_take_little_memory(models):  # noqa: F811
         for path in ("/v1/score", "/v1/attention", "/v1/alternatives"):
             more = {"target_prefix": ""} if path == "/v1/alternatives" else {"translation": "Hallo."}
             reply = post(server, path, body_of(grows, **more))
-            assert reply.status_code == 413, reply.text
+            # alternatives keep what the model cannot read, and have nothing left to translate
+            assert reply.status_code == (400 if path == "/v1/alternatives" else 413), reply.text
             print(path, "%.0f MB more" % (peak_mb(server) - before))
         assert peak_mb(server) < before + 100 or sanitized()

@@ -100,9 +100,12 @@ static int add_query(
 int dg_google_parameters(
     const struct dg_http_exchange *x, struct dg_json **out, struct dg_error *err)
 {
+    static const char *const strings[] = {"target", NULL};
     bool form = false;
     int rc = dg_http_request(x)->body_len > 0 ? dg_parameters_read(x, out, &form, err)
                                               : no_parameters(out, err);
+    if (rc == DG_OK)
+        rc = dg_parameters_check_strings(*out, form, strings, err);
     return rc == DG_OK ? add_query(x, form, *out, err) : rc;
 }
 

@@ -8,6 +8,7 @@ import schemathesis
 OWN = ["en", "de", "fr", "EN", "De", "eng", "ger", "fra"]
 DEEPL = ["EN", "DE", "FR", "de", "EN-US"]
 HCFY = ["德语", "英语", "法语", "de"]
+FORM_DICTIONARY = {"dictionaries[0].source_lang": ["EN", "en"], "dictionaries[0].target_lang": DEEPL[1:3]}
 HAVE_LANGUAGES = {
     "LtTranslateRequest": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
     "LtTranslateForm": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
@@ -24,11 +25,14 @@ HAVE_LANGUAGES = {
     "DeeplxRequest": {"source_lang": DEEPL + ["auto", ""], "target_lang": DEEPL},
     "DeeplGlossaryRequest": {"source_lang": ["EN", "en"], "target_lang": DEEPL[1:3]},
     "DeeplDictionary": {"source_lang": ["EN", "en"], "target_lang": DEEPL[1:3]},
+    "DeeplMultilingualGlossaryForm": FORM_DICTIONARY,
+    "DeeplGlossaryChangeForm": FORM_DICTIONARY,
     "DocumentForm": {"source": OWN[:5] + ["auto"], "target": OWN[:5]},
     "DeeplDocumentForm": {"source_lang": DEEPL, "target_lang": DEEPL, "output_format": ["txt"]},
 }
 # Requests whose fields are valid one by one, but that are refused: (path, message, why a schema cannot say it).
 GO_TOGETHER = [
+    (r"/v3/glossaries/", r"'(source_lang|target_lang|entries)' not (specified|supported)", "a form's dictionary has all its fields or none"),
     (r"/v1/", r"glossary cannot be combined", "glossary beside target_prefix or sampling"),
     (r"/v1/", r"sampling", "sampling draws one answer: no beam_size, no n_best"),
     (r"/v1/", r"n_best", "n_best is at most beam_size"),
