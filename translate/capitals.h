@@ -10,8 +10,9 @@
 
 /* Append s[n], which is in capitals, in the letter case that the vocabulary knows best: of "the",
  * "The" and "THE" the form with the fewest tokens, then the most frequent one (smallest ids). The
- * first word keeps its capital, and words keep all of theirs that match an entry of the glossary
- * (NULL: none) only so ("WHO"). White space does not change, so word numbers stay valid. */
+ * first word keeps its capital. A word that matches an entry of the glossary (NULL: none) only when
+ * written in capitals ("WHO") stays in capitals. White space does not change, so word numbers stay
+ * valid. */
 int dg_capitals_read(const struct dg_tokenizer *t, const char *language,
     const struct dg_glossary *glossary, const char *s, size_t n, struct dg_buffer *out,
     struct dg_error *err);

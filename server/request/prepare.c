@@ -45,7 +45,7 @@ static void start(struct dg_request *r)
         (r->items->n_hops > 1 || r->items->hops[0].task->n_entries > 0))
         dg_request_set_deadline(r);
     atomic_store(&r->prepared, true);
-    /* Read before it runs: it may be over, and released, at once. */
+    /* Read before it runs: its items may be over, and released, immediately. */
     const bool streams = r->stream && r->items->n_hops == 1;
     if (run(r, &err) != DG_OK) {
         dg_request_fail(r, &err);

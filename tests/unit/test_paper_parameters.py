@@ -1,5 +1,5 @@
-"""The recipes of Table 3 and of later architectures, with 37,000 pieces: `dragoman inspect` prints as many parameters as the formula
-gives. The weights files are sparse, without numbers, because inspect reads only their headers."""
+"""For each recipe of Table 3 and of later architectures, with 37,000 pieces, `dragoman inspect` prints the number of parameters that
+the formula gives. The weights files are sparse, without numbers, because inspect reads only their headers."""
 import json
 import os
 import re
