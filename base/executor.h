@@ -28,7 +28,7 @@ struct dg_executor_options {
     uint32_t threads;
     /* maximum number of waiting items; 0: any number */
     uint32_t max_ready;
-    /* added to the threads' nice value; a thread that they start inherits it */
+    /* the threads' nice value, which threads that they start inherit; 0: the opening thread's */
     int nice;
 };
 

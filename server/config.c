@@ -89,8 +89,8 @@ static const struct dg_field settings[] = {
         .help = "without --keys: maximum requests per minute from one address other than this "
                 "machine's; beyond it: 429; 0: no limit"},
     {"worker_nice", WHOLE(worker_nice, 0, 19), .fallback = "0",
-        .help = "added to the nice value of the engine threads, so that I/O and text work run "
-                "first"},
+        .help = "nice value of the engine threads, so that I/O and text work run first; 0: the "
+                "server's own"},
     {"request_timeout", SECONDS(request_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "60",
         .argument = "SECONDS", .help = "default and maximum deadline of a request"},
     {"batch_timeout", SECONDS(batch_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "600",

@@ -127,7 +127,7 @@ struct dg_server_config {
     dg_live_setting max_connections_per_address;
     /* only without keys; 0: no limit */
     dg_live_setting address_requests_per_minute;
-    /* added to the nice value of the engines' threads */
+    /* nice value of the engines' threads; 0: the server's own */
     int64_t worker_nice;
     /* default and upper bound of a batch's deadline */
     dg_live_setting batch_timeout_ms;

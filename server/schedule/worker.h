@@ -14,7 +14,7 @@ struct dg_workers_options {
     /* worker i uses replicas[i] of each model */
     uint32_t n;
     struct dg_queue *queue;
-    /* added to the threads' nice value */
+    /* the threads' nice value; 0: the server's own */
     int nice;
     /* may be NULL */
     struct dg_metrics *metrics;
