@@ -2,9 +2,10 @@
 
 #include "text/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { COLUMNS = 4 };
+enum { COLUMNS = 4, LANGUAGE = DG_MEMORY_LANGUAGE + 8 };
 
 /* The row being read: the texts of its fields one after another, and where each begins and ends. */
 struct row {
@@ -68,21 +69,39 @@ static const char *column(const struct row *row, size_t c, size_t *len)
     return s;
 }
 
+/* Copy the language in column c; of a long one, so much that it is no code. */
+static int read_language(const struct row *row, size_t c, char out[LANGUAGE], struct dg_error *err)
+{
+    struct dg_error why = {0};
+    char canonical[DG_MEMORY_LANGUAGE];
+    size_t n;
+    const char *s = column(row, c, &n);
+    snprintf(out, LANGUAGE, "%.*s", (int)(n < LANGUAGE ? n : LANGUAGE), s);
+    if (n == 0)
+        return dg_error_set(err, DG_EFORMAT, "line %zu names no languages", row->line);
+    if (dg_memory_language(out, canonical, &why) != DG_OK)
+        return dg_error_set(err, DG_EFORMAT, "line %zu: %s", row->line, why.message);
+    return DG_OK;
+}
+
 static int visit_row(const struct row *row, const char *const langs[2], dg_memory_visit *visit,
     void *ctx, struct dg_error *err)
 {
     struct dg_memory_pair pair = {.source_lang = langs[0], .target_lang = langs[1]};
     struct dg_error why = {0};
+    char own[2][LANGUAGE];
     if (row->n != 2 && row->n != COLUMNS)
         return dg_error_set(err, DG_EFORMAT, "line %zu has %zu columns, expected 2 or %d",
             row->line, row->n, COLUMNS);
     pair.source = column(row, 0, &pair.source_len);
     pair.target = column(row, 1, &pair.target_len);
     if (row->n == COLUMNS) {
-        pair.source_lang = row->text.data + row->begin[2];
-        pair.target_lang = row->text.data + row->begin[3];
+        if (read_language(row, 2, own[0], err) || read_language(row, 3, own[1], err))
+            return DG_EFORMAT;
+        pair.source_lang = own[0];
+        pair.target_lang = own[1];
     }
-    if (!pair.source_lang || !pair.target_lang || !*pair.source_lang || !*pair.target_lang)
+    if (!pair.source_lang || !pair.target_lang)
         return dg_error_set(err, DG_EFORMAT, "line %zu names no languages", row->line);
     if (dg_utf8_check(pair.source, pair.source_len, &why) ||
         dg_utf8_check(pair.target, pair.target_len, &why))

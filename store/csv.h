@@ -7,8 +7,8 @@
 #include "store/memory.h"
 
 /* Visit the pairs of s[n] in order. A row without languages gets those given (NULL: it must have
- * its own). Line ends are LF or CRLF; empty rows are skipped and white space around texts is
- * dropped, as is a byte order mark at the beginning. DG_EFORMAT names the line. */
+ * its own). Line ends are LF or CRLF; empty rows are skipped and white space around texts and
+ * codes is dropped, as is a byte order mark at the beginning. DG_EFORMAT names the line. */
 int dg_csv_read(const char *s, size_t n, const char *source_lang, const char *target_lang,
     dg_memory_visit *visit, void *ctx, struct dg_error *err);
 /* Append source and target of a pair as a row. */

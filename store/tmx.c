@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct variant {
-    char language[36];
+    char language[DG_MEMORY_LANGUAGE];
     struct dg_buffer text;
 };
 
@@ -52,15 +52,17 @@ static int begin_variant(struct tmx *t, struct dg_error *err)
     xmlChar *language = xmlTextReaderGetAttribute(t->reader, (const xmlChar *)"xml:lang");
     if (!language)
         language = xmlTextReaderGetAttribute(t->reader, (const xmlChar *)"lang"); /* TMX 1.1 */
-    const size_t n = language ? strlen((const char *)language) : 0;
+    char canonical[DG_MEMORY_LANGUAGE];
     int rc = DG_OK;
-    if (n == 0 || n >= sizeof t->variants[0].language)
-        rc = wrong(t, "a <tuv> has no language (xml:lang), or a long one", err);
+    if (!language)
+        rc = wrong(t, "a <tuv> has no language (xml:lang)", err);
+    else if (dg_memory_language((const char *)language, canonical, NULL) != DG_OK)
+        rc = wrong(t, "the xml:lang of a <tuv> is no language code", err);
     else if (t->n == DG_TMX_MAX_VARIANTS)
         rc = wrong(t, "a <tu> has more than 32 variants", err);
     if (rc == DG_OK) {
         struct variant *v = &t->variants[t->n++];
-        memcpy(v->language, language, n + 1);
+        strcpy(v->language, (const char *)language);
         dg_buffer_reset(&v->text);
         dg_buffer_add(&v->text, "", 0);
     }

@@ -321,8 +321,9 @@ static void test_csv(void **state)
     } rows[] = {{"dog,Hund\r\n\n \"a,\"\"b\" , c\n", NULL},
         {"\"a,\"\"b\",c\r\nd,e", "en>de|a,\"b|c\nen>de|d|e\n"},
         {"\"a\nb\",\"c\"\r\n", "en>de|a\nb|c\n"}, {"a,\"b\"\r", "en>de|a|b\n"},
-        {"x,y,fr,it\n", "fr>it|x|y\n"}, {"\"\t\r\n\",b\n", NULL},
-        {"\"\r\na\t\",b\n", "en>de|a|b\n"},
+        {"x,y,fr,it\n", "fr>it|x|y\n"}, {"x, y, fr, it\r\n", "fr>it|x|y\n"}, {"x,y,fr, \n", NULL},
+        {"x,y,fr,it|\n", NULL}, {"x,y,en-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q,it\n", NULL},
+        {"\"\t\r\n\",b\n", NULL}, {"\"\r\na\t\",b\n", "en>de|a|b\n"},
         /* an old line end, which used to swallow the next row's first letter */
         {"\"a\",\"b\"\rcat,d\n", NULL}, {"\"a\"b,c\n", NULL}, {"\"a\",\"b\n", NULL},
         /* the byte order mark of "CSV UTF-8" */
@@ -365,7 +366,8 @@ static void test_tmx(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {{"", "TMX"}, {"<html/>", "no <tmx>"}, {"<tmx>\n<body>\n</tmx>", "tag mismatch"},
-        {"<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>", "no language"},
+        {"<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>", "has no language"},
+        {"<tmx><tu><tuv lang=\"e|n\"><seg>a</seg></tuv></tu></tmx>", "no language code"},
         {"<!DOCTYPE tmx [<!ENTITY e SYSTEM \"/etc/passwd\">]><tmx><tu><tuv xml:lang=\"en\"><seg>&e;"
          "</seg></tuv></tu></tmx>",
             "entity"},
