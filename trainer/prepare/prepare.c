@@ -135,7 +135,7 @@ static int make_vocabulary(struct dg_prepare_job *j, struct dg_error *err)
     }
     if (rc == 0)
         rc = dg_vocabulary_open(r, j->o->dir, &j->vocabulary, err);
-    return rc && from ? dg_error_prefix(err, from) : rc;
+    return rc && from ? dg_error_prefix(err, "%s", from) : rc;
 }
 
 static struct dg_json *count_json(const struct dg_prepare_count *c)
