@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* if the feeder is full, another server translates, or the file cannot be read or written */
+/* if the feeder is full, another server translates, or the file cannot be read or written; idle,
+ * between two looks for documents that another server has taken */
 #define RETRY_NS 1000000000ull
 #define EXPIRE_NS 60000000000ull /* between two checks for expired documents */
 
@@ -194,6 +195,8 @@ void dg_uploader_work(void *arg)
         ;
     if (!u->run)
         set_busy(u, false);
-    if (u->in_charge && !atomic_load(&u->stopped))
+    if (u->in_charge && !u->run && !atomic_load(&u->stopped))
+        retry(u);
+    else if (u->in_charge && !atomic_load(&u->stopped))
         dg_executor_post_at(u->options.app->executor, &u->work, u->expire_at_ns);
 }

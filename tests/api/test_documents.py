@@ -254,6 +254,10 @@ def test_a_server_beside_another(tmp_path):
             assert requests.get(waiting.result().json()["translatedFileUrl"], timeout=PATIENCE).text == GERMAN  # by the old one
             assert wait(new, *first)["status"] == "done" and not sentences(new)
             assert new.post("/v2/document/%s/result" % first[0], first[1]).text.count("\n") == 300
+            began = time.monotonic()  # the older one is idle, and looks each second for what others have taken
+            for name in "b.txt", "c.txt":
+                wait(new, *document(new, name, TEXT.encode()))
+            assert time.monotonic() - began < 20 and not sentences(new)
             last = document(old, "long.txt", long(600))
             old.until(lambda: status(old, *last)["status"] == "translating")
             assert old.stop() == 0
