@@ -10,12 +10,26 @@
 #include <zip.h>
 
 #define MOST_MEMBERS 20000
+#define MOST_LIST ((size_t)16 << 20) /* bytes of a list of members */
 
 static int tell(zip_error_t *why, struct dg_error *err)
 {
     int rc = dg_extract_broken(err, "%s", zip_error_strerror(why));
     zip_error_fini(why);
     return rc;
+}
+
+static int encrypted(struct dg_error *err)
+{
+    return dg_error_field(err, DG_EINVAL, "file",
+        "the file is encrypted: save it without a password or protection against copies");
+}
+
+/* Office encrypts a whole .docx within the container of its older formats (.doc, ...). */
+static bool is_compound(const void *bytes, size_t n)
+{
+    static const unsigned char begin[] = {0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1};
+    return n >= sizeof begin && memcmp(bytes, begin, sizeof begin) == 0;
 }
 
 /* Open the archive in bytes[n]. It gets a copy, because libzip frees the buffer that it writes to
@@ -28,6 +42,10 @@ static int open_archive(
     *out = NULL;
     if (n == 0) /* libzip would not free an empty copy */
         return dg_extract_broken(err, "it is empty");
+    if (is_compound(bytes, n))
+        return dg_error_field(err, DG_EINVAL, "file",
+            "the file is encrypted, or in an older format such as .doc: save it without a password "
+            "and in the format of its name");
     void *copy = malloc(n);
     if (!copy)
         return dg_error_set(err, DG_ENOMEM, "no memory for a file");
@@ -72,6 +90,26 @@ static int unpack(
     return DG_OK;
 }
 
+/* True if the archive has a member of this name with these words. */
+static bool says(zip_t *z, const char *member, const char *words)
+{
+    struct dg_extract_part p = {0};
+    const zip_int64_t i = zip_name_locate(z, member, 0);
+    const bool found = i >= 0 && unpack(z, (zip_uint64_t)i, MOST_LIST, &p, NULL) == DG_OK &&
+                       memmem(p.s, p.n, words, strlen(words)) != NULL;
+    free(p.own);
+    return found;
+}
+
+/* A member with text that is none: in an OpenDocument or an EPUB, it may be encrypted. */
+static int no_text(zip_t *z, const char *name, struct dg_error *err)
+{
+    if (says(z, "META-INF/manifest.xml", ":encryption-data") ||
+        says(z, "META-INF/encryption.xml", name))
+        return encrypted(err);
+    return dg_extract_broken(err, "%.80s is not UTF-8", name);
+}
+
 static int read_member(
     struct dg_extract *x, zip_t *z, zip_uint64_t i, size_t *left, struct dg_error *err)
 {
@@ -86,7 +124,7 @@ static int read_member(
     p->member = i;
     *left -= p->n;
     if (dg_utf8_check(p->s, p->n, NULL) != DG_OK || memchr(p->s, '\0', p->n))
-        return dg_extract_broken(err, "%.80s is not UTF-8", name);
+        return no_text(z, name, err);
     struct dg_error why = {0};
     rc = read(x, p, &why);
     if (rc == DG_OK) /* all members with text are XML */
@@ -114,7 +152,9 @@ int dg_package_read(struct dg_extract *x, struct dg_error *err)
     for (zip_int64_t i = 0; i < n && rc == DG_OK; i++)
         rc = read_member(x, z, (zip_uint64_t)i, &left, err);
     if (rc == DG_OK && x->n_parts == 0)
-        rc = dg_extract_broken(err, "it has no member that a %s file has", x->kind->suffix);
+        rc = zip_name_locate(z, "encrypted-package", 0) >= 0
+                 ? encrypted(err)
+                 : dg_extract_broken(err, "it has no member that a %s file has", x->kind->suffix);
     zip_discard(z);
     zip_source_free(source);
     return rc;

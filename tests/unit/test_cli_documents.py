@@ -512,3 +512,20 @@ def test_wrong_use(tmp_path):
     for options in (["a.txt", "b.txt", "-o", "c.txt"], ["-o", "c.txt"], ["a.txt", "-o", "c.txt", "--json"]):
         done = subprocess.run([CLI, "translate", "--model", BUNDLE, *options], capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == 2 and "-o takes" in done.stderr
+
+
+@pytest.mark.parametrize("name, members_", [
+    ("a.odt", {"content.xml": b"\xe9\x00\xff", "META-INF/manifest.xml": b"<manifest:encryption-data manifest:checksum=''/>"}),
+    ("a.odt", {"encrypted-package": b"\xe9\x00\xff"}),
+    ("a.epub", {"a.xhtml": b"\xe9\x00\xff", "META-INF/encryption.xml": b"<enc:CipherReference URI='a.xhtml'/>"}),
+    ("a.docx", None)])
+def test_encrypted_files_are_refused_as_such(tmp_path, name, members_):
+    """They were called broken. Office puts an encrypted .docx into the container of .doc."""
+    path = tmp_path / name
+    if members_:
+        with zipfile.ZipFile(path, "w") as z:
+            for member, content in members_.items():
+                z.writestr(member, content)
+    else:
+        path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504))
+    assert "the file is encrypted" in translate(path, status=1)
