@@ -202,8 +202,10 @@ static int apply_file(const struct dg_fields *t, const char *path, struct dg_err
         return err ? err->code : DG_EINVAL;
     int rc = dg_json_typeof(root) == DG_JSON_OBJECT
                  ? DG_OK
-                 : dg_error_set(err, DG_EINVAL, "%s holds %s, expected an object", path,
+                 : dg_error_set(err, DG_EINVAL, "holds %s, expected an object",
                        dg_json_type_name(dg_json_typeof(root)));
+    if (rc == DG_OK && dg_json_get(root, "config"))
+        rc = dg_error_set(err, DG_EINVAL, "a file of settings names no other file (\"config\")");
     if (rc == DG_OK)
         rc = dg_fields_from_json(t, NULL, root, DG_FROM_FILE, err);
     dg_json_free(root);

@@ -200,10 +200,32 @@ static void read_again(void **state)
     unlink(path);
 }
 
+static void files_that_are_refused(void **state)
+{
+    static const char *const cases[][2] = {{"[]", ": holds an array, expected an object"},
+        {"{\"config\": \"/etc/other.json\"}", ": a file of settings names no other file"}};
+    struct dg_server_config c;
+    struct dg_error err = {0};
+    char path[] = "/tmp/dragoman-config-XXXXXX";
+    const char *flags[] = {"--config", path};
+    (void)state;
+    close(mkstemp(path));
+    variables[0] = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_file(path, cases[i][0]);
+        dg_error_clear(&err);
+        assert_int_equal(read_config(&c, &err, flags, 2), DG_EINVAL);
+        assert_memory_equal(err.message, path, strlen(path));
+        assert_memory_equal(err.message + strlen(path), cases[i][1], strlen(cases[i][1]));
+    }
+    unlink(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),
-        cmocka_unit_test(later_beats_earlier), cmocka_unit_test(bounds), cmocka_unit_test(actions),
-        cmocka_unit_test(unknown_variables), cmocka_unit_test(read_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_that_are_refused),
+        cmocka_unit_test(defaults), cmocka_unit_test(later_beats_earlier), cmocka_unit_test(bounds),
+        cmocka_unit_test(actions), cmocka_unit_test(unknown_variables),
+        cmocka_unit_test(read_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
