@@ -214,7 +214,8 @@ struct dragoman_sentence {
 };
 
 /* Callbacks during translation. Fill it in with dragoman_stream_init. A callback's return value
- * other than 0 ends the call with DRAGOMAN_ECANCELED. */
+ * other than 0 ends the call with DRAGOMAN_ECANCELED. A callback returns: no C++ exception or
+ * longjmp() may leave it. */
 struct dragoman_stream {
     size_t size;
     void *arg;

@@ -110,7 +110,7 @@ def test_completion_offers_verbs_and_options(installed):
     assert flags("dragoman", "translate") <= complete(installed, "dragoman", "translate", "--")
     assert complete(installed, "dragoman", "translate", "--be") == {"--beam-size"}
     assert complete(installed, "dragoman", "translate", "--length-penalty-kind", "") == {"gnmt", "power", "none"}
-    assert "marian" in complete(installed, "dragoman", "convert", "")
+    assert {"marian", "ctranslate2"} <= complete(installed, "dragoman", "convert", "")
     assert complete(installed, "dragoman", "convert", "ma") == {"marian"}
     assert complete(installed, "dragoman", "keys", "") == {"add", "list", "set", "revoke", "usage"}
     assert complete(installed, "dragoman", "keys", "re") == {"revoke"}
