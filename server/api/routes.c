@@ -163,8 +163,9 @@ unsigned dg_routes_scope(const char *method, const char *path, bool pages_open)
     return DG_SCOPE_TRANSLATE;
 }
 
-/* Is this the route's path? A {name} takes any part. */
-static bool matches(const char *route, const char *path)
+/* Is this the route's path? A {name} takes any part. A slash at the end does not count in other
+ * APIs' paths: DeepL's Java client sends /v2/document/, and many clients Google's /v2/. */
+static bool matches(const char *route, const char *path, bool other)
 {
     for (; *route == '{' ? *path != '\0' : *route == *path; route++, path++) {
         if (*route == '\0')
@@ -177,7 +178,7 @@ static bool matches(const char *route, const char *path)
         route += strcspn(route, "}");
         path += part - 1;
     }
-    return false;
+    return other && *route == '\0' && strcmp(path, "/") == 0;
 }
 
 static void allow_add(char allow[64], const char *method)
@@ -193,7 +194,8 @@ const struct dg_route *dg_routes_find(const char *method, const char *path, cons
     allow[0] = '\0';
     *dialect = NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (!matches(table[i].path, path) || !dg_dialect_spoken(table[i].dialect, dialects))
+        if (!matches(table[i].path, path, table[i].dialect) ||
+            !dg_dialect_spoken(table[i].dialect, dialects))
             continue;
         *dialect = table[i].dialect;
         if (strcmp(table[i].method, wanted) == 0) {

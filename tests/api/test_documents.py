@@ -132,6 +132,14 @@ def test_deepl(server):
     assert server.post("/v2/document/no", key).status_code == 404
 
 
+def test_deepl_java_client(server):
+    """DeepL's Java client sends a document to /v2/document/."""
+    parts = (("file", ("in é.txt", TEXT, "text/plain", {"Content-Transfer-Encoding": "binary"})), ("source_lang", (None, "en")), ("target_lang", (None, "de")))
+    reply = requests.post(server.url("/v2/document/"), files=parts, headers={"Authorization": "DeepL-Auth-Key any"}, timeout=PATIENCE)
+    assert reply.status_code == 200, reply.text
+    assert wait(server, reply.json()["document_id"], {"document_key": reply.json()["document_key"]})["status"] == "done"
+
+
 @pytest.mark.parametrize("letter", ["a", "ä"])
 def test_deepl_name_of_a_file(server, letter):
     """The field filename may have 255 bytes, as a name in the form may."""

@@ -29,6 +29,8 @@ def test_json_form_query_and_both(server):
                   requests.get(url, params=fields, timeout=PATIENCE), requests.post(url, params=fields, timeout=PATIENCE),
                   requests.post(url, json={"q": fields["q"]}, params={k: fields[k] for k in ("source", "target", "format")}, timeout=PATIENCE)):
         assert reply.status_code == 200 and reply.json() == expected, reply.text
+    for path in ("/", "/detect/", "/languages/"):  # Weblate and others write /v2/
+        assert requests.get(url + path, params=fields, timeout=PATIENCE).json() == requests.get(url + path[:-1], params=fields, timeout=PATIENCE).json()
     one = requests.post(url, json=dict(fields, q="Hello.", model="base"), timeout=PATIENCE).json()
     assert one == {"data": {"translations": [dict(expected["data"]["translations"][1], model="nmt")]}}
 

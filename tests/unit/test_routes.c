@@ -44,6 +44,36 @@ static void finds(void **state)
     expect("POST", "/web/a.js", 405, "GET, HEAD, OPTIONS");
 }
 
+/* A slash at the end counts in our own paths alone. */
+static void slash_at_the_end(void **state)
+{
+    static const struct {
+        const char *method, *path, *route;
+    } cases[] = {
+        {"POST", "/v2/document/", "/v2/document"}, /* DeepL's Java client */
+        {"POST", "/v2/document/a/", "/v2/document/{id}"},
+        {"GET", "/language/translate/v2/", "/language/translate/v2"}, /* Weblate */
+        {"HEAD", "/languages/", "/languages"},
+        {"POST", "/v2/document//", NULL},
+        {"POST", "/v2/document/a/b/", NULL},
+        {"POST", "/v1/translate/", NULL},
+        {"GET", "//", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char allow[64];
+        int got = 0;
+        const struct dg_dialect *dialect;
+        const struct dg_route *r =
+            dg_routes_find(cases[i].method, cases[i].path, "all", &got, allow, &dialect);
+        assert_int_equal(got, cases[i].route ? 200 : 404);
+        if (r)
+            assert_string_equal(r->path, cases[i].route);
+        dg_routes_find(cases[i].method, cases[i].path, "none", &got, allow, &dialect);
+        assert_int_equal(got, 404);
+    }
+}
+
 /* Each method and path occurs once; paths are absolute; methods are those that find compares. */
 static void table_is_sound(void **state)
 {
@@ -83,7 +113,7 @@ static void scopes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds), cmocka_unit_test(table_is_sound), cmocka_unit_test(scopes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds), cmocka_unit_test(slash_at_the_end),
+        cmocka_unit_test(table_is_sound), cmocka_unit_test(scopes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
