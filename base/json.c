@@ -290,6 +290,13 @@ void dg_json_remove(struct dg_json *object, const char *key)
     json_object_del(raw(object), key);
 }
 
+struct dg_json *dg_json_detach(struct dg_json *object, const char *key)
+{
+    json_t *v = json_incref(json_object_get(raw(object), key));
+    json_object_del(raw(object), key);
+    return wrap(v);
+}
+
 int dg_json_append_take(struct dg_json *array, struct dg_json *v)
 {
     return json_array_append_new(raw(array), raw(v));

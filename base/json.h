@@ -95,6 +95,8 @@ struct dg_json *dg_json_copy(const struct dg_json *v); /* deep */
 int dg_json_set_take(struct dg_json *object, const char *key, struct dg_json *v);
 void dg_json_remove(
     struct dg_json *object, const char *key); /* no effect if there is no such key */
+/* Removes the value from the object and gives it to the caller; NULL: there is no such key. */
+struct dg_json *dg_json_detach(struct dg_json *object, const char *key);
 int dg_json_append_take(struct dg_json *array, struct dg_json *v);
 int dg_json_set_string(struct dg_json *object, const char *key, const char *s);
 int dg_json_set_int(struct dg_json *object, const char *key, int64_t v);

@@ -35,6 +35,19 @@ def test_json_form_query_and_both(server):
     assert one == {"data": {"translations": [dict(expected["data"]["translations"][1], model="nmt")]}}
 
 
+def test_parameters_in_data(server):
+    """Google's libraries for Python (googleapiclient) and .NET put a POST's parameters into an object "data"."""
+    for path, fields in ((PATH, {"q": [ENGLISH, "Hello."], "source": "en", "target": "de"}), (PATH + "/detect", {"q": [GERMAN]}),
+                         (PATH + "/languages", {"target": "fr"})):
+        plain, wrapped = server.post(path, fields), server.post(path + "?key=any&alt=json", {"data": fields})
+        assert wrapped.status_code == 200 and wrapped.json() == plain.json(), wrapped.text
+    assert server.post(PATH, {"q": "Hello.", "target": "de", "data": {"target": "xx"}}).status_code == 200  # "data" is an unknown field here
+    for wrong, message in (({"data": {}}, "q is missing"), ({"data": [1]}, "q is missing"), ({"data": {"data": {"q": "Hello."}}}, "q is missing"),
+                           ({"data": {"q": "Hello.", "target": "xx"}}, 'target is "xx"')):
+        reply = server.post(PATH, wrong)
+        assert reply.status_code == 400 and message in reply.json()["error"]["message"], reply.text
+
+
 def test_languages_found_out(server):
     answer = server.post(PATH, {"q": [ENGLISH, GERMAN], "target": "fr", "format": "text"}).json()["data"]["translations"]
     assert answer == [{"translatedText": own(server, ENGLISH, "en", "fr"), "detectedSourceLanguage": "en"},

@@ -286,6 +286,18 @@ static void built_values_are_written_in_order(void **state)
     dg_json_free(o);
 }
 
+static void detached_values_outlive_their_object(void **state)
+{
+    (void)state;
+    struct dg_json *o = dg_json_parse("{\"a\":[1],\"b\":2}", 15, NULL);
+    struct dg_json *a = dg_json_detach(o, "a");
+    assert_null(dg_json_detach(o, "a"));
+    assert_int_equal(dg_json_length(o), 1);
+    dg_json_free(o);
+    assert_int_equal(dg_json_int(dg_json_at(a, 0)), 1);
+    dg_json_free(a);
+}
+
 static void load_names_the_file(void **state)
 {
     (void)state;
@@ -365,6 +377,7 @@ int main(void)
         cmocka_unit_test(getters_read_and_forgive),
         cmocka_unit_test(building_refuses_what_json_cannot_hold),
         cmocka_unit_test(built_values_are_written_in_order),
+        cmocka_unit_test(detached_values_outlive_their_object),
         cmocka_unit_test(load_names_the_file),
         cmocka_unit_test(out_of_memory_leaks_nothing),
     };

@@ -89,6 +89,16 @@ static int no_parameters(struct dg_json **out, struct dg_error *err)
     return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for parameters");
 }
 
+/* Google's client libraries for Python and .NET put a body's parameters into an object "data". */
+static void unwrap(struct dg_json **o)
+{
+    if (dg_json_length(*o) != 1 || dg_json_typeof(dg_json_get(*o, "data")) != DG_JSON_OBJECT)
+        return;
+    struct dg_json *data = dg_json_detach(*o, "data");
+    dg_json_free(*o);
+    *o = data;
+}
+
 /* Adds the query's parameters, too; for a form, its reader has read them already. */
 static int add_query(
     const struct dg_http_exchange *x, bool form, struct dg_json *out, struct dg_error *err)
@@ -105,6 +115,8 @@ int dg_google_parameters(
     int rc = dg_http_request(x)->body_len > 0 ? dg_parameters_read(x, out, &form, err)
                                               : no_parameters(out, err);
     if (rc == DG_OK)
+        unwrap(out);
+    if (rc == DG_OK)
         rc = dg_parameters_check_strings(*out, form, strings, err);
     return rc == DG_OK ? add_query(x, form, *out, err) : rc;
 }
@@ -114,6 +126,8 @@ int dg_google_parameters_read(struct dg_request *r, struct dg_error *err)
     bool form = false;
     int rc = dg_http_request(r->x)->body_len > 0 ? dg_parameters_read_request(r, &form, err)
                                                  : no_parameters(&r->body, err);
+    if (rc == DG_OK)
+        unwrap(&r->body);
     return rc == DG_OK ? add_query(r->x, form, r->body, err) : rc;
 }
 

@@ -16,7 +16,8 @@ void dg_google_languages(struct dg_app *app, struct dg_http_exchange *x);
 
 /* Fill r with an error. */
 void dg_google_fail(struct dg_http_reply *r, const struct dg_error *err);
-/* Read the request's parameters: those of a JSON body and of the query together, or of a form. */
+/* Read the request's parameters: those of a JSON body, or of the object "data" if that is all the
+ * body has, and of the query together, or of a form. */
 int dg_google_parameters(
     const struct dg_http_exchange *x, struct dg_json **out, struct dg_error *err);
 /* The same into the request's tree; parsing of JSON stops when the request ends. */
