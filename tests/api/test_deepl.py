@@ -81,7 +81,7 @@ def test_errors_in_its_words(server, body, status, message):
 
 
 EMPTY = ("source_lang", "formality", "split_sentences", "model_type", "style_id", "glossary_ids", "translation_memory_id", "tag_handling",
-         "preserve_formatting", "outline_detection", "show_billed_characters", "glossary_id")
+         "preserve_formatting", "outline_detection", "show_billed_characters", "glossary_id", "tag_handling_version")
 
 
 @pytest.mark.parametrize("form", [True, False], ids=["form", "JSON"])
@@ -92,6 +92,10 @@ def test_an_empty_option_is_absent(server, form):
     for empty in ({key: ""} for key in EMPTY):
         reply = requests.post(server.url("/v2/translate"), **{"data" if form else "json": {**body, **empty}}, timeout=PATIENCE)
         assert reply.status_code == 200 and reply.json() == right, (empty, reply.text)
+    page = {"text": "<d><t>Two dogs</t><p>play in the snow.</p></d>", "source_lang": "EN", "target_lang": "DE", "tag_handling": "xml"}
+    on, empty, off = (requests.post(server.url("/v2/translate"), **{"data" if form else "json": {**page, **more}}, timeout=PATIENCE).json()
+                      for more in ({}, {"outline_detection": ""}, {"outline_detection": "0"}))
+    assert on == empty != off
     bare = requests.post(server.url("/v2/translate"), data="text=Two%20dogs%0Aplay.&source_lang&target_lang=DE&formality",
                          headers={"Content-Type": "application/x-www-form-urlencoded"}, timeout=PATIENCE)
     assert bare.status_code == 200 and bare.json() == right, bare.text

@@ -320,6 +320,12 @@ def test_while_the_models_load(tmp_path):
         assert all(s.get(path).status_code == 200 for path in LISTS)
 
 
+@pytest.mark.parametrize("key", ["output_format", "filename", "glossary_id", "formality"])
+def test_an_empty_option_of_deepl_is_absent(server, key):
+    id, body = document(server, "a.txt", TEXT.encode(), **{key: ""})
+    assert wait(server, id, body)["status"] == "done"
+
+
 def test_an_empty_source_language_is_detected(server):
     for given in ({}, {"source_lang": "", "formality": ""}):
         id, key = document(server, "a.txt", TEXT.encode(), **given)

@@ -33,6 +33,9 @@ void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x);
 /* Fill r with an error. */
 void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err);
 
+/* A parameter that may be left out; NULL: absent, null, or an empty string, which forms send for a
+ * field left open. */
+const struct dg_json *dg_deepl_option(const struct dg_json *o, const char *key);
 /* Is a parameter true in JSON, "1" or "true" in a form? */
 bool dg_deepl_is_true(const struct dg_json *o, const char *key);
 

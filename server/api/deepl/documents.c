@@ -32,11 +32,11 @@ static int read_order(const struct dg_side *s, const struct dg_json *o,
         .owner = s->owner,
         .visit = s->visit};
     struct dg_error why = {0};
-    const char *name = dg_parameter_string(o, "filename");
-    const char *format = dg_parameter_string(o, "output_format");
+    const char *name = dg_json_string(dg_deepl_option(o, "filename"), NULL);
+    const char *format = dg_json_string(dg_deepl_option(o, "output_format"), NULL);
     if (!file->name[0])
         return dg_error_field(err, DG_EINVAL, "file", "Parameter 'file' not specified");
-    if (name && name[0] && dg_extract_suffix(name))
+    if (name && dg_extract_suffix(name))
         order.name = name;
     const char *suffix = dg_extract_suffix(order.name);
     if (!suffix)
@@ -47,9 +47,7 @@ static int read_order(const struct dg_side *s, const struct dg_json *o,
     int rc = dg_deepl_read_languages(s->app->models, arena, o, &order.source, &order.target, err);
     if (rc == DG_OK)
         rc = dg_deepl_check_options(o, dg_parameter_string(o, "target_lang"), err);
-    order.glossary = dg_parameter_string(o, "glossary_id");
-    if (order.glossary && order.glossary[0] == '\0')
-        order.glossary = NULL;
+    order.glossary = dg_json_string(dg_deepl_option(o, "glossary_id"), NULL);
     if (rc == DG_OK && order.glossary && !order.source)
         rc = dg_error_field(err, DG_EINVAL, "glossary_id",
             "Use of a glossary requires the source_lang parameter to be specified");

@@ -71,7 +71,7 @@ static int read_lists(
 /* The requested version changes nothing; with tag_handling the answer repeats it. */
 static int read_version(const struct dg_json *o, bool *first, struct dg_error *err)
 {
-    const struct dg_json *v = dg_parameter(o, "tag_handling_version");
+    const struct dg_json *v = dg_deepl_option(o, "tag_handling_version");
     const char *version = dg_json_string(v, NULL);
     *first = version && strcmp(version, "v1") == 0;
     if (!v || *first || (version && strcmp(version, "v2") == 0))
@@ -83,7 +83,7 @@ static int read_version(const struct dg_json *o, bool *first, struct dg_error *e
 int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
     struct dg_request_options *out, bool *first, struct dg_error *err)
 {
-    const struct dg_json *v = dg_parameter(o, "tag_handling");
+    const struct dg_json *v = dg_deepl_option(o, "tag_handling");
     const char *handling = dg_json_string(v, NULL);
     struct dg_markup *m = dg_arena_alloc(arena, sizeof *m);
     if (!m)
@@ -91,7 +91,7 @@ int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
     int rc = read_lists(o, arena, m, err);
     if (rc == DG_OK)
         rc = read_version(o, first, err);
-    if (rc != DG_OK || !v || (handling && !*handling))
+    if (rc != DG_OK || !v)
         return rc;
     if (handling && strcmp(handling, "html") == 0)
         out->format = DG_FORMAT_HTML;
@@ -101,7 +101,7 @@ int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
         return dg_error_field(
             err, DG_EINVAL, "tag_handling", "Value for 'tag_handling' not supported.");
     m->no_outline =
-        dg_parameter(o, "outline_detection") && !dg_deepl_is_true(o, "outline_detection");
+        dg_deepl_option(o, "outline_detection") && !dg_deepl_is_true(o, "outline_detection");
     out->markup = m;
     return DG_OK;
 }

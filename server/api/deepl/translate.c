@@ -33,8 +33,7 @@ static int read_texts(struct dg_body *b, struct dg_error *err)
                : dg_error_field(err, rc, "text", "Bad request. Reason: %.400s", why.message);
 }
 
-/* The parameter; NULL: absent, null, or an empty string, which forms send for a field left open. */
-static const struct dg_json *option(const struct dg_json *o, const char *key)
+const struct dg_json *dg_deepl_option(const struct dg_json *o, const char *key)
 {
     const struct dg_json *v = dg_parameter(o, key);
     const char *s = dg_json_string(v, NULL);
@@ -44,7 +43,7 @@ static const struct dg_json *option(const struct dg_json *o, const char *key)
 /* Is it absent, or one of the words? Lists end with NULL. */
 static bool is_one_of(const struct dg_json *o, const char *key, const char *const *words)
 {
-    const struct dg_json *v = option(o, key);
+    const struct dg_json *v = dg_deepl_option(o, key);
     const char *s = dg_json_string(v, NULL);
     for (size_t i = 0; v && words[i]; i++)
         if (s && strcmp(s, words[i]) == 0)
@@ -80,7 +79,7 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
     if (!is_one_of(o, "model_type", models))
         return not_supported("model_type", err);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (option(o, absent[i]))
+        if (dg_deepl_option(o, absent[i]))
             return not_supported(absent[i], err);
     return DG_OK;
 }
@@ -109,7 +108,7 @@ static int no_language(const char *key, const char *from, const char *to, struct
 int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
     const struct dg_json *o, const char **source, const char **target, struct dg_error *err)
 {
-    const struct dg_json *said = option(o, "source_lang");
+    const struct dg_json *said = dg_deepl_option(o, "source_lang");
     const char *from = dg_json_string(said, NULL), *to = dg_parameter_string(o, "target_lang");
     *source = NULL;
     int rc = served_code(models, arena, to, DG_TARGETS, target, err);
@@ -139,9 +138,9 @@ static int read_languages(struct dg_body *b, struct dg_error *err)
 /* Reads glossary_id: the name of a glossary of the server, or the id of one of the client's. */
 static int read_glossary(struct dg_body *b, struct dg_error *err)
 {
-    const struct dg_json *v = dg_parameter(b->request->body, "glossary_id");
+    const struct dg_json *v = dg_deepl_option(b->request->body, "glossary_id");
     const char *name = dg_json_string(v, NULL);
-    if (!v || (name && !*name))
+    if (!v)
         return DG_OK;
     struct dg_error why = {0};
     int rc = name ? dg_request_name_glossary(b->request, name, &b->options, &why) : DG_ENOTFOUND;
@@ -159,7 +158,7 @@ static int read_glossary(struct dg_body *b, struct dg_error *err)
  * it always does), and with "0" a paragraph is one sentence. */
 static void read_split(struct dg_body *b)
 {
-    const char *split = dg_json_string(option(b->request->body, "split_sentences"), NULL);
+    const char *split = dg_json_string(dg_deepl_option(b->request->body, "split_sentences"), NULL);
     if (!split || strcmp(split, "1") == 0)
         return;
     b->options.whole = strcmp(split, "0") == 0;
@@ -242,7 +241,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
         return rc;
     read_split(&b);
     const unsigned flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
-                           (option(r->body, "model_type") ? MODEL_TYPE : 0) |
+                           (dg_deepl_option(r->body, "model_type") ? MODEL_TYPE : 0) |
                            (b.options.markup ? TAGS : 0) | (first_tags ? FIRST_TAGS : 0);
     return dg_mixed_make(r, &kind, &b, flags, err);
 }
