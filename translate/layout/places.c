@@ -15,7 +15,8 @@
  *                   the ".", which is not in P2 in the source either.
  *  3. nest          A pair must enclose what it enclosed: P1 encloses P2 already. Had "Shell" come
  *                   first and "der" last, P1 would have grown.
- *  4. separate      Pairs that are not nested must not overlap. P1 and P2 are nested.
+ *  4. separate      Pairs that are not nested must not overlap. P1 and P2 are nested. Of two that
+ *                   share a word of the source, the later one takes what the other one left.
  *
  * decorate.c writes the marks at these bytes: [In der *Shell*](u) starte `make all`. */
 #include "translate/layout/places.h"
@@ -240,6 +241,29 @@ static size_t take_bytes(struct dg_placing *w, size_t n, size_t at)
     return n;
 }
 
+/* A pair that begins within a word, as in <b>two</b>/<i>three</i>, shares the word's translation
+ * with the pair before it: it leaves what is taken at either end, unless that parts it from a
+ * protected span. */
+static void give_way(const struct dg_placing *w, struct dg_place *p)
+{
+    const struct dg_decoration *d = w->d;
+    size_t begin = p->begin_byte, end = p->end_byte;
+    if (p->text_begin == 0 || dg_white_space(d->text[p->text_begin - 1]))
+        return;
+    while (begin < end && (w->taken[begin] || dg_white_space(d->answer[begin])))
+        begin++;
+    while (end > begin && (w->taken[end - 1] || dg_white_space(d->answer[end - 1])))
+        end--;
+    const struct dg_place *q = p + 1, *last = w->places + w->n_places;
+    for (; q < last && q->open < p->close; q++)
+        if (dg_place_is_protected(w, q) && (q->begin_byte < begin || q->end_byte > end))
+            return;
+    if (begin < end) {
+        p->begin_byte = begin;
+        p->end_byte = end;
+    }
+}
+
 /* Mark a pair as lost if it overlaps an earlier one that is not nested with it. No other places
  * conflict: one without a width is never within a protected span and may be anywhere in a pair, and
  * a protected span may be whole within a pair. */
@@ -253,14 +277,14 @@ static void separate(struct dg_placing *w)
         if (!dg_place_is_pair(p) || !dg_place_has_width(p))
             continue;
         n = take_bytes(w, n, p->open);
+        give_way(w, p);
         p->lost = memchr(w->taken + p->begin_byte, 1, p->end_byte - p->begin_byte);
         if (!p->lost)
             w->stack[n++] = i;
     }
 }
 
-/* Make each pair enclose what it enclosed in the source: it grows to enclose places with a width,
- * and moves those without one inside itself. */
+/* Make each pair enclose the places with a width that it enclosed in the source: it grows. */
 static void nest(struct dg_placing *w)
 {
     /* Innermost first, so that a pair's extent is complete before it stretches its outer one. */
@@ -269,7 +293,12 @@ static void nest(struct dg_placing *w)
         if (p->outer && dg_place_has_width(p))
             stretch(p->outer, p);
     }
-    /* Outermost first: extents are final now. */
+}
+
+/* Move places without a width into the pairs that enclosed them in the source. Outermost first:
+ * extents are final now. */
+static void draw_in(struct dg_placing *w)
+{
     for (size_t i = 0; i < w->n_places; i++) {
         struct dg_place *p = &w->places[i];
         const struct dg_place *outer = p->outer;
@@ -328,6 +357,7 @@ bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struc
     place_all(&w);
     nest(&w);
     separate(&w);
+    draw_in(&w);
     find_wide(&w);
     *out = (struct dg_places){w.places, w.n_places};
     return true;
