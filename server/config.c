@@ -58,7 +58,7 @@ static const struct dg_field settings[] = {
         .help = "maximum characters per request, over all its texts"},
     {"max_sentences", WHOLE(max_sentences, 1, 1000000), .flags = LIVE, .fallback = "10000",
         .help = "maximum sentences per request, over all its texts"},
-    {"max_texts", WHOLE(max_texts, 1, 100000), .flags = LIVE, .fallback = "64",
+    {"max_texts", WHOLE(max_texts, 1, 100000), .flags = LIVE, .fallback = "128",
         .help = "maximum texts per request"},
     {"max_beam", WHOLE(max_beam, 1, 32), .fallback = "32",
         .help = "maximum beam_size of a request"},

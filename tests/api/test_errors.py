@@ -71,7 +71,7 @@ TRANSLATE = [
     (dict(GOOD, Text="x"), 400, "invalid_request", "Text"),
     (dict(GOOD, text="a" * 200001), 413, "too_large", "text"),
     (dict(GOOD, text=["é" * 60000, "a" * 140001]), 413, "too_large", "text"),
-    (dict(GOOD, text=["a"] * 65), 413, "too_large", "text"),
+    (dict(GOOD, text=["a"] * 129), 413, "too_large", "text"),
 ]
 
 SCORES = [

@@ -83,7 +83,7 @@ def test_deeplx(server):
     ("/imme", {"target_lang": "de", "source_lang": "fr", "text_list": ["a"]}, 400, 'source_lang is "fr", expected one of de, en; to install one: dragoman pull firefox/fr-en'),
     ("/imme", {"target_lang": "de", "source_lang": 5, "text_list": ["a"]}, 400, "source_lang must be a string, not an integer"),
     ("/imme", {"target_lang": "de", "text_list": ["a" * 200001]}, 413, "200001 characters, the limit is 200000"),
-    ("/imme", {"target_lang": "de", "text_list": ["a"] * 65}, 413, "65 texts, the limit is 64"),
+    ("/imme", {"target_lang": "de", "text_list": ["a"] * 129}, 413, "129 texts, the limit is 128"),
     ("/kiss", {"from": "en", "to": "de"}, 400, "text is missing"),
     ("/kiss", {"text": ["a"], "from": "en", "to": "de"}, 400, "text must be a string, not an array"),
     ("/kiss", {"text": ["a"], "texts": ["a"], "from": "en", "to": "de"}, 400, "text must be a string, not an array"),

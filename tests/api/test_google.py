@@ -48,6 +48,11 @@ def test_parameters_in_data(server):
         assert reply.status_code == 400 and message in reply.json()["error"]["message"], reply.text
 
 
+def test_as_many_texts_as_google_takes(server):
+    answer = server.post(PATH, {"q": ["Hello."] * 128, "source": "en", "target": "de"}).json()["data"]["translations"]
+    assert len(answer) == 128
+
+
 def test_languages_found_out(server):
     answer = server.post(PATH, {"q": [ENGLISH, GERMAN], "target": "fr", "format": "text"}).json()["data"]["translations"]
     assert answer == [{"translatedText": own(server, ENGLISH, "en", "fr"), "detectedSourceLanguage": "en"},
@@ -110,7 +115,7 @@ def test_languages_by_post(server):
     ("", {"q": "a", "target": "de", "source": "fr"}, 400, "invalid", 'source is "fr", expected one of de, en; to install one: dragoman pull firefox/fr-en'),
     ("", {"q": "a", "target": "de", "format": "markdown"}, 400, "invalid", 'format is "markdown", expected html or text'),
     ("", {"q": "a", "target": "de", "model": "llm"}, 400, "invalid", 'model is "llm", expected nmt or base'),
-    ("", {"q": ["a"] * 65, "target": "de"}, 413, "uploadTooLarge", "the limit is 64"),
+    ("", {"q": ["a"] * 129, "target": "de"}, 413, "uploadTooLarge", "the limit is 128"),
     ("", {"q": "a" * 200001, "target": "de"}, 413, "uploadTooLarge", "the limit is 200000"),
     ("", ["a"], 400, "invalid", "Invalid JSON format"),
     ("/detect", {}, 400, "required", "q is missing"),

@@ -123,7 +123,7 @@ def test_what_asks_for_nothing(server, more):
     ({"q": "a", "source": "en", "target": "de", "alternatives": 1.5},
      "Invalid request: alternatives parameter is not a number"),
     ({"q": "a" * 200001, "source": "en", "target": "de"}, "Invalid request: request (200001) exceeds text limit (200000)"),
-    ({"q": ["a"] * 65, "source": "en", "target": "de"}, "Invalid request: request (65) exceeds text limit (64)"),
+    ({"q": ["a"] * 129, "source": "en", "target": "de"}, "Invalid request: request (129) exceeds text limit (128)"),
     ([], "Invalid JSON format"),
 ])
 def test_errors_in_its_words(server, body, message):

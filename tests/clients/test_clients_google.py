@@ -51,6 +51,10 @@ def test_several_texts(server, client):
     assert named == {"input": ENGLISH[0], "translatedText": own(server, ENGLISH[0], "en", "fr")}
 
 
+def test_as_many_texts_as_google_takes(client):
+    assert len(client.translate(ENGLISH[:1] * 128, target_language="de")) == 128
+
+
 def test_html(server, client):
     page = "<p>Two dogs play in the <b>snow</b>. A &amp; B</p>"
     answer = client.translate(page, target_language="de")["translatedText"]
