@@ -7,12 +7,14 @@
 Any number of threads may use one Translator. Their sentences share its engines, which never changes an answer."""
 from __future__ import annotations
 
+import _thread
 import collections
 import concurrent.futures
 import ctypes
 import itertools
 import os
 import queue
+import sys
 import threading
 from dataclasses import dataclass, field
 from typing import Callable, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union, overload
@@ -159,6 +161,33 @@ def _score(result: int) -> Score:
     return Score(_c.dragoman_result_score(result, 0), tuple(tokens), tuple(log_probs))
 
 
+class _Thread:
+    """A thread that may be started and waited for on the main thread. There, Ctrl-C raises between any two steps, and within threading's own
+    classes, it could leave a lock locked for ever."""
+
+    def __init__(self, work: Callable[[], object]):
+        self.begun = self.ended = False
+        self._work, self._running = work, threading.Lock()
+        self._running.acquire()
+
+    def start(self) -> None:
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
+        self.begun = True
+        try:
+            self._work()
+        finally:
+            self.ended = True
+            self._running.release()
+
+    def wait(self) -> None:
+        """Wait for its end, which never comes once Python ends."""
+        if not self.ended and not sys.is_finalizing():
+            with self._running:
+                pass
+
+
 class _Call:
     """The options of one call, and all that must stay alive during it. An exception in a callback ends the call and is raised after it.
     `before`: the number of the caller's texts that went to earlier calls."""
@@ -191,25 +220,36 @@ class _Call:
                 _fail(self.error, None)
             self.o.glossary = self.glossary
 
-    def run(self, function: Callable[[], int]) -> int:
-        """Call the library. On the main thread, Ctrl-C could raise within a callback and be lost there. So the main thread runs the call on
-        another thread and waits; after Ctrl-C, that thread's next callback ends the call."""
+    def run(self, work: Callable[[], list]) -> list:
+        """Do a call's work, which releases all that it holds. On the main thread, Ctrl-C could raise anywhere, also within a callback, and be
+        lost there. So another thread does the work, whatever happens here, and the main thread waits; after Ctrl-C, that thread's next
+        callback ends the call."""
         if threading.current_thread() is not threading.main_thread():
-            return function()
-        returned: list = []
-        done = threading.Event()  # instead of join(), which after an interrupt takes the thread for ended
+            return work()
+        outcome: list = []
 
         def call():
-            returned.append(function())
-            done.set()
-
-        threading.Thread(target=call).start()
-        while not done.is_set():
             try:
-                done.wait()
+                outcome.append((work(), None))
             except BaseException as e:
-                self.cause = e
-        return returned[0]
+                outcome.append(([], e))
+
+        thread = _Thread(call)
+        try:
+            thread.start()
+            thread.wait()
+        except BaseException as e:
+            self.cause = self.cause or e
+            if thread.begun:  # one that begins later finds the cause
+                thread.wait()
+            raise
+        result, failure = outcome.pop()
+        try:
+            if failure is not None:
+                raise failure
+            return result
+        finally:
+            del failure  # it refers to this frame
 
     def tell(self, done: int, n: int) -> int:
         """After each sentence: call the user's callback if a text is done, and end the call if there is a cause."""
@@ -295,18 +335,20 @@ class Translator:
             return tuple(pairs)
 
     def _results(self, function, arrays, n: int, call: _Call, read: Callable[[int], object]) -> list:
-        results = ctypes.c_void_p()
-        try:
-            with self._use() as m:
-                rc = call.run(lambda: function(m, *arrays, n, ctypes.byref(call.o), ctypes.byref(results), ctypes.byref(call.error)))
-                try:
-                    if rc or call.cause:
-                        _fail(call.error, call.cause, call.before)
-                    return [read(_c.dragoman_results_at(results, i)) for i in range(n)]
-                finally:
-                    _c.dragoman_results_free(results)
-        finally:
-            call.close()
+        def work() -> list:
+            results = ctypes.c_void_p()
+            try:
+                with self._use() as m:
+                    rc = function(m, *arrays, n, ctypes.byref(call.o), ctypes.byref(results), ctypes.byref(call.error))
+                    try:
+                        if rc or call.cause:
+                            _fail(call.error, call.cause, call.before)
+                        return [read(_c.dragoman_results_at(results, i)) for i in range(n)]
+                    finally:
+                        _c.dragoman_results_free(results)
+            finally:
+                call.close()
+        return call.run(work)
 
     @overload
     def translate(self, texts: str, source: Optional[str] = None, target: Optional[str] = None, **options) -> Translation: ...
@@ -369,11 +411,11 @@ class Translator:
         array, n = _texts([text])
         call = _Call(dict(options, source=source, target=target))
         out: "queue.SimpleQueue" = queue.SimpleQueue()
-        gone = threading.Event()
+        gone = False
 
         def sentence(arg, i, answer, length, s):
             out.put(ctypes.string_at(answer, length).decode())
-            return int(gone.is_set())
+            return int(gone)
 
         stream = _library.Stream()
         _c.dragoman_stream_init(ctypes.byref(stream), ctypes.sizeof(stream))
@@ -383,7 +425,7 @@ class Translator:
             try:
                 with self._use() as m:
                     rc = _c.dragoman_translate_stream(m, array, n, ctypes.byref(call.o), ctypes.byref(stream), ctypes.byref(call.error))
-                    if rc and not gone.is_set():
+                    if rc and not gone:
                         _fail(call.error, None)
                 out.put(None)
             except Exception as e:
@@ -391,16 +433,17 @@ class Translator:
             finally:
                 call.close()
 
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
+        thread = _Thread(run)
         try:
+            thread.start()
             while (item := out.get()) is not None:
                 if isinstance(item, Exception):
                     raise item
                 yield item
         finally:
-            gone.set()
-            thread.join()
+            gone = True
+            if thread.begun:
+                thread.wait()
 
     def score(self, sources: Sequence[str], targets: Sequence[str], source: Optional[str] = None, target: Optional[str] = None, *,
               progress: Optional[Progress] = None) -> list[Score]:

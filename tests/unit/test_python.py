@@ -192,6 +192,39 @@ def test_an_interrupt_does_not_wait_for_a_text_or_a_window(python, call):
     python(INTERRUPTED + f"took = last(lambda: {call})\nassert took < whole / 3, (took, whole)")
 
 
+@pytest.mark.parametrize("call", ["t.translate(texts, glossary={'dog': 'Tier'})", "t.score(texts, texts)", "list(t.stream(' '.join(texts)))"])
+def test_an_interrupt_while_a_call_begins(python, call):
+    """It used to leave the call at work with memory that was freed: signals that come while a thread starts raise within Thread.start."""
+    python(f"""
+import _thread, dragoman, faulthandler, random, signal, threading
+faulthandler.dump_traceback_later(100, exit=True)
+texts = ["A dog.", "A man is riding a bike."] * 50
+start = _thread.start_new_thread
+def interrupted(*a):
+    start(*a)
+    raise KeyboardInterrupt
+for _ in range(5):
+    t = dragoman.Translator("en-de", inter_threads=1)
+    _thread.start_new_thread = threading._start_new_thread = interrupted
+    try: {call}
+    except KeyboardInterrupt: pass
+    else: raise AssertionError("not interrupted")
+    finally: _thread.start_new_thread = threading._start_new_thread = start
+    t.close()
+t, texts, chance = dragoman.Translator("en-de", inter_threads=1), texts[:1], random.Random(1)
+class Out(BaseException): pass
+def alarm(*a): raise Out
+signal.signal(signal.SIGALRM, alarm)
+for _ in range(300):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, chance.choice([3e-4, 5e-3])))
+        {call}
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Out: pass
+assert t.translate("A dog.").text == "Ein Hund."
+""")
+
+
 def test_an_iterable_left_early_ends_its_calls(python):
     python(INTERRUPTED + """
 found = t.translate_iterable([sentences[0], ' '.join(sentences)], window=1)
