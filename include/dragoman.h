@@ -12,7 +12,8 @@
  * Threads: any thread may call any function. Several threads may translate with one model at the
  * same time: their sentences share its engines, and answers do not depend on that. No thread may
  * use a model, results or a glossary after they were closed or freed. Callbacks run in the calling
- * thread. A process that forks must not use a model in the child.
+ * thread. In a process that was forked after a model was opened, translating and scoring with it
+ * return DRAGOMAN_EINVAL, and dragoman_close does nothing.
  *
  * The library keeps no state between models, writes nothing to standard output or standard error,
  * never ends the process, and sets no signal handler, environment variable or locale. It reads the

@@ -7,11 +7,15 @@
 #include "include/dragoman.h"
 #include "translate/runner.h"
 
+#include <sys/types.h>
+
 /* Const after open, except the runner, which locks itself. */
 struct dragoman_model {
     struct dg_backend *be;
     struct dg_translator *translator;
     struct dg_runner *runner;
+    /* The process that opened the model and has the engines' threads. */
+    pid_t process;
     char device[32], note[256];
     /* languages given to dragoman_open, for calls without languages; "": the bundle's first pair */
     char source[64], target[64];
@@ -38,6 +42,8 @@ struct dragoman_results {
 /* Convert rc and err to the public error; index -1: no text is at fault. Returns rc. */
 int dg_library_error(
     int rc, const struct dg_error *err, int64_t index, struct dragoman_error *error);
+/* Check that this process opened the model: a forked one has no threads for its engines. */
+int dg_library_check_process(const struct dragoman_model *m, struct dg_error *err);
 /* Begin a call: set error (NULL is fine) to no error. */
 void dg_library_begin(struct dragoman_error *error);
 

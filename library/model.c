@@ -110,6 +110,8 @@ int dragoman_open(const char *name, const struct dragoman_open_options *options,
     struct dragoman_model *m = calloc(1, sizeof *m);
     if (!rc && !m)
         rc = dg_error_set(&err, DG_ENOMEM, "no memory for a model");
+    if (m)
+        m->process = getpid();
     if (!rc)
         rc = open_model(m, name, &o, &err);
     if (!rc) {
@@ -120,9 +122,20 @@ int dragoman_open(const char *name, const struct dragoman_open_options *options,
     return dg_library_error(rc, &err, -1, error);
 }
 
+int dg_library_check_process(const struct dragoman_model *m, struct dg_error *err)
+{
+    if (m->process == getpid())
+        return DG_OK;
+    return dg_error_set(err, DG_EINVAL,
+        "process %ld opened the model, and process %ld was forked from it: open a model after the "
+        "fork",
+        (long)m->process, (long)getpid());
+}
+
+/* In a forked process, the threads to wait for are not there, and locks may be held for ever. */
 void dragoman_close(struct dragoman_model *m)
 {
-    if (!m)
+    if (!m || m->process != getpid())
         return;
     dg_runner_close(m->runner);
     dg_translator_close(m->translator);

@@ -81,8 +81,9 @@ int dg_library_options(const struct dragoman_model *m, const struct dragoman_opt
     struct dg_translate_options *out, struct dg_error *err)
 {
     struct dragoman_options o = defaults;
-    int rc =
-        options ? dg_library_take(options, options->size, &o, sizeof o, "options", err) : DG_OK;
+    int rc = dg_library_check_process(m, err);
+    if (!rc && options)
+        rc = dg_library_take(options, options->size, &o, sizeof o, "options", err);
     if (o.target_prefix && !o.target_prefix[0])
         o.target_prefix = NULL;
     if (!rc)

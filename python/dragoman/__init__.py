@@ -167,7 +167,7 @@ class _Thread:
 
     def __init__(self, work: Callable[[], object]):
         self.begun = self.ended = False
-        self._work, self._running = work, threading.Lock()
+        self._work, self._running, self._process = work, threading.Lock(), os.getpid()
         self._running.acquire()
 
     def start(self) -> None:
@@ -182,8 +182,8 @@ class _Thread:
             self._running.release()
 
     def wait(self) -> None:
-        """Wait for its end, which never comes once Python ends."""
-        if not self.ended and not sys.is_finalizing():
+        """Wait for its end, which never comes once Python ends, nor in a forked process."""
+        if not self.ended and not sys.is_finalizing() and self._process == os.getpid():
             with self._running:
                 pass
 
@@ -277,7 +277,7 @@ class Translator:
                  inter_threads: int = 0, intra_threads: int = 0, max_beam_size: int = 0, max_length: int = 0):
         error, options = _library.Error(), _library.OpenOptions()
         self._model: Optional[ctypes.c_void_p] = None
-        self._users, self._idle = 0, threading.Condition()
+        self._process, self._users, self._idle = os.getpid(), 0, threading.Condition()
         _c.dragoman_open_options_init(ctypes.byref(options), ctypes.sizeof(options))
         options.device, options.precision = _bytes(device), _bytes(compute_type)
         options.workers, options.threads = inter_threads, intra_threads
@@ -289,10 +289,11 @@ class Translator:
 
     def close(self) -> None:
         """Wait for running calls to end, then release the model."""
-        with self._idle:
+        idle = self._condition()
+        with idle:
             model, self._model = self._model, None
-            while model is not None and self._users:
-                self._idle.wait()
+            while model is not None and self._users > 0:
+                idle.wait()
         if model is not None:
             _c.dragoman_close(model)
 
@@ -305,6 +306,12 @@ class Translator:
     def __del__(self) -> None:
         if getattr(self, "_model", None) is not None:
             self.close()
+
+    def _condition(self) -> threading.Condition:
+        """Return _idle; in a forked process, where the old one may be locked for ever, a new one."""
+        if self._process != os.getpid():
+            self._process, self._users, self._idle = os.getpid(), 0, threading.Condition()
+        return self._idle
 
     def _use(self):
         return _Use(self)
@@ -472,7 +479,7 @@ class _Use:
 
     def __enter__(self) -> ctypes.c_void_p:
         t = self.translator
-        with t._idle:
+        with t._condition():
             if t._model is None:
                 raise DragomanError("the translator is closed")
             t._users += 1
@@ -480,6 +487,7 @@ class _Use:
 
     def __exit__(self, *exception) -> None:
         t = self.translator
-        with t._idle:
+        idle = t._condition()
+        with idle:
             t._users -= 1
-            t._idle.notify_all()
+            idle.notify_all()

@@ -1,4 +1,5 @@
-/* Errors of the library's calls: the code, the option or the text that is at fault. */
+/* Errors of the library's calls: the code, the option or the text that is at fault; calls in a
+ * process that did not open the model. */
 #include "include/dragoman.h"
 
 #include <setjmp.h>
@@ -7,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -95,11 +98,47 @@ static void a_text_that_engines_refuse_is_named(void **state)
     assert_int_equal(error.index, 1);
 }
 
+static bool translates(void)
+{
+    struct dragoman_results *r = NULL;
+    const bool right = dragoman_translate(model, texts, 1, NULL, &r, NULL) == DRAGOMAN_OK;
+    dragoman_results_free(r);
+    return right;
+}
+
+/* Its engines' threads are not in a forked process, and calls there never returned. */
+static void a_forked_process_does_not_use_a_model(void **state)
+{
+    struct dragoman_stream stream;
+    struct dragoman_results *r;
+    struct dragoman_error error;
+    int status;
+    (void)state;
+    dragoman_stream_init(&stream, sizeof stream);
+    assert_true(translates());
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        const bool right =
+            dragoman_translate(model, texts, 1, NULL, &r, &error) == DRAGOMAN_EINVAL && !r &&
+            strstr(error.message, "open a model after the fork") &&
+            dragoman_translate_stream(model, texts, 1, NULL, &stream, NULL) == DRAGOMAN_EINVAL &&
+            dragoman_score(model, texts, texts, 1, NULL, &r, NULL) == DRAGOMAN_EINVAL;
+        dragoman_close(model);
+        _exit(right ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(translates());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_arguments_are_named),
         cmocka_unit_test(a_text_that_engines_refuse_is_named),
+        cmocka_unit_test(a_forked_process_does_not_use_a_model),
     };
     return cmocka_run_group_tests(tests, open_model, close_model);
 }

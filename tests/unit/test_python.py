@@ -225,6 +225,30 @@ assert t.translate("A dog.").text == "Ein Hund."
 """)
 
 
+def test_a_forked_process(python):
+    """It used to hang when it ended, or in its first call: the threads of the engines are not there."""
+    python("""
+import dragoman, os, signal, sys
+t = dragoman.Translator("en-de", inter_threads=1)
+open_stream = t.stream("A dog. " * 50)
+next(open_stream)
+t._idle.acquire()  # as if another thread had it
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    for call in lambda: t.translate("A dog."), lambda: list(t.stream("A dog.")), lambda: list(t.translate_iterable(["A dog."])):
+        try: call()
+        except dragoman.InvalidArgument as e: assert "open a model after the fork" in str(e), e
+        else: os._exit(2)
+    with dragoman.Translator("en-de", inter_threads=1) as own:
+        if own.translate("A dog.").text != "Ein Hund.": os._exit(3)
+    sys.exit(0)
+t._idle.release()
+assert os.waitpid(child, 0)[1] == 0
+assert t.translate("A dog.").text == "Ein Hund." and len(list(open_stream)) == 49
+""")
+
+
 def test_an_iterable_left_early_ends_its_calls(python):
     python(INTERRUPTED + """
 found = t.translate_iterable([sentences[0], ' '.join(sentences)], window=1)
