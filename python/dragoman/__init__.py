@@ -303,6 +303,9 @@ class Translator:
     def __exit__(self, *exception) -> None:
         self.close()
 
+    def __reduce__(self) -> str:
+        raise TypeError("a Translator cannot be copied or pickled: threads may share one; open one in each process")
+
     def __del__(self) -> None:
         if getattr(self, "_model", None) is not None:
             self.close()

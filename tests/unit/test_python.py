@@ -249,6 +249,21 @@ assert t.translate("A dog.").text == "Ein Hund." and len(list(open_stream)) == 4
 """)
 
 
+def test_a_translator_is_not_copied(python):
+    """A copy used to share the model, which was closed twice."""
+    python("""
+import copy, dragoman, gc, pickle
+t = dragoman.Translator("en-de", inter_threads=1)
+for f in copy.copy, copy.deepcopy, pickle.dumps:
+    try: f(t)
+    except TypeError as e: assert "open one in each process" in str(e), e
+    else: raise AssertionError(f)
+gc.collect()
+answer = t.translate("A dog.")
+assert answer.text == "Ein Hund." and pickle.loads(pickle.dumps(answer)) == copy.copy(answer) == answer
+""")
+
+
 def test_an_iterable_left_early_ends_its_calls(python):
     python(INTERRUPTED + """
 found = t.translate_iterable([sentences[0], ' '.join(sentences)], window=1)
