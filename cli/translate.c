@@ -1,7 +1,7 @@
 /* dragoman translate: translates lines, in order. */
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/json.h"
+#include "cli/answers.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
 #include "cli/document.h"
@@ -76,86 +76,6 @@ static int show_progress(void *arg, size_t finished, size_t n)
     return 0;
 }
 
-static struct dg_json *flags_json(uint32_t flags)
-{
-    struct dg_json *list = dg_json_new_array();
-    for (uint32_t bit = 1; bit; bit <<= 1)
-        if (flags & bit)
-            dg_json_append_take(
-                list, dg_json_new_string(dragoman_flag_name(bit), strlen(dragoman_flag_name(bit))));
-    return list;
-}
-
-static struct dg_json *answer_json(const struct dragoman_result *a, size_t k, bool tokens)
-{
-    struct dg_json *o = dg_json_new_object();
-    size_t n;
-    const char *text = dragoman_result_text(a, k, &n);
-    dg_json_set_take(o, tokens ? "tokens" : "text", dg_json_new_string(text, n));
-    dg_json_set_real(o, "score", dragoman_result_score(a, k));
-    return o;
-}
-
-/* Words as [[from, to], [from, to]] in code points; tokens as [source, target] positions. */
-static struct dg_json *alignment_json(const struct dragoman_result *a, bool tokens)
-{
-    struct dg_json *list = dg_json_new_array();
-    struct dragoman_alignment p;
-    for (size_t i = 0; dragoman_result_alignment(a, i, &p) == DRAGOMAN_OK; i++) {
-        struct dg_json *pair = dg_json_new_array();
-        const size_t ends[2][2] = {{p.source_begin, p.source_end}, {p.target_begin, p.target_end}};
-        for (int side = 0; side < 2; side++) {
-            struct dg_json *span =
-                tokens ? dg_json_new_int((int64_t)ends[side][0]) : dg_json_new_array();
-            if (!tokens) {
-                dg_json_append_take(span, dg_json_new_int((int64_t)ends[side][0]));
-                dg_json_append_take(span, dg_json_new_int((int64_t)ends[side][1]));
-            }
-            dg_json_append_take(pair, span);
-        }
-        dg_json_append_take(list, pair);
-    }
-    return list;
-}
-
-static struct dg_json *steps_json(const struct dragoman_result *a)
-{
-    struct dg_json *pair = dg_json_new_array();
-    struct dragoman_usage usage;
-    dragoman_result_usage(a, &usage, sizeof usage);
-    dg_json_append_take(pair, dg_json_new_int((int64_t)usage.steps));
-    dg_json_append_take(pair, dg_json_new_int((int64_t)usage.most_steps));
-    return pair;
-}
-
-static int write_json(const struct run *r, const struct dragoman_result *a, struct dg_error *err)
-{
-    const bool tokens = r->o.translate.tokens;
-    const size_t n_best = dragoman_result_count(a);
-    struct dg_buffer line;
-    dg_buffer_init(&line);
-    struct dg_json *o = answer_json(a, 0, tokens);
-    if (n_best > 1) {
-        struct dg_json *list = dg_json_new_array();
-        for (size_t i = 0; i < n_best; i++)
-            dg_json_append_take(list, answer_json(a, i, tokens));
-        dg_json_set_take(o, "n_best", list);
-    }
-    if (r->o.translate.alignments)
-        dg_json_set_take(o, "alignment", alignment_json(a, tokens));
-    dg_json_set_take(o, "flags", flags_json(dragoman_result_flags(a)));
-    if (r->steps)
-        dg_json_set_take(o, "steps", steps_json(a));
-    int rc = dg_json_write_exact(o, 0, &line);
-    dg_json_free(o);
-    if (rc || line.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of JSON");
-    else
-        printf("%s\n", line.data);
-    dg_buffer_deinit(&line);
-    return rc;
-}
-
 static void write_text(const struct dragoman_result *a)
 {
     size_t n;
@@ -163,21 +83,22 @@ static void write_text(const struct dragoman_result *a)
     fwrite(text, 1, n, stdout);
 }
 
-/* Write the answer for one line. Plain n-best lists have the format of Moses and Marian: line |||
- * text ||| score. */
+/* Write the answer for one line. */
 static int write_answer(
     const struct run *r, const struct dragoman_result *a, uint64_t line, struct dg_error *err)
 {
+    const struct dg_answers_form form = {.lines = r->o.translate.format == DG_FORMAT_TEXT,
+        .tokens = r->o.translate.tokens,
+        .alignments = r->o.translate.alignments,
+        .steps = r->steps};
     if (r->o.json)
-        return write_json(r, a, err);
-    if (r->o.translate.search.n_best <= 1) {
-        write_text(a);
-        putchar('\n');
+        return dg_answers_json(a, &form, err);
+    if (r->o.translate.search.n_best > 1) {
+        dg_answers_list(a, &form, line);
         return 0;
     }
-    for (size_t i = 0; i < dragoman_result_count(a); i++)
-        printf("%llu ||| %s ||| %.6f\n", (unsigned long long)line, dragoman_result_text(a, i, NULL),
-            dragoman_result_score(a, i));
+    write_text(a);
+    putchar('\n');
     return 0;
 }
 

@@ -52,6 +52,20 @@ def test_byte_order_marks_begin_files_and_are_no_text(answers, tmp_path):
     assert out == f"{answers[0]}\n{answers[1]}\n{answers[1]}\n{answers[0]}\n"
 
 
+def test_line_ends_of_windows_are_no_text(answers):
+    """JSON and n-best lists used to have carriage returns at the ends of their texts; plain answers keep the line ends."""
+    def translate(*options):
+        done = subprocess.run([DRAGOMAN, "translate", "--model", BUNDLE, *options], input=f"{DOGS}\r\n\r\n{GIRL}\r\n".encode(),
+                              capture_output=True, timeout=120, check=True)
+        return done.stdout.decode()
+    assert translate() == f"{answers[0]}\r\n\r\n{answers[1]}\r\n"
+    both = [json.loads(line) for line in translate("--json", "--n-best", "2").splitlines()]
+    assert [b["text"] for b in both] == [answers[0], "", answers[1]]
+    texts = [t["text"] for b in both for t in b.get("n_best", [b])]
+    listed = translate("--n-best", "2")
+    assert "\r" not in "".join(texts) + listed and [line.split(" ||| ")[1] for line in listed.splitlines()] == texts
+
+
 def test_each_file_is_a_document(answers, tmp_path):
     (tmp_path / "a.md").write_text(f"# {DOGS}\n")
     (tmp_path / "b.md").write_text(f"- {GIRL}\n")
