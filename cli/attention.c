@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
-#include "kernels/device.h"
 #include "translate/picture/attention.h"
 #include "translate/picture/attention_svg.h"
 
@@ -20,8 +19,7 @@ struct attention {
     enum dg_attention_kind kind;
     /* 0: not chosen */
     int64_t layer;
-    struct dg_backend *be;
-    struct dg_translator *translator;
+    struct dg_session session;
     struct dg_attention_map map;
 };
 
@@ -149,20 +147,16 @@ static int check_model(const struct attention *a, const struct dg_config *c, uin
 
 static int run(struct attention *a, struct dg_error *err)
 {
-    const struct dg_device_options wish = {a->o.device, a->o.precision, a->o.threads};
-    struct dg_device device;
+    const struct dg_session *s = &a->session;
     uint32_t *heads = NULL, n_heads = 0;
-    int rc = dg_device_choose(&wish, &device, err);
-    if (!rc)
-        rc = dg_device_open(&device, &a->be, err);
-    if (!rc)
-        rc = dg_translator_open(a->o.model, a->be, 0, &a->translator, err);
+    a->o.workers = 1;
+    int rc = dg_session_open(&a->session, &a->o, err);
     if (!rc)
         rc = check_model(
-            a, dg_model_config(dg_translator_model(a->translator)), &heads, &n_heads, err);
+            a, dg_model_config(dg_translator_model(s->translator)), &heads, &n_heads, err);
     if (!rc)
         rc = dg_attention_map_open(
-            a->translator, a->be, a->source, a->target, &a->o.translate, &a->map, err);
+            s->translator, s->be, a->source, a->target, &a->o.translate, &a->map, err);
     if (!rc && a->layer > dg_attention_layers(&a->map, a->kind))
         rc = dg_error_set(err, DG_EINVAL, "--layer is %d, the model has %u", (int)a->layer,
             dg_attention_layers(&a->map, a->kind));
@@ -172,8 +166,7 @@ static int run(struct attention *a, struct dg_error *err)
         rc = write_picture(a, heads, n_heads, err);
     free(heads);
     dg_attention_map_close(&a->map);
-    dg_translator_close(a->translator);
-    dg_device_close(a->be);
+    dg_session_close(&a->session);
     return rc;
 }
 

@@ -11,7 +11,8 @@
 
 static const struct dg_field model_rows[] = {
     {"model", DG_FIELD_STRING, AT(model), .argument = "BUNDLE",
-        .help = "model to use (default: an installed bundle for the languages, from "
+        .help = "model to use: a bundle's directory, or the name or the languages (en-de) of an "
+                "installed one (default: an installed bundle for the languages, from "
                 "$DRAGOMAN_MODELS, weights/bundles or the installation directory)"},
     {"source_lang", DG_FIELD_STRING, AT(translate.source), .argument = "CODE",
         .help = "source language (default: that of the bundle's first pair)"},

@@ -141,6 +141,17 @@ def environment(installed):
     return dict(os.environ, DRAGOMAN_MODELS=str(installed / "models"))
 
 
+def test_every_verb_finds_a_model_by_its_name(installed):
+    """attention used to take a path alone, where translate takes a name or a pair of languages, too."""
+    env = environment(installed)
+    for verb in (["attention", "--json", "--source", DOGS], ["translate", "--json", str(installed / "text")]):
+        (installed / "text").write_text(DOGS + "\n")
+        want = run(*verb, "--model", str(installed / "models" / "second"), env=env).stdout
+        assert run(*verb, "--model", "second", env=env).stdout == run(*verb, "--model", "fr-de", env=env).stdout == want
+    wrong = run("attention", "--json", "--source", DOGS, "--model", "fr-xx", env=env, status=1).stderr
+    assert '"fr-xx" is no folder' in wrong
+
+
 def test_an_installed_model_is_found(answers, installed):
     env = environment(installed)
     out = run("translate", "--source-lang", "EN", stdin=DOGS + "\n", env=env).stdout
