@@ -28,6 +28,10 @@ __version__: str = _c.dragoman_version().decode()
 Progress = Callable[[int, int], object]
 _FORMATS = ("text", "wrapped", "srt", "markdown", "html", "xml")
 _PENALTIES = ("gnmt", "power", "none")
+# CTranslate2's names of compute types; whether matrices are int8 is up to the bundle.
+_PRECISIONS: Mapping[Optional[str], Optional[str]] = {
+    "default": None, "auto": None, "int8": "fp32", "int8_float32": "fp32", "float32": "fp32", "int8_float16": "fp16", "float16": "fp16",
+    "int8_bfloat16": "bf16", "bfloat16": "bf16"}
 _OPTIONS = {name for name, *_ in _library.Options._fields_} - {"size", "progress", "progress_arg"}
 
 
@@ -270,16 +274,16 @@ class Translator:
     """A loaded model with its engines.
 
     model: a bundle's folder, the name of an installed one, or two languages such as "en-de".
-    device: "cpu", "cuda", "cuda:N" or "auto"; compute_type: arithmetic on a GPU, "fp32", "fp16" or "bf16".
+    device: "cpu", "cuda", "cuda:N" or "auto"; compute_type: arithmetic on a GPU, "fp32", "fp16", "bf16" or CTranslate2's name of it.
     inter_threads: engines that run in parallel (0: one per core); intra_threads: threads per engine."""
 
-    def __init__(self, model: Union[str, "os.PathLike[str]"], *, device: Optional[str] = None, compute_type: Optional[str] = None,
+    def __init__(self, model: Union[str, "os.PathLike[str]"], device: Optional[str] = None, *, compute_type: Optional[str] = None,
                  inter_threads: int = 0, intra_threads: int = 0, max_beam_size: int = 0, max_length: int = 0):
         error, options = _library.Error(), _library.OpenOptions()
         self._model: Optional[ctypes.c_void_p] = None
         self._process, self._users, self._idle = os.getpid(), 0, threading.Condition()
         _c.dragoman_open_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.device, options.precision = _bytes(device), _bytes(compute_type)
+        options.device, options.precision = _bytes(device), _bytes(_PRECISIONS.get(compute_type, compute_type))
         options.workers, options.threads = inter_threads, intra_threads
         options.max_beam_size, options.max_length = max_beam_size, max_length
         model_pointer = ctypes.c_void_p()

@@ -249,6 +249,21 @@ assert t.translate("A dog.").text == "Ein Hund." and len(list(open_stream)) == 4
 """)
 
 
+def test_compute_types_of_ctranslate2(python):
+    """The page says that the argument is the same; only the library's own names were taken."""
+    python("""
+import dragoman
+names = ["default", "auto", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "float16", "bfloat16", "float32", "fp32", "fp16", "bf16"]
+for name in names:
+    with dragoman.Translator("en-de", "cpu", compute_type=name, inter_threads=1) as t:
+        assert t.translate("A dog.").text == "Ein Hund.", name
+for name in "int16", "float":
+    try: dragoman.Translator("en-de", compute_type=name)
+    except dragoman.InvalidArgument as e: assert name in str(e), e
+    else: raise AssertionError(name)
+""")
+
+
 def test_a_translator_is_not_copied(python):
     """A copy used to share the model, which was closed twice."""
     python("""
