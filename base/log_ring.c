@@ -3,6 +3,7 @@
 #include "base/thread_name.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -31,17 +32,45 @@ static struct {
     size_t (*tell)(char line[DG_LOG_LINE], uint64_t dropped);
 } ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void write_all(const char *s, size_t n)
+/* Returns how many bytes were written: fewer than n if stderr takes no more, as on a full disk. A
+ * pipe that is full is waited for, also if another process, which shares it, has made it
+ * non-blocking. */
+static size_t write_all(const char *s, size_t n)
 {
-    while (n > 0) {
-        ssize_t k = write(STDERR_FILENO, s, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0)
-            return; /* nowhere left to complain */
-        s += k;
-        n -= (size_t)k;
+    struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+    size_t done = 0;
+    while (done < n) {
+        ssize_t k = write(STDERR_FILENO, s + done, n - done);
+        if (k < 0 && errno == EAGAIN)
+            poll(&room, 1, -1);
+        else if (k > 0)
+            done += (size_t)k;
+        else if (k == 0 || errno != EINTR)
+            break;
     }
+    return done;
+}
+
+/* Writes whole lines; returns how many are missing. *cut: the last line that was written has no
+ * end, so that the next one begins with a line feed. */
+static uint64_t write_whole(const char *s, size_t n, bool *cut)
+{
+    uint64_t missing = 0;
+    if (n > 0 && *cut)
+        *cut = write_all("\n", 1) == 0;
+    size_t done = *cut ? 0 : write_all(s, n);
+    if (done > 0)
+        *cut = s[done - 1] != '\n';
+    for (; done < n; done++)
+        missing += s[done] == '\n';
+    return missing;
+}
+
+/* False: the number of missing lines could not be written either. */
+static bool tell_missing(uint64_t missing, bool *cut)
+{
+    char line[DG_LOG_LINE];
+    return missing == 0 || write_whole(line, ring.tell(line, missing), cut) == 0;
 }
 
 /* Copy n bytes of the ring from `at` on, wrapping around its end. Lock held. */
@@ -80,6 +109,8 @@ static void rest(void)
 static void *write_lines(void *arg)
 {
     char chunk[WRITE_BYTES];
+    /* failed: lines before the next chunk are missing */
+    bool cut = false, failed = false;
     (void)arg;
     dg_thread_name("log");
     pthread_mutex_lock(&ring.lock);
@@ -89,17 +120,21 @@ static void *write_lines(void *arg)
             pthread_cond_wait(&ring.filled, &ring.lock);
         }
         ring.idle = false;
-        if (ring.n == 0 && ring.told == ring.dropped)
+        if (ring.n == 0 && (failed || ring.told == ring.dropped))
             break;
         size_t n = take_lines(chunk);
-        /* The last write has returned: report dropped lines in the place where they are missing. */
-        uint64_t lost = ring.dropped - ring.told;
-        ring.told = ring.dropped;
+        /* Report dropped lines in the place where they are missing: those that found no room in the
+         * ring come after it, those that could not be written come before it. */
+        const uint64_t lost = ring.dropped - ring.told;
         pthread_mutex_unlock(&ring.lock);
-        write_all(chunk, n);
-        if (lost > 0)
-            write_all(chunk, ring.tell(chunk, lost));
+        bool told = failed && tell_missing(lost, &cut);
+        const uint64_t missing = write_whole(chunk, n, &cut);
+        if (!failed)
+            told = missing == 0 && tell_missing(lost, &cut);
+        failed = missing > 0 || !told;
         pthread_mutex_lock(&ring.lock);
+        ring.told += told ? lost : 0;
+        ring.dropped += missing;
         rest();
     }
     ring.state = ENDED;

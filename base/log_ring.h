@@ -1,6 +1,7 @@
 /* A ring of log lines that its own thread writes to stderr, so that no logging thread waits for the
- * log's reader. If the ring is full, lines are dropped and counted. Any thread, except that one
- * thread calls start and stop. */
+ * log's reader. Lines that find no room in the ring, or that stderr does not take (full disk, no
+ * reader any more), are dropped and counted. Any thread, except that one thread calls start and
+ * stop. */
 #ifndef DG_BASE_LOG_RING_H
 #define DG_BASE_LOG_RING_H
 

@@ -86,7 +86,7 @@ static void put_server(struct gauges *g, struct dg_app *app)
     put(g, "dragoman_workers_busy", "Busy workers; they share the cores.",
         dg_core_share_busy(&app->share));
     put_counter(g, "dragoman_log_lines_dropped_total",
-        "Log lines dropped because stderr was not read.", (double)dg_log_dropped());
+        "Log lines dropped because stderr did not take them.", (double)dg_log_dropped());
     put(g, "dragoman_batches_under_way", "Batch requests and documents in progress.",
         (double)dg_feeder_requests(app->feeder));
     put(g, "dragoman_last_success_timestamp_seconds",

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,12 +213,14 @@ static void json_of_any_bytes(void **state)
 }
 
 /* A pipe that nobody reads blocks no thread; lines that do not fit are counted, and the count is
- * logged when the pipe is read again. In a process of its own, since there is only one ring. */
-static void nobody_reads(void)
+ * logged when the pipe is read again. In a process of its own, since there is only one ring. flags:
+ * O_NONBLOCK, as a parent process may have set it for the pipe that it shares. */
+static void nobody_reads(int flags)
 {
     int ends[2];
     struct dg_error err = {0};
     assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fcntl(ends[1], F_SETFL, flags), 0);
     dup2(ends[1], STDERR_FILENO);
     close(ends[1]);
     assert_int_equal(dg_log_start(&err), 0);
@@ -248,17 +252,102 @@ static void nobody_reads(void)
     _exit(seen > 0 ? 0 : 4);
 }
 
-static void a_log_that_nobody_reads(void **state)
+/* Checks that run(argument) ends its process with 0. */
+static void check_process(void (*run)(int argument), int argument)
 {
-    (void)state;
     int status;
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0)
-        nobody_reads();
+    if (child == 0) {
+        alarm(20); /* ends one that waits for lines that were lost */
+        run(argument);
+    }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_log_that_nobody_reads(void **state)
+{
+    (void)state;
+    check_process(nobody_reads, 0);
+    check_process(nobody_reads, O_NONBLOCK);
+}
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* A file that may not grow, as on a full disk, takes a part of a line and then none. Those lines
+ * are counted; when there is room again, the count is logged on a line of its own. room: bytes that
+ * the file takes at first. */
+static void disk_is_full(int room)
+{
+    const uint64_t lines = 100;
+    struct dg_error err = {0};
+    struct capture c = capture_begin();
+    signal(SIGXFSZ, SIG_IGN);
+    limit_files((rlim_t)room);
+    assert_int_equal(dg_log_start(&err), 0);
+    for (uint64_t i = 0; i < lines; i++)
+        dg_log(DG_LOG_INFO, "line number=%d", (int)i);
+    for (int i = 0; dg_log_dropped() == 0 && i < 5000; i++)
+        usleep(1000);
+    limit_files(RLIM_INFINITY);
+    dg_log(DG_LOG_INFO, "last");
+    dg_log_stop();
+    const uint64_t dropped = dg_log_dropped();
+    uint64_t whole = 0, cut = 0;
+    unsigned long long said = 0;
+    char *text = capture_end(c), *rest = text, end[16];
+    for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+        int number;
+        if (sscanf(line, "ts=%*s level=warn event=\"log lines dropped\" n=%llu", &said) == 1)
+            continue;
+        if (sscanf(line, "ts=%*s level=info event=\"line\" number=%d%15s", &number, end) == 1 ||
+            strstr(line, "event=\"last\""))
+            whole++;
+        else
+            cut++;
+    }
+    free(text);
+    const uint64_t partial = room > 0; /* no line of this length ends there */
+    _exit(said != dropped ? 1 : whole + dropped != lines + 1 ? 2 : cut != partial ? 3 : 0);
+}
+
+static void a_log_on_a_full_disk(void **state)
+{
+    (void)state;
+    check_process(disk_is_full, 0);
+    check_process(disk_is_full, 1001);
+}
+
+/* With nothing that takes the lines, the end does not wait for it. */
+static void reader_is_gone(int argument)
+{
+    int ends[2];
+    struct dg_error err = {0};
+    (void)argument;
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    close(ends[0]);
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(dg_log_start(&err), 0);
+    for (int i = 0; i < 10; i++)
+        dg_log(DG_LOG_INFO, "line number=%d", i);
+    dg_log_stop();
+    _exit(dg_log_dropped() == 10 ? 0 : 1);
+}
+
+static void a_log_without_reader(void **state)
+{
+    (void)state;
+    check_process(reader_is_gone, 0);
 }
 
 static void all_is_written_by_the_end(void **state)
@@ -296,6 +385,8 @@ int main(void)
         cmocka_unit_test(json_has_the_same_keys),
         cmocka_unit_test(json_of_any_bytes),
         cmocka_unit_test(a_log_that_nobody_reads),
+        cmocka_unit_test(a_log_on_a_full_disk),
+        cmocka_unit_test(a_log_without_reader),
         cmocka_unit_test(all_is_written_by_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
