@@ -141,9 +141,17 @@ static void look_at_keys(struct dg_doctor *d)
     struct dg_key *list = NULL;
     struct dg_error err = {0};
     size_t n = 0, valid = 0;
+    bool older = false;
     if (!d->keys)
         return;
-    int rc = dg_keys_open(d->keys, false, &keys, &err);
+    int rc = dg_keys_check(d->keys, &older, &err);
+    if (rc == DG_OK && older) {
+        dg_doctor_say(d, DG_FINDING_OK, "keys", NULL,
+            "a file of an earlier version; the server upgrades it when it starts");
+        return;
+    }
+    if (rc == DG_OK)
+        rc = dg_keys_open(d->keys, false, &keys, &err);
     if (rc == DG_OK)
         rc = dg_keys_use(keys, &(struct dg_key_usage){0}, 1, &err); /* no usage: tests writing */
     if (rc == DG_OK)

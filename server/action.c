@@ -49,7 +49,7 @@ static int check_certificate(const struct dg_server_config *c, struct dg_error *
 /* Checks the files that the settings name beside the models; none is written. */
 static int check_files(const struct dg_server_config *c, struct dg_error *err)
 {
-    int rc = c->keys[0] != '\0' ? dg_keys_check(c->keys, err) : DG_OK;
+    int rc = c->keys[0] != '\0' ? dg_keys_check(c->keys, NULL, err) : DG_OK;
     if (rc == DG_OK && c->glossaries[0] != '\0')
         rc = check_glossaries(c->glossaries, err);
     if (rc == DG_OK && c->collections[0] != '\0')

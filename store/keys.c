@@ -79,9 +79,9 @@ int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_
     return DG_OK;
 }
 
-int dg_keys_check(const char *path, struct dg_error *err)
+int dg_keys_check(const char *path, bool *older, struct dg_error *err)
 {
-    return dg_schema_check(path, &schema, false, err);
+    return dg_schema_check(path, &schema, false, older, err);
 }
 
 void dg_keys_close(struct dg_keys *k)

@@ -47,8 +47,8 @@ struct dg_keys;
  * DG_EUNSUP (a newer program's), DG_EIO. */
 int dg_keys_open(const char *path, bool create, struct dg_keys **out, struct dg_error *err);
 /* Check that dg_keys_open would accept the file; nothing is written, an older file stays as it
- * is. */
-int dg_keys_check(const char *path, struct dg_error *err);
+ * is. *older: dg_keys_open would upgrade the file; may be NULL. */
+int dg_keys_check(const char *path, bool *older, struct dg_error *err);
 void dg_keys_close(struct dg_keys *k); /* NULL is fine */
 
 /* Create a key with wanted's name, scopes, limits and expiry. *made is the new key with its id;

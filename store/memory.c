@@ -68,7 +68,7 @@ int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct
 
 int dg_memory_check(const char *path, struct dg_error *err)
 {
-    return dg_schema_check(path, &schema, true, err);
+    return dg_schema_check(path, &schema, true, NULL, err);
 }
 
 void dg_memory_close(struct dg_memory *m)

@@ -58,15 +58,17 @@ int dg_schema_apply(
     return rc;
 }
 
-int dg_schema_check(
-    const char *path, const struct dg_schema *schema, bool create, struct dg_error *err)
+int dg_schema_check(const char *path, const struct dg_schema *schema, bool create, bool *older,
+    struct dg_error *err)
 {
     struct dg_db db;
-    int64_t version;
+    int64_t version = 0;
     bool exists = false;
     int rc = dg_db_look(path, create, &exists, &db, err);
     if (rc == DG_OK && exists)
         rc = read_version(&db, schema, create, &version, err);
+    if (older)
+        *older = rc == DG_OK && exists && (size_t)version < schema->n_steps;
     dg_db_close(&db);
     return rc;
 }

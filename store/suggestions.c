@@ -51,7 +51,7 @@ int dg_suggestions_open(const char *path, struct dg_suggestions **out, struct dg
 
 int dg_suggestions_check(const char *path, struct dg_error *err)
 {
-    return dg_schema_check(path, &schema, true, err);
+    return dg_schema_check(path, &schema, true, NULL, err);
 }
 
 void dg_suggestions_close(struct dg_suggestions *s)

@@ -57,7 +57,7 @@ int dg_uploads_open(const char *path, struct dg_uploads **out, struct dg_error *
 
 int dg_uploads_check(const char *path, struct dg_error *err)
 {
-    return dg_schema_check(path, &schema, true, err);
+    return dg_schema_check(path, &schema, true, NULL, err);
 }
 
 void dg_uploads_close(struct dg_uploads *d)

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from conftest import CLI, PATIENCE, SERVER, Server
+from test_keys import make_first_version
 from test_settings import Limited
 
 
@@ -163,3 +164,15 @@ def test_api_keys(models, port, tmp_path):
     keys("revoke", key["id"])
     status, report = doctor(*flags[:-2], env={"DRAGOMAN_KEYS": str(path)})
     assert status == 0 and finding(report, "keys")["level"] == "warn"
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_an_older_file_of_keys_stays_as_it_is(models, port, tmp_path, mode):
+    """It may belong to an older server that runs, which would refuse the upgraded file."""
+    path = tmp_path / "keys.db"
+    make_first_version(path, mode)
+    before = path.read_bytes()
+    status, report = doctor("--models", models, "--port", port, "--connections", "16", "--keys", str(path))
+    assert status == 0 and finding(report, "keys")["level"] == "ok"
+    assert "earlier version" in finding(report, "keys")["message"]
+    assert path.read_bytes() == before

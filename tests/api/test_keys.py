@@ -297,9 +297,8 @@ def test_a_file_put_in_anothers_place_is_read(models, path, tmp_path):
         assert ask(server, newest).status_code == 200
 
 
-@pytest.mark.parametrize("mode", ["delete", "wal"])
-def test_a_check_leaves_an_older_file_as_it_is(models, path, mode):
-    """--check-config comes before the copy that an upgrade is undone with: the older program must still read the file."""
+def make_first_version(path, mode):
+    """Makes an empty file as the first version did: without expires_s."""
     file = sqlite3.connect(path, isolation_level=None)
     file.executescript(f"""PRAGMA journal_mode = {mode};
         CREATE TABLE keys(id TEXT PRIMARY KEY, name TEXT NOT NULL, hash BLOB NOT NULL UNIQUE, scopes INTEGER NOT NULL,
@@ -309,6 +308,12 @@ def test_a_check_leaves_an_older_file_as_it_is(models, path, mode):
             characters INTEGER NOT NULL, PRIMARY KEY(id, day)) WITHOUT ROWID;
         PRAGMA application_id = 1145523019; PRAGMA user_version = 1;""")
     file.close()
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_a_check_leaves_an_older_file_as_it_is(models, path, mode):
+    """--check-config comes before the copy that an upgrade is undone with: the older program must still read the file."""
+    make_first_version(path, mode)
     before = path.read_bytes()
     done = subprocess.run([SERVER, "--models", models, "--keys", path, "--check-config"], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr

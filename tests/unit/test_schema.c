@@ -76,11 +76,13 @@ static void test_check_writes_nothing(void **state)
     struct dg_schema s = {.application_id = 77, .what = "tests", .steps = steps, .n_steps = 1};
     struct dg_db db;
     struct dg_error err = {0};
-    assert_int_equal(dg_schema_check(path, &s, false, &err), DG_ENOTFOUND);
+    assert_int_equal(dg_schema_check(path, &s, false, NULL, &err), DG_ENOTFOUND);
     dg_error_clear(&err);
-    assert_int_equal(dg_schema_check(path, &s, true, &err), DG_OK);
+    bool older = true;
+    assert_int_equal(dg_schema_check(path, &s, true, &older, &err), DG_OK);
+    assert_false(older); /* there is none */
     assert_int_not_equal(access(path, F_OK), 0);
-    assert_int_equal(dg_schema_check("/nowhere/at/all.db", &s, true, &err), DG_EIO);
+    assert_int_equal(dg_schema_check("/nowhere/at/all.db", &s, true, NULL, &err), DG_EIO);
     assert_non_null(strstr(err.message, "/nowhere/at/all.db"));
     dg_error_clear(&err);
     assert_int_equal(dg_db_open(path, true, &db, &err), DG_OK);
@@ -88,15 +90,18 @@ static void test_check_writes_nothing(void **state)
     assert_int_equal(dg_db_run(&db, "PRAGMA journal_mode = DELETE", &err), DG_OK);
     dg_db_close(&db);
     const size_t n = read_file(before, sizeof before);
+    assert_int_equal(dg_schema_check(path, &s, false, &older, &err), DG_OK);
+    assert_false(older);
     s.n_steps = 2;
-    assert_int_equal(dg_schema_check(path, &s, false, &err), DG_OK);
+    assert_int_equal(dg_schema_check(path, &s, false, &older, &err), DG_OK);
+    assert_true(older);
     assert_int_equal(read_file(after, sizeof after), n);
     assert_memory_equal(before, after, n);
     s.n_steps = 0;
-    assert_int_equal(dg_schema_check(path, &s, false, &err), DG_EUNSUP);
+    assert_int_equal(dg_schema_check(path, &s, false, NULL, &err), DG_EUNSUP);
     dg_error_clear(&err);
     s.application_id = 78;
-    assert_int_equal(dg_schema_check(path, &s, true, &err), DG_EFORMAT);
+    assert_int_equal(dg_schema_check(path, &s, true, NULL, &err), DG_EFORMAT);
 }
 
 int main(void)
