@@ -91,31 +91,60 @@ static int unix_error(const char *path, const char *why, struct dg_error *err)
         err, DG_EIO, "unix_socket", "cannot listen on %s: %s (see --unix-socket)", path, why);
 }
 
-/* Remove a socket that nobody answers any more. */
-static int clear_path(const char *path, const struct sockaddr_un *a, struct dg_error *err)
+static int unix_address(const char *path, struct sockaddr_un *out, struct dg_error *err)
+{
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof out->sun_path)
+        return unix_error(path, "a path of at most 107 bytes is allowed", err);
+    memcpy(out->sun_path, path, strlen(path));
+    return DG_OK;
+}
+
+enum unix_path { PATH_FREE, PATH_STALE, PATH_ANSWERS };
+
+/* Tells what is at the path. An error: something that is not ours to remove. */
+static int look_at_path(const struct sockaddr_un *a, enum unix_path *out, struct dg_error *err)
 {
     struct stat there;
-    if (lstat(path, &there) != 0)
-        return errno == ENOENT ? DG_OK : unix_error(path, strerror(errno), err);
+    *out = PATH_FREE;
+    if (lstat(a->sun_path, &there) != 0)
+        return errno == ENOENT ? DG_OK : unix_error(a->sun_path, strerror(errno), err);
     if (!S_ISSOCK(there.st_mode))
-        return unix_error(path, "the path exists and is not a socket", err);
+        return unix_error(a->sun_path, "the path exists and is not a socket", err);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bool answered = fd >= 0 && (connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 ||
-                                   errno == EAGAIN); /* its backlog is full */
-    if (fd >= 0)
-        close(fd);
-    if (answered)
-        return unix_error(path, "another server uses this socket", err);
-    return unlink(path) == 0 ? DG_OK : unix_error(path, strerror(errno), err);
+    if (fd < 0)
+        return unix_error(a->sun_path, strerror(errno), err);
+    int number = connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 ? 0 : errno;
+    close(fd);
+    if (number == EPROTOTYPE)
+        return unix_error(a->sun_path, "the path exists and is a socket of another kind", err);
+    if (number == ENOENT)
+        return DG_OK;
+    *out = number == ECONNREFUSED ? PATH_STALE : PATH_ANSWERS;
+    /* EAGAIN: its backlog is full */
+    return number == 0 || number == EAGAIN || number == ECONNREFUSED
+               ? DG_OK
+               : unix_error(a->sun_path, strerror(number), err);
+}
+
+/* Removes a socket that nobody answers any more. */
+static int clear_path(const struct sockaddr_un *a, struct dg_error *err)
+{
+    enum unix_path is;
+    int rc = look_at_path(a, &is, err);
+    if (rc == DG_OK && is == PATH_ANSWERS)
+        return unix_error(a->sun_path, "another server uses this socket", err);
+    if (rc == DG_OK && is == PATH_STALE && unlink(a->sun_path) != 0)
+        return unix_error(a->sun_path, strerror(errno), err);
+    return rc;
 }
 
 int dg_listen_open_unix(const char *path, int *out, struct dg_error *err)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof a.sun_path)
-        return unix_error(path, "a path of at most 107 bytes is allowed", err);
-    memcpy(a.sun_path, path, strlen(path));
-    int rc = clear_path(path, &a, err);
+    struct sockaddr_un a;
+    int rc = unix_address(path, &a, err);
+    if (rc == DG_OK)
+        rc = clear_path(&a, err);
     if (rc != DG_OK)
         return rc;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -136,9 +165,13 @@ static int check_unix(const char *path, struct dg_error *err)
 {
     char folder[sizeof((struct sockaddr_un *)0)->sun_path + 1] = ".";
     const char *slash = strrchr(path, '/');
-    struct stat there;
-    if (lstat(path, &there) == 0 && !S_ISSOCK(there.st_mode))
-        return unix_error(path, "the path exists and is not a socket", err);
+    struct sockaddr_un a;
+    enum unix_path is;
+    int rc = unix_address(path, &a, err);
+    if (rc == DG_OK)
+        rc = look_at_path(&a, &is, err);
+    if (rc != DG_OK)
+        return rc;
     if (slash)
         snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
     if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)

@@ -12,7 +12,8 @@
 int dg_listen_open(const char *host, uint16_t port, int *fd, struct dg_error *err);
 
 /* The same on a Unix socket that owner and group may use; a stale socket that a dead server left at
- * path is replaced. DG_EIO: another server answers there, or the file is no socket. */
+ * path is replaced. DG_EIO: another server answers there, or the file is no socket, or another
+ * kind's. */
 int dg_listen_open_unix(const char *path, int *fd, struct dg_error *err);
 
 /* Check what can be told while another server may hold both: that the host's name resolves, and

@@ -251,6 +251,21 @@ def test_the_unix_socket_comes_and_goes(models):
         assert "not a socket" in refused(path) and os.path.exists(path)
 
 
+@pytest.mark.parametrize("kind", [socket.SOCK_DGRAM, socket.SOCK_SEQPACKET])
+def test_another_programs_socket_stays(models, tmp_path, kind):
+    """Such as a logger's (/dev/log): it refuses a stream, although its program is alive."""
+    path = str(tmp_path / "socket")
+    with socket.socket(socket.AF_UNIX, kind) as other:
+        other.bind(path)
+        if kind == socket.SOCK_SEQPACKET:
+            other.listen()
+        for check in ([], ["--check-config"]):
+            done = subprocess.run([SERVER, "--models", models, "--port", "0", "--unix-socket", path, *check],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+            assert done.returncode == 1 and "a socket of another kind" in done.stderr
+        assert os.path.exists(path)
+
+
 def test_a_server_that_drains_leaves_its_successors_socket(endless, busy):
     """Another server may take the path while the first one still ends its requests."""
     def is_free(path):
