@@ -206,6 +206,20 @@ def test_the_unit_starts_what_is_installed_and_lets_it_drain(installed):
     assert int(unit["Service"]["TimeoutStopSec"]) > int(drain.group(1))
 
 
+def test_the_unit_makes_the_folders_that_the_documents_name(installed):
+    """Elsewhere the service may not write: a file or socket there would end its start."""
+    unit = (installed / "usr/lib/systemd/system/dragoman.service").read_text()
+    named = set()
+    for name in sorted(os.listdir(os.path.join(ROOT, "docs"))):
+        if name.endswith(".md"):
+            with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as f:
+                named |= set(re.findall(r"/(run|var/lib)/(\w+)/", f.read()))
+    settings = {"run": "RuntimeDirectory", "var/lib": "StateDirectory"}
+    assert {above for above, _ in named} == set(settings)
+    for above, folder in named:
+        assert f"\n{settings[above]}={folder}\n" in unit, f"/{above}/{folder}"
+
+
 def test_every_program_tells_the_version():
     version = re.search(r"project\(dragoman VERSION ([\d.]+)", open(os.path.join(ROOT, "CMakeLists.txt")).read()).group(1)
     for program in PROGRAMS:
