@@ -80,6 +80,15 @@ static void give_to_folder(int fd, const char *path)
     (void)given;
 }
 
+/* Both opening and looking refuse a file that this user may not write, before SQLite, which opens
+ * it to read. */
+static int check_rights(const char *path, struct dg_error *err)
+{
+    return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0
+               ? DG_OK
+               : dg_error_set(err, DG_EIO, "cannot write %s: %s", path, strerror(errno));
+}
+
 /* Create the file here because SQLite would make it readable by everybody (as the umask allows).
  * SQLite gives the files beside it the same owner and mode. O_EXCL: no file is made where a link
  * leads, because the folder's owner could choose any place. A file that exists is not opened: this
@@ -91,8 +100,8 @@ static int create_file(const char *path, struct dg_error *err)
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0 && geteuid() == 0)
         give_to_folder(fd, path);
-    if (fd < 0 && errno == EEXIST && faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0)
-        return DG_OK;
+    if (fd < 0 && errno == EEXIST)
+        return check_rights(path, err);
     if (fd < 0)
         return dg_error_set(err, DG_EIO, "cannot make %s: %s", path, strerror(errno));
     close(fd);
@@ -151,7 +160,9 @@ int dg_db_look(const char *path, bool create, bool *exists, struct dg_db *out, s
         return dg_error_set(err, DG_EIO, "cannot make %s: %s", path, strerror(errno));
     if (!*exists)
         return DG_OK;
-    int rc = open_handle(out, err);
+    int rc = create ? check_rights(path, err) : DG_OK;
+    if (rc == DG_OK)
+        rc = open_handle(out, err);
     return rc == DG_OK ? run_first(out, "PRAGMA query_only = ON", err) : rc;
 }
 

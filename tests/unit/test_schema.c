@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 /* An older file gets the steps that it lacks, once. */
 static void test_schema(void **state)
@@ -104,10 +106,46 @@ static void test_check_writes_nothing(void **state)
     assert_int_equal(dg_schema_check(path, &s, true, NULL, &err), DG_EFORMAT);
 }
 
+/* A file that exists and may not be written is refused by a check as by opening, in the same words:
+ * by root's rights all may be, so another user looks. */
+static void look_at_a_file_of_others(void)
+{
+    static const char *const steps[] = {"CREATE TABLE a(x)"};
+    const struct dg_schema s = {
+        .application_id = 77, .what = "tests", .steps = steps, .n_steps = 1};
+    struct dg_db db;
+    struct dg_error opening = {0}, check = {0};
+    if (geteuid() == 0 && setuid(65534) != 0)
+        _exit(1);
+    if (dg_db_open(path, true, &db, &opening) != DG_EIO)
+        _exit(2);
+    if (dg_schema_check(path, &s, true, NULL, &check) != DG_EIO)
+        _exit(3);
+    _exit(strcmp(opening.message, check.message) == 0 && strstr(check.message, path) ? 0 : 4);
+}
+
+static void test_check_of_a_file_of_others(void **state)
+{
+    (void)state;
+    int status;
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    fclose(f);
+    assert_int_equal(chmod(path, 0444), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        look_at_a_file_of_others();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_schema, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(test_check_of_a_file_of_others, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_schema_fails_whole, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_check_writes_nothing, make_path, remove_path)};
     return cmocka_run_group_tests(tests, NULL, NULL);
