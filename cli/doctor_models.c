@@ -118,6 +118,22 @@ static void look_at_bundle(struct dg_doctor *d, const char *dir)
     release(&p);
 }
 
+/* A server refuses its whole directory for a folder of which it cannot tell whether it is a
+ * bundle. */
+static void look_at_folder(struct dg_doctor *d, const char *dir, size_t *found)
+{
+    const bool is_one = dg_installed_is_bundle(dir);
+    if (!is_one && (errno == ENOENT || errno == ENOTDIR))
+        return;
+    (*found)++;
+    if (is_one)
+        look_at_bundle(d, dir);
+    else
+        dg_doctor_say(d, DG_FINDING_FAIL, "models",
+            "let the server's user enter the folder, or begin its name with a dot",
+            "cannot look for a bundle in %s: %s", dir, strerror(errno));
+}
+
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -142,10 +158,8 @@ void dg_doctor_models(struct dg_doctor *d)
     }
     for (int i = 0; i < n; i++) {
         snprintf(dir, sizeof dir, "%s/%s", d->models, list[i]->d_name);
-        if (list[i]->d_name[0] != '.' && dg_installed_is_bundle(dir)) {
-            look_at_bundle(d, dir);
-            found++;
-        }
+        if (list[i]->d_name[0] != '.' && strcmp(list[i]->d_name, "lost+found") != 0)
+            look_at_folder(d, dir, &found);
         free(list[i]);
     }
     free(list);

@@ -14,7 +14,7 @@
  * /usr/share/dragoman/bundles. `path` has room for the result. */
 const char *dg_installed_models(char *path, size_t cap);
 
-/* True if `dir` is a bundle (a directory with manifest.json). */
+/* True if `dir` is a bundle (a directory with manifest.json). False: errno says why. */
 bool dg_installed_is_bundle(const char *dir);
 
 /* Count the bundles in `dir` that translate from source to target (NULL: any language). If both are

@@ -63,7 +63,8 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
     struct dg_error *err);
 
 /* List the bundle at path, or those in the directory path, sorted so that the same directory always
- * gives the same choice of models. The caller frees dirs[*n], also after a failure. */
+ * gives the same choice of models. DG_EIO: a folder cannot be entered. The caller frees dirs[*n],
+ * also after a failure. */
 int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err);
 
 #endif

@@ -10,12 +10,24 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_bundle(const char *dir)
+/* An error: it cannot be told, such as of a folder that this user may not enter. If it counted as
+ * no bundle, a reload would remove it from service. */
+static int look_for_bundle(const char *dir, bool *is_one, struct dg_error *err)
 {
     char path[4096];
     struct stat st;
     snprintf(path, sizeof path, "%s/manifest.json", dir);
-    return stat(path, &st) == 0;
+    *is_one = stat(path, &st) == 0;
+    return *is_one || errno == ENOENT || errno == ENOTDIR
+               ? DG_OK
+               : dg_error_set(
+                     err, DG_EIO, "cannot look for a bundle in %s: %s", dir, strerror(errno));
+}
+
+/* File systems have lost+found in their root, for root alone. */
+static bool is_looked_at(const char *name)
+{
+    return name[0] != '.' && strcmp(name, "lost+found") != 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -23,31 +35,39 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static int add_path(const char *dir, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err)
+{
+    dirs[*n] = strdup(dir);
+    if (!dirs[*n])
+        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    (*n)++;
+    return DG_OK;
+}
+
 int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, struct dg_error *err)
 {
     char dir[2048];
+    bool is_one;
     *n = 0;
-    if (is_bundle(path)) {
-        dirs[(*n)++] = strdup(path);
-        return dirs[0] ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    }
+    if (look_for_bundle(path, &is_one, NULL) == DG_OK && is_one)
+        return add_path(path, dirs, n, err);
     DIR *d = opendir(path);
     if (!d)
         return dg_error_set(
             err, DG_EIO, "cannot open the models directory %s: %s", path, strerror(errno));
     size_t found = 0;
-    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
+    int rc = DG_OK;
+    for (const struct dirent *e = readdir(d); e && rc == DG_OK; e = readdir(d)) {
         snprintf(dir, sizeof dir, "%s/%s", path, e->d_name);
-        if (e->d_name[0] == '.' || !is_bundle(dir) || ++found > DG_MODELS_MAX)
-            continue;
-        dirs[*n] = strdup(dir);
-        if (!dirs[*n]) {
-            closedir(d);
-            return dg_error_set(err, DG_ENOMEM, "no memory for a path");
-        }
-        (*n)++;
+        is_one = false;
+        if (is_looked_at(e->d_name))
+            rc = look_for_bundle(dir, &is_one, err);
+        if (is_one && ++found <= DG_MODELS_MAX)
+            rc = add_path(dir, dirs, n, err);
     }
     closedir(d);
+    if (rc != DG_OK)
+        return rc;
     if (found > DG_MODELS_MAX)
         return dg_error_set(err, DG_ELIMIT, "%s holds %zu bundles, a server serves at most %d",
             path, found, DG_MODELS_MAX);

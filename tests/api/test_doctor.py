@@ -145,6 +145,18 @@ def test_no_models(port, tmp_path):
         assert status == 1 and words in finding(report, "models")["message"]
 
 
+def test_a_folder_that_nobody_can_look_into(models, port, tmp_path):
+    """Here for a link that leads to itself, since root may enter all; a server does not start then."""
+    for name in os.listdir(models):
+        (tmp_path / name).symlink_to(os.path.join(models, name))
+    (tmp_path / "loop").symlink_to("loop")
+    status, report = doctor("--models", str(tmp_path), "--port", port)
+    said = finding(report, "models")["message"]
+    assert status == 1 and str(tmp_path / "loop") in said
+    done = subprocess.run([SERVER, "--models", str(tmp_path), "--check-config"], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1 and said in done.stderr
+
+
 def test_wrong_usage():
     for arguments in (["--port", "70000"], ["--port", "x"], ["--nonsense"], ["extra"], ["--connections", "0"]):
         done = subprocess.run([CLI, "doctor", *arguments], capture_output=True, text=True)
