@@ -48,6 +48,17 @@ def test_unequal_lengths_are_an_error(tmp_path):
     assert out.returncode != 0 and "line-aligned" in out.stderr
 
 
+@pytest.mark.parametrize("latin", [0, 1, 2])
+def test_other_encodings_are_an_error(tmp_path, latin):
+    """Letters in another encoding differ from the same letters: a score would be wrong."""
+    paths = [tmp_path / "hyp", tmp_path / "ref", tmp_path / "other"]
+    for i, path in enumerate(paths):
+        path.write_bytes("Ein Mann.\nMänner grüßen.\n".encode("latin-1" if i == latin else "utf-8"))
+    out = subprocess.run([PROGRAM, "bleu", *paths], capture_output=True, text=True)
+    assert out.returncode != 0 and out.stdout == ""
+    assert out.stderr == f"dragoman-train bleu: {paths[latin]} line 2: not UTF-8\n"
+
+
 def spoil(lines, share, seed):
     """Swap two neighbouring words in this share of the lines."""
     rng = random.Random(seed)

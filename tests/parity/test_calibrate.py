@@ -134,3 +134,15 @@ def test_what_is_wrong_is_said(bundle):
     said = run(os.path.join(BIN, "dragoman-train"), "calibrate", str(bundle), "dev.en:dev.de", expect=2)
     assert "must be FROM:TO:SOURCE:TARGET" in said
     assert decoding(bundle)["alpha"] == pytest.approx(0.6)
+
+
+def test_a_set_in_another_encoding_is_refused(bundle):
+    """Its references would match no answer, and the settings that they choose would be sealed."""
+    (bundle.parent / "dev.de").write_text("\n".join("Männer grüßen." for _ in LINES) + "\n", encoding="latin-1")
+    before = (bundle / "manifest.json").read_bytes()
+    said = calibrate(bundle, "--lines", "5", expect=1)
+    assert f"{bundle.parent / 'dev.de'} line 1: not UTF-8" in said
+    assert (bundle / "manifest.json").read_bytes() == before
+    said = run(os.path.join(BIN, "dragoman-train"), "evaluate", str(bundle), str(bundle.parent / "dev.en"),
+               str(bundle.parent / "dev.de"), expect=1)
+    assert f"{bundle.parent / 'dev.de'} line 1: not UTF-8" in said

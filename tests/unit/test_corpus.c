@@ -147,6 +147,35 @@ static void test_side_by_side(void **state)
     assert_non_null(strstr(err.message, "/nowhere/x"));
 }
 
+static void expect_no_text(const char *text, size_t n, const char *fault)
+{
+    struct dg_corpus *c;
+    struct dg_line lines[2];
+    struct dg_error err = {0};
+    const char *paths[2] = {write_file("s", "a\n\n", 3), write_file("t", text, n)};
+    assert_int_equal(dg_corpus_open(paths, 2, &c, &err), 0);
+    assert_int_equal(dg_corpus_next_text(c, lines, &err), 1);
+    assert_int_equal(dg_corpus_next_text(c, lines, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, fault));
+    dg_corpus_close(c);
+}
+
+static void test_only_text(void **state)
+{
+    (void)state;
+    char *line = calloc(1, DG_CORPUS_MAX_LINE + 8);
+    assert_non_null(line);
+    memcpy(line, "x\n", 2);
+    memset(line + 2, 'a', DG_CORPUS_MAX_LINE + 1);
+    expect_no_text("x\nGr\xFC\xDF"
+                   "e\n",
+        8, "/t line 2: not UTF-8");
+    expect_no_text("x\na\0b\n", 6, "/t line 2: not UTF-8");
+    expect_no_text(line, DG_CORPUS_MAX_LINE + 3, "/t line 2: too long");
+    expect_no_text("x\n", 2, "/t ends after 1 lines");
+    free(line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +183,7 @@ int main(void)
         cmocka_unit_test(test_gzip),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_only_text),
     };
     return cmocka_run_group_tests(tests, make, clear);
 }

@@ -237,3 +237,18 @@ int dg_corpus_next(struct dg_corpus *c, struct dg_line *lines, struct dg_error *
     }
     return first == MAX_FILES ? 0 : got[first];
 }
+
+int dg_corpus_next_text(struct dg_corpus *c, struct dg_line *lines, struct dg_error *err)
+{
+    const int got = dg_corpus_next(c, lines, err);
+    for (size_t i = 0; i < c->n && got > 0; i++) {
+        const struct dg_corpus_lines *file = c->files[i];
+        const char *fault = lines[i].cut                                       ? "too long"
+                            : dg_utf8_check(lines[i].text, lines[i].len, NULL) ? "not UTF-8"
+                                                                               : NULL;
+        if (fault)
+            return dg_error_set(err, DG_EFORMAT, "%s line %llu: %s", file->path,
+                (unsigned long long)file->number, fault);
+    }
+    return got;
+}

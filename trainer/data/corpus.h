@@ -36,5 +36,8 @@ int dg_corpus_open(
 void dg_corpus_close(struct dg_corpus *c); /* NULL is fine */
 /* As dg_corpus_lines_next; DG_EFORMAT when one file ends before another, naming both. */
 int dg_corpus_next(struct dg_corpus *c, struct dg_line *lines, struct dg_error *err);
+/* As dg_corpus_next, for files of which no line may be left out: DG_EFORMAT if a line is cut, or is
+ * not UTF-8, naming file and line. */
+int dg_corpus_next_text(struct dg_corpus *c, struct dg_line *lines, struct dg_error *err);
 
 #endif

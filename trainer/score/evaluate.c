@@ -77,7 +77,7 @@ static int read_texts(struct texts *t, const struct dg_evaluate_text *o, struct 
     dg_arena_init(&t->arena, 0);
     int rc = dg_corpus_open(paths, 2, &corpus, err);
     while (!rc && (!o->lines || t->n < o->lines)) {
-        int got = dg_corpus_next(corpus, lines, err);
+        int got = dg_corpus_next_text(corpus, lines, err);
         if (got <= 0) {
             rc = got;
             break;

@@ -181,7 +181,7 @@ int dg_verb_bleu(const struct dg_args *a, struct dg_error *err)
     struct dg_corpus *corpus = NULL;
     struct dg_line lines[3];
     int got = 1, rc = dg_corpus_open(a->words, a->n_words, &corpus, err);
-    while (!rc && (got = dg_corpus_next(corpus, lines, err)) > 0) {
+    while (!rc && (got = dg_corpus_next_text(corpus, lines, err)) > 0) {
         dg_bleu_add(&bleu, lines[0].text, lines[0].len, lines[1].text, lines[1].len);
         dg_chrf_add(&chrf, lines[0].text, lines[0].len, lines[1].text, lines[1].len);
         if (a->n_words == 3)
