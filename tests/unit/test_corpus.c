@@ -147,6 +147,32 @@ static void test_side_by_side(void **state)
     assert_non_null(strstr(err.message, "/nowhere/x"));
 }
 
+static void expect_kind(const char *bytes, size_t n, const char *message)
+{
+    struct dg_corpus_lines *l;
+    struct dg_line line;
+    struct dg_error err = {0};
+    assert_int_equal(dg_corpus_lines_open(write_file("f", bytes, n), &l, &err), 0);
+    assert_int_equal(dg_corpus_lines_next(l, &line, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, message));
+    dg_corpus_lines_close(l);
+}
+
+/* Other files than text and gzip are named; text that begins alike stays text. */
+static void test_other_kinds(void **state)
+{
+    (void)state;
+    expect_kind("\x28\xB5\x2F\xFD\x04\n", 6,
+        "/f is a Zstandard file, must be text in UTF-8, plain or gzip: zstd -d unpacks it");
+    expect_kind("\xFD\x37zXZ\0\0", 7, "/f is an xz file");
+    expect_kind("BZh91AY&SY\n", 11, "/f is a bzip2 file");
+    expect_kind("PK\3\4\n", 5, "/f is a zip archive");
+    expect_kind("\xFF\xFE\x61\0\n\0", 6, "/f is UTF-16");
+    expect_kind("\xFE\xFF\0a\0\n", 6, "/f is UTF-16");
+    expect_lines(write_file("f", "(\nPK\n", 5), (const char *[]){"(", "PK"}, 2);
+    expect_lines(write_file("f", "a\n\xFF\xFE\n", 5), (const char *[]){"a", "\xFF\xFE"}, 2);
+}
+
 static void expect_no_text(const char *text, size_t n, const char *fault)
 {
     struct dg_corpus *c;
@@ -184,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_only_text),
+        cmocka_unit_test(test_other_kinds),
     };
     return cmocka_run_group_tests(tests, make, clear);
 }

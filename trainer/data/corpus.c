@@ -73,6 +73,29 @@ static int damaged(struct dg_corpus_lines *l, struct dg_error *err)
         "cannot read %s after line %llu: %s", l->path, (unsigned long long)l->number, why);
 }
 
+/* Refuses a file that begins as no text does: its lines would be cut anywhere, and blamed. */
+static int check_kind(const struct dg_corpus_lines *l, struct dg_error *err)
+{
+    static const struct {
+        size_t at, n;
+        const char *bytes, *kind, *advice;
+    } kinds[] = {
+        {0, 4, "\x28\xB5\x2F\xFD", "a Zstandard file", "zstd -d unpacks it"},
+        {0, 6, "\xFD\x37zXZ", "an xz file", "xz -d unpacks it"},
+        {4, 6, "1AY&SY", "a bzip2 file", "bzip2 -d unpacks it"},
+        {0, 4, "PK\3\4", "a zip archive", "unzip unpacks it"},
+        {0, 2, "\xFF\xFE", "UTF-16", "iconv -f UTF-16 -t UTF-8 converts it"},
+        {0, 2, "\xFE\xFF", "UTF-16", "iconv -f UTF-16 -t UTF-8 converts it"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (l->end >= kinds[i].at + kinds[i].n &&
+            !memcmp(l->block + kinds[i].at, kinds[i].bytes, kinds[i].n))
+            return dg_error_set(err, DG_EFORMAT,
+                "%s is %s, must be text in UTF-8, plain or gzip: %s", l->path, kinds[i].kind,
+                kinds[i].advice);
+    return 0;
+}
+
 /* Reads more bytes to the end of the unread ones; sets at_end if the file has none left. */
 static int fill(struct dg_corpus_lines *l, struct dg_error *err)
 {
@@ -179,6 +202,8 @@ int dg_corpus_lines_next(struct dg_corpus_lines *l, struct dg_line *out, struct 
             return 0;
         seen = have;
         int rc = fill(l, err);
+        if (!rc && !l->number && !have)
+            rc = check_kind(l, err);
         if (rc)
             return rc;
     }

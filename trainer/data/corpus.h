@@ -24,7 +24,8 @@ struct dg_corpus_lines;
 /* DG_ENOTFOUND, DG_EIO or, if zlib has no memory, DG_ENOMEM; the message names the path. */
 int dg_corpus_lines_open(const char *path, struct dg_corpus_lines **out, struct dg_error *err);
 void dg_corpus_lines_close(struct dg_corpus_lines *l); /* NULL is fine */
-/* Returns 1 for a line, 0 at the end, negative on error (a damaged or truncated gzip is one). */
+/* Returns 1 for a line, 0 at the end, negative on error (a damaged or truncated gzip is one, and so
+ * is a file of another kind that its first bytes tell: zstd, xz, bzip2, zip, UTF-16). */
 int dg_corpus_lines_next(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err);
 uint64_t dg_corpus_lines_number(
     const struct dg_corpus_lines *l); /* number of the line last read, from 1 */
