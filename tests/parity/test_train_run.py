@@ -38,15 +38,29 @@ def test_bf16_products(data, whole, tmp_path):
     assert checkpoint(half)["backend"] in ("cpu/avx512bf16/bf16", "cpu/amx/bf16")
 
 
-def test_precision_is_kept(data, whole, tmp_path):
-    """A run that started in fp32 by an option, or by an older program without the field, resumes in fp32 without the option."""
+@pytest.mark.parametrize("recipe", ["auto", "bf16"])
+@pytest.mark.parametrize("variable", [False, True])
+def test_precision_is_kept(data, whole, tmp_path, recipe, variable):
+    """A run that started in fp32 by an option or a variable, or by an older program without the field, resumes in fp32 without them,
+    whatever its recipe names."""
     half = tmp_path / "half"
-    run(command(data, half, "--set", "training.precision=auto", "--precision", "fp32", "--set", f"training.updates={UPDATES // 2}"))
+    given = {"env": os.environ | {"DRAGOMAN_PRECISION": "fp32"}} if variable else {}
+    run(command(data, half, "--set", f"training.precision={recipe}", *([] if variable else ["--precision", "fp32"]),
+                "--set", f"training.updates={UPDATES // 2}"), **given)
     for path in (half / "checkpoints").glob("*.ckpt"):
         assert "bf16/bf16" not in header(path)["backend"]
     said = run(command(data, half, "--set", f"training.updates={UPDATES}", verb="resume"))
     assert "fp32 products by OpenBLAS, kernels " in said and "OPENBLAS_" not in said
     same_end(half, whole)
+
+
+def test_precision_set_later(data, tmp_path):
+    """A precision that `resume` sets applies from there on, also if it is the recipe's own and an option overrode that."""
+    half = tmp_path / "half"
+    run(command(data, half, "--set", "training.precision=bf16", "--precision", "fp32", "--set", f"training.updates={UPDATES // 2}"))
+    again = command(data, half, "--set", f"training.updates={UPDATES}", "--set", "training.precision=bf16", verb="resume")
+    said = run(again, expect=0 if has_bf16() else 1)
+    assert ("/bf16" in checkpoint(half)["backend"]) if has_bf16() else "precision bf16" in said
 
 
 def test_auto_takes_what_is_faster(data, tmp_path):

@@ -19,6 +19,9 @@
 /* Least speed of bf16 relative to fp32 for bf16 to be chosen, since it rounds. */
 #define LEAST_GAIN 1.1
 
+/* [enum dg_recipe_precision]; NULL: auto */
+static const char *const precision_words[] = {NULL, "fp32", "bf16", "fp16"};
+
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o)
 {
     memset(r, 0, sizeof *r);
@@ -102,8 +105,23 @@ static bool names_part(const char *backend, const char *word)
     return false;
 }
 
+/* True if a resumed run's recipe names a precision that it did not name at the checkpoint, or if
+ * this command sets it. */
+static bool is_precision_set(const struct dg_run *r, const struct dg_checkpoint *c)
+{
+    static const char key[] = "training.precision=";
+    const char *was = dg_json_string(
+                   dg_json_get(dg_json_get(c->state.recipe, "training"), "precision"), NULL),
+               *is = precision_words[r->recipe->training.precision];
+    bool set = false;
+    for (size_t i = 0; i < r->o->n_settings; i++)
+        set = set || !strncmp(r->o->settings[i], key, sizeof key - 1);
+    return is && (set || !was || strcmp(was, is));
+}
+
 /* Precision of a resumed run's newest checkpoint, read from its backend's name: cpu/avx512bf16/bf16
- * or cuda:0/fp16/NAME. NULL: a new run, or one without a folder of checkpoints. */
+ * or cuda:0/fp16/NAME. NULL: a new run, one without a folder of checkpoints, or one whose precision
+ * has been set since. */
 static int begun_precision(struct dg_run *r, const char **precision, struct dg_error *err)
 {
     struct dg_checkpoint_dir *k = NULL;
@@ -115,7 +133,7 @@ static int begun_precision(struct dg_run *r, const char **precision, struct dg_e
     int rc = dg_checkpoint_dir_open(r->checkpoint_dir, 1, 0, &k, err);
     if (!rc)
         rc = dg_checkpoint_dir_newest(k, &c, &damaged, err);
-    if (!rc && c) {
+    if (!rc && c && !is_precision_set(r, c)) {
         *precision = names_part(c->state.backend, "bf16")   ? "bf16"
                      : names_part(c->state.backend, "fp16") ? "fp16"
                                                             : "fp32";
@@ -160,12 +178,13 @@ static int try_bf16(struct dg_run *r, const char *device, bool *faster, struct d
 /* Runs before the data is prepared, which may take hours. */
 int dg_run_device(struct dg_run *r, struct dg_error *err)
 {
-    static const char *const words[] = {NULL, "fp32", "bf16", "fp16"};
     const char *asked = r->o->precision ? r->o->precision : getenv("DRAGOMAN_PRECISION"),
                *device = r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu",
-               *precision = asked && *asked ? asked : words[r->recipe->training.precision];
+               *precision = asked && *asked ? asked : NULL;
     bool faster;
     int rc = precision ? 0 : begun_precision(r, &precision, err);
+    if (!precision)
+        precision = precision_words[r->recipe->training.precision];
     /* first, because what the ranks exchange below depends on it */
     if (!rc && r->o->ranks)
         rc = dg_ranks_same(r->o->ranks, precision ? dg_hash64(precision, strlen(precision)) : 0,
