@@ -6,6 +6,7 @@ import random
 import pytest
 
 from real_pairs import prepare, recipe
+from train_runs import TRAIN, run
 
 NOUNS = {"teacher": "Lehrer", "farmer": "Bauer", "doctor": "Arzt", "painter": "Maler", "driver": "Fahrer", "singer": "Sänger",
          "baker": "Bäcker", "hunter": "Jäger", "judge": "Richter", "soldier": "Soldat"}
@@ -79,3 +80,35 @@ def test_wrong_pairs_are_dropped_and_counted(folder, deduplicate, both):
 
 def test_without_the_check_of_whole_files(folder):
     assert prepared(folder, "mixed", min_relation=0.5, check_relation=False)[1] == 40
+
+
+def strange(folder, name, n, numbers=0, late=0):
+    """Write n pairs of words that occur once, so that no dictionary can be learned; every `numbers`-th has a number on both sides. The
+    target is `late` lines late. Returns the recipe."""
+    rng = random.Random(3)
+
+    def line(i):
+        words = ["".join(rng.choice("abcdefghij") for _ in range(8)) for _ in range(4)]
+        return " ".join(words + [str(10000 + i)] * (numbers > 0 and i % numbers == 0)) + "\n"
+    for side, shift in (("en", 0), ("de", late)):
+        (folder / f"{name}.{side}").write_text("".join(line(i - shift) for i in range(n)), encoding="utf-8")
+    files = [{"source": f"{name}.en", "target": f"{name}.de"}]
+    return recipe(folder, data={"pairs": [{"source_lang": "en", "target_lang": "de", "train": files}]},
+                  vocabulary={"sample_lines": 100})
+
+
+def test_a_warning_where_nothing_can_be_told(tmp_path):
+    """Lines in another order look like this: nothing can be learned from them, so that nothing is found in the neighbours either."""
+    said = prepare(strange(tmp_path, "few", 999), tmp_path / "few")
+    assert "relation_unknown" not in said
+    said = prepare(strange(tmp_path, "many", 1000), tmp_path / "many")
+    assert 'event="relation_unknown" source=many.en target=many.de pairs=1000 words=0 reason=' in " ".join(said.split())
+    said = prepare(strange(tmp_path, "told", 1000, numbers=4), tmp_path / "told")
+    assert "relation_unknown" not in said
+
+
+def test_few_words_add_up(tmp_path):
+    """A file that is shifted from its first line on is refused as a whole if no part of it has words enough to tell."""
+    shifted = strange(tmp_path, "shifted", 6000, numbers=20, late=1)
+    said = run([TRAIN, "prepare", str(shifted), "--data", str(tmp_path), "--out", str(tmp_path / "out")], expect=2)
+    assert "of 6000 pairs of lines from pair 1 on 0 source words" in said and "the target is one line late" in said

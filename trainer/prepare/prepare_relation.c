@@ -11,6 +11,8 @@
 /* Pairs to learn a dictionary from when only this check needs one. */
 enum { LEARN_PAIRS = 50000 };
 enum { WINDOW_PAIRS = 2000 };
+/* A file of fewer pairs may well have too few words to tell anything. */
+enum { ENOUGH_PAIRS = 1000 };
 
 static const struct dg_recipe_file *file_of(const struct dg_recipe *r, uint32_t pair, uint32_t file)
 {
@@ -62,6 +64,21 @@ static int judge_window(const struct dg_prepare_job *j, struct look *l, struct d
     return rc;
 }
 
+/* Nothing can be learned from lines in another order, so that nothing is found in the neighbours
+ * either. The same is true of some languages, which is no reason to refuse the file. */
+static void warn_unknown(
+    const struct dg_prepare_job *j, const struct look *l, const struct dg_relation_counts *c)
+{
+    const struct dg_recipe_file *f = file_of(j->r, l->pair, l->file);
+    dg_log(DG_LOG_WARN,
+        "relation_unknown source=%s target=%s pairs=%llu words=%llu reason=\"hardly a source word "
+        "finds its translation in the line beside its own or next to that: see whether the lines "
+        "are in another order\"",
+        f->source, f->target, (unsigned long long)c->lines,
+        (unsigned long long)(c->before + c->beside + c->after));
+}
+
+/* Judges the last window and the file as a whole: it may have words enough where no window has. */
 static int judge_file(const struct dg_prepare_job *j, struct look *l, struct dg_error *err)
 {
     struct dg_relation_counts c;
@@ -71,7 +88,10 @@ static int judge_file(const struct dg_prepare_job *j, struct look *l, struct dg_
     dg_relation_counts(l->whole, &c);
     const enum dg_relation_kind kind = dg_relation_kind(&c);
     l->first = 1;
-    return kind == DG_RELATION_NONE ? refuse(j, l, &c, kind, err) : 0;
+    if (kind == DG_RELATION_UNKNOWN && c.lines >= ENOUGH_PAIRS)
+        warn_unknown(j, l, &c);
+    return kind == DG_RELATION_UNKNOWN || kind == DG_RELATION_BESIDE ? 0
+                                                                     : refuse(j, l, &c, kind, err);
 }
 
 static void close_look(struct look *l)
