@@ -289,6 +289,18 @@ def test_distill_checks_its_recipe_first(tmp_path):
     assert json.loads((out / "recipe.json").read_text()) == made
 
 
+def test_distill_leaves_out_weights_of_domains(tmp_path):
+    """Recipes such as en-de-small weigh the domains of their own files, which the student does not see."""
+    text = write(tmp_path / "text.en", lines(PAIRS + ".en")[:40])
+    file = {"source": "train.en", "target": "train.de", "domain": "news"}
+    tiny = tmp_path / "tiny.json"
+    tiny.write_text(json.dumps(TINY | {"data": {"pairs": [{"source_lang": "en", "target_lang": "de", "train": [file]}],
+                                                "domain_weights": {"news": 2}}}), encoding="utf-8")
+    run([TRAIN, "distill", "tests/data/en-de", text, str(tiny), "--beam", "1", "--out", str(tmp_path / "student"), "--quiet", "--no-scores",
+         "--set", "training.updates=4"])
+    assert json.loads((tmp_path / "student" / "recipe.json").read_text())["data"]["domain_weights"] == {}
+
+
 def test_distill_makes_a_student(data, tmp_path):
     """One command makes a bundle from a teacher and a text; the same command later finds everything done."""
     rng = random.Random(5)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DATA                                                                                       \
     "\"data\":{\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de\","                         \
@@ -214,6 +215,42 @@ static void test_directions_and_tags(void **state)
     refuse(text, "data.pairs[0]", "joint");
 }
 
+/* A recipe with files of its own can do without the weights of the recipe that it extends. */
+static void test_no_weights(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/test_recipe_XXXXXX", base[64], child[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(base, sizeof base, "%s/base.json", dir);
+    snprintf(child, sizeof child, "%s/child.json", dir);
+    static const char base_text[] =
+        "{\"data\":{\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de\",\"train\":["
+        "{\"source\":\"a\",\"target\":\"b\",\"domain\":\"news\"}]}],"
+        "\"domain_weights\":{\"news\":2}}}";
+    static const char *const weights[] = {"{}", "null"};
+    assert_int_equal(dg_file_write(base, base_text, strlen(base_text), NULL), 0);
+    for (size_t i = 0; i < 2; i++) {
+        char text[256];
+        struct dg_recipe *r;
+        struct dg_error err = {0};
+        const int n = snprintf(text, sizeof text,
+            "{\"extends\":\"base.json\",\"data\":{\"pairs\":[{\"source_lang\":\"en\","
+            "\"target_lang\":\"de\",\"train\":[{\"source\":\"c\",\"target\":\"d\"}]}],"
+            "\"domain_weights\":%s}}",
+            weights[i]);
+        assert_int_equal(dg_file_write(child, text, (size_t)n, NULL), 0);
+        assert_int_equal(dg_recipe_load(child, "", NULL, 0, &r, &err), i ? 0 : DG_EINVAL);
+        if (!i)
+            assert_non_null(strstr(err.message, "names the domain \"news\""));
+        else
+            assert_int_equal(r->data.n_domain_weights, 0);
+        dg_recipe_free(r);
+    }
+    unlink(child);
+    unlink(base);
+    rmdir(dir);
+}
+
 static void test_extends_and_settings(void **state)
 {
     (void)state;
@@ -340,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_print_reads_back),
         cmocka_unit_test(test_errors_name_the_field),
         cmocka_unit_test(test_directions_and_tags),
+        cmocka_unit_test(test_no_weights),
         cmocka_unit_test(test_extends_and_settings),
         cmocka_unit_test(test_former_names),
         cmocka_unit_test(test_difference),

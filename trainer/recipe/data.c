@@ -172,6 +172,8 @@ static int read_held_out(struct dg_recipe *r, const struct dg_json *data, struct
 int dg_recipe_weights_read(struct dg_recipe *r, const struct dg_json *o, const char *name,
     struct dg_recipe_weight **out, size_t *n, struct dg_error *err)
 {
+    if (o && dg_json_typeof(o) == DG_JSON_NULL)
+        o = NULL;
     *n = 0;
     *out = dg_alloc_arena(&r->arena, o ? dg_json_length(o) : 0, sizeof **out);
     if (o && dg_json_typeof(o) != DG_JSON_OBJECT)

@@ -36,7 +36,8 @@ bool dg_recipe_field_resumable(
 /* The section "data". */
 int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct dg_error *err);
 struct dg_json *dg_recipe_data_write(const struct dg_recipe *r);
-/* Read an object of labels and weights (NULL: none), called `name` in messages. */
+/* Read an object of labels and weights, called `name` in messages. NULL or a JSON null: none; an
+ * empty object would leave those of an extended recipe. */
 int dg_recipe_weights_read(struct dg_recipe *r, const struct dg_json *o, const char *name,
     struct dg_recipe_weight **out, size_t *n, struct dg_error *err);
 struct dg_json *dg_recipe_weights_write(const struct dg_recipe_weight *w, size_t n);

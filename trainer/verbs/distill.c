@@ -128,6 +128,8 @@ static int make_recipe(const struct distillation *d, struct dg_recipe **out, str
     }
     dg_json_append_take(pairs, pair);
     dg_json_set_take(data, "pairs", pairs);
+    /* those of RECIPE's own files */
+    dg_json_set_take(data, "domain_weights", dg_json_new_null());
     set_base(o, d->a->n_words > 2 ? d->a->words[2] : "small");
     dg_buffer_reset(&text);
     dg_buffer_addf(&text, "%s-%s-student", t->from, t->to);
