@@ -91,3 +91,16 @@ def test_many_pairs_over_the_limit_of_tokens(folder, tmp_path):
     assert 6 < int(found[1]) < 30
     assert "dropped_by_tokens" not in said(20, "--set", "cleaning.max_dropped=1")
     assert "dropped_by_tokens" not in said(256)
+
+
+def test_weights_of_domains_that_no_line_has(folder, tmp_path):
+    """A misspelt label in the recipe has no effect; only the files of labels, read while preparing, show it."""
+    (tmp_path / "labels").write_text("news\nlaw\n" * 15, encoding="utf-8")
+    pair = {"source_lang": "en", "target_lang": "de",
+            "train": [{"source": "early.en", "target": "early.de", "domains": str(tmp_path / "labels")}]}
+
+    def said(**weights):
+        path = recipe(folder, data={"pairs": [pair], "domain_weights": weights}, vocabulary={"size": 150})
+        return run([TRAIN, "prepare", str(path), "--data", str(folder), "--out", str(tmp_path / "data"), "--quiet"])
+    assert 'unknown_domains" field=data.domain_weights labels="nwes, lwa" reason=' in said(nwes=2, law=0.5, lwa=0)
+    assert "unknown_domains" not in said(news=2, law=0.5)

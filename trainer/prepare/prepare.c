@@ -246,8 +246,10 @@ static int make_folder(const struct dg_recipe *r, const struct dg_prepare_option
         rc = make_vocabulary(&j, err);
     if (rc == 0)
         rc = dg_prepare_encode(&j, err);
-    if (rc == 0)
+    if (rc == 0) {
         dg_prepare_warn_tokens(&j);
+        dg_prepare_warn_domains(&j);
+    }
     if (rc == 0)
         rc = dg_prepare_links(&j, err);
     if (rc == 0)

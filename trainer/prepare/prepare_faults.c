@@ -74,6 +74,30 @@ void dg_prepare_warn_tokens(const struct dg_prepare_job *j)
         }
 }
 
+static bool is_there(const struct dg_prepare_job *j, const char *domain)
+{
+    bool there = false;
+    for (size_t i = 0; i < j->n_domains; i++)
+        there = there || !strcmp(j->domains[i], domain);
+    return there;
+}
+
+void dg_prepare_warn_domains(const struct dg_prepare_job *j)
+{
+    struct dg_buffer list;
+    dg_buffer_init(&list);
+    for (size_t i = 0; i < j->r->data.n_domain_weights; i++) {
+        const char *domain = j->r->data.domain_weights[i].domain;
+        if (!is_there(j, domain))
+            dg_buffer_addf(&list, "%s%s", list.len ? ", " : "", domain);
+    }
+    if (list.data && !list.failed)
+        dg_log(DG_LOG_WARN,
+            "unknown_domains field=data.domain_weights labels=\"%s\" reason=\"no line has them\"",
+            list.data);
+    dg_buffer_deinit(&list);
+}
+
 int dg_prepare_held_line(const struct dg_line *line, enum dg_drop why, const char *file,
     uint64_t number, struct dg_error *err)
 {

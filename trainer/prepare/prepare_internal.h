@@ -87,6 +87,9 @@ int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
 /* Warn of files that lost more than cleaning.max_dropped of their pairs to the limits of tokens,
  * which may be meant. Call after dg_prepare_encode. */
 void dg_prepare_warn_tokens(const struct dg_prepare_job *j);
+/* Warn of labels of data.domain_weights that no line has: their weights have no effect. Call after
+ * dg_prepare_encode. */
+void dg_prepare_warn_domains(const struct dg_prepare_job *j);
 /* DG_EFORMAT if this line of a dev or test file, for which dg_clean_line said `why`, is none to
  * score on. number: from 1. */
 int dg_prepare_held_line(const struct dg_line *line, enum dg_drop why, const char *file,
