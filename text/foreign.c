@@ -87,14 +87,12 @@ static bool is_foreign_letter(const struct dg_alphabet *known, int32_t c)
            !dg_alphabet_has(known, DG_ALPHABET_READ, c) && !is_known_otherwise(known, c);
 }
 
-/* True if the letter combined with the mark after it is unknown ("r" and a caron). */
-static bool is_foreign_pair(const struct dg_alphabet *known, int32_t letter, int32_t mark)
+/* Composes a letter and the mark after it ("r" and a caron: "ř"); -1: there is no such letter. */
+static int32_t with_mark(int32_t letter, int32_t mark)
 {
     UErrorCode status = U_ZERO_ERROR;
     const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
-    const UChar32 both =
-        U_SUCCESS(status) && letter > 0 ? unorm2_composePair(nfc, letter, mark) : U_SENTINEL;
-    return both >= 0 && is_foreign_letter(known, both);
+    return U_SUCCESS(status) && letter > 0 ? unorm2_composePair(nfc, letter, mark) : U_SENTINEL;
 }
 
 static bool is_foreign_sign(const struct dg_alphabet *known, int32_t c)
@@ -147,11 +145,12 @@ static struct word read_word(const struct dg_alphabet *known, const char *s, siz
             !is_within_number(s, i, end, before, c))
             break;
         const bool foreign_sign = sign && is_foreign_sign(known, c);
-        w.letter = w.letter || unknown || (attached && is_foreign_pair(known, before, c));
+        const int32_t both = attached ? with_mark(before, c) : -1;
+        w.letter = w.letter || unknown || (both >= 0 && is_foreign_letter(known, both));
         w.sign = w.sign || foreign_sign;
         w.known_sign = w.known_sign || (sign && !foreign_sign);
         w.other = w.other || !sign;
-        before = c;
+        before = both >= 0 ? both : c; /* a letter may have several marks */
         w.end = i;
     }
     return w;

@@ -34,6 +34,7 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "Write %s to %s and %d to {name}, or look at https://example.org.", ["%s", "%s", "%d", "{name}", "https://example.org"]),
     ("de", "en", "Schreiben Sie an anna@example.org, oder rufen Sie {name} an.", ["anna@example.org", "{name}"]),
     ("en", "fr", "The file config.txt of Antonín Dvořák has 50 ℃.", ["config.txt", "Antonín Dvořák", "℃"]),
+    ("en", "de", "Nguye\u0302\u0303n and Ho\u0302\u0300 Chi\u0301 Minh live here.", ["Nguye\u0302\u0303n", "Ho\u0302\u0300"]),
     ("fr", "en", "Le fichier config.txt est à Łódź.", ["config.txt", "Łódź"]),
     ("en", "de", "XX1 and XX2 are near {name}.", ["{name}"]),
     ("en", "de", "Great\U0001F600 work by the dogs\u2122 today.", ["\U0001F600", "dogs\u2122"]),

@@ -43,6 +43,7 @@ static void words(void **state)
     (void)state;
     expect("Antonín Dvořák was here.", "<Antonín Dvořák>");
     expect("Dvor\u030Ca\u0301k und schön", "<Dvor\u030Ca\u0301k>"); /* r and a caron */
+    expect("Lu\u0308\u0301 und scho\u0308n", "<Lu\u0308\u0301>");   /* ü is known, ǘ is not */
     expect("Schöne Grüße, ABC xyz 3.200 co\u00fbt", "<co\u00fbt>");
     expect("Read Война и мир, now.", "<Война и мир>");
     expect("Война, мир", "<Война><мир>");
