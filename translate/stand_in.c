@@ -141,37 +141,73 @@ static const char *text_for(
     return p->stand_ins[p->n_stand_ins++].name;
 }
 
+/* Append the letters of mark m. Those of a protected span are composed (NFC), because the model
+ * sees and writes them so, and layout/ looks for them in the answer. */
+static int add_letters(
+    const struct dg_part *p, const struct dg_mark *m, struct dg_buffer *b, struct dg_error *err)
+{
+    char *nfc = NULL;
+    size_t n = 0;
+    if (m->kind != DG_MARK_PROTECTED) {
+        dg_buffer_add(b, p->shown + m->at, m->len);
+        return 0;
+    }
+    int rc = dg_utf8_nfc(p->shown + m->at, m->len, &nfc, &n, err);
+    if (!rc)
+        dg_buffer_add(b, nfc, n);
+    free(nfc);
+    return rc;
+}
+
+/* Write p->shown to b with each mark's stand-in or letters, and move the marks to their new places.
+ * named: with stand-ins. */
+static int write_shown(
+    struct dg_job *j, struct dg_part *p, bool named, struct dg_buffer *b, struct dg_error *err)
+{
+    size_t at = 0;
+    unsigned number = 0;
+    for (size_t i = 0; i < p->n_marks; i++) {
+        struct dg_mark *m = &p->marks[i];
+        const char *name = named ? text_for(j->t, p, m, &number) : NULL;
+        const size_t end = m->at + m->len;
+        dg_buffer_add(b, p->shown + at, m->at - at);
+        const size_t begin = b->len;
+        if (name)
+            dg_buffer_adds(b, name);
+        else if (add_letters(p, m, b, err))
+            return err->code;
+        m->at = begin;
+        m->len = b->len - begin;
+        at = end;
+    }
+    dg_buffer_add(b, p->shown + at, p->shown_len - at);
+    return 0;
+}
+
 int dg_stand_in_put(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     struct dg_buffer b;
-    size_t at = 0;
-    unsigned number = 0;
     int rc = dg_part_leave_terms(j, p, err);
     if (rc)
         return rc;
     merge_marks(p);
-    if (!p->n_marks || (!j->t->n_reserved && !j->t->stand_ins) || !dg_job_answer_is_free(j))
+    if (!p->n_marks)
         return 0;
-    dg_buffer_init(&b);
-    p->stand_ins = dg_arena_array(&j->arena, DG_MAX_STAND_INS, sizeof *p->stand_ins);
-    for (size_t i = 0; p->stand_ins && i < p->n_marks; i++) {
-        struct dg_mark *m = &p->marks[i];
-        const char *text = text_for(j->t, p, m, &number);
-        const size_t from = m->at, len = m->len;
-        dg_buffer_add(&b, p->shown + at, from - at);
-        m->at = b.len;
-        if (text)
-            m->len = strlen(text);
-        dg_buffer_add(&b, text ? text : p->shown + from, m->len);
-        at = from + len;
+    const bool named = (j->t->n_reserved || j->t->stand_ins) && dg_job_answer_is_free(j);
+    if (named) {
+        p->stand_ins = dg_arena_array(&j->arena, DG_MAX_STAND_INS, sizeof *p->stand_ins);
+        if (!p->stand_ins)
+            return DG_JOB_NO_MEMORY(err);
     }
-    dg_buffer_add(&b, p->shown + at, p->shown_len - at);
-    const char *shown =
-        p->stand_ins && !b.failed ? dg_arena_strndup(&j->arena, b.data, b.len) : NULL;
-    p->shown_len = b.len;
-    p->shown = shown;
+    dg_buffer_init(&b);
+    rc = write_shown(j, p, named, &b, err);
+    if (!rc) {
+        p->shown = b.failed ? NULL : dg_arena_strndup(&j->arena, b.data ? b.data : "", b.len);
+        p->shown_len = b.len;
+        rc = p->shown ? 0 : DG_JOB_NO_MEMORY(err);
+    }
     dg_buffer_deinit(&b);
-    return shown ? 0 : DG_JOB_NO_MEMORY(err);
+    return rc;
 }
 
 size_t dg_stand_in_find(const struct dg_part *p, const char *text, size_t n, struct dg_token *list)

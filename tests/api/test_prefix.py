@@ -5,6 +5,7 @@ import os
 import random
 import re
 import subprocess
+import unicodedata
 
 import pytest
 
@@ -118,6 +119,23 @@ def test_protected_text_is_in_it_too(server, prefix, format):
     answer = begun(server, prefix, text, format=format)
     assert answer.startswith(prefix), answer
     assert all(answer.count(kept) == 1 for kept in ("{user_name}", "https://x.org/a?b=Kx9#q")), answer
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_protected_words_may_be_decomposed(server, form, format):
+    """The model reads and writes them composed, and so may the prefix be."""
+    word = unicodedata.normalize("NFD", "Dvořák")
+    text = "The man %s reads a book." % word
+    best = begun(server, "", text, format=format)
+    assert best.count(word) == 1, best
+    at = best.index(word)
+    for end in (at, at + len(word), len(best) - 3):
+        prefix = unicodedata.normalize(form, best[:end])
+        answer = begun(server, prefix, text, format=format)
+        assert answer.startswith(best[:end].rstrip()) and answer.count(word) == 1 and "Dvořák" not in answer, (prefix, answer)
+        reply = server.post("/v1/alternatives", {"text": text, "source": "en", "target": "de", "target_prefix": prefix})
+        assert all(a["text"].count(word) == 1 and "Dvořák" not in a["text"] for a in reply.json()["alternatives"]), reply.text
 
 
 @pytest.mark.parametrize("format, text, prefix", [
