@@ -153,7 +153,8 @@ struct dragoman_options {
     const char *source, *target;
     /* beam size, 1 to 32; 0: the model's */
     uint32_t beam_size;
-    /* number of best translations, up to the beam; 0: one */
+    /* number of best translations, up to the beam; equal texts count once, so there may be fewer;
+     * 0: one */
     uint32_t n_best;
     /* maximum tokens of a sentence's answer, including </s>; 0: the source's length plus the
      * model's extra length */

@@ -89,14 +89,27 @@ static void count_usage(const struct dg_job *j, struct dg_answers *out)
     }
 }
 
+/* True if one of best[n] has this text: different tokens may become the same text when numbers,
+ * capitals and marks are written. Answers as tokens always differ. */
+static bool is_listed(
+    const struct dg_job *j, const struct dg_answer *best, uint32_t n, const struct dg_buffer *text)
+{
+    for (uint32_t i = 0; i < n && !j->options.tokens; i++)
+        if (best[i].len == text->len &&
+            (text->len == 0 || memcmp(best[i].text, text->data, text->len) == 0))
+            return true;
+    return false;
+}
+
 int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err)
 {
     memset(out, 0, sizeof *out);
     if (j->n_accepted != j->n_sentences)
         return dg_error_set(
             err, DG_EINTERNAL, "%zu of %zu sentences were accepted", j->n_accepted, j->n_sentences);
-    uint32_t n_best = ranks(j);
-    struct dg_answer *best = dg_arena_array(&j->arena, n_best, sizeof *best);
+    const uint32_t n_ranks = ranks(j);
+    uint32_t n_best = 0;
+    struct dg_answer *best = dg_arena_array(&j->arena, n_ranks, sizeof *best);
     struct dg_part *where = dg_arena_array(&j->arena, j->n_parts, sizeof *where);
     struct dg_answer_sentence *sentences = dg_arena_array(&j->arena, j->n_parts, sizeof *sentences);
     struct dg_buffer text;
@@ -104,14 +117,16 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
     dg_buffer_init(&text);
     if (!best || !where || !sentences)
         rc = DG_JOB_NO_MEMORY(err);
-    for (uint32_t r = 0; r < n_best && !rc; r++) {
+    for (uint32_t r = 0; r < n_ranks && !rc; r++) {
         dg_buffer_reset(&text);
         if ((rc = join(j, r, &text, r ? NULL : where, err)))
             break;
+        if (is_listed(j, best, n_best, &text))
+            continue;
         char *copy = dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
         if (!copy)
             rc = DG_JOB_NO_MEMORY(err);
-        best[r] = (struct dg_answer){copy, text.len, mean_score(j, r)};
+        best[n_best++] = (struct dg_answer){copy, text.len, mean_score(j, r)};
         /* Before the next answer is joined: a sentence with fewer answers is in that one, too,
          * where its words have other places. */
         if (r == 0 && !rc) {

@@ -81,3 +81,13 @@ def test_alignments_and_alternatives_know_the_new_number(server):
 def test_a_prefix_is_left(server):
     reply = server.post("/v1/translate", {"text": "It costs 3,200 euros.", "source": "en", "target": "fr", "target_prefix": "Il coûte 3.200"})
     assert reply.json()["translations"][0]["text"].startswith("Il coûte 3.200"), reply.text
+
+
+@pytest.mark.parametrize("text", ["I have 1,234.56 dollars and 5 % of it.", "THE WHOLE WORLD IS WHITE."])
+def test_the_best_ones_differ(server, text):
+    """Also where the model's answers differ only in how they write a number or a capital, which is written anew."""
+    (answer,) = server.post("/v1/translate", {"text": text, "source": "en", "target": "de", "beam_size": 8, "n_best": 8}).json()["translations"]
+    best = [a["text"] for a in answer["n_best"]]
+    assert 1 < len(best) == len(set(best)) and best[0] == answer["text"], best
+    scores = [a["score"] for a in answer["n_best"]]
+    assert scores == sorted(scores, reverse=True)

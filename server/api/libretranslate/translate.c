@@ -112,27 +112,13 @@ static struct dg_json *text_of(const struct dg_json *o)
     return dg_json_new_string(s, n);
 }
 
-/* Does the array have an object with the text of o among its first n? */
-static bool said_before(const struct dg_json *list, size_t n, const struct dg_json *o)
-{
-    size_t len, other_len;
-    const char *text = dg_json_string(dg_json_get(o, "text"), &len);
-    for (size_t i = 0; i < n; i++) {
-        const char *other = dg_json_string(dg_json_get(dg_json_at(list, i), "text"), &other_len);
-        if (len == other_len && memcmp(text, other, len) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The translations other than the best, each once. */
+/* The translations other than the best. */
 static struct dg_json *alternatives_of(const struct dg_json *translation)
 {
     struct dg_json *out = dg_json_new_array();
     const struct dg_json *list = dg_json_get(translation, "n_best");
     for (size_t i = 1; i < dg_json_length(list); i++)
-        if (!said_before(list, i, dg_json_at(list, i)))
-            dg_json_append_take(out, text_of(dg_json_at(list, i)));
+        dg_json_append_take(out, text_of(dg_json_at(list, i)));
     return out;
 }
 
