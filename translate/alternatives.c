@@ -75,12 +75,15 @@ struct alternative {
     const char *words;
 };
 
+/* False if an earlier one has the same word at the prefix's end, or is the same text: the model may
+ * go on otherwise within a span that is written as in the source. */
 static bool is_new(const struct dg_job *j, const struct alternative *list, size_t n)
 {
     const char *words = list[n].words;
     size_t len = up_to_word(&j->prefix, words);
     for (size_t i = 0; i < n; i++)
-        if (up_to_word(&j->prefix, list[i].words) == len && !memcmp(list[i].words, words, len))
+        if ((up_to_word(&j->prefix, list[i].words) == len && !memcmp(list[i].words, words, len)) ||
+            strcmp(list[i].answer.text, list[n].answer.text) == 0)
             return false;
     return true;
 }

@@ -75,6 +75,15 @@ def test_protected_text_is_in_each(server, prefix):
         assert all(a["text"].count(kept) == 1 for kept in ("{user_name}", "https://x.org/a?b=Kx9#q")), a
 
 
+@pytest.mark.parametrize("prefix", ["Besuchen Sie jetzt htt", "Besuchen Sie jetzt https://ex"])
+def test_a_prefix_that_ends_within_protected_text(server, prefix):
+    """Whatever the model writes after it, the address is as in the text: each answer appears once."""
+    text = "Visit https://example.org/a?b=1 now!"
+    found = [a["text"] for a in alternatives(server, prefix, text)]
+    assert len(set(found)) == len(found), found
+    assert all(a.startswith(prefix) and a.count("https://example.org/a?b=1") == 1 for a in found), found
+
+
 def test_how_many(server):
     assert len(alternatives(server, "Ein ", n=1)) == 1
     many = alternatives(server, "", n=16)
