@@ -23,6 +23,9 @@ struct dg_collections {
     pthread_mutex_t change_lock;
     /* guarded by change_lock */
     struct dg_memory *changed;
+    pthread_mutex_t read_lock;
+    /* guarded by read_lock: whole glossaries are read from it, which may take a second */
+    struct dg_memory *read_from;
     pthread_mutex_t lock;
     /* guarded by lock */
     struct dg_memory *asked_of;
@@ -40,8 +43,11 @@ int dg_collections_open(const char *path, struct dg_collections **out, struct dg
     if (!c)
         return dg_error_set(err, DG_ENOMEM, "no memory for glossaries");
     pthread_mutex_init(&c->change_lock, NULL);
+    pthread_mutex_init(&c->read_lock, NULL);
     pthread_mutex_init(&c->lock, NULL);
     int rc = dg_memory_open(path, true, &c->changed, err);
+    if (rc == DG_OK)
+        rc = dg_memory_open(path, false, &c->read_from, err);
     if (rc == DG_OK)
         rc = dg_memory_open(path, false, &c->asked_of, err);
     if (rc == DG_OK)
@@ -66,8 +72,10 @@ void dg_collections_close(struct dg_collections *c)
     for (size_t i = 0; i < KEPT; i++)
         dg_glossary_set_unref(c->kept[i].set);
     dg_memory_close(c->changed);
+    dg_memory_close(c->read_from);
     dg_memory_close(c->asked_of);
     pthread_mutex_destroy(&c->change_lock);
+    pthread_mutex_destroy(&c->read_lock);
     pthread_mutex_destroy(&c->lock);
     free(c);
 }
@@ -127,36 +135,55 @@ static int read_set(
     return rc;
 }
 
-static int find_set(struct dg_collections *c, const char *owner, const char *id,
+/* Find a glossary among those that are kept. *out NULL: it must be read; *version is set. */
+static int find_kept(struct dg_collections *c, const char *owner, const char *id, int64_t *version,
     struct dg_glossary_set **out, struct dg_error *err)
 {
     struct dg_memory_info info;
-    struct dg_glossary_set *set = NULL;
+    *out = NULL;
+    pthread_mutex_lock(&c->lock);
     int rc = dg_memory_get(c->asked_of, DG_MEMORY_GLOSSARY, owner, id, &info, err);
-    if (rc != DG_OK)
-        return rc;
-    struct kept *k = place_of(c, id);
-    if (!k->set || strcmp(dg_glossary_set_name(k->set), id) != 0 || k->version != info.version) {
-        rc = read_set(c->asked_of, id, &set, err);
-        if (rc != DG_OK)
-            return rc;
-        dg_glossary_set_unref(k->set);
-        k->set = set;
-        k->version = info.version;
+    if (rc == DG_OK) {
+        struct kept *k = place_of(c, id);
+        *version = info.version;
+        if (k->set && strcmp(dg_glossary_set_name(k->set), id) == 0 && k->version == info.version) {
+            k->used = ++c->asked;
+            *out = dg_glossary_set_ref(k->set);
+        }
     }
-    k->used = ++c->asked;
-    *out = dg_glossary_set_ref(k->set);
-    return DG_OK;
+    pthread_mutex_unlock(&c->lock);
+    return rc;
+}
+
+/* Keep a glossary that was read; the caller's reference stays its own. */
+static void keep(struct dg_collections *c, struct dg_glossary_set *set, int64_t version)
+{
+    pthread_mutex_lock(&c->lock);
+    struct kept *k = place_of(c, dg_glossary_set_name(set));
+    dg_glossary_set_unref(k->set);
+    *k = (struct kept){version, ++c->asked, dg_glossary_set_ref(set)};
+    pthread_mutex_unlock(&c->lock);
 }
 
 int dg_collections_glossary(struct dg_collections *c, const char *owner, const char *id,
     struct dg_glossary_set **out, struct dg_error *err)
 {
+    int64_t version;
     if (!c)
         return dg_error_set(err, DG_ENOTFOUND, "no glossaries are kept");
-    pthread_mutex_lock(&c->lock);
-    int rc = find_set(c, owner, id, out, err);
-    pthread_mutex_unlock(&c->lock);
+    int rc = find_kept(c, owner, id, &version, out, err);
+    if (rc != DG_OK || *out)
+        return rc;
+    pthread_mutex_lock(&c->read_lock);
+    /* Once more: another thread may have read it meanwhile. The file may change before it is read:
+     * then the version is older than the entries, and the next request reads them again. */
+    rc = find_kept(c, owner, id, &version, out, err);
+    if (rc == DG_OK && !*out) {
+        rc = read_set(c->read_from, id, out, err);
+        if (rc == DG_OK)
+            keep(c, *out, version);
+    }
+    pthread_mutex_unlock(&c->read_lock);
     return rc;
 }
 

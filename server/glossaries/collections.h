@@ -1,6 +1,6 @@
 /* Glossaries and translation memories that clients make (store/memory.h), each owned by the API key
- * that made it. Their file is open twice, for changes and for lookups by translations, so that
- * neither waits for the other. Any thread. */
+ * that made it. Their file is open three times, for changes, for lookups by translations and for
+ * reading whole glossaries, so that none waits for the others. Any thread. */
 #ifndef DG_SERVER_GLOSSARIES_COLLECTIONS_H
 #define DG_SERVER_GLOSSARIES_COLLECTIONS_H
 
@@ -25,7 +25,7 @@ void dg_collections_give_made(
 bool dg_collections_post(struct dg_collections *c, struct dg_work *work);
 
 /* A glossary that owner may use, referenced; its name is its id. Recently used ones are kept in
- * memory. DG_ENOTFOUND, also if c is NULL. */
+ * memory; reading another one may take a second. DG_ENOTFOUND, also if c is NULL. */
 int dg_collections_glossary(struct dg_collections *c, const char *owner, const char *id,
     struct dg_glossary_set **out, struct dg_error *err);
 /* Whether there are any translation memories with sentences. c NULL: no. */

@@ -12,6 +12,7 @@
 #include "server/schedule/queue.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MS_NS 1000000ull
 /* open requests of a kind with `work` that is not brief, until their answers have been read */
@@ -326,6 +327,16 @@ static int admit(struct dg_request *r, struct dg_error *err)
     return rc;
 }
 
+/* True if the HTTP thread does all text work: the body is small and names no glossary, which may
+ * have to be read from a file first. */
+static bool is_direct(const struct dg_request *r)
+{
+    static const char word[] = "glossary";
+    const struct dg_http_request *q = dg_http_request(r->x);
+    return r->bytes <= DG_DIRECT_BYTES && !r->kind->fed && !r->kind->work &&
+           !memmem(q->body, q->body_len, word, sizeof word - 1) && !strstr(q->query, word);
+}
+
 void dg_request_start_take(struct dg_request *r)
 {
     struct dg_error err = {0};
@@ -337,7 +348,7 @@ void dg_request_start_take(struct dg_request *r)
         return;
     }
     r->came_ns = dg_clock_ns();
-    r->direct = r->bytes <= DG_DIRECT_BYTES && !r->kind->fed && !r->kind->work;
+    r->direct = is_direct(r);
     /* Before anything runs: the request may be over at once. */
     dg_http_later(r->x, &dg_request_later[DG_SHAPE_WHOLE], r);
     if (r->direct) {

@@ -7,10 +7,10 @@
  *
  * HTTP threads open and start a request, and send the reply. Planner threads (planner.h) do all
  * work on its texts, one step of a request at a time: they read its body, plan its item and write
- * its answer. A direct request, whose body is at most DG_DIRECT_BYTES, is read, planned and written
- * by the HTTP thread itself, which waits only for workers: handing over so little work costs more
- * than doing it. A request that is not fed enters the queue whole or is refused. The feeder
- * (feeder.h) submits the items of a fed one as the queue has room. */
+ * its answer. A direct request, whose body is at most DG_DIRECT_BYTES and names no glossary, is
+ * read, planned and written by the HTTP thread itself, which waits only for workers: handing over
+ * so little work costs more than doing it. A request that is not fed enters the queue whole or is
+ * refused. The feeder (feeder.h) submits the items of a fed one as the queue has room. */
 #ifndef DG_SERVER_REQUEST_REQUEST_H
 #define DG_SERVER_REQUEST_REQUEST_H
 
@@ -104,7 +104,7 @@ struct dg_request {
     bool wants_lines;
     /* size of the body */
     size_t bytes;
-    /* small enough for the HTTP thread to do all text work: DG_DIRECT_BYTES */
+    /* the HTTP thread does all text work */
     bool direct;
     /* from dg_gate_client; without an exchange, set by the caller */
     uint64_t client;

@@ -1,6 +1,8 @@
 """Glossaries and translation memories that clients store (--collections): created, read, changed and deleted over /v1; each key has its
 own."""
+import concurrent.futures
 import subprocess
+import time
 
 import pytest
 import requests
@@ -180,3 +182,26 @@ def test_without_the_flag(tmp_path):
     (tmp_path / "no.db").write_text("not a database at all, not even nearly one")
     run = subprocess.run([*Server(EN_DE, "--collections", str(tmp_path / "no.db")).command], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode != 0 and "no.db" in run.stderr, run.stderr
+
+
+def test_reading_a_large_glossary_holds_nobody_up(tmp_path):
+    """A glossary is read when it is first used, and again after a change: not on the only HTTP thread."""
+    entries = "".join("term%d of art\tWort%d\n" % (i, i) for i in range(60000))
+    with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--http-threads", "1", "--max-body-bytes", "16000000",
+                "--max-queue-seconds", "60") as s:
+        g = made(s, {"name": "large", "dictionaries": [{"source": "en", "target": "de", "format": "tsv", "entries": entries}]})
+        shares = []
+        for i in range(3):
+            if i > 0:
+                change = {"dictionaries": [{"source": "en", "target": "de", "entries": {"added %d" % i: "dazu"}}]}
+                assert ask(s, "PATCH", "/v1/glossaries/" + g["id"], change).status_code == 200
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                begin, longest = time.monotonic(), 0
+                answer = pool.submit(text_of, s, glossary=g["id"])
+                while not answer.done():
+                    asked = time.monotonic()
+                    assert requests.get(s.url("/livez"), timeout=PATIENCE).status_code == 200
+                    longest = max(longest, time.monotonic() - asked)
+                assert answer.result()
+                shares.append(longest / (time.monotonic() - begin))
+        assert min(shares) < 0.5, shares
