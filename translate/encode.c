@@ -186,6 +186,10 @@ static int encode_prefix(struct dg_job *j, const char *text, struct dg_error *er
 {
     if (!j->n_sentences)
         return 0; /* nothing is translated, so the prefix applies to nothing */
+    if (!j->options.tokens)
+        text = dg_prefix_skip(text, j->text, j->parts[j->sentences[0]].begin);
+    if (!text[0])
+        return 0;
     int rc =
         dg_prefix_encode(j->t, &j->arena, text, strlen(text), j->options.tokens, &j->prefix, err);
     if (rc)

@@ -207,6 +207,29 @@ static int encode(const struct dg_translator *t, struct dg_arena *arena, const c
     return rc;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+const char *dg_prefix_skip(const char *prefix, const char *before, size_t n)
+{
+    const size_t longest = strlen(prefix);
+    while (n > 0 && is_blank(before[n - 1]))
+        n--;
+    size_t at = n > longest ? n - longest : 0;
+    const char *line_end = memrchr(before + at, '\n', n - at);
+    /* The longest first; it begins after a blank, a tag or a line end. */
+    for (at = line_end ? (size_t)(line_end - before) + 1 : at; at < n; at++) {
+        if ((at > 0 && !is_blank(before[at - 1]) && !strchr(">\n", before[at - 1])) ||
+            memcmp(before + at, prefix, n - at) != 0)
+            continue;
+        prefix += n - at;
+        return prefix + strspn(prefix, " \t");
+    }
+    return prefix;
+}
+
 int dg_prefix_encode(const struct dg_translator *t, struct dg_arena *arena, const char *text,
     size_t n, bool tokens, struct dg_prefix *out, struct dg_error *err)
 {

@@ -21,6 +21,10 @@ struct dg_prefix {
     size_t len;
 };
 
+/* Skip what precedes the sentence in its line, such as a bullet or an emoji, at the start of a
+ * prefix: the answer has it already. before[n]: the text before the sentence. */
+const char *dg_prefix_skip(const char *prefix, const char *before, size_t n);
+
 /* Encode text[n], which is not empty. White space at its end means that the last word is finished
  * and another one follows. tokens: text is white-space-separated tokens instead, all of them
  * finished. Memory comes from the arena. DG_EINVAL and DG_ELIMIT name the field target_prefix. */

@@ -97,6 +97,20 @@ def test_later_sentences_are_as_without_it(server, format):
     assert server.translate(text, format=format, target_prefix="").json()["translations"][0] == plain
 
 
+@pytest.mark.parametrize("format, text, before", [
+    ("text", "- Two dogs play.", "- "), ("text", "1. Two dogs play.", "1. "), ("text", "\u2022 Two dogs play. A girl.", "\u2022 "),
+    ("markdown", "> - Two dogs play.", "- "), ("markdown", "# Two dogs", "# "), ("html", "<p>\U0001F389 Two dogs play.</p>", "\U0001F389 "),
+    ("xml", "<p>\U0001F389 Two dogs play.</p>", "\U0001F389 "), ("html", "<ul><li>\u2022 Two dogs play.</li></ul>", "\u2022 "),
+    ("srt", "1\n00:00:00,000 --> 00:00:01,000\n- \U0001F389 Two dogs play.\n", "- \U0001F389 ")])
+def test_it_may_begin_with_what_is_before_the_sentence(server, format, text, before):
+    """As a translation begins, which a user has read: bullets, numbers and emoji are not written twice."""
+    answer = begun(server, "Drei H", text, format=format)
+    assert before + "Drei H" in answer, answer
+    assert begun(server, before + "Drei H", text, format=format) == answer
+    assert begun(server, before.strip() + "Drei H", text, format=format) == answer
+    assert begun(server, before, text, format=format).count(before) == 1
+
+
 @pytest.mark.parametrize("text", ["\U0001F389 Two dogs play. A girl.", "See https://x.org/a: two dogs play.", "<p>Two <b>dogs</b> play.</p>",
                                   "\ufeffTwo dogs. A girl.", "12:30\n\nTwo dogs \u2122 of Dvořák. A girl."])
 def test_nothing_comes_before_it(server, text):
