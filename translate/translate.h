@@ -157,7 +157,8 @@ enum dg_flag {
     /* a sign of the source is not in the answer, or the answer had stray characters that were
      * removed */
     DG_FLAG_CHARACTER_LOST = 512,
-    /* plain text that looks like HTML: its tags were kept, its references were not understood */
+    /* plain text that looks like HTML or XML: its tags were kept, its references were not
+     * understood */
     DG_FLAG_MARKUP_IN_TEXT = 1024,
     /* a term of the glossary is not in the answer: for example, the vocabulary cannot write it, or
      * there was no room for it */

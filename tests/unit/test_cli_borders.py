@@ -71,6 +71,45 @@ def test_texts_apart(tmp_path, parts, name):
     assert translated(tmp_path, name, form(PARTS, None)) == form(PARTS, parts)
 
 
+TAGGED = ["Press the <gui style=\"menu\">File</gui> button, or <keyseq><key>Ctrl</key><key>F</key></keyseq>.",  # Mallard, in GNOME's help
+          "<para>The dogs of <filename>%1</filename> play.</para>",  # KDE
+          "Two dogs play in the <link xref=\"snow\">snow</link> of <_:link-1/>.",  # itstool
+          "<0>Click here</0> to see the <2>dogs</2>, <1/> or <icon name='cat'/>.",  # i18next
+          "Use <option>--help</option> with the <xliff:g id=\"a\">dogs</xliff:g>.",
+          "Remove the <meta name=\"referrer\" content=\"no-referrer\"> tag.",
+          "<picture/> Two dogs play in the snow."]
+
+
+@pytest.mark.parametrize("text", TAGGED)
+@pytest.mark.parametrize("name", ["a.po", "a.json"])
+def test_tags_of_strings(tmp_path, text, name):
+    """Tags of any language come back once each, and pairs nested as before."""
+    said = json.dumps(text)
+    got = translated(tmp_path, name, said if name == "a.json" else 'msgid %s\nmsgstr ""\n' % said)
+    answer = json.loads(got.split("msgstr ")[-1])
+    tag = re.compile(r"<[^<>]*>")
+    assert answer != text and sorted(tag.findall(answer)) == sorted(tag.findall(text))
+    opened = []
+    for slash, word in re.findall(r"<(/?)([\w:-]+)(?:[^<>]*[^<>/])?>", answer):
+        assert not slash or opened.pop() == word
+        opened += [] if slash or word == "meta" else [word]
+    assert opened == []
+
+
+@pytest.mark.parametrize("text", ["Two dogs play in {n, plural, one {the <b>snow</b>} other {<x/> snow}}.", "<b>Two dogs</b> play in {{ a + \"<i>\" }}."])
+def test_tags_in_placeholders(tmp_path, text):
+    """A placeholder comes back as it is, also with tags in it."""
+    (tmp_path / "a.txt").write_text(text + "\n")
+    assert re.search(r"\{.*\}", text).group(0) in translate(tmp_path / "a.txt").read_text()
+
+
+@pytest.mark.parametrize("text", ["Two dogs <b and c> play.", "Two <dogs> play in the <snow>.", "We <3 dogs, and they > cats.",
+                                  "Two dogs at <https://example.org/> play."])
+def test_angle_brackets_that_are_no_tags(tmp_path, text):
+    done = subprocess.run([CLI, "translate", "--model", BUNDLE, "--json"], input=text + "\n", capture_output=True, text=True, check=True)
+    assert "markup_in_text" not in done.stdout
+
+
 @pytest.mark.parametrize("space", ["", ' xml:space="default"'])
 def test_lines_within_a_text(tmp_path, space):
     """Without xml:space, a line end is any white space, as in HTML."""

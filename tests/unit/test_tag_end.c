@@ -131,15 +131,16 @@ static bool takes_linear_time(const struct beginnings *t, double *took)
 static void endless_beginnings_take_linear_time(void **state)
 {
     static const char *const again[] = {"<a", "<a ", "</a", "<a x=\"", "<a x='", "<a x=\">\" ",
-        "<a\"", "<!", "<!--", "<![CDATA[", "<?", "<zz", "<summary", "<br><?>", "<br><br>", "<", "[",
-        "![", "[^a", "[a](", "[a](<", "`", "` ", "{", "{{", "{a,", "{\\", "%(", "http://",
-        "http://a(", "a@", "a.", "a/", "../", "&", "&a", "*a "};
+        "<a\"", "<!", "<!--", "<![CDATA[", "<?", "<zz", "<0", "</0>", "<_", "<summary", "<br><?>",
+        "<br><br>", "<", "[", "![", "[^a", "[a](", "[a](<", "`", "` ", "{", "{{", "{a,", "{\\",
+        "%(", "http://", "http://a(", "a@", "a.", "a/", "../", "&", "&a", "*a "};
     static const struct {
         enum dg_format format;
         const char *first, *last;
     } around[] = {{DG_FORMAT_TEXT, "Hello ", ""}, {DG_FORMAT_TEXT, "Hello<br>", ">"},
-        {DG_FORMAT_WRAPPED, "Hello ", ">])"}, {DG_FORMAT_MARKDOWN, "Hello ", ""},
-        {DG_FORMAT_MARKDOWN, "Hello ", ">])"}, {DG_FORMAT_MARKDOWN, "<summary>", ""},
+        {DG_FORMAT_TEXT, "Hello<x/>", "</x>"}, {DG_FORMAT_WRAPPED, "Hello ", ">])"},
+        {DG_FORMAT_MARKDOWN, "Hello ", ""}, {DG_FORMAT_MARKDOWN, "Hello ", ">])"},
+        {DG_FORMAT_MARKDOWN, "<summary>", ""},
         {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\n", ""},
         {DG_FORMAT_SRT, "1\n00:00:01,000 --> 00:00:02,000\n", ">"}, {DG_FORMAT_HTML, "Hello ", ""},
         {DG_FORMAT_HTML, "<p>Hello ", ">"}, {DG_FORMAT_XML, "<p>Hello ", "</p>"}};

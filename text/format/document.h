@@ -111,7 +111,7 @@ struct dg_document {
     size_t n_marks, marks_cap;
     /* number of pair ids given so far */
     uint32_t ids;
-    /* plain text that looks like HTML */
+    /* plain text that looks like HTML or XML */
     bool is_markup;
     /* see struct dg_document_kind */
     const struct dg_alphabet *known;

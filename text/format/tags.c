@@ -19,13 +19,13 @@ static bool name_of(const char *s, const struct dg_mark *m, bool *closes, size_t
         return false;
     *closes = s[at] == '/';
     *begin = at += *closes;
-    while (isalnum((unsigned char)s[at]) || s[at] == '-')
+    while (isalnum((unsigned char)s[at]) || strchr("-_:", s[at]))
         at++;
     *n = at - *begin;
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
         if (strlen(empty[i]) == *n && strncasecmp(s + *begin, empty[i], *n) == 0)
             return false;
-    return *n > 0 && isalpha((unsigned char)s[*begin]);
+    return *n > 0 && s[*begin] != '-' && s[*begin] != ':';
 }
 
 /* A pair that is not closed yet: an OPEN mark, or a tag that may become one. */
