@@ -60,12 +60,21 @@ static size_t next_words(const char *s, size_t at, size_t n)
     return at;
 }
 
+/* True if a tag begins in s[at, n): markup's reader would cut the argument there. */
+static bool has_tag(const char *s, size_t at, size_t n)
+{
+    for (; at + 1 < n; at++)
+        if (s[at] == '<' && (isalpha((unsigned char)s[at + 1]) || s[at + 1] == '/'))
+            return true;
+    return false;
+}
+
 bool dg_message_is_text(const char *s, size_t n)
 {
     size_t words = next_words(s, 0, n);
     for (size_t at = 0, begin; words < n; words = words < at ? next_words(s, at, n) : words) {
         at = dg_protected_next(NULL, s, n, at, &begin);
-        if (at == 0 || begin > words)
+        if (at == 0 || begin > words || (at > words && has_tag(s, words, at)))
             return false;
     }
     return dg_utf8_has_letter(s, n);
