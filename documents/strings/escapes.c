@@ -24,7 +24,7 @@ static int32_t unit(const char *s, size_t at, size_t n)
     return c;
 }
 
-static void add_utf8(struct dg_buffer *out, uint32_t c)
+void dg_escapes_add_character(uint32_t c, struct dg_buffer *out)
 {
     char b[4];
     size_t n = 0;
@@ -62,7 +62,7 @@ static void add_decoded(enum dg_escapes e, struct dg_buffer *out, uint32_t c)
     if (is_android_xml(e) && (c == '&' || c == '<' || c == '>'))
         dg_buffer_adds(out, c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
     else
-        add_utf8(out, c);
+        dg_escapes_add_character(c, out);
 }
 
 /* Reads \uXXXX from s[at], the byte after the "u", on; returns the number of bytes it takes. Half a
@@ -75,7 +75,8 @@ static size_t read_unit(
         return 0;
     if (c >= 0xD800 && c < 0xDC00 && at + 6 <= n && s[at + 4] == '\\' &&
         (s[at + 5] | 0x20) == 'u' && (low = unit(s, at + 6, n)) >= 0xDC00 && low < 0xE000) {
-        add_utf8(out, 0x10000 + ((uint32_t)(c - 0xD800) << 10) + (uint32_t)(low - 0xDC00));
+        dg_escapes_add_character(
+            0x10000 + ((uint32_t)(c - 0xD800) << 10) + (uint32_t)(low - 0xDC00), out);
         return 10;
     }
     if (c > 0 && (c < 0xD800 || c > 0xDFFF))
@@ -189,10 +190,35 @@ static void write_po(const char *s, size_t n, struct dg_buffer *out)
     }
 }
 
+static void write_xml(const char *s, size_t n, struct dg_buffer *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *name = s[i] == '&'   ? "&amp;"
+                           : s[i] == '<' ? "&lt;"
+                           : s[i] == '>' ? "&gt;"
+                                         : NULL;
+        dg_buffer_add(out, name ? name : s + i, name ? strlen(name) : 1);
+    }
+}
+
+/* A section cannot have "]]>": another one begins within it. */
+static void write_cdata(const char *s, size_t n, struct dg_buffer *out)
+{
+    for (const char *end; (end = memmem(s, n, "]]>", 3)); n -= (size_t)(end + 2 - s), s = end + 2) {
+        dg_buffer_add(out, s, (size_t)(end + 2 - s));
+        dg_buffer_adds(out, "]]><![CDATA[");
+    }
+    dg_buffer_add(out, s, n);
+}
+
 void dg_escapes_write(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
     if (e == DG_ESCAPES_PO)
         write_po(s, n, out);
+    else if (e == DG_ESCAPES_XML)
+        write_xml(s, n, out);
+    else if (e == DG_ESCAPES_CDATA)
+        write_cdata(s, n, out);
     else
         write_line(e, s, n, out);
 }

@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum dg_escapes {
     DG_ESCAPES_JSON,
@@ -16,12 +17,17 @@ enum dg_escapes {
     DG_ESCAPES_ANDROID,        /* XML, whose tags stay as they are */
     DG_ESCAPES_ANDROID_QUOTED, /* the same in quotation marks, where all spaces are shown */
     DG_ESCAPES_ANDROID_CDATA,  /* HTML, whose tags stay, too */
+    /* only written: text in XML, and in a CDATA section */
+    DG_ESCAPES_XML,
+    DG_ESCAPES_CDATA,
 };
 
 /* Append s[n] with its escapes decoded: \n, \t, \r, \f, \b, \uXXXX and \UXXXX (two of them for a
  * surrogate pair); any other character after a backslash stands for itself. In XML, \u0026, \u003C
  * and \u003E are references, because they are text. */
 void dg_escapes_read(enum dg_escapes escapes, const char *s, size_t n, struct dg_buffer *out);
+/* Append a character in UTF-8. */
+void dg_escapes_add_character(uint32_t c, struct dg_buffer *out);
 /* Append the text s[n] with escapes. */
 void dg_escapes_write(enum dg_escapes escapes, const char *s, size_t n, struct dg_buffer *out);
 

@@ -1,9 +1,10 @@
 /* XLIFF 1.2 and 2: a missing or empty target is filled from its source; a target with text stays.
  * Inline codes of the original (<ph>, <bpt>, ...) move with their words (text/format/xml/codes.h).
- */
+ * Markup that is text (&lt;b>, CDATA) does, too (string.h). */
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
 #include "documents/xml/declaration.h"
+#include "documents/xml/string.h"
 #include "text/format/xml/scan.h"
 
 #include <stdio.h>
@@ -58,73 +59,105 @@ static const struct dg_xml_tag *find_target(
     return NULL;
 }
 
-/* Returns "\n <target>" with the source's indentation and prefix; malloc'd. */
-static char *opening(const struct reader *r, const struct dg_xml_tag *source)
+/* Appends "\n <target>" with the source's indentation and prefix. */
+static void add_opening(
+    const struct reader *r, const struct dg_xml_tag *source, struct dg_buffer *b)
 {
     const char *s = r->xml.s;
-    struct dg_buffer b;
-    size_t n, at = source->begin;
+    size_t at = source->begin;
     while (at > 0 && strchr(" \t\r\n", s[at - 1]))
         at--;
-    dg_buffer_init(&b);
-    dg_buffer_add(&b, s + at, source->begin - at);
-    dg_buffer_adds(&b, "<");
-    dg_buffer_add(&b, s + source->name, source->name_end - source->name - strlen("source"));
-    dg_buffer_adds(&b, "target>");
-    return dg_buffer_take(&b, &n);
+    dg_buffer_add(b, s + at, source->begin - at);
+    dg_buffer_adds(b, "<");
+    dg_buffer_add(b, s + source->name, source->name_end - source->name - strlen("source"));
+    dg_buffer_adds(b, "target>");
 }
 
-static char *closing(const struct reader *r, const struct dg_xml_tag *source)
+static void add_closing(
+    const struct reader *r, const struct dg_xml_tag *source, struct dg_buffer *b)
 {
-    struct dg_buffer b;
-    size_t n;
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "</");
-    dg_buffer_add(&b, r->xml.s + source->name, source->name_end - source->name - strlen("source"));
-    dg_buffer_adds(&b, "target>");
-    return dg_buffer_take(&b, &n);
+    dg_buffer_adds(b, "</");
+    dg_buffer_add(b, r->xml.s + source->name, source->name_end - source->name - strlen("source"));
+    dg_buffer_adds(b, "target>");
 }
 
-/* Returns an empty tag such as "<target state="new"/>" as an opening tag; malloc'd. */
-static char *opened(const char *s, const struct dg_xml_tag *t)
+/* Sets what is written around the answer: the tags of a target that is missing or empty, such as
+ * <target state="new"/>, and those of the source's CDATA section. */
+static int enclose(struct reader *r, struct dg_segment *g, const struct dg_xml_tag *source,
+    const struct dg_xml_tag *target, struct dg_error *err)
 {
-    struct dg_buffer b;
+    struct dg_buffer before, after;
+    const bool cdata = g->escapes == DG_ESCAPES_CDATA, open = target && target->kind == DG_XML_OPEN;
     size_t n;
-    dg_buffer_init(&b);
-    dg_buffer_add(&b, s + t->begin, t->end - 2 - t->begin);
-    dg_buffer_adds(&b, ">");
-    return dg_buffer_take(&b, &n);
+    dg_buffer_init(&before);
+    dg_buffer_init(&after);
+    if (!target) {
+        add_opening(r, source, &before);
+    } else if (!open) {
+        dg_buffer_add(&before, r->xml.s + target->begin, target->end - 2 - target->begin);
+        dg_buffer_adds(&before, ">");
+    }
+    dg_buffer_adds(&before, cdata ? "<![CDATA[" : "");
+    dg_buffer_adds(&after, cdata ? "]]>" : "");
+    if (!open)
+        add_closing(r, source, &after);
+    g->before = dg_buffer_take(&before, &n);
+    g->after = dg_buffer_take(&after, &n);
+    return g->before && g->after ? DG_OK
+                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+}
+
+/* Finds where the answer to the source goes; false: its target is translated. */
+static bool find_place(const struct reader *r, const struct dg_xml_tag *source,
+    const struct dg_xml_tag **target, struct dg_segment *like)
+{
+    const struct dg_xml *x = &r->xml;
+    *target = find_target(r, source, &like->begin);
+    like->end = like->begin;
+    if (*target && (*target)->kind == DG_XML_OPEN) {
+        like->begin = (*target)->end;
+        like->end = x->tags[(*target)->partner].begin;
+        for (size_t i = like->begin; i < like->end; i++)
+            if (!strchr(" \t\r\n", x->s[i]))
+                return false;
+    } else if (*target) {
+        like->begin = (*target)->begin;
+        like->end = (*target)->end;
+    }
+    return true;
 }
 
 static int add_source(struct reader *r, const struct dg_xml_tag *source, struct dg_error *err)
 {
-    const struct dg_xml *x = &r->xml;
-    const struct dg_xml_tag *close = &x->tags[source->partner], *target;
-    struct dg_segment like = {
-        .format = DG_FORMAT_XML, .markup = keeps_space(r, source) ? &preserved : &markup};
-    if (!dg_message_is_text(x->s + source->end, close->begin - source->end))
+    const struct dg_xml_tag *target;
+    const char *s = r->xml.s;
+    size_t begin = source->end, end = r->xml.tags[source->partner].begin;
+    const bool keeps = keeps_space(r, source), cdata = dg_xml_string_cdata(s, &begin, &end);
+    struct dg_segment like = {.format = DG_FORMAT_XML, .markup = keeps ? &preserved : &markup};
+    struct dg_buffer text;
+    if (!find_place(r, source, &target, &like))
         return DG_OK;
-    target = find_target(r, source, &like.begin);
-    like.end = like.begin;
-    if (target && target->kind == DG_XML_OPEN) {
-        like.begin = target->end;
-        like.end = x->tags[target->partner].begin;
-        for (size_t i = like.begin; i < like.end; i++)
-            if (!strchr(" \t\r\n", x->s[i]))
-                return DG_OK; /* it is translated */
-    } else if (target) {
-        like.begin = target->begin;
-        like.end = target->end;
+    dg_buffer_init(&text);
+    const bool escaped = !cdata && dg_xml_string_read(s + begin, end - begin, keeps, &text);
+    if (cdata || escaped) {
+        like.format = DG_FORMAT_TEXT;
+        like.markup = NULL;
+        like.writing = DG_WRITE_ESCAPED;
+        like.escapes = cdata ? DG_ESCAPES_CDATA : DG_ESCAPES_XML;
     }
-    struct dg_segment *g =
-        dg_segment_add(r->x, r->p, like, x->s + source->end, close->begin - source->end, err);
-    if (!g)
-        return err->code;
-    const bool open = target && target->kind == DG_XML_OPEN;
-    g->before = open ? strdup("") : target ? opened(x->s, target) : opening(r, source);
-    g->after = open ? strdup("") : closing(r, source);
-    return g->before && g->after ? DG_OK
-                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    if (!escaped) {
+        dg_buffer_reset(&text);
+        dg_buffer_add(&text, s + begin, end - begin);
+    }
+    int rc = DG_OK;
+    struct dg_segment *g = NULL;
+    if (text.failed)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    else if (text.len > 0 && dg_message_is_text(text.data, text.len) &&
+             !(g = dg_segment_add(r->x, r->p, like, text.data, text.len, err)))
+        rc = err->code;
+    dg_buffer_deinit(&text);
+    return g ? enclose(r, g, source, target, err) : rc;
 }
 
 /* Adds the attribute with the target language, which XLIFF 2 requires if there are targets, unless

@@ -23,6 +23,21 @@ static const struct example cases[] = {
         false},
     {"a.json", "[\"{n, select, other {<b>a</b> dog}}\", \"{n} <b>dog</b>\"]",
         "[\"{n, select, other {<b>a</b> dog}}\", \"{n} <b>DOG</b>\"]", false},
+    /* Markup that is text. */
+    {"a.xlf",
+        "<xliff><file target-language=\"de\"><trans-unit><source>\n <![CDATA[a <b>dog</b> & <0>x</0> &amp; y]]>\n</source><target/></trans-unit>"
+        "<trans-unit><source><![CDATA[dog]]></source><target></target></trans-unit>"
+        "<trans-unit><source>&lt;p&gt;a &lt;a href=\"u\"&gt;dog&lt;/a>\n  &amp;nbsp; &#233;&lt;/p&gt;</source></trans-unit>"
+        "<trans-unit xml:space=\"preserve\"><source>a &lt; b\n  c &lt;x/&gt;</source></trans-unit>"
+        "<trans-unit><source>&lt;b&gt;one&lt;/b&gt; <x id=\"1\"/></source></trans-unit></file></xliff>",
+        "<xliff><file target-language=\"de\"><trans-unit><source>\n <![CDATA[a <b>dog</b> & <0>x</0> &amp; y]]>\n</source>"
+        "<target><![CDATA[A <b>DOG</b> & <0>X</0> &amp; Y]]></target></trans-unit>"
+        "<trans-unit><source><![CDATA[dog]]></source><target><![CDATA[DOG]]></target></trans-unit>"
+        "<trans-unit><source>&lt;p&gt;a &lt;a href=\"u\"&gt;dog&lt;/a>\n  &amp;nbsp; &#233;&lt;/p&gt;</source>"
+        "<target>&lt;p&gt;A &lt;a href=\"u\"&gt;DOG&lt;/a&gt; &amp;nbsp; é&lt;/p&gt;</target></trans-unit>"
+        "<trans-unit xml:space=\"preserve\"><source>a &lt; b\n  c &lt;x/&gt;</source><target>A &lt; B\n  C &lt;x/&gt;</target></trans-unit>"
+        "<trans-unit><source>&lt;b&gt;one&lt;/b&gt; <x id=\"1\"/></source><target>&lt;B&gt;ONE&lt;/B&gt; <x id=\"1\"/></target></trans-unit></file></xliff>",
+        true},
 };
 
 static void examples(void **state)

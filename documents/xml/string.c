@@ -1,0 +1,71 @@
+#include "documents/xml/string.h"
+
+#include "documents/strings/escapes.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CDATA "<![CDATA["
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+bool dg_xml_string_cdata(const char *s, size_t *begin, size_t *end)
+{
+    size_t from = *begin, to = *end;
+    while (from < to && is_space(s[from]))
+        from++;
+    while (to > from && is_space(s[to - 1]))
+        to--;
+    if (to - from < strlen(CDATA) || memcmp(s + from, CDATA, strlen(CDATA)) != 0)
+        return false;
+    from += strlen(CDATA);
+    const char *close = memmem(s + from, to - from, "]]>", 3);
+    if (!close || close + 3 != s + to)
+        return false;
+    *begin = from;
+    *end = to - 3;
+    return true;
+}
+
+/* Appends the character that the reference s[at, end), from "&" to ";", stands for. */
+static bool add_reference(const char *s, size_t at, size_t end, struct dg_buffer *out)
+{
+    static const char *const names[][2] = {
+        {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}, {"&quot;", "\""}, {"&apos;", "'"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i][0]) == end - at && memcmp(s + at, names[i][0], end - at) == 0) {
+            dg_buffer_adds(out, names[i][1]);
+            return true;
+        }
+    if (end - at < 4 || s[at + 1] != '#')
+        return false;
+    const bool hex = s[at + 2] == 'x';
+    dg_escapes_add_character((uint32_t)strtoul(s + at + 2 + hex, NULL, hex ? 16 : 10), out);
+    return true;
+}
+
+bool dg_xml_string_read(const char *s, size_t n, bool keeps_lines, struct dg_buffer *out)
+{
+    if (memchr(s, '<', n) || !memmem(s, n, "&lt;", 4))
+        return false;
+    for (size_t i = 0, end; i < n; i = end) {
+        end = i + 1;
+        if (s[i] == '&') {
+            const char *close = memchr(s + i, ';', n - i);
+            if (!close || !add_reference(s, i, (size_t)(close - s) + 1, out))
+                return false;
+            end = (size_t)(close - s) + 1;
+        } else if (is_space(s[i]) && !keeps_lines) {
+            while (end < n && is_space(s[end]))
+                end++;
+            dg_buffer_adds(out, " ");
+        } else {
+            dg_buffer_add(out, s + i, 1);
+        }
+    }
+    return true;
+}
