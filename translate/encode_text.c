@@ -57,6 +57,19 @@ static struct dg_part *part_of(
     return dg_part_new(j, at.begin, at.end, err);
 }
 
+/* Look up the part of `at`, then all source bytes of `at`: a part lacks what is set apart at its
+ * ends, as in "History: %s". */
+static int look_up(struct dg_job *j, const struct running *f, struct dg_span at, struct dg_part *p,
+    struct dg_error *err)
+{
+    const int rc = dg_part_look_up(j, p, err);
+    if (rc || p->known || !f->document || !j->options.known)
+        return rc;
+    const struct dg_span source = {dg_document_source(f->document, f->unit, at.begin, true),
+        dg_document_source(f->document, f->unit, at.end, false)};
+    return dg_part_look_up_source(j, p, source, err);
+}
+
 /* Add begin..end of f as one sentence, or as several when it is over the token limit. A loop over a
  * stack of spans instead of recursion: the left part first, so that parts stay in order. */
 static int encode_span(
@@ -72,7 +85,7 @@ static int encode_span(
         struct dg_part *p = part_of(j, f, at, err);
         if (!p)
             return DG_ENOMEM;
-        int rc = dg_part_look_up(j, p, err);
+        int rc = look_up(j, f, at, p, err);
         if (rc || p->known) {
             if (rc)
                 return rc;
@@ -145,7 +158,7 @@ static int look_up_whole(
     struct dg_part *p = part_of(j, f, at, err);
     if (!p)
         return DG_ENOMEM;
-    int rc = dg_part_look_up(j, p, err);
+    int rc = look_up(j, f, at, p, err);
     *known = p->known != NULL;
     j->n_parts -= !*known;
     return rc;
@@ -255,12 +268,26 @@ static int encode_first(struct dg_job *j, const struct dg_document *d, struct dg
     return encode_units(j, d, unit, err);
 }
 
+/* Look up all of a plain text as it is, with its tags. */
+static int look_up_text(struct dg_job *j, bool *known, struct dg_error *err)
+{
+    const struct running text = {j->text, NULL, NULL};
+    *known = false;
+    if (j->options.format != DG_FORMAT_TEXT || !j->options.known || j->len > DG_ENCODE_BYTES)
+        return 0;
+    return look_up_whole(j, &text, (struct dg_span){0, j->len}, known, err);
+}
+
 static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
+    bool known;
     const struct dg_document_kind kind = {
         format, j->options.markup, j->t->alphabet, j->options.check, j->options.check_arg};
-    int rc = dg_document_read(j->text, j->len, &kind, &document, err);
+    int rc = look_up_text(j, &known, err);
+    if (rc || known)
+        return rc;
+    rc = dg_document_read(j->text, j->len, &kind, &document, err);
     if (rc)
         return rc;
     /* A prefix may begin with a tag of a plain text. */

@@ -150,6 +150,9 @@ int dg_part_encode(
     struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err);
 /* Look up a known translation of p; if there is one, sets p->known. */
 int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err);
+/* The same for source bytes at.begin .. at.end around p; if they have one, p takes their place. */
+int dg_part_look_up_source(
+    struct dg_job *j, struct dg_part *p, struct dg_span at, struct dg_error *err);
 /* Append p's known translation, written as p's text requires. */
 int dg_part_write_known(
     struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err);

@@ -1,6 +1,7 @@
 /* Sentences with known translations (a translation memory): they are looked up before encoding, and
  * their translations are used unchanged. One thread at a time per job. */
 #include "base/buffer.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 
@@ -22,11 +23,14 @@ static bool is_literal(const struct dg_job *j, const struct dg_part *p)
 {
     if (p->encoding == DG_ENCODING_PLAIN)
         return true;
+    const char *s = j->text + p->begin;
+    const size_t n = p->end - p->begin;
     for (size_t i = 0; i < p->n_marks; i++)
         if (p->marks[i].kind == DG_MARK_ESCAPE)
             return false;
-    return !dg_encoding_is_markup(p->encoding) &&
-           !memchr(j->text + p->begin, '\\', p->end - p->begin);
+    if (p->encoding == DG_ENCODING_MARKUP)
+        return !memchr(s, '<', n) && !memchr(s, '&', n);
+    return !dg_encoding_is_markup(p->encoding) && !memchr(s, '\\', n);
 }
 
 int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
@@ -50,14 +54,35 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
         return 0;
     dg_buffer_init(&out);
     if (known->find(known->arg, s, n, &out)) {
-        p->known = dg_arena_strndup(&j->arena, out.data ? out.data : "", out.len);
-        p->known_len = out.len;
+        /* the white space around the sentence is the text's own */
+        const size_t begin = dg_scan_skip_space(out.data, 0, out.len),
+                     end = dg_scan_trim_space(out.data, begin, out.len);
+        p->known = dg_arena_strndup(&j->arena, out.data ? out.data + begin : "", end - begin);
+        p->known_len = end - begin;
         p->copied = true;
         p->flags |= DG_FLAG_FROM_MEMORY;
         if (!p->known || out.failed)
             rc = DG_JOB_NO_MEMORY(err);
     }
     dg_buffer_deinit(&out);
+    return rc;
+}
+
+int dg_part_look_up_source(
+    struct dg_job *j, struct dg_part *p, struct dg_span at, struct dg_error *err)
+{
+    const struct dg_part own = *p;
+    if ((p->encoding != DG_ENCODING_PLAIN && p->encoding != DG_ENCODING_MARKUP) ||
+        at.end <= at.begin || (at.begin == p->begin && at.end == p->end))
+        return 0;
+    p->begin = at.begin;
+    p->end = at.end;
+    p->shown = NULL;
+    p->shown_len = p->n_marks = 0;
+    p->tail = NULL;
+    const int rc = dg_part_look_up(j, p, err);
+    if (!p->known)
+        *p = own;
     return rc;
 }
 

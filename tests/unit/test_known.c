@@ -62,12 +62,36 @@ static char *translated(const char *const *pairs, const char *text, enum dg_form
     return answer;
 }
 
-static void expect(const char *const *pairs, const char *text, const char *want)
+static void expect_in(
+    enum dg_format format, const char *const *pairs, const char *text, const char *want)
 {
-    char *answer = translated(pairs, text, DG_FORMAT_MARKDOWN);
+    char *answer = translated(pairs, text, format);
     if (!answer || strcmp(answer, want) != 0)
         fail_msg("%s\nbecame\n%s", text, answer ? answer : "(not known)");
     free(answer);
+}
+
+static void expect(const char *const *pairs, const char *text, const char *want)
+{
+    expect_in(DG_FORMAT_MARKDOWN, pairs, text, want);
+}
+
+/* A memory holds strings as programs have them, as those that po2tmx writes. */
+static void strings(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"History: %s", "Verlauf & Co: %s", "A dog.", "Ein Hund.",
+        "Use <link a=\"b\">it</link>. Go <b>on</b>!", "Nimm <link a=\"b\">es</link>. Weiter!",
+        "By {name}", "\n Nach {name} \n", "<x/>Home <b>page</b>", "<b>Start</b><x/>", "Hi {name}!",
+        "Na {name}!", NULL};
+    expect_in(DG_FORMAT_TEXT, pairs, "History: %s", "Verlauf & Co: %s");
+    expect_in(DG_FORMAT_TEXT, pairs, "A dog. History: %s", "Ein Hund. Verlauf & Co: %s");
+    expect_in(DG_FORMAT_TEXT, pairs, pairs[4], pairs[5]);
+    expect_in(DG_FORMAT_TEXT, pairs, pairs[8], pairs[9]);
+    expect_in(DG_FORMAT_TEXT, pairs, "\n By {name} \n", "\n Nach {name} \n");
+    expect_in(DG_FORMAT_XML, pairs, "<a>History: %s</a>", "<a>Verlauf &amp; Co: %s</a>");
+    expect_in(DG_FORMAT_XML, pairs, "<a>Hi {name}! A dog.</a>", "<a>Na {name}! Ein Hund.</a>");
+    expect_in(DG_FORMAT_HTML, pairs, "<p> By {name} </p>", "<p> Nach {name} </p>");
 }
 
 /* Titles with a placeholder or an address are looked up as they are in the source, and their
@@ -99,10 +123,12 @@ static void not_looked_up(void **state)
     assert_null(translated(pairs, "---\ntitle: 'Ann''s {name}'\n---\n", DG_FORMAT_MARKDOWN));
     assert_null(translated(pairs, "---\ntitle: \"The \\u263a dog\"\n---\n", DG_FORMAT_MARKDOWN));
     assert_null(translated(pairs, "<p>Hello {name} <b>you</b></p>", DG_FORMAT_HTML));
+    assert_null(translated(pairs, "<p>Hello {name} &#121;ou</p>", DG_FORMAT_HTML));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(titles), cmocka_unit_test(not_looked_up)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strings), cmocka_unit_test(titles), cmocka_unit_test(not_looked_up)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
