@@ -34,9 +34,18 @@ static size_t line_end(const char *s, size_t n, size_t at)
     return end ? (size_t)(end - s) : n;
 }
 
-static bool is_blank(const char *s, size_t at, size_t end)
+/* Adds the lines of text that follow a cue's times. */
+static void read_lines(const char *s, size_t n, struct cue *c)
 {
-    return dg_scan_skip_space(s, at, end) == end;
+    for (size_t end; c->next < n; c->next = end < n ? end + 1 : n) {
+        end = line_end(s, n, c->next);
+        if (dg_srt_ends_cue(s, n, c->next))
+            return;
+        if (dg_scan_skip_space(s, c->next, end) == end)
+            continue;
+        c->begin = c->lines++ ? c->begin : c->next;
+        c->end = dg_scan_trim_space(s, c->next, end);
+    }
 }
 
 /* The next cue from byte `at` on; false: there is none. */
@@ -49,14 +58,7 @@ static bool next_cue(const char *s, size_t n, size_t at, struct cue *c)
         c->head = at;
         c->begin = c->end = c->next = end < n ? end + 1 : n;
         c->lines = 0;
-        while (c->next < n) {
-            end = line_end(s, n, c->next);
-            if (is_blank(s, c->next, end) || dg_srt_is_cue(s, n, c->next))
-                break;
-            c->end = dg_scan_trim_space(s, c->next, end);
-            c->lines++;
-            c->next = end < n ? end + 1 : n;
-        }
+        read_lines(s, n, c);
         return true;
     }
     return false;

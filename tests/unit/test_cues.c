@@ -88,9 +88,44 @@ static void cues_without_blank_lines(void **state)
     dg_extract_close(x);
 }
 
+/* YouTube's captions have cues whose first or last line is a space; only an empty line ends a cue
+ * of WebVTT. The first cues' texts are with their times, the last ones are one sentence. */
+static void lines_of_white_space_within_cues(void **state)
+{
+    (void)state;
+    static const char file[] =
+        "WEBVTT\r\n\r\n00:00:01.000 --> 00:00:02.000 align:start\r\n \r\n<c>Hello.</c>\r\n\r\n"
+        "00:00:02.000 --> 00:00:03.000\r\nOne dog.\r\n\t\r\nTwo.\r\n \r\n\r\n"
+        "00:00:03.000 --> 00:00:04.000\r\n \r\nthe dog is\r\n \r\n\r\n"
+        "00:00:04.000 --> 00:00:05.000\r\nin the house.\r\n \r\n"
+        "00:00:05.000 --> 00:00:06.000\r\nThe end.\r\n";
+    static const char *const texts[] = {
+        "00:00:01.000 --> 00:00:02.000 align:start\r\n \r\n<c>Hello.</c>",
+        "00:00:02.000 --> 00:00:03.000\r\nOne dog.\r\n\t\r\nTwo.", "the dog is in the house.",
+        "00:00:05.000 --> 00:00:06.000\r\nThe end."};
+    struct dg_extract_answer a[4];
+    struct dg_extract *x = NULL;
+    struct dg_buffer out;
+    assert_int_equal(
+        dg_extract_open("a.vtt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
+    assert_int_equal(dg_extract_count(x), 4);
+    for (size_t i = 0; i < 4; i++) {
+        struct dg_extract_text t;
+        dg_extract_text(x, i, &t);
+        assert_string_equal(t.s, texts[i]);
+        a[i] = (struct dg_extract_answer){t.s, t.n};
+    }
+    dg_buffer_init(&out);
+    assert_int_equal(dg_extract_write(x, a, "de", &out, NULL), 0);
+    assert_string_equal(out.data, file);
+    dg_buffer_deinit(&out);
+    dg_extract_close(x);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cues_share_a_sentence), cmocka_unit_test(cues_without_blank_lines)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cues_share_a_sentence),
+        cmocka_unit_test(cues_without_blank_lines),
+        cmocka_unit_test(lines_of_white_space_within_cues)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Subtitles: SubRip and WebVTT. A cue is a line of times, followed by lines of text up to a blank
- * line, and perhaps preceded by a number or a name. */
+/* Subtitles: SubRip and WebVTT. A cue is a line of times, followed by lines of text up to an
+ * empty line, and perhaps preceded by a number or a name. */
 #include "text/format/srt.h"
 
 #include "text/format/internal.h"
@@ -77,13 +77,13 @@ static bool is_number(const char *s, const struct dg_line *l)
     return end > at && dg_line_skip_blanks(s, end, l->end) == l->end;
 }
 
-bool dg_srt_is_cue(const char *s, size_t n, size_t at)
+bool dg_srt_ends_cue(const char *s, size_t n, size_t at)
 {
     struct dg_line l, next;
     double from, to;
     if (!dg_line_at(s, n, at, &l))
         return false;
-    return dg_srt_times(s, l.begin, l.end, &from, &to) ||
+    return l.begin == l.end || dg_srt_times(s, l.begin, l.end, &from, &to) ||
            (is_number(s, &l) && dg_line_at(s, n, l.next, &next) &&
                dg_srt_times(s, next.begin, next.end, &from, &to));
 }
@@ -138,13 +138,12 @@ static void write_line(struct dg_document *d, const char *s, size_t begin, size_
     dg_document_text(d, s, text, end);
 }
 
-/* Reads the lines of a cue from *at on, up to a blank line or the next cue. */
+/* Reads the lines of a cue from *at on, up to an empty line or the next cue. */
 static void read_cue(
     struct dg_document *d, struct dg_paragraph *p, const char *s, size_t n, size_t *at)
 {
     struct dg_line line;
-    while (dg_line_at(s, n, *at, &line) && !dg_line_is_blank(s, &line) &&
-           !dg_srt_is_cue(s, n, line.begin)) {
+    while (dg_line_at(s, n, *at, &line) && !dg_srt_ends_cue(s, n, line.begin)) {
         if (is_speaker(s, &line))
             dg_paragraph_end(p, d, s, write_line);
         dg_paragraph_add(p, s, dg_line_indent(s, &line), line.end);

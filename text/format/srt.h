@@ -10,8 +10,9 @@
  * line is none. */
 bool dg_srt_times(const char *s, size_t begin, size_t end, double *from, double *to);
 
-/* True if the next cue begins with the line at `at`, which is within a cue: the line has times, or
- * is a number before such a line. Not every file has a blank line between cues. */
-bool dg_srt_is_cue(const char *s, size_t n, size_t at);
+/* True if the line at `at`, which is within a cue, does not belong to it: it is empty, has the next
+ * cue's times, or is a number before such a line. Not every file has an empty line between cues. A
+ * line of white space ends none: YouTube's captions have it as a line of text. */
+bool dg_srt_ends_cue(const char *s, size_t n, size_t at);
 
 #endif
