@@ -1,9 +1,10 @@
 /* gettext's PO and POT: an empty msgstr is filled from msgid, msgstr[1] and higher from
- * msgid_plural. The header, except for its encoding, obsolete entries and existing translations
- * stay. */
+ * msgid_plural, and so is msgstr[0] where it is for more numbers than msgid. The header, except for
+ * its encoding, obsolete entries and existing translations stay. */
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
 #include "documents/xml/declaration.h"
+#include "text/protected.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -12,6 +13,13 @@
 #include <strings.h>
 
 enum { ID, PLURAL, N_TEXTS };
+
+/* Numbers for which a language has msgstr[0]. */
+enum first_form {
+    FOR_ONE,         /* 1, or 0 and 1 */
+    FOR_ENDS_IN_ONE, /* 1, 21, 31, ... */
+    FOR_ALL,
+};
 
 struct reader {
     struct dg_extract *x;
@@ -22,16 +30,56 @@ struct reader {
     enum { NOTHING, CONTEXT, MSGID, MSGID_PLURAL, MSGSTR } at;
     /* MSGSTR: its number is above 0 */
     bool plural_form;
+    /* as the header's Plural-Forms says */
+    enum first_form first_form;
     /* MSGSTR: from its first quotation mark to its last */
     size_t begin, end;
     /* MSGSTR: it is not empty */
     bool filled;
 };
 
+/* Reads the value of Plural-Forms, "nplurals=2; plural=(n != 1);". */
+static enum first_form read_plural_forms(const char *s, size_t n)
+{
+    static const char *const ends[] = {"%10==1", "%10!=1", "%100==1"};
+    struct dg_buffer b;
+    enum first_form form = FOR_ONE;
+    dg_buffer_init(&b);
+    for (size_t i = 0; i < n; i++)
+        if (!isspace((unsigned char)s[i]))
+            dg_buffer_add(&b, s + i, 1);
+    dg_buffer_adds(&b, ";");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && b.data; i++)
+        if (strstr(b.data, ends[i]))
+            form = FOR_ENDS_IN_ONE;
+    if (b.data && strstr(b.data, "nplurals=1;"))
+        form = FOR_ALL;
+    dg_buffer_deinit(&b);
+    return form;
+}
+
+static size_t count_placeholders(const struct dg_buffer *b)
+{
+    size_t n = 0, begin;
+    for (size_t at = 0; (at = dg_protected_next(NULL, b->data, b->len, at, &begin)) > 0;)
+        n += b->data[begin] == '%' || b->data[begin] == '{';
+    return n;
+}
+
+/* True if the msgstr is filled from msgid_plural. "One file" is no text for 21 files; msgfmt
+ * refuses it beside "%d files" in a language with one form. */
+static bool is_plural(const struct reader *r)
+{
+    const struct dg_buffer *id = &r->texts[ID], *plural = &r->texts[PLURAL];
+    if (r->plural_form || plural->len == 0 || r->first_form == FOR_ONE)
+        return r->plural_form;
+    return r->first_form == FOR_ALL || count_placeholders(id) < count_placeholders(plural);
+}
+
 /* Adds the msgstr that was read, if it is to be filled. */
 static int end_msgstr(struct reader *r, struct dg_error *err)
 {
-    const struct dg_buffer *text = &r->texts[r->plural_form ? PLURAL : ID];
+    const struct dg_buffer *text = &r->texts[is_plural(r) ? PLURAL : ID];
     if (r->at != MSGSTR || r->filled || text->len == 0)
         return DG_OK;
     if (text->failed)
@@ -95,6 +143,7 @@ static int read_keyword(struct reader *r, size_t *at, size_t end, struct dg_erro
 static int read_string(struct reader *r, size_t at, size_t end, struct dg_error *err)
 {
     const char *s = r->p->s;
+    static const char forms[] = "Plural-Forms:";
     size_t from = at + 1, to = end - 1;
     if (r->at == MSGSTR) {
         r->begin = r->begin ? r->begin : at;
@@ -103,6 +152,9 @@ static int read_string(struct reader *r, size_t at, size_t end, struct dg_error 
         if (r->texts[ID].len == 0 && to - from > 13 &&
             strncasecmp(s + from, "Content-Type:", 13) == 0)
             return dg_declaration_of_type(r->x, r->p, from, to, err);
+        if (r->texts[ID].len == 0 && to - from > strlen(forms) &&
+            strncasecmp(s + from, forms, strlen(forms)) == 0)
+            r->first_form = read_plural_forms(s + from, to - from);
     } else if (r->at == MSGID || r->at == MSGID_PLURAL) {
         dg_escapes_read(DG_ESCAPES_C, s + from, to - from, &r->texts[r->at == MSGID ? ID : PLURAL]);
     }

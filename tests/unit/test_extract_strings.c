@@ -9,6 +9,12 @@
 
 #include "tests/unit/extract_trial.h"
 
+#define PLURAL_FORMS(header, one, number, neither)                                                 \
+    "msgid \"\"\nmsgstr \"\"\n\"Language: x\\n\"\n\"Plural-Forms: " header "\\n\"\n\n"             \
+    "msgid \"one dog\"\nmsgid_plural \"%d dogs\"\nmsgstr[0] \"" one "\"\n\n"                       \
+    "msgid \"%d dog\"\nmsgid_plural \"%d dogs\"\nmsgstr[0] \"" number "\"\n\n"                     \
+    "msgid \"that dog\"\nmsgid_plural \"those dogs\"\nmsgstr[0] \"" neither "\"\n"
+
 static const struct example cases[] = {
     /* ICU messages with codes, as Angular has them. */
     {"a.xlf",
@@ -37,6 +43,18 @@ static const struct example cases[] = {
         "<target>&lt;p&gt;A &lt;a href=\"u\"&gt;DOG&lt;/a&gt; &amp;nbsp; é&lt;/p&gt;</target></trans-unit>"
         "<trans-unit xml:space=\"preserve\"><source>a &lt; b\n  c &lt;x/&gt;</source><target>A &lt; B\n  C &lt;x/&gt;</target></trans-unit>"
         "<trans-unit><source>&lt;b&gt;one&lt;/b&gt; <x id=\"1\"/></source><target>&lt;B&gt;ONE&lt;/B&gt; <x id=\"1\"/></target></trans-unit></file></xliff>",
+        true},
+    /* msgstr[0] of one number only, of all numbers, and of 1, 21, 31, ... */
+    {"a.po",
+        PLURAL_FORMS("nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);", "", "", ""),
+        PLURAL_FORMS("nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);", "ONE DOG",
+            "%d DOG", "THAT DOG"),
+        true},
+    {"a.po", PLURAL_FORMS("nplurals=1; plural=0;", "", "", ""),
+        PLURAL_FORMS("nplurals=1; plural=0;", "%d DOGS", "%d DOGS", "THOSE DOGS"), true},
+    {"a.po", PLURAL_FORMS("nplurals=3; plural=(n % 10 == 1 && n % 100 != 11 ? 0 : 1);", "", "", ""),
+        PLURAL_FORMS("nplurals=3; plural=(n % 10 == 1 && n % 100 != 11 ? 0 : 1);", "%d DOGS",
+            "%d DOG", "THAT DOG"),
         true},
 };
 
