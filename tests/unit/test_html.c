@@ -113,6 +113,13 @@ static const struct {
     {"<p>see <img alt='the dog'> here</p>", "<p>SEE <img alt='THE DOG'> HERE</p>"},
     {"<p><img alt=\"the dog\"> here</p>", "<p><img alt=\"THE DOG\"> HERE</p>"},
     {"<a title=\"the dog\" href=x>it</a>", "<a title=\"THE DOG\" href=x>IT</a>"},
+    {"<picture><source srcset=\"a b\"><img src=c alt=\"a dog\"></picture>",
+        "<picture><source srcset=\"a b\"><img src=c alt=\"A DOG\"></picture>"},
+    {"<p>see <picture title='one'><source><img alt='the dog'>no</picture> here</p>",
+        "<p>SEE <picture title='ONE'><source><img alt='THE DOG'>no</picture> HERE</p>"},
+    {"<picture><img translate=no alt='a dog'></picture><picture translate=no><img alt=dog></picture>",
+        "<picture><img translate=no alt='a dog'></picture><picture translate=no><img "
+        "alt=dog></picture>"},
     {"<input placeholder='your name' value='a b'>", "<input placeholder='YOUR NAME' value='a b'>"},
     {"<input type=submit value='Send it'>", "<input type=submit value='SEND IT'>"},
     {"<button aria-label=\"close it\">x</button>", "<button aria-label=\"CLOSE IT\">X</button>"},
@@ -156,6 +163,28 @@ static const struct {
     {"<p>\xC3\xA9t\xC3\xA9 <b>\xE2\x82\xAC</b> and</p>",
         "<p>\xC3\xA9T\xC3\xA9 <b>\xE2\x82\xAC</b> AND</p>"},
 };
+
+/* Labels that stand side by side are no sentence: each is a unit. */
+static void labels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *html, *want;
+    } each[] = {
+        {"<p><button>Save</button> <button>Go back</button></p>", "SaveGo back"},
+        {"<label>Your <b>name</b></label> <input> <label>E-mail</label>", "Your nameE-mail"},
+        {"<label>Size <select><option>Big</select></label> <input> I agree", "SizeBigI agree"},
+    };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        struct dg_document d;
+        assert_int_equal(
+            dg_document_open(each[i].html, strlen(each[i].html), DG_FORMAT_HTML, &d, NULL), 0);
+        assert_int_equal(d.n_units, i == 2 ? 3 : 2);
+        assert_int_equal(d.text.len, strlen(each[i].want));
+        assert_memory_equal(d.text.data, each[i].want, d.text.len);
+        dg_document_close(&d);
+    }
+}
 
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -316,6 +345,7 @@ int main(void)
         cmocka_unit_test(examples),
         cmocka_unit_test(nothing_translated_nothing_changed),
         cmocka_unit_test(commonmark),
+        cmocka_unit_test(labels),
         cmocka_unit_test(too_deep),
         cmocka_unit_test(answers_are_text),
     };

@@ -4,18 +4,17 @@
 #include <strings.h>
 
 static const char blocks[] =
-    " html head body title base link meta address article aside blockquote caption center col "
+    " html head body title base link meta address article aside blockquote button caption center col "
     "colgroup dd details dialog dir div dl dt fieldset figcaption figure footer form frame "
-    "frameset h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu menuitem nav noframes "
-    "noscript ol optgroup option p pre search section select summary table tbody td textarea tfoot "
-    "th thead tr ul datalist marquee ";
+    "frameset h1 h2 h3 h4 h5 h6 header hgroup hr label legend li listing main menu menuitem nav "
+    "noframes noscript ol optgroup option p pre search section select summary table tbody td "
+    "textarea tfoot th thead tr ul datalist marquee ";
 static const char points[] = " img wbr input embed area source track param keygen ";
 static const char opaque[] = " script style svg math iframe object audio video canvas noembed xmp "
                              "plaintext applet map picture rt rp template ";
 static const char code[] = " code kbd samp var tt ";
-static const char others[] =
-    " a abbr acronym b bdi bdo big br button cite data del dfn em font i ins "
-    "label mark nobr output q ruby s small span strike strong sub sup time u ";
+static const char others[] = " a abbr acronym b bdi bdo big br cite data del dfn em font i ins "
+                             "mark nobr output q ruby s small span strike strong sub sup time u ";
 
 /* True if `list`, words with a space on both sides of each, has the word. */
 static bool has_word(const char *list, const char *word)

@@ -236,6 +236,17 @@ static void add_whole(
     add(w, event);
 }
 
+/* Adds what the images of a <picture> say, which is one of them to a reader. */
+static void add_picture(struct walk *w, const GumboElement *picture)
+{
+    for (unsigned i = 0; i < picture->children.length; i++) {
+        const GumboNode *child = picture->children.data[i];
+        if (child->type == GUMBO_NODE_ELEMENT && child->v.element.tag == GUMBO_TAG_IMG &&
+            has_tag(child) && !is_quiet(w, &child->v.element, "img", false))
+            add_values(w, &child->v.element, "img");
+    }
+}
+
 static void enter(struct walk *w, const GumboNode *node, struct level around)
 {
     static const enum dg_html_kind kinds[] = {[DG_ELEMENT_BLOCK] = DG_HTML_BLOCK,
@@ -270,6 +281,8 @@ static void enter(struct walk *w, const GumboNode *node, struct level around)
     }
     if (tag && !inside.quiet)
         add_values(w, e, name);
+    if (tag && !inside.quiet && strcmp(name, "picture") == 0)
+        add_picture(w, e);
 }
 
 /* Leaves the element at the top of the stack, whose children are done. */
