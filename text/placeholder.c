@@ -45,8 +45,10 @@ static size_t block(const char *s, size_t at, size_t end, const char *open, cons
 static size_t percent(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
-    if (i < end && s[i] == '%')
-        return at + 2;
+    if (i < end && s[i] == '%') {
+        i = skip_word(s, at + 2, end);
+        return i > at + 2 && end - i >= 2 && memcmp(s + i, "%%", 2) == 0 ? i + 2 : at + 2;
+    }
     if (i < end && s[i] == '{') {
         i = skip_word(s, i + 1, end);
         return i < end && s[i] == '}' && i > at + 2 ? i + 1 : at;
@@ -127,14 +129,25 @@ static size_t dollar(const char *s, size_t at, size_t end)
     return skip_word(s, i, end);
 }
 
-/* :name, :smile:; not ":D", "a:b", "::". */
+/* The byte after the ":" that ends an icon's name, :material-account:, from its first "-" on; 0:
+ * none does. */
+static size_t icon_end(const char *s, size_t at, size_t end)
+{
+    size_t i = at;
+    while (i < end && i < at + LONGEST_NAME && (isalnum((unsigned char)s[i]) || s[i] == '-'))
+        i++;
+    return i > at && i < end && s[i] == ':' ? i + 1 : 0;
+}
+
+/* :name, :smile:, :material-account:; not ":D", "a:b", "::". */
 static size_t colon(const char *s, size_t at, size_t end)
 {
     size_t i = skip_word(s, at + 1, end);
     if (follows_word(s, at) || (at > 0 && strchr(":)]}", s[at - 1])) || i < at + 3 ||
         !isalpha((unsigned char)s[at + 1]))
         return at;
-    return i < end && s[i] == ':' ? i + 1 : i;
+    const size_t icon = i < end && s[i] == '-' ? icon_end(s, i, end) : 0;
+    return icon ? icon : i < end && s[i] == ':' ? i + 1 : i;
 }
 
 /* __NAME__ */
@@ -166,6 +179,7 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     case '<': return block(s, at, end, "<%", "%>");
     case ':': return colon(s, at, end);
     case '_': return underscores(s, at, end);
+    case '*': return block(s, at, end, "*|", "|*");
     case '&': return entity(s, at, end);
     default: return at;
     }

@@ -12,6 +12,8 @@
  *                                  {n, plural, one {#} other {#}}
  *   Mustache, Jinja, ERB           {{x}}  {{ x | y }}  {{#if a}}  {{{x}}}  {% if a %}  <%= x %>
  *   shells, Ruby, Laravel          ${name}  $name  #{name}  :name  :smile:  __NAME__
+ *   newsletters                    *|FNAME|*  *|IF:AGE|*  %%First_Name%%
+ *   icons of sites                 :material-account-circle:
  *   HTML                           &nbsp;  &#39;
  */
 size_t dg_placeholder_end(const char *s, size_t at, size_t end);

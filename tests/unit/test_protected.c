@@ -104,6 +104,11 @@ static void placeholders(void **state)
         "<{}><{0:N2}><{name!r}><{n, plural, one {# file} other {# files}}>");
     expect("a&nbsp;b &#39; &amp; R&D; AT&T; x & y; __NAME__ __init__",
         "<&nbsp;><&#39;><&amp;><__NAME__>");
+    expect("Dear *|FNAME|*, *|IF:AGE > 2|*yes*|END:IF|* a *| b",
+        "<*|FNAME|*><*|IF:AGE > 2|*><*|END:IF|*>");
+    expect("Dear %%First_Name%%, 100%% or %%a b%%", "<%%First_Name%%><%%><%%><%%>");
+    expect("a :material-account-circle: b (:octicons-x-24:) :name-of a:b-c: :a1-b :ab-c d:",
+        "<:material-account-circle:><:octicons-x-24:><:name><:a1><:ab>");
 }
 
 static void emoji(void **state)
