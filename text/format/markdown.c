@@ -2,12 +2,12 @@
  * callbacks point into the source and come in order, so everything between them is markup. The
  * callbacks become lists of events, one list for each heading, paragraph, cell or item
  * (markdown_unit.c makes units of them). Handled in addition: the title of front matter, footnotes,
- * alerts, formulas between "$$", and the <summary> of <details>. */
+ * alerts, formulas between "$$", directives of site generators, and the <summary> of <details>. */
 #include "text/format/escape.h"
 #include "text/format/front_matter.h"
 #include "text/format/internal.h"
 #include "text/format/footnote.h"
-#include "text/format/markdown_unit.h"
+#include "text/format/markdown_block.h"
 
 #include <limits.h>
 #include <md4c.h>
@@ -30,8 +30,9 @@ struct reader {
     bool in_code;
     /* CODE_BLOCK: indented by four spaces, not fenced */
     bool indented;
-    /* the last unit, or text after it indented by four spaces, belongs to a footnote */
-    bool in_footnote;
+    /* the last unit, or text after it indented by four spaces, belongs to a footnote or a directive
+     */
+    bool has_content;
     /* the lines of CODE_BLOCK or HTML_BLOCK */
     struct dg_paragraph lines;
     struct dg_md_titles titles;
@@ -61,9 +62,11 @@ static void flush(struct reader *r)
     if (r->e.n == 0)
         return;
     const struct dg_md_event *first = &r->e.list[0];
-    r->in_footnote = r->depth == 0 && first->kind == DG_MD_TEXT &&
-                     dg_footnote_label(r->s, first->begin, r->n) > first->begin;
-    r->floor = dg_markdown_unit(r->d, r->s, r->n, &r->e, r->floor, &r->titles);
+    const bool footnote =
+        first->kind == DG_MD_TEXT && dg_footnote_label(r->s, first->begin, r->n) > first->begin;
+    bool indents;
+    r->floor = dg_markdown_block(r->d, r->s, r->n, &r->e, r->floor, &r->titles, &indents);
+    r->has_content = r->depth == 0 && (footnote || indents);
     r->e.n = 0;
 }
 
@@ -124,33 +127,84 @@ static void read_summary(struct reader *r, struct dg_paragraph *unit)
     unit->open = false; /* drops one that is not closed */
 }
 
-/* Reads the continuation of a footnote: lines indented by four spaces, which are code to md4c. Each
- * paragraph is parsed by itself. Lines indented by eight are code. */
-static void read_footnote(struct reader *r, const size_t (*lines)[2], size_t n)
+/* The end of the fenced code that begins with line l, however it is indented; l->end: none does. */
+static size_t skip_fence(const struct reader *r, const struct dg_line *l, size_t end)
 {
-    for (size_t i = 0; i < n;) {
-        size_t first = i++, begin = lines[first][0];
-        while (i < n && lines[i][0] <= lines[i - 1][1] + 6) /* the indent, a line's end */
-            i++;
-        if (dg_line_skip_blanks(r->s, begin, lines[first][1]) < begin + 4)
-            parse(r, begin, lines[i - 1][1]);
+    const size_t at = dg_line_skip_blanks(r->s, l->begin, l->end);
+    size_t text = at;
+    struct dg_line line = *l;
+    while (text < l->end && r->s[text] == r->s[at])
+        text++;
+    if (text - at < 3 || !strchr("`~", r->s[at]) ||
+        (r->s[at] == '`' && memchr(r->s + text, '`', l->end - text)))
+        return l->end;
+    while (dg_line_at(r->s, end, line.next, &line)) {
+        const size_t close = dg_line_skip_blanks(r->s, line.begin, line.end);
+        if (line.end - close >= 3 && memcmp(r->s + close, r->s + at, 3) == 0)
+            break;
     }
-    r->in_footnote = true;
+    return line.end;
+}
+
+/* The byte after `indent` columns of blanks of the line; SIZE_MAX: it has less. */
+static size_t skip_indent(const struct reader *r, const struct dg_line *l, size_t indent)
+{
+    size_t at = l->begin, columns = 0;
+    for (; at < l->end && columns < indent && (r->s[at] == ' ' || r->s[at] == '\t'); at++)
+        columns += r->s[at] == '\t' ? 4 - columns % 4 : 1;
+    return columns >= indent ? at : SIZE_MAX;
+}
+
+/* Reads bytes begin..end, the content of a footnote or a directive: lines indented by four spaces,
+ * which are code to md4c. Each paragraph is parsed by itself. Fenced code, and lines indented by
+ * four spaces more that are no content of a directive, stay. */
+static void read_content(struct reader *r, size_t begin, size_t end)
+{
+    struct dg_line l;
+    size_t indent = 4;
+    r->has_content = false;
+    for (size_t at = begin; dg_line_at(r->s, end, at, &l); at = l.next) {
+        const size_t fence = skip_fence(r, &l, end);
+        struct dg_line last = l, next;
+        if (fence > l.end)
+            l.next = fence;
+        if (fence > l.end || dg_line_is_blank(r->s, &l))
+            continue;
+        if (r->has_content && skip_indent(r, &l, indent + 4) < SIZE_MAX)
+            indent += 4; /* the last line was a directive itself */
+        while (indent > 4 && skip_indent(r, &l, indent) == SIZE_MAX)
+            indent -= 4;
+        while (dg_line_at(r->s, end, last.next, &next) && !dg_line_is_blank(r->s, &next) &&
+               skip_fence(r, &next, end) == next.end)
+            last = next;
+        const size_t text = skip_indent(r, &l, indent);
+        if (text < SIZE_MAX && skip_indent(r, &l, indent + 4) == SIZE_MAX)
+            parse(r, text, last.end);
+        l.next = last.next;
+    }
+    r->has_content = true;
+}
+
+static size_t line_begin(const struct reader *r, size_t at)
+{
+    while (at > 0 && !strchr("\r\n", r->s[at - 1]))
+        at--;
+    return at;
 }
 
 static void end_verbatim(struct reader *r)
 {
     struct dg_paragraph lines = r->lines, unit = {0};
-    bool footnote = r->verbatim == CODE_BLOCK && r->indented && r->in_footnote && r->depth == 0;
+    bool content = r->verbatim == CODE_BLOCK && r->indented && r->has_content && r->depth == 0;
     size_t end = lines.open ? lines.lines[lines.n - 1][1] : r->floor;
     if (r->verbatim == HTML_BLOCK && lines.open)
         read_summary(r, &unit);
     r->verbatim = NO_BLOCK;
     r->lines = (struct dg_paragraph){0};
-    if (footnote && lines.open && !lines.failed)
-        read_footnote(r, (const size_t(*)[2])lines.lines, lines.n);
-    if (!footnote)
-        r->in_footnote = false;
+    if (content && lines.open && !lines.failed)
+        read_content(r, line_begin(r, lines.lines[0][0]), end);
+    if (!content)
+        r->has_content = false;
     r->floor = end > r->floor ? end : r->floor;
     dg_paragraph_deinit(&unit, r->d);
     dg_paragraph_deinit(&lines, r->d);

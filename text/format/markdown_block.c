@@ -1,0 +1,119 @@
+#include "text/format/markdown_block.h"
+
+#include "text/format/directive.h"
+#include "text/format/link_title.h"
+
+#include <string.h>
+
+struct block {
+    struct dg_document *d;
+    const char *s;
+    size_t n;
+    struct dg_md_events *e;
+    /* bytes before it are done */
+    size_t floor;
+    struct dg_md_titles *titles;
+};
+
+/* Makes a unit of events from..to, which ends before byte n. */
+static void add_unit(struct block *b, size_t from, size_t to, size_t n)
+{
+    const struct dg_md_events part = {.list = b->e->list + from, .n = to - from};
+    if (to > from)
+        b->floor = dg_markdown_unit(b->d, b->s, n, &part, b->floor, b->titles);
+}
+
+/* The end of the line with s[at], without white space. */
+static size_t line_end(const struct block *b, size_t at)
+{
+    size_t end = at;
+    while (end < b->n && b->s[end] != '\n' && b->s[end] != '\r')
+        end++;
+    while (end > at && strchr(" \t", b->s[end - 1]))
+        end--;
+    return end;
+}
+
+/* Makes a unit of the text s[begin, end) within the line of events from..to. */
+static void add_text(struct block *b, size_t from, size_t to, size_t begin, size_t end)
+{
+    struct dg_md_event *list = b->e->list;
+    while (from < to && (list[from].kind == DG_MD_LEAVE ||
+                            (list[from].kind == DG_MD_TEXT && list[from].end <= begin)))
+        from++;
+    while (to > from && list[to - 1].kind == DG_MD_TEXT && list[to - 1].begin >= end)
+        to--;
+    if (to == from)
+        return;
+    list[from].begin = list[from].begin < begin ? begin : list[from].begin;
+    if (list[to - 1].kind == DG_MD_TEXT && list[to - 1].end > end)
+        list[to - 1].end = end;
+    size_t n = line_end(b, end);
+    for (size_t i = from; i < to; i++) /* a tag may go on in the next line */
+        n = list[i].end != SIZE_MAX && list[i].end > n ? list[i].end : n;
+    add_unit(b, from, to, n);
+}
+
+static bool is_break(const struct dg_md_event *e)
+{
+    return e->kind == DG_MD_SOFT_BREAK || e->kind == DG_MD_HARD_BREAK;
+}
+
+/* True if the line that begins with event e is a directive: neither an escaped sign nor the cell of
+ * a table does. */
+static bool read_line(const struct block *b, const struct dg_md_event *e,
+    const struct dg_directive *before, struct dg_directive *out)
+{
+    size_t at = e->begin;
+    if (e->kind != DG_MD_TEXT || at == SIZE_MAX)
+        return false;
+    while (at > 0 && strchr(" \t", b->s[at - 1]))
+        at--;
+    if (at > 0 && strchr("\\|", b->s[at - 1]))
+        return false;
+    return dg_directive_read(b->s, b->n, e->begin, line_end(b, e->begin), before, out);
+}
+
+/* Adds the text of a directive, the line of events from..to, and goes behind it. */
+static void add_directive(struct block *b, size_t from, size_t to, const struct dg_directive *line)
+{
+    size_t end = line_end(b, b->e->list[from].begin);
+    for (; line->all && from < to; from++)
+        if (b->e->list[from].kind == DG_MD_TEXT && b->e->list[from].end > end)
+            end = line_end(b, b->e->list[from].end);
+    if (line->quoted)
+        dg_link_title(b->d, b->s, line->text, line->text_end);
+    else
+        add_text(b, from, to, line->text, line->text_end);
+    b->floor = end > b->floor ? end : b->floor;
+}
+
+size_t dg_markdown_block(struct dg_document *d, const char *s, size_t n, struct dg_md_events *e,
+    size_t floor, struct dg_md_titles *titles, bool *indents)
+{
+    struct block b = {.d = d, .s = s, .n = n, .e = e, .floor = floor, .titles = titles};
+    struct dg_directive line, before = {0};
+    size_t from = 0, depth = 0; /* start of the text that is not added yet; open pairs */
+    *indents = false;
+    for (size_t i = 0, to; i < e->n; i = to + 1) {
+        for (to = i; to < e->n && !is_break(&e->list[to]);)
+            to++;
+        if (depth == 0 && read_line(&b, &e->list[i], &before, &line)) {
+            add_unit(&b, from, i > from ? i - 1 : i, e->list[i].begin);
+            *indents = *indents || line.indents;
+            to = line.all ? e->n : to;
+            if (line.goes_on && line.text < e->list[i].end)
+                e->list[i].begin = line.text;
+            else if (!line.goes_on)
+                add_directive(&b, i, to, &line);
+            from = !line.goes_on ? to + 1 : line.text < e->list[i].end ? i : i + 1;
+            before = line;
+        } else {
+            before = (struct dg_directive){0};
+        }
+        for (size_t k = i; k < to; k++)
+            depth = depth + (e->list[k].kind == DG_MD_ENTER) - (e->list[k].kind == DG_MD_LEAVE);
+    }
+    add_unit(&b, from, from < e->n ? e->n : from, n);
+    return b.floor;
+}
