@@ -234,6 +234,7 @@ static const struct {
     {32, 32, "a title with &ouml; in it: the same"},
     {96, 96, "front matter: --- in the first line, and a --- later"},
     {505, 505, "a title with \\ in it"},
+    {589, 589, "![[foo]] is a page within a page, as Obsidian writes it"},
     {601, 601, "an address is protected, whatever is around it"},
     {605, 605, "an address of e-mail is, too"},
     {607, 607, "an address"},

@@ -295,8 +295,8 @@ static void any_text_is_whole(void **state)
         "](", "](u)", "]", "![", "[^1]", "(", ")", "<b>", "</b>", "<br>", "<", ">", "<!--", "-->",
         "<div>", "http://a.b", "<http://a>", "#", "## ", "1. ", "2) ", "[ ] ", "|", "|---|", "---",
         "===", "\\", "{\\an8}", "00:00:01,000 --> 00:00:02,000\n", "1\n", "    ", "[a]: x",
-        "[^x]: ", "<pre>", "</pre>", "\xEF\xBB\xBF", "<00:00:01.500>", ".", "! ", "? ",
-        ":::", ":::{a} b\n", "::: a \"b\"", ":a: b\n", "!!! a \"b\"\n", "\n: ", "{{< a >}}", "+--"};
+        "[^x]: ", "<pre>", "</pre>", "\xEF\xBB\xBF", "<00:00:01.500>", "! ", ":::", ":::{a} b\n",
+        ":a: b\n", "!!! a \"b\"\n", "\n: ", "{{< a >}}", "+--", "$", "[[a|", "]]", "{#a}"};
     uint64_t random = 7;
     char text[2048];
     for (int round = 0; round < 20000; round++) {
@@ -320,7 +320,7 @@ static void time_grows_with_length(void **state)
     (void)state;
     static const char *const bits[] = {"](", "<a", "`a``b", "- ", "[", "*a ", "> ", "_a_",
         "http://", "|", "<!--", "[^", "*", "_", "~", "[http://a](http://a)", "<pre>\n\n",
-        "- <pre>\n\n", "> <!--\n", "- a\n\n  <pre>\n", "|:::a", "!!! a\n\n    ```\n", ": "};
+        "- <pre>\n\n", "> <!--\n", "- a\n\n  <pre>\n", "|:::a", "!!! a\n\n    ```\n", "$a", "[[a|"};
     size_t n = 1 << 18;
     char *text = malloc(n + 32);
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {

@@ -2,7 +2,9 @@
 
 #include "text/format/directive.h"
 #include "text/format/link_title.h"
+#include "text/format/markdown_spans.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct block {
@@ -15,12 +17,32 @@ struct block {
     struct dg_md_titles *titles;
 };
 
+/* True if the paragraph is a formula between two "$$". */
+static bool is_formula(const char *s, const struct dg_md_events *e)
+{
+    const struct dg_md_event *first = &e->list[0], *last = &e->list[e->n - 1];
+    if (first->kind != DG_MD_TEXT || last->kind != DG_MD_TEXT || last->end - first->begin < 5)
+        return false;
+    const char *open = s + first->begin, *close = s + last->end - 2;
+    return memcmp(open, "$$", 2) == 0 && memmem(open + 2, (size_t)(close - open), "$$", 2) == close;
+}
+
 /* Makes a unit of events from..to, which ends before byte n. */
 static void add_unit(struct block *b, size_t from, size_t to, size_t n)
 {
     const struct dg_md_events part = {.list = b->e->list + from, .n = to - from};
-    if (to > from)
-        b->floor = dg_markdown_unit(b->d, b->s, n, &part, b->floor, b->titles);
+    struct dg_md_events spans;
+    if (to == from)
+        return;
+    if (is_formula(b->s, &part)) {
+        b->floor = part.list[part.n - 1].end;
+        return;
+    }
+    dg_markdown_spans(b->s, &part, &spans);
+    b->d->text.failed = b->d->text.failed || spans.failed;
+    if (spans.n > 0 && !b->d->text.failed)
+        b->floor = dg_markdown_unit(b->d, b->s, n, &spans, b->floor, b->titles);
+    free(spans.list);
 }
 
 /* The end of the line with s[at], without white space. */
@@ -96,23 +118,22 @@ size_t dg_markdown_block(struct dg_document *d, const char *s, size_t n, struct 
     size_t from = 0, depth = 0; /* start of the text that is not added yet; open pairs */
     *indents = false;
     for (size_t i = 0, to; i < e->n; i = to + 1) {
-        for (to = i; to < e->n && !is_break(&e->list[to]);)
-            to++;
-        if (depth == 0 && read_line(&b, &e->list[i], &before, &line)) {
-            add_unit(&b, from, i > from ? i - 1 : i, e->list[i].begin);
-            *indents = *indents || line.indents;
-            to = line.all ? e->n : to;
-            if (line.goes_on && line.text < e->list[i].end)
-                e->list[i].begin = line.text;
-            else if (!line.goes_on)
-                add_directive(&b, i, to, &line);
-            from = !line.goes_on ? to + 1 : line.text < e->list[i].end ? i : i + 1;
-            before = line;
-        } else {
+        const bool inside = depth > 0;
+        for (to = i; to < e->n && !is_break(&e->list[to]); to++)
+            depth = depth + (e->list[to].kind == DG_MD_ENTER) - (e->list[to].kind == DG_MD_LEAVE);
+        if (inside || depth > 0 || !read_line(&b, &e->list[i], &before, &line)) {
             before = (struct dg_directive){0};
+            continue;
         }
-        for (size_t k = i; k < to; k++)
-            depth = depth + (e->list[k].kind == DG_MD_ENTER) - (e->list[k].kind == DG_MD_LEAVE);
+        add_unit(&b, from, i > from ? i - 1 : i, e->list[i].begin);
+        *indents = *indents || line.indents;
+        to = line.all ? e->n : to;
+        if (line.goes_on && line.text < e->list[i].end)
+            e->list[i].begin = line.text;
+        else if (!line.goes_on)
+            add_directive(&b, i, to, &line);
+        from = !line.goes_on ? to + 1 : line.text < e->list[i].end ? i : i + 1;
+        before = line;
     }
     add_unit(&b, from, from < e->n ? e->n : from, n);
     return b.floor;

@@ -36,6 +36,12 @@ size_t dg_md_skip_break(const struct dg_md_cursor *c)
     return dg_link_skip_space(c->s, at, c->n);
 }
 
+size_t dg_md_skip_tabs(const char *s, size_t at, size_t end)
+{
+    const size_t to = dg_line_skip_blanks(s, at, end);
+    return memchr(s + at, '\t', to - at) ? to : at;
+}
+
 bool dg_md_is_text(const struct dg_md_event *e)
 {
     return e->kind <= DG_MD_CODE && e->begin != SIZE_MAX;

@@ -48,6 +48,9 @@ size_t dg_md_skip_break(const struct dg_md_cursor *c);
  * follows, the link ends where that begins. */
 void dg_md_link_end(const struct dg_md_cursor *c, size_t text, size_t at, struct dg_link_end *out);
 
+/* The end of the blanks at s[at] if there is a tab among them; else `at`. */
+size_t dg_md_skip_tabs(const char *s, size_t at, size_t end);
+
 /* True if the event has bytes of the source. */
 bool dg_md_is_text(const struct dg_md_event *e);
 /* True if the event is a single byte escaped by the byte before it, which is not written yet. */

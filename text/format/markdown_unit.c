@@ -53,18 +53,6 @@ static void catch_up(struct builder *b, size_t begin)
         mark(b, DG_MARK_POINT, begin, 0);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* The end of the blanks at s[at] if there is a tab among them; else `at`. */
-static size_t skip_tabs(const char *s, size_t at, size_t end)
-{
-    const size_t to = dg_line_skip_blanks(s, at, end);
-    return memchr(s + at, '\t', to - at) ? to : at;
-}
-
 /* Writes text from the cursor on. A tab within a pair is a space to the model, as a line end is:
  * elsewhere it ends the sentence. */
 static void write_text(struct builder *b, size_t end)
@@ -72,10 +60,11 @@ static void write_text(struct builder *b, size_t end)
     const char *s = b->c.s;
     for (size_t i = b->c.at; i < end;) {
         const size_t note = s[i] == '[' ? dg_footnote_reference(s, i, end) : i,
-                     tab = b->depth > 0 && is_blank(s[i]) ? skip_tabs(s, i, end) : i,
+                     tab = b->depth > 0 ? dg_md_skip_tabs(s, i, end) : i,
                      to = note > tab ? note : tab;
         if (to == i) {
-            i = is_blank(s[i]) ? dg_line_skip_blanks(s, i, end) : i + 1;
+            const size_t blanks = dg_line_skip_blanks(s, i, end);
+            i = blanks > i ? blanks : i + 1;
             continue;
         }
         dg_document_text(b->d, s, b->c.at, i);
@@ -163,16 +152,6 @@ static bool is_label(const char *s, const struct dg_md_event *e)
 static bool is_break(const struct dg_md_event *e)
 {
     return e->kind == DG_MD_SOFT_BREAK || e->kind == DG_MD_HARD_BREAK;
-}
-
-/* True if the paragraph is a formula between two "$$". */
-static bool is_formula(const char *s, const struct dg_md_events *e)
-{
-    const struct dg_md_event *first = &e->list[0], *last = &e->list[e->n - 1];
-    if (first->kind != DG_MD_TEXT || last->kind != DG_MD_TEXT || last->end - first->begin < 5)
-        return false;
-    const char *open = s + first->begin, *close = s + last->end - 2;
-    return memcmp(open, "$$", 2) == 0 && memmem(open + 2, (size_t)(close - open), "$$", 2) == close;
 }
 
 /* A hard line break ends the unit, unless a pair extends over it. */
@@ -342,6 +321,23 @@ static bool is_separator(const struct builder *b, const struct dg_md_event *e)
     return false;
 }
 
+/* Takes what a dialect has beyond md4c's Markdown. */
+static void take_dialect(struct builder *b, const struct dg_md_event *e)
+{
+    catch_up(b, e->begin);
+    if (e->kind == DG_MD_KEPT && e->title[0] < e->title[1]) {
+        dg_document_protect(b->d, b->c.s, (size_t[2]){e->begin, e->end}, e->title);
+        b->c.at = e->end;
+    } else if (e->kind == DG_MD_KEPT) {
+        mark(b, DG_MARK_POINT, e->end, 0);
+    } else if (e->kind == DG_MD_OPEN) {
+        b->open[b->depth++] = (struct open_pair){++b->d->ids, e->end};
+        mark(b, DG_MARK_OPEN, e->end, b->d->ids);
+    } else {
+        mark(b, DG_MARK_CLOSE, e->end, b->depth ? b->open[--b->depth].id : 0);
+    }
+}
+
 static void take(struct builder *b)
 {
     const struct dg_md_event *e = &b->c.list[b->c.i];
@@ -355,6 +351,9 @@ static void take(struct builder *b)
         }
         break;
     case DG_MD_ENTITY: take_entity(b, e); break;
+    case DG_MD_KEPT:
+    case DG_MD_OPEN:
+    case DG_MD_CLOSE: take_dialect(b, e); break;
     case DG_MD_HTML: take_html(b, e); break;
     case DG_MD_CODE: take_code(b, e); break;
     case DG_MD_SOFT_BREAK:
@@ -368,8 +367,6 @@ size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
     const struct dg_md_events *e, size_t floor, struct dg_md_titles *titles)
 {
     size_t alert = length_of(s, &e->list[0], dg_alert_label), first = 0;
-    if (is_formula(s, e))
-        return e->list[e->n - 1].end;
     if (alert > 0 && alert == e->list[0].end - e->list[0].begin)
         first = 1;
     while (first < e->n && (is_break(&e->list[first]) || is_label(s, &e->list[first])))

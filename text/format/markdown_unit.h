@@ -9,7 +9,10 @@
 
 enum dg_md_kind {
     DG_MD_TEXT,
-    DG_MD_ENTITY,     /* "&amp;" */
+    DG_MD_ENTITY, /* "&amp;" */
+    DG_MD_KEPT,   /* what stays; `title`: the bytes that the model sees of it */
+    DG_MD_OPEN,   /* a pair of a dialect opens (markdown_spans.h) */
+    DG_MD_CLOSE,
     DG_MD_HTML,       /* one or several tags, perhaps over several lines */
     DG_MD_CODE,       /* `code`: its first and last letters, when md4c gave any */
     DG_MD_SOFT_BREAK, /* a line's end within a paragraph; no bytes */
@@ -26,7 +29,7 @@ struct dg_md_event {
     enum dg_md_span span;
     /* bytes of the source; SIZE_MAX: unknown to md4c */
     size_t begin, end;
-    /* when a link or image is left: its title, if md4c gives bytes for it */
+    /* when a link or image is left: its title, if md4c gives bytes for it; see KEPT */
     size_t title[2];
 };
 
