@@ -124,7 +124,7 @@ static size_t next_paragraph(const char *s, size_t n, size_t at)
     struct line l;
     bool blank = false;
     for (; read_line(s, n, at, &l); at = l.next) {
-        const bool rule = l.end - l.begin == 3 && (memcmp(s + l.begin, "---", 3) == 0 ||
+        const bool rule = l.end - l.begin >= 3 && (memcmp(s + l.begin, "---", 3) == 0 ||
                                                       memcmp(s + l.begin, "+++", 3) == 0);
         if (blank && !l.blank && !rule && !strchr(" \t", s[l.begin]))
             return l.begin;

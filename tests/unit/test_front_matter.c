@@ -119,6 +119,17 @@ static void toml_values(void **state)
     }
 }
 
+/* Blanks after the signs that enclose it mean nothing. */
+static void borders(void **state)
+{
+    (void)state;
+    expect("--- \ntitle: The dog\nlayout: post\n---\t\n", "Hund",
+        "--- \ntitle: Hund\nlayout: post\n---\t\n");
+    expect("+++  \ntitle = \"The dog\"\n+++ \r\n", "Hund", "+++  \ntitle = \"Hund\"\n+++ \r\n");
+    expect("---\ntitle: The dog\n... \n", "Hund", "---\ntitle: Hund\n... \n");
+    expect("---a\n", "Hund", "Hund\n");
+}
+
 /* What else may be in TOML stays: the paragraph after it is the only text. */
 static void toml_kept(void **state)
 {
@@ -157,7 +168,7 @@ static void titles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(quoted_values),
-        cmocka_unit_test(unquoted_values), cmocka_unit_test(toml_values),
+        cmocka_unit_test(unquoted_values), cmocka_unit_test(toml_values), cmocka_unit_test(borders),
         cmocka_unit_test(toml_kept), cmocka_unit_test(titles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,24 +121,24 @@ static void read_field(struct dg_document *d, const char *s, const struct dg_lin
         read_yaml_title(d, s, at, end);
 }
 
-/* True if front matter begins with this line where it is a text's first. */
-static bool is_border(const char *s, const struct dg_line *line)
+/* True if the line is these three signs, before blanks that nobody sees. */
+static bool is_border(const char *s, const struct dg_line *line, const char *signs)
 {
-    return line->end - line->begin == 3 &&
-           (memcmp(s + line->begin, "---", 3) == 0 || memcmp(s + line->begin, "+++", 3) == 0);
+    return line->end - line->begin >= 3 && memcmp(s + line->begin, signs, 3) == 0 &&
+           dg_line_skip_blanks(s, line->begin + 3, line->end) == line->end;
 }
 
 size_t dg_front_matter_read(struct dg_document *d, const char *s, size_t n)
 {
     struct dg_line line;
     const size_t begin = dg_utf8_bom(s, n);
-    if (!dg_line_at(s, n, begin, &line) || !is_border(s, &line))
+    if (!dg_line_at(s, n, begin, &line) ||
+        !(is_border(s, &line, "---") || is_border(s, &line, "+++")))
         return begin;
     const bool toml = s[begin] == '+';
     size_t first = line.next, end = 0;
     for (size_t at = first; !end && dg_line_at(s, n, at, &line); at = line.next)
-        if (line.end - line.begin == 3 && (memcmp(s + line.begin, s + begin, 3) == 0 ||
-                                              (!toml && memcmp(s + line.begin, "...", 3) == 0)))
+        if (is_border(s, &line, s + begin) || (!toml && is_border(s, &line, "...")))
             end = line.next;
     for (size_t at = first; end && dg_line_at(s, end, at, &line); at = line.next) {
         if (toml && s[at] == '[')
