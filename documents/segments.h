@@ -35,6 +35,11 @@ struct dg_slot {
     size_t begin, end, close, close_end;
     /* how long a cue is shown */
     double seconds;
+    /* RAW, an end of a range of words: an odd number for the first, the next number for the last;
+     * else 0. Both have the same bytes key .. key_end, an id or a name */
+    size_t range, key, key_end;
+    /* the last end of a range: 1 + the slot of its first, if the text has that */
+    size_t start;
 };
 
 /* Names of the tags of text in an office file, after the prefix of its segments. If it has no runs,
@@ -61,6 +66,11 @@ struct dg_run_names {
     const char *const *breaks;
     /* containers, and elements of a run's properties, that make words a link, or NULL */
     const char *const *links;
+    /* empty tags before and after words that belong together, the first and the last in turn,
+     * NULL-terminated, or NULL */
+    const char *const *ranges;
+    /* what is in a run behind a range and belongs to it, or NULL */
+    const char *reference;
     /* other elements with text alone are fields: the text stays, but models see it */
     bool fields;
 };

@@ -145,28 +145,162 @@ static bool skip_field(const struct dg_extract_answer *a, size_t *at)
     return found != NULL;
 }
 
-int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
+/* Moves *at to the next tag of the answer, and *end to the byte after it; false: there is none. */
+static bool next_tag(const struct dg_extract_answer *a, size_t *at, size_t *end)
+{
+    for (size_t words; *at < a->n; *at = words) {
+        words = skip_words(a->s, *at, a->n);
+        if (words > *at)
+            continue;
+        const char *close = memchr(a->s + *at, '>', a->n - *at);
+        *end = close ? (size_t)(close - a->s) + 1 : a->n;
+        return true;
+    }
+    return false;
+}
+
+static int write_answer(struct dg_writer *w, const struct dg_segment *g,
     const struct dg_extract_answer *a, struct dg_error *err)
 {
     struct state t = {.w = w, .g = g};
     size_t text = 0;
     int rc = DG_OK;
-    for (size_t at = 0; at < a->n && rc == DG_OK;) {
-        const size_t words = skip_words(a->s, at, a->n);
-        if (words > at) {
-            at = words;
-            continue;
-        }
-        const char *end = memchr(a->s + at, '>', a->n - at);
-        size_t to = end ? (size_t)(end - a->s) + 1 : a->n;
+    for (size_t at = 0, to; rc == DG_OK && next_tag(a, &at, &to); text = at = to) {
         add_text(&t, a->s + text, at - text);
         rc = write_tag(&t, a->s + at, to - at, err);
         if (rc == DG_OK && a->s[at + 1] == 'f' && !skip_field(a, &to))
             rc = broken(err);
-        text = at = to;
     }
     if (rc != DG_OK)
         return rc;
     add_text(&t, a->s + text, a->n - text);
     return t.n_open == 0 ? DG_OK : broken(err);
+}
+
+/* ---- ranges ---- */
+
+/* Most bytes between a range's end and the start that is moved before it. */
+#define MAX_WORD 256
+
+/* A tag that is moved: its bytes are added at byte `at`, or left out there. */
+struct move {
+    size_t at, slot;
+    bool adds;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct move *p = a, *q = b;
+    if (p->at != q->at)
+        return p->at < q->at ? -1 : 1;
+    if (p->adds != q->adds)
+        return p->adds ? -1 : 1;
+    return p->slot < q->slot ? -1 : p->slot > q->slot;
+}
+
+static bool is_space(char c)
+{
+    return strchr(" \t\r\n", c) != NULL;
+}
+
+/* Where a <g>, a </g> or an <x/> begins that ends at byte `at`; at: none does. */
+static size_t skip_back(const char *s, size_t at, size_t least)
+{
+    /* comments and the like do not end with these */
+    if (at < least + 4 || s[at - 1] != '>' || !strchr("\"/g", s[at - 2]))
+        return at;
+    for (size_t k = at - 1; k-- > least;)
+        if (s[k] == '<')
+            return strchr("gx", s[k + 1]) || memcmp(s + k + 1, "/g", 2) == 0 ? k : at;
+    return at;
+}
+
+/* Where the word before byte `at` begins; at: there is none. */
+static size_t word_before(const char *s, size_t at)
+{
+    const size_t least = at > MAX_WORD ? at - MAX_WORD : 0;
+    size_t begin = at, before;
+    while (begin > least && (is_space(s[begin - 1]) || skip_back(s, begin, least) < begin)) {
+        before = skip_back(s, begin, least);
+        begin = before < begin ? before : begin - 1;
+    }
+    if (begin == least || s[begin - 1] == '>')
+        return at;
+    while (begin > least && !is_space(s[begin - 1]) && s[begin - 1] != '>')
+        begin--;
+    while (begin < at && ((unsigned char)s[begin] & 0xC0) == 0x80)
+        begin++;
+    return begin;
+}
+
+/* Lists the starts of ranges that the answer has behind their ends: moves[2 * g->n_slots]. tags:
+ * [g->n_slots] where each slot's tag is, or 0, 0. */
+static size_t list_moves(const struct dg_segment *g, const struct dg_extract_answer *a,
+    const struct dg_span *tags, struct move *moves)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_slots; i++) {
+        const size_t start = g->slots[i].start;
+        if (start == 0 || tags[i].end == 0 || tags[i].begin > tags[start - 1].begin)
+            continue;
+        moves[n++] = (struct move){word_before(a->s, tags[i].begin), start - 1, true};
+        moves[n++] = (struct move){tags[start - 1].begin, start - 1, false};
+    }
+    qsort(moves, n, sizeof *moves, by_place);
+    return n;
+}
+
+/* Find where the answer has each slot. */
+static void find_tags(
+    const struct dg_segment *g, const struct dg_extract_answer *a, struct dg_span *tags)
+{
+    for (size_t at = 0, to; next_tag(a, &at, &to); at = to) {
+        const char *number = memchr(a->s + at, '"', to - at);
+        const size_t i = number ? strtoul(number + 1, NULL, 10) : g->n_slots;
+        if (i < g->n_slots)
+            tags[i] = (struct dg_span){at, to};
+    }
+}
+
+/* Append the answer with the start of each range before its end: the words that were between them
+ * may have become part of others. False: no memory. */
+static bool order_ranges(
+    const struct dg_segment *g, const struct dg_extract_answer *a, struct dg_buffer *out)
+{
+    struct dg_span *tags = calloc(g->n_slots + 1, sizeof *tags);
+    struct move *moves = calloc(2 * g->n_slots + 1, sizeof *moves);
+    if (tags && moves) {
+        find_tags(g, a, tags);
+        size_t n = list_moves(g, a, tags, moves), at = 0;
+        for (size_t i = 0; i < n; i++) {
+            const struct dg_span *tag = &tags[moves[i].slot];
+            dg_buffer_add(out, a->s + at, moves[i].at - at);
+            at = moves[i].adds ? moves[i].at : tag->end;
+            if (moves[i].adds)
+                dg_buffer_add(out, a->s + tag->begin, tag->end - tag->begin);
+        }
+        dg_buffer_add(out, a->s + at, a->n - at);
+    }
+    const bool done = tags && moves && !out->failed;
+    free(tags);
+    free(moves);
+    return done;
+}
+
+int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
+    const struct dg_extract_answer *a, struct dg_error *err)
+{
+    bool ranges = false;
+    for (size_t i = 0; i < g->n_slots; i++)
+        ranges = ranges || g->slots[i].start > 0;
+    if (!ranges)
+        return write_answer(w, g, a, err);
+    struct dg_buffer ordered;
+    dg_buffer_init(&ordered);
+    const int rc =
+        order_ranges(g, a, &ordered)
+            ? write_answer(w, g, &(struct dg_extract_answer){ordered.data, ordered.len}, err)
+            : dg_error_set(err, DG_ENOMEM, "no memory for the ranges of a paragraph");
+    dg_buffer_deinit(&ordered);
+    return rc;
 }

@@ -28,6 +28,10 @@ static const struct dg_run_names word = {
     .dropped = (const char *const[]){"w:proofErr", "w:lastRenderedPageBreak", "w:softHyphen", NULL},
     .breaks = (const char *const[]){"w:tab", "w:br", "w:cr", "w:ptab", NULL},
     .links = (const char *const[]){"w:hyperlink", "w:fldSimple", NULL},
+    .ranges = (const char *const[]){"w:bookmarkStart", "w:bookmarkEnd", "w:commentRangeStart",
+        "w:commentRangeEnd", "w:permStart", "w:permEnd", "w:moveToRangeStart", "w:moveToRangeEnd",
+        NULL},
+    .reference = "w:commentReference",
 };
 
 static const struct dg_run_names slide = {
@@ -61,6 +65,12 @@ static const struct dg_run_names open_document = {
     .space = "text:s",
     .dropped = (const char *const[]){"text:soft-page-break", NULL},
     .breaks = (const char *const[]){"text:tab", "text:line-break", NULL},
+    .ranges = (const char *const[]){"text:bookmark-start", "text:bookmark-end", "office:annotation",
+        "office:annotation-end", "text:change-start", "text:change-end",
+        "text:reference-mark-start", "text:reference-mark-end",
+        "text:alphabetical-index-mark-start", "text:alphabetical-index-mark-end",
+        "text:toc-mark-start", "text:toc-mark-end", "text:user-index-mark-start",
+        "text:user-index-mark-end", NULL},
     .fields = true,
 };
 

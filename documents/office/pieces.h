@@ -32,6 +32,8 @@ struct dg_piece {
     size_t weight;
     /* OPEN: its closing tag */
     size_t close, close_end;
+    /* as in struct dg_slot */
+    size_t range, key, key_end;
 };
 
 struct dg_pieces {
@@ -46,6 +48,14 @@ struct dg_pieces {
 };
 
 void dg_pieces_add(struct dg_pieces *q, struct dg_piece piece);
+
+/* Set the range of p, if the empty tag t is an end of one. */
+void dg_ranges_read(const struct dg_runs *r, const struct dg_xml_tag *t, struct dg_piece *p);
+/* Make the run at tag i part of the range's end right before it, if it refers to what is said about
+ * the range, as a comment's run does; false: it does not. */
+bool dg_ranges_extend(struct dg_pieces *q, size_t i);
+/* Tell the slots of g that are the end of a range which one is its start. */
+void dg_ranges_link(const char *s, struct dg_segment *g);
 
 /* True if the piece's run has the properties at these bytes. */
 bool dg_pieces_same_run(

@@ -80,6 +80,8 @@ static void add_raw(struct dg_pieces *q, size_t i, const struct dg_piece *in)
         p.in_run = true;
         p.run = in->run;
         p.run_end = in->run_end;
+    } else {
+        dg_ranges_read(q->r, t, &p);
     }
     dg_pieces_add(q, p);
 }
@@ -188,7 +190,7 @@ static size_t read_run_or_field(struct dg_pieces *q, size_t i, size_t last)
         dg_pieces_add(
             q, (struct dg_piece){
                    .kind = DG_PIECE_RAW, .begin = x->tags[i].begin, .end = whole_end(x, i)});
-    else
+    else if (!dg_ranges_extend(q, i))
         read_run(q, i);
     return x->tags[i].partner;
 }
@@ -249,7 +251,10 @@ static int write_other(
         .begin = p->begin,
         .end = p->end,
         .close = p->kind == DG_PIECE_OPEN ? p->close : p->run,
-        .close_end = p->kind == DG_PIECE_OPEN ? p->close_end : p->run_end};
+        .close_end = p->kind == DG_PIECE_OPEN ? p->close_end : p->run_end,
+        .range = p->range,
+        .key = p->key,
+        .key_end = p->key_end};
     switch (p->kind) {
     case DG_PIECE_OPEN: return add_slot(g, text, "<g i=\"%zu\">", slot, err);
     case DG_PIECE_CLOSE: dg_buffer_adds(text, "</g>"); return DG_OK;
@@ -326,6 +331,7 @@ static int write_markup(
     }
     if (open)
         dg_buffer_adds(text, "</g>");
+    dg_ranges_link(q->r->xml.s, g);
     return rc;
 }
 

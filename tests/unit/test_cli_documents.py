@@ -279,6 +279,40 @@ def test_odt_fields(tmp_path, before, after):
     assert members(translate(path, model=SHIPPED))[0][part][0].decode() == root % after
 
 
+W_NS, ODF_NS = 'xmlns:w="w"', 'xmlns:text="text" xmlns:office="office"'
+MORE = "One %smore%s. And this is big."
+RANGES = [  # the paragraph's kind, words with two tags in them, and the tags: those of one range, and of two that begin or end together
+    ("docx", "Here is a test %sdocument%s.", '<w:commentRangeStart w:id="3"/>', '<w:commentRangeEnd w:id="3"/>'),
+    ("docx", MORE, '<w:bookmarkStart w:id="0" w:name="_Toc1"/>', '<w:bookmarkEnd w:id="0"/>'),
+    ("docx", MORE, '<w:permStart w:id="0" w:edGrp="everyone"/>', '<w:permEnd w:id="0"/>'),
+    ("docx", MORE, '<w:commentRangeStart w:id="1"/><w:commentRangeStart w:id="2"/>',
+     '<w:commentRangeEnd w:id="1"/><w:r><w:commentReference w:id="1"/></w:r><w:commentRangeEnd w:id="2"/>'),
+    ("docx", MORE, '<w:bookmarkStart w:id="0" w:name="a"/><w:commentRangeStart w:id="0"/>', '<w:commentRangeEnd w:id="0"/><w:bookmarkEnd w:id="0"/>'),
+    ("odt", MORE, '<text:bookmark-start text:name="a"/>', '<text:bookmark-end text:name="a"/>'),
+    ("odt", MORE, '<text:change-start text:change-id="ct1"/>', '<text:change-end text:change-id="ct1"/>'),
+    ("odt", MORE, '<office:annotation office:name="1"><text:p>A girl is smiling.</text:p></office:annotation>', '<office:annotation-end office:name="1"/>')]
+
+
+@pytest.mark.parametrize("kind,words,start,end", RANGES)
+def test_ranges(tmp_path, kind, words, start, end):
+    """A bookmark, or what a comment or a change is about, stays around its words: its last tag came before its first one where these words had become
+    part of another."""
+    path = tmp_path / f"a.{kind}"
+    run, between = ("<w:r><w:t>", "</w:t></w:r>") if kind == "docx" else ("", "")
+    words = re.sub("(%s)", between + r"\1" + run, words).replace("%s", "{}")
+    root = f'<w:document {W_NS}><w:p>%s</w:p></w:document>' if kind == "docx" else f"<office:document-content {ODF_NS}><text:p>%s</text:p></office:document-content>"
+    part = "word/document.xml" if kind == "docx" else "content.xml"
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr(part, root % (run + words.format(start, end) + between))
+    xml = members(translate(path, model=SHIPPED))[0][part][0].decode()
+    ElementTree.fromstring(xml)
+    starts, ends = [re.findall(r"<[wto][^>]*/>|<office:annotation [^>]*>", s) for s in (start, end)]
+    assert all(xml.count(tag) == 1 for tag in starts + ends)
+    assert max(xml.index(tag) for tag in starts) < min(xml.index(tag) for tag in ends), xml
+    assert end in xml  # a comment's number comes behind its range
+    assert "annotation" not in start or SMILES in xml
+
+
 def test_pptx(tmp_path):
     path = tmp_path / "a.pptx"
     p = pptx.Presentation()
