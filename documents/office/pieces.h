@@ -70,4 +70,8 @@ const struct dg_piece *dg_pieces_main(struct dg_pieces *q);
  * behind a word, such as a raised "1" or "2,3": it means nothing to the model. 0: they are not. */
 size_t dg_pieces_note_number(const struct dg_pieces *q, size_t i);
 
+/* Append the pieces as markup (runs.h), with a slot of g for each tag in it. */
+int dg_pieces_write(
+    const struct dg_pieces *q, struct dg_segment *g, struct dg_buffer *text, struct dg_error *err);
+
 #endif

@@ -1,7 +1,11 @@
 /* Where a paragraph's words are among its tags. */
 #include "documents/office/runs.h"
 
+#include "text/utf8.h"
+
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char *name)
 {
@@ -27,6 +31,40 @@ char dg_runs_field(const struct dg_xml *x, size_t i)
             dg_xml_attribute(x, &x->tags[k], "w:fldCharType", &begin, &end))
             return x->s[begin];
     return 0;
+}
+
+bool dg_runs_is_merge(const char *s, size_t n)
+{
+    static const char name[] = "MERGEFIELD";
+    while (n > 0 && isspace((unsigned char)*s)) {
+        s++;
+        n--;
+    }
+    return n > strlen(name) && strncasecmp(s, name, strlen(name)) == 0;
+}
+
+static bool is_shown(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isdigit((unsigned char)s[i]))
+            return true;
+    return dg_utf8_has_letter(s, n);
+}
+
+bool dg_runs_find_shown(
+    const struct dg_runs *r, size_t first, size_t last, size_t *begin, size_t *end)
+{
+    const struct dg_xml *x = &r->xml;
+    for (size_t k = first; k < last; k++) {
+        const struct dg_xml_tag *t = &x->tags[k];
+        if (t->kind != DG_XML_OPEN || !dg_runs_is(r, t, r->names->text))
+            continue;
+        *begin = t->end;
+        *end = x->tags[t->partner].begin;
+        if (is_shown(x->s + *begin, *end - *begin))
+            return true;
+    }
+    return false;
 }
 
 void dg_runs_find_words(const struct dg_runs *r, size_t i, size_t *first, size_t *last)

@@ -130,6 +130,29 @@ static void add_bare(struct dg_pieces *q, size_t begin, size_t end)
         dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_WORDS, .begin = begin, .end = end});
 }
 
+/* Adds the field with bytes `all` and its result between tags `result` as a whole if the result is
+ * nothing to translate: it is blank, to be filled in, or the name of what a mail merge fills in;
+ * false: it is words. */
+static bool add_whole(
+    struct dg_pieces *q, const struct dg_span *all, const struct dg_span *result, bool merge)
+{
+    struct dg_piece p = {.kind = DG_PIECE_RAW, .begin = all->begin, .end = all->end};
+    size_t begin, end;
+    if (dg_runs_find_shown(q->r, result->begin, result->end, &begin, &end)) {
+        if (!merge)
+            return false;
+        if (!is_after_word(q)) {
+            p.kind = DG_PIECE_FIELD;
+            p.whole = p.begin;
+            p.whole_end = p.end;
+            p.begin = begin;
+            p.end = end;
+        }
+    }
+    dg_pieces_add(q, p);
+    return true;
+}
+
 static void read_pieces(struct dg_pieces *q, size_t first, size_t last);
 
 /* Reads what is within the OPEN that was added last, and closes it. */
@@ -141,6 +164,17 @@ static void read_within(struct dg_pieces *q, size_t first, size_t last, bool lin
     q->links -= link;
     q->depth--;
     dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_CLOSE});
+}
+
+/* True if the field's instruction between tags i and last is that of a mail merge. */
+static bool is_merge(const struct dg_runs *r, size_t i, size_t last)
+{
+    for (const struct dg_xml *x = &r->xml; i < last; i++) {
+        const struct dg_xml_tag *t = &x->tags[i];
+        if (t->kind == DG_XML_OPEN && dg_xml_is(x, t, "w:instrText"))
+            return dg_runs_is_merge(x->s + t->end, x->tags[t->partner].begin - t->end);
+    }
+    return false;
 }
 
 /* Reads a field that begins in the run at tag i: its instruction goes with its begin, and its
@@ -165,14 +199,16 @@ static size_t read_field(struct dg_pieces *q, size_t i, size_t last)
             separate = k;
         if (mark != 'e' || --depth > 0)
             continue;
-        struct dg_piece p = {.kind = separate ? DG_PIECE_OPEN : DG_PIECE_RAW,
-            .begin = x->tags[i].begin,
-            .end = separate ? whole_end(x, separate) : whole_end(x, k),
-            .close = t->begin,
-            .close_end = whole_end(x, k)};
-        dg_pieces_add(q, p);
-        if (separate)
-            read_within(q, x->tags[separate].partner + 1, k, true);
+        const struct dg_span all = {x->tags[i].begin, whole_end(x, k)};
+        const struct dg_span result = {separate ? x->tags[separate].partner + 1 : k, k};
+        if (!add_whole(q, &all, &result, is_merge(q->r, i, separate))) {
+            dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
+                                 .begin = all.begin,
+                                 .end = whole_end(x, separate),
+                                 .close = t->begin,
+                                 .close_end = all.end});
+            read_within(q, result.begin, k, true);
+        }
         return t->partner;
     }
     return i;
@@ -195,6 +231,17 @@ static size_t read_run_or_field(struct dg_pieces *q, size_t i, size_t last)
     return x->tags[i].partner;
 }
 
+/* Adds the container at tag i, with its words between tags first and last, if it is a field that
+ * stays as a whole; false: it is not. */
+static bool add_whole_field(struct dg_pieces *q, size_t i, size_t first, size_t last)
+{
+    const struct dg_xml *x = &q->r->xml;
+    size_t begin, end;
+    return dg_xml_attribute(x, &x->tags[i], "w:instr", &begin, &end) &&
+           add_whole(q, &(struct dg_span){x->tags[i].begin, whole_end(x, i)},
+               &(struct dg_span){first, last}, dg_runs_is_merge(x->s + begin, end - begin));
+}
+
 /* Reads the container at tag i: what it has before its words goes with its opening tag, and what it
  * has after them with its closing tag. Returns its last tag. */
 static size_t read_container(struct dg_pieces *q, size_t i)
@@ -202,6 +249,8 @@ static size_t read_container(struct dg_pieces *q, size_t i)
     const struct dg_xml *x = &q->r->xml;
     size_t first, last;
     dg_runs_find_words(q->r, i, &first, &last);
+    if (add_whole_field(q, i, first, last))
+        return x->tags[i].partner;
     dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
                          .begin = x->tags[i].begin,
                          .end = x->tags[first - 1].end,
@@ -232,109 +281,6 @@ static void read_pieces(struct dg_pieces *q, size_t first, size_t last)
     add_bare(q, at, x->tags[last].begin);
 }
 
-/* ---- as markup ---- */
-
-static int add_slot(struct dg_segment *g, struct dg_buffer *text, const char *format,
-    struct dg_slot slot, struct dg_error *err)
-{
-    dg_buffer_addf(text, format, g->n_slots);
-    return dg_slot_add(g, slot, err);
-}
-
-/* Writes a piece that is not words. */
-static int write_other(
-    struct dg_segment *g, const struct dg_piece *p, struct dg_buffer *text, struct dg_error *err)
-{
-    const struct dg_slot slot = {.kind = p->kind == DG_PIECE_OPEN ? DG_SLOT_TAGS
-                                         : p->in_run              ? DG_SLOT_CHILD
-                                                                  : DG_SLOT_RAW,
-        .begin = p->begin,
-        .end = p->end,
-        .close = p->kind == DG_PIECE_OPEN ? p->close : p->run,
-        .close_end = p->kind == DG_PIECE_OPEN ? p->close_end : p->run_end,
-        .range = p->range,
-        .key = p->key,
-        .key_end = p->key_end};
-    switch (p->kind) {
-    case DG_PIECE_OPEN: return add_slot(g, text, "<g i=\"%zu\">", slot, err);
-    case DG_PIECE_CLOSE: dg_buffer_adds(text, "</g>"); return DG_OK;
-    case DG_PIECE_BREAK: return add_slot(g, text, "<b i=\"%zu\"/>", slot, err);
-    default: return add_slot(g, text, "<x i=\"%zu\"/>", slot, err);
-    }
-}
-
-static int write_field(const struct dg_pieces *q, struct dg_segment *g, const struct dg_piece *p,
-    struct dg_buffer *text, struct dg_error *err)
-{
-    int rc = add_slot(g, text, "<f i=\"%zu\">",
-        (struct dg_slot){.kind = DG_SLOT_RAW, .begin = p->whole, .end = p->whole_end}, err);
-    dg_buffer_add(text, q->r->xml.s + p->begin, p->end - p->begin);
-    dg_buffer_adds(text, "</f>");
-    return rc;
-}
-
-/* Writes n pieces that are the number of a note: each piece of a run is one element, a container is
- * one with what is in it. */
-static int write_number(struct dg_segment *g, const struct dg_piece *p, size_t n,
-    struct dg_buffer *text, struct dg_error *err)
-{
-    const struct dg_piece as_one = {.kind = DG_PIECE_RAW, .begin = p->begin, .end = p->close_end};
-    if (p->kind == DG_PIECE_OPEN)
-        return write_other(g, &as_one, text, err);
-    int rc = DG_OK;
-    for (size_t i = 0; i < n && rc == DG_OK; i++) {
-        const struct dg_piece word = {.kind = DG_PIECE_RAW,
-            .in_run = true,
-            .begin = p[i].whole,
-            .end = p[i].whole_end,
-            .run = p[i].run,
-            .run_end = p[i].run_end};
-        rc = write_other(g, &word, text, err);
-    }
-    return rc;
-}
-
-static int write_markup(
-    const struct dg_pieces *q, struct dg_segment *g, struct dg_buffer *text, struct dg_error *err)
-{
-    /* the first piece of the open <g> for formatting; NULL: none is open */
-    const struct dg_piece *open = NULL;
-    int rc = DG_OK;
-    for (size_t i = 0; i < q->n && rc == DG_OK; i++) {
-        const struct dg_piece *p = &q->list[i];
-        const bool other =
-            p->kind == DG_PIECE_WORDS && !dg_pieces_same_run(q, p, g->run, g->run_end);
-        if (open && !(other && dg_pieces_same_run(q, open, p->run, p->run_end))) {
-            dg_buffer_adds(text, "</g>");
-            open = NULL;
-        }
-        const bool marked = p->kind == DG_PIECE_OPEN || (other && !open);
-        const size_t number = marked ? dg_pieces_note_number(q, i) : 0;
-        if (number > 0) {
-            rc = write_number(g, p, number, text, err);
-            i += number - 1;
-            continue;
-        }
-        if (other && !open) {
-            rc = add_slot(g, text, "<g i=\"%zu\">",
-                (struct dg_slot){.kind = DG_SLOT_RUN, .begin = p->run, .end = p->run_end}, err);
-            open = p;
-        }
-        if (p->instead)
-            dg_buffer_adds(text, p->instead);
-        else if (p->kind == DG_PIECE_WORDS)
-            dg_buffer_add(text, q->r->xml.s + p->begin, p->end - p->begin);
-        else if (p->kind == DG_PIECE_FIELD)
-            rc = write_field(q, g, p, text, err);
-        else if (rc == DG_OK)
-            rc = write_other(g, p, text, err);
-    }
-    if (open)
-        dg_buffer_adds(text, "</g>");
-    dg_ranges_link(q->r->xml.s, g);
-    return rc;
-}
-
 int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
 {
     struct dg_pieces q = {.r = r};
@@ -355,7 +301,7 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
         g.names = r->names->run ? r->names : NULL;
         g.prefix = r->prefix;
         g.prefix_end = r->prefix_end;
-        rc = write_markup(&q, &g, &text, err);
+        rc = dg_pieces_write(&q, &g, &text, err);
     }
     if (rc == DG_OK && (q.failed || text.failed))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a paragraph");

@@ -26,6 +26,13 @@ bool dg_runs_lists(const struct dg_runs *r, const struct dg_xml_tag *t, const ch
 /* Kind of the field character in the run at tag i: 'b'egin, 's'eparate, 'e'nd; 0: none. */
 char dg_runs_field(const struct dg_xml *x, size_t i);
 
+/* True if a field with the instruction s[n] is filled in by a mail merge. */
+bool dg_runs_is_merge(const char *s, size_t n);
+/* Find the first text with a letter or a digit between tags first and last; false: there is none.
+ */
+bool dg_runs_find_shown(
+    const struct dg_runs *r, size_t first, size_t last, size_t *begin, size_t *end);
+
 /* Find the tags between which the container at tag i has its words: within its child that holds all
  * of them if it has one, else after its properties. */
 void dg_runs_find_words(const struct dg_runs *r, size_t i, size_t *first, size_t *last);

@@ -279,6 +279,39 @@ def test_odt_fields(tmp_path, before, after):
     assert members(translate(path, model=SHIPPED))[0][part][0].decode() == root % after
 
 
+def complex_field(instruction, result):
+    char, code = '<w:r><w:fldChar w:fldCharType="%s"/></w:r>', f'<w:r><w:instrText xml:space="preserve"> {instruction} </w:instrText></w:r>'
+    return char % "begin" + code + char % "separate" + result + char % "end"
+
+
+def simple_field(instruction, result):
+    return f'<w:fldSimple w:instr=" {instruction} ">{result}</w:fldSimple>'
+
+
+@pytest.mark.parametrize("field", [complex_field, simple_field])
+@pytest.mark.parametrize("before,after", [
+    (run_of("Your name: ") + "%s" + run_of(" and the dog: ") + "%s", run_of("Ihr Name: ") + "%s" + run_of(" und der Hund: ") + "%s"),
+    (run_of("The girl ") + "%s" + run_of(" plays in the house."), run_of("Das Mädchen ") + "%s" + run_of(" spielt im Haus."))])
+def test_docx_fields_to_fill_in(tmp_path, field, before, after):
+    """Word shows five wide spaces in a form's field that is empty: they came out before or behind it, or a word of its label came into it."""
+    path, blank = tmp_path / "a.docx", field("FORMTEXT", run_of("\u2002") * 5)
+    root = '<w:document xmlns:w="w"><w:p>%s</w:p></w:document>'
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("word/document.xml", root % before.replace("%s", blank))
+    assert members(translate(path, model=SHIPPED))[0]["word/document.xml"][0].decode() == root % after.replace("%s", blank)
+
+
+@pytest.mark.parametrize("field", [complex_field, simple_field])
+def test_docx_mail_merge(tmp_path, field):
+    """The name of what is filled in stays, and its quotation marks leave none beside it."""
+    path, name, house = tmp_path / "a.docx", field("MERGEFIELD First_Name", run_of("«First_Name»")), field("MERGEFIELD House", run_of("«") + run_of("House") + run_of("»"))
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("word/document.xml", f'<w:document xmlns:w="w"><w:p>{run_of("Dear ")}{name}{run_of(" ")}{house}{run_of(", two dogs play in the snow.")}</w:p></w:document>')
+    xml = members(translate(path, model=SHIPPED))[0]["word/document.xml"][0].decode()
+    assert xml.count(name) == xml.count(house) == 1 and xml.index(name) < xml.index(house)
+    assert not re.search('["„“]', re.sub("<[^>]*>", "", xml)) and "zwei Hunde spielen im Schnee." in xml, xml
+
+
 W_NS, ODF_NS = 'xmlns:w="w"', 'xmlns:text="text" xmlns:office="office"'
 MORE = "One %smore%s. And this is big."
 RANGES = [  # the paragraph's kind, words with two tags in them, and the tags: those of one range, and of two that begin or end together
