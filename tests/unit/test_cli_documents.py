@@ -502,6 +502,23 @@ def test_epub(tmp_path):
     assert b"<text>Zwei Hunde</text>" in members(out)[0]["toc.ncx"][0]
 
 
+@pytest.mark.parametrize("number", [
+    '<a href="#fn1" class="footnote-ref" id="fnref1" epub:type="noteref">1</a>',  # pandoc, and the samples of EPUB 3
+    '<a href="notes.xhtml#n1">*</a>', '<a href="#_ftn1" id="_ftnref1"><span class="MsoFootnoteReference">[1]</span></a>',  # Word
+    '<a id="FNanchor_1_1"></a><a href="#Footnote_1_1" class="fnanchor">[1]</a>'])  # Project Gutenberg
+def test_links_of_notes(tmp_path, number):
+    """The number of a note that is a link was part of the word before it: the model saw "girl1", and the word became part of the link."""
+    path = tmp_path / "a.html"
+    path.write_text(f"<p>A girl{number} plays with <b>two dogs</b>{number}.</p>\n")
+    assert translate(path, model=SHIPPED).read_text() == f"<p>Ein Mädchen{number} spielt mit <b>zwei Hunden</b>{number}.</p>\n"
+
+
+def test_links_that_are_no_notes(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text('<p>Chapter <a href="#c3">3</a>: a girl (<a href="#c4">4</a>) is smiling.</p>\n')
+    assert translate(path, model=SHIPPED).read_text() == '<p>Kapitel <a href="#c3">3</a>: ein Mädchen (<a href="#c4">4</a>) lächelt.</p>\n'
+
+
 def test_members_declare_their_encoding(tmp_path):
     """Members are written in UTF-8, so they must not declare another encoding."""
     latin, utf = ('<?xml version="1.0" encoding="%s"?>' % name for name in ("ISO-8859-1", "UTF-8"))

@@ -21,6 +21,7 @@
 #define BYTES_PER_BYTE 256
 #define CPU_NS 1000000000ull /* plus NS_PER_BYTE; a thousand tags a millisecond is usual */
 #define NS_PER_BYTE 500
+#define MOST_TAGS 8        /* that are passed over between a word and the number of its note */
 #define LOOK_AT_CLOCK 4096 /* allocations between two checks of the time */
 
 struct memory {
@@ -155,11 +156,29 @@ static bool has_tag(const GumboNode *node)
     return node->v.element.original_tag.length > 0 && !(node->parse_flags & made);
 }
 
-/* True for a superscript or subscript number: a reference to a note, which belongs to the word
- * before it and means nothing to the model, or the 2 of H2O. */
+/* True if only tags are between byte `at` and a word or its punctuation before it. */
+static bool is_behind_word(const struct walk *w, size_t at)
+{
+    for (int tags = 0; at > 0 && w->s[at - 1] == '>' && tags < MOST_TAGS; tags++) {
+        const char *open = memrchr(w->s, '<', at);
+        at = open ? (size_t)(open - w->s) : 0;
+    }
+    return at > 0 && !strchr(" \t\r\n\f([{<>", w->s[at - 1]);
+}
+
+/* True for a link within the book or page right behind a word, without a space. */
+static bool is_note_link(const struct walk *w, const GumboElement *e)
+{
+    const char *to = e->tag == GUMBO_TAG_A ? value_of(e, "href") : NULL;
+    return to && strchr(to, '#') && is_behind_word(w, begin_of(w, &e->original_tag));
+}
+
+/* True for a number that is superscript, subscript or a link right behind a word: a reference to a
+ * note, which belongs to the word before it and means nothing to the model, or the 2 of H2O. */
 static bool is_small_number(const struct walk *w, const GumboElement *e)
 {
-    if ((e->tag != GUMBO_TAG_SUP && e->tag != GUMBO_TAG_SUB) || !e->original_end_tag.length)
+    const bool small = e->tag == GUMBO_TAG_SUP || e->tag == GUMBO_TAG_SUB || is_note_link(w, e);
+    if (!small || !e->original_end_tag.length)
         return false;
     struct dg_buffer letters;
     dg_flow_letters(w->s, end_of(w, &e->original_tag), begin_of(w, &e->original_end_tag), &letters);
