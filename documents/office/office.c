@@ -4,6 +4,7 @@
 #include "text/utf8.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* <b> ends a sentence, and no other tag does; in the cells of a sheet and in slides, a line end and
  * a tab do, too. The words of <f> stay. */
@@ -58,7 +59,8 @@ static const struct dg_run_names sheet = {
 
 static const struct dg_run_names open_document = {
     .markup = &markup,
-    .paragraphs = (const char *const[]){"text:p", "text:h", NULL},
+    .paragraphs = (const char *const[]){"text:p", "text:h", "presentation:header-decl",
+        "presentation:footer-decl", NULL},
     .containers = (const char *const[]){"text:span", "text:a", "text:meta", "text:ruby", NULL},
     .container_words = (const char *const[]){"text:ruby-base", NULL},
     .container_properties = (const char *const[]){"office:event-listeners", NULL},
@@ -106,12 +108,13 @@ static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
 }
 
 /* True if the name is `begin`, then anything without "/", then ".xml": "word/header3.xml" for
- * "word/header". */
+ * "word/header". Microsoft's Open XML SDK gives the first part no number, and its older versions
+ * count on in base 16; names of parts differ by more than letter case. */
 static bool is_numbered(const char *name, const char *begin)
 {
     size_t n = strlen(name), len = strlen(begin);
-    return n > len + 4 && strncmp(name, begin, len) == 0 && strcmp(name + n - 4, ".xml") == 0 &&
-           !strchr(name + len, '/');
+    return n >= len + 4 && strncasecmp(name, begin, len) == 0 &&
+           strcasecmp(name + n - 4, ".xml") == 0 && !strchr(name + len, '/');
 }
 
 static int read_word(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
@@ -123,12 +126,13 @@ dg_part_reader *dg_member_docx(const char *name)
 {
     static const char *const parts[] = {"word/document", "word/header", "word/footer",
         "word/footnotes", "word/endnotes", "word/comments"};
-    if (strcmp(name, "word/document.xml") == 0 || strcmp(name, "word/footnotes.xml") == 0 ||
-        strcmp(name, "word/endnotes.xml") == 0 || strcmp(name, "word/comments.xml") == 0)
-        return read_word;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (is_numbered(name, parts[i]) && strpbrk(name, "0123456789"))
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!is_numbered(name, parts[i]))
+            continue;
+        const char *number = name + strlen(parts[i]); /* not that of commentsExtended.xml */
+        if (number[strspn(number, "0123456789abcdefABCDEF")] == '.')
             return read_word;
+    }
     return NULL;
 }
 
@@ -209,7 +213,7 @@ static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg
 
 dg_part_reader *dg_member_xlsx(const char *name)
 {
-    if (strcmp(name, "xl/sharedStrings.xml") == 0 || is_numbered(name, "xl/worksheets/sheet"))
+    if (strcasecmp(name, "xl/sharedStrings.xml") == 0 || is_numbered(name, "xl/worksheets/sheet"))
         return read_sheet;
     return is_numbered(name, "xl/tables/table") ? read_table : NULL;
 }

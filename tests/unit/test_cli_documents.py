@@ -366,6 +366,46 @@ def test_pptx(tmp_path):
     assert [(r.text, r.font.bold) for r in runs] == [("Ein Mädchen ", None), ("lächelt", True), (".", None)]
 
 
+@pytest.mark.parametrize("kind,numbered,names", [
+    ("docx", "word/header1.xml", ["word/header.xml", "word/headera.xml", "word/Header1.xml"]),
+    ("docx", "word/document.xml", ["word/document2.xml", "word/Document.xml"]),
+    ("pptx", "ppt/slides/slide1.xml", ["ppt/slides/slide.xml", "ppt/slides/slidea.xml", "ppt/slides/Slide1.xml"]),
+    ("xlsx", "xl/worksheets/sheet1.xml", ["xl/worksheets/sheet.xml", "xl/worksheets/Sheet1.xml"]),
+    ("xlsx", "xl/sharedStrings.xml", ["xl/SharedStrings.xml", "xl/sharedstrings.xml"])])
+def test_names_of_parts(tmp_path, kind, numbered, names):
+    """Microsoft's Open XML SDK has names without a number or in base 16 (slide.xml, slidea.xml), and letter case means nothing in them: such slides,
+    headers and sheets came back untranslated, or a file of one slide was refused."""
+    words = {"docx": '<w:document xmlns:w="w"><w:p><w:r><w:t>%s</w:t></w:r></w:p></w:document>', "pptx": '<p:sld xmlns:p="p" xmlns:a="a"><a:p><a:r><a:t>%s</a:t></a:r></a:p></p:sld>',
+             "xlsx": "<sst><si><t>%s</t></si></sst>"}[kind]
+    for name in [numbered] + names:
+        path = tmp_path / f"a.{kind}"
+        with zipfile.ZipFile(path, "w") as z:
+            z.writestr(name, words % DOGS)
+        out = members(translate(path))[0][name][0].decode()
+        assert SNOW in out and DOGS not in out, name
+
+
+def test_what_is_no_part_with_words(tmp_path):
+    path = tmp_path / "a.docx"
+    words = '<w:document xmlns:w="w"><w:p><w:r><w:t>Two dogs play in the snow.</w:t></w:r></w:p></w:document>'
+    others = ["word/commentsExtended.xml", "word/commentsIds.xml", "word/headers/a.xml", "word/header1.xml.rels", "word/footer.bin"]
+    with zipfile.ZipFile(path, "w") as z:
+        for name in ["word/document.xml"] + others:
+            z.writestr(name, words)
+    check_others(path, translate(path), {"word/document.xml"})
+
+
+def test_odp_headers_and_footers(tmp_path):
+    """What Impress writes for Insert > Header and Footer."""
+    path = tmp_path / "a.odp"
+    root = ('<office:document-content xmlns:office="o" xmlns:presentation="p"><office:presentation><presentation:header-decl presentation:name="hdr1">%s</presentation:header-decl>'
+            '<presentation:footer-decl presentation:name="ftr1">%s</presentation:footer-decl><presentation:date-time-decl presentation:name="dtd1">%s</presentation:date-time-decl>'
+            "</office:presentation></office:document-content>")
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("content.xml", root % (DOGS, GIRL, "28 November"))
+    assert members(translate(path))[0]["content.xml"][0].decode() == root % (SNOW, SMILES, "28 November")
+
+
 def test_pptx_tabs_end_a_text(tmp_path):
     """Columns of a slide are texts of their own, also where the tab is a run, or bold."""
     path = tmp_path / "a.pptx"
