@@ -2,9 +2,11 @@
  * HTML) and translated as fragments of HTML; and the table of contents for old readers. */
 #include "documents/kinds.h"
 #include "documents/xml/declaration.h"
+#include "text/format/xml/scan.h"
 #include "text/utf8.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const struct dg_markup xhtml = {.html = true};
 
@@ -47,15 +49,34 @@ static int read_contents(struct dg_extract *x, struct dg_extract_part *p, struct
     return read_units(x, p, NULL, err);
 }
 
+/* Reads XML if it is a page: pages of EPUB may have any name. */
+static int read_if_page(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_xml xml;
+    struct dg_error why = {0};
+    size_t root = 0;
+    const int rc = dg_xml_scan(p->s, p->n, &xml, &why);
+    while (rc == DG_OK && root < xml.n_tags && xml.tags[root].kind == DG_XML_OTHER)
+        root++;
+    const bool page =
+        rc == DG_OK && root < xml.n_tags && dg_xml_is_local(&xml, &xml.tags[root], "html");
+    dg_xml_close(&xml);
+    if (rc == DG_ENOMEM)
+        return dg_error_set(err, rc, "%s", why.message);
+    return page ? read_page(x, p, err) : DG_OK;
+}
+
 static bool ends(const char *name, const char *with)
 {
     size_t n = strlen(name), len = strlen(with);
-    return n >= len && strcmp(name + n - len, with) == 0;
+    return n >= len && strcasecmp(name + n - len, with) == 0;
 }
 
 dg_part_reader *dg_member_epub(const char *name)
 {
     if (ends(name, ".ncx"))
         return read_contents;
-    return ends(name, ".xhtml") || ends(name, ".html") || ends(name, ".htm") ? read_page : NULL;
+    if (ends(name, ".xhtml") || ends(name, ".html") || ends(name, ".htm"))
+        return read_page;
+    return ends(name, ".xml") && strncmp(name, "META-INF/", 9) != 0 ? read_if_page : NULL;
 }

@@ -542,6 +542,18 @@ def test_epub(tmp_path):
     assert b"<text>Zwei Hunde</text>" in members(out)[0]["toc.ncx"][0]
 
 
+def test_epub_pages_of_any_name(tmp_path):
+    """The package says which members are pages. Feedbooks names them main0.xml: only the table of contents of its books was translated."""
+    path = tmp_path / "a.epub"
+    others = {"META-INF/container.xml": PAGE, "OPS/page-map.xml": f"<page-map><page name='{GIRL}'/>{DOGS}</page-map>"}
+    with zipfile.ZipFile(path, "w") as z:
+        for name, content in {**others, "OPS/main0.xml": PAGE, "OPS/main1.XHTML": PAGE, "OPS/main2.xml": PAGE.replace("<html ", "<!-- a page --><html ")}.items():
+            z.writestr(name, content)
+    out = translate(path)
+    check_others(path, out, {"OPS/main0.xml", "OPS/main1.XHTML", "OPS/main2.xml"})
+    assert members(out)[0]["OPS/main0.xml"][0].decode() == PAGE_IN_GERMAN
+
+
 @pytest.mark.parametrize("number", [
     '<a href="#fn1" class="footnote-ref" id="fnref1" epub:type="noteref">1</a>',  # pandoc, and the samples of EPUB 3
     '<a href="notes.xhtml#n1">*</a>', '<a href="#_ftn1" id="_ftnref1"><span class="MsoFootnoteReference">[1]</span></a>',  # Word
