@@ -177,6 +177,29 @@ static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
     return dg_segment_add(r->x, r->p, like, s + begin, end - begin, err) ? DG_OK : err->code;
 }
 
+/* True if the element at tag i has a cell's text that no formula computes, and that is in no list
+ * of shared strings: <c t="str"><v>. */
+static bool is_own_string(const struct dg_runs *r, size_t i)
+{
+    const struct dg_xml *x = &r->xml;
+    const struct dg_xml_tag *cell = dg_xml_parent(x, &x->tags[i]);
+    if (!dg_runs_is(r, &x->tags[i], "v") || !cell || !dg_runs_is(r, cell, "c") ||
+        !dg_xml_attribute_is(x, cell, "t", "str"))
+        return false;
+    for (size_t k = (size_t)(cell - x->tags) + 1; k < cell->partner; k = x->tags[k].partner + 1)
+        if (dg_runs_is(r, &x->tags[k], "f"))
+            return false;
+    return true;
+}
+
+/* True if the element at tag i has a whole string without runs. */
+static bool is_string(const struct dg_runs *r, size_t i)
+{
+    const struct dg_xml_tag *t = &r->xml.tags[i], *parent = dg_xml_parent(&r->xml, t);
+    return is_own_string(r, i) ||
+           (dg_runs_is(r, t, sheet.text) && parent && dg_runs_lists(r, parent, sheet.paragraphs));
+}
+
 static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &sheet};
@@ -185,12 +208,9 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
         find_prefix(&r);
         rc = add_paragraphs(&r, err);
     }
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
-        const struct dg_xml_tag *t = &r.xml.tags[i], *parent = dg_xml_parent(&r.xml, t);
-        if (t->kind == DG_XML_OPEN && dg_runs_is(&r, t, sheet.text) && parent &&
-            dg_runs_lists(&r, parent, sheet.paragraphs))
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+        if (r.xml.tags[i].kind == DG_XML_OPEN && is_string(&r, i))
             rc = add_string(&r, i, err);
-    }
     dg_xml_close(&r.xml);
     return rc;
 }

@@ -493,6 +493,17 @@ def test_strings_that_sheets_share(tmp_path, prefix):
     assert out["xl/styles.xml"] == members(path)[0]["xl/styles.xml"]
 
 
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_strings_in_values(tmp_path, prefix):
+    """Programs with Microsoft's Open XML SDK write strings as <c t="str"><v>: none of these was translated. What formulas compute stays."""
+    path, xml = tmp_path / "a.xlsx", ('<worksheet xmlns%s="s"><sheetData><row><c r="A1" t="str"><v>%%s</v></c><c r="B1" t="str"><f>A1</f><v>Two dogs</v></c>'
+                                      '<c r="C1" t="s"><v>0</v></c><c r="D1" t="e"><v>#NAME?</v></c><c r="E1" t="str"><v xml:space="preserve"> %%s </v></c></row></sheetData></worksheet>')
+    xml = re.sub("<(/?)", rf"<\g<1>{prefix}", xml) % (":x" if prefix else "")
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("xl/worksheets/sheet1.xml", xml % (DOGS, GIRL))
+    assert members(translate(path))[0]["xl/worksheets/sheet1.xml"][0].decode() == xml % (SNOW, SMILES)
+
+
 def test_odt(tmp_path):
     path = tmp_path / "a.odt"
     d = OpenDocumentText()
