@@ -42,7 +42,7 @@ FOREIGN = {
     r"nvtx3/.*": r"kernels/cuda/profile\.h",
     r"cublas.*": r"kernels/cuda/gemm(_problem|_race)?\.[ch]",
     r"nccl\.h": r"tests/emu/nccl_header\.c",
-    r"gumbo\.h": r"text/format/html/parse\.c",
+    r"gumbo\.h": r"text/format/html/tree\.h",
     r"md4c\.h": r"text/format/markdown\.c",
     r"zip\.h": r"convert/.*|documents/package\.c",
     r"yaml\.h": r"convert/.*|server/api/page/document\.c",

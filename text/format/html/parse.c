@@ -1,61 +1,17 @@
-/* libgumbo frees recursively and does not limit its allocations: a thousand unclosed tags before a
- * thousand paragraphs make a million nodes. So all its memory comes from an arena with a limit, and
- * exceeding the limit, or the time, jumps out of it. */
 #include "text/format/html/parse.h"
 
-#include "base/arena.h"
 #include "text/format/flow.h"
 #include "text/format/html/elements.h"
+#include "text/format/html/tree.h"
 #include "text/format/markup.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
-#include <gumbo.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
-#define MEMORY_BYTES (32u << 20) /* plus BYTES_PER_BYTE for each byte of the document */
-#define BYTES_PER_BYTE 256
-#define CPU_NS 1000000000ull /* plus NS_PER_BYTE; a thousand tags a millisecond is usual */
-#define NS_PER_BYTE 500
-#define MOST_TAGS 8        /* that are passed over between a word and the number of its note */
-#define LOOK_AT_CLOCK 4096 /* allocations between two checks of the time */
-
-struct memory {
-    struct dg_arena arena;
-    uint64_t until_ns;
-    size_t n_allocations;
-    bool ended; /* out of memory below the arena's limit */
-    jmp_buf out;
-};
-
-/* The thread's CPU time, which does not count time spent waiting for others. */
-static uint64_t cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void *allocate(void *arg, size_t size)
-{
-    struct memory *m = arg;
-    void *p = dg_arena_alloc(&m->arena, size);
-    bool late = ++m->n_allocations % LOOK_AT_CLOCK == 0 && cpu_ns() > m->until_ns;
-    m->ended = !p && size < m->arena.limit_bytes - m->arena.used_bytes;
-    if (!p || late)
-        longjmp(m->out, 1);
-    return p;
-}
-
-static void release(void *arg, void *p)
-{
-    (void)arg;
-    (void)p;
-}
+#define MOST_TAGS 8 /* that are passed over between a word and the number of its note */
 
 /* An element whose children are visited. */
 struct level {
@@ -373,34 +329,18 @@ static int in_order(const void *a, const void *b)
 int dg_html_parse(const char *s, size_t n, const struct dg_markup *markup,
     struct dg_html_events *out, struct dg_error *err)
 {
-    struct memory *m = malloc(sizeof *m);
-    if (!m)
+    struct dg_html_tree *tree = NULL;
+    int rc = dg_html_tree_open(s, n, &tree, err);
+    if (rc != DG_OK)
+        return rc;
+    struct walk w = {.s = s, .n = n, .markup = markup, .out = out};
+    walk_tree(&w, dg_html_tree_document(tree));
+    dg_html_tree_close(tree);
+    if (w.failed)
         return dg_error_set(err, DG_ENOMEM, "no memory to parse HTML");
-    dg_arena_init(&m->arena, MEMORY_BYTES + BYTES_PER_BYTE * n);
-    m->until_ns = cpu_ns() + CPU_NS + NS_PER_BYTE * n;
-    m->n_allocations = 0;
-    int rc = DG_OK;
-    if (setjmp(m->out) == 0) {
-        GumboOptions options = kGumboDefaultOptions;
-        options.allocator = allocate;
-        options.deallocator = release;
-        options.userdata = m;
-        options.max_errors = 0;
-        const GumboOutput *tree = gumbo_parse_with_options(&options, s, n);
-        struct walk w = {.s = s, .n = n, .markup = markup, .out = out};
-        walk_tree(&w, tree->document);
-        rc = w.failed ? dg_error_set(err, DG_ENOMEM, "no memory to parse HTML") : DG_OK;
-    } else if (m->ended) {
-        rc = dg_error_set(err, DG_ENOMEM, "no memory to parse HTML");
-    } else {
-        rc = dg_error_field(err, DG_ELIMIT, "text",
-            "the HTML is nested too deeply: it would take too much memory or time to parse");
-    }
-    dg_arena_deinit(&m->arena);
-    free(m);
-    if (rc == DG_OK && out->n > 0)
+    if (out->n > 0)
         qsort(out->list, out->n, sizeof *out->list, in_order);
-    return rc;
+    return DG_OK;
 }
 
 void dg_html_events_close(struct dg_html_events *e)
