@@ -67,6 +67,19 @@ static void what_is_within_it_goes_with_it(void **state)
         "<b>Zwei Hunde spielen</b> <i><wbr>im Schnee.</i>");
 }
 
+/* A protected span glued to a pair is part of the same word: the pair has the rest of it. */
+static void pair_beside_a_protected_span(void **state)
+{
+    (void)state;
+    const struct dg_word_pair here[] = {{0, 0}, {1, 1}, {2, 2}};
+    check("<b>Note:</b><i><code>x</code> is here.</i>", "Hinweis:x ist hier.", here, 3,
+        "<b>Hinweis:</b><i><code>x</code> ist hier.</i>");
+    check("<b>Note:</b><code>x</code> is here.", "Hinweis:x ist hier.", here, 3,
+        "<b>Hinweis:</b><code>x</code> ist hier.");
+    check("<code>x</code><b>-ray</b> is here.", "x-Bild ist hier.", here, 3,
+        "<code>x</code><b>-Bild</b> ist hier.");
+}
+
 /* Where nothing is left, its own text stays. */
 static void pair_without_words_keeps_its_text(void **state)
 {
@@ -79,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(later_pair_takes_what_is_left),
         cmocka_unit_test(what_is_within_it_goes_with_it),
+        cmocka_unit_test(pair_beside_a_protected_span),
         cmocka_unit_test(pair_without_words_keeps_its_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

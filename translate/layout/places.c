@@ -41,6 +41,21 @@ bool dg_place_is_protected(const struct dg_placing *w, const struct dg_place *p)
     return w->d->marks[p->open].kind == DG_MARK_PROTECTED;
 }
 
+/* If a protected span beside p replaces only a part of p's words, as in "Note:`x`", p has the first
+ * other part. */
+static void leave_used(const struct dg_placing *w, struct dg_place *p)
+{
+    size_t begin = p->begin_byte, end;
+    while (begin < p->end_byte && w->used[begin])
+        begin++;
+    for (end = begin; end < p->end_byte && !w->used[end];)
+        end++;
+    if (begin == end || w->spans[p - w->places].any)
+        return;
+    p->begin_byte = begin;
+    p->end_byte = end;
+}
+
 /* Exclude words at either end of p that protected spans replace; if no others are left, p encloses
  * those spans whole. */
 static void leave_protected(const struct dg_placing *w, struct dg_place *p)
@@ -61,6 +76,7 @@ static void leave_protected(const struct dg_placing *w, struct dg_place *p)
     p->begin_byte = w->words.answer.list[p->first].begin;
     p->end_byte = w->words.answer.list[p->end - 1].end;
     p->literal = true;
+    leave_used(w, p);
 }
 
 /* Choose as many words, relative to the sentence's length, around the same relative middle. */
@@ -241,24 +257,39 @@ static size_t take_bytes(struct dg_placing *w, size_t n, size_t at)
     return n;
 }
 
+static bool is_outside(const struct dg_place *p, const struct dg_place *outer)
+{
+    return outer && !outer->lost &&
+           (p->begin_byte < outer->begin_byte || p->end_byte > outer->end_byte);
+}
+
+/* True if a protected span within p begins before a byte of the answer or ends after another. */
+static bool parts_protected(
+    const struct dg_placing *w, const struct dg_place *p, size_t begin, size_t end)
+{
+    const struct dg_place *q = p + 1, *last = w->places + w->n_places;
+    for (; q < last && q->open < p->close; q++)
+        if (dg_place_is_protected(w, q) && (q->begin_byte < begin || q->end_byte > end))
+            return true;
+    return false;
+}
+
 /* A pair that begins within a word, as in <b>two</b>/<i>three</i>, shares the word's translation
  * with the pair before it: it leaves what is taken at either end, unless that parts it from a
- * protected span. */
+ * protected span. A pair within it leaves the white space that it left. */
 static void give_way(const struct dg_placing *w, struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     size_t begin = p->begin_byte, end = p->end_byte;
-    if (p->text_begin == 0 || dg_white_space(d->text[p->text_begin - 1]))
+    const bool shares = p->text_begin > 0 && !dg_white_space(d->text[p->text_begin - 1]) &&
+                        memchr(w->taken + begin, 1, end - begin);
+    if (!shares && !is_outside(p, p->outer))
         return;
-    while (begin < end && (w->taken[begin] || dg_white_space(d->answer[begin])))
+    while (begin < end && ((shares && w->taken[begin]) || dg_white_space(d->answer[begin])))
         begin++;
-    while (end > begin && (w->taken[end - 1] || dg_white_space(d->answer[end - 1])))
+    while (end > begin && ((shares && w->taken[end - 1]) || dg_white_space(d->answer[end - 1])))
         end--;
-    const struct dg_place *q = p + 1, *last = w->places + w->n_places;
-    for (; q < last && q->open < p->close; q++)
-        if (dg_place_is_protected(w, q) && (q->begin_byte < begin || q->end_byte > end))
-            return;
-    if (begin < end) {
+    if (begin < end && !parts_protected(w, p, begin, end)) {
         p->begin_byte = begin;
         p->end_byte = end;
     }
@@ -278,7 +309,8 @@ static void separate(struct dg_placing *w)
             continue;
         n = take_bytes(w, n, p->open);
         give_way(w, p);
-        p->lost = memchr(w->taken + p->begin_byte, 1, p->end_byte - p->begin_byte);
+        p->lost = memchr(w->taken + p->begin_byte, 1, p->end_byte - p->begin_byte) ||
+                  is_outside(p, p->outer);
         if (!p->lost)
             w->stack[n++] = i;
     }
