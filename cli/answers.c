@@ -1,4 +1,5 @@
 #include "cli/answers.h"
+#include "cli/json_line.h"
 
 #include "base/json.h"
 
@@ -73,8 +74,6 @@ int dg_answers_json(
     const struct dragoman_result *a, const struct dg_answers_form *form, struct dg_error *err)
 {
     const size_t n_best = dragoman_result_count(a);
-    struct dg_buffer line;
-    dg_buffer_init(&line);
     struct dg_json *o = answer_json(a, 0, form);
     if (n_best > 1) {
         struct dg_json *list = dg_json_new_array();
@@ -87,14 +86,7 @@ int dg_answers_json(
     dg_json_set_take(o, "flags", flags_json(dragoman_result_flags(a)));
     if (form->steps)
         dg_json_set_take(o, "steps", steps_json(a));
-    int rc = dg_json_write_exact(o, 0, &line);
-    dg_json_free(o);
-    if (rc || line.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of JSON");
-    else
-        printf("%s\n", line.data);
-    dg_buffer_deinit(&line);
-    return rc;
+    return dg_json_line_write(o, true, err);
 }
 
 void dg_answers_list(

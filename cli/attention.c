@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
+#include "cli/json_line.h"
 #include "translate/picture/attention.h"
 #include "translate/picture/attention_svg.h"
 
@@ -97,8 +98,6 @@ static int write_json(
     uint32_t first = a->layer ? (uint32_t)a->layer - 1 : 0;
     uint32_t end = a->layer ? first + 1 : dg_attention_layers(&a->map, a->kind);
     struct dg_json *o = dg_json_new_object(), *layers = dg_json_new_array();
-    struct dg_buffer text;
-    dg_buffer_init(&text);
     dg_json_set_take(o, "source_tokens", tokens_json(a->map.source, a->map.trace.S));
     dg_json_set_take(o, "target_tokens", tokens_json(a->map.target, a->map.trace.T));
     for (uint32_t l = first; l < end; l++) {
@@ -109,14 +108,7 @@ static int write_json(
         dg_json_append_take(layers, layer);
     }
     dg_json_set_take(o, "layers", layers);
-    int rc = dg_json_write(o, 0, &text);
-    dg_json_free(o);
-    if (rc || text.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for the weights as JSON");
-    else
-        printf("%s\n", text.data);
-    dg_buffer_deinit(&text);
-    return rc;
+    return dg_json_line_write(o, false, err);
 }
 
 static int write_picture(

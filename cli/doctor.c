@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/command.h"
 #include "cli/cli.h"
+#include "cli/json_line.h"
 #include "store/keys.h"
 
 #include <stdarg.h>
@@ -60,7 +61,6 @@ static void print_text(const struct dg_doctor *d)
 static int print_json(const struct dg_doctor *d)
 {
     struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
-    struct dg_buffer b;
     for (size_t i = 0; i < d->n; i++) {
         const struct dg_finding *f = &d->list[i];
         struct dg_json *o = dg_json_new_object();
@@ -73,15 +73,7 @@ static int print_json(const struct dg_doctor *d)
     }
     dg_json_set_string(root, "result", level_names[worst(d)]);
     dg_json_set_take(root, "findings", list);
-    dg_buffer_init(&b);
-    int rc = dg_json_write(root, 0, &b);
-    if (rc == DG_OK && !b.failed)
-        printf("%s\n", b.data);
-    else
-        rc = DG_ENOMEM;
-    dg_buffer_deinit(&b);
-    dg_json_free(root);
-    return rc;
+    return dg_json_line_write(root, false, NULL);
 }
 
 #define AT(member) DG_FIELD_AT(struct dg_doctor, member)

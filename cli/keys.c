@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/command.h"
 #include "cli/cli.h"
+#include "cli/json_line.h"
 #include "store/keys.h"
 
 #include <stdbool.h>
@@ -25,14 +26,8 @@ struct options {
 
 static void print_take(struct dg_json *root)
 {
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    if (root && dg_json_write(root, 0, &b) == DG_OK && !b.failed)
-        printf("%s\n", b.data);
-    else
+    if (!root || dg_json_line_write(root, false, NULL) != DG_OK)
         fprintf(stderr, "dragoman keys: no memory for the answer\n");
-    dg_buffer_deinit(&b);
-    dg_json_free(root);
 }
 
 /* "2026-11-21" */

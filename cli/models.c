@@ -2,6 +2,7 @@
 #include "base/command.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/json_line.h"
 #include "translate/installed.h"
 #include "convert/pull/install.h"
 #include "model/config.h"
@@ -50,8 +51,6 @@ static void print_json(const char *name, const struct dg_bundle *b, const struct
 {
     const struct dg_json *m = dg_bundle_manifest(b);
     struct dg_json *o = dg_json_new_object(), *pairs = dg_json_get(m, "pairs");
-    struct dg_buffer line;
-    dg_buffer_init(&line);
     dg_json_set_string(o, "name", name);
     dg_json_set_string(o, "version", dg_bundle_version(b));
     dg_json_set_take(o, "pairs", dg_json_copy(pairs));
@@ -61,10 +60,7 @@ static void print_json(const char *name, const struct dg_bundle *b, const struct
         dg_json_set_string(o, "licence", text(m, "licence"));
     if (dg_json_get(m, "origin"))
         dg_json_set_take(o, "origin", dg_json_copy(dg_json_get(m, "origin")));
-    if (dg_json_write(o, 0, &line) == 0 && !line.failed)
-        printf("%s\n", line.data);
-    dg_buffer_deinit(&line);
-    dg_json_free(o);
+    dg_json_line_write(o, false, NULL);
 }
 
 static void print_line(const char *name, const struct dg_bundle *b)

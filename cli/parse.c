@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
+#include "cli/json_line.h"
 #include "cli/lines.h"
 #include "text/tree/tree.h"
 #include "text/tree/treebank_words.h"
@@ -140,20 +141,11 @@ static int print_json(const char *tree, const char *sequence, double score,
     const struct dg_tree_repairs *repairs, struct dg_error *err)
 {
     struct dg_json *o = dg_json_new_object();
-    struct dg_buffer line;
-    dg_buffer_init(&line);
     dg_json_set_string(o, "tree", tree);
     dg_json_set_string(o, "sequence", sequence);
     dg_json_set_real(o, "score", score);
     dg_json_set_bool(o, "repaired", dg_tree_was_repaired(repairs));
-    int rc = dg_json_write_exact(o, 0, &line);
-    dg_json_free(o);
-    if (rc || line.failed)
-        rc = no_memory(err);
-    else
-        puts(line.data);
-    dg_buffer_deinit(&line);
-    return rc;
+    return dg_json_line_write(o, true, err);
 }
 
 static int print_sentence(struct parsing *p, struct sentence *s, struct dg_error *err)

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
+#include "cli/json_line.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,8 +49,6 @@ static int write_score(const struct run *r, const struct dragoman_result *s, str
         putchar('\n');
         return 0;
     }
-    struct dg_buffer line;
-    dg_buffer_init(&line);
     struct dg_json *o = dg_json_new_object(), *tokens = dg_json_new_array();
     dg_json_set_real(o, "score", dragoman_result_score(s, 0));
     for (size_t i = 0; i < n; i++) {
@@ -59,14 +58,7 @@ static int write_score(const struct run *r, const struct dragoman_result *s, str
         dg_json_append_take(tokens, t);
     }
     dg_json_set_take(o, "tokens", tokens);
-    int rc = dg_json_write_exact(o, 0, &line);
-    dg_json_free(o);
-    if (rc || line.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a line of JSON");
-    else
-        printf("%s\n", line.data);
-    dg_buffer_deinit(&line);
-    return rc;
+    return dg_json_line_write(o, true, err);
 }
 
 /* Read the next line of file f without its line end; *n is -1 at the end of the file. */
