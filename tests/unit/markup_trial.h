@@ -123,4 +123,17 @@ static inline char *trial_run(const char *s, enum dg_format format, const struct
     return dg_buffer_take(&out, &n);
 }
 
+/* Checks Markdown in capitals, and that it comes back if its words do. */
+static inline void trial_expect_markdown(const char *text, const char *want)
+{
+    struct dg_error err = {0};
+    char *got = trial_run(text, DG_FORMAT_MARKDOWN, NULL, true, &err);
+    assert_non_null(got);
+    assert_string_equal(got, want);
+    free(got);
+    got = trial_run(text, DG_FORMAT_MARKDOWN, NULL, false, &err);
+    assert_string_equal(got, text);
+    free(got);
+}
+
 #endif

@@ -11,35 +11,24 @@
 
 #include "markup_trial.h"
 
-static void expect(const char *text, const char *want)
-{
-    struct dg_error err = {0};
-    char *got = trial_run(text, DG_FORMAT_MARKDOWN, NULL, true, &err);
-    assert_non_null(got);
-    assert_string_equal(got, want);
-    free(got);
-    got = trial_run(text, DG_FORMAT_MARKDOWN, NULL, false, &err);
-    assert_string_equal(got, text);
-    free(got);
-}
-
 static void alerts(void **state)
 {
     (void)state;
-    expect("> [!warning]\n> Do not open.\n", "> [!warning]\n> DO NOT OPEN.\n");
-    expect("> [!note]  \n> Two *dogs*\n> play.\n", "> [!note]  \n> TWO *DOGS*\n> PLAY.\n");
-    expect("> [!note]\n>\n> *Two* dogs\n", "> [!note]\n>\n> *TWO* DOGS\n");
-    expect("> [!note]\n> *Two* dogs\n", "> [!note]\n> *TWO* DOGS\n");
-    expect("> [!note]\n> - Two dogs\n", "> [!note]\n> - TWO DOGS\n");
-    expect("> [!note]\n> [^1]: Two dogs\n", "> [!note]\n> [^1]: TWO DOGS\n");
-    expect("> [!note]\n", "> [!note]\n");
+    trial_expect_markdown("> [!warning]\n> Do not open.\n", "> [!warning]\n> DO NOT OPEN.\n");
+    trial_expect_markdown(
+        "> [!note]  \n> Two *dogs*\n> play.\n", "> [!note]  \n> TWO *DOGS*\n> PLAY.\n");
+    trial_expect_markdown("> [!note]\n>\n> *Two* dogs\n", "> [!note]\n>\n> *TWO* DOGS\n");
+    trial_expect_markdown("> [!note]\n> *Two* dogs\n", "> [!note]\n> *TWO* DOGS\n");
+    trial_expect_markdown("> [!note]\n> - Two dogs\n", "> [!note]\n> - TWO DOGS\n");
+    trial_expect_markdown("> [!note]\n> [^1]: Two dogs\n", "> [!note]\n> [^1]: TWO DOGS\n");
+    trial_expect_markdown("> [!note]\n", "> [!note]\n");
     /* Obsidian's have titles, and may be folded. */
-    expect("> [!faq]- Open *it*?\n> Do not.\n", "> [!faq]- OPEN *IT*?\n> DO NOT.\n");
-    expect("> [!faq]+\n> Do not.\n", "> [!faq]+\n> DO NOT.\n");
-    expect("> [!my_own-1] Title\n", "> [!my_own-1] TITLE\n");
+    trial_expect_markdown("> [!faq]- Open *it*?\n> Do not.\n", "> [!faq]- OPEN *IT*?\n> DO NOT.\n");
+    trial_expect_markdown("> [!faq]+\n> Do not.\n", "> [!faq]+\n> DO NOT.\n");
+    trial_expect_markdown("> [!my_own-1] Title\n", "> [!my_own-1] TITLE\n");
     /* Not alerts: brackets of the text, and a link. */
-    expect("> [!] a [!b c] d\n", "> [!] A [!B C] D\n");
-    expect("> [!a](u) b\n", "> [!A](u) B\n");
+    trial_expect_markdown("> [!] a [!b c] d\n", "> [!] A [!B C] D\n");
+    trial_expect_markdown("> [!a](u) b\n", "> [!A](u) B\n");
 }
 
 /* An alert's title is a text of its own, which the next line does not continue. */
@@ -57,15 +46,15 @@ static void titles(void **state)
 static void formulas(void **state)
 {
     (void)state;
-    expect("Text:\n\n$$\nE = mc^2 \\text{ where } m_1 * n_1 * k\n$$\n\nText\n",
+    trial_expect_markdown("Text:\n\n$$\nE = mc^2 \\text{ where } m_1 * n_1 * k\n$$\n\nText\n",
         "TEXT:\n\n$$\nE = mc^2 \\text{ where } m_1 * n_1 * k\n$$\n\nTEXT\n");
-    expect("$$a \\\\ b$$\n", "$$a \\\\ b$$\n");
-    expect("- a\n\n  $$\n  b\n  $$\n- c\n", "- A\n\n  $$\n  b\n  $$\n- C\n");
-    expect("> $$\n> b\n> $$\n\nc\n", "> $$\n> b\n> $$\n\nC\n");
+    trial_expect_markdown("$$a \\\\ b$$\n", "$$a \\\\ b$$\n");
+    trial_expect_markdown("- a\n\n  $$\n  b\n  $$\n- c\n", "- A\n\n  $$\n  b\n  $$\n- C\n");
+    trial_expect_markdown("> $$\n> b\n> $$\n\nc\n", "> $$\n> b\n> $$\n\nC\n");
     /* Not formulas. */
-    expect("$$ a $$ is $$ b $$\n", "$$ A $$ IS $$ B $$\n");
-    expect("$$ is much\n", "$$ IS MUCH\n");
-    expect("$5 and $10 a\n", "$5 AND $10 A\n");
+    trial_expect_markdown("$$ a $$ is $$ b $$\n", "$$ A $$ IS $$ B $$\n");
+    trial_expect_markdown("$$ is much\n", "$$ IS MUCH\n");
+    trial_expect_markdown("$5 and $10 a\n", "$5 AND $10 A\n");
 }
 
 int main(void)

@@ -11,64 +11,60 @@
 
 #include "markup_trial.h"
 
-static void expect(const char *text, const char *want)
-{
-    struct dg_error err = {0};
-    char *got = trial_run(text, DG_FORMAT_MARKDOWN, NULL, true, &err);
-    assert_non_null(got);
-    assert_string_equal(got, want);
-    free(got);
-    got = trial_run(text, DG_FORMAT_MARKDOWN, NULL, false, &err);
-    assert_string_equal(got, text);
-    free(got);
-}
-
 static void attributes(void **state)
 {
     (void)state;
-    expect("# A dog {#the-dog .big}\n", "# A DOG {#the-dog .big}\n");
-    expect("A dog {#dog data-a=\"a b\" -}\n===\n", "A DOG {#dog data-a=\"a b\" -}\n===\n");
-    expect("[a dog](#){ .md-button .big }\n", "[A DOG](#){ .md-button .big }\n");
-    expect("see ![a dog](u){ width=300 } here\n", "SEE ![A DOG](u){ width=300 } HERE\n");
-    expect("*a dog*{: .big} is `it`{.c} here\n", "*A DOG*{: .big} IS `it`{.c} HERE\n");
-    expect("a [small *dog*]{.small} here\n", "A [SMALL *DOG*]{.small} HERE\n");
-    expect("a { dog } {is: here} [so] { - }x\n", "A { DOG } {IS: HERE} [SO] { - }X\n");
+    trial_expect_markdown("# A dog {#the-dog .big}\n", "# A DOG {#the-dog .big}\n");
+    trial_expect_markdown(
+        "A dog {#dog data-a=\"a b\" -}\n===\n", "A DOG {#dog data-a=\"a b\" -}\n===\n");
+    trial_expect_markdown("[a dog](#){ .md-button .big }\n", "[A DOG](#){ .md-button .big }\n");
+    trial_expect_markdown(
+        "see ![a dog](u){ width=300 } here\n", "SEE ![A DOG](u){ width=300 } HERE\n");
+    trial_expect_markdown(
+        "*a dog*{: .big} is `it`{.c} here\n", "*A DOG*{: .big} IS `it`{.c} HERE\n");
+    trial_expect_markdown("a [small *dog*]{.small} here\n", "A [SMALL *DOG*]{.small} HERE\n");
+    trial_expect_markdown(
+        "a { dog } {is: here} [so] { - }x\n", "A { DOG } {IS: HERE} [SO] { - }X\n");
 }
 
 static void formulas(void **state)
 {
     (void)state;
-    expect("if $f$ has $a_1 * b_2 * c$, so\n", "IF $f$ HAS $a_1 * b_2 * c$, SO\n");
-    expect("so $\\text{if } x_i$ and $$a^b$$ do\n", "SO $\\text{if } x_i$ AND $$a^b$$ DO\n");
-    expect("| $a_b$ | dog $ |\n|---|---|\n| $c | d$ |\n",
+    trial_expect_markdown("if $f$ has $a_1 * b_2 * c$, so\n", "IF $f$ HAS $a_1 * b_2 * c$, SO\n");
+    trial_expect_markdown(
+        "so $\\text{if } x_i$ and $$a^b$$ do\n", "SO $\\text{if } x_i$ AND $$a^b$$ DO\n");
+    trial_expect_markdown("| $a_b$ | dog $ |\n|---|---|\n| $c | d$ |\n",
         "| $a_b$ | DOG $ |\n|---|---|\n| $c | D$ |\n");
-    expect("it is $5 or $10, or 5$ (not 6$)\n", "IT IS $5 OR $10, OR 5$ (NOT 6$)\n");
-    expect("from $5, a dog or 10$.\n", "FROM $5, A DOG OR 10$.\n");
-    expect("a\\$b_c$ $ d$\n", "A\\$B_C$ $ D$\n");
+    trial_expect_markdown("it is $5 or $10, or 5$ (not 6$)\n", "IT IS $5 OR $10, OR 5$ (NOT 6$)\n");
+    trial_expect_markdown("from $5, a dog or 10$.\n", "FROM $5, A DOG OR 10$.\n");
+    trial_expect_markdown("a\\$b_c$ $ d$\n", "A\\$B_C$ $ D$\n");
 }
 
 static void links(void **state)
 {
     (void)state;
-    expect("see [[Big dog|the dog]] here\n", "SEE [[Big dog|THE DOG]] HERE\n");
-    expect("see [[Big dog]] and ![[dog.png|100]] here\n",
+    trial_expect_markdown("see [[Big dog|the dog]] here\n", "SEE [[Big dog|THE DOG]] HERE\n");
+    trial_expect_markdown("see [[Big dog]] and ![[dog.png|100]] here\n",
         "SEE [[Big dog]] AND ![[dog.png|100]] HERE\n");
-    expect("| [[Big dog\\|it]] |\n|---|\n", "| [[Big dog\\|IT]] |\n|---|\n");
-    expect("see [the *dog*]({{< ref \"dog.md\" >}}) here\n",
+    trial_expect_markdown("| [[Big dog\\|it]] |\n|---|\n", "| [[Big dog\\|IT]] |\n|---|\n");
+    trial_expect_markdown("see [the *dog*]({{< ref \"dog.md\" >}}) here\n",
         "SEE [THE *DOG*]({{< ref \"dog.md\" >}}) HERE\n");
-    expect("see [a dog]({% link dog.md %}) [b]({{ site.url }}/a b.pdf) c\n",
+    trial_expect_markdown("see [a dog]({% link dog.md %}) [b]({{ site.url }}/a b.pdf) c\n",
         "SEE [A DOG]({% link dog.md %}) [B]({{ site.url }}/a b.pdf) C\n");
     /* Links of Markdown. */
-    expect("[[a dog]](u) [[b](v)] [[*c* d]](w)\n", "[[A DOG]](u) [[B](v)] [[*C* D]](w)\n");
-    expect("[a]{b} [c](d e [[f\n", "[A]{b} [C](D E [[F\n");
+    trial_expect_markdown(
+        "[[a dog]](u) [[b](v)] [[*c* d]](w)\n", "[[A DOG]](u) [[B](v)] [[*C* D]](w)\n");
+    trial_expect_markdown("[a]{b} [c](d e [[f\n", "[A]{b} [C](D E [[F\n");
 }
 
 static void others(void **state)
 {
     (void)state;
-    expect("a ==big *dog*== here, a==b==c, a == b\n", "A ==BIG *DOG*== HERE, A==B==C, A == B\n");
-    expect("press ++ctrl+alt++ in C++ and D++\n", "PRESS ++ctrl+alt++ IN C++ AND D++\n");
-    expect("see @fig-dog, [@smith:2004, p. 5] or me@x\n",
+    trial_expect_markdown(
+        "a ==big *dog*== here, a==b==c, a == b\n", "A ==BIG *DOG*== HERE, A==B==C, A == B\n");
+    trial_expect_markdown(
+        "press ++ctrl+alt++ in C++ and D++\n", "PRESS ++ctrl+alt++ IN C++ AND D++\n");
+    trial_expect_markdown("see @fig-dog, [@smith:2004, p. 5] or me@x\n",
         "SEE @fig-dog, [@smith:2004, P. 5] OR ME@X\n");
 }
 

@@ -11,18 +11,6 @@
 
 #include "markup_trial.h"
 
-static void expect(const char *text, const char *want)
-{
-    struct dg_error err = {0};
-    char *got = trial_run(text, DG_FORMAT_MARKDOWN, NULL, true, &err);
-    assert_non_null(got);
-    assert_string_equal(got, want);
-    free(got);
-    got = trial_run(text, DG_FORMAT_MARKDOWN, NULL, false, &err);
-    assert_string_equal(got, text);
-    free(got);
-}
-
 /* The units' texts, with "|" after each. */
 static void expect_units(const char *text, const char *want)
 {
@@ -42,76 +30,82 @@ static void expect_units(const char *text, const char *want)
 static void mkdocs(void **state)
 {
     (void)state;
-    expect(
+    trial_expect_markdown(
         "!!! note \"Two dogs\"\n\n    They *play*.\n\n    ```py\n    a = 1\n\n      b\n    ```\n\n"
         "    And sleep.\n\nAfter.\n",
         "!!! note \"TWO DOGS\"\n\n    THEY *PLAY*.\n\n    ```py\n    a = 1\n\n      b\n    ```\n\n"
         "    AND SLEEP.\n\nAFTER.\n");
     expect_units("!!! warning\n    A dog\n    plays.\n", "A dog plays.|");
-    expect("??? tip \"Click\"\n    Text.\n\n???+ tip inline end\n    Text.\n",
+    trial_expect_markdown("??? tip \"Click\"\n    Text.\n\n???+ tip inline end\n    Text.\n",
         "??? tip \"CLICK\"\n    TEXT.\n\n???+ tip inline end\n    TEXT.\n");
-    expect("=== \"C\"\n\n    Text.\n\n        code\n\n=== \"Not C\"\n\n    Text.\n",
+    trial_expect_markdown("=== \"C\"\n\n    Text.\n\n        code\n\n=== \"Not C\"\n\n    Text.\n",
         "=== \"C\"\n\n    TEXT.\n\n        code\n\n=== \"NOT C\"\n\n    TEXT.\n");
-    expect("!!! example\n\n    === \"Left\"\n\n        A dog.\n\n        A cat.\n\n    Outside.\n\n"
-           "        code\n",
+    trial_expect_markdown(
+        "!!! example\n\n    === \"Left\"\n\n        A dog.\n\n        A cat.\n\n    Outside.\n\n"
+        "        code\n",
         "!!! example\n\n    === \"LEFT\"\n\n        A DOG.\n\n        A CAT.\n\n    OUTSIDE.\n\n"
         "        code\n");
-    expect("--8<-- \"a dog.md\"\n\n[TOC]\n\nA dog\n{: .big }\n",
+    trial_expect_markdown("--8<-- \"a dog.md\"\n\n[TOC]\n\nA dog\n{: .big }\n",
         "--8<-- \"a dog.md\"\n\n[TOC]\n\nA DOG\n{: .big }\n");
     /* Not directives. */
-    expect("!!! Great news\n\nText.\n", "!!! GREAT NEWS\n\nTEXT.\n");
-    expect("Text.\n\n    code\n", "TEXT.\n\n    code\n");
+    trial_expect_markdown("!!! Great news\n\nText.\n", "!!! GREAT NEWS\n\nTEXT.\n");
+    trial_expect_markdown("Text.\n\n    code\n", "TEXT.\n\n    code\n");
 }
 
 static void containers(void **state)
 {
     (void)state;
-    expect(":::note[My *big* dog]\n\nText.\n\n:::\n", ":::note[MY *BIG* DOG]\n\nTEXT.\n\n:::\n");
+    trial_expect_markdown(
+        ":::note[My *big* dog]\n\nText.\n\n:::\n", ":::note[MY *BIG* DOG]\n\nTEXT.\n\n:::\n");
     expect_units(":::tip My dog\nText goes\non.\n:::\nAfter.\n", "My dog|Text goes on.|After.|");
-    expect("::: details A dog {open}\nText\n::::\n", "::: details A DOG {open}\nTEXT\n::::\n");
-    expect("::: {.note title=\"A dog\" collapse=\"true\"}\nText.\n:::\n",
+    trial_expect_markdown(
+        "::: details A dog {open}\nText\n::::\n", "::: details A DOG {open}\nTEXT\n::::\n");
+    trial_expect_markdown("::: {.note title=\"A dog\" collapse=\"true\"}\nText.\n:::\n",
         "::: {.note title=\"A DOG\" collapse=\"true\"}\nTEXT.\n:::\n");
-    expect("::: warning ::::::\nText.\n::::::\n", "::: warning ::::::\nTEXT.\n::::::\n");
-    expect("- A dog\n:::\n\nText\n", "- A DOG\n:::\n\nTEXT\n");
-    expect(":::image source=\"a dog\" alt-text=\"dog\":::\n",
+    trial_expect_markdown(
+        "::: warning ::::::\nText.\n::::::\n", "::: warning ::::::\nTEXT.\n::::::\n");
+    trial_expect_markdown("- A dog\n:::\n\nText\n", "- A DOG\n:::\n\nTEXT\n");
+    trial_expect_markdown(":::image source=\"a dog\" alt-text=\"dog\":::\n",
         ":::image source=\"a dog\" alt-text=\"dog\":::\n");
-    expect("(a-dog)=\n# A dog\n\n:::{admonition} A dog\n:class: tip\n:name: a\nText: a\n:::\n",
+    trial_expect_markdown(
+        "(a-dog)=\n# A dog\n\n:::{admonition} A dog\n:class: tip\n:name: a\nText: a\n:::\n",
         "(a-dog)=\n# A DOG\n\n:::{admonition} A DOG\n:class: tip\n:name: a\nTEXT: A\n:::\n");
-    expect(":::{image} a dog\n:::\n", ":::{image} a dog\n:::\n");
+    trial_expect_markdown(":::{image} a dog\n:::\n", ":::{image} a dog\n:::\n");
 }
 
 static void others(void **state)
 {
     (void)state;
-    expect("import A from '@a/dog';\nimport 'dog';\n\nA dog\n",
+    trial_expect_markdown("import A from '@a/dog';\nimport 'dog';\n\nA dog\n",
         "import A from '@a/dog';\nimport 'dog';\n\nA DOG\n");
-    expect("export const A = () => (\n  <b>\n    a dog\n  </b>\n);\n\nA dog\n",
+    trial_expect_markdown("export const A = () => (\n  <b>\n    a dog\n  </b>\n);\n\nA dog\n",
         "export const A = () => (\n  <b>\n    a dog\n  </b>\n);\n\nA DOG\n");
-    expect(
+    trial_expect_markdown(
         "{/* a dog */}\n\nimport taxes are high.\n", "{/* a dog */}\n\nIMPORT TAXES ARE HIGH.\n");
-    expect("{{< tabs >}}\n{{% tab \"a b\" %}}\nA dog\n{{% /tab %}}\n",
+    trial_expect_markdown("{{< tabs >}}\n{{% tab \"a b\" %}}\nA dog\n{{% /tab %}}\n",
         "{{< tabs >}}\n{{% tab \"a b\" %}}\nA DOG\n{{% /tab %}}\n");
     expect_units("{% include a.html %}\nA dog\n{% if a %} {% endif %}\n", "A dog|");
-    expect("\\begin{align}\na = b \\text{ a_dog_is }\n\\end{align}\n\nA dog\n",
+    trial_expect_markdown("\\begin{align}\na = b \\text{ a_dog_is }\n\\end{align}\n\nA dog\n",
         "\\begin{align}\na = b \\text{ a_dog_is }\n\\end{align}\n\nA DOG\n");
-    expect("+-----+\n| dog |\n+-----+\n\nA dog\n", "+-----+\n| dog |\n+-----+\n\nA DOG\n");
+    trial_expect_markdown(
+        "+-----+\n| dog |\n+-----+\n\nA dog\n", "+-----+\n| dog |\n+-----+\n\nA DOG\n");
     expect_units("Dog\n:   An *animal*\n    that barks.\n\n    It\n    plays.\n\nCat\n: Another\n",
         "Dog|An animal that barks.|It plays.|Cat|Another|");
-    expect("*A :\n: b* c\n", "*A :\n: B* C\n");
-    expect("\\:::note a\n", "\\:::NOTE A\n");
+    trial_expect_markdown("*A :\n: b* c\n", "*A :\n: B* C\n");
+    trial_expect_markdown("\\:::note a\n", "\\:::NOTE A\n");
 }
 
 /* Code of a footnote stays. */
 static void footnotes(void **state)
 {
     (void)state;
-    expect(
+    trial_expect_markdown(
         "[^1]: A dog.\n\n    ```sh\n    if a; then\n      git fetch\n\n      b\n    fi\n    ```\n\n"
         "    A cat.\n\n        code\n",
         "[^1]: A DOG.\n\n    ```sh\n    if a; then\n      git fetch\n\n      b\n    fi\n    ```\n\n"
         "    A CAT.\n\n        code\n");
-    expect("[^1]: A dog.\n\n    ```a``` dog\n", "[^1]: A DOG.\n\n    ```a``` DOG\n");
-    expect("[^1]: A dog.\n\n    ```\n    never closed\n",
+    trial_expect_markdown("[^1]: A dog.\n\n    ```a``` dog\n", "[^1]: A DOG.\n\n    ```a``` DOG\n");
+    trial_expect_markdown("[^1]: A dog.\n\n    ```\n    never closed\n",
         "[^1]: A DOG.\n\n    ```\n    never closed\n");
 }
 

@@ -1,4 +1,4 @@
-"""For each recipe of Table 3 and of later architectures, with 37,000 pieces, `dragoman inspect` prints the number of parameters that
+"""For each recipe of Table 3 and of later architectures, with a vocabulary of 37,000 tokens, `dragoman inspect` prints the number of parameters that
 the formula gives. The weights files are sparse, without numbers, because inspect reads only their headers."""
 import json
 import os
