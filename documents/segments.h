@@ -69,7 +69,7 @@ struct dg_run_names {
     /* empty tags before and after words that belong together, the first and the last in turn,
      * NULL-terminated, or NULL */
     const char *const *ranges;
-    /* what is in a run behind a range and belongs to it, or NULL */
+    /* what is in the run after a range and belongs to it, or NULL */
     const char *reference;
     /* other elements with text alone are fields: the text stays, but models see it */
     bool fields;

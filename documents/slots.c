@@ -233,7 +233,7 @@ static size_t word_before(const char *s, size_t at)
     return begin;
 }
 
-/* Lists the starts of ranges that the answer has behind their ends: moves[2 * g->n_slots]. tags:
+/* Lists the starts of ranges that follow their ends in the answer: moves[2 * g->n_slots]. tags:
  * [g->n_slots] where each slot's tag is, or 0, 0. */
 static size_t list_moves(const struct dg_segment *g, const struct dg_extract_answer *a,
     const struct dg_span *tags, struct move *moves)

@@ -195,8 +195,10 @@ void dg_uploader_work(void *arg)
         ;
     if (!u->run)
         set_busy(u, false);
-    if (u->in_charge && !u->run && !atomic_load(&u->stopped))
-        retry(u);
-    else if (u->in_charge && !atomic_load(&u->stopped))
+    if (!u->in_charge || atomic_load(&u->stopped))
+        return;
+    if (u->run)
         dg_executor_post_at(u->options.app->executor, &u->work, u->expire_at_ns);
+    else
+        retry(u);
 }

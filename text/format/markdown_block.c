@@ -96,7 +96,7 @@ static bool read_line(const struct block *b, const struct dg_md_event *e,
     return dg_directive_read(b->s, b->n, e->begin, line_end(b, e->begin), before, out);
 }
 
-/* Adds the text of a directive, the line of events from..to, and goes behind it. */
+/* Adds the text of a directive, the line of events from..to, and moves past it. */
 static void add_directive(struct block *b, size_t from, size_t to, const struct dg_directive *line)
 {
     size_t end = line_end(b, b->e->list[from].begin);

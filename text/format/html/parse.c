@@ -113,7 +113,7 @@ static bool has_tag(const GumboNode *node)
 }
 
 /* True if only tags are between byte `at` and a word or its punctuation before it. */
-static bool is_behind_word(const struct walk *w, size_t at)
+static bool is_after_word(const struct walk *w, size_t at)
 {
     for (int tags = 0; at > 0 && w->s[at - 1] == '>' && tags < MOST_TAGS; tags++) {
         const char *open = memrchr(w->s, '<', at);
@@ -122,14 +122,14 @@ static bool is_behind_word(const struct walk *w, size_t at)
     return at > 0 && !strchr(" \t\r\n\f([{<>", w->s[at - 1]);
 }
 
-/* True for a link within the book or page right behind a word, without a space. */
+/* True for a link within the book or page right after a word, without a space. */
 static bool is_note_link(const struct walk *w, const GumboElement *e)
 {
     const char *to = e->tag == GUMBO_TAG_A ? value_of(e, "href") : NULL;
-    return to && strchr(to, '#') && is_behind_word(w, begin_of(w, &e->original_tag));
+    return to && strchr(to, '#') && is_after_word(w, begin_of(w, &e->original_tag));
 }
 
-/* True for a number that is superscript, subscript or a link right behind a word: a reference to a
+/* True for a number that is superscript, subscript or a link right after a word: a reference to a
  * note, which belongs to the word before it and means nothing to the model, or the 2 of H2O. */
 static bool is_small_number(const struct walk *w, const GumboElement *e)
 {
