@@ -58,12 +58,10 @@ static struct dg_gauge *put_labelled(struct gauges *g, const char *name, const c
     return gauge;
 }
 
-static void put_server(struct gauges *g, struct dg_app *app)
+static void put_server(struct gauges *g, struct dg_app *app, const struct dg_queue_load *load)
 {
-    struct dg_queue_load load;
     const char *const build[] = {
         "version", DG_VERSION, "revision", app->revision, "isa", dg_cpu_isa(), NULL};
-    dg_queue_load(app->queue, &load);
     const bool stuck = atomic_load(&app->stuck);
     put(g, "dragoman_ready", "1 if the server is ready for requests.",
         atomic_load(&app->state) == DG_APP_READY && !stuck);
@@ -71,11 +69,11 @@ static void put_server(struct gauges *g, struct dg_app *app)
         stuck);
     put_labelled(g, "dragoman_build_info",
         "Version of the program, and the CPU instruction set it uses.", 1, build);
-    put(g, "dragoman_queue_depth", "Sentences in the queue.", (double)load.entries);
+    put(g, "dragoman_queue_depth", "Sentences in the queue.", (double)load->entries);
     put(g, "dragoman_queue_tokens", "Source tokens in the queue; equal sentences count once.",
-        (double)load.tokens);
-    put(g, "dragoman_queue_seconds", "Interactive backlog in seconds.", load.interactive_seconds);
-    put(g, "dragoman_queue_all_seconds", "Backlog in seconds, bulk work included.", load.seconds);
+        (double)load->tokens);
+    put(g, "dragoman_queue_seconds", "Interactive backlog in seconds.", load->interactive_seconds);
+    put(g, "dragoman_queue_all_seconds", "Backlog in seconds, bulk work included.", load->seconds);
     put(g, "dragoman_text_memory_bytes",
         "Memory taken for texts: read, planned and answered, until the reply is handed over.",
         (double)atomic_load(&app->budget.taken));
@@ -324,12 +322,9 @@ static void put_models(struct gauges *g, struct dg_app *app, const struct bundle
 
 /* Shows the served models, idle ones with zeros, and, under their names, replaced models that
  * sentences still wait for. */
-static void put_depths(
-    struct gauges *g, struct dg_app *app, struct dg_served *const *models, size_t n)
+static void put_depths(struct gauges *g, const struct dg_queue_depth *depths, size_t n_depths,
+    struct dg_served *const *models, size_t n)
 {
-    struct dg_queue_depth *depths = calloc(DG_MODELS_MAX, sizeof *depths);
-    const size_t n_depths = depths ? dg_queue_depths(app->queue, depths, DG_MODELS_MAX) : 0;
-    g->failed |= !depths;
     for (size_t i = 0; i < n + n_depths; i++) {
         const char *name = bundle_name(i < n ? models[i] : depths[i - n].model);
         size_t waiting[DG_CLASSES] = {0};
@@ -345,14 +340,16 @@ static void put_depths(
                 "Sentences in the queue by model and class.", (double)waiting[c], labels);
         }
     }
-    for (size_t i = 0; i < n_depths; i++)
-        dg_served_unref(depths[i].model);
-    free(depths);
 }
 
 bool dg_metrics_page_write(
     struct dg_app *app, const struct dg_http_exchange *x, struct dg_buffer *b)
 {
+    struct dg_queue_depth *depths = calloc(DG_MODELS_MAX, sizeof *depths);
+    if (!depths)
+        return false;
+    struct dg_queue_load load; /* the depths add up to its entries */
+    const size_t n_depths = dg_queue_depths(app->queue, &load, depths, DG_MODELS_MAX);
     struct bundles all;
     struct dg_served *models[DG_MODELS_MAX];
     size_t n = 0;
@@ -363,7 +360,7 @@ bool dg_metrics_page_write(
             models[n++] = all.open[i];
     for (size_t i = 0; i < n; i++)
         dg_served_label(models[i], app->metrics); /* so that unused ones show zeros */
-    put_server(&g, app);
+    put_server(&g, app, &load);
     if (x)
         put_connections(&g, x);
     put_certificate(&g, app);
@@ -372,7 +369,7 @@ bool dg_metrics_page_write(
     put_engines(&g, models, n);
     put_workers(&g, app, models, n);
     put_cache(&g, app);
-    put_depths(&g, app, models, n);
+    put_depths(&g, depths, n_depths, models, n);
     put_models(&g, app, &all);
     put_process(&g);
     dg_metrics_write(app->metrics, g.list, g.n, b);
@@ -381,6 +378,9 @@ bool dg_metrics_page_write(
         dg_served_unref(all.open[i]);
         dg_listing_unref(all.list[i]);
     }
+    for (size_t i = 0; i < n_depths; i++)
+        dg_served_unref(depths[i].model);
+    free(depths);
     return !g.failed && !b->failed;
 }
 

@@ -155,9 +155,9 @@ bool dg_queue_stopped(const struct dg_queue *q)
     return atomic_load(&q->stopped);
 }
 
-void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
+/* Under the lock. */
+static void measure(struct dg_queue *q, struct dg_queue_load *out)
 {
-    pthread_mutex_lock(&q->lock);
     dg_queue_pass(q, dg_clock_ns());
     struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_BULK);
     struct dg_backlog interactive = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_INTERACTIVE);
@@ -169,12 +169,20 @@ void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
         .seconds = b.seconds,
         .interactive_seconds = interactive.seconds,
         .most = most};
+}
+
+void dg_queue_load(struct dg_queue *q, struct dg_queue_load *out)
+{
+    pthread_mutex_lock(&q->lock);
+    measure(q, out);
     pthread_mutex_unlock(&q->lock);
 }
 
-size_t dg_queue_depths(struct dg_queue *q, struct dg_queue_depth *out, size_t cap)
+size_t dg_queue_depths(
+    struct dg_queue *q, struct dg_queue_load *load, struct dg_queue_depth *out, size_t cap)
 {
     pthread_mutex_lock(&q->lock);
+    measure(q, load);
     size_t n = q->n_lanes < cap ? q->n_lanes : cap;
     for (size_t i = 0; i < n; i++) {
         out[i].model = q->lanes[i].model;

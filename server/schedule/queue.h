@@ -78,8 +78,10 @@ struct dg_queue_depth {
     struct dg_served *model;
     size_t entries[DG_CLASSES];
 };
-/* List the models that sentences wait for, up to cap; returns how many. */
-size_t dg_queue_depths(struct dg_queue *q, struct dg_queue_depth *out, size_t cap);
+/* The load, and the models that sentences wait for, up to cap, both at one moment; returns how many
+ * models. */
+size_t dg_queue_depths(
+    struct dg_queue *q, struct dg_queue_load *load, struct dg_queue_depth *out, size_t cap);
 
 /* For workers. Sleep until something waits; false: stopped. */
 bool dg_queue_wait(struct dg_queue *q);

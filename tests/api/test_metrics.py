@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
@@ -176,6 +177,24 @@ def test_a_reload_shows_while_it_runs(models, tmp_path):
         assert value(read(server)[0], "dragoman_model_reloads_total", outcome="ok") == 1
 
 
+def queued(values):
+    return sum(v for (name, _), v in values.items() if name == "dragoman_queue_sentences")
+
+
+def test_the_queue_is_shown_at_one_moment(models):
+    """Its gauges were read one after another: while it moved, those of the models did not add up to the whole."""
+    texts = [" ".join(f"w{i} x{i}. Y{j} z{i}." for i in range(20)) for j in range(100)]
+    with Server(models, *NARROW) as server, ThreadPoolExecutor(3) as pool:
+        replies = [pool.submit(server.translate, [f"{k} {t}" for t in texts]) for k in range(3)]
+        moved = set()
+        while not all(r.done() for r in replies):
+            values, _ = read(server)
+            assert queued(values) == value(values, "dragoman_queue_depth")
+            moved.add(queued(values))
+        assert len(moved) > 10
+        assert {r.result().status_code for r in replies} == {200}
+
+
 def test_queue_and_timeouts_show(endless, busy):
     text = busy(60)
     with Server(endless, *NARROW) as server:
@@ -184,8 +203,7 @@ def test_queue_and_timeouts_show(endless, busy):
             server.until(lambda: value(read(server)[0], "dragoman_queue_depth") > 0)
             values, _ = read(server)
             assert value(values, "dragoman_queue_tokens") >= value(values, "dragoman_queue_depth")
-            assert sum(v for (name, _), v in values.items() if name == "dragoman_queue_sentences") == \
-                value(values, "dragoman_queue_depth") == \
+            assert queued(values) == value(values, "dragoman_queue_depth") == \
                 value(values, "dragoman_queue_sentences", model=os.path.basename(endless), **{"class": "interactive"})
             server.until(lambda: value(read(server)[0], "dragoman_cache_blocks", state="used") > 0)
         server.until(lambda: value(read(server)[0], "dragoman_queue_depth") == 0)
