@@ -6,6 +6,7 @@
 #include "cli/decode_options.h"
 #include "cli/document.h"
 #include "cli/lines.h"
+#include "documents/extract.h"
 #include "store/pair_list.h"
 #include "store/pairs_file.h"
 #include "translate/search_fields.h"
@@ -56,8 +57,8 @@ static const struct dg_field run_rows[] = {
         .help = "terms to enforce where their source is in the text: lines of source, tab, "
                 "target (.tsv), a table (.csv) or a TMX file (.tmx)"},
     {"output", DG_FIELD_STRING, DG_FIELD_AT(struct run, output), .argument = "FILE",
-        .help = "-o FILE: translate one document and write it to FILE; the file name's "
-                "extension gives its kind (.docx, .odt, .html, .md, .srt, .po, .json and more)"},
+        .help = "-o FILE: translate one document and write it to FILE, in the same kind, which "
+                "its name's extension gives (.docx, .odt, .html, .md, .srt, .po, .json and more)"},
 };
 
 static int show_progress(void *arg, size_t finished, size_t n)
@@ -240,8 +241,22 @@ static int open_glossary(struct run *r, struct dg_error *err)
     return rc;
 }
 
+/* Refuse packed files as lines, and a document's translation under the name of another kind. */
+static int check_files(const char *output, char **files, int n, struct dg_error *err)
+{
+    for (int i = 0; !output && i < n; i++)
+        if (dg_extract_packed(files[i]))
+            return dg_error_set(
+                err, DG_EINVAL, "%s is not plain text: -o FILE translates it", files[i]);
+    if (output && !dg_extract_may_name(files[0], output))
+        return dg_error_set(err, DG_EINVAL, "-o %s: the translation of %s is a %s file, too",
+            output, files[0], dg_extract_suffix(files[0]));
+    return DG_OK;
+}
+
 /* Refuse options that plain output has no place for, or that mean nothing for tokens. */
-static int check(struct dg_decode_options *o, const char *output, int n, struct dg_error *err)
+static int check(
+    struct dg_decode_options *o, const char *output, char **files, int n, struct dg_error *err)
 {
     if (output && n != 1)
         return dg_error_set(err, DG_EINVAL, "-o takes one document, not %d", n);
@@ -256,7 +271,8 @@ static int check(struct dg_decode_options *o, const char *output, int n, struct 
         return dg_error_set(err, DG_EINVAL, "--n-best of a document needs --json");
     if (o->translate.alignments && !o->json)
         return dg_error_set(err, DG_EINVAL, "--alignments needs --json");
-    return dg_decode_options_check(o, err);
+    int rc = check_files(output, files, n, err);
+    return rc ? rc : dg_decode_options_check(o, err);
 }
 
 int dg_cli_translate(int argc, char **argv)
@@ -288,7 +304,7 @@ int dg_cli_translate(int argc, char **argv)
                           r.o.translate.search.sampling.temperature > 0))
         return dg_command_refuse("dragoman translate",
             "--glossary takes none of --tokens, --target-prefix and --temperature");
-    if (check(&r.o, r.output, n, &err))
+    if (check(&r.o, r.output, argv + 1, n, &err))
         return dg_command_refuse("dragoman translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r.started_ns = dg_clock_ns();

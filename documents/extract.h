@@ -41,6 +41,10 @@ struct dg_extract_text {
 extern const char *const dg_extract_suffixes[];
 /* The suffix in that list that a file name has, or NULL. */
 const char *dg_extract_suffix(const char *name);
+/* True if files with this name's suffix are packed (Office, EPUB): their bytes are no text. */
+bool dg_extract_packed(const char *name);
+/* True if a translation of the file `in` may have the name `out`, since no kind becomes another. */
+bool dg_extract_may_name(const char *in, const char *out);
 /* The media type of files with that suffix. */
 const char *dg_extract_media_type(const char *suffix);
 

@@ -54,6 +54,23 @@ const char *dg_extract_suffix(const char *name)
     return k ? k->suffix : NULL;
 }
 
+bool dg_extract_packed(const char *name)
+{
+    const struct dg_kind *k = dg_kind_find(name);
+    return k && !k->read;
+}
+
+bool dg_extract_may_name(const char *in, const char *out)
+{
+    const struct dg_kind *a = dg_kind_find(in), *b = dg_kind_find(out);
+    if (!a || !b || strcmp(a->media_type, b->media_type) == 0)
+        return true;
+    /* Text of any kind may be called .txt, and a template (.pot) becomes a .po. */
+    return a->read && b->read &&
+           (a->read == dg_read_text || b->read == dg_read_text ||
+               (a->read == dg_read_po && b->read == dg_read_po));
+}
+
 const char *dg_extract_media_type(const char *suffix)
 {
     const struct dg_kind *k = dg_kind_find(suffix);

@@ -588,6 +588,29 @@ def test_what_is_refused(tmp_path, name, content, said):
     assert said in message and name in message and not (tmp_path / ("out-" + name)).exists()
 
 
+@pytest.mark.parametrize("name, out, said", [
+    ("a.docx", "a.txt", ".docx file, too"), ("a.docx", "a.odt", ".docx file, too"), ("a.md", "a.docx", ".md file, too"),
+    ("a.srt", "a.vtt", ".srt file, too"), ("a.docx", None, "-o FILE")])
+def test_no_kind_becomes_another(tmp_path, name, out, said):
+    """a.docx -o a.odt wrote a .docx under that name, and a.docx without -o was called a text with a NUL character."""
+    if name == "a.docx":
+        document = docx.Document()
+        document.add_paragraph(DOGS)
+        document.save(tmp_path / name)
+    else:
+        (tmp_path / name).write_text(DOGS)
+    done = subprocess.run([CLI, "translate", "--model", BUNDLE, name, *(["-o", out] if out else [])], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr and name in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name, out", [("a.md", "a.txt"), ("a.txt", "a.md"), ("a.htm", "a.HTML"), ("a.pot", "de.po"), ("a.md", "new"), ("a.md", "a.md")])
+def test_names_that_say_no_other_kind(tmp_path, name, out):
+    (tmp_path / name).write_text('msgid "Two dogs play in the snow."\nmsgstr ""\n' if name == "a.pot" else DOGS + "\n")
+    subprocess.run([CLI, "translate", "--model", BUNDLE, name, "-o", out], check=True, cwd=tmp_path)
+    assert SNOW in (tmp_path / out).read_text()
+
+
 def test_wrong_use(tmp_path):
     for options in (["a.txt", "b.txt", "-o", "c.txt"], ["-o", "c.txt"], ["a.txt", "-o", "c.txt", "--json"]):
         done = subprocess.run([CLI, "translate", "--model", BUNDLE, *options], capture_output=True, text=True, cwd=tmp_path)
