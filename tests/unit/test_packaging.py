@@ -356,13 +356,17 @@ def test_make_serve_honours_the_settings(tmp_path, command, env, given):
     for name in ("scripts/deps", "scripts/build", "build/release/bin/dragoman-server"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text('#!/bin/sh\n' + ('echo "$@"\n' if "server" in name else ""))
+        path.write_text('#!/bin/sh\n' + ('echo "$@"\n' if "server" in name else 'echo "$@" >>built\n' if "build" in name else ""))
         path.chmod(0o755)
     for name in ("Makefile", "scripts/serve"):
         shutil.copy(os.path.join(ROOT, name), tmp_path / name)
     shutil.copytree(os.path.join(ROOT, "packaging"), tmp_path / "packaging")
     clean = {k: v for k, v in os.environ.items() if k not in ("HOST", "PORT", "MODELS") and not k.startswith(("DRAGOMAN_", "MAKE"))}
     assert run(*command, env=clean | env, cwd=tmp_path).strip() == given
+    # README's commands, which come after `make serve`, run these programs.
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        shown = set(re.findall(r"build/release/bin/(\S+)", "".join(re.findall(r"^```console$(.*?)^```$", f.read(), re.M | re.S))))
+    assert shown == {"dragoman"} and shown <= set((tmp_path / "built").read_text().split())
 
 
 def test_packages_of_programs_are_for_both_architectures():
