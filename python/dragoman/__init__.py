@@ -385,8 +385,13 @@ class Translator:
     def translate_batch(self, source: Sequence[Sequence[str]], source_lang: Optional[str] = None, target_lang: Optional[str] = None, *,
                         beam_size: Optional[int] = None, num_hypotheses: Optional[int] = None, length_penalty: Optional[float] = None,
                         max_decoding_length: Optional[int] = None, sampling_temperature: Optional[float] = None, sampling_topk: Optional[int] = None,
-                        seed: Optional[int] = None, progress: Optional[Progress] = None) -> list[TranslatedTokens]:
-        """Translate lists of vocabulary tokens; takes the arguments of CTranslate2's method of this name. The library forms batches."""
+                        seed: Optional[int] = None, progress: Optional[Progress] = None, max_batch_size: int = 0, batch_type: str = "examples",
+                        return_scores: bool = True) -> list[TranslatedTokens]:
+        """Translate lists of vocabulary tokens, with these arguments of CTranslate2's method of this name. Three have no effect:
+        `max_batch_size` and `batch_type`, because the library forms batches, and `return_scores`, because scores are always there.
+        As in CTranslate2, `sampling_topk` alone samples at temperature 1."""
+        if sampling_temperature is None and sampling_topk not in (None, 1):
+            sampling_temperature = 1.0
         array, n = _texts([" ".join(tokens) for tokens in source])
         call = _Call({"source": source_lang, "target": target_lang, "beam_size": beam_size, "n_best": num_hypotheses,
                       "length_penalty": length_penalty, "max_length": max_decoding_length, "temperature": sampling_temperature,
@@ -465,8 +470,8 @@ class Translator:
         return self._scores(sources, targets, {"source": source, "target": target}, progress)
 
     def score_batch(self, source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], source_lang: Optional[str] = None,
-                    target_lang: Optional[str] = None) -> list[Score]:
-        """Like score(), for lists of tokens."""
+                    target_lang: Optional[str] = None, *, max_batch_size: int = 0, batch_type: str = "examples") -> list[Score]:
+        """Like score(), for lists of tokens. `max_batch_size` and `batch_type` are CTranslate2's and have no effect."""
         return self._scores([" ".join(t) for t in source], [" ".join(t) for t in target],
                             {"source": source_lang, "target": target_lang, "tokens": 1}, None)
 

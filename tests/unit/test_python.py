@@ -107,6 +107,11 @@ tokens = t.score(["x"], ["Ein Hund."])[0].tokens[:-1]
 back = t.translate_batch([list(tokens)] * 3, "de", "en", num_hypotheses=2, beam_size=4)
 assert len(back) == 3 and len(back[0].hypotheses) == len(back[0].scores) == 2 and back[0] == back[2]
 assert "".join(back[0].hypotheses[0]).replace("\\u2581", " ").strip() == "A dog."
+taken = dict(beam_size=1, return_scores=True, max_batch_size=8, batch_type="tokens")  # as CTranslate2 is called
+drawn = [t.translate_batch([list(tokens)], "de", "en", sampling_topk=40, seed=i, **taken) for i in range(8)]
+assert drawn == [t.translate_batch([list(tokens)], "de", "en", sampling_topk=40, sampling_temperature=1, seed=i, **taken) for i in range(8)]
+assert len({{str(d) for d in drawn}}) > 1 and len(drawn[0][0].scores) == 1
+assert len(t.score_batch([list(tokens)], [["\u2581A"]], "de", "en", max_batch_size=8, batch_type="tokens")) == 1
 found = [None] * 6
 def work(i):
     found[i] = [a.text for a in t.translate(texts)]
