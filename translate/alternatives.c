@@ -46,10 +46,8 @@ int dg_job_encode_alternatives(const struct dg_translator *t, const char *text, 
     options.alignments = false;
     options.search.n_best = 1;
     int rc = dg_job_encode(t, text, n_text, &options, &j, err);
-    if (!rc && j->n_sentences != 1)
-        rc = dg_error_field(err, j->n_sentences ? DG_ELIMIT : DG_EINVAL, "text", "the text is %s",
-            j->n_sentences ? "over the model's limit for one sentence"
-                           : "no sentence: there is nothing to translate in it");
+    if (!rc)
+        rc = dg_job_check_one_sentence(j, err);
     if (!rc) {
         j->n_alternatives = n;
         rc = repeat(j, n + MORE < MOST ? n + MORE : MOST, err);

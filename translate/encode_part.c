@@ -116,15 +116,31 @@ static bool has_words(const struct dg_part *p, const char *s, size_t n)
     return dg_utf8_has_letter(s + at, n - at);
 }
 
+/* Maximum tokens of a sentence of this job, with its tags and </s>. */
+static uint32_t most_tokens(const struct dg_job *j)
+{
+    const uint32_t model = dg_model_config(j->t->model)->max_source;
+    return model && model < j->options.max_source ? model : j->options.max_source;
+}
+
+int dg_job_check_one_sentence(const struct dg_job *j, struct dg_error *err)
+{
+    if (j->n_sentences == 0)
+        return dg_error_field(
+            err, DG_EINVAL, "text", "the text is no sentence: there is nothing to translate in it");
+    if (j->n_sentences > 1)
+        return dg_error_field(
+            err, DG_ELIMIT, "text", "the text is over the limit of %u tokens", most_tokens(j));
+    return 0;
+}
+
 int dg_part_encode(
     struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
     const uint32_t frame =
         (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) + (c->source_eos ? 1u : 0u);
-    const uint32_t most = c->max_source && c->max_source < j->options.max_source
-                              ? c->max_source
-                              : j->options.max_source;
+    const uint32_t most = most_tokens(j);
     if (!has_words(p, s, n)) {
         p->copied = true;
         return 0;

@@ -127,6 +127,9 @@ void dg_job_free(struct dg_job *j); /* NULL is fine */
 size_t dg_job_memory(const struct dg_job *j);
 
 size_t dg_job_sentences(const struct dg_job *j);
+/* Refuses a job with one_sentence that is not one: DG_EINVAL (field text) for none, DG_ELIMIT
+ * (field text) for a text over the limit of tokens, which was split. */
+int dg_job_check_one_sentence(const struct dg_job *j, struct dg_error *err);
 /* Sentence i for the engine; borrowed from the job. */
 void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
 /* Cost of sentence i for queues: source tokens (with </s>), and the maximum number of target

@@ -2,6 +2,7 @@
 import concurrent.futures
 import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -74,6 +75,8 @@ def test_mistakes_are_named(server, fields, status, field):
     reply = ask(server, **fields)
     assert reply.status_code == status, reply.text
     assert reply.json()["error"]["field"] == field
+    if status == 413:
+        assert re.search(r"limit of 128|may have at most \d+", reply.json()["error"]["message"])
 
 
 def test_the_language_that_a_decoder_begins_with(tmp_path):

@@ -102,11 +102,8 @@ int dg_attention_map_open(const struct dg_translator *t, struct dg_backend *be, 
     const struct dg_text_pair pair = {source, target, strlen(source), target ? strlen(target) : 0};
     int rc = target ? dg_job_encode_score(t, &pair, &options, &job, err)
                     : dg_job_encode(t, source, strlen(source), &options, &job, err);
-    if (!rc && dg_job_sentences(job) != 1)
-        rc = dg_error_field(err, dg_job_sentences(job) ? DG_ELIMIT : DG_EINVAL, "text",
-            "the text is %s",
-            dg_job_sentences(job) ? "over the model's limit for one sentence"
-                                  : "no sentence: there are no letters in it");
+    if (!rc)
+        rc = dg_job_check_one_sentence(job, err);
     if (rc)
         goto out;
     dg_job_sentence(job, 0, &s);
