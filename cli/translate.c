@@ -303,7 +303,7 @@ int dg_cli_translate(int argc, char **argv)
     if (r.glossary && (r.o.translate.tokens || r.o.translate.prefix ||
                           r.o.translate.search.sampling.temperature > 0))
         return dg_command_refuse("dragoman translate",
-            "--glossary takes none of --tokens, --target-prefix and --temperature");
+            "--glossary takes none of --tokens, --target-prefix and --sampling");
     if (check(&r.o, r.output, argv + 1, n, &err))
         return dg_command_refuse("dragoman translate", "%s", err.message);
     r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);

@@ -14,7 +14,8 @@ static const struct dg_field search[] = {
 
 static const struct dg_field n_best[] = {
     {"n_best", DG_FIELD_INT, AT(n_best), 1, DG_MAX_BEAM,
-        .help = "number of translations per sentence, best first (default: one)"},
+        .help =
+            "number of translations per sentence, best first, at most the beam size (default: one)"},
 };
 
 static const char *const kinds[] = {"gnmt", "power", "none", NULL};

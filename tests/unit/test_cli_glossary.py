@@ -115,8 +115,9 @@ def test_languages_that_are_left_out_are_those_of_the_answers(options, name, row
 def test_what_makes_no_sense_is_refused(tmp_path):
     glossary = tmp_path / "t.tsv"
     glossary.write_text("dogs\tHaustiere\n")
-    for options in (["--pieces"], ["--target-prefix", "Die"], ["--sampling", "seed=1"]):
-        assert "--glossary" in run(str(glossary), *options, stdin="x\n", status=2)
+    for options in (["--tokens"], ["--target-prefix", "Die"], ["--sampling", "seed=1"]):
+        message = run(str(glossary), *options, stdin="x\n", status=2)
+        assert "--glossary" in message and options[0] in message
     other = tmp_path / "t.en-fr.tsv"
     other.write_text("dogs\tchiens\n")
     assert "has no entries from en to de" in run(str(other), stdin="x\n", status=1)
