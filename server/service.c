@@ -261,8 +261,8 @@ static int open_stores(struct dg_service *s, struct dg_error *err)
     return rc;
 }
 
-/* Opens sockets first, so that /livez answers while models load; workers last, since there is no
- * model to step before. */
+/* Opens sockets first, so that /livez answers while models load (not on a passed socket); workers
+ * last, since there is no model to step before. */
 static int open_doors(
     struct dg_service *s, const struct dg_models_options *models, struct dg_error *err)
 {
@@ -302,6 +302,7 @@ int dg_service_open(struct dg_service *s, struct dg_error *err)
     atomic_store(&s->app.state, DG_APP_READY);
     if (s->app.uploader)
         dg_uploader_start(s->app.uploader);
+    dg_http_release(s->http);
     notify_ready(s);
     log_models(s, &models, (double)(dg_clock_ns() - t0) / 1e9);
     return DG_OK;

@@ -76,6 +76,8 @@ int dg_service_open_http(struct dg_service *s, struct dg_error *err)
         .max_bodies_bytes = 64 * (size_t)c->max_body_bytes,
         .limits = dg_service_http_limits(c),
         .tls = s->app.tls,
+        /* The service manager's clients wait for an answer instead of getting 503. */
+        .held = passed,
         .app = &s->app,
         .handle = dg_routes_handle,
         .refuse = dg_routes_refuse,

@@ -147,7 +147,7 @@ int dg_net_set_listening(struct dg_net *net, int how)
     int rc = 0;
     for (int i = 0; i < DG_NET_LISTENERS; i++) {
         struct epoll_event ev = {.events = EPOLLIN, .data.u64 = listen_tags[i]};
-        if (net->listen_fds[i] >= 0 &&
+        if (net->listen_fds[i] >= 0 && !(i == 0 && net->held) &&
             epoll_ctl(net->epoll_fd, how, net->listen_fds[i], &ev) != 0 && errno != EEXIST)
             rc = -1;
     }

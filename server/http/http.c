@@ -286,6 +286,7 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
         .limits = net_limits(&options->limits),
         .arg = http,
         .encrypted = options->tls != NULL,
+        .held = options->held,
         .accepted = dg_http_daemons_add,
         .pin = dg_exchange_pin,
         .gone = dg_exchange_gone,
@@ -300,6 +301,11 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     }
     *out = http;
     return DG_OK;
+}
+
+void dg_http_release(struct dg_http *http)
+{
+    dg_net_release(http->net);
 }
 
 void dg_http_drain(struct dg_http *http)

@@ -80,6 +80,8 @@ struct dg_http_options {
     size_t max_bodies_bytes;
     /* NULL: plain HTTP; else the first socket speaks TLS alone, the second is plain. Borrowed. */
     struct dg_tls *tls;
+    /* Connections of the first socket wait in the kernel until dg_http_release. */
+    bool held;
     struct dg_http_limits limits;
     /* first argument of the callbacks */
     void *app;
@@ -100,6 +102,8 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     struct dg_http **out, struct dg_error *err);
 /* Replace the limits. Any thread. */
 void dg_http_set_limits(struct dg_http *http, const struct dg_http_limits *limits);
+/* Accept the connections that options.held keeps waiting. Returns at once. */
+void dg_http_release(struct dg_http *http);
 /* Accept no more; replies end their connections; idle connections are closed. Returns at once. */
 void dg_http_drain(struct dg_http *http);
 /* True once no connection is accepted any more. That takes a moment after dg_http_drain: clients

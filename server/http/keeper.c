@@ -121,12 +121,23 @@ static void close_slow(struct dg_net *net, uint64_t now)
     pthread_mutex_unlock(&net->lock);
 }
 
+/* A failure to watch the sockets is tried again at a tick. */
+static void begin_accepting(struct dg_net *net)
+{
+    net->held = false;
+    if (dg_net_set_listening(net, EPOLL_CTL_ADD) != 0)
+        net->retry_ns = dg_clock_ns();
+}
+
 static void begin_drain(struct dg_net *net)
 {
     if (net->drain_ns != 0)
         return;
     for (int i = 0; i < DG_NET_LISTENERS; i++) {
-        dg_net_accept(net, net->listen_fds[i]); /* the queued clients believe they are connected */
+        /* The queued clients believe they are connected. Those of a held socket wait for whoever
+         * has it next. */
+        if (i > 0 || !net->held)
+            dg_net_accept(net, net->listen_fds[i]);
         if (net->listen_fds[i] >= 0)
             close(net->listen_fds[i]);
         net->listen_fds[i] = -1;
@@ -165,6 +176,8 @@ void *dg_net_keep(void *arg)
             else if (read(net->wake_fd, &count, sizeof count) < 0)
                 continue; /* nothing to read: the counter was reset already */
         }
+        if (atomic_exchange(&net->release, false))
+            begin_accepting(net);
         if (atomic_load(&net->drain))
             begin_drain(net);
         uint64_t now = dg_clock_ns();

@@ -185,6 +185,12 @@ void dg_net_counts(struct dg_net *net, struct dg_net_counts *out)
     pthread_mutex_unlock(&net->lock);
 }
 
+void dg_net_release(struct dg_net *net)
+{
+    atomic_store(&net->release, true);
+    dg_net_wake(net);
+}
+
 void dg_net_drain(struct dg_net *net)
 {
     atomic_store(&net->drain, true);
@@ -236,6 +242,7 @@ int dg_net_open(const int listen_fds[DG_NET_LISTENERS], const struct dg_net_opti
         return dg_error_set(err, DG_ENOMEM, "no memory for the connection keeper");
     }
     net->o = *options;
+    net->held = options->held;
     memcpy(net->listen_fds, listen_fds, sizeof net->listen_fds);
     net->epoll_fd = net->wake_fd = -1;
     for (int i = 0; i < DG_NET_SPARES; i++)

@@ -44,6 +44,8 @@ struct dg_net_options {
     /* All connections except those of the Unix socket speak TLS: nothing is written to them here,
      * and a refused one is closed without a reply. */
     bool encrypted;
+    /* Connections of the first socket wait in the kernel until dg_net_release. */
+    bool held;
     struct dg_net_limits limits;
     /* first argument of the callbacks */
     void *arg;
@@ -110,8 +112,11 @@ bool dg_net_gone(struct dg_net *net, uint64_t id);
 /* Did the connection's request come in too slowly? */
 bool dg_net_timed_out(struct dg_net *net, uint64_t id);
 
-/* Stop: accept what the kernel has queued, close the listening sockets, and close connections as
- * they fall idle (those idle now after a grace of a second, for requests already on the wire). */
+/* Accept the connections that options.held keeps waiting. Returns at once. */
+void dg_net_release(struct dg_net *net);
+/* Stop: accept what the kernel has queued, unless it is held, close the listening sockets, and
+ * close connections as they fall idle (those idle now after a grace of a second, for requests
+ * already on the wire). */
 void dg_net_drain(struct dg_net *net);
 /* True once no connection is accepted any more: the keeper takes a moment after dg_net_drain. */
 bool dg_net_drained(struct dg_net *net);

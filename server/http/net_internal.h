@@ -61,7 +61,9 @@ struct dg_net {
     int epoll_fd, wake_fd;
     pthread_t thread;
     bool has_thread;
-    atomic_bool stop, drain;
+    atomic_bool stop, drain, release;
+    /* the first listening socket is not watched yet. Keeper's thread only. */
+    bool held;
     /* TCP and Unix; -1: none. Keeper's thread only. */
     int listen_fds[DG_NET_LISTENERS];
     /* when to accept again after running out of descriptors; 0: not paused. Keeper's thread only */

@@ -280,9 +280,11 @@ class Activated(Server):
 def test_a_socket_that_listens_already(models):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        # A client may come before the server does: it waits in the kernel.
+        # A client may come before the server does: it waits in the kernel, and for the models.
+        body = b'{"text": "Hello.", "source": "en", "target": "de"}'
         early = socket.create_connection(("127.0.0.1", port))
-        early.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+        early.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                      b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
         with Activated(models, listener) as server:
             assert server.port == port and server.logged("socket=passed")
             server.until(lambda: server.get("/readyz").status_code == 200)
@@ -294,6 +296,18 @@ def test_a_socket_that_listens_already(models):
         # The manager owns the socket and still has it: clients wait for the next server.
         with Activated(models, listener) as server:
             server.until(lambda: server.get("/readyz").status_code == 200)
+
+
+def test_clients_of_a_server_that_stops_while_it_loads_wait_for_the_next(models, many):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        early = socket.create_connection(listener.getsockname())
+        early.sendall(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
+        with Activated(str(many), listener) as server:
+            assert server.stop() == 0
+        with Activated(models, listener):
+            early.settimeout(PATIENCE)
+            assert early.recv(4096).startswith(b"HTTP/1.1 200 ")
+        early.close()
 
 
 def test_what_is_no_socket_to_listen_on(models, tmp_path):

@@ -3,6 +3,7 @@
 #include "server/http/net.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static bool take(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
     return true;
 }
 
-static void begin(struct owner *o, uint32_t most)
+static void begin_held(struct owner *o, uint32_t most, bool held)
 {
     socklen_t n = sizeof o->address;
     struct dg_error err = {0};
@@ -50,9 +51,22 @@ static void begin(struct owner *o, uint32_t most)
     assert_int_equal(bind(o->listen_fd, (struct sockaddr *)&o->address, n), 0);
     assert_int_equal(listen(o->listen_fd, 16), 0);
     assert_int_equal(getsockname(o->listen_fd, (struct sockaddr *)&o->address, &n), 0);
-    const struct dg_net_options options = {.max_connections = most, .arg = o, .accepted = take};
+    const struct dg_net_options options = {
+        .max_connections = most, .arg = o, .accepted = take, .held = held};
     const int fds[DG_NET_LISTENERS] = {o->listen_fd, -1};
     assert_int_equal(dg_net_open(fds, &options, &o->net, &err), DG_OK);
+}
+
+static void begin(struct owner *o, uint32_t most)
+{
+    begin_held(o, most, false);
+}
+
+static int connect_only(const struct owner *o)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&o->address, sizeof o->address), 0);
+    return fd;
 }
 
 /* Connects a client; returns its descriptor once the connection was handed over. */
@@ -60,8 +74,7 @@ static int connect_once(struct owner *o)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     const int before = atomic_load(&o->handed_over);
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&o->address, sizeof o->address), 0);
+    const int fd = connect_only(o);
     for (int i = 0; i < 20000 && atomic_load(&o->handed_over) == before; i++)
         nanosleep(&pause, NULL);
     assert_int_equal(atomic_load(&o->handed_over), before + 1);
@@ -125,12 +138,52 @@ static void test_one_that_is_entered_stays(void **state)
     dg_net_close(o.net);
 }
 
+/* Connections of a held socket wait until it is released. */
+static void test_held_connections_wait(void **state)
+{
+    const struct timespec looks = {.tv_nsec = 300000000}; /* three ticks */
+    struct owner o = {.enters = true};
+    (void)state;
+    begin_held(&o, 4, true);
+    const int fds[] = {connect_only(&o), connect_only(&o)};
+    nanosleep(&looks, NULL);
+    assert_int_equal(dg_net_count(o.net), 0);
+    dg_net_release(o.net);
+    assert_true(comes_to(&o, 2));
+    for (int i = 0; i < 2; i++)
+        close(fds[i]);
+    dg_net_close(o.net);
+}
+
+/* Draining leaves the connections of a held socket to another process that has the socket. */
+static void test_held_connections_stay_for_the_next(void **state)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    struct owner o = {.enters = true};
+    (void)state;
+    begin_held(&o, 4, true);
+    const int other = fcntl(o.listen_fd, F_DUPFD_CLOEXEC, 0), fd = connect_only(&o);
+    dg_net_drain(o.net);
+    for (int i = 0; i < 20000 && !dg_net_drained(o.net); i++)
+        nanosleep(&pause, NULL);
+    assert_true(dg_net_drained(o.net));
+    assert_int_equal(atomic_load(&o.handed_over), 0);
+    dg_net_close(o.net);
+    const int taken = accept(other, NULL, NULL);
+    assert_true(taken >= 0);
+    close(taken);
+    close(other);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_connection_that_is_never_entered_gives_its_place_back),
         cmocka_unit_test(test_a_connection_that_is_shut_gives_its_place_back),
         cmocka_unit_test(test_one_that_is_entered_stays),
+        cmocka_unit_test(test_held_connections_wait),
+        cmocka_unit_test(test_held_connections_stay_for_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
