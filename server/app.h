@@ -29,6 +29,15 @@ struct dg_uploader;
 
 enum dg_app_state { DG_APP_STARTING, DG_APP_READY, DG_APP_DRAINING };
 
+/* What a reload reads again besides the models, which count for themselves (models/reload.h). */
+enum dg_app_part {
+    DG_PART_SETTINGS,
+    DG_PART_CERTIFICATE,
+    DG_PART_GLOSSARIES,
+    DG_PART_MEMORIES,
+    DG_APP_PARTS
+};
+
 struct dg_app {
     /* revision of this build; static storage */
     const char *revision;
@@ -74,6 +83,8 @@ struct dg_app {
     _Atomic enum dg_app_state state;
     /* the engine has work and has taken no step for some time */
     atomic_bool stuck;
+    /* the last reload of this part failed, and its old state is in use */
+    atomic_bool not_reloaded[DG_APP_PARTS];
     /* requests counted to sample the access log */
     atomic_uint_least64_t answered;
     /* requests whose handler has started and whose reply is not out */

@@ -27,7 +27,9 @@ void dg_certificate_reload(struct dg_app *app)
     struct dg_error err = {0};
     if (!app->tls)
         return;
-    if (dg_tls_reload(app->tls, &err) == DG_OK)
+    const bool failed = dg_tls_reload(app->tls, &err) != DG_OK;
+    atomic_store(&app->not_reloaded[DG_PART_CERTIFICATE], failed);
+    if (!failed)
         log_certificate(app->tls);
     else
         dg_log(DG_LOG_ERROR, "certificate not reloaded message=\"%s\"", err.message);

@@ -164,7 +164,9 @@ static void read_again(struct dg_service *s, int argc, char *argv[])
     struct dg_error err = {0};
     dg_buffer_init(&changed);
     dg_buffer_init(&kept);
-    if (read_settings(argc, argv, &fresh, &err) != DG_OK) {
+    const bool refused = read_settings(argc, argv, &fresh, &err) != DG_OK;
+    atomic_store(&s->app.not_reloaded[DG_PART_SETTINGS], refused);
+    if (refused) {
         dg_log(DG_LOG_ERROR, "settings not reloaded message=\"%s\"", err.message);
     } else {
         dg_server_config_take(&s->app.config, &fresh, &changed, &kept);

@@ -1,6 +1,6 @@
 /* Counters and histograms for Prometheus. Any thread; adding is a few atomic operations, no lock.
  * Labels are bounded: routes, dialects, status codes, language pairs and outcomes, never texts,
- * keys or addresses. Gauges are read at their source on request (health.c) and passed to
+ * keys or addresses. Gauges are read at their source on request (api/metrics_page.c) and passed to
  * dg_metrics_write. */
 #ifndef DG_SERVER_METRICS_H
 #define DG_SERVER_METRICS_H

@@ -133,14 +133,17 @@ static int load_glossaries(struct dg_service *s, struct dg_error *err)
 /* If glossaries or memories are broken, the old ones stay, as with models. */
 static void reload_begins(void *arg)
 {
-    struct dg_error err = {0};
-    dg_systemd_reloading();
+    struct dg_error glossaries = {0}, memories = {0};
     struct dg_app *app = &((struct dg_service *)arg)->app;
-    if (load_glossaries(arg, &err) != DG_OK)
-        dg_log(DG_LOG_ERROR, "glossaries not reloaded message=\"%s\"", err.message);
-    dg_error_clear(&err);
-    if (app->collections && dg_memories_load(app->collections, app->config.memories, &err) != DG_OK)
-        dg_log(DG_LOG_ERROR, "memories not reloaded message=\"%s\"", err.message);
+    dg_systemd_reloading();
+    if (load_glossaries(arg, &glossaries) != DG_OK)
+        dg_log(DG_LOG_ERROR, "glossaries not reloaded message=\"%s\"", glossaries.message);
+    if (app->collections)
+        dg_memories_load(app->collections, app->config.memories, &memories);
+    if (memories.code != DG_OK)
+        dg_log(DG_LOG_ERROR, "memories not reloaded message=\"%s\"", memories.message);
+    atomic_store(&app->not_reloaded[DG_PART_GLOSSARIES], glossaries.code != DG_OK);
+    atomic_store(&app->not_reloaded[DG_PART_MEMORIES], memories.code != DG_OK);
 }
 
 /* Ready again in any case: with the old models if the new ones are broken. */

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "kernels/cpu/cpu.h"
 #include "server/access/auth.h"
+#include "server/api/gauges.h"
 #include "server/http/reply.h"
 #include "server/http/tls.h"
 #include "server/request/feeder.h"
@@ -19,123 +20,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gauges {
-    /* [cap] */
-    struct dg_gauge *list;
-    size_t n, cap;
-    /* memory ran out: the page would lack some */
-    bool failed;
-};
-
-/* Adds a gauge; when memory is out, returns a dummy that is not shown. */
-static struct dg_gauge *put(struct gauges *g, const char *name, const char *help, double value)
-{
-    static _Thread_local struct dg_gauge lost;
-    if (g->n == g->cap) {
-        size_t cap = g->cap > 0 ? 2 * g->cap : 64;
-        struct dg_gauge *list = realloc(g->list, cap * sizeof *list);
-        if (!list) {
-            g->failed = true;
-            return &lost;
-        }
-        g->list = list;
-        g->cap = cap;
-    }
-    g->list[g->n] = (struct dg_gauge){.name = name, .help = help, .value = value};
-    return &g->list[g->n++];
-}
-
-static void put_counter(struct gauges *g, const char *name, const char *help, double value)
-{
-    put(g, name, help, value)->counter = true;
-}
-
-static struct dg_gauge *put_labelled(struct gauges *g, const char *name, const char *help,
-    double value, const char *const *names_values)
-{
-    struct dg_gauge *gauge = put(g, name, help, value);
-    dg_metrics_label(gauge->labels, sizeof gauge->labels, names_values);
-    return gauge;
-}
-
-static void put_server(struct gauges *g, struct dg_app *app, const struct dg_queue_load *load)
+static void put_server(struct dg_gauges *g, struct dg_app *app, const struct dg_queue_load *load)
 {
     const char *const build[] = {
         "version", DG_VERSION, "revision", app->revision, "isa", dg_cpu_isa(), NULL};
     const bool stuck = atomic_load(&app->stuck);
-    put(g, "dragoman_ready", "1 if the server is ready for requests.",
+    dg_gauges_put(g, "dragoman_ready", "1 if the server is ready for requests.",
         atomic_load(&app->state) == DG_APP_READY && !stuck);
-    put(g, "dragoman_stuck", "1 if an engine has work and took no step for --stuck-after seconds.",
-        stuck);
-    put_labelled(g, "dragoman_build_info",
+    dg_gauges_put(g, "dragoman_stuck",
+        "1 if an engine has work and took no step for --stuck-after seconds.", stuck);
+    dg_gauges_label(g, "dragoman_build_info",
         "Version of the program, and the CPU instruction set it uses.", 1, build);
-    put(g, "dragoman_queue_depth", "Sentences in the queue.", (double)load->entries);
-    put(g, "dragoman_queue_tokens", "Source tokens in the queue; equal sentences count once.",
-        (double)load->tokens);
-    put(g, "dragoman_queue_seconds", "Interactive backlog in seconds.", load->interactive_seconds);
-    put(g, "dragoman_queue_all_seconds", "Backlog in seconds, bulk work included.", load->seconds);
-    put(g, "dragoman_text_memory_bytes",
+    dg_gauges_put(g, "dragoman_queue_depth", "Sentences in the queue.", (double)load->entries);
+    dg_gauges_put(g, "dragoman_queue_tokens",
+        "Source tokens in the queue; equal sentences count once.", (double)load->tokens);
+    dg_gauges_put(
+        g, "dragoman_queue_seconds", "Interactive backlog in seconds.", load->interactive_seconds);
+    dg_gauges_put(
+        g, "dragoman_queue_all_seconds", "Backlog in seconds, bulk work included.", load->seconds);
+    dg_gauges_put(g, "dragoman_text_memory_bytes",
         "Memory taken for texts: read, planned and answered, until the reply is handed over.",
         (double)atomic_load(&app->budget.taken));
-    put(g, "dragoman_text_memory_limit_bytes", "The most of it; see --plan.",
+    dg_gauges_put(g, "dragoman_text_memory_limit_bytes", "The most of it; see --plan.",
         (double)app->budget.most);
-    put(g, "dragoman_http_requests_in_flight", "Requests in progress.",
+    dg_gauges_put(g, "dragoman_http_requests_in_flight", "Requests in progress.",
         atomic_load(&app->in_flight));
-    put(g, "dragoman_workers_busy", "Busy workers; they share the cores.",
+    dg_gauges_put(g, "dragoman_workers_busy", "Busy workers; they share the cores.",
         dg_core_share_busy(&app->share));
-    put_counter(g, "dragoman_log_lines_dropped_total",
+    dg_gauges_count(g, "dragoman_log_lines_dropped_total",
         "Log lines dropped because stderr did not take them.", (double)dg_log_dropped());
-    put(g, "dragoman_batches_under_way", "Batch requests and documents in progress.",
+    dg_gauges_put(g, "dragoman_batches_under_way", "Batch requests and documents in progress.",
         (double)dg_feeder_requests(app->feeder));
-    put(g, "dragoman_last_success_timestamp_seconds",
+    dg_gauges_put(g, "dragoman_last_success_timestamp_seconds",
         "Time of the last answer that a model gave, such as a translation or a score; 0: none yet.",
         atomic_load(&app->last_success_s));
 }
 
 /* Most of these connections never became a request, so the request metrics do not count them. */
-static void put_connections(struct gauges *g, const struct dg_http_exchange *x)
+static void put_connections(struct dg_gauges *g, const struct dg_http_exchange *x)
 {
     struct dg_http_counts c;
     dg_http_counts(x, &c);
-    put(g, "dragoman_connections_open", "Open connections.", (double)c.open);
-    put_counter(g, "dragoman_connections_evicted_total",
+    dg_gauges_put(g, "dragoman_connections_open", "Open connections.", (double)c.open);
+    dg_gauges_count(g, "dragoman_connections_evicted_total",
         "Idle connections closed to make room for new ones.", (double)c.evicted);
-    put_counter(g, "dragoman_connections_refused_total",
+    dg_gauges_count(g, "dragoman_connections_refused_total",
         "Connections over the limit, rejected with 503.", (double)c.refused);
-    put_counter(g, "dragoman_connections_timed_out_total",
+    dg_gauges_count(g, "dragoman_connections_timed_out_total",
         "Connections rejected with 408 because their requests arrived too slowly.",
         (double)c.timed_out);
 }
 
-static void put_certificate(struct gauges *g, struct dg_app *app)
+static void put_certificate(struct dg_gauges *g, struct dg_app *app)
 {
-    put(g, "dragoman_tls_certificate_expiry_timestamp_seconds",
+    dg_gauges_put(g, "dragoman_tls_certificate_expiry_timestamp_seconds",
         "Expiry time of the TLS certificate in use; 0: no certificate.",
         app->tls ? (double)dg_tls_expires(app->tls) : 0);
 }
 
 /* By reason and not by key: an operator may hand out thousands of keys, and each would be a series
  * for as long as Prometheus keeps it. A key's usage is in the keys' file (dragoman keys usage). */
-static void put_keys(struct gauges *g, struct dg_app *app)
+static void put_keys(struct dg_gauges *g, struct dg_app *app)
 {
     static const char *const reasons[DG_AUTH_VERDICTS] = {
         NULL, "missing", "unknown", "expired", "scope", "rate", "quota"};
     struct dg_auth_counts c = {0};
     if (app->auth)
         dg_auth_count(app->auth, &c);
-    put(g, "dragoman_keys", "API keys that are not revoked; 0 without --keys.", (double)c.keys);
+    dg_gauges_put(
+        g, "dragoman_keys", "API keys that are not revoked; 0 without --keys.", (double)c.keys);
     for (int v = 1; v < DG_AUTH_VERDICTS; v++) {
         const char *const label[] = {"reason", reasons[v], NULL};
-        put_labelled(g, "dragoman_key_refusals_total",
+        dg_gauges_label(g, "dragoman_key_refusals_total",
             "Requests refused because of a missing or invalid API key.", (double)c.refused[v],
             label)
             ->counter = true;
     }
-    put_counter(g, "dragoman_key_store_errors_total",
+    dg_gauges_count(g, "dragoman_key_store_errors_total",
         "Failures to read or write the file of API keys.", (double)c.store_errors);
 }
 
-static void put_reloads(struct gauges *g, struct dg_app *app)
+/* A gauge by part, which stays 1 until the part is repaired and read again. */
+static void put_failed_reloads(struct dg_gauges *g, struct dg_app *app, bool models)
+{
+    static const char *const names[DG_APP_PARTS + 1] = {
+        "settings", "certificate", "glossaries", "memories", "models"};
+    for (int i = 0; i <= DG_APP_PARTS; i++) {
+        const char *const part[] = {"part", names[i], NULL};
+        dg_gauges_label(g, "dragoman_last_reload_failed",
+            "1 if the last reload of this part failed: its old state is in use.",
+            i < DG_APP_PARTS ? atomic_load(&app->not_reloaded[i]) : models, part);
+    }
+}
+
+static void put_reloads(struct dg_gauges *g, struct dg_app *app)
 {
     static const char *const ok[] = {"outcome", "ok", NULL}, *const failed[] = {
                                                                  "outcome", "failed", NULL};
@@ -144,26 +122,29 @@ static void put_reloads(struct gauges *g, struct dg_app *app)
     struct dg_reload_counts c = {0};
     if (app->reload)
         dg_reload_count(app->reload, &c);
-    put_labelled(g, name, help, (double)c.ok, ok)->counter = true;
-    put_labelled(g, name, help, (double)c.failed, failed)->counter = true;
-    put(g, "dragoman_model_reload_in_progress", "1 while models are reloading.", c.running);
-    put(g, "dragoman_model_last_reload_timestamp_seconds",
+    dg_gauges_label(g, name, help, (double)c.ok, ok)->counter = true;
+    dg_gauges_label(g, name, help, (double)c.failed, failed)->counter = true;
+    dg_gauges_put(
+        g, "dragoman_model_reload_in_progress", "1 while models are reloading.", c.running);
+    dg_gauges_put(g, "dragoman_model_last_reload_timestamp_seconds",
         "Time of the last successful model reload; 0: none since the start.", c.last_ok_s);
+    put_failed_reloads(g, app, c.last_failed);
 }
 
-static void put_process(struct gauges *g)
+static void put_process(struct dg_gauges *g)
 {
     struct dg_process p;
     dg_process_read(&p);
-    put_counter(g, "process_cpu_seconds_total", "Total CPU time of all threads.", p.cpu_seconds);
-    put(g, "process_resident_memory_bytes", "Resident memory.", p.resident_bytes);
-    put(g, "process_virtual_memory_bytes", "Virtual memory size.", p.virtual_bytes);
-    put(g, "process_open_fds", "Open file descriptors.", p.open_fds);
-    put(g, "process_max_fds", "Maximum number of open file descriptors.", p.max_fds);
-    put(g, "process_start_time_seconds", "Start time of the process.", p.start_time_s);
+    dg_gauges_count(
+        g, "process_cpu_seconds_total", "Total CPU time of all threads.", p.cpu_seconds);
+    dg_gauges_put(g, "process_resident_memory_bytes", "Resident memory.", p.resident_bytes);
+    dg_gauges_put(g, "process_virtual_memory_bytes", "Virtual memory size.", p.virtual_bytes);
+    dg_gauges_put(g, "process_open_fds", "Open file descriptors.", p.open_fds);
+    dg_gauges_put(g, "process_max_fds", "Maximum number of open file descriptors.", p.max_fds);
+    dg_gauges_put(g, "process_start_time_seconds", "Start time of the process.", p.start_time_s);
 }
 
-static void put_engines(struct gauges *g, struct dg_served *const *models, size_t n)
+static void put_engines(struct dg_gauges *g, struct dg_served *const *models, size_t n)
 {
     static const char *const used_label[] = {"state", "used", NULL}, *const total_label[] = {
                                                                          "state", "total", NULL};
@@ -177,40 +158,43 @@ static void put_engines(struct gauges *g, struct dg_served *const *models, size_
             live += atomic_load(&replica->sentences_live);
         }
     }
-    put_labelled(g, "dragoman_cache_blocks", help, used, used_label);
-    put_labelled(g, "dragoman_cache_blocks", help, total, total_label);
-    put(g, "dragoman_live_sentences", "Sentences in translation.", live);
+    dg_gauges_label(g, "dragoman_cache_blocks", help, used, used_label);
+    dg_gauges_label(g, "dragoman_cache_blocks", help, total, total_label);
+    dg_gauges_put(g, "dragoman_live_sentences", "Sentences in translation.", live);
 }
 
 /* All models have the same number of replicas, and worker i uses the i-th of each. The steps are
  * the worker's own: a model's are lost when it is closed, and a counter must not fall. */
 static void put_workers(
-    struct gauges *g, struct dg_app *app, struct dg_served *const *models, size_t n)
+    struct dg_gauges *g, struct dg_app *app, struct dg_served *const *models, size_t n)
 {
     for (uint32_t w = 0; n > 0 && w < models[0]->n_replicas; w++) {
         char number[16];
         snprintf(number, sizeof number, "%u", w);
         const char *const labels[] = {
             "worker", number, "device", models[0]->replicas[w].be->name, NULL};
-        put_labelled(g, "dragoman_worker_steps_total", "Decode steps per worker since the start.",
-            (double)dg_metrics_steps(app->metrics, w), labels)
+        dg_gauges_label(g, "dragoman_worker_steps_total",
+            "Decode steps per worker since the start.", (double)dg_metrics_steps(app->metrics, w),
+            labels)
             ->counter = true;
     }
 }
 
-static void put_cache(struct gauges *g, struct dg_app *app)
+static void put_cache(struct dg_gauges *g, struct dg_app *app)
 {
     struct dg_answer_cache_counts c = {0};
     if (app->cache)
         dg_answer_cache_count(app->cache, &c);
-    put_counter(g, "dragoman_cache_hits_total",
+    dg_gauges_count(g, "dragoman_cache_hits_total",
         "Translation cache hits; a sentence decoded twice counts twice.", (double)c.hits);
-    put_counter(g, "dragoman_cache_misses_total", "Translation cache misses.", (double)c.misses);
-    put_counter(g, "dragoman_cache_evictions_total", "Answers evicted from the translation cache.",
-        (double)c.evictions);
-    put(g, "dragoman_cache_entries", "Answers in the translation cache.", (double)c.entries);
-    put(g, "dragoman_cache_bytes", "Size of the translation cache.", (double)c.bytes);
-    put(g, "dragoman_cache_max_bytes", "Capacity of the translation cache; 0: no cache.",
+    dg_gauges_count(
+        g, "dragoman_cache_misses_total", "Translation cache misses.", (double)c.misses);
+    dg_gauges_count(g, "dragoman_cache_evictions_total",
+        "Answers evicted from the translation cache.", (double)c.evictions);
+    dg_gauges_put(
+        g, "dragoman_cache_entries", "Answers in the translation cache.", (double)c.entries);
+    dg_gauges_put(g, "dragoman_cache_bytes", "Size of the translation cache.", (double)c.bytes);
+    dg_gauges_put(g, "dragoman_cache_max_bytes", "Capacity of the translation cache; 0: no cache.",
         (double)c.max_bytes);
 }
 
@@ -237,7 +221,7 @@ static double seconds_of(const struct dg_served *s)
     return s->load_seconds;
 }
 
-static void put_openings(struct gauges *g, struct dg_app *app)
+static void put_openings(struct dg_gauges *g, struct dg_app *app)
 {
     static const char *const ok[] = {"outcome", "ok", NULL}, *const failed[] = {
                                                                  "outcome", "failed", NULL};
@@ -245,15 +229,15 @@ static void put_openings(struct gauges *g, struct dg_app *app)
                       help[] = "Bundles opened at start, for a reload or for a request.";
     struct dg_opening_counts c;
     dg_opening_count(app->models, &c);
-    put_labelled(g, name, help, (double)c.opened, ok)->counter = true;
-    put_labelled(g, name, help, (double)c.failed, failed)->counter = true;
-    put_counter(g, "dragoman_model_closes_total", "Bundles closed to free memory for others.",
+    dg_gauges_label(g, name, help, (double)c.opened, ok)->counter = true;
+    dg_gauges_label(g, name, help, (double)c.failed, failed)->counter = true;
+    dg_gauges_count(g, "dragoman_model_closes_total", "Bundles closed to free memory for others.",
         (double)c.closed);
-    put(g, "dragoman_model_waiting_requests",
+    dg_gauges_put(g, "dragoman_model_waiting_requests",
         "Requests and batch items that wait for a bundle to open.", (double)c.waiting);
-    put(g, "dragoman_model_memory_bytes", "Memory of open bundles with full caches.",
+    dg_gauges_put(g, "dragoman_model_memory_bytes", "Memory of open bundles with full caches.",
         (double)c.bytes);
-    put(g, "dragoman_model_memory_max_bytes",
+    dg_gauges_put(g, "dragoman_model_memory_max_bytes",
         "Limit of the memory of open bundles (--model-memory); 0: all are open.",
         (double)c.most_bytes);
 }
@@ -276,7 +260,7 @@ static bool is_copy(const struct bundles *all, size_t i)
 }
 
 /* Closed bundles, too: whether servers have the same ones does not depend on what is open. */
-static void put_infos(struct gauges *g, const struct bundles *all)
+static void put_infos(struct dg_gauges *g, const struct bundles *all)
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct dg_bundle *b = all->list[i]->bundle;
@@ -285,14 +269,14 @@ static void put_infos(struct gauges *g, const struct bundles *all)
             const char *const labels[] = {"model", dg_bundle_name(b), "version",
                 dg_bundle_version(b), "type", dg_bundle_type(b), open ? "device" : NULL,
                 open ? open->replicas[d].be->name : NULL, NULL};
-            put_labelled(g, "dragoman_model_info",
+            dg_gauges_label(g, "dragoman_model_info",
                 "Served models, one sample per device; closed ones have no device.", 1, labels);
         }
     }
 }
 
 /* Open models alone. The version tells bundles of one name apart, such as quantized ones. */
-static void put_of_model(struct gauges *g, const char *name, const char *help,
+static void put_of_model(struct dg_gauges *g, const char *name, const char *help,
     double (*value)(const struct dg_served *s), const struct bundles *all)
 {
     for (size_t i = 0; i < all->n; i++) {
@@ -300,15 +284,15 @@ static void put_of_model(struct gauges *g, const char *name, const char *help,
         const char *const labels[] = {
             "model", dg_bundle_name(b), "version", dg_bundle_version(b), NULL};
         if (all->open[i] && !is_copy(all, i))
-            put_labelled(g, name, help, value(all->open[i]), labels);
+            dg_gauges_label(g, name, help, value(all->open[i]), labels);
     }
 }
 
-static void put_models(struct gauges *g, struct dg_app *app, const struct bundles *all)
+static void put_models(struct dg_gauges *g, struct dg_app *app, const struct bundles *all)
 {
     put_infos(g, all);
     put_openings(g, app);
-    put(g, "dragoman_models_open",
+    dg_gauges_put(g, "dragoman_models_open",
         "Models in memory, including replaced ones that requests still use.",
         (double)dg_served_alive());
     put_of_model(g, "dragoman_model_tokens_per_second",
@@ -322,7 +306,7 @@ static void put_models(struct gauges *g, struct dg_app *app, const struct bundle
 
 /* Shows the served models, idle ones with zeros, and, under their names, replaced models that
  * sentences still wait for. */
-static void put_depths(struct gauges *g, const struct dg_queue_depth *depths, size_t n_depths,
+static void put_depths(struct dg_gauges *g, const struct dg_queue_depth *depths, size_t n_depths,
     struct dg_served *const *models, size_t n)
 {
     for (size_t i = 0; i < n + n_depths; i++) {
@@ -336,7 +320,7 @@ static void put_depths(struct gauges *g, const struct dg_queue_depth *depths, si
                 waiting[c] += depths[k].entries[c];
         for (int c = 0; c < DG_CLASSES && !shown; c++) {
             const char *const labels[] = {"model", name, "class", dg_metrics_classes[c], NULL};
-            put_labelled(g, "dragoman_queue_sentences",
+            dg_gauges_label(g, "dragoman_queue_sentences",
                 "Sentences in the queue by model and class.", (double)waiting[c], labels);
         }
     }
@@ -353,7 +337,7 @@ bool dg_metrics_page_write(
     struct bundles all;
     struct dg_served *models[DG_MODELS_MAX];
     size_t n = 0;
-    struct gauges g = {0};
+    struct dg_gauges g = {0};
     all.n = dg_models_listings(app->models, all.list, all.open, DG_MODELS_MAX);
     for (size_t i = 0; i < all.n; i++)
         if (all.open[i])

@@ -71,6 +71,7 @@ static void reload(void *arg)
     r->counts.running = false;
     r->counts.ok += err.code == DG_OK;
     r->counts.failed += err.code != DG_OK;
+    r->counts.last_failed = err.code != DG_OK;
     if (err.code == DG_OK)
         r->counts.last_ok_s = dg_clock_wall_s();
     pthread_mutex_unlock(&r->lock);

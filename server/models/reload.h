@@ -45,8 +45,8 @@ bool dg_reload_ask(struct dg_reload *r, struct dg_reload_waiter *w);
 
 struct dg_reload_counts {
     uint64_t ok, failed;
-    /* a reload is running now */
-    bool running;
+    /* a reload is running now; the last one that ended failed */
+    bool running, last_failed;
     /* since the epoch; 0: none yet */
     double last_ok_s;
 };

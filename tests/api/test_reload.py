@@ -357,3 +357,31 @@ def test_settings_that_sighup_takes(models, tmp_path):
         for t in threads:
             t.join()
         assert 503 in replies, replies
+
+
+def test_what_was_not_reloaded_is_a_metric_until_it_is(models, tmp_path):
+    served, config, terms, memory = (tmp_path / name for name in ("served", "server.json", "terms.en-de.tsv", "memory.en-de.tsv"))
+    shutil.copytree(models, served)
+    manifest = served / "en-de" / "manifest.json"
+    good = {config: '{"max_texts": 2}', terms: "dog\tHund\n", memory: "Hello.\tHallo.\n", manifest: manifest.read_text()}
+    bad = {config: '{"max_texts": 0}', terms: "no tab\n", memory: "no tab\n", manifest: "{"}
+
+    def reload(contents):
+        for path, text in contents.items():
+            path.write_text(text)
+        server.process.send_signal(signal.SIGHUP)
+
+    def failed():
+        return set(re.findall(r'^dragoman_last_reload_failed\{part="(\w+)"\} 1$', server.get("/metrics").text, re.M))
+
+    for path, text in good.items():
+        path.write_text(text)
+    with Server(str(served), "--config", str(config), "--glossaries", str(terms), "--memories", str(memory),
+                "--collections", str(tmp_path / "c.db")) as server:
+        assert failed() == set()
+        reload(bad)
+        server.until(lambda: failed() == {"settings", "glossaries", "memories", "models"})
+        reload({**good, terms: "no tab\n"})
+        server.until(lambda: failed() == {"glossaries"})
+        reload(good)
+        server.until(lambda: failed() == set())

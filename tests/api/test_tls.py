@@ -182,12 +182,16 @@ def test_a_certificate_is_exchanged_without_dropping_connections(models, pairs, 
             server.process.send_signal(signal.SIGHUP)
             server.until(lambda: sum("certificate not reloaded" in line for line in server.log) == n + 1)
             assert server.name() == "second"
+        failed = 'dragoman_last_reload_failed{part="certificate"} %d\n'
+        assert failed % 1 in server.get("/metrics").text
         kept.sendall(http_post("/v1/translate", GOOD))
         assert status_of(read_reply(kept)[0]) == 200
         kept.close()
         put(pairs["first"], at)
         server.process.send_signal(signal.SIGHUP)
         server.until(lambda: server.name() == "first")
+        server.trust = pairs["first"][0]
+        server.until(lambda: failed % 0 in server.get("/metrics").text)
 
 
 def test_what_cannot_be_used_is_refused_at_start(models, pairs, tmp_path):
