@@ -8,7 +8,13 @@
 struct out {
     char *to;
     size_t n;
+    enum dg_log_format format;
 };
+
+/* Keys whose values are text even if they look like a number: an id of digits alone would otherwise
+ * be a number in one line and a string in the next, and lose digits in readers that have doubles.
+ */
+static const char *const text_keys[] = {"id", "key", "name", "trace", "version", "worker"};
 
 static const char *level_name(enum dg_log_level level)
 {
@@ -41,7 +47,7 @@ static size_t event_length(const char *text)
     return n > 0 ? n - 1 : 0;
 }
 
-/* ---- JSON ---- */
+/* ---- values ---- */
 
 /* Bytes of the UTF-8 character at s, or 0 if it is not valid UTF-8: the text may have been cut
  * within a character, or come from a file name. */
@@ -102,19 +108,46 @@ static bool is_number(const char *s, size_t n)
     return i == n && digits > 0 && n < 20;
 }
 
-static void add_value(struct out *o, const char *s, size_t n)
+static bool is_text_key(const char *key, size_t n)
 {
-    if (!is_number(s, n))
+    for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++)
+        if (strlen(text_keys[i]) == n && memcmp(text_keys[i], key, n) == 0)
+            return true;
+    return false;
+}
+
+/* Does a value of logfmt need quotation marks? */
+static bool needs_quotes(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] == ' ' || s[i] == '"' || s[i] == '=' || (unsigned char)s[i] >= 0x80)
+            return true;
+    return n == 0;
+}
+
+static void add_pair(
+    struct out *o, const char *key, size_t key_n, const char *s, size_t n, bool quoted)
+{
+    const bool json = o->format == DG_LOG_JSON;
+    const bool bare = json ? is_number(s, n) && !is_text_key(key, key_n) : !needs_quotes(s, n);
+    add(o, json ? ",\"" : " ", json ? 2 : 1);
+    add(o, key, key_n);
+    add(o, json ? "\":" : "=", json ? 2 : 1);
+    if (quoted || !bare)
         add_string(o, s, n);
     else if (!add(o, s, n))
         add(o, "0", 1);
 }
 
+/* ---- the line ---- */
+
+#define KEY_BYTES 40
+
 /* Does a key and its '=' begin here? */
 static bool is_key(const char *s)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return n > 0 && s[n] == '=';
+    return n > 0 && n <= KEY_BYTES && s[n] == '=';
 }
 
 /* The end of a quoted value, whose inner quotes are not escaped: the first quote followed by the
@@ -133,20 +166,18 @@ static void add_pairs(struct out *o, const char *s)
     while (*s == ' ')
         s++;
     while (is_key(s) && o->n < DG_LOG_LINE / 8 * 7) {
-        size_t key = strcspn(s, "=");
-        add(o, ",", 1);
-        add_string(o, s, key);
-        add(o, ":", 1);
-        s += key + 1;
+        const char *const key = s;
+        const size_t key_n = strcspn(s, "=");
+        s += key_n + 1;
         if (*s == '"') {
             const char *end = quoted_end(s + 1);
-            add_string(o, s + 1, (size_t)(end - s - 1));
+            add_pair(o, key, key_n, s + 1, (size_t)(end - s - 1), true);
             s = *end ? end + 1 : end;
         } else {
             size_t n = 0;
             while (s[n] && !(s[n] == ' ' && is_key(s + n + 1)))
                 n++;
-            add_value(o, s, n);
+            add_pair(o, key, key_n, s, n, false);
             s += n;
         }
         while (*s == ' ')
@@ -154,26 +185,21 @@ static void add_pairs(struct out *o, const char *s)
     }
 }
 
-static size_t write_json(char *out, const char *stamp, const char *level, const char *text)
-{
-    size_t event = event_length(text);
-    int n = snprintf(out, DG_LOG_LINE, "{\"ts\":\"%s\",\"level\":\"%s\",\"event\":", stamp, level);
-    struct out o = {out, (size_t)n};
-    add_string(&o, text, event);
-    add_pairs(&o, text + event);
-    memcpy(out + o.n, "}\n", 3);
-    return o.n + 2;
-}
-
 size_t dg_log_line(char out[DG_LOG_LINE], enum dg_log_format format, enum dg_log_level level,
     const struct timespec *now, const char *text)
 {
+    const bool json = format == DG_LOG_JSON;
+    const size_t event = event_length(text);
     char stamp[64];
     format_time(now, stamp, sizeof stamp);
-    if (format == DG_LOG_JSON)
-        return write_json(out, stamp, level_name(level), text);
-    size_t event = event_length(text);
-    int n = snprintf(out, DG_LOG_LINE, "ts=%s level=%s event=\"%.*s\"%s\n", stamp,
-        level_name(level), (int)event, text, text + event);
-    return n > 0 && n < DG_LOG_LINE ? (size_t)n : 0;
+    const int n = snprintf(out, DG_LOG_LINE,
+        json ? "{\"ts\":\"%s\",\"level\":\"%s\",\"event\":" : "ts=%s level=%s event=", stamp,
+        level_name(level));
+    struct out o = {out, (size_t)n, format};
+    add_string(&o, text, event);
+    add_pairs(&o, text + event);
+    if (json)
+        out[o.n++] = '}';
+    memcpy(out + o.n, "\n", 2);
+    return o.n + 1;
 }
