@@ -1,9 +1,11 @@
 /* dragoman doctor: would a server run well here? What is wrong, and what to do about it. */
 #include "cli/doctor.h"
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/command.h"
+#include "base/options.h"
 #include "cli/cli.h"
 #include "cli/json_line.h"
 #include "store/keys.h"
@@ -12,6 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *const level_names[] = {"ok", "warn", "fail"};
 
@@ -114,9 +117,11 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
         {rows, DG_FIELD_COUNT(rows), d, given, NULL}, {json_row, 1, json, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman doctor",
         .usage = "usage: dragoman doctor [--models DIR] [options]\n\n"
-                 "Checks the machine, limits, port and models that a server would use. Changes "
-                 "nothing. The exit\n"
-                 "status is 0 if a server can run, and 1 if something must be repaired first.\n",
+                 "Checks the machine, limits, port, API keys and models that a server would use. "
+                 "Changes nothing.\n"
+                 "The exit status is 0 if a server can run, and 1 if something must be repaired "
+                 "first. All settings\n"
+                 "of a server are checked by dragoman-server --check-config.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
     dg_fields_default(groups);
@@ -125,6 +130,21 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
     const int status = dg_command_read(&command, argc, argv, NULL);
     d->connections_given = given[dg_fields_find(groups, "max_connections")] != DG_FROM_DEFAULT;
     return status;
+}
+
+/* Names the server's settings in the environment that no other finding is about. */
+static void look_at_settings(struct dg_doctor *d)
+{
+    static const char *const looked_at[] = {"DRAGOMAN_ISA", "DRAGOMAN_DEVICE", "DRAGOMAN_PRECISION",
+        "DRAGOMAN_CUDA_PLUGIN", "DRAGOMAN_SHORTLIST", "DRAGOMAN_DEBUG", NULL};
+    const struct dg_fields t = {rows, DG_FIELD_COUNT(rows), NULL, NULL, NULL};
+    struct dg_buffer names;
+    dg_buffer_init(&names);
+    dg_options_unknown_variables(&t, 1, looked_at, environ, &names);
+    if (names.data && !names.failed)
+        dg_doctor_say(d, DG_FINDING_OK, "settings",
+            "check them with dragoman-server --check-config", "not checked here: %s", names.data);
+    dg_buffer_deinit(&names);
 }
 
 static void look_at_keys(struct dg_doctor *d)
@@ -172,6 +192,7 @@ int dg_cli_doctor(int argc, char **argv)
         return status;
     dg_doctor_machine(&d);
     dg_doctor_port(&d);
+    look_at_settings(&d);
     look_at_keys(&d);
     dg_doctor_models(&d);
     if (!json)

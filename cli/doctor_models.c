@@ -17,8 +17,18 @@
 #define MAX_POSITIONS 1024
 #define COMPUTE_BYTES 4.0 /* per parameter, as the kernels hold it */
 
-static const char repair[] =
-    "download the bundle again, or rebuild it (dragoman convert, dragoman-train)";
+/* What helps against a fault of a bundle. */
+static const char *remedy(const struct dg_error *err)
+{
+    switch (err->code) {
+    case DG_ENOMEM:
+        return "free memory, or raise the process's limit (ulimit -v, the control group)";
+    case DG_EIO:
+        return "let the server's user read the bundle's files; if some are missing, download the "
+               "bundle again, or rebuild it (dragoman convert, dragoman-train)";
+    default: return "download the bundle again, or rebuild it (dragoman convert, dragoman-train)";
+    }
+}
 
 /* A loaded bundle with everything needed to translate. */
 struct patient {
@@ -96,7 +106,7 @@ static void say_model(struct dg_doctor *d, const struct patient *p)
         dg_doctor_say(d, DG_FINDING_FAIL, subject, "convert it again with --spm",
             "no SentencePiece model: a server cannot read text");
     } else if (translate(p, &seconds, &tokens, &err) != DG_OK) {
-        dg_doctor_say(d, DG_FINDING_FAIL, subject, repair, "%s", err.message);
+        dg_doctor_say(d, DG_FINDING_FAIL, subject, remedy(&err), "%s", err.message);
     } else {
         dg_doctor_say(d, fits ? DG_FINDING_OK : DG_FINDING_WARN, subject,
             fits ? NULL
@@ -114,7 +124,7 @@ static void look_at_bundle(struct dg_doctor *d, const char *dir)
     if (load(&p, dir, &err) == DG_OK)
         say_model(d, &p);
     else
-        dg_doctor_say(d, DG_FINDING_FAIL, "model", repair, "%s: %s", dir, err.message);
+        dg_doctor_say(d, DG_FINDING_FAIL, "model", remedy(&err), "%s: %s", dir, err.message);
     release(&p);
 }
 

@@ -8,14 +8,18 @@ import subprocess
 
 import pytest
 
-from conftest import CLI, PATIENCE, SERVER, Server
+from conftest import CLI, PATIENCE, ROOT, SERVER, Server, sanitized
 from test_keys import make_first_version
 from test_settings import Limited
 
 
+BUNDLED = os.path.join(ROOT, "weights", "bundles")
+ENV = {name: value for name, value in os.environ.items() if not name.startswith("DRAGOMAN_")}
+
+
 def doctor(*arguments, env=None, **more):
     done = subprocess.run([CLI, "doctor", "--json", *arguments], capture_output=True, text=True, timeout=PATIENCE,
-                          env={**os.environ, **(env or {})}, **more)
+                          env={**ENV, **(env or {})}, **more)
     assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
 
@@ -51,7 +55,7 @@ def bundle_name(models, folder):
 
 
 def test_text_says_the_same_as_json(models, port):
-    done = subprocess.run([CLI, "doctor", "--models", models, "--port", port], capture_output=True, text=True)
+    done = subprocess.run([CLI, "doctor", "--models", models, "--port", port], capture_output=True, text=True, env=ENV)
     report = doctor("--models", models, "--port", port)[1]
     lines = done.stdout.splitlines()
     assert [line.split()[:2] for line in lines if line[:1] in "owf"] == \
@@ -137,6 +141,38 @@ def test_a_changed_byte_in_the_weights(models, port, tmp_path):
     status, report = doctor("--models", str(bundle), "--port", port)
     found = finding(report, "model")
     assert status == 1 and found["level"] == "fail" and str(bundle) in found["message"]
+
+
+def test_the_remedy_fits_the_fault(models, port, tmp_path):
+    bundle = tmp_path / "bundle"
+    shutil.copytree(os.path.join(models, sorted(os.listdir(models))[0]), bundle)
+    weights = bundle / "weights.dgw"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    assert finding(doctor("--models", str(bundle), "--port", port)[1], "model")["advice"].startswith("download the bundle again")
+    weights.unlink()
+    weights.symlink_to("weights.dgw")  # as a file without rights; root may read those
+    assert finding(doctor("--models", str(bundle), "--port", port)[1], "model")["advice"].startswith("let the server's user read")
+
+
+@pytest.mark.skipif(sanitized(), reason="sanitizers need more addresses")
+def test_the_remedy_for_too_little_memory(port):
+    """Limits from below what the program itself takes to what it takes with the model: at one of them, the model finds none."""
+    for megabytes in range(48, 1024, 8):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2)
+        done = subprocess.run([CLI, "doctor", "--json", "--models", BUNDLED, "--port", port], capture_output=True, text=True,
+                              env=ENV, preexec_fn=limit)
+        assert done.returncode != 0, "never was too little for the model alone"
+        if "no memory for a buffer" in done.stdout:
+            assert finding(json.loads(done.stdout), "model")["advice"].startswith("free memory, or raise")
+            return
+
+
+def test_settings_that_it_does_not_check_are_named(models, port):
+    flags = ["--models", models, "--port", port, "--connections", "16"]
+    status, report = doctor(*flags, env={"DRAGOMAN_MAX_TEXTS": "abc", "DRAGOMAN_TLS_CERTIFICATE": "/nowhere", "DRAGOMAN_ISA": "generic"})
+    found = finding(report, "settings")
+    assert status == 0 and found["message"] == "not checked here: DRAGOMAN_MAX_TEXTS, DRAGOMAN_TLS_CERTIFICATE"
+    assert "--check-config" in found["advice"]
 
 
 def test_no_models(port, tmp_path):
