@@ -3,7 +3,6 @@
 #include "base/log.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,6 @@ struct kept {
 struct dg_collections {
     /* executor with one thread */
     struct dg_executor *line;
-    atomic_bool has_sentences;
     pthread_mutex_t change_lock;
     /* guarded by change_lock */
     struct dg_memory *changed;
@@ -39,7 +37,6 @@ int dg_collections_open(const char *path, struct dg_collections **out, struct dg
     const struct dg_executor_options line = {
         .name = "glossaries", .threads = 1, .max_ready = MAX_WAITING};
     struct dg_collections *c = calloc(1, sizeof *c);
-    bool has = false;
     if (!c)
         return dg_error_set(err, DG_ENOMEM, "no memory for glossaries");
     pthread_mutex_init(&c->change_lock, NULL);
@@ -51,15 +48,12 @@ int dg_collections_open(const char *path, struct dg_collections **out, struct dg
     if (rc == DG_OK)
         rc = dg_memory_open(path, false, &c->asked_of, err);
     if (rc == DG_OK)
-        rc = dg_memory_has_sentences(c->asked_of, &has, err);
-    if (rc == DG_OK)
         rc = dg_executor_open(&line, &c->line, err);
     if (rc != DG_OK) {
         dg_error_prefix(err, "collections");
         dg_collections_close(c);
         return rc;
     }
-    atomic_init(&c->has_sentences, has);
     *out = c;
     return DG_OK;
 }
@@ -88,9 +82,6 @@ struct dg_memory *dg_collections_take(struct dg_collections *c)
 
 void dg_collections_give(struct dg_collections *c)
 {
-    bool has = true;
-    dg_memory_has_sentences(c->changed, &has, NULL);
-    atomic_store(&c->has_sentences, has);
     pthread_mutex_unlock(&c->change_lock);
 }
 
@@ -189,7 +180,13 @@ int dg_collections_glossary(struct dg_collections *c, const char *owner, const c
 
 bool dg_collections_has_sentences(struct dg_collections *c)
 {
-    return c && atomic_load(&c->has_sentences);
+    bool has = false;
+    if (!c)
+        return false;
+    pthread_mutex_lock(&c->lock);
+    dg_memory_has_sentences(c->asked_of, &has, NULL);
+    pthread_mutex_unlock(&c->lock);
+    return has;
 }
 
 bool dg_collections_find(struct dg_collections *c, const char *owner,

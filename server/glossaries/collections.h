@@ -28,7 +28,8 @@ bool dg_collections_post(struct dg_collections *c, struct dg_work *work);
  * memory; reading another one may take a second. DG_ENOTFOUND, also if c is NULL. */
 int dg_collections_glossary(struct dg_collections *c, const char *owner, const char *id,
     struct dg_glossary_set **out, struct dg_error *err);
-/* Whether there are any translation memories with sentences. c NULL: no. */
+/* Whether there are any translation memories with sentences. Another server on the same file may
+ * have made them, so that the file is asked each time. c NULL: no. */
 bool dg_collections_has_sentences(struct dg_collections *c);
 /* As dg_memory_find; a failure is logged and returns false. */
 bool dg_collections_find(struct dg_collections *c, const char *owner,

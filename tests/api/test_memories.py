@@ -137,6 +137,16 @@ def test_none_answers_for_another_key(tmp_path):
         assert one(s, DOGS, a)["text"] == "Alle."
 
 
+def test_two_servers_on_one_file(tmp_path):
+    """As during an upgrade: the new server uses memories that the old one makes after the new one's start."""
+    file, keys = str(tmp_path / "c.db"), str(tmp_path / "keys.db")
+    key = new_key(keys, "a")
+    with Server(EN_DE, "--collections", file, "--keys", keys) as old, Server(EN_DE, "--collections", file, "--keys", keys) as new:
+        assert one(new, DOGS, key)["text"] != KNOWN
+        assert old.post("/v1/memories", BODY, headers={"X-API-Key": key}).status_code == 201
+        assert one(new, DOGS, key)["text"] == one(old, DOGS, key)["text"] == KNOWN
+
+
 def test_without_keys_the_owner_changes_them(tmp_path):
     with Local(EN_DE, "--collections", str(tmp_path / "c.db")) as s:
         assert ask(s, "POST", "/v1/memories", BODY).status_code == 403
