@@ -104,6 +104,27 @@ def test_prometheus_reads_its_configuration():
     check("promtool", "check", "config", "prometheus.yml", folder=MONITORING)
 
 
+def test_the_job_for_kubernetes(tmp_path):
+    """Pods of the Deployment get the job name that alerts and dashboard select, and the labels that the adapter asks for. They are
+    named here, because Debian's Prometheus cannot ask a cluster for them."""
+    with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as f:
+        config = yaml.safe_load(re.search(r"```yaml\n(scrape_configs:.*?)```", f.read(), re.S).group(1))
+    with open(os.path.join(DOCKER, "kubernetes", "deployment.yaml"), encoding="utf-8") as f:
+        pod = yaml.safe_load(f)["spec"]["template"]["metadata"]
+    meta = {"__meta_kubernetes_namespace": "ns", "__meta_kubernetes_pod_name": "dragoman-1"}
+    for kind in ("label", "annotation"):
+        meta.update({"__meta_kubernetes_pod_%s_%s" % (kind, re.sub(r"\W", "_", name)): value for name, value in pod[kind + "s"].items()})
+    job = config["scrape_configs"][0]
+    assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]
+    job["static_configs"] = [{"targets": ["10.0.0.1"], "labels": meta}, {"targets": ["10.0.0.2:9100"], "labels": {}}]
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
+    done = subprocess.run([tool("promtool"), "check", "service-discovery", "--timeout=5s", "prometheus.yml", job["job_name"]], cwd=tmp_path,
+                          capture_output=True, text=True)
+    kept = [target["labels"] for target in json.loads(done.stdout) if target["labels"]]
+    assert len(kept) == 1
+    assert kept[0].items() >= {"__address__": "10.0.0.1:8080", "job": "dragoman", "namespace": "ns", "pod": "dragoman-1"}.items()
+
+
 def test_alerts_fire_when_they_should():
     check("promtool", "check", "rules", "alerts.yml", folder=MONITORING)
     check("promtool", "test", "rules", "alerts_test.yml", folder=MONITORING)
