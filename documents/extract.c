@@ -149,7 +149,7 @@ int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer 
         rc = dg_extract_part_write(&w, 0, x->parts[i].n, err);
         if (rc == DG_OK && parts[i].failed)
             rc = DG_ENOMEM;
-        if (!w.changed)
+        if (!w.changed && !w.set)
             dg_buffer_deinit(&parts[i]);
         changed = changed || w.changed;
     }

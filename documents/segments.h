@@ -18,6 +18,7 @@ enum dg_writing {
     DG_WRITE_MESSAGE,     /* the same, by strings/message.h before */
     DG_WRITE_TARGET,      /* the target language's code instead of an answer */
     DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
+    DG_WRITE_SETTING,     /* the same, if one of any part changes */
     DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
     DG_WRITE_SLOTS,       /* markup whose tags stand for bytes of the file: slots */
 };
@@ -78,7 +79,7 @@ struct dg_run_names {
 struct dg_segment {
     /* bytes of the part that are replaced */
     size_t begin, end;
-    /* [n] malloc'd; NULL for DG_WRITE_TARGET and DG_WRITE_DECLARATION */
+    /* [n] malloc'd; NULL for DG_WRITE_TARGET, DG_WRITE_DECLARATION and DG_WRITE_SETTING */
     char *text;
     size_t n;
     /* index among the file's texts */
@@ -155,8 +156,8 @@ struct dg_writer {
     const struct dg_extract_answer *answers;
     const char *target;
     struct dg_buffer *out;
-    /* anything but the part's bytes was written */
-    bool changed;
+    /* anything but the part's bytes was written: translations, settings */
+    bool changed, set;
 };
 int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err);
 

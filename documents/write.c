@@ -49,7 +49,8 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_ESCAPED: dg_escapes_write(g->escapes, a->s, a->n, w->out); break;
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
     case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->target); break;
-    case DG_WRITE_DECLARATION: break;
+    case DG_WRITE_DECLARATION:
+    case DG_WRITE_SETTING: break;
     case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
     case DG_WRITE_SLOTS: rc = dg_slots_write(w, g, a, err); break;
     }
@@ -99,7 +100,9 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
             continue;
         }
         dg_buffer_add(w->out, p->s + at, g->begin - at);
-        w->changed = w->changed || g->writing != DG_WRITE_DECLARATION;
+        w->set = w->set || g->writing == DG_WRITE_SETTING;
+        w->changed =
+            w->changed || (g->writing != DG_WRITE_DECLARATION && g->writing != DG_WRITE_SETTING);
         rc = write_answer(w, g, err);
         at = g->end;
     }

@@ -1,7 +1,7 @@
 /* Decides which members of an office file have text, and names the tags of that text. */
+#include "documents/office/office.h"
+
 #include "documents/kinds.h"
-#include "documents/office/runs.h"
-#include "text/utf8.h"
 
 #include <string.h>
 #include <strings.h>
@@ -48,15 +48,6 @@ static const struct dg_run_names slide = {
     .links = (const char *const[]){"a:hlinkClick", "a:hlinkMouseOver", NULL},
 };
 
-static const struct dg_run_names sheet = {
-    .markup = &lines_markup,
-    .paragraphs = (const char *const[]){"si", "is", NULL},
-    .run = "r",
-    .run_properties = "rPr",
-    .text = "t",
-    .text_tag = "t xml:space=\"preserve\"",
-};
-
 static const struct dg_run_names open_document = {
     .markup = &markup,
     .paragraphs = (const char *const[]){"text:p", "text:h", "presentation:header-decl",
@@ -76,8 +67,7 @@ static const struct dg_run_names open_document = {
     .fields = true,
 };
 
-/* Scans the part's tags; r->xml must be closed in every case. */
-static int scan(struct dg_runs *r, struct dg_error *err)
+int dg_office_scan(struct dg_runs *r, struct dg_error *err)
 {
     struct dg_error why = {0};
     int rc = dg_xml_scan(r->p->s, r->p->n, &r->xml, &why);
@@ -86,7 +76,7 @@ static int scan(struct dg_runs *r, struct dg_error *err)
                              : dg_extract_broken(err, "%s", why.message);
 }
 
-static int add_paragraphs(struct dg_runs *r, struct dg_error *err)
+int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err)
 {
     int rc = DG_OK;
     for (size_t i = 0; i < r->xml.n_tags && rc == DG_OK; i++)
@@ -100,17 +90,14 @@ static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = names};
-    int rc = scan(&r, err);
+    int rc = dg_office_scan(&r, err);
     if (rc == DG_OK)
-        rc = add_paragraphs(&r, err);
+        rc = dg_office_add_paragraphs(&r, err);
     dg_xml_close(&r.xml);
     return rc;
 }
 
-/* True if the name is `begin`, then anything without "/", then ".xml": "word/header3.xml" for
- * "word/header". Microsoft's Open XML SDK gives the first part no number, and its older versions
- * count on in base 16; names of parts differ by more than letter case. */
-static bool is_numbered(const char *name, const char *begin)
+bool dg_office_is_numbered(const char *name, const char *begin)
 {
     size_t n = strlen(name), len = strlen(begin);
     return n >= len + 4 && strncasecmp(name, begin, len) == 0 &&
@@ -127,7 +114,7 @@ dg_part_reader *dg_member_docx(const char *name)
     static const char *const parts[] = {"word/document", "word/header", "word/footer",
         "word/footnotes", "word/endnotes", "word/comments"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!is_numbered(name, parts[i]))
+        if (!dg_office_is_numbered(name, parts[i]))
             continue;
         const char *number = name + strlen(parts[i]); /* not that of commentsExtended.xml */
         if (number[strspn(number, "0123456789abcdefABCDEF")] == '.')
@@ -136,113 +123,68 @@ dg_part_reader *dg_member_docx(const char *name)
     return NULL;
 }
 
-static int read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     return read_paragraphs(x, p, &slide, err);
 }
 
 dg_part_reader *dg_member_pptx(const char *name)
 {
-    return is_numbered(name, "ppt/slides/slide") || is_numbered(name, "ppt/notesSlides/notesSlide")
-               ? read_slide
+    return dg_office_is_numbered(name, "ppt/slides/slide") ||
+                   dg_office_is_numbered(name, "ppt/notesSlides/notesSlide")
+               ? dg_office_read_slide
                : NULL;
-}
-
-/* ---- spreadsheets ---- */
-
-/* Finds the prefix of the root's name, which a sheet's other names have, too: Microsoft's Open XML
- * SDK writes <x:sst><x:si><x:t>. */
-static void find_prefix(struct dg_runs *r)
-{
-    size_t root = 0;
-    while (root < r->xml.n_tags && r->xml.tags[root].kind == DG_XML_OTHER)
-        root++;
-    if (root == r->xml.n_tags)
-        return;
-    const struct dg_xml_tag *t = &r->xml.tags[root];
-    const char *colon = memchr(r->xml.s + t->name, ':', t->name_end - t->name);
-    r->prefix = t->name;
-    r->prefix_end = colon ? (size_t)(colon - r->xml.s) + 1 : t->name;
-}
-
-/* Adds a string without runs, whose text has a single format. */
-static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
-{
-    const char *s = r->p->s;
-    size_t begin = r->xml.tags[i].end, end = r->xml.tags[r->xml.tags[i].partner].begin;
-    const struct dg_segment like = {
-        .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &lines_markup};
-    if (!dg_utf8_has_letter(s + begin, end - begin))
-        return DG_OK;
-    return dg_segment_add(r->x, r->p, like, s + begin, end - begin, err) ? DG_OK : err->code;
-}
-
-/* True if the element at tag i has a cell's text that no formula computes, and that is in no list
- * of shared strings: <c t="str"><v>. */
-static bool is_own_string(const struct dg_runs *r, size_t i)
-{
-    const struct dg_xml *x = &r->xml;
-    const struct dg_xml_tag *cell = dg_xml_parent(x, &x->tags[i]);
-    if (!dg_runs_is(r, &x->tags[i], "v") || !cell || !dg_runs_is(r, cell, "c") ||
-        !dg_xml_attribute_is(x, cell, "t", "str"))
-        return false;
-    for (size_t k = (size_t)(cell - x->tags) + 1; k < cell->partner; k = x->tags[k].partner + 1)
-        if (dg_runs_is(r, &x->tags[k], "f"))
-            return false;
-    return true;
-}
-
-/* True if the element at tag i has a whole string without runs. */
-static bool is_string(const struct dg_runs *r, size_t i)
-{
-    const struct dg_xml_tag *t = &r->xml.tags[i], *parent = dg_xml_parent(&r->xml, t);
-    return is_own_string(r, i) ||
-           (dg_runs_is(r, t, sheet.text) && parent && dg_runs_lists(r, parent, sheet.paragraphs));
-}
-
-static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
-{
-    struct dg_runs r = {.x = x, .p = p, .names = &sheet};
-    int rc = scan(&r, err);
-    if (rc == DG_OK) {
-        find_prefix(&r);
-        rc = add_paragraphs(&r, err);
-    }
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
-        if (r.xml.tags[i].kind == DG_XML_OPEN && is_string(&r, i))
-            rc = add_string(&r, i, err);
-    dg_xml_close(&r.xml);
-    return rc;
-}
-
-/* Keeps a table's column names, and with them the header cells, which must equal them: formulas,
- * pivot tables and slicers name columns, and no two columns may have one name. */
-static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
-{
-    struct dg_xml xml;
-    size_t begin, end;
-    int rc = dg_xml_scan(p->s, p->n, &xml, err);
-    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
-        if (dg_xml_is_local(&xml, &xml.tags[i], "tableColumn") &&
-            xml.tags[i].kind != DG_XML_CLOSE &&
-            dg_xml_attribute(&xml, &xml.tags[i], "name", &begin, &end))
-            dg_extract_keep(x, p->s + begin, end - begin);
-    dg_xml_close(&xml);
-    return rc;
-}
-
-dg_part_reader *dg_member_xlsx(const char *name)
-{
-    if (strcasecmp(name, "xl/sharedStrings.xml") == 0 || is_numbered(name, "xl/worksheets/sheet"))
-        return read_sheet;
-    return is_numbered(name, "xl/tables/table") ? read_table : NULL;
 }
 
 /* ---- OpenDocument ---- */
 
+/* True if tag i is a cell with the words s[n] in a paragraph, or with those that a formula gave. */
+static bool has_words(const struct dg_xml *x, size_t i, const char *s, size_t n)
+{
+    size_t begin, end;
+    const bool formula = dg_xml_attribute(x, &x->tags[i], "table:formula", &begin, &end);
+    for (size_t k = i + 1; k < x->tags[i].partner; k = x->tags[k].partner + 1) {
+        if (!dg_xml_is(x, &x->tags[k], "text:p"))
+            continue;
+        begin = x->tags[k].end;
+        end = x->tags[x->tags[k].partner].begin;
+        return formula || (end == begin + n && memcmp(x->s + begin, s, n) == 0);
+    }
+    return false;
+}
+
+/* Leaves out what the cell at tag i says its words are, which programs show instead of them, if the
+ * words change; LibreOffice then computes a formula when it opens the file. If they differ in a
+ * cell without a formula, a format adds words to those. */
+static int add_cell(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    static const char attribute[] = "office:string-value";
+    const struct dg_xml *x = &r->xml;
+    struct dg_segment like = {.writing = DG_WRITE_DECLARATION}, *g;
+    size_t begin;
+    if (!dg_xml_attribute(x, &x->tags[i], attribute, &begin, &like.end) ||
+        !has_words(x, i, x->s + begin, like.end - begin))
+        return DG_OK;
+    for (like.begin = begin; memcmp(x->s + like.begin, attribute, strlen(attribute)) != 0;)
+        like.begin--;
+    like.end++;
+    g = dg_segment_add(r->x, r->p, like, NULL, 0, err);
+    if (!g || !(g->before = strdup("")))
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return DG_OK;
+}
+
 static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return read_paragraphs(x, p, &open_document, err);
+    struct dg_runs r = {.x = x, .p = p, .names = &open_document};
+    int rc = dg_office_scan(&r, err);
+    if (rc == DG_OK)
+        rc = dg_office_add_paragraphs(&r, err);
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+        if (dg_xml_is(&r.xml, &r.xml.tags[i], "table:table-cell"))
+            rc = add_cell(&r, i, err);
+    dg_xml_close(&r.xml);
+    return rc;
 }
 
 dg_part_reader *dg_member_odt(const char *name)

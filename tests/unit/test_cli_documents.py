@@ -428,13 +428,13 @@ def test_strings_that_sheets_share(tmp_path, prefix):
 
 @pytest.mark.parametrize("prefix", ["", "x:"])
 def test_strings_in_values(tmp_path, prefix):
-    """Programs with Microsoft's Open XML SDK write strings as <c t="str"><v>: none of these was translated. What formulas compute stays."""
-    path, xml = tmp_path / "a.xlsx", ('<worksheet xmlns%s="s"><sheetData><row><c r="A1" t="str"><v>%%s</v></c><c r="B1" t="str"><f>A1</f><v>Two dogs</v></c>'
+    """Programs with Microsoft's Open XML SDK write strings as <c t="str"><v>: none of these was translated. Results of formulas are, too."""
+    path, xml = tmp_path / "a.xlsx", ('<worksheet xmlns%s="s"><sheetData><row><c r="A1" t="str"><v>%%s</v></c><c r="B1" t="str"><f>A1</f><v>%%s</v></c>'
                                       '<c r="C1" t="s"><v>0</v></c><c r="D1" t="e"><v>#NAME?</v></c><c r="E1" t="str"><v xml:space="preserve"> %%s </v></c></row></sheetData></worksheet>')
     xml = re.sub("<(/?)", rf"<\g<1>{prefix}", xml) % (":x" if prefix else "")
     with zipfile.ZipFile(path, "w") as z:
-        z.writestr("xl/worksheets/sheet1.xml", xml % (DOGS, GIRL))
-    assert members(translate(path))[0]["xl/worksheets/sheet1.xml"][0].decode() == xml % (SNOW, SMILES)
+        z.writestr("xl/worksheets/sheet1.xml", xml % (DOGS, "Two dogs", GIRL))
+    assert members(translate(path))[0]["xl/worksheets/sheet1.xml"][0].decode() == xml % (SNOW, "Zwei Hunde", SMILES)
 
 
 def test_odt(tmp_path):

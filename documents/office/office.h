@@ -1,0 +1,20 @@
+/* What the readers of office files share. Only for documents/office. One thread at a time. */
+#ifndef DG_DOCUMENTS_OFFICE_OFFICE_H
+#define DG_DOCUMENTS_OFFICE_OFFICE_H
+
+#include "documents/office/runs.h"
+
+/* Scan the part's tags; r->xml must be closed in every case. DG_EINVAL (field file), DG_ENOMEM. */
+int dg_office_scan(struct dg_runs *r, struct dg_error *err);
+/* Add a segment for each paragraph. DG_ELIMIT, DG_ENOMEM. */
+int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err);
+
+/* True if the name is `begin`, then anything without "/", then ".xml": "word/header3.xml" for
+ * "word/header". Microsoft's Open XML SDK gives the first part no number, and its older versions
+ * count on in base 16; names of parts differ by more than letter case. */
+bool dg_office_is_numbered(const char *name, const char *begin);
+
+/* Read a part with the text of drawings, as slides are (kinds.h). */
+int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
+
+#endif

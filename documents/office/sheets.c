@@ -1,0 +1,168 @@
+/* Spreadsheets of Office: the strings of cells, and what must agree with them. */
+#include "documents/kinds.h"
+#include "documents/office/office.h"
+#include "text/utf8.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* A line end and a tab end a sentence. */
+static const char *const ends[] = {"b", NULL};
+static const struct dg_markup lines = {.no_outline = true, .splitting = ends, .lines = true};
+
+static const struct dg_run_names sheet = {
+    .markup = &lines,
+    .paragraphs = (const char *const[]){"si", "is", NULL},
+    .run = "r",
+    .run_properties = "rPr",
+    .text = "t",
+    .text_tag = "t xml:space=\"preserve\"",
+};
+
+/* Finds the prefix of the root's name, which a sheet's other names have, too: Microsoft's Open XML
+ * SDK writes <x:sst><x:si><x:t>. */
+static void find_prefix(struct dg_runs *r)
+{
+    size_t root = 0;
+    while (root < r->xml.n_tags && r->xml.tags[root].kind == DG_XML_OTHER)
+        root++;
+    if (root == r->xml.n_tags)
+        return;
+    const struct dg_xml_tag *t = &r->xml.tags[root];
+    const char *colon = memchr(r->xml.s + t->name, ':', t->name_end - t->name);
+    r->prefix = t->name;
+    r->prefix_end = colon ? (size_t)(colon - r->xml.s) + 1 : t->name;
+}
+
+/* Adds a string without runs, whose text has a single format. */
+static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    const char *s = r->p->s;
+    size_t begin = r->xml.tags[i].end, end = r->xml.tags[r->xml.tags[i].partner].begin;
+    const struct dg_segment like = {
+        .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &lines};
+    if (!dg_utf8_has_letter(s + begin, end - begin))
+        return DG_OK;
+    return dg_segment_add(r->x, r->p, like, s + begin, end - begin, err) ? DG_OK : err->code;
+}
+
+/* True if the element at tag i has a cell's text that is in no list of shared strings,
+ * <c t="str"><v>: the text itself, or what a formula gave when the file was saved. */
+static bool is_own_string(const struct dg_runs *r, size_t i)
+{
+    const struct dg_xml *x = &r->xml;
+    const struct dg_xml_tag *cell = dg_xml_parent(x, &x->tags[i]);
+    return dg_runs_is(r, &x->tags[i], "v") && cell && dg_runs_is(r, cell, "c") &&
+           dg_xml_attribute_is(x, cell, "t", "str");
+}
+
+/* True if the element at tag i has a whole string without runs. */
+static bool is_string(const struct dg_runs *r, size_t i)
+{
+    const struct dg_xml_tag *t = &r->xml.tags[i], *parent = dg_xml_parent(&r->xml, t);
+    return is_own_string(r, i) ||
+           (dg_runs_is(r, t, sheet.text) && parent && dg_runs_lists(r, parent, sheet.paragraphs));
+}
+
+static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_runs r = {.x = x, .p = p, .names = &sheet};
+    int rc = dg_office_scan(&r, err);
+    if (rc == DG_OK) {
+        find_prefix(&r);
+        rc = dg_office_add_paragraphs(&r, err);
+    }
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+        if (r.xml.tags[i].kind == DG_XML_OPEN && is_string(&r, i))
+            rc = add_string(&r, i, err);
+    dg_xml_close(&r.xml);
+    return rc;
+}
+
+/* Keeps a table's column names, and with them the header cells, which must equal them: formulas,
+ * pivot tables and slicers name columns, and no two columns may have one name. */
+static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_xml xml;
+    size_t begin, end;
+    int rc = dg_xml_scan(p->s, p->n, &xml, err);
+    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
+        if (dg_xml_is_local(&xml, &xml.tags[i], "tableColumn") &&
+            xml.tags[i].kind != DG_XML_CLOSE &&
+            dg_xml_attribute(&xml, &xml.tags[i], "name", &begin, &end))
+            dg_extract_keep(x, p->s + begin, end - begin);
+    dg_xml_close(&xml);
+    return rc;
+}
+
+/* ---- formulas ---- */
+
+/* The first tag of a workbook that has one of these names and is no closing tag, or with `last` the
+ * last one that is no opening tag; NULL: there is none. */
+static const struct dg_xml_tag *find_tag(
+    const struct dg_runs *r, const char *const *names, bool last)
+{
+    const struct dg_xml_tag *found = NULL;
+    for (size_t i = 0; i < r->xml.n_tags && (last || !found); i++)
+        if (r->xml.tags[i].kind != (last ? DG_XML_OPEN : DG_XML_CLOSE) &&
+            dg_runs_lists(r, &r->xml.tags[i], names))
+            found = &r->xml.tags[i];
+    return found;
+}
+
+/* Finds which bytes of a workbook say that formulas are computed when it is opened, and what they
+ * should be; *begin and *end stay: it says so, or has no place for it. */
+static void find_setting(const struct dg_runs *r, size_t *begin, size_t *end, struct dg_buffer *is)
+{
+    static const char *const formulas[] = {"calcPr", NULL}, *const before[] = {"sheets",
+                                                                "functionGroups",
+                                                                "externalReferences",
+                                                                "definedNames", NULL};
+    static const char attribute[] = "fullCalcOnLoad";
+    const struct dg_xml_tag *t = find_tag(r, formulas, false);
+    if (t && dg_xml_attribute_is(&r->xml, t, attribute, "1"))
+        return;
+    if (t && dg_xml_attribute(&r->xml, t, attribute, begin, end)) {
+        dg_buffer_adds(is, "1");
+    } else if (t) {
+        *begin = *end = t->name_end;
+        dg_buffer_addf(is, " %s=\"1\"", attribute);
+    } else if ((t = find_tag(r, before, true))) {
+        *begin = *end = t->end;
+        dg_buffer_addf(is, "<%.*scalcPr %s=\"1\"/>", (int)(r->prefix_end - r->prefix),
+            r->xml.s + r->prefix, attribute);
+    }
+}
+
+/* Lets the formulas be computed when the file is opened: their results may be other words than the
+ * translation of the old ones. */
+static int read_workbook(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_runs r = {.x = x, .p = p, .names = &sheet};
+    struct dg_segment like = {.writing = DG_WRITE_SETTING}, *g;
+    struct dg_buffer is;
+    dg_buffer_init(&is);
+    int rc = dg_office_scan(&r, err);
+    if (rc == DG_OK) {
+        find_prefix(&r);
+        find_setting(&r, &like.begin, &like.end, &is);
+    }
+    if (rc == DG_OK && (is.len > 0 || is.failed)) {
+        g = is.failed ? NULL : dg_segment_add(x, p, like, NULL, 0, err);
+        if (!g || !(g->before = dg_buffer_take(&is, NULL)))
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    }
+    dg_buffer_deinit(&is);
+    dg_xml_close(&r.xml);
+    return rc;
+}
+
+dg_part_reader *dg_member_xlsx(const char *name)
+{
+    if (strcasecmp(name, "xl/workbook.xml") == 0)
+        return read_workbook;
+    if (strcasecmp(name, "xl/sharedStrings.xml") == 0 ||
+        dg_office_is_numbered(name, "xl/worksheets/sheet"))
+        return read_sheet;
+    return dg_office_is_numbered(name, "xl/tables/table") ? read_table : NULL;
+}

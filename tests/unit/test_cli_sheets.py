@@ -1,0 +1,58 @@
+"""dragoman translate FILE -o FILE: spreadsheets whose formulas, lists and comments must agree with the words of their cells."""
+import re
+import zipfile
+
+import pytest
+
+from test_cli_documents import DOGS, GIRL, SMILES, SNOW, check_others, members, prefixed, translate
+
+BOOK = '<workbook xmlns="u"><sheets><sheet name="Two dogs" sheetId="1"/></sheets>%s</workbook>'
+SHEET = '<worksheet xmlns="u"><sheetData><row>%s</row></sheetData>%s</worksheet>'
+
+
+def pack(path, parts):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+        for name, xml in parts.items():
+            z.writestr(name, xml)
+    return path
+
+
+def text_of(path, member):
+    return members(path)[0][member][0].decode()
+
+
+@pytest.mark.parametrize("prefix", ("", "x"))
+@pytest.mark.parametrize("before,after", [
+    ("", '<calcPr fullCalcOnLoad="1"/>'),
+    ('<definedNames><definedName name="a">1</definedName></definedNames><oleSize ref="A1"/>',
+     '<definedNames><definedName name="a">1</definedName></definedNames><calcPr fullCalcOnLoad="1"/><oleSize ref="A1"/>'),
+    ('<calcPr calcId="1"/>', '<calcPr fullCalcOnLoad="1" calcId="1"/>'),
+    ('<calcPr calcId="1" fullCalcOnLoad="0"/>', '<calcPr calcId="1" fullCalcOnLoad="1"/>'),
+    ('<calcPr fullCalcOnLoad="1"/>', '<calcPr fullCalcOnLoad="1"/>')])
+def test_xlsx_results_of_formulas(tmp_path, prefix, before, after):
+    """A cell with =A1 showed the English text: its result is translated, too, and Excel computes all formulas when it opens the file."""
+    cell = '<c r="A1" t="inlineStr"><is><t>%s</t></is></c><c r="A2" t="str"><f>A1</f><v>%s</v></c><c r="A3"><f>LEN(A1)</f><v>26</v></c>'
+    parts = {"xl/workbook.xml": BOOK % before, "xl/worksheets/sheet1.xml": SHEET % (cell % (DOGS, DOGS), "")}
+    path = pack(tmp_path / "a.xlsx", {name: prefixed(xml, prefix) for name, xml in parts.items()})
+    out = translate(path)
+    assert text_of(out, "xl/workbook.xml") == prefixed(BOOK % after, prefix)
+    assert text_of(out, "xl/worksheets/sheet1.xml") == prefixed(SHEET % (cell % (SNOW, SNOW), ""), prefix)
+
+
+def test_xlsx_without_translations_is_not_computed(tmp_path):
+    path = pack(tmp_path / "a.xlsx", {"xl/workbook.xml": BOOK % "", "xl/worksheets/sheet1.xml": SHEET % ('<c t="str"><f>A2</f><v>12</v></c>', "")})
+    assert translate(path).read_bytes() == path.read_bytes()
+
+
+ODS = '<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b">%s</office:document-content>'
+
+
+def test_ods_results_of_formulas(tmp_path):
+    """LibreOffice shows office:string-value, not the paragraph, where a cell has both, and computes a formula that has none."""
+    cell = '<table:table-cell table:formula="of:=[.A1]" office:value-type="string"%s><office:annotation><text:p>%s</text:p></office:annotation><text:p>%s</text:p></table:table-cell>'
+    same = '<table:table-cell%s><text:p>%s</text:p></table:table-cell>'
+    others = ('<table:table-cell office:string-value="A girl"/><table:table-cell office:string-value="A girl"><text:p/></table:table-cell>'  # a format may add words
+              '<table:table-cell office:string-value="A girl"><text:p>12</text:p></table:table-cell>')
+    xml = ODS % (cell % (f" office:string-value='{DOGS}'", GIRL, "Two dogs") + same % (f' office:string-value="{DOGS}"', DOGS) + others)
+    path = pack(tmp_path / "a.ods", {"content.xml": xml})
+    assert text_of(translate(path), "content.xml").replace(" >", ">") == ODS % (cell % ("", SMILES, "Zwei Hunde") + same % ("", SNOW) + others)
