@@ -1,4 +1,4 @@
-/* Spreadsheets of Office: the strings of cells, and what must agree with them. */
+/* Spreadsheets of Office: the strings of cells, what must agree with them, and comments. */
 #include "documents/kinds.h"
 #include "documents/office/office.h"
 #include "text/utf8.h"
@@ -12,7 +12,7 @@ static const struct dg_markup lines = {.no_outline = true, .splitting = ends, .l
 
 static const struct dg_run_names sheet = {
     .markup = &lines,
-    .paragraphs = (const char *const[]){"si", "is", NULL},
+    .paragraphs = (const char *const[]){"si", "is", "text", NULL},
     .run = "r",
     .run_properties = "rPr",
     .text = "t",
@@ -56,11 +56,26 @@ static bool is_own_string(const struct dg_runs *r, size_t i)
            dg_xml_attribute_is(x, cell, "t", "str");
 }
 
+/* True if the element at tag i has the text of a comment in a thread, and nothing says at which of
+ * its characters it mentions persons. */
+static bool is_thread_comment(const struct dg_runs *r, size_t i)
+{
+    const struct dg_xml *x = &r->xml;
+    const struct dg_xml_tag *t = dg_xml_parent(x, &x->tags[i]);
+    if (!dg_runs_is(r, &x->tags[i], "text") || !t || t + 1 != &x->tags[i] ||
+        !dg_runs_is(r, t, "threadedComment"))
+        return false;
+    for (size_t k = (size_t)(t - x->tags) + 1; k < t->partner; k = x->tags[k].partner + 1)
+        if (dg_runs_is(r, &x->tags[k], "mentions"))
+            return false;
+    return true;
+}
+
 /* True if the element at tag i has a whole string without runs. */
 static bool is_string(const struct dg_runs *r, size_t i)
 {
     const struct dg_xml_tag *t = &r->xml.tags[i], *parent = dg_xml_parent(&r->xml, t);
-    return is_own_string(r, i) ||
+    return is_own_string(r, i) || is_thread_comment(r, i) ||
            (dg_runs_is(r, t, sheet.text) && parent && dg_runs_lists(r, parent, sheet.paragraphs));
 }
 
@@ -159,10 +174,16 @@ static int read_workbook(struct dg_extract *x, struct dg_extract_part *p, struct
 
 dg_part_reader *dg_member_xlsx(const char *name)
 {
+    static const char *const strings[] = {"xl/sharedStrings", "xl/worksheets/sheet", "xl/comments",
+        "xl/comments/comment", "xl/threadedComments/threadedComment"};
     if (strcasecmp(name, "xl/workbook.xml") == 0)
         return read_workbook;
-    if (strcasecmp(name, "xl/sharedStrings.xml") == 0 ||
-        dg_office_is_numbered(name, "xl/worksheets/sheet"))
-        return read_sheet;
-    return dg_office_is_numbered(name, "xl/tables/table") ? read_table : NULL;
+    if (dg_office_is_numbered(name, "xl/tables/table"))
+        return read_table;
+    if (dg_office_is_numbered(name, "xl/drawings/drawing"))
+        return dg_office_read_slide;
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        if (dg_office_is_numbered(name, strings[i]))
+            return read_sheet;
+    return NULL;
 }

@@ -56,3 +56,24 @@ def test_ods_results_of_formulas(tmp_path):
     xml = ODS % (cell % (f" office:string-value='{DOGS}'", GIRL, "Two dogs") + same % (f' office:string-value="{DOGS}"', DOGS) + others)
     path = pack(tmp_path / "a.ods", {"content.xml": xml})
     assert text_of(translate(path), "content.xml").replace(" >", ">") == ODS % (cell % ("", SMILES, "Zwei Hunde") + same % ("", SNOW) + others)
+
+
+NOTE = '<comments xmlns="u"><authors><author>Two dogs</author></authors><commentList>%s</commentList></comments>'
+THREAD = '<ThreadedComments xmlns="u"><threadedComment ref="A1"><text>%s</text></threadedComment><threadedComment ref="A1"><text>%s</text>%s</threadedComment></ThreadedComments>'
+BOX = '<xdr:wsDr xmlns:xdr="x" xmlns:a="a"><xdr:sp><xdr:txBody><a:p><a:r><a:t>%s</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:wsDr>'
+MENTION = '<mentions><mention startIndex="0" length="3"/></mentions>'
+
+
+@pytest.mark.parametrize("prefix", ("", "x"))
+@pytest.mark.parametrize("member", ("xl/comments1.xml", "xl/comments/comment1.xml"))
+def test_xlsx_comments_and_text_boxes(tmp_path, member, prefix):
+    """Comments of cells and text boxes beside them stayed, while those of .ods were translated. A comment that mentions a person says where in its text."""
+    note = NOTE % ('<comment ref="A1"><text><r><rPr><b/></rPr><t>%s</t></r></text></comment><comment ref="A2"><text><t>%s</t></text></comment>')
+    parts = {"xl/worksheets/sheet1.xml": SHEET % ("", ""), member: note % (DOGS, GIRL), "xl/drawings/drawing1.xml": BOX % DOGS,
+             "xl/threadedComments/threadedComment1.xml": THREAD % (DOGS, "@A girl is smiling.", MENTION)}
+    path = pack(tmp_path / "a.xlsx", {name: xml if "drawing" in name else prefixed(xml, prefix) for name, xml in parts.items()})
+    out = translate(path)
+    check_others(path, out, {*parts} - {"xl/worksheets/sheet1.xml"})
+    assert text_of(out, member).replace(' xml:space="preserve"', "") == prefixed(note % (SNOW, SMILES), prefix)
+    assert text_of(out, "xl/drawings/drawing1.xml") == BOX % SNOW
+    assert text_of(out, "xl/threadedComments/threadedComment1.xml") == prefixed(THREAD % (SNOW, "@A girl is smiling.", MENTION), prefix)
