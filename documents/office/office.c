@@ -174,15 +174,52 @@ static int add_cell(struct dg_runs *r, size_t i, struct dg_error *err)
     return DG_OK;
 }
 
+/* Keeps what is between quotation marks in s[n], an attribute's value. */
+static void keep_quoted(struct dg_extract *x, const char *s, size_t n)
+{
+    static const char *const marks[] = {"\"", "&quot;"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const size_t len = strlen(marks[i]);
+        const char *open = NULL, *end = s + n;
+        for (const char *at = s; (at = memmem(at, (size_t)(end - at), marks[i], len)); at += len) {
+            if (open)
+                dg_extract_keep(x, open, (size_t)(at - open));
+            open = open ? NULL : at + len;
+        }
+    }
+}
+
+/* Keeps the words that a cell may have, if tag i lists them, and the name of a column for a pivot
+ * table, which the header cell must equal. */
+static void keep_names(const struct dg_runs *r, size_t i)
+{
+    static const char in_list[] = "cell-content-is-in-list(";
+    const struct dg_xml *x = &r->xml;
+    const struct dg_xml_tag *t = &x->tags[i];
+    size_t begin, end;
+    if (dg_xml_is(x, t, "table:content-validation")) {
+        if (dg_xml_attribute(x, t, "table:condition", &begin, &end) &&
+            memmem(x->s + begin, end - begin, in_list, strlen(in_list)))
+            keep_quoted(r->x, x->s + begin, end - begin);
+    } else if (dg_xml_is(x, t, "table:data-pilot-field")) {
+        if (dg_xml_attribute(x, t, "table:source-field-name", &begin, &end))
+            dg_extract_keep(r->x, x->s + begin, end - begin);
+    }
+}
+
 static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &open_document};
     int rc = dg_office_scan(&r, err);
     if (rc == DG_OK)
         rc = dg_office_add_paragraphs(&r, err);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
+        if (r.xml.tags[i].kind == DG_XML_CLOSE)
+            continue;
+        keep_names(&r, i);
         if (dg_xml_is(&r.xml, &r.xml.tags[i], "table:table-cell"))
             rc = add_cell(&r, i, err);
+    }
     dg_xml_close(&r.xml);
     return rc;
 }

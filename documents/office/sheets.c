@@ -79,6 +79,24 @@ static bool is_string(const struct dg_runs *r, size_t i)
            (dg_runs_is(r, t, sheet.text) && parent && dg_runs_lists(r, parent, sheet.paragraphs));
 }
 
+/* Keeps the words that a cell may have, if the element at tag i lists them itself:
+ * <formula1>"Open,Closed"</formula1>. */
+static void keep_list(const struct dg_runs *r, size_t i)
+{
+    const struct dg_xml *x = &r->xml;
+    const struct dg_xml_tag *t = dg_xml_parent(x, &x->tags[i]);
+    const char *at = x->s + x->tags[i].end, *end = x->s + x->tags[x->tags[i].partner].begin;
+    if (!dg_runs_is(r, &x->tags[i], "formula1") || !t || !dg_runs_is(r, t, "dataValidation") ||
+        !dg_xml_attribute_is(x, t, "type", "list") ||
+        (*at != '"' && strncmp(at, "&quot;", strlen("&quot;")) != 0))
+        return;
+    for (const char *comma; at < end; at = comma + 1) {
+        comma = memchr(at, ',', (size_t)(end - at));
+        comma = comma ? comma : end;
+        dg_extract_keep(r->x, at, (size_t)(comma - at));
+    }
+}
+
 static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &sheet};
@@ -87,10 +105,29 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
         find_prefix(&r);
         rc = dg_office_add_paragraphs(&r, err);
     }
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
-        if (r.xml.tags[i].kind == DG_XML_OPEN && is_string(&r, i))
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
+        if (r.xml.tags[i].kind != DG_XML_OPEN)
+            continue;
+        keep_list(&r, i);
+        if (is_string(&r, i))
             rc = add_string(&r, i, err);
+    }
     dg_xml_close(&r.xml);
+    return rc;
+}
+
+/* Keeps the names of the elements with this tag. */
+static int keep_names(
+    struct dg_extract *x, struct dg_extract_part *p, const char *tag, struct dg_error *err)
+{
+    struct dg_xml xml;
+    size_t begin, end;
+    int rc = dg_xml_scan(p->s, p->n, &xml, err);
+    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
+        if (dg_xml_is_local(&xml, &xml.tags[i], tag) && xml.tags[i].kind != DG_XML_CLOSE &&
+            dg_xml_attribute(&xml, &xml.tags[i], "name", &begin, &end))
+            dg_extract_keep(x, p->s + begin, end - begin);
+    dg_xml_close(&xml);
     return rc;
 }
 
@@ -98,16 +135,14 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
  * pivot tables and slicers name columns, and no two columns may have one name. */
 static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    struct dg_xml xml;
-    size_t begin, end;
-    int rc = dg_xml_scan(p->s, p->n, &xml, err);
-    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
-        if (dg_xml_is_local(&xml, &xml.tags[i], "tableColumn") &&
-            xml.tags[i].kind != DG_XML_CLOSE &&
-            dg_xml_attribute(&xml, &xml.tags[i], "name", &begin, &end))
-            dg_extract_keep(x, p->s + begin, end - begin);
-    dg_xml_close(&xml);
-    return rc;
+    return keep_names(x, p, "tableColumn", err);
+}
+
+/* The same for the data of a pivot table, if they are in cells. */
+static int read_pivot(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    static const char cells[] = "worksheetSource";
+    return memmem(p->s, p->n, cells, strlen(cells)) ? keep_names(x, p, "cacheField", err) : DG_OK;
 }
 
 /* ---- formulas ---- */
@@ -180,6 +215,8 @@ dg_part_reader *dg_member_xlsx(const char *name)
         return read_workbook;
     if (dg_office_is_numbered(name, "xl/tables/table"))
         return read_table;
+    if (dg_office_is_numbered(name, "xl/pivotCache/pivotCacheDefinition"))
+        return read_pivot;
     if (dg_office_is_numbered(name, "xl/drawings/drawing"))
         return dg_office_read_slide;
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)

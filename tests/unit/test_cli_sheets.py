@@ -77,3 +77,30 @@ def test_xlsx_comments_and_text_boxes(tmp_path, member, prefix):
     assert text_of(out, member).replace(' xml:space="preserve"', "") == prefixed(note % (SNOW, SMILES), prefix)
     assert text_of(out, "xl/drawings/drawing1.xml") == BOX % SNOW
     assert text_of(out, "xl/threadedComments/threadedComment1.xml") == prefixed(THREAD % (SNOW, "@A girl is smiling.", MENTION), prefix)
+
+
+@pytest.mark.parametrize("prefix", ("", "x"))
+@pytest.mark.parametrize("quote", ('"', "&quot;"))
+def test_xlsx_lists_and_pivot_tables(tmp_path, prefix, quote):
+    """A cell stays one of the words that its own list allows, and a pivot table finds the columns of its data; a list of cells is translated with them."""
+    lists = (f'<dataValidations><dataValidation type="list" sqref="A1"><formula1>{quote}Two dogs, A girl &amp; dog{quote}</formula1></dataValidation>'
+             '<dataValidation type="list" sqref="A2"><formula1>$A$3</formula1></dataValidation><dataValidation type="custom"><formula1>"The dog"=A4</formula1></dataValidation></dataValidations>')
+    cells = "".join('<c t="inlineStr"><is><t>%s</t></is></c>' % words for words in ("Two dogs", "A girl &amp;  dog", "The snow", "%s", "%s"))
+    pivot = '<pivotCacheDefinition xmlns="u"><cacheSource type="%s">%s</cacheSource><cacheFields><cacheField name="%s"/></cacheFields></pivotCacheDefinition>'
+    parts = {"xl/pivotCache/pivotCacheDefinition1.xml": pivot % ("worksheet", '<worksheetSource ref="A1:A3" sheet="S"/>', "The snow"),
+             "xl/pivotCache/pivotCacheDefinition2.xml": pivot % ("external", "", "The dog"),
+             "xl/worksheets/sheet1.xml": SHEET % (cells % ("The dog", DOGS), lists)}
+    path = pack(tmp_path / "a.xlsx", {name: prefixed(xml, prefix) for name, xml in parts.items()})
+    out = translate(path)
+    check_others(path, out, {"xl/worksheets/sheet1.xml"})
+    assert text_of(out, "xl/worksheets/sheet1.xml") == prefixed(SHEET % (cells % ("Der Hund", SNOW), lists), prefix)
+
+
+@pytest.mark.parametrize("quote,mark", (("&quot;", '"'), ('"', "'")))
+def test_ods_lists_and_pivot_tables(tmp_path, quote, mark):
+    lists = f'<table:content-validation table:condition={mark}of:cell-content-is-in-list({quote}Two dogs{quote};{quote}A girl{quote}){mark}/>'
+    custom = f'<table:content-validation table:condition={mark}of:is-true-formula([.A4]={quote}The dog{quote}){mark}/>'
+    fields = '<table:data-pilot-field table:source-field-name="The snow"/>'
+    xml = ODS % (lists + custom + "".join("<text:p>%s</text:p>" % words for words in ("Two dogs", "A girl", "The snow", "%s", "%s")) + fields)
+    path = pack(tmp_path / "a.ods", {"content.xml": xml % ("The dog", DOGS)})
+    assert text_of(translate(path), "content.xml") == xml % ("Der Hund", SNOW)
