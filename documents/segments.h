@@ -59,6 +59,9 @@ struct dg_run_names {
     const char *const *containers;
     /* children of a container, or NULL: one that holds all its words; what must be before them */
     const char *const *container_words, *const *container_properties;
+    /* an element that is all of a run, and its child with the words that another one is the reading
+     * of, NULL-terminated, or NULL */
+    const char *const *ruby;
     /* empty tags that stand for a hyphen that does not end a line, and for spaces; or NULL */
     const char *hyphen, *space;
     /* tags that mean nothing once words have moved */

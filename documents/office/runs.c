@@ -214,6 +214,32 @@ static size_t read_field(struct dg_pieces *q, size_t i, size_t last)
     return i;
 }
 
+/* Adds the run at tag i as a container if it is words with their reading; false: it is not. */
+static bool read_ruby(struct dg_pieces *q, size_t i)
+{
+    const struct dg_xml *x = &q->r->xml;
+    const char *const *names = q->r->names->ruby;
+    size_t k = i + 1, first, last;
+    if (dg_runs_is(q->r, &x->tags[k], q->r->names->run_properties))
+        k = x->tags[k].partner + 1;
+    if (!names || q->depth == MAX_DEPTH || x->tags[k].kind != DG_XML_OPEN ||
+        !dg_runs_is(q->r, &x->tags[k], names[0]) || x->tags[k].partner + 1 != x->tags[i].partner)
+        return false;
+    for (first = k + 1; first < x->tags[k].partner; first = x->tags[first].partner + 1)
+        if (x->tags[first].kind == DG_XML_OPEN && dg_runs_is(q->r, &x->tags[first], names[1]))
+            break;
+    if (first == x->tags[k].partner)
+        return false;
+    last = x->tags[first].partner;
+    dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
+                         .begin = x->tags[i].begin,
+                         .end = x->tags[first].end,
+                         .close = x->tags[last].begin,
+                         .close_end = whole_end(x, i)});
+    read_within(q, first + 1, last, false);
+    return true;
+}
+
 /* Reads the run at tag i, or the field that begins there; returns its last tag. */
 static size_t read_run_or_field(struct dg_pieces *q, size_t i, size_t last)
 {
@@ -226,7 +252,7 @@ static size_t read_run_or_field(struct dg_pieces *q, size_t i, size_t last)
         dg_pieces_add(
             q, (struct dg_piece){
                    .kind = DG_PIECE_RAW, .begin = x->tags[i].begin, .end = whole_end(x, i)});
-    else if (!dg_ranges_extend(q, i))
+    else if (!dg_ranges_extend(q, i) && !read_ruby(q, i))
         read_run(q, i);
     return x->tags[i].partner;
 }

@@ -230,6 +230,19 @@ def test_odt_ruby(tmp_path):
     assert "</text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby>" in xml and "<text:ruby><text:ruby-base>" in xml
 
 
+def test_docx_ruby(tmp_path):
+    """Words with a reading above them stayed in the source language, and the rest was translated without them."""
+    path = tmp_path / "a.docx"
+    ruby = ('<w:r><w:rPr><w:b/></w:rPr><w:ruby><w:rubyPr><w:lid w:val="en"/></w:rubyPr><w:rt>' + run_of("x") + "</w:rt><w:rubyBase>%s</w:rubyBase></w:ruby></w:r>")
+    xml = f'<w:document xmlns:w="w"><w:body><w:p>{run_of("The man plays with ")}{ruby}{run_of(" in the snow.")}</w:p></w:body></w:document>'
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("word/document.xml", xml % run_of("two dogs"))
+    out = members(translate(path, model=SHIPPED))[0]["word/document.xml"][0].decode()
+    before, after = (ruby % "|").split("|")
+    assert out.count(before) == out.count(after) == 1 and "Hunde" in out[out.index(before):out.index(after)], out
+    assert "".join(ElementTree.fromstring(out).itertext()) == "Der Mann spielt mit xzwei Hunde im Schnee."
+
+
 RAISED = {  # for each kind: the part with words, its text around them, and what is around words and around a raised number
     "docx": ("word/document.xml", '<w:document xmlns:w="w"><w:p>%s</w:p></w:document>', ("<w:r><w:t>", "</w:t></w:r>"),
              ('<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>', "</w:t></w:r>")),
