@@ -59,6 +59,8 @@ struct dg_run_names {
     const char *const *containers;
     /* children of a container, or NULL: one that holds all its words; what must be before them */
     const char *const *container_words, *const *container_properties;
+    /* an element of a run's properties that underlines its words, or NULL */
+    const char *underline;
     /* an element that is all of a run, and its child with the words that another one is the reading
      * of, NULL-terminated, or NULL */
     const char *const *ruby;

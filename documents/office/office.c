@@ -25,6 +25,7 @@ static const struct dg_run_names word = {
     .container_words = (const char *const[]){"w:sdtContent", NULL},
     .container_properties =
         (const char *const[]){"w:smartTagPr", "w:customXmlPr", "w:fldData", NULL},
+    .underline = "w:u",
     .ruby = (const char *const[]){"w:ruby", "w:rubyBase", NULL},
     .hyphen = "w:noBreakHyphen",
     .dropped = (const char *const[]){"w:proofErr", "w:lastRenderedPageBreak", "w:softHyphen", NULL},

@@ -95,27 +95,67 @@ static bool has_link(const struct dg_runs *r, size_t i)
     return false;
 }
 
+/* True if the run's properties at tag i underline its words. */
+static bool has_underline(const struct dg_runs *r, size_t i)
+{
+    const char *name = r->names->underline;
+    for (size_t k = i + 1; name && k < r->xml.tags[i].partner; k++)
+        if (dg_runs_is(r, &r->xml.tags[k], name))
+            return !dg_xml_attribute_is(&r->xml, &r->xml.tags[k], "w:val", "none");
+    return false;
+}
+
+/* True if s[n] is three spaces or more, which are a line to write on if they are underlined. */
+static bool is_line(const char *s, size_t n)
+{
+    size_t spaces = 0;
+    for (size_t at = 0; at < n; spaces++) {
+        if (s[at] == ' ')
+            at++;
+        else if (n - at >= 2 && memcmp(s + at, "\xC2\xA0", 2) == 0)
+            at += 2;
+        else
+            return false;
+    }
+    return spaces >= 3;
+}
+
+/* Adds the text at tag i, with the properties of `in`: words, or a line to write on. Right after a
+ * word, it ends a sentence: there is no space that keeps the next word apart. */
+static void add_words(struct dg_pieces *q, size_t i, const struct dg_piece *in, bool underlined)
+{
+    const struct dg_xml *x = &q->r->xml;
+    struct dg_piece p = *in;
+    p.kind = DG_PIECE_WORDS;
+    p.begin = x->tags[i].end;
+    p.end = x->tags[x->tags[i].partner].begin;
+    p.whole = x->tags[i].begin;
+    p.whole_end = whole_end(x, i);
+    if (underlined && is_line(x->s + p.begin, p.end - p.begin)) {
+        p.kind = is_after_word(q) ? DG_PIECE_BREAK : DG_PIECE_RAW;
+        p.in_run = true;
+        p.begin = p.whole;
+        p.end = p.whole_end;
+    }
+    dg_pieces_add(q, p);
+}
+
 /* Reads the run at tag i: its properties, then text and other elements in order. */
 static void read_run(struct dg_pieces *q, size_t i)
 {
     const struct dg_xml *x = &q->r->xml;
     const struct dg_run_names *names = q->r->names;
     struct dg_piece in = {.run = x->tags[i].end, .run_end = x->tags[i].end, .linked = q->links > 0};
+    bool underlined = false;
     for (size_t k = i + 1; k < x->tags[i].partner; k++) {
         const struct dg_xml_tag *t = &x->tags[k];
         if (dg_runs_is(q->r, t, names->run_properties)) {
             in.run = t->begin;
             in.run_end = whole_end(x, k);
             in.linked = in.linked || has_link(q->r, k);
+            underlined = has_underline(q->r, k);
         } else if (dg_runs_is(q->r, t, names->text) && t->kind == DG_XML_OPEN) {
-            dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_WORDS,
-                                 .begin = t->end,
-                                 .end = x->tags[t->partner].begin,
-                                 .whole = t->begin,
-                                 .whole_end = whole_end(x, k),
-                                 .run = in.run,
-                                 .run_end = in.run_end,
-                                 .linked = in.linked});
+            add_words(q, k, &in, underlined);
         } else if (t->kind != DG_XML_CLOSE) {
             add_raw(q, k, &in);
         }

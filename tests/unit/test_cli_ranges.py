@@ -41,6 +41,23 @@ def test_docx_mail_merge(tmp_path, field):
     assert not re.search('["„“]', re.sub("<[^>]*>", "", xml)) and "zwei Hunde spielen im Schnee." in xml, xml
 
 
+LINE = '<w:r><w:rPr><w:u w:val="single"/></w:rPr><w:t xml:space="preserve">%s</w:t></w:r>'
+
+
+@pytest.mark.parametrize("before,after", [
+    (run_of("Name: ") + "%s" + run_of(" Date: ") + "%s", run_of("Name: ") + "%s" + run_of(" Datum: ") + "%s"),
+    (run_of("Name:") + "%s" + run_of("Date:") + "%s", run_of("Name:") + "%s" + run_of("Datum:") + "%s"),
+    (run_of("The girl ") + "%s" + run_of(" plays in the house."), run_of("Das Mädchen ") + "%s" + run_of(" spielt im Haus."))])
+@pytest.mark.parametrize("spaces", (" " * 12, "\u00a0 " * 6))
+def test_docx_lines_of_underlined_spaces(tmp_path, before, after, spaces):
+    """Lines to write on came out without the line, with a part of their label, or without the space after them."""
+    path, line = tmp_path / "a.docx", LINE % spaces
+    root = '<w:document xmlns:w="w"><w:p>%s</w:p></w:document>'
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("word/document.xml", root % before.replace("%s", line))
+    assert members(translate(path, model=SHIPPED))[0]["word/document.xml"][0].decode() == root % after.replace("%s", line)
+
+
 W_NS, ODF_NS = 'xmlns:w="w"', 'xmlns:text="text" xmlns:office="office"'
 MORE = "One %smore%s. And this is big."
 RANGES = [  # the paragraph's kind, words with two tags in them, and the tags: those of one range, and of two that begin or end together
