@@ -17,6 +17,9 @@ static const struct dg_run_names sheet = {
     .run_properties = "rPr",
     .text = "t",
     .text_tag = "t xml:space=\"preserve\"",
+    /* readings of the words, by their places in the string */
+    .dropped = (const char *const[]){"rPh", NULL},
+    .end = "phoneticPr",
 };
 
 /* Finds the prefix of the root's name, which a sheet's other names have, too: Microsoft's Open XML
@@ -34,16 +37,27 @@ static void find_prefix(struct dg_runs *r)
     r->prefix_end = colon ? (size_t)(colon - r->xml.s) + 1 : t->name;
 }
 
-/* Adds a string without runs, whose text has a single format. */
+/* Adds a string without runs, whose text has a single format. A translation leaves out what gives
+ * readings of its words. */
 static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
 {
     const char *s = r->p->s;
-    size_t begin = r->xml.tags[i].end, end = r->xml.tags[r->xml.tags[i].partner].begin;
-    const struct dg_segment like = {
+    const struct dg_xml_tag *close = &r->xml.tags[r->xml.tags[i].partner], *last = close;
+    const size_t begin = r->xml.tags[i].end, end = close->begin;
+    struct dg_segment like = {
         .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &lines};
     if (!dg_utf8_has_letter(s + begin, end - begin))
         return DG_OK;
-    return dg_segment_add(r->x, r->p, like, s + begin, end - begin, err) ? DG_OK : err->code;
+    for (size_t k = r->xml.tags[i].partner + 1;
+         k < r->xml.n_tags && dg_runs_lists(r, &r->xml.tags[k], sheet.dropped);
+         k = r->xml.tags[k].partner + 1)
+        last = &r->xml.tags[r->xml.tags[k].partner];
+    if (last != close)
+        like.end = last->end;
+    struct dg_segment *g = dg_segment_add(r->x, r->p, like, s + begin, end - begin, err);
+    if (g && last != close && !(g->after = strndup(s + end, close->end - end)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return g ? DG_OK : err->code;
 }
 
 /* True if the element at tag i has a cell's text that is in no list of shared strings,

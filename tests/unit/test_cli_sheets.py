@@ -104,3 +104,15 @@ def test_ods_lists_and_pivot_tables(tmp_path, quote, mark):
     xml = ODS % (lists + custom + "".join("<text:p>%s</text:p>" % words for words in ("Two dogs", "A girl", "The snow", "%s", "%s")) + fields)
     path = pack(tmp_path / "a.ods", {"content.xml": xml % ("The dog", DOGS)})
     assert text_of(translate(path), "content.xml") == xml % ("Der Hund", SNOW)
+
+
+@pytest.mark.parametrize("prefix", ("", "x"))
+def test_xlsx_readings(tmp_path, prefix):
+    """Excel notes how Japanese words were typed: for which characters of the string, and sorts by it. A translation has none, an unchanged string keeps its own."""
+    reading = '<rPh sb="0" eb="2"><t>ア</t></rPh><rPh sb="7" eb="25"><t>イ</t></rPh>'
+    before = ('<sst xmlns="u"><si><t>Two dogs</t>%s<phoneticPr fontId="1"/></si><si><r><t>A girl is </t></r><r><rPr><b/></rPr><t>smiling</t></r><r><t>.</t></r>%s'
+              '<phoneticPr fontId="1"/></si><si><t>12</t>%s<phoneticPr fontId="1"/></si></sst>') % (reading, reading, reading)
+    out = text_of(translate(pack(tmp_path / "a.xlsx", {"xl/sharedStrings.xml": prefixed(before, prefix)})), "xl/sharedStrings.xml")
+    first, second, third = (prefixed(si, prefix) for si in re.findall("<si>.*?</si>", before))
+    assert first.replace("Two dogs", "Zwei Hunde").replace(prefixed(reading, prefix), "") in out and third in out, out
+    assert out.count("ア") == out.count("イ") == 1 and out.count(prefixed('</t></r><phoneticPr fontId="1"/></si>', prefix)) == 1, out
