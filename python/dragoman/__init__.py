@@ -12,6 +12,7 @@ import collections
 import concurrent.futures
 import ctypes
 import itertools
+import operator
 import os
 import queue
 import sys
@@ -26,6 +27,7 @@ __all__ = ["BadFile", "DragomanError", "Hypothesis", "InvalidArgument", "NotFoun
 __version__: str = _c.dragoman_version().decode()
 
 Progress = Callable[[int, int], object]
+_Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 _FORMATS = ("text", "wrapped", "srt", "markdown", "html", "xml")
 _PENALTIES = ("gnmt", "power", "none")
 # CTranslate2's names of compute types; whether matrices are int8 is up to the bundle.
@@ -106,17 +108,56 @@ class Score:
     log_probs: Tuple[float, ...] = field(repr=False)
 
 
-def _bytes(text: Optional[str]) -> Optional[bytes]:
-    return None if text is None else text.encode()
+def _encode(text: object, name: str, index: Optional[int] = None) -> bytes:
+    """The UTF-8 of a str: an option of that name, or the text of that index."""
+    where = name if index is None else f"{name} {index}"
+    if not isinstance(text, str):
+        raise TypeError(f"{where}: {text!r:.60}, it is a str")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as e:
+        raise InvalidArgument(f"{where}: U+{ord(text[e.start]):04X} at character {e.start} is half of a surrogate pair", -1, index, name) from None
 
 
-def _texts(texts: Sequence[str]):
-    if isinstance(texts, (str, bytes)):
-        raise TypeError("texts: a sequence of str is needed, not one str")
-    encoded = [t.encode() for t in texts]
+def _no_nul(name: str, encoded: bytes) -> bytes:
+    """Refuse what C would end at a NUL."""
+    if b"\0" in encoded:
+        raise InvalidArgument(f"{name}: NUL character at byte {encoded.index(0)}", -1, None, name)
+    return encoded
+
+
+def _set(into: ctypes.Structure, member: str, value: object, name: Optional[str] = None) -> None:
+    """Set a member unless the value is None. `name` is the caller's name of it. ctypes alone would take any number as the address of a
+    string, and would wrap a number that is too large."""
+    kind, name = dict(into._fields_)[member], name or member
+    if value is None:
+        return
+    if kind is ctypes.c_char_p:
+        value = _no_nul(name, _encode(value, name))
+    elif kind is not ctypes.c_double:
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{name}: {value!r:.60}, it is a whole number") from None
+        if kind(number).value != number:
+            signed, bits = kind(-1).value < 0, 8 * ctypes.sizeof(kind)
+            allowed = f"at most {2 ** (bits - signed) - 1}" if number > 0 else f"at least {-2 ** (bits - 1)}" if signed else "0 or more"
+            raise InvalidArgument(f"{name}: {number}, it is {allowed}", -1, None, name)
+        value = number
+    setattr(into, member, value)
+
+
+def _array(encoded: list):
     array = (_library.Text * len(encoded))(*((e, len(e)) for e in encoded))
     array.encoded = encoded  # keeps the bytes alive as long as the array
     return array, len(encoded)
+
+
+def _texts(texts: Iterable[str], before: int = 0):
+    """An array of texts, and their number. `before`: the number of the caller's texts that went to earlier calls."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("texts: a sequence of str is needed, not one str")
+    return _array([_encode(t, "text", before + i) for i, t in enumerate(texts)])
 
 
 def _fail(error: "_library.Error", cause: Optional[BaseException], before: int = 0) -> None:
@@ -213,13 +254,12 @@ class _Call:
                 setattr(self.o, name, words.index(word))
         glossary = given.pop("glossary", None)
         for name, value in given.items():
-            if value is not None:
-                setattr(self.o, name, _bytes(value) if isinstance(value, str) else value)
+            _set(self.o, name, value)
         # Set even without a user's callback: it is what ends the call on Ctrl-C.
         self.o.progress = _library.PROGRESS(lambda arg, done, n: self.tell(done, n))
         if glossary:
-            sources, n = _texts(list(glossary))
-            targets, _ = _texts(list(glossary.values()))
+            sources, n = _array([_encode(s, "glossary") for s in glossary])
+            targets, _ = _array([_encode(t, "glossary") for t in glossary.values()])
             if _c.dragoman_glossary_new(sources, targets, n, ctypes.byref(self.glossary), ctypes.byref(self.error)):
                 _fail(self.error, None)
             self.o.glossary = self.glossary
@@ -277,17 +317,18 @@ class Translator:
     device: "cpu", "cuda", "cuda:N" or "auto"; compute_type: arithmetic on a GPU, "fp32", "fp16", "bf16" or CTranslate2's name of it.
     inter_threads: engines that run in parallel (0: one per core); intra_threads: threads per engine."""
 
-    def __init__(self, model: Union[str, "os.PathLike[str]"], device: Optional[str] = None, *, compute_type: Optional[str] = None,
+    def __init__(self, model: _Path, device: Optional[str] = None, *, compute_type: Optional[str] = None,
                  inter_threads: int = 0, intra_threads: int = 0, max_beam_size: int = 0, max_length: int = 0):
         error, options = _library.Error(), _library.OpenOptions()
         self._model: Optional[ctypes.c_void_p] = None
         self._process, self._users, self._idle = os.getpid(), 0, threading.Condition()
         _c.dragoman_open_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.device, options.precision = _bytes(device), _bytes(_PRECISIONS.get(compute_type, compute_type))
-        options.workers, options.threads = inter_threads, intra_threads
-        options.max_beam_size, options.max_length = max_beam_size, max_length
+        for member, value, name in (("device", device, "device"), ("precision", _PRECISIONS.get(compute_type, compute_type), "compute_type"),
+                                    ("workers", inter_threads, "inter_threads"), ("threads", intra_threads, "intra_threads"),
+                                    ("max_beam_size", max_beam_size, "max_beam_size"), ("max_length", max_length, "max_length")):
+            _set(options, member, value, name)
         model_pointer = ctypes.c_void_p()
-        if _c.dragoman_open(os.fspath(model).encode(), ctypes.byref(options), ctypes.byref(model_pointer), ctypes.byref(error)):
+        if _c.dragoman_open(_no_nul("model", os.fsencode(model)), ctypes.byref(options), ctypes.byref(model_pointer), ctypes.byref(error)):
             _fail(error, None)
         self._model = model_pointer
 
@@ -411,7 +452,7 @@ class Translator:
             try:
                 while True:
                     while len(waiting) < 2 and (some := list(itertools.islice(it, window))):
-                        array, n = _texts(some)
+                        array, n = _texts(some, before)
                         call = _Call(given, progress, before)
                         before += n
                         waiting.append((call, pool.submit(self._results, _c.dragoman_translate, (array,), n, call, _translation)))

@@ -326,6 +326,59 @@ assert seen == [(1, 1), (1, 1)], seen
 """)
 
 
+def test_values_that_c_would_take_for_others(python):
+    """A number too large for its type, a number in place of a string, a NUL within a string: refused with the option's name."""
+    python("""
+import dragoman
+t = dragoman.Translator("en-de", inter_threads=1)
+def refused(what, name, f):
+    try: f()
+    except what as e: assert str(e).startswith(name + ":") and getattr(e, "field", name) == name, (e, e.field)
+    else: raise AssertionError(name)
+wrong, open_ = dragoman.InvalidArgument, dragoman.Translator
+for name, value in (("beam_size", 2 ** 32 + 1), ("beam_size", -1), ("max_length", 2 ** 32 + 5), ("seed", -1), ("seed", 2 ** 64),
+                    ("alignments", 2 ** 32), ("target_prefix", "Ei\\0n"), ("target", "de\\0fr"), ("source", "\\ud800"), ("glossary", {"dog": "\\udc00"})):
+    refused(wrong, name, lambda: t.translate("A dog.", **{name: value}))
+for name, value in (("target", 5), ("target_prefix", 5), ("source", b"en"), ("beam_size", 1.5), ("beam_size", "4"), ("glossary", {"dog": 5})):
+    refused(TypeError, name, lambda: t.translate("A dog.", **{name: value}))
+refused(TypeError, "device", lambda: open_("en-de", 5))
+refused(wrong, "inter_threads", lambda: open_("en-de", inter_threads=2 ** 32 + 1))
+refused(wrong, "max_length", lambda: open_("en-de", max_length=-1))
+refused(wrong, "model", lambda: open_("en-de\\0fr"))
+assert t.translate("A dog.", temperature=1.0, seed=2 ** 64 - 1, target=None).text
+assert len(t.translate("A dog.", alignments=True).alignments) > 0
+""")
+
+
+def test_a_text_that_is_none_is_named(python):
+    python("""
+import dragoman
+t = dragoman.Translator("en-de", inter_threads=1)
+calls = (lambda bad: t.translate(["A dog.", bad]), lambda bad: list(t.translate_iterable(["A dog.", bad], window=1)),
+         lambda bad: t.score(["A dog.", bad], ["Ein Hund."] * 2), lambda bad: t.score(["A dog."] * 2, ["Ein Hund.", bad]))
+for call in calls:
+    for bad in None, b"A cat.", float("nan"), ["A cat."]:
+        try: call(bad)
+        except TypeError as e: assert str(e).startswith("text 1:"), e
+        else: raise AssertionError(bad)
+    try: call("A \\ud800.")
+    except dragoman.InvalidArgument as e: assert "U+D800 at character 2" in str(e) and (e.index, e.field) == (1, "text"), e
+    else: raise AssertionError("a surrogate")
+""")
+
+
+def test_paths_of_any_bytes(python, tmp_path):
+    folder = os.path.join(os.fsencode(tmp_path), b"m\xff")
+    shutil.copytree(os.fsencode(MODEL[1]), folder)
+    python(f"""
+import dragoman, os, pathlib
+class Path:
+    def __fspath__(self): return {folder!r}
+for path in {folder!r}, os.fsdecode({folder!r}), pathlib.Path(os.fsdecode({folder!r})), Path():
+    dragoman.Translator(path, inter_threads=1).close()
+""")
+
+
 def test_the_page_s_example_prints_what_it_shows(python):
     with open(os.path.join(ROOT, "docs", "embed.md"), encoding="utf-8") as f:
         page = f.read().split("## Python")[1]
