@@ -1,10 +1,13 @@
 #include "cli/document.h"
 
 #include "base/file.h"
+#include "cli/cli.h"
 #include "documents/extract.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #define CHUNK 256 /* texts in flight: enough to keep every engine's batch full */
 
@@ -72,15 +75,40 @@ static int translate_all(struct run *r, struct dg_error *err)
     return rc;
 }
 
+static bool is_standard_output(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 static int write_file(
     const struct run *r, const char *path, const char *target, struct dg_error *err)
 {
     struct dg_buffer out;
     dg_buffer_init(&out);
     int rc = dg_extract_write(r->extract, r->answers, target, &out, err);
-    if (rc == DG_OK)
+    if (rc == DG_OK && is_standard_output(path)) {
+        fwrite(out.data ? out.data : "", 1, out.len, stdout);
+        rc = dg_cli_flush(err);
+    } else if (rc == DG_OK) {
         rc = dg_file_write(path, out.data ? out.data : "", out.len, err);
+    }
     dg_buffer_deinit(&out);
+    return rc;
+}
+
+int dg_document_check_place(const char *out, struct dg_error *err)
+{
+    struct stat st;
+    if (is_standard_output(out))
+        return DG_OK;
+    if (!out[0] || (stat(out, &st) == 0 && S_ISDIR(st.st_mode)))
+        return dg_error_set(err, DG_EINVAL, "-o takes a file, not \"%s\"", out);
+    const char *slash = strrchr(out, '/');
+    char *folder = slash ? strndup(out, (size_t)(slash + 1 - out)) : NULL;
+    int rc = folder && stat(folder, &st) != 0
+                 ? dg_error_set(err, DG_EINVAL, "-o %s: there is no folder %s", out, folder)
+                 : DG_OK;
+    free(folder);
     return rc;
 }
 

@@ -57,8 +57,9 @@ static const struct dg_field run_rows[] = {
         .help = "terms to enforce where their source is in the text: lines of source, tab, "
                 "target (.tsv), a table (.csv) or a TMX file (.tmx)"},
     {"output", DG_FIELD_STRING, DG_FIELD_AT(struct run, output), .argument = "FILE",
-        .help = "-o FILE: translate one document and write it to FILE, in the same kind, which "
-                "its name's extension gives (.docx, .odt, .html, .md, .srt, .po, .json and more)"},
+        .help = "-o FILE: translate one document and write it to FILE (-: standard output), in "
+                "the same kind, which its name's extension gives (.docx, .odt, .html, .md, .srt, "
+                ".po, .json and more)"},
 };
 
 static int show_progress(void *arg, size_t finished, size_t n)
@@ -251,7 +252,7 @@ static int check_files(const char *output, char **files, int n, struct dg_error 
     if (output && !dg_extract_may_name(files[0], output))
         return dg_error_set(err, DG_EINVAL, "-o %s: the translation of %s is a %s file, too",
             output, files[0], dg_extract_suffix(files[0]));
-    return DG_OK;
+    return output ? dg_document_check_place(output, err) : DG_OK;
 }
 
 /* Refuse options that plain output has no place for, or that mean nothing for tokens. */

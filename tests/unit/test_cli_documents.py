@@ -630,6 +630,27 @@ def test_wrong_use(tmp_path):
         assert done.returncode == 2 and "-o takes" in done.stderr
 
 
+def test_standard_output_by_its_sign(tmp_path):
+    """A file called "-" was written."""
+    (tmp_path / "a.md").write_text(f"# {DOGS}\n")
+    done = subprocess.run([CLI, "translate", "--model", BUNDLE, "a.md", "-o", "-"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, os.listdir(tmp_path)) == (0, f"# {SNOW}\n", ["a.md"]), done.stderr
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([CLI, "translate", "--model", BUNDLE, "a.md", "-o", "-"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "standard output cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize("options, said", [
+    (["a.txt", "-o", "."], '-o takes a file, not "."'), (["a.txt", "-o", ""], "-o takes a file"),
+    (["a.txt", "-o", "none/a.txt"], "there is no folder none/")])
+def test_what_could_not_be_written_is_refused_before_the_work(options, said, tmp_path):
+    """A place that cannot be written was told after the whole translation."""
+    (tmp_path / "a.txt").write_text(DOGS)
+    done = subprocess.run([CLI, "translate", "--model", BUNDLE, *options], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and said in done.stderr and done.stdout == ""
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
 @pytest.mark.parametrize("name, members_", [
     ("a.odt", {"content.xml": b"\xe9\x00\xff", "META-INF/manifest.xml": b"<manifest:encryption-data manifest:checksum=''/>"}),
     ("a.odt", {"encrypted-package": b"\xe9\x00\xff"}),
