@@ -160,6 +160,16 @@ def _texts(texts: Iterable[str], before: int = 0):
     return _array([_encode(t, "text", before + i) for i, t in enumerate(texts)])
 
 
+def _token_texts(lists: Iterable[Sequence[str]]):
+    """Like _texts, for lists of tokens."""
+    texts = []
+    for i, tokens in enumerate(lists):
+        if isinstance(tokens, (str, bytes)):  # its letters would be the tokens
+            raise TypeError(f"text {i}: {tokens!r:.60}, it is a list of tokens")
+        texts.append(" ".join(tokens))
+    return _texts(texts)
+
+
 def _fail(error: "_library.Error", cause: Optional[BaseException], before: int = 0) -> None:
     """Raise the cause, or the library's error; `before`: the number of the caller's texts that went to earlier calls."""
     if cause is not None:
@@ -195,7 +205,8 @@ def _translation(result: int) -> Translation:
 
 def _tokens(result: int) -> TranslatedTokens:
     t = _translation(result)
-    return TranslatedTokens(tuple(tuple(h.text.split()) for h in t.n_best), tuple(h.score for h in t.n_best), t.flags)
+    # Only at the spaces between tokens: a token may be a space of another kind, such as U+3000.
+    return TranslatedTokens(tuple(tuple(h.text.split(" ")) if h.text else () for h in t.n_best), tuple(h.score for h in t.n_best), t.flags)
 
 
 def _score(result: int) -> Score:
@@ -433,7 +444,7 @@ class Translator:
         As in CTranslate2, `sampling_topk` alone samples at temperature 1."""
         if sampling_temperature is None and sampling_topk not in (None, 1):
             sampling_temperature = 1.0
-        array, n = _texts([" ".join(tokens) for tokens in source])
+        array, n = _token_texts(source)
         call = _Call({"source": source_lang, "target": target_lang, "beam_size": beam_size, "n_best": num_hypotheses,
                       "length_penalty": length_penalty, "max_length": max_decoding_length, "temperature": sampling_temperature,
                       "top_k": sampling_topk, "seed": seed, "tokens": 1}, progress)
@@ -467,19 +478,27 @@ class Translator:
                         call.close()
 
     def stream(self, text: str, source: Optional[str] = None, target: Optional[str] = None, **options) -> Iterator[str]:
-        """Yield the translation of a text sentence by sentence, each as soon as it is done. Leaving the loop cancels the rest."""
+        """Yield the translation of a text sentence by sentence, each as soon as it is done. A text without letters is one sentence.
+        Leaving the loop cancels the rest."""
         array, n = _texts([text])
         call = _Call(dict(options, source=source, target=target))
         out: "queue.SimpleQueue" = queue.SimpleQueue()
-        gone = False
+        gone = told = False
 
         def sentence(arg, i, answer, length, s):
+            nonlocal told
+            told = True
             out.put(ctypes.string_at(answer, length).decode())
+            return int(gone)
+
+        def whole(arg, i, result):
+            if not told and (answer := _text(result, 0)):
+                out.put(answer)
             return int(gone)
 
         stream = _library.Stream()
         _c.dragoman_stream_init(ctypes.byref(stream), ctypes.sizeof(stream))
-        stream.sentence = _library.SENTENCE(sentence)
+        stream.sentence, stream.result = _library.SENTENCE(sentence), _library.RESULT(whole)
 
         def run():
             try:
@@ -508,17 +527,15 @@ class Translator:
     def score(self, sources: Sequence[str], targets: Sequence[str], source: Optional[str] = None, target: Optional[str] = None, *,
               progress: Optional[Progress] = None) -> list[Score]:
         """Return the log-probability of each target as the translation of its source."""
-        return self._scores(sources, targets, {"source": source, "target": target}, progress)
+        return self._scores(_texts(sources), _texts(targets), {"source": source, "target": target}, progress)
 
     def score_batch(self, source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], source_lang: Optional[str] = None,
                     target_lang: Optional[str] = None, *, max_batch_size: int = 0, batch_type: str = "examples") -> list[Score]:
         """Like score(), for lists of tokens. `max_batch_size` and `batch_type` are CTranslate2's and have no effect."""
-        return self._scores([" ".join(t) for t in source], [" ".join(t) for t in target],
-                            {"source": source_lang, "target": target_lang, "tokens": 1}, None)
+        return self._scores(_token_texts(source), _token_texts(target), {"source": source_lang, "target": target_lang, "tokens": 1}, None)
 
     def _scores(self, sources, targets, options: dict, progress: Optional[Progress]) -> list[Score]:
-        first, n = _texts(sources)
-        second, m = _texts(targets)
+        (first, n), (second, m) = sources, targets
         if n != m:
             raise InvalidArgument(f"{n} sources and {m} targets", -1)
         return self._results(_c.dragoman_score, (first, second), n, _Call(options, progress), _score)

@@ -367,6 +367,30 @@ for call in calls:
 """)
 
 
+def test_a_text_without_letters_is_streamed(python):
+    assert python("""
+import dragoman
+t = dragoman.Translator("en-de", inter_threads=1)
+print([list(t.stream(s)) for s in ("12345", " 1.5 % ", "", "A dog.")], t.translate(" 1.5 % ").text == " 1.5 % ")
+""") == "[['12345'], [' 1.5 % '], [], ['Ein Hund.']] True\n"
+
+
+def test_lists_of_tokens(python):
+    """A str in place of a list was translated letter by letter, and a token that is white space was lost."""
+    python("""
+import dragoman
+t = dragoman.Translator("en-de", inter_threads=1)
+tokens = ["\\u2581A", "\\u2581dog", "."]
+for call in lambda: t.translate_batch([tokens, "A dog."]), lambda: t.score_batch([tokens] * 2, [tokens, "A dog."]):
+    try: call()
+    except TypeError as e: assert str(e).endswith(": 'A dog.', it is a list of tokens"), e
+    else: raise AssertionError
+class Answer: n_best, flags = [dragoman.Hypothesis("a \\u3000 b\\u2028c", 0.0), dragoman.Hypothesis("", 0.0)], ()
+dragoman._translation = lambda result: Answer
+assert dragoman._tokens(0).hypotheses == (("a", "\\u3000", "b\\u2028c"), ())
+""")
+
+
 def test_paths_of_any_bytes(python, tmp_path):
     folder = os.path.join(os.fsencode(tmp_path), b"m\xff")
     shutil.copytree(os.fsencode(MODEL[1]), folder)
