@@ -54,6 +54,9 @@ static int find(
     if (found > 1)
         return dg_error_set(err, DG_EINVAL,
             "several models in %s translate from %s to %s: name one", models, m->source, m->target);
+    const int rc = dg_installed_check(models, err);
+    if (rc)
+        return rc;
     return dg_error_set(err, DG_ENOTFOUND,
         "\"%.200s\" is no folder, and %.200s has no model of that name or for such languages", name,
         models);

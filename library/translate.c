@@ -88,6 +88,22 @@ struct wanted {
     const struct dragoman_options *options;
 };
 
+/* The options of a call: for a score, only those that apply to one. */
+static int take_options(const struct dragoman_model *m, const struct wanted *w,
+    struct dg_translate_options *out, struct dg_error *err)
+{
+    struct dragoman_options given, few;
+    dragoman_options_init(&given, sizeof given);
+    dragoman_options_init(&few, sizeof few);
+    if (!w->targets || !w->options)
+        return dg_library_options(m, w->options, out, err);
+    int rc = dg_library_take(w->options, w->options->size, &given, sizeof given, "options", err);
+    few.source = given.source;
+    few.target = given.target;
+    few.tokens = given.tokens;
+    return rc ? rc : dg_library_options(m, &few, out, err);
+}
+
 static int call(struct dragoman_model *m, const struct wanted *w, struct dragoman_results **results,
     struct dragoman_error *error)
 {
@@ -96,12 +112,9 @@ static int call(struct dragoman_model *m, const struct wanted *w, struct dragoma
     int64_t index = -1;
     dg_library_begin(error);
     *results = NULL;
-    int rc = dg_library_options(m, w->options, &o, &err);
+    int rc = take_options(m, w, &o, &err);
     if (rc)
         return dg_library_error(rc, &err, -1, error);
-    if (w->targets)
-        o = (struct dg_translate_options){
-            .source = o.source, .target = o.target, .tokens = o.tokens, .search.alpha = -1};
     struct dragoman_results *all = dg_library_results(w->n);
     rc = all ? DG_OK : dg_error_set(&err, DG_ENOMEM, "no memory for %zu texts", w->n);
     for (size_t i = 0; i < w->n && !rc; i++) {

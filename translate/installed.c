@@ -33,6 +33,17 @@ bool dg_installed_is_bundle(const char *dir)
     return access(path, F_OK) == 0;
 }
 
+int dg_installed_check(const char *dir, struct dg_error *err)
+{
+    DIR *d = opendir(dir);
+    if (!d && errno != ENOENT && errno != ENOTDIR)
+        return dg_error_set(
+            err, DG_EIO, "the models in %.300s cannot be looked up: %s", dir, strerror(errno));
+    if (d)
+        closedir(d);
+    return DG_OK;
+}
+
 static bool is_language(const struct dg_json *v, const char *wanted)
 {
     const char *code = dg_json_string(v, NULL);
@@ -108,6 +119,8 @@ int dg_installed_find(
     dg_buffer_init(&names);
     const size_t found = dg_installed_look(dir, source, target, path, cap, &names);
     if (found == 0)
+        rc = dg_installed_check(dir, err);
+    if (found == 0 && !rc)
         rc = dg_error_set(err, DG_ENOTFOUND,
             "no model%s%s%s%s in %s: name one with --model, or install one with dragoman pull",
             source ? " from " : "", source ? source : "", target ? " to " : "",

@@ -17,6 +17,10 @@ const char *dg_installed_models(char *path, size_t cap);
 /* True if `dir` is a bundle (a directory with manifest.json). False: errno says why. */
 bool dg_installed_is_bundle(const char *dir);
 
+/* Check that a directory of models can be read, or does not exist. For a caller that found no
+ * model: DG_EIO says why none could be found. */
+int dg_installed_check(const char *dir, struct dg_error *err);
+
 /* Count the bundles in `dir` that translate from source to target (NULL: any language). If both are
  * given, only those with the fewest pairs count, as in a server's choice. Writes the first one's
  * path, and the names of all to `names` (NULL: not wanted). */

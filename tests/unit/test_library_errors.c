@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,48 @@ static void wrong_arguments_are_named(void **state)
     assert_int_equal(dragoman_open("no-such-model", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
     assert_null(none);
     assert_int_equal(dragoman_open("tests/unit", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
+}
+
+/* Names and languages are looked up in a folder, which cannot be read without a free descriptor. */
+static void the_reason_why_models_cannot_be_looked_up(void **state)
+{
+    static const char *const names[] = {"en-de", "en-de-fr", BUNDLE};
+    struct rlimit before, few;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){3, before.rlim_max};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct dragoman_model *none = NULL;
+        struct dragoman_error error;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        const int rc = dragoman_open(names[i], NULL, &none, &error);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_int_equal(rc, DRAGOMAN_EIO);
+        assert_non_null(strstr(error.message, "Too many open files"));
+    }
+}
+
+/* Options that say how to search mean nothing for a score; its languages and tokens do. */
+static void a_score_takes_no_options_of_a_search(void **state)
+{
+    static const struct dragoman_text target[] = {TEXT("Zwei Hunde spielen im Schnee.")};
+    struct dragoman_results *plain, *same;
+    struct dragoman_options o;
+    (void)state;
+    dragoman_options_init(&o, sizeof o);
+    o.beam_size = 99;
+    o.n_best = 4;
+    o.temperature = 1;
+    o.format = DRAGOMAN_MARKDOWN;
+    o.alignments = 1;
+    assert_int_equal(dragoman_score(model, texts, target, 1, NULL, &plain, NULL), DRAGOMAN_OK);
+    assert_int_equal(dragoman_score(model, texts, target, 1, &o, &same, NULL), DRAGOMAN_OK);
+    assert_true(dragoman_result_score(dragoman_results_at(plain, 0), 0) ==
+                dragoman_result_score(dragoman_results_at(same, 0), 0));
+    dragoman_results_free(same);
+    dragoman_results_free(plain);
+    o.target = "xx";
+    assert_int_equal(dragoman_score(model, texts, target, 1, &o, &same, NULL), DRAGOMAN_EINVAL);
 }
 
 /* A sentence that no engine has room for is found by an engine, not while it is encoded. */
@@ -137,6 +180,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_arguments_are_named),
+        cmocka_unit_test(the_reason_why_models_cannot_be_looked_up),
+        cmocka_unit_test(a_score_takes_no_options_of_a_search),
         cmocka_unit_test(a_text_that_engines_refuse_is_named),
         cmocka_unit_test(a_forked_process_does_not_use_a_model),
     };
