@@ -179,6 +179,9 @@ def test_completion_of_other_shells(installed, shell, path):
     for option in flags("dragoman", "translate") | flags("dragoman-server") | flags("dragoman-train", "run"):
         assert (option if shell == "zsh" else "-l " + option[2:]) in text
     assert "text wrapped srt markdown html xml" in text
+    assert "argos bergamot ctranslate2 huggingface marian" in text and "add list revoke set usage" in text
+    if shell == "zsh":
+        assert "average a run'\\''s checkpoints" in text and "'--type=[" in text and "'--list[" in text
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
     run(shell, "-n", str(installed / "usr/share" / path))
