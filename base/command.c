@@ -18,6 +18,13 @@ int dg_command_refuse(const char *name, const char *format, ...)
     return 2;
 }
 
+int dg_command_flush(struct dg_error *err)
+{
+    if (fflush(stdout) || ferror(stdout))
+        return dg_error_set(err, DG_EIO, "standard output cannot be written");
+    return DG_OK;
+}
+
 /* Print --help, or (for the files of packaging/completion) the options in machine-readable form. */
 static int print_help(
     const struct dg_command *c, const struct dg_fields *groups, size_t n, bool complete)

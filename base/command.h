@@ -35,4 +35,8 @@ int dg_command_read(const struct dg_command *c, int argc, char **argv, int *n_wo
 int dg_command_refuse(const char *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Flush standard output. DG_EIO if any of it was lost, now or in an earlier write: a failed write
+ * drops its text, and a later flush does not report that. */
+int dg_command_flush(struct dg_error *err);
+
 #endif

@@ -23,8 +23,5 @@ int dg_cli_remove(int argc, char **argv);
 
 /* Explain an error: "dragoman VERB: message". Returns 1. */
 int dg_cli_fail(const char *verb, const struct dg_error *err);
-/* Flush standard output. DG_EIO if any of it was lost, now or in an earlier write: a failed write
- * drops its text, and a later flush does not report that. */
-int dg_cli_flush(struct dg_error *err);
 
 #endif

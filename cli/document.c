@@ -1,7 +1,6 @@
 #include "cli/document.h"
 
 #include "base/file.h"
-#include "cli/cli.h"
 #include "documents/extract.h"
 
 #include <stdio.h>
@@ -88,7 +87,7 @@ static int write_file(
     int rc = dg_extract_write(r->extract, r->answers, target, &out, err);
     if (rc == DG_OK && is_standard_output(path)) {
         fwrite(out.data ? out.data : "", 1, out.len, stdout);
-        rc = dg_cli_flush(err);
+        rc = dg_command_flush(err);
     } else if (rc == DG_OK) {
         rc = dg_file_write(path, out.data ? out.data : "", out.len, err);
     }

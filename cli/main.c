@@ -1,3 +1,4 @@
+#include "base/command.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -33,19 +34,11 @@ int dg_cli_fail(const char *verb, const struct dg_error *err)
     return 1;
 }
 
-int dg_cli_flush(struct dg_error *err)
-{
-    if (fflush(stdout) || ferror(stdout))
-        return dg_error_set(err, DG_EIO, "standard output cannot be written");
-    return 0;
-}
-
-/* Run a verb. Returns its exit status, or 1 if part of its output could not be written. */
-static int run(const struct verb *verb, int argc, char **argv)
+/* The exit status, or 1 if part of the output could not be written. */
+static int finish(const char *verb, int status)
 {
     struct dg_error err = {0};
-    int status = verb->run(argc, argv);
-    return status == 0 && dg_cli_flush(&err) ? dg_cli_fail(verb->name, &err) : status;
+    return status == 0 && dg_command_flush(&err) ? dg_cli_fail(verb, &err) : status;
 }
 
 static void help(FILE *to)
@@ -63,15 +56,15 @@ int main(int argc, char **argv)
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
         !strcmp(argv[1], "help")) {
         help(argc < 2 ? stderr : stdout);
-        return argc < 2 ? 2 : 0;
+        return argc < 2 ? 2 : finish(argv[1], 0);
     }
     if (!strcmp(argv[1], "--version")) {
         printf("dragoman %s\n", DG_VERSION);
-        return 0;
+        return finish(argv[1], 0);
     }
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (!strcmp(argv[1], verbs[i].name))
-            return run(&verbs[i], argc - 1, argv + 1);
+            return finish(verbs[i].name, verbs[i].run(argc - 1, argv + 1));
     fprintf(stderr, "dragoman: there is no verb \"%s\"\n\n", argv[1]);
     help(stderr);
     return 2;

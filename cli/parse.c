@@ -209,7 +209,7 @@ static int run_chunk(struct parsing *p, struct dg_error *err)
     int rc = n ? dg_runner_run(p->session.runner, jobs, n, NULL, NULL, err) : 0;
     for (size_t i = 0; i < p->n && !rc; i++)
         rc = print_sentence(p, &p->chunk[i], err);
-    return rc ? rc : dg_cli_flush(err);
+    return rc ? rc : dg_command_flush(err);
 }
 
 static int parse_lines(struct parsing *p, struct dg_error *err)

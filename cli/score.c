@@ -130,7 +130,7 @@ static int score_chunk(
     for (size_t i = 0; i < c->n && !rc; i++)
         rc = write_score(r, dragoman_results_at(results, i), err);
     dragoman_results_free(results);
-    return rc ? rc : dg_cli_flush(err);
+    return rc ? rc : dg_command_flush(err);
 }
 
 static int score_lines(struct run *r, struct dg_error *err)

@@ -153,7 +153,7 @@ static int translate_texts(
     for (size_t i = 0; i < n && !rc; i++)
         rc = write_answer(r, dragoman_results_at(results, i), r->lines + i, err);
     dragoman_results_free(results);
-    return rc ? rc : dg_cli_flush(err);
+    return rc ? rc : dg_command_flush(err);
 }
 
 static int translate_lines(struct run *r, struct dg_error *err)
@@ -218,7 +218,7 @@ static int translate_documents(struct run *r, char **paths, int n, struct dg_err
         if (!rc)
             rc = translate_document(r, text.data ? text.data : "", text.len, err);
         if (!rc)
-            rc = dg_cli_flush(err);
+            rc = dg_command_flush(err);
     }
     dg_buffer_deinit(&text);
     return rc;

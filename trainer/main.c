@@ -1,4 +1,5 @@
 /* dragoman-train: from text files to a model that dragoman-server loads. */
+#include "base/command.h"
 #include "kernels/train.h"
 #include "trainer/verbs/verbs.h"
 
@@ -80,6 +81,16 @@ static void help(FILE *to)
     fputs(after, to);
 }
 
+/* The exit status, or 1 if part of the output could not be written. */
+static int finish(const char *verb, int status)
+{
+    struct dg_error err = {0};
+    if (status != 0 || !dg_command_flush(&err))
+        return status;
+    fprintf(stderr, "dragoman-train %s: %s\n", verb, err.message);
+    return 1;
+}
+
 static int run(const struct dg_verb *verb, int argc, char **argv)
 {
     struct dg_args a;
@@ -116,16 +127,16 @@ int main(int argc, char **argv)
     const char *verb = argc > 1 ? argv[1] : "";
     if (argc < 2 || !strcmp(verb, "--help") || !strcmp(verb, "-h") || !strcmp(verb, "help")) {
         help(argc < 2 ? stderr : stdout);
-        return argc < 2 ? 2 : 0;
+        return argc < 2 ? 2 : finish(verb, 0);
     }
     if (!strcmp(verb, "--version")) {
         puts("dragoman-train " DG_VERSION);
-        return 0;
+        return finish(verb, 0);
     }
     choose_kernels(argv);
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (!strcmp(verbs[i].name, verb))
-            return run(&verbs[i], argc - 1, argv + 1);
+            return finish(verb, run(&verbs[i], argc - 1, argv + 1));
     fprintf(stderr, "dragoman-train: there is no verb \"%s\"; see --help\n", verb);
     return 2;
 }

@@ -19,7 +19,8 @@ def fails(*args, **more):
 
 @pytest.mark.parametrize("args", [
     ["inspect", BUNDLE, "--verify"], ["translate", "--model", BUNDLE], ["translate", "--model", BUNDLE, "--json"],
-    ["translate", "--model", BUNDLE, "--format", "markdown"], ["keys", "list", "--keys", "KEYS"], ["translate", "--help"]])
+    ["translate", "--model", BUNDLE, "--format", "markdown"], ["keys", "list", "--keys", "KEYS"], ["translate", "--help"],
+    ["--help"], ["--version"]])
 def test_a_full_disk_is_told(args, tmp_path):
     keys = str(tmp_path / "keys.db")
     subprocess.run([DRAGOMAN, "keys", "add", "--name", "x", "--keys", keys], check=True, capture_output=True)
@@ -27,6 +28,15 @@ def test_a_full_disk_is_told(args, tmp_path):
     with open("/dev/full", "w") as full:
         message = fails(*args, input="1\n", stdout=full)
     assert message == "dragoman %s: standard output cannot be written\n" % args[0]
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], ["plan", "--help"], ["recipe", "small"], ["bleu", "LINES", "LINES"]])
+def test_a_full_disk_is_told_by_the_trainer(args, tmp_path):
+    """`dragoman-train recipe small >FILE` left an empty file, with status 0."""
+    (tmp_path / "LINES").write_text("Two dogs.\n")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([os.path.abspath(DRAGOMAN) + "-train", *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, f"dragoman-train {args[0]}: standard output cannot be written\n")
 
 
 def test_a_failed_write_ends_the_run_and_is_not_forgotten(tmp_path):
