@@ -163,6 +163,19 @@ int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err)
     return rc;
 }
 
+int dg_file_spare(const char *path, const char *const *inputs, size_t n, struct dg_error *err)
+{
+    struct stat output, input;
+    if (stat(path, &output) || !S_ISREG(output.st_mode))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino)
+            return dg_error_set(err, DG_EINVAL,
+                "%s is an input: it would be overwritten; name another output", path);
+    return 0;
+}
+
 /* An existing folder is fine, an existing file is not. */
 static int make_one(const char *path, struct dg_error *err)
 {

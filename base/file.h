@@ -31,6 +31,10 @@ void dg_file_forget(const struct dg_map *map);
 /* Set *same to whether both files hold the same bytes. */
 int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err);
 
+/* DG_EINVAL if a file at path is one of inputs[n], under whatever name: writing there would replace
+ * what is read. Only regular files count. */
+int dg_file_spare(const char *path, const char *const *inputs, size_t n, struct dg_error *err);
+
 /* Append a whole file to b. */
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
 

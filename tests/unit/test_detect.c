@@ -304,6 +304,10 @@ static void test_trained(void **state)
     assert_int_equal(dg_detector_make(&o, &made, &err), DG_EINVAL);
     dg_error_clear(&err);
     o.n = 2;
+    o.out = xy;
+    assert_int_equal(dg_detector_make(&o, &made, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message, "/xy is an input: it would be overwritten"));
+    dg_error_clear(&err);
     texts[1] = "nothing";
     assert_int_equal(dg_detector_make(&o, &made, &err), DG_EINVAL);
     assert_non_null(strstr(err.message, "CODE=FILE"));

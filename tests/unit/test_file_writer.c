@@ -250,6 +250,21 @@ static void links_to_folders_are_refused(void **state)
     assert_int_equal(files_in(folder), 2);
 }
 
+static void inputs_are_spared(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {in_folder("none"), in_folder("text"), "/dev/null"};
+    const char *other = in_folder("other");
+    struct dg_error err = {0};
+    assert_int_equal(dg_file_write(inputs[1], "a", 1, NULL), 0);
+    assert_int_equal(symlink(inputs[1], other), 0);
+    assert_int_equal(dg_file_spare(inputs[0], inputs, 3, &err), 0);
+    assert_int_equal(dg_file_spare("/dev/null", inputs, 3, &err), 0);
+    assert_int_equal(dg_file_spare(other, inputs, 1, &err), 0);
+    assert_int_equal(dg_file_spare(other, inputs, 3, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message, "other is an input: it would be overwritten"));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, folder_new, folder_free)
 
 int main(void)
@@ -266,6 +281,7 @@ int main(void)
         TEST(dangling_links_name_the_file),
         TEST(circles_of_links_are_refused),
         TEST(links_to_folders_are_refused),
+        TEST(inputs_are_spared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,12 +107,32 @@ static void test_nothing_to_plot(void **state)
     assert_int_equal(dg_plot(none, 1, svg_path, NULL), DG_ENOTFOUND);
 }
 
+/* A slip of the hand does not cost the run its log. */
+static void test_spares_the_log(void **state)
+{
+    (void)state;
+    const char *logs[1] = {log_path};
+    struct dg_error err = {0};
+    struct dg_buffer before, after;
+    dg_buffer_init(&before);
+    dg_buffer_init(&after);
+    write_log(5, true);
+    assert_int_equal(dg_file_read(log_path, &before, NULL), 0);
+    assert_int_equal(dg_plot(logs, 1, log_path, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message, "a&b.jsonl is an input: it would be overwritten"));
+    assert_int_equal(dg_file_read(log_path, &after, NULL), 0);
+    assert_string_equal(after.data, before.data);
+    dg_buffer_deinit(&before);
+    dg_buffer_deinit(&after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_curves),
         cmocka_unit_test(test_missing_and_many),
         cmocka_unit_test(test_nothing_to_plot),
+        cmocka_unit_test(test_spares_the_log),
     };
     return cmocka_run_group_tests(tests, make, clear);
 }

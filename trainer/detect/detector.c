@@ -98,7 +98,10 @@ static int read_texts(
         struct text *text = text_of(d, o->texts[i], err);
         if (!text)
             return err->code;
-        rc = dg_corpus_lines_open(strchr(o->texts[i], '=') + 1, &lines, err);
+        const char *path = strchr(o->texts[i], '=') + 1;
+        rc = dg_file_spare(o->out, &path, 1, err);
+        if (!rc)
+            rc = dg_corpus_lines_open(path, &lines, err);
         while (!rc && (got = dg_corpus_lines_next(lines, &line, err)) > 0)
             add_line(text, &line);
         dg_corpus_lines_close(lines);

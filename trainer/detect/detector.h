@@ -26,7 +26,8 @@ struct dg_made_detector {
     double loss;
 };
 
-/* The same texts in the same order give the same file. */
+/* The same texts in the same order give the same file. DG_EINVAL, too, when `out` is one of them.
+ */
 int dg_detector_make(
     const struct dg_make_detector *o, struct dg_made_detector *out, struct dg_error *err);
 

@@ -258,9 +258,9 @@ int dg_plot(const char *const *logs, size_t n, const char *svg, struct dg_error 
     struct dg_buffer out;
     struct series *all =
         dg_alloc(n * N_PANELS * 2 + 1, sizeof *all, "runs"); /* [run][panel][curve] */
-    int rc = 0;
     size_t points = 0;
     dg_buffer_init(&out);
+    int rc = dg_file_spare(svg, logs, n, err);
     for (size_t i = 0; i < n && rc == 0; i++) {
         rc = read_log(logs[i], &all[i * N_PANELS * 2], err);
         for (size_t c = 0; c < N_PANELS * 2; c++)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Read the logs (one or several runs to compare, labelled by their paths) and write `svg`.
- * DG_EINVAL when they hold no training lines. */
+ * DG_EINVAL when they hold no training lines, or when svg is one of them. */
 int dg_plot(const char *const *logs, size_t n, const char *svg, struct dg_error *err);
 
 #endif

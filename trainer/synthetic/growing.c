@@ -81,29 +81,24 @@ static struct dg_json *load_state(struct dg_growing *g)
     return NULL;
 }
 
-/* True if the file at this path is one of the inputs, under whatever name. */
-static bool is_input(const struct dg_growing *g, const char *path)
+/* DG_EINVAL if the file at this path is one of the inputs. */
+static int spare_inputs(const struct dg_growing *g, const char *path, struct dg_error *err)
 {
-    struct stat output, input;
-    if (stat(path, &output))
-        return false;
-    for (const char *key = dg_json_next_key(g->made_of, NULL); key;
+    int rc = 0;
+    for (const char *key = dg_json_next_key(g->made_of, NULL); key && !rc;
          key = dg_json_next_key(g->made_of, key)) {
         const char *name = dg_json_string(dg_json_get(dg_json_get(g->made_of, key), "path"), NULL);
-        if (name && !stat(name, &input) && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino)
-            return true;
+        rc = name ? dg_file_spare(path, &name, 1, err) : 0;
     }
-    return false;
+    return rc;
 }
 
 static int check_outputs(const struct dg_growing *g, struct dg_error *err)
 {
     for (size_t i = 0; i < 2 * g->n; i++) {
-        const char *path = i < g->n ? g->paths[i] : g->parts[i - g->n];
-        if (is_input(g, path))
-            return dg_error_set(err, DG_EINVAL,
-                "%s is an input: it would be overwritten; name another output", path);
+        int rc = spare_inputs(g, i < g->n ? g->paths[i] : g->parts[i - g->n], err);
+        if (rc)
+            return rc;
     }
     for (size_t i = 0; i < g->n; i++)
         if (size_of(g->paths[i]) >= 0)

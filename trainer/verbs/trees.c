@@ -17,14 +17,17 @@ static const struct {
 } sides[SIDES] = {
     {"words", dg_tree_write_words}, {"parse", dg_tree_write_sequence}, {"gold", dg_tree_write}};
 
+/* Begins the file of a side, which must not be the treebank itself. */
 static int begin(
-    const char *prefix, const char *suffix, struct dg_file_writer **out, struct dg_error *err)
+    const struct dg_args *a, const char *suffix, struct dg_file_writer **out, struct dg_error *err)
 {
     struct dg_buffer path;
     dg_buffer_init(&path);
-    dg_buffer_addf(&path, "%s.%s", prefix, suffix);
+    dg_buffer_addf(&path, "%s.%s", a->out, suffix);
     int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
-                         : dg_file_begin(path.data, out, err);
+                         : dg_file_spare(path.data, a->words, 1, err);
+    if (!rc)
+        rc = dg_file_begin(path.data, out, err);
     dg_buffer_deinit(&path);
     return rc;
 }
@@ -94,7 +97,7 @@ int dg_verb_treebank(const struct dg_args *a, struct dg_error *err)
     dg_arena_init(&arena, 0);
     int rc = dg_corpus_lines_open(a->words[0], &trees, err);
     for (int side = 0; side < SIDES && !rc; side++)
-        rc = begin(a->out, sides[side].suffix, &out[side], err);
+        rc = begin(a, sides[side].suffix, &out[side], err);
     if (!rc)
         rc = write_trees(a, trees, out, &arena, err);
     for (int side = 0; side < SIDES; side++) {
