@@ -86,10 +86,48 @@ static void test_faulty_lines_are_found_first(void **state)
     dg_recipe_free(r);
 }
 
+/* Scores of a set whose sides are swapped would be those of the other direction; more than half of
+ * its pairs tell. */
+static void test_sets_in_other_languages(void **state)
+{
+    static const char *const en =
+        "A young boy in a red shirt swings a baseball bat while his friends are watching him.\n";
+    static const char *const de =
+        "Ein kleiner Junge in einem roten Hemd schwingt einen Schläger, während seine Freunde "
+        "ihm zusehen.\n";
+    (void)state;
+    struct dg_recipe *r = recipe(",\"test\":[{\"source\":\"set.en\",\"target\":\"set.de\"}]");
+    struct dg_error err = {0};
+    for (int swapped = 0; swapped <= 3; swapped++) {
+        struct dg_buffer s, t;
+        dg_buffer_init(&s);
+        dg_buffer_init(&t);
+        for (int i = 0; i < 4; i++) {
+            dg_buffer_adds(&s, i < swapped ? de : en);
+            dg_buffer_adds(&t, i < swapped ? en : de);
+        }
+        write_text("set.en", &s);
+        write_text("set.de", &t);
+        dg_buffer_deinit(&s);
+        dg_buffer_deinit(&t);
+        r->cleaning.language_check = swapped > 0;
+        r->cleaning.max_dropped = 1;
+        if (swapped < 3 && prepare(r, in_folder("languages"), 2, NULL, &err))
+            fail_msg("%d swapped: %s", swapped, err.message);
+    }
+    assert_int_equal(prepare(r, in_folder("languages"), 2, NULL, &err), DG_EINVAL);
+    assert_non_null(strstr(err.message,
+        "set.en, set.de: 3 of 4 pairs of this dev or test set are not en-de, for example line 1: "
+        "\"Ein kleiner Junge"));
+    assert_non_null(strstr(err.message, "source and target are swapped"));
+    dg_recipe_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_dev_set_without_a_loss),
-        cmocka_unit_test(test_faulty_lines_are_found_first)};
+        cmocka_unit_test(test_faulty_lines_are_found_first),
+        cmocka_unit_test(test_sets_in_other_languages)};
     if (make(NULL))
         return 1;
     write_corpus();

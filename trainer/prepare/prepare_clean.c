@@ -52,16 +52,12 @@ struct block {
     uint64_t done;
 };
 
-static struct dg_hash128 line_hash(const char *s, size_t n)
-{
-    return dg_hash128(s, n, 0);
-}
-
 enum dg_drop dg_prepare_held_out_as(
     const struct dg_prepare_job *j, const char *s, size_t s_len, const char *t, size_t t_len)
 {
-    if (j->r->cleaning.remove_overlap && (dg_hash_set_has(j->held_out, line_hash(s, s_len)) ||
-                                             dg_hash_set_has(j->held_out, line_hash(t, t_len))))
+    if (j->r->cleaning.remove_overlap &&
+        (dg_hash_set_has(j->held_out, dg_prepare_line_hash(s, s_len)) ||
+            dg_hash_set_has(j->held_out, dg_prepare_line_hash(t, t_len))))
         return DG_DROP_OVERLAP;
     if (j->near && (dg_near_copies_has(j->near, s, s_len) || dg_near_copies_has(j->near, t, t_len)))
         return DG_DROP_NEAR_COPY;
@@ -88,9 +84,7 @@ static enum dg_drop clean_side(struct block *b, struct task *t, struct place *si
     return why;
 }
 
-/* True if each side seems to be in the language of the other. Called when one is surely not in its
- * own. */
-static bool is_swapped(
+bool dg_prepare_is_swapped(
     const struct dg_recipe_pair *pair, const char *s, size_t s_len, const char *t, size_t t_len)
 {
     return !dg_langcheck_wrong(s, s_len, pair->target_lang) &&
@@ -114,8 +108,8 @@ static void clean_one(struct block *b, struct task *t, struct line_pair *p)
             &r->cleaning, &r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
         if (p->why == DG_KEEP)
             p->why = dg_prepare_held_out_as(b->job, s, p->source.len, g, p->target.len);
-        p->swapped = p->why == DG_DROP_LANGUAGE &&
-                     is_swapped(&r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
+        p->swapped = p->why == DG_DROP_LANGUAGE && dg_prepare_is_swapped(&r->data.pairs[b->pair], s,
+                                                       p->source.len, g, p->target.len);
         p->hash = pair_hash(b->pair, s, p->source.len, g, p->target.len);
     }
     if (p->why != DG_KEEP) /* free the space of a dropped pair */
@@ -304,65 +298,5 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
     free(b.tasks);
     free(b.pairs);
     dg_buffer_deinit(&b.text);
-    return rc;
-}
-
-/* Reads the lines that must not be trained on. scored: they are a dev or test set's, which is
- * refused now rather than after everything else was prepared. */
-static int hold_out_file(
-    struct dg_prepare_job *j, const char *name, bool scored, struct dg_error *err)
-{
-    struct dg_corpus_lines *l = NULL;
-    struct dg_buffer path, clean;
-    struct dg_line line;
-    int got = 1;
-    dg_buffer_init(&path);
-    dg_buffer_init(&clean);
-    const char *full = dg_recipe_path(j->r, name, &path);
-    int rc = dg_corpus_lines_open(full, &l, err);
-    while (rc == 0 && (got = dg_corpus_lines_next(l, &line, err)) > 0) {
-        enum dg_drop why;
-        dg_buffer_reset(&clean);
-        rc = dg_clean_line(line.text, line.len, &clean, &why, err);
-        if (rc == 0 && scored)
-            rc = dg_prepare_held_line(&line, why, name, dg_corpus_lines_number(l), err);
-        if (rc == 0 && clean.len && j->r->cleaning.remove_overlap)
-            dg_hash_set_add(j->held_out, line_hash(clean.data, clean.len));
-        if (rc == 0 && clean.len && j->near)
-            dg_near_copies_add(j->near, clean.data, clean.len);
-    }
-    dg_corpus_lines_close(l);
-    dg_buffer_deinit(&clean);
-    dg_buffer_deinit(&path);
-    return rc ? rc : got < 0 ? got : 0;
-}
-
-static int hold_out_files(
-    struct dg_prepare_job *j, const struct dg_recipe_file *f, size_t n, struct dg_error *err)
-{
-    int rc = 0;
-    for (size_t i = 0; i < n && rc == 0; i++) {
-        rc = hold_out_file(j, f[i].source, true, err);
-        if (rc == 0)
-            rc = hold_out_file(j, f[i].target, true, err);
-    }
-    return rc;
-}
-
-int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err)
-{
-    const struct dg_recipe_data *d = &j->r->data;
-    int rc = 0;
-    j->held_out = dg_hash_set_new();
-    if (j->r->cleaning.near_copies)
-        j->near = dg_near_copies_new((int)j->r->cleaning.near_copies);
-    for (size_t i = 0; i < d->n_pairs && rc == 0; i++) {
-        rc = hold_out_files(j, d->pairs[i].dev, d->pairs[i].n_dev, err);
-        if (rc == 0)
-            rc = hold_out_files(j, d->pairs[i].test, d->pairs[i].n_test, err);
-    }
-    const bool wanted = j->r->cleaning.remove_overlap || j->near;
-    for (size_t i = 0; i < d->n_held_out && rc == 0 && wanted; i++)
-        rc = hold_out_file(j, d->held_out[i], false, err);
     return rc;
 }

@@ -57,6 +57,21 @@ int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     return rc;
 }
 
+int dg_prepare_set_faults(const struct dg_recipe_pair *pair, const struct dg_recipe_file *f,
+    const struct dg_prepare_count *c, struct dg_error *err)
+{
+    const struct dg_prepare_example *e = &c->examples[DG_DROP_LANGUAGE];
+    const uint64_t wrong = c->by[DG_DROP_LANGUAGE];
+    if (2 * wrong <= c->read)
+        return 0;
+    return dg_error_field(err, DG_EINVAL, "data.pairs",
+        "%s, %s: %llu of %llu pairs of this dev or test set are not %s-%s, for example line %llu: "
+        "\"%s\" | \"%s\"%s (cleaning.language_check)",
+        f->source, f->target, (unsigned long long)wrong, (unsigned long long)c->read,
+        pair->source_lang, pair->target_lang, (unsigned long long)e->line, e->text[0], e->text[1],
+        guess(c, DG_DROP_LANGUAGE));
+}
+
 void dg_prepare_warn_tokens(const struct dg_prepare_job *j)
 {
     size_t file = 0;

@@ -70,11 +70,20 @@ const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b,
 int dg_prepare_domain(
     struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err);
 
-/* Pass 1, prepare_clean.c: check the lines of dev and test files, and read held-out lines into
- * j->held_out and j->near; clean training files
- * into j->pairs and j->dedup (finished). */
+/* Pass 1: check lines and languages of dev and test files, and read held-out lines into j->held_out
+ * and j->near (prepare_held_out.c); clean training files into j->pairs and j->dedup, finished
+ * (prepare_clean.c). */
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
+/* What j->held_out has of a clean line. */
+static inline struct dg_hash128 dg_prepare_line_hash(const char *s, size_t n)
+{
+    return dg_hash128(s, n, 0);
+}
+/* True if each side, clean, seems to be in the language of the other. Called when one is surely not
+ * in its own. */
+bool dg_prepare_is_swapped(
+    const struct dg_recipe_pair *pair, const char *s, size_t s_len, const char *t, size_t t_len);
 /* Tell whether either side, already clean, is a line that must not be trained on, or nearly one:
  * DG_KEEP, DG_DROP_OVERLAP or DG_DROP_NEAR_COPY. Any thread after dg_prepare_held_out. */
 enum dg_drop dg_prepare_held_out_as(
@@ -83,6 +92,10 @@ enum dg_drop dg_prepare_held_out_as(
 /* prepare_faults.c. DG_EINVAL with reasons, counts and an example if so much of a training file is
  * dropped for faults that the recipe must be wrong. */
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
+    const struct dg_prepare_count *c, struct dg_error *err);
+/* DG_EINVAL with count and example if most pairs of a dev or test file are certainly in other
+ * languages. */
+int dg_prepare_set_faults(const struct dg_recipe_pair *pair, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err);
 /* Warn of files that lost more than cleaning.max_dropped of their pairs to the limits of tokens,
  * which may be meant. Call after dg_prepare_encode. */
