@@ -108,6 +108,22 @@ def test_widest_beam_of_a_long_line(whole, tmp_path):
     assert 400 < evaluated(long, "--beam", "32")["pieces"] <= 510
 
 
+def test_lines_too_long_for_a_perplexity(whole, tmp_path):
+    """They took minutes, or all memory, without a word: their references are left out and counted; they are translated in parts."""
+    def evaluated(lines, *more):
+        text = tmp_path / "text"  # also its own reference
+        text.write_text("".join(" ".join(words) + "\n" for words in lines))
+        return run([TRAIN, "evaluate", str(whole / "bundle"), str(text), str(text), "--beam-size", "1", "--threads", "1", *more])
+    long = WORDS * 400
+    short, both, alone = (json.loads(evaluated(lines, "--json")) for lines in ([WORDS], [WORDS, long], [long]))
+    assert [x["unscored"] for x in (short, both, alone)] == [0, 1, 1]
+    assert (both["lines"], both["pieces"]) == (2, short["pieces"]) and abs(both["nll"] - short["nll"]) < 1e-5
+    assert (alone["pieces"], alone["perplexity"]) == (0, None)
+    text = evaluated([WORDS, long])
+    assert re.search(r"^2 lines, perplexity [\d.]+ per piece \([\d.]+ nats\), 1 without perplexity: longer than 4096 tokens", text), text
+    assert evaluated([long]).startswith("1 lines, 1 without perplexity: longer")
+
+
 def test_more_than_64_directions(tmp_path):
     """A recipe may have 255 directions: each is calibrated on its own dev set, and all are scored."""
     write_corpus(tmp_path)

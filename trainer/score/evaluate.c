@@ -96,8 +96,8 @@ static void free_texts(struct texts *t)
     dg_arena_deinit(&t->arena);
 }
 
-/* Find the tokens of the longest line on either side, counted with the open bundle's
- * vocabularies. */
+/* Find the tokens of the longest line on either side, counted with the open bundle's vocabularies,
+ * among those that are scored. */
 static int find_longest(
     const struct dg_bulk *d, const struct texts *x, uint32_t *longest, struct dg_error *err)
 {
@@ -106,7 +106,7 @@ static int find_longest(
     for (size_t i = 0; i < x->n && !rc; i++) {
         uint32_t n;
         rc = dg_bulk_count(d, &x->pairs[i], &n, err);
-        *longest = !rc && n > *longest ? n : *longest;
+        *longest = !rc && n > *longest && n <= DG_EVALUATE_TOKENS ? n : *longest;
     }
     return rc;
 }
@@ -134,17 +134,14 @@ static int open_bulk(const struct dg_evaluate_text *o, const struct texts *x, st
     return rc ? rc : dg_bulk_open(&options, longest, out, err);
 }
 
-/* Add the reference log-probabilities of n lines from line `first` on. */
-static int score_slice(struct dg_bulk *d, const struct dg_evaluate_text *o, const struct texts *x,
-    size_t first, size_t n, struct dg_evaluated *out, struct dg_error *err)
+/* Add the reference log-probabilities of pairs[n]; count those that are too long for one. */
+static int score_slice(struct dg_bulk *d, const struct dg_text_pair *pairs, size_t n,
+    struct dg_evaluated *out, struct dg_error *err)
 {
     struct dg_bulk_score scores[DG_BULK_SLICE];
-    int rc = dg_bulk_score(d, x->pairs + first, n, scores, err);
+    int rc = dg_bulk_score(d, pairs, n, scores, err);
     for (size_t i = 0; i < n && !rc; i++) {
-        if (!scores[i].tokens)
-            return dg_error_set(err, DG_ELIMIT,
-                "%s line %zu: the pair is longer than the model's positions", o->source,
-                first + i + 1);
+        out->unscored += !scores[i].tokens;
         out->nll -= scores[i].logprob;
         out->pieces += scores[i].tokens;
     }
@@ -192,7 +189,7 @@ int dg_evaluate_text(
         if (o->stop && *o->stop)
             rc = dg_error_set(err, DG_ECANCELED, "stopped while translating %s", o->source);
         if (!rc && o->score)
-            rc = score_slice(d, o, &x, slice.first, n, out, err);
+            rc = score_slice(d, x.pairs + slice.first, n, out, err);
         if (!rc)
             rc = dg_bulk_translate(d, x.pairs + slice.first, n, compare, &slice, err);
     }

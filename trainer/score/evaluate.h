@@ -54,11 +54,18 @@ struct dg_evaluate_text {
     const volatile int *stop;
 };
 
+/* Most tokens of a side of a pair whose reference is scored, with a tag and </s>: time and memory
+ * grow with the square. A translation is made in parts, so it needs no limit. */
+enum { DG_EVALUATE_TOKENS = 4096 };
+
 struct dg_evaluated {
     struct dg_bleu bleu;
     struct dg_chrf chrf;
     /* pieces of the references, </s> counted, only with `score` */
     uint64_t lines, pieces;
+    /* pairs that `pieces` and `nll` leave out: over DG_EVALUATE_TOKENS, or longer than the model's
+     * learned positions */
+    uint64_t unscored;
     /* sum over the references, only with `score` */
     double nll;
     double seconds;

@@ -38,6 +38,7 @@ static void print_json(const struct dg_evaluated *e)
     dg_json_set_real(o, "chrf", dg_chrf_score(&e->chrf));
     dg_json_set_string(o, "chrf_signature", dg_chrf_signature());
     dg_json_set_int(o, "pieces", (int64_t)e->pieces);
+    dg_json_set_int(o, "unscored", (int64_t)e->unscored);
     dg_json_set_real(o, "nll", e->nll / (double)e->pieces);
     dg_json_set_real(o, "perplexity", exp(e->nll / (double)e->pieces));
     dg_json_set_real(o, "seconds", e->seconds);
@@ -46,6 +47,18 @@ static void print_json(const struct dg_evaluated *e)
         puts(text.data);
     dg_buffer_deinit(&text);
     dg_json_free(o);
+}
+
+static void print_perplexity(const struct dg_evaluated *e)
+{
+    const double nats = e->nll / (double)e->pieces;
+    printf("%zu lines", (size_t)e->lines);
+    if (e->pieces)
+        printf(", perplexity %.3f per piece (%.4f nats)", exp(nats), nats);
+    if (e->unscored)
+        printf(", %zu without perplexity: longer than %d tokens or the model's positions",
+            (size_t)e->unscored, DG_EVALUATE_TOKENS);
+    puts("");
 }
 
 int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err)
@@ -68,8 +81,7 @@ int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err)
         print_json(&e);
         return 0;
     }
-    printf("%zu lines, perplexity %.3f per piece (%.4f nats)\n", (size_t)e.lines,
-        exp(e.nll / (double)e.pieces), e.nll / (double)e.pieces);
+    print_perplexity(&e);
     print_scores(&e.bleu, &e.chrf);
     return 0;
 }
