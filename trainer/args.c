@@ -49,7 +49,8 @@ static const struct dg_field rows[] = {
         .help = "beam size; 0: the bundle's"},
     {"length_penalty", DG_FIELD_REAL, AT(length_penalty), 0, 10, .old = "alpha", .argument = "X",
         .help = "exponent of the length penalty (default: the bundle's)"},
-    {"lines", WHOLE(lines, 0, 1e9), .help = "number of lines, pairs or batches to use; 0: all"},
+    {"lines", WHOLE(lines, 0, 1e9),
+        .help = "number of lines, trees, pairs or batches to use; 0: all"},
     {"last", WHOLE(last, 0, 10000), .help = "average the last N checkpoints"},
     {"best", WHOLE(best, 0, 10000),
         .help = "average the best N checkpoints; shortlist: translations per source token "

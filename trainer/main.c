@@ -45,7 +45,7 @@ static const struct dg_verb verbs[] = {
         "compute BLEU and chrF as sacreBLEU does; test whether two translations differ", 2, 3, "",
         dg_verb_bleu},
     {"treebank", "TREES --out PREFIX",
-        "make PREFIX.words, .parse and .gold from a treebank with one tree per line", 1, 1,
+        "make PREFIX.words, .parse and .gold from a treebank of bracketed trees", 1, 1,
         "out! lines", dg_verb_treebank},
     {"evalb", "GOLD PARSED", "score the labelled brackets of parsed trees as EVALB does", 2, 2,
         "json", dg_verb_evalb},

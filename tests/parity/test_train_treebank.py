@@ -10,3 +10,40 @@ def test_a_treebank_is_not_replaced_by_its_own_files(tmp_path):
     said = run([TRAIN, "treebank", str(tmp_path / "a.gold"), "--out", str(tmp_path / "a")], expect=2)
     assert "a.gold is an input: it would be overwritten; name another output" in said
     assert (tmp_path / "a.gold").read_text() == TREE + "\n" and len(list(tmp_path.iterdir())) == 1
+
+
+def treebank(folder, text, *more):
+    """Return what is said, and the lines of the three files."""
+    (folder / "t.mrg").write_text(text)
+    said = run([TRAIN, "treebank", str(folder / "t.mrg"), "--out", str(folder / "t"), *more])
+    return said, *((folder / f"t.{kind}").read_text().splitlines() for kind in ("words", "parse", "gold"))
+
+
+LONG = """( (S
+    (NP-SBJ
+      (NP (NNP Pierre) (NNP Vinken) )
+      (, ,)
+      (ADJP
+        (NP (CD 61) (NNS years) )
+        (JJ old) ))
+    (VP (MD will)
+\t(VP (VB join)
+        (NP (DT the) (NN board) )))
+    (. .) ))
+"""
+
+
+def test_trees_over_several_lines(tmp_path):
+    """The Penn Treebank's own files: inner lines that are trees by themselves, such as an NP, were taken, and the tree was not."""
+    one = treebank(tmp_path, " ".join(LONG.split()) + "\n" + TREE + "\n")
+    assert one[0] == "" and one[1] == ["Pierre Vinken , 61 years old will join the board .", "The cat sleeps ."]
+    assert treebank(tmp_path, LONG + "\n" + TREE + "\n") == one
+    assert treebank(tmp_path, ("\n" + LONG + TREE + "\n").replace("\n", "\r\n")) == one
+    assert treebank(tmp_path, LONG + TREE + "\n\n" + LONG, "--lines", "2") == one
+    assert treebank(tmp_path, " " + TREE + "\n  " + TREE + "\n")[1] == ["The cat sleeps ."] * 2
+
+
+def test_a_broken_tree_takes_no_other_with_it(tmp_path):
+    said, words, *_ = treebank(tmp_path, TREE + "\n" + LONG.replace("(. .) ))", "(. .)") + TREE + "\n" + TREE[:-2] + "\n" + TREE + "\n")
+    assert words == ["The cat sleeps ."] * 3
+    assert "2 trees of" in said and "cannot be read, left out: line 2: byte " in said and "it ends within a bracket" in said

@@ -1,5 +1,6 @@
 #include "trainer/verbs/verbs.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -55,59 +56,100 @@ static int write_tree(
     return rc;
 }
 
-/* Writes all trees. Leaves out lines that are not trees, as treebanks have some, and reports how
- * many, and the first. */
-static int write_trees(const struct dg_args *a, struct dg_corpus_lines *trees,
-    struct dg_file_writer *const *out, struct dg_arena *arena, struct dg_error *err)
+/* A treebank being read. */
+struct treebank {
+    struct dg_corpus_lines *lines;
+    struct dg_file_writer *out[SIDES];
+    struct dg_arena arena;
+    /* the tree so far, the number of the line that it begins at, and how many of its brackets are
+     * open */
+    struct dg_buffer tree;
+    uint64_t begin;
+    int64_t open;
+    /* trees read, what was left out, and why the first was */
+    uint64_t n, bad;
+    struct dg_error first;
+};
+
+/* Writes the tree that was collected. What is none is left out, as treebanks have some. */
+static int end_tree(struct treebank *t, struct dg_error *err)
+{
+    struct dg_tree tree;
+    struct dg_error why = {0};
+    int rc;
+    dg_arena_reset(&t->arena);
+    rc = dg_tree_read(t->tree.data ? t->tree.data : "", t->tree.len, &t->arena, &tree, &why);
+    if (rc == DG_EFORMAT) {
+        dg_error_prefix(&why, "line %llu", (unsigned long long)t->begin);
+        if (t->bad++ == 0)
+            t->first = why;
+        rc = 0;
+    } else if (rc) {
+        *err = why;
+    } else {
+        rc = write_tree(t->out, &tree, err);
+    }
+    t->n++;
+    dg_buffer_reset(&t->tree);
+    t->open = 0;
+    return rc;
+}
+
+/* True if the line goes on with the tree before it: that is not at its end, and the line is
+ * indented, as the Penn Treebank's are. A line of its own ends a broken tree. */
+static bool continues(const struct treebank *t, const struct dg_line *line)
+{
+    return t->open > 0 && t->tree.len + line->len < DG_CORPUS_MAX_LINE && line->len &&
+           (line->text[0] == ' ' || line->text[0] == '\t');
+}
+
+static int add_line(struct treebank *t, const struct dg_line *line, struct dg_error *err)
+{
+    int rc = t->tree.len && !continues(t, line) ? end_tree(t, err) : 0;
+    if (!t->tree.len)
+        t->begin = dg_corpus_lines_number(t->lines);
+    else
+        dg_buffer_adds(&t->tree, " ");
+    dg_buffer_add(&t->tree, line->text, line->len);
+    dg_alloc_check(!t->tree.failed, "a tree");
+    for (size_t i = 0; i < line->len; i++)
+        t->open += (line->text[i] == '(') - (line->text[i] == ')');
+    return rc;
+}
+
+/* Writes the first `most` trees, 0: all. A tree has one line, or goes on in indented ones. */
+static int write_trees(struct treebank *t, uint64_t most, struct dg_error *err)
 {
     struct dg_line line;
-    struct dg_error first = {0};
-    uint64_t bad = 0;
     int got = 1, rc = 0;
-    for (int64_t n = 0; !rc && (a->lines <= 0 || n < a->lines); n++) {
-        struct dg_tree t;
-        struct dg_error why = {0};
-        got = dg_corpus_lines_next(trees, &line, err);
-        if (got <= 0)
-            break;
-        dg_arena_reset(arena);
-        rc = dg_tree_read(line.text, line.len, arena, &t, &why);
-        if (rc == DG_EFORMAT) {
-            dg_error_prefix(&why, "line %llu", (unsigned long long)dg_corpus_lines_number(trees));
-            if (bad++ == 0)
-                first = why;
-            rc = 0;
-        } else if (rc) {
-            *err = why;
-        } else {
-            rc = write_tree(out, &t, err);
-        }
-    }
-    if (!rc && got >= 0 && bad)
-        fprintf(stderr, "dragoman-train treebank: %llu lines of %s are no trees, left out: %s\n",
-            (unsigned long long)bad, a->words[0], first.message);
-    return rc ? rc : got < 0 ? got : 0;
+    while (!rc && (!most || t->n < most) && (got = dg_corpus_lines_next(t->lines, &line, err)) > 0)
+        rc = add_line(t, &line, err);
+    rc = rc ? rc : got < 0 ? got : 0;
+    return !rc && t->tree.len && (!most || t->n < most) ? end_tree(t, err) : rc;
 }
 
 int dg_verb_treebank(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_corpus_lines *trees = NULL;
-    struct dg_arena arena;
-    struct dg_file_writer *out[SIDES] = {NULL};
-    dg_arena_init(&arena, 0);
-    int rc = dg_corpus_lines_open(a->words[0], &trees, err);
+    struct treebank t = {0};
+    dg_arena_init(&t.arena, 0);
+    dg_buffer_init(&t.tree);
+    int rc = dg_corpus_lines_open(a->words[0], &t.lines, err);
     for (int side = 0; side < SIDES && !rc; side++)
-        rc = begin(a, sides[side].suffix, &out[side], err);
+        rc = begin(a, sides[side].suffix, &t.out[side], err);
     if (!rc)
-        rc = write_trees(a, trees, out, &arena, err);
+        rc = write_trees(&t, a->lines > 0 ? (uint64_t)a->lines : 0, err);
     for (int side = 0; side < SIDES; side++) {
         if (rc)
-            dg_file_abort(out[side]);
+            dg_file_abort(t.out[side]);
         else
-            rc = dg_file_commit_take(out[side], err);
+            rc = dg_file_commit_take(t.out[side], err);
     }
-    dg_corpus_lines_close(trees);
-    dg_arena_deinit(&arena);
+    if (!rc && t.bad)
+        fprintf(stderr, "dragoman-train treebank: %llu trees of %s cannot be read, left out: %s\n",
+            (unsigned long long)t.bad, a->words[0], t.first.message);
+    dg_corpus_lines_close(t.lines);
+    dg_buffer_deinit(&t.tree);
+    dg_arena_deinit(&t.arena);
     return rc;
 }
 
