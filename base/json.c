@@ -132,12 +132,15 @@ struct dg_json *dg_json_parse_checked(
 
 struct dg_json *dg_json_load(const char *path, struct dg_error *err)
 {
+    static const char mark[] = "\xEF\xBB\xBF";
+    const size_t n = sizeof mark - 1;
     struct dg_buffer b;
     struct dg_error why = {0};
     struct dg_json *v = NULL;
     dg_buffer_init(&b);
     if (dg_file_read(path, &b, err) == 0) {
-        v = dg_json_parse(b.data, b.len, &why);
+        const size_t skip = b.len >= n && !memcmp(b.data, mark, n) ? n : 0;
+        v = dg_json_parse(skip ? b.data + skip : b.data, b.len - skip, &why);
         if (!v)
             dg_error_set(
                 err, why.code == DG_EINVAL ? DG_EFORMAT : why.code, "%s: %s", path, why.message);

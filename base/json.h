@@ -35,7 +35,7 @@ struct dg_json_check {
 /* The same with a check, which may be NULL. It is called at least once a millisecond. */
 struct dg_json *dg_json_parse_checked(
     const char *s, size_t n, const struct dg_json_check *check, struct dg_error *err);
-/* Parse a whole file. */
+/* Parse a whole file, which may begin with a byte order mark. */
 struct dg_json *dg_json_load(const char *path, struct dg_error *err);
 void dg_json_free(struct dg_json *v); /* NULL is fine */
 

@@ -82,6 +82,16 @@ def test_changed_recipe_is_refused(data, begun):
     assert "training.dropout: 0.5, was 0.2" in text and "model.d_ff: 64, was 32" in text
 
 
+def test_settings_that_are_wrong_are_refused(data, begun, tmp_path):
+    """A message names the field, not a file of the program's own; a folder without a run stays as it is."""
+    text = run(command(data, begun, "--set", "training.updats=9", verb="resume"), expect=2)
+    assert f"{begun}/run.json: unknown field training.updats" in text
+    assert "preset cannot be set" in run(command(data, begun, "--set", "preset=big", verb="resume"), expect=2)
+    for verb in "resume", "average":
+        text = run([TRAIN, verb, str(tmp_path / "rnu")], expect=1)
+        assert f"there is no run in {tmp_path}/rnu: cannot open {tmp_path}/rnu/run.json" in text and not (tmp_path / "rnu").exists()
+
+
 def test_changed_data_is_refused(begun, tmp_path):
     own = tmp_path / "own"
     own.mkdir()

@@ -308,6 +308,10 @@ static void load_names_the_file(void **state)
     struct dg_json *v = dg_json_load(path, &err);
     assert_int_equal(dg_json_length(dg_json_get(v, "a")), 2);
     dg_json_free(v);
+    assert_int_equal(dg_file_write(path, "\xEF\xBB\xBF{\"a\":[1]}", 12, &err), 0);
+    v = dg_json_load(path, &err); /* an editor's byte order mark */
+    assert_int_equal(dg_json_length(dg_json_get(v, "a")), 1);
+    dg_json_free(v);
     assert_int_equal(dg_file_write(path, "{\n\"a\" 1}", 8, &err), 0);
     assert_null(dg_json_load(path, &err));
     assert_int_equal(err.code, DG_EFORMAT);

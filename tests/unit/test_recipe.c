@@ -285,8 +285,9 @@ static void test_extends_and_settings(void **state)
     dg_buffer_deinit(&b);
     dg_recipe_free(r);
 
-    static const char *const wrong[] = {"training.sed=7", "nonsense", "training.seed.deep=1", "=1"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const wrong[] = {"training.sed=7", "nonsense", "training.seed.deep=1", "=1",
+        "preset=small", "extends=base.json"};
+    for (size_t i = 0; i < 6; i++) {
         dg_error_clear(&err);
         assert_int_equal(dg_recipe_load(child, "", &wrong[i], 1, &r, &err), DG_EINVAL);
         assert_true(err.message[0] && !r);

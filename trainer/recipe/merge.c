@@ -152,11 +152,19 @@ static int apply_setting(struct dg_json *root, const char *setting, struct dg_er
     return 0;
 }
 
-/* Builds a tree of the setting alone first, because it may have a former name, and merges that. */
+/* Builds a tree of the setting alone first, because it may have a former name, and merges that.
+ * What a recipe begins with comes before its own fields, so a setting would have no effect. */
 int dg_recipe_merge_setting(struct dg_json *root, const char *setting, struct dg_error *err)
 {
     struct dg_json *one = dg_json_new_object();
     int rc = apply_setting(one, setting, err);
+    static const char *const begins[] = {"preset", "extends"};
+    for (size_t i = 0; i < 2 && rc == 0; i++)
+        if (dg_json_get(one, begins[i]))
+            rc = dg_error_field(err, DG_EINVAL, begins[i],
+                "setting \"%s\": %s cannot be set, as the recipe's own fields come after it; write "
+                "it in the recipe",
+                setting, begins[i]);
     if (rc == 0)
         rc = merge_tree(root, one, err);
     dg_json_free(one);

@@ -54,10 +54,22 @@ static int take_lock(struct dg_run *r, struct dg_error *err)
     return rc;
 }
 
+/* DG_ENOTFOUND if the folder has no run to go on with: nothing is made in it then. */
+static int check_run(const char *dir, struct dg_error *err)
+{
+    char *path = dg_alloc_path(dir, "run.json");
+    int rc = access(path, F_OK)
+                 ? dg_error_set(err, DG_ENOTFOUND, "there is no run in %s: cannot open %s: %s", dir,
+                       path, strerror(errno))
+                 : 0;
+    free(path);
+    return rc;
+}
+
 int dg_run_paths(struct dg_run *r, struct dg_error *err)
 {
     const char *dir = r->o->dir;
-    int rc = r->o->look ? 0 : dg_file_make_dir(dir, err);
+    int rc = r->o->resume ? check_run(dir, err) : dg_file_make_dir(dir, err);
     if (rc)
         return rc;
     r->checkpoint_dir = dg_alloc_path(dir, "checkpoints");

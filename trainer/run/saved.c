@@ -109,39 +109,13 @@ int dg_run_save_settings(const struct dg_run *r, struct dg_error *err)
     return write_take(r, o, err);
 }
 
-/* Load the recipe through a temporary file, so that settings apply to it as to any other recipe. */
-static int load_with_settings(
-    struct dg_run *r, const struct dg_buffer *text, const char *data_dir, struct dg_error *err)
-{
-    struct dg_buffer file;
-    dg_buffer_init(&file);
-    dg_buffer_addf(&file, "%s/run-recipe-%zu.json", r->o->dir, r->o->ranks ? r->o->ranks->rank : 0);
-    dg_alloc_check(!file.failed, "a path");
-    int rc = dg_file_write(file.data, text->data, text->len, err);
-    if (!rc)
-        rc = dg_recipe_load(
-            file.data, data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
-    if (file.data)
-        unlink(file.data);
-    dg_buffer_deinit(&file);
-    return rc;
-}
-
 /* Load the saved recipe with the settings of this session applied. */
 static int take_recipe(
     struct dg_run *r, const struct dg_json *o, const char *data_dir, struct dg_error *err)
 {
-    struct dg_buffer text;
-    dg_buffer_init(&text);
-    int rc = dg_json_write(dg_json_get(o, "recipe"), 2, &text) || text.failed
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the recipe")
-                 : 0;
-    if (!rc && r->o->n_settings)
-        rc = load_with_settings(r, &text, data_dir, err);
-    else if (!rc)
-        rc = dg_recipe_parse(text.data, text.len, "", data_dir, &r->own_recipe, err);
+    int rc = dg_recipe_change(
+        dg_json_get(o, "recipe"), data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
     r->recipe = r->own_recipe;
-    dg_buffer_deinit(&text);
     return rc;
 }
 
