@@ -169,6 +169,9 @@ static void test_other_kinds(void **state)
     expect_kind("PK\3\4\n", 5, "/f is a zip archive");
     expect_kind("\xFF\xFE\x61\0\n\0", 6, "/f is UTF-16");
     expect_kind("\xFE\xFF\0a\0\n", 6, "/f is UTF-16");
+    expect_kind("a\rb\rc\r", 6, "/f has lines that end in CR alone, must end in LF or CR LF: tr ");
+    expect_lines(write_file("f", "a\rb\r\n", 5), (const char *[]){"a\rb"}, 1);
+    expect_lines(write_file("f", "a\rb\r", 4), (const char *[]){"a\rb"}, 1);
     expect_lines(write_file("f", "(\nPK\n", 5), (const char *[]){"(", "PK"}, 2);
     expect_lines(write_file("f", "a\n\xFF\xFE\n", 5), (const char *[]){"a", "\xFF\xFE"}, 2);
 }

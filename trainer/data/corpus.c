@@ -73,6 +73,15 @@ static int damaged(struct dg_corpus_lines *l, struct dg_error *err)
         "cannot read %s after line %llu: %s", l->path, (unsigned long long)l->number, why);
 }
 
+/* True if the block has lines that end in CR, and none in LF. */
+static bool ends_in_cr(const char *block, size_t n)
+{
+    size_t ends = 0;
+    for (size_t i = 0; i + 1 < n; i++)
+        ends += block[i] == '\r';
+    return ends > 1 && !memchr(block, '\n', n);
+}
+
 /* Refuses a file that begins as no text does: its lines would be cut anywhere, and blamed. */
 static int check_kind(const struct dg_corpus_lines *l, struct dg_error *err)
 {
@@ -93,6 +102,10 @@ static int check_kind(const struct dg_corpus_lines *l, struct dg_error *err)
             return dg_error_set(err, DG_EFORMAT,
                 "%s is %s, must be text in UTF-8, plain or gzip: %s", l->path, kinds[i].kind,
                 kinds[i].advice);
+    if (ends_in_cr(l->block, l->end))
+        return dg_error_set(err, DG_EFORMAT,
+            "%s has lines that end in CR alone, must end in LF or CR LF: tr '\\r' '\\n' converts it",
+            l->path);
     return 0;
 }
 
