@@ -1,4 +1,5 @@
 /* XLIFF 1.2 and 2: a missing or empty target is filled from its source; a target with text stays.
+ * So are empty segments of a target, <mrk mtype="seg" mid="1"/>, from those of its <seg-source>.
  * Inline codes of the original (<ph>, <bpt>, ...) move with their words (text/format/xml/codes.h).
  * Markup that is text (&lt;b>, CDATA) does, too (string.h). */
 #include "documents/kinds.h"
@@ -11,8 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* maximum tags between two segments of a source in the same order as its target's */
+#define MOST_TAGS 1000
+
+static const char *const segment[] = {"mrk", NULL};
 static const struct dg_markup markup = {.no_outline = true, .codes = true},
                               preserved = {.no_outline = true, .codes = true, .lines = true};
+/* of a source in segments, which are sentences of their own */
+static const struct dg_markup segments = {.splitting = segment, .no_outline = true, .codes = true},
+                              preserved_segments = {.splitting = segment,
+                                  .no_outline = true,
+                                  .codes = true,
+                                  .lines = true};
 
 struct reader {
     struct dg_extract *x;
@@ -38,25 +49,34 @@ static bool keeps_space(const struct reader *r, const struct dg_xml_tag *t)
     return t && dg_xml_attribute_is(&r->xml, t, "xml:space", "preserve");
 }
 
-/* Finds the source's target among the tags after it with the same parent; NULL: there is none.
- * *after: where a new target is inserted. */
-static const struct dg_xml_tag *find_target(
-    const struct reader *r, const struct dg_xml_tag *source, size_t *after)
+/* A source and what is beside it. */
+struct unit {
+    const struct dg_xml_tag *source;
+    /* the source in segments, and the target; NULL: there is none */
+    const struct dg_xml_tag *segmented, *target;
+    /* where a new target is inserted */
+    size_t after;
+};
+
+/* Finds what belongs to the source among the tags after it with the same parent. */
+static struct unit find_unit(const struct reader *r, const struct dg_xml_tag *source)
 {
     const struct dg_xml *x = &r->xml;
-    *after = x->tags[source->partner].end;
-    for (size_t i = source->partner + 1; i < x->n_tags; i++) {
+    struct unit u = {.source = source, .after = x->tags[source->partner].end};
+    for (size_t i = source->partner + 1; i < x->n_tags && !u.target; i++) {
         const struct dg_xml_tag *t = &x->tags[i];
         if (t->kind == DG_XML_CLOSE && t->partner == source->parent)
             break;
-        if (t->parent != source->parent)
+        if (t->parent != source->parent || t->kind == DG_XML_CLOSE)
             continue;
-        if (dg_xml_is_local(x, t, "seg-source"))
-            *after = x->tags[t->partner].end;
-        if (dg_xml_is_local(x, t, "target") && t->kind != DG_XML_CLOSE)
-            return t;
+        if (dg_xml_is_local(x, t, "seg-source")) {
+            u.segmented = t;
+            u.after = x->tags[t->partner].end;
+        }
+        if (dg_xml_is_local(x, t, "target"))
+            u.target = t;
     }
-    return NULL;
+    return u;
 }
 
 /* Appends "\n <target>" with the source's indentation and prefix. */
@@ -73,12 +93,14 @@ static void add_opening(
     dg_buffer_adds(b, "target>");
 }
 
-static void add_closing(
-    const struct reader *r, const struct dg_xml_tag *source, struct dg_buffer *b)
+/* Appends the closing tag of the target, or of one beside the source if that is NULL. */
+static void add_closing(const struct reader *r, const struct dg_xml_tag *source,
+    const struct dg_xml_tag *target, struct dg_buffer *b)
 {
+    const struct dg_xml_tag *t = target ? target : source;
     dg_buffer_adds(b, "</");
-    dg_buffer_add(b, r->xml.s + source->name, source->name_end - source->name - strlen("source"));
-    dg_buffer_adds(b, "target>");
+    dg_buffer_add(b, r->xml.s + t->name, t->name_end - t->name - (target ? 0 : strlen("source")));
+    dg_buffer_adds(b, target ? ">" : "target>");
 }
 
 /* Sets what is written around the answer: the tags of a target that is missing or empty, such as
@@ -100,43 +122,38 @@ static int enclose(struct reader *r, struct dg_segment *g, const struct dg_xml_t
     dg_buffer_adds(&before, cdata ? "<![CDATA[" : "");
     dg_buffer_adds(&after, cdata ? "]]>" : "");
     if (!open)
-        add_closing(r, source, &after);
+        add_closing(r, source, target, &after);
     g->before = dg_buffer_take(&before, &n);
     g->after = dg_buffer_take(&after, &n);
     return g->before && g->after ? DG_OK
                                  : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
 }
 
-/* Finds where the answer to the source goes; false: its target is translated. */
-static bool find_place(const struct reader *r, const struct dg_xml_tag *source,
-    const struct dg_xml_tag **target, struct dg_segment *like)
+/* Finds the bytes of a target, or of a segment of one, that an answer replaces; false: it has text
+ * or tags. */
+static bool find_room(const struct dg_xml *x, const struct dg_xml_tag *t, struct dg_segment *like)
 {
-    const struct dg_xml *x = &r->xml;
-    *target = find_target(r, source, &like->begin);
-    like->end = like->begin;
-    if (*target && (*target)->kind == DG_XML_OPEN) {
-        like->begin = (*target)->end;
-        like->end = x->tags[(*target)->partner].begin;
-        for (size_t i = like->begin; i < like->end; i++)
-            if (!strchr(" \t\r\n", x->s[i]))
-                return false;
-    } else if (*target) {
-        like->begin = (*target)->begin;
-        like->end = (*target)->end;
-    }
+    const bool open = t->kind == DG_XML_OPEN;
+    like->begin = open ? t->end : t->begin;
+    like->end = open ? x->tags[t->partner].begin : t->end;
+    for (size_t i = like->begin; open && i < like->end; i++)
+        if (!strchr(" \t\r\n", x->s[i]))
+            return false;
     return true;
 }
 
-static int add_source(struct reader *r, const struct dg_xml_tag *source, struct dg_error *err)
+/* Adds the content of `from`: the source, the source in segments, or one of these. Its answer goes
+ * where `like` says, into `target` if that is not NULL. */
+static int add_text(struct reader *r, const struct unit *u, const struct dg_xml_tag *from,
+    const struct dg_xml_tag *target, struct dg_segment like, struct dg_error *err)
 {
-    const struct dg_xml_tag *target;
     const char *s = r->xml.s;
-    size_t begin = source->end, end = r->xml.tags[source->partner].begin;
-    const bool keeps = keeps_space(r, source), cdata = dg_xml_string_cdata(s, &begin, &end);
-    struct dg_segment like = {.format = DG_FORMAT_XML, .markup = keeps ? &preserved : &markup};
+    size_t begin = from->end, end = r->xml.tags[from->partner].begin;
+    const bool keeps = keeps_space(r, from), cdata = dg_xml_string_cdata(s, &begin, &end);
+    const bool all = from == u->segmented;
     struct dg_buffer text;
-    if (!find_place(r, source, &target, &like))
-        return DG_OK;
+    like.format = DG_FORMAT_XML;
+    like.markup = keeps ? all ? &preserved_segments : &preserved : all ? &segments : &markup;
     dg_buffer_init(&text);
     const bool escaped = !cdata && dg_xml_string_read(s + begin, end - begin, keeps, &text);
     if (cdata || escaped) {
@@ -157,7 +174,60 @@ static int add_source(struct reader *r, const struct dg_xml_tag *source, struct 
              !(g = dg_segment_add(r->x, r->p, like, text.data, text.len, err)))
         rc = err->code;
     dg_buffer_deinit(&text);
-    return g ? enclose(r, g, source, target, err) : rc;
+    return g ? enclose(r, g, u->source, target, err) : rc;
+}
+
+static bool is_segment(const struct dg_xml *x, const struct dg_xml_tag *t)
+{
+    return t->kind != DG_XML_CLOSE && dg_xml_is_local(x, t, "mrk") &&
+           dg_xml_attribute_is(x, t, "mtype", "seg");
+}
+
+/* Finds the segment in tags[from, end) that has the same mid; `end`: there is none near. */
+static size_t find_segment(
+    const struct dg_xml *x, size_t from, size_t end, const struct dg_xml_tag *like)
+{
+    size_t begin[2], to[2];
+    if (!dg_xml_attribute(x, like, "mid", &begin[0], &to[0]))
+        return end;
+    for (size_t i = from; i < end && i < from + MOST_TAGS; i++)
+        if (is_segment(x, &x->tags[i]) &&
+            dg_xml_attribute(x, &x->tags[i], "mid", &begin[1], &to[1]) &&
+            to[1] - begin[1] == to[0] - begin[0] &&
+            memcmp(x->s + begin[1], x->s + begin[0], to[0] - begin[0]) == 0)
+            return i;
+    return end;
+}
+
+/* Adds the segments that are empty in the target: <mrk mtype="seg" mid="1"/>. They are in the order
+ * of the source's. */
+static int add_segments(struct reader *r, const struct unit *u, struct dg_error *err)
+{
+    const struct dg_xml *x = &r->xml;
+    const size_t end = u->segmented->partner;
+    size_t from = (size_t)(u->segmented - x->tags) + 1;
+    int rc = DG_OK;
+    for (size_t i = (size_t)(u->target - x->tags) + 1; i < u->target->partner && rc == DG_OK; i++) {
+        const struct dg_xml_tag *t = &x->tags[i];
+        struct dg_segment like = {.begin = 0};
+        const size_t k = is_segment(x, t) ? find_segment(x, from, end, t) : end;
+        if (k == end)
+            continue;
+        from = k + 1;
+        if (x->tags[k].kind == DG_XML_OPEN && find_room(x, t, &like))
+            rc = add_text(r, u, &x->tags[k], t, like, err);
+    }
+    return rc;
+}
+
+static int add_source(struct reader *r, const struct dg_xml_tag *source, struct dg_error *err)
+{
+    const struct unit u = find_unit(r, source);
+    const bool segmented = u.segmented && u.segmented->kind == DG_XML_OPEN;
+    struct dg_segment like = {.begin = u.after, .end = u.after};
+    if (!u.target || find_room(&r->xml, u.target, &like))
+        return add_text(r, &u, segmented ? u.segmented : source, u.target, like, err);
+    return segmented ? add_segments(r, &u, err) : DG_OK;
 }
 
 /* Adds the attribute with the target language, which XLIFF 2 requires if there are targets, unless

@@ -15,6 +15,13 @@
     "msgid \"%d dog\"\nmsgid_plural \"%d dogs\"\nmsgstr[0] \"" number "\"\n\n"                     \
     "msgid \"that dog\"\nmsgid_plural \"those dogs\"\nmsgstr[0] \"" neither "\"\n"
 
+#define SEGMENTS(target)                                                                           \
+    "<xliff><file target-language=\"de\"><trans-unit><source><g id=\"1\">a <x id=\"2\"/>dog. "     \
+    "&lt;b&gt;two&lt;/b&gt; dogs</g> three</source><seg-source><g id=\"1\"><mrk mtype=\"seg\" "    \
+    "mid=\"0\">a <x id=\"2\"/>dog.</mrk> <mrk mtype=\"seg\" mid=\"1\">&lt;b&gt;two&lt;/b&gt; "     \
+    "dogs</mrk></g> <mrk mtype=\"seg\" mid=\"2\">three</mrk></seg-source>" target                  \
+    "</trans-unit></file></xliff>"
+
 static const struct example cases[] = {
     /* ICU messages with codes, as Angular has them. */
     {"a.xlf",
@@ -44,6 +51,21 @@ static const struct example cases[] = {
         "<trans-unit xml:space=\"preserve\"><source>a &lt; b\n  c &lt;x/&gt;</source><target>A &lt; B\n  C &lt;x/&gt;</target></trans-unit>"
         "<trans-unit><source>&lt;b&gt;one&lt;/b&gt; <x id=\"1\"/></source><target>&lt;B&gt;ONE&lt;/B&gt; <x id=\"1\"/></target></trans-unit></file></xliff>",
         true},
+    /* Segments of a target (Trados, memoQ, Okapi), and a target that is missing beside them. */
+    {"a.xlf",
+        SEGMENTS(
+            "<target><g id=\"1\"><mrk mtype=\"seg\" mid=\"0\"/> <mrk mtype=\"seg\" mid=\"1\"> </mrk></g> "
+            "<mrk mtype=\"seg\" mid=\"2\">da</mrk><mrk mtype=\"x\" mid=\"1\"/></target>"),
+        SEGMENTS(
+            "<target><g id=\"1\"><mrk mtype=\"seg\" mid=\"0\">A <x id=\"2\"/>DOG.</mrk> <mrk mtype=\"seg\" mid=\"1\">"
+            "&lt;b&gt;TWO&lt;/b&gt; DOGS</mrk></g> <mrk mtype=\"seg\" mid=\"2\">da</mrk><mrk mtype=\"x\" mid=\"1\"/></target>"),
+        true},
+    {"a.xlf", SEGMENTS(""),
+        SEGMENTS(
+            "<target><g id=\"1\"><mrk mtype=\"seg\" mid=\"0\">A <x id=\"2\"/>DOG.</mrk> <mrk mtype=\"seg\" mid=\"1\">"
+            "&lt;B&gt;TWO&lt;/B&gt; DOGS</mrk></g> <mrk mtype=\"seg\" mid=\"2\">THREE</mrk></target>"),
+        true},
+    {"a.xlf", SEGMENTS("<target>da</target>"), SEGMENTS("<target>da</target>"), true},
     /* msgstr[0] of one number only, of all numbers, and of 1, 21, 31, ... */
     {"a.po",
         PLURAL_FORMS("nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);", "", "", ""),
