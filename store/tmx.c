@@ -17,6 +17,12 @@ struct tmx {
     /* number of variants of the current unit */
     size_t n;
     bool in_segment;
+    /* the current variant is left out: its language is no code, such as "x-none" */
+    bool left_out;
+    /* line of the first one; 0: none */
+    int left_out_line;
+    /* a pair was visited */
+    bool visited;
     /* depth of the code whose content is being skipped; -1: none */
     int code;
     /* the parser's first error message, and its line */
@@ -47,22 +53,36 @@ static int wrong(const struct tmx *t, const char *what, struct dg_error *err)
         err, DG_EFORMAT, "TMX, line %d: %s", xmlTextReaderGetParserLineNumber(t->reader), what);
 }
 
+/* Writes the code of a language, also of a locale such as sr_RS@latin; false: it is none. */
+static bool read_language(const char *s, char out[DG_MEMORY_LANGUAGE])
+{
+    static const char *const scripts[][2] = {{"latin", "Latn"}, {"cyrillic", "Cyrl"}};
+    char canonical[DG_MEMORY_LANGUAGE];
+    const char *at = strchr(s, '@'), *modifier = at ? at + 1 : "";
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        modifier = strcmp(modifier, scripts[i][0]) == 0 ? scripts[i][1] : modifier;
+    const int n = snprintf(out, DG_MEMORY_LANGUAGE, "%.*s%s%s", at ? (int)(at - s) : INT_MAX, s,
+        at ? "-" : "", modifier);
+    return n < DG_MEMORY_LANGUAGE && dg_memory_language(out, canonical, NULL) == DG_OK;
+}
+
 static int begin_variant(struct tmx *t, struct dg_error *err)
 {
     xmlChar *language = xmlTextReaderGetAttribute(t->reader, (const xmlChar *)"xml:lang");
     if (!language)
         language = xmlTextReaderGetAttribute(t->reader, (const xmlChar *)"lang"); /* TMX 1.1 */
-    char canonical[DG_MEMORY_LANGUAGE];
+    char code[DG_MEMORY_LANGUAGE];
     int rc = DG_OK;
+    t->left_out = language && !read_language((const char *)language, code);
     if (!language)
         rc = wrong(t, "a <tuv> has no language (xml:lang)", err);
-    else if (dg_memory_language((const char *)language, canonical, NULL) != DG_OK)
-        rc = wrong(t, "the xml:lang of a <tuv> is no language code", err);
-    else if (t->n == DG_TMX_MAX_VARIANTS)
+    else if (t->left_out && t->left_out_line == 0)
+        t->left_out_line = xmlTextReaderGetParserLineNumber(t->reader);
+    else if (!t->left_out && t->n == DG_TMX_MAX_VARIANTS)
         rc = wrong(t, "a <tu> has more than 32 variants", err);
-    if (rc == DG_OK) {
+    if (rc == DG_OK && !t->left_out) {
         struct variant *v = &t->variants[t->n++];
-        strcpy(v->language, (const char *)language);
+        strcpy(v->language, code);
         dg_buffer_reset(&v->text);
         dg_buffer_add(&v->text, "", 0);
     }
@@ -84,9 +104,11 @@ static int visit_unit(struct tmx *t, dg_memory_visit *visit, void *ctx, struct d
                 .target_len = b->text.len};
             if (a->text.failed || b->text.failed)
                 return dg_error_set(err, DG_ENOMEM, "no memory for a unit of a TMX file");
-            if (i != k && a->text.len > 0 && b->text.len > 0 &&
-                strcmp(a->language, b->language) != 0)
-                rc = visit(ctx, &pair, err);
+            if (i == k || a->text.len == 0 || b->text.len == 0 ||
+                strcmp(a->language, b->language) == 0)
+                continue;
+            t->visited = true;
+            rc = visit(ctx, &pair, err);
         }
     }
     return rc;
@@ -108,7 +130,7 @@ static int begin_element(struct tmx *t, struct dg_error *err)
         t->n = 0;
     if (is(t, "tuv"))
         return begin_variant(t, err);
-    if (is(t, "seg") && t->n > 0)
+    if (is(t, "seg") && t->n > 0 && !t->left_out)
         t->in_segment = !xmlTextReaderIsEmptyElement(t->reader);
     else if (t->in_segment && t->code < 0 && is_code(t) && !xmlTextReaderIsEmptyElement(t->reader))
         t->code = xmlTextReaderDepth(t->reader);
@@ -156,6 +178,9 @@ int dg_tmx_read(const char *s, size_t n, dg_memory_visit *visit, void *ctx, stru
     if (rc == DG_OK && got < 0)
         rc = dg_error_set(err, DG_EFORMAT, "TMX, line %d: %s", t.line,
             t.message[0] != '\0' ? t.message : "not XML");
+    if (rc == DG_OK && !t.visited && t.left_out_line > 0)
+        rc = dg_error_set(err, DG_EFORMAT,
+            "TMX, line %d: the xml:lang of a <tuv> is no language code", t.left_out_line);
     xmlFreeTextReader(t.reader);
     for (size_t i = 0; i < DG_TMX_MAX_VARIANTS; i++)
         dg_buffer_deinit(&t.variants[i].text);

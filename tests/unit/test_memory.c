@@ -3,7 +3,6 @@
 #include "store/db.h"
 #include "store/memory.h"
 #include "store/csv.h"
-#include "store/tmx.h"
 #include "store/tsv.h"
 
 #include <setjmp.h>
@@ -342,50 +341,6 @@ static void test_csv(void **state)
     dg_buffer_deinit(&b);
 }
 
-static void test_tmx(void **state)
-{
-    (void)state;
-    static const char good[] =
-        "<?xml version=\"1.0\"?><!DOCTYPE tmx SYSTEM \"tmx14.dtd\"><tmx version=\"1.4\">"
-        "<header srclang=\"en\"><note>x</note></header><body>"
-        "<tu><prop type=\"a\">left out</prop><tuv xml:lang=\"en\"><seg>Salt &amp; <hi>pepper</hi>"
-        "<ph x=\"1\">&lt;br/&gt;</ph></seg></tuv><tuv xml:lang=\"de\"><seg>Salz und <bpt i=\"1\">"
-        "<sub>no</sub>no</bpt>Pfeffer<ept i=\"1\"/></seg></tuv></tu>"
-        "<tu><tuv lang=\"en\"><seg>one</seg></tuv><tuv lang=\"de\"><seg/></tuv></tu>"
-        "<tu><tuv xml:lang=\"EN-US\"><seg><![CDATA[<b>]]></seg></tuv>"
-        "<tuv xml:lang=\"fr\"><seg>\xC3\xA9t\xC3\xA9</seg></tuv></tu></body></tmx>";
-    struct dg_buffer b;
-    struct dg_error err = {0};
-    dg_buffer_init(&b);
-    if (dg_tmx_read(good, sizeof good - 1, print, &b, &err) != DG_OK)
-        fail_msg("%s", err.message);
-    assert_string_equal(b.data, "en>de|Salt & pepper|Salz und Pfeffer\n"
-                                "de>en|Salz und Pfeffer|Salt & pepper\n"
-                                "EN-US>fr|<b>|\xC3\xA9t\xC3\xA9\n"
-                                "fr>EN-US|\xC3\xA9t\xC3\xA9|<b>\n");
-    static const struct {
-        const char *text, *message;
-    } bad[] = {{"", "TMX"}, {"<html/>", "no <tmx>"}, {"<tmx>\n<body>\n</tmx>", "tag mismatch"},
-        {"<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>", "has no language"},
-        {"<tmx><tu><tuv lang=\"e|n\"><seg>a</seg></tuv></tu></tmx>", "no language code"},
-        {"<!DOCTYPE tmx [<!ENTITY e SYSTEM \"/etc/passwd\">]><tmx><tu><tuv xml:lang=\"en\"><seg>&e;"
-         "</seg></tuv></tu></tmx>",
-            "entity"},
-        {"<tmx><tu><tuv lang=\"en\"><seg>a<tu>b</tu></seg></tuv></tu></tmx>", "within a <seg>"},
-        {"<tmx><tu><tuv lang=\"en\"><seg>a<tuv lang=\"de\"><seg>b</seg></tuv></seg></tuv></tu>"
-         "</tmx>",
-            "within a <seg>"},
-        {"<tmx><tu><tuv xml:lang=\"en\"><seg>\xFF</seg></tuv></tu></tmx>", "TMX, line 1"}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        dg_error_clear(&err);
-        assert_int_equal(
-            dg_tmx_read(bad[i].text, strlen(bad[i].text), print, &b, &err), DG_EFORMAT);
-        if (!strstr(err.message, bad[i].message))
-            fail_msg("%zu: %s", i, err.message);
-    }
-    dg_buffer_deinit(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +350,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_alter, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_read, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_older_file, make_path, remove_path),
-        cmocka_unit_test(test_tsv), cmocka_unit_test(test_csv), cmocka_unit_test(test_tmx)};
+        cmocka_unit_test(test_tsv), cmocka_unit_test(test_csv)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
