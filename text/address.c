@@ -255,7 +255,7 @@ size_t dg_address_file(const char *s, size_t at, size_t end)
 size_t dg_address_account(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
-    if (s[at] != '@')
+    if (s[at] != '@' || i >= end || !is_word(s[i]))
         return at;
     while (i < end && (is_word(s[i]) || s[i] == '.'))
         i++;

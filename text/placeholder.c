@@ -42,6 +42,40 @@ static size_t block(const char *s, size_t at, size_t end, const char *open, cons
     return (size_t)(found - s) + m;
 }
 
+/* %1% and %|3$s| of boost, %name% of Symfony. */
+static size_t enclosed(const char *s, size_t at, size_t end)
+{
+    const bool bar = at + 1 < end && s[at + 1] == '|';
+    const size_t name = at + 1 + bar;
+    size_t i = name, digits = 0;
+    while (i < end && i < at + LONGEST_NAME &&
+           (is_word(s[i]) || (s[i] && strchr(bar ? "$.-+# ='" : ".-", s[i])))) {
+        digits += isdigit((unsigned char)s[i]) != 0;
+        i++;
+    }
+    if (i >= end || i == name || s[i] != (bar ? '|' : '%'))
+        return at;
+    const bool number = digits == i - name,
+               letters = i > name + 1 && isalpha((unsigned char)s[name]);
+    const bool named = (number || letters) && (i + 1 == end || !is_word(s[i + 1]));
+    return bar || named ? i + 1 : at;
+}
+
+/* What follows the "%" of a conversion: flags, width, %1$, and the name of %(name)s and %<n>d. */
+static size_t skip_flags(const char *s, size_t i, size_t end)
+{
+    const size_t at = i;
+    if (i < end && strchr("(<", s[i])) {
+        char close = s[i] == '(' ? ')' : '>';
+        while (i < end && i < at + LONGEST_NAME && s[i] != close && !isspace((unsigned char)s[i]))
+            i++;
+        i += i < end;
+    }
+    while (i < end && (isdigit((unsigned char)s[i]) || (s[i] && strchr("$.-+#*',", s[i]))))
+        i++;
+    return i;
+}
+
 static size_t percent(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
@@ -55,19 +89,17 @@ static size_t percent(const char *s, size_t at, size_t end)
     }
     if (at > 0 && isdigit((unsigned char)s[at - 1]))
         return at; /* 100%d... */
-    if (i < end && strchr("(<", s[i])) {
-        char close = s[i] == '(' ? ')' : '>';
-        while (i < end && i < at + LONGEST_NAME && s[i] != close && !isspace((unsigned char)s[i]))
-            i++;
-        i += i < end;
+    i = skip_flags(s, i, end);
+    if (i < end && s[i] == '@' && s[i - 1] == '#') { /* %#@name@ of Apple's plurals */
+        const size_t name = skip_word(s, i + 1, end);
+        if (name > i + 1 && name < end && s[name] == '@')
+            return name + 1;
     }
-    while (i < end && (isdigit((unsigned char)s[i]) || (s[i] && strchr("$.-+#", s[i]))))
-        i++;
     for (int k = 0; k < 2 && i < end && s[i] && strchr("hlzjtL", s[i]); k++)
         i++;
-    bool letter = i < end && s[i] && strchr("diouxXeEfFgGcspn@", s[i]) &&
+    bool letter = i < end && s[i] && strchr("diouxXeEfFgGcsmpn@", s[i]) &&
                   (i + 1 == end || !is_word(s[i + 1]));
-    return letter ? i + 1 : at;
+    return letter ? i + 1 : enclosed(s, at, end);
 }
 
 /* Skips {n, plural, one {# file} other {# files}} to the brace that closes the first one; `at` if
@@ -118,7 +150,7 @@ static size_t curly(const char *s, size_t at, size_t end)
     return to == at ? braces(s, at, end) : to;
 }
 
-/* ${name}, $name; not $5. */
+/* ${name}, $name, $t(key) of i18next; not $5. */
 static size_t dollar(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
@@ -126,7 +158,24 @@ static size_t dollar(const char *s, size_t at, size_t end)
         return block(s, at, end, "${", "}");
     if (follows_word(s, at) || i >= end || !(isalpha((unsigned char)s[i]) || s[i] == '_'))
         return at;
-    return skip_word(s, i, end);
+    i = skip_word(s, i, end);
+    return i == at + 2 && s[at + 1] == 't' ? block(s, i, end, "(", ")") : i;
+}
+
+/* @:key and @.lower:key of Vue. */
+static size_t linked(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1;
+    if (i < end && s[i] == '.')
+        i = skip_word(s, i + 1, end);
+    const size_t key = i + 1;
+    if (i >= end || s[i] != ':' || follows_word(s, at))
+        return at;
+    for (i = key; i < end && i < at + LONGEST_NAME && (is_word(s[i]) || strchr(".-", s[i]));)
+        i++;
+    while (i > key && !is_word(s[i - 1]))
+        i--;
+    return i > key ? i : at;
 }
 
 /* The byte after the ":" that ends an icon's name, :material-account:, from its first "-" on; 0:
@@ -178,6 +227,7 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     case '#': return block(s, at, end, "#{", "}");
     case '<': return block(s, at, end, "<%", "%>");
     case ':': return colon(s, at, end);
+    case '@': return linked(s, at, end);
     case '_': return underscores(s, at, end);
     case '*': return block(s, at, end, "*|", "|*");
     case '&': return entity(s, at, end);

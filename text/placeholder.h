@@ -7,10 +7,13 @@
 /* Returns the end of the placeholder that begins at byte `at` of s, reading no further than `end`;
  * `at` if none begins there.
  *
- *   C, Python, Java, Objective-C   %s  %1$d  %-5.2f  %lld  %@  %%  %(name)s  %{name}  %<name>s
+ *   C, Python, Java, Objective-C   %s  %1$d  %-5.2f  %*s  %'d  %lld  %m  %@  %#@name@  %%
+ *                                  %(name)s  %{name}  %<name>s
+ *   boost, Symfony                 %1%  %|3$s|  %name%
  *   Python, C#, Rust, ICU          {0}  {name}  {}  {0:N2}  {name!r}
  *                                  {n, plural, one {#} other {#}}
  *   Mustache, Jinja, ERB           {{x}}  {{ x | y }}  {{#if a}}  {{{x}}}  {% if a %}  <%= x %>
+ *   i18next, Vue                   $t(key)  @:key  @.lower:key
  *   shells, Ruby, Laravel          ${name}  $name  #{name}  :name  :smile:  __NAME__
  *   newsletters                    *|FNAME|*  *|IF:AGE|*  %%First_Name%%
  *   icons of sites                 :material-account-circle:

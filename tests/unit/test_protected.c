@@ -89,6 +89,14 @@ static void placeholders(void **state)
 {
     (void)state;
     expect("%s has %d of %1$s, %.2f and %(name)s", "<%s><%d><%1$s><%.2f><%(name)s>");
+    expect("%*s has %'d of %-*.*f, %,.2f: %m", "<%*s><%'d><%-*.*f><%,.2f><%m>");
+    expect("%1% of %12%, %|3$s| and %|1$+5|; %|a b", "<%1%><%12%><%|3$s|><%|1$+5|>");
+    expect("Dear %name%, %count.all% of %d% a, %of %s%% %lu%%, 10%of%, 5 %; 6 %",
+        "<%name%><%count.all%><%d><%s><%%><%lu><%%>");
+    expect("%#@dogs@ and %1$#@dogs@, %#@ x", "<%#@dogs@><%1$#@dogs@><%#@>");
+    expect(
+        "$t(dogs, {\"a\": {{b}} }), $total(x), $t (x)", "<$t(dogs, {\"a\": {{b}} })><$total><$t>");
+    expect("@:a.b, @.lower:a-b. a@:b @: c @.x y", "<@:a.b><@.lower:a-b>");
     expect("100% sure, 50%d, 5 % des, %zzz, 20 %", "");
     expect("Hello {name}, {{user.name}}, ${PATH}, {0}!", "<{name}><{{user.name}}><${PATH}><{0}>");
     expect("{ a }, {a b}, $5, {x, a{b", "");
