@@ -174,6 +174,7 @@ raises(dragoman.DragomanError, t.translate, "a")
 # more on a fast machine, too, so that a call that waited for them is told from one that did not.
 INTERRUPTED = """
 import dragoman, os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 t = dragoman.Translator("en-de")
 def some(n): return [f"The man number {i} is riding a red bike with {i + 3} dogs in the snow." for i in range(n)]
 def last(call):
