@@ -6,6 +6,7 @@
 #include "text/language.h"
 #include "text/boundary.h"
 #include "text/bullet.h"
+#include "text/columns.h"
 #include "text/icu.h"
 #include "text/scan.h"
 #include "text/sentence_breaks.h"
@@ -128,18 +129,14 @@ out:
     return rc;
 }
 
-/* Splits a line without its bullet at tabs, between which there are columns. */
+/* Splits a line without its bullet. */
 static int split_columns(struct splitter *s, size_t begin, size_t end, struct dg_error *err)
 {
+    struct dg_columns columns;
     int rc = DG_OK;
-    while (begin < end && rc == DG_OK) {
-        const char *tab = memchr(s->text + begin, '\t', end - begin);
-        const size_t next = tab ? (size_t)(tab - s->text) : end;
-        const size_t to = dg_scan_trim_space(s->text, begin, next);
-        if (begin < to)
-            rc = split_line(s, begin, to, err);
-        begin = dg_scan_skip_space(s->text, next, end);
-    }
+    dg_columns_open(&columns, s->text, begin, end);
+    while (rc == DG_OK && dg_columns_next(&columns, &begin, &end))
+        rc = split_line(s, begin, end, err);
     return rc;
 }
 

@@ -37,8 +37,9 @@ static void test_random(void **state)
     (void)state;
     static const char *const parts[] = {"a", "B", "z.", "Dr.", "3", "12.", ".", "!", "?", "…",
         "...", " ", "  ", "\n", "\r\n", "\t", "-", "*", "•", "(", ")", "[1]", "[", "]", "«", "»",
-        "„", "“", "\"", "'", "\u00A0", "\u2028", "é", "ß", "漢", "。", "！", "😀", "e\u0301",
-        "\u200D", "\uFE0F", "Der", "The", "U.S.", "etc.", ">", "#", ",", ";", "–", "XIV", "M."};
+        "„", "“", "\"", "'", "\u00A0", "\u2028", "é", "ß", "|", "   ", " » ", "漢", "。", "！", "😀",
+        "e\u0301", "\u200D", "\uFE0F", "Der", "The", "U.S.", "etc.", ">", "#", ",", ";", "–", "XIV",
+        "M."};
     static const char *const langs[] = {"en", "de", "fr", "", "zh", "da"};
     uint64_t x = 20170612;
     char text[1024];
@@ -100,7 +101,7 @@ static void test_linear_time(void **state)
     (void)state;
     static const char *const units[] = {"Das ist z. B. am 3. Mai. Er kommt! ", "x", "A. ", ". ",
         "a. 1 1 ", "« a! » ", "! »", "«a", "a… ", ".[1]", "a.          ", "你好。", "- ",
-        "a.\" ' ) 1 ", "e\u0301", "? ", "a.)))( ", "\n"};
+        "a.\" ' ) 1 ", "e\u0301", "? ", "a.)))( ", "|", "   a", " · ", " » ", "\n"};
     enum { LONG = 1 << 20 };
     char *text = malloc(LONG + 64);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
