@@ -186,6 +186,21 @@ static void labels(void **state)
     }
 }
 
+/* A number whose blanks are references is one protected span. */
+static void numbers(void **state)
+{
+    (void)state;
+    static const char html[] = "<p>Call 06&nbsp;37&nbsp;38&nbsp;15&nbsp;55 at&nbsp;ten</p>";
+    struct dg_document d;
+    assert_int_equal(dg_document_open(html, strlen(html), DG_FORMAT_HTML, &d, NULL), 0);
+    assert_int_equal(d.n_marks, 2);
+    assert_int_equal(d.marks[0].kind, DG_MARK_PROTECTED);
+    assert_int_equal(
+        d.marks[0].end - d.marks[0].begin, strlen("06&nbsp;37&nbsp;38&nbsp;15&nbsp;55"));
+    assert_int_equal(d.marks[1].kind, DG_MARK_BREAK);
+    dg_document_close(&d);
+}
+
 enum { CASES = sizeof cases / sizeof *cases };
 
 /* Returns the names of all tags, with "/" for closing ones, sorted. */
@@ -346,6 +361,7 @@ int main(void)
         cmocka_unit_test(nothing_translated_nothing_changed),
         cmocka_unit_test(commonmark),
         cmocka_unit_test(labels),
+        cmocka_unit_test(numbers),
         cmocka_unit_test(too_deep),
         cmocka_unit_test(answers_are_text),
     };

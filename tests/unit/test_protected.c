@@ -51,6 +51,26 @@ static void addresses(void **state)
     expect("Ask @anna_b. And @otto, mail@", "<@anna_b><@otto>");
 }
 
+static void code_numbers(void **state)
+{
+    (void)state;
+    expect("Tel. +49 (0)30 / 28 47 10 22, fax 030/28471084.",
+        "<+49 (0)30 / 28 47 10 22><030/28471084>");
+    expect("Call (555) 123-4567, 513-555-5555 or 1-800-555-1234 at 10 am.",
+        "<(555) 123-4567><513-555-5555><1-800-555-1234>");
+    expect("Le 06 37 38 15 55 ou 01.23.45.67.89, SIRET 123 456 789 00012",
+        "<06 37 38 15 55><01.23.45.67.89><123 456 789 00012>");
+    expect("le 06\u00A037\u00A038\u00A015\u00A055", "<06\u00A037\u00A038\u00A015\u00A055>");
+    expect("Order 3235606106, ISBN 978-3-16-148410-0.", "<3235606106><978-3-16-148410-0>");
+    expect("IBAN: DE89 3704 0044 0532 0130 00 or AT611904300234573201. BIC COBADEFF",
+        "<DE89 3704 0044 0532 0130 00><AT611904300234573201>");
+    expect("0800 123 4567 or 030 1234567 2nd", "<0800 123 4567><030 1234567>");
+    expect("1.234.567 12 345 678 9,123,456 1 234 567,50 3.14159265 0,123456789 52.520008", "");
+    expect("01/02/2024 10:30, 2024-02-01 10 am, 1.2.2024 - 3.2.2024, 9:00-17:00, in 2010-2012", "");
+    expect("5 000 000 - 6 000 000, 20-30, 24/7, (2024), +5, 0.5, 100 000 000 km, 12345678th", "");
+    expect("A1234567890, B_0301234567, DE12, COVID19 IN 2019 AND", "");
+}
+
 static void files(void **state)
 {
     (void)state;
@@ -207,8 +227,8 @@ static void long_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(files),
-        cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
-        cmocka_unit_test(anything), cmocka_unit_test(long_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
+        cmocka_unit_test(files), cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders),
+        cmocka_unit_test(emoji), cmocka_unit_test(anything), cmocka_unit_test(long_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

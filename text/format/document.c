@@ -93,11 +93,12 @@ void dg_document_protect(
 }
 
 /* True if the mark is a character that s has as a reference. "&gt;" is protected by itself, but
- * "{{&gt; partial}}" is one placeholder. */
+ * "{{&gt; partial}}" is one placeholder; "030&nbsp;1234567" is one number. */
 static bool is_character(const char *s, const struct dg_mark *m)
 {
     return m->kind == DG_MARK_ESCAPE ||
-           (m->kind == DG_MARK_PROTECTED && m->len == 1 && s[m->begin] == '&');
+           (m->len == 1 && s[m->begin] == '&' &&
+               (m->kind == DG_MARK_PROTECTED || m->kind == DG_MARK_BREAK));
 }
 
 /* The end of the running text: the unit's next mark, *k or a later one. Characters written as
