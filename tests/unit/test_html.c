@@ -354,10 +354,35 @@ static void answers_are_text(void **state)
     }
 }
 
+/* Elements without white space between them are texts of their own where they make no word. */
+static void side_by_side(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *html;
+        size_t n_units;
+    } each[] = {{"<p><span>Price</span><span>Stock</span></p>", 2},
+        {"<p><span>Monday</span><span>9:30 - 17:00 h</span></p>", 2},
+        {"<p>The dog <b>\u20AC20</b><s>\u20AC30</s> is big</p>", 2},
+        {"<p><b>Note:</b><span>The dog</span></p>", 2},
+        {"<a href=a><i class=i></i>Dogs</a><a href=b><b>Cats</b></a>", 2},
+        {"<a>Dogs</a><span>(12 left)</span>", 2}, {"<a>dogs</a>/<a>cats</a>/<a>houses</a>", 3},
+        {"<b>two</b>/<i>three</i>", 1}, {"<b>be</b><i>fore</i>", 1}, {"<i>H</i><b>2</b>O", 1},
+        {"<b>Two</b> <i>Dogs</i>", 1}};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        struct dg_document d;
+        assert_int_equal(
+            dg_document_open(each[i].html, strlen(each[i].html), DG_FORMAT_HTML, &d, NULL), 0);
+        assert_int_equal(d.n_units, each[i].n_units);
+        dg_document_close(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples),
+        cmocka_unit_test(side_by_side),
         cmocka_unit_test(nothing_translated_nothing_changed),
         cmocka_unit_test(commonmark),
         cmocka_unit_test(labels),

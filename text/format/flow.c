@@ -158,15 +158,18 @@ static bool is_word(int32_t c)
     return dg_scan_is_letter(c) || dg_scan_is_digit(c);
 }
 
-bool dg_flow_is_beside_word(const struct dg_flow *f, size_t end)
+int32_t dg_flow_last(const struct dg_flow *f)
 {
     const struct dg_document *d = f->d;
     size_t at = d->text.len;
-    if (is_word(dg_scan_peek(f->s, end, f->n)))
-        return true;
     if (!f->open || d->text.failed || f->space < f->space_end || at == d->units[d->n_units].at)
-        return false;
-    return is_word(dg_scan_prev(d->text.data, d->units[d->n_units].at, &at));
+        return 0;
+    return dg_scan_prev(d->text.data, d->units[d->n_units].at, &at);
+}
+
+bool dg_flow_is_beside_word(const struct dg_flow *f, size_t end)
+{
+    return is_word(dg_scan_peek(f->s, end, f->n)) || is_word(dg_flow_last(f));
 }
 
 /* True if the tag at `begin` closes the tag just written, so that the pair encloses nothing. */

@@ -50,6 +50,8 @@ void dg_flow_protect(
 void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end);
 /* The same within words: it is a space to the model. */
 void dg_flow_space(struct dg_flow *f, size_t begin, size_t end);
+/* The last character of the open unit's text; 0: there is none, or white space follows it. */
+int32_t dg_flow_last(const struct dg_flow *f);
 /* True if a letter or digit is before what comes next, or after it at byte `end`. */
 bool dg_flow_is_beside_word(const struct dg_flow *f, size_t end);
 /* End the unit, if one is open. */

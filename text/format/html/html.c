@@ -4,9 +4,13 @@
 #include "text/format/html/elements.h"
 #include "text/format/html/parse.h"
 #include "text/format/internal.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
+#include <string.h>
+
+#define MOST_TAGS 8 /* that are passed over between two texts */
 
 static void add_event(struct dg_flow *f, const struct dg_html_event *e)
 {
@@ -64,13 +68,54 @@ static void add_text(struct dg_flow *f, size_t at, size_t end)
     dg_flow_text(f, text, end);
 }
 
+/* True if s[at] begins with <a or </a, the tag of a link. */
+static bool is_link(const struct dg_flow *f, size_t at)
+{
+    at += 1 + (at + 1 < f->n && f->s[at + 1] == '/');
+    return at + 1 < f->n && strchr("aA", f->s[at]) && !isalnum((unsigned char)f->s[at + 1]);
+}
+
+/* True if two texts without white space between them, before and after the tags at byte `at`, are
+ * no word: Price|Stock, Monday|9:30, Price|€20, Note:|The, Dogs|(12). Not: be|fore, H|2. */
+static bool are_apart(struct dg_flow *f, size_t at)
+{
+    const int32_t left = dg_flow_last(f);
+    for (size_t tags = 0, to; tags < MOST_TAGS && at < f->n && f->s[at] == '<'; tags++, at = to) {
+        to = dg_tag_end(f->d, f->s, at, f->n);
+        if (to == at)
+            return false;
+    }
+    const int32_t right = dg_scan_peek(f->s, at, f->n);
+    if (dg_scan_is_upper(right))
+        return dg_scan_is_lower(left) || dg_scan_is_digit(left) ||
+               (left > 0 && left < 0x80 && strchr(":.!?)", left));
+    const bool sign = right == '(' || right == '$' || right == 0xA3 || right == 0x20AC;
+    return dg_scan_is_lower(left) ? sign || dg_scan_is_digit(right)
+                                  : dg_scan_is_digit(left) && sign;
+}
+
+/* Adds the bytes between two events. Elements side by side end a text if what they enclose is no
+ * word, or if they are links with a "/" between them. */
+static void add_between(
+    struct dg_flow *f, const struct dg_html_event *last, const struct dg_html_event *e)
+{
+    const bool beside = last->kind == DG_HTML_CLOSE && e->kind == DG_HTML_OPEN;
+    const size_t at = last->end;
+    if (beside && e->begin == at + 1 && f->s[at] == '/' && is_link(f, last->begin) &&
+        is_link(f, e->begin))
+        dg_flow_end(f);
+    else
+        add_text(f, at, e->begin);
+    if (beside && e->begin == at && are_apart(f, at))
+        dg_flow_end(f);
+}
+
 int dg_document_html(struct dg_document *d, const char *s, size_t n, const struct dg_markup *markup,
     struct dg_error *err)
 {
     struct dg_html_events events = {0};
     struct dg_flow f;
-    size_t at = dg_utf8_bom(s, n);
-    bool quiet = false;
+    struct dg_html_event last = {.kind = DG_HTML_BLOCK, .end = dg_utf8_bom(s, n)};
     int rc = dg_html_parse(s, n, markup, &events, err);
     dg_flow_init(&f, d, s, n);
     for (size_t i = 0; i < events.n && rc == DG_OK; i++) {
@@ -79,17 +124,16 @@ int dg_document_html(struct dg_document *d, const char *s, size_t n, const struc
             dg_flow_value(&f, (struct dg_flow_value){e->begin, e->end, e->encoding});
             continue;
         }
-        if (e->begin < at)
+        if (e->begin < last.end)
             continue; /* within an element already added whole, or a duplicate of the parser's */
-        if (e->begin > at && !quiet)
-            add_text(&f, at, e->begin);
-        if (!quiet || e->kind == DG_HTML_BLOCK || !e->quiet)
+        if (!last.quiet)
+            add_between(&f, &last, e);
+        if (!last.quiet || e->kind == DG_HTML_BLOCK || !e->quiet)
             add_event(&f, e);
-        quiet = e->quiet;
-        at = e->end;
+        last = *e;
     }
-    if (rc == DG_OK && at < n && !quiet)
-        add_text(&f, at, n);
+    if (rc == DG_OK && last.end < n && !last.quiet)
+        add_text(&f, last.end, n);
     dg_flow_end(&f);
     dg_flow_deinit(&f);
     dg_html_events_close(&events);
