@@ -84,17 +84,26 @@ static bool is_letter_at(const char *s, size_t n, size_t at, bool before)
     return isdigit((unsigned char)s[begin]) || dg_utf8_has_letter(s + begin, end - begin);
 }
 
-/* Merge marks that touch, such as those of "%d%%": there is nothing to translate between them. */
+/* True if nothing to translate is between mark m and the one before it: they touch, as in "%d%%",
+ * or a sign joins them, as in "{name}.{ext}". */
+static bool is_joined(const struct dg_part *p, const struct dg_mark *last, const struct dg_mark *m)
+{
+    const size_t at = last->at + last->len, n = m->at - at;
+    if (last->kind != DG_MARK_PROTECTED || m->kind != DG_MARK_PROTECTED ||
+        m->begin - last->end != n)
+        return false;
+    return n == 0 || (n == 1 && ispunct((unsigned char)p->shown[at]));
+}
+
 static void merge_marks(struct dg_part *p)
 {
     size_t kept = 0;
     for (size_t i = 0; i < p->n_marks; i++) {
         struct dg_mark *last = kept ? &p->marks[kept - 1] : NULL;
         const struct dg_mark *m = &p->marks[i];
-        if (last && last->kind == DG_MARK_PROTECTED && m->kind == DG_MARK_PROTECTED &&
-            last->end == m->begin && last->at + last->len == m->at) {
+        if (last && is_joined(p, last, m)) {
             last->end = m->end;
-            last->len += m->len;
+            last->len = m->at + m->len - last->at;
         } else {
             p->marks[kept++] = *m;
         }
@@ -295,8 +304,20 @@ static void keep_one(struct dg_buffer *text, size_t from, const char *name, size
         cut(text, from, at + len, end, ends, n);
 }
 
-/* True if s[n] is the remains of a name, such as "X1X1", and does not occur in the sentence
- * itself. */
+/* True if the sentence has the word s[n]; "X2" is none in "XX2". */
+static bool has_word(const struct dg_part *p, const char *s, size_t n)
+{
+    const char *at = p->shown, *const end = p->shown + p->shown_len;
+    while ((at = memmem(at, (size_t)(end - at), s, n)) != NULL) {
+        const bool begins = at == p->shown || !isalnum((unsigned char)at[-1]);
+        at += n;
+        if (begins && (at == end || !isalnum((unsigned char)*at)))
+            return true;
+    }
+    return false;
+}
+
+/* True if s[n] is the remains of a name, such as "X1X1", and is no word of the sentence itself. */
 static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
 {
     size_t digits = 0;
@@ -305,7 +326,7 @@ static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
             return false;
         digits += s[i] != 'X';
     }
-    if (s[0] != 'X' || !digits || digits == n || memmem(p->shown, p->shown_len, s, n))
+    if (s[0] != 'X' || !digits || digits == n || has_word(p, s, n))
         return false;
     for (size_t i = 0; i < p->n_stand_ins; i++)
         if (strlen(p->stand_ins[i].name) == n && memcmp(p->stand_ins[i].name, s, n) == 0)

@@ -44,6 +44,7 @@ static void what_is_left_of_names_goes(void **state)
     (void)state;
     expect("Siehe X1X1 hier, XX2", "Siehe hier, XX2");
     expect("XX11", "");
+    expect("Datei XX1.X2, X2X", "Datei XX1.,"); /* "X2" is part of XX2 alone */
     expect("X9 und X99 Xaver XXL 1999", "X9 und Xaver XXL 1999");
 }
 
