@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_symbol(int32_t c)
 {
@@ -42,7 +43,26 @@ static bool is_ordinal(const char *s, size_t i, size_t end, const struct dg_lang
     return dg_language_is_month(language, s + i, k - i);
 }
 
-/* "1." "12)" "(3)" "1.2.3" "4.1." "a)" "(b)" "iv)": end of the label, or i. */
+/* True if a clause with a number such as 1.1 begins at byte i: a word with a capital or a quotation
+ * mark follows. Not "1.5 million", "2.5 GB of", "9.99 Euro", "9.30 Uhr". */
+static bool begins_clause(const char *s, size_t i, size_t end)
+{
+    static const char *const others[] = {
+        "milli", "billi", "trilli", "mio", "mrd", "uhr", "euro", "dollar"};
+    size_t at = dg_scan_skip_space(s, i, end), next = at;
+    if (at == i || at == end)
+        return false;
+    const int32_t first = dg_scan_next(s, end, &next);
+    if (dg_scan_is_opener(first) || first == '"')
+        return true;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (end - at >= strlen(others[k]) && strncasecmp(s + at, others[k], strlen(others[k])) == 0)
+            return false;
+    const int32_t second = dg_scan_peek(s, next, end);
+    return dg_scan_is_upper(first) && (dg_scan_is_lower(second) || second == ' ');
+}
+
+/* "1." "12)" "(3)" "1.2.3" "4.1." "1.1 The" "a)" "(b)" "iv)": end of the label, or i. */
 static size_t skip_label(const char *s, size_t i, size_t end, const struct dg_language *language)
 {
     const char digits[] = "0123456789";
@@ -74,7 +94,7 @@ static size_t skip_label(const char *s, size_t i, size_t end, const struct dg_la
         if (n == 0)
             return dots == 1 && is_ordinal(s, at, end, language) ? i : at;
     }
-    return dots >= 2 ? at : i; /* "1.5 million" is a number */
+    return dots >= 2 || (dots == 1 && begins_clause(s, at, end)) ? at : i;
 }
 
 /* Returns the end of one bullet, without the white space after it, or i. */
