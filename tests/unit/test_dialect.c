@@ -38,6 +38,8 @@ static void formulas(void **state)
     trial_expect_markdown("it is $5 or $10, or 5$ (not 6$)\n", "IT IS $5 OR $10, OR 5$ (NOT 6$)\n");
     trial_expect_markdown("from $5, a dog or 10$.\n", "FROM $5, A DOG OR 10$.\n");
     trial_expect_markdown("a\\$b_c$ $ d$\n", "A\\$B_C$ $ D$\n");
+    trial_expect_markdown(
+        "so $$ E = m c^2 $$ is, $$ and $$ are\n", "SO $$ E = m c^2 $$ IS, $$ AND $$ ARE\n");
 }
 
 static void links(void **state)
@@ -66,6 +68,17 @@ static void others(void **state)
         "press ++ctrl+alt++ in C++ and D++\n", "PRESS ++ctrl+alt++ IN C++ AND D++\n");
     trial_expect_markdown("see @fig-dog, [@smith:2004, p. 5] or me@x\n",
         "SEE @fig-dog, [@smith:2004, P. 5] OR ME@X\n");
+    trial_expect_markdown("a %%dog is%% here, 5%% of it%%\n", "A %%dog is%% HERE, 5%% OF IT%%\n");
+    trial_expect_markdown(
+        "see #pet/dog #a-b, #dog a#b/c # d/e\n", "SEE #pet/dog #a-b, #DOG A#B/C # D/E\n");
+}
+
+static void ids_of_blocks(void **state)
+{
+    (void)state;
+    trial_expect_markdown("A dog. ^37066d\n\n- a cat ^a-cat\n- a^b\n\n^e1f\n",
+        "A DOG. ^37066d\n\n- A CAT ^a-cat\n- A^B\n\n^e1f\n");
+    trial_expect_markdown("a ^b c\n\na *b* ^c\n", "A ^B C\n\nA *B* ^c\n");
 }
 
 int main(void)
@@ -75,6 +88,7 @@ int main(void)
         cmocka_unit_test(formulas),
         cmocka_unit_test(links),
         cmocka_unit_test(others),
+        cmocka_unit_test(ids_of_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,29 @@ static void containers(void **state)
     trial_expect_markdown(":::{image} a dog\n:::\n", ":::{image} a dog\n:::\n");
 }
 
+/* What stays over blank lines. */
+static void kept(void **state)
+{
+    (void)state;
+    trial_expect_markdown(
+        "A dog\n\n{% highlight ruby %}\ndef a\n\n  puts *a*\n\nend\n{% endhighlight %}"
+        "\nA cat\n\nA house\n",
+        "A DOG\n\n{% highlight ruby %}\ndef a\n\n  puts *a*\n\nend\n{% endhighlight %}"
+        "\nA CAT\n\nA HOUSE\n");
+    trial_expect_markdown("{{< highlight go >}}\nfunc a\n\n- b\n{{< /highlight >}}\n\nA dog\n",
+        "{{< highlight go >}}\nfunc a\n\n- b\n{{< /highlight >}}\n\nA DOG\n");
+    trial_expect_markdown("A dog\n\n%%\na note\n\nmore\n%%\n\nA cat %%a note%% here\n",
+        "A DOG\n\n%%\na note\n\nmore\n%%\n\nA CAT %%a note%% HERE\n");
+    trial_expect_markdown("```\n{% highlight a %}\n```\n\nA dog\n\n{% endhighlight %}\n",
+        "```\n{% highlight a %}\n```\n\nA DOG\n\n{% endhighlight %}\n");
+    trial_expect_markdown(
+        "{% highlight a %}\nno end\n\nA dog\n", "{% highlight a %}\nno end\n\nA DOG\n");
+    trial_expect_markdown("A dog\n\n% a note\n% more\n\n+++\n\n+++ {\"a\": \"b\"}\n\nA 10\n% cat\n",
+        "A DOG\n\n% a note\n% more\n\n+++\n\n+++ {\"a\": \"b\"}\n\nA 10\n% CAT\n");
+    trial_expect_markdown("%%bash\n\nA dog\n\n%%time\n", "%%BASH\n\nA DOG\n\n%%TIME\n");
+    trial_expect_markdown("% A title\n\nA dog\n", "% A TITLE\n\nA DOG\n");
+}
+
 static void others(void **state)
 {
     (void)state;
@@ -114,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mkdocs),
         cmocka_unit_test(containers),
+        cmocka_unit_test(kept),
         cmocka_unit_test(others),
         cmocka_unit_test(footnotes),
     };

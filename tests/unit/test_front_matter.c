@@ -147,7 +147,7 @@ static void toml_kept(void **state)
         assert_int_equal(doc.text.len, strlen("Hello."));
         dg_document_close(&doc);
     }
-    expect("+++\nThe dog\n", "Hund", "Hund\n"); /* not closed */
+    expect("+++\nThe dog\n", "Hund", "+++\nHund\n"); /* not closed */
 }
 
 static void titles(void **state)

@@ -84,13 +84,13 @@ size_t dg_dialect_attributes(const char *s, size_t at, size_t end)
     return n > 0 && i < end ? i + 1 : at;
 }
 
-/* $a_1$ and $$a$$; neither "$5 and $10" nor "$5, or 6$". */
+/* $a_1$, $$a$$ and $$ a_1 $$; neither "$5 and $10" nor "$5, or 6$". */
 static bool read_formula(const char *s, size_t at, size_t end, struct dg_dialect *out)
 {
     const char *const sign = end - at > 1 && s[at + 1] == '$' ? "$$" : "$";
     const size_t n = strlen(sign), begin = at + n, close = find(s, begin, end, sign);
     if (close == end || close == begin || follows_word(s, at) || (at > 0 && s[at - 1] == '$') ||
-        is_blank(s[begin]) || is_blank(s[close - 1]) || s[close - 1] == '\\' ||
+        (n == 1 && (is_blank(s[begin]) || is_blank(s[close - 1]))) || s[close - 1] == '\\' ||
         (close + n < end && is_word(s[close + n])))
         return false;
     for (size_t i = begin; i < close; i++)
@@ -176,6 +176,41 @@ static bool read_citation(const char *s, size_t at, size_t end, struct dg_dialec
     return kept(out, at, i, i);
 }
 
+/* %%a comment%%; %%Name%% is a placeholder, 5%% none of both. */
+static bool read_comment(const char *s, size_t at, size_t end, struct dg_dialect *out)
+{
+    const size_t begin = at + 2, close = find(s, begin, end, "%%"), to = close + 2;
+    return end - at > 5 && s[at + 1] == '%' && close < end && !follows_word(s, at) &&
+           memchr(s + begin, ' ', close - begin) && !(to < end && is_word(s[to])) &&
+           kept(out, at, at, to);
+}
+
+/* #group/tag, #a-tag; neither #1 nor the heading #Title, nor a part of a word. */
+static bool read_tag(const char *s, size_t at, size_t end, struct dg_dialect *out)
+{
+    size_t i = at + 1, signs = 0;
+    if ((at > 0 && !isspace((unsigned char)s[at - 1])) || i == end || !isalpha((unsigned char)s[i]))
+        return false;
+    for (; i < end && (is_word(s[i]) || strchr("-/", s[i])); i++)
+        signs += strchr("-/", s[i]) != NULL;
+    return signs > 0 && is_word(s[i - 1]) && kept(out, at, i, i);
+}
+
+size_t dg_dialect_trim_id(const char *s, size_t begin, size_t end)
+{
+    size_t at = end;
+    while (at > begin && (isalnum((unsigned char)s[at - 1]) || s[at - 1] == '-'))
+        at--;
+    if (at == end || at == begin || s[at - 1] != '^')
+        return end;
+    at--;
+    if (at > begin && !is_blank(s[at - 1]))
+        return end;
+    while (at > begin && is_blank(s[at - 1]))
+        at--;
+    return at;
+}
+
 bool dg_dialect_read(const char *s, size_t at, size_t end, struct dg_dialect *out)
 {
     end = end - at > LONGEST ? at + LONGEST : end;
@@ -194,6 +229,8 @@ bool dg_dialect_read(const char *s, size_t at, size_t end, struct dg_dialect *ou
     case '=': return read_marked(s, at, end, out);
     case '+': return read_keys(s, at, end, out);
     case '@': return read_citation(s, at, end, out);
+    case '%': return read_comment(s, at, end, out);
+    case '#': return read_tag(s, at, end, out);
     case '{': *out = (struct dg_dialect){.end = dg_dialect_attributes(s, at, end)}; break;
     default: return false;
     }

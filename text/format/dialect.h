@@ -2,6 +2,7 @@
  * Any thread. Only for text/format.
  *
  *   kept    $a_1 + b$    {#id .class width=300}    [[a page]]    @fig-dog    ++ctrl+alt++
+ *           #group/tag   %%a comment%%             ^id-of-a-block
  *   pairs   [[a page|its name]]    ==marked==    [small]{.class}    [a link]({{< ref "a" >}}) */
 #ifndef DG_TEXT_FORMAT_DIALECT_H
 #define DG_TEXT_FORMAT_DIALECT_H
@@ -23,5 +24,8 @@ bool dg_dialect_read(const char *s, size_t at, size_t end, struct dg_dialect *ou
 /* The end of the list of attributes, such as {#id .class}, that begins at s[at]; `at`: none does.
  */
 size_t dg_dialect_attributes(const char *s, size_t at, size_t end);
+/* The end of the text s[begin, end) of a block without its id, " ^37066d", and the blanks before.
+ */
+size_t dg_dialect_trim_id(const char *s, size_t begin, size_t end);
 
 #endif

@@ -179,6 +179,8 @@ static bool is_silent(const char *s, size_t at, size_t end)
         return strchr("'\"", s[to - 1]) &&
                (strchr("'\"", s[name]) || memmem(s + at, to - at, " from ", 6));
     }
+    if (begins(s, at, end, "+++") && (end - at == 3 || begins(s, at, end, "+++ {")))
+        return true;
     return begins(s, at, end, "--8<--") || (end - at == 5 && begins(s, at, end, "[TOC]"));
 }
 
@@ -187,11 +189,23 @@ static bool is_block(const char *s, size_t at, size_t end)
 {
     static const char *const starts[] = {"export const ", "export default ", "export function ",
         "export let ", "export async ", "import {", "\\begin{", "{% highlight ", "{{< highlight ",
-        "+--", "+==", "+:-"};
+        "{{< code-toggle", "+--", "+==", "+:-"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (begins(s, at, end, starts[i]))
             return true;
     return false;
+}
+
+/* True if the line begins a block of comments: "% a comment" after a blank line. In the first lines
+ * of a text, this is Pandoc's title. */
+static bool is_comment(const char *s, size_t at, size_t end)
+{
+    size_t lines = 0;
+    if (!begins(s, at, end, "% "))
+        return false;
+    while (at > 0 && isspace((unsigned char)s[at - 1]))
+        lines += s[--at] == '\n';
+    return at > 0 && lines > 1;
 }
 
 bool dg_directive_read(const char *s, size_t n, size_t at, size_t end,
@@ -204,7 +218,7 @@ bool dg_directive_read(const char *s, size_t n, size_t at, size_t end,
         return read_fence(s, at, end, out);
     if (begins(s, at, end, "!!!") || begins(s, at, end, "???") || begins(s, at, end, "==="))
         return read_indenting(s, at, end, out) && has_content(s, n, at, end);
-    out->all = is_block(s, at, end);
+    out->all = is_block(s, at, end) || is_comment(s, at, end);
     if (out->all || s[at] != ':')
         return out->all || is_silent(s, at, end);
     if (s[at + 1] == ' ' || s[at + 1] == '\t') {

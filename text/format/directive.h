@@ -6,6 +6,7 @@
  *   Pandoc, Quarto, MyST          ::: {.note title="Title"}    :::{note} Title    (target)=
  *   Hugo, Jekyll                  {{< tabs >}}    {% include a.html %}    {: .class #id}
  *   definitions                   :   a text that explains the line before it
+ *   MyST, Pandoc                  +++ {"a": "b"}    % a comment
  *   whole blocks                  export const A = 1;    \begin{equation}    +-----+ (a grid) */
 #ifndef DG_TEXT_FORMAT_DIRECTIVE_H
 #define DG_TEXT_FORMAT_DIRECTIVE_H

@@ -2,12 +2,14 @@
  * callbacks point into the source and come in order, so everything between them is markup. The
  * callbacks become lists of events, one list for each heading, paragraph, cell or item
  * (markdown_unit.c makes units of them). Handled in addition: the title of front matter, footnotes,
- * alerts, formulas between "$$", directives of site generators, and the <summary> of <details>. */
+ * alerts, formulas between "$$", directives of site generators and what they keep, and the
+ * <summary> of <details>. */
 #include "text/format/escape.h"
 #include "text/format/front_matter.h"
 #include "text/format/internal.h"
 #include "text/format/footnote.h"
 #include "text/format/markdown_block.h"
+#include "text/format/markdown_kept.h"
 
 #include <limits.h>
 #include <md4c.h>
@@ -36,6 +38,8 @@ struct reader {
     /* the lines of CODE_BLOCK or HTML_BLOCK */
     struct dg_paragraph lines;
     struct dg_md_titles titles;
+    /* no unit is made of these */
+    struct dg_md_kept kept;
 };
 
 static int parse(struct reader *r, size_t begin, size_t end);
@@ -56,9 +60,34 @@ static void add_event(struct reader *r, struct dg_md_event event)
     e->list[e->n++] = event;
 }
 
+/* Drops the collected events that are within a part that stays. */
+static void drop_kept(struct reader *r)
+{
+    struct dg_md_events *e = &r->e;
+    size_t first = 0, depth = 0, i;
+    while (first < e->n && e->list[first].begin == SIZE_MAX)
+        first++;
+    if (first == e->n)
+        return;
+    const size_t at = e->list[first].begin, end = dg_markdown_kept_end(&r->kept, at);
+    if (end == at)
+        return;
+    for (i = 0; i < e->n; i++) {
+        const struct dg_md_event *x = &e->list[i];
+        if (depth == 0 && x->begin != SIZE_MAX && x->begin >= end)
+            break;
+        depth = depth + (x->kind == DG_MD_ENTER) - (depth > 0 && x->kind == DG_MD_LEAVE);
+    }
+    e->n -= i;
+    memmove(e->list, e->list + i, e->n * sizeof *e->list);
+    r->floor = end > r->floor ? end : r->floor;
+    r->has_content = false;
+}
+
 /* Makes a unit of the collected events. */
 static void flush(struct reader *r)
 {
+    drop_kept(r);
     if (r->e.n == 0)
         return;
     const struct dg_md_event *first = &r->e.list[0];
@@ -347,7 +376,10 @@ void dg_document_markdown(struct dg_document *d, const char *s, size_t n)
     dg_buffer_init(&r.titles.units.text);
     r.titles.units.known = d->known;
     r.floor = dg_front_matter_read(d, s, n);
+    if (!dg_markdown_kept_find(s, n, r.floor, &r.kept))
+        d->text.failed = true;
     parse(&r, r.floor, n);
+    free(r.kept.list);
     dg_document_append(d, &r.titles.units);
     d->text.failed = d->text.failed || r.titles.units.text.failed;
     dg_document_close(&r.titles.units);

@@ -101,15 +101,15 @@ static bool take(struct spans *p)
     return true;
 }
 
-/* The end of the text s[begin, end) that ends the unit, without attributes and the blanks before
- * them. */
-static size_t trim_attributes(const char *s, size_t begin, size_t end)
+/* The end of the text s[begin, end) that ends the unit, without attributes or the id of a block,
+ * and the blanks before them. */
+static size_t trim_end(const char *s, size_t begin, size_t end)
 {
     size_t at = end;
     while (at > begin && s[at - 1] != '{')
         at--;
     if (at == begin || dg_dialect_attributes(s, at - 1, end) != end)
-        return end;
+        return dg_dialect_trim_id(s, begin, end);
     at--;
     while (at > begin && strchr(" \t", s[at - 1]))
         at--;
@@ -124,7 +124,7 @@ void dg_markdown_spans(const char *s, const struct dg_md_events *e, struct dg_md
         p.end = e->list[i].end != SIZE_MAX ? e->list[i].end : p.end;
     const struct dg_md_event *last = e->n ? &e->list[e->n - 1] : NULL;
     if (last && last->kind == DG_MD_TEXT)
-        p.end = trim_attributes(s, last->begin, last->end);
+        p.end = trim_end(s, last->begin, last->end);
     for (p.i = 0; p.i < e->n; p.i++) {
         if (e->list[p.i].kind != DG_MD_TEXT) {
             add(&p, e->list[p.i]);
