@@ -73,6 +73,16 @@ static void containers(void **state)
     trial_expect_markdown(":::{image} a dog\n:::\n", ":::{image} a dog\n:::\n");
 }
 
+/* A cell of a table is none, whatever it begins with. */
+static void cells(void **state)
+{
+    (void)state;
+    expect_units("export default a | b |\n|---|---|\n| --8<-- | \\begin{a} |\n",
+        "export default a|b|\\begin{a}|");
+    trial_expect_markdown("import a from 'b' | *c*\n---|---\n::: d | e\n",
+        "IMPORT A FROM 'B' | *C*\n---|---\n::: D | E\n");
+}
+
 /* What stays over blank lines. */
 static void kept(void **state)
 {
@@ -137,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mkdocs),
         cmocka_unit_test(containers),
+        cmocka_unit_test(cells),
         cmocka_unit_test(kept),
         cmocka_unit_test(others),
         cmocka_unit_test(footnotes),

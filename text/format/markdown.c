@@ -243,6 +243,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct reader *r = arg;
     flush(r);
+    r->e.cell = type == MD_BLOCK_TH || type == MD_BLOCK_TD;
     r->depth += type == MD_BLOCK_QUOTE || type == MD_BLOCK_LI;
     if (type == MD_BLOCK_CODE) {
         r->verbatim = CODE_BLOCK;
@@ -258,6 +259,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
     struct reader *r = arg;
     (void)detail;
     flush(r);
+    r->e.cell = false;
     r->depth -= type == MD_BLOCK_QUOTE || type == MD_BLOCK_LI;
     if (r->verbatim)
         end_verbatim(r);

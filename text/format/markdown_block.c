@@ -87,11 +87,11 @@ static bool read_line(const struct block *b, const struct dg_md_event *e,
     const struct dg_directive *before, struct dg_directive *out)
 {
     size_t at = e->begin;
-    if (e->kind != DG_MD_TEXT || at == SIZE_MAX)
+    if (e->kind != DG_MD_TEXT || at == SIZE_MAX || b->e->cell)
         return false;
     while (at > 0 && strchr(" \t", b->s[at - 1]))
         at--;
-    if (at > 0 && strchr("\\|", b->s[at - 1]))
+    if (at > 0 && b->s[at - 1] == '\\')
         return false;
     return dg_directive_read(b->s, b->n, e->begin, line_end(b, e->begin), before, out);
 }

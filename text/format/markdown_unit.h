@@ -37,6 +37,8 @@ struct dg_md_events {
     struct dg_md_event *list;
     size_t n, cap;
     bool failed;
+    /* they are those of a table's cell */
+    bool cell;
 };
 
 /* Titles of links' definitions, each of which many links may share. */
