@@ -2,13 +2,14 @@
 
 #include "text/glossary.h"
 #include "text/letter_case.h"
+#include "text/scan.h"
 #include "translate/loops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Cap of the length penalty in a search with terms, in multiples of the source's tokens. */
-#define PAID_LENGTH 1.5f
+#define PAID_LENGTH 1.2f
 
 /* Beam width of a search with terms: `beam` hypotheses for each number of term pieces produced, up
  * to `most` but at least `beam`. */
@@ -29,13 +30,25 @@ static bool opens(const char *piece, size_t n)
     return dg_glossary_opens(piece + skip, n - skip, skip > 0);
 }
 
+/* True if the piece begins a word: with a blank, or with a letter of a script without blanks. */
+static bool begins(const char *piece, size_t n)
+{
+    static const char blank[] = "▁";
+    const size_t k = sizeof blank - 1;
+    const bool spaced = n > k && memcmp(piece, blank, k) == 0;
+    const int32_t c = n ? dg_scan_peek(piece, spaced ? k : 0, n) : -1;
+    return (spaced && dg_glossary_is_word(piece, n, k)) ||
+           (dg_scan_is_unspaced(c) && dg_scan_is_letter(c));
+}
+
 int dg_word_pieces_open(
     const struct dg_tokenizer *t, struct dg_word_pieces *out, struct dg_error *err)
 {
     const uint32_t V = dg_tokenizer_size(t);
     out->continues = calloc(V / 64 + 1, sizeof *out->continues);
     out->opens = calloc(V / 64 + 1, sizeof *out->opens);
-    if (!out->continues || !out->opens)
+    out->begins = calloc(V / 64 + 1, sizeof *out->begins);
+    if (!out->continues || !out->opens || !out->begins)
         return dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary of %u pieces", V);
     for (uint32_t id = 0; id < V; id++) {
         const char *piece = dg_tokenizer_piece(t, (int32_t)id);
@@ -45,6 +58,8 @@ int dg_word_pieces_open(
             out->continues[id / 64] |= bit;
         if (opens(piece, n))
             out->opens[id / 64] |= bit;
+        if (begins(piece, n))
+            out->begins[id / 64] |= bit;
     }
     return 0;
 }
@@ -53,6 +68,7 @@ void dg_word_pieces_close(struct dg_word_pieces *w)
 {
     free(w->continues);
     free(w->opens);
+    free(w->begins);
 }
 
 /* Terms under construction; `forms` and `ids` are copied to the job's arena at the end (keep). */
@@ -60,6 +76,7 @@ struct making {
     struct dg_job *j;
     struct dg_terms *terms;
     struct dg_term_form forms[DG_MAX_TERM_FORMS];
+    struct dg_term_source sources[DG_MAX_TERMS];
     struct dg_buffer ids;
 };
 
@@ -194,6 +211,19 @@ static bool is_protected(const struct dg_part *p, const struct dg_glossary_match
     return false;
 }
 
+/* The positions of p->ids whose tokens have characters of the match. */
+static struct dg_term_source source_of(
+    const struct dg_part *p, const struct dg_glossary_match *match)
+{
+    uint32_t first = 0, end = 0;
+    for (uint32_t i = 0; i < p->n_tokens; i++)
+        if (p->tokens[i].begin < match->end && p->tokens[i].end > match->begin) {
+            first = end ? first : i;
+            end = i + 1;
+        }
+    return (struct dg_term_source){p->n_tags + first, p->n_tags + end};
+}
+
 /* Copy the finished terms to the job's arena and set p->terms. */
 static int keep(struct making *m, struct dg_part *p, struct dg_error *err)
 {
@@ -206,6 +236,14 @@ static int keep(struct making *m, struct dg_part *p, struct dg_error *err)
     memcpy(ids, m->ids.data, t->n_ids * sizeof *ids);
     t->forms = forms;
     t->ids = ids;
+    if (dg_model_config(m->j->t->model)->align_layer) {
+        struct dg_term_source *sources = dg_arena_array(&m->j->arena, t->n, sizeof *sources);
+        if (!sources)
+            return DG_JOB_NO_MEMORY(err);
+        memcpy(sources, m->sources, t->n * sizeof *sources);
+        t->sources = sources;
+    }
+    t->begins = m->j->t->words.begins;
     t->continues = m->j->t->words.continues;
     t->opens = m->j->t->words.opens;
     p->terms = t;
@@ -225,6 +263,8 @@ static int make_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
         rc = add_term(&m, &p->wanted[i], &added, err);
         if (!added)
             p->flags |= DG_FLAG_GLOSSARY_MISSED;
+        else
+            m.sources[m.terms->n - 1] = source_of(p, &p->wanted[i]);
     }
     if (!rc && m.ids.failed)
         rc = DG_JOB_NO_MEMORY(err);

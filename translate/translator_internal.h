@@ -16,7 +16,7 @@
 /* Pieces that continue a word, and pieces after which a word may start without a space (bits by
  * id). */
 struct dg_word_pieces {
-    uint64_t *continues, *opens;
+    uint64_t *continues, *opens, *begins;
 };
 
 struct dg_translator {

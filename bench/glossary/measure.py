@@ -2,10 +2,11 @@
 """What enforced glossary terms do to translations: `bench/glossary/measure.py DATA [--out FILE.json]`.
 
 DATA/test has newstest2014.en-de.{en,de}.gz. Of each of the first lines one term is taken: the longest word of the reference
-(letters alone; of equal ones the first). Its entry's source side is the longest word that the source line has once, so the
-entry applies; where the term goes is the search's to find. Each line is translated without and with its glossary. Then: is
-the term there as a word (letter for letter, but for a capital that begins the answer), and what is chrF (sacreBLEU's chrF2) of
-the whole, and of the rest: answers and references without the term. No flag of either run is hidden.
+(letters alone; of equal ones the first) that the model aligns with one word of the source, which the line has once. That word
+is its entry's source side, so the entry applies; where the term goes is the search's to find. Each line is translated without
+and with its glossary. Then: is the term there as a word (letter for letter, but for a capital that begins the answer), and
+what is chrF (sacreBLEU's chrF2) of the whole, and of the rest: answers and references without the term. No flag of either run
+is hidden.
 """
 import argparse
 import collections
@@ -25,15 +26,21 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 WORD = re.compile(r"[^\W\d_]+")
 
 
-def longest(words):
-    return max(words, key=len, default=None)
+def translate(args, lines, *options):
+    done = subprocess.run([args.program, "translate", "--model", args.model, "--source-lang", "en", "--target-lang", "de", "--json", *options],
+                          input="".join(line + "\n" for line in lines), capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def entry(source, reference):
-    words = [w.lower() for w in WORD.findall(source)]
-    once = longest([w for w in words if words.count(w) == 1])
-    term = longest(WORD.findall(reference))
-    return (once, term) if once and term else None
+def entry(args, source, reference):
+    answer = translate(args, [source], "--alignments", "--target-prefix", reference)[0]
+    words = {m.span(): m.group() for m in WORD.finditer(source)}
+    for term in sorted(WORD.finditer(reference), key=lambda m: -len(m.group())):
+        of = {tuple(a) for a, b in answer["alignment"] if b[0] < term.end() and b[1] > term.start()}
+        word = next((w for (begin, end), w in words.items() if of and len(of) == 1 and min(of)[0] <= begin and end <= min(of)[1]), None)
+        if word and [w.lower() for w in words.values()].count(word.lower()) == 1 and answer["text"].startswith(reference):
+            return word.lower(), term.group()
+    return None
 
 
 def has(text, term):
@@ -43,13 +50,6 @@ def has(text, term):
 
 def without(text, term):
     return " ".join(re.sub(rf"(?<![^\W_]){re.escape(term)}(?![^\W_])", " ", text, flags=re.I).split())
-
-
-def translate(args, lines, glossary=None):
-    options = ["--glossary", glossary] if glossary else []
-    done = subprocess.run([args.program, "translate", "--model", args.model, "--source-lang", "en", "--target-lang", "de", "--json", *options],
-                          input="".join(line + "\n" for line in lines), capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def chrf(answers, references):
@@ -79,16 +79,16 @@ def main():
     for language in ("en", "de"):
         with gzip.open(os.path.join(args.data, "test", f"newstest2014.en-de.{language}.gz"), "rt", encoding="utf8", newline="\n") as f:
             texts.append([line.strip() for line in f])
-    cases = list(itertools.islice(((s, r, e) for s, r in zip(*texts) if (e := entry(s, r))), args.lines))
+    cases = list(itertools.islice(((s, r, e) for s, r in zip(*texts) if (e := entry(args, s, r))), args.lines))
     began = time.monotonic()
-    plain = [translate(args, [c[0]])[0] for c in cases]
+    plain = translate(args, [c[0] for c in cases])
     plain_s, began, forced = time.monotonic() - began, time.monotonic(), []
     with tempfile.TemporaryDirectory() as folder:
         for source, _, pair in cases:
             path = os.path.join(folder, "one.tsv")
             with open(path, "w", encoding="utf8") as f:
                 f.write("\t".join(pair) + "\n")
-            forced.append(translate(args, [source], path)[0])
+            forced.append(translate(args, [source], "--glossary", path)[0])
     forced_s = time.monotonic() - began
     there = [has(p["text"], c[2][1]) for p, c in zip(plain, cases)]
     new = [i for i, t in enumerate(there) if not t]

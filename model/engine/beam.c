@@ -41,6 +41,7 @@ static void lay_out(struct dg_beam *b, uint32_t cap)
             groups[g][i].sources = (int32_t *)(void *)p;
             p += cap * sizeof(int32_t);
             groups[g][i].logprob = 0;
+            groups[g][i].against = 0;
             groups[g][i].settled = (struct dg_terms_state){0};
         }
     }
@@ -151,12 +152,12 @@ int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start)
     return b->t ? b->live[r].ids[b->t - 1] : start;
 }
 
-/* The hypothesis with the lowest score; of several, the last to come. */
+/* The hypothesis with the lowest rank; of several, the last to come. */
 static uint32_t find_worst(const struct dg_beam *b)
 {
     uint32_t at = 0;
     for (uint32_t i = 1; i < b->n_finished; i++)
-        if (b->finished[i].score <= b->finished[at].score)
+        if (b->finished[i].rank <= b->finished[at].rank)
             at = i;
     return at;
 }
@@ -190,10 +191,10 @@ void dg_beam_finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t 
     const struct dg_beam_piece *last, double total, bool length_limited)
 {
     uint32_t lead = b->n_lead, n = n_from + 1 - lead;
-    double score = total / penalty_of(&b->search, n);
+    const double penalty = penalty_of(&b->search, n), rank = (total + from->against) / penalty;
     if (b->n_finished == b->search.n_best) {
         const uint32_t worst = find_worst(b);
-        if (score <= b->finished[worst].score)
+        if (rank <= b->finished[worst].rank)
             return;
         forget_finished(b, worst);
     }
@@ -201,25 +202,25 @@ void dg_beam_finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t 
     struct dg_beam_row *row = &b->finished_rows[at];
     append(row, from, n_from, last);
     b->finished[at] = (struct dg_hypothesis){row->ids + lead, row->token_logprob + lead, n, total,
-        score, length_limited, row->sources + lead};
+        total / penalty, rank, length_limited, row->sources + lead};
 }
 
-static double worst_score(const struct dg_beam *b)
+static double worst_rank(const struct dg_beam *b)
 {
     double worst = INFINITY;
     for (uint32_t i = 0; i < b->n_finished; i++)
-        if (b->finished[i].score < worst)
-            worst = b->finished[i].score;
+        if (b->finished[i].rank < worst)
+            worst = b->finished[i].rank;
     return worst;
 }
 
-/* Best first; equal scores keep their order. */
+/* Best first; equal ranks keep their order. */
 static void sort_finished(struct dg_beam *b)
 {
     for (uint32_t i = 1; i < b->n_finished; i++) {
         struct dg_hypothesis h = b->finished[i];
         uint32_t j = i;
-        for (; j > 0 && b->finished[j - 1].score < h.score; j--)
+        for (; j > 0 && b->finished[j - 1].rank < h.rank; j--)
             b->finished[j] = b->finished[j - 1];
         b->finished[j] = h;
     }
@@ -230,6 +231,7 @@ void dg_beam_extend(
 {
     append(&b->next[to], &b->live[r], b->t, piece);
     b->next[to].logprob = b->t < b->n_lead ? 0 : total;
+    b->next[to].against = b->live[r].against;
     b->next[to].settled = b->live[r].settled;
     b->parents[to] = r;
 }
@@ -371,8 +373,8 @@ void dg_beam_advance(struct dg_beam *b, const struct dg_candidates *c)
     b->n_live = n_next;
     b->t = t;
     if (n_next && b->n_finished == b->search.n_best) {
-        double bound = b->live[0].logprob / penalty_of(&b->search, b->search.max_len - b->n_lead);
-        if (bound <= worst_score(b))
+        const double penalty = penalty_of(&b->search, b->search.max_len - b->n_lead);
+        if ((b->live[0].logprob + b->live[0].against) / penalty <= worst_rank(b))
             b->n_live = 0;
     }
     if (!b->n_live) {

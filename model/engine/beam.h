@@ -73,8 +73,10 @@ struct dg_hypothesis {
     uint32_t n;
     /* sum over the pieces, natural logarithm */
     double logprob;
-    /* logprob / lp(n): the search's ranking */
+    /* logprob / lp(n) */
     double score;
+    /* the search's ranking: as score, with the row's `against` added to logprob */
+    double rank;
     bool length_limited;
     /* [n] the source position with most attention for each piece */
     const int32_t *sources;
@@ -89,6 +91,8 @@ struct dg_beam_row {
     /* [t] */
     int32_t *sources;
     double logprob;
+    /* with terms: the sum of dg_terms_against, which the search ranks by; otherwise 0 */
+    double against;
     /* of the answer's pieces, without the n_lead leading ones */
     struct dg_terms_state settled;
 };

@@ -6,7 +6,8 @@
 
 /* A candidate: one row continued by one piece. */
 struct way {
-    double total;
+    /* the sum of log-probabilities, and what terms have against it, which ranks with it */
+    double total, against;
     uint32_t row, bank;
     struct dg_beam_piece piece;
 };
@@ -19,8 +20,12 @@ struct ways {
     uint32_t n;
     /* list[n_best) are of any row; those from `of_row` on are of the row that is added now */
     uint32_t n_best, of_row;
+    const struct dg_candidates *offer;
     /* pieces of all terms */
     uint32_t pieces;
+    /* [n_live] of each row as it is: its terms, and those at whose source attention is, and was */
+    struct dg_terms_state before[DG_MAX_BEAM];
+    uint32_t here[DG_MAX_BEAM], last[DG_MAX_BEAM];
 };
 
 bool dg_constrained_next(const struct dg_beam *b)
@@ -41,13 +46,30 @@ uint32_t dg_constrained_wants(const struct dg_beam *b, uint32_t r, int32_t *ids)
     return dg_terms_next(b->terms, &s, own_ids(b, r), n, ids, DG_MAX_TERM_FORMS);
 }
 
-/* The number of the terms' pieces that row r has once id follows; </s> adds none. */
-static uint32_t bank_of(const struct dg_beam *b, uint32_t r, int32_t id)
+/* The terms of row r once id follows; </s> adds none. */
+static struct dg_terms_state after(const struct dg_beam *b, uint32_t r, int32_t id)
 {
     uint32_t n = b->t - b->n_lead;
     if (id != b->eos)
         b->live[r].ids[b->n_lead + n++] = id; /* the row has room for one more piece */
-    return dg_terms_look(b->terms, &b->live[r].settled, own_ids(b, r), n).pieces;
+    return dg_terms_look(b->terms, &b->live[r].settled, own_ids(b, r), n);
+}
+
+/* What the terms have against row r followed by the piece, which makes of them `after`. */
+static double against(const struct dg_beam *b, const struct ways *w, uint32_t r,
+    const struct dg_beam_piece *piece, const struct dg_terms_state *after)
+{
+    const struct dg_candidates *offer = w->offer;
+    struct dg_terms_step s = {.before = w->before[r],
+        .after = *after,
+        .id = piece->id,
+        .here = w->here[r],
+        .last = w->last[r],
+        .sources = b->live[r].sources + b->n_lead,
+        .n = b->t - b->n_lead};
+    for (uint32_t i = 0; i < offer->n_needed[r]; i++)
+        s.needed |= offer->needed_ids[(size_t)r * DG_MAX_TERM_FORMS + i] == piece->id;
+    return piece->id == b->eos ? 0 : dg_terms_against(b->terms, &s);
 }
 
 static bool is_in(const struct way *list, uint32_t n, uint32_t r, int32_t id)
@@ -71,10 +93,11 @@ static bool add(
     if (is_in(w->list, w->n_best, r, piece->id) ||
         is_in(w->list + w->of_row, w->n - w->of_row, r, piece->id))
         return false;
-    const uint32_t bank = bank_of(b, r, piece->id);
-    if (piece->id == b->eos ? bank < w->pieces : left < w->pieces - bank)
+    const struct dg_terms_state s = after(b, r, piece->id);
+    if (piece->id == b->eos ? s.pieces < w->pieces : left < w->pieces - s.pieces)
         return false;
-    w->list[w->n++] = (struct way){b->live[r].logprob + (double)piece->logprob, r, bank, *piece};
+    w->list[w->n++] = (struct way){b->live[r].logprob + (double)piece->logprob,
+        b->live[r].against + against(b, w, r, piece, &s), r, s.pieces, *piece};
     return true;
 }
 
@@ -86,8 +109,9 @@ static struct dg_beam_piece offered(const struct dg_candidates *offer, uint32_t 
 }
 
 /* Add the best 2K over all rows, those that the plain search considers. */
-static void add_best(struct dg_beam *b, const struct dg_candidates *offer, struct ways *w)
+static void add_best(struct dg_beam *b, struct ways *w)
 {
+    const struct dg_candidates *offer = w->offer;
     uint32_t at[DG_MAX_BEAM] = {0}, count = 0;
     while (count < 2 * b->search.beam) {
         double total;
@@ -101,8 +125,9 @@ static void add_best(struct dg_beam *b, const struct dg_candidates *offer, struc
 }
 
 /* Add the pieces that each row needs, and its own best: the first allowed one of its two best. */
-static void add_rows(struct dg_beam *b, const struct dg_candidates *offer, struct ways *w)
+static void add_rows(struct dg_beam *b, struct ways *w)
 {
+    const struct dg_candidates *offer = w->offer;
     for (uint32_t r = 0; r < b->n_live; r++) {
         w->of_row = w->n;
         for (uint32_t i = 0; i < offer->n_needed[r]; i++) {
@@ -122,8 +147,9 @@ static void add_rows(struct dg_beam *b, const struct dg_candidates *offer, struc
 /* True if x is the better one. No two are equal: a row has each piece once. */
 static bool is_better(const struct way *x, const struct way *y)
 {
-    if (x->total != y->total)
-        return x->total > y->total;
+    const double of_x = x->total + x->against, of_y = y->total + y->against;
+    if (of_x != of_y)
+        return of_x > of_y;
     return x->row != y->row ? x->row < y->row : x->piece.id < y->piece.id;
 }
 
@@ -164,15 +190,26 @@ static uint32_t share(struct way *list, uint32_t n, uint32_t K, struct way *chos
     return count;
 }
 
+/* Look at row r as it is, before it is continued. */
+static void look_at(struct dg_beam *b, struct ways *w, uint32_t r)
+{
+    const uint32_t n = b->t - b->n_lead;
+    const int32_t *sources = w->offer->sources, *of_row = b->live[r].sources;
+    dg_terms_settle(b->terms, &b->live[r].settled, own_ids(b, r), n);
+    w->before[r] = dg_terms_look(b->terms, &b->live[r].settled, own_ids(b, r), n);
+    w->here[r] = dg_terms_from(b->terms, sources ? sources[r] : -1);
+    w->last[r] = dg_terms_from(b->terms, n ? of_row[b->t - 1] : -1);
+}
+
 uint32_t dg_constrained_select(struct dg_beam *b, const struct dg_candidates *offer)
 {
     struct way list[MAX_WAYS], chosen[DG_MAX_BEAM];
-    struct ways w = {.list = list, .pieces = dg_terms_pieces(b->terms)};
+    struct ways w = {.list = list, .offer = offer, .pieces = dg_terms_pieces(b->terms)};
     uint32_t n = 0;
     for (uint32_t r = 0; r < b->n_live; r++)
-        dg_terms_settle(b->terms, &b->live[r].settled, own_ids(b, r), b->t - b->n_lead);
-    add_best(b, offer, &w);
-    add_rows(b, offer, &w);
+        look_at(b, &w, r);
+    add_best(b, &w);
+    add_rows(b, &w);
     sort(list, w.n, true);
     for (uint32_t i = 0; i < w.n; i++) {
         if (list[i].piece.id == b->eos)
@@ -182,7 +219,9 @@ uint32_t dg_constrained_select(struct dg_beam *b, const struct dg_candidates *of
     }
     n = share(list, n, b->search.beam, chosen);
     sort(chosen, n, false);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         dg_beam_extend(b, i, chosen[i].row, &chosen[i].piece, chosen[i].total);
+        b->next[i].against = chosen[i].against;
+    }
     return n;
 }

@@ -1,8 +1,9 @@
 /* A step of a search whose answer must contain terms (terms.h). Candidates are those of the plain
  * search, each row's own best, and each piece that a row needs next. Hypotheses with equally many
  * of the terms' pieces form a bank; the banks share the beam: the best of each bank live on, in
- * turn. </s> is allowed once all terms are there; when only as many positions are left as pieces of
- * the terms are missing, only these pieces are allowed. One thread at a time per beam. */
+ * turn, where a hypothesis ranks lower by what dg_terms_against has against it. </s> is allowed
+ * once all terms are there; when only as many positions are left as pieces of the terms are
+ * missing, only these pieces are allowed. One thread at a time per beam. */
 #ifndef DG_MODEL_ENGINE_CONSTRAINED_H
 #define DG_MODEL_ENGINE_CONSTRAINED_H
 

@@ -161,11 +161,64 @@ uint32_t dg_terms_next(const struct dg_terms *t, const struct dg_terms_state *s,
     return count;
 }
 
+/* More than any words of the model's own gain over a term. */
+#define WORD_FOR_TERM (-20.0)
+/* Less: words such as articles and particles may come from the same source. */
+#define WORD_BESIDE_TERM (-5.0)
+
+uint32_t dg_terms_from(const struct dg_terms *t, int32_t position)
+{
+    uint32_t here = 0, all = 0;
+    for (uint32_t i = 0; t->sources && i < t->n && position >= 0; i++)
+        if ((uint32_t)position >= t->sources[i].begin && (uint32_t)position < t->sources[i].end)
+            here |= UINT32_C(1) << i;
+    for (uint32_t i = 0; here && i < t->n_forms; i++) {
+        const struct dg_term_form *a = &t->forms[i];
+        for (uint32_t k = 0; (here >> a->term & 1) && k < t->n_forms; k++)
+            if (t->forms[k].n == a->n && starts(t, &t->forms[k], ids_of(t, a), a->n))
+                all |= UINT32_C(1) << t->forms[k].term;
+    }
+    return all;
+}
+
+/* True if attention is on the source of a term that the step completes, at one of the term's
+ * pieces: at the later ones of a long word it may be elsewhere. */
+static bool at_source(const struct dg_terms *t, const struct dg_terms_step *s, uint32_t completed)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < t->n_forms; i++)
+        if (completed >> t->forms[i].term & 1 && t->forms[i].n > most)
+            most = t->forms[i].n;
+    bool found = s->here & completed;
+    for (uint32_t i = 1; i < most && i <= s->n && !found; i++)
+        found = dg_terms_from(t, s->sources[s->n - i]) & completed;
+    return found;
+}
+
+double dg_terms_against(const struct dg_terms *t, const struct dg_terms_step *s)
+{
+    const uint32_t missing = ~s->after.met, completed = s->after.met & ~s->before.met;
+    if (!t->sources)
+        return 0;
+    if (completed)
+        return at_source(t, s, completed) ? 0 : WORD_FOR_TERM;
+    if (s->after.pieces < s->before.pieces)
+        return s->last & missing ? WORD_FOR_TERM : 0;
+    if (s->needed || s->after.pieces > s->before.pieces)
+        return 0;
+    /* A word begins where attention is, or attention comes there within a word. */
+    const bool begins = has(t->begins, s->id), comes = has(t->continues, s->id) && !s->last;
+    if ((begins || comes) && s->here & missing)
+        return WORD_FOR_TERM;
+    return begins && s->here ? WORD_BESIDE_TERM : 0;
+}
+
 bool dg_terms_same(const struct dg_terms *a, const struct dg_terms *b)
 {
     if (!a || !b)
         return !a && !b;
     return a->n == b->n && a->n_forms == b->n_forms && a->n_ids == b->n_ids &&
            memcmp(a->forms, b->forms, a->n_forms * sizeof *a->forms) == 0 &&
-           memcmp(a->ids, b->ids, a->n_ids * sizeof *a->ids) == 0;
+           memcmp(a->ids, b->ids, a->n_ids * sizeof *a->ids) == 0 && !a->sources == !b->sources &&
+           (!a->sources || memcmp(a->sources, b->sources, a->n * sizeof *a->sources) == 0);
 }

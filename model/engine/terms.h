@@ -28,6 +28,11 @@ struct dg_term_form {
     uint32_t place;
 };
 
+/* Where a term's source is: positions begin..end of the encoder's input. */
+struct dg_term_source {
+    uint32_t begin, end;
+};
+
 struct dg_terms {
     /* [n_forms] ascending by term; the first form of each term may be anywhere */
     const struct dg_term_form *forms;
@@ -41,6 +46,9 @@ struct dg_terms {
      * term right before one does not count; opens: pieces after which a word may begin without a
      * blank */
     const uint64_t *continues, *opens;
+    /* [n] and, as `opens`, the pieces that begin a word: for dg_terms_against; NULL: unknown */
+    const struct dg_term_source *sources;
+    const uint64_t *begins;
 };
 
 /* The terms contained in a sequence of ids. */
@@ -68,6 +76,28 @@ struct dg_terms_state dg_terms_look(
  * Returns how many. */
 uint32_t dg_terms_next(const struct dg_terms *t, const struct dg_terms_state *s, const int32_t *ids,
     uint32_t n, int32_t *next, uint32_t cap);
+
+/* The terms whose source has the position (-1: none), one bit each; with them those that are
+ * written alike, as a term that is wanted twice is. */
+uint32_t dg_terms_from(const struct dg_terms *t, int32_t position);
+
+/* A sequence of ids, and the same one with one piece more. */
+struct dg_terms_step {
+    struct dg_terms_state before, after;
+    int32_t id;
+    /* dg_terms_next has the id for the sequence */
+    bool needed;
+    /* dg_terms_from where attention is when the piece is chosen, and where it was for the last */
+    uint32_t here, last;
+    /* [n] the source position of each piece of the sequence */
+    const int32_t *sources;
+    uint32_t n;
+};
+
+/* What a hypothesis loses (a sum of log-probabilities, 0 or less) when the step does not put a term
+ * where its source is translated: a word of the model's own is begun there, a term that was begun
+ * there is broken off, or a term is completed elsewhere. 0 without `sources`. */
+double dg_terms_against(const struct dg_terms *t, const struct dg_terms_step *s);
 /* True if both require the same terms. NULL: no terms. */
 bool dg_terms_same(const struct dg_terms *a, const struct dg_terms *b);
 

@@ -92,11 +92,11 @@ bool dg_answer_cache_takes(const struct dg_sentence *s)
 struct key {
     struct options options;
     /* in this order: version with its NUL, options, source ids, leading ids, forms of terms, ids of
-     * terms */
+     * terms, places of their sources */
     struct {
         const void *data;
         size_t n;
-    } parts[6];
+    } parts[7];
 };
 
 static void key_of(const char *version, const struct dg_sentence *s, struct key *k)
@@ -121,6 +121,8 @@ static void key_of(const char *version, const struct dg_sentence *s, struct key 
     k->parts[4].n = t ? t->n_forms * sizeof *t->forms : 0;
     k->parts[5].data = t ? t->ids : NULL;
     k->parts[5].n = t ? t->n_ids * sizeof *t->ids : 0;
+    k->parts[6].data = t ? t->sources : NULL;
+    k->parts[6].n = t && t->sources ? t->n * sizeof *t->sources : 0;
 }
 
 #define PARTS (sizeof((struct key *)NULL)->parts / sizeof(*((struct key *)NULL)->parts))

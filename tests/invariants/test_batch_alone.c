@@ -31,7 +31,7 @@ static void make_terms(const struct dg_config *c, struct expected *x, uint64_t *
     random_sentence(c, x->term_ids, 4, rng);
     x->forms[0] = (struct dg_term_form){0, 0, 2, DG_TERM_ANYWHERE};
     x->forms[1] = (struct dg_term_form){1, 2, 1, DG_TERM_ANYWHERE};
-    x->terms = (struct dg_terms){x->forms, 2, 2, x->term_ids, 3, none, none};
+    x->terms = (struct dg_terms){x->forms, 2, 2, x->term_ids, 3, none, none, NULL, NULL};
     x->search.max_len = 4 + rnd(rng) % (MAX_OUT - 3);
 }
 

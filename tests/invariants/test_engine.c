@@ -276,7 +276,7 @@ static void terms_have_limits(void **state)
     struct dg_error err = {0};
     const int32_t source[] = {5, 6, 2}, term[] = {5, 9, 7, 60};
     struct dg_term_form form = {0, 0, 3, DG_TERM_ANYWHERE};
-    const struct dg_terms terms = {&form, 1, 1, term, 4, none, none};
+    const struct dg_terms terms = {&form, 1, 1, term, 4, none, none, NULL, NULL};
     const struct dg_engine_limits limits = {.max_rows = 6};
     random_config(&c);
     random_model_open(&m, &c, DG_F32, NULL, 200, 17);
@@ -287,7 +287,7 @@ static void terms_have_limits(void **state)
         .terms = &terms};
     assert_int_equal(dg_engine_admit(e, 1, &s, &err), DG_EINVAL);
     assert_non_null(strstr(err.message, "term piece 3 has id 60"));
-    const struct dg_terms right = {&form, 1, 1, term, 3, none, none};
+    const struct dg_terms right = {&form, 1, 1, term, 3, none, none, NULL, NULL};
     s.terms = &right;
     s.search.max_len = 2;
     assert_int_equal(dg_engine_admit(e, 1, &s, &err), DG_ELIMIT);

@@ -43,7 +43,7 @@ static void steps_allocate_nothing(void **state)
     static const uint64_t none[1];
     const struct dg_term_form form = {0, 0, 3, DG_TERM_ANYWHERE};
     const int32_t term[] = {5, 9, 7};
-    const struct dg_terms terms = {&form, 1, 1, term, 3, none, none};
+    const struct dg_terms terms = {&form, 1, 1, term, 3, none, none, NULL, NULL};
     random_config(&c);
     random_model_open(&m, &c, DG_F32, NULL, 200, 17);
     assert_int_equal(dg_engine_open(m.model, m.be, NULL, &e, &err), 0);

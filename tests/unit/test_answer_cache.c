@@ -185,7 +185,7 @@ static void every_option_is_in_the_key(void **state)
     DIFFERS(m.s.n_source++);
     const struct dg_term_form form = {0, 0, 1, DG_TERM_ANYWHERE};
     const int32_t one = 5, other = 6;
-    const struct dg_terms terms = {&form, 1, 1, &one, 1, NULL, NULL};
+    const struct dg_terms terms = {&form, 1, 1, &one, 1, NULL, NULL, NULL, NULL};
     struct dg_terms changed = terms;
     changed.ids = &other;
     DIFFERS(m.s.terms = &terms);
@@ -193,6 +193,9 @@ static void every_option_is_in_the_key(void **state)
     m.s.terms = &terms;
     dg_answer_cache_put(c, "v", &m.s, &m.r);
     dg_answer_cache_release(c, dg_answer_cache_get(c, "v", &m.s));
+    DIFFERS(m.s.terms = &changed);
+    changed = terms;
+    changed.sources = &(struct dg_term_source){1, 2};
     DIFFERS(m.s.terms = &changed);
     make(&m, 7);
     const struct dg_result *r = dg_answer_cache_get(c, "v", &m.s);

@@ -58,6 +58,27 @@ def test_terms_are_not_glued_to_a_full_stop(tmp_path):
     assert out.count("Köter") == len(sources) and not re.search(r"[^\s(„»\"'-]Köter", out), out
 
 
+# texts, each with the model's own word for its term
+OWN_WORDS = {"de": {"artist": "Künstler", "Artist:": "Künstler", "dogs, cats": "Hunde|Katzen", "Open file": "Datei", "The artist sings.": "Künstler",
+                    "He is an artist.": "Künstler", "The dogs are here.": "Hunde", "Two dogs play in the snow.": "Hunde"},
+             "fr": {"artist": "artiste", "dogs": "chiens", "The artist sings.": "artiste", "The dogs are here.": "chiens",
+                    "Two dogs play in the snow.": "chiens"}}
+
+
+@pytest.mark.parametrize("target, rows", [("de", "artist\tMaler\ndogs\tHaustiere\ncats\tStubentiger\nfile\tVerzeichnis\n"),
+                                          ("fr", "artist\tpeintre\ndogs\tanimaux\n")])
+def test_a_term_takes_the_place_of_the_own_word(target, rows, tmp_path):
+    """The search used to keep its own word and to append the term: "artist" was "Künstler Maler"."""
+    glossary = tmp_path / "t.tsv"
+    glossary.write_text(rows)
+    texts = OWN_WORDS[target]
+    out = run(str(glossary), "--model", "weights/bundles/en-de-fr", "--source-lang", "en", "--target-lang", target, stdin="\n".join(texts) + "\n")
+    terms = re.compile("|".join(row.split("\t")[1] for row in rows.splitlines()), re.I)
+    for text, answer in zip(texts, out.splitlines(), strict=True):
+        assert len(terms.findall(answer)) == (2 if "," in text else 1), (text, answer)
+        assert not re.search(texts[text], answer, re.I), (text, answer)
+
+
 def test_a_search_for_terms_does_not_loop(tmp_path):
     """For a term that the model would never produce: the answer used to loop before the term came."""
     glossary = tmp_path / "t.tsv"

@@ -27,7 +27,7 @@ static const struct dg_term_form forms[] = {
     {1, 6, 1, DG_TERM_ANYWHERE},
     {2, 7, 2, DG_TERM_ANYWHERE},
 };
-static const struct dg_terms terms = {forms, 5, 3, term_ids, 9, continues, opens};
+static const struct dg_terms terms = {forms, 5, 3, term_ids, 9, continues, opens, NULL, NULL};
 
 static const struct dg_terms_state start;
 
@@ -199,6 +199,58 @@ static void equal_terms_are_the_same(void **state)
     assert_false(dg_terms_same(&terms, NULL));
     ids[8] = 5;
     assert_false(dg_terms_same(&terms, &copy));
+    ids[8] = 4;
+    copy.sources = (const struct dg_term_source[]){{2, 3}, {4, 6}, {7, 8}};
+    assert_false(dg_terms_same(&terms, &copy));
+}
+
+/* ---- where attention is ---- */
+
+/* Term 0 is from position 2, term 1 from 4 and 5, term 2 from 7; 1..9 begin words. */
+static const struct dg_term_source places[] = {{2, 3}, {4, 6}, {7, 8}};
+static const uint64_t word_begins[] = {UINT64_C(0x3ff)};
+
+/* What is against `id` after ids[n], which came from sources[n], while attention is on `source`. */
+static double against(
+    const int32_t *ids, const int32_t *sources, uint32_t n, int32_t id, int32_t source)
+{
+    struct dg_terms t = terms;
+    int32_t list[9], next[DG_MAX_TERM_FORMS];
+    t.sources = places;
+    t.begins = word_begins;
+    memcpy(list, ids, n * sizeof *ids);
+    list[n] = id;
+    struct dg_terms_step s = {.before = dg_terms_look(&t, &start, list, n),
+        .after = dg_terms_look(&t, &start, list, n + 1),
+        .id = id,
+        .here = dg_terms_from(&t, source),
+        .last = dg_terms_from(&t, n ? sources[n - 1] : -1),
+        .sources = sources,
+        .n = n};
+    const uint32_t count = dg_terms_next(&t, &s.before, list, n, next, DG_MAX_TERM_FORMS);
+    for (uint32_t i = 0; i < count; i++)
+        s.needed |= next[i] == id;
+    return dg_terms_against(&t, &s);
+}
+
+static void a_term_belongs_where_its_source_is(void **state)
+{
+    (void)state;
+    const int32_t ids[] = {5, 1, 11}, sources[] = {1, 2, 3};
+    assert_float_equal(against(ids, sources, 0, 5, 1), 0, 0);  /* another word elsewhere */
+    assert_true(against(ids, sources, 0, 5, 2) < 0);           /* in the place of term 0 */
+    assert_true(against(ids, sources, 0, 15, 2) < 0);          /* likewise, without a blank */
+    assert_float_equal(against(ids, sources, 0, 20, 2), 0, 0); /* a bracket there */
+    assert_float_equal(against(ids, sources, 1, 1, 2), 0, 0);  /* term 0 begins in its place */
+    assert_float_equal(against(ids, sources, 1, 1, 9), 0, 0);  /* or may be another word's start */
+    assert_float_equal(against(ids, sources, 2, 11, 3), 0, 0); /* and goes on */
+    assert_true(against(ids, sources, 2, 6, 3) < 0);           /* or is broken off */
+    assert_float_equal(against(ids, sources, 3, 6, 3), 0, 0);  /* once it is there, others follow */
+    assert_true(against(ids, sources, 3, 6, 2) < 0);           /* of other sources */
+    assert_true(against(ids, sources, 3, 6, 2) > against(ids, sources, 0, 5, 2));
+    assert_true(against(ids, sources, 1, 3, 2) < 0); /* term 1 ends in another one's place */
+    assert_float_equal(against(ids, sources, 1, 3, 5), 0, 0);
+    assert_int_equal(dg_terms_from(&terms, 2), 0); /* no places are known */
 }
 
 /* ---- the search ---- */
@@ -226,7 +278,7 @@ static void draw_table(uint64_t seed)
 static const int32_t pair_ids[] = {2, 3};
 static const struct dg_term_form pair_form[] = {{0, 0, 2, DG_TERM_ANYWHERE}};
 static const uint64_t nothing[1];
-static const struct dg_terms pair = {pair_form, 1, 1, pair_ids, 2, nothing, nothing};
+static const struct dg_terms pair = {pair_form, 1, 1, pair_ids, 2, nothing, nothing, NULL, NULL};
 
 /* Finds the best sequence that contains the term and ends in </s> or at the maximum length. */
 static double best_of_all(int32_t *ids, uint32_t t, double total)
@@ -318,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_settled_beginning_changes_nothing),
         cmocka_unit_test(open_terms_do_not_settle),
         cmocka_unit_test(equal_terms_are_the_same),
+        cmocka_unit_test(a_term_belongs_where_its_source_is),
         cmocka_unit_test(the_search_finds_the_best_with_the_term),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
