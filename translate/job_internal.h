@@ -31,7 +31,8 @@ struct dg_part {
     /* number of the document's unit that it is in */
     size_t unit;
     bool copied;
-    /* [known_len] its known translation, for which `copied` is true; otherwise NULL */
+    /* [known_len] its known translation (of a memory, or a glossary's term that is all of it), for
+     * which `copied` is true; otherwise NULL */
     const char *known;
     size_t known_len;
     /* number of language tags at the start of ids */
@@ -153,6 +154,9 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* The same for source bytes at.begin .. at.end around p; if they have one, p takes their place. */
 int dg_part_look_up_source(
     struct dg_job *j, struct dg_part *p, struct dg_span at, struct dg_error *err);
+/* If the term is all of p's text, its target becomes p's known translation. */
+int dg_part_know_term(struct dg_job *j, struct dg_part *p, const struct dg_glossary_match *term,
+    struct dg_error *err);
 /* Append p's known translation, written as p's text requires. */
 int dg_part_write_known(
     struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err);

@@ -1,6 +1,8 @@
-/* Sentences with known translations (a translation memory): they are looked up before encoding, and
- * their translations are used unchanged. One thread at a time per job. */
+/* Sentences with known translations (of a translation memory, or a glossary's entry that is the
+ * whole sentence): their translations are used unchanged. One thread at a time per job. */
 #include "base/buffer.h"
+#include "text/glossary.h"
+#include "text/letter_case.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
@@ -83,6 +85,48 @@ int dg_part_look_up_source(
     const int rc = dg_part_look_up(j, p, err);
     if (!p->known)
         *p = own;
+    return rc;
+}
+
+/* Append the term's target in the case that the text s[n] has where the entry leaves it open: with
+ * a capital, or in capitals. */
+static int write_term(const struct dg_job *j, const struct dg_glossary_match *term, const char *s,
+    size_t n, struct dg_buffer *out, struct dg_error *err)
+{
+    const char *target = term->target;
+    size_t capital = 0, letters = 0, small = 0;
+    for (size_t i = 0; i < n;) {
+        const int32_t c = dg_scan_next(s, n, &i);
+        letters += dg_scan_is_letter(c);
+        small += dg_scan_is_letter(c) && !dg_scan_is_upper(c);
+    }
+    if (!term->as_written && letters > 1 && !small)
+        capital = term->target_len;
+    else if (!term->as_written && n && dg_scan_is_upper(dg_scan_peek(s, 0, n)))
+        capital = dg_letter_case_first_letter(target, term->target_len);
+    const int rc = dg_letter_case_upper(j->target_language, target, capital, out, err);
+    dg_buffer_add(out, target + capital, term->target_len - capital);
+    return !rc && out->failed ? DG_JOB_NO_MEMORY(err) : rc;
+}
+
+int dg_part_know_term(
+    struct dg_job *j, struct dg_part *p, const struct dg_glossary_match *term, struct dg_error *err)
+{
+    const size_t n = strlen(p->text);
+    const bool bare = !p->n_marks && p->encoding == DG_ENCODING_PLAIN;
+    struct dg_buffer out;
+    /* what is read as ordinary words is written by the search */
+    if (term->begin || term->end < n || p->capitals || !(bare || is_plain(p)))
+        return 0;
+    dg_buffer_init(&out);
+    int rc = write_term(j, term, p->text, n, &out, err);
+    if (!rc) {
+        p->known = dg_arena_strndup(&j->arena, out.data, out.len);
+        p->known_len = out.len;
+        p->copied = true;
+        rc = p->known ? 0 : DG_JOB_NO_MEMORY(err);
+    }
+    dg_buffer_deinit(&out);
     return rc;
 }
 

@@ -296,6 +296,9 @@ int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err
             found[n++] = found[i];
     if (!n)
         return 0;
+    int rc = dg_part_know_term(j, p, &found[0], err);
+    if (rc || p->known)
+        return rc;
     struct dg_glossary_match *wanted = dg_arena_array(&j->arena, n, sizeof *wanted);
     if (!wanted)
         return DG_JOB_NO_MEMORY(err);

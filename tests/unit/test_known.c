@@ -1,5 +1,5 @@
-/* translate/known.c: which texts of a document are looked up in a translation memory, and how its
- * answers are written. */
+/* translate/known.c: which texts of a document are looked up in a translation memory or are exactly
+ * a glossary's term, and how their answers are written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "kernels/cpu/cpu.h"
+#include "text/glossary.h"
 #include "translate/translate.h"
 
 static struct dg_backend *be;
@@ -44,11 +45,10 @@ static bool find(const void *arg, const char *s, size_t n, struct dg_buffer *out
     return false;
 }
 
-/* Translates by this memory alone; NULL: it does not have all of the text. */
-static char *translated(const char *const *pairs, const char *text, enum dg_format format)
+/* Translates without the model; NULL: some of the text needs it. */
+static char *without_model(const char *text, const struct dg_translate_options *options)
 {
-    const struct dg_known known = {.find = find, .arg = pairs};
-    struct dg_translate_options o = {.search = {.alpha = -1}, .format = format, .known = &known};
+    struct dg_translate_options o = *options;
     struct dg_job *j = NULL;
     struct dg_answers a;
     struct dg_error err = {0};
@@ -60,6 +60,14 @@ static char *translated(const char *const *pairs, const char *text, enum dg_form
     }
     dg_job_free(j);
     return answer;
+}
+
+static char *translated(const char *const *pairs, const char *text, enum dg_format format)
+{
+    const struct dg_known known = {.find = find, .arg = pairs};
+    const struct dg_translate_options o = {
+        .search = {.alpha = -1}, .format = format, .known = &known};
+    return without_model(text, &o);
 }
 
 static void expect_in(
@@ -126,9 +134,41 @@ static void not_looked_up(void **state)
     assert_null(translated(pairs, "<p>Hello {name} &#121;ou</p>", DG_FORMAT_HTML));
 }
 
+/* Texts that are a term, and one that is more; NULL: the model is needed. */
+static void texts_that_are_a_term(void **state)
+{
+    (void)state;
+    static const char *const terms[][2] = {
+        {"artist", "Maler"}, {"log in", "an & abmelden"}, {"WHO", "Weltverband"}, {"log", "Log"}};
+    static const struct {
+        enum dg_format format;
+        const char *text, *want;
+    } cases[] = {{DG_FORMAT_TEXT, "artist", "Maler"}, {DG_FORMAT_TEXT, " ARTIST\n", " MALER\n"},
+        {DG_FORMAT_TEXT, "Log in", "An & abmelden"}, {DG_FORMAT_TEXT, "log in", "an & abmelden"},
+        {DG_FORMAT_TEXT, "WHO", "Weltverband"}, {DG_FORMAT_TEXT, "who", NULL},
+        {DG_FORMAT_TEXT, "the artist", NULL}, {DG_FORMAT_TEXT, "{log}", "{log}"},
+        {DG_FORMAT_HTML, "<p>Log in</p>", "<p>An &amp; abmelden</p>"},
+        {DG_FORMAT_HTML, "<p>Log <b>in</b></p>", NULL},
+        {DG_FORMAT_MARKDOWN, "- artist\n", "- Maler\n"}};
+    struct dg_glossary_entry entries[4];
+    struct dg_translate_options o = {.search = {.alpha = -1}};
+    for (size_t i = 0; i < 4; i++)
+        entries[i] = (struct dg_glossary_entry){
+            terms[i][0], terms[i][1], strlen(terms[i][0]), strlen(terms[i][1])};
+    assert_int_equal(dg_glossary_make(entries, 4, &o.glossary, NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        o.format = cases[i].format;
+        char *answer = without_model(cases[i].text, &o);
+        if (!answer != !cases[i].want || (answer && strcmp(answer, cases[i].want) != 0))
+            fail_msg("%s became %s", cases[i].text, answer ? answer : "(not known)");
+        free(answer);
+    }
+    dg_glossary_unref(o.glossary);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings), cmocka_unit_test(titles), cmocka_unit_test(not_looked_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(strings), cmocka_unit_test(titles),
+        cmocka_unit_test(not_looked_up), cmocka_unit_test(texts_that_are_a_term)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
