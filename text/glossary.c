@@ -47,22 +47,39 @@ static size_t token_end(const char *s, size_t n, size_t at)
             return end;
 }
 
+/* One sign for those that programs write for one another: apostrophes, hyphens, white space. */
+static int32_t plain_sign(int32_t c)
+{
+    switch (c) {
+    case 0x2019: return '\'';
+    case 0x2010:
+    case 0x2011: return '-';
+    default: return dg_scan_is_space(c) ? ' ' : c;
+    }
+}
+
 static uint64_t hash_token(const char *s, size_t begin, size_t end)
 {
     uint64_t h = 0xCBF29CE484222325u;
     for (size_t i = begin; i < end;)
-        h = (h ^ (uint32_t)u_tolower(dg_scan_next(s, end, &i))) * 0x100000001B3u;
+        h = (h ^ (uint32_t)u_tolower(plain_sign(dg_scan_next(s, end, &i)))) * 0x100000001B3u;
     return h;
 }
 
-/* Number of bytes of s[n] from `at` on that match term[m]; 0 if they do not. */
+/* Number of bytes of s[n] from `at` on that match term[m], of which white space matches any; 0 if
+ * they do not. */
 static size_t says(const char *s, size_t n, size_t at, const char *term, size_t m, bool any_case)
 {
     size_t i = at, k = 0;
     while (k < m) {
         if (i >= n)
             return 0;
-        const int32_t a = dg_scan_next(s, n, &i), b = dg_scan_next(term, m, &k);
+        const int32_t a = plain_sign(dg_scan_next(s, n, &i)),
+                      b = plain_sign(dg_scan_next(term, m, &k));
+        if (a == ' ' && b == ' ') {
+            i = dg_scan_skip_space(s, i, n);
+            k = dg_scan_skip_space(term, k, m);
+        }
         if (a != b && !(any_case && u_tolower(a) == u_tolower(b)))
             return 0;
     }

@@ -1,8 +1,8 @@
 /* A glossary of one language pair: source terms with their translations, and lookup of the terms in
  * a text. Entries match whole words, from left to right, the longest entry first. An entry in small
  * letters also matches with capitals ("dog": dog, Dog, DOG); one with a capital matches only as
- * written. Other inflections need entries of their own. Const once made, and reference-counted: any
- * thread. */
+ * written. Any white space matches any, and so do the forms of an apostrophe and of a hyphen. Other
+ * inflections need entries of their own. Const once made, and reference-counted: any thread. */
 #ifndef DG_TEXT_GLOSSARY_H
 #define DG_TEXT_GLOSSARY_H
 

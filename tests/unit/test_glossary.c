@@ -63,6 +63,23 @@ static void small_letters_fit_capitals(void **state)
     dg_glossary_unref(g);
 }
 
+/* Editors write other apostrophes, hyphens and white space than lists of terms have. */
+static void signs_that_programs_exchange(void **state)
+{
+    (void)state;
+    static const char *const entries[][2] = {{"user's account", "Konto"}, {"e-mail", "Post"},
+        {"l\u2019eau", "Wasser"}, {"log  in", "anmelden"}, {"'em", "sie"}};
+    struct dg_glossary *g = make(entries, 5);
+    expect(g, "The user\u2019s account", "4-20:Konto ");
+    expect(g, "user\u2019s\n  account", "0-18:Konto ");
+    expect(g, "user's\u00a0account, users account", "0-15:Konto ");
+    expect(g, "E\u2011mail e\u2010mail e-mail e mail", "0-8:Post 9-17:Post 18-24:Post ");
+    expect(g, "l'eau", "0-5:Wasser ");
+    expect(g, "Log in, log\t\nin, login", "0-6:anmelden 8-15:anmelden ");
+    expect(g, "\u2019em", "0-5:sie ");
+    dg_glossary_unref(g);
+}
+
 static void scripts_without_blanks(void **state)
 {
     (void)state;
@@ -140,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_words_the_longest_first),
         cmocka_unit_test(small_letters_fit_capitals),
+        cmocka_unit_test(signs_that_programs_exchange),
         cmocka_unit_test(scripts_without_blanks),
         cmocka_unit_test(texts_are_checked),
         cmocka_unit_test(terms_appear_as_words),
