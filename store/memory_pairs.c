@@ -292,27 +292,34 @@ int dg_memory_has_sentences(struct dg_memory *m, bool *has, struct dg_error *err
     return rc;
 }
 
+/* Walks over the languages that pairs have, each by a search in the pairs' own order, to the pairs
+ * of the source in each, and to their memories: what it costs does not grow with the number of
+ * memories, but of those that have the source. */
+static const char find_sql[] =
+    "WITH RECURSIVE s(lang) AS (SELECT min(source_lang) FROM pairs"
+    " UNION ALL SELECT (SELECT min(source_lang) FROM pairs WHERE source_lang > s.lang) FROM s"
+    " WHERE s.lang IS NOT NULL),"
+    "d(source_lang, target_lang) AS ("
+    "SELECT s.lang, (SELECT min(target_lang) FROM pairs WHERE source_lang = s.lang) FROM s"
+    " WHERE language_distance(?2, s.lang) >= 0"
+    " UNION ALL SELECT d.source_lang, (SELECT min(target_lang) FROM pairs"
+    " WHERE source_lang = d.source_lang AND target_lang > d.target_lang) FROM d"
+    " WHERE d.target_lang IS NOT NULL)"
+    "SELECT p.target FROM d CROSS JOIN pairs p ON p.source_lang = d.source_lang"
+    " AND p.target_lang = d.target_lang AND p.source = ?4"
+    " CROSS JOIN collections c ON c.number = p.collection"
+    " WHERE c.kind = 2 AND c.owner IN (?1, '')"
+    " AND language_distance(?3, d.target_lang) >= 0"
+    " ORDER BY c.owner = ?1 DESC, language_distance(?2, d.source_lang) = 0 DESC,"
+    " language_distance(?3, d.target_lang) = 0 DESC, c.number DESC LIMIT 1";
+
 int dg_memory_find(struct dg_memory *m, const char *owner, const struct dg_memory_pair *wanted,
     struct dg_buffer *target, struct dg_error *err)
 {
     struct dg_buffer form;
     bool row = false;
     dg_buffer_init(&form);
-    int rc = m->find ? DG_OK
-                     : dg_db_prepare(&m->db,
-                           "SELECT p.target FROM collections c"
-                           " JOIN dictionaries d ON d.collection = c.number"
-                           " JOIN pairs p ON p.source_lang = d.source_lang"
-                           " AND p.target_lang = d.target_lang AND p.source = ?4"
-                           " AND p.collection = c.number"
-                           " WHERE c.kind = 2 AND c.owner IN (?1, '')"
-                           " AND language_distance(?2, d.source_lang) >= 0"
-                           " AND language_distance(?3, d.target_lang) >= 0"
-                           " ORDER BY c.owner = ?1 DESC,"
-                           " language_distance(?2, d.source_lang) = 0 DESC,"
-                           " language_distance(?3, d.target_lang) = 0 DESC,"
-                           " c.number DESC LIMIT 1",
-                           &m->find, err);
+    int rc = m->find ? DG_OK : dg_db_prepare(&m->db, find_sql, &m->find, err);
     if (rc == DG_OK)
         rc = dg_memory_form(wanted->source, wanted->source_len, &form, err);
     if (rc == DG_OK) {

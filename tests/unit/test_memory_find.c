@@ -1,11 +1,12 @@
 /* Which of a translation memory's entries a sentence finds, by their languages. */
 #include "database_file.h"
-#include "store/memory.h"
+#include "store/memory_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -55,9 +56,52 @@ static void languages(void **state)
     }
 }
 
+/* Make n memories of one entry each, "Number I.", in this language. */
+static void make_many(struct dg_memory *m, const char *language, int n)
+{
+    assert_int_equal(dg_db_run(&m->db, "PRAGMA synchronous = OFF", NULL), DG_OK);
+    for (int i = 0; i < n; i++) {
+        char text[32];
+        const int len = snprintf(text, sizeof text, "Number %d.", i);
+        const struct dg_memory_info wanted = {.kind = DG_MEMORY_SENTENCES, .name = "a"};
+        const struct dg_memory_pair pair = {"en", language, text, text, (size_t)len, (size_t)len};
+        struct dg_memory_info made;
+        assert_int_equal(dg_memory_make(m, &wanted, &pair, 1, &made, NULL), DG_OK);
+    }
+}
+
+/* Steps of SQLite's machine that the last search took. */
+static int steps(struct dg_memory *m)
+{
+    return sqlite3_stmt_status(m->find, SQLITE_STMTSTATUS_VM_STEP, 1);
+}
+
+/* Other memories do not make a search longer, in whatever languages they are. */
+static void many_memories(void **state)
+{
+    (void)state;
+    struct dg_memory *m = NULL;
+    assert_int_equal(dg_memory_open(path, true, &m, NULL), DG_OK);
+    make(m, "de", "Hallo.");
+    make_many(m, "de", 1);
+    make_many(m, "fr", 1);
+    expect(m, "de", "Hallo.");
+    const int few = steps(m);
+    make_many(m, "de", 60);
+    make_many(m, "fr", 60);
+    expect(m, "de", "Hallo.");
+    assert_true(steps(m) < few + few / 2);
+    expect(m, "fr", NULL);
+    make(m, "de-AT", "Servus.");
+    expect(m, "de-AT", "Servus.");
+    expect(m, "de", "Hallo.");
+    dg_memory_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(languages, make_path, remove_path)};
+        cmocka_unit_test_setup_teardown(languages, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(many_memories, make_path, remove_path)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
