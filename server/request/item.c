@@ -8,6 +8,7 @@
 #include "server/request/request.h"
 #include "server/request/steps.h"
 #include "server/request/stream.h"
+#include "text/language_code.h"
 
 #include <stdlib.h>
 
@@ -22,6 +23,30 @@ const struct dg_hop *dg_item_last_hop(const struct dg_item *item)
 }
 
 /* ---- planning ---- */
+
+/* The code that the client wrote, if it says more than the model's ("en-US" of "en"). */
+static const char *exact_code(const char *asked, const char *served)
+{
+    const int more = dg_language_distance(asked, served);
+    return more > 0 && more < DG_LANGUAGE_WIDER ? asked : served;
+}
+
+/* Puts the entries of the item's named glossary for its languages into its options: of the exact
+ * codes, else of the model's. */
+static int find_entries(struct dg_item *item, struct dg_error *err)
+{
+    const struct dg_glossary_set *named = item->options.named_glossary;
+    const char *const *pair = dg_item_last_hop(item)->pair;
+    const char *sources[2] = {exact_code(item->source, pair[0]), pair[0]},
+               *targets[2] = {exact_code(item->target, pair[1]), pair[1]};
+    for (int i = 0; i < 4 && !item->options.glossary; i++)
+        item->options.glossary = dg_glossary_set_pair(named, sources[i % 2], targets[i / 2]);
+    if (!item->options.glossary)
+        return dg_error_field(err, DG_EINVAL, "glossary",
+            "glossary: \"%s\" has no entries for %s to %s", dg_glossary_set_name(named), pair[0],
+            pair[1]);
+    return DG_OK;
+}
 
 /* Checks the options against the last model now, not after the first one's work. */
 int dg_item_find(struct dg_item *item, struct dg_error *err)
@@ -49,10 +74,8 @@ int dg_item_find(struct dg_item *item, struct dg_error *err)
             "support glossaries",
             way.hops[0].pair[0], way.hops[1].pair[1], way.hops[0].pair[1]);
     item->same_language = way.same;
-    if (named && !way.same && !dg_glossary_set_pair(named, last->pair[0], last->pair[1]))
-        return dg_error_field(err, DG_EINVAL, "glossary",
-            "glossary: \"%s\" has no entries for %s to %s", dg_glossary_set_name(named),
-            last->pair[0], last->pair[1]);
+    if (named && !way.same && (rc = find_entries(item, err)) != DG_OK)
+        return rc;
     return dg_request_options_plan(&item->options, &last->listing->config, last->pair, &o, err);
 }
 

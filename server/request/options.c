@@ -39,8 +39,6 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
         .prefix = prefix,
         .glossary = options->glossary,
     };
-    if (options->named_glossary)
-        out->glossary = dg_glossary_set_pair(options->named_glossary, pair[0], pair[1]);
     const bool has_terms = options->glossary || options->named_glossary;
     if (has_terms && (prefix || options->search.sampling.temperature > 0))
         return dg_error_field(err, DG_EINVAL, "glossary", "glossary cannot be combined with %s",

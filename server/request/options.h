@@ -28,7 +28,8 @@ struct dg_request_options {
     const char *target_prefix;
     /* terms that the answer must contain, or NULL; held by the request */
     struct dg_glossary *glossary;
-    /* terms for several language pairs, found by name or id, or NULL; held by the request */
+    /* terms for several language pairs, found by name or id, or NULL; held by the request. An item
+     * has those for its own languages in `glossary` once its models are known */
     struct dg_glossary_set *named_glossary;
     /* do not answer sentences from a translation memory */
     bool no_memory;

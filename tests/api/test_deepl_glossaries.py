@@ -173,6 +173,20 @@ def test_a_dictionary_is_found_by_its_own_codes(server):
     assert ask(server, "DELETE", path).status_code == 204
 
 
+def test_a_request_uses_the_entries_for_its_own_code(server):
+    """One model for `de` used to answer every region by the first region's entries."""
+    regions = {"de-AT": "Erdapfel", "de-CH": "Knolle"}
+    made = ask(server, "POST", "/v1/glossaries", {"name": "potatoes", "dictionaries": [
+        {"source": "en-US", "target": target, "entries": {"potato": word}} for target, word in regions.items()]}).json()
+    for source in ("en", "en-US", "en-GB"):
+        for target, word in regions.items():
+            body = {"text": "potato", "source": source, "target": target, "glossary": made["id"]}
+            reply = ask(server, "POST", "/v1/translate", body)
+            assert reply.status_code == 200 and reply.json()["translations"][0]["text"] == word, reply.text
+            assert translated(server, text=["potato"], target_lang=target.upper(), glossary_id=made["id"]) == word
+    assert translated(server, text=["potato"], glossary_id=made["id"]) in regions.values()
+
+
 def test_json_declared_without_a_body(server):
     made = ask(server, "POST", "/v3/glossaries", MANY).json()
     path, pair = "/v3/glossaries/" + made["glossary_id"], "?source_lang=en&target_lang=de"

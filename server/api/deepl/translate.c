@@ -5,6 +5,8 @@
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
 #include "server/models/languages.h"
+#include "store/memory.h"
+#include "text/language_code.h"
 
 #include <string.h>
 #include <strings.h>
@@ -84,15 +86,19 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
     return DG_OK;
 }
 
-/* *out: the served code nearest to code, the arena's; NULL if code is NULL or nothing is near. */
+/* *out: the served code nearest to code, or of a target the code itself if it says more ("en-US"),
+ * the arena's; NULL if code is NULL or nothing is near. */
 static int served_code(struct dg_models *models, struct dg_arena *arena, const char *code,
     unsigned side, const char **out, struct dg_error *err)
 {
-    char served[DG_LANGUAGE_MAX];
+    char served[DG_LANGUAGE_MAX], own[DG_MEMORY_LANGUAGE];
     *out = NULL;
     if (!code || !dg_models_nearest(models, code, side, served))
         return DG_OK;
-    *out = dg_arena_strdup(arena, served);
+    const int more = dg_language_distance(code, served);
+    const bool exact = side == DG_TARGETS && more > 0 && more < DG_LANGUAGE_WIDER &&
+                       !dg_memory_language(code, own, NULL);
+    *out = dg_arena_strdup(arena, exact ? own : served);
     return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language");
 }
 
