@@ -234,7 +234,7 @@ static int open_glossary(struct run *r, struct dg_error *err)
     dg_pair_list_init(&pairs);
     int rc = dg_pairs_file_read(r->glossary, o->source, o->target, dg_pair_list_add, &pairs, err);
     if (!rc)
-        rc = dg_pair_list_glossary(&pairs, o->source, o->target, &o->glossary, err);
+        rc = dg_pair_list_glossary(&pairs, o->source, o->target, true, &o->glossary, err);
     if (!rc && !o->glossary)
         rc = dg_error_set(
             err, DG_EINVAL, "%s has no entries from %s to %s", r->glossary, o->source, o->target);

@@ -41,14 +41,20 @@ int dg_pair_list_add(void *ctx, const struct dg_memory_pair *pair, struct dg_err
     return DG_OK;
 }
 
-enum closeness { OTHER_LANGUAGES, SAME_LANGUAGES, EXACT_LANGUAGES };
+enum closeness { OTHER_LANGUAGES, NARROWER_LANGUAGES, SAME_LANGUAGES, EXACT_LANGUAGES };
 
 static enum closeness closeness(
     const struct dg_memory_pair *p, const char *source, const char *target)
 {
     const int from = dg_language_distance(p->source_lang, source);
     const int to = from < 0 ? -1 : dg_language_distance(p->target_lang, target);
-    return to < 0 ? OTHER_LANGUAGES : from == 0 && to == 0 ? EXACT_LANGUAGES : SAME_LANGUAGES;
+    if (to < 0)
+        return OTHER_LANGUAGES;
+    if (from == 0 && to == 0)
+        return EXACT_LANGUAGES;
+    const bool narrower =
+        (from > 0 && from < DG_LANGUAGE_WIDER) || (to > 0 && to < DG_LANGUAGE_WIDER);
+    return narrower ? NARROWER_LANGUAGES : SAME_LANGUAGES;
 }
 
 static bool has_codes_of(const struct dg_memory_pair *p, const struct dg_memory_pair *other)
@@ -57,8 +63,18 @@ static bool has_codes_of(const struct dg_memory_pair *p, const struct dg_memory_
            strcmp(p->target_lang, other->target_lang) == 0;
 }
 
+bool dg_pair_list_has_narrower(
+    const struct dg_pair_list *l, const char *source_lang, const char *target_lang)
+{
+    bool found = false;
+    for (size_t i = 0; i < l->n && !found; i++)
+        if (i == 0 || !has_codes_of(&l->list[i], &l->list[i - 1]))
+            found = closeness(&l->list[i], source_lang, target_lang) == NARROWER_LANGUAGES;
+    return found;
+}
+
 int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
-    const char *target_lang, struct dg_glossary **out, struct dg_error *err)
+    const char *target_lang, bool narrower, struct dg_glossary **out, struct dg_error *err)
 {
     struct dg_glossary_entry *entries = malloc((l->n ? l->n : 1) * sizeof *entries);
     size_t n = 0;
@@ -72,7 +88,8 @@ int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
             const struct dg_memory_pair *p = &l->list[i];
             if (i == 0 || !has_codes_of(p, p - 1))
                 own = closeness(p, source_lang, target_lang);
-            if (own == wanted)
+            if (own == wanted ||
+                (narrower && own == NARROWER_LANGUAGES && wanted == SAME_LANGUAGES))
                 entries[n++] =
                     (struct dg_glossary_entry){p->source, p->target, p->source_len, p->target_len};
         }

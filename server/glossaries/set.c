@@ -11,6 +11,8 @@ struct entries {
     /* in canonical form */
     char source[DG_LANGUAGE_MAX], target[DG_LANGUAGE_MAX];
     struct dg_glossary *glossary;
+    /* without entries of codes that say more, for another such code; NULL: there are none */
+    struct dg_glossary *wide;
 };
 
 struct dg_glossary_set {
@@ -25,8 +27,10 @@ void dg_glossary_set_unref(struct dg_glossary_set *s)
 {
     if (!s || atomic_fetch_sub(&s->refs, 1) > 1)
         return;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         dg_glossary_unref(s->pairs[i].glossary);
+        dg_glossary_unref(s->pairs[i].wide);
+    }
     free(s);
 }
 
@@ -55,8 +59,10 @@ struct dg_glossary *dg_glossary_set_pair(
         const int to = dg_language_canonical_distance(codes[1], e->target);
         if (from == 0 && to == 0)
             return e->glossary;
+        const bool narrower =
+            (from > 0 && from < DG_LANGUAGE_WIDER) || (to > 0 && to < DG_LANGUAGE_WIDER);
         if (from >= 0 && to >= 0 && !near)
-            near = e->glossary;
+            near = narrower && e->wide ? e->wide : e->glossary;
     }
     return near;
 }
@@ -65,7 +71,7 @@ struct dg_glossary *dg_glossary_set_pair(
 static int add_pair(struct dg_glossary_set *s, const struct dg_pair_list *l,
     const struct dg_memory_pair *p, struct dg_error *err)
 {
-    struct entries own;
+    struct entries own = {0};
     if (!dg_language_canonical(p->source_lang, own.source) ||
         !dg_language_canonical(p->target_lang, own.target))
         return dg_error_set(err, DG_EINVAL,
@@ -78,9 +84,15 @@ static int add_pair(struct dg_glossary_set *s, const struct dg_pair_list *l,
         return dg_error_set(err, DG_ELIMIT,
             "glossary %s has more than %d pairs of languages, which is the limit", s->name,
             DG_GLOSSARIES_PAIRS);
-    int rc = dg_pair_list_glossary(l, own.source, own.target, &own.glossary, err);
-    if (rc == DG_OK && own.glossary)
+    int rc = dg_pair_list_glossary(l, own.source, own.target, true, &own.glossary, err);
+    if (rc == DG_OK && dg_pair_list_has_narrower(l, own.source, own.target))
+        rc = dg_pair_list_glossary(l, own.source, own.target, false, &own.wide, err);
+    if (rc == DG_OK && own.glossary) {
         s->pairs[s->n++] = own;
+    } else {
+        dg_glossary_unref(own.glossary);
+        dg_glossary_unref(own.wide);
+    }
     return rc;
 }
 

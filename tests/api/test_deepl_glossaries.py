@@ -187,6 +187,15 @@ def test_a_request_uses_the_entries_for_its_own_code(server):
     assert translated(server, text=["potato"], glossary_id=made["id"]) in regions.values()
 
 
+def test_entries_for_one_region_are_not_for_another(server):
+    """Entries for `de` took those for `de-AT` along to a request for `de-CH`."""
+    made = ask(server, "POST", "/v1/glossaries", {"name": "tomatoes", "dictionaries": [
+        {"source": "en", "target": "de", "entries": {"potato": "Knolle"}}, {"source": "en", "target": "de-AT", "entries": {"tomato": "Paradeiser"}}]}).json()
+    for target, words in (("DE", ["Knolle", "Paradeiser"]), ("DE-AT", ["Knolle", "Paradeiser"]), ("DE-CH", ["Knolle", None])):
+        answers = [translated(server, text=[text], target_lang=target, glossary_id=made["id"]) for text in ("potato", "tomato")]
+        assert [a if a in ("Knolle", "Paradeiser") else None for a in answers] == words, (target, answers)
+
+
 def test_json_declared_without_a_body(server):
     made = ask(server, "POST", "/v3/glossaries", MANY).json()
     path, pair = "/v3/glossaries/" + made["glossary_id"], "?source_lang=en&target_lang=de"

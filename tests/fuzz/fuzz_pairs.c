@@ -70,7 +70,7 @@ static void use_glossary(const struct dg_pair_list *pairs, const char *s, size_t
     struct dg_glossary_match matches[16];
     struct dg_error err = {0};
     const struct dg_memory_pair *first = &pairs->list[0];
-    int rc = dg_pair_list_glossary(pairs, first->source_lang, first->target_lang, &g, &err);
+    int rc = dg_pair_list_glossary(pairs, first->source_lang, first->target_lang, n % 2, &g, &err);
     require(!g || rc == DG_OK);
     if (!g) { /* refused, or of a language whose canonical form is too long for a code */
         require(err.message[0] != '\0' ||

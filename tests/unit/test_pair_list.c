@@ -13,7 +13,7 @@ static void has(const struct dg_pair_list *l, const char *source_lang, const cha
 {
     struct dg_glossary *g = NULL;
     struct dg_glossary_match m;
-    assert_int_equal(dg_pair_list_glossary(l, source_lang, target_lang, &g, NULL), DG_OK);
+    assert_int_equal(dg_pair_list_glossary(l, source_lang, target_lang, true, &g, NULL), DG_OK);
     assert_int_equal(dg_glossary_find(g, source, strlen(source), &m, 1), 1);
     assert_string_equal(m.target, target);
     dg_glossary_unref(g);
