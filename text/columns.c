@@ -2,9 +2,12 @@
 
 #include "text/scan.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define WIDE 4 /* blanks that part columns in every line */
+#define AFTER_OPTIONS 2
+#define LONGEST_OPTIONS 120 /* bytes */
 
 static size_t skip_blanks(const char *s, size_t at, size_t end)
 {
@@ -42,6 +45,30 @@ static bool stands_alone(const struct dg_columns *c, size_t begin, size_t at, si
            (to == c->end || dg_scan_is_space(dg_scan_peek(c->text, to, c->end)));
 }
 
+/* True if s[begin, end) is options of a command, such as "-a, --all", "-o FILE" or "[-]istrip": the
+ * first word begins with a dash, and none with a small letter. */
+static bool are_options(const char *s, size_t begin, size_t end)
+{
+    if (end - begin < 2 || end - begin > LONGEST_OPTIONS ||
+        (s[begin] != '-' && (s[begin] != '[' || s[begin + 1] != '-')) ||
+        !(s[begin + 1] == '-' || isalnum((unsigned char)s[begin + 1])))
+        return false;
+    for (size_t i = begin + 1; i < end; i++)
+        if (s[i - 1] == ' ' && islower((unsigned char)s[i]))
+            return false;
+    return s[begin] == '[' || s[begin + 1] == '-' || end - begin == 2 ||
+           !isalnum((unsigned char)s[begin + 2]);
+}
+
+/* True if blanks s[at, to) part the column that begins at `begin` from another one. */
+static bool are_wide(const struct dg_columns *c, size_t begin, size_t at, size_t to)
+{
+    if (to - at >= c->blanks)
+        return true;
+    begin = dg_scan_skip_space(c->text, begin, at);
+    return to - at >= AFTER_OPTIONS && to < c->end && are_options(c->text, begin, at);
+}
+
 /* The end of what parts two columns at byte `at` of the one that begins at `begin`, or `at`. */
 static size_t border(struct dg_columns *c, size_t begin, size_t at)
 {
@@ -51,7 +78,7 @@ static size_t border(struct dg_columns *c, size_t begin, size_t at)
         return at + 1;
     if (s[at] == ' ') {
         to = skip_blanks(s, at, c->end);
-        return to - at >= c->blanks ? to : at;
+        return are_wide(c, begin, at, to) ? to : at;
     }
     if (!((unsigned char)s[at] & 0x80))
         return at;
@@ -80,7 +107,8 @@ bool dg_columns_next(struct dg_columns *c, size_t *begin, size_t *end)
         c->at = at < c->end ? to : at;
         *begin = dg_scan_skip_space(c->text, from, at);
         *end = dg_scan_trim_space(c->text, *begin, at);
-        if (*begin < *end)
+        const bool more = at < c->at && c->at < c->end && c->text[at] == ' ';
+        if (*begin < *end && !(more && are_options(c->text, *begin, *end)))
             return true;
     }
     return false;

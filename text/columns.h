@@ -3,6 +3,8 @@
  *
  *   Home | About us | Contact        dogs|cats        Home › Dogs        Price·List is one text
  *   Red dog            $12.50        Name<tab>Anna    Home · Dogs        "He said « yes » ." also
+ *
+ * Options of a command before two blanks or more are no text: "-a, --all  do not ignore entries".
  */
 #ifndef DG_TEXT_COLUMNS_H
 #define DG_TEXT_COLUMNS_H
@@ -22,7 +24,7 @@ struct dg_columns {
 
 /* Begin with a line text[begin, end). */
 void dg_columns_open(struct dg_columns *c, const char *text, size_t begin, size_t end);
-/* The next column without white space at its ends; false: there is none. */
+/* The next column that is a text, without white space at its ends; false: there is none. */
 bool dg_columns_next(struct dg_columns *c, size_t *begin, size_t *end);
 
 #endif

@@ -54,7 +54,12 @@ static void test_blanks(void **state)
 {
     (void)state;
     check("Red dog            $12.50     15", "Red dog/$12.50/15");
-    check("-a, --all             do not ignore entries", "-a, --all/do not ignore entries");
+    check("-a, --all             do not ignore entries", "do not ignore entries");
+    check("--numbers[=FROM]  same as -d", "same as -d");
+    check("-o FILE     the file      of all", "the file/of all");
+    check("-a, --all", "-a, --all");
+    check("-a, --all  ", "-a, --all");
+    check("-Come here,  now", "-Come here,  now");
     check("Name   Price", "Name/Price");
     check("The  dog   is  big", "The  dog   is  big"); /* justified */
     check("The dog.  The cat.", "The dog.  The cat.");

@@ -137,6 +137,19 @@ static const struct split_case others[] = {
 };
 
 static const struct split_case layout[] = {
+    /* columns of help texts, and of others */
+    {"en", "  -a, --all             do not ignore entries\n  FILE   the file\n",
+        "do not ignore entries|FILE|the file"},
+    {"en", "      --numbers[=FROM]  same as -d. Stop.\n  -v     (ignored)\n   [-]hup  send",
+        "same as -d.|Stop.|(ignored)|send"},
+    {"en", "  -q,  --quiet        quiet (no output)", "quiet (no output)"},
+    {"en", "  -s, --kernel     print the name.  Then stop", "print the name.|Then stop"},
+    {"en", "no dogs | one dog |  {n} dogs | a|b ||", "no dogs|one dog|{n} dogs|a|b"},
+    /* justified, and accidental */
+    {"en", "It   is   a  dog", "It   is   a  dog"},
+    {"en", "Two  dogs play", "Two  dogs play"},
+    {"en", "-Come here,  now", "-Come here,  now"},
+    {"en", "-I am here,  now.\n-5  \n--", "-I am here,  now.|-5|--"},
     {"en", "", ""},
     {"en", " \t\r\n\n\u00A0\u3000\uFEFF\u2028", ""},
     {"en", "- ", ""},
