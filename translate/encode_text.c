@@ -278,6 +278,23 @@ static int look_up_text(struct dg_job *j, bool *known, struct dg_error *err)
     return look_up_whole(j, &text, (struct dg_span){0, j->len}, known, err);
 }
 
+/* Take the sign before the letter of a key out of a program's label. */
+static int take_key_sign(struct dg_job *j, struct dg_error *err)
+{
+    const struct dg_markup *markup = j->options.markup;
+    struct dg_key_sign *sign = &j->key_sign;
+    if (j->options.format != DG_FORMAT_TEXT || !markup || !dg_job_answer_is_free(j) ||
+        j->options.alignments || !dg_key_sign_find(markup->key_signs, j->text, j->len, sign))
+        return 0;
+    char *text = dg_arena_strndup(&j->arena, j->text, j->len);
+    if (!text)
+        return DG_JOB_NO_MEMORY(err);
+    memmove(text + sign->at, text + sign->at + sign->n, j->len - sign->at - sign->n + 1);
+    j->text = text;
+    j->len -= sign->n;
+    return 0;
+}
+
 static int encode_document(struct dg_job *j, enum dg_format format, struct dg_error *err)
 {
     struct dg_document document;
@@ -285,6 +302,8 @@ static int encode_document(struct dg_job *j, enum dg_format format, struct dg_er
     const struct dg_document_kind kind = {
         format, j->options.markup, j->t->alphabet, j->options.check, j->options.check_arg};
     int rc = look_up_text(j, &known, err);
+    if (!rc && !known)
+        rc = take_key_sign(j, err);
     if (rc || known)
         return rc;
     rc = dg_document_read(j->text, j->len, &kind, &document, err);

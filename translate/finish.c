@@ -28,6 +28,28 @@ static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct d
     return out->failed ? DG_JOB_NO_MEMORY(err) : 0;
 }
 
+/* Write the sign that was taken out of the text into its answer, and move where[n_parts] (optional)
+ * along. */
+static int put_key_sign(
+    struct dg_job *j, struct dg_buffer *text, struct dg_part *where, struct dg_error *err)
+{
+    struct dg_buffer out;
+    size_t at;
+    if (j->key_sign.n == 0)
+        return 0;
+    dg_buffer_init(&out);
+    dg_key_sign_put(
+        &j->key_sign, j->text, j->len, text->data ? text->data : "", text->len, &out, &at);
+    const size_t more = out.len - text->len;
+    for (size_t i = 0; where && i < j->n_parts; i++) {
+        where[i].begin += where[i].begin > at ? more : 0;
+        where[i].end += where[i].end > at ? more : 0;
+    }
+    dg_buffer_deinit(text);
+    *text = out;
+    return out.failed ? DG_JOB_NO_MEMORY(err) : 0;
+}
+
 static double mean_score(const struct dg_job *j, uint32_t rank)
 {
     double sum = 0;
@@ -119,7 +141,8 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
         rc = DG_JOB_NO_MEMORY(err);
     for (uint32_t r = 0; r < n_ranks && !rc; r++) {
         dg_buffer_reset(&text);
-        if ((rc = join(j, r, &text, r ? NULL : where, err)))
+        if ((rc = join(j, r, &text, r ? NULL : where, err)) ||
+            (rc = put_key_sign(j, &text, r ? NULL : where, err)))
             break;
         if (is_listed(j, best, n_best, &text))
             continue;

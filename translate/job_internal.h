@@ -8,6 +8,7 @@
 #include "text/format/document.h"
 #include "text/split.h"
 #include "translate/layout/decorate.h"
+#include "translate/key_sign.h"
 #include "translate/prefix.h"
 #include "translate/stand_in.h"
 #include "translate/translator_internal.h"
@@ -118,6 +119,8 @@ struct dg_job {
     bool begun;
     char *text;
     size_t len;
+    /* what was taken out of the text, and is written into its answer */
+    struct dg_key_sign key_sign;
     /* [n_parts + n_inner] parts in the order of the text, then those within another part */
     struct dg_part *parts;
     size_t n_parts, n_inner, parts_cap;

@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <string.h>
 
+static const struct dg_markup strings = {.key_signs = "&"};
+
 #define DEPTH 65 /* base/json.h allows 64 levels */
 
 /* The byte after the string that begins at s[at] == '"'. The text is known to be JSON. */
@@ -32,6 +34,7 @@ static int add(
              !dg_segment_add(x, p,
                  (struct dg_segment){.begin = begin,
                      .end = end,
+                     .markup = &strings,
                      .writing = DG_WRITE_ESCAPED,
                      .escapes = DG_ESCAPES_JSON},
                  text.data, text.len, err))

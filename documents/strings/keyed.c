@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+static const struct dg_markup java = {.key_signs = "&"}, apple = {.key_signs = NULL};
+
 /* Adds the text of a value if it has words. */
 static int add_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
     const struct dg_buffer *text, struct dg_error *err)
@@ -19,8 +21,11 @@ static int add_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_s
 static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
     enum dg_escapes escapes, struct dg_error *err)
 {
-    const struct dg_segment like = {
-        .begin = begin, .end = end, .writing = DG_WRITE_ESCAPED, .escapes = escapes};
+    const struct dg_segment like = {.begin = begin,
+        .end = end,
+        .markup = escapes == DG_ESCAPES_C ? &apple : &java,
+        .writing = DG_WRITE_ESCAPED,
+        .escapes = escapes};
     struct dg_buffer text;
     dg_buffer_init(&text);
     dg_escapes_read(escapes, p->s + begin, end - begin, &text);
@@ -53,8 +58,11 @@ static size_t logical_end(const char *s, size_t n, size_t at)
 static int add_value(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
     enum dg_escapes escapes, struct dg_error *err)
 {
-    const struct dg_segment like = {
-        .begin = begin, .end = end, .writing = DG_WRITE_MESSAGE, .escapes = escapes};
+    const struct dg_segment like = {.begin = begin,
+        .end = end,
+        .markup = &java,
+        .writing = DG_WRITE_MESSAGE,
+        .escapes = escapes};
     struct dg_buffer value, text;
     int rc = DG_OK;
     if (!dg_message_is(p->s + begin, end - begin))

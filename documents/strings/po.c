@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+static const struct dg_markup strings = {.key_signs = "&_"};
+
 enum { ID, PLURAL, N_TEXTS };
 
 /* Numbers for which a language has msgstr[0]. */
@@ -89,6 +91,7 @@ static int end_msgstr(struct reader *r, struct dg_error *err)
     struct dg_segment *g = dg_segment_add(r->x, r->p,
         (struct dg_segment){.begin = r->begin,
             .end = r->end,
+            .markup = &strings,
             .writing = DG_WRITE_ESCAPED,
             .escapes = DG_ESCAPES_PO},
         text->data, text->len, err);

@@ -50,7 +50,7 @@ static bool add_reference(const char *s, size_t at, size_t end, struct dg_buffer
 
 bool dg_xml_string_read(const char *s, size_t n, bool keeps_lines, struct dg_buffer *out)
 {
-    if (memchr(s, '<', n) || !memmem(s, n, "&lt;", 4))
+    if (memchr(s, '<', n))
         return false;
     for (size_t i = 0, end; i < n; i = end) {
         end = i + 1;

@@ -13,7 +13,7 @@
 bool dg_xml_string_cdata(const char *s, size_t *begin, size_t *end);
 
 /* Appends what the XML s[n] says, with line ends as spaces unless they are kept; false: it has
- * tags, no "<" written as a reference, or a reference that is not XML's own. */
+ * tags, or a reference that is not XML's own. */
 bool dg_xml_string_read(const char *s, size_t n, bool keeps_lines, struct dg_buffer *out);
 
 #endif

@@ -15,6 +15,7 @@
 /* maximum tags between two segments of a source in the same order as its target's */
 #define MOST_TAGS 1000
 
+static const struct dg_markup string = {.key_signs = "&"};
 static const char *const segment[] = {"mrk", NULL};
 static const struct dg_markup markup = {.no_outline = true, .codes = true},
                               preserved = {.no_outline = true, .codes = true, .lines = true};
@@ -142,6 +143,12 @@ static bool find_room(const struct dg_xml *x, const struct dg_xml_tag *t, struct
     return true;
 }
 
+/* True if the XML has "<" or "&" as a character: a tag that is text, or the sign of a key. */
+static bool has_signs(const char *s, size_t n)
+{
+    return memmem(s, n, "&lt;", 4) || memmem(s, n, "&amp;", 5);
+}
+
 /* Adds the content of `from`: the source, the source in segments, or one of these. Its answer goes
  * where `like` says, into `target` if that is not NULL. */
 static int add_text(struct reader *r, const struct unit *u, const struct dg_xml_tag *from,
@@ -155,10 +162,11 @@ static int add_text(struct reader *r, const struct unit *u, const struct dg_xml_
     like.format = DG_FORMAT_XML;
     like.markup = keeps ? all ? &preserved_segments : &preserved : all ? &segments : &markup;
     dg_buffer_init(&text);
-    const bool escaped = !cdata && dg_xml_string_read(s + begin, end - begin, keeps, &text);
+    const bool escaped = !cdata && has_signs(s + begin, end - begin) &&
+                         dg_xml_string_read(s + begin, end - begin, keeps, &text);
     if (cdata || escaped) {
         like.format = DG_FORMAT_TEXT;
-        like.markup = NULL;
+        like.markup = &string;
         like.writing = DG_WRITE_ESCAPED;
         like.escapes = cdata ? DG_ESCAPES_CDATA : DG_ESCAPES_XML;
     }

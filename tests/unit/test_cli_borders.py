@@ -115,6 +115,18 @@ def test_angle_brackets_that_are_no_tags(tmp_path, text):
     assert "markup_in_text" not in done.stdout
 
 
+@pytest.mark.parametrize("name,form,sign", [("a.po", 'msgid "%s"\nmsgstr ""\n', "&"), ("a.po", 'msgid "%s"\nmsgstr ""\n', "_"), ("a.json", '["%s"]', "&&"),
+                                            ("a.properties", "key=%s\n", "&"), ("a.xlf", XLIFF % '<trans-unit id="1"><source>%s</source></trans-unit>', "&amp;")])
+def test_the_key_of_a_menu(tmp_path, name, form, sign):
+    """A label is translated as one without the sign, which is before a letter of it."""
+    label = "A girl %swith a red hat"
+    whole = translated(tmp_path, name, form % label % "").replace(form % label % "", "")
+    got = translated(tmp_path, name, form % label % sign)
+    assert got.count(sign) == (1 if name.endswith(("json", "properties")) else 2)
+    at = got.rindex(sign)
+    assert got[at + len(sign)].isalpha() and got.replace(sign, "") == whole.replace(sign, "")
+
+
 @pytest.mark.parametrize("space", ["", ' xml:space="default"'])
 def test_lines_within_a_text(tmp_path, space):
     """Without xml:space, a line end is any white space, as in HTML."""

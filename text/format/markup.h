@@ -1,4 +1,5 @@
-/* A client's options for HTML and XML tags. Plain data; any thread. */
+/* How the tags of HTML and XML are treated, and what a program's strings have. Plain data; any
+ * thread. */
 #ifndef DG_TEXT_FORMAT_MARKUP_H
 #define DG_TEXT_FORMAT_MARKUP_H
 
@@ -22,6 +23,9 @@ struct dg_markup {
     bool codes;
     /* XML: line ends are part of the text: they end sentences */
     bool lines;
+    /* plain text that is a program's string: the signs that may be before the letter of a key in
+     * it, such as "&" (Windows, KDE) and "_" (GTK): translate/key_sign.h; or NULL */
+    const char *key_signs;
 };
 
 /* True if the list has s[n], ignoring ASCII case. */
