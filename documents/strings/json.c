@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <string.h>
 
-static const struct dg_markup strings = {.key_signs = "&"};
+static const struct dg_markup strings = {.program = true, .key_signs = "&"};
 
 #define DEPTH 65 /* base/json.h allows 64 levels */
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const struct dg_markup java = {.key_signs = "&"}, apple = {.key_signs = NULL};
+static const struct dg_markup java = {.program = true, .key_signs = "&"}, apple = {.program = true};
 
 /* Adds the text of a value if it has words. */
 static int add_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct dg_markup strings = {.key_signs = "&_"};
+static const struct dg_markup strings = {.program = true, .key_signs = "&_"};
 
 enum { ID, PLURAL, N_TEXTS };
 

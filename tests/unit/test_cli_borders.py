@@ -127,6 +127,12 @@ def test_the_key_of_a_menu(tmp_path, name, form, sign):
     assert got[at + len(sign)].isalpha() and got.replace(sign, "") == whole.replace(sign, "")
 
 
+def test_arguments_of_programs(tmp_path):
+    """MediaWiki's and Chrome's; in a text, $1 is a price."""
+    got = json.loads(translated(tmp_path, "a.json", '["The girl has $1 dogs and $2 hats."]'))[0]
+    assert got.count("$1") == got.count("$2") == 1
+
+
 @pytest.mark.parametrize("space", ["", ' xml:space="default"'])
 def test_lines_within_a_text(tmp_path, space):
     """Without xml:space, a line end is any white space, as in HTML."""

@@ -3,6 +3,7 @@
 #include "text/scan.h"
 #include "text/utf8.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,13 +112,33 @@ static size_t running_end(
     return *k < u->n_marks ? d->marks[u->mark + *k].at : u->end;
 }
 
+/* The end of an argument of a program's string, $1 to $9, that begins in s[from, until); 0: none
+ * does. "$1.50" is a price. */
+static size_t next_argument(const char *s, size_t n, size_t from, size_t until, size_t *begin)
+{
+    for (size_t i = from; i + 1 < until; i++) {
+        const char after = i + 2 < n ? s[i + 2] : ' ', digit = i + 3 < n ? s[i + 3] : ' ';
+        *begin = i;
+        if (s[i] == '$' && s[i + 1] >= '1' && s[i + 1] <= '9' && !isalnum((unsigned char)after) &&
+            !(strchr(".,", after) && isdigit((unsigned char)digit)))
+            return i + 2;
+    }
+    return 0;
+}
+
 /* dg_protected_next, which stops if check ends the reading. */
 static size_t next_protected(
     struct dg_document *d, const char *s, size_t n, size_t from, size_t *begin)
 {
     for (size_t at = from; at < n && d->ended == DG_OK; at = *begin) {
         const size_t until = n - at > CHECK_BYTES ? at + CHECK_BYTES : n;
-        const size_t to = dg_protected_within(d->known, s, n, at, until, begin);
+        size_t to = dg_protected_within(d->known, s, n, at, until, begin), first;
+        const size_t argument =
+            d->is_program ? next_argument(s, n, at, to > 0 ? *begin : until, &first) : 0;
+        if (argument > 0) {
+            *begin = first;
+            to = argument;
+        }
         if (to > 0)
             return to;
         if (until < n && d->check)
@@ -298,6 +319,7 @@ int dg_document_read(const char *source, size_t n, const struct dg_document_kind
     memset(out, 0, sizeof *out);
     dg_buffer_init(&out->text);
     out->known = kind->known;
+    out->is_program = markup && markup->program;
     out->check = kind->check;
     out->check_arg = kind->check_arg;
     out->err = err;

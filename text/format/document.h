@@ -113,6 +113,8 @@ struct dg_document {
     uint32_t ids;
     /* plain text that looks like HTML or XML */
     bool is_markup;
+    /* a program's string (struct dg_markup) */
+    bool is_program;
     /* see struct dg_document_kind */
     const struct dg_alphabet *known;
     int (*check)(const void *arg, struct dg_error *err);

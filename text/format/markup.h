@@ -23,8 +23,10 @@ struct dg_markup {
     bool codes;
     /* XML: line ends are part of the text: they end sentences */
     bool lines;
-    /* plain text that is a program's string: the signs that may be before the letter of a key in
-     * it, such as "&" (Windows, KDE) and "_" (GTK): translate/key_sign.h; or NULL */
+    /* plain text: it is a program's string, in which $1 is an argument */
+    bool program;
+    /* the signs that may be before the letter of a key in it, such as "&" (Windows, KDE) and "_"
+     * (GTK): translate/key_sign.h; or NULL */
     const char *key_signs;
 };
 
