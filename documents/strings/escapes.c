@@ -53,7 +53,7 @@ static bool is_android_xml(enum dg_escapes e)
 
 static bool is_android(enum dg_escapes e)
 {
-    return is_android_xml(e) || e == DG_ESCAPES_ANDROID_CDATA;
+    return is_android_xml(e) || e == DG_ESCAPES_ANDROID_TEXT || e == DG_ESCAPES_ANDROID_CDATA;
 }
 
 /* Adds a character that is written as \uXXXX. */
@@ -155,7 +155,8 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
 {
     for (size_t i = 0; i < n; i++) {
         const char *escape = is_hidden(e, s, i, n) ? "\\u0020" : escape_of(e, s[i], i == 0);
-        const char *tag = is_android(e) && s[i] == '<' ? memchr(s + i, '>', n - i) : NULL;
+        const bool tags = is_android(e) && e != DG_ESCAPES_ANDROID_TEXT;
+        const char *tag = tags && s[i] == '<' ? memchr(s + i, '>', n - i) : NULL;
         if (tag) {
             dg_buffer_add(out, s + i, (size_t)(tag - s) + 1 - i);
             i = (size_t)(tag - s);
@@ -211,10 +212,24 @@ static void write_cdata(const char *s, size_t n, struct dg_buffer *out)
     dg_buffer_add(out, s, n);
 }
 
+/* Text in Android's XML: its own escapes, and those of XML. */
+static void write_android_text(const char *s, size_t n, struct dg_buffer *out)
+{
+    struct dg_buffer line;
+    dg_buffer_init(&line);
+    write_line(DG_ESCAPES_ANDROID_TEXT, s, n, &line);
+    if (line.data)
+        write_xml(line.data, line.len, out);
+    out->failed = out->failed || line.failed;
+    dg_buffer_deinit(&line);
+}
+
 void dg_escapes_write(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
     if (e == DG_ESCAPES_PO)
         write_po(s, n, out);
+    else if (e == DG_ESCAPES_ANDROID_TEXT)
+        write_android_text(s, n, out);
     else if (e == DG_ESCAPES_XML)
         write_xml(s, n, out);
     else if (e == DG_ESCAPES_CDATA)

@@ -16,6 +16,7 @@ enum dg_escapes {
     DG_ESCAPES_ASCII,          /* properties in which characters beyond ASCII are \uXXXX */
     DG_ESCAPES_ANDROID,        /* XML, whose tags stay as they are */
     DG_ESCAPES_ANDROID_QUOTED, /* the same in quotation marks, where all spaces are shown */
+    DG_ESCAPES_ANDROID_TEXT,   /* text in it: its tags are characters */
     DG_ESCAPES_ANDROID_CDATA,  /* HTML, whose tags stay, too */
     /* only written: text in XML, and in a CDATA section */
     DG_ESCAPES_XML,

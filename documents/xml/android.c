@@ -2,6 +2,7 @@
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
 #include "documents/xml/declaration.h"
+#include "documents/xml/string.h"
 #include "text/format/xml/scan.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
 {
     const char *s = r->p->s;
     const bool xml = format == DG_FORMAT_XML;
-    const struct dg_segment like = {.begin = begin,
+    struct dg_segment like = {.begin = begin,
         .end = end,
         .format = format,
         .markup = xml ? &markup : NULL,
@@ -81,26 +82,40 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
         .escapes = quoted ? DG_ESCAPES_ANDROID_QUOTED
                    : xml  ? DG_ESCAPES_ANDROID
                           : DG_ESCAPES_ANDROID_CDATA};
-    struct dg_buffer spaced, text;
+    struct dg_buffer spaced, text, meant;
     int rc = DG_OK;
     dg_buffer_init(&spaced);
     dg_buffer_init(&text);
+    dg_buffer_init(&meant);
     if (quoted)
         dg_buffer_add(&spaced, s + begin, end - begin);
     else if (xml)
         show(s, begin, end, &spaced);
     else
         collapse(s, begin, end, &spaced);
-    dg_escapes_read(like.escapes, spaced.data, spaced.len, &text);
+    if (xml && !quoted && !spaced.failed && memmem(spaced.data, spaced.len, "&lt;", 4) &&
+        dg_xml_string_read(spaced.data, spaced.len, true, &meant)) {
+        like.format = DG_FORMAT_TEXT;
+        like.markup = NULL;
+        like.escapes = DG_ESCAPES_ANDROID_TEXT;
+    }
+    const bool is_text = like.format == DG_FORMAT_TEXT;
+    const struct dg_buffer *from = is_text ? &meant : &spaced;
+    dg_escapes_read(like.escapes, from->data, from->len, &text);
     bool fits = text.len > 0 && dg_message_is_text(text.data, text.len);
-    if (spaced.failed || text.failed)
+    if (is_text && fits) {
+        dg_buffer_reset(&meant);
+        dg_escapes_write(like.escapes, text.data, text.len, &meant);
+    }
+    if (spaced.failed || text.failed || meant.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
     else if (fits && xml)
-        rc = check_xml(&text, &fits, err);
+        rc = check_xml(is_text ? &meant : &text, &fits, err);
     if (rc == DG_OK && fits && !dg_segment_add(r->x, r->p, like, text.data, text.len, err))
         rc = err->code;
     dg_buffer_deinit(&spaced);
     dg_buffer_deinit(&text);
+    dg_buffer_deinit(&meant);
     return rc;
 }
 

@@ -66,6 +66,12 @@ static const struct example cases[] = {
             "&lt;B&gt;TWO&lt;/B&gt; DOGS</mrk></g> <mrk mtype=\"seg\" mid=\"2\">THREE</mrk></target>"),
         true},
     {"a.xlf", SEGMENTS("<target>da</target>"), SEGMENTS("<target>da</target>"), true},
+    {"strings.xml",
+        "<resources><string>&lt;b>a dog&lt;/b> isn\\'t &lt;a href=\\\"u\\\"&gt;big&lt;/a> &amp;\n  \\@ &#8230;\\nb</string></resources>",
+        "<resources><string>&lt;b&gt;A DOG&lt;/b&gt; ISN\\'T &lt;a href=\\\"u\\\"&gt;BIG&lt;/a&gt; &amp; @ …\\nB</string></resources>",
+        false},
+    {"strings.xml", "<resources><string>&lt;b>a\\u0001 dog</string></resources>",
+        "<resources><string>&lt;b>a\\u0001 dog</string></resources>", false},
     /* msgstr[0] of one number only, of all numbers, and of 1, 21, 31, ... */
     {"a.po",
         PLURAL_FORMS("nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);", "", "", ""),
