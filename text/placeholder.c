@@ -231,6 +231,7 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     case '_': return underscores(s, at, end);
     case '*': return block(s, at, end, "*|", "|*");
     case '&': return entity(s, at, end);
+    case '\a': return at + 1;
     default: return at;
     }
 }

@@ -18,6 +18,7 @@
  *   newsletters                    *|FNAME|*  *|IF:AGE|*  %%First_Name%%
  *   icons of sites                 :material-account-circle:
  *   HTML                           &nbsp;  &#39;
+ *   terminals                      the bell, U+0007
  */
 size_t dg_placeholder_end(const char *s, size_t at, size_t end);
 

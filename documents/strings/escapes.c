@@ -89,6 +89,15 @@ static bool is_properties(enum dg_escapes e)
     return e == DG_ESCAPES_PROPERTIES || e == DG_ESCAPES_ASCII;
 }
 
+/* What a letter after a backslash means. */
+static char read_letter(enum dg_escapes e, char c)
+{
+    static const char letters[] = "ntrfbav", meant[] = "\n\t\r\f\b\a\v";
+    const char *at = c ? strchr(letters, c) : NULL;
+    const bool known = at && (e == DG_ESCAPES_C || (c != 'a' && c != 'v'));
+    return known ? meant[at - letters] : c;
+}
+
 void dg_escapes_read(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -104,8 +113,7 @@ void dg_escapes_read(enum dg_escapes e, const char *s, size_t n, struct dg_buffe
             while (is_properties(e) && i + 1 < n && strchr(" \t\f", s[i + 1]))
                 i++;
         } else {
-            const char *at = strchr("n\nt\tr\rf\fb\b", c);
-            char plain = at && (at - "n\nt\tr\rf\fb\b") % 2 == 0 ? at[1] : c;
+            const char plain = read_letter(e, c);
             dg_buffer_add(out, &plain, 1);
         }
     }
@@ -119,6 +127,8 @@ static const char *escape_of(enum dg_escapes e, char c, bool first)
     case '\r': return "\\r";
     case '\f': return "\\f";
     case '\b': return "\\b";
+    case '\a': return e == DG_ESCAPES_C ? "\\a" : NULL;
+    case '\v': return e == DG_ESCAPES_C ? "\\v" : NULL;
     case '\\': return "\\\\";
     case '"': return is_properties(e) ? NULL : "\\\"";
     case '\'': return is_android(e) ? "\\'" : NULL;

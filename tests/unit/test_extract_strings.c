@@ -72,6 +72,9 @@ static const struct example cases[] = {
         false},
     {"strings.xml", "<resources><string>&lt;b>a\\u0001 dog</string></resources>",
         "<resources><string>&lt;b>a\\u0001 dog</string></resources>", false},
+    {"a.po", "msgid \"a dog\\a\\v \\z\"\nmsgstr \"\"\n",
+        "msgid \"a dog\\a\\v \\z\"\nmsgstr \"A DOG\\a\\v Z\"\n", true},
+    {"a.strings", "a = \"dog\\a\";", "a = \"DOG\\a\";", false},
     /* msgstr[0] of one number only, of all numbers, and of 1, 21, 31, ... */
     {"a.po",
         PLURAL_FORMS("nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);", "", "", ""),

@@ -117,6 +117,7 @@ static void placeholders(void **state)
     expect(
         "$t(dogs, {\"a\": {{b}} }), $total(x), $t (x)", "<$t(dogs, {\"a\": {{b}} })><$total><$t>");
     expect("@:a.b, @.lower:a-b. a@:b @: c @.x y", "<@:a.b><@.lower:a-b>");
+    expect("a\ab", "<\a>");
     expect("100% sure, 50%d, 5 % des, %zzz, 20 %", "");
     expect("Hello {name}, {{user.name}}, ${PATH}, {0}!", "<{name}><{{user.name}}><${PATH}><{0}>");
     expect("{ a }, {a b}, $5, {x, a{b", "");
