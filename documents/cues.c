@@ -3,6 +3,7 @@
  * line may end, preferably after a comma. */
 #include "documents/kinds.h"
 #include "documents/slots.h"
+#include "documents/word_times.h"
 #include "text/format/srt.h"
 #include "text/line_breaks.h"
 #include "text/scan.h"
@@ -94,6 +95,8 @@ static int add_cue(
 {
     if (!dg_utf8_has_letter(p->s + c->begin, c->end - c->begin))
         return DG_OK;
+    if (dg_word_times_are(p->s, c->begin, c->end))
+        return dg_word_times_read(x, p, c->begin, c->end, err);
     const struct dg_segment like = {.begin = c->head, .end = c->end, .format = DG_FORMAT_SRT};
     return dg_segment_add(x, p, like, p->s + c->head, c->end - c->head, err) ? DG_OK : err->code;
 }

@@ -2,6 +2,7 @@
 #include "documents/segments.h"
 #include "documents/slots.h"
 #include "documents/strings/message.h"
+#include "documents/word_times.h"
 #include "text/format/encoding.h"
 
 #include <string.h>
@@ -52,6 +53,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_DECLARATION:
     case DG_WRITE_SETTING: break;
     case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
+    case DG_WRITE_WORD_TIMES: rc = dg_word_times_write(w, g, a, err); break;
     case DG_WRITE_SLOTS: rc = dg_slots_write(w, g, a, err); break;
     }
     if (g->after)

@@ -122,10 +122,57 @@ static void lines_of_white_space_within_cues(void **state)
     dg_extract_close(x);
 }
 
+/* Words that appear one after another: the answer has the times in their order, whatever its words'
+ * order, and no word of the source. */
+static void words_with_times(void **state)
+{
+    (void)state;
+    static const char file[] =
+        "WEBVTT\r\n\r\n00:00:01.000 --> 00:00:04.000 align:start\r\n"
+        "the dog\r\n"
+        "is<00:00:01.200><c> in</c><00:00:01.400><c.b> the</c><00:00:02.000> house\r\n\r\n"
+        "00:00:04.000 --> 00:00:05.000\r\n<00:00:04.100><i>Go</i>\r\n";
+    static const struct {
+        const char *answer, *line;
+    } cases[] = {{"is in the house",
+                     "is<00:00:01.200><c> in</c><00:00:01.400><c.b> the</c><00:00:02.000> house"},
+        {"ist daheim", "ist<00:00:01.200><c> daheim</c>"}, {"daheim", "daheim"}, {"", ""},
+        {"a b c d e f", "a<00:00:01.200><c> b</c><00:00:01.400><c.b> c</c><00:00:02.000> d e f"},
+        {"in der Tat ist er da",
+            "in<00:00:01.200><c> der</c><00:00:01.400><c.b> Tat</c><00:00:02.000> ist er da"}};
+    struct dg_extract *x = NULL;
+    struct dg_extract_text t;
+    assert_int_equal(
+        dg_extract_open("a.vtt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
+    assert_int_equal(dg_extract_count(x), 3);
+    dg_extract_text(x, 0, &t);
+    assert_string_equal(t.s, "the dog");
+    dg_extract_text(x, 1, &t);
+    assert_string_equal(t.s, "is in the house");
+    dg_extract_text(x, 2, &t);
+    assert_string_equal(t.s, "00:00:04.000 --> 00:00:05.000\r\n<00:00:04.100><i>Go</i>");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *answer = cases[i].answer;
+        const struct dg_extract_answer a[] = {
+            {"der Hund", 8}, {answer, strlen(answer)}, {t.s, t.n}};
+        struct dg_buffer out;
+        char want[512];
+        dg_buffer_init(&out);
+        assert_int_equal(dg_extract_write(x, a, "de", &out, NULL), 0);
+        snprintf(want, sizeof want,
+            "WEBVTT\r\n\r\n00:00:01.000 --> 00:00:04.000 align:start\r\nder Hund\r\n%s\r\n\r\n"
+            "00:00:04.000 --> 00:00:05.000\r\n<00:00:04.100><i>Go</i>\r\n",
+            cases[i].line);
+        assert_string_equal(out.data, want);
+        dg_buffer_deinit(&out);
+    }
+    dg_extract_close(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cues_share_a_sentence),
         cmocka_unit_test(cues_without_blank_lines),
-        cmocka_unit_test(lines_of_white_space_within_cues)};
+        cmocka_unit_test(lines_of_white_space_within_cues), cmocka_unit_test(words_with_times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
