@@ -235,3 +235,34 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     default: return at;
     }
 }
+
+/* $1 to $9; "$1.50" is a price. */
+static size_t argument(const char *s, size_t at, size_t end)
+{
+    const char after = at + 2 < end ? s[at + 2] : ' ', digit = at + 3 < end ? s[at + 3] : ' ';
+    const bool price = (after == '.' || after == ',') && isdigit((unsigned char)digit);
+    return at + 1 < end && s[at + 1] >= '1' && s[at + 1] <= '9' && !is_word(after) && !price
+               ? at + 2
+               : at;
+}
+
+/* --delay-directory-restore, --file=NAME */
+static size_t option(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 2;
+    if (end - at < 4 || s[at + 1] != '-' || !islower((unsigned char)s[i]) || follows_word(s, at) ||
+        (at > 0 && s[at - 1] == '-'))
+        return at;
+    while (i < end && i < at + LONGEST_NAME && (isalnum((unsigned char)s[i]) || s[i] == '-'))
+        i++;
+    while (s[i - 1] == '-')
+        i--;
+    if (i <= at + 3)
+        return at;
+    return i < end && s[i] == '=' ? skip_word(s, i + 1, end) : i;
+}
+
+size_t dg_placeholder_program_end(const char *s, size_t at, size_t end)
+{
+    return s[at] == '$' ? argument(s, at, end) : s[at] == '-' ? option(s, at, end) : at;
+}

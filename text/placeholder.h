@@ -22,4 +22,8 @@
  */
 size_t dg_placeholder_end(const char *s, size_t at, size_t end);
 
+/* The same for what only a program's strings have: $1 of MediaWiki and Chrome, and long options of
+ * commands, --name. */
+size_t dg_placeholder_program_end(const char *s, size_t at, size_t end);
+
 #endif

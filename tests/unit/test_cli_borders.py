@@ -133,6 +133,11 @@ def test_arguments_of_programs(tmp_path):
     assert got.count("$1") == got.count("$2") == 1
 
 
+def test_options_of_commands(tmp_path):
+    got = json.loads(translated(tmp_path, "a.json", '["The girl needs --no-check-certificate and --delay-directory-restore=A here."]'))[0]
+    assert got.count("--no-check-certificate") == 1 and got.count("--delay-directory-restore=") == 1
+
+
 @pytest.mark.parametrize("space", ["", ' xml:space="default"'])
 def test_lines_within_a_text(tmp_path, space):
     """Without xml:space, a line end is any white space, as in HTML."""

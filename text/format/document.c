@@ -1,9 +1,9 @@
 #include "text/format/internal.h"
+#include "text/placeholder.h"
 #include "text/protected.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,16 +112,13 @@ static size_t running_end(
     return *k < u->n_marks ? d->marks[u->mark + *k].at : u->end;
 }
 
-/* The end of an argument of a program's string, $1 to $9, that begins in s[from, until); 0: none
- * does. "$1.50" is a price. */
-static size_t next_argument(const char *s, size_t n, size_t from, size_t until, size_t *begin)
+/* The end of what only a program's string has as a placeholder in s[from, until); 0: none. */
+static size_t next_of_program(const char *s, size_t from, size_t until, size_t *begin)
 {
-    for (size_t i = from; i + 1 < until; i++) {
-        const char after = i + 2 < n ? s[i + 2] : ' ', digit = i + 3 < n ? s[i + 3] : ' ';
-        *begin = i;
-        if (s[i] == '$' && s[i + 1] >= '1' && s[i + 1] <= '9' && !isalnum((unsigned char)after) &&
-            !(strchr(".,", after) && isdigit((unsigned char)digit)))
-            return i + 2;
+    for (*begin = from; *begin < until; ++*begin) {
+        const size_t to = dg_placeholder_program_end(s, *begin, until);
+        if (to > *begin)
+            return to;
     }
     return 0;
 }
@@ -133,11 +130,11 @@ static size_t next_protected(
     for (size_t at = from; at < n && d->ended == DG_OK; at = *begin) {
         const size_t until = n - at > CHECK_BYTES ? at + CHECK_BYTES : n;
         size_t to = dg_protected_within(d->known, s, n, at, until, begin), first;
-        const size_t argument =
-            d->is_program ? next_argument(s, n, at, to > 0 ? *begin : until, &first) : 0;
-        if (argument > 0) {
+        const size_t own =
+            d->is_program ? next_of_program(s, at, to > 0 ? *begin : until, &first) : 0;
+        if (own > 0) {
             *begin = first;
-            to = argument;
+            to = own;
         }
         if (to > 0)
             return to;

@@ -23,7 +23,7 @@ struct dg_markup {
     bool codes;
     /* XML: line ends are part of the text: they end sentences */
     bool lines;
-    /* plain text: it is a program's string, in which $1 is an argument */
+    /* plain text: it is a program's string, in which $1 and --name are placeholders */
     bool program;
     /* the signs that may be before the letter of a key in it, such as "&" (Windows, KDE) and "_"
      * (GTK): translate/key_sign.h; or NULL */
