@@ -14,9 +14,10 @@ struct expected {
     int32_t source[MAX_SOURCE];
     uint32_t n_source;
     struct dg_search search;
-    /* every fourth sentence has two, of two pieces and one */
+    /* every fourth sentence has two, of two pieces and one; every eighth knows their sources */
     struct dg_terms terms;
     struct dg_term_form forms[2];
+    struct dg_term_source term_sources[2];
     int32_t term_ids[4];
     uint32_t n_hyps;
     uint32_t n[4];
@@ -25,13 +26,21 @@ struct expected {
     double score[4];
 };
 
-static void make_terms(const struct dg_config *c, struct expected *x, uint64_t *rng)
+static void make_terms(const struct dg_config *c, struct expected *x, bool placed, uint64_t *rng)
 {
     static const uint64_t none[32000 / 64 + 1];
+    static uint64_t half[32000 / 64 + 1]; /* pieces that begin a word */
+    memset(half, 0x55, sizeof half);
     random_sentence(c, x->term_ids, 4, rng);
     x->forms[0] = (struct dg_term_form){0, 0, 2, DG_TERM_ANYWHERE};
     x->forms[1] = (struct dg_term_form){1, 2, 1, DG_TERM_ANYWHERE};
     x->terms = (struct dg_terms){x->forms, 2, 2, x->term_ids, 3, none, none, NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const uint32_t begin = rnd(rng) % x->n_source;
+        x->term_sources[i] = (struct dg_term_source){begin, begin + 1 + rnd(rng) % 4};
+    }
+    x->terms.sources = placed ? x->term_sources : NULL;
+    x->terms.begins = placed ? half : NULL;
     x->search.max_len = 4 + rnd(rng) % (MAX_OUT - 3);
 }
 
@@ -49,7 +58,7 @@ static void make_sentences(const struct dg_config *c, struct expected *all)
             .alpha = 0.6f};
         x->terms.n = 0;
         if (i % 4 == 0)
-            make_terms(c, x, &rng);
+            make_terms(c, x, i % 8 == 0, &rng);
     }
 }
 
