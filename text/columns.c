@@ -65,7 +65,6 @@ static bool are_wide(const struct dg_columns *c, size_t begin, size_t at, size_t
 {
     if (to - at >= c->blanks)
         return true;
-    begin = dg_scan_skip_space(c->text, begin, at);
     return to - at >= AFTER_OPTIONS && to < c->end && are_options(c->text, begin, at);
 }
 
@@ -100,13 +99,13 @@ static size_t border(struct dg_columns *c, size_t begin, size_t at)
 bool dg_columns_next(struct dg_columns *c, size_t *begin, size_t *end)
 {
     while (c->at < c->end) {
-        const size_t from = c->at;
+        const size_t from = dg_scan_skip_space(c->text, c->at, c->end);
         size_t at = from, to = from;
         while (at < c->end && (to = border(c, from, at)) == at)
             dg_scan_next(c->text, c->end, &at);
         c->at = at < c->end ? to : at;
-        *begin = dg_scan_skip_space(c->text, from, at);
-        *end = dg_scan_trim_space(c->text, *begin, at);
+        *begin = from;
+        *end = dg_scan_trim_space(c->text, from, at);
         const bool more = at < c->at && c->at < c->end && c->text[at] == ' ';
         if (*begin < *end && !(more && are_options(c->text, *begin, *end)))
             return true;

@@ -101,7 +101,8 @@ static void test_linear_time(void **state)
     (void)state;
     static const char *const units[] = {"Das ist z. B. am 3. Mai. Er kommt! ", "x", "A. ", ". ",
         "a. 1 1 ", "« a! » ", "! »", "«a", "a… ", ".[1]", "a.          ", "你好。", "- ",
-        "a.\" ' ) 1 ", "e\u0301", "? ", "a.)))( ", "|", "   a", " · ", " » ", "\n"};
+        "a.\" ' ) 1 ", "e\u0301", "? ", "a.)))( ", "|", "   a", " · ", " » ", "\n", "-A  ",
+        "\u00A0  ", "-a  b "};
     enum { LONG = 1 << 20 };
     char *text = malloc(LONG + 64);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
