@@ -71,7 +71,7 @@ static void add_text(struct dg_flow *f, size_t at, size_t end)
 /* True if s[at] begins with <a or </a, the tag of a link. */
 static bool is_link(const struct dg_flow *f, size_t at)
 {
-    at += 1 + (at + 1 < f->n && f->s[at + 1] == '/');
+    at += at + 1 < f->n && f->s[at + 1] == '/' ? 2 : 1;
     return at + 1 < f->n && strchr("aA", f->s[at]) && !isalnum((unsigned char)f->s[at + 1]);
 }
 
