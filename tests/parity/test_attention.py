@@ -172,7 +172,7 @@ def test_the_translation_is_the_one_that_a_request_gets(words_model):
 
 @pytest.mark.parametrize("wrong,message", [
     (["--layer", "3"], "--layer"), (["--heads", "5"], "--heads"), (["--heads", "1,,2"], "--heads"),
-    (["--word", "nowhere"], "nowhere"), (["--source", "12 ?"], "no letters")])
+    (["--word", "nowhere"], "nowhere"), (["--source", "12 ?"], "nothing to translate")])
 def test_what_is_refused(words_model, tmp_path, wrong, message):
     args = ["--model", words_model, "--source", SOURCE, "--target", TARGET, "--kind", "encoder", "--out", str(tmp_path / "x.svg")]
     if wrong[0] == "--source":
