@@ -86,20 +86,30 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
     return DG_OK;
 }
 
-/* *out: the served code nearest to code, or of a target the code itself if it says more ("en-US"),
- * the arena's; NULL if code is NULL or nothing is near. */
+/* *out: the served code nearest to code, the arena's; NULL if code is NULL or nothing is near. */
 static int served_code(struct dg_models *models, struct dg_arena *arena, const char *code,
     unsigned side, const char **out, struct dg_error *err)
 {
-    char served[DG_LANGUAGE_MAX], own[DG_MEMORY_LANGUAGE];
+    char served[DG_LANGUAGE_MAX];
     *out = NULL;
     if (!code || !dg_models_nearest(models, code, side, served))
         return DG_OK;
-    const int more = dg_language_distance(code, served);
-    const bool exact = side == DG_TARGETS && more > 0 && more < DG_LANGUAGE_WIDER &&
-                       !dg_memory_language(code, own, NULL);
-    *out = dg_arena_strdup(arena, exact ? own : served);
+    *out = dg_arena_strdup(arena, served);
     return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language");
+}
+
+/* A glossary may have entries for the region that is asked for: puts the code itself in place of
+ * the served one if it says more ("en-US"). Not from the same language, which is not translated. */
+static int keep_region(struct dg_arena *arena, const char *code, const char *source,
+    const char **target, struct dg_error *err)
+{
+    char own[DG_MEMORY_LANGUAGE];
+    const int more = dg_language_distance(code, *target);
+    if (more <= 0 || more >= DG_LANGUAGE_WIDER || !source ||
+        dg_language_distance(*target, source) >= 0 || dg_memory_language(code, own, NULL))
+        return DG_OK;
+    *target = dg_arena_strdup(arena, own);
+    return *target ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a language");
 }
 
 /* DeepL's message, and the command that would help. */
@@ -128,7 +138,7 @@ int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
         return from && strcasecmp(from, DG_SOURCE_AUTO) != 0
                    ? no_language("source_lang", from, to, err)
                    : not_supported("source_lang", err);
-    return DG_OK;
+    return dg_deepl_option(o, "glossary_id") ? keep_region(arena, to, *source, target, err) : DG_OK;
 }
 
 static int read_languages(struct dg_body *b, struct dg_error *err)
