@@ -52,8 +52,7 @@ static enum closeness closeness(
         return OTHER_LANGUAGES;
     if (from == 0 && to == 0)
         return EXACT_LANGUAGES;
-    const bool narrower =
-        (from > 0 && from < DG_LANGUAGE_WIDER) || (to > 0 && to < DG_LANGUAGE_WIDER);
+    const bool narrower = dg_language_says_more(from) || dg_language_says_more(to);
     return narrower ? NARROWER_LANGUAGES : SAME_LANGUAGES;
 }
 

@@ -99,6 +99,11 @@ int dg_language_canonical_distance(const char *asked, const char *served)
     return wider >= 0 ? DG_LANGUAGE_WIDER + wider : -1;
 }
 
+bool dg_language_says_more(int distance)
+{
+    return distance > 0 && distance < DG_LANGUAGE_WIDER;
+}
+
 int dg_language_distance(const char *asked, const char *served)
 {
     char a[DG_LANGUAGE_MAX], s[DG_LANGUAGE_MAX];

@@ -26,6 +26,10 @@ int dg_language_distance(const char *asked, const char *served);
 /* The same for codes in canonical form; -1 where one is "". */
 int dg_language_canonical_distance(const char *asked, const char *served);
 
+/* True if the requested code says more than the served one at this distance from it ("en-US" than
+ * "en"). */
+bool dg_language_says_more(int distance);
+
 /* True if both codes name the same language as far as both specify it ("en", "en-US"), in any
  * order: one finds the other. */
 bool dg_language_same(const char *a, const char *b);

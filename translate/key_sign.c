@@ -46,7 +46,7 @@ static size_t skip_others(struct words *w, size_t at)
     return at;
 }
 
-/* True if the letter after "_" at s[at] may be a key's: at the begin of a word, or in one that
+/* True if the letter after "_" at s[at] may be a key's: at the start of a word, or in one that
  * begins with a capital ("Pre_ferences"). */
 static bool fits_underscore(const char *s, size_t at, size_t n)
 {
@@ -63,7 +63,7 @@ static bool fits_underscore(const char *s, size_t at, size_t n)
            islower((unsigned char)s[at + 1]);
 }
 
-/* The same for "&": at the begin of a word, or beside a small letter ("E&xit"). */
+/* The same for "&": at the start of a word, or beside a small letter ("E&xit"). */
 static bool fits_ampersand(const char *s, size_t at, size_t n)
 {
     size_t before = at, after = at + 1;

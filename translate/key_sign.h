@@ -23,9 +23,8 @@ struct dg_key_sign {
 bool dg_key_sign_find(const char *signs, const char *s, size_t n, struct dg_key_sign *out);
 
 /* Append s[n], a translation of label[n_label] (which has no sign), with the sign: before the same
- * letter if there is one, at the begin of a word if there is such a one, else before the first
- * letter. In scripts such as Chinese, "(&F)" is written at the end. *at: the byte of s that the
- * sign was written before. */
+ * letter at the start of a word, else within one, else before the first letter. In scripts such as
+ * Chinese, "(&F)" is written at the end. *at: the byte of s that the sign was written before. */
 void dg_key_sign_put(const struct dg_key_sign *sign, const char *label, size_t n_label,
     const char *s, size_t n, struct dg_buffer *out, size_t *at);
 

@@ -59,8 +59,7 @@ struct dg_glossary *dg_glossary_set_pair(
         const int to = dg_language_canonical_distance(codes[1], e->target);
         if (from == 0 && to == 0)
             return e->glossary;
-        const bool narrower =
-            (from > 0 && from < DG_LANGUAGE_WIDER) || (to > 0 && to < DG_LANGUAGE_WIDER);
+        const bool narrower = dg_language_says_more(from) || dg_language_says_more(to);
         if (from >= 0 && to >= 0 && !near)
             near = narrower && e->wide ? e->wide : e->glossary;
     }

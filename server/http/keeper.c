@@ -134,8 +134,8 @@ static void begin_drain(struct dg_net *net)
     if (net->drain_ns != 0)
         return;
     for (int i = 0; i < DG_NET_LISTENERS; i++) {
-        /* The queued clients believe they are connected. Those of a held socket wait for whoever
-         * has it next. */
+        /* The kernel has accepted the queued clients. Those of a held socket wait for the next
+         * server that has it. */
         if (i > 0 || !net->held)
             dg_net_accept(net, net->listen_fds[i]);
         if (net->listen_fds[i] >= 0)

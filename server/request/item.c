@@ -27,8 +27,7 @@ const struct dg_hop *dg_item_last_hop(const struct dg_item *item)
 /* The code that the client wrote, if it says more than the model's ("en-US" of "en"). */
 static const char *exact_code(const char *asked, const char *served)
 {
-    const int more = dg_language_distance(asked, served);
-    return more > 0 && more < DG_LANGUAGE_WIDER ? asked : served;
+    return dg_language_says_more(dg_language_distance(asked, served)) ? asked : served;
 }
 
 /* Puts the entries of the item's named glossary for its languages into its options: of the exact

@@ -104,8 +104,7 @@ static int keep_region(struct dg_arena *arena, const char *code, const char *sou
     const char **target, struct dg_error *err)
 {
     char own[DG_MEMORY_LANGUAGE];
-    const int more = dg_language_distance(code, *target);
-    if (more <= 0 || more >= DG_LANGUAGE_WIDER || !source ||
+    if (!dg_language_says_more(dg_language_distance(code, *target)) || !source ||
         dg_language_distance(*target, source) >= 0 || dg_memory_language(code, own, NULL))
         return DG_OK;
     *target = dg_arena_strdup(arena, own);
