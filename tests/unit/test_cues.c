@@ -13,6 +13,26 @@
 #define FOUR "\u597D\u597D\u597D\u597D"
 #define TEN FOUR FOUR "\u597D\u597D"
 
+/* A file of `count` texts. */
+static struct dg_extract *opened(const char *name, const char *file, size_t count)
+{
+    struct dg_extract *x = NULL;
+    assert_int_equal(
+        dg_extract_open(name, file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
+    assert_int_equal(dg_extract_count(x), count);
+    return x;
+}
+
+static void check_written(
+    struct dg_extract *x, const struct dg_extract_answer *answers, const char *want)
+{
+    struct dg_buffer out;
+    dg_buffer_init(&out);
+    assert_int_equal(dg_extract_write(x, answers, "de", &out, NULL), 0);
+    assert_string_equal(out.data, want);
+    dg_buffer_deinit(&out);
+}
+
 /* A translation longer or shorter than its text: every cue gets some of it, in order. */
 static void cues_share_a_sentence(void **state)
 {
@@ -39,25 +59,18 @@ static void cues_share_a_sentence(void **state)
             "\uC0B4\uC558\uB2E4."},
         {"\u55EF\u3002", "\u55EF\u3002", "", ""},
     };
-    struct dg_extract *x = NULL;
+    struct dg_extract *x = opened("a.srt", file, 1);
     struct dg_extract_text t;
-    assert_int_equal(
-        dg_extract_open("a.srt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
-    assert_int_equal(dg_extract_count(x), 1);
     dg_extract_text(x, 0, &t);
     assert_string_equal(t.s, "one dog that is old went to the house.");
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         const struct dg_extract_answer a = {answers[i][0], strlen(answers[i][0])};
-        struct dg_buffer out;
         char want[1024];
         snprintf(want, sizeof want,
             "1\r\n00:00:01,000 --> 00:00:02,000\r\n%s\r\n\r\n2\r\n00:00:02,000 --> 00:00:06,000\r\n"
             "%s\r\n\r\n3\r\n00:00:06,000 --> 00:00:07,000\r\n%s\r\n",
             answers[i][1], answers[i][2], answers[i][3]);
-        dg_buffer_init(&out);
-        assert_int_equal(dg_extract_write(x, &a, "de", &out, NULL), 0);
-        assert_string_equal(out.data, want);
-        dg_buffer_deinit(&out);
+        check_written(x, &a, want);
     }
     dg_extract_close(x);
 }
@@ -73,18 +86,11 @@ static void cues_without_blank_lines(void **state)
                                "00:00:02,000 --> 00:00:03,000\nbbbb bbbb\n"
                                "00:00:03,000 --> 00:00:04,000\ncccc\ncccc\n";
     const struct dg_extract_answer a = {"aaaa aaaa bbbb bbbb cccc cccc", 29};
-    struct dg_extract *x = NULL;
+    struct dg_extract *x = opened("a.srt", file, 1);
     struct dg_extract_text t;
-    struct dg_buffer out;
-    assert_int_equal(
-        dg_extract_open("a.srt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
-    assert_int_equal(dg_extract_count(x), 1);
     dg_extract_text(x, 0, &t);
     assert_string_equal(t.s, "I saw that the dog was in the house.");
-    dg_buffer_init(&out);
-    assert_int_equal(dg_extract_write(x, &a, "de", &out, NULL), 0);
-    assert_string_equal(out.data, want);
-    dg_buffer_deinit(&out);
+    check_written(x, &a, want);
     dg_extract_close(x);
 }
 
@@ -104,21 +110,14 @@ static void lines_of_white_space_within_cues(void **state)
         "00:00:02.000 --> 00:00:03.000\r\nOne dog.\r\n\t\r\nTwo.", "the dog is in the house.",
         "00:00:05.000 --> 00:00:06.000\r\nThe end."};
     struct dg_extract_answer a[4];
-    struct dg_extract *x = NULL;
-    struct dg_buffer out;
-    assert_int_equal(
-        dg_extract_open("a.vtt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
-    assert_int_equal(dg_extract_count(x), 4);
+    struct dg_extract *x = opened("a.vtt", file, 4);
     for (size_t i = 0; i < 4; i++) {
         struct dg_extract_text t;
         dg_extract_text(x, i, &t);
         assert_string_equal(t.s, texts[i]);
         a[i] = (struct dg_extract_answer){t.s, t.n};
     }
-    dg_buffer_init(&out);
-    assert_int_equal(dg_extract_write(x, a, "de", &out, NULL), 0);
-    assert_string_equal(out.data, file);
-    dg_buffer_deinit(&out);
+    check_written(x, a, file);
     dg_extract_close(x);
 }
 
@@ -140,11 +139,8 @@ static void words_with_times(void **state)
         {"a b c d e f", "a<00:00:01.200><c> b</c><00:00:01.400><c.b> c</c><00:00:02.000> d e f"},
         {"in der Tat ist er da",
             "in<00:00:01.200><c> der</c><00:00:01.400><c.b> Tat</c><00:00:02.000> ist er da"}};
-    struct dg_extract *x = NULL;
+    struct dg_extract *x = opened("a.vtt", file, 3);
     struct dg_extract_text t;
-    assert_int_equal(
-        dg_extract_open("a.vtt", file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
-    assert_int_equal(dg_extract_count(x), 3);
     dg_extract_text(x, 0, &t);
     assert_string_equal(t.s, "the dog");
     dg_extract_text(x, 1, &t);
@@ -155,16 +151,12 @@ static void words_with_times(void **state)
         const char *answer = cases[i].answer;
         const struct dg_extract_answer a[] = {
             {"der Hund", 8}, {answer, strlen(answer)}, {t.s, t.n}};
-        struct dg_buffer out;
         char want[512];
-        dg_buffer_init(&out);
-        assert_int_equal(dg_extract_write(x, a, "de", &out, NULL), 0);
         snprintf(want, sizeof want,
             "WEBVTT\r\n\r\n00:00:01.000 --> 00:00:04.000 align:start\r\nder Hund\r\n%s\r\n\r\n"
             "00:00:04.000 --> 00:00:05.000\r\n<00:00:04.100><i>Go</i>\r\n",
             cases[i].line);
-        assert_string_equal(out.data, want);
-        dg_buffer_deinit(&out);
+        check_written(x, a, want);
     }
     dg_extract_close(x);
 }
