@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/graph.h"
 #include "model/config.h"
+#include "translate/installed.h"
 #include "weights/bundle.h"
 
 #include <stdbool.h>
@@ -194,7 +195,8 @@ int dg_cli_inspect(int argc, char **argv)
     struct inspect o = {0};
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman inspect",
-        .usage = "usage: dragoman inspect BUNDLE [--verify] [--tensors | --graph | --dot]\n",
+        .usage = "usage: dragoman inspect BUNDLE [--verify] [--tensors | --graph | --dot]\n"
+                 "BUNDLE is a bundle's directory, or the name of an installed one.\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,
@@ -208,7 +210,10 @@ int dg_cli_inspect(int argc, char **argv)
     struct dg_error err = {0};
     struct dg_bundle *b = NULL;
     struct dg_config config;
-    int rc = dg_bundle_open(argv[1], &b, &err);
+    char dir[4400];
+    int rc = dg_installed_named(argv[1], dir, sizeof dir, &err);
+    if (!rc)
+        rc = dg_bundle_open(dir, &b, &err);
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &config, &err);
     const bool draws = o.graph || o.dot;

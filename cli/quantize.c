@@ -6,6 +6,7 @@
 #include "cli/layer_errors.h"
 #include "convert/int8.h"
 #include "translate/check.h"
+#include "translate/installed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,7 +165,8 @@ int dg_cli_quantize(int argc, char **argv)
     struct dg_error err = {0};
     const struct dg_fields groups[] = {{options, DG_FIELD_COUNT(options), &q, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman quantize",
-        .usage = "usage: dragoman quantize BUNDLE --out BUNDLE [options]\n",
+        .usage = "usage: dragoman quantize BUNDLE --out DIR [options]\n"
+                 "BUNDLE is a bundle's directory, or the name of an installed one.\n",
         .after = "To compare translations before and after, translate a test set with both "
                  "bundles and run\n"
                  "`dragoman-train bleu`.\n",
@@ -178,9 +180,12 @@ int dg_cli_quantize(int argc, char **argv)
     if (status >= 0)
         return status;
     q.o.arg = &q;
-    q.o.bundle = argv[1];
+    char dir[4400];
+    q.o.bundle = dir;
     q.report = q.report || q.sentences;
-    int rc = run(&q, &err);
+    int rc = dg_installed_named(argv[1], dir, sizeof dir, &err);
+    if (!rc)
+        rc = run(&q, &err);
     free(q.rows);
     return rc ? dg_cli_fail("quantize", &err) : 0;
 }

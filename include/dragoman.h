@@ -149,7 +149,8 @@ enum dragoman_penalty {
 /* Fill it in with dragoman_options_init, then change fields. */
 struct dragoman_options {
     size_t size;
-    /* languages; NULL: the model's first pair, or the pair given to dragoman_open */
+    /* languages, found as the server finds them ("de-AT" and "ger" are de for a model of de); NULL:
+     * the model's first pair, or the pair given to dragoman_open */
     const char *source, *target;
     /* beam size, 1 to 32; 0: the model's */
     uint32_t beam_size;
@@ -166,7 +167,7 @@ struct dragoman_options {
     /* the penalty counts at most this many times the source's tokens; 0: every token */
     double length_penalty_cap;
     /* above 0: sample tokens instead of searching, from the top_k likeliest (0: from all). The same
-     * seed and sentence give the same answer. */
+     * seed and sentence give the same answer. A top_k needs a temperature. */
     double temperature;
     uint32_t top_k;
     uint64_t seed;

@@ -16,7 +16,8 @@ void dragoman_open_options_init(struct dragoman_open_options *options, size_t si
 }
 
 /* Find the models for two languages: "en-de", or "zh-Hans-en", whose codes have hyphens of their
- * own. Returns how many models there are. */
+ * own. Near languages do not count: "en-de-fr" is no name for a model of en-de. Returns how many
+ * models there are. */
 static size_t look_for_languages(
     struct dragoman_model *m, const char *models, const char *name, char *path, size_t cap)
 {
@@ -28,7 +29,7 @@ static size_t look_for_languages(
             continue;
         snprintf(m->source, sizeof m->source, "%.*s", (int)source, name);
         snprintf(m->target, sizeof m->target, "%s", hyphen + 1);
-        found = dg_installed_look(models, m->source, m->target, path, cap, NULL);
+        found = dg_installed_look(models, m->source, m->target, 0, path, cap, NULL);
     }
     return found;
 }
@@ -40,23 +41,16 @@ static int find(
 {
     char beside[4096];
     const char *models = dg_installed_models(beside, sizeof beside);
-    const int n = snprintf(path, cap, "%s", name);
-    if (n < 0 || (size_t)n >= cap)
-        return dg_error_set(err, DG_EINVAL, "the model's name has %zu bytes", strlen(name));
-    if (strchr(name, '/') || access(path, F_OK) == 0)
-        return DG_OK;
-    snprintf(path, cap, "%s/%s", models, name);
-    if (dg_installed_is_bundle(path))
-        return DG_OK;
+    const int rc = dg_installed_named(name, path, cap, err);
+    if (rc != DG_ENOTFOUND)
+        return rc;
+    dg_error_clear(err);
     const size_t found = look_for_languages(m, models, name, path, cap);
     if (found == 1)
         return DG_OK;
     if (found > 1)
         return dg_error_set(err, DG_EINVAL,
             "several models in %s translate from %s to %s: name one", models, m->source, m->target);
-    const int rc = dg_installed_check(models, err);
-    if (rc)
-        return rc;
     return dg_error_set(err, DG_ENOTFOUND,
         "\"%.200s\" is no folder, and %.200s has no model of that name or for such languages", name,
         models);

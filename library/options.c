@@ -71,6 +71,9 @@ static int check_together(const struct dragoman_options *o, struct dg_error *err
     if (o->temperature > 0 && (o->beam_size > 1 || o->n_best > 1))
         return dg_error_field(err, DG_EINVAL, "temperature",
             "with a temperature one answer is drawn: beam_size and n_best must be 0 or 1");
+    if (o->top_k > 0 && !(o->temperature > 0))
+        return dg_error_field(
+            err, DG_EINVAL, "top_k", "top_k is for sampling: it needs a temperature above 0");
     if (o->glossary && (o->tokens || o->target_prefix || o->temperature > 0))
         return dg_error_field(err, DG_EINVAL, "glossary",
             "a glossary takes none of tokens, target_prefix and temperature");

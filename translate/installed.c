@@ -3,13 +3,14 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/library.h"
+#include "text/language_code.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 const char *dg_installed_models(char *path, size_t cap)
@@ -44,30 +45,64 @@ int dg_installed_check(const char *dir, struct dg_error *err)
     return DG_OK;
 }
 
-static bool is_language(const struct dg_json *v, const char *wanted)
+int dg_installed_named(const char *name, char *path, size_t cap, struct dg_error *err)
 {
-    const char *code = dg_json_string(v, NULL);
-    return code && (!wanted || strcasecmp(code, wanted) == 0);
+    char beside[4096];
+    const char *models = dg_installed_models(beside, sizeof beside);
+    if (strlen(name) >= cap)
+        return dg_error_set(err, DG_EINVAL, "the model's name has %zu bytes", strlen(name));
+    snprintf(path, cap, "%s", name);
+    if (strchr(name, '/') || access(name, F_OK) == 0)
+        return DG_OK;
+    snprintf(path, cap, "%s/%s", models, name);
+    if (dg_installed_is_bundle(path))
+        return DG_OK;
+    const int rc = dg_installed_check(models, err);
+    return rc ? rc
+              : dg_error_set(err, DG_ENOTFOUND,
+                    "\"%.200s\" is no folder, and %.200s has no model of that name", name, models);
 }
 
-/* Number of pairs in the manifest if the wanted pair is among them, else 0; 0 for a manifest that
- * cannot be read. */
-static size_t translates(const char *dir, const char *source, const char *target)
+/* What a bundle offers for two languages: how far its nearest pair is from them (-1: it has none),
+ * and how many pairs it has. */
+struct offer {
+    int distance;
+    size_t pairs;
+};
+
+/* Distance of the language in v from the wanted one; 0 if any will do, -1 if it is another. */
+static int distance(const struct dg_json *v, const char *wanted)
+{
+    const char *code = dg_json_string(v, NULL);
+    return !code ? -1 : wanted ? dg_language_distance(wanted, code) : 0;
+}
+
+/* A manifest that cannot be read offers nothing. */
+static struct offer look_at(const char *dir, const char *source, const char *target)
 {
     char path[4500];
     struct dg_error ignored = {0};
-    bool found = false;
+    struct offer o = {.distance = -1};
     snprintf(path, sizeof path, "%s/manifest.json", dir);
     struct dg_json *manifest = dg_json_load(path, &ignored);
     const struct dg_json *pairs = dg_json_get(manifest, "pairs");
-    for (size_t i = 0; i < dg_json_length(pairs) && !found; i++) {
+    o.pairs = dg_json_length(pairs);
+    for (size_t i = 0; i < o.pairs && o.distance != 0; i++) {
         const struct dg_json *pair = dg_json_at(pairs, i);
-        found =
-            is_language(dg_json_at(pair, 0), source) && is_language(dg_json_at(pair, 1), target);
+        const int from = distance(dg_json_at(pair, 0), source);
+        const int to = from < 0 ? -1 : distance(dg_json_at(pair, 1), target);
+        if (to >= 0 && (o.distance < 0 || from + to < o.distance))
+            o.distance = from + to;
     }
-    const size_t n = found ? dg_json_length(pairs) : 0;
     dg_json_free(manifest);
-    return n;
+    return o;
+}
+
+/* True if a is the better offer. */
+static bool is_better(struct offer a, struct offer b)
+{
+    return b.distance < 0 || a.distance < b.distance ||
+           (a.distance == b.distance && a.pairs < b.pairs);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -75,25 +110,30 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-size_t dg_installed_look(const char *dir, const char *source, const char *target, char *path,
-    size_t cap, struct dg_buffer *names)
+size_t dg_installed_look(const char *dir, const char *source, const char *target, int farthest,
+    char *path, size_t cap, struct dg_buffer *names)
 {
     struct dirent **list = NULL;
-    size_t found = 0, fewest = 0;
+    struct offer best = {.distance = -1};
+    size_t found = 0;
     int n = scandir(dir, &list, NULL, by_name);
     for (int i = 0; i < n; i++) {
         char bundle[4400];
         snprintf(bundle, sizeof bundle, "%s/%s", dir, list[i]->d_name);
-        size_t pairs = list[i]->d_name[0] == '.' ? 0 : translates(bundle, source, target);
-        if (pairs && (!source || !target))
-            pairs = 1; /* the caller did not name the pair, so the number of pairs says nothing */
-        if (pairs && (!found || pairs < fewest)) {
-            fewest = pairs;
+        struct offer o = {.distance = -1};
+        if (list[i]->d_name[0] != '.')
+            o = look_at(bundle, source, target);
+        if (o.distance > farthest)
+            o.distance = -1;
+        if (!source || !target)
+            o.pairs = 0; /* the caller did not name the pair, so the number of pairs says nothing */
+        if (o.distance >= 0 && is_better(o, best)) {
+            best = o;
             found = 0;
             if (names)
                 dg_buffer_reset(names);
         }
-        if (pairs && pairs == fewest) {
+        if (o.distance >= 0 && !is_better(best, o)) {
             if (found++ == 0)
                 snprintf(path, cap, "%s", bundle);
             if (names)
@@ -117,7 +157,7 @@ int dg_installed_find(
         return DG_OK;
     }
     dg_buffer_init(&names);
-    const size_t found = dg_installed_look(dir, source, target, path, cap, &names);
+    const size_t found = dg_installed_look(dir, source, target, INT_MAX, path, cap, &names);
     if (found == 0)
         rc = dg_installed_check(dir, err);
     if (found == 0 && !rc)

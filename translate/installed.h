@@ -21,16 +21,23 @@ bool dg_installed_is_bundle(const char *dir);
  * model: DG_EIO says why none could be found. */
 int dg_installed_check(const char *dir, struct dg_error *err);
 
-/* Count the bundles in `dir` that translate from source to target (NULL: any language). If both are
- * given, only those with the fewest pairs count, as in a server's choice. Writes the first one's
- * path, and the names of all to `names` (NULL: not wanted). */
-size_t dg_installed_look(const char *dir, const char *source, const char *target, char *path,
-    size_t cap, struct dg_buffer *names);
+/* Write the path of the bundle that `name` means: a folder (also one that does not exist, if the
+ * name has a slash), or an installed model. DG_ENOTFOUND: neither; DG_EIO: installed models cannot
+ * be read. */
+int dg_installed_named(const char *name, char *path, size_t cap, struct dg_error *err);
+
+/* Count the bundles in `dir` that translate from source to target (NULL: any language). Only those
+ * with the nearest languages count (text/language_code.h: "de-AT" finds de), and of these, if both
+ * languages are given, only those with the fewest pairs, as in a server's choice; none farther than
+ * `farthest` (0: the same codes). Writes the first one's path, and the names of all to `names`
+ * (NULL: not wanted). */
+size_t dg_installed_look(const char *dir, const char *source, const char *target, int farthest,
+    char *path, size_t cap, struct dg_buffer *names);
 
 /* Write the path of the installed bundle that translates from source to target (NULL: any
- * language); among several, the one with the fewest pairs, as a server chooses. If the directory of
- * models is itself a bundle, it is returned whatever its languages. DG_ENOTFOUND: there is none;
- * DG_EINVAL: several remain. */
+ * language); among several, that of dg_installed_look. If the directory of models is itself a
+ * bundle, it is returned whatever its languages. DG_ENOTFOUND: there is none; DG_EINVAL: several
+ * remain. */
 int dg_installed_find(
     const char *source, const char *target, char *path, size_t cap, struct dg_error *err);
 

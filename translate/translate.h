@@ -39,8 +39,8 @@ int dg_translator_copy(const struct dg_translator *t, struct dg_backend *be, str
 const struct dg_bundle *dg_translator_bundle(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_source(const struct dg_translator *t);
 const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t);
-/* Find the bundle's first pair of these languages, with codes compared case-insensitively; NULL
- * matches every code. DG_EINVAL names the field. */
+/* Find the bundle's pair that is nearest to these languages, as text/language_code.h compares codes
+ * ("de-AT" finds de); the first of several; NULL matches every code. DG_EINVAL names the field. */
 int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
     size_t *pair, struct dg_error *err);
 

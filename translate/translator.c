@@ -1,4 +1,5 @@
 #include "text/alphabet.h"
+#include "text/language_code.h"
 #include "text/utf8.h"
 #include "translate/stand_in.h"
 #include "translate/terms.h"
@@ -215,19 +216,26 @@ const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t)
 int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
     size_t *pair, struct dg_error *err)
 {
-    bool source_known = false, source_fits = false;
     const char *last = NULL;
-    for (size_t i = 0; i < dg_bundle_pairs(t->bundle); i++) {
+    bool source_known = false;
+    int from = -1, nearest = -1;
+    for (size_t i = 0; i < dg_bundle_pairs(t->bundle) && nearest != 0; i++) {
         const char *s, *g;
         dg_bundle_pair(t->bundle, i, &s, &g);
-        source_fits = s == last ? source_fits : !source || !strcasecmp(source, s);
+        /* pairs of one source follow one another */
+        from = s == last ? from : source ? dg_language_distance(source, s) : 0;
         last = s;
-        source_known = source_known || source_fits;
-        if (source_fits && (!target || !strcasecmp(target, g))) {
+        if (from < 0)
+            continue;
+        source_known = true;
+        const int to = target ? dg_language_distance(target, g) : 0;
+        if (to >= 0 && (nearest < 0 || from + to < nearest)) {
+            nearest = from + to;
             *pair = i;
-            return 0;
         }
     }
+    if (nearest >= 0)
+        return 0;
     if (!source_known)
         return dg_error_field(err, DG_EINVAL, "source", "model %s does not translate from \"%s\"",
             dg_bundle_name(t->bundle), source);

@@ -166,6 +166,28 @@ def test_an_installed_model_is_found(answers, installed):
     assert run("translate", stdin=DOGS + "\n", env=env).stdout == out
 
 
+def test_languages_are_found_as_the_server_finds_them(answers, installed):
+    """The command line and the library compared codes letter by letter: --target-lang de-DE found no model."""
+    env = environment(installed)
+    for source, target in (("en-GB", "de-DE"), ("eng", "ger"), ("en_US", "de_AT"), ("EN", "DE")):
+        assert run("translate", "--source-lang", source, "--target-lang", target, stdin=DOGS + "\n", env=env).stdout == answers[0] + "\n"
+        assert run("translate", "--model", "first", "--source-lang", source, "--target-lang", target, stdin=DOGS + "\n", env=env).stdout == answers[0] + "\n"
+    assert "no model from nl" in run("translate", "--source-lang", "nl", stdin=DOGS, env=env, status=2).stderr
+    for name in ("en-de-fr", "en-de-AT"):  # names of nothing, though en-de is near
+        assert f'"{name}" is no folder' in run("translate", "--model", name, stdin=DOGS, env=env, status=1).stderr
+
+
+def test_installed_bundles_are_described_by_their_names(installed):
+    """inspect and quantize took folders alone, where `list` prints names."""
+    env = environment(installed)
+    models = installed / "models"
+    assert run("inspect", "second", env=env).stdout == run("inspect", str(models / "second"), env=env).stdout
+    run("quantize", "second", "--out", str(installed / "int8"), env=env)
+    assert run("inspect", "int8", env=env, cwd=installed).stdout.startswith("name ")
+    wrong = run("inspect", "third", env=env, status=1).stderr
+    assert f'"third" is no folder, and {models} has no model of that name' in wrong
+
+
 def test_a_source_tree_s_models_are_found(answers, installed):
     env = {k: v for k, v in os.environ.items() if k != "DRAGOMAN_MODELS"}
     shutil.rmtree(installed / "models" / "second")

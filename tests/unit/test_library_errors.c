@@ -115,6 +115,25 @@ static void a_score_takes_no_options_of_a_search(void **state)
     assert_int_equal(dragoman_score(model, texts, target, 1, &o, &same, NULL), DRAGOMAN_EINVAL);
 }
 
+/* Sampling's top_k used to be ignored without a temperature; languages are found as the server
+ * finds them. */
+static void a_top_k_needs_a_temperature(void **state)
+{
+    struct dragoman_results *results = NULL;
+    struct dragoman_error error;
+    struct dragoman_options o;
+    (void)state;
+    dragoman_options_init(&o, sizeof o);
+    o.top_k = 4;
+    assert_int_equal(dragoman_translate(model, texts, 1, &o, &results, &error), DRAGOMAN_EINVAL);
+    assert_string_equal(error.field, "top_k");
+    o.temperature = 1;
+    o.source = "en-GB";
+    o.target = "de_AT";
+    assert_int_equal(dragoman_translate(model, texts, 1, &o, &results, &error), DRAGOMAN_OK);
+    dragoman_results_free(results);
+}
+
 /* A sentence that no engine has room for is found by an engine, not while it is encoded. */
 static void a_text_that_engines_refuse_is_named(void **state)
 {
@@ -182,6 +201,7 @@ int main(void)
         cmocka_unit_test(wrong_arguments_are_named),
         cmocka_unit_test(the_reason_why_models_cannot_be_looked_up),
         cmocka_unit_test(a_score_takes_no_options_of_a_search),
+        cmocka_unit_test(a_top_k_needs_a_temperature),
         cmocka_unit_test(a_text_that_engines_refuse_is_named),
         cmocka_unit_test(a_forked_process_does_not_use_a_model),
     };

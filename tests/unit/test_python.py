@@ -110,6 +110,7 @@ assert "".join(back[0].hypotheses[0]).replace("\\u2581", " ").strip() == "A dog.
 taken = dict(beam_size=1, return_scores=True, max_batch_size=8, batch_type="tokens")  # as CTranslate2 is called
 drawn = [t.translate_batch([list(tokens)], "de", "en", sampling_topk=40, seed=i, **taken) for i in range(8)]
 assert drawn == [t.translate_batch([list(tokens)], "de", "en", sampling_topk=40, sampling_temperature=1, seed=i, **taken) for i in range(8)]
+assert t.translate_batch([list(tokens)], "de", "en", sampling_topk=1, **taken) == t.translate_batch([list(tokens)], "de", "en", **taken)  # its default there
 assert len({{str(d) for d in drawn}}) > 1 and len(drawn[0][0].scores) == 1
 assert len(t.score_batch([list(tokens)], [["\u2581A"]], "de", "en", max_batch_size=8, batch_type="tokens")) == 1
 found = [None] * 6
