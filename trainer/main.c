@@ -55,7 +55,7 @@ static const struct dg_verb verbs[] = {
     {"shortlist", "BUNDLE [FROM:TO:SOURCE:TARGET...]",
         "add a vocabulary shortlist to a bundle, and use it where it keeps the quality", 1, -1,
         "text prepared lines best frequent threads quiet", dg_verb_shortlist},
-    {"batches", "RECIPE --prepared DIR",
+    {"batches", "RECIPE --prepared DIR --lines N",
         "print the first --lines N batches as JSON, to compare with other trainers", 1, 1,
         "prepared! data set lines", dg_verb_batches},
 };

@@ -103,7 +103,8 @@ def test_the_trainer_s_verbs_have_help_too(verb):
     (["recipe"], "expected RECIPE"), (["run", "base"], "--out DIR is missing"), (["recipe", "base", "more"], 'unexpected "more"'),
     (["bleu", "a", "b", "--json"], "there is no option --json"), (["evaluate", "a", "b", "c", "--beam", "33"], "--beam-size is"),
     (["recipe", "base", "--dat", "x"], "there is no option --dat: options are written in full (--data)"),
-    (["evaluate", "a", "b", "c", "--alpha", "11"], "--length-penalty is"), (["recipe", "base", "--init", "/no"], "--init /no: ")])
+    (["evaluate", "a", "b", "c", "--alpha", "11"], "--length-penalty is"), (["recipe", "base", "--init", "/no"], "--init /no: "),
+    (["batches", "base", "--prepared", "x"], "--lines N is needed"), (["batches", "base", "--prepared", "x", "--lines", "0"], "--lines N is needed")])
 def test_what_the_trainer_refuses(words, told):
     done = subprocess.run([TRAIN, *words], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and done.stdout == ""

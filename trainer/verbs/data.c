@@ -68,6 +68,9 @@ int dg_verb_batches(const struct dg_args *a, struct dg_error *err)
 {
     struct dg_recipe *r = NULL;
     struct dg_dataset *d = NULL;
+    if (a->lines < 1)
+        return dg_error_set(
+            err, DG_EINVAL, "--lines N is needed, 1 or more: training's batches have no end");
     int rc = dg_verb_load_recipe(a, &r, err);
     if (!rc) {
         struct dg_dataset_options o = dg_run_batches(r);
