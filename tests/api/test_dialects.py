@@ -207,7 +207,7 @@ def test_what_is_too_much(small, d):
 
 def test_all_share_one_queue(endless, busy):
     """While the queue is full, every dialect says 503 in its own shape, with Retry-After."""
-    text = busy(1.5)
+    text = busy(4)  # ten refusals take their time on a busy machine
     with Server(endless, *NARROW, "--max-queue-tokens", "100") as s, concurrent.futures.ThreadPoolExecutor(1) as pool:
         taken = pool.submit(s.translate, text)  # larger than the bound, but taken because nothing waits
         s.until(lambda: "dragoman_live_sentences 1\n" in s.get("/metrics").text)

@@ -53,7 +53,7 @@ def status(server, id, key):
 
 
 def wait(server, id, key):
-    for _ in range(600):
+    for _ in range(10 * PATIENCE):
         now = status(server, id, key)
         if now["status"] not in ("queued", "translating"):
             return now
