@@ -246,6 +246,22 @@ def test_xliff_placeholders_in_words(tmp_path):
     assert target.count(sign) == 1 and target.startswith("Zwei Hunde spielen in ")
 
 
+@pytest.mark.parametrize("sign", ['<x id="INTERPOLATION" equiv-text="{{ name }}"/>', '<ph id="0" equiv="INTERPOLATION" disp="{{ name }}"/>', '<x id="PH" equiv-text="this.name"/>'])
+def test_xliff_values(tmp_path, sign):
+    """Angular's: a value is shown to the model as it is in other strings."""
+    text = "A girl and %s, two dogs play in the snow with %s."
+    want = json.loads(translated(tmp_path, "a.json", json.dumps([text % ("{{ name }}", "{{ name }}")])))[0]
+    got = translated(tmp_path, "a.xlf", XLIFF % (UNIT % ("", text % (sign, sign), "")))
+    assert re.search("<target>(.*)</target>", got).group(1) == want.replace("{{ name }}", sign)
+
+
+def test_xliff_tags_of_angular(tmp_path):
+    """They are no values."""
+    source = '<x id="A" ctype="x-b" equiv-text="[b]"/>Two<x id="B" equiv-text="&lt;/b&gt;"/> dogs play.'
+    got = translated(tmp_path, "a.xlf", XLIFF % (UNIT % ("", source, "")))
+    assert "<target>" + source.replace("Two", "Zwei").replace("dogs play", "Hunde spielen") in got
+
+
 LINE_ENDS = ['<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<ph id="1">&lt;br/&gt;</ph>', '<ph id="0" equiv="LINE_BREAK"/>', '<ph id="1" type="fmt" subType="xlf:lb"/>']
 
 

@@ -62,17 +62,33 @@ static bool is_line_end(const struct dg_xml *x, const struct dg_xml_tag *t)
                strchr(" /&", x->s[t->end + strlen(br)]));
 }
 
-/* Adds something between words. The model sees its text if no word touches it. */
+/* Finds the value that a placeholder stands for: its content, or what an attribute says, such as
+ * Angular's equiv-text="{{ name }}". That of a tag has a "<" or a ctype. */
+static bool find_value(
+    const struct dg_xml *x, const struct dg_xml_tag *t, size_t *begin, size_t *end)
+{
+    if (t->kind != DG_XML_OPEN)
+        return !dg_xml_attribute(x, t, "ctype", begin, end) &&
+               (dg_xml_attribute(x, t, "equiv-text", begin, end) ||
+                   dg_xml_attribute(x, t, "disp", begin, end)) &&
+               !memmem(x->s + *begin, *end - *begin, "&lt;", 4);
+    *begin = t->end;
+    *end = x->tags[t->partner].begin;
+    return true;
+}
+
+/* Adds something between words. The model sees its value if no word touches it. */
 static void add_placeholder(
     const struct dg_xml_codes *c, struct dg_flow *f, const struct dg_xml *x, size_t i)
 {
     const struct dg_xml_tag *t = &x->tags[i], *last = &x->tags[t->partner];
+    size_t value, value_end;
     if (is_line_end(x, t) && c->n == 0 && t->parent == SIZE_MAX)
         dg_flow_line_end(f, t->begin, last->end);
     else if (is_line_end(x, t))
         dg_flow_space(f, t->begin, last->end);
-    else if (t->kind == DG_XML_OPEN && !dg_flow_is_beside_word(f, last->end))
-        dg_flow_protect(f, t->begin, last->end, t->end, last->begin);
+    else if (find_value(x, t, &value, &value_end) && !dg_flow_is_beside_word(f, last->end))
+        dg_flow_protect(f, t->begin, last->end, value, value_end);
     else
         dg_flow_point(f, t->begin, last->end);
 }

@@ -1,5 +1,6 @@
 /* XLIFF's inline codes: each is one mark, whatever it contains, and a pair where its end is known.
- * Any thread. Only for text/format. */
+ * The model sees the value that a placeholder stands for, but no other code. Any thread. Only for
+ * text/format. */
 #ifndef DG_TEXT_FORMAT_XML_CODES_H
 #define DG_TEXT_FORMAT_XML_CODES_H
 
