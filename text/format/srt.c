@@ -60,12 +60,15 @@ bool dg_srt_times(const char *s, size_t begin, size_t end, double *from, double 
     return read_time(s, end, &at, to);
 }
 
-/* "- Who is there?": another speaker begins. */
-static bool is_speaker(const char *s, const struct dg_line *l)
+/* Returns the byte after the dash at s[at]; `at` if there is none. */
+static size_t dash_end(const char *s, size_t at, size_t end)
 {
-    size_t at = dg_line_indent(s, l);
-    return at < l->end && (s[at] == '-' || strncmp(s + at, "\xE2\x80\x93", 3) == 0 ||
-                              strncmp(s + at, "\xE2\x80\x94", 3) == 0);
+    if (at < end && s[at] == '-')
+        return at + 1;
+    return end - at >= 3 && (memcmp(s + at, "\xE2\x80\x93", 3) == 0 ||
+                                memcmp(s + at, "\xE2\x80\x94", 3) == 0)
+               ? at + 3
+               : at;
 }
 
 /* A cue's number. */
@@ -105,24 +108,65 @@ static size_t skip_override(const char *s, size_t at, size_t end)
     return close ? (size_t)(close - s) + 1 : at;
 }
 
-/* Skips a "<" or "{" and what it begins, if that is not text; or returns `at`. A tag ends within
- * its line. */
+/* Skips WebVTT's marks of direction, which Netflix has before each line; or returns `at`. */
+static size_t skip_direction(const char *s, size_t at, size_t end)
+{
+    const size_t n = strlen("&lrm;");
+    return end - at >= n && (memcmp(s + at, "&lrm;", n) == 0 || memcmp(s + at, "&rlm;", n) == 0)
+               ? at + n
+               : at;
+}
+
+/* Skips a "<", "{" or "&" and what it begins, if that is not text; or returns `at`. A tag ends
+ * within its line. */
 static size_t skip_code(struct dg_document *d, const char *s, size_t at, size_t end)
 {
     size_t to = at;
     if (s[at] == '{')
         return skip_override(s, at, end);
+    if (s[at] == '&')
+        return skip_direction(s, at, end);
     if (s[at] == '<' && (to = skip_time_tag(s, at, end)) == at)
         to = dg_tag_end(d, s, at, end);
     return to;
 }
 
+/* Skips what is before the words of a line, from byte `at` on. */
+static size_t skip_codes(struct dg_document *d, const char *s, size_t at, size_t end)
+{
+    for (size_t to; at < end; at = to) {
+        to = dg_line_skip_blanks(s, at, end);
+        to = to < end ? skip_code(d, s, to, end) : to;
+        if (to == at)
+            break;
+    }
+    return at;
+}
+
+/* "- Who is there?": another speaker begins. */
+static bool is_speaker(struct dg_document *d, const char *s, const struct dg_line *l)
+{
+    const size_t at = skip_codes(d, s, l->begin, l->end);
+    return dash_end(s, at, l->end) > at;
+}
+
+/* Skips the dash of "-Who is there?", which models leave out; or returns `at`. "- " is a bullet,
+ * which the model does not see, "--" goes on with a sentence, and "-5" is a number. */
+static size_t skip_dash(const char *s, size_t at, size_t end)
+{
+    const size_t to = dash_end(s, at, end);
+    return to > at && to < end && !strchr(" \t-", s[to]) && !is_digit(s[to]) ? to : at;
+}
+
 static void write_line(struct dg_document *d, const char *s, size_t begin, size_t end)
 {
     size_t text = begin;
+    const size_t words = skip_codes(d, s, begin, end);
     for (size_t at = begin; at < end;) {
         const size_t line = dg_line_skip_tags(d, s, at, end);
-        const size_t to = line > at ? line : skip_code(d, s, at, end);
+        const size_t to = line > at     ? line
+                          : at == words ? skip_dash(s, at, end)
+                                        : skip_code(d, s, at, end);
         if (to == at) {
             at++;
             continue;
@@ -144,7 +188,7 @@ static void read_cue(
 {
     struct dg_line line;
     while (dg_line_at(s, n, *at, &line) && !dg_srt_ends_cue(s, n, line.begin)) {
-        if (is_speaker(s, &line))
+        if (is_speaker(d, s, &line))
             dg_paragraph_end(p, d, s, write_line);
         dg_paragraph_add(p, s, dg_line_indent(s, &line), line.end);
         *at = line.next;
