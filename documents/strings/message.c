@@ -1,5 +1,6 @@
 #include "documents/strings/message.h"
 
+#include "documents/strings/date_pattern.h"
 #include "text/protected.h"
 #include "text/scan.h"
 #include "text/utf8.h"
@@ -77,7 +78,7 @@ bool dg_message_is_text(const char *s, size_t n)
         if (at == 0 || begin > words || (at > words && has_tag(s, words, at)))
             return false;
     }
-    return dg_utf8_has_letter(s, n);
+    return dg_utf8_has_letter(s, n) && !dg_date_pattern_is(s, n);
 }
 
 bool dg_message_is(const char *s, size_t n)

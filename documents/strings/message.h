@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True if a program's string s[n] is translated: it has a letter, and no argument of ICU with
- * words, {n, plural, one {# file} other {# files}}, that is not a protected span: one that is long,
- * written with other spaces, or has a tag in it. */
+/* True if a program's string s[n] is translated: it has a letter, is no pattern of dates
+ * (date_pattern.h), and has no argument of ICU with words, {n, plural, one {# file} other {#
+ * files}}, that is not a protected span: one that is long, written with other spaces, or has a tag
+ * in it. */
 bool dg_message_is_text(const char *s, size_t n);
 
 /* True if s[n] has an argument with a number: nothing else tells a message from other strings. */

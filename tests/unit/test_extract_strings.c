@@ -72,6 +72,22 @@ static const struct example cases[] = {
         false},
     {"strings.xml", "<resources><string>&lt;b>a\\u0001 dog</string></resources>",
         "<resources><string>&lt;b>a\\u0001 dog</string></resources>", false},
+    /* Patterns of dates stay, words of such letters do not. */
+    {"a.json",
+        "[\"dd/MM/yyyy\", \"yyyy-MM-dd'T'HH:mm:ss.SSSZ\", \"dddd, MMMM Do YYYY, h:mm:ss a\", \"[at] LLLL\", "
+        "\"yyyyMMdd-HHmmss\", \"EEE, MMM d, ''yy\", \"hh:mma\", \"YYYY-MM-DDTHH:mm\"]",
+        "[\"dd/MM/yyyy\", \"yyyy-MM-dd'T'HH:mm:ss.SSSZ\", \"dddd, MMMM Do YYYY, h:mm:ss a\", \"[at] LLLL\", "
+        "\"yyyyMMdd-HHmmss\", \"EEE, MMM d, ''yy\", \"hh:mma\", \"YYYY-MM-DDTHH:mm\"]",
+        false},
+    {"a.json",
+        "[\"Add\", \"hmm\", \"d\", \"a dd/MM/yyyy date\", \"it's mm\", \"Mass\", \"[mm\", \"sshd\", \"[at] a\"]",
+        "[\"ADD\", \"HMM\", \"D\", \"A DD/MM/YYYY DATE\", \"IT'S MM\", \"MASS\", \"[MM\", \"SSHD\", \"[AT] A\"]",
+        false},
+    {"strings.xml",
+        "<resources><string>MMM dd, yyyy</string><string>H:mm\\'h\\'</string></resources>",
+        "<resources><string>MMM dd, yyyy</string><string>H:mm\\'h\\'</string></resources>", false},
+    {"a.properties", "date=d MMMM yyyy\nday=EEEE\nadd=Add\n",
+        "date=d MMMM yyyy\nday=EEEE\nadd=ADD\n", false},
     {"a.po", "msgid \"a dog\\a\\v \\z\"\nmsgstr \"\"\n",
         "msgid \"a dog\\a\\v \\z\"\nmsgstr \"A DOG\\a\\v Z\"\n", true},
     {"a.strings", "a = \"dog\\a\";", "a = \"DOG\\a\";", false},

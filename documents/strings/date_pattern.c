@@ -1,0 +1,64 @@
+#include "documents/strings/date_pattern.h"
+
+#include <string.h>
+
+/* Letters of fields; those of numbers, which fields may follow at once: "yyyyMMdd"; what may be
+ * after or between such fields; and those by which a pattern is recognised. */
+static const char fields[] = "GyYuUQqMLlwWdDFEecaAbBhHKkmsSzZOvVXx", numbers[] = "yYuMdDhHkKmsS",
+                  joined[] = "TZXxSaA", dated[] = "yYMLdDEhHms";
+
+static bool has(const char *letters, char c)
+{
+    return c && strchr(letters, c);
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static size_t run_end(const char *s, size_t at, size_t end)
+{
+    size_t to = at;
+    while (to < end && s[to] == s[at])
+        to++;
+    return to;
+}
+
+/* True if the letters s[at, end) are fields. *found: one shows that it is a pattern. */
+static bool are_fields(const char *s, size_t at, size_t end, bool *found)
+{
+    size_t to = run_end(s, at, end);
+    *found = *found || (to - at > 1 && has(dated, s[at]));
+    if (to == end)
+        return has(fields, s[at]);
+    if (end - at == 2 && s[to] == 'o') /* Moment's "Do": the 1st */
+        return has("DdMQwW", s[at]);
+    for (size_t from = at; at < end; at = to) {
+        to = run_end(s, at, end);
+        if (!(to - at > 1 && has(numbers, s[at])) && !(at > from && has(joined, s[at])))
+            return false;
+        *found = *found || (to - at > 1 && has(dated, s[at]));
+    }
+    return true;
+}
+
+bool dg_date_pattern_is(const char *s, size_t n)
+{
+    bool found = false;
+    for (size_t at = 0, to; at < n; at = to) {
+        const bool quotes = s[at] == '\'' || s[at] == '[';
+        const char *close =
+            quotes ? memchr(s + at + 1, s[at] == '[' ? ']' : '\'', n - at - 1) : NULL;
+        to = close ? (size_t)(close - s) + 1 : at + 1;
+        if (is_letter(s[at])) {
+            while (to < n && is_letter(s[to]))
+                to++;
+            if (!are_fields(s, at, to, &found))
+                return false;
+        } else if (!close && !has(" ,./:-()|", s[at])) {
+            return false;
+        }
+    }
+    return found;
+}
