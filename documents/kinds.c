@@ -31,13 +31,15 @@ static const struct dg_kind kinds[] = {
     {".properties", "text/x-java-properties" UTF_8, dg_read_properties, NULL},
     {".strings", "text/plain" UTF_8, dg_read_strings, NULL},
     {".xml", "application/xml", dg_read_android, NULL},
+    {".ass", "text/x-ass" UTF_8, dg_read_events, NULL},
+    {".ssa", "text/x-ssa" UTF_8, dg_read_events, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *const dg_extract_suffixes[] = {".txt", ".html", ".htm", ".md", ".markdown", ".srt",
     ".vtt", ".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".po", ".pot", ".xlf",
-    ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", NULL};
+    ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", ".ass", ".ssa", NULL};
 
 const struct dg_kind *dg_kind_find(const char *name)
 {

@@ -20,6 +20,7 @@ enum dg_writing {
     DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
     DG_WRITE_SETTING,     /* the same, if one of any part changes */
     DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
+    DG_WRITE_EVENT,       /* as the text of a dialogue: events.h */
     DG_WRITE_WORD_TIMES,  /* a line of subtitles with the times of its words: word_times.h */
     DG_WRITE_SLOTS,       /* markup whose tags stand for bytes of the file: slots */
 };

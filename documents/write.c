@@ -1,4 +1,5 @@
 /* A part of a file with its answers in place of its texts. */
+#include "documents/events.h"
 #include "documents/segments.h"
 #include "documents/slots.h"
 #include "documents/strings/message.h"
@@ -53,6 +54,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_DECLARATION:
     case DG_WRITE_SETTING: break;
     case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
+    case DG_WRITE_EVENT: dg_events_write(a->s, a->n, w->out); break;
     case DG_WRITE_WORD_TIMES: rc = dg_word_times_write(w, g, a, err); break;
     case DG_WRITE_SLOTS: rc = dg_slots_write(w, g, a, err); break;
     }

@@ -1,8 +1,9 @@
-/* libFuzzer target for files (documents/). The first byte chooses the kind, the rest is the file; a
- * packed one may be given as its members, too (package.h).
- * Property: any file is read or refused with a message; with its own texts as answers it is written
- * byte for byte as it was, unless it holds both languages; it can be written with other answers,
- * too; and what was written can be read. */
+/* libFuzzer target for files (documents/). The first byte chooses the kind by its number in the
+ * list (seeds have no larger one, so that new kinds at its end leave them as they are), the rest is
+ * the file; a packed one may be given as its members, too (package.h). Property: any file is read
+ * or refused with a message; with its own texts as answers it is written byte for byte as it was,
+ * unless it holds both languages; it can be written with other answers, too; and what was written
+ * can be read. */
 #include "documents/extract.h"
 #include "documents/kinds.h"
 #include "tests/fuzz/fuzz.h"

@@ -46,6 +46,22 @@ static const struct example cases[] = {
     /* Subtitles. */
     {"a.srt", "1\n00:00:01,000 --> 00:00:02,000\n- one <i>two</i>\n- three\n",
         "1\n00:00:01,000 --> 00:00:02,000\n- ONE <i>TWO</i>\n- THREE\n", false},
+    {"a.ass",
+        "\xEF\xBB\xBF[Script Info]\r\nDialogue: 0,1,2,a,,,,,,one\r\n[Events]\r\nComment: 0,1,2,a,,,,,,one\r\n"
+        "Dialogue: 0,0:00:01.00,0:00:02.00,a,Ann,0,0,0,,{\\an8}{\\i1}one, dog\\Ntwo{\\i0}\r\n"
+        "Dialogue: 0,1,2,a,,0,0,0,,-one{he bows} dog\\N\\n- two\\hdogs\\N\r\n"
+        "Dialogue: 0,1,2,a,,0,0,0,,{\\p1}m 0 0 l 1 0{\\p0}\r\nDialogue: 0,1,2,a,,0,0,0,,{\\kf20}one {\\k5}dog\r\n"
+        "Dialogue: 0,1,2,a,,0,0,0,,{\\an8}\\N\r\nDialogue: 0,one dog\r\n",
+        "\xEF\xBB\xBF[Script Info]\r\nDialogue: 0,1,2,a,,,,,,one\r\n[Events]\r\nComment: 0,1,2,a,,,,,,one\r\n"
+        "Dialogue: 0,0:00:01.00,0:00:02.00,a,Ann,0,0,0,,{\\an8}{\\i1}ONE, DOG\\NTWO{\\i0}\r\n"
+        "Dialogue: 0,1,2,a,,0,0,0,,-ONE{he bows} DOG\\N\\N- TWO\\hDOGS\\N\r\n"
+        "Dialogue: 0,1,2,a,,0,0,0,,{\\p1}m 0 0 l 1 0{\\p0}\r\nDialogue: 0,1,2,a,,0,0,0,,{\\kf20}one {\\k5}dog\r\n"
+        "Dialogue: 0,1,2,a,,0,0,0,,{\\an8}\\N\r\nDialogue: 0,one dog\r\n",
+        false},
+    {"a.ssa", "[events]\nFormat: Start, End, Text \nDialogue: 1,2,a {dog} \\ {\n",
+        "[events]\nFormat: Start, End, Text \nDialogue: 1,2,A {dog} \\ {\n", false},
+    {"a.ssa", "[Events]\nFormat: Text, End\nDialogue: one,2\n",
+        "[Events]\nFormat: Text, End\nDialogue: one,2\n", false},
     {"a.vtt", "WEBVTT\n\nNOTE no\n\n00:01.000 --> 00:02.000 line:0\none dog\n",
         "WEBVTT\n\nNOTE no\n\n00:01.000 --> 00:02.000 line:0\nONE DOG\n", false},
     {"a.srt",
