@@ -33,13 +33,16 @@ static const struct dg_kind kinds[] = {
     {".xml", "application/xml", dg_read_android, NULL},
     {".ass", "text/x-ass" UTF_8, dg_read_events, NULL},
     {".ssa", "text/x-ssa" UTF_8, dg_read_events, NULL},
+    {".resx", "text/microsoft-resx", dg_read_resx, NULL},
+    {".stringsdict", "application/x-plist", dg_read_stringsdict, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *const dg_extract_suffixes[] = {".txt", ".html", ".htm", ".md", ".markdown", ".srt",
     ".vtt", ".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".po", ".pot", ".xlf",
-    ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", ".ass", ".ssa", NULL};
+    ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", ".ass", ".ssa", ".resx",
+    ".stringsdict", NULL};
 
 const struct dg_kind *dg_kind_find(const char *name)
 {

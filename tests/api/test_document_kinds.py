@@ -100,6 +100,8 @@ KINDS = {
     ".vtt": "WEBVTT\n\n" + CUES.format("a", ".", ".", "b", ".", "."),
     ".ass": "[Events]\r\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,{\\i1}Two dogs{\\i0}\\Nplay.\r\n",
     ".ssa": "[Events]\nFormat: Marked, Start, End, Text\nDialogue: Marked=0,0:00:01.00,0:00:02.00,Two dogs play.\n",
+    ".resx": '<?xml version="1.0" encoding="utf-8"?>\n<root>\n  <data name="a" xml:space="preserve"><value>Two dogs &amp;amp; a cat</value></data>\n</root>\n',
+    ".stringsdict": '<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0"><dict><key>a</key><dict><key>other</key><string>Two dogs</string></dict></dict></plist>\n',
     ".docx": word, ".pptx": slides, ".xlsx": sheet, ".odt": open_text, ".odp": open_slides, ".ods": open_sheet, ".epub": book,
     ".po": 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n#~ msgid "old"\n\nmsgid ""\n"Two "\n"dogs"\nmsgstr "Zwei"\n',
     ".pot": '# c\nmsgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n',

@@ -72,6 +72,33 @@ static const struct example cases[] = {
         false},
     {"strings.xml", "<resources><string>&lt;b>a\\u0001 dog</string></resources>",
         "<resources><string>&lt;b>a\\u0001 dog</string></resources>", false},
+    /* .NET's resources and Apple's plurals. */
+    {"a.resx",
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n<root>\r\n  <resheader name=\"version\"><value>two</value></resheader>\r\n"
+        "  <data name=\"a\" xml:space=\"preserve\">\r\n    <value>one {0} &lt;b&gt;dog&lt;/b&gt;\r\n&amp;amp; two</value>\r\n"
+        "    <comment>no dog</comment>\r\n  </data>\r\n  <data name=\"b\" type=\"System.Drawing.Size, System.Drawing\"><value>1, one</value></data>\r\n"
+        "  <data name=\"c\" mimetype=\"application/x-microsoft.net.object.bytearray.base64\"><value>AA</value></data>\r\n"
+        "  <data name=\"&gt;&gt;d.Name\"><value>one</value></data><data name=\">>d.Type\"><value>one</value></data>\r\n"
+        "  <data name=\"e\" type=\"System.String\"><value><![CDATA[<i>dog</i>]]></value></data><data name=\"f\"><value/></data>\r\n"
+        "  <data name=\"g\"><value><b>one</b></value></data></root>\r\n",
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n<root>\r\n  <resheader name=\"version\"><value>two</value></resheader>\r\n"
+        "  <data name=\"a\" xml:space=\"preserve\">\r\n    <value>ONE {0} &lt;b&gt;DOG&lt;/b&gt;\r\n&amp;amp; TWO</value>\r\n"
+        "    <comment>no dog</comment>\r\n  </data>\r\n  <data name=\"b\" type=\"System.Drawing.Size, System.Drawing\"><value>1, one</value></data>\r\n"
+        "  <data name=\"c\" mimetype=\"application/x-microsoft.net.object.bytearray.base64\"><value>AA</value></data>\r\n"
+        "  <data name=\"&gt;&gt;d.Name\"><value>one</value></data><data name=\">>d.Type\"><value>one</value></data>\r\n"
+        "  <data name=\"e\" type=\"System.String\"><value><![CDATA[<i>DOG</i>]]></value></data><data name=\"f\"><value/></data>\r\n"
+        "  <data name=\"g\"><value><b>one</b></value></data></root>\r\n",
+        false},
+    {"a.stringsdict",
+        "<plist version=\"1.0\"><dict><key>dogs in %d</key><dict>\n<key>NSStringLocalizedFormatKey</key><string>at %#@dogs@ now</string>\n"
+        "<key>dogs</key><dict><key>NSStringFormatSpecTypeKey</key><string>NSStringPluralRuleType</string>\n"
+        "<key>NSStringFormatValueTypeKey</key><string>ld</string><key>one</key><string>%ld &amp; dog</string><key>zero</key><string></string>\n"
+        "</dict></dict></dict></plist>\n",
+        "<plist version=\"1.0\"><dict><key>dogs in %d</key><dict>\n<key>NSStringLocalizedFormatKey</key><string>AT %#@dogs@ NOW</string>\n"
+        "<key>dogs</key><dict><key>NSStringFormatSpecTypeKey</key><string>NSStringPluralRuleType</string>\n"
+        "<key>NSStringFormatValueTypeKey</key><string>ld</string><key>one</key><string>%ld &amp; DOG</string><key>zero</key><string></string>\n"
+        "</dict></dict></dict></plist>\n",
+        false},
     /* Patterns of dates stay, words of such letters do not. */
     {"a.json",
         "[\"dd/MM/yyyy\", \"yyyy-MM-dd'T'HH:mm:ss.SSSZ\", \"dddd, MMMM Do YYYY, h:mm:ss a\", \"[at] LLLL\", "
