@@ -183,16 +183,16 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
 }
 
 /* gettext's notation: for several lines, "" and then one string for each line. */
-static void write_po(const char *s, size_t n, struct dg_buffer *out)
+static void write_po(const char *s, size_t n, const char *line_end, struct dg_buffer *out)
 {
     const char *first = memchr(s, '\n', n);
     const bool several = first && (size_t)(first - s) + 1 < n;
     if (several)
-        dg_buffer_adds(out, "\"\"\n");
+        dg_buffer_addf(out, "\"\"%s", line_end);
     for (size_t at = 0; at < n || n == 0;) {
         const char *end = several ? memchr(s + at, '\n', n - at) : NULL;
         size_t to = end ? (size_t)(end - s) + 1 : n;
-        dg_buffer_adds(out, at > 0 ? "\n\"" : "\"");
+        dg_buffer_addf(out, "%s\"", at > 0 ? line_end : "");
         write_line(DG_ESCAPES_C, s + at, to - at, out);
         dg_buffer_adds(out, "\"");
         if (n == 0)
@@ -236,8 +236,8 @@ static void write_android_text(const char *s, size_t n, struct dg_buffer *out)
 
 void dg_escapes_write(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
-    if (e == DG_ESCAPES_PO)
-        write_po(s, n, out);
+    if (e == DG_ESCAPES_PO || e == DG_ESCAPES_PO_CRLF)
+        write_po(s, n, e == DG_ESCAPES_PO ? "\n" : "\r\n", out);
     else if (e == DG_ESCAPES_ANDROID_TEXT)
         write_android_text(s, n, out);
     else if (e == DG_ESCAPES_XML)

@@ -10,8 +10,9 @@
 
 enum dg_escapes {
     DG_ESCAPES_JSON,
-    DG_ESCAPES_C,  /* .strings, one line of PO */
-    DG_ESCAPES_PO, /* PO with its quotation marks, one string for each line of the text */
+    DG_ESCAPES_C,       /* .strings, one line of PO */
+    DG_ESCAPES_PO,      /* PO with its quotation marks, one string for each line of the text */
+    DG_ESCAPES_PO_CRLF, /* the same in a file whose lines end so */
     DG_ESCAPES_PROPERTIES,
     DG_ESCAPES_ASCII,          /* properties in which characters beyond ASCII are \uXXXX */
     DG_ESCAPES_ANDROID,        /* XML, whose tags stay as they are */

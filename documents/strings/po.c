@@ -38,6 +38,8 @@ struct reader {
     size_t begin, end;
     /* MSGSTR: it is not empty */
     bool filled;
+    /* line ends of the file */
+    enum dg_escapes escapes;
 };
 
 /* Reads the value of Plural-Forms, "nplurals=2; plural=(n != 1);". */
@@ -82,7 +84,7 @@ static bool is_plural(const struct reader *r)
 static int end_msgstr(struct reader *r, struct dg_error *err)
 {
     const struct dg_buffer *text = &r->texts[is_plural(r) ? PLURAL : ID];
-    if (r->at != MSGSTR || r->filled || text->len == 0)
+    if (r->at != MSGSTR || r->end == 0 || r->filled || text->len == 0)
         return DG_OK;
     if (text->failed)
         return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
@@ -93,7 +95,7 @@ static int end_msgstr(struct reader *r, struct dg_error *err)
             .end = r->end,
             .markup = &strings,
             .writing = DG_WRITE_ESCAPED,
-            .escapes = DG_ESCAPES_PO},
+            .escapes = r->escapes},
         text->data, text->len, err);
     if (g && !(g->before = strdup("")))
         g = NULL;
@@ -176,10 +178,11 @@ static int read_line(struct reader *r, size_t at, size_t end, size_t line, struc
         r->at = NOTHING;
         return rc;
     }
-    int rc = s[at] == '"' ? DG_OK : read_keyword(r, &at, end, err);
+    const bool keyword = s[at] != '"';
+    int rc = keyword ? read_keyword(r, &at, end, err) : DG_OK;
     while (at < end && isspace((unsigned char)s[at]))
         at++;
-    if (rc != DG_OK)
+    if (rc != DG_OK || (keyword && at == end && r->at != NOTHING)) /* its strings follow */
         return rc;
     if (r->at == NOTHING || end - at < 2 || s[at] != '"' || s[end - 1] != '"')
         return dg_extract_broken(err, "line %zu is no msgid, no msgstr and no string of one", line);
@@ -188,8 +191,11 @@ static int read_line(struct reader *r, size_t at, size_t end, size_t line, struc
 
 int dg_read_po(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    struct reader r = {.x = x, .p = p};
+    struct reader r = {.x = x, .p = p, .escapes = DG_ESCAPES_PO};
     size_t at = dg_utf8_bom(p->s, p->n);
+    const char *first = p->n > 0 ? memchr(p->s, '\n', p->n) : NULL;
+    if (first && first > p->s && first[-1] == '\r')
+        r.escapes = DG_ESCAPES_PO_CRLF;
     int rc = DG_OK;
     for (int i = 0; i < N_TEXTS; i++)
         dg_buffer_init(&r.texts[i]);

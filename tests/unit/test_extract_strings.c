@@ -99,6 +99,11 @@ static const struct example cases[] = {
         "<key>NSStringFormatValueTypeKey</key><string>ld</string><key>one</key><string>%ld &amp; DOG</string><key>zero</key><string></string>\n"
         "</dict></dict></dict></plist>\n",
         false},
+    /* PO's keywords on lines of their own, and its line ends. */
+    {"a.po",
+        "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"\"\r\nmsgstr\r\n",
+        "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\n\"A DOG\\n\"\r\n\"TWO\\n\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"DOGS\"\r\nmsgstr\r\n",
+        true},
     /* Patterns of dates stay, words of such letters do not. */
     {"a.json",
         "[\"dd/MM/yyyy\", \"yyyy-MM-dd'T'HH:mm:ss.SSSZ\", \"dddd, MMMM Do YYYY, h:mm:ss a\", \"[at] LLLL\", "
