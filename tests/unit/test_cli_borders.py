@@ -255,6 +255,14 @@ def test_xliff_values(tmp_path, sign):
     assert re.search("<target>(.*)</target>", got).group(1) == want.replace("{{ name }}", sign)
 
 
+@pytest.mark.parametrize("mark", ['translate="no"', 'mtype="protected"'])
+def test_xliff_protected_words(tmp_path, mark):
+    """The words of XLIFF 2's mark and of 1.2's stay."""
+    words = f"<mrk {mark}>two dogs</mrk>"
+    got = translated(tmp_path, "a.xlf", XLIFF % (UNIT % ("", f"A girl plays with {words} in the snow.", "")))
+    assert got.count(words) == 2
+
+
 def test_xliff_tags_of_angular(tmp_path):
     """They are no values."""
     source = '<x id="A" ctype="x-b" equiv-text="[b]"/>Two<x id="B" equiv-text="&lt;/b&gt;"/> dogs play.'

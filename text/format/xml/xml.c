@@ -110,6 +110,8 @@ static bool is_quiet(const struct reader *r, const struct dg_xml_tag *t, bool be
     size_t begin, end;
     if (r->markup && lists(r, r->markup->ignored, t))
         return true;
+    if (r->markup && r->markup->codes && dg_xml_attribute_is(&r->x, t, "mtype", "protected"))
+        return true;
     if (r->markup && r->markup->html && dg_xml_attribute(&r->x, t, "class", &begin, &end) &&
         dg_element_is_notranslate(r->x.s + begin, end - begin))
         return true;
