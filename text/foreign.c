@@ -101,6 +101,36 @@ static bool is_foreign_sign(const struct dg_alphabet *known, int32_t c)
                                         dg_alphabet_has(known, DG_ALPHABET_WRITTEN, c));
 }
 
+/* Quotation marks, dashes and dots that every model's training has, as such or in ASCII. */
+static bool is_common_mark(int32_t c)
+{
+    static const int32_t common[] = {
+        0xAB, 0xBB, 0x2013, 0x2014, 0x2018, 0x2019, 0x201C, 0x201D, 0x201E, 0x2026};
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (c == common[i])
+            return true;
+    return false;
+}
+
+/* Marks that vocabularies have even where training hardly saw them: ‹ › ‚, hyphens and rare dashes.
+ */
+static bool is_rare_mark(int32_t c)
+{
+    return c == 0x2039 || c == 0x203A || c == 0x201A || (c >= 0x2010 && c <= 0x2012) || c == 0x2015;
+}
+
+/* True for a bracket, a quotation mark or other punctuation that the model does not know: it would
+ * write other words and characters for it. It knows a rare mark if a word begins with it.
+ * Full-width forms are normalised. */
+static bool is_foreign_mark(const struct dg_alphabet *known, int32_t c)
+{
+    if (c < 0x80 || (c >= 0xFF00 && c < 0xFFF0) || !(U_MASK(u_charType(c)) & U_GC_P_MASK) ||
+        is_common_mark(c) || dg_foreign_is_sign(c))
+        return false;
+    return is_rare_mark(c) ? !dg_alphabet_has(known, DG_ALPHABET_FIRST, c == 0x203A ? 0x2039 : c)
+                           : !dg_alphabet_has(known, DG_ALPHABET_READ, c);
+}
+
 /* One word: letters, digits and signs with nothing between them. */
 struct word {
     size_t end;
@@ -161,6 +191,21 @@ static bool is_in_word(int32_t c)
     return dg_scan_is_digit(c) || dg_foreign_is_sign(c) ||
            (dg_scan_is_letter(c) && !dg_scan_is_uncased(c)) ||
            (c >= 0x80 && dg_scan_is_attached(c));
+}
+
+/* Returns the end of the foreign marks that begin at byte `at`, or `at`. Marks within a word are
+ * none: without them, the model would see the words on either side as one. */
+static size_t marks_end(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
+{
+    size_t to = at, start = at;
+    const int32_t before = at > 0 ? dg_scan_prev(s, 0, &start) : ' ';
+    if (is_foreign_mark(known, before))
+        return at; /* they would have been found at the first one */
+    for (size_t next = at; next < end; to = next)
+        if (!is_foreign_mark(known, dg_scan_next(s, end, &next)))
+            break;
+    return to > at && to < end && is_in_word(before) && is_in_word(dg_scan_peek(s, to, end)) ? at
+                                                                                             : to;
 }
 
 /* True if a number is beside the sign s[at, to), as in "30 €". */
@@ -244,6 +289,9 @@ size_t dg_foreign_end(const struct dg_alphabet *known, const char *s, size_t at,
         return at;
     if (is_within_read_number(s, at, end))
         return at;
+    const size_t marks = marks_end(known, s, at, end);
+    if (marks > at)
+        return marks;
     if (at > 0 && is_in_word(dg_scan_prev(s, 0, &before)) &&
         !dg_scan_is_uncased(dg_scan_next(s, end, &next)))
         return at; /* it would have been found at the word's first letter */
@@ -287,6 +335,7 @@ bool dg_foreign_lost(const struct dg_alphabet *known, const char *language, cons
             continue;
         const bool counts =
             dg_foreign_is_sign(c) || is_foreign_letter(known, c) ||
+            (is_foreign_mark(known, c) && u_charType(c) != U_DASH_PUNCTUATION) ||
             (dg_scan_is_letter(c) && ((letters && is_alone(s, at, to, n)) ||
                                          (!dg_scan_is_uncased(c) && is_cited(s, at, to, n))));
         if (counts && !memmem(t, m, s + at, to - at))

@@ -1,5 +1,5 @@
-/* Foreign words and signs: those that a model has no pieces for ("Dvořák", "日本", "50 ℃"). They
- * are carried through a translation unchanged. Text is valid UTF-8. Any thread. */
+/* Foreign words, signs and marks: those that a model has no pieces for ("Dvořák", "50 ℃", "「").
+ * They are carried through a translation unchanged. Text is valid UTF-8. Any thread. */
 #ifndef DG_TEXT_FOREIGN_H
 #define DG_TEXT_FOREIGN_H
 
@@ -13,7 +13,8 @@
  * reading no further than `end`; `at` if none begins there. One unknown letter makes its whole word
  * foreign, and a foreign sign takes in whatever it is attached to. A known sign that is a word by
  * itself, a single letter that no known word begins with, and a single cited letter ("é", (ß), « ç
- * ») count as foreign, too. ASCII is never foreign. */
+ * ») count as foreign, too, and so do marks: punctuation that is not within a word. ASCII is never
+ * foreign. */
 size_t dg_foreign_end(const struct dg_alphabet *known, const char *s, size_t at, size_t end);
 
 /* True for a sign with a meaning of its own (€, °, ½, →, §) outside ASCII; neither a letter nor
@@ -21,9 +22,9 @@ size_t dg_foreign_end(const struct dg_alphabet *known, const char *s, size_t at,
 bool dg_foreign_is_sign(int32_t c);
 
 /* True if t[m], which should have the same meaning as s[n], lacks one of these characters of s
- * (ASCII excluded): a sign, a letter outside the alphabet, a letter that is a word by itself, a
- * cited letter. language: that of s; a letter that is a word counts only if the language has no
- * such words ("à"). */
+ * (ASCII excluded): a sign, a mark or a letter outside the alphabet, a letter that is a word by
+ * itself, a cited letter. language: that of s; a letter that is a word counts only if the language
+ * has no such words ("à"). */
 bool dg_foreign_lost(const struct dg_alphabet *known, const char *language, const char *s, size_t n,
     const char *t, size_t m);
 

@@ -37,6 +37,9 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "Nguye\u0302\u0303n and Ho\u0302\u0300 Chi\u0301 Minh live here.", ["Nguye\u0302\u0303n", "Ho\u0302\u0300"]),
     ("fr", "en", "Le fichier config.txt est à Łódź.", ["config.txt", "Łódź"]),
     ("en", "de", "XX1 and XX2 are near {name}.", ["{name}"]),
+    ("en", "de", "The film 「Two dogs」 is good.", [" 「", "」 "]),
+    ("de", "en", "Der ›Hund‹ spielt.", [" ›dog‹ "]),
+    ("en", "de", "Is it a dog⁇ A 【book】 is here ‼", ["⁇", " 【Buch】 ", " ‼"]),
     ("en", "de", "Great\U0001F600 work by the dogs\u2122 today.", ["\U0001F600", "dogs\u2122"]),
 ])
 def test_several_in_a_sentence(server, source, target, sentence, wanted):

@@ -60,8 +60,19 @@ static void signs(void **state)
     expect("→ Next ★★★", "<→><★★★>");
     expect("30 € and € 30, 30€", ""); /* known, and beside a number */
     expect("the sign € here, §", "<€><§>");
-    expect("“Yes” ‘no’ – … ¿ 5 % of a+b", "");
+    expect("“Yes” ‘no’ „a“ «b» – — … 5 % of a+b", "");
     expect("1.1.1.1.1½ 1.1.1", "<1.1.1.1.1½>");
+}
+
+static void marks(void **state)
+{
+    (void)state;
+    expect("Say ‹abc› or 「abc」, 【a】: ¿b?", "<‹><›><「><」><【><】><¿>");
+    expect("‚abc‘ a ‼ b》、 c a‥", "<‚><‼><》、><‥>");
+    expect("a‿b a、b 1‐2 well‑known a 、、b", "<、、>"); /* within a word they are left */
+    expect("a – b ‑ c ― a", "<‑><―>");
+    expect("東京、大阪。", "<東京><、><大阪><。>");
+    expect("（a） ＂b＂ ！", ""); /* normalisation makes ASCII of these */
 }
 
 static void letters_alone(void **state)
@@ -120,6 +131,8 @@ static void is_lost(void **state)
     assert_false(lost("de", "Grüße", "Greetings"));
     assert_true(lost("fr", "la lettre « à » ici", "the letter « a » here"));
     assert_true(lost("en", "the letter (à) here", "das Zeichen (a) hier"));
+    assert_true(lost("en", "say ‹abc›", "sag abc"));
+    assert_false(lost("en", "my e‑mail", "meine E-Mail"));
 }
 
 /* Time grows linearly with length; nothing is read beyond the end. */
@@ -127,7 +140,7 @@ static void anything(void **state)
 {
     (void)state;
     static const char *const parts[] = {
-        "1.", "ř", "ř ", "€", "a.", "ü ", "\u0301", "日", "1,", "²"};
+        "1.", "ř", "ř ", "€", "a.", "ü ", "\u0301", "日", "1,", "²", "、", "‹", "、a"};
     struct dg_alphabet *a = alphabet();
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         size_t len = strlen(parts[k]), n = (1u << 20) / len * len, begin;
@@ -145,7 +158,7 @@ static void anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(words), cmocka_unit_test(signs),
-        cmocka_unit_test(letters_alone), cmocka_unit_test(order_of_letters),
-        cmocka_unit_test(is_lost), cmocka_unit_test(anything)};
+        cmocka_unit_test(marks), cmocka_unit_test(letters_alone),
+        cmocka_unit_test(order_of_letters), cmocka_unit_test(is_lost), cmocka_unit_test(anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

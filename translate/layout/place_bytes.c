@@ -130,8 +130,10 @@ static void fit_between(const struct dg_placing *w, struct dg_place *p)
             break;
         p->begin_byte--;
     }
-    /* "word <br> word": after the space, and followed by one, if the source has both. */
-    bool alone = d->marks[p->open].kind == DG_MARK_POINT;
+    /* "word <br> word": after the space, and followed by one, if the source has both. Brackets and
+     * the like, of which the model saw nothing, go after the space, too: "word 「word". */
+    const struct dg_mark *mark = &d->marks[p->open];
+    bool alone = mark->kind == DG_MARK_POINT || (mark->kind == DG_MARK_PROTECTED && !mark->len);
     if (alone && p->text_begin > 0 && dg_white_space(d->text[p->text_begin - 1]) &&
         p->begin_byte < d->answer_len && dg_white_space(d->answer[p->begin_byte])) {
         p->begin_byte++;
