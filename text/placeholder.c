@@ -5,8 +5,10 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unicode/uchar.h>
 
 #define LONGEST_NAME 64
+#define LONGEST_CODE 24
 #define LONGEST_BLOCK 512 /* maximum length of a placeholder with arbitrary content */
 
 static bool is_word(char c)
@@ -218,8 +220,53 @@ static size_t entity(const char *s, size_t at, size_t end)
     return i > name + !numeric && i < end && s[i] == ';' ? i + 1 : at;
 }
 
+/* Skips the code by which a program finds again what it holds back from the translator: letters,
+ * digits and signs, with a digit; or returns `at`. */
+static size_t code(const char *s, size_t at, size_t end)
+{
+    size_t i = at, digits = 0;
+    for (; i < end && i < at + LONGEST_CODE && s[i] && (is_word(s[i]) || strchr("/:.-", s[i])); i++)
+        digits += isdigit((unsigned char)s[i]) != 0;
+    return digits ? i : at;
+}
+
+/* [[1]], <<1>>, @@PH0@@, ##1##, $$1$$, ^^1^^ */
+static size_t doubled(const char *s, size_t at, size_t end)
+{
+    static const char open[] = "[<@#$^", close[] = "]>@#$^";
+    const char *k = s[at] ? strchr(open, s[at]) : NULL;
+    if (!k || end - at < 2 || s[at + 1] != s[at] || (at > 0 && s[at - 1] == s[at]))
+        return at;
+    const size_t i = code(s, at + 2, end);
+    const char c = close[k - open];
+    return i > at + 2 && end - i >= 2 && s[i] == c && s[i + 1] == c &&
+                   (end - i == 2 || s[i + 2] != c)
+               ? i + 2
+               : at;
+}
+
+/* True for the brackets of mathematics, ornaments, and 【. */
+static bool is_rare_bracket(int32_t c)
+{
+    return ((c >= 0x2700 && c < 0x2A00) || c == 0x3010) &&
+           u_getIntPropertyValue(c, UCHAR_BIDI_PAIRED_BRACKET_TYPE) == U_BPT_OPEN;
+}
+
+/* ⟦1⟧, 【PH0】, ❰/1❱ */
+static size_t bracketed(const char *s, size_t at, size_t end)
+{
+    size_t begin = at;
+    const int32_t open = dg_scan_next(s, end, &begin);
+    size_t i = is_rare_bracket(open) ? code(s, begin, end) : begin;
+    return i > begin && i < end && dg_scan_next(s, end, &i) == u_getBidiPairedBracket(open) ? i
+                                                                                            : at;
+}
+
 size_t dg_placeholder_end(const char *s, size_t at, size_t end)
 {
+    const size_t to = (unsigned char)s[at] < 0x80 ? doubled(s, at, end) : bracketed(s, at, end);
+    if (to > at)
+        return to;
     switch (s[at]) {
     case '%': return percent(s, at, end);
     case '{': return curly(s, at, end);

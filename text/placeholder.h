@@ -17,6 +17,7 @@
  *   shells, Ruby, Laravel          ${name}  $name  #{name}  :name  :smile:  __NAME__
  *   newsletters                    *|FNAME|*  *|IF:AGE|*  %%First_Name%%
  *   icons of sites                 :material-account-circle:
+ *   programs that translate        [[1]]  <<1>>  @@PH0@@  ##1##  $$1$$  ^^1^^  ⟦1⟧  【PH0】
  *   HTML                           &nbsp;  &#39;
  *   terminals                      the bell, U+0007
  */

@@ -40,6 +40,8 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "The film 「Two dogs」 is good.", [" 「", "」 "]),
     ("de", "en", "Der ›Hund‹ spielt.", [" ›dog‹ "]),
     ("en", "de", "Is it a dog⁇ A 【book】 is here ‼", ["⁇", " 【Buch】 ", " ‼"]),
+    ("en", "de", "The file [[1]] is in @@PH0@@ and ⟦E2⟧.", ["[[1]]", "@@PH0@@", "⟦E2⟧"]),
+    ("en", "de", "Click ⟦1⟧here⟦2⟧ to read the book.", ["⟦1⟧", "⟦2⟧"]),
     ("en", "de", "Great\U0001F600 work by the dogs\u2122 today.", ["\U0001F600", "dogs\u2122"]),
 ])
 def test_several_in_a_sentence(server, source, target, sentence, wanted):

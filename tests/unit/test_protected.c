@@ -133,6 +133,9 @@ static void placeholders(void **state)
         "<{}><{0:N2}><{name!r}><{n, plural, one {# file} other {# files}}>");
     expect("a&nbsp;b &#39; &amp; R&D; AT&T; x & y; __NAME__ __init__",
         "<&nbsp;><&#39;><&amp;><__NAME__>");
+    expect("[[1]] dogs, @@PH0@@ ##2## $$3$$ <<VAR_4>> ^^5^^ ⟦6⟧ 【E7】 ⟨/8⟩",
+        "<[[1]]><@@PH0@@><##2##><$$3$$><<<VAR_4>>><^^5^^><⟦6⟧><【E7】><⟨/8⟩>");
+    expect("[[Note]] ## 1 ## [[1] [[[1]]] << a1 >> ⟦a⟧ ⟦1⟩ 「1」 a[[ ⟦", "");
     expect("Dear *|FNAME|*, *|IF:AGE > 2|*yes*|END:IF|* a *| b",
         "<*|FNAME|*><*|IF:AGE > 2|*><*|END:IF|*>");
     expect("Dear %%First_Name%%, 100%% or %%a b%%", "<%%First_Name%%><%%><%%><%%>");
