@@ -38,16 +38,20 @@ struct dg_visit {
     int64_t answered;
 };
 
-/* The key that was sent: "Authorization: Bearer KEY", else "X-API-Key: KEY". */
+/* The key that was sent: "Authorization: Bearer KEY", else "X-API-Key: KEY". Programs whose field
+ * for the key is empty send a header without one: NULL. */
 static const char *secret_of(const struct dg_http_exchange *x)
 {
     static const char scheme[] = "Bearer ";
     const char *value = dg_http_header(x, "Authorization");
     if (value && strncasecmp(value, scheme, sizeof scheme - 1) == 0) {
         value += sizeof scheme - 1;
-        return value + strspn(value, " ");
+        value += strspn(value, " ");
+        if (*value)
+            return value;
     }
-    return dg_http_header(x, "X-API-Key");
+    value = dg_http_header(x, "X-API-Key");
+    return value && *value ? value : NULL;
 }
 
 static void refuse(struct dg_http_exchange *x, int status, const char *code, const char *message)

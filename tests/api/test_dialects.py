@@ -182,6 +182,13 @@ def test_keys(locked, d):
     assert d.ask(locked, "Hello.", locked.keys["good"]).status_code == 200
     assert d.ask(locked, "Hello.", Authorization="Bearer " + locked.keys["good"]).status_code == 200
     assert d.ask(locked, "Hello.", **{"X-API-Key": locked.keys["good"]}).status_code == 200
+    # Programs with a field for a key that is left empty, such as KISS Translator where the URL has the key.
+    for empty in ({"Authorization": "Bearer "}, {"X-API-Key": ""}):
+        if not empty.keys() & d.key("")[2].keys():
+            reply = d.ask(locked, "Hello.", locked.keys["good"], **empty)
+            assert reply.status_code == 200, (empty, reply.text)
+        reply = d.ask(locked, "Hello.", **empty)
+        assert reply.status_code == d.missing and d.shape(reply.json(), d.missing), (empty, reply.text)
     for reply, status in ((d.ask(locked, "Hello."), d.missing), (d.ask(locked, "Hello.", "dg_nobody"), d.wrong),
                           (d.ask(locked, "Hello.", locked.keys["admin"]), 403)):
         assert reply.status_code == status and d.shape(reply.json(), status), reply.text

@@ -73,7 +73,7 @@ def test_who_may_do_what(models, path):
         assert server.get("/nothing").status_code == 404 and server.get("/v1/translate").status_code == 405
         text = server.get("/metrics").text
         assert "dragoman_keys 3\n" in text and 'dragoman_requests_total{dialect="v1",outcome="refused"} 4\n' in text
-        for reason, n in (("missing", 2), ("unknown", 2), ("scope", 1), ("rate", 0), ("quota", 0)):
+        for reason, n in (("missing", 3), ("unknown", 1), ("scope", 1), ("rate", 0), ("quota", 0)):
             assert 'dragoman_key_refusals_total{reason="%s"} %d\n' % (reason, n) in text
 
 
