@@ -101,6 +101,20 @@ def test_an_empty_option_is_absent(server, form):
     assert bare.status_code == 200 and bare.json() == right, bare.text
 
 
+def test_options_as_numbers(server):
+    """JSON of many programs, such as Elixir's deepl package, has 1 and 0, or true and false, for DeepL's "1" and "0"."""
+    body = {"text": ["Two dogs\nplay."], "source_lang": "EN", "target_lang": "DE"}
+    page = dict(body, text=["<d><t>Two dogs</t><p>play in the snow.</p></d>"], tag_handling="xml")
+    for base, key in ((body, "split_sentences"), (page, "outline_detection"), (body, "show_billed_characters")):
+        on, off = (server.post("/v2/translate", {**base, key: word}).json() for word in ("1", "0"))
+        assert on != off and "translations" in on, on
+        for value in (1, True, 0, False):
+            assert server.post("/v2/translate", {**base, key: value}).json() == (on if value else off), (key, value)
+        for wrong in (2, -1, 0.5, [1]):
+            reply = server.post("/v2/translate", {**base, key: wrong})
+            assert reply.status_code == 400 and reply.json() == {"message": "Value for '%s' not supported." % key}, (wrong, reply.text)
+
+
 def test_auto_is_no_language_to_install(server):
     reply = server.post("/v2/translate", {"text": ["a"], "source_lang": "auto", "target_lang": "DE"})
     assert reply.status_code == 400 and reply.json() == {"message": "Value for 'source_lang' not supported."}

@@ -36,7 +36,7 @@ void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err);
 /* A parameter that may be left out; NULL: absent, null, or an empty string, which forms send for a
  * field left open. */
 const struct dg_json *dg_deepl_option(const struct dg_json *o, const char *key);
-/* Is a parameter true in JSON, "1" or "true" in a form? */
+/* Is a parameter true or 1 in JSON, "1" or "true" in a form? */
 bool dg_deepl_is_true(const struct dg_json *o, const char *key);
 
 /* Read source_lang and target_lang as served codes, the arena's; *source NULL: to be detected.

@@ -42,11 +42,23 @@ const struct dg_json *dg_deepl_option(const struct dg_json *o, const char *key)
     return s && !*s ? NULL : v;
 }
 
+/* The option as a form has it: JSON's true and 1 are "1" there, false and 0 are "0". NULL if it has
+ * no such word. */
+static const char *word_of(const struct dg_json *v)
+{
+    const int64_t n = dg_json_int(v);
+    switch (dg_json_typeof(v)) {
+    case DG_JSON_BOOL: return dg_json_bool(v) ? "1" : "0";
+    case DG_JSON_INT: return n == 1 ? "1" : n == 0 ? "0" : NULL;
+    default: return dg_json_string(v, NULL);
+    }
+}
+
 /* Is it absent, or one of the words? Lists end with NULL. */
 static bool is_one_of(const struct dg_json *o, const char *key, const char *const *words)
 {
     const struct dg_json *v = dg_deepl_option(o, key);
-    const char *s = dg_json_string(v, NULL);
+    const char *s = word_of(v);
     for (size_t i = 0; v && words[i]; i++)
         if (s && strcmp(s, words[i]) == 0)
             return true;
@@ -55,9 +67,8 @@ static bool is_one_of(const struct dg_json *o, const char *key, const char *cons
 
 bool dg_deepl_is_true(const struct dg_json *o, const char *key)
 {
-    const struct dg_json *v = dg_parameter(o, key);
-    const char *s = dg_json_string(v, NULL);
-    return s ? strcmp(s, "1") == 0 || strcasecmp(s, "true") == 0 : dg_json_bool(v);
+    const char *s = word_of(dg_parameter(o, key));
+    return s && (strcmp(s, "1") == 0 || strcasecmp(s, "true") == 0);
 }
 
 /* Refuses options that would change the answer and are not supported; options that only might
@@ -173,7 +184,7 @@ static int read_glossary(struct dg_body *b, struct dg_error *err)
  * it always does), and with "0" a paragraph is one sentence. */
 static void read_split(struct dg_body *b)
 {
-    const char *split = dg_json_string(dg_deepl_option(b->request->body, "split_sentences"), NULL);
+    const char *split = word_of(dg_deepl_option(b->request->body, "split_sentences"));
     if (!split || strcmp(split, "1") == 0)
         return;
     b->options.whole = strcmp(split, "0") == 0;
@@ -206,25 +217,25 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     dg_answer_put_take(root, out);
 }
 
-/* Checks a yes or no: true, false, or a word, as forms send it. */
+/* Checks a yes or no. */
 static int check_flag(const struct dg_json *o, const char *key, struct dg_error *err)
 {
     static const char *const words[] = {"0", "1", "true", "false", "True", "False", NULL};
-    return dg_json_typeof(dg_parameter(o, key)) == DG_JSON_BOOL || is_one_of(o, key, words)
-               ? DG_OK
-               : not_supported(key, err);
+    return is_one_of(o, key, words) ? DG_OK : not_supported(key, err);
 }
 
 /* Checks JSON types that would be taken for something else. */
 static int check_types(const struct dg_json *o, bool form, struct dg_error *err)
 {
     static const char *const strings[] = {"source_lang", "target_lang", "glossary_id", "formality",
-        "split_sentences", "model_type", "tag_handling", "tag_handling_version", NULL};
+        "model_type", "tag_handling", "tag_handling_version", NULL};
     static const char *const flags[] = {"show_billed_characters", "outline_detection", NULL};
+    static const char *const single[] = {
+        "show_billed_characters", "outline_detection", "split_sentences", NULL};
     struct dg_error why = {0};
     int rc = dg_parameters_check_strings(o, form, strings, &why);
     if (rc == DG_OK)
-        rc = dg_parameters_check_single(o, form, flags, &why);
+        rc = dg_parameters_check_single(o, form, single, &why);
     if (rc != DG_OK)
         return not_supported(why.field, err);
     for (size_t i = 0; flags[i] && rc == DG_OK; i++)
