@@ -97,6 +97,9 @@ static size_t percent(const char *s, size_t at, size_t end)
         if (name > i + 1 && name < end && s[name] == '@')
             return name + 1;
     }
+    if (i < end && s[i - 1] == '$' && isdigit((unsigned char)s[at + 1]) && s[i] &&
+        strchr("sd@", s[i]))
+        return i + 1; /* the number tells it from "%share": a word may follow, as in %1$shere%2$s */
     for (int k = 0; k < 2 && i < end && s[i] && strchr("hlzjtL", s[i]); k++)
         i++;
     bool letter = i < end && s[i] && strchr("diouxXeEfFgGcsmpn@", s[i]) &&
@@ -120,8 +123,8 @@ static size_t message(const char *s, size_t at, size_t end)
     return at;
 }
 
-/* Skips {name}, {0}, {}, {a.b}, {0:N2}, {name!r}, {$name}; Fluent's { $name }, { -brand }; or
- * returns `at`. */
+/* Skips {name}, {/name}, {0}, {}, {a.b}, {0:N2}, {name!r}, {$name}; Fluent's { $name }, { -brand };
+ * or returns `at`. */
 static size_t braces(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1, sign = i + (i < end && s[i] == ' ');
@@ -132,6 +135,7 @@ static size_t braces(const char *s, size_t at, size_t end)
         i += i < end && s[i] == ' ';
         return i < end && s[i] == '}' ? i + 1 : at;
     }
+    i += i + 1 < end && s[i] == '/' && is_word(s[i + 1]);
     while (i < end && i < at + LONGEST_NAME && (is_word(s[i]) || s[i] == '.'))
         i++;
     if (i > at + 1 && i < end && (s[i] == ':' || s[i] == '!'))

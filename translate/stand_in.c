@@ -12,6 +12,7 @@
 #include "translate/stand_in.h"
 
 #include "text/utf8.h"
+#include "translate/span_marks.h"
 #include "translate/terms.h"
 
 #include <ctype.h>
@@ -69,48 +70,6 @@ void dg_stand_ins_close(struct dg_translator *t)
     free(t->reserved[1]);
 }
 
-/* True if a letter or a digit begins at s[at] (before: ends there). */
-static bool is_letter_at(const char *s, size_t n, size_t at, bool before)
-{
-    size_t begin = at, end = at;
-    if (before ? at == 0 : at == n)
-        return false;
-    if (before)
-        for (begin--; begin > 0 && ((unsigned char)s[begin] & 0xC0) == 0x80;)
-            begin--;
-    else
-        for (end++; end < n && ((unsigned char)s[end] & 0xC0) == 0x80;)
-            end++;
-    return isdigit((unsigned char)s[begin]) || dg_utf8_has_letter(s + begin, end - begin);
-}
-
-/* True if nothing to translate is between mark m and the one before it: they touch, as in "%d%%",
- * or a sign joins them, as in "{name}.{ext}". */
-static bool is_joined(const struct dg_part *p, const struct dg_mark *last, const struct dg_mark *m)
-{
-    const size_t at = last->at + last->len, n = m->at - at;
-    if (last->kind != DG_MARK_PROTECTED || m->kind != DG_MARK_PROTECTED ||
-        m->begin - last->end != n)
-        return false;
-    return n == 0 || (n == 1 && ispunct((unsigned char)p->shown[at]));
-}
-
-static void merge_marks(struct dg_part *p)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < p->n_marks; i++) {
-        struct dg_mark *last = kept ? &p->marks[kept - 1] : NULL;
-        const struct dg_mark *m = &p->marks[i];
-        if (last && is_joined(p, last, m)) {
-            last->end = m->end;
-            last->len = m->at + m->len - last->at;
-        } else {
-            p->marks[kept++] = *m;
-        }
-    }
-    p->n_marks = kept;
-}
-
 /* The next name that the sentence does not have itself; false: there is none. */
 static bool next_name(
     const struct dg_translator *t, const struct dg_part *p, unsigned *number, struct dg_stand_in *s)
@@ -132,16 +91,19 @@ static bool next_name(
     return false;
 }
 
-/* Text for mark m in place of its letters: the name of its own stand-in; "" for a sign attached to
- * a word, which the model reads better without it; NULL: keep the letters. */
+/* Text for mark m in place of its letters: the name of its own stand-in; "" for one of a pair, and
+ * for a sign attached to a word, which the model reads better without it; NULL: keep the letters.
+ */
 static const char *text_for(
     const struct dg_translator *t, struct dg_part *p, const struct dg_mark *m, unsigned *number)
 {
     const char *s = p->shown;
     const size_t end = m->at + m->len;
+    if (m->kind == DG_MARK_OPEN || m->kind == DG_MARK_CLOSE)
+        return "";
     if (m->kind != DG_MARK_PROTECTED || !m->len)
         return NULL;
-    if (is_letter_at(s, p->shown_len, m->at, true) || is_letter_at(s, p->shown_len, end, false))
+    if (dg_part_touches_word(p, m->at, true) || dg_part_touches_word(p, end, false))
         return (unsigned char)s[m->at] >= 0x80 && !dg_utf8_has_letter(s + m->at, m->len) ? ""
                                                                                          : NULL;
     if (p->n_stand_ins == DG_MAX_STAND_INS ||
@@ -199,11 +161,12 @@ int dg_stand_in_put(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     int rc = dg_part_leave_terms(j, p, err);
     if (rc)
         return rc;
-    merge_marks(p);
+    dg_span_marks_join(p);
     if (!p->n_marks)
         return 0;
     const bool named = (j->t->n_reserved || j->t->stand_ins) && dg_job_answer_is_free(j);
     if (named) {
+        dg_span_marks_pair(p);
         p->stand_ins = dg_arena_array(&j->arena, DG_MAX_STAND_INS, sizeof *p->stand_ins);
         if (!p->stand_ins)
             return DG_JOB_NO_MEMORY(err);

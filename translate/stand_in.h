@@ -32,8 +32,9 @@ int dg_stand_ins_open(struct dg_translator *t, struct dg_error *err);
 void dg_stand_ins_close(struct dg_translator *t);
 
 /* Replace the letters of p's protected marks in p->shown by stand-ins; marks that touch each other
- * become one. A mark within a word, and one for which no name is left, keeps its letters, composed;
- * so do all marks of the sentence that a user's prefix begins. */
+ * become one, and two around words a pair (span_marks.h). A mark within a word, and one for which
+ * no name is left, keeps its letters, composed; so do all marks of the sentence that a user's
+ * prefix begins. */
 int dg_stand_in_put(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 
 /* Find p's stand-ins that are reserved pieces in text[n], the normalised form of p->shown. Writes

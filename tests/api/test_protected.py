@@ -42,6 +42,11 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "Is it a dog⁇ A 【book】 is here ‼", ["⁇", " 【Buch】 ", " ‼"]),
     ("en", "de", "The file [[1]] is in @@PH0@@ and ⟦E2⟧.", ["[[1]]", "@@PH0@@", "⟦E2⟧"]),
     ("en", "de", "Click ⟦1⟧here⟦2⟧ to read the book.", ["⟦1⟧", "⟦2⟧"]),
+    ("en", "de", "Read our {0}terms{1} and {b}rules{/b}.", ["{0}Bedingungen{1}", "{b}Regeln{/b}"]),
+    ("en", "de", "{0}Two dogs{/0} play.", ["{0}Zwei Hunde{/0}"]),
+    ("en", "de", "%1$sWarning:%2$s The dog plays.", ["%1$sWarnung:%2$s Der"]),
+    ("en", "de", "The dog ({0}a girl{1}) plays.", ["({0}", "Mädchen{1})"]),
+    ("en", "de", "Click %1$shere%2$s to play.", ["%1$shier%2$s"]),
     ("en", "de", "Great\U0001F600 work by the dogs\u2122 today.", ["\U0001F600", "dogs\u2122"]),
 ])
 def test_several_in_a_sentence(server, source, target, sentence, wanted):
@@ -50,6 +55,11 @@ def test_several_in_a_sentence(server, source, target, sentence, wanted):
         assert answer["text"].count(span) == wanted.count(span), answer
     if "XX1" not in sentence:
         assert "XX" not in answer["text"].upper()
+
+
+def test_a_pair_of_two_lines(server):
+    (answer,) = kept.answers(server, ["<p>Two dogs play in {0}the\npark{1} now.</p>"], "html", "en", "de")
+    assert "{0}" in answer["text"] and "Park{1}" in answer["text"], answer
 
 
 @pytest.mark.parametrize("format", kept.FORMATS)

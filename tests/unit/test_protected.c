@@ -108,6 +108,8 @@ static void long_addresses(void **state)
 static void placeholders(void **state)
 {
     (void)state;
+    expect("{link}book{/link}, {/0}, {/}, {/ a}", "<{link}><{/link}><{/0}>");
+    expect("Click %1$shere%2$s, %2$@x%1$d, %shere", "<%1$s><%2$s><%2$@><%1$d>");
     expect("%s has %d of %1$s, %.2f and %(name)s", "<%s><%d><%1$s><%.2f><%(name)s>");
     expect("%*s has %'d of %-*.*f, %,.2f: %m", "<%*s><%'d><%-*.*f><%,.2f><%m>");
     expect("%1% of %12%, %|3$s| and %|1$+5|; %|a b", "<%1%><%12%><%|3$s|><%|1$+5|>");

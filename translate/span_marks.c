@@ -1,0 +1,103 @@
+/* Joins and pairs a sentence's protected spans. The sentence is a part of a job. */
+#include "translate/span_marks.h"
+
+#include "text/scan.h"
+#include "text/utf8.h"
+#include "translate/job_internal.h"
+
+#include <ctype.h>
+
+#define MIN_LETTERS 3
+
+bool dg_part_touches_word(const struct dg_part *p, size_t at, bool before)
+{
+    const char *s = p->shown;
+    size_t begin = at, end = at;
+    if (before ? at == 0 : at == p->shown_len)
+        return false;
+    if (before)
+        for (begin--; begin > 0 && ((unsigned char)s[begin] & 0xC0) == 0x80;)
+            begin--;
+    else
+        for (end++; end < p->shown_len && ((unsigned char)s[end] & 0xC0) == 0x80;)
+            end++;
+    return isdigit((unsigned char)s[begin]) || dg_utf8_has_letter(s + begin, end - begin);
+}
+
+/* True if nothing to translate is between mark m and the one before it: they touch, as in "%d%%",
+ * or a sign joins them, as in "{name}.{ext}". */
+static bool is_joined(const struct dg_part *p, const struct dg_mark *last, const struct dg_mark *m)
+{
+    const size_t at = last->at + last->len, n = m->at - at;
+    if (last->kind != DG_MARK_PROTECTED || m->kind != DG_MARK_PROTECTED ||
+        m->begin - last->end != n)
+        return false;
+    return n == 0 || (n == 1 && ispunct((unsigned char)p->shown[at]));
+}
+
+void dg_span_marks_join(struct dg_part *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_marks; i++) {
+        struct dg_mark *last = kept ? &p->marks[kept - 1] : NULL;
+        const struct dg_mark *m = &p->marks[i];
+        if (last && is_joined(p, last, m)) {
+            last->end = m->end;
+            last->len = m->at + m->len - last->at;
+        } else {
+            p->marks[kept++] = *m;
+        }
+    }
+    p->n_marks = kept;
+}
+
+/* True if m is a placeholder such as "{0}", and no emoji, address or foreign word. */
+static bool is_placeholder(const struct dg_part *p, const struct dg_mark *m)
+{
+    return m->kind == DG_MARK_PROTECTED && m->len > 0 && ispunct((unsigned char)p->shown[m->at]);
+}
+
+/* True if s[n] has words as scripts with spaces write them, not just a unit or an "x", up to its
+ * end or to a sign that ends a sentence. */
+static bool has_words(const char *s, size_t n)
+{
+    size_t letters = 0, at = 0;
+    int32_t c = ' ';
+    while (at < n) {
+        c = dg_scan_next(s, n, &at);
+        if (dg_scan_is_uncased(c))
+            return false;
+        letters += dg_scan_is_letter(c);
+    }
+    return letters >= MIN_LETTERS &&
+           (dg_scan_is_letter(c) || dg_scan_is_digit(c) || dg_scan_is_terminator(c) || c == ':');
+}
+
+/* True if marks a and b are the start and the end of something: both touch the words between them,
+ * and no others. */
+static bool is_pair(const struct dg_part *p, const struct dg_mark *a, const struct dg_mark *b)
+{
+    const size_t begin = a->at + a->len, end = b->at + b->len;
+    return is_placeholder(p, a) && is_placeholder(p, b) && !dg_part_touches_word(p, a->at, true) &&
+           dg_part_touches_word(p, begin, false) && !dg_part_touches_word(p, end, false) &&
+           has_words(p->shown + begin, b->at - begin);
+}
+
+void dg_span_marks_pair(struct dg_part *p)
+{
+    uint32_t id = 0;
+    for (size_t i = 0; i < p->n_marks; i++)
+        id = p->marks[i].id > id ? p->marks[i].id : id;
+    struct dg_mark *a = NULL;
+    for (size_t i = 0; i < p->n_marks; i++) {
+        struct dg_mark *b = &p->marks[i];
+        if (b->kind == DG_MARK_BREAK)
+            continue;
+        if (a && is_pair(p, a, b)) {
+            a->kind = DG_MARK_OPEN;
+            b->kind = DG_MARK_CLOSE;
+            a->id = b->id = ++id;
+        }
+        a = b;
+    }
+}
