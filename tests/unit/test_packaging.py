@@ -235,6 +235,16 @@ def test_the_unit_starts_what_is_installed_and_lets_it_drain(installed):
     assert int(unit["Service"]["TimeoutStopSec"]) > int(drain.group(1))
 
 
+def test_the_unit_lets_threads_lower_their_priority(installed):
+    """--worker-nice and the thread for attention weights: without the call they would keep the server's priority, silently. Of two lists
+    that name a call, systemd obeys the later one."""
+    unit = (installed / "usr/lib/systemd/system/dragoman.service").read_text()
+    lists = re.findall(r"^SystemCallFilter=(~?)(.*)$", unit, re.M)
+    refused = [i for i, (no, calls) in enumerate(lists) if no and "@resources" in calls.split()]
+    allowed = [i for i, (no, calls) in enumerate(lists) if not no and "setpriority" in calls.split()]
+    assert refused and max(allowed, default=-1) > max(refused)
+
+
 def test_the_unit_makes_the_folders_that_the_documents_name(installed):
     """Elsewhere the service may not write: a file or socket there would end its start."""
     unit = (installed / "usr/lib/systemd/system/dragoman.service").read_text()
