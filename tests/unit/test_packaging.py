@@ -3,6 +3,7 @@ import configparser
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -58,6 +59,31 @@ def test_a_build_without_the_trainer_is_installed_without_it(installed, tmp_path
     assert complete(root, "dragoman", "") == set(verbs("dragoman"))
     for path in ("zsh/vendor-completions/_dragoman", "fish/vendor_completions.d/dragoman.fish"):
         assert "dragoman-train" not in (root / "usr/share" / path).read_text(), path
+
+
+def test_prefixes_with_odd_letters_are_written_as_they_are(tmp_path):
+    """A space, & and | mean something to the shell, systemd, pkg-config and sed."""
+    prefix = tmp_path / "a b & c|d"
+    run(os.path.join(ROOT, "packaging", "install"), BIN, env=dict(os.environ, DESTDIR="", PREFIX=str(prefix)))
+    unit = re.search("^ExecStart=(.*)", (prefix / "lib/systemd/system/dragoman.service").read_text(), re.M).group(1)
+    assert shlex.split(unit) == [f"{prefix}/bin/dragoman-server", "--config", f"{prefix}/etc/dragoman/server.json"]
+    assert json.loads((prefix / "etc/dragoman/server.json").read_text())["models"] == f"{prefix}/share/dragoman/bundles"
+    said = run("pkg-config", "--cflags", "--libs", "dragoman", env=dict(os.environ, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig"))
+    assert shlex.split(said) == [f"-I{prefix}/include", f"-L{prefix}/lib", "-ldragoman"]
+
+
+def test_folders_are_the_callers(tmp_path):
+    """A relative DESTDIR and folder of programs are below the current folder, wherever the repository is. Those that the installed files
+    name must be absolute."""
+    (tmp_path / "built").symlink_to(os.path.dirname(os.path.abspath(BIN)))
+    install = os.path.join(ROOT, "packaging", "install")
+    run(install, "built/bin", env=dict(os.environ, DESTDIR="stage", PREFIX="/usr"), cwd=tmp_path)
+    assert (tmp_path / "stage/usr/bin/dragoman").exists()
+    for name in ("PREFIX", "LIBDIR", "SYSCONFDIR"):
+        done = subprocess.run([install, "built/bin"], env=dict(os.environ, **{"DESTDIR": str(tmp_path / "other"), name: "out"}), cwd=tmp_path,
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and f"{name} must be an absolute path, not \"out\"" in done.stderr
+        assert not (tmp_path / "other").exists()
 
 
 def page(installed, program):
@@ -228,7 +254,7 @@ def test_the_unit_starts_what_is_installed_and_lets_it_drain(installed):
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str
     unit.read(installed / "usr/lib/systemd/system/dragoman.service")
-    program, flag, config = unit["Service"]["ExecStart"].split()
+    program, flag, config = shlex.split(unit["Service"]["ExecStart"])
     assert flag == "--config"
     assert os.access(str(installed) + program, os.X_OK) and os.path.exists(str(installed) + config)
     drain = re.search(r"^drain_timeout = (\d+)", run(str(installed) + program, "--print-config"), re.M)
