@@ -1,5 +1,7 @@
 """CMake configures and installs on systems and in folders that differ from those of Debian 12's usual build."""
+import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -30,6 +32,15 @@ def configured(tmp_path_factory):
 def test_sentencepiece_is_found_although_pkg_config_refuses_it(configured):
     _, done = configured
     assert done.returncode == 0, done.stderr
+
+
+def test_no_command_names_the_systems_headers(configured):
+    """The compiler looks there by itself, after C++'s headers. With CMake 3.31, a file's own property becomes -isystem /usr/include, before
+    them, and C++'s <cstdlib> does not find <stdlib.h>."""
+    folder, done = configured
+    assert done.returncode == 0, done.stderr
+    for entry in json.loads((folder / "build/compile_commands.json").read_text()):
+        assert not re.search(r"(-I|-isystem) ?/usr/include( |$)", entry["command"]), entry["file"]
 
 
 def test_cmake_installs_from_any_folder(configured):
