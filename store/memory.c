@@ -29,6 +29,20 @@ static const char *const steps[] = {
     " PRIMARY KEY(collection, source_lang, target_lang)) WITHOUT ROWID;"
     "INSERT INTO dictionaries SELECT collection, source_lang, target_lang, count(*) FROM pairs"
     " GROUP BY collection, source_lang, target_lang;",
+    /* dictionaries of translation memories by owner; triggers, because programs of the step before
+     * may have the file open, too */
+    "CREATE TABLE memory_languages(owner TEXT NOT NULL, source_lang TEXT NOT NULL,"
+    " target_lang TEXT NOT NULL, collection INTEGER NOT NULL,"
+    " PRIMARY KEY(owner, source_lang, target_lang, collection)) WITHOUT ROWID;"
+    "CREATE INDEX memory_languages_by_collection ON memory_languages(collection);"
+    "CREATE TRIGGER memory_languages_add AFTER INSERT ON dictionaries BEGIN"
+    " INSERT OR IGNORE INTO memory_languages SELECT owner, NEW.source_lang, NEW.target_lang, number"
+    " FROM collections WHERE number = NEW.collection AND kind = 2; END;"
+    "CREATE TRIGGER memory_languages_remove AFTER DELETE ON dictionaries BEGIN"
+    " DELETE FROM memory_languages WHERE collection = OLD.collection"
+    " AND source_lang = OLD.source_lang AND target_lang = OLD.target_lang; END;"
+    "INSERT INTO memory_languages SELECT owner, source_lang, target_lang, number"
+    " FROM collections JOIN dictionaries ON collection = number WHERE kind = 2;",
 };
 
 static const struct dg_schema schema = {.application_id = 1145523533, /* "DGMM" */

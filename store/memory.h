@@ -20,6 +20,7 @@
 #define DG_MEMORY_ORIGIN 320
 #define DG_MEMORY_COLLECTIONS 1000    /* of one kind and owner */
 #define DG_MEMORY_DICTIONARIES 64     /* language pairs of a collection */
+#define DG_MEMORY_LANGUAGES 1000      /* language pairs of all translation memories of a key */
 #define DG_MEMORY_TERMS 100000        /* pairs of a glossary */
 #define DG_MEMORY_SEGMENTS 1000000    /* pairs of a translation memory */
 #define DG_MEMORY_SEGMENT_BYTES 16384 /* of either side of such a pair */

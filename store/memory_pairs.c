@@ -145,6 +145,25 @@ static int make_way(struct adder *a, const struct dg_memory_change *c, struct dg
     return rc;
 }
 
+/* DG_ELIMIT if the memories of the collection's owner have too many pairs of languages. The
+ * server's own have no limit. */
+static int check_languages(struct dg_memory *m, int64_t number, struct dg_error *err)
+{
+    char sql[240];
+    int64_t n = 0;
+    snprintf(sql, sizeof sql,
+        "SELECT count(*) FROM (SELECT DISTINCT source_lang, target_lang FROM memory_languages WHERE"
+        " owner = (SELECT owner FROM collections WHERE number = %" PRId64
+        " AND kind = 2 AND owner != ''))",
+        number);
+    const int rc = dg_db_number(&m->db, sql, &n, err);
+    if (rc != DG_OK || n <= DG_MEMORY_LANGUAGES)
+        return rc;
+    return dg_error_field(err, DG_ELIMIT, "entries",
+        "there would be %" PRId64 " pairs of languages in all memories, the limit is %d", n,
+        DG_MEMORY_LANGUAGES);
+}
+
 int dg_memory_put(struct dg_memory *m, int64_t number, enum dg_memory_kind kind,
     const struct dg_memory_change *change, struct dg_error *err)
 {
@@ -162,7 +181,7 @@ int dg_memory_put(struct dg_memory *m, int64_t number, enum dg_memory_kind kind,
     dg_buffer_deinit(&a.form);
     if (rc == DG_OK && (change->n > 0 || change->how == DG_MEMORY_REPLACE_ALL))
         rc = dg_memory_count(m, number, err);
-    return rc;
+    return rc == DG_OK ? check_languages(m, number, err) : rc;
 }
 
 static int check_counts(struct dg_memory *m, int64_t number, struct dg_error *err)
@@ -292,23 +311,26 @@ int dg_memory_has_sentences(struct dg_memory *m, bool *has, struct dg_error *err
     return rc;
 }
 
-/* Walks over the languages that pairs have, each by a search in the pairs' own order, to the pairs
- * of the source in each, and to their memories: what it costs does not grow with the number of
- * memories, but of those that have the source. */
+/* Walks over the languages that the owner's memories and the shared ones have, each by a search, to
+ * the pairs of the source in each, and to their memories: what it costs does not grow with other
+ * owners' languages, nor with the number of memories, but of those that have the source. */
 static const char find_sql[] =
-    "WITH RECURSIVE s(lang) AS (SELECT min(source_lang) FROM pairs"
-    " UNION ALL SELECT (SELECT min(source_lang) FROM pairs WHERE source_lang > s.lang) FROM s"
-    " WHERE s.lang IS NOT NULL),"
-    "d(source_lang, target_lang) AS ("
-    "SELECT s.lang, (SELECT min(target_lang) FROM pairs WHERE source_lang = s.lang) FROM s"
+    "WITH RECURSIVE s(owner, lang) AS ("
+    "SELECT o.owner, (SELECT min(source_lang) FROM memory_languages l WHERE l.owner = o.owner)"
+    " FROM (SELECT ?1 AS owner UNION SELECT '') o"
+    " UNION ALL SELECT s.owner, (SELECT min(source_lang) FROM memory_languages l"
+    " WHERE l.owner = s.owner AND l.source_lang > s.lang) FROM s WHERE s.lang IS NOT NULL),"
+    "d(owner, source_lang, target_lang) AS ("
+    "SELECT s.owner, s.lang, (SELECT min(target_lang) FROM memory_languages l"
+    " WHERE l.owner = s.owner AND l.source_lang = s.lang) FROM s"
     " WHERE language_distance(?2, s.lang) >= 0"
-    " UNION ALL SELECT d.source_lang, (SELECT min(target_lang) FROM pairs"
-    " WHERE source_lang = d.source_lang AND target_lang > d.target_lang) FROM d"
-    " WHERE d.target_lang IS NOT NULL)"
+    " UNION ALL SELECT d.owner, d.source_lang, (SELECT min(target_lang) FROM memory_languages l"
+    " WHERE l.owner = d.owner AND l.source_lang = d.source_lang AND l.target_lang > d.target_lang)"
+    " FROM d WHERE d.target_lang IS NOT NULL)"
     "SELECT p.target FROM d CROSS JOIN pairs p ON p.source_lang = d.source_lang"
     " AND p.target_lang = d.target_lang AND p.source = ?4"
     " CROSS JOIN collections c ON c.number = p.collection"
-    " WHERE c.kind = 2 AND c.owner IN (?1, '')"
+    " WHERE c.kind = 2 AND c.owner = d.owner"
     " AND language_distance(?3, d.target_lang) >= 0"
     " ORDER BY c.owner = ?1 DESC, language_distance(?2, d.source_lang) = 0 DESC,"
     " language_distance(?3, d.target_lang) = 0 DESC, c.number DESC LIMIT 1";

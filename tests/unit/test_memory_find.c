@@ -98,10 +98,76 @@ static void many_memories(void **state)
     dg_memory_close(m);
 }
 
+/* Make a memory of one entry in this language for the owner. */
+static int make_of(struct dg_memory *m, const char *owner, const char *language)
+{
+    struct dg_memory_info wanted = {.kind = DG_MEMORY_SENTENCES, .name = "a"}, made;
+    const struct dg_memory_pair pair = {language, "de", "Hello.", "Hallo.", 6, 6};
+    snprintf(wanted.owner, sizeof wanted.owner, "%s", owner);
+    return dg_memory_make(m, &wanted, &pair, 1, &made, NULL);
+}
+
+/* The languages of one key's memories make no search of others longer. */
+static void languages_of_others(void **state)
+{
+    (void)state;
+    struct dg_memory *m = NULL;
+    assert_int_equal(dg_memory_open(path, true, &m, NULL), DG_OK);
+    assert_int_equal(dg_db_run(&m->db, "PRAGMA synchronous = OFF", NULL), DG_OK);
+    make(m, "de", "Hallo.");
+    expect(m, "de", "Hallo.");
+    const int few = steps(m);
+    for (int i = 0; i < 60; i++) {
+        char language[16];
+        snprintf(language, sizeof language, "en-x%d", i);
+        assert_int_equal(make_of(m, "other", language), DG_OK);
+    }
+    expect(m, "de", "Hallo.");
+    assert_true(steps(m) < few + few / 2);
+    dg_memory_close(m);
+}
+
+/* A key's memories have a limited number of pairs of languages in all, which its own searches look
+ * through; the pairs that it has may be used again. */
+static void languages_are_limited(void **state)
+{
+    (void)state;
+    struct dg_memory *m = NULL;
+    struct dg_memory_pair pairs[DG_MEMORY_DICTIONARIES];
+    char languages[DG_MEMORY_DICTIONARIES][16];
+    const struct dg_memory_info wanted = {.kind = DG_MEMORY_SENTENCES, .name = "a", .owner = "one"};
+    struct dg_memory_info made;
+    struct dg_error err = {0};
+    assert_int_equal(dg_memory_open(path, true, &m, NULL), DG_OK);
+    assert_int_equal(dg_db_run(&m->db, "PRAGMA synchronous = OFF", NULL), DG_OK);
+    for (int n = 0; n < DG_MEMORY_LANGUAGES;) {
+        size_t k = 0;
+        for (; k < DG_MEMORY_DICTIONARIES && n < DG_MEMORY_LANGUAGES; k++, n++) {
+            snprintf(languages[k], sizeof languages[k], "en-x%d", n);
+            pairs[k] = (struct dg_memory_pair){languages[k], "de", "Hello.", "Hallo.", 6, 6};
+        }
+        assert_int_equal(dg_memory_make(m, &wanted, pairs, k, &made, NULL), DG_OK);
+    }
+    assert_int_equal(make_of(m, "one", "en-x0"), DG_OK);
+    assert_int_equal(make_of(m, "two", "fr"), DG_OK);
+    assert_int_equal(make_of(m, "", "fr"), DG_OK);
+    assert_int_equal(make_of(m, "one", "fr"), DG_ELIMIT);
+    const struct dg_memory_pair more = {"fr", "de", "Hello.", "Hallo.", 6, 6};
+    const struct dg_memory_change change = {.pairs = &more, .n = 1};
+    assert_int_equal(dg_memory_alter(m, &made, &change, &made, &err), DG_ELIMIT);
+    assert_string_equal(err.message, "there would be 1001 pairs of languages in all memories, the "
+                                     "limit is 1000");
+    assert_int_equal(dg_memory_remove(m, made.id, NULL), DG_OK);
+    assert_int_equal(make_of(m, "one", "fr"), DG_OK);
+    dg_memory_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(languages, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(many_memories, make_path, remove_path)};
+        cmocka_unit_test_setup_teardown(many_memories, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(languages_of_others, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(languages_are_limited, make_path, remove_path)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
