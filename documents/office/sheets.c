@@ -61,13 +61,17 @@ static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
 }
 
 /* True if the element at tag i has a cell's text that is in no list of shared strings,
- * <c t="str"><v>: the text itself, or what a formula gave when the file was saved. */
+ * <c t="str"><v>: the text itself, or what a formula before it gave when the file was saved. */
 static bool is_own_string(const struct dg_runs *r, size_t i)
 {
     const struct dg_xml *x = &r->xml;
     const struct dg_xml_tag *cell = dg_xml_parent(x, &x->tags[i]);
-    return dg_runs_is(r, &x->tags[i], "v") && cell && dg_runs_is(r, cell, "c") &&
-           dg_xml_attribute_is(x, cell, "t", "str");
+    if (!dg_runs_is(r, &x->tags[i], "v") || !cell || !dg_runs_is(r, cell, "c"))
+        return false;
+    const struct dg_xml_tag *first = cell + 1;
+    const struct dg_xml_tag *value =
+        dg_runs_is(r, first, "f") ? &x->tags[first->partner + 1] : first;
+    return value == &x->tags[i] && dg_xml_attribute_is(x, cell, "t", "str");
 }
 
 /* True if the element at tag i has the text of a comment in a thread, and nothing says at which of
@@ -100,8 +104,8 @@ static void keep_list(const struct dg_runs *r, size_t i)
     const struct dg_xml *x = &r->xml;
     const struct dg_xml_tag *t = dg_xml_parent(x, &x->tags[i]);
     const char *at = x->s + x->tags[i].end, *end = x->s + x->tags[x->tags[i].partner].begin;
-    if (!dg_runs_is(r, &x->tags[i], "formula1") || !t || !dg_runs_is(r, t, "dataValidation") ||
-        !dg_xml_attribute_is(x, t, "type", "list") ||
+    if (!dg_runs_is(r, &x->tags[i], "formula1") || !t || t + 1 != &x->tags[i] ||
+        !dg_runs_is(r, t, "dataValidation") || !dg_xml_attribute_is(x, t, "type", "list") ||
         (*at != '"' && strncmp(at, "&quot;", strlen("&quot;")) != 0))
         return;
     for (const char *comma; at < end; at = comma + 1) {

@@ -149,23 +149,37 @@ static int add_string(struct reader *r, const struct dg_xml_tag *t, struct dg_er
     return add(r, begin + quoted, end - quoted, DG_FORMAT_XML, quoted, err);
 }
 
-static bool is_string(const struct dg_xml *x, const struct dg_xml_tag *t)
+static bool is_translated(const struct dg_xml *x, const struct dg_xml_tag *t)
 {
-    const struct dg_xml_tag *parent = dg_xml_parent(x, t);
-    if (t->kind != DG_XML_OPEN || !parent || dg_xml_attribute_is(x, t, "translatable", "false") ||
-        dg_xml_attribute_is(x, parent, "translatable", "false"))
-        return false;
-    return (dg_xml_is(x, t, "string") && dg_xml_is(x, parent, "resources")) ||
-           (dg_xml_is(x, t, "item") &&
-               (dg_xml_is(x, parent, "string-array") || dg_xml_is(x, parent, "plurals")));
+    return t->kind == DG_XML_OPEN && !dg_xml_attribute_is(x, t, "translatable", "false");
 }
 
-static int read_resources(struct reader *r, struct dg_error *err)
+/* Adds the strings in the element at tag i, an array or a list of plurals. */
+static int add_items(struct reader *r, size_t i, struct dg_error *err)
 {
+    const struct dg_xml *x = &r->xml;
     int rc = DG_OK;
-    for (size_t i = 0; i < r->xml.n_tags && rc == DG_OK; i++)
-        if (is_string(&r->xml, &r->xml.tags[i]))
-            rc = add_string(r, &r->xml.tags[i], err);
+    for (size_t k = i + 1; k < x->tags[i].partner && rc == DG_OK; k = x->tags[k].partner + 1)
+        if (dg_xml_is(x, &x->tags[k], "item") && is_translated(x, &x->tags[k]))
+            rc = add_string(r, &x->tags[k], err);
+    return rc;
+}
+
+/* Adds the strings in <resources>, the element at tag `root`. */
+static int read_resources(struct reader *r, size_t root, struct dg_error *err)
+{
+    const struct dg_xml *x = &r->xml;
+    size_t end = is_translated(x, &x->tags[root]) ? x->tags[root].partner : root;
+    int rc = DG_OK;
+    for (size_t i = root + 1; i < end && rc == DG_OK; i = x->tags[i].partner + 1) {
+        const struct dg_xml_tag *t = &x->tags[i];
+        if (!is_translated(x, t))
+            continue;
+        if (dg_xml_is(x, t, "string"))
+            rc = add_string(r, t, err);
+        else if (dg_xml_is(x, t, "string-array") || dg_xml_is(x, t, "plurals"))
+            rc = add_items(r, i, err);
+    }
     return rc;
 }
 
@@ -199,7 +213,7 @@ int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
     if (rc != DG_OK)
         rc = dg_error_field(err, rc, "file", "%s", why.message);
     else if (root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources"))
-        rc = read_resources(&r, err);
+        rc = read_resources(&r, root, err);
     else
         rc = read_any(&r, err);
     if (rc == DG_OK)

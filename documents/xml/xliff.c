@@ -30,24 +30,42 @@ struct reader {
     struct dg_extract *x;
     struct dg_extract_part *p;
     struct dg_xml xml;
+    /* [xml.n_tags] what an element and those around it say */
+    struct inherited *inherited;
 };
 
-/* True if the tag or one around it is marked as not to be translated. */
-static bool is_quiet(const struct reader *r, const struct dg_xml_tag *t)
+struct inherited {
+    /* one is marked as not to be translated */
+    bool quiet;
+    /* white space is part of the text: the nearest xml:space says so */
+    bool keeps_space;
+};
+
+/* Finds what all elements inherit, each from the one around it. */
+static int inherit(struct reader *r, struct dg_error *err)
 {
-    for (; t; t = dg_xml_parent(&r->xml, t))
-        if (dg_xml_attribute_is(&r->xml, t, "translate", "no"))
-            return true;
-    return false;
+    const struct dg_xml *x = &r->xml;
+    size_t begin, end;
+    r->inherited = calloc(x->n_tags + 1, sizeof *r->inherited);
+    if (!r->inherited)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the tags of a file");
+    for (size_t i = 0; i < x->n_tags; i++) {
+        const struct dg_xml_tag *t = &x->tags[i];
+        struct inherited *own = &r->inherited[i];
+        if (t->parent != SIZE_MAX)
+            *own = r->inherited[t->parent];
+        if (t->kind != DG_XML_OPEN)
+            continue;
+        own->quiet = own->quiet || dg_xml_attribute_is(x, t, "translate", "no");
+        if (dg_xml_attribute(x, t, "xml:space", &begin, &end))
+            own->keeps_space = dg_xml_attribute_is(x, t, "xml:space", "preserve");
+    }
+    return DG_OK;
 }
 
-/* True if white space in the tag is part of the text: the nearest xml:space says so. */
-static bool keeps_space(const struct reader *r, const struct dg_xml_tag *t)
+static const struct inherited *inherited_of(const struct reader *r, const struct dg_xml_tag *t)
 {
-    size_t begin, end;
-    while (t && !dg_xml_attribute(&r->xml, t, "xml:space", &begin, &end))
-        t = dg_xml_parent(&r->xml, t);
-    return t && dg_xml_attribute_is(&r->xml, t, "xml:space", "preserve");
+    return &r->inherited[t - r->xml.tags];
 }
 
 /* A source and what is beside it. */
@@ -59,17 +77,15 @@ struct unit {
     size_t after;
 };
 
-/* Finds what belongs to the source among the tags after it with the same parent. */
+/* Finds what belongs to the source among the elements after it, up to the next source. */
 static struct unit find_unit(const struct reader *r, const struct dg_xml_tag *source)
 {
     const struct dg_xml *x = &r->xml;
     struct unit u = {.source = source, .after = x->tags[source->partner].end};
-    for (size_t i = source->partner + 1; i < x->n_tags && !u.target; i++) {
+    for (size_t i = source->partner + 1; i < x->n_tags && !u.target; i = x->tags[i].partner + 1) {
         const struct dg_xml_tag *t = &x->tags[i];
-        if (t->kind == DG_XML_CLOSE && t->partner == source->parent)
+        if (t->kind == DG_XML_CLOSE || dg_xml_is_local(x, t, "source"))
             break;
-        if (t->parent != source->parent || t->kind == DG_XML_CLOSE)
-            continue;
         if (dg_xml_is_local(x, t, "seg-source")) {
             u.segmented = t;
             u.after = x->tags[t->partner].end;
@@ -156,7 +172,8 @@ static int add_text(struct reader *r, const struct unit *u, const struct dg_xml_
 {
     const char *s = r->xml.s;
     size_t begin = from->end, end = r->xml.tags[from->partner].begin;
-    const bool keeps = keeps_space(r, from), cdata = dg_xml_string_cdata(s, &begin, &end);
+    const bool keeps = inherited_of(r, from)->keeps_space,
+               cdata = dg_xml_string_cdata(s, &begin, &end);
     const bool all = from == u->segmented;
     struct dg_buffer text;
     like.format = DG_FORMAT_XML;
@@ -264,7 +281,7 @@ static int read_tags(struct reader *r, struct dg_error *err)
         const struct dg_xml_tag *t = &x->tags[i], *parent = dg_xml_parent(x, t);
         if (t->kind == DG_XML_OPEN && dg_xml_is_local(x, t, "source") && parent &&
             (dg_xml_is_local(x, parent, "trans-unit") || dg_xml_is_local(x, parent, "segment")) &&
-            !is_quiet(r, t))
+            !inherited_of(r, t)->quiet)
             rc = add_source(r, t, err);
     }
     for (size_t i = 0; i < x->n_tags && r->p->n_segments > 0 && rc == DG_OK; i++) {
@@ -289,9 +306,12 @@ int dg_read_xliff(struct dg_extract *x, struct dg_extract_part *p, struct dg_err
     if (rc != DG_OK)
         rc = dg_error_field(err, rc, "file", "%s", why.message);
     else
+        rc = inherit(&r, err);
+    if (rc == DG_OK)
         rc = read_tags(&r, err);
     if (rc == DG_OK)
         rc = dg_declaration_of_xml(x, p, err);
+    free(r.inherited);
     dg_xml_close(&r.xml);
     return rc;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_ATTRIBUTES 1000
+
 static bool begins(const char *s, size_t at, size_t n, const char *with)
 {
     size_t len = strlen(with);
@@ -64,12 +66,39 @@ static struct dg_xml_tag read_tag(const char *s, size_t at, size_t n)
     } else {
         bool closes = at + 1 < n && s[at + 1] == '/';
         t.end = tag_end(s, at, n);
-        t.kind = closes ? DG_XML_CLOSE : s[t.end - 2] == '/' ? DG_XML_EMPTY : DG_XML_OPEN;
+        t.kind = closes                                  ? DG_XML_CLOSE
+                 : t.end - at > 2 && s[t.end - 2] == '/' ? DG_XML_EMPTY
+                                                         : DG_XML_OPEN;
         t.name = t.name_end = at + 1 + closes;
         while (t.name_end < t.end && !is_name_end(s[t.name_end]))
             t.name_end++;
     }
     return t;
+}
+
+/* Refuses a tag with so many attributes that the parser, which compares each with all others, would
+ * take long. s[n] may be broken. */
+static int check_attributes(const char *s, size_t n, struct dg_error *err)
+{
+    const char *found;
+    for (size_t at = 0; (found = memchr(s + at, '<', n - at));) {
+        const size_t begin = (size_t)(found - s);
+        const struct dg_xml_tag t = read_tag(s, begin, n);
+        size_t attributes = 0;
+        char quote = 0;
+        for (size_t i = begin; t.name && i < t.end; i++) {
+            if (quote)
+                quote = s[i] == quote ? 0 : quote;
+            else if (s[i] == '"' || s[i] == '\'')
+                quote = s[i];
+            attributes += !quote && s[i] == '=';
+        }
+        if (attributes > MOST_ATTRIBUTES)
+            return dg_error_field(err, DG_EINVAL, "text",
+                "the XML has a tag with more than %d attributes", MOST_ATTRIBUTES);
+        at = t.end;
+    }
+    return DG_OK;
 }
 
 static int add(struct dg_xml *x, struct dg_xml_tag t, struct dg_error *err)
@@ -90,7 +119,9 @@ int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *er
 {
     *out = (struct dg_xml){.s = s, .n = n};
     size_t open = SIZE_MAX; /* the innermost open element */
-    int rc = dg_xml_check(s, n, err);
+    int rc = check_attributes(s, n, err);
+    if (rc == DG_OK)
+        rc = dg_xml_check(s, n, err);
     for (size_t at = 0; rc == DG_OK && at < n;) {
         const char *found = memchr(s + at, '<', n - at);
         if (!found)

@@ -38,7 +38,8 @@ struct dg_xml {
 };
 
 /* Scan a document or a part of one, which may have several roots and text beside them. *out must be
- * closed in every case. DG_EINVAL (field text), with the line: not well-formed; DG_ENOMEM. */
+ * closed in every case. DG_EINVAL (field text): not well-formed, with the line, or a tag has more
+ * than 1000 attributes; DG_ENOMEM. */
 int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *err);
 void dg_xml_close(struct dg_xml *x);
 

@@ -1,0 +1,131 @@
+/* Small files that would take time by the square of their size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "documents/extract.h"
+#include "tests/fuzz/package.h"
+
+static const struct dg_extract_limits limits = {16 << 20, 16 << 20, 100000, 16 << 20};
+
+/* Append s n times, with a number of its own each time where it has %d. */
+static void repeat(struct dg_buffer *b, const char *s, int n)
+{
+    const char *number = strstr(s, "%d");
+    for (int i = 0; i < n; i++) {
+        dg_buffer_add(b, s, number ? (size_t)(number - s) : strlen(s));
+        if (number)
+            dg_buffer_addf(b, "%d%s", i, number + 2);
+    }
+}
+
+/* A file: head, `first` n times, middle, `then` n times, tail. A packed one is its members, as
+ * tests/fuzz/package.h has them. */
+struct file {
+    const char *name, *head, *first, *middle, *then, *tail;
+};
+
+/* Open it; NULL if it was refused. The caller frees *bytes after it is closed. */
+static struct dg_extract *open_file(const struct file *f, int n, char **bytes, struct dg_error *err)
+{
+    struct dg_extract *x = NULL;
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, f->head);
+    repeat(&b, f->first, n);
+    dg_buffer_adds(&b, f->middle);
+    repeat(&b, f->then, n);
+    dg_buffer_adds(&b, f->tail);
+    size_t size = b.len;
+    if (dg_extract_packed(f->name)) {
+        *bytes = fuzz_package(b.data, b.len, &size);
+        dg_buffer_deinit(&b);
+    } else {
+        *bytes = dg_buffer_take(&b, NULL);
+    }
+    dg_extract_open(dg_extract_suffix(f->name), *bytes, size, &limits, &x, err);
+    return x;
+}
+
+static const char attributes[] = " a%d=\"1\"", letters[] =
+                                                   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                                                   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+
+#define SHEET "@@ xl/worksheets/sheet1.xml\n<worksheet>"
+#define XLIFF "<xliff version=\"1.2\"><file><body"
+
+/* Many elements in one whose long tag says something about them, or whose end is far. The first
+ * three took 14 to 15 s of CPU time; the others did not end within 70 s on a busy machine. */
+static void reading_takes_linear_time(void **state)
+{
+    (void)state;
+    bool late = false;
+    static const struct file files[] = {
+        {"a.xlsx", SHEET "<sheetData><row><c a=\"", letters, "\" t=\"str\">", "<v>dog</v>",
+            "</c></row></sheetData></worksheet>"},
+        {"a.xlsx", SHEET "<dataValidations><dataValidation a=\"", letters, "\" type=\"list\">",
+            "<formula1>\"a\"</formula1>", "</dataValidation></dataValidations></worksheet>"},
+        {"a.xml", "<resources a=\"", letters, "\">", "<string name=\"a\">dog</string>",
+            "</resources>"},
+        {"a.xml", "<resources><plurals a=\"", letters, "\">", "<item>dog</item>",
+            "</plurals></resources>"},
+        {"a.xlf", XLIFF " a=\"", letters, "\">", "<trans-unit><source>dog</source></trans-unit>",
+            "</body></file></xliff>"},
+        {"a.xlf", XLIFF "><trans-unit>", "<source>dog</source>", "", "<note/>",
+            "</trans-unit></body></file></xliff>"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct dg_error err = {0};
+        char *bytes;
+        const clock_t before = clock();
+        struct dg_extract *x = open_file(&files[i], 60000, &bytes, &err);
+        const double took = (double)(clock() - before) / CLOCKS_PER_SEC;
+        if (!x)
+            fail_msg("%s: %s", files[i].head, err.message);
+        dg_extract_close(x);
+        free(bytes);
+        if (took > 4)
+            print_error("%s %s: %.1f s of CPU time\n", files[i].name, files[i].head, took);
+        late = late || took > 4;
+    }
+    assert_false(late);
+}
+
+/* The parser compares each attribute of a tag with all others: 20,000 took 0.1 s, 80,000 took 3 s.
+ */
+static void attributes_are_limited(void **state)
+{
+    (void)state;
+    const struct file file = {"a.xml", "<resources><string name=\"a\"", attributes, ">dog=", "=",
+        "</string></resources>"};
+    struct dg_error err = {0};
+    char *bytes;
+    struct dg_extract *x = open_file(&file, 999, &bytes, &err);
+    assert_non_null(x);
+    dg_extract_close(x);
+    free(bytes);
+    assert_null(open_file(&file, 1000, &bytes, &err));
+    assert_non_null(strstr(err.message, "a tag with more than 1000 attributes"));
+    free(bytes);
+    const struct file cdata = {
+        "a.xml", "<resources><![CDATA[<string", attributes, ">]]>", "=", "</resources>"};
+    x = open_file(&cdata, 2000, &bytes, &err);
+    assert_non_null(x);
+    dg_extract_close(x);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reading_takes_linear_time), cmocka_unit_test(attributes_are_limited)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
