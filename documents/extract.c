@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How many times as large as the limit of an unpacked file its translation may be. */
+#define MOST_GROWTH 2
+
 const struct dg_extract_limits dg_extract_limits_default = {.file_bytes = 64u << 20,
     .unpacked_bytes = 256u << 20,
     .texts = 500000,
@@ -141,16 +144,19 @@ int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer 
     const char *target, struct dg_buffer *out, struct dg_error *err)
 {
     struct dg_buffer *parts = calloc(x->n_parts + 1, sizeof *parts);
+    size_t left = MOST_GROWTH * x->limits.unpacked_bytes;
     bool changed = false;
     int rc = parts ? DG_OK : DG_ENOMEM;
     for (size_t i = 0; i < x->n_parts && rc == DG_OK; i++) {
         struct dg_writer w = {.part = &x->parts[i], .answers = answers, .target = target};
         w.out = &parts[i];
+        w.most = left;
         rc = dg_extract_part_write(&w, 0, x->parts[i].n, err);
         if (rc == DG_OK && parts[i].failed)
             rc = DG_ENOMEM;
         if (!w.changed && !w.set)
             dg_buffer_deinit(&parts[i]);
+        left -= parts[i].len < left ? parts[i].len : left;
         changed = changed || w.changed;
     }
     if (rc == DG_OK && !changed)

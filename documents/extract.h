@@ -67,7 +67,8 @@ struct dg_extract_answer {
 
 /* Append the file with these answers, in the order of its texts. target: code of the target
  * language, which some kinds of files record. DG_EINVAL: an answer has a tag that its text does
- * not, or unbalanced tags. */
+ * not, or unbalanced tags; DG_ELIMIT: the formatting that its words repeat exceeds what is written:
+ * twice limits.unpacked_bytes. */
 int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer *answers,
     const char *target, struct dg_buffer *out, struct dg_error *err);
 

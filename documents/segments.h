@@ -163,6 +163,8 @@ struct dg_writer {
     const struct dg_extract_answer *answers;
     const char *target;
     struct dg_buffer *out;
+    /* maximum bytes of out, in which formatting is repeated for each of its words */
+    size_t most;
     /* anything but the part's bytes was written: translations, settings */
     bool changed, set;
 };

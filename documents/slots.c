@@ -64,6 +64,12 @@ static int broken(struct dg_error *err)
         err, DG_EINVAL, "file", "a translation has a tag that is not in the file's text");
 }
 
+static int too_large(struct dg_error *err)
+{
+    return dg_error_field(err, DG_ELIMIT, "file",
+        "the translation, with its formatting, has more bytes than the limit");
+}
+
 static int open_slot(struct state *t, size_t i, struct dg_error *err)
 {
     const struct dg_slot *slot = &t->g->slots[i];
@@ -168,6 +174,8 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g,
     for (size_t at = 0, to; rc == DG_OK && next_tag(a, &at, &to); text = at = to) {
         add_text(&t, a->s + text, at - text);
         rc = write_tag(&t, a->s + at, to - at, err);
+        if (rc == DG_OK && w->out->len > w->most)
+            rc = too_large(err);
         if (rc == DG_OK && a->s[at + 1] == 'f' && !skip_field(a, &to))
             rc = broken(err);
     }

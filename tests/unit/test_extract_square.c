@@ -1,4 +1,4 @@
-/* Small files that would take time by the square of their size. */
+/* Small files that would take time, or be written with bytes, by the square of their size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,9 +123,46 @@ static void attributes_are_limited(void **state)
     free(bytes);
 }
 
+/* A run's properties are written for each of its texts between tags, so that a small file may
+ * become a very large one: that is refused, but not while texts stay as they are. */
+static void formatting_does_not_multiply(void **state)
+{
+    (void)state;
+    static const struct file file = {"a.docx",
+        "@@ word/document.xml\n<w:document><w:body><w:p><w:r><w:rPr>", "<w:b/>", "</w:rPr>",
+        "<w:t>dog </w:t><w:sym/>", "</w:r></w:p></w:body></w:document>"};
+    static const struct {
+        int n, rc;
+    } cases[] = {{200, DG_OK}, {2000, DG_ELIMIT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dg_extract_text t;
+        struct dg_error err = {0};
+        struct dg_buffer out;
+        char *bytes;
+        struct dg_extract *x = open_file(&file, cases[i].n, &bytes, &err);
+        assert_non_null(x);
+        assert_int_equal(dg_extract_count(x), 1);
+        dg_extract_text(x, 0, &t);
+        const struct dg_extract_answer same = {t.s, t.n};
+        char *words = strndup(t.s, t.n);
+        assert_non_null(words);
+        for (char *at = words; (at = strstr(at, "dog"));)
+            *at = 'f';
+        const struct dg_extract_answer other = {words, t.n};
+        dg_buffer_init(&out);
+        assert_int_equal(dg_extract_write(x, &same, "de", &out, &err), DG_OK);
+        dg_buffer_reset(&out);
+        assert_int_equal(dg_extract_write(x, &other, "de", &out, &err), cases[i].rc);
+        dg_buffer_deinit(&out);
+        free(words);
+        dg_extract_close(x);
+        free(bytes);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reading_takes_linear_time), cmocka_unit_test(attributes_are_limited)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reading_takes_linear_time),
+        cmocka_unit_test(attributes_are_limited), cmocka_unit_test(formatting_does_not_multiply)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
