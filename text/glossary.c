@@ -1,7 +1,7 @@
-/* DESIGN. Entries are sorted by the hash of their first token: a run of letters and digits, or one
- * other character (in a script without blanks between words, such as Chinese, every character).
- * Tokens are hashed in small letters. At each token of a text, all entries with its hash are
- * compared, the longest first. */
+/* DESIGN. Entries are sorted by their sources in one form: small letters, one sign for those that
+ * programs exchange. At each token of a text (a run of letters and digits, or one other character),
+ * the range of entries that begin like the text is narrowed byte by byte, so that a search costs
+ * what it reads, however many entries begin alike. */
 #include "text/glossary.h"
 
 #include "text/scan.h"
@@ -12,10 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unicode/uchar.h>
+#include <unicode/utf8.h>
 
 struct entry {
     char *source, *target;
     size_t source_len, target_len;
+    /* [form_len] the source in the form that is compared; it may be `source` itself */
+    char *form;
+    size_t form_len;
+    /* of the source with its capitals */
     uint64_t hash;
     /* the source has no capitals, so other cases match, too */
     bool any_case;
@@ -25,7 +30,7 @@ struct entry {
 
 struct dg_glossary {
     atomic_uint refs;
-    /* [n] sorted by hash, then by length, longest first */
+    /* [n] sorted by form, those for any case first, then by hash */
     struct entry *entries;
     size_t n;
 };
@@ -58,12 +63,28 @@ static int32_t plain_sign(int32_t c)
     }
 }
 
-static uint64_t hash_token(const char *s, size_t begin, size_t end)
+/* Reads a character as entries are compared: any white space is one blank. */
+static int32_t next_plain(const char *s, size_t n, size_t *at)
 {
-    uint64_t h = 0xCBF29CE484222325u;
-    for (size_t i = begin; i < end;)
-        h = (h ^ (uint32_t)u_tolower(plain_sign(dg_scan_next(s, end, &i)))) * 0x100000001B3u;
-    return h;
+    const int32_t c = plain_sign(dg_scan_next(s, n, at));
+    if (c == ' ')
+        *at = dg_scan_skip_space(s, *at, n);
+    return c;
+}
+
+#define HASH_EMPTY 0xCBF29CE484222325u
+
+static uint64_t hash_add(uint64_t hash, int32_t c)
+{
+    return (hash ^ (uint32_t)c) * 0x100000001B3u;
+}
+
+/* Writes a character of a form; returns its bytes. */
+static size_t write_form(char out[U8_MAX_LENGTH], int32_t c)
+{
+    size_t n = 0;
+    U8_APPEND_UNSAFE(out, n, u_tolower(c));
+    return n;
 }
 
 /* Number of bytes of s[n] from `at` on that match term[m], of which white space matches any; 0 if
@@ -74,12 +95,7 @@ static size_t says(const char *s, size_t n, size_t at, const char *term, size_t 
     while (k < m) {
         if (i >= n)
             return 0;
-        const int32_t a = plain_sign(dg_scan_next(s, n, &i)),
-                      b = plain_sign(dg_scan_next(term, m, &k));
-        if (a == ' ' && b == ' ') {
-            i = dg_scan_skip_space(s, i, n);
-            k = dg_scan_skip_space(term, k, m);
-        }
+        const int32_t a = next_plain(s, n, &i), b = next_plain(term, m, &k);
         if (a != b && !(any_case && u_tolower(a) == u_tolower(b)))
             return 0;
     }
@@ -130,15 +146,49 @@ static bool is_small(const char *s, size_t n)
     return true;
 }
 
-static int by_hash(const void *a, const void *b)
+static int compare(const char *a, size_t n, const char *b, size_t m)
+{
+    const int order = memcmp(a, b, n < m ? n : m);
+    return order ? order : (n > m) - (n < m);
+}
+
+static int by_form(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    if (x->source_len != y->source_len)
-        return x->source_len > y->source_len ? -1 : 1;
-    const int order = memcmp(x->source, y->source, x->source_len);
+    int order = compare(x->form, x->form_len, y->form, y->form_len);
+    if (!order)
+        order = (int)y->any_case - (int)x->any_case;
+    if (!order)
+        order = (x->hash > y->hash) - (x->hash < y->hash);
+    if (!order)
+        order = (x->source_len < y->source_len) - (x->source_len > y->source_len);
+    if (!order)
+        order = memcmp(x->source, y->source, x->source_len);
     return order ? order : (x->number < y->number) - (x->number > y->number);
+}
+
+/* Writes the entry's form and hash; false: no memory. */
+static bool make_form(struct entry *e)
+{
+    size_t n = 0;
+    char *form = malloc(U8_MAX_LENGTH * e->source_len);
+    if (!form)
+        return false;
+    e->hash = HASH_EMPTY;
+    for (size_t i = 0; i < e->source_len;) {
+        const int32_t c = next_plain(e->source, e->source_len, &i);
+        e->hash = hash_add(e->hash, c);
+        n += write_form(form + n, c);
+    }
+    e->form_len = n;
+    if (n == e->source_len && memcmp(form, e->source, n) == 0) {
+        free(form);
+        e->form = e->source;
+        return true;
+    }
+    char *small = realloc(form, n);
+    e->form = small ? small : form;
+    return true;
 }
 
 /* One text of an entry in NFC, without white space around it. */
@@ -174,15 +224,16 @@ int dg_glossary_make(const struct dg_glossary_entry *entries, size_t n, struct d
         if (!rc)
             rc = copy_text(entries[i].target, entries[i].target_len, i, "target", &e->target,
                 &e->target_len, err);
+        if (!rc && !make_form(e))
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for a glossary of %zu entries", n);
         if (rc) {
             dg_glossary_unref(g);
             return rc;
         }
         e->number = i;
         e->any_case = is_small(e->source, e->source_len);
-        e->hash = hash_token(e->source, 0, token_end(e->source, e->source_len, 0));
     }
-    qsort(g->entries, g->n, sizeof *g->entries, by_hash);
+    qsort(g->entries, g->n, sizeof *g->entries, by_form);
     *out = g;
     return 0;
 }
@@ -198,6 +249,8 @@ void dg_glossary_unref(struct dg_glossary *g)
     if (!g || atomic_fetch_sub(&g->refs, 1) > 1)
         return;
     for (size_t i = 0; i < g->n; i++) {
+        if (g->entries[i].form != g->entries[i].source)
+            free(g->entries[i].form);
         free(g->entries[i].source);
         free(g->entries[i].target);
     }
@@ -210,38 +263,93 @@ size_t dg_glossary_size(const struct dg_glossary *g)
     return g->n;
 }
 
-static size_t first_of(const struct dg_glossary *g, uint64_t hash)
+/* ---- finding ---- */
+
+/* entries[begin, end) */
+struct range {
+    size_t begin, end;
+};
+
+/* What entry e is compared with: its byte at this depth of its form (-1: it ends there), whether
+ * it is for its own case only, its hash. */
+enum part { BYTE, CASE, HASH };
+
+static bool is_before(const struct entry *e, enum part part, size_t depth, uint64_t value)
 {
-    size_t low = 0, high = g->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (g->entries[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
+    switch (part) {
+    case BYTE: return e->form_len <= depth || (unsigned char)e->form[depth] < value;
+    case CASE: return !e->any_case < value;
+    case HASH: return e->hash < value;
     }
-    return low;
+    return false;
 }
 
-/* The longest entry that matches at byte `at` of s[n], where a token with this hash begins; a match
- * in exact case precedes one in another case. *len: bytes matched. */
+/* The first entry of the range that is not before the value. */
+static size_t find(
+    const struct dg_glossary *g, struct range r, enum part part, size_t depth, uint64_t value)
+{
+    while (r.begin < r.end) {
+        const size_t middle = r.begin + (r.end - r.begin) / 2;
+        if (is_before(&g->entries[middle], part, depth, value))
+            r.begin = middle + 1;
+        else
+            r.end = middle;
+    }
+    return r.begin;
+}
+
+/* Of entries that are the same up to `depth`, those that go on with this byte. */
+static struct range narrow(
+    const struct dg_glossary *g, struct range r, size_t depth, unsigned char byte)
+{
+    if (r.begin < r.end && !is_before(&g->entries[r.begin], BYTE, depth, byte) &&
+        is_before(&g->entries[r.end - 1], BYTE, depth, (uint64_t)byte + 1))
+        return r;
+    r.begin = find(g, r, BYTE, depth, byte);
+    r.end = find(g, r, BYTE, depth, (uint64_t)byte + 1);
+    return r;
+}
+
+/* The entry of the range that is said[n], whose characters have this hash, in exact case; else the
+ * first one for any case; NULL: there is none. All end at this depth, or go on. */
+static const struct entry *choose(const struct dg_glossary *g, struct range r, size_t depth,
+    uint64_t hash, const char *said, size_t n)
+{
+    r.end = find(g, r, BYTE, depth, 0);
+    const size_t own = find(g, r, CASE, 0, 1);
+    const struct range parts[] = {{r.begin, own}, {own, r.end}};
+    for (size_t i = 0; i < 2; i++) {
+        const size_t at = find(g, parts[i], HASH, 0, hash);
+        const struct entry *e = &g->entries[at];
+        if (at < parts[i].end && e->hash == hash &&
+            says(said, n, 0, e->source, e->source_len, false))
+            return e;
+    }
+    return own > r.begin ? &g->entries[r.begin] : NULL;
+}
+
+/* The longest entry that matches at byte `at` of s[n], where a token begins; a match in exact case
+ * precedes one in another case. *len: bytes matched. */
 static const struct entry *entry_at(
-    const struct dg_glossary *g, uint64_t hash, const char *s, size_t n, size_t at, size_t *len)
+    const struct dg_glossary *g, const char *s, size_t n, size_t at, size_t *len)
 {
     const struct entry *best = NULL;
-    bool exact = false;
-    *len = 0;
-    for (size_t i = first_of(g, hash); i < g->n && g->entries[i].hash == hash; i++) {
-        const struct entry *e = &g->entries[i];
-        const size_t as_is = says(s, n, at, e->source, e->source_len, false),
-                     got = as_is || !e->any_case ? as_is
-                                                 : says(s, n, at, e->source, e->source_len, true);
-        if (!got || !is_edge(s, n, at + got))
+    struct range r = {0, g->n};
+    uint64_t hash = HASH_EMPTY;
+    size_t depth = 0;
+    for (size_t i = at; i < n && r.begin < r.end;) {
+        char bytes[U8_MAX_LENGTH];
+        const int32_t c = next_plain(s, n, &i);
+        const size_t n_bytes = write_form(bytes, c);
+        hash = hash_add(hash, c);
+        for (size_t k = 0; k < n_bytes; k++)
+            r = narrow(g, r, depth++, (unsigned char)bytes[k]);
+        if (r.begin == r.end || g->entries[r.begin].form_len > depth || !is_edge(s, n, i))
             continue;
-        if (got > *len || (got == *len && as_is && !exact)) {
+        const struct entry *e = choose(g, r, depth, hash, s + at, i - at);
+        if (e) {
             best = e;
-            exact = as_is > 0;
-            *len = got;
+            *len = i - at;
         }
     }
     return best;
@@ -253,8 +361,8 @@ size_t dg_glossary_find(const struct dg_glossary *g, const char *s, size_t n,
     size_t count = 0;
     for (size_t at = 0; at < n && count < cap;) {
         const size_t end = token_end(s, n, at);
-        size_t len;
-        const struct entry *e = entry_at(g, hash_token(s, at, end), s, n, at, &len);
+        size_t len = 0;
+        const struct entry *e = entry_at(g, s, n, at, &len);
         if (e)
             matches[count++] =
                 (struct dg_glossary_match){at, at + len, e->target, e->target_len, !e->any_case};

@@ -5,8 +5,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -152,6 +155,114 @@ static void words_begin_after_opening_marks(void **state)
     assert_false(opens("", false));
 }
 
+/* Bytes of s from `at` on that match the term as a whole word; 0: it does not match. Of ASCII. */
+static size_t matches(const char *s, size_t at, const char *term, bool any_case)
+{
+    size_t i = at, k = 0;
+    for (; term[k]; i++, k++) {
+        if (s[i] != term[k] && !(any_case && s[i] && tolower(s[i]) == term[k]))
+            return 0;
+        while (s[i] == ' ' && s[i + 1] == ' ')
+            i++;
+        while (term[k] == ' ' && term[k + 1] == ' ')
+            k++;
+    }
+    return isalnum(s[i - 1]) && isalnum(s[i]) ? 0 : i - at;
+}
+
+/* The target of the entry that dg_glossary_find should find at a token, by trying all of them. */
+static const char *try_all(const char (*terms)[8], const char (*targets)[8], size_t n,
+    const char *text, size_t at, size_t *len)
+{
+    const char *best = NULL;
+    size_t best_size = 0;
+    bool best_exact = false;
+    *len = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool small = true;
+        for (size_t k = 0; terms[i][k]; k++)
+            small = small && !isupper(terms[i][k]);
+        const size_t exact = matches(text, at, terms[i], false), size = strlen(terms[i]),
+                     got = small ? matches(text, at, terms[i], true) : exact;
+        if (!got || got < *len || (got == *len && best_exact && !exact) ||
+            (got == *len && best_exact == (exact > 0) && best_size > size))
+            continue;
+        best = targets[i];
+        best_size = size;
+        best_exact = exact > 0;
+        *len = got;
+    }
+    return best;
+}
+
+/* Many small glossaries and texts: what is found is what trying all entries finds. */
+static void as_by_trying_all(void **state)
+{
+    (void)state;
+    static const char signs[] = "abAB  --1";
+    srand(7);
+    for (int round = 0; round < 4000; round++) {
+        char terms[12][8], targets[12][8], text[40], wanted[1024] = "", said[1024] = "";
+        struct dg_glossary_entry list[12];
+        struct dg_glossary_match found[40];
+        struct dg_glossary *g = NULL;
+        for (size_t i = 0; i < 12; i++) {
+            const size_t n = 1 + (size_t)rand() % 5;
+            for (size_t k = 0; k < n; k++)
+                do
+                    terms[i][k] = signs[(size_t)rand() % (sizeof signs - 1)];
+                while (terms[i][k] == ' ' && (k == 0 || k + 1 == n));
+            terms[i][n] = '\0';
+            snprintf(targets[i], sizeof targets[i], "%zu", i);
+            list[i] = (struct dg_glossary_entry){terms[i], targets[i], n, strlen(targets[i])};
+        }
+        for (size_t k = 0; k + 1 < sizeof text; k++)
+            text[k] = signs[(size_t)rand() % (sizeof signs - 1)];
+        text[sizeof text - 1] = '\0';
+        assert_int_equal(dg_glossary_make(list, 12, &g, NULL), DG_OK);
+        const size_t n = dg_glossary_find(g, text, strlen(text), found, 40);
+        for (size_t i = 0; i < n; i++)
+            snprintf(said + strlen(said), sizeof said - strlen(said), "%zu-%zu:%.*s ",
+                found[i].begin, found[i].end, (int)found[i].target_len, found[i].target);
+        for (size_t at = 0, len; text[at]; at += len ? len : 1) {
+            const char *target = NULL;
+            len = 0;
+            if (at == 0 || !isalnum(text[at - 1]) || !isalnum(text[at]))
+                target = try_all(terms, targets, 12, text, at, &len);
+            if (target)
+                snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%zu-%zu:%s ", at,
+                    at + len, target);
+        }
+        assert_string_equal(said, wanted);
+        dg_glossary_unref(g);
+    }
+}
+
+/* Entries that begin with the same words: all of them were compared at each word of the text. */
+static void many_entries_begin_alike(void **state)
+{
+    (void)state;
+    enum { ENTRIES = 50000, WORDS = 10000 };
+    static char terms[ENTRIES][16], text[2 * WORDS + 1];
+    struct dg_glossary_entry *list = calloc(ENTRIES, sizeof *list);
+    struct dg_glossary_match found[2];
+    struct dg_glossary *g = NULL;
+    assert_non_null(list);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        const int n = snprintf(terms[i], sizeof terms[i], "a a x%zu", i);
+        list[i] = (struct dg_glossary_entry){terms[i], terms[i], (size_t)n, (size_t)n};
+    }
+    for (size_t i = 0; i < WORDS; i++)
+        memcpy(text + 2 * i, "a ", 2);
+    assert_int_equal(dg_glossary_make(list, ENTRIES, &g, NULL), DG_OK);
+    const clock_t before = clock();
+    assert_int_equal(dg_glossary_find(g, text, 2 * WORDS, found, 2), 0);
+    assert_true(clock() - before < 3 * CLOCKS_PER_SEC);
+    expect(g, "a a a x31", "2-9:a a x31 ");
+    dg_glossary_unref(g);
+    free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +273,8 @@ int main(void)
         cmocka_unit_test(texts_are_checked),
         cmocka_unit_test(terms_appear_as_words),
         cmocka_unit_test(words_begin_after_opening_marks),
+        cmocka_unit_test(as_by_trying_all),
+        cmocka_unit_test(many_entries_begin_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
