@@ -41,6 +41,17 @@ def test_docx_mail_merge(tmp_path, field):
     assert not re.search('["„“]', re.sub("<[^>]*>", "", xml)) and "zwei Hunde spielen im Schnee." in xml, xml
 
 
+def test_docx_formatting_within_a_word(tmp_path):
+    """Pieces of a word with different formattings: those after the first came back as they were, behind the translation: "Hunde ... gs"."""
+    path, bold, italic = tmp_path / "a.docx", '<w:rPr><w:b/></w:rPr>', '<w:rPr><w:i/></w:rPr>'
+    root = '<w:document xmlns:w="w"><w:p>%s</w:p></w:document>'
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("word/document.xml", root % (run_of("Two d") + run_of("o").replace("<w:t", bold + "<w:t") + run_of("gs").replace("<w:t", italic + "<w:t") +
+                                                run_of(" play in the snow.")))
+    xml = members(translate(path, model=SHIPPED))[0]["word/document.xml"][0].decode()
+    assert xml == root % (run_of("Zwei ") + run_of("Hunde").replace("<w:t", bold + "<w:t") + run_of(" spielen im Schnee.")), xml
+
+
 LINE = '<w:r><w:rPr><w:u w:val="single"/></w:rPr><w:t xml:space="preserve">%s</w:t></w:r>'
 
 

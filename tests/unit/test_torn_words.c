@@ -88,11 +88,28 @@ static void pair_without_words_keeps_its_text(void **state)
     check("<b>Dogs a</b>/<i>b</i>", "Hunde", one, 2, "<b>Hunde</b> <i>b</i>");
 }
 
+/* A piece of a word whose translation another pair has is not written beside it. */
+static void pieces_of_one_word(void **state)
+{
+    (void)state;
+    const struct dg_word_pair dogs[] = {{0, 0}, {1, 1}, {2, 2}};
+    check("Two d<b>o</b><i>gs</i> play.", "Zwei Hunde spielen.", dogs, 3,
+        "Zwei <b>Hunde</b> spielen.<i></i>");
+    const struct dg_word_pair health[] = {{0, 0}, {1, 0}};
+    check("<b>H</b><i>ealth</i> <u>O</u>rder", "Gesundheitsordnung", health, 2,
+        "<b>Gesundheitsordnung</b><i></i><u></u>");
+    const struct dg_word_pair one[] = {{0, 0}};
+    check("<b>D</b><i><u>o</u>gs</i>", "Hunde", one, 1, "<b>Hunde</b><i><u></u></i>");
+    check("<b>\u00c4</b><i>\u00e4r</i>", "Hunde", one, 1, "<b>Hunde</b><i></i>");
+    check("<b>Note</b><i>s<code>x</code></i>", "Hinweise", one, 1,
+        "<b>Hinweise</b> <i>s<code>x</code></i>");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(later_pair_takes_what_is_left),
         cmocka_unit_test(what_is_within_it_goes_with_it),
         cmocka_unit_test(pair_beside_a_protected_span),
-        cmocka_unit_test(pair_without_words_keeps_its_text)};
+        cmocka_unit_test(pair_without_words_keeps_its_text), cmocka_unit_test(pieces_of_one_word)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

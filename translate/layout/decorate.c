@@ -14,6 +14,7 @@
  * outside in. */
 #include "translate/layout/decorate.h"
 
+#include "text/utf8.h"
 #include "translate/layout/places.h"
 #include "translate/layout/white_space.h"
 
@@ -83,12 +84,37 @@ static void set_apart(struct work *w, const struct dg_place *p)
     e->text_len = 1;
 }
 
+/* True if byte `at` of the source is between two letters. */
+static bool is_within_word(const struct dg_decoration *d, size_t at)
+{
+    size_t before = at, next = 0;
+    if (at == 0 || at >= d->len)
+        return false;
+    do
+        before--;
+    while (before > 0 && ((unsigned char)d->text[before] & 0xC0) == 0x80);
+    dg_utf8_next(d->text + at, d->len - at, &next);
+    return dg_utf8_has_letter(d->text + before, at - before) &&
+           dg_utf8_has_letter(d->text + at, next);
+}
+
+/* True if the pair has a piece of a word, whose translation another pair has, and nothing that must
+ * be written: without its word, the piece says nothing. */
+static bool is_piece(const struct dg_decoration *d, const struct dg_place *p)
+{
+    for (size_t i = p->open; i <= p->close; i++)
+        if (d->marks[i].kind == DG_MARK_PROTECTED)
+            return false;
+    return is_within_word(d, p->text_begin) || is_within_word(d, p->text_end);
+}
+
 /* Put a place that is lost, and all marks within it, at the end of the pair that holds it or of the
- * answer, with the source's text between them. */
+ * answer, with the source's text between them unless that is a piece of a word. */
 static void settle(struct work *w, const struct dg_place *p)
 {
     const struct dg_decoration *d = w->d;
     const struct dg_place *wide = p->wide;
+    const bool says = !is_piece(d, p);
     size_t end = wide ? wide->end_byte : d->answer_len, from = p->text_begin;
     for (size_t i = p->open; i <= p->close; i++) {
         const struct dg_mark *mark = &d->marks[i];
@@ -99,7 +125,7 @@ static void settle(struct work *w, const struct dg_place *p)
          * byte: in_order keeps them in the order of their marks. */
         struct edit *e = &w->edits[w->n_edits - 1];
         e->text = i > p->open ? d->text + from : " ";
-        e->text_len = i > p->open ? mark->at - from : end > 0;
+        e->text_len = !says ? 0 : i > p->open ? mark->at - from : end > 0;
         from = mark->at + mark->len;
     }
 }
