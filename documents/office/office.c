@@ -106,6 +106,14 @@ bool dg_office_is_numbered(const char *name, const char *begin)
            strcasecmp(name + n - 4, ".xml") == 0 && !strchr(name + len, '/');
 }
 
+bool dg_office_is_counted(const char *name, const char *begin)
+{
+    if (!dg_office_is_numbered(name, begin))
+        return false;
+    const char *number = name + strlen(begin);
+    return number[strspn(number, "0123456789abcdefABCDEF")] == '.';
+}
+
 static int read_word(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     return read_paragraphs(x, p, &word, err);
@@ -115,14 +123,10 @@ dg_part_reader *dg_member_docx(const char *name)
 {
     static const char *const parts[] = {"word/document", "word/header", "word/footer",
         "word/footnotes", "word/endnotes", "word/comments"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!dg_office_is_numbered(name, parts[i]))
-            continue;
-        const char *number = name + strlen(parts[i]); /* not that of commentsExtended.xml */
-        if (number[strspn(number, "0123456789abcdefABCDEF")] == '.')
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (dg_office_is_counted(name, parts[i]))
             return read_word;
-    }
-    return NULL;
+    return dg_office_find_drawing("word/", name);
 }
 
 int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
@@ -135,7 +139,7 @@ dg_part_reader *dg_member_pptx(const char *name)
     return dg_office_is_numbered(name, "ppt/slides/slide") ||
                    dg_office_is_numbered(name, "ppt/notesSlides/notesSlide")
                ? dg_office_read_slide
-               : NULL;
+               : dg_office_find_drawing("ppt/", name);
 }
 
 /* ---- OpenDocument ---- */
@@ -228,5 +232,10 @@ static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_
 
 dg_part_reader *dg_member_odt(const char *name)
 {
-    return strcmp(name, "content.xml") == 0 || strcmp(name, "styles.xml") == 0 ? read_open : NULL;
+    static const char object[] = "/content.xml"; /* a chart, or another document within this one */
+    const size_t n = strlen(name);
+    return strcmp(name, object + 1) == 0 || strcmp(name, "styles.xml") == 0 ||
+                   (n > strlen(object) && strcmp(name + n - strlen(object), object) == 0)
+               ? read_open
+               : NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef DG_DOCUMENTS_OFFICE_OFFICE_H
 #define DG_DOCUMENTS_OFFICE_OFFICE_H
 
+#include "documents/kinds.h"
 #include "documents/office/runs.h"
 
 /* Scan the part's tags; r->xml must be closed in every case. DG_EINVAL (field file), DG_ENOMEM. */
@@ -13,8 +14,14 @@ int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err);
  * "word/header". Microsoft's Open XML SDK gives the first part no number, and its older versions
  * count on in base 16; names of parts differ by more than letter case. */
 bool dg_office_is_numbered(const char *name, const char *begin);
+/* The same with nothing but such a number, or no number: not "word/commentsExtended.xml". */
+bool dg_office_is_counted(const char *name, const char *begin);
 
 /* Read a part with the text of drawings, as slides are (kinds.h). */
 int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
+
+/* The reader of a member with words in a chart or a diagram, if it is in the folder ("word/",
+ * "ppt/" or "xl/"); NULL: it is none. */
+dg_part_reader *dg_office_find_drawing(const char *folder, const char *name);
 
 #endif

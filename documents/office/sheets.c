@@ -240,5 +240,5 @@ dg_part_reader *dg_member_xlsx(const char *name)
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         if (dg_office_is_numbered(name, strings[i]))
             return read_sheet;
-    return NULL;
+    return dg_office_find_drawing("xl/", name);
 }
