@@ -1,12 +1,8 @@
 /* Charts and diagrams of Office files, and what is written on them. */
 #include "documents/office/office.h"
-#include "text/utf8.h"
 
 #include <string.h>
 #include <strings.h>
-
-/* A line end ends a sentence. */
-static const struct dg_markup lines = {.no_outline = true, .lines = true};
 
 /* True if the element at tag i has a word of a chart: a name that is written in it, or a copy of a
  * cell's words. */
@@ -30,17 +26,9 @@ static int add_labels(
 {
     struct dg_runs r = {.x = x, .p = p};
     int rc = dg_office_scan(&r, err);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
-        const struct dg_xml_tag *t = &r.xml.tags[i];
-        if (t->kind != DG_XML_OPEN || !is_label(&r.xml, i, copies))
-            continue;
-        const size_t begin = t->end, end = r.xml.tags[t->partner].begin;
-        const struct dg_segment like = {
-            .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &lines};
-        if (dg_utf8_has_letter(p->s + begin, end - begin) &&
-            !dg_segment_add(x, p, like, p->s + begin, end - begin, err))
-            rc = err->code;
-    }
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+        if (r.xml.tags[i].kind == DG_XML_OPEN && is_label(&r.xml, i, copies))
+            rc = dg_office_add_words(&r, i, err);
     dg_xml_close(&r.xml);
     return rc;
 }

@@ -2,6 +2,7 @@
 #include "documents/office/office.h"
 
 #include "documents/kinds.h"
+#include "text/utf8.h"
 
 #include <string.h>
 #include <strings.h>
@@ -88,6 +89,19 @@ int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err)
     return rc;
 }
 
+int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    const char *s = r->p->s;
+    const struct dg_segment like = {.begin = r->xml.tags[i].end,
+        .end = r->xml.tags[r->xml.tags[i].partner].begin,
+        .format = DG_FORMAT_XML,
+        .markup = &lines_markup};
+    const size_t n = like.end - like.begin;
+    if (!dg_utf8_has_letter(s + like.begin, n))
+        return DG_OK;
+    return dg_segment_add(r->x, r->p, like, s + like.begin, n, err) ? DG_OK : err->code;
+}
+
 static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, struct dg_error *err)
 {
@@ -134,8 +148,24 @@ int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct
     return read_paragraphs(x, p, &slide, err);
 }
 
+/* Comments on a slide: those of PowerPoint before 2021 have no paragraphs. */
+static int read_remarks(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_runs r = {.x = x, .p = p, .names = &slide};
+    int rc = dg_office_scan(&r, err);
+    if (rc == DG_OK)
+        rc = dg_office_add_paragraphs(&r, err);
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+        if (r.xml.tags[i].kind == DG_XML_OPEN && dg_xml_is(&r.xml, &r.xml.tags[i], "p:text"))
+            rc = dg_office_add_words(&r, i, err);
+    dg_xml_close(&r.xml);
+    return rc;
+}
+
 dg_part_reader *dg_member_pptx(const char *name)
 {
+    if (dg_office_is_numbered(name, "ppt/comments/"))
+        return read_remarks;
     return dg_office_is_numbered(name, "ppt/slides/slide") ||
                    dg_office_is_numbered(name, "ppt/notesSlides/notesSlide")
                ? dg_office_read_slide

@@ -10,6 +10,9 @@ int dg_office_scan(struct dg_runs *r, struct dg_error *err);
 /* Add a segment for each paragraph. DG_ELIMIT, DG_ENOMEM. */
 int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err);
 
+/* Add the words of the element at tag i, which has no runs. DG_ELIMIT, DG_ENOMEM. */
+int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err);
+
 /* True if the name is `begin`, then anything without "/", then ".xml": "word/header3.xml" for
  * "word/header". Microsoft's Open XML SDK gives the first part no number, and its older versions
  * count on in base 16; names of parts differ by more than letter case. */

@@ -1,4 +1,4 @@
-"""dragoman translate FILE -o FILE: charts and diagrams of Office files."""
+"""dragoman translate FILE -o FILE: charts and diagrams of Office files, and comments on slides."""
 import zipfile
 
 import pptx
@@ -58,3 +58,14 @@ def test_charts_of_open_document(tmp_path, kind):
     out = translate(path)
     check_others(path, out, {"content.xml", "Object 1/content.xml"})
     assert text_of(out, "Object 1/content.xml") == chart.replace("%s", SNOW)
+
+
+def test_comments_on_slides(tmp_path):
+    """Comments stayed, those of .docx and .xlsx did not. Newer ones have paragraphs, in parts with other names."""
+    root = '<p:cmLst xmlns:p="p" xmlns:a="a"><p:cm authorId="0"><p:pos x="1" y="2"/>%s</p:cm></p:cmLst>'
+    old, new = root % "<p:text>%s</p:text>", root % ("<p188:txBody><a:bodyPr/>" + WORDS + "</p188:txBody>")
+    parts = {"ppt/comments/comment12.xml": old, "ppt/comments/modernComment_7F_0.xml": new, "ppt/commentAuthors.xml": old}
+    path = pack(tmp_path / "a.pptx", {name: xml % DOGS for name, xml in parts.items()})
+    out = translate(path)
+    for name, xml in parts.items():
+        assert text_of(out, name) == xml % (DOGS if "Authors" in name else SNOW)
