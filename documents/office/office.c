@@ -102,6 +102,19 @@ int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err)
     return dg_segment_add(r->x, r->p, like, s + like.begin, n, err) ? DG_OK : err->code;
 }
 
+int dg_office_add_value(
+    struct dg_runs *r, const struct dg_xml_tag *t, const char *attribute, struct dg_error *err)
+{
+    struct dg_segment like = {.format = DG_FORMAT_XML, .markup = &lines_markup};
+    if (!dg_xml_attribute(&r->xml, t, attribute, &like.begin, &like.end))
+        return DG_OK;
+    const char *s = r->p->s + like.begin;
+    const size_t n = like.end - like.begin;
+    like.writing = s[-1] == '"' ? DG_WRITE_DOUBLE_QUOTED : DG_WRITE_SINGLE_QUOTED;
+    return !dg_utf8_has_letter(s, n) || dg_segment_add(r->x, r->p, like, s, n, err) ? DG_OK
+                                                                                    : err->code;
+}
+
 static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, struct dg_error *err)
 {
@@ -243,6 +256,18 @@ static void keep_names(const struct dg_runs *r, size_t i)
     }
 }
 
+/* Adds the words that a filter compares cells with, if tag i has some: they must equal those. */
+static int add_filter(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    const struct dg_xml *x = &r->xml;
+    const struct dg_xml_tag *t = &x->tags[i];
+    const bool whole = dg_xml_is(x, t, "table:filter-set-item") ||
+                       (dg_xml_is(x, t, "table:filter-condition") &&
+                           (dg_xml_attribute_is(x, t, "table:operator", "=") ||
+                               dg_xml_attribute_is(x, t, "table:operator", "!=")));
+    return whole ? dg_office_add_value(r, t, "table:value", err) : DG_OK;
+}
+
 static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &open_document};
@@ -255,6 +280,8 @@ static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_
         keep_names(&r, i);
         if (dg_xml_is(&r.xml, &r.xml.tags[i], "table:table-cell"))
             rc = add_cell(&r, i, err);
+        else
+            rc = add_filter(&r, i, err);
     }
     dg_xml_close(&r.xml);
     return rc;

@@ -12,6 +12,10 @@ int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err);
 
 /* Add the words of the element at tag i, which has no runs. DG_ELIMIT, DG_ENOMEM. */
 int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err);
+/* The same for the value of an attribute of the tag, if it has this one: a text as the words of a
+ * cell are. */
+int dg_office_add_value(
+    struct dg_runs *r, const struct dg_xml_tag *t, const char *attribute, struct dg_error *err);
 
 /* True if the name is `begin`, then anything without "/", then ".xml": "word/header3.xml" for
  * "word/header". Microsoft's Open XML SDK gives the first part no number, and its older versions

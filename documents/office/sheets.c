@@ -115,6 +115,25 @@ static void keep_list(const struct dg_runs *r, size_t i)
     }
 }
 
+/* Adds the words that a filter compares cells with, if tag t has some: they must equal those.
+ * Patterns stay ("*dogs"). */
+static int add_filter(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
+{
+    static const char value[] = "val", relation[] = "operator";
+    const struct dg_xml *x = &r->xml;
+    size_t begin, end;
+    bool whole = dg_xml_is_local(x, t, "filter");
+    if (dg_xml_is_local(x, t, "customFilter") && dg_xml_attribute(x, t, value, &begin, &end)) {
+        size_t how, how_end;
+        whole = !dg_xml_attribute(x, t, relation, &how, &how_end) ||
+                dg_xml_attribute_is(x, t, relation, "equal") ||
+                dg_xml_attribute_is(x, t, relation, "notEqual");
+        for (size_t k = begin; k < end; k++)
+            whole = whole && !strchr("*?~", x->s[k]);
+    }
+    return whole ? dg_office_add_value(r, t, value, err) : DG_OK;
+}
+
 static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &sheet};
@@ -124,10 +143,12 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
         rc = dg_office_add_paragraphs(&r, err);
     }
     for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
+        if (r.xml.tags[i].kind != DG_XML_CLOSE)
+            rc = add_filter(&r, &r.xml.tags[i], err);
         if (r.xml.tags[i].kind != DG_XML_OPEN)
             continue;
         keep_list(&r, i);
-        if (is_string(&r, i))
+        if (rc == DG_OK && is_string(&r, i))
             rc = add_string(&r, i, err);
     }
     dg_xml_close(&r.xml);
@@ -150,10 +171,16 @@ static int keep_names(
 }
 
 /* Keeps a table's column names, and with them the header cells, which must equal them: formulas,
- * pivot tables and slicers name columns, and no two columns may have one name. */
+ * pivot tables and slicers name columns, and no two columns may have one name. Reads its filter. */
 static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return keep_names(x, p, "tableColumn", err);
+    struct dg_runs r = {.x = x, .p = p};
+    int rc = dg_office_scan(&r, err);
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+        if (r.xml.tags[i].kind != DG_XML_CLOSE)
+            rc = add_filter(&r, &r.xml.tags[i], err);
+    dg_xml_close(&r.xml);
+    return rc == DG_OK ? keep_names(x, p, "tableColumn", err) : rc;
 }
 
 /* The same for the data of a pivot table, if they are in cells. */

@@ -116,3 +116,31 @@ def test_xlsx_readings(tmp_path, prefix):
     first, second, third = (prefixed(si, prefix) for si in re.findall("<si>.*?</si>", before))
     assert first.replace("Two dogs", "Zwei Hunde").replace(prefixed(reading, prefix), "") in out and third in out, out
     assert out.count("ア") == out.count("イ") == 1 and out.count(prefixed('</t></r><phoneticPr fontId="1"/></si>', prefix)) == 1, out
+
+
+def test_xlsx_filters(tmp_path):
+    """The words that a filter shows were translated in the cells alone: applied again, it hid all rows."""
+    values = ['<filter val="%s"/>', "<filter val='%s'/>", '<filter val="12"/>', '<customFilter val="*dogs"/>', '<customFilter operator="notEqual" val="%s"/>', '<customFilter val="%s"/>',
+              '<customFilter operator="greaterThan" val="A girl"/>']
+    xml = '<autoFilter ref="A1:A5"><filterColumn colId="0"><filters>' + "".join(values) + "</filters></filterColumn></autoFilter>"
+    table = '<table xmlns="u">%s<tableColumns><tableColumn name="A girl"/></tableColumns></table>'
+    parts = {"xl/worksheets/sheet1.xml": SHEET % ('<c t="inlineStr"><is><t>%s</t></is></c>', xml), "xl/tables/table1.xml": table % xml}
+    path = pack(tmp_path / "a.xlsx", {name: part.replace("%s", DOGS) for name, part in parts.items()})
+    out = translate(path)
+    for name, part in parts.items():
+        assert text_of(out, name) == part.replace("%s", SNOW), name
+
+
+def test_ods_filters(tmp_path):
+    cell = "<table:table-cell><text:p>%s</text:p></table:table-cell>"
+    values = ['<table:filter-condition table:operator="=" table:value="%s"/>', '<table:filter-set-item table:value="%s"/>', '<table:filter-condition table:operator="="/>',
+              '<table:filter-condition table:operator="contains" table:value="A girl"/>']
+    path = pack(tmp_path / "a.ods", {"content.xml": (ODS % (cell + "".join(values))).replace("%s", DOGS)})
+    assert text_of(translate(path), "content.xml") == (ODS % (cell + "".join(values))).replace("%s", SNOW)
+
+
+def test_a_filter_stays_with_its_cells(tmp_path):
+    """Words that a cell must choose from stay, in a filter, too."""
+    rest = f'<autoFilter><filters><filter val="{DOGS}"/></filters></autoFilter><dataValidation type="list"><formula1>"{DOGS}"</formula1></dataValidation>'
+    path = pack(tmp_path / "a.xlsx", {"xl/worksheets/sheet1.xml": SHEET % (f'<c t="inlineStr"><is><t>{DOGS}</t></is></c>', rest)})
+    assert translate(path).read_bytes() == path.read_bytes()
