@@ -5,6 +5,7 @@
 #include "documents/xml/declaration.h"
 #include "text/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zip.h>
@@ -110,11 +111,25 @@ static int no_text(zip_t *z, const char *name, struct dg_error *err)
     return dg_extract_broken(err, "%.80s is not UTF-8", name);
 }
 
+/* The reader of the member with this name; NULL: it has no texts. Some programs on Windows write
+ * xl\workbook.xml. */
+static dg_part_reader *find_reader(const struct dg_kind *kind, const char *name)
+{
+    char path[512];
+    if (!strchr(name, '\\'))
+        return kind->member(name);
+    if (snprintf(path, sizeof path, "%s", name) >= (int)sizeof path)
+        return NULL;
+    for (char *at = path; (at = strchr(at, '\\'));)
+        *at = '/';
+    return kind->member(path);
+}
+
 static int read_member(
     struct dg_extract *x, zip_t *z, zip_uint64_t i, size_t *left, struct dg_error *err)
 {
     const char *name = zip_get_name(z, i, 0);
-    dg_part_reader *read = name ? x->kind->member(name) : NULL;
+    dg_part_reader *read = name ? find_reader(x->kind, name) : NULL;
     if (!read)
         return DG_OK;
     struct dg_extract_part *p = dg_extract_add_part(x, err);

@@ -144,3 +144,12 @@ def test_a_filter_stays_with_its_cells(tmp_path):
     rest = f'<autoFilter><filters><filter val="{DOGS}"/></filters></autoFilter><dataValidation type="list"><formula1>"{DOGS}"</formula1></dataValidation>'
     path = pack(tmp_path / "a.xlsx", {"xl/worksheets/sheet1.xml": SHEET % (f'<c t="inlineStr"><is><t>{DOGS}</t></is></c>', rest)})
     assert translate(path).read_bytes() == path.read_bytes()
+
+
+def test_members_with_backslashes(tmp_path):
+    """Some programs on Windows write them, and Excel opens such a file; it was refused as broken, or stayed."""
+    cell = '<c t="inlineStr"><is><t>%s</t></is></c>'
+    path = pack(tmp_path / "a.xlsx", {"xl\\workbook.xml": BOOK % "", "xl\\worksheets\\sheet1.xml": SHEET % (cell % DOGS, "")})
+    out = translate(path)
+    check_others(path, out, {"xl\\workbook.xml", "xl\\worksheets\\sheet1.xml"})
+    assert text_of(out, "xl\\worksheets\\sheet1.xml") == SHEET % (cell % SNOW, "")
