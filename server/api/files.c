@@ -1,6 +1,7 @@
 #include "server/api/files.h"
 
 #include "documents/extract.h"
+#include "text/utf8.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -20,32 +21,54 @@ int dg_file_form_read(const struct dg_http_exchange *x, struct dg_json **fields,
     return dg_multipart_read(q->type, q->body, q->body_len, "file", *fields, file, err);
 }
 
-/* The name of the translated file: "report.docx" in German is "report_de.docx"; characters that a
- * header cannot hold become "_". */
-static void download_name(const struct dg_upload *u, char out[120])
+/* Most bytes of a document's name in that of its translation, without its suffix. */
+#define MOST_STEM 120
+#define NAME_SIZE 160
+
+/* The name of the translated file: "report.docx" in German is "report_de.docx". Signs of ASCII that
+ * some system does not allow in names become "_". */
+static void download_name(const struct dg_upload *u, char out[NAME_SIZE])
 {
     const char *suffix = dg_extract_suffix(u->name);
     size_t n = strlen(u->name), len = strlen(suffix ? suffix : "");
-    char stem[64];
     n = n > len ? n - len : n;
-    n = n < sizeof stem - 1 ? n : sizeof stem - 1;
-    for (size_t i = 0; i < n; i++)
-        stem[i] = u->name[i];
-    stem[n] = '\0';
-    snprintf(out, 120, "%s_%.20s%s", stem, u->target, suffix ? suffix : "");
+    if (n > MOST_STEM)
+        for (n = MOST_STEM; n > 0 && ((unsigned char)u->name[n] & 0xC0) == 0x80;)
+            n--;
+    snprintf(out, NAME_SIZE, "%.*s_%.20s%s", (int)n, u->name, u->target, suffix ? suffix : "");
     for (char *s = out; *s; s++)
-        if (!isalnum((unsigned char)*s) && !strchr("._-", *s))
+        if ((unsigned char)*s < 0x80 && !isalnum((unsigned char)*s) && !strchr("._- ", *s))
             *s = '_';
+}
+
+/* Tells a browser the file's name: in ASCII, with "_" for other characters, and then for a name
+ * that has some as RFC 6266 wants it. */
+static void reply_name(struct dg_http_reply *r, const struct dg_upload *u)
+{
+    char name[NAME_SIZE], plain[NAME_SIZE], coded[3 * NAME_SIZE];
+    size_t n = 0, at = 0;
+    bool ascii = true;
+    for (download_name(u, name); name[n]; n++) {
+        const unsigned char c = (unsigned char)name[n];
+        ascii = ascii && c < 0x80;
+        plain[n] = c < 0x80 && c != ' ' ? name[n] : '_';
+        at += (size_t)snprintf(
+            coded + at, sizeof coded - at, c < 0x80 && c != ' ' ? "%c" : "%%%02X", c);
+    }
+    plain[n] = '\0';
+    if (ascii || dg_utf8_check(name, n, NULL) != DG_OK)
+        dg_http_reply_header(r, "Content-Disposition", "attachment; filename=\"%s\"", plain);
+    else
+        dg_http_reply_header(r, "Content-Disposition",
+            "attachment; filename=\"%s\"; filename*=UTF-8''%s", plain, coded);
 }
 
 void dg_file_reply_take(
     struct dg_http_reply *r, const struct dg_upload *upload, struct dg_buffer *file)
 {
-    char name[120];
-    download_name(upload, name);
     r->status = 200;
     r->content_type = dg_extract_media_type(upload->name);
     r->body = dg_buffer_take(file, &r->body_len);
-    dg_http_reply_header(r, "Content-Disposition", "attachment; filename=\"%s\"", name);
+    reply_name(r, upload);
     dg_http_reply_header(r, "Cache-Control", "no-store");
 }

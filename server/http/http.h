@@ -50,7 +50,7 @@ struct dg_http_reply {
     struct {
         /* static storage */
         const char *name;
-        char value[200];
+        char value[640];
     } headers[DG_HTTP_MAX_HEADERS];
     size_t n_headers;
     /* of a stream: sent when nothing else was sent for ping_ms; NULL: nothing */

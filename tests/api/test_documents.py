@@ -61,6 +61,15 @@ def wait(server, id, key):
     raise AssertionError(now)
 
 
+@pytest.mark.parametrize("name,plain,coded", [
+    ("Größe & 報告.txt", "Gr____e__________de.txt", "Gr%C3%B6%C3%9Fe%20_%20%E5%A0%B1%E5%91%8A_de.txt"),
+    ("é" * 61 + ".txt", "_" * 120 + "_de.txt", "%C3%A9" * 60 + "_de.txt"), ("a" + "報" * 61 + ".txt", "a" + "_" * 117 + "_de.txt", "a" + "%E5%A0%B1" * 39 + "_de.txt")], ids=("short", "cut", "cut in a character"))
+def test_names_of_other_languages(server, name, plain, coded):
+    """A name without ASCII came back as a row of "_"."""
+    url = send(server, name, TEXT.encode()).json()["translatedFileUrl"]
+    assert requests.get(url, timeout=PATIENCE).headers["Content-Disposition"] == f"attachment; filename=\"{plain}\"; filename*=UTF-8''{coded}"
+
+
 def test_libretranslate(server):
     reply = send(server, "my report.txt", TEXT.encode())
     assert reply.status_code == 200 and list(reply.json()) == ["translatedFileUrl"], reply.text
