@@ -134,9 +134,9 @@ static void look_at_engines(struct dg_service *s, struct look *last, uint64_t li
     last->steps = steps;
 }
 
-/* Returns how long an engine may take no step, and in *nap how often to check it: the service
+/* Returns how long an engine may take no step, and in *every_ns how often to check it: the service
  * manager gets two messages in time even if one is withheld. */
-static uint64_t watch_of(const struct dg_service *s, struct timespec *nap)
+static uint64_t watch_of(const struct dg_service *s, uint64_t *every_ns)
 {
     uint64_t limit = (uint64_t)s->app.config.stuck_ms * 1000000;
     uint64_t period = dg_systemd_watchdog_ns() / 3;
@@ -144,7 +144,7 @@ static uint64_t watch_of(const struct dg_service *s, struct timespec *nap)
         limit = period;
     if (period == 0 || period > limit / 3)
         period = limit / 3;
-    *nap = (struct timespec){(time_t)(period / 1000000000), (long)(period % 1000000000)};
+    *every_ns = period;
     return limit;
 }
 
@@ -183,17 +183,27 @@ static void read_again(struct dg_service *s, int argc, char *argv[])
     dg_reload_ask(s->app.reload, NULL);
 }
 
+/* Waits for a signal until end_ns at most; below 0: none came. */
+static int wait_until(const sigset_t *signals, uint64_t end_ns)
+{
+    const uint64_t now = dg_clock_ns(), rest = now < end_ns ? end_ns - now : 0;
+    return sigtimedwait(
+        signals, NULL, &(struct timespec){(time_t)(rest / 1000000000), (long)(rest % 1000000000)});
+}
+
 /* Serves until a signal to stop, and returns that signal. A SIGHUP from before the models were
- * ready is still pending. */
+ * ready is still pending. The engines are looked at by the clock, however many SIGHUP come. */
 static int serve(struct dg_service *s, const sigset_t *signals, int argc, char *argv[])
 {
     struct look last = {0};
-    struct timespec nap;
+    uint64_t every_ns, looked_ns = dg_clock_ns();
     for (;;) {
-        uint64_t limit = watch_of(s, &nap);
-        int got = sigtimedwait(signals, NULL, &nap);
-        if (got < 0)
+        const uint64_t limit = watch_of(s, &every_ns);
+        const int got = wait_until(signals, looked_ns + every_ns);
+        if (dg_clock_ns() >= looked_ns + every_ns) {
+            looked_ns = dg_clock_ns();
             look_at_engines(s, &last, limit);
+        }
         if (got == SIGHUP)
             read_again(s, argc, argv);
         else if (is_stop(got))
@@ -206,12 +216,9 @@ static int serve(struct dg_service *s, const sigset_t *signals, int argc, char *
 static bool be_lame_duck(const struct dg_service *s, const sigset_t *signals)
 {
     uint64_t end = dg_clock_ns() + (uint64_t)s->app.config.lame_duck_ms * 1000000;
-    for (uint64_t now; (now = dg_clock_ns()) < end;) {
-        struct timespec rest = {
-            (time_t)((end - now) / 1000000000), (long)((end - now) % 1000000000)};
-        if (is_stop(sigtimedwait(signals, NULL, &rest)))
+    while (dg_clock_ns() < end)
+        if (is_stop(wait_until(signals, end)))
             return false;
-    }
     return true;
 }
 

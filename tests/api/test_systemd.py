@@ -118,6 +118,19 @@ def test_the_watchdog_hears_often_enough(models, tmp_path):
             manager.socket.settimeout(PATIENCE)
 
 
+def test_the_watchdog_hears_between_reloads(models, tmp_path):
+    """Reloads that follow each other faster than the server looks at its engines: from each to the next, the manager hears of it."""
+    with Manager(str(tmp_path / "notify")) as manager:
+        with Server(models, env={**manager.env, "WATCHDOG_USEC": "3000000"}) as server:
+            heard, end = set(), time.monotonic() + PATIENCE
+            while "WATCHDOG" not in heard and time.monotonic() < end:
+                server.process.send_signal(signal.SIGHUP)
+                while "READY" not in heard:  # the start's, later the end of this reload
+                    heard |= set(manager.hear())
+                heard.discard("READY")
+            assert heard == {"STATUS", "RELOADING", "MONOTONIC_USEC", "WATCHDOG"}
+
+
 LIBC = ctypes.CDLL(None, use_errno=True)
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 0x40000000
 
