@@ -32,6 +32,29 @@ int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err)
     return DG_OK;
 }
 
+/* First moves what the log (WAL) has to the file, as far as nobody reads it: the log can be cut
+ * after a failure only if all of it has been moved, and on a full disk it is too late for that. */
+int dg_db_begin(struct dg_db *db, struct dg_error *err)
+{
+    sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return dg_db_run(db, "BEGIN IMMEDIATE", err);
+}
+
+/* When the disk is full or broken, SQLite has undone the transaction itself, and the log keeps its
+ * size: a transaction that is too large for the disk would keep the disk full. */
+int dg_db_end(struct dg_db *db, int rc, struct dg_error *err)
+{
+    if (rc == DG_OK)
+        rc = dg_db_run(db, "COMMIT", err);
+    if (rc == DG_OK)
+        return DG_OK;
+    if (sqlite3_get_autocommit(db->handle))
+        sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    else
+        dg_db_run(db, "ROLLBACK", NULL);
+    return rc;
+}
+
 int dg_db_prepare(struct dg_db *db, const char *sql, sqlite3_stmt **out, struct dg_error *err)
 {
     if (sqlite3_prepare_v2(db->handle, sql, -1, out, NULL) != SQLITE_OK)

@@ -31,6 +31,11 @@ void dg_db_close(struct dg_db *db); /* a zeroed struct is fine */
 int dg_db_error(struct dg_db *db, struct dg_error *err);
 int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err);
 int dg_db_prepare(struct dg_db *db, const char *sql, sqlite3_stmt **out, struct dg_error *err);
+/* Begin a transaction that writes. DG_EAGAIN. */
+int dg_db_begin(struct dg_db *db, struct dg_error *err);
+/* End it: commit it if rc is DG_OK, else undo it, and give back the room that it took on the disk.
+ * Returns rc, or the error of committing. */
+int dg_db_end(struct dg_db *db, int rc, struct dg_error *err);
 /* Step to the next row; *row is false at the end. */
 int dg_db_step(struct dg_db *db, sqlite3_stmt *s, bool *row, struct dg_error *err);
 /* *out = the integer that the statement gives; 0 if it gives no row. */

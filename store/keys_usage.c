@@ -20,7 +20,7 @@ int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, st
     sqlite3_stmt *s = NULL;
     if (n == 0)
         return DG_OK;
-    int rc = k->db.handle ? dg_db_run(&k->db, "BEGIN IMMEDIATE", err)
+    int rc = k->db.handle ? dg_db_begin(&k->db, err)
                           : dg_error_set(err, DG_EIO, "%s could not be opened", k->db.path);
     if (rc != DG_OK)
         return rc;
@@ -33,11 +33,8 @@ int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, st
     for (size_t i = 0; i < n && rc == DG_OK; i++)
         rc = add_one(k, s, &list[i], err);
     sqlite3_finalize(s);
-    if (rc == DG_OK)
-        rc = dg_db_run(&k->db, "COMMIT", err);
-    if (rc != DG_OK)
-        dg_db_run(&k->db, "ROLLBACK", NULL);
-    else /* if others are reading, a later call does the rest */
+    rc = dg_db_end(&k->db, rc, err);
+    if (rc == DG_OK) /* if others are reading, a later call does the rest */
         dg_db_run(&k->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
     return rc;
 }

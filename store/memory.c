@@ -133,16 +133,6 @@ static int run(struct dg_memory *m, const char *sql, const char *const *texts, s
     return rc;
 }
 
-/* Commit a transaction if rc is DG_OK, else roll it back. */
-static int settle(struct dg_memory *m, int rc, struct dg_error *err)
-{
-    if (rc == DG_OK)
-        rc = dg_db_run(&m->db, "COMMIT", err);
-    if (rc != DG_OK)
-        dg_db_run(&m->db, "ROLLBACK", NULL);
-    return rc;
-}
-
 /* ---- looking ---- */
 
 #define INFO                                                                                       \
@@ -315,7 +305,7 @@ int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
     if (rc == DG_OK)
         rc = draw_id(own.id, err);
     if (rc == DG_OK)
-        rc = dg_db_run(&m->db, "BEGIN IMMEDIATE", err);
+        rc = dg_db_begin(&m->db, err);
     if (rc != DG_OK)
         return rc;
     rc = check_room(m, &own, err);
@@ -327,7 +317,7 @@ int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
         rc = dg_memory_put(m, number, own.kind, &all, err);
     if (rc == DG_OK)
         rc = dg_memory_get(m, own.kind, own.owner, own.id, made, err);
-    return settle(m, rc, err);
+    return dg_db_end(&m->db, rc, err);
 }
 
 int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
@@ -336,7 +326,7 @@ int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
     int64_t number;
     int rc = change->name ? check_name(change->name, err) : DG_OK;
     if (rc == DG_OK)
-        rc = dg_db_run(&m->db, "BEGIN IMMEDIATE", err);
+        rc = dg_db_begin(&m->db, err);
     if (rc != DG_OK)
         return rc;
     rc = dg_memory_number(m, own->id, &number, err);
@@ -348,7 +338,7 @@ int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
             (const char *const[]){own->id, change->name, NULL}, err);
     if (rc == DG_OK)
         rc = dg_memory_get(m, own->kind, own->owner, own->id, out, err);
-    return settle(m, rc, err);
+    return dg_db_end(&m->db, rc, err);
 }
 
 int dg_memory_remove(struct dg_memory *m, const char *id, struct dg_error *err)
@@ -369,7 +359,7 @@ int dg_memory_remove_languages(struct dg_memory *m, const char *id, const char *
     if (rc == DG_OK)
         rc = dg_memory_language(target_lang, to, err);
     if (rc == DG_OK)
-        rc = dg_db_run(&m->db, "BEGIN IMMEDIATE", err);
+        rc = dg_db_begin(&m->db, err);
     if (rc != DG_OK)
         return rc;
     rc = dg_memory_number(m, id, &number, err);
@@ -386,5 +376,5 @@ int dg_memory_remove_languages(struct dg_memory *m, const char *id, const char *
     if (rc == DG_OK)
         rc = run(m, "UPDATE collections SET version = version + 1 WHERE id = ?",
             (const char *const[]){id, NULL}, err);
-    return settle(m, rc, err);
+    return dg_db_end(&m->db, rc, err);
 }

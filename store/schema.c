@@ -9,7 +9,7 @@ static int take_step(
 {
     char mark[96];
     int64_t version = 0;
-    int rc = dg_db_run(db, "BEGIN IMMEDIATE", err);
+    int rc = dg_db_begin(db, err);
     if (rc != DG_OK)
         return rc;
     snprintf(mark, sizeof mark, "PRAGMA application_id = %" PRId64 "; PRAGMA user_version = %zu",
@@ -19,11 +19,7 @@ static int take_step(
         rc = dg_db_run(db, schema->steps[step], err);
     if (rc == DG_OK && (size_t)version == step)
         rc = dg_db_run(db, mark, err);
-    if (rc == DG_OK)
-        rc = dg_db_run(db, "COMMIT", err);
-    if (rc != DG_OK)
-        dg_db_run(db, "ROLLBACK", NULL);
-    return rc;
+    return dg_db_end(db, rc, err);
 }
 
 /* *version: that of the tables, 0 in an empty file, which is fine where create is set. */

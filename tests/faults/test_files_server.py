@@ -170,6 +170,7 @@ def test_a_disk_that_stays_full(control, stores):
             reply, good = getattr(stores, what)()
             assert refused(reply) and good, (what, reply.status_code, reply.text)
         assert stores.server.get("/readyz").status_code == 200
+    assert not stores.server.logged("cannot rollback")  # the line before says what is wrong
     stores.server.until(lambda: stores.server.logged('event="keys" store=recovered'))
     for what in KINDS:
         reply, good = getattr(stores, what)()
