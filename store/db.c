@@ -165,9 +165,10 @@ int dg_db_open(const char *path, bool create, struct dg_db *out, struct dg_error
         rc = open_handle(out, err);
     if (rc != DG_OK)
         return rc;
-    /* NORMAL: a power failure may lose the last seconds' counters, but never the file. */
-    return run_first(out,
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err);
+    /* FULL: what a client was told to be stored, and a key that was revoked, outlast a power
+     * failure. */
+    return run_first(
+        out, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON", err);
 }
 
 int dg_db_look(const char *path, bool create, bool *exists, struct dg_db *out, struct dg_error *err)

@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 import time
 
@@ -18,13 +19,14 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "api")]
 
 import bundle  # noqa: E402
 from conftest import CLI, EN_DE, PATIENCE, Local, sanitized  # noqa: E402
-from faults import control  # noqa: E402,F401  (control: a fixture)
+from faults import SYNC, control  # noqa: E402,F401  (control: a fixture)
 from io_faults import FULL, WAYS, chosen, failing  # noqa: E402
 from test_keys import add, used  # noqa: E402
 
 pytestmark = pytest.mark.skipif(sanitized(), reason="a sanitizer has calls of its own")
 PAIR = {"source": "en", "target": "de"}
 ENTRIES = [dict(PAIR, entries={"dog": "Hund", "snow": "Schnee"})]
+DOCUMENT = {"files": {"file": ("a.txt", "Two dogs play.\n")}, "data": {"target_lang": "DE"}}
 KINDS = ("glossary", "memory", "change", "suggestion", "document")
 
 
@@ -52,6 +54,10 @@ class Stores:
             return [row[0] for row in db.execute(sql)]
         finally:
             db.close()
+
+    def part(self, what):
+        """Returns how the name of the file begins that keeps these."""
+        return str(self.folder / {"suggestion": "suggestions", "document": "documents"}.get(what, "collections"))
 
     def collection(self, path):
         self.turn += 1
@@ -85,7 +91,7 @@ class Stores:
 
     def document(self):
         """A document is accepted and translated, or fails with a message; it does not stay in progress for ever."""
-        reply = self.send("POST", "/v2/document", files={"file": ("a.txt", "Two dogs play.\n")}, data={"target_lang": "DE"})
+        reply = self.send("POST", "/v2/document", **DOCUMENT)
         if reply.status_code != 200:
             return reply, True
         id, key = reply.json()["document_id"], {"document_key": reply.json()["document_key"]}
@@ -126,7 +132,7 @@ def refused(reply):
 @pytest.mark.parametrize("what", KINDS)
 def test_stores(control, stores, what):
     ways, wrong = collections.Counter(), []
-    part = str(stores.folder / {"suggestion": "suggestions", "document": "documents"}.get(what, "collections"))
+    part = stores.part(what)
     ask, plain = getattr(stores, what), stores.translate().json()["translations"]
     for name, kinds, how in WAYS:
         with failing(control, part, kinds, how, 0):
@@ -152,6 +158,19 @@ def test_stores(control, stores, what):
     assert not wrong, "%d of %s:\n%s\n%s" % (len(wrong), dict(ways), "\n".join(wrong[:8]), "".join(stores.server.log[-10:]))
     assert ways["refused"] and ways["done all the same"]
     stores.server.until(lambda: stores.server.logged('event="store failed" .*path="%s' % part))
+
+
+def test_what_is_acknowledged_outlasts_a_power_failure(control, stores):
+    """The disk is told to keep each entry before its client is; a key's change, too."""
+    for what in KINDS:
+        with failing(control, stores.part(what), SYNC, errno.EIO, 0):
+            reply = stores.send("POST", "/v2/document", **DOCUMENT) if what == "document" else getattr(stores, what)()[0]
+            assert reply.status_code in (200, 201) and control.io_calls > 0, (what, reply.text)
+    id = stores.rows("keys", "SELECT id FROM keys")[0]
+    with failing(control, "keys", SYNC, errno.EIO, 0):
+        subprocess.run([CLI, "keys", "set", id, "--keys", str(stores.folder / "keys.db"), "--name", "n"], check=True, capture_output=True,
+                       env=control.env())
+        assert control.io_calls > 0
 
 
 def test_a_disk_that_stays_full(control, stores):
