@@ -13,6 +13,14 @@ void dg_histogram_observe(const struct dg_histogram_family *f, struct dg_histogr
         &h->sum, value > 0 ? (uint64_t)(value * f->per_unit) : 0, memory_order_relaxed);
 }
 
+uint64_t dg_histogram_count(const struct dg_histogram *h)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < DG_HISTOGRAM_BUCKETS; i++)
+        n += atomic_load_explicit(&h->counts[i], memory_order_relaxed);
+    return n;
+}
+
 void dg_histogram_write(const struct dg_histogram_family *f, const struct dg_histogram *h,
     const char *labels, struct dg_buffer *b)
 {

@@ -31,6 +31,9 @@ struct dg_histogram {
 void dg_histogram_observe(
     const struct dg_histogram_family *f, struct dg_histogram *h, double value);
 
+/* How many values it has. */
+uint64_t dg_histogram_count(const struct dg_histogram *h);
+
 /* Append its samples in Prometheus' text format. labels: "" or `{name="value"}`, escaped. */
 void dg_histogram_write(const struct dg_histogram_family *f, const struct dg_histogram *h,
     const char *labels, struct dg_buffer *b);

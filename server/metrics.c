@@ -269,6 +269,7 @@ static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buf
             (unsigned long long)get(&m->counters[c][DG_METRICS_NAMES]));
 }
 
+/* Only of routes that were asked for: there are a hundred, and most clients use one or two. */
 static void write_by_route(struct dg_metrics *m, const struct dg_histogram_family *f,
     const struct dg_histogram *h, struct dg_buffer *b)
 {
@@ -276,7 +277,7 @@ static void write_by_route(struct dg_metrics *m, const struct dg_histogram_famil
     for (size_t r = 0; r <= m->n_routes; r++) {
         char labels[160];
         const char *const route[] = {"route", r < m->n_routes ? m->routes[r][1] : "other", NULL};
-        if (first_of_path(m, r) != r)
+        if (first_of_path(m, r) != r || dg_histogram_count(&h[r]) == 0)
             continue;
         dg_metrics_label(labels, sizeof labels, route);
         dg_histogram_write(f, &h[r], labels, b);

@@ -35,6 +35,17 @@ static void expect(struct dg_metrics *m, const char *line)
     dg_buffer_deinit(&b);
 }
 
+/* Returns whether the page has the words. */
+static bool has(struct dg_metrics *m, const char *words)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_metrics_write(m, NULL, 0, &b);
+    const bool found = strstr(b.data, words) != NULL;
+    dg_buffer_deinit(&b);
+    return found;
+}
+
 static void counters(void **state)
 {
     struct dg_metrics *m = make();
@@ -75,6 +86,27 @@ static void counters(void **state)
     dg_metrics_waited(NULL, 0, 0, 1);
     dg_metrics_stepped(NULL, 0, 0, 1);
     dg_metrics_http(NULL, 0, &(struct dg_metrics_exchange){.status = 200, .seconds = 1});
+}
+
+/* Histograms of a hundred routes are 270 KB: those of routes that nobody asked for are left out. */
+static void routes_that_were_asked_for(void **state)
+{
+    static const char *const names[] = {
+        "request_duration_seconds", "request_size_bytes", "response_size_bytes"};
+    struct dg_metrics *m = make();
+    char words[120];
+    (void)state;
+    assert_false(has(m, "route="));
+    dg_metrics_http(m, 3, &(struct dg_metrics_exchange){.status = 200, .seconds = 0.5});
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(words, sizeof words, "# TYPE dragoman_http_%s histogram", names[i]);
+        expect(m, words);
+        snprintf(words, sizeof words, "dragoman_http_%s_count{route=\"/b\"} 1", names[i]);
+        expect(m, words);
+    }
+    assert_false(has(m, "route=\"/a\""));
+    assert_false(has(m, "route=\"other\""));
+    dg_metrics_close(m);
 }
 
 static void pairs_are_bounded(void **state)
@@ -214,8 +246,8 @@ static void many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(counters),
-        cmocka_unit_test(pairs_are_bounded), cmocka_unit_test(histograms),
-        cmocka_unit_test(by_model), cmocka_unit_test(labels), cmocka_unit_test(gauges),
-        cmocka_unit_test(many_threads)};
+        cmocka_unit_test(routes_that_were_asked_for), cmocka_unit_test(pairs_are_bounded),
+        cmocka_unit_test(histograms), cmocka_unit_test(by_model), cmocka_unit_test(labels),
+        cmocka_unit_test(gauges), cmocka_unit_test(many_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
