@@ -274,6 +274,26 @@ static int check_room(
         err, DG_ELIMIT, "there are %zu already, the limit is %d", own, DG_MEMORY_COLLECTIONS);
 }
 
+/* DG_EAGAIN if the state of the file that this one is made from has been read, by another server.
+ */
+static int check_origin(
+    struct dg_memory *m, const struct dg_memory_info *wanted, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row = false;
+    if (wanted->origin[0] == '\0')
+        return DG_OK;
+    int rc =
+        prepare_info(m, "SELECT 1 FROM collections WHERE kind = ?1 AND owner = ?2 AND origin = ?3",
+            wanted->kind, wanted->owner, &s, err);
+    if (rc == DG_OK) {
+        dg_memory_bind(s, 3, wanted->origin, strlen(wanted->origin));
+        rc = dg_db_step(&m->db, s, &row, err);
+    }
+    sqlite3_finalize(s);
+    return row ? dg_error_set(err, DG_EAGAIN, "another server has read it meanwhile") : rc;
+}
+
 static int insert(struct dg_memory *m, const struct dg_memory_info *i, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -309,6 +329,8 @@ int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
     if (rc != DG_OK)
         return rc;
     rc = check_room(m, &own, err);
+    if (rc == DG_OK)
+        rc = check_origin(m, &own, err);
     if (rc == DG_OK)
         rc = insert(m, &own, err);
     if (rc == DG_OK)

@@ -85,7 +85,8 @@ void dg_memory_close(struct dg_memory *m); /* NULL is fine */
 
 /* Create a collection with wanted's kind, name, owner, origin and created_s, and pairs[n].
  * DG_EINVAL: the name (field name) is empty or too long, or a language code is invalid; DG_ELIMIT:
- * one of the limits above. */
+ * one of the limits above; DG_EAGAIN: also if there is one of this kind, owner and origin, unless
+ * origin is "". */
 int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
     const struct dg_memory_pair *pairs, size_t n, struct dg_memory_info *made,
     struct dg_error *err);

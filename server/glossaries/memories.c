@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+
+#define LOCKED_NS 30000000000ull /* a file that is locked for longer is an error */
+#define NAP_NS 200000000
 
 /* State of a load: the memories from before, and those made from files. */
 struct load {
@@ -98,24 +102,46 @@ static int load(struct load *l, char *const *files, size_t n, struct dg_error *e
     return rc;
 }
 
+static void clear(struct load *l)
+{
+    free(l->before);
+    free(l->stays);
+    free(l->made);
+    memset(l, 0, sizeof *l);
+}
+
+/* Loads again while the file is locked. Another server has it locked for as long as it reads a
+ * file of memories into it, the same one as a rule, which is not read again then. */
+static int load_unlocked(
+    struct dg_collections *c, struct load *l, char *const *files, size_t n, struct dg_error *err)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    const uint64_t end = dg_clock_ns() + LOCKED_NS;
+    for (;;) {
+        l->memory = dg_collections_take(c);
+        const int rc = load(l, files, n, err);
+        dg_collections_give(c);
+        if (rc != DG_EAGAIN || dg_clock_ns() >= end)
+            return rc;
+        clear(l);
+        dg_error_clear(err);
+        nanosleep(&nap, NULL);
+    }
+}
+
 int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error *err)
 {
     struct load l = {0};
     char **files = NULL;
     size_t n = 0;
     int rc = path[0] != '\0' ? dg_pairs_files(path, &files, &n, err) : DG_OK;
-    if (rc == DG_OK) {
-        l.memory = dg_collections_take(c);
-        rc = load(&l, files, n, err);
-        dg_collections_give(c);
-    }
+    if (rc == DG_OK)
+        rc = load_unlocked(c, &l, files, n, err);
     if (rc == DG_OK && (n > 0 || l.n_before > 0))
         dg_log(DG_LOG_INFO, "memories path=\"%s\" files=%zu read=%zu entries=%zu", path, n,
             l.n_read, l.entries);
     dg_pairs_files_free(files, n);
-    free(l.before);
-    free(l.stays);
-    free(l.made);
+    clear(&l);
     return rc;
 }
 

@@ -6,8 +6,9 @@
 
 #include "server/glossaries/collections.h"
 
-/* Read path, a file or a directory of files, in place of the memories read before; "": none. On
- * failure these stay, and the message names the file. */
+/* Read path, a file or a directory of files, in place of the memories read before; "": none. Waits
+ * up to half a minute for a file of collections that another server has locked. On failure the old
+ * memories stay, and the message names the file. */
 int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error *err);
 
 /* Read path likewise and keep nothing: an error is what dg_memories_load would find in the files.

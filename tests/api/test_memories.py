@@ -1,7 +1,10 @@
 """Translation memories, from the server's files and over /v1/memories: known sentences are answered from them and flagged, never from
 another key's."""
+import concurrent.futures
 import signal
+import sqlite3
 import subprocess
+import time
 
 import pytest
 
@@ -145,6 +148,29 @@ def test_two_servers_on_one_file(tmp_path):
         assert one(new, DOGS, key)["text"] != KNOWN
         assert old.post("/v1/memories", BODY, headers={"X-API-Key": key}).status_code == 201
         assert one(new, DOGS, key)["text"] == one(old, DOGS, key)["text"] == KNOWN
+
+
+def test_a_start_waits_for_another_server_that_reads_the_files(tmp_path):
+    """That server has the file of collections locked for as long as it reads a large file of memories."""
+    db, file = tmp_path / "c.db", tmp_path / "m.en-de.tsv"
+    file.write_text("%s\t%s\n" % (DOGS, KNOWN))
+    with Server(EN_DE, "--collections", str(db)):
+        pass
+    other = sqlite3.connect(db, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    server = Server(EN_DE, "--collections", str(db), "--memories", str(file))
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        started = pool.submit(server.__enter__)
+        while not any("database is locked" in line for line in list(server.log)):
+            assert not started.done(), started.result()
+            time.sleep(0.01)
+        other.execute("ROLLBACK")
+        started.result()
+    try:
+        assert one(server, DOGS)["text"] == KNOWN
+    finally:
+        server.__exit__()
+        other.close()
 
 
 def test_without_keys_the_owner_changes_them(tmp_path):

@@ -163,6 +163,26 @@ static void test_owners(void **state)
     dg_memory_close(m);
 }
 
+/* Two servers that read a file at the same time make one memory of it. */
+static void test_origin(void **state)
+{
+    (void)state;
+    struct dg_memory *m = must_open();
+    struct dg_memory_info wanted = {.kind = DG_MEMORY_SENTENCES, .name = "a", .origin = "3 1.0 a"};
+    struct dg_memory_info made;
+    struct dg_error err = {0};
+    const struct dg_memory_pair hello = pair("Hello.", "Hallo.");
+    assert_int_equal(dg_memory_make(m, &wanted, &hello, 1, &made, &err), DG_OK);
+    assert_int_equal(dg_memory_make(m, &wanted, &hello, 1, &made, &err), DG_EAGAIN);
+    dg_error_clear(&err);
+    snprintf(wanted.origin, sizeof wanted.origin, "3 2.0 a");
+    assert_int_equal(dg_memory_make(m, &wanted, &hello, 1, &made, &err), DG_OK);
+    wanted.origin[0] = '\0';
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(dg_memory_make(m, &wanted, &hello, 1, &made, &err), DG_OK);
+    dg_memory_close(m);
+}
+
 static int count(void *ctx, const struct dg_memory_pair *p, struct dg_error *err)
 {
     (void)p;
@@ -347,6 +367,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_put_and_find, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_one_form, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_owners, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(test_origin, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_alter, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_read, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_older_file, make_path, remove_path),
