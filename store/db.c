@@ -131,9 +131,21 @@ static int create_file(const char *path, struct dg_error *err)
     return DG_OK;
 }
 
+/* SQLite keeps what a large statement deletes or undoes in a temporary file. That goes into the
+ * folder of the first file that is opened, before others open theirs: in a container with a
+ * read-only root there is no other place. */
+static void keep_temporary_files(const char *path)
+{
+    char folder[PATH_ROOM];
+    folder_of(path, folder);
+    if (!sqlite3_temp_directory)
+        sqlite3_temp_directory = sqlite3_mprintf("%s", folder);
+}
+
 /* Opens the file of out->path; closes it again on failure. */
 static int open_handle(struct dg_db *out, struct dg_error *err)
 {
+    keep_temporary_files(out->path);
     if (sqlite3_open_v2(out->path, &out->handle, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
         int rc = out->handle ? dg_db_error(out, err)
                              : dg_error_set(err, DG_ENOMEM, "no memory to open %s", out->path);

@@ -19,7 +19,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "api")]
 
 import bundle  # noqa: E402
 from conftest import CLI, EN_DE, PATIENCE, Local, sanitized  # noqa: E402
-from faults import SYNC, control  # noqa: E402,F401  (control: a fixture)
+from faults import OPEN, SYNC, control  # noqa: E402,F401  (control: a fixture)
 from io_faults import FULL, WAYS, chosen, failing  # noqa: E402
 from test_keys import add, used  # noqa: E402
 
@@ -171,6 +171,25 @@ def test_what_is_acknowledged_outlasts_a_power_failure(control, stores):
         subprocess.run([CLI, "keys", "set", id, "--keys", str(stores.folder / "keys.db"), "--name", "n"], check=True, capture_output=True,
                        env=control.env())
         assert control.io_calls > 0
+
+
+def test_no_folder_for_temporary_files_is_needed(control, stores):
+    """A container with a read-only root has none. SQLite keeps what it deletes in a temporary file, if it is more than 2 MB."""
+    def body(part):
+        words = ("%s number %06d of a collection that is large" % (part, i) for i in range(15000))
+        return {"name": "large", "dictionaries": [dict(PAIR, entries=dict.fromkeys(words, "w"))]}
+    for path in ("/v1/glossaries", "/v1/memories"):
+        made = path + "/" + stores.send("POST", path, json=body("a")).json()["id"]
+        for part in "bcd":
+            assert stores.send("PATCH", made, json=body(part)).status_code == 200
+        with failing(control, "tmp/etilqs_", OPEN, errno.EACCES, 1, 1 << 40):
+            reply = stores.send("PUT", made, json=body("e"))
+            assert reply.status_code == 200, reply.text
+        with failing(control, str(stores.folder / "etilqs_"), OPEN, errno.EACCES, 0):
+            for part in "bcd":
+                assert stores.send("PATCH", made, json=body(part)).status_code == 200
+            assert stores.send("DELETE", made).status_code == 204
+            assert control.io_calls > 0
 
 
 def test_a_disk_that_stays_full(control, stores):
