@@ -12,6 +12,9 @@ export class ApiError extends Error {
   }
 }
 
+// The place of this server's paths: '/', or the prefix under which a proxy serves it.
+const BASE = new URL('..', import.meta.url).pathname;
+
 const TRIES = 10;
 const KEY = 'dragoman-key', ADMIN = 'dragoman-admin-key';
 let place = KEY;
@@ -62,7 +65,7 @@ const cut = (what) => arriving(what, 'cut', CUT);
 const send = (method, path, body, signal) => ask(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});
 
 async function ask(path, request) {
-  const reply = await arriving(fetch(path, request), 'unreachable', 'The server does not answer. Is it running?');
+  const reply = await arriving(fetch(BASE + path, request), 'unreachable', 'The server does not answer. Is it running?');
   if (reply.ok) return reply;
   let error = {};
   try {
@@ -122,16 +125,16 @@ export async function patiently(what, signal, place) {
 const post = async (path, body, signal) => cut((await send('POST', path, body, signal)).json());
 const get = async (path) => cut((await send('GET', path)).json());
 
-export const card = (version) => get(`/v1/models/${version}/card`);
-export const index = () => get('/');
+export const card = (version) => get(`v1/models/${version}/card`);
+export const index = () => get('');
 // earlier: with the samples of the last minutes, which the server keeps.
-export const status = (earlier) => get('/v1/status' + (earlier ? '?earlier=true' : ''));
-export const models = () => get('/v1/models');
-export const detect = (text, signal) => post('/v1/detect', {text}, signal);
-export const translate = (body, signal) => post('/v1/translate', body, signal);
-export const alternatives = (body, signal) => post('/v1/alternatives', body, signal);
-export const settings = () => get('/frontend/settings');
-export const attention = (body, signal) => post('/v1/attention', body, signal);
+export const status = (earlier) => get('v1/status' + (earlier ? '?earlier=true' : ''));
+export const models = () => get('v1/models');
+export const detect = (text, signal) => post('v1/detect', {text}, signal);
+export const translate = (body, signal) => post('v1/translate', body, signal);
+export const alternatives = (body, signal) => post('v1/alternatives', body, signal);
+export const settings = () => get('frontend/settings');
+export const attention = (body, signal) => post('v1/attention', body, signal);
 
 // A field of an event. Its value may contain U+2028, at which `.` and `$` of a regular expression stop.
 function field(event, name) {
@@ -140,7 +143,7 @@ function field(event, name) {
 
 // Translate with server-sent events: onSentence for each sentence as it comes; returns the whole answer.
 export async function stream(body, onSentence, signal) {
-  const reply = await send('POST', '/v1/translate', {...body, stream: true}, signal);
+  const reply = await send('POST', 'v1/translate', {...body, stream: true}, signal);
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
@@ -172,11 +175,11 @@ export async function sendDocument(file, source, target, signal) {
   form.append('target_lang', target);
   if (source) form.append('source_lang', source);
   form.append('file', file);
-  return cut((await ask('/v2/document', documentRequest(form, signal))).json());
+  return cut((await ask('v2/document', documentRequest(form, signal))).json());
 }
 
 const withKey = (path, made, signal) =>
-  ask(`/v2/document/${made.document_id}${path}`, documentRequest(new URLSearchParams({document_key: made.document_key}), signal));
+  ask(`v2/document/${made.document_id}${path}`, documentRequest(new URLSearchParams({document_key: made.document_key}), signal));
 
 export const documentStatus = async (made, signal) => cut((await withKey('', made, signal)).json());
 export const documentResult = async (made, signal) => cut((await withKey('/result', made, signal)).blob());
