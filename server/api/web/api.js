@@ -84,13 +84,14 @@ export const wait = (ms, signal) => new Promise((done, fail) => {
   setTimeout(done, ms);
 });
 
-// Whether the server takes the request a moment later: it is busy (other servers' dialects have no code for that), or the
-// requests of the minute are used up. A quota lasts longer.
-export const passing = (e) => e.code === 'overloaded' || (e.status === 503 && !e.code) || (e.status === 429 && e.code !== 'quota_exceeded');
+// Whether the server takes the request a moment later: it is busy or starts (other servers' dialects have no code for that), or
+// the requests of the minute are used up. A quota lasts longer.
+export const passing = (e) => ['overloaded', 'starting'].includes(e.code) || (e.status === 503 && !e.code) || (e.status === 429 && e.code !== 'quota_exceeded');
 
 // Whether no server answered: there is none, it went away meanwhile, or a proxy says so (of itself, without a code).
 export const away = (e) => ['unreachable', 'cut'].includes(e.code) || ([502, 504].includes(e.status) && !e.code);
 
+export const STARTING = 'The server is starting …';
 export const USED_UP = 'The requests of this minute are used up. Trying again …';
 
 // By element that says why something waits: {n: how many wait, before: what it said, now: what it says}.
@@ -109,14 +110,17 @@ function sayWhy(place, why) {
   };
 }
 
-// What is refused for a moment is asked again when the server says, for a while; an element says why meanwhile.
+const reason = (e) => (e.status === 429 ? USED_UP : e.code === 'starting' ? STARTING : 'The server is busy. Trying again …');
+
+// What is refused for a moment is asked again when the server says, for a while, or until its models are there; an element says
+// why meanwhile.
 export async function patiently(what, signal, place) {
   for (let tries = 1; ; tries++) {
     try {
       return await what();
     } catch (e) {
-      if (!passing(e) || tries === TRIES) throw e;
-      const end = sayWhy(place, e.status === 429 ? USED_UP : 'The server is busy. Trying again …');
+      if (!passing(e) || (tries >= TRIES && e.code !== 'starting')) throw e;
+      const end = sayWhy(place, reason(e));
       await wait(1000 * e.retryAfter, signal).finally(end);
     }
   }

@@ -14,8 +14,8 @@ const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000;
 // As the formats are called to people.
 const FORMATS = {wrapped: 'wrapped text', markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
 // file: that the text came from, {name, mark, end}, see decode. translated: the text that the whole output translates, null while there is none.
-// most: characters of a request, known once `about` is there.
-const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null, translated: null, most: Infinity};
+// most: characters of a request. loading: a promise of that and of the languages.
+const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null, translated: null, most: Infinity, loading: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
 const output = new Output($('output'), (entry, at) => panel.open(entry, at));
@@ -49,21 +49,27 @@ function say(text) {
 
 // ---- languages
 
+// Ask for the models until there are some. Returns false where asking again cannot help.
+async function listed() {
+  for (;;) {
+    let pause = STARTING_MS;
+    try {
+      state.models = (await api.models()).models;
+      $('error').hidden = true;
+      if (state.models.length) return true;
+      say(api.STARTING);
+    } catch (e) {
+      fail(e);
+      if (e.status !== 503 && !api.away(e) && !api.passing(e)) return false;
+      pause = Math.max(pause, 1000 * e.retryAfter);
+    }
+    await api.wait(pause);
+  }
+}
+
+// Fill in what the server offers. A text or a file that comes meanwhile waits for it, see state.loading.
 async function load() {
-  try {
-    state.models = (await api.models()).models;
-    $('error').hidden = true;
-    state.about = about().catch(fail);
-  } catch (e) {
-    fail(e);
-    if (e.status === 503 || api.away(e) || api.passing(e)) setTimeout(load, Math.max(STARTING_MS, 1000 * e.retryAfter)); // not now
-    return;
-  }
-  if (!state.models.length) {
-    say('The server is starting …');
-    setTimeout(load, STARTING_MS);
-    return;
-  }
+  if (!await listed()) return;
   say('');
   const codes = (side) => [...new Set(state.models.map((m) => m[side]))].sort((a, b) => languageName(a).localeCompare(languageName(b)));
   options($('source'), [[AUTO, 'Detect language'], ...codes('source').map((c) => [c, languageName(c)])]);
@@ -72,6 +78,7 @@ async function load() {
   choose($('target'), local.get('dragoman-target') || codes('target').find((c) => c !== 'en'));
   follow();
   models.show(state.models);
+  await about().catch(fail);
 }
 
 async function about() {
@@ -164,10 +171,11 @@ async function start() {
     return;
   }
   say('Translating …');
-  const begin = performance.now();
   try {
-    await state.about;
+    await state.loading;
     running.signal.throwIfAborted();
+    say('Translating …');
+    const begin = performance.now();
     await detect(text, running.signal);
     await translate(text, running.signal);
     if (state.running !== running) return;
@@ -221,6 +229,7 @@ function typed() {
 
 async function upload(file) {
   if (!file) return;
+  await state.loading;
   $('error').hidden = true;
   const {format, refused} = documents.kind(file.name);
   if (refused) {
@@ -364,6 +373,7 @@ $('key-form').addEventListener('submit', (e) => {
   }
   $('key').value = '';
   $('key-form').hidden = true;
-  load().then(() => $('input').value && start());
+  state.loading = load();
+  state.loading.then(() => $('input').value && start());
 });
-load();
+state.loading = load();

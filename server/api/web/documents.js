@@ -23,6 +23,7 @@ export class Documents {
     this.fail = fail;
     this.focus = focus;
     this.served = [];
+    this.known = false; // whether the server has said what it serves
     this.needs = '--documents FILE';
     this.file = null;
     this.result = null;
@@ -38,6 +39,7 @@ export class Documents {
     const {filesTranslation, supportedFilesFormat} = spoken ? await api.patiently(api.settings, undefined, place) : {};
     this.needs = spoken ? '--documents FILE' : '--documents FILE --dialects all';
     this.served = filesTranslation ? supportedFilesFormat : [];
+    this.known = true;
     const all = this.endings();
     $('file').accept = all.join(',');
     $('formats').textContent = `Files: ${all.join(' ')}`;
@@ -57,6 +59,7 @@ export class Documents {
   kind(name) {
     const ending = endingOf(name);
     if (AS_TEXT[ending]) return {format: AS_TEXT[ending]};
+    if (!this.known) return {refused: `The server has not said yet whether it translates files like ${name}.`};
     if (this.serves(name)) return {document: true};
     if (AS_SOURCE[ending]) return {format: AS_SOURCE[ending]};
     return {refused: this.served.length ? `Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
