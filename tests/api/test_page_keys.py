@@ -4,7 +4,7 @@ import subprocess
 import pytest
 
 from conftest import CLI, Server
-from web_page import BUNDLES, TEXT, Page, chrome  # noqa: F401
+from web_page import BUNDLES, TEXT, Page, chrome, pressed  # noqa: F401
 
 NO_KEY = "This is no API key: a key has ASCII characters alone."
 
@@ -73,6 +73,42 @@ def test_a_kept_key_that_cannot_be_sent_is_asked_for_again(asked, guarded):
     opened(asked)
     entered(asked, guarded[1])
     asked.until(lambda: len(asked.all("#target option")) >= 3)
+
+
+def test_a_key_that_ends_while_someone_types(asked, guarded):
+    """The rest of what was typed went into the key's field; then the text was translated into the languages that were chosen before,
+    or a link's text took its place."""
+    server, key, _ = guarded
+    opened(asked, "/#source=en&target=de&text=Two+dogs+play.")
+    entered(asked, key)
+    asked.done()
+    assert asked.driver.execute_script("return document.activeElement.id") == "input"
+    asked["swap"].click()
+    asked.until(lambda: asked["source"].get_property("value") == "de" and asked["status"].text.startswith("Done"))
+    asked.driver.execute_script("sessionStorage.setItem('dragoman-key', 'ended')")
+    asked["translate"].click()
+    asked.until(lambda: asked["key-form"].is_displayed())
+    assert asked.driver.execute_script("return document.activeElement.id") == "key"
+    entered(asked, key)
+    asked.done()
+    german = asked["input"].get_property("value")
+    assert asked["source"].get_property("value") == "de" and german != "Two dogs play."
+    asked.driver.execute_script("sessionStorage.setItem('dragoman-key', 'ended')")
+    asked["input"].send_keys(" Ein")
+    asked.until(lambda: asked["key-form"].is_displayed())
+    pressed(asked, " Hund.")
+    assert asked["input"].get_property("value") == german + " Ein Hund." and asked["key"].get_property("value") == ""
+    entered(asked, key)
+    asked.done()
+    assert [asked[side].get_property("value") for side in ("source", "target")] == ["de", "en"]
+
+
+def test_a_file_without_a_key_is_not_blamed_on_the_server(asked, guarded, tmp_path):
+    (tmp_path / "dogs.docx").write_bytes(b"PK")
+    opened(asked)
+    asked["file"].send_keys(str(tmp_path / "dogs.docx"))
+    asked.until(lambda: "has not said yet" in asked["error"].text)
+    assert asked["key-form"].is_displayed()
 
 
 def test_the_operators_page_refuses_them_too(asked, guarded):

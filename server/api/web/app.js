@@ -36,7 +36,7 @@ function fail(e) {
   if (e.name === 'AbortError') return;
   if (e.status === 401 || e.status === 403) {
     $('key-form').hidden = false;
-    $('key').focus();
+    if (document.activeElement !== $('input')) $('key').focus(); // what is being typed goes on into the text
   }
   $('error').textContent = e.message;
   $('error').hidden = false;
@@ -67,18 +67,21 @@ async function listed() {
   }
 }
 
-// Fill in what the server offers. A text or a file that comes meanwhile waits for it, see state.loading.
+// Fill in what the server offers; what is chosen stays. A text or a file that comes meanwhile waits for it, see state.loading.
+// Returns whether the server said it.
 async function load() {
-  if (!await listed()) return;
+  if (!await listed()) return false;
   say('');
+  const first = !$('target').length, [source, target] = ['source', 'target'].map((id) => $(id).value || local.get('dragoman-' + id));
   const codes = (side) => [...new Set(state.models.map((m) => m[side]))].sort((a, b) => languageName(a).localeCompare(languageName(b)));
   options($('source'), [[AUTO, 'Detect language'], ...codes('source').map((c) => [c, languageName(c)])]);
   options($('target'), codes('target').map((c) => [c, languageName(c)]));
-  choose($('source'), local.get('dragoman-source') || AUTO);
-  choose($('target'), local.get('dragoman-target') || codes('target').find((c) => c !== 'en'));
-  follow();
+  choose($('source'), source || AUTO);
+  choose($('target'), target || codes('target').find((c) => c !== 'en'));
+  if (first) follow();
   models.show(state.models);
   await about().catch(fail);
+  return true;
 }
 
 async function about() {
@@ -374,6 +377,10 @@ $('key-form').addEventListener('submit', (e) => {
   $('key').value = '';
   $('key-form').hidden = true;
   state.loading = load();
-  state.loading.then(() => $('input').value && start());
+  state.loading.then((there) => {
+    if (!there) return;
+    $('input').focus();
+    if ($('input').value) start();
+  });
 });
 state.loading = load();
