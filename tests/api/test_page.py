@@ -181,6 +181,9 @@ def test_the_other_sides_language_swaps_them(page):
     page.choose("target", "de")
     page["target"].send_keys("English")
     assert [page[side].get_property("value") for side in ("source", "target")] == ["de", "en"]
+    page.translate(TEXT, "auto", "de")
+    page["source"].send_keys("German")  # in place of the English that was detected
+    assert [page[side].get_property("value") for side in ("source", "target")] == ["de", "en"]
 
 
 def test_half_a_character_is_never_sent(page, bundled):

@@ -1,6 +1,6 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {begin, codePoints, chunks, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
+import {begin, codePoints, chunks, copySelection, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Output} from './output.js';
@@ -78,7 +78,7 @@ async function load() {
   options($('target'), codes('target').map((c) => [c, languageName(c)]));
   choose($('source'), source || AUTO);
   choose($('target'), target || codes('target').find((c) => c !== 'en'));
-  if (first) follow();
+  if (first && !follow()) resume();
   models.show(state.models);
   await about().catch(fail);
   return true;
@@ -91,14 +91,22 @@ async function about() {
   await documents.load(routes, $('status'));
 }
 
-// Translate what the link holds after its #.
+// Translate what the link holds after its #. Returns whether it holds a text.
 function follow() {
   const link = new URLSearchParams(location.hash.slice(1));
-  if (!link.has('text')) return;
+  if (!link.has('text')) return false;
   choose($('source'), link.get('source'));
   choose($('target'), link.get('target'));
   setText(link.get('text'), link.get('format') || 'text');
   start();
+  return true;
+}
+
+// Translate what a browser that goes back, or opens a closed tab again, put into the field.
+function resume() {
+  if (!$('input').value || state.running) return;
+  count();
+  if ($('auto').checked) start();
 }
 
 function setText(text, format = 'text', file = null) {
@@ -115,6 +123,11 @@ function restore() {
 
 function options(select, list) {
   select.replaceChildren(...list.map(([value, label]) => new Option(label, value)));
+}
+
+// The languages with which the page is opened the next time.
+function remember() {
+  for (const side of ['source', 'target']) local.set('dragoman-' + side, $(side).value);
 }
 
 const offers = (select, value) => [...select.options].some((o) => o.value === value);
@@ -285,17 +298,6 @@ async function copy(text, what) {
   say(`${what} copied`);
 }
 
-function copySelection(text) {
-  const box = node('textarea', {class: 'visually-hidden'}), before = document.activeElement;
-  box.value = text;
-  document.body.append(box);
-  box.select();
-  const copied = document.execCommand('copy');
-  box.remove();
-  before?.focus();
-  return copied;
-}
-
 function share() {
   // After the #: browsers send it to no server.
   const format = state.format === 'text' ? {} : {format: state.format};
@@ -315,6 +317,7 @@ function swap() {
   }
   $('source').value = target;
   $('target').value = source;
+  remember();
   if (state.translated !== null && state.translated === $('input').value) setText(output.text(), state.format);
   start();
 }
@@ -337,12 +340,13 @@ $('input').addEventListener('keydown', (e) => {
 });
 // Choosing the other side's language swaps them. A list has no event before it changes, so what it had is kept.
 for (const [id, other] of [['source', 'target'], ['target', 'source']]) {
-  const remember = () => (state[id] = $(id).value);
-  $(id).addEventListener('focus', remember);
+  const had = () => (state[id] = $(id).value);
+  $(id).addEventListener('focus', had);
   $(id).addEventListener('change', () => {
-    if ($(id).value === $(other).value && state[id] && state[id] !== AUTO) choose($(other), state[id]);
+    const before = state[id] === AUTO ? state.detected : state[id];
+    if ($(id).value === $(other).value && before) choose($(other), before);
+    had();
     remember();
-    for (const side of [id, other]) local.set('dragoman-' + side, $(side).value);
     start();
   });
 }

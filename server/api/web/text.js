@@ -141,3 +141,15 @@ export function save(blob, name) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
+
+// Copy without the clipboard of pages. Returns whether the browser did.
+export function copySelection(text) {
+  const box = node('textarea', {class: 'visually-hidden'}), before = document.activeElement;
+  box.value = text;
+  document.body.append(box);
+  box.select();
+  const copied = document.execCommand('copy');
+  box.remove();
+  before?.focus();
+  return copied;
+}
