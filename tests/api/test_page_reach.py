@@ -102,6 +102,10 @@ def test_a_systems_own_colours_show_the_chosen_word(page):
         outlines = page.driver.execute_script("""return ['#sentence-source .hit', '#sentence-target [aria-pressed=true]', '#output [aria-current=true]',
             '#sentence-target [aria-pressed=false]'].map((s) => getComputedStyle(document.querySelector(s)).outlineStyle)""")
         assert outlines == ["solid", "solid", "solid", "none"]
+        page.choose("att-view", "lines")
+        page.choose("att-head", "all")
+        colours = page.driver.execute_script("return [...document.querySelectorAll('.heads li')].map((e) => getComputedStyle(e, '::before').backgroundColor)")
+        assert len(set(colours)) == len(colours) > 1, colours  # each head's own, as its lines have
     finally:
         emulate(page, forced_colors="none")
 
@@ -124,6 +128,40 @@ def test_a_narrow_phone_needs_no_sideways_scrolling(page):
             page.paste(TEXT)
             page.until(lambda: page["error"].is_displayed())
         assert sideways(page) <= 320
+
+
+def test_long_words_need_no_sideways_scrolling(page, tmp_path):
+    """Addresses, compounds and names of files: in flags, alternatives, the history, errors and the text's line of facts."""
+    word = "Donaudampfschifffahrtsgesellschaft" * 3
+    with phone(page):
+        page["show-history"].click()
+        page["history-keep"].click()
+        page.translate(f"{word} is at https://example.org/{word}")
+        page.until(lambda: page.all("#history-list button") and page["legend"].is_displayed())
+        page.open_sentence()
+        page.driver.execute_script("document.getElementById('nbest').open = true")
+        page.until(lambda: page.all("#nbest button"))
+        assert sideways(page) <= 320
+        for ending in (".md", ".unknown"):
+            (tmp_path / (word + ending)).write_text("Two dogs.")
+            page["file"].send_keys(str(tmp_path / (word + ending)))
+            page.until(lambda: word in page["count"].text + page["error"].text)
+            assert sideways(page) <= 320, ending
+        page.until(lambda: word + ".unknown" in page["error"].text)
+        assert sideways(page) <= 320
+
+
+def test_all_of_a_translation_is_printed(page):
+    """Its boxes scroll on the screen: a sheet had their first lines alone."""
+    page.translate("Two dogs play.\n" * 100)
+    cut = "return ['input', 'output'].map((id) => document.getElementById(id)).map((e) => e.scrollHeight > e.clientHeight + 1)"
+    assert page.driver.execute_script(cut) == [True, True]
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert page.driver.execute_script(cut) == [False, False]
+        assert not page["copy"].is_displayed() and page["output"].is_displayed()
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_the_phone_is_pictured(page):
