@@ -57,6 +57,27 @@ def test_an_entry_of_the_history_is_opened(page, chrome, bundled):
     assert json.loads(requests[0][1])["text"] == SECRET
 
 
+def test_a_history_that_is_switched_off_in_one_tab_is_off_in_all(page, chrome, bundled):
+    """The other tab kept the next text, and wrote the list anew."""
+    first = chrome.current_window_handle
+    page["show-history"].click()
+    page["history-keep"].click()
+    page.translate(TEXT)
+    page.until(lambda: len(page.all("#history-list li")) == 1)
+    chrome.switch_to.new_window("tab")
+    try:
+        other = Page(chrome, bundled)
+        other["show-history"].click()
+        assert other["history-keep"].is_selected() and len(other.all("#history-list li")) == 1
+        other["history-keep"].click()
+    finally:
+        chrome.close()
+        chrome.switch_to.window(first)
+    page.until(lambda: not page["history-keep"].is_selected() and not page.all("#history-list li"))
+    page.translate(SECRET)
+    assert chrome.execute_script("return localStorage.getItem('dragoman-history')") is None
+
+
 def test_a_link_keeps_the_text_from_every_server(page, chrome, bundled):
     """The text is in no request but the one that translates it, neither when the link is made nor when it is opened."""
     page.translate(SECRET)

@@ -10,13 +10,18 @@ export class History {
   // open(entry): its text and languages are to be translated again.
   constructor(open) {
     this.open = open;
-    $('history-keep').checked = local.get(WANTED) === 'yes';
     $('history-keep').addEventListener('change', () => {
       local.set(WANTED, $('history-keep').checked ? 'yes' : 'no');
       if (!$('history-keep').checked) this.clear();
     });
     $('history-clear').addEventListener('click', () => this.clear());
+    window.addEventListener('storage', () => this.show()); // another tab changed it
     this.show();
+  }
+
+  // Asked each time: another tab may have switched it off.
+  wanted() {
+    return local.get(WANTED) === 'yes';
   }
 
   list() {
@@ -28,7 +33,7 @@ export class History {
   }
 
   add(entry) {
-    if (!$('history-keep').checked || !entry.text.trim() || entry.text.length > 5000) return;
+    if (!this.wanted() || !entry.text.trim() || entry.text.length > 5000) return;
     const list = this.list().filter((e) => !(e.source === entry.source && e.target === entry.target &&
       (entry.text.startsWith(e.text) || e.text === entry.text)));
     local.set(LIST, JSON.stringify([entry, ...list].slice(0, MOST)));
@@ -41,6 +46,7 @@ export class History {
   }
 
   show() {
+    $('history-keep').checked = this.wanted();
     $('history-list').replaceChildren(...this.list().map((e) => {
       const button = node('button', {type: 'button'}, `${e.source} → ${e.target}: `,
         node('bdi', {dir: direction(e.source)}, begin(e.text, 80)));
