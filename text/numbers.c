@@ -1,5 +1,6 @@
 #include "text/numbers.h"
 
+#include "text/placeholder.h"
 #include "text/scan.h"
 #include "text/words.h"
 
@@ -31,6 +32,17 @@ struct numbers {
     bool roman[ROMANS];
 };
 
+/* Skips the character at s[*at] and returns it; a character reference (&#8217;) counts as a blank,
+ * because its digits are no number of the text. */
+static int32_t next_character(const char *s, size_t len, size_t *at)
+{
+    const size_t end = s[*at] == '&' ? dg_placeholder_end(s, *at, len) : *at;
+    if (end == *at)
+        return dg_scan_next(s, len, at);
+    *at = end;
+    return ' ';
+}
+
 /* Reads the next run of digits at s[*at] or later and moves *at past it. False: there is none. */
 static bool next_run(const char *s, size_t len, size_t *at, size_t *begin, struct digits *out)
 {
@@ -38,7 +50,7 @@ static bool next_run(const char *s, size_t len, size_t *at, size_t *begin, struc
     out->n = 0;
     for (size_t i = *at; i < len;) {
         size_t here = i;
-        const int32_t c = dg_scan_next(s, len, &i);
+        const int32_t c = next_character(s, len, &i);
         const int32_t value = dg_scan_is_digit(c) ? u_charDigitValue(c) : -1;
         if (value < 0 && in_run)
             break;
@@ -59,7 +71,7 @@ static bool parts_thousands(const char *s, size_t begin, size_t end)
 {
     if (begin == end)
         return false;
-    int32_t c = dg_scan_next(s, end, &begin);
+    int32_t c = next_character(s, end, &begin);
     return begin == end &&
            (dg_scan_is_space(c) || c == '.' || c == ',' || c == '\'' || c == 0x2019);
 }
@@ -90,7 +102,8 @@ static bool read_runs(const char *s, size_t len, struct numbers *out)
         if (out->n == MANY)
             return false;
         out->joins[out->n] = out->n && x.n == THOUSANDS && parts_thousands(s, before, begin);
-        out->tight[out->n] = out->joins[out->n] && !dg_scan_is_space((unsigned char)s[before]) &&
+        out->tight[out->n] = out->joins[out->n] && s[before] != '&' &&
+                             !dg_scan_is_space((unsigned char)s[before]) &&
                              out->runs[out->n - 1].n <= THOUSANDS;
         out->runs[out->n++] = x;
     }

@@ -127,6 +127,7 @@ def test_numbers(server, tmp_path):
         assert re.search(r"^dragoman_number_mismatch_total 1$", s.get("/metrics").text, re.M)
     answer = one(server, "[Two dogs](https://example.org/1492) play in the **snow**.", format="markdown")
     assert "1492" in answer["text"] and flags(answer) == set()
+    assert "number_mismatch" not in flags(one(server, "<p>The girl&#8217;s dogs play in the snow.</p>", format="html"))
 
 
 def test_another_language(server):

@@ -50,6 +50,17 @@ static void ways_to_write_one(void **state)
     expect(true, "in 2012 500 people", "500 personnes en 2012");
 }
 
+/* Digits of character references are no numbers; a reference to a blank parts thousands. */
+static void character_references(void **state)
+{
+    (void)state;
+    expect(true, "L&#8217;homme n&#x2019;est pas l&#224;.", "The man is not there.");
+    expect(true, "1&#8239;234,56&nbsp;&#8364; &#224; Paris", "&#8364;1,234.56 in Paris");
+    expect(true, "10&#8211;20 dogs", "10-20 Hunde");
+    expect(false, "1&#160;234 chiens", "1,235 dogs");
+    expect(false, "A&P 8217;", "A&P");
+}
+
 static void other_numbers(void **state)
 {
     (void)state;
@@ -102,6 +113,7 @@ static void anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ways_to_write_one),
-        cmocka_unit_test(other_numbers), cmocka_unit_test(anything)};
+        cmocka_unit_test(other_numbers), cmocka_unit_test(character_references),
+        cmocka_unit_test(anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
