@@ -1,5 +1,6 @@
 #include "text/numbers.h"
 
+#include "text/number_words.h"
 #include "text/placeholder.h"
 #include "text/scan.h"
 #include "text/words.h"
@@ -7,11 +8,10 @@
 #include <string.h>
 #include <unicode/uchar.h>
 
-#define MANY 256       /* numbers compared */
-#define LONGEST 40     /* digits compared */
-#define THOUSANDS 3    /* digits of a group after the first */
-#define SPELLED_OUT 12 /* numbers up to this one are often words */
-#define ROMANS 100     /* Roman numbers are read below this one */
+#define MANY 256    /* numbers compared */
+#define LONGEST 40  /* digits compared */
+#define THOUSANDS 3 /* digits of a group after the first */
+#define ROMANS 100  /* Roman numbers are read below this one */
 
 struct digits {
     /* '0'..'9' */
@@ -225,51 +225,88 @@ static bool says(const struct numbers *text, struct digits wanted)
     return false;
 }
 
+/* True if run i is three noughts. */
+static bool is_noughts(const struct numbers *of, size_t i)
+{
+    return i < of->n && of->runs[i].n == THOUSANDS && without_noughts(of->runs[i]).n == 0;
+}
+
+/* True if the text has x before a word that may stand for noughts ("3 thousand", "1 million"), that
+ * is, without noughts after it. */
+static bool says_without_noughts(const struct numbers *text, struct digits x)
+{
+    for (size_t i = 0; i < text->n; i++)
+        if (alike(text->runs[i], x) && !is_noughts(text, i + 1))
+            return true;
+    return false;
+}
+
 struct missing {
-    size_t small, large;
+    /* bit v: v is missing, which may be a word */
+    unsigned small;
+    bool large;
 };
 
-/* True if runs i .. end-1 are certainly one number. Not "3 200"; and the 3 of "3,000" may be that
- * of 3 thousand. */
-static bool is_one_number(const struct numbers *of, size_t i, size_t end)
+/* Adds x, which the other text does not say in digits. */
+static void add_missing(struct missing *found, const struct digits *x)
 {
-    bool noughts = true;
-    for (size_t k = i + 1; k < end; k++)
-        noughts = noughts && without_noughts(of->runs[k]).n == 0;
-    return end > i + 1 && of->tight[i + 1] && !noughts;
+    struct digits bare = without_noughts(*x);
+    if (bare.n <= 2 && value_of(&bare) <= DG_NUMBER_WORDS_LAST)
+        found->small |= 1U << value_of(&bare);
+    else
+        found->large = true;
 }
 
 static struct missing missing_in(const struct numbers *of, const struct numbers *in)
 {
     struct missing found = {0};
-    for (size_t i = 0; i < of->n;) {
-        size_t end = end_of_joins(of, i);
-        if (end > i + 1 && says(in, joined(of, i, end))) {
-            i = end;
+    for (size_t i = 0, end; i < of->n; i = end) {
+        const size_t last = end_of_joins(of, i);
+        size_t noughts = i + 1;
+        end = last;
+        if (last > i + 1 && says(in, joined(of, i, last)))
             continue;
+        while (noughts < last && is_noughts(of, noughts))
+            noughts++;
+        if (noughts == last && last > i + 1) {
+            /* 3,000 is one number; the other text may say 3 thousand, or three thousand, but not
+             * 3,000,000. */
+            if (!says_without_noughts(in, of->runs[i])) {
+                found.large = found.large || says(in, of->runs[i]);
+                add_missing(&found, &of->runs[i]);
+            }
+        } else if (last > i + 1 && of->tight[i + 1]) {
+            found.large = true;
+        } else { /* "3 200" may be two numbers. */
+            end = i + 1;
+            if (without_noughts(of->runs[i]).n && !says(in, of->runs[i]))
+                add_missing(&found, &of->runs[i]);
         }
-        if (is_one_number(of, i, end)) {
-            found.large++;
-            i = end;
-            continue;
-        }
-        struct digits bare = without_noughts(of->runs[i]);
-        bool there = !bare.n || says(in, of->runs[i]);
-        bool small = bare.n <= 2 && value_of(&bare) <= SPELLED_OUT;
-        found.small += !there && small;
-        found.large += !there && !small;
-        i++;
     }
     return found;
 }
 
-bool dg_numbers_agree(const char *a, size_t n, const char *b, size_t m)
+/* True if text `in` certainly lacks one of the small numbers; *small: those that no word of it may
+ * say. */
+static bool lacks_words(const struct dg_numbered *in, unsigned *small)
+{
+    unsigned said;
+    if (!*small || !dg_number_words_find(in->language, in->s, in->n, &said))
+        return false;
+    *small &= ~said;
+    return *small != 0;
+}
+
+bool dg_numbers_agree(const struct dg_numbered *a, const struct dg_numbered *b)
 {
     struct numbers in_a, in_b;
-    if (!read_runs(a, n, &in_a) || !read_runs(b, m, &in_b) || (!in_a.n && !in_b.n))
+    if (!read_runs(a->s, a->n, &in_a) || !read_runs(b->s, b->n, &in_b) || (!in_a.n && !in_b.n))
         return true;
-    read_romans(a, n, &in_a);
-    read_romans(b, m, &in_b);
+    read_romans(a->s, a->n, &in_a);
+    read_romans(b->s, b->n, &in_b);
     struct missing from_a = missing_in(&in_a, &in_b), from_b = missing_in(&in_b, &in_a);
-    return !from_a.large && !from_b.large && !(from_a.small && from_b.small);
+    if (from_a.large || from_b.large || lacks_words(b, &from_a.small) ||
+        lacks_words(a, &from_b.small))
+        return false;
+    return !from_a.small || !from_b.small;
 }

@@ -253,6 +253,14 @@ static int write_copied(
     return 0;
 }
 
+static bool have_same_numbers(
+    const struct dg_job *j, const struct dg_part *p, const char *answer, size_t n)
+{
+    return dg_numbers_agree(
+        &(struct dg_numbered){j->text + p->begin, p->end - p->begin, j->language},
+        &(struct dg_numbered){answer, n, j->target_language});
+}
+
 /* Append a translated part's answer without its tail. */
 static int write_translated(
     struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
@@ -267,8 +275,7 @@ static int write_translated(
     size_t from = out->len;
     int rc = dg_part_write(j, p, h, out, err);
     const bool text = !rc && rank == 0 && !j->trees && out->len > from;
-    if (text &&
-        !dg_numbers_agree(j->text + p->begin, p->end - p->begin, out->data + from, out->len - from))
+    if (text && !have_same_numbers(j, p, out->data + from, out->len - from))
         p->flags |= DG_FLAG_NUMBER_MISMATCH;
     if (text && dg_part_has_lost(j, p, out->data + from, out->len - from))
         p->flags |= DG_FLAG_CHARACTER_LOST;

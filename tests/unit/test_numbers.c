@@ -11,11 +11,21 @@
 #include <cmocka.h>
 
 /* Checks both directions. */
+static void expect_in(const char *const languages[2], bool agree, const char *a, const char *b)
+{
+    const struct dg_numbered x = {a, strlen(a), languages[0]}, y = {b, strlen(b), languages[1]};
+    if (dg_numbers_agree(&x, &y) != agree || dg_numbers_agree(&y, &x) != agree)
+        fail_msg("\"%s\" and \"%s\": expected %s", a, b, agree ? "the same numbers" : "others");
+}
+
 static void expect(bool agree, const char *a, const char *b)
 {
-    size_t n = strlen(a), m = strlen(b);
-    if (dg_numbers_agree(a, n, b, m) != agree || dg_numbers_agree(b, m, a, n) != agree)
-        fail_msg("\"%s\" and \"%s\": expected %s", a, b, agree ? "the same numbers" : "others");
+    expect_in((const char *const[2]){NULL, NULL}, agree, a, b);
+}
+
+static bool agree_in_bytes(const char *a, const char *b, size_t n)
+{
+    return dg_numbers_agree(&(struct dg_numbered){a, n, "en"}, &(struct dg_numbered){b, n, "de"});
 }
 
 static void ways_to_write_one(void **state)
@@ -48,6 +58,45 @@ static void ways_to_write_one(void **state)
     expect(true, "١٩٤٥", "1945");
     expect(true, "only 15% of them", "15 p. 100 d'entre eux");
     expect(true, "in 2012 500 people", "500 personnes en 2012");
+}
+
+/* Noughts are a part of the number before them. */
+static void noughts(void **state)
+{
+    (void)state;
+    expect(false, "1,000,000 people", "1.000 Menschen");
+    expect(false, "won $1,000,000", "gewann 1.000 $.000");
+    expect(false, "10'000 Hunde", "10-000 dogs");
+    expect(false, "20 000 personnes", "20:000 people");
+    expect(true, "1,000,000 people", "1 million de personnes");
+    expect(true,
+        "1\xC2\xA0"
+        "000\xC2\xA0"
+        "000 F",
+        "1,000,000 F");
+    expect(true, "20 000 personnes", "20 thousand people");
+    expect(true, "page 3 000", "page 3000");
+}
+
+/* A small number that neither digits nor words of the other text say. */
+static void words(void **state)
+{
+    static const char *const to_german[2] = {"en", "de"}, *const to_english[2] = {"de-AT", "en_GB"},
+                             *const to_french[2] = {"en", "FR"}, *const to_danish[2] = {"en", "da"};
+    (void)state;
+    expect_in(to_german, false, "It costs $1 here", "Es kostet hier");
+    expect_in(to_german, true, "It costs $1 here", "Es kostet hier einen Dollar");
+    expect_in(to_german, false, "1,000 to 2,000 people", "1.000 Menschen");
+    expect_in(to_german, true, "for 3,000 people, 1,000 dogs", "für Dreitausend, tausend Hunde");
+    expect_in(to_german, true, "5 dogs and 1/2 cat", "FÜNF Hunde und eine halbe Katze");
+    expect_in(to_english, false, "am 3. Oktober um 14.30 Uhr", "at 2:30");
+    expect_in(to_english, true, "3 Hunde und acht Katzen", "three dogs and 8 cats");
+    expect_in(to_english, true, "am 1.10., 12 Uhr: 3/4 davon", "first of October, noon: ¾ of it");
+    expect_in(to_english, false, "am 3.5.2024", "on 3 june 2024");
+    expect_in(to_english, false, "1 Hund", "Hannah");
+    expect_in(to_french, true, "8/12, 11 pm, 1st", "le huit Déc. à onze heures, d’un");
+    expect_in(to_french, false, "8/12", "le huit");
+    expect_in(to_danish, true, "7 dogs", "syv hunde");
 }
 
 /* Digits of character references are no numbers; a reference to a blank parts thousands. */
@@ -95,7 +144,7 @@ static void anything(void **state)
             random = random * 1664525 + 1013904223;
             s[i] = signs[(random >> 16) % (sizeof signs - 1)];
         }
-        assert_true(dg_numbers_agree(s, n, s, n));
+        assert_true(agree_in_bytes(s, s, n));
         free(s);
     }
     static char groups[1 << 20], others[1 << 20];
@@ -103,17 +152,17 @@ static void anything(void **state)
         groups[i] = i % 4 == 3 ? '.' : '1';
         others[i] = i % 4 == 3 ? '.' : '2';
     }
-    assert_false(dg_numbers_agree(groups, 4 * 256, others, 4 * 256));
-    assert_true(dg_numbers_agree(groups, 4 * 257, others, 4 * 257)); /* too many to compare */
-    assert_true(dg_numbers_agree(groups, sizeof groups, others, sizeof others));
+    assert_false(agree_in_bytes(groups, others, 4 * 256));
+    assert_true(agree_in_bytes(groups, others, 4 * 257)); /* too many to compare */
+    assert_true(agree_in_bytes(groups, others, sizeof groups));
     memset(groups, ' ', sizeof groups);
-    assert_true(dg_numbers_agree(groups, sizeof groups, groups, sizeof groups));
+    assert_true(agree_in_bytes(groups, groups, sizeof groups));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ways_to_write_one),
-        cmocka_unit_test(other_numbers), cmocka_unit_test(character_references),
-        cmocka_unit_test(anything)};
+        cmocka_unit_test(other_numbers), cmocka_unit_test(noughts), cmocka_unit_test(words),
+        cmocka_unit_test(character_references), cmocka_unit_test(anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
