@@ -161,6 +161,16 @@ size_t dg_address_mail(const char *s, size_t at, size_t end)
     return to > host && memchr(s + host, '.', to - host) ? to : at;
 }
 
+size_t dg_address_bracketed(const char *s, size_t at, size_t end)
+{
+    const size_t first = at + 1;
+    if (s[at] != '<' || first == end)
+        return at;
+    const size_t web = dg_address_web(s, first, end),
+                 to = web > first ? web : dg_address_mail(s, first, end);
+    return to > first && to < end && s[to] == '>' ? to + 1 : at;
+}
+
 static bool is_ending(const char *s, size_t n)
 {
     static const char *const names[] = {"txt", "pdf", "html", "htm", "json", "xml", "yaml", "yml",

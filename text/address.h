@@ -18,6 +18,8 @@ bool dg_address_is_letter(int32_t c);
 size_t dg_address_web(const char *s, size_t at, size_t end);
 /* anna.b+c@example.org */
 size_t dg_address_mail(const char *s, size_t at, size_t end);
+/* <anna@example.org>, <https://example.org>: either with its brackets; any byte may precede it */
+size_t dg_address_bracketed(const char *s, size_t at, size_t end);
 /* config.txt, src/main.c, /etc/hosts, ~/x, C:\x\y, example.org/x */
 size_t dg_address_file(const char *s, size_t at, size_t end);
 /* @name */

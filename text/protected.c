@@ -75,7 +75,7 @@ static size_t protected_at(const struct dg_alphabet *known, const char *s, size_
     static taker *const after_word[] = {dg_placeholder_end, emoji};
     static taker *const first_in_word[] = {
         dg_address_mail, dg_address_file, dg_address_account, dg_code_number_end};
-    size_t to = at, before = at;
+    size_t to = dg_address_bracketed(s, at, end), before = at;
     int32_t c = at > 0 ? dg_scan_prev(s, 0, &before) : ' ';
     /* scripts without cases have no spaces around a name, either */
     bool in_word =
@@ -84,7 +84,7 @@ static size_t protected_at(const struct dg_alphabet *known, const char *s, size_
     const bool in_name = in_word || (c >= 0x80 && dg_address_is_letter(c));
     /* A web address ends where no word continues; a "_" left out at its end is not part of a
      * word. */
-    if (!in_word)
+    if (to == at && !in_word)
         to = dg_address_web(s, at, end);
     for (size_t k = 0; to == at && !in_name && k < sizeof first_in_word / sizeof *first_in_word;
          k++) {

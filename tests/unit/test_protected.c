@@ -49,6 +49,10 @@ static void addresses(void **state)
     expect("Write to anna.b+c@mail.example.org.", "<anna.b+c@mail.example.org>");
     expect("(anna@example.org), a@b, @, a @ b.c", "<anna@example.org>");
     expect("Ask @anna_b. And @otto, mail@", "<@anna_b><@otto>");
+    expect("Bob <bob@x.org> wrote:", "<<bob@x.org>>");
+    expect("to Bob<bob@x.org>;<https://x.org/a?b>, <mailto:b@x.org>",
+        "<<bob@x.org>><<https://x.org/a?b>><<mailto:b@x.org>>");
+    expect("<bob@x.org <@b> <a@b> <", "<bob@x.org><@b>");
 }
 
 static void code_numbers(void **state)
