@@ -211,11 +211,29 @@ static enum dg_abbreviation find_abbreviation(
             break;
         }
     }
-    /* "Hauptstr." and the like. */
-    if (kind == DG_ABBREVIATION_NONE && dg_language_has_ordinal_dot(b->language) && n > 3 &&
-        memcmp(word + n - 3, "str", 3) == 0)
-        kind = DG_ABBREVIATION_NAME;
+    if (kind != DG_ABBREVIATION_NONE || !dg_language_has_ordinal_dot(b->language))
+        return kind;
+    if (n > 3 && memcmp(word + n - 3, "str", 3) == 0)
+        return DG_ABBREVIATION_NAME; /* "Hauptstr." */
+    if (n > 2 && memcmp(word + n - 2, "nr", 2) == 0)
+        return DG_ABBREVIATION_NUMBER; /* "Kundennr." */
     return kind;
+}
+
+/* True if the next word is a code with digits: "WDB123", "AB-12", "L. 123-4". */
+static bool code_follows(const struct dg_boundary *b, const struct place *p)
+{
+    size_t i = p->next_begin;
+    if (p->next_end == i + 1 && p->next_end < b->line_end && b->text[p->next_end] == '.') {
+        i = dg_scan_skip_space(b->text, p->next_end + 1, b->line_end);
+        return dg_scan_is_digit(dg_scan_peek(b->text, i, b->line_end));
+    }
+    while (i < b->line_end && i - p->next_begin < MAX_WORD) {
+        const int32_t c = dg_scan_next(b->text, b->line_end, &i);
+        if (dg_scan_is_digit(c) || dg_scan_is_space(c))
+            return dg_scan_is_digit(c);
+    }
+    return false;
 }
 
 /* True if a single full stop after a word ends the sentence. No small letter follows, otherwise ICU
@@ -235,7 +253,7 @@ static bool full_stop_ends(const struct dg_boundary *b, const struct place *p)
     case DG_ABBREVIATION_ALWAYS: return false;
     case DG_ABBREVIATION_NAME: return starter;
     case DG_ABBREVIATION_NUMBER:
-        if (number_next ||
+        if (number_next || code_follows(b, p) ||
             (is_roman(b->text + p->next_begin, p->next_end - p->next_begin) && !starter))
             return false;
         break;

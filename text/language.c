@@ -46,14 +46,17 @@ static const struct dg_language languages[] = {
             "i.e.S sog sogen bzw bspw beispielsw ggf ggfs evtl vgl gem lt inkl exkl einschl zzgl "
             "abzgl ca bes insb insbes vs resp o.g geb gest verh Hrsg jew mind kath ev evang dt "
             "engl frz franz lat griech ital span amerik gebr allg abzügl zuzügl dgl einschließl "
-            "ehem i.B i.H.v m.a.W mtl jährl ",
+            "ehem i.B i.H.v m.a.W mtl jährl Fa Kto vet mult eig eigl eigtl eigentl pseud urspr ugs "
+            "gegr gestr Msp Pck Päck Essl Teel überarb österr Österr schweiz brit russ chin jap "
+            "poln tschech türk niederl dän schwed nördl südl östl westl städt staatl ü ",
         .name =
             " jun sen max min Chr v.Chr n.Chr Mio Mrd Tsd Std Jh Jhd Str Co Inc Corp Ltd e.V a.D "
-            "o.Ä o.ä s.o s.u u.a u.ä d.J Pl Mill Bill Bros al U.S U.K ",
+            "o.Ä o.ä s.o s.u u.a u.ä d.J Pl Mill Bill Bros al U.S U.K M.Sc B.Sc M.A B.A LL.M Hbf "
+            "Bhf Nachf BGBl RGBl GBl GVBl BStBl ABl ",
         .number =
             " nr nrn Art Abs Abb Bd Bde Kap S Ziff Tab Fig Anm Aufl Jg Kl Pkt Pos Rn Rdnr Sp Taf "
             "Tel Vers Vol Jan Jän Feb Febr Apr Aug Sep Sept Okt Nov Dez Mo Di Mi Do Sa So Anl Hs "
-            "Lfd Abschn No Sek Ver ",
+            "Lfd Abschn No Sek Ver Az Gz ",
         .starters =
             " Aber Alle Allerdings Als Also Am An Auch Auf Aus Außerdem Bei Beim Bis Da Dabei "
             "Dadurch Dafür Daher Damals Damit Danach Dann Daran Darauf Darum Das Dass Davon Dazu "
@@ -73,11 +76,12 @@ static const struct dg_language languages[] = {
         .code = "fr",
         .always =
             " M MM mr mrs ms Mgr Dr Drs Pr Prof St Ste av apr env cf p.ex c.-à-d c-à-d vs resp "
-            "boul N.B mme mmes mlle mlles Sté approx éd ndlr Vve Gal Cdt Col Lt Cne Adj Ft Maj ",
+            "boul N.B mme mmes mlle mlles Sté approx éd Éd ndlr Vve Gal Cdt Col Lt Cne Adj Ft Maj "
+            "coll trad dir rte Ets Éts ",
         .name = " J.-C Cie Inc Corp Co Ltd Jr al U.S O.N.U Bros Bd ",
         .number =
             " p pp art al chap ch fig vol no n° nº nos réf tél ill janv févr avr juil sept oct "
-            "nov déc t par § ",
+            "nov déc t par § civ crim req mob qté ",
         .starters =
             " Ainsi Alors Après Au Aucun Aujourd Aussi Autre Aux Avant Avec C Ce Cela Celle Celui "
             "Ces Cet Cette Ceux Chaque Comme Comment Dans Depuis Des Deux Donc D Du Elle Elles En "

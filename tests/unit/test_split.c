@@ -55,6 +55,8 @@ static const struct split_case english[] = {
     {"en", "He holds a Ph.D. from Yale.", "He holds a Ph.D. from Yale."},
     {"en", "A. The first. B. The second.", "A. The first.|B. The second."},
     {"en", "Great! 😀", "Great!|😀"},
+    {"en", "Order no. AB-12 is late. So no. Nobody came.",
+        "Order no. AB-12 is late.|So no.|Nobody came."},
     {"en", "What is this ? !", "What is this ? !"},
     {"en", "St. Louis is big. He lives on Main St. The house is red.",
         "St. Louis is big.|He lives on Main St.|The house is red."},
@@ -95,6 +97,14 @@ static const struct split_case german[] = {
     {"de", "Ach so … Das wusste ich nicht. Nun ja… gut.",
         "Ach so …|Das wusste ich nicht.|Nun ja… gut."},
     {"de", "Um 12.30 Uhr. Oder um 13.45. Es eilt.", "Um 12.30 Uhr.|Oder um 13.45.|Es eilt."},
+    {"de", "Die Fa. Meier, Kto. Nr. 5, Kundennr. 17, Nr. WDB123 und Nr. A-512. Ende.",
+        "Die Fa. Meier, Kto. Nr. 5, Kundennr. 17, Nr. WDB123 und Nr. A-512.|Ende."},
+    {"de",
+        "Vgl. BGBl. I S. 5, ABl. EG Nr. L 61, Az. IV ZB 12/17. Das steht im BGBl. Der Rest nicht.",
+        "Vgl. BGBl. I S. 5, ABl. EG Nr. L 61, Az. IV ZB 12/17.|Das steht im BGBl.|Der Rest nicht."},
+    {"de",
+        "1 gestr. TL Salz und 4 Essl. Zucker. Dr. med. vet. Meier (eigtl. Maier), österr. Autor.",
+        "1 gestr. TL Salz und 4 Essl. Zucker.|Dr. med. vet. Meier (eigtl. Maier), österr. Autor."},
     {"de-AT", "Im Jänner, am 6. Jänner, ist frei.", "Im Jänner, am 6. Jänner, ist frei."},
 };
 
@@ -118,6 +128,8 @@ static const struct split_case french[] = {
         "Il est né le 1er mai 1990.|300 personnes sont venues."},
     {"fr", "Peut-être… Qui sait ? Personne… sauf lui.",
         "Peut-être…|Qui sait ?|Personne… sauf lui."},
+    {"fr", "Éd. Gallimard, coll. Folio, trad. Jean Petit. Cass. civ. 1re, art. R. 12. Il dit.",
+        "Éd. Gallimard, coll. Folio, trad. Jean Petit.|Cass. civ. 1re, art. R. 12.|Il dit."},
     {"fr", "L'O.N.U. a voté. L'Europe aussi.", "L'O.N.U. a voté.|L'Europe aussi."},
 };
 
