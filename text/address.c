@@ -128,15 +128,29 @@ static size_t skip_machine(const char *s, size_t at, size_t end)
     return local && port == i + 1 ? at : i;
 }
 
+/* Skips "10.1000/" of a DOI; `at` if none begins here. */
+static size_t skip_doi(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 3;
+    if (!begins(s, at, end, "10."))
+        return at;
+    while (i < end && i < at + 12 && isdigit((unsigned char)s[i]))
+        i++;
+    return i >= at + 7 && i < end && s[i] == '/' ? i + 1 : at;
+}
+
 size_t dg_address_web(const char *s, size_t at, size_t end)
 {
-    static const char *const heads[] = {"www.", "mailto:", "tel:+"};
+    static const char *const heads[] = {"www.", "mailto:", "tel:+", "doi:", "arxiv:"};
     size_t from = skip_scheme(s, at, end);
     if (from > at)
         return skip_rest(s, at, from, end);
     for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
         if (begins(s, at, end, heads[k]))
             return skip_rest(s, at, at + strlen(heads[k]), end);
+    from = skip_doi(s, at, end);
+    if (from > at)
+        return skip_rest(s, at, from, end);
     from = skip_machine(s, at, end);
     if (from > at && from < end && s[from] == '/')
         return skip_rest(s, at, from, end);

@@ -13,8 +13,8 @@ bool dg_address_is_letter(int32_t c);
 /* Each function below returns the end of the address that starts at byte `at` of s, reading at most
  * to `end`; `at` if none starts there. The byte before `at` must not be part of a word. */
 
-/* https://…, www.…, mailto:…, localhost:8080, 10.0.0.1:80/x: without a full stop or other
- * punctuation after it. */
+/* https://…, www.…, mailto:…, localhost:8080, 10.0.0.1:80/x, doi:…, 10.1000/x: without a full stop
+ * or other punctuation after it. */
 size_t dg_address_web(const char *s, size_t at, size_t end);
 /* anna.b+c@example.org */
 size_t dg_address_mail(const char *s, size_t at, size_t end);

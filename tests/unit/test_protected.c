@@ -72,7 +72,26 @@ static void code_numbers(void **state)
     expect("1.234.567 12 345 678 9,123,456 1 234 567,50 3.14159265 0,123456789 52.520008", "");
     expect("01/02/2024 10:30, 2024-02-01 10 am, 1.2.2024 - 3.2.2024, 9:00-17:00, in 2010-2012", "");
     expect("5 000 000 - 6 000 000, 20-30, 24/7, (2024), +5, 0.5, 100 000 000 km, 12345678th", "");
-    expect("A1234567890, B_0301234567, DE12, COVID19 IN 2019 AND", "");
+}
+
+static void identifiers(void **state)
+{
+    (void)state;
+    expect("Commit 9f86d08 and 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b.",
+        "<9f86d08><9f86d081884c7d659a2feaa0c55ad015a3bf4f1b>");
+    expect("550e8400-e29b-41d4-a716-446655440000, be:a9:c1:0b:0c:c2 2A-4F",
+        "<550e8400-e29b-41d4-a716-446655440000><be:a9:c1:0b:0c:c2>");
+    expect("fdf190530491 or added12", "<fdf190530491>");
+    expect("Nr. AB-12345-X, l'INV-2024-00123, WDB1234561A123456! DE123456789; D-10115 Berlin",
+        "<AB-12345-X><INV-2024-00123><WDB1234561A123456><DE123456789><D-10115>");
+    expect("A1234567890, B_0301234567, 2024-RE-00123, B0GZ44Y6, pu0M069vE6SDse16",
+        "<A1234567890><B_0301234567><2024-RE-00123><B0GZ44Y6><pu0M069vE6SDse16>");
+    expect("doi:10.1000/xyz123. DOI: 10.1038/s41586-020-2649-2; arXiv:2101.00001, 10.5/3",
+        "<doi:10.1000/xyz123><10.1038/s41586-020-2649-2><arXiv:2101.00001>");
+    expect("DE12, COVID19 IN 2019 AND COVID-19, 500GB, 10000KM, 10AM-12PM, 10:30AM, the 1990s", "");
+    expect("face-2-face, a 1000-bed house, 20h30, 20h30-22h15, 1990er-Jahre, 5000-Meter-Lauf", "");
+    expect(
+        "EUR12500,50 WM-2018 ISO-9001 A380 MP3 H2O Windows10 INV-2024-00123-Brief GERÄT12345", "");
 }
 
 static void files(void **state)
@@ -238,7 +257,8 @@ static void long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
-        cmocka_unit_test(files), cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders),
-        cmocka_unit_test(emoji), cmocka_unit_test(anything), cmocka_unit_test(long_words)};
+        cmocka_unit_test(identifiers), cmocka_unit_test(files), cmocka_unit_test(long_addresses),
+        cmocka_unit_test(placeholders), cmocka_unit_test(emoji), cmocka_unit_test(anything),
+        cmocka_unit_test(long_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

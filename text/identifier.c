@@ -1,0 +1,86 @@
+#include "text/identifier.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* most bytes of a code; fewest letters and digits of a hash, and of one whose letters or digits are
+ * all at its beginning */
+enum { LONGEST = 128, HASH = 7, LONG_HASH = 12 };
+
+struct code {
+    size_t end;
+    size_t letters, digits;
+    /* changes from letters to digits and back */
+    size_t changes;
+    bool capital, small;
+    /* letters beyond f */
+    bool beyond_hex;
+    /* signs between its groups; ":" among them */
+    bool signs, colon;
+};
+
+static bool is_alnum(const char *s, size_t at, size_t end)
+{
+    return at < end && isalnum((unsigned char)s[at]);
+}
+
+/* Reads letters and digits, also in groups with a sign between them. */
+static struct code read_code(const char *s, size_t at, size_t end)
+{
+    struct code c = {.end = at};
+    bool was_digit = false;
+    while (c.end < end) {
+        const char x = s[c.end];
+        const bool digit = isdigit((unsigned char)x);
+        if (!is_alnum(s, c.end, end)) {
+            if (c.end == at || !x || !strchr("-_/:", x) || !is_alnum(s, c.end + 1, end))
+                break;
+            c.signs = true;
+            c.colon = c.colon || x == ':';
+            c.end++;
+            continue;
+        }
+        c.changes += c.letters + c.digits > 0 && digit != was_digit;
+        was_digit = digit;
+        c.digits += digit;
+        c.letters += !digit;
+        c.capital = c.capital || isupper((unsigned char)x);
+        c.small = c.small || islower((unsigned char)x);
+        c.beyond_hex = c.beyond_hex || (!digit && !isxdigit((unsigned char)x));
+        c.end++;
+    }
+    return c;
+}
+
+/* True if letters and digits alternate as if they were drawn: "B0GZ44Y6". */
+static bool is_random(const struct code *c)
+{
+    return c->digits >= 3 && c->changes >= 4;
+}
+
+static bool is_code(const struct code *c, bool begins_with_letter)
+{
+    const size_t n = c->letters + c->digits;
+    const bool one_case = c->letters > 0 && !(c->capital && c->small);
+    if (one_case && !c->beyond_hex && c->digits >= 2 && n >= HASH &&
+        (c->changes >= 2 || n >= LONG_HASH))
+        return true;
+    if (!one_case || c->small)
+        return !c->signs && is_random(c);
+    if (c->colon)
+        return false;
+    return is_random(c) || (c->digits >= 5 && (begins_with_letter || c->changes >= 2));
+}
+
+size_t dg_identifier_end(const char *s, size_t at, size_t end)
+{
+    const size_t most = end - at > LONGEST ? at + LONGEST : end;
+    const struct code c = read_code(s, at, most);
+    if (c.end == at || (c.end == most && most < end) || !is_code(&c, isalpha((unsigned char)s[at])))
+        return at;
+    /* "EUR12500,50" is a price */
+    const bool goes_on = c.end + 1 < end && s[c.end] && strchr(".,'", s[c.end]) &&
+                         isdigit((unsigned char)s[c.end + 1]);
+    return goes_on ? at : c.end;
+}
