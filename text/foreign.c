@@ -325,13 +325,24 @@ static bool is_alone(const char *s, size_t at, size_t to, size_t end)
            (to == end || dg_scan_is_space(dg_scan_peek(s, to, end)));
 }
 
+/* True if c, which ends at s[to), is the sign of "n°" or "Nº", which is a word: "No." */
+static bool is_of_number(const char *s, size_t to, int32_t c)
+{
+    size_t at = to;
+    if (c != 0xB0 && c != 0xBA)
+        return false;
+    dg_scan_prev(s, 0, &at);
+    return at > 0 && (s[at - 1] | 0x20) == 'n' &&
+           (--at == 0 || !dg_scan_is_letter(dg_scan_prev(s, 0, &at)));
+}
+
 bool dg_foreign_lost(const struct dg_alphabet *known, const char *language, const char *s, size_t n,
     const char *t, size_t m)
 {
     const bool letters = !has_short_words(language);
     for (size_t at = 0, to = 0; to < n; at = to) {
         const int32_t c = dg_scan_next(s, n, &to);
-        if (c < 0x80)
+        if (c < 0x80 || is_of_number(s, to, c))
             continue;
         const bool counts =
             dg_foreign_is_sign(c) || is_foreign_letter(known, c) ||

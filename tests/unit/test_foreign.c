@@ -129,6 +129,9 @@ static void is_lost(void **state)
     assert_true(lost("fr", "ř", "r"));
     assert_false(lost("en", "“So” it is – here…", "\"So\" ist es - hier..."));
     assert_false(lost("de", "Grüße", "Greetings"));
+    assert_false(lost("fr", "Facture n° 5, N°12, les n\u00BAs 7", "Invoice No. 5, No. 12, no. 7"));
+    assert_true(lost("fr", "5° en été", "5 in summer"));
+    assert_true(lost("fr", "Bonn° 5", "Bonn 5"));
     assert_true(lost("fr", "la lettre « à » ici", "the letter « a » here"));
     assert_true(lost("en", "the letter (à) here", "das Zeichen (a) hier"));
     assert_true(lost("en", "say ‹abc›", "sag abc"));
