@@ -27,20 +27,34 @@ static size_t span(const char *s, size_t i, size_t end, const char *set)
     return n;
 }
 
+static size_t word_end(const char *s, size_t at, size_t end)
+{
+    for (size_t next = at; at < end && dg_scan_is_letter(dg_scan_next(s, end, &next));)
+        at = next;
+    return at;
+}
+
 /* "3. Mai": a date at the start of a line, not the third item. */
 static bool is_ordinal(const char *s, size_t i, size_t end, const struct dg_language *language)
 {
     if (!dg_language_has_ordinal_dot(language))
         return false;
     i = dg_scan_skip_space(s, i, end);
-    size_t k = i;
-    while (k < end) {
-        size_t next = k;
-        if (!dg_scan_is_letter(dg_scan_next(s, end, &next)))
-            break;
-        k = next;
-    }
-    return dg_language_is_month(language, s + i, k - i);
+    return dg_language_is_month(language, s + i, word_end(s, i, end) - i);
+}
+
+/* True if the letter s[i] with a full stop is a label: before a word that begins a sentence ("A.
+ * The dog"); "I." before any word with a capital. Not "A. Smith", "I. M. Pei", "M. Le Pen". */
+static bool is_lettered(const char *s, size_t i, size_t end, const struct dg_language *language)
+{
+    if (end - i < 3 || s[i] < 'A' || s[i] > 'Z' || s[i + 1] != '.' ||
+        dg_language_abbreviation(language, s + i, 1) != DG_ABBREVIATION_NONE)
+        return false;
+    const size_t word = dg_scan_skip_space(s, i + 2, end), to = word_end(s, word, end);
+    if (word == i + 2 || to == word || (to == word + 1 && to < end && s[to] == '.'))
+        return false;
+    return dg_language_starts_sentence(language, s + word, to - word) ||
+           (s[i] == 'I' && dg_scan_is_upper(dg_scan_peek(s, word, end)));
 }
 
 /* True if a clause with a number such as 1.1 begins at byte i: a word with a capital or a quotation
@@ -62,13 +76,15 @@ static bool begins_clause(const char *s, size_t i, size_t end)
     return dg_scan_is_upper(first) && (dg_scan_is_lower(second) || second == ' ');
 }
 
-/* "1." "12)" "(3)" "1.2.3" "4.1." "1.1 The" "a)" "(b)" "iv)": end of the label, or i. */
+/* "1." "12)" "(3)" "1.2.3" "4.1." "1.1 The" "a)" "(b)" "iv)" "A. The": end of the label, or i. */
 static size_t skip_label(const char *s, size_t i, size_t end, const struct dg_language *language)
 {
     const char digits[] = "0123456789";
     bool paren = s[i] == '(';
     size_t at = i + paren, n = span(s, at, end, digits);
     if (n == 0) {
+        if (!paren && is_lettered(s, at, end, language))
+            return at + 2;
         n = span(s, at, end, "ivx");
         if (n == 0 || n > 4)
             n = at < end && dg_scan_is_letter((unsigned char)s[at]) && (unsigned char)s[at] < 0x80;
