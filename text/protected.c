@@ -70,10 +70,35 @@ static size_t emoji(const char *s, size_t at, size_t end)
     return to;
 }
 
+/* Returns the end of a blank to fill in ("Name: ______"), of dots that lead to a page's number or
+ * of a rule: a sign many times in a row, perhaps with a blank between; or `at`. */
+static size_t filler(const char *s, size_t at, size_t end)
+{
+    static const struct {
+        int32_t sign;
+        /* fewer of them are punctuation */
+        size_t least;
+    } fillers[] = {{'_', 4}, {'-', 4}, {'=', 4}, {'*', 4}, {'~', 4}, {'.', 6}, {0x2026, 3}};
+    size_t to = at, n = 0, k = 0, i = at;
+    const int32_t sign = at < end ? dg_scan_next(s, end, &i) : 0;
+    const bool spaced = i < end && s[i] == ' ';
+    while (k < sizeof fillers / sizeof *fillers && fillers[k].sign != sign)
+        k++;
+    if (k == sizeof fillers / sizeof *fillers)
+        return at;
+    for (i = at; i < end && dg_scan_next(s, end, &i) == sign; i += spaced) {
+        to = i;
+        n++;
+        if (spaced && (i == end || s[i] != ' '))
+            break;
+    }
+    return n >= fillers[k].least ? to : at;
+}
+
 static size_t protected_at(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
 {
     typedef size_t taker(const char *s, size_t at, size_t end);
-    static taker *const after_word[] = {dg_placeholder_end, emoji};
+    static taker *const after_word[] = {dg_placeholder_end, emoji, filler};
     static taker *const first_in_word[] = {dg_address_mail, dg_address_file, dg_address_account,
         dg_identifier_end, dg_code_number_end};
     size_t to = dg_address_bracketed(s, at, end), before = at;

@@ -94,6 +94,16 @@ static void identifiers(void **state)
         "EUR12500,50 WM-2018 ISO-9001 A380 MP3 H2O Windows10 INV-2024-00123-Brief GERÄT12345", "");
 }
 
+static void fillers(void **state)
+{
+    (void)state;
+    expect("Name: ______, Vorname____ (Ort ....... Datum ………)", "<______><____><.......><………>");
+    expect("Hunde . . . . . . 5, _ _ _ _ _, ---------- Re ----------",
+        "<. . . . . .><_ _ _ _ _><----------><---------->");
+    expect("====== Title ====== *****!", "<======><======><*****>");
+    expect("Na ja..... gut ... -- --- *** … …… _a_ - - -x __", "");
+}
+
 static void files(void **state)
 {
     (void)state;
@@ -257,8 +267,8 @@ static void long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
-        cmocka_unit_test(identifiers), cmocka_unit_test(files), cmocka_unit_test(long_addresses),
-        cmocka_unit_test(placeholders), cmocka_unit_test(emoji), cmocka_unit_test(anything),
-        cmocka_unit_test(long_words)};
+        cmocka_unit_test(identifiers), cmocka_unit_test(fillers), cmocka_unit_test(files),
+        cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
+        cmocka_unit_test(anything), cmocka_unit_test(long_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
