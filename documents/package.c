@@ -11,6 +11,7 @@
 #include <zip.h>
 
 #define MOST_MEMBERS 20000
+#define PLAIN_NAME 512 /* bytes of a name, with NUL, whose backslashes are read as slashes */
 #define MOST_LIST ((size_t)16 << 20) /* bytes of a list of members */
 
 static int tell(zip_error_t *why, struct dg_error *err)
@@ -111,25 +112,24 @@ static int no_text(zip_t *z, const char *name, struct dg_error *err)
     return dg_extract_broken(err, "%.80s is not UTF-8", name);
 }
 
-/* The reader of the member with this name; NULL: it has no texts. Some programs on Windows write
+/* The member's name with slashes, in `plain` if it must change: some programs on Windows write
  * xl\workbook.xml. */
-static dg_part_reader *find_reader(const struct dg_kind *kind, const char *name)
+static const char *with_slashes(const char *name, char plain[PLAIN_NAME])
 {
-    char path[512];
-    if (!strchr(name, '\\'))
-        return kind->member(name);
-    if (snprintf(path, sizeof path, "%s", name) >= (int)sizeof path)
-        return NULL;
-    for (char *at = path; (at = strchr(at, '\\'));)
+    if (!strchr(name, '\\') || strlen(name) >= PLAIN_NAME)
+        return name;
+    snprintf(plain, PLAIN_NAME, "%s", name);
+    for (char *at = plain; (at = strchr(at, '\\'));)
         *at = '/';
-    return kind->member(path);
+    return plain;
 }
 
 static int read_member(
     struct dg_extract *x, zip_t *z, zip_uint64_t i, size_t *left, struct dg_error *err)
 {
     const char *name = zip_get_name(z, i, 0);
-    dg_part_reader *read = name ? find_reader(x->kind, name) : NULL;
+    char plain[PLAIN_NAME];
+    dg_part_reader *read = name ? x->kind->member(with_slashes(name, plain)) : NULL;
     if (!read)
         return DG_OK;
     struct dg_extract_part *p = dg_extract_add_part(x, err);

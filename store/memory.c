@@ -29,8 +29,7 @@ static const char *const steps[] = {
     " PRIMARY KEY(collection, source_lang, target_lang)) WITHOUT ROWID;"
     "INSERT INTO dictionaries SELECT collection, source_lang, target_lang, count(*) FROM pairs"
     " GROUP BY collection, source_lang, target_lang;",
-    /* dictionaries of translation memories by owner; triggers, because programs of the step before
-     * may have the file open, too */
+    /* dictionaries of memories by owner; triggers, because older programs may have the file open */
     "CREATE TABLE memory_languages(owner TEXT NOT NULL, source_lang TEXT NOT NULL,"
     " target_lang TEXT NOT NULL, collection INTEGER NOT NULL,"
     " PRIMARY KEY(owner, source_lang, target_lang, collection)) WITHOUT ROWID;"
@@ -274,8 +273,7 @@ static int check_room(
         err, DG_ELIMIT, "there are %zu already, the limit is %d", own, DG_MEMORY_COLLECTIONS);
 }
 
-/* DG_EAGAIN if the state of the file that this one is made from has been read, by another server.
- */
+/* DG_EAGAIN if another server has read this state of the file that the memory is made from. */
 static int check_origin(
     struct dg_memory *m, const struct dg_memory_info *wanted, struct dg_error *err)
 {

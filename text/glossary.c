@@ -82,8 +82,11 @@ static uint64_t hash_add(uint64_t hash, int32_t c)
 /* Writes a character of a form; returns its bytes. */
 static size_t write_form(char out[U8_MAX_LENGTH], int32_t c)
 {
+    uint8_t bytes[U8_MAX_LENGTH];
+    const uint32_t lower = (uint32_t)u_tolower(c);
     size_t n = 0;
-    U8_APPEND_UNSAFE(out, n, u_tolower(c));
+    U8_APPEND_UNSAFE(bytes, n, lower);
+    memcpy(out, bytes, n);
     return n;
 }
 

@@ -156,10 +156,12 @@ static bool enclose_protected(const struct dg_placing *w, struct dg_place *p)
 /* The words of one place, and then their bytes. */
 static void place_one(struct dg_placing *w, struct dg_place *p)
 {
-    bool is_span = dg_place_is_protected(w, p), wordless = !is_span && has_no_words(w, p);
+    const bool is_span = dg_place_is_protected(w, p);
+    /* of a span without text, the model saw nothing: it replaces nothing */
+    const bool wordless = is_span ? p->text_begin == p->text_end : has_no_words(w, p);
     if (is_span && dg_place_find_letters(w, p)) {
         /* The model copied the letters: they are replaced where they are. */
-    } else if (wordless && enclose_protected(w, p)) {
+    } else if (wordless && !is_span && enclose_protected(w, p)) {
         /* **`code`**: the pair goes where the code went. */
     } else if (wordless) {
         /* <br>, or a pair around nothing: after the word that it was after. */
