@@ -140,6 +140,16 @@ static void add_words(struct dg_pieces *q, size_t i, const struct dg_piece *in, 
     dg_pieces_add(q, p);
 }
 
+/* True if tag i opens a text. One that holds elements, which none may, is kept as a whole. */
+static bool is_text(const struct dg_xml *x, size_t i)
+{
+    const size_t last = x->tags[i].partner;
+    while (++i < last)
+        if (x->tags[i].kind == DG_XML_OPEN || x->tags[i].kind == DG_XML_EMPTY)
+            return false;
+    return x->tags[last].kind == DG_XML_CLOSE;
+}
+
 /* Reads the run at tag i: its properties, then text and other elements in order. */
 static void read_run(struct dg_pieces *q, size_t i)
 {
@@ -154,7 +164,7 @@ static void read_run(struct dg_pieces *q, size_t i)
             in.run_end = whole_end(x, k);
             in.linked = in.linked || has_link(q->r, k);
             underlined = has_underline(q->r, k);
-        } else if (dg_runs_is(q->r, t, names->text) && t->kind == DG_XML_OPEN) {
+        } else if (dg_runs_is(q->r, t, names->text) && is_text(x, k)) {
             add_words(q, k, &in, underlined);
         } else if (t->kind != DG_XML_CLOSE) {
             add_raw(q, k, &in);

@@ -101,3 +101,12 @@ def test_ranges(tmp_path, kind, words, start, end):
     assert max(xml.index(tag) for tag in starts) < min(xml.index(tag) for tag in ends), xml
     assert end in xml  # a comment's number follows its range
     assert "annotation" not in start or SMILES in xml
+
+
+def test_docx_elements_within_a_text(tmp_path):
+    """Such a text, which the format forbids, stays. The file used to be refused: "a translation has a tag that is not in the file's text"."""
+    path, odd = tmp_path / "a.docx", "<w:r><w:t>dog<br/>house</w:t></w:r>"
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("word/document.xml", f'<w:document xmlns:w="w"><w:p>{run_of("Two dogs play in the snow. ")}{odd}</w:p></w:document>')
+    xml = members(translate(path, model=SHIPPED))[0]["word/document.xml"][0].decode()
+    assert xml.count(odd) == 1 and "Zwei Hunde" in xml
