@@ -4,47 +4,39 @@
 #include <string.h>
 #include <strings.h>
 
-/* True if the element at tag i has a word of a chart: a name that is written in it, or a copy of a
- * cell's words. */
-static bool is_label(const struct dg_xml *x, size_t i, bool copies)
+/* True if the element at tag i is a value of the list: <list><c:pt><c:v>. */
+static bool is_in_list(const struct dg_xml *x, size_t i, const char *list)
 {
-    static const char *const lists[] = {"c:strCache", "c:lvl"};
-    const struct dg_xml_tag *in = dg_xml_parent(x, &x->tags[i]), *list;
-    if (!dg_xml_is(x, &x->tags[i], "c:v") || !in)
-        return false;
-    if (dg_xml_is(x, in, "c:tx"))
-        return true;
-    list = dg_xml_is(x, in, "c:pt") ? dg_xml_parent(x, in) : NULL;
-    for (size_t k = 0; list && copies && k < sizeof lists / sizeof *lists; k++)
-        if (dg_xml_is(x, list, lists[k]))
-            return true;
-    return list && dg_xml_is(x, list, "c:strLit");
+    const struct dg_xml_tag *point = dg_xml_parent(x, &x->tags[i]);
+    const struct dg_xml_tag *in =
+        point && dg_xml_is(x, point, "c:pt") ? dg_xml_parent(x, point) : NULL;
+    return in && dg_xml_is(x, in, list) && dg_xml_is(x, &x->tags[i], "c:v");
 }
 
-static int add_labels(
-    struct dg_extract *x, struct dg_extract_part *p, bool copies, struct dg_error *err)
+/* True if the element at tag i is words that are written in the chart. */
+static bool is_written(const struct dg_xml *x, size_t i)
 {
-    struct dg_runs r = {.x = x, .p = p};
-    int rc = dg_office_scan(&r, err);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
-        if (r.xml.tags[i].kind == DG_XML_OPEN && is_label(&r.xml, i, copies))
-            rc = dg_office_add_words(&r, i, err);
-    dg_xml_close(&r.xml);
-    return rc;
+    const struct dg_xml_tag *in = dg_xml_parent(x, &x->tags[i]);
+    return (in && dg_xml_is(x, in, "c:tx") && dg_xml_is(x, &x->tags[i], "c:v")) ||
+           is_in_list(x, i, "c:strLit");
+}
+
+/* The same, or a copy of a cell's words. */
+static bool is_label(const struct dg_xml *x, size_t i)
+{
+    return is_written(x, i) || is_in_list(x, i, "c:strCache") || is_in_list(x, i, "c:lvl");
 }
 
 static int read_chart(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    int rc = dg_office_read_slide(x, p, err);
-    return rc == DG_OK ? add_labels(x, p, true, err) : rc;
+    return dg_office_read_drawing(x, p, is_label, err);
 }
 
 /* A chart of a sheet gets the words of cells from there. */
 static int read_chart_of_cells(
     struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    int rc = dg_office_read_slide(x, p, err);
-    return rc == DG_OK ? add_labels(x, p, false, err) : rc;
+    return dg_office_read_drawing(x, p, is_written, err);
 }
 
 dg_part_reader *dg_office_find_drawing(const char *folder, const char *name)

@@ -89,30 +89,33 @@ int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err)
     return rc;
 }
 
+/* Adds the bytes of `like` as a text, if they are one. */
+static int add_lines(struct dg_runs *r, struct dg_segment like, struct dg_error *err)
+{
+    const char *s = r->p->s + like.begin;
+    const size_t n = like.end - like.begin;
+    like.format = DG_FORMAT_XML;
+    like.markup = &lines_markup;
+    return !dg_utf8_has_letter(s, n) || dg_segment_add(r->x, r->p, like, s, n, err) ? DG_OK
+                                                                                    : err->code;
+}
+
 int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err)
 {
-    const char *s = r->p->s;
-    const struct dg_segment like = {.begin = r->xml.tags[i].end,
-        .end = r->xml.tags[r->xml.tags[i].partner].begin,
-        .format = DG_FORMAT_XML,
-        .markup = &lines_markup};
-    const size_t n = like.end - like.begin;
-    if (!dg_utf8_has_letter(s + like.begin, n))
-        return DG_OK;
-    return dg_segment_add(r->x, r->p, like, s + like.begin, n, err) ? DG_OK : err->code;
+    return add_lines(r,
+        (struct dg_segment){
+            .begin = r->xml.tags[i].end, .end = r->xml.tags[r->xml.tags[i].partner].begin},
+        err);
 }
 
 int dg_office_add_value(
     struct dg_runs *r, const struct dg_xml_tag *t, const char *attribute, struct dg_error *err)
 {
-    struct dg_segment like = {.format = DG_FORMAT_XML, .markup = &lines_markup};
+    struct dg_segment like = {0};
     if (!dg_xml_attribute(&r->xml, t, attribute, &like.begin, &like.end))
         return DG_OK;
-    const char *s = r->p->s + like.begin;
-    const size_t n = like.end - like.begin;
-    like.writing = s[-1] == '"' ? DG_WRITE_DOUBLE_QUOTED : DG_WRITE_SINGLE_QUOTED;
-    return !dg_utf8_has_letter(s, n) || dg_segment_add(r->x, r->p, like, s, n, err) ? DG_OK
-                                                                                    : err->code;
+    like.writing = r->p->s[like.begin - 1] == '"' ? DG_WRITE_DOUBLE_QUOTED : DG_WRITE_SINGLE_QUOTED;
+    return add_lines(r, like, err);
 }
 
 static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
@@ -161,18 +164,29 @@ int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct
     return read_paragraphs(x, p, &slide, err);
 }
 
-/* Comments on a slide: those of PowerPoint before 2021 have no paragraphs. */
-static int read_remarks(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+int dg_office_read_drawing(
+    struct dg_extract *x, struct dg_extract_part *p, dg_office_pick *pick, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &slide};
     int rc = dg_office_scan(&r, err);
     if (rc == DG_OK)
         rc = dg_office_add_paragraphs(&r, err);
     for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
-        if (r.xml.tags[i].kind == DG_XML_OPEN && dg_xml_is(&r.xml, &r.xml.tags[i], "p:text"))
+        if (r.xml.tags[i].kind == DG_XML_OPEN && pick(&r.xml, i))
             rc = dg_office_add_words(&r, i, err);
     dg_xml_close(&r.xml);
     return rc;
+}
+
+static bool is_remark(const struct dg_xml *x, size_t i)
+{
+    return dg_xml_is(x, &x->tags[i], "p:text");
+}
+
+/* Comments on a slide: those of PowerPoint before 2021 have no paragraphs. */
+static int read_remarks(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    return dg_office_read_drawing(x, p, is_remark, err);
 }
 
 dg_part_reader *dg_member_pptx(const char *name)

@@ -27,6 +27,12 @@ bool dg_office_is_counted(const char *name, const char *begin);
 /* Read a part with the text of drawings, as slides are (kinds.h). */
 int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
 
+/* True if the element at tag i is words without runs. */
+typedef bool dg_office_pick(const struct dg_xml *x, size_t i);
+/* The same, and then the elements that `pick` returns true for. */
+int dg_office_read_drawing(
+    struct dg_extract *x, struct dg_extract_part *p, dg_office_pick *pick, struct dg_error *err);
+
 /* The reader of a member with words in a chart or a diagram, if it is in the folder ("word/",
  * "ppt/" or "xl/"); NULL: it is none. */
 dg_part_reader *dg_office_find_drawing(const char *folder, const char *name);

@@ -155,19 +155,14 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
     return rc;
 }
 
-/* Keeps the names of the elements with this tag. */
-static int keep_names(
-    struct dg_extract *x, struct dg_extract_part *p, const char *tag, struct dg_error *err)
+/* Keeps the name of the element at tag i, if it is one of these. */
+static void keep_name(struct dg_extract *x, const struct dg_xml *xml, size_t i, const char *element)
 {
-    struct dg_xml xml;
+    const struct dg_xml_tag *t = &xml->tags[i];
     size_t begin, end;
-    int rc = dg_xml_scan(p->s, p->n, &xml, err);
-    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
-        if (dg_xml_is_local(&xml, &xml.tags[i], tag) && xml.tags[i].kind != DG_XML_CLOSE &&
-            dg_xml_attribute(&xml, &xml.tags[i], "name", &begin, &end))
-            dg_extract_keep(x, p->s + begin, end - begin);
-    dg_xml_close(&xml);
-    return rc;
+    if (dg_xml_is_local(xml, t, element) && t->kind != DG_XML_CLOSE &&
+        dg_xml_attribute(xml, t, "name", &begin, &end))
+        dg_extract_keep(x, xml->s + begin, end - begin);
 }
 
 /* Keeps a table's column names, and with them the header cells, which must equal them: formulas,
@@ -176,18 +171,27 @@ static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg
 {
     struct dg_runs r = {.x = x, .p = p};
     int rc = dg_office_scan(&r, err);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
+    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
+        keep_name(x, &r.xml, i, "tableColumn");
         if (r.xml.tags[i].kind != DG_XML_CLOSE)
             rc = add_filter(&r, &r.xml.tags[i], err);
+    }
     dg_xml_close(&r.xml);
-    return rc == DG_OK ? keep_names(x, p, "tableColumn", err) : rc;
+    return rc;
 }
 
-/* The same for the data of a pivot table, if they are in cells. */
+/* The same for the names of a pivot table's data, if they are in cells. */
 static int read_pivot(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     static const char cells[] = "worksheetSource";
-    return memmem(p->s, p->n, cells, strlen(cells)) ? keep_names(x, p, "cacheField", err) : DG_OK;
+    struct dg_xml xml;
+    if (!memmem(p->s, p->n, cells, strlen(cells)))
+        return DG_OK;
+    int rc = dg_xml_scan(p->s, p->n, &xml, err);
+    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
+        keep_name(x, &xml, i, "cacheField");
+    dg_xml_close(&xml);
+    return rc;
 }
 
 /* ---- formulas ---- */
