@@ -213,28 +213,47 @@ const struct dg_tokenizer *dg_translator_target(const struct dg_translator *t)
     return t->target;
 }
 
-int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
-    size_t *pair, struct dg_error *err)
+/* Distance of a served code from the requested one; below 0: another language. */
+typedef int distance_of(const char *asked, const char *served);
+
+/* Most callers, such as the server, name a model's own codes, which are found without more. */
+static int same_code(const char *asked, const char *served)
+{
+    return strcasecmp(asked, served) == 0 ? 0 : -1;
+}
+
+/* The distance of the nearest pair (NULL: any language); below 0: there is none, and *source_known
+ * says whether the source is served. */
+static int find_nearest(const struct dg_translator *t, const char *const asked[2],
+    distance_of *distance, size_t *pair, bool *source_known)
 {
     const char *last = NULL;
-    bool source_known = false;
     int from = -1, nearest = -1;
     for (size_t i = 0; i < dg_bundle_pairs(t->bundle) && nearest != 0; i++) {
         const char *s, *g;
         dg_bundle_pair(t->bundle, i, &s, &g);
         /* pairs of one source follow one another */
-        from = s == last ? from : source ? dg_language_distance(source, s) : 0;
+        from = s == last ? from : asked[0] ? distance(asked[0], s) : 0;
         last = s;
         if (from < 0)
             continue;
-        source_known = true;
-        const int to = target ? dg_language_distance(target, g) : 0;
+        *source_known = true;
+        const int to = asked[1] ? distance(asked[1], g) : 0;
         if (to >= 0 && (nearest < 0 || from + to < nearest)) {
             nearest = from + to;
             *pair = i;
         }
     }
-    if (nearest >= 0)
+    return nearest;
+}
+
+int dg_translator_pair(const struct dg_translator *t, const char *source, const char *target,
+    size_t *pair, struct dg_error *err)
+{
+    const char *const asked[2] = {source, target};
+    bool source_known = false;
+    if (find_nearest(t, asked, same_code, pair, &source_known) >= 0 ||
+        find_nearest(t, asked, dg_language_distance, pair, &source_known) >= 0)
         return 0;
     if (!source_known)
         return dg_error_field(err, DG_EINVAL, "source", "model %s does not translate from \"%s\"",
