@@ -2,7 +2,6 @@
 #include "translate/span_marks.h"
 
 #include "text/scan.h"
-#include "text/utf8.h"
 #include "translate/job_internal.h"
 
 #include <ctype.h>
@@ -11,17 +10,11 @@
 
 bool dg_part_touches_word(const struct dg_part *p, size_t at, bool before)
 {
-    const char *s = p->shown;
-    size_t begin = at, end = at;
-    if (before ? at == 0 : at == p->shown_len)
+    if (before && at == 0)
         return false;
-    if (before)
-        for (begin--; begin > 0 && ((unsigned char)s[begin] & 0xC0) == 0x80;)
-            begin--;
-    else
-        for (end++; end < p->shown_len && ((unsigned char)s[end] & 0xC0) == 0x80;)
-            end++;
-    return isdigit((unsigned char)s[begin]) || dg_utf8_has_letter(s + begin, end - begin);
+    const int32_t c =
+        before ? dg_scan_prev(p->shown, 0, &at) : dg_scan_peek(p->shown, at, p->shown_len);
+    return dg_scan_is_letter(c) || (c >= '0' && c <= '9');
 }
 
 /* True if nothing to translate is between mark m and the one before it: they touch, as in "%d%%",

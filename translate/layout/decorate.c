@@ -14,7 +14,7 @@
  * outside in. */
 #include "translate/layout/decorate.h"
 
-#include "text/utf8.h"
+#include "text/scan.h"
 #include "translate/layout/places.h"
 #include "translate/layout/white_space.h"
 
@@ -87,15 +87,9 @@ static void set_apart(struct work *w, const struct dg_place *p)
 /* True if byte `at` of the source is between two letters. */
 static bool is_within_word(const struct dg_decoration *d, size_t at)
 {
-    size_t before = at, next = 0;
-    if (at == 0 || at >= d->len)
-        return false;
-    do
-        before--;
-    while (before > 0 && ((unsigned char)d->text[before] & 0xC0) == 0x80);
-    dg_utf8_next(d->text + at, d->len - at, &next);
-    return dg_utf8_has_letter(d->text + before, at - before) &&
-           dg_utf8_has_letter(d->text + at, next);
+    size_t before = at;
+    return at > 0 && dg_scan_is_letter(dg_scan_prev(d->text, 0, &before)) &&
+           dg_scan_is_letter(dg_scan_peek(d->text, at, d->len));
 }
 
 /* True if the pair has a piece of a word, whose translation another pair has, and nothing that must
