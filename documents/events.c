@@ -12,12 +12,12 @@
 #define COMMENT "{\\;"
 #define EMPTY_LINE "{\\N}"
 #define NO_BREAK_SPACE "\xC2\xA0"
-#define FIELDS 10 /* unless a line says which there are */
+#define FIELDS 10 /* if no Format line gives their number */
 
 struct reader {
     struct dg_extract *x;
     struct dg_extract_part *p;
-    /* fields of a dialogue, its text among them as the last; 0: it is not */
+    /* number of a dialogue's fields, the last of which is the text; 0: the last is another */
     size_t fields;
 };
 
@@ -43,7 +43,8 @@ static bool draws_or_sings(const char *s, size_t at, size_t end)
 /* Appends the text s[at, end) as the lines of a cue; false: it stays. */
 static bool read_text(const char *s, size_t at, size_t end, struct dg_buffer *out)
 {
-    bool words = false, empty = true; /* so is the line */
+    /* empty: nothing was read yet of the current line */
+    bool words = false, empty = true;
     const char *last = memrchr(s + at, '}', end - at);
     for (size_t to; at < end; at = to) {
         const char *close =

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many times as large as the limit of an unpacked file its translation may be. */
+/* A translation may have this many times the bytes that an unpacked file may have. */
 #define MOST_GROWTH 2
 
 const struct dg_extract_limits dg_extract_limits_default = {.file_bytes = 64u << 20,

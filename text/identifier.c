@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* most bytes of a code; fewest letters and digits of a hash, and of one whose letters or digits are
- * all at its beginning */
+/* maximum bytes of a code; minimum letters and digits of a hash, and of a hash whose letters or
+ * digits all come first */
 enum { LONGEST = 128, HASH = 7, LONG_HASH = 12 };
 
 struct code {

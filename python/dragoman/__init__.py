@@ -442,11 +442,10 @@ class Translator:
         """Translate lists of vocabulary tokens, with these arguments of CTranslate2's method of this name. Three have no effect:
         `max_batch_size` and `batch_type`, because the library forms batches, and `return_scores`, because scores are always there.
         As in CTranslate2, `sampling_topk` alone samples at temperature 1."""
-        if sampling_temperature is None and sampling_topk is not None:
-            if sampling_topk == 1:
-                sampling_topk = None
-            else:
-                sampling_temperature = 1.0
+        if sampling_temperature is None and sampling_topk == 1:
+            sampling_topk = None  # the other library's default: a search
+        elif sampling_temperature is None and sampling_topk is not None:
+            sampling_temperature = 1.0
         array, n = _token_texts(source)
         call = _Call({"source": source_lang, "target": target_lang, "beam_size": beam_size, "n_best": num_hypotheses,
                       "length_penalty": length_penalty, "max_length": max_decoding_length, "temperature": sampling_temperature,

@@ -21,7 +21,7 @@ int dg_file_form_read(const struct dg_http_exchange *x, struct dg_json **fields,
     return dg_multipart_read(q->type, q->body, q->body_len, "file", *fields, file, err);
 }
 
-/* Most bytes of a document's name in that of its translation, without its suffix. */
+/* Maximum bytes of a document's name, without its suffix, in the name of its translation. */
 #define MOST_STEM 120
 #define NAME_SIZE 160
 

@@ -195,7 +195,8 @@ static const char *try_all(const char (*terms)[8], const char (*targets)[8], siz
     return best;
 }
 
-/* Many small glossaries and texts: what is found is what trying all entries finds. */
+/* Random glossaries and texts: the search finds the same entries as a comparison with each of them.
+ */
 static void as_by_trying_all(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-"""`dragoman inspect` prints the number of parameters that the formula gives, for each recipe of Table 3 and of later architectures, with a vocabulary of
-37,000 tokens. The weights files are sparse, without numbers, because inspect reads only their headers."""
+"""`dragoman inspect` prints the parameter count of the formula for each recipe of Table 3 and of later architectures (vocabulary: 37,000 tokens).
+The weights files are sparse and hold no numbers, because inspect reads only their headers."""
 import json
 import os
 import re

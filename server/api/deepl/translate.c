@@ -217,7 +217,7 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
     dg_answer_put_take(root, out);
 }
 
-/* Checks a yes or no. */
+/* Checks a Boolean option. */
 static int check_flag(const struct dg_json *o, const char *key, struct dg_error *err)
 {
     static const char *const words[] = {"0", "1", "true", "false", "True", "False", NULL};
