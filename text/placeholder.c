@@ -156,7 +156,7 @@ static size_t curly(const char *s, size_t at, size_t end)
     return to == at ? braces(s, at, end) : to;
 }
 
-/* ${name}, $name, $t(key) of i18next; not $5. */
+/* ${name}, $name, $NAME$ of browser extensions, $t(key) of i18next; not $5. */
 static size_t dollar(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
@@ -165,6 +165,8 @@ static size_t dollar(const char *s, size_t at, size_t end)
     if (follows_word(s, at) || i >= end || !(isalpha((unsigned char)s[i]) || s[i] == '_'))
         return at;
     i = skip_word(s, i, end);
+    if (i < end && s[i] == '$' && (i + 1 == end || !(is_word(s[i + 1]) || s[i + 1] == '{')))
+        return i + 1;
     return i == at + 2 && s[at + 1] == 't' ? block(s, i, end, "(", ")") : i;
 }
 
@@ -224,6 +226,14 @@ static size_t entity(const char *s, size_t at, size_t end)
     return i > name + !numeric && i < end && s[i] == ';' ? i + 1 : at;
 }
 
+/* <%= name %>, and the address in "%{sender} <%{address}>" */
+static size_t angle(const char *s, size_t at, size_t end)
+{
+    const size_t to = block(s, at, end, "<%", "%>");
+    const size_t inner = to == at && at + 1 < end && s[at + 1] == '%' ? percent(s, at + 1, end) : 0;
+    return inner > at + 1 && inner < end && s[inner] == '>' ? inner + 1 : to;
+}
+
 /* Skips the code by which a program finds again what it holds back from the translator: letters,
  * digits and signs, with a digit; or returns `at`. */
 static size_t code(const char *s, size_t at, size_t end)
@@ -276,7 +286,7 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     case '{': return curly(s, at, end);
     case '$': return dollar(s, at, end);
     case '#': return block(s, at, end, "#{", "}");
-    case '<': return block(s, at, end, "<%", "%>");
+    case '<': return angle(s, at, end);
     case ':': return colon(s, at, end);
     case '@': return linked(s, at, end);
     case '_': return underscores(s, at, end);
@@ -287,14 +297,35 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     }
 }
 
-/* $1 to $9; "$1.50" is a price. */
+/* $1 to $9, and $$5, which stands for the price "$5"; "$1.50" is a price. */
 static size_t argument(const char *s, size_t at, size_t end)
 {
+    size_t i = at + 2;
+    if (i < end && s[at + 1] == '$' && isdigit((unsigned char)s[i])) {
+        while (i < end && (isdigit((unsigned char)s[i]) || strchr(".,", s[i])))
+            i++;
+        return i - !isdigit((unsigned char)s[i - 1]);
+    }
     const char after = at + 2 < end ? s[at + 2] : ' ', digit = at + 3 < end ? s[at + 3] : ' ';
     const bool price = (after == '.' || after == ',') && isdigit((unsigned char)digit);
     return at + 1 < end && s[at + 1] >= '1' && s[at + 1] <= '9' && !is_word(after) && !price
                ? at + 2
                : at;
+}
+
+/* %1 to %99 and %L1 of Qt; %Y and %-d of dates; not 50%1, 50%Y */
+static size_t percent_program(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 1, first;
+    if (at > 0 && isdigit((unsigned char)s[at - 1]))
+        return at;
+    i += i < end && s[i] && strchr("-_^#L", s[i]);
+    for (first = i; i < end && i < first + 2 && isdigit((unsigned char)s[i]);)
+        i++;
+    if (i == first && i < end && s[i] && strchr("aAbBdeHIjklmMpPSyYzZ", s[i]))
+        return i + 1 < end && is_word(s[i + 1]) ? at : i + 1;
+    const bool number = i > first && s[first] != '0' && (i == end || !is_word(s[i]));
+    return number && (first == at + 1 || s[at + 1] == 'L') ? i : at;
 }
 
 /* --delay-directory-restore, --file=NAME */
@@ -315,5 +346,10 @@ static size_t option(const char *s, size_t at, size_t end)
 
 size_t dg_placeholder_program_end(const char *s, size_t at, size_t end)
 {
-    return s[at] == '$' ? argument(s, at, end) : s[at] == '-' ? option(s, at, end) : at;
+    switch (s[at]) {
+    case '$': return argument(s, at, end);
+    case '%': return percent_program(s, at, end);
+    case '-': return option(s, at, end);
+    default: return at;
+    }
 }

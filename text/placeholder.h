@@ -14,6 +14,7 @@
  *                                  {n, plural, one {#} other {#}}
  *   Mustache, Jinja, ERB           {{x}}  {{ x | y }}  {{#if a}}  {{{x}}}  {% if a %}  <%= x %>
  *   i18next, Vue                   $t(key)  @:key  @.lower:key
+ *   browser extensions             $NAME$
  *   shells, Ruby, Laravel          ${name}  $name  #{name}  :name  :smile:  __NAME__
  *   newsletters                    *|FNAME|*  *|IF:AGE|*  %%First_Name%%
  *   icons of sites                 :material-account-circle:
@@ -23,8 +24,8 @@
  */
 size_t dg_placeholder_end(const char *s, size_t at, size_t end);
 
-/* The same for what only a program's strings have: $1 of MediaWiki and Chrome, and long options of
- * commands, --name. */
+/* The same for what only a program's strings have: $1 and $$5 of MediaWiki and Chrome, %1 and %L1
+ * of Qt, %Y of dates, and long options of commands, --name. */
 size_t dg_placeholder_program_end(const char *s, size_t at, size_t end);
 
 #endif

@@ -6,6 +6,8 @@
  * after or between such fields; and those by which a pattern is recognised. */
 static const char fields[] = "GyYuUQqMLlwWdDFEecaAbBhHKkmsSzZOvVXx", numbers[] = "yYuMdDhHkKmsS",
                   joined[] = "TZXxSaA", dated[] = "yYMLdDEhHms";
+/* those of "%Y", without those of printf */
+static const char converted[] = "aAbBHIjklmMpPSyYzZ";
 
 static bool has(const char *letters, char c)
 {
@@ -43,6 +45,14 @@ static bool are_fields(const char *s, size_t at, size_t end, bool *found)
     return true;
 }
 
+/* The byte after "%B" or "%-d", which begins at s[at]; at: none does. */
+static size_t conversion_end(const char *s, size_t at, size_t n)
+{
+    size_t to = at + 1;
+    to += to < n && has("-_0^#", s[to]);
+    return to < n && is_letter(s[to]) ? to + 1 : at;
+}
+
 bool dg_date_pattern_is(const char *s, size_t n)
 {
     bool found = false;
@@ -51,7 +61,12 @@ bool dg_date_pattern_is(const char *s, size_t n)
         const char *close =
             quotes ? memchr(s + at + 1, s[at] == '[' ? ']' : '\'', n - at - 1) : NULL;
         to = close ? (size_t)(close - s) + 1 : at + 1;
-        if (is_letter(s[at])) {
+        if (s[at] == '%') {
+            to = conversion_end(s, at, n);
+            if (to == at)
+                return false;
+            found = found || has(converted, s[to - 1]);
+        } else if (is_letter(s[at])) {
             while (to < n && is_letter(s[to]))
                 to++;
             if (!are_fields(s, at, to, &found))

@@ -133,6 +133,13 @@ def test_arguments_of_programs(tmp_path):
     assert got.count("$1") == got.count("$2") == 1
 
 
+@pytest.mark.parametrize("sign", ["$$5", "%1", "%L2", "%B", "%-d", "$DOG$", "<%{dog}>"])
+def test_more_arguments_of_programs(tmp_path, sign):
+    """A price and a name in browser extensions, Qt's, those of dates, an address between brackets."""
+    got = json.loads(translated(tmp_path, "a.json", json.dumps([f"The girl with {sign} is smiling."])))[0]
+    assert got.count(sign) == 1 and got.replace(sign, "").count("%") == got.replace(sign, "").count("$") == 0
+
+
 def test_options_of_commands(tmp_path):
     got = json.loads(translated(tmp_path, "a.json", '["The girl needs --no-check-certificate and --delay-directory-restore=A here."]'))[0]
     assert got.count("--no-check-certificate") == 1 and got.count("--delay-directory-restore=") == 1

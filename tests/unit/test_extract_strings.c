@@ -107,13 +107,13 @@ static const struct example cases[] = {
     /* Patterns of dates stay, words of such letters do not. */
     {"a.json",
         "[\"dd/MM/yyyy\", \"yyyy-MM-dd'T'HH:mm:ss.SSSZ\", \"dddd, MMMM Do YYYY, h:mm:ss a\", \"[at] LLLL\", "
-        "\"yyyyMMdd-HHmmss\", \"EEE, MMM d, ''yy\", \"hh:mma\", \"YYYY-MM-DDTHH:mm\"]",
+        "\"yyyyMMdd-HHmmss\", \"EEE, MMM d, ''yy\", \"hh:mma\", \"YYYY-MM-DDTHH:mm\", \"%A, %-d %B %Y %H:%M\"]",
         "[\"dd/MM/yyyy\", \"yyyy-MM-dd'T'HH:mm:ss.SSSZ\", \"dddd, MMMM Do YYYY, h:mm:ss a\", \"[at] LLLL\", "
-        "\"yyyyMMdd-HHmmss\", \"EEE, MMM d, ''yy\", \"hh:mma\", \"YYYY-MM-DDTHH:mm\"]",
+        "\"yyyyMMdd-HHmmss\", \"EEE, MMM d, ''yy\", \"hh:mma\", \"YYYY-MM-DDTHH:mm\", \"%A, %-d %B %Y %H:%M\"]",
         false},
     {"a.json",
-        "[\"Add\", \"hmm\", \"d\", \"a dd/MM/yyyy date\", \"it's mm\", \"Mass\", \"[mm\", \"sshd\", \"[at] a\"]",
-        "[\"ADD\", \"HMM\", \"D\", \"A DD/MM/YYYY DATE\", \"IT'S MM\", \"MASS\", \"[MM\", \"SSHD\", \"[AT] A\"]",
+        "[\"Add\", \"hmm\", \"d\", \"a dd/MM/yyyy date\", \"it's mm\", \"Mass\", \"[mm\", \"sshd\", \"[at] a\", \"% d\", \"%Bad\", \"%s: %B\", \"%d %s\"]",
+        "[\"ADD\", \"HMM\", \"D\", \"A DD/MM/YYYY DATE\", \"IT'S MM\", \"MASS\", \"[MM\", \"SSHD\", \"[AT] A\", \"% D\", \"%BAD\", \"%s: %B\", \"%d %s\"]",
         false},
     {"strings.xml",
         "<resources><string>MMM dd, yyyy</string><string>H:mm\\'h\\'</string></resources>",

@@ -151,6 +151,8 @@ static void placeholders(void **state)
     expect("%#@dogs@ and %1$#@dogs@, %#@ x", "<%#@dogs@><%1$#@dogs@><%#@>");
     expect(
         "$t(dogs, {\"a\": {{b}} }), $total(x), $t (x)", "<$t(dogs, {\"a\": {{b}} })><$total><$t>");
+    expect("$NAME$ has $a$, $b$c, $d${e} and $5$ US$", "<$NAME$><$a$><$b><$d><${e}>");
+    expect("%{a} <%{b}> <%s> <%{c} d> <% {e}", "<%{a}><<%{b}>><<%s>><%{c}><{e}>");
     expect("@:a.b, @.lower:a-b. a@:b @: c @.x y", "<@:a.b><@.lower:a-b>");
     expect("a\ab", "<\a>");
     expect("100% sure, 50%d, 5 % des, %zzz, 20 %", "");
