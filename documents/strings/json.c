@@ -1,5 +1,9 @@
 /* JSON, flat or nested: every string that is a value is a text. In ARB files the value of a key
- * that begins with "@" describes another key, and is not translated. */
+ * that begins with "@" describes another key, and is not translated. In messages.json of browser
+ * extensions, and in what FormatJS extracts, each entry has notes for translators beside its text:
+ *
+ *   "bark": {"message": "$NAME$ barks", "description": "...", "placeholders": {"name": {...}}}
+ */
 #include "base/json.h"
 
 #include "documents/kinds.h"
@@ -12,6 +16,55 @@
 static const struct dg_markup strings = {.program = true, .key_signs = "&"};
 
 #define DEPTH 65 /* base/json.h allows 64 levels */
+#define ENTRY 2  /* the level of entries with notes */
+
+/* The text of an entry with notes, and what else may be in one. */
+static const char *const entry_texts[] = {"message", "defaultMessage", NULL};
+static const char *const entry_notes[] = {"description", "placeholders", NULL};
+
+static bool lists(const char *const *list, const char *name)
+{
+    while (*list && strcmp(*list, name) != 0)
+        list++;
+    return *list;
+}
+
+/* The name of an entry's text; NULL: it is no entry with notes. */
+static const char *find_entry_text(const struct dg_json *entry)
+{
+    const char *found = NULL;
+    if (dg_json_typeof(entry) != DG_JSON_OBJECT)
+        return NULL;
+    for (const char *key = NULL; (key = dg_json_next_key(entry, key));) {
+        if (lists(entry_texts, key) && !found &&
+            dg_json_typeof(dg_json_get(entry, key)) == DG_JSON_STRING)
+            found = key;
+        else if (!lists(entry_notes, key))
+            return NULL;
+    }
+    return found;
+}
+
+/* True if the file is an object of entries with notes. */
+static bool has_notes(const struct dg_json *file)
+{
+    const char *key = NULL;
+    if (dg_json_typeof(file) != DG_JSON_OBJECT || dg_json_length(file) == 0)
+        return false;
+    while ((key = dg_json_next_key(file, key)))
+        if (!find_entry_text(dg_json_get(file, key)))
+            return false;
+    return true;
+}
+
+/* True if the string s[at, end), with its quotation marks, is the name of an entry's text. */
+static bool is_entry_text(const char *s, size_t at, size_t end)
+{
+    for (const char *const *name = entry_texts; *name; name++)
+        if (end - at == strlen(*name) + 2 && memcmp(s + at + 1, *name, strlen(*name)) == 0)
+            return true;
+    return false;
+}
 
 /* The byte after the string that begins at s[at] == '"'. The text is known to be JSON. */
 static size_t string_end(const char *s, size_t at)
@@ -48,7 +101,7 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
     const char *s = p->s;
     const bool arb = strcasecmp(x->kind->suffix, ".arb") == 0;
     bool object[DEPTH] = {false}, quiet[DEPTH] = {false}; /* of each level */
-    /* a key comes next; the next value describes another key */
+    /* a key comes next; the next value is not translated */
     bool key = false, about = false;
     size_t depth = 0, at = dg_utf8_bom(s, p->n);
     struct dg_error why = {0};
@@ -56,6 +109,7 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
     int rc = json                    ? DG_OK
              : why.code == DG_ENOMEM ? dg_error_set(err, DG_ENOMEM, "%s", why.message)
                                      : dg_extract_broken(err, "it is not JSON: %s", why.message);
+    const bool notes = json && has_notes(json);
     dg_json_free(json);
     for (size_t end; at < p->n && rc == DG_OK; at = end) {
         end = at + 1;
@@ -75,7 +129,8 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
         } else if (s[at] == '"') {
             end = string_end(s, at);
             if (key)
-                about = arb && s[at + 1] == '@';
+                about = (arb && s[at + 1] == '@') ||
+                        (notes && depth == ENTRY && !is_entry_text(s, at, end));
             else if (!quiet[depth] && !about)
                 rc = add(x, p, at + 1, end - 1, err);
         }

@@ -104,6 +104,24 @@ static const struct example cases[] = {
         "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"\"\r\nmsgstr\r\n",
         "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\n\"A DOG\\n\"\r\n\"TWO\\n\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"DOGS\"\r\nmsgstr\r\n",
         true},
+    /* Entries with notes for translators: of browser extensions, and of FormatJS. */
+    {"messages.json",
+        "{\"a\": {\"message\": \"a $DOG$\", \"description\": \"a dog\", \"placeholders\": {\"dog\": "
+        "{\"content\": \"no $1\", \"example\": \"Rex\"}}},\n \"message\": {\"description\": \"x\", \"message\": \"two\"}}",
+        "{\"a\": {\"message\": \"A $DOG$\", \"description\": \"a dog\", \"placeholders\": {\"dog\": "
+        "{\"content\": \"no $1\", \"example\": \"Rex\"}}},\n \"message\": {\"description\": \"x\", \"message\": \"TWO\"}}",
+        false},
+    {"a.json",
+        "{\"x1\": {\"defaultMessage\": \"a dog\", \"description\": {\"text\": \"no dog\"}}}",
+        "{\"x1\": {\"defaultMessage\": \"A DOG\", \"description\": {\"text\": \"no dog\"}}}",
+        false},
+    /* The same names in other files. */
+    {"a.json", "{\"a\": {\"message\": \"a\", \"title\": \"b\", \"description\": \"c\"}}",
+        "{\"a\": {\"message\": \"A\", \"title\": \"B\", \"description\": \"C\"}}", false},
+    {"a.json", "{\"a\": {\"message\": \"a\", \"description\": \"c\"}, \"b\": \"d\"}",
+        "{\"a\": {\"message\": \"A\", \"description\": \"C\"}, \"b\": \"D\"}", false},
+    {"a.json", "[{\"message\": \"a\", \"description\": \"c\"}]",
+        "[{\"message\": \"A\", \"description\": \"C\"}]", false},
     /* Patterns of dates stay, words of such letters do not. */
     {"a.json",
         "[\"dd/MM/yyyy\", \"yyyy-MM-dd'T'HH:mm:ss.SSSZ\", \"dddd, MMMM Do YYYY, h:mm:ss a\", \"[at] LLLL\", "
