@@ -17,6 +17,7 @@ enum dg_writing {
     DG_WRITE_ESCAPED,     /* by strings/escapes.h, as `escapes` says */
     DG_WRITE_MESSAGE,     /* the same, by strings/message.h before */
     DG_WRITE_TARGET,      /* the target language's code instead of an answer */
+    DG_WRITE_LOCALE,      /* the same as programs write it, pt_BR, if another segment changes */
     DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
     DG_WRITE_SETTING,     /* the same, if one of any part changes */
     DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
@@ -86,7 +87,7 @@ struct dg_run_names {
 struct dg_segment {
     /* bytes of the part that are replaced */
     size_t begin, end;
-    /* [n] malloc'd; NULL for DG_WRITE_TARGET, DG_WRITE_DECLARATION and DG_WRITE_SETTING */
+    /* [n] malloc'd; NULL for DG_WRITE_TARGET, LOCALE, DECLARATION and SETTING */
     char *text;
     size_t n;
     /* index among the file's texts */

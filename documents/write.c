@@ -37,6 +37,13 @@ static void write_message(
     dg_buffer_deinit(&message);
 }
 
+/* Writes the target language as locales are named: "pt_BR" for "pt-BR". */
+static void write_locale(struct dg_writer *w)
+{
+    for (const char *c = w->target; *c; c++)
+        dg_buffer_add(w->out, *c == '-' ? "_" : c, 1);
+}
+
 static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct dg_error *err)
 {
     const struct dg_extract_answer *a = &w->answers[g->index];
@@ -51,6 +58,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_ESCAPED: dg_escapes_write(g->escapes, a->s, a->n, w->out); break;
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
     case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->target); break;
+    case DG_WRITE_LOCALE: write_locale(w); break;
     case DG_WRITE_DECLARATION:
     case DG_WRITE_SETTING: break;
     case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
@@ -61,6 +69,13 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     if (g->after)
         dg_buffer_adds(w->out, g->after);
     return rc;
+}
+
+/* True if the segment is written only if another one changes. */
+static bool follows_others(const struct dg_segment *g)
+{
+    return g->writing == DG_WRITE_LOCALE || g->writing == DG_WRITE_DECLARATION ||
+           g->writing == DG_WRITE_SETTING;
 }
 
 /* True if the segment's own bytes can stay: its answer equals its text, and nothing is written
@@ -105,8 +120,7 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
         }
         dg_buffer_add(w->out, p->s + at, g->begin - at);
         w->set = w->set || g->writing == DG_WRITE_SETTING;
-        w->changed =
-            w->changed || (g->writing != DG_WRITE_DECLARATION && g->writing != DG_WRITE_SETTING);
+        w->changed = w->changed || !follows_others(g);
         rc = write_answer(w, g, err);
         at = g->end;
     }

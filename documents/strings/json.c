@@ -1,5 +1,6 @@
 /* JSON, flat or nested: every string that is a value is a text. In ARB files the value of a key
- * that begins with "@" describes another key, and is not translated. In messages.json of browser
+ * that begins with "@" describes another key, and is not translated; that of "@@locale" is the
+ * language. In messages.json of browser
  * extensions, and in what FormatJS extracts, each entry has notes for translators beside its text:
  *
  *   "bark": {"message": "$NAME$ barks", "description": "...", "placeholders": {"name": {...}}}
@@ -57,11 +58,17 @@ static bool has_notes(const struct dg_json *file)
     return true;
 }
 
-/* True if the string s[at, end), with its quotation marks, is the name of an entry's text. */
+/* True if s[at, end) is this string, with its quotation marks. */
+static bool string_is(const char *s, size_t at, size_t end, const char *is)
+{
+    return end - at == strlen(is) + 2 && memcmp(s + at + 1, is, strlen(is)) == 0;
+}
+
+/* True if it is the name of an entry's text. */
 static bool is_entry_text(const char *s, size_t at, size_t end)
 {
     for (const char *const *name = entry_texts; *name; name++)
-        if (end - at == strlen(*name) + 2 && memcmp(s + at + 1, *name, strlen(*name)) == 0)
+        if (string_is(s, at, end, *name))
             return true;
     return false;
 }
@@ -96,13 +103,21 @@ static int add(
     return rc;
 }
 
+/* Adds the language of an ARB file, which Flutter compares with the file's name. */
+static int add_locale(
+    struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
+{
+    const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_LOCALE};
+    return dg_segment_add(x, p, like, NULL, 0, err) ? DG_OK : err->code;
+}
+
 int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     const char *s = p->s;
     const bool arb = strcasecmp(x->kind->suffix, ".arb") == 0;
     bool object[DEPTH] = {false}, quiet[DEPTH] = {false}; /* of each level */
-    /* a key comes next; the next value is not translated */
-    bool key = false, about = false;
+    /* a key comes next; the next value is not translated, is the language */
+    bool key = false, about = false, locale = false;
     size_t depth = 0, at = dg_utf8_bom(s, p->n);
     struct dg_error why = {0};
     struct dg_json *json = dg_json_parse(s + at, p->n - at, &why);
@@ -128,11 +143,15 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
             key = false;
         } else if (s[at] == '"') {
             end = string_end(s, at);
-            if (key)
+            if (key) {
+                locale = arb && depth == 1 && string_is(s, at, end, "@@locale");
                 about = (arb && s[at + 1] == '@') ||
                         (notes && depth == ENTRY && !is_entry_text(s, at, end));
-            else if (!quiet[depth] && !about)
+            } else if (locale && depth == 1) {
+                rc = add_locale(x, p, at + 1, end - 1, err);
+            } else if (!quiet[depth] && !about) {
                 rc = add(x, p, at + 1, end - 1, err);
+            }
         }
     }
     return rc;

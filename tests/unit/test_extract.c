@@ -87,7 +87,7 @@ static const struct example cases[] = {
     {"a.json", "[{\"@a\": \"one\"}]", "[{\"@a\": \"ONE\"}]", false},
     {"a.arb",
         "{\"@@locale\": \"en\", \"a\": \"one\", \"@a\": {\"description\": \"no\", \"x\": {\"y\": \"no\"}}, \"b\": \"two\"}",
-        "{\"@@locale\": \"en\", \"a\": \"ONE\", \"@a\": {\"description\": \"no\", \"x\": {\"y\": \"no\"}}, \"b\": \"TWO\"}",
+        "{\"@@locale\": \"de\", \"a\": \"ONE\", \"@a\": {\"description\": \"no\", \"x\": {\"y\": \"no\"}}, \"b\": \"TWO\"}",
         false},
     /* ICU messages, also long ones. */
     {"a.json", "[\"a {n, plural, one {dog} other {dogs}}\", \"{ a , select , x {dog} other {}}\"]",

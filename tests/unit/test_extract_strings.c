@@ -104,6 +104,11 @@ static const struct example cases[] = {
         "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"\"\r\nmsgstr\r\n",
         "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\n\"A DOG\\n\"\r\n\"TWO\\n\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"DOGS\"\r\nmsgstr\r\n",
         true},
+    /* Flutter refuses a file whose language is not that of its name. */
+    {"a.arb", "{\"@@locale\": \"en_US\", \"a\": \"dog\", \"@a\": {\"@@locale\": \"x\"}}",
+        "{\"@@locale\": \"de\", \"a\": \"DOG\", \"@a\": {\"@@locale\": \"x\"}}", false},
+    {"a.arb", "{\"@@locale\": {\"x\": \"dog\"}, \"@@x\": \"en\", \"a\": [\"dog\"]}",
+        "{\"@@locale\": {\"x\": \"dog\"}, \"@@x\": \"en\", \"a\": [\"DOG\"]}", false},
     /* Entries with notes for translators: of browser extensions, and of FormatJS. */
     {"messages.json",
         "{\"a\": {\"message\": \"a $DOG$\", \"description\": \"a dog\", \"placeholders\": {\"dog\": "
@@ -111,8 +116,7 @@ static const struct example cases[] = {
         "{\"a\": {\"message\": \"A $DOG$\", \"description\": \"a dog\", \"placeholders\": {\"dog\": "
         "{\"content\": \"no $1\", \"example\": \"Rex\"}}},\n \"message\": {\"description\": \"x\", \"message\": \"TWO\"}}",
         false},
-    {"a.json",
-        "{\"x1\": {\"defaultMessage\": \"a dog\", \"description\": {\"text\": \"no dog\"}}}",
+    {"a.json", "{\"x1\": {\"defaultMessage\": \"a dog\", \"description\": {\"text\": \"no dog\"}}}",
         "{\"x1\": {\"defaultMessage\": \"A DOG\", \"description\": {\"text\": \"no dog\"}}}",
         false},
     /* The same names in other files. */
