@@ -35,6 +35,7 @@ static const struct dg_kind kinds[] = {
     {".ssa", "text/x-ssa" UTF_8, dg_read_events, NULL},
     {".resx", "text/microsoft-resx", dg_read_resx, NULL},
     {".stringsdict", "application/x-plist", dg_read_stringsdict, NULL},
+    {".ts", "text/vnd.trolltech.linguist" UTF_8, dg_read_linguist, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -42,7 +43,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 const char *const dg_extract_suffixes[] = {".txt", ".html", ".htm", ".md", ".markdown", ".srt",
     ".vtt", ".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".po", ".pot", ".xlf",
     ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", ".ass", ".ssa", ".resx",
-    ".stringsdict", NULL};
+    ".stringsdict", ".ts", NULL};
 
 const struct dg_kind *dg_kind_find(const char *name)
 {

@@ -201,13 +201,16 @@ static void write_po(const char *s, size_t n, const char *line_end, struct dg_bu
     }
 }
 
-static void write_xml(const char *s, size_t n, struct dg_buffer *out)
+static void write_xml(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
+    const bool quotes = e == DG_ESCAPES_LINGUIST;
     for (size_t i = 0; i < n; i++) {
-        const char *name = s[i] == '&'   ? "&amp;"
-                           : s[i] == '<' ? "&lt;"
-                           : s[i] == '>' ? "&gt;"
-                                         : NULL;
+        const char *name = s[i] == '&'              ? "&amp;"
+                           : s[i] == '<'            ? "&lt;"
+                           : s[i] == '>'            ? "&gt;"
+                           : quotes && s[i] == '"'  ? "&quot;"
+                           : quotes && s[i] == '\'' ? "&apos;"
+                                                    : NULL;
         dg_buffer_add(out, name ? name : s + i, name ? strlen(name) : 1);
     }
 }
@@ -229,7 +232,7 @@ static void write_android_text(const char *s, size_t n, struct dg_buffer *out)
     dg_buffer_init(&line);
     write_line(DG_ESCAPES_ANDROID_TEXT, s, n, &line);
     if (line.data)
-        write_xml(line.data, line.len, out);
+        write_xml(DG_ESCAPES_XML, line.data, line.len, out);
     out->failed = out->failed || line.failed;
     dg_buffer_deinit(&line);
 }
@@ -240,8 +243,8 @@ void dg_escapes_write(enum dg_escapes e, const char *s, size_t n, struct dg_buff
         write_po(s, n, e == DG_ESCAPES_PO ? "\n" : "\r\n", out);
     else if (e == DG_ESCAPES_ANDROID_TEXT)
         write_android_text(s, n, out);
-    else if (e == DG_ESCAPES_XML)
-        write_xml(s, n, out);
+    else if (e == DG_ESCAPES_XML || e == DG_ESCAPES_LINGUIST)
+        write_xml(e, s, n, out);
     else if (e == DG_ESCAPES_CDATA)
         write_cdata(s, n, out);
     else

@@ -19,8 +19,10 @@ enum dg_escapes {
     DG_ESCAPES_ANDROID_QUOTED, /* the same in quotation marks, where all spaces are shown */
     DG_ESCAPES_ANDROID_TEXT,   /* text in it: its tags are characters */
     DG_ESCAPES_ANDROID_CDATA,  /* HTML, whose tags stay, too */
-    /* only written: text in XML, and in a CDATA section */
+    /* only written: text in XML, the same with quotation marks as references, as Qt Linguist
+     * writes it, and text in a CDATA section */
     DG_ESCAPES_XML,
+    DG_ESCAPES_LINGUIST,
     DG_ESCAPES_CDATA,
 };
 

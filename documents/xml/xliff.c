@@ -6,6 +6,7 @@
 #include "documents/strings/message.h"
 #include "documents/xml/declaration.h"
 #include "documents/xml/string.h"
+#include "documents/xml/target.h"
 #include "text/format/xml/scan.h"
 
 #include <stdio.h>
@@ -110,14 +111,13 @@ static void add_opening(
     dg_buffer_adds(b, "target>");
 }
 
-/* Appends the closing tag of the target, or of one beside the source if that is NULL. */
-static void add_closing(const struct reader *r, const struct dg_xml_tag *source,
-    const struct dg_xml_tag *target, struct dg_buffer *b)
+/* Appends the closing tag of a target beside the source. */
+static void add_closing(
+    const struct reader *r, const struct dg_xml_tag *source, struct dg_buffer *b)
 {
-    const struct dg_xml_tag *t = target ? target : source;
     dg_buffer_adds(b, "</");
-    dg_buffer_add(b, r->xml.s + t->name, t->name_end - t->name - (target ? 0 : strlen("source")));
-    dg_buffer_adds(b, target ? ">" : "target>");
+    dg_buffer_add(b, r->xml.s + source->name, source->name_end - source->name - strlen("source"));
+    dg_buffer_adds(b, "target>");
 }
 
 /* Sets what is written around the answer: the tags of a target that is missing or empty, such as
@@ -126,37 +126,22 @@ static int enclose(struct reader *r, struct dg_segment *g, const struct dg_xml_t
     const struct dg_xml_tag *target, struct dg_error *err)
 {
     struct dg_buffer before, after;
-    const bool cdata = g->escapes == DG_ESCAPES_CDATA, open = target && target->kind == DG_XML_OPEN;
+    const bool cdata = g->escapes == DG_ESCAPES_CDATA;
     size_t n;
     dg_buffer_init(&before);
     dg_buffer_init(&after);
-    if (!target) {
+    if (!target)
         add_opening(r, source, &before);
-    } else if (!open) {
-        dg_buffer_add(&before, r->xml.s + target->begin, target->end - 2 - target->begin);
-        dg_buffer_adds(&before, ">");
-    }
-    dg_buffer_adds(&before, cdata ? "<![CDATA[" : "");
     dg_buffer_adds(&after, cdata ? "]]>" : "");
-    if (!open)
-        add_closing(r, source, target, &after);
+    if (target)
+        dg_xml_target_enclose(&r->xml, target, &before, &after);
+    else
+        add_closing(r, source, &after);
+    dg_buffer_adds(&before, cdata ? "<![CDATA[" : "");
     g->before = dg_buffer_take(&before, &n);
     g->after = dg_buffer_take(&after, &n);
     return g->before && g->after ? DG_OK
                                  : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-}
-
-/* Finds the bytes of a target, or of a segment of one, that an answer replaces; false: it has text
- * or tags. */
-static bool find_room(const struct dg_xml *x, const struct dg_xml_tag *t, struct dg_segment *like)
-{
-    const bool open = t->kind == DG_XML_OPEN;
-    like->begin = open ? t->end : t->begin;
-    like->end = open ? x->tags[t->partner].begin : t->end;
-    for (size_t i = like->begin; open && i < like->end; i++)
-        if (!strchr(" \t\r\n", x->s[i]))
-            return false;
-    return true;
 }
 
 /* True if the XML has "<" or "&" as a character: a tag that is text, or the sign of a key. */
@@ -239,7 +224,7 @@ static int add_segments(struct reader *r, const struct unit *u, struct dg_error 
         if (k == end)
             continue;
         from = k + 1;
-        if (x->tags[k].kind == DG_XML_OPEN && find_room(x, t, &like))
+        if (x->tags[k].kind == DG_XML_OPEN && dg_xml_target_room(x, t, &like.begin, &like.end))
             rc = add_text(r, u, &x->tags[k], t, like, err);
     }
     return rc;
@@ -250,7 +235,7 @@ static int add_source(struct reader *r, const struct dg_xml_tag *source, struct 
     const struct unit u = find_unit(r, source);
     const bool segmented = u.segmented && u.segmented->kind == DG_XML_OPEN;
     struct dg_segment like = {.begin = u.after, .end = u.after};
-    if (!u.target || find_room(&r->xml, u.target, &like))
+    if (!u.target || dg_xml_target_room(&r->xml, u.target, &like.begin, &like.end))
         return add_text(r, &u, segmented ? u.segmented : source, u.target, like, err);
     return segmented ? add_segments(r, &u, err) : DG_OK;
 }

@@ -15,7 +15,7 @@ import conftest
 from conftest import PATIENCE, Server
 
 DOGS = "Two dogs play in the snow."
-FILLED = {".po", ".pot", ".xlf", ".xliff"}  # bilingual formats; these samples are fully translated
+FILLED = {".po", ".pot", ".xlf", ".xliff", ".ts"}  # bilingual formats; these samples are fully translated
 
 
 def saved(document):
@@ -102,6 +102,8 @@ KINDS = {
     ".ssa": "[Events]\nFormat: Marked, Start, End, Text\nDialogue: Marked=0,0:00:01.00,0:00:02.00,Two dogs play.\n",
     ".resx": '<?xml version="1.0" encoding="utf-8"?>\n<root>\n  <data name="a" xml:space="preserve"><value>Two dogs &amp;amp; a cat</value></data>\n</root>\n',
     ".stringsdict": '<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0"><dict><key>a</key><dict><key>other</key><string>Two dogs</string></dict></dict></plist>\n',
+    ".ts": '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n<TS version="2.1">\n<context><name>a</name><message><source>Two dogs</source>'
+           '<translation>Zwei Hunde</translation></message></context>\n</TS>\n',
     ".docx": word, ".pptx": slides, ".xlsx": sheet, ".odt": open_text, ".odp": open_slides, ".ods": open_sheet, ".epub": book,
     ".po": 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n#~ msgid "old"\n\nmsgid ""\n"Two "\n"dogs"\nmsgstr "Zwei"\n',
     ".pot": '# c\nmsgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n',

@@ -72,6 +72,40 @@ static const struct example cases[] = {
         false},
     {"strings.xml", "<resources><string>&lt;b>a\\u0001 dog</string></resources>",
         "<resources><string>&lt;b>a\\u0001 dog</string></resources>", false},
+    /* Qt Linguist's, as lupdate writes it. */
+    {"app.ts",
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<!DOCTYPE TS>\n<TS version=\"2.1\">\n<context>\n    <name>Window</name>\n"
+        "    <message>\n        <location filename=\"a.cpp\" line=\"6\"/>\n        <source>&lt;b&gt;dog&lt;/b&gt; isn&apos;t %1\ntwo</source>\n"
+        "        <comment>no</comment>\n        <translation type=\"unfinished\"></translation>\n    </message>\n"
+        "    <message numerus=\"yes\">\n        <source>%n dog(s)</source>\n        <translation type=\"unfinished\">\n"
+        "            <numerusform></numerusform>\n            <numerusform>da</numerusform>\n            <numerusform/>\n        </translation>\n    </message>\n"
+        "</context>\n</TS>\n",
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<!DOCTYPE TS>\n<TS language=\"de\" version=\"2.1\">\n<context>\n    <name>Window</name>\n"
+        "    <message>\n        <location filename=\"a.cpp\" line=\"6\"/>\n        <source>&lt;b&gt;dog&lt;/b&gt; isn&apos;t %1\ntwo</source>\n"
+        "        <comment>no</comment>\n        <translation type=\"unfinished\">&lt;b&gt;DOG&lt;/b&gt; ISN&apos;T %1\nTWO</translation>\n    </message>\n"
+        "    <message numerus=\"yes\">\n        <source>%n dog(s)</source>\n        <translation type=\"unfinished\">\n"
+        "            <numerusform>%n DOG(S)</numerusform>\n            <numerusform>da</numerusform>\n            <numerusform>%n DOG(S)</numerusform>\n        </translation>\n    </message>\n"
+        "</context>\n</TS>\n",
+        true},
+    {"app.ts",
+        "<TS version=\"2.1\" language=\"de_DE\"><context>\n"
+        "    <message><source>old</source><translation type=\"vanished\"></translation></message>\n"
+        "    <message><source>old</source><translation type=\"obsolete\"/></message>\n"
+        "    <message><source>done</source><translation>da</translation></message>\n"
+        "    <message><source>two</source><translation type=\"unfinished\"/></message>\n"
+        "    <message><source>bell <byte value=\"x7\"/></source><translation type=\"unfinished\"></translation></message>\n"
+        "    <message id=\"x\"><translation type=\"unfinished\"></translation></message>\n</context>\n</TS>\n",
+        "<TS version=\"2.1\" language=\"de_DE\"><context>\n"
+        "    <message><source>old</source><translation type=\"vanished\"></translation></message>\n"
+        "    <message><source>old</source><translation type=\"obsolete\"/></message>\n"
+        "    <message><source>done</source><translation>da</translation></message>\n"
+        "    <message><source>two</source><translation type=\"unfinished\">TWO</translation></message>\n"
+        "    <message><source>bell <byte value=\"x7\"/></source><translation type=\"unfinished\"></translation></message>\n"
+        "    <message id=\"x\"><translation type=\"unfinished\"></translation></message>\n</context>\n</TS>\n",
+        true},
+    {"app.ts", "<TS language=\"fr_FR\"><message><source>dog</source><translation/></message></TS>",
+        "<TS language=\"fr_FR\"><message><source>dog</source><translation>DOG</translation></message></TS>",
+        true},
     /* .NET's resources and Apple's plurals. */
     {"a.resx",
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n<root>\r\n  <resheader name=\"version\"><value>two</value></resheader>\r\n"
