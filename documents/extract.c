@@ -1,6 +1,7 @@
 #include "documents/extract.h"
 
 #include "documents/kinds.h"
+#include "text/language_code.h"
 #include "text/utf8.h"
 
 #include <stdlib.h>
@@ -145,8 +146,11 @@ int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer 
 {
     struct dg_buffer *parts = calloc(x->n_parts + 1, sizeof *parts);
     size_t left = MOST_GROWTH * x->limits.unpacked_bytes;
+    char tag[DG_LANGUAGE_MAX];
     bool changed = false;
     int rc = parts ? DG_OK : DG_ENOMEM;
+    if (dg_language_usual(target, tag))
+        target = tag;
     for (size_t i = 0; i < x->n_parts && rc == DG_OK; i++) {
         struct dg_writer w = {.part = &x->parts[i], .answers = answers, .target = target};
         w.out = &parts[i];

@@ -1,6 +1,7 @@
 #include "text/language_code.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ISO 639-2 (both its terminology and its bibliographic codes), each followed by its ISO 639-1
@@ -75,6 +76,26 @@ bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
         memmove(out + 2, out + 3, n - 3 + 1);
     }
     return prefer(out);
+}
+
+bool dg_language_usual(const char *code, char out[DG_LANGUAGE_MAX])
+{
+    const size_t n = strlen(code);
+    if (n >= DG_LANGUAGE_MAX)
+        return false;
+    for (size_t i = 0; i <= n; i++)
+        out[i] = code[i] == '_' ? '-' : (char)tolower((unsigned char)code[i]);
+    for (char *part = strchr(out, '-'); part; part = strchr(part + 1, '-')) {
+        const size_t length = strcspn(part + 1, "-");
+        if (length == 1)
+            break; /* what follows is private, or an extension's */
+        for (size_t i = 1; (length == 2 && i <= 2) || (length == 4 && i == 1); i++)
+            part[i] = (char)toupper((unsigned char)part[i]);
+    }
+    const char *two = strlen(out) == 3 ? two_letters(out) : NULL;
+    if (two)
+        snprintf(out, DG_LANGUAGE_MAX, "%.2s", two);
+    return true;
 }
 
 /* How many more subtags `longer` has than its beginning, `shorter`; -1: it does not begin with

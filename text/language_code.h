@@ -19,6 +19,10 @@
  * long for a code. */
 bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX]);
 
+/* The code as files have it: "DE" -> "de", "pt_br" -> "pt-BR", "zh-hant" -> "zh-Hant", "deu" ->
+ * "de". False: too long for a code. */
+bool dg_language_usual(const char *code, char out[DG_LANGUAGE_MAX]);
+
 /* Distance of a served code from the requested one: 0: the same; n: the requested code loses n
  * subtags; DG_LANGUAGE_WIDER + n: the served code has n more subtags; -1: another language. */
 int dg_language_distance(const char *asked, const char *served);

@@ -186,6 +186,13 @@ def test_deepl_client(server, tmp_path):
         client.translate_document_from_filepath(str(tmp_path / "a.pdf"), str(tmp_path / "c.pdf"), target_lang="DE")
 
 
+def test_the_language_that_a_file_names(server):
+    """DeepL's clients write languages in capitals; in files, case matters."""
+    id, key = document(server, "a.arb", b'{"@@locale": "en", "a": "Two dogs"}', target_lang="DE")
+    wait(server, id, key)
+    assert server.post("/v2/document/%s/result" % id, key).text == '{"@@locale": "de", "a": "Zwei Hunde"}'
+
+
 def test_through_a_third_language(server):
     id, key = document(server, "a.html", "<p>Zwei Hunde spielen im <b>Schnee</b>.".encode(), source_lang="DE", target_lang="FR")
     assert wait(server, id, key)["status"] == "done"

@@ -28,6 +28,20 @@ static void canonical(void **state)
     assert_false(dg_language_canonical("zh-tw-x-0123456789012345678901234", out));
 }
 
+static void tags(void **state)
+{
+    static const char *const cases[][2] = {{"DE", "de"}, {"pt_br", "pt-BR"}, {"ZH-HANT", "zh-Hant"},
+        {"zh-cn", "zh-CN"}, {"deu", "de"}, {"FIL", "fil"}, {"sr_latn_rs", "sr-Latn-RS"},
+        {"es-419", "es-419"}, {"en-x-aa", "en-x-aa"}, {"", ""}, {"de-", "de-"}};
+    char out[DG_LANGUAGE_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(dg_language_usual(cases[i][0], out));
+        assert_string_equal(out, cases[i][1]);
+    }
+    assert_false(dg_language_usual("x-01234567890123456789012345678901234", out));
+}
+
 static void distances(void **state)
 {
     static const struct {
@@ -84,7 +98,7 @@ static void same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(canonical), cmocka_unit_test(distances), cmocka_unit_test(same)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(canonical), cmocka_unit_test(tags),
+        cmocka_unit_test(distances), cmocka_unit_test(same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
