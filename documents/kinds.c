@@ -36,6 +36,8 @@ static const struct dg_kind kinds[] = {
     {".resx", "text/microsoft-resx", dg_read_resx, NULL},
     {".stringsdict", "application/x-plist", dg_read_stringsdict, NULL},
     {".ts", "text/vnd.trolltech.linguist" UTF_8, dg_read_linguist, NULL},
+    {".yml", "application/yaml", dg_read_yaml, NULL},
+    {".yaml", "application/yaml", dg_read_yaml, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -43,7 +45,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 const char *const dg_extract_suffixes[] = {".txt", ".html", ".htm", ".md", ".markdown", ".srt",
     ".vtt", ".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".po", ".pot", ".xlf",
     ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", ".ass", ".ssa", ".resx",
-    ".stringsdict", ".ts", NULL};
+    ".stringsdict", ".ts", ".yml", ".yaml", NULL};
 
 const struct dg_kind *dg_kind_find(const char *name)
 {

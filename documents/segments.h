@@ -4,6 +4,7 @@
 
 #include "documents/extract.h"
 #include "documents/strings/escapes.h"
+#include "documents/strings/yaml_scalar.h"
 #include "documents/utf16.h"
 
 #include <stdint.h>
@@ -18,6 +19,8 @@ enum dg_writing {
     DG_WRITE_MESSAGE,     /* the same, by strings/message.h before */
     DG_WRITE_TARGET,      /* the target language's code instead of an answer */
     DG_WRITE_LOCALE,      /* the same as programs write it, pt_BR, if another segment changes */
+    DG_WRITE_YAML,        /* as yaml_scalar.h writes it */
+    DG_WRITE_YAML_LOCALE, /* so the target language's code, if another segment changes */
     DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
     DG_WRITE_SETTING,     /* the same, if one of any part changes */
     DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
@@ -87,7 +90,7 @@ struct dg_run_names {
 struct dg_segment {
     /* bytes of the part that are replaced */
     size_t begin, end;
-    /* [n] malloc'd; NULL for DG_WRITE_TARGET, LOCALE, DECLARATION and SETTING */
+    /* [n] malloc'd; NULL for DG_WRITE_TARGET, DECLARATION, SETTING and the two of a LOCALE */
     char *text;
     size_t n;
     /* index among the file's texts */
@@ -96,6 +99,7 @@ struct dg_segment {
     const struct dg_markup *markup;
     enum dg_writing writing;
     enum dg_escapes escapes;
+    enum dg_yaml_style yaml;
     /* written before and after the answer, malloc'd or NULL; if `before` is set, an unchanged
      * answer is written, too */
     char *before, *after;

@@ -44,6 +44,24 @@ static void write_locale(struct dg_writer *w)
         dg_buffer_add(w->out, *c == '-' ? "_" : c, 1);
 }
 
+/* Writes s[n] as a scalar of YAML. The further lines of a block begin as the first one does. */
+static void write_yaml(struct dg_writer *w, const struct dg_segment *g, const char *s, size_t n)
+{
+    const struct dg_extract_part *p = w->part;
+    size_t line = g->begin;
+    struct dg_buffer before;
+    dg_buffer_init(&before);
+    while (line > 0 && p->s[line - 1] != '\n' && p->s[line - 1] != '\r')
+        line--;
+    dg_buffer_adds(&before, line > 1 && p->s[line - 2] == '\r' ? "\r\n" : "\n");
+    dg_buffer_add(&before, p->s + line, g->begin - line);
+    dg_buffer_add(&before, "", 1);
+    if (!before.failed)
+        dg_yaml_write(g->yaml, before.data, s, n, w->out);
+    w->out->failed = w->out->failed || before.failed;
+    dg_buffer_deinit(&before);
+}
+
 static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct dg_error *err)
 {
     const struct dg_extract_answer *a = &w->answers[g->index];
@@ -59,6 +77,8 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
     case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->target); break;
     case DG_WRITE_LOCALE: write_locale(w); break;
+    case DG_WRITE_YAML: write_yaml(w, g, a->s, a->n); break;
+    case DG_WRITE_YAML_LOCALE: write_yaml(w, g, w->target, strlen(w->target)); break;
     case DG_WRITE_DECLARATION:
     case DG_WRITE_SETTING: break;
     case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
@@ -74,8 +94,8 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
 /* True if the segment is written only if another one changes. */
 static bool follows_others(const struct dg_segment *g)
 {
-    return g->writing == DG_WRITE_LOCALE || g->writing == DG_WRITE_DECLARATION ||
-           g->writing == DG_WRITE_SETTING;
+    return g->writing == DG_WRITE_LOCALE || g->writing == DG_WRITE_YAML_LOCALE ||
+           g->writing == DG_WRITE_DECLARATION || g->writing == DG_WRITE_SETTING;
 }
 
 /* True if the segment's own bytes can stay: its answer equals its text, and nothing is written

@@ -104,6 +104,8 @@ KINDS = {
     ".stringsdict": '<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0"><dict><key>a</key><dict><key>other</key><string>Two dogs</string></dict></dict></plist>\n',
     ".ts": '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n<TS version="2.1">\n<context><name>a</name><message><source>Two dogs</source>'
            '<translation>Zwei Hunde</translation></message></context>\n</TS>\n',
+    ".yml": "# c\r\nen:\r\n  a: 'Two dogs' # d\r\n  b: >\r\n    A girl\r\n    is smiling.\r\n",
+    ".yaml": "---\n- &a \"Two \\x64ogs\"\n- *a\n- {b: A girl, c: yes}\n",
     ".docx": word, ".pptx": slides, ".xlsx": sheet, ".odt": open_text, ".odp": open_slides, ".ods": open_sheet, ".epub": book,
     ".po": 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n#~ msgid "old"\n\nmsgid ""\n"Two "\n"dogs"\nmsgstr "Zwei"\n',
     ".pot": '# c\nmsgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n',

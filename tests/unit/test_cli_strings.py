@@ -3,6 +3,7 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
 from test_cli_documents import DOGS, GIRL, SMILES, SNOW, translate
 
@@ -48,3 +49,44 @@ def test_json(tmp_path, name, content, translated):
     path = tmp_path / name
     path.write_text(content)
     assert translate(path).read_text() == translated
+
+
+RAILS = """# Files of Rails
+en:
+  date:
+    formats:
+      long: "%B %d, %Y"
+    order:
+      - :year
+  dogs: &dogs {dogs} # a comment
+  quoted: '{girl}'
+  again: *dogs
+  sure: yes
+  lines: |
+    {dogs}
+    {girl}
+
+  folded: >-
+    Two dogs play
+    in the snow.
+
+    {girl}
+"""
+
+
+def test_rails(tmp_path):
+    """The file keeps its form, and its root is the target language: under the same root, it would replace the English texts."""
+    path = tmp_path / "en.yml"
+    path.write_text(RAILS.format(dogs=DOGS, girl=GIRL))
+    out = translate(path).read_text()
+    assert out == RAILS.format(dogs=SNOW, girl=SMILES).replace("\nen:", "\nde:").replace("Two dogs play\n    in the snow.", SNOW)
+    read = yaml.safe_load(out)["de"]
+    assert (read["again"], read["sure"], read["lines"], read["folded"]) == (SNOW, True, f"{SNOW}\n{SMILES}\n", f"{SNOW}\n{SMILES}")
+
+
+@pytest.mark.parametrize("content,why", [("a: [b", "it is not YAML: line 2: did not find expected ',' or ']'"), ("[" * 2000, "line 1: it has more than 999 levels"),
+                                         ("".join(f"%TAG !{i}! x\n" for i in range(1001)), "more than 1000 lines begin with %")])
+def test_refused_yaml(tmp_path, content, why):
+    path = tmp_path / "a.yaml"
+    path.write_text(content)
+    assert why in translate(path, 1)

@@ -15,6 +15,13 @@
     "msgid \"%d dog\"\nmsgid_plural \"%d dogs\"\nmsgstr[0] \"" number "\"\n\n"                     \
     "msgid \"that dog\"\nmsgid_plural \"those dogs\"\nmsgstr[0] \"" neither "\"\n"
 
+#define YAML(root, hello, name, lines, folded, list)                                               \
+    "# a dog\n---\n" root ": &x\n  hello: " hello                                                  \
+    " # two dogs\n  404:\n    \"a b\": &a !!str " name                                             \
+    "\n  again: *a\n  <<: *x\n  tag: !ruby/regexp /dog/\n  no: No\n  at: 2001-12-14\n  order:\n"   \
+    "    - :year\n  lines: |\n\n    " lines "\n\n  # a comment\n  folded: >-\n    " folded         \
+    "\n  list: [" list ", ~, 0x1F]\n  ? {dog: two}\n  : 12\n"
+
 #define SEGMENTS(target)                                                                           \
     "<xliff><file target-language=\"de\"><trans-unit><source><g id=\"1\">a <x id=\"2\"/>dog. "     \
     "&lt;b&gt;two&lt;/b&gt; dogs</g> three</source><seg-source><g id=\"1\"><mrk mtype=\"seg\" "    \
@@ -133,6 +140,24 @@ static const struct example cases[] = {
         "<key>NSStringFormatValueTypeKey</key><string>ld</string><key>one</key><string>%ld &amp; DOG</string><key>zero</key><string></string>\n"
         "</dict></dict></dict></plist>\n",
         false},
+    /* YAML as Rails has it: all styles, comments, anchors, values that are no strings. */
+    {"en.yml",
+        YAML("en", "'it''s a dog'", "a dog", "a dog\n\n      two:\n    three",
+            "a\n    dog\n\n    two:\n      three\n    four",
+            "one dog, \"a \\\"dog\\\" \\u00e9\", 'yes'"),
+        YAML("de", "'IT''S A DOG'", "A DOG", "A DOG\n\n      TWO:\n    THREE",
+            "A DOG\n\n    TWO:\n      THREE\n    FOUR", "ONE DOG, \"A \\\"DOG\\\" é\", 'YES'"),
+        false},
+    {"a.yaml", "a:\r\n- |2\r\n    one\r\n   two\r\n\r\n- x\r\n  y\r\n- \"x\r\n\r\n  y\"\r\n",
+        "a:\r\n- |2\r\n    ONE\r\n   TWO\r\n\r\n- X Y\r\n- \"X\\nY\"\r\n", false},
+    /* Names of languages are roots only if they are alone and have texts. */
+    {"a.yml", "en: {a: dog}\nfr: {a: dog}\n", "en: {a: DOG}\nfr: {a: DOG}\n", false},
+    {"a.yml", "en: dog\n", "en: DOG\n", false},
+    {"a.yml", "xx:\n  en:\n    a: dog\n", "xx:\n  en:\n    a: DOG\n", false},
+    {"a.yml", "'pt-BR':\n  a: dog\n", "'de':\n  a: DOG\n", false},
+    {"a.yml", "- en:\n    a: dog\n", "- en:\n    a: DOG\n", false},
+    {"a.yml", "%YAML 1.1\n---\nen: {a: one}\n---\nen: {a: two}\n",
+        "%YAML 1.1\n---\nen: {a: ONE}\n---\nen: {a: TWO}\n", false},
     /* PO's keywords on lines of their own, and its line ends. */
     {"a.po",
         "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"\"\r\nmsgstr\r\n",

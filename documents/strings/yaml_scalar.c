@@ -1,0 +1,223 @@
+#include "documents/strings/yaml_scalar.h"
+
+#include "text/scan.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- what plain text means ---- */
+
+/* True if s[n] is one of these words, in small letters, in capitals or with one capital. */
+static bool is_constant(const char *s, size_t n)
+{
+    static const char *const words[] = {
+        "null", "true", "false", "yes", "no", "on", "off", "y", "n", "~", "=", "<<"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t k = 0, capitals = 0;
+        while (k < n && words[i][k] == tolower((unsigned char)s[k]))
+            capitals += isupper((unsigned char)s[k++]) != 0;
+        if (k == n && !words[i][k] &&
+            (capitals == 0 || capitals == n || (capitals == 1 && isupper((unsigned char)s[0]))))
+            return true;
+    }
+    return false;
+}
+
+/* True for numbers and dates: 12, 0x1F, 1e3, 1_000, 190:20, .inf, 2001-12-14T21:59:43Z. */
+static bool is_number(const char *s, size_t n)
+{
+    size_t i = n > 0 && strchr("+-", s[0]), digits = 0;
+    if (n - i == 4 && s[i] == '.' &&
+        (strncasecmp(s + i + 1, "inf", 3) == 0 || strncasecmp(s + i + 1, "nan", 3) == 0))
+        return true;
+    if (i == n || !(isdigit((unsigned char)s[i]) || s[i] == '.'))
+        return false;
+    for (; i < n; i++) {
+        digits += isdigit((unsigned char)s[i]) != 0;
+        if (!isxdigit((unsigned char)s[i]) && !strchr("_.:,+-xoTtZz", s[i]))
+            return false;
+    }
+    return digits > 0;
+}
+
+/* True for :name. */
+static bool is_symbol(const char *s, size_t n)
+{
+    return n > 1 && s[0] == ':' && !memchr(s, ' ', n);
+}
+
+bool dg_yaml_is_string(const char *s, size_t n)
+{
+    return n > 0 && !is_constant(s, n) && !is_number(s, n) && !is_symbol(s, n);
+}
+
+/* ---- where a scalar is ---- */
+
+/* The end of the line at s[at], without its line end. */
+static size_t line_end(const char *s, size_t at, size_t end)
+{
+    while (at < end && s[at] != '\n' && s[at] != '\r')
+        at++;
+    return at;
+}
+
+static size_t next_line(const char *s, size_t at, size_t end)
+{
+    at = line_end(s, at, end);
+    at += end - at > 1 && s[at] == '\r' && s[at + 1] == '\n';
+    return at < end ? at + 1 : end;
+}
+
+void dg_yaml_skip_properties(const char *s, struct dg_yaml_scalar *a)
+{
+    size_t at = a->begin;
+    while (at < a->end && strchr("&!# \t\r\n", s[at])) {
+        const bool comment = s[at] == '#', name = s[at] == '&' || s[at] == '!';
+        at = comment ? line_end(s, at, a->end) : at + 1;
+        while (name && at < a->end && !isspace((unsigned char)s[at]))
+            at++;
+    }
+    a->begin = at;
+}
+
+/* Moves the ends of s[*begin, *end) to those of its first and last line that is not blank; false:
+ * all are. */
+static bool trim_lines(const char *s, size_t *begin, size_t *end)
+{
+    size_t first = *end, last = *end;
+    for (size_t at = *begin, to; at < *end; at = next_line(s, at, *end)) {
+        to = line_end(s, at, *end);
+        if (at + strspn(s + at, " \t") >= to)
+            continue;
+        first = first == *end ? at : first;
+        last = to;
+    }
+    const bool found = first < *end;
+    *begin = first;
+    *end = last;
+    return found;
+}
+
+bool dg_yaml_find_lines(const char *s, struct dg_yaml_scalar *a)
+{
+    size_t from = 0, to = a->n;
+    if (a->style != DG_YAML_LITERAL && a->style != DG_YAML_FOLDED)
+        return true;
+    a->begin = next_line(s, a->begin, a->end);
+    if (memmem(s + a->begin, a->end - a->begin, "\xC2\x85", 2) ||
+        memmem(s + a->begin, a->end - a->begin, "\xE2\x80\xA8", 3) ||
+        memmem(s + a->begin, a->end - a->begin, "\xE2\x80\xA9", 3) ||
+        !trim_lines(s, &a->begin, &a->end) || !trim_lines(a->text, &from, &to))
+        return false;
+    const size_t shown = strspn(a->text + from, " "), all = strspn(s + a->begin, " ");
+    a->begin += all > shown ? all - shown : 0;
+    a->text += from;
+    a->n = to - from;
+    return true;
+}
+
+/* ---- writing ---- */
+
+/* True for a character that only quotation marks with escapes can hold: a line end or one that
+ * YAML does not allow. */
+static bool is_escaped(int32_t c)
+{
+    return (c < ' ' && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
+           c == 0xFEFF || (c >= 0xFFFE && c <= 0xFFFF);
+}
+
+static bool has_escaped(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n;)
+        if (is_escaped(dg_scan_next(s, n, &i)))
+            return true;
+    return false;
+}
+
+/* True if s[n], which is not empty, may be without quotation marks. */
+static bool may_be_plain(const char *s, size_t n, bool flow)
+{
+    if (!dg_yaml_is_string(s, n) || strchr("-?:,[]{}#&*!|>'\"%@` \t.", s[0]) ||
+        strchr(" \t:", s[n - 1]))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const bool space = i + 1 < n && strchr(" \t", s[i + 1]);
+        if ((s[i] == ':' && (space || flow)) || (i > 0 && s[i] == '#' && strchr(" \t", s[i - 1])) ||
+            (flow && strchr(",[]{}", s[i])))
+            return false;
+    }
+    return true;
+}
+
+static void write_single(const char *s, size_t n, struct dg_buffer *out)
+{
+    dg_buffer_adds(out, "'");
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '\'')
+            dg_buffer_adds(out, "'");
+        dg_buffer_add(out, s + i, 1);
+    }
+    dg_buffer_adds(out, "'");
+}
+
+static void write_double(const char *s, size_t n, struct dg_buffer *out)
+{
+    dg_buffer_adds(out, "\"");
+    for (size_t i = 0, to; i < n; i = to) {
+        to = i;
+        const int32_t c = dg_scan_next(s, n, &to);
+        const char *short_name = c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\t' ? "\\t" : NULL;
+        if (c == '"' || c == '\\')
+            dg_buffer_addf(out, "\\%c", (char)c);
+        else if (short_name)
+            dg_buffer_adds(out, short_name);
+        else if (is_escaped(c))
+            dg_buffer_addf(out, c < 0x100 ? "\\x%02X" : "\\u%04X", (unsigned)c);
+        else
+            dg_buffer_add(out, s + i, to - i);
+    }
+    dg_buffer_adds(out, "\"");
+}
+
+static bool is_indented(const char *s, size_t at, size_t n)
+{
+    return at < n && (s[at] == ' ' || s[at] == '\t');
+}
+
+/* Writes the lines of a block. Where it is folded, a line end is a space: the end of a line is
+ * written as one more, unless a line beside it is indented. */
+static void write_block(
+    const char *before, const char *s, size_t n, bool folded, struct dg_buffer *out)
+{
+    const size_t end_n = strcspn(before, " ");
+    for (size_t at = 0, to, next; at < n; at = next) {
+        const char *end = memchr(s + at, '\n', n - at);
+        to = end ? (size_t)(end - s) : n;
+        dg_buffer_add(out, s + at, to - at);
+        for (next = to; next < n && s[next] == '\n';)
+            next++;
+        if (folded && next > to && !is_indented(s, at, n) && !is_indented(s, next, n))
+            dg_buffer_add(out, before, end_n);
+        for (size_t i = to; i + 1 < next; i++)
+            dg_buffer_add(out, before, end_n);
+        if (next > to)
+            dg_buffer_adds(out, before);
+    }
+}
+
+void dg_yaml_write(
+    enum dg_yaml_style style, const char *before, const char *s, size_t n, struct dg_buffer *out)
+{
+    if (style == DG_YAML_LITERAL || style == DG_YAML_FOLDED)
+        write_block(before, s, n, style == DG_YAML_FOLDED, out);
+    else if (style == DG_YAML_DOUBLE || has_escaped(s, n))
+        write_double(s, n, out);
+    else if (style != DG_YAML_SINGLE && n > 0 && may_be_plain(s, n, style == DG_YAML_FLOW))
+        dg_buffer_add(out, s, n);
+    else if (style != DG_YAML_SINGLE && memchr(s, '\'', n))
+        write_double(s, n, out);
+    else
+        write_single(s, n, out);
+}
