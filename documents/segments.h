@@ -15,18 +15,19 @@ enum dg_writing {
     DG_WRITE_DOUBLE_QUOTED, /* markup in an attribute: only its quotation marks are still escaped */
     DG_WRITE_SINGLE_QUOTED,
     DG_WRITE_UNQUOTED,
-    DG_WRITE_ESCAPED,     /* by strings/escapes.h, as `escapes` says */
-    DG_WRITE_MESSAGE,     /* the same, by strings/message.h before */
-    DG_WRITE_TARGET,      /* the target language's code instead of an answer */
-    DG_WRITE_LOCALE,      /* the same as programs write it, pt_BR, if another segment changes */
-    DG_WRITE_YAML,        /* as yaml_scalar.h writes it */
-    DG_WRITE_YAML_LOCALE, /* so the target language's code, if another segment changes */
-    DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
-    DG_WRITE_SETTING,     /* the same, if one of any part changes */
-    DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
-    DG_WRITE_EVENT,       /* as the text of a dialogue: events.h */
-    DG_WRITE_WORD_TIMES,  /* a line of subtitles with the times of its words: word_times.h */
-    DG_WRITE_SLOTS,       /* markup whose tags stand for bytes of the file: slots */
+    DG_WRITE_ESCAPED,      /* by strings/escapes.h, as `escapes` says */
+    DG_WRITE_MESSAGE,      /* the same, by strings/message.h before */
+    DG_WRITE_TARGET,       /* the target language's code instead of an answer */
+    DG_WRITE_LOCALE,       /* the same as programs write it, pt_BR, if another segment changes */
+    DG_WRITE_PLURAL_FORMS, /* the target language's: strings/plural_forms.h; likewise */
+    DG_WRITE_YAML,         /* as yaml_scalar.h writes it */
+    DG_WRITE_YAML_LOCALE,  /* so the target language's code, if another segment changes */
+    DG_WRITE_DECLARATION,  /* `before` instead of an answer, if another segment changes */
+    DG_WRITE_SETTING,      /* the same, if one of any part changes */
+    DG_WRITE_CUES,         /* divided among the cues of subtitles: slots */
+    DG_WRITE_EVENT,        /* as the text of a dialogue: events.h */
+    DG_WRITE_WORD_TIMES,   /* a line of subtitles with the times of its words: word_times.h */
+    DG_WRITE_SLOTS,        /* markup whose tags stand for bytes of the file: slots */
 };
 
 enum dg_slot_kind {
@@ -90,7 +91,7 @@ struct dg_run_names {
 struct dg_segment {
     /* bytes of the part that are replaced */
     size_t begin, end;
-    /* [n] malloc'd; NULL for DG_WRITE_TARGET, DECLARATION, SETTING and the two of a LOCALE */
+    /* [n] malloc'd; NULL for DG_WRITE_TARGET and what is written only if another segment changes */
     char *text;
     size_t n;
     /* index among the file's texts */

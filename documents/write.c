@@ -3,6 +3,7 @@
 #include "documents/segments.h"
 #include "documents/slots.h"
 #include "documents/strings/message.h"
+#include "documents/strings/plural_forms.h"
 #include "documents/word_times.h"
 #include "text/format/encoding.h"
 
@@ -77,6 +78,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
     case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->target); break;
     case DG_WRITE_LOCALE: write_locale(w); break;
+    case DG_WRITE_PLURAL_FORMS: dg_buffer_adds(w->out, dg_plural_forms(w->target)); break;
     case DG_WRITE_YAML: write_yaml(w, g, a->s, a->n); break;
     case DG_WRITE_YAML_LOCALE: write_yaml(w, g, w->target, strlen(w->target)); break;
     case DG_WRITE_DECLARATION:
@@ -94,8 +96,14 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
 /* True if the segment is written only if another one changes. */
 static bool follows_others(const struct dg_segment *g)
 {
-    return g->writing == DG_WRITE_LOCALE || g->writing == DG_WRITE_YAML_LOCALE ||
-           g->writing == DG_WRITE_DECLARATION || g->writing == DG_WRITE_SETTING;
+    switch (g->writing) {
+    case DG_WRITE_LOCALE:
+    case DG_WRITE_PLURAL_FORMS:
+    case DG_WRITE_YAML_LOCALE:
+    case DG_WRITE_DECLARATION:
+    case DG_WRITE_SETTING: return true;
+    default: return false;
+    }
 }
 
 /* True if the segment's own bytes can stay: its answer equals its text, and nothing is written

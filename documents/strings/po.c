@@ -3,6 +3,7 @@
  * its encoding, obsolete entries and existing translations stay. */
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
+#include "documents/strings/plural_forms.h"
 #include "documents/xml/declaration.h"
 #include "text/protected.h"
 #include "text/utf8.h"
@@ -144,22 +145,49 @@ static int read_keyword(struct reader *r, size_t *at, size_t end, struct dg_erro
     return DG_OK;
 }
 
+/* Adds what a template leaves open in a header, p->s[begin, end), in the words of the target. */
+static int add_open(
+    struct reader *r, size_t begin, size_t end, enum dg_writing writing, struct dg_error *err)
+{
+    const struct dg_segment like = {.begin = begin, .end = end, .writing = writing};
+    return dg_segment_add(r->x, r->p, like, NULL, 0, err) ? DG_OK : err->code;
+}
+
+/* The byte after the field's name that the header's line s[from, to) begins with; from: another. */
+static size_t skip_field(const char *s, size_t from, size_t to, const char *name)
+{
+    const size_t n = strlen(name);
+    return to - from > n && strncasecmp(s + from, name, n) == 0 ? from + n : from;
+}
+
+/* Reads a line of the header, s[from, to) with its "\\n". */
+static int read_header(struct reader *r, size_t from, size_t to, struct dg_error *err)
+{
+    static const char unknown[] = DG_PLURAL_FORMS_UNKNOWN;
+    const char *s = r->p->s;
+    if (skip_field(s, from, to, "Content-Type:") > from)
+        return dg_declaration_of_type(r->x, r->p, from, to, err);
+    if (to - from == strlen("Language: \\n") && skip_field(s, from, to, "Language: ") > from)
+        return add_open(r, to - 2, to - 2, DG_WRITE_LOCALE, err);
+    if (skip_field(s, from, to, "Plural-Forms:") == from)
+        return DG_OK;
+    r->first_form = read_plural_forms(s + from, to - from);
+    const char *forms = memmem(s + from, to - from, unknown, strlen(unknown));
+    const size_t begin = forms ? (size_t)(forms - s) : 0;
+    return forms ? add_open(r, begin, begin + strlen(unknown), DG_WRITE_PLURAL_FORMS, err) : DG_OK;
+}
+
 /* A string in quotation marks, s[at, end). */
 static int read_string(struct reader *r, size_t at, size_t end, struct dg_error *err)
 {
     const char *s = r->p->s;
-    static const char forms[] = "Plural-Forms:";
     size_t from = at + 1, to = end - 1;
     if (r->at == MSGSTR) {
         r->begin = r->begin ? r->begin : at;
         r->end = end;
         r->filled = r->filled || to > from;
-        if (r->texts[ID].len == 0 && to - from > 13 &&
-            strncasecmp(s + from, "Content-Type:", 13) == 0)
-            return dg_declaration_of_type(r->x, r->p, from, to, err);
-        if (r->texts[ID].len == 0 && to - from > strlen(forms) &&
-            strncasecmp(s + from, forms, strlen(forms)) == 0)
-            r->first_form = read_plural_forms(s + from, to - from);
+        if (r->texts[ID].len == 0)
+            return read_header(r, from, to, err);
     } else if (r->at == MSGID || r->at == MSGID_PLURAL) {
         dg_escapes_read(DG_ESCAPES_C, s + from, to - from, &r->texts[r->at == MSGID ? ID : PLURAL]);
     }

@@ -204,6 +204,15 @@ static const struct example cases[] = {
     {"a.po", "msgid \"a dog\\a\\v \\z\"\nmsgstr \"\"\n",
         "msgid \"a dog\\a\\v \\z\"\nmsgstr \"A DOG\\a\\v Z\"\n", true},
     {"a.strings", "a = \"dog\\a\";", "a = \"DOG\\a\";", false},
+    /* What xgettext leaves open; what is said stays. */
+    {"a.pot",
+        "msgid \"\"\nmsgstr \"\"\n\"Language: \\n\"\n\"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n\"\n\nmsgid \"dog\"\nmsgstr \"\"\n",
+        "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\"Plural-Forms: nplurals=2; plural=(n != 1);\\n\"\n\nmsgid \"dog\"\nmsgstr \"DOG\"\n",
+        true},
+    {"a.po",
+        "msgid \"\"\nmsgstr \"Language: fr\\n\"\n\"Language-Team: \\n\"\n\"Plural-Forms: nplurals=2; plural=(n > 1);\\n\"\n\nmsgid \"Language: \\n\"\nmsgstr \"\"\n",
+        "msgid \"\"\nmsgstr \"Language: fr\\n\"\n\"Language-Team: \\n\"\n\"Plural-Forms: nplurals=2; plural=(n > 1);\\n\"\n\nmsgid \"Language: \\n\"\nmsgstr \"LANGUAGE: \\n\"\n",
+        true},
     /* msgstr[0] of one number only, of all numbers, and of 1, 21, 31, ... */
     {"a.po",
         PLURAL_FORMS("nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);", "", "", ""),
