@@ -1,4 +1,5 @@
-/* JSON, flat or nested: every string that is a value is a text. In ARB files the value of a key
+/* JSON, flat or nested: every string that is a value is a text, but for the "id" of an object in a
+ * list. In ARB files the value of a key
  * that begins with "@" describes another key, and is not translated; that of "@@locale" is the
  * language. In messages.json of browser
  * extensions, and in what FormatJS extracts, each entry has notes for translators beside its text:
@@ -146,7 +147,8 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
             if (key) {
                 locale = arb && depth == 1 && string_is(s, at, end, "@@locale");
                 about = (arb && s[at + 1] == '@') ||
-                        (notes && depth == ENTRY && !is_entry_text(s, at, end));
+                        (notes && depth == ENTRY && !is_entry_text(s, at, end)) ||
+                        (depth > 1 && !object[depth - 1] && string_is(s, at, end, "id"));
             } else if (locale && depth == 1) {
                 rc = add_locale(x, p, at + 1, end - 1, err);
             } else if (!quiet[depth] && !about) {

@@ -1,6 +1,6 @@
-/* YAML: every value that is a string is a text. libyaml says where the values are; all else stays
- * as it is, byte for byte. Where one language is the root of all, as in Rails, its name becomes the
- * target language's:
+/* YAML: every value that is a string is a text, but for the "id" of a mapping in a list (Hugo).
+ * libyaml says where the values are; all else stays as it is, byte for byte. Where one language is
+ * the root of all, as in Rails, its name becomes the target language's:
  *
  *   en:
  *     dogs: "%{count} dogs"
@@ -27,6 +27,8 @@ struct level {
     bool mapping, key;
     /* it is in [ ] or { } */
     bool flow;
+    /* it is a mapping in a list; its next value is the "id" */
+    bool item, id;
     /* it is a key, or within one */
     bool quiet;
 };
@@ -125,13 +127,15 @@ static void read_root(struct reader *r, const yaml_event_t *e)
 /* Reads a node, a scalar or the start of a collection: a key, a value, an item. */
 static int read_node(struct reader *r, const yaml_event_t *e, struct dg_error *err)
 {
-    const struct level *around = &r->levels[r->depth];
-    const bool key = around->mapping && around->key;
+    struct level *around = &r->levels[r->depth];
+    const bool key = around->mapping && around->key, id = around->id;
+    around->id = key && around->item && e->type == YAML_SCALAR_EVENT &&
+                 strcmp((const char *)e->data.scalar.value, "id") == 0;
     if (r->depth == 1 && key)
         read_root(r, e);
     if (r->depth == 1 && r->n_roots == 1 && !key && e->type == YAML_MAPPING_START_EVENT)
         r->root_has_mapping = true;
-    return e->type == YAML_SCALAR_EVENT && !key && !around->quiet ? add(r, e, err) : DG_OK;
+    return e->type == YAML_SCALAR_EVENT && !key && !id && !around->quiet ? add(r, e, err) : DG_OK;
 }
 
 /* Opens the collection that an event starts. */
@@ -147,6 +151,7 @@ static int open_level(struct reader *r, const yaml_event_t *e, struct dg_error *
     r->levels[r->depth + 1] = (struct level){.mapping = mapping,
         .key = mapping,
         .flow = flow || around->flow,
+        .item = mapping && r->depth > 0 && !around->mapping,
         .quiet = around->quiet || (around->mapping && around->key)};
     r->depth++;
     return DG_OK;

@@ -158,6 +158,15 @@ static const struct example cases[] = {
     {"a.yml", "- en:\n    a: dog\n", "- en:\n    a: DOG\n", false},
     {"a.yml", "%YAML 1.1\n---\nen: {a: one}\n---\nen: {a: two}\n",
         "%YAML 1.1\n---\nen: {a: ONE}\n---\nen: {a: TWO}\n", false},
+    /* Names of texts in lists, as in Hugo and go-i18n. */
+    {"en.yaml",
+        "- id: dog\n  translation: a dog\n- {translation: two, id: 'two'}\n- a: {id: one}\n",
+        "- id: dog\n  translation: A DOG\n- {translation: TWO, id: 'two'}\n- a: {id: ONE}\n",
+        false},
+    {"a.json", "[{\"id\": \"dog\", \"translation\": \"a dog\"}, {\"x\": {\"id\": \"two\"}}]",
+        "[{\"id\": \"dog\", \"translation\": \"A DOG\"}, {\"x\": {\"id\": \"TWO\"}}]", false},
+    {"a.json", "{\"id\": \"one\", \"x\": [\"id\", [\"two\"], {\"a\": \"b\", \"id\": [\"y\"]}]}",
+        "{\"id\": \"ONE\", \"x\": [\"ID\", [\"TWO\"], {\"a\": \"B\", \"id\": [\"y\"]}]}", false},
     /* PO's keywords on lines of their own, and its line ends. */
     {"a.po",
         "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"\"\r\nmsgstr\r\n",
