@@ -2,6 +2,7 @@
  * are copied in packed form. A file that unpacks to more than the limits is refused, whatever sizes
  * its headers state. */
 #include "documents/kinds.h"
+#include "documents/office/prefixes.h"
 #include "documents/xml/declaration.h"
 #include "text/utf8.h"
 
@@ -124,6 +125,20 @@ static const char *with_slashes(const char *name, char plain[PLAIN_NAME])
     return plain;
 }
 
+/* Gives the names of an office file's member their usual prefixes. If nothing in it is translated,
+ * the archive's own bytes stay. */
+static int use_prefixes(struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_buffer usual;
+    dg_buffer_init(&usual);
+    if (dg_prefixes_usual(p->s, p->n, &usual)) {
+        free(p->own);
+        p->s = p->own = dg_buffer_take(&usual, &p->n);
+    }
+    dg_buffer_deinit(&usual);
+    return p->own ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a member of a file");
+}
+
 static int read_member(
     struct dg_extract *x, zip_t *z, zip_uint64_t i, size_t *left, struct dg_error *err)
 {
@@ -141,7 +156,9 @@ static int read_member(
     if (dg_utf8_check(p->s, p->n, NULL) != DG_OK || memchr(p->s, '\0', p->n))
         return no_text(z, name, err);
     struct dg_error why = {0};
-    rc = read(x, p, &why);
+    rc = use_prefixes(p, &why);
+    if (rc == DG_OK)
+        rc = read(x, p, &why);
     if (rc == DG_OK) /* all members with text are XML */
         rc = dg_declaration_of_xml(x, p, &why);
     if (rc != DG_OK)

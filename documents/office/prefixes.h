@@ -1,0 +1,16 @@
+/* The prefixes of an office file's names. Programs other than the office's own may write others
+ * than the usual ones, as Python's ElementTree does: <ns0:p xmlns:ns0="..."> for <w:p>. Any thread.
+ * Only for documents/. */
+#ifndef DG_DOCUMENTS_OFFICE_PREFIXES_H
+#define DG_DOCUMENTS_OFFICE_PREFIXES_H
+
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Append the member s[n] with the usual prefixes; false: it has them, or it would be larger than
+ * twice its size. Nothing is appended then. */
+bool dg_prefixes_usual(const char *s, size_t n, struct dg_buffer *out);
+
+#endif
