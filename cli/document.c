@@ -79,12 +79,11 @@ static bool is_standard_output(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-static int write_file(
-    const struct run *r, const char *path, const char *target, struct dg_error *err)
+static int write_file(const struct run *r, const char *path, struct dg_error *err)
 {
     struct dg_buffer out;
     dg_buffer_init(&out);
-    int rc = dg_extract_write(r->extract, r->answers, target, &out, err);
+    int rc = dg_extract_write(r->extract, r->answers, &out, err);
     if (rc == DG_OK && is_standard_output(path)) {
         fwrite(out.data ? out.data : "", 1, out.len, stdout);
         rc = dg_command_flush(err);
@@ -120,8 +119,8 @@ int dg_translate_document(struct dg_session *session, const struct dg_translate_
     dg_buffer_init(&bytes);
     int rc = dg_file_read(in, &bytes, err);
     if (rc == DG_OK)
-        rc = dg_extract_open(
-            in, bytes.data ? bytes.data : "", bytes.len, &dg_extract_limits_default, &extract, err);
+        rc = dg_extract_open(in, bytes.data ? bytes.data : "", bytes.len, options->target,
+            &dg_extract_limits_default, &extract, err);
     if (rc == DG_OK) {
         r.extract = extract;
         r.n = dg_extract_count(extract);
@@ -130,7 +129,7 @@ int dg_translate_document(struct dg_session *session, const struct dg_translate_
                        : dg_error_set(err, DG_ENOMEM, "no memory for translations");
     }
     if (rc == DG_OK)
-        rc = write_file(&r, out, options->target, err);
+        rc = write_file(&r, out, err);
     if (rc != DG_OK)
         dg_error_prefix(err, "%s", in);
     for (size_t i = 0; r.answers && i < r.n; i++)

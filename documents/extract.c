@@ -1,9 +1,9 @@
 #include "documents/extract.h"
 
 #include "documents/kinds.h"
-#include "text/language_code.h"
 #include "text/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ static int read_whole(struct dg_extract *x, struct dg_error *err)
     return rc == DG_OK ? x->kind->read(x, p, err) : rc;
 }
 
-int dg_extract_open(const char *name, const char *bytes, size_t n,
+int dg_extract_open(const char *name, const char *bytes, size_t n, const char *target,
     const struct dg_extract_limits *limits, struct dg_extract **out, struct dg_error *err)
 {
     const struct dg_kind *kind = dg_kind_find(name);
@@ -98,6 +98,8 @@ int dg_extract_open(const char *name, const char *bytes, size_t n,
     if (!x)
         return dg_error_set(err, DG_ENOMEM, "no memory for a file");
     *x = (struct dg_extract){.kind = kind, .bytes = bytes, .n = n, .limits = *limits};
+    if (!dg_language_usual(target, x->target))
+        snprintf(x->target, sizeof x->target, "%s", target);
     int rc = kind->read ? read_whole(x, err) : dg_package_read(x, err);
     if (rc == DG_OK)
         rc = dg_extract_drop_kept(x, err);
@@ -142,17 +144,14 @@ void dg_extract_text(const struct dg_extract *x, size_t i, struct dg_extract_tex
 }
 
 int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer *answers,
-    const char *target, struct dg_buffer *out, struct dg_error *err)
+    struct dg_buffer *out, struct dg_error *err)
 {
     struct dg_buffer *parts = calloc(x->n_parts + 1, sizeof *parts);
     size_t left = MOST_GROWTH * x->limits.unpacked_bytes;
-    char tag[DG_LANGUAGE_MAX];
     bool changed = false;
     int rc = parts ? DG_OK : DG_ENOMEM;
-    if (dg_language_usual(target, tag))
-        target = tag;
     for (size_t i = 0; i < x->n_parts && rc == DG_OK; i++) {
-        struct dg_writer w = {.part = &x->parts[i], .answers = answers, .target = target};
+        struct dg_writer w = {.part = &x->parts[i], .answers = answers, .target = x->target};
         w.out = &parts[i];
         w.most = left;
         rc = dg_extract_part_write(&w, 0, x->parts[i].n, err);

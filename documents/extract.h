@@ -49,9 +49,10 @@ bool dg_extract_may_name(const char *in, const char *out);
 const char *dg_extract_media_type(const char *suffix);
 
 /* Split a file into texts. The suffix of `name` tells its kind; bytes[n] are borrowed until x is
- * closed. DG_EUNSUP (field file): unknown kind; DG_EINVAL (field file): broken, with the place;
- * DG_ELIMIT (field file); DG_ENOMEM. */
-int dg_extract_open(const char *name, const char *bytes, size_t n,
+ * closed. target: code of the target language, which some kinds of files record. DG_EUNSUP (field
+ * file): unknown kind; DG_EINVAL (field file): broken, with the place; DG_ELIMIT (field file);
+ * DG_ENOMEM. */
+int dg_extract_open(const char *name, const char *bytes, size_t n, const char *target,
     const struct dg_extract_limits *limits, struct dg_extract **out, struct dg_error *err);
 void dg_extract_close(struct dg_extract *x); /* NULL is fine */
 
@@ -65,11 +66,10 @@ struct dg_extract_answer {
     size_t n;
 };
 
-/* Append the file with these answers, in the order of its texts. target: code of the target
- * language, which some kinds of files record. DG_EINVAL: an answer has a tag that its text does
- * not, or unbalanced tags; DG_ELIMIT: the formatting that its words repeat exceeds what is written:
- * twice limits.unpacked_bytes. */
+/* Append the file with these answers, in the order of its texts. DG_EINVAL: an answer has a tag
+ * that its text does not, or unbalanced tags; DG_ELIMIT: the formatting that its words repeat
+ * exceeds what is written: twice limits.unpacked_bytes. */
 int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer *answers,
-    const char *target, struct dg_buffer *out, struct dg_error *err);
+    struct dg_buffer *out, struct dg_error *err);
 
 #endif

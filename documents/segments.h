@@ -6,6 +6,7 @@
 #include "documents/strings/escapes.h"
 #include "documents/strings/yaml_scalar.h"
 #include "documents/utf16.h"
+#include "text/language_code.h"
 
 #include <stdint.h>
 
@@ -144,6 +145,8 @@ struct dg_extract {
     /* what dg_extract_keep was given, each with a NUL after it */
     struct dg_buffer kept;
     struct dg_extract_limits limits;
+    /* code of the target language, in its usual case */
+    char target[DG_LANGUAGE_MAX];
 };
 
 /* Add a part; NULL: out of memory. The reader sets own, s, n and member. Invalidates pointers to

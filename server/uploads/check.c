@@ -77,7 +77,7 @@ int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *o,
     struct dg_way way;
     const int64_t most = app->config.max_batch_characters;
     const struct dg_extract_limits limits = dg_upload_limits(4 * (size_t)most + 1024);
-    int rc = dg_extract_open(o->name, o->bytes, o->n, &limits, &x, err);
+    int rc = dg_extract_open(o->name, o->bytes, o->n, o->target, &limits, &x, err);
     for (size_t i = 0; rc == DG_OK && i < dg_extract_count(x); i++) {
         dg_extract_text(x, i, &t);
         made->characters += (int64_t)dg_utf8_count(t.s, t.n);

@@ -105,7 +105,7 @@ int dg_upload_run_start(struct dg_app *app, const struct dg_upload_run_options *
     run->arg = o->arg;
     dg_buffer_init(file);
     int rc = dg_extract_open(o->upload->name, run->file.data ? run->file.data : "", run->file.len,
-        o->limits, &run->extract, err);
+        run->upload.target, o->limits, &run->extract, err);
     if (rc == DG_OK) {
         run->n = dg_extract_count(run->extract);
         rc = make_request(run, app, err);
@@ -137,7 +137,7 @@ int dg_upload_run_result(struct dg_upload_run *run, struct dg_buffer *out, struc
         const struct dg_buffer *a = &r->items[i].answer;
         answers[i] = (struct dg_extract_answer){a->data ? a->data : "", a->len};
     }
-    int rc = dg_extract_write(run->extract, answers, run->upload.target, out, err);
+    int rc = dg_extract_write(run->extract, answers, out, err);
     free(answers);
     return rc;
 }

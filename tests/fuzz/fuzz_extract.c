@@ -74,7 +74,7 @@ static void require_readable(const char *suffix, int rc, const struct dg_buffer 
     struct dg_error err = {0};
     if (rc != DG_OK)
         return;
-    rc = dg_extract_open(suffix, file->data, file->len, &limits, &x, &err);
+    rc = dg_extract_open(suffix, file->data, file->len, "de", &limits, &x, &err);
     require(rc == DG_OK || rc == DG_ELIMIT);
     dg_extract_close(x);
 }
@@ -94,7 +94,7 @@ static void write_back(const struct input *in, const struct dg_extract *x, int o
     dg_buffer_init(&out);
     /* members of an archive that were never read may be broken, which shows only when the others
      * change; formatting may be written so often that the limit is exceeded */
-    int rc = dg_extract_write(x, answers, "de", &out, &err);
+    int rc = dg_extract_write(x, answers, &out, &err);
     require(rc == DG_OK || (rc == DG_ELIMIT && other) ||
             (rc == DG_EINVAL && other && is_packed(in->suffix) && !in->made));
     require(other || is_filled(in->suffix) ||
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     struct input in = make_input(data, size);
-    int rc = dg_extract_open(in.suffix, in.file, in.n, &limits, &x, &err);
+    int rc = dg_extract_open(in.suffix, in.file, in.n, "de", &limits, &x, &err);
     require((rc == DG_OK) == (x != NULL) && rc == err.code);
     if (x) {
         write_back(&in, x, 0);

@@ -11,7 +11,7 @@ static inline char *translated_bytes(const char *name, const char *file, size_t 
 {
     struct dg_extract *x = NULL;
     struct dg_buffer out;
-    if (dg_extract_open(name, file, n, limits, &x, err) != DG_OK)
+    if (dg_extract_open(name, file, n, "de", limits, &x, err) != DG_OK)
         return NULL;
     size_t count = dg_extract_count(x);
     struct dg_extract_answer *answers = calloc(count + 1, sizeof *answers);
@@ -25,7 +25,7 @@ static inline char *translated_bytes(const char *name, const char *file, size_t 
         answers[i].n = strlen(answers[i].s);
     }
     dg_buffer_init(&out);
-    if (dg_extract_write(x, answers, "de", &out, err) != DG_OK)
+    if (dg_extract_write(x, answers, &out, err) != DG_OK)
         fail_msg("%s: %s", name, err->message);
     for (size_t i = 0; i < count; i++)
         free((char *)answers[i].s);

@@ -18,7 +18,7 @@ static struct dg_extract *opened(const char *name, const char *file, size_t coun
 {
     struct dg_extract *x = NULL;
     assert_int_equal(
-        dg_extract_open(name, file, strlen(file), &dg_extract_limits_default, &x, NULL), 0);
+        dg_extract_open(name, file, strlen(file), "de", &dg_extract_limits_default, &x, NULL), 0);
     assert_int_equal(dg_extract_count(x), count);
     return x;
 }
@@ -28,7 +28,7 @@ static void check_written(
 {
     struct dg_buffer out;
     dg_buffer_init(&out);
-    assert_int_equal(dg_extract_write(x, answers, "de", &out, NULL), 0);
+    assert_int_equal(dg_extract_write(x, answers, &out, NULL), 0);
     assert_string_equal(out.data, want);
     dg_buffer_deinit(&out);
 }

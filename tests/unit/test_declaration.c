@@ -78,11 +78,11 @@ static void check(const char *name, const char *file, size_t n, const char *answ
     struct dg_error err = {0};
     const struct dg_extract_answer a = {answer, strlen(answer)};
     struct dg_buffer out;
-    if (dg_extract_open(name, file, n, &dg_extract_limits_default, &x, &err) != DG_OK)
+    if (dg_extract_open(name, file, n, "de", &dg_extract_limits_default, &x, &err) != DG_OK)
         fail_msg("%s: %s", name, err.message);
     assert_int_equal(dg_extract_count(x), 1);
     dg_buffer_init(&out);
-    assert_int_equal(dg_extract_write(x, &a, "de", &out, &err), DG_OK);
+    assert_int_equal(dg_extract_write(x, &a, &out, &err), DG_OK);
     if (out.len != n_want || memcmp(out.data, want, n_want) != 0)
         fail_msg("%s: %.*s", name, (int)out.len, out.data);
     dg_buffer_deinit(&out);

@@ -318,7 +318,8 @@ static void long_files(void **state)
     for (int kind = 0; kind < 2; kind++) {
         const char *name = kind ? "a.md" : "a.txt";
         assert_int_equal(
-            dg_extract_open(name, file.data, file.len, &dg_extract_limits_default, &x, NULL), 0);
+            dg_extract_open(name, file.data, file.len, "de", &dg_extract_limits_default, &x, NULL),
+            0);
         assert_true(dg_extract_count(x) >= 10);
         for (size_t i = 0; i < dg_extract_count(x); i++) {
             dg_extract_text(x, i, &t);

@@ -34,7 +34,7 @@ static size_t count_texts(const struct input *in)
     struct dg_extract *x = NULL;
     struct dg_error err = {0};
     size_t n = 0;
-    if (dg_extract_open(in->suffix, in->file, in->n, &limits, &x, &err) == DG_OK)
+    if (dg_extract_open(in->suffix, in->file, in->n, "de", &limits, &x, &err) == DG_OK)
         n = dg_extract_count(x);
     dg_extract_close(x);
     return n;

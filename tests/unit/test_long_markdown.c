@@ -37,8 +37,8 @@ static void long_markdown_keeps_its_units(void **state)
             dg_buffer_adds(&file, files[i].last);
             assert_int_equal(
                 dg_document_open(file.data, file.len, DG_FORMAT_MARKDOWN, &whole, NULL), DG_OK);
-            assert_int_equal(
-                dg_extract_open("a.md", file.data, file.len, &dg_extract_limits_default, &x, NULL),
+            assert_int_equal(dg_extract_open("a.md", file.data, file.len, "de",
+                                 &dg_extract_limits_default, &x, NULL),
                 0);
             assert_true(!files[i].many || n < 100 || dg_extract_count(x) > 1);
             for (size_t k = 0; k < dg_extract_count(x); k++) {

@@ -49,8 +49,8 @@ static void wrapped_lines(void **state)
         struct dg_extract *x = NULL;
         struct dg_extract_text t;
         const char *file = line_files[i].file;
-        assert_int_equal(
-            dg_extract_open("a.txt", file, strlen(file), &dg_extract_limits_default, &x, NULL),
+        assert_int_equal(dg_extract_open("a.txt", file, strlen(file), "de",
+                             &dg_extract_limits_default, &x, NULL),
             DG_OK);
         assert_int_equal(dg_extract_count(x), 1);
         dg_extract_text(x, 0, &t);
