@@ -20,7 +20,9 @@ static int by_place(const void *a, const void *b)
     const struct dg_segment *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
-    return x->end > y->end ? -1 : x->end < y->end;
+    if (x->end != y->end)
+        return x->end > y->end ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 /* Sort the segments by their bytes, outer ones first, and list all texts. */

@@ -6,8 +6,8 @@
  *   bytes --open--> texts --(translator)--> answers --write--> bytes
  *
  * If every answer equals its text, the file comes back byte for byte, except for kinds that hold
- * both languages (PO, XLIFF, .ts), whose empty targets are filled. Limits: DG_ELIMIT if a file is
- * larger, or unpacks to more, than they allow. Const after open: any thread. */
+ * both languages (PO, XLIFF, .ts, .xcstrings), whose empty targets are filled. Limits: DG_ELIMIT if
+ * a file is larger, or unpacks to more, than they allow. Const after open: any thread. */
 #ifndef DG_DOCUMENTS_EXTRACT_H
 #define DG_DOCUMENTS_EXTRACT_H
 

@@ -38,6 +38,7 @@ static const struct dg_kind kinds[] = {
     {".ts", "text/vnd.trolltech.linguist" UTF_8, dg_read_linguist, NULL},
     {".yml", "application/yaml", dg_read_yaml, NULL},
     {".yaml", "application/yaml", dg_read_yaml, NULL},
+    {".xcstrings", "application/json", dg_read_catalog, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -45,7 +46,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 const char *const dg_extract_suffixes[] = {".txt", ".html", ".htm", ".md", ".markdown", ".srt",
     ".vtt", ".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".po", ".pot", ".xlf",
     ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", ".ass", ".ssa", ".resx",
-    ".stringsdict", ".ts", ".yml", ".yaml", NULL};
+    ".stringsdict", ".ts", ".yml", ".yaml", ".xcstrings", NULL};
 
 const struct dg_kind *dg_kind_find(const char *name)
 {

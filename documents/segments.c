@@ -64,7 +64,7 @@ struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *
     if (text && !(g->text = strndup(text, n)))
         goto no_memory;
     g->n = n;
-    p->n_segments++;
+    g->order = p->n_segments++;
     return g;
 no_memory:
     dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");

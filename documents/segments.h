@@ -95,6 +95,8 @@ struct dg_segment {
     /* [n] malloc'd; NULL for DG_WRITE_TARGET and what is written only if another segment changes */
     char *text;
     size_t n;
+    /* number in its part, as it was added: of several at one place, the first is written first */
+    size_t order;
     /* index among the file's texts */
     size_t index;
     enum dg_format format;

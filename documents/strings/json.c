@@ -6,9 +6,8 @@
  *
  *   "bark": {"message": "$NAME$ barks", "description": "...", "placeholders": {"name": {...}}}
  */
-#include "base/json.h"
-
 #include "documents/kinds.h"
+#include "documents/strings/json_bytes.h"
 #include "documents/strings/message.h"
 #include "text/utf8.h"
 
@@ -74,14 +73,6 @@ static bool is_entry_text(const char *s, size_t at, size_t end)
     return false;
 }
 
-/* The byte after the string that begins at s[at] == '"'. The text is known to be JSON. */
-static size_t string_end(const char *s, size_t at)
-{
-    for (at++; s[at] != '"'; at++)
-        at += s[at] == '\\';
-    return at + 1;
-}
-
 static int add(
     struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
 {
@@ -120,11 +111,8 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
     /* a key comes next; the next value is not translated, is the language */
     bool key = false, about = false, locale = false;
     size_t depth = 0, at = dg_utf8_bom(s, p->n);
-    struct dg_error why = {0};
-    struct dg_json *json = dg_json_parse(s + at, p->n - at, &why);
-    int rc = json                    ? DG_OK
-             : why.code == DG_ENOMEM ? dg_error_set(err, DG_ENOMEM, "%s", why.message)
-                                     : dg_extract_broken(err, "it is not JSON: %s", why.message);
+    struct dg_json *json = dg_json_of_file(s + at, p->n - at, err);
+    int rc = json ? DG_OK : err->code;
     const bool notes = json && has_notes(json);
     dg_json_free(json);
     for (size_t end; at < p->n && rc == DG_OK; at = end) {
@@ -143,7 +131,7 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
         } else if (s[at] == ':') {
             key = false;
         } else if (s[at] == '"') {
-            end = string_end(s, at);
+            end = dg_json_string_end(s, at);
             if (key) {
                 locale = arb && depth == 1 && string_is(s, at, end, "@@locale");
                 about = (arb && s[at + 1] == '@') ||

@@ -15,7 +15,7 @@ import conftest
 from conftest import PATIENCE, Server
 
 DOGS = "Two dogs play in the snow."
-FILLED = {".po", ".pot", ".xlf", ".xliff", ".ts"}  # bilingual formats; these samples are fully translated
+FILLED = {".po", ".pot", ".xlf", ".xliff", ".ts", ".xcstrings"}  # bilingual formats; these samples are fully translated
 
 
 def saved(document):
@@ -106,6 +106,7 @@ KINDS = {
            '<translation>Zwei Hunde</translation></message></context>\n</TS>\n',
     ".yml": "# c\r\nen:\r\n  a: 'Two dogs' # d\r\n  b: >\r\n    A girl\r\n    is smiling.\r\n",
     ".yaml": "---\n- &a \"Two \\x64ogs\"\n- *a\n- {b: A girl, c: yes}\n",
+    ".xcstrings": '{"sourceLanguage" : "en", "strings" : {"a" : {"localizations" : {"de" : {"stringUnit" : {"value" : "Hund"}}}}}, "version" : "1.0"}\n',
     ".docx": word, ".pptx": slides, ".xlsx": sheet, ".odt": open_text, ".odp": open_slides, ".ods": open_sheet, ".epub": book,
     ".po": 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n#~ msgid "old"\n\nmsgid ""\n"Two "\n"dogs"\nmsgstr "Zwei"\n',
     ".pot": '# c\nmsgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n',

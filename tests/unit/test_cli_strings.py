@@ -1,4 +1,5 @@
 """dragoman translate FILE -o FILE: strings of programs, read again by the tools of those who localise them."""
+import json
 import shutil
 import subprocess
 
@@ -90,3 +91,31 @@ def test_refused_yaml(tmp_path, content, why):
     path = tmp_path / "a.yaml"
     path.write_text(content)
     assert why in translate(path, 1)
+
+
+def unit(state, value):
+    return {"stringUnit": {"state": state, "value": value}}
+
+
+def test_catalog(tmp_path):
+    """Only what the target language lacks is added, for a review; the rest stays as Xcode writes it."""
+    path = tmp_path / "Localizable.xcstrings"
+    forms = {"one": DOGS, "other": GIRL}
+    catalog = {"sourceLanguage": "en", "strings": {
+        DOGS: {}, GIRL: {"comment": DOGS, "localizations": {"fr": unit("translated", "x")}},
+        "forms": {"localizations": {"en": {"variations": {"plural": {k: unit("translated", v) for k, v in forms.items()}}}}},
+        "done": {"localizations": {"de": unit("translated", "Fertig")}}, "Old": {"extractionState": "stale"}}, "version": "1.0"}
+    path.write_text(json.dumps(catalog, indent=2, separators=(",", " : ")))
+    out = translate(path).read_text()
+    strings = catalog["strings"]
+    strings[DOGS] = {"localizations": {"de": unit("needs_review", SNOW)}}
+    strings[GIRL]["localizations"]["de"] = unit("needs_review", SMILES)
+    strings["forms"]["localizations"]["de"] = {"variations": {"plural": {k: unit("needs_review", v) for k, v in (("one", SNOW), ("other", SMILES))}}}
+    assert json.loads(out) == catalog
+    assert out == json.dumps(json.loads(out), ensure_ascii=False, indent=2, separators=(",", " : "))
+
+
+def test_json_is_no_catalog(tmp_path):
+    path = tmp_path / "a.xcstrings"
+    path.write_text('{"strings": {}}')
+    assert 'it has no "sourceLanguage" and "strings"' in translate(path, 1)

@@ -74,7 +74,7 @@ static void test_files_of_both_languages(void **state)
     for (size_t i = 0; dg_extract_suffixes[i]; i++) {
         const char *s = dg_extract_suffixes[i];
         const bool both = !strcmp(s, ".po") || !strcmp(s, ".pot") || !strcmp(s, ".xlf") ||
-                          !strcmp(s, ".xliff") || !strcmp(s, ".ts");
+                          !strcmp(s, ".xliff") || !strcmp(s, ".ts") || !strcmp(s, ".xcstrings");
         if (is_filled(s) != both)
             fail_msg("%s", s);
     }

@@ -167,6 +167,58 @@ static const struct example cases[] = {
         "[{\"id\": \"dog\", \"translation\": \"A DOG\"}, {\"x\": {\"id\": \"TWO\"}}]", false},
     {"a.json", "{\"id\": \"one\", \"x\": [\"id\", [\"two\"], {\"a\": \"b\", \"id\": [\"y\"]}]}",
         "{\"id\": \"ONE\", \"x\": [\"ID\", [\"TWO\"], {\"a\": \"B\", \"id\": [\"y\"]}]}", false},
+    /* Xcode's catalogs: what the target language lacks, as the source language has it. */
+    {"a.xcstrings",
+        "{\"sourceLanguage\" : \"en\", \"strings\" : {\n"
+        "    \"\" : {\n"
+        "\n"
+        "    },\n"
+        "    \"a \\\"dog\\\"\" : {\n"
+        "\n"
+        "    },\n"
+        "    \"b\" : {\"comment\" : \"dog\", \"shouldTranslate\" : true},\n"
+        "    \"c\" : {\"localizations\" : {\n"
+        "        \"en\" : {\"variations\" : {\"plural\" : {\"one\" : {\"stringUnit\" : {\"state\" : \"new\", \"value\" : \"%d dog\"}}, \"zero\" : {\"stringUnit\" : {\"state\" : \"new\", \"value\" : \"%d\"}}, \"other\" : {\"stringUnit\" : {\"state\" : \"new\", \"value\" : \"%d dogs\"}}}}},\n"
+        "        \"fr\" : {}}},\n"
+        "    \"d\" : {\"localizations\" : {\"de\" : {\"stringUnit\" : {\"state\" : \"translated\", \"value\" : \"x\"}}}},\n"
+        "    \"e\" : {\"extractionState\" : \"stale\"}, \"f\" : {\"shouldTranslate\" : false}, \"g\" : {\"localizations\" : {}}}}\n",
+        "{\"sourceLanguage\" : \"en\", \"strings\" : {\n"
+        "    \"\" : {\n"
+        "\n"
+        "    },\n"
+        "    \"a \\\"dog\\\"\" : {\n"
+        "      \"localizations\" : {\n"
+        "        \"de\" : {\n"
+        "          \"stringUnit\" : {\n"
+        "            \"state\" : \"needs_review\",\n"
+        "            \"value\" : \"A \\\"DOG\\\"\"\n"
+        "          }\n"
+        "        }\n"
+        "      }\n"
+        "    },\n"
+        "    \"b\" : {\"comment\" : \"dog\", \"localizations\" : {\n"
+        "        \"de\" : {\n"
+        "          \"stringUnit\" : {\n"
+        "            \"state\" : \"needs_review\",\n"
+        "            \"value\" : \"B\"\n"
+        "          }\n"
+        "        }\n"
+        "      },\n"
+        "      \"shouldTranslate\" : true},\n"
+        "    \"c\" : {\"localizations\" : {\n"
+        "        \"de\" : {\"variations\" : {\"plural\" : {\"one\" : {\"stringUnit\" : {\"state\" : \"needs_review\", \"value\" : \"%d DOG\"}}, \"zero\" : {\"stringUnit\" : {\"state\" : \"needs_review\", \"value\" : \"%d\"}}, \"other\" : {\"stringUnit\" : {\"state\" : \"needs_review\", \"value\" : \"%d DOGS\"}}}}},\n"
+        "        \"en\" : {\"variations\" : {\"plural\" : {\"one\" : {\"stringUnit\" : {\"state\" : \"new\", \"value\" : \"%d dog\"}}, \"zero\" : {\"stringUnit\" : {\"state\" : \"new\", \"value\" : \"%d\"}}, \"other\" : {\"stringUnit\" : {\"state\" : \"new\", \"value\" : \"%d dogs\"}}}}},\n"
+        "        \"fr\" : {}}},\n"
+        "    \"d\" : {\"localizations\" : {\"de\" : {\"stringUnit\" : {\"state\" : \"translated\", \"value\" : \"x\"}}}},\n"
+        "    \"e\" : {\"extractionState\" : \"stale\"}, \"f\" : {\"shouldTranslate\" : false}, \"g\" : {\"localizations\" : {\n"
+        "        \"de\" : {\n"
+        "          \"stringUnit\" : {\n"
+        "            \"state\" : \"needs_review\",\n"
+        "            \"value\" : \"G\"\n"
+        "          }\n"
+        "        }\n"
+        "      }}}}\n",
+        true},
     /* PO's keywords on lines of their own, and its line ends. */
     {"a.po",
         "msgid\r\n\"a dog\\n\"\r\n\"two\\n\"\r\nmsgstr\r\n\"\"\r\nmsgid \"b\"\r\nmsgid_plural\r\n\"dogs\"\r\nmsgstr[0]\r\n\"x\"\r\nmsgstr[1]\r\n\"\"\r\nmsgstr\r\n",
