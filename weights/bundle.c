@@ -5,9 +5,11 @@
 #include "weights/manifest.h"
 #include "weights/version.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct dg_bundle {
@@ -47,14 +49,28 @@ static int find_files(struct dg_bundle *b, struct dg_error *err)
     return 0;
 }
 
+/* Say what `dir` is instead of a bundle. */
+static int no_bundle(const char *dir, struct dg_error *err)
+{
+    struct stat is;
+    if (stat(dir, &is) != 0)
+        return dg_error_set(err, DG_EIO, "cannot open %s: %s", dir, strerror(errno));
+    return dg_error_set(err, DG_EIO,
+        "%s is not a bundle: it %s (dragoman convert makes bundles from other programs' models)",
+        dir,
+        S_ISDIR(is.st_mode) ? "has no " DG_MANIFEST_FILE
+                            : "is a file, and a bundle is a directory with " DG_MANIFEST_FILE);
+}
+
 static int read_manifest(struct dg_bundle *b, struct dg_error *err)
 {
     char *path = dg_file_join(b->dir, DG_MANIFEST_FILE);
     if (!path)
         return dg_error_set(err, DG_ENOMEM, "no memory for a path");
     int rc = 0;
-    b->manifest = dg_json_load(path, err);
-    if (!b->manifest)
+    if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        rc = no_bundle(b->dir, err);
+    else if (!(b->manifest = dg_json_load(path, err)))
         rc = err && err->code ? err->code : DG_EFORMAT;
     else if (!(rc = dg_manifest_check(b->manifest, err)) && !dg_json_get(b->manifest, "version"))
         rc = dg_error_field(err, DG_EINVAL, "version", "manifest: version is missing");
