@@ -2,6 +2,7 @@
 #include "base/command.h"
 #include "cli/cli.h"
 #include "model/config.h"
+#include "translate/installed.h"
 #include "translate/pair_search.h"
 #include "weights/bundle.h"
 
@@ -133,12 +134,15 @@ static int set(struct dg_json **manifest, const char *setting, struct dg_error *
     return 0;
 }
 
-static int seal(const char *dir, const char *const *settings, size_t n, struct dg_error *err)
+static int seal(const char *name, const char *const *settings, size_t n, struct dg_error *err)
 {
     struct dg_bundle *b = NULL;
     struct dg_config config;
     struct dg_pair_search *ignored = NULL;
-    int rc = dg_bundle_open(dir, &b, err);
+    char dir[4400];
+    int rc = dg_installed_named(name, dir, sizeof dir, err);
+    if (!rc)
+        rc = dg_bundle_open(dir, &b, err);
     if (rc)
         return rc;
     dg_json_begin();
@@ -166,7 +170,8 @@ int dg_cli_seal(int argc, char **argv)
     struct dg_field_list settings = {.n = 0};
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &settings, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman seal",
-        .usage = "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n",
+        .usage = "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n"
+                 "BUNDLE is a bundle's directory, or the name of an installed one.\n",
         .after = "Checks the manifest and updates its version. Without --set, it does so after "
                  "an edit by hand.\n",
         .groups = groups,

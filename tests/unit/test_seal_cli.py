@@ -47,6 +47,13 @@ def test_pairs_and_seldom_characters(bundle):
     assert manifest(bundle) == {**before, "version": manifest(bundle)["version"]}
 
 
+def test_an_installed_bundle_is_sealed_by_its_name(bundle, monkeypatch):
+    monkeypatch.setenv("DRAGOMAN_MODELS", str(bundle.parent))
+    dragoman("seal", "bundle", "--set", "name=mine")
+    assert manifest(bundle)["name"] == "mine"
+    assert '"nobody" is no folder' in dragoman("seal", "nobody", ok=False)
+
+
 def test_the_same_settings_are_the_same_version(bundle):
     assert dragoman("seal", str(bundle)).strip() == manifest(bundle)["version"]
     one = dragoman("seal", str(bundle), "--set", "decoding.beam=2")
