@@ -233,6 +233,20 @@ static int parse_lines(struct parsing *p, struct dg_error *err)
     return rc;
 }
 
+/* Check that the model can parse text. */
+static int check_model(const struct parsing *p, struct dg_error *err)
+{
+    const struct dg_bundle *b = dg_translator_bundle(p->session.translator);
+    if (!dg_bundle_answers_trees(b))
+        return dg_error_set(err, DG_EINVAL,
+            "%s is not a parsing model: its manifest lacks \"answers\": \"trees\" (dragoman seal "
+            "BUNDLE --set answers=trees adds it)",
+            dg_bundle_name(b));
+    if (!dg_tokenizer_has_text(dg_translator_source(p->session.translator)))
+        return dg_error_set(err, DG_EINVAL, "the bundle has no SentencePiece model");
+    return 0;
+}
+
 int dg_cli_parse(int argc, char **argv)
 {
     static struct parsing p;
@@ -255,16 +269,19 @@ int dg_cli_parse(int argc, char **argv)
         return dg_command_refuse(command.name, "--tokens is for translate: parse takes words");
     if (p.sequence && p.o.json)
         return dg_command_refuse(command.name, "--sequence: --json has it already");
-    if (!p.o.translate.target)
-        p.o.translate.target = "parse";
+    const bool any_target = !p.o.translate.target;
+    if (any_target)
+        p.o.translate.target = "parse"; /* among installed models, those to this language */
     if (dg_decode_options_check(&p.o, &err))
         return dg_command_refuse(command.name, "%s", err.message);
+    if (any_target)
+        p.o.translate.target = NULL; /* the model's, whatever its recipe calls it */
     p.o.translate.tokens = true;
     int rc = dg_lines_open(argv + 1, (size_t)n, &p.input, &err);
     if (!rc)
         rc = dg_session_open(&p.session, &p.o, &err);
-    if (!rc && !dg_tokenizer_has_text(dg_translator_source(p.session.translator)))
-        rc = dg_error_set(&err, DG_EINVAL, "the bundle has no SentencePiece model");
+    if (!rc)
+        rc = check_model(&p, &err);
     if (!rc)
         rc = parse_lines(&p, &err);
     dg_session_close(&p.session);

@@ -3,6 +3,7 @@ server, scored. The language is a toy: its trees are certain, so nearly all of t
 import json
 import os
 import random
+import shutil
 import subprocess
 
 import pytest
@@ -111,4 +112,18 @@ def test_nothing_of_a_texts_way_touches_a_tree(work):
 
 def test_a_model_that_does_not_parse_is_refused():
     done = subprocess.run([CLI, "parse", "--model", "tests/data/en-de"], input="A dog.\n", capture_output=True, text=True)
+    assert done.returncode == 1 and "en-de-small is not a parsing model" in done.stderr
+
+
+def test_the_target_language_may_have_any_name(work, tmp_path):
+    """`parse` takes the model's own target language; --target-lang names it, too, and another one is refused."""
+    model = shutil.copytree(work / "models" / "toy", tmp_path / "trees")
+    manifest = json.loads((model / "manifest.json").read_text())
+    del manifest["check"]  # an answer of the pair
+    (model / "manifest.json").write_text(json.dumps({**manifest, "pairs": [["en", "trees"]]}))
+    call(CLI, "seal", str(model))
+    tree = "(TOP (S (NP (XX the) (XX dog)) (VP (XX sees) (NP (XX a) (XX cat))) (XX .)))\n"
+    for more in ([], ["--target-lang", "trees"]):
+        assert call(CLI, "parse", "--model", str(model), *more, stdin="the dog sees a cat.\n") == tree
+    done = subprocess.run([CLI, "parse", "--model", str(model), "--target-lang", "parse"], input="A dog.\n", capture_output=True, text=True)
     assert done.returncode == 1 and '"parse"' in done.stderr
