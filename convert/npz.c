@@ -301,7 +301,8 @@ static int open_source(
         int code = why == ZIP_ER_NOENT                        ? DG_ENOTFOUND
                    : why == ZIP_ER_OPEN || why == ZIP_ER_READ ? DG_EIO
                                                               : DG_EFORMAT;
-        rc = dg_error_field(err, code, "npz", "no zip archive: %s", zip_error_strerror(error));
+        rc = dg_error_field(err, code, "npz", "%s: %s",
+            code == DG_EFORMAT ? "no zip archive" : "cannot be opened", zip_error_strerror(error));
         zip_source_free(source);
     }
     if (!rc)

@@ -91,9 +91,10 @@ static int unpack(const char *path, const char *dir, struct dg_error *err)
 {
     int why = 0, rc = 0;
     zip_t *zip = zip_open(path, ZIP_RDONLY, &why);
+    if (!zip && why == ZIP_ER_NOENT)
+        return REFUSE(DG_ENOTFOUND, "cannot open %s: No such file or directory", path);
     if (!zip)
-        return REFUSE(why == ZIP_ER_NOENT ? DG_ENOTFOUND : DG_EFORMAT,
-            "%s cannot be opened as an Argos package, which is a zip", path);
+        return REFUSE(DG_EFORMAT, "%s cannot be opened as an Argos package, which is a zip", path);
     for (zip_int64_t i = 0; i < zip_get_num_entries(zip, 0) && !rc; i++) {
         const char *name = zip_get_name(zip, (zip_uint64_t)i, 0), *rest = strchr(name, '/');
         for (size_t k = 0; rest && k < COUNT(wanted) && !rc; k++)

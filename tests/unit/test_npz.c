@@ -117,7 +117,7 @@ static const struct bad {
     {"same_name", DG_EFORMAT, "array x is there twice"},
     {"cut_archive", DG_EFORMAT, "no zip archive"},
     {"no_zip", DG_EFORMAT, "no zip archive"},
-    {"missing", DG_ENOTFOUND, "No such file"},
+    {"missing", DG_ENOTFOUND, "cannot be opened: No such file"},
 };
 
 static void bad_archives_are_refused(void **state)
