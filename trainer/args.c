@@ -18,9 +18,7 @@
 enum { SETTINGS = DG_FIELD_LIST_MAX - 2 };
 
 static const struct dg_field rows[] = {
-    {"out", TEXT(out), .argument = "DIR",
-        .help = "output directory (plot, languages: output file); PREFIX: writes PREFIX.en and "
-                "so on"},
+    {"out", TEXT(out), .argument = "DIR", .help = "output directory"},
     {"data", TEXT(data), .argument = "DIR",
         .help = "base directory of the recipe's relative paths"},
     {"set", DG_FIELD_LIST, AT(settings), 0, SETTINGS, .argument = "KEY=VALUE",
@@ -49,18 +47,15 @@ static const struct dg_field rows[] = {
         .help = "beam size; 0: the bundle's"},
     {"length_penalty", DG_FIELD_REAL, AT(length_penalty), 0, 10, .old = "alpha", .argument = "X",
         .help = "exponent of the length penalty (default: the bundle's)"},
-    {"lines", WHOLE(lines, 0, 1e9),
-        .help = "number of lines, trees, pairs or batches to use; 0: all"},
+    {"lines", WHOLE(lines, 0, 1e9), .help = "number of lines to use, from the first; 0: all"},
     {"last", WHOLE(last, 0, 10000), .help = "average the last N checkpoints"},
-    {"best", WHOLE(best, 0, 10000),
-        .help = "average the best N checkpoints; shortlist: translations per source token "
-                "(default: 50)"},
+    {"best", WHOLE(best, 0, 10000), .help = "average the best N checkpoints"},
     {"frequent", WHOLE(frequent, 0, 1000000),
-        .help = "shortlist: number of frequent tokens that are always in it (default: 200)"},
+        .help = "number of frequent tokens that are always in the list (default: 200)"},
     {"text", DG_FIELD_LIST, AT(texts), 0, DG_FIELD_LIST_MAX, .argument = "FROM:TO:SOURCE:TARGET",
         .help =
-            "shortlist: text to learn the list from, prepared into --prepared with the bundle's "
-            "vocabulary; may be repeated"},
+            "text to learn the list from, prepared into --prepared with the bundle's vocabulary; "
+            "may be repeated"},
     {"keep", DG_FIELD_REAL, AT(keep), 0, 1, .argument = "SHARE",
         .help = "share of the pairs to keep (default: 0.8)"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON"},
@@ -68,18 +63,51 @@ static const struct dg_field rows[] = {
         .help = "print each field's type, range and default instead"},
 };
 
+/* What an option means to some verbs, and its argument there (NULL: as in its row). */
+static const struct words {
+    const char *verb, *option, *argument, *help;
+} words[] = {
+    {"run", "out", NULL, "directory of the run: data, checkpoints, log and, at the end, bundle"},
+    {"plan", "out", NULL, "directory of the run to come; its data are prepared there"},
+    {"average", "out", "BUNDLE", "output bundle (default: the run's own, DIR/bundle)"},
+    {"prepare", "out", NULL, "directory of the prepared data"},
+    {"distill", "out", NULL, "output directory: text, recipe.json and the run, with run/bundle"},
+    {"backtranslate", "out", "PREFIX", "write PREFIX.en and so on, by the languages' codes"},
+    {"filter", "out", "PREFIX", "write PREFIX.en and so on, and PREFIX.scores"},
+    {"treebank", "out", "PREFIX", "write PREFIX.words, PREFIX.parse and PREFIX.gold"},
+    {"plot", "out", "FILE", "output file (SVG)"},
+    {"languages", "out", "FILE", "output file: the model"},
+    {"treebank", "lines", NULL, "number of trees to use, from the first; 0: all"},
+    {"shortlist", "lines", NULL,
+        "with sets: number of lines of each to measure with, from the first; without: number of "
+        "pairs to learn from; 0: all"},
+    {"batches", "lines", NULL, "number of batches to print"},
+    {"shortlist", "best", NULL, "translations per source token (default: 50)"},
+};
+
+static void reword(const char *verb, struct dg_field *row)
+{
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].verb, verb) != 0 || strcmp(words[i].option, row->name) != 0)
+            continue;
+        row->help = words[i].help;
+        row->argument = words[i].argument ? words[i].argument : row->argument;
+    }
+}
+
 /* Copy the rows that a verb names to `out`. Return how many. */
-static size_t choose(const char *names, struct dg_field *out)
+static size_t choose(const struct dg_verb *verb, struct dg_field *out)
 {
     const struct dg_fields all = {rows, DG_FIELD_COUNT(rows), NULL, NULL, NULL};
     size_t n = 0;
-    for (const char *p = names; *p; p += strspn(p, " !")) {
+    for (const char *p = verb->options; *p; p += strspn(p, " !")) {
         char name[32];
         const size_t len = strcspn(p, " !");
         snprintf(name, sizeof name, "%.*s", (int)len, p);
         const size_t row = dg_fields_find(&all, name);
         assert(row < all.n);
         out[n] = rows[row];
+        reword(verb->name, &out[n]);
         p += len;
         out[n++].flags |= *p == '!' ? DG_FIELD_REQUIRED : 0;
     }
@@ -119,7 +147,7 @@ int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_ar
     out->beam_size = out->lines = out->last = out->best = out->frequent = out->threads = -1;
     out->length_penalty = -1;
     out->keep = 0.8;
-    const struct dg_fields groups[] = {{chosen, choose(verb->options, chosen), out, NULL, NULL}};
+    const struct dg_fields groups[] = {{chosen, choose(verb, chosen), out, NULL, NULL}};
     snprintf(name, sizeof name, "dragoman-train %s", verb->name);
     snprintf(usage, sizeof usage, "usage: dragoman-train %s %s [options]\n\n%c%s.\n", verb->name,
         verb->words, toupper((unsigned char)verb->what[0]), verb->what + 1);
