@@ -47,3 +47,27 @@ def test_a_broken_tree_takes_no_other_with_it(tmp_path):
     said, words, *_ = treebank(tmp_path, TREE + "\n" + LONG.replace("(. .) ))", "(. .)") + TREE + "\n" + TREE[:-2] + "\n" + TREE + "\n")
     assert words == ["The cat sleeps ."] * 3
     assert "2 trees of" in said and "cannot be read, left out: line 2: byte " in said and "it ends within a bracket" in said
+
+
+def test_evalb_reads_trees_over_several_lines(tmp_path):
+    """Gold trees as treebanks have them, beside a parser's, one a line: the first line of the gold tree was taken for all of it."""
+    flat = " ".join(LONG.split()) + "\n" + TREE + "\n"
+    (tmp_path / "flat").write_text(flat)
+    (tmp_path / "long").write_text("\n" + LONG + "\n" + TREE + "\n  \n")
+    for gold, parsed in (("long", "flat"), ("flat", "long"), ("flat", "flat")):
+        said = run([TRAIN, "evalb", str(tmp_path / gold), str(tmp_path / parsed)])
+        assert said.startswith("2 sentences, 100.00 % exact: recall 100.00"), said
+
+
+def test_evalb_says_where_trees_differ(tmp_path):
+    """A parser's empty line is no tree: the next one is compared with its gold tree, and has other words."""
+    gold, parsed = tmp_path / "gold", tmp_path / "parsed"
+    gold.write_text(LONG + TREE + "\n")
+    parsed.write_text("\n" + TREE + "\n")
+    said = run([TRAIN, "evalb", str(gold), str(parsed)], expect=2)
+    assert f"tree 1 ({gold} line 1, {parsed} line 2): the gold tree has 11 words, the parsed one 4" in said
+    gold.write_text(TREE + "\n" + LONG)
+    said = run([TRAIN, "evalb", str(gold), str(parsed)], expect=1)
+    assert f"{parsed} ends after 1 trees, but {gold} goes on" in said
+    parsed.write_text(TREE + "\n(S (NP\n")
+    assert f"{parsed} line 2: byte 6 of the tree: it ends within a bracket" in run([TRAIN, "evalb", str(gold), str(parsed)], expect=1)

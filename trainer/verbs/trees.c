@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "text/tree/evalb.h"
-#include "trainer/data/corpus.h"
+#include "trainer/data/tree_file.h"
 
 #include <stdio.h>
 
@@ -58,29 +58,23 @@ static int write_tree(
 
 /* A treebank being read. */
 struct treebank {
-    struct dg_corpus_lines *lines;
+    struct dg_tree_file *trees;
     struct dg_file_writer *out[SIDES];
     struct dg_arena arena;
-    /* the tree so far, the number of the line that it begins at, and how many of its brackets are
-     * open */
-    struct dg_buffer tree;
-    uint64_t begin;
-    int64_t open;
     /* trees read, what was left out, and why the first was */
     uint64_t n, bad;
     struct dg_error first;
 };
 
-/* Writes the tree that was collected. What is none is left out, as treebanks have some. */
-static int end_tree(struct treebank *t, struct dg_error *err)
+/* Writes a tree. What is none is left out, as treebanks have some. */
+static int take_tree(struct treebank *t, const char *text, size_t n, struct dg_error *err)
 {
     struct dg_tree tree;
     struct dg_error why = {0};
-    int rc;
     dg_arena_reset(&t->arena);
-    rc = dg_tree_read(t->tree.data ? t->tree.data : "", t->tree.len, &t->arena, &tree, &why);
+    int rc = dg_tree_read(text, n, &t->arena, &tree, &why);
     if (rc == DG_EFORMAT) {
-        dg_error_prefix(&why, "line %llu", (unsigned long long)t->begin);
+        dg_error_prefix(&why, "line %llu", (unsigned long long)dg_tree_file_line(t->trees));
         if (t->bad++ == 0)
             t->first = why;
         rc = 0;
@@ -90,50 +84,25 @@ static int end_tree(struct treebank *t, struct dg_error *err)
         rc = write_tree(t->out, &tree, err);
     }
     t->n++;
-    dg_buffer_reset(&t->tree);
-    t->open = 0;
     return rc;
 }
 
-/* True if the line goes on with the tree before it: that is not at its end, and the line is
- * indented, as the Penn Treebank's are. A line of its own ends a broken tree. */
-static bool continues(const struct treebank *t, const struct dg_line *line)
-{
-    return t->open > 0 && t->tree.len + line->len < DG_CORPUS_MAX_LINE && line->len &&
-           (line->text[0] == ' ' || line->text[0] == '\t');
-}
-
-static int add_line(struct treebank *t, const struct dg_line *line, struct dg_error *err)
-{
-    int rc = t->tree.len && !continues(t, line) ? end_tree(t, err) : 0;
-    if (!t->tree.len)
-        t->begin = dg_corpus_lines_number(t->lines);
-    else
-        dg_buffer_adds(&t->tree, " ");
-    dg_buffer_add(&t->tree, line->text, line->len);
-    dg_alloc_check(!t->tree.failed, "a tree");
-    for (size_t i = 0; i < line->len; i++)
-        t->open += (line->text[i] == '(') - (line->text[i] == ')');
-    return rc;
-}
-
-/* Writes the first `most` trees, 0: all. A tree has one line, or goes on in indented ones. */
+/* Writes the first `most` trees, 0: all. */
 static int write_trees(struct treebank *t, uint64_t most, struct dg_error *err)
 {
-    struct dg_line line;
+    const char *text;
+    size_t n;
     int got = 1, rc = 0;
-    while (!rc && (!most || t->n < most) && (got = dg_corpus_lines_next(t->lines, &line, err)) > 0)
-        rc = add_line(t, &line, err);
-    rc = rc ? rc : got < 0 ? got : 0;
-    return !rc && t->tree.len && (!most || t->n < most) ? end_tree(t, err) : rc;
+    while (!rc && (!most || t->n < most) && (got = dg_tree_file_next(t->trees, &text, &n, err)) > 0)
+        rc = take_tree(t, text, n, err);
+    return rc ? rc : got < 0 ? got : 0;
 }
 
 int dg_verb_treebank(const struct dg_args *a, struct dg_error *err)
 {
     struct treebank t = {0};
     dg_arena_init(&t.arena, 0);
-    dg_buffer_init(&t.tree);
-    int rc = dg_corpus_lines_open(a->words[0], &t.lines, err);
+    int rc = dg_tree_file_open(a->words[0], &t.trees, err);
     for (int side = 0; side < SIDES && !rc; side++)
         rc = begin(a, sides[side].suffix, &t.out[side], err);
     if (!rc)
@@ -147,8 +116,7 @@ int dg_verb_treebank(const struct dg_args *a, struct dg_error *err)
     if (!rc && t.bad)
         fprintf(stderr, "dragoman-train treebank: %llu trees of %s cannot be read, left out: %s\n",
             (unsigned long long)t.bad, a->words[0], t.first.message);
-    dg_corpus_lines_close(t.lines);
-    dg_buffer_deinit(&t.tree);
+    dg_tree_file_close(t.trees);
     dg_arena_deinit(&t.arena);
     return rc;
 }
@@ -180,34 +148,70 @@ static void print_brackets(const struct dg_evalb *e, bool json)
     dg_json_free(o);
 }
 
+/* Gold trees and parsed ones. */
+struct evalb_files {
+    const char *const *paths;
+    struct dg_tree_file *files[2];
+    struct dg_arena arena;
+    uint64_t n;
+};
+
+static int ends_early(const struct evalb_files *f, int shorter, struct dg_error *err)
+{
+    return dg_error_set(err, DG_EFORMAT, "%s ends after %llu trees, but %s goes on",
+        f->paths[shorter], (unsigned long long)f->n, f->paths[!shorter]);
+}
+
+/* Reads the next tree of both files. Returns 1, 0 at the end of both, or negative. */
+static int next_trees(struct evalb_files *f, struct dg_tree trees[2], struct dg_error *err)
+{
+    int got[2];
+    dg_arena_reset(&f->arena);
+    for (int i = 0; i < 2; i++) {
+        const char *text;
+        size_t n;
+        got[i] = dg_tree_file_next(f->files[i], &text, &n, err);
+        int rc = got[i] > 0 ? dg_tree_read(text, n, &f->arena, &trees[i], err) : 0;
+        if (rc)
+            dg_error_prefix(err, "%s line %llu", f->paths[i],
+                (unsigned long long)dg_tree_file_line(f->files[i]));
+        if (rc || got[i] < 0)
+            return rc ? rc : got[i];
+    }
+    if (got[0] != got[1])
+        return ends_early(f, got[0] ? 1 : 0, err);
+    f->n += (uint64_t)got[0];
+    return got[0];
+}
+
+static int compare_trees(struct evalb_files *f, struct dg_evalb *e, struct dg_error *err)
+{
+    struct dg_tree trees[2];
+    int got, rc = 0;
+    while (!rc && (got = next_trees(f, trees, err)) != 0) {
+        rc = got < 0 ? got : dg_evalb_add(e, &trees[0], &trees[1], err);
+        if (rc && got > 0)
+            dg_error_prefix(err, "tree %llu (%s line %llu, %s line %llu)", (unsigned long long)f->n,
+                f->paths[0], (unsigned long long)dg_tree_file_line(f->files[0]), f->paths[1],
+                (unsigned long long)dg_tree_file_line(f->files[1]));
+    }
+    return rc;
+}
+
 int dg_verb_evalb(const struct dg_args *a, struct dg_error *err)
 {
     struct dg_evalb e = {0};
-    struct dg_corpus *corpus = NULL;
-    struct dg_line lines[2];
-    struct dg_arena arena;
-    dg_arena_init(&arena, 0);
-    uint64_t n = 0;
-    int got = 1, rc = dg_corpus_open(a->words, 2, &corpus, err);
-    while (!rc && (got = dg_corpus_next(corpus, lines, err)) > 0) {
-        struct dg_tree trees[2];
-        n++;
-        dg_arena_reset(&arena);
-        for (int i = 0; i < 2 && !rc; i++) {
-            rc = dg_tree_read(lines[i].text, lines[i].len, &arena, &trees[i], err);
-            if (rc)
-                dg_error_prefix(err, "%s", a->words[i]);
-        }
-        if (!rc)
-            rc = dg_evalb_add(&e, &trees[0], &trees[1], err);
-        if (rc)
-            dg_error_prefix(err, "line %llu", (unsigned long long)n);
-    }
-    if (!rc && got < 0)
-        rc = got;
+    struct evalb_files f = {.paths = a->words};
+    dg_arena_init(&f.arena, 0);
+    int rc = 0;
+    for (int i = 0; i < 2 && !rc; i++)
+        rc = dg_tree_file_open(a->words[i], &f.files[i], err);
+    if (!rc)
+        rc = compare_trees(&f, &e, err);
     if (!rc)
         print_brackets(&e, a->json);
-    dg_corpus_close(corpus);
-    dg_arena_deinit(&arena);
+    for (int i = 0; i < 2; i++)
+        dg_tree_file_close(f.files[i]);
+    dg_arena_deinit(&f.arena);
     return rc;
 }
