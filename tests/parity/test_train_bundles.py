@@ -35,7 +35,9 @@ def test_bundle_half_replaced_does_not_look_whole(whole, tmp_path):
     run([*average, "--last", "1"], expect=1)
     assert not (bundle / "manifest.json").exists()
     (bundle / "joint.vocab").rmdir()
-    run([*average, "--last", "1"])
+    said = run([*average, "--last", "1"])
+    assert f"last checkpoints: {UPDATES}\ncalibrating on at most" in said and "scoring the dev and test sets" in said
+    assert "chosen: beam" in said and "brevity penalty" not in said  # --quiet leaves the trials out
     training = json.loads((bundle / "manifest.json").read_text())["training"]
     assert training["checkpoints"] == [UPDATES] and training["scores"]
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "trainer/run/average.h"
 #include "trainer/run/bundle_list.h"
+#include "trainer/run/bundle_settings.h"
 #include "trainer/run/export.h"
 #include "trainer/run/provenance.h"
 #include "trainer/run/winner.h"
@@ -51,7 +52,7 @@ struct source {
      * NULL: no comparison */
     struct dg_run *run;
     struct dg_trainlog *log;
-    bool scores;
+    bool scores, quiet;
     /* set to non-zero: return DG_ECANCELED, leaving the scores out; NULL: cannot be stopped */
     const volatile int *stop;
 };
@@ -141,63 +142,6 @@ static int append_scores(
     return 0;
 }
 
-static struct dg_json *trial_json(const struct dg_calibrate_trial *t)
-{
-    struct dg_json *o = dg_json_new_object();
-    dg_json_set_int(o, "beam", t->beam);
-    dg_json_set_real(o, "alpha", (double)t->alpha);
-    dg_json_set_real(o, "bleu", t->bleu);
-    dg_json_set_real(o, "chrf", t->chrf);
-    if (t->penalty_cap > 0)
-        dg_json_set_real(o, "length_penalty_cap", (double)t->penalty_cap);
-    return o;
-}
-
-/* Pairs with a length penalty of their own. */
-static struct dg_json *pairs_json(const struct dg_calibrated *c)
-{
-    struct dg_json *o = dg_json_new_object();
-    for (size_t i = 0; i < c->n_pairs; i++) {
-        const struct dg_calibrated_pair *p = &c->pairs[i];
-        char name[80];
-        snprintf(name, sizeof name, "%s-%s", p->source_lang, p->target_lang);
-        if (p->own)
-            dg_json_set_take(o, name, trial_json(&p->chosen));
-    }
-    return o;
-}
-
-/* Choose the bundle's search settings on the dev sets and record them in `training`. */
-static int calibrate(const struct source *s, struct dg_calibrated *out, struct dg_json *training,
-    struct dg_error *err)
-{
-    size_t n;
-    struct dg_calibrate_set *sets = dg_run_dev_sets(s->prepared, s->recipe, &n);
-    const struct dg_calibrate_options o = {.bundle = s->bundle,
-        .sets = sets,
-        .n_sets = n,
-        .lines = (uint64_t)s->recipe->validation.calibrate,
-        .threads = (int)s->recipe->training.threads,
-        .stop = s->stop};
-    int rc = dg_calibrate(&o, out, err);
-    free(sets);
-    if (rc)
-        return rc;
-    struct dg_json *o_json = dg_json_new_object();
-    dg_json_set_int(o_json, "lines", s->recipe->validation.calibrate);
-    dg_json_set_take(o_json, "before", trial_json(&out->before));
-    dg_json_set_take(o_json, "chosen", trial_json(&out->chosen));
-    dg_json_set_take(o_json, "pairs", pairs_json(out));
-    dg_json_set_take(o_json, "after", trial_json(&out->after));
-    dg_json_set_int(o_json, "sentences", (int64_t)out->sentences);
-    dg_json_set_int(o_json, "flagged", (int64_t)out->flagged);
-    dg_json_set_int(o_json, "good", (int64_t)out->good);
-    dg_json_set_int(o_json, "good_flagged", (int64_t)out->good_flagged);
-    return dg_json_set_take(training, "calibrated", o_json)
-               ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
-               : 0;
-}
-
 /* Export the mean (*exported: the bundle is whole), then calibrate, add a shortlist and score as
  * the recipe asks. Scores use the bundle's own weights, so that f16's rounding counts; then seal
  * the bundle again with them. */
@@ -221,7 +165,10 @@ static int export_average(const struct source *s, const struct choice *c, struct
     *exported = !rc;
     if (!rc && s->scores && s->recipe->validation.calibrate &&
         dg_prepared_sets(s->prepared, "dev")) {
-        rc = calibrate(s, &calibrated, training, err);
+        rc = dg_bundle_settings_choose(
+            &(struct dg_bundle_settings){
+                .e = &e, .log = s->log, .quiet = s->quiet, .stop = s->stop},
+            &calibrated, training, err);
         e.calibrated = rc ? NULL : &calibrated;
         if (!rc)
             rc = dg_export_seal(&e, err);
@@ -231,6 +178,7 @@ static int export_average(const struct source *s, const struct choice *c, struct
             &(struct dg_bundle_list){.e = &e, .log = s->log, .stop = s->stop}, &decision, err);
     if (!rc && s->scores) {
         struct dg_json *all = dg_json_new_array();
+        dg_trainlog_say(s->log, "scoring the dev and test sets");
         rc = append_scores(s, "dev", all, err);
         if (!rc)
             rc = append_scores(s, "test", all, err);
@@ -244,6 +192,16 @@ static int export_average(const struct source *s, const struct choice *c, struct
     return rc;
 }
 
+static void tell_choice(struct dg_trainlog *log, const struct choice *c)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    for (size_t i = 0; i < c->n; i++)
+        dg_buffer_addf(&b, " %" PRIu64, c->steps[i]);
+    dg_trainlog_say(log, "%s:%s", c->averaged, b.data ? b.data : "");
+    dg_buffer_deinit(&b);
+}
+
 /* *exported: the bundle was made, if only without what comes after the export. */
 static int make_bundle(const struct source *s, size_t n, bool best, struct dg_json **training,
     bool *exported, struct dg_error *err)
@@ -255,6 +213,8 @@ static int make_bundle(const struct source *s, size_t n, bool best, struct dg_js
     int rc = choose(s->keeper, n, best, &c, err);
     if (!rc)
         rc = compare(s, &c, err);
+    if (!rc)
+        tell_choice(s->log, &c);
     if (s->run)
         dg_run_release(s->run);
     if (!rc)
@@ -315,7 +275,7 @@ int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
     struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config,
-        r->keeper, r->origin, r, r->log, !r->o->no_scores, r->o->stop};
+        r->keeper, r->origin, r, r->log, !r->o->no_scores, r->o->quiet, r->o->stop};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
     bool exported;
@@ -354,7 +314,7 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
         const struct dg_recipe_training *t = &r.recipe->training;
         struct source s = {r.recipe, r.prepared, r.prepared_dir,
             o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, NULL, r.log,
-            !o->no_scores, NULL};
+            !o->no_scores, o->quiet, NULL};
         size_t n =
             o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
         bool exported;

@@ -3,6 +3,7 @@
 #ifndef DG_TRAINER_SCORE_CALIBRATE_H
 #define DG_TRAINER_SCORE_CALIBRATE_H
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -85,6 +86,11 @@ int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
     struct dg_json *manifest, struct dg_error *err);
 /* Seal the bundle with the chosen values; pairs without a set keep their penalties. */
 int dg_calibrate_seal(const char *bundle, const struct dg_calibrated *c, struct dg_error *err);
+
+/* Append a trial (`tried`'s arguments) and what was chosen, in words without a line end. */
+void dg_calibrate_say_trial(const struct dg_calibrated_pair *pair,
+    const struct dg_calibrate_trial *t, struct dg_buffer *out);
+void dg_calibrate_say_chosen(const struct dg_calibrated *c, struct dg_buffer *out);
 
 /* The highest threshold with at most one in a hundred of good[n] below it, rounded down to a
  * thousandth. Sorts good. n >= 1. For dg_calibrate and tests. */

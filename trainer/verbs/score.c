@@ -86,37 +86,30 @@ int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err)
     return 0;
 }
 
-static void print_penalty(const struct dg_calibrate_trial *t)
+static void print_line(const struct dg_buffer *b)
 {
-    printf("length penalty %g", (double)t->alpha);
-    if (t->penalty_cap > 0)
-        printf(" over at most %g x the source", (double)t->penalty_cap);
+    puts(b->data && !b->failed ? b->data : "");
+    fflush(stdout);
 }
 
 static void print_trial(
     void *arg, const struct dg_calibrated_pair *pair, const struct dg_calibrate_trial *t)
 {
+    struct dg_buffer b;
     (void)arg;
-    if (pair)
-        printf("%s-%s ", pair->source_lang, pair->target_lang);
-    printf("beam %u, ", t->beam);
-    print_penalty(t);
-    printf(": BLEU %.2f, chrF2 %.2f, brevity penalty %.3f\n", t->bleu, t->chrf, t->brevity);
-    fflush(stdout);
+    dg_buffer_init(&b);
+    dg_calibrate_say_trial(pair, t, &b);
+    print_line(&b);
+    dg_buffer_deinit(&b);
 }
 
 static void print_calibrated(const struct dg_calibrated *c)
 {
-    printf("chosen: beam %u, ", c->chosen.beam);
-    print_penalty(&c->chosen);
-    for (size_t i = 0; i < c->n_pairs; i++) {
-        if (!c->pairs[i].own)
-            continue;
-        printf("; %s-%s: ", c->pairs[i].source_lang, c->pairs[i].target_lang);
-        print_penalty(&c->pairs[i].chosen);
-    }
-    printf(" (%+.2f BLEU, %+.2f chrF2)\n", c->after.bleu - c->before.bleu,
-        c->after.chrf - c->before.chrf);
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_calibrate_say_chosen(c, &b);
+    print_line(&b);
+    dg_buffer_deinit(&b);
     if (c->kept_confidence)
         printf("low confidence: %.3f as before: %llu sentences with chrF of %d are too few\n",
             (double)c->low_confidence, (unsigned long long)c->good, DG_CALIBRATE_GOOD);
