@@ -28,6 +28,18 @@ def pair_files(out):
     return lines(f"{out}.en"), lines(f"{out}.de")
 
 
+def test_a_verb_does_not_guess_the_languages(tmp_path):
+    """Of four pairs, the first was taken: German text was translated as English, and evaluated with 0.75 BLEU."""
+    text = write(tmp_path / "text.de", ["Ein Hund."])
+    for verb in (["backtranslate", BUNDLE, text], ["filter", BUNDLE, text, text], ["distill", BUNDLE, text], ["evaluate", BUNDLE, text, text]):
+        out = [] if verb[0] == "evaluate" else ["--out", str(tmp_path / "out")]
+        assert "en-de-fr translates en-de, de-en, en-fr, fr-en: choose with --from and --to" in run([TRAIN, *verb, *out], expect=2)
+        assert "en-de-fr translates en-de, en-fr: choose" in run([TRAIN, *verb, *out, "--from", "en"], expect=2)
+        assert "en-de-fr does not translate from de to fr" in run([TRAIN, *verb, *out, "--from", "de", "--to", "fr"], expect=2)
+    assert not list(tmp_path.glob("out*"))
+    assert "BLEU" in run([TRAIN, "evaluate", BUNDLE, text, write(tmp_path / "text.en", ["A dog."]), "--from", "DE"])
+
+
 # filter -------------------------------------------------------------------------------------------------------
 
 def test_filter_finds_what_does_not_translate(tmp_path):

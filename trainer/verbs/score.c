@@ -8,6 +8,7 @@
 #include "trainer/score/calibrate.h"
 #include "trainer/score/chrf.h"
 #include "trainer/score/evaluate.h"
+#include "trainer/verbs/pair.h"
 #include "trainer/verbs/sets.h"
 #include "trainer/verbs/stop.h"
 
@@ -61,14 +62,14 @@ static void print_perplexity(const struct dg_evaluated *e)
     puts("");
 }
 
-int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err)
+static int evaluate(const struct dg_args *a, const char *from, const char *to, struct dg_error *err)
 {
     struct dg_evaluated e;
     struct dg_evaluate_text o = {.bundle = a->words[0],
         .source = a->words[1],
         .target = a->words[2],
-        .source_lang = a->from,
-        .target_lang = a->to,
+        .source_lang = from,
+        .target_lang = to,
         .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
         .threads = (int)a->threads,
         .beam = a->beam_size > 0 ? (uint32_t)a->beam_size : 0,
@@ -84,6 +85,19 @@ int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err)
     print_perplexity(&e);
     print_scores(&e.bleu, &e.chrf);
     return 0;
+}
+
+int dg_verb_evaluate(const struct dg_args *a, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    const char *from, *to;
+    int rc = dg_bundle_open(a->words[0], &b, err);
+    if (!rc)
+        rc = dg_pair_find(b, a->from, a->to, &from, &to, err);
+    if (!rc)
+        rc = evaluate(a, from, to, err);
+    dg_bundle_close(b);
+    return rc;
 }
 
 static void print_line(const struct dg_buffer *b)

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "trainer/synthetic/filtered.h"
+#include "trainer/verbs/pair.h"
 #include "trainer/verbs/stop.h"
 #include "trainer/verbs/verbs.h"
 #include "weights/bundle.h"
@@ -39,19 +40,11 @@ int dg_synthetic_model_read(
     struct dg_bundle *b = NULL;
     const char *from = NULL, *to = NULL;
     memset(m, 0, sizeof *m);
-    if (!a->from != !a->to)
-        return dg_error_set(err, DG_EINVAL, "--from and --to go together");
     int rc = dg_bundle_open(a->words[0], &b, err);
     if (rc)
         return rc;
-    if (dg_bundle_pairs(b))
-        dg_bundle_pair(b, 0, &from, &to);
-    from = a->from ? a->from : from;
-    to = a->to ? a->to : to;
-    if (!from || !to || !has_pair(b, from, to)) {
-        rc = dg_error_set(err, DG_EINVAL, "%s does not translate %s to %s", a->words[0],
-            from ? from : "?", to ? to : "?");
-    } else {
+    rc = dg_pair_find(b, a->from, a->to, &from, &to, err);
+    if (!rc) {
         m->from = dg_alloc_string(from);
         m->to = dg_alloc_string(to);
         m->name = dg_alloc_string(dg_bundle_name(b));
