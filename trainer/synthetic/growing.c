@@ -23,7 +23,7 @@ struct dg_growing {
 
 static int failed(struct dg_error *err, const char *path)
 {
-    return dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
+    return dg_error_set(err, DG_EIO, "cannot write %s: %s", path, strerror(errno));
 }
 
 static char *with_end(const char *path, const char *end)
