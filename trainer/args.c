@@ -2,6 +2,7 @@
 
 #include "base/command.h"
 #include "model/engine/beam.h"
+#include "translate/installed.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -26,7 +27,9 @@ static const struct dg_field rows[] = {
     {"prepared", TEXT(prepared), .argument = "DIR",
         .help = "directory of prepared data, created if missing; several runs may share it"},
     {"init", TEXT(init), .argument = "BUNDLE",
-        .help = "start from this bundle and keep its vocabulary and dimensions"},
+        .help =
+            "start from this bundle (a directory, or the name of an installed one) and keep its "
+            "vocabulary and dimensions"},
     {"threads", WHOLE(threads, 0, 4096),
         .help = "compute threads; 0: all cores that affinity and control groups allow "
                 "(default: the recipe's value, or 0)"},
@@ -120,7 +123,11 @@ static size_t choose(const struct dg_verb *verb, struct dg_field *out)
  * recipe's paths are relative to the data folder, so it is made absolute. */
 static int add_settings(struct dg_args *a, struct dg_error *err)
 {
-    char *path = a->init ? realpath(a->init, NULL) : NULL;
+    char named[4400] = "";
+    int rc = a->init ? dg_installed_named(a->init, named, sizeof named, err) : 0;
+    if (rc)
+        return rc;
+    char *path = a->init ? realpath(named, NULL) : NULL;
     if (a->init && !path)
         return dg_error_field(err, DG_EINVAL, "--init", "--init %s: %s", a->init, strerror(errno));
     if (path) {
@@ -139,11 +146,16 @@ static int add_settings(struct dg_args *a, struct dg_error *err)
     return DG_OK;
 }
 
+static bool takes_bundle(const struct dg_verb *verb)
+{
+    return !strncmp(verb->words, "BUNDLE", 6) || !strncmp(verb->words, "TEACHER", 7);
+}
+
 int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_args *out)
 {
     struct dg_field chosen[DG_FIELD_COUNT(rows)];
     struct dg_error err = {0};
-    char name[64], usage[400];
+    char name[64], usage[500];
     int n = 0;
     memset(out, 0, sizeof *out);
     out->beam_size = out->lines = out->last = out->best = out->frequent = out->threads = -1;
@@ -153,6 +165,10 @@ int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_ar
     snprintf(name, sizeof name, "dragoman-train %s", verb->name);
     snprintf(usage, sizeof usage, "usage: dragoman-train %s %s [options]\n\n%c%s.\n", verb->name,
         verb->words, toupper((unsigned char)verb->what[0]), verb->what + 1);
+    if (takes_bundle(verb))
+        snprintf(usage + strlen(usage), sizeof usage - strlen(usage),
+            "%.*s is a bundle's directory, or the name of an installed one.\n",
+            (int)strcspn(verb->words, " "), verb->words);
     const struct dg_command command = {.name = name,
         .usage = usage,
         .groups = groups,
@@ -165,6 +181,13 @@ int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_ar
         return status;
     if (add_settings(out, &err) != DG_OK)
         return dg_command_refuse(name, "%s", err.message);
+    if (takes_bundle(verb)) {
+        if (dg_installed_named(argv[1], out->bundle, sizeof out->bundle, &err) != DG_OK) {
+            fprintf(stderr, "%s: %s\n", name, err.message);
+            return 1;
+        }
+        argv[1] = out->bundle;
+    }
     out->words = (const char *const *)(argv + 1);
     out->n_words = (size_t)n;
     return -1;

@@ -20,13 +20,17 @@ struct dg_args {
     /* 0: all */
     int64_t threads;
     bool force, quiet, json, no_scores, describe;
+    /* the path of the bundle that the first word named */
+    char bundle[4400];
     /* strings that `settings` points to */
     char init_setting[4096 + 8], threads_setting[40];
 };
 
 struct dg_verb {
     const char *name;
-    /* its words and required options, for usage: "RECIPE --out DIR" */
+    /* its words and required options, for usage: "RECIPE --out DIR". If the first is BUNDLE or
+     * TEACHER, it may be the name of an installed bundle, which dg_args_read replaces by its path
+     */
     const char *words;
     /* one line, for lists of verbs */
     const char *what;
@@ -38,7 +42,8 @@ struct dg_verb {
 };
 
 /* Read the command line; argv[0] is the verb. Return -1 to continue, otherwise the exit status: 0
- * after --help, 2 after wrong usage, which has been explained on stderr. */
+ * after --help, 2 after wrong usage, 1 if there is no such bundle, which has been explained on
+ * stderr. `out` must stay where it is, as its words may point into it. */
 int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_args *out);
 
 #endif

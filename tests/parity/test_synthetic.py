@@ -40,6 +40,15 @@ def test_a_verb_does_not_guess_the_languages(tmp_path):
     assert "BLEU" in run([TRAIN, "evaluate", BUNDLE, text, write(tmp_path / "text.en", ["A dog."]), "--from", "DE"])
 
 
+def test_a_model_may_be_named_as_it_is_installed(tmp_path, monkeypatch):
+    monkeypatch.setenv("DRAGOMAN_MODELS", os.path.dirname(BUNDLE))
+    text = write(tmp_path / "text.de", ["Ein Hund."])
+    run([TRAIN, "backtranslate", "en-de-fr", text, "--out", str(tmp_path / "made"), "--from", "de", "--quiet"])
+    assert len(lines(tmp_path / "made.en")) == 1
+    assert '"nobody" is no folder' in run([TRAIN, "evaluate", "nobody", text, text], expect=1)
+    assert json.loads(run([TRAIN, "recipe", "small", "--init", "en-de-fr"]))["init"] == os.path.abspath(BUNDLE)
+
+
 # filter -------------------------------------------------------------------------------------------------------
 
 def test_filter_finds_what_does_not_translate(tmp_path):
