@@ -76,6 +76,7 @@ static void one_word(void **state)
     assert_int_equal(dg_attention_svg_write(&v, &(struct dg_attention_svg){.word = "b"}, &b, &err),
         DG_ENOTFOUND);
     assert_string_equal(err.field, "word");
+    assert_non_null(strstr(err.message, "no word \"b\" in the sentence that attends: a<b "));
     dg_buffer_deinit(&b);
 }
 

@@ -162,6 +162,20 @@ static void write_grids(
         add_grid(v, o, h, MARGIN + (h % 4) * width + side, HEAD + (h / 4) * height + top, b);
 }
 
+/* The word is in no row. */
+static int refuse_word(const struct dg_attention_view *v, const char *word, struct dg_error *err)
+{
+    struct dg_buffer words;
+    dg_buffer_init(&words);
+    for (uint32_t r = 0; r < v->rows; r++)
+        dg_buffer_addf(&words, "%s%s", r ? " " : "", v->row_labels[r]);
+    int rc = dg_error_field(err, DG_ENOTFOUND, "word",
+        "there is no word \"%.60s\" in the sentence that attends: %.400s", word,
+        words.data ? words.data : "");
+    dg_buffer_deinit(&words);
+    return rc;
+}
+
 int dg_attention_svg_write(const struct dg_attention_view *v, const struct dg_attention_svg *o,
     struct dg_buffer *out, struct dg_error *err)
 {
@@ -169,7 +183,7 @@ int dg_attention_svg_write(const struct dg_attention_view *v, const struct dg_at
     for (uint32_t r = 0; r < v->rows; r++)
         any = any || is_shown(v, o, r);
     if (!any)
-        return dg_error_field(err, DG_ENOTFOUND, "word", "there is no word \"%.60s\"", o->word);
+        return refuse_word(v, o->word, err);
     if (o->heat_map)
         write_grids(v, o, out);
     else
