@@ -42,6 +42,13 @@ def test_bundle_half_replaced_does_not_look_whole(whole, tmp_path):
     assert training["checkpoints"] == [UPDATES] and training["scores"]
 
 
+def test_a_run_s_folder_is_no_place_for_a_bundle(whole):
+    """Its manifest, weights and vocabulary lay among checkpoints and log."""
+    said = run([TRAIN, "average", str(whole), "--no-scores", "--out", str(whole)], expect=2)
+    assert f"--out {whole} is the directory of a run; name another" in said
+    assert not (whole / "manifest.json").exists()
+
+
 def test_averaging_into_another_folder_only_reads(whole, tmp_path):
     """A run that others own may be read-only: nothing in its folder is opened for writing, the log neither."""
     copied = tmp_path / "run"

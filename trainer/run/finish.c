@@ -294,6 +294,17 @@ int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
     return *stopped ? 0 : rc;
 }
 
+/* Refuse a run's directory, which would become a bundle as well. */
+static int check_out(const char *dir, struct dg_error *err)
+{
+    char *path = dg_alloc_path(dir, "run.json");
+    const bool is_run = access(path, F_OK) == 0;
+    free(path);
+    return is_run ? dg_error_set(err, DG_EINVAL,
+                        "--out %s is the directory of a run; name another for the bundle", dir)
+                  : 0;
+}
+
 int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
 {
     struct dg_run_options ro = {
@@ -301,7 +312,9 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     struct dg_json *training = NULL;
     struct dg_run r;
     dg_run_init(&r, &ro);
-    int rc = dg_run_paths(&r, err);
+    int rc = o->bundle ? check_out(o->bundle, err) : 0;
+    if (!rc)
+        rc = dg_run_paths(&r, err);
     if (!rc)
         rc = dg_run_load(&r, err);
     if (!rc)
