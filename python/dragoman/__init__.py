@@ -156,7 +156,7 @@ def _array(encoded: list):
 def _texts(texts: Iterable[str], before: int = 0):
     """An array of texts, and their number. `before`: the number of the caller's texts that went to earlier calls."""
     if isinstance(texts, (str, bytes)):
-        raise TypeError("texts: a sequence of str is needed, not one str")
+        raise TypeError(f"texts: a sequence of str is needed, not one {type(texts).__name__}")
     return _array([_encode(t, "text", before + i) for i, t in enumerate(texts)])
 
 
