@@ -11,6 +11,7 @@ export class Output {
     this.format = 'text';
     element.addEventListener('click', (e) => this.choose(e.target.closest('.s'), e));
     element.addEventListener('keydown', (e) => this.key(e));
+    element.addEventListener('copy', copyText);
   }
 
   // parts: the chunks of the text, each {text, points}. format: of the text, as the API calls it.
@@ -122,4 +123,11 @@ function placeOf(click, span) {
   const range = at ? null : document.caretRangeFromPoint?.(click.clientX, click.clientY);
   const node = at?.offsetNode ?? range?.startContainer, offset = at?.offset ?? range?.startOffset;
   return node && span.contains(node) ? [...span.textContent.slice(0, offset)].length : undefined;
+}
+
+// What is selected goes into the clipboard as text: with the page's letters and colours, a translation copied in the dark is white in
+// a document.
+function copyText(e) {
+  e.clipboardData.setData('text/plain', document.getSelection().toString());
+  e.preventDefault();
 }

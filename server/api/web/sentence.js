@@ -27,6 +27,7 @@ function limits(entry, text) {
 }
 
 const $ = (id) => document.getElementById(id);
+const DOUBLE_CLICK_MS = 400;
 
 export class SentencePanel {
   // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; place: the element that
@@ -69,7 +70,7 @@ export class SentencePanel {
     this.entry = this.chosen = null;
   }
 
-  // at: the place of a word to choose at once, in code points.
+  // at: the place of a word to choose at once, in code points; undefined: the sentence was not clicked.
   async open(entry, at) {
     this.asking.abort(); // questions about another sentence
     this.asking = new AbortController();
@@ -83,10 +84,16 @@ export class SentencePanel {
     this.show_flags();
     const text = entry.span.textContent;
     this.show_words(entry, text);
-    $('sentence').focus({preventScroll: false});
+    $('sentence').focus({preventScroll: at !== undefined});
+    if (at !== undefined) setTimeout(() => this.entry === entry && this.shown(), DOUBLE_CLICK_MS);
     const word = at === undefined ? null : this.right.find((w) => !w.space && w.begin <= at && at <= w.end);
     if (word) this.choose(word, text);
     await this.align(entry, text);
+  }
+
+  // Scrolls to the panel, unless a word was selected by a second click: that would have met another word.
+  shown() {
+    if (document.getSelection().isCollapsed) $('sentence').scrollIntoView({block: 'nearest'});
   }
 
   show_flags() {
