@@ -18,6 +18,7 @@
     X(web_docs_css, "docs.css", "text/css; charset=utf-8")                                         \
     X(web_docs_js, "docs.js", "text/javascript; charset=utf-8")                                    \
     X(web_documents_js, "documents.js", "text/javascript; charset=utf-8")                          \
+    X(web_field_js, "field.js", "text/javascript; charset=utf-8")                                  \
     X(web_flags_js, "flags.js", "text/javascript; charset=utf-8")                                  \
     X(web_history_js, "history.js", "text/javascript; charset=utf-8")                              \
     X(web_kept_js, "kept.js", "text/javascript; charset=utf-8")                                    \

@@ -3,6 +3,7 @@ import * as api from './api.js';
 import {begin, codePoints, chunks, copySelection, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
+import {Field} from './field.js';
 import {Output} from './output.js';
 import {SentencePanel} from './sentence.js';
 import {History} from './history.js';
@@ -13,11 +14,13 @@ const $ = (id) => document.getElementById(id);
 const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000;
 // As the formats are called to people.
 const FORMATS = {wrapped: 'wrapped text', markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
-// file: that the text came from, {name, mark, end}, see decode. translated: the text that the whole output translates, null while there is none.
+// translated: the text that the whole output translates, null while there is none.
 // most: characters of a request. loading: a promise of that and of the languages.
-const state = {models: [], running: null, timer: 0, format: 'text', file: null, detected: null, translated: null, most: Infinity, loading: null};
+const state = {models: [], running: null, timer: 0, detected: null, translated: null, most: Infinity, loading: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
+const chosen = () => [$('source').value, $('target').value];
+const field = new Field(['text', ...Object.keys(FORMATS)], chosen, changed);
 const output = new Output($('output'), (entry, at) => panel.open(entry, at));
 const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
   output.set(entry.span, text, flags);
@@ -26,9 +29,8 @@ const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
 const models = new Models(fail, $('status'));
 const documents = new Documents(fail, $('file'));
 const history = new History((e) => {
-  $('source').value = e.source;
-  $('target').value = e.target;
   setText(e.text, e.format);
+  [$('source').value, $('target').value] = [e.source, e.target];
   start();
 });
 
@@ -95,9 +97,10 @@ async function about() {
 function follow() {
   const link = new URLSearchParams(location.hash.slice(1));
   if (!link.has('text')) return false;
+  field.put(link.get('text'), link.get('format') || 'text');
   choose($('source'), link.get('source'));
   choose($('target'), link.get('target'));
-  setText(link.get('text'), link.get('format') || 'text');
+  count();
   start();
   return true;
 }
@@ -109,16 +112,15 @@ function resume() {
   if ($('auto').checked) start();
 }
 
-function setText(text, format = 'text', file = null) {
-  $('input').value = text;
-  state.set = {text: $('input').value, format: format in FORMATS ? format : 'text', file};
-  restore();
+function setText(text, format, file) {
+  field.put(text, format, file);
+  unlink();
+  count();
 }
 
-// The format and the file that a text had.
-function restore() {
-  ({format: state.format, file: state.file} = state.set);
-  count();
+// The link in the address is to another text.
+function unlink() {
+  if (location.hash) window.history.replaceState(null, '', location.pathname);
 }
 
 function options(select, list) {
@@ -140,18 +142,23 @@ function choose(select, value) {
 
 async function detect(text, signal) {
   if ($('source').value !== AUTO) {
-    $('detected').textContent = '';
+    detected(null, '');
     return;
   }
   const {detections: [d]} = await api.patiently(() => api.detect(begin(text, Math.min(2000, state.most)), signal), signal, $('status'));
-  state.detected = d.language;
-  $('detected').textContent = `Detected: ${languageName(d.language)} (${d.confidence} %)`;
+  const name = languageName(d.language);
+  detected(d.language, d.confidence ? `Detected: ${name} (${d.confidence} %)` : `Not recognized: read as ${name}`);
+}
+
+function detected(language, text) {
+  state.detected = language;
+  $('detected').textContent = text;
 }
 
 // Chunks one after the other, the next one under way while one streams in.
 async function translate(text, signal) {
-  const parts = chunks(text, state.format, state.most).map((t) => ({text: t, points: codePoints(t)}));
-  output.begin(parts, state.format);
+  const parts = chunks(text, field.format, state.most).map((t) => ({text: t, points: codePoints(t)}));
+  output.begin(parts, field.format);
   const [source, target] = pair();
   $('input').lang = source;
   $('output').lang = target;
@@ -160,7 +167,7 @@ async function translate(text, signal) {
   const run = async () => {
     while (next < parts.length) {
       const i = next++;
-      const answer = await api.patiently(() => api.stream({text: parts[i].text, source, target, format: state.format},
+      const answer = await api.patiently(() => api.stream({text: parts[i].text, source, target, format: field.format},
         (s) => output.sentence(i, s), signal), signal, $('status'));
       const [translation] = answer.translations;
       output.finish(i, translation, codePoints(translation.text));
@@ -184,6 +191,7 @@ async function start() {
   if (!text.trim()) {
     output.begin([]);
     say('');
+    detected(null, '');
     return;
   }
   say('Translating …');
@@ -199,7 +207,7 @@ async function start() {
     say(`Done in ${took(performance.now() - begin)}`);
     ready(true);
     marks();
-    history.add({text, source: pair()[0], target: pair()[1], format: state.format});
+    history.add({text, source: pair()[0], target: pair()[1], format: field.format});
   } catch (e) {
     if (state.running === running) fail(e);
     running.abort(); // what is still under way is of no use
@@ -226,21 +234,23 @@ function marks() {
 // Characters as the server counts them, and what else is known of the text.
 function count() {
   const text = $('input').value, n = text ? codePoints(text).length : 0;
-  const parts = [n && `${n.toLocaleString()} ${n === 1 ? 'character' : 'characters'}`, state.file?.name].filter(Boolean);
-  $('count').textContent = parts.join(', ') + (n && state.format !== 'text' ? ` read as ${FORMATS[state.format]}` : '');
+  const parts = [n && `${n.toLocaleString()} ${n === 1 ? 'character' : 'characters'}`, field.file?.name].filter(Boolean);
+  $('count').textContent = parts.join(', ') + (n && field.format !== 'text' ? ` read as ${FORMATS[field.format]}` : '');
 }
 
-// A text that takes the place of all that was there is none of the file's, unless that is undone.
-function typed() {
-  const {replaced} = state, text = $('input').value;
-  if (replaced && (replaced.file || replaced.format !== 'text')) state.set = replaced;
-  if (replaced || !text) state.format = 'text', state.file = null;
-  if (text === state.set?.text) restore();
-  state.replaced = null;
-  if (location.hash) window.history.replaceState(null, '', location.pathname); // the link is to another text
+// Another text is in the field; languages: that it had, where it is there again.
+function changed(languages) {
+  unlink();
   count();
   clearTimeout(state.timer);
-  if ($('auto').checked) state.timer = setTimeout(start, TYPING_MS);
+  if (languages) {
+    choose($('source'), languages[0]);
+    choose($('target'), languages[1]);
+    remember();
+    start();
+  } else if ($('auto').checked) {
+    state.timer = setTimeout(start, TYPING_MS);
+  }
 }
 
 async function upload(file) {
@@ -282,7 +292,7 @@ function drop(e) {
 }
 
 function download() {
-  const {name, mark, end} = state.file || {name: 'translation.txt', mark: '', end: '\n'};
+  const {name, mark, end} = field.file || {name: 'translation.txt', mark: '', end: '\n'};
   save(new Blob([mark + output.text().replaceAll('\n', end)], {type: 'text/plain;charset=utf-8'}), translatedName(name, $('target').value));
 }
 
@@ -300,7 +310,7 @@ async function copy(text, what) {
 
 function share() {
   // After the #: browsers send it to no server.
-  const format = state.format === 'text' ? {} : {format: state.format};
+  const format = field.format === 'text' ? {} : {format: field.format};
   const hash = new URLSearchParams({source: pair()[0], target: pair()[1], ...format, text: $('input').value});
   window.history.replaceState(null, '', '#' + hash);
   copy(location.href, 'Link');
@@ -309,16 +319,19 @@ function share() {
 // The translation becomes the text, but only where it is the whole translation of what the text is now.
 function swap() {
   const [source, target] = pair();
-  if (!source) return;
+  if (!source) {
+    say('Choose the language of the text first, or let a text be translated.');
+    return;
+  }
   const missing = [[$('source'), target, 'from'], [$('target'), source, 'to']].find(([select, code]) => !offers(select, code));
   if (missing) {
     say(`No model translates ${missing[2]} ${languageName(missing[1])}`);
     return;
   }
+  if (state.translated !== null && state.translated === $('input').value) setText(output.text(), field.format);
   $('source').value = target;
   $('target').value = source;
   remember();
-  if (state.translated !== null && state.translated === $('input').value) setText(output.text(), state.format);
   start();
 }
 
@@ -329,12 +342,6 @@ function toggle(button, section) {
   if (open) section.focus();
 }
 
-$('input').addEventListener('beforeinput', (e) => {
-  const {value, selectionStart: from, selectionEnd: to} = $('input'), {format, file} = state;
-  const all = value && from === 0 && to === value.length && !/^history/.test(e.inputType);
-  state.replaced = all ? {text: value, format, file} : null;
-});
-$('input').addEventListener('input', typed);
 $('input').addEventListener('keydown', (e) => {
   if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) start();
 });
@@ -350,10 +357,11 @@ for (const [id, other] of [['source', 'target'], ['target', 'source']]) {
     start();
   });
 }
+$('auto').checked = local.get('dragoman-auto') !== 'no';
+$('auto').addEventListener('change', () => local.set('dragoman-auto', $('auto').checked ? 'yes' : 'no'));
 $('translate').addEventListener('click', start);
 $('clear').addEventListener('click', () => {
   setText('');
-  typed();
   start();
   $('input').focus();
 });

@@ -1,0 +1,119 @@
+"""The text field of the web page: what the page itself replaced comes back, and a reload keeps the text with its format."""
+import pytest
+
+from web_page import TEXT, Keys, Page, before_each_page, bundled, chrome, expected, page  # noqa: F401
+
+CUES = f"1\n00:00:01,000 --> 00:00:02,000\n{TEXT}\n"
+
+
+def typed(page):
+    return page["input"].get_property("value")
+
+
+def languages(page):
+    return [page[side].get_property("value") for side in ("source", "target")]
+
+
+@pytest.fixture
+def movie(page, tmp_path):
+    """Opens a file of subtitles in the place of a text."""
+    page.translate("Two dogs.")
+    path = tmp_path / "movie.srt"
+    path.write_text(CUES)
+    page["file"].send_keys(str(path))
+    page.until(lambda: typed(page) == CUES)
+    page.done()
+
+
+def by_button(page):
+    page["undo"].click()
+
+
+def by_keys(page):
+    page["input"].send_keys(Keys.CONTROL, "z")
+
+
+@pytest.mark.parametrize("undo", [by_button, by_keys])
+def test_a_text_that_was_cleared_comes_back(page, movie, undo):
+    said = page["count"].text
+    assert said.endswith("movie.srt read as subtitles")
+    answer = page.output()
+    page["clear"].click()
+    page.until(lambda: not typed(page) and not page.output())
+    undo(page)
+    page.until(lambda: page.output() == answer)
+    assert typed(page) == CUES and page["count"].text == said and not page["undo"].is_displayed()
+
+
+@pytest.mark.parametrize("undo", [by_button, by_keys])
+def test_a_text_that_a_file_replaced_comes_back(page, movie, undo):
+    undo(page)
+    page.until(lambda: page.output().startswith("Zwei Hunde"))
+    assert typed(page) == "Two dogs." and page["count"].text == "9 characters"
+    undo(page)  # and the file again
+    page.until(lambda: typed(page) == CUES)
+    assert page["count"].text.endswith("movie.srt read as subtitles")
+
+
+def test_a_swap_is_undone_with_its_languages(page):
+    answer = page.translate(TEXT)
+    page["swap"].click()
+    page.until(lambda: typed(page) == answer)
+    page["undo"].click()
+    page.until(lambda: page.output() == answer)
+    assert typed(page) == TEXT and languages(page) == ["en", "de"]
+
+
+def test_what_was_typed_since_is_undone_first(page):
+    page.translate(TEXT)
+    page["clear"].click()
+    page["input"].send_keys("x")
+    assert not page["undo"].is_displayed()
+    page["input"].send_keys(Keys.CONTROL, "z")
+    page.until(lambda: page["undo"].is_displayed())
+    page["input"].send_keys(Keys.CONTROL, "z")
+    page.until(lambda: typed(page) == TEXT)
+
+
+def test_a_reload_keeps_the_text_its_format_and_its_file(page, movie, chrome):  # noqa: F811
+    answer, said = page.output(), page["count"].text
+    chrome.refresh()
+    page.until(lambda: page.output() == answer)
+    assert typed(page) == CUES and page["count"].text == said and not page["undo"].is_displayed()
+    page["clear"].click()
+    chrome.refresh()
+    page.until(lambda: len(page.all("#target option")) >= 3)
+    assert not typed(page)
+
+
+def test_a_new_visit_begins_with_an_empty_field(page, chrome, bundled):  # noqa: F811
+    page.translate(TEXT)
+    again = Page(chrome, bundled)
+    assert not typed(again) and chrome.execute_script("return sessionStorage.length") == 0
+
+
+def test_the_format_of_a_text_that_the_browser_kept(page, movie, chrome):  # noqa: F811
+    """Some browsers put the text of a page that is reloaded into the field themselves."""
+    said = page["count"].text
+    with before_each_page(chrome, "document.addEventListener('DOMContentLoaded', () => { for (const i of document.querySelectorAll('#input'))"
+                                  " i.value = %r; });" % CUES):
+        chrome.refresh()
+        page.until(lambda: page["count"].text == said)
+
+
+def test_typing_alone_translates_only_where_it_did(page, chrome, bundled):  # noqa: F811
+    page["auto"].click()
+    again = Page(chrome, bundled)
+    assert not again["auto"].is_selected()
+
+
+def test_an_unknown_language_is_called_so(page):
+    """It was said to be English, for certain by 0 %."""
+    page.choose("source", "auto")
+    page.paste("Это предложение на русском языке.")
+    page.done()
+    assert page["detected"].text == "Not recognized: read as English"
+    page["clear"].click()
+    assert page["detected"].text == ""
+    page["swap"].click()
+    assert page["status"].text == "Choose the language of the text first, or let a text be translated."
