@@ -1,7 +1,11 @@
-"""The translation on the web page as a person works with it: its words are selected and copied."""
+"""The translation on the web page as a person works with it: its words are selected and copied, and a change of the text leaves the rest
+of it where it is."""
+import contextlib
+import json
+
 import pytest
 
-from web_page import TEXT, ActionChains, Keys, bundled, chord, chrome, emulate, page  # noqa: F401
+from web_page import TEXT, ActionChains, Keys, bundled, chord, chrome, emulate, expected, page, pressed, sent  # noqa: F401
 
 LINES = "\n".join("The %d dogs play in the snow near the old station." % n for n in range(2, 40))
 
@@ -37,3 +41,99 @@ def test_a_double_click_selects_the_word_under_it(page):
     assert page["sentence"].is_displayed() and page.driver.execute_script("return scrollY") == 0
     page.all("#output .s")[5].click()  # one click shows the panel
     page.until(lambda: page.driver.execute_script("return document.getElementById('sentence').getBoundingClientRect().bottom <= innerHeight + 1"))
+
+
+LONG = "".join("The %d dogs play in the snow near the old station.\n" % n for n in range(2, 300))
+
+
+def asked(page):
+    """Returns the texts that the page sent to be translated since the last call; one that a busy server had refused counts once."""
+    return list(dict.fromkeys(json.loads(body)["text"] for url, body in sent(page.driver) if url.endswith("/v1/translate")))
+
+
+@contextlib.contextmanager
+def translated(page):
+    """Waits for the translation that begins here."""
+    page.driver.execute_script("document.getElementById('status').textContent = ''")
+    yield
+    page.done()
+
+
+def change(page, keys):
+    with translated(page):
+        page["input"].send_keys(*keys)
+
+
+def test_a_change_sends_the_part_that_changed(page, bundled):
+    """A text of 200,000 characters was translated again as a whole at each pause of typing."""
+    sent(page.driver)
+    page.translate(LONG)
+    first = asked(page)
+    assert "".join(sorted(first, key=LONG.index)) == LONG and len(first) == 3
+    change(page, [Keys.CONTROL + Keys.END, Keys.NULL, "Where is the station?"])
+    text = LONG + "Where is the station?"
+    assert len("".join(asked(page))) < 100 and page.output() == expected(bundled, text)
+    change(page, [Keys.CONTROL + Keys.HOME, Keys.NULL, "A man. "])
+    text = "A man. " + text
+    last = "".join(asked(page))
+    assert text.startswith(last) and len(last) < 6100 and page.output() == expected(bundled, text)
+    assert [s.get_attribute("tabindex") for s in page.all("#output .s")].count("0") == 1
+    with translated(page):
+        page["translate"].click()  # an unchanged text is translated anew
+    assert len("".join(asked(page))) == len(text) and page.output() == expected(bundled, text)
+
+
+def test_a_part_of_a_text_is_deleted_and_joined(page, bundled):
+    page.translate(LONG)
+    for kept in (LONG[:100] + LONG[9000:], LONG[:7000] + LONG[7001:], LONG[:49] + LONG[49:].replace("\n", " ", 1), LONG[300:], LONG[:-1]):
+        with translated(page):
+            page.paste(kept)
+        assert page.output() == expected(bundled, kept)
+
+
+def test_the_translation_stays_in_place_while_the_text_changes(page, bundled):
+    """It was emptied at each pause of typing, and scrolled to its beginning."""
+    page.translate(LINES)
+    page.driver.execute_script("""
+        const output = document.getElementById('output');
+        output.scrollTop = 300;
+        window.least = Infinity;
+        new MutationObserver(() => { least = Math.min(least, output.scrollTop, output.textContent.length); })
+            .observe(output, {childList: true, subtree: true, characterData: true});""")
+    change(page, [Keys.CONTROL + Keys.END, Keys.NULL, " A man."])
+    assert page.driver.execute_script("return [least, document.getElementById('output').scrollTop]") == [300, 300]
+    assert page.output() == expected(bundled, LINES + " A man.")
+
+
+def test_a_translation_that_was_chosen_stays(page, bundled):
+    """It was lost when anything was typed, even at the other end of the text."""
+    page.translate(TEXT)
+    page.open_sentence(1)
+    page.all("#nbest summary")[0].click()
+    page.until(lambda: len(page.all("#nbest li button")) >= 2)
+    other = page.all("#nbest li button")[1].text
+    page.all("#nbest li button")[1].click()
+    page.until(lambda: page.all("#output .s")[1].text == other)
+    change(page, [Keys.CONTROL + Keys.END, Keys.NULL, "\nA man."])
+    assert [s.text for s in page.all("#output .s")] == [expected(bundled, TEXT.split(" Where")[0]), other, expected(bundled, "A man.")]
+    with translated(page):
+        page["translate"].click()
+    assert page.all("#output .s")[1].text == other
+    page.choose("target", "fr")
+    page.until(lambda: page.output() == expected(bundled, TEXT + "\nA man.", "en", "fr"))
+
+
+def test_what_was_there_before_goes_where_no_answer_comes(page):
+    page.translate(TEXT)
+    page.driver.execute_script("""
+        const real = window.fetch;
+        window.fetch = (path, ...more) => path !== '/v1/translate' ? real(path, ...more) : new Promise((go, fail) => {
+            window.seen = document.getElementById('output').textContent;
+            setTimeout(() => fail(new TypeError('Failed to fetch')), 300);
+        });""")
+    page["input"].send_keys(" A man.")
+    page.until(lambda: page["error"].is_displayed())
+    assert page.output() == "" and not page["copy"].is_enabled()
+    page["input"].send_keys(Keys.CONTROL, "a")
+    pressed(page, Keys.DELETE)
+    page.until(lambda: page.output() == "")

@@ -1,6 +1,6 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {begin, codePoints, chunks, copySelection, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
+import {begin, codePoints, copySelection, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
@@ -23,7 +23,7 @@ const chosen = () => [$('source').value, $('target').value];
 const field = new Field(['text', ...Object.keys(FORMATS)], chosen, changed);
 const output = new Output($('output'), (entry, at) => panel.open(entry, at));
 const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
-  output.set(entry.span, text, flags);
+  output.take(entry, text, flags);
   marks();
 }, $('status'));
 const models = new Models(fail, $('status'));
@@ -155,22 +155,21 @@ function detected(language, text) {
   $('detected').textContent = text;
 }
 
-// Chunks one after the other, the next one under way while one streams in.
-async function translate(text, signal) {
-  const parts = chunks(text, field.format, state.most).map((t) => ({text: t, points: codePoints(t)}));
-  output.begin(parts, field.format);
-  const [source, target] = pair();
+// Parts one after the other, the next one under way while one streams in. anew: those that are translated, too.
+async function translate(text, signal, anew) {
+  const [source, target] = pair(), {format} = field;
+  const work = JSON.stringify([source, target, format, field.work]);
+  const parts = output.begin(text, format, state.most, work, anew);
   $('input').lang = source;
   $('output').lang = target;
   $('output').dir = direction(target);
   let next = 0, done = 0;
   const run = async () => {
     while (next < parts.length) {
-      const i = next++;
-      const answer = await api.patiently(() => api.stream({text: parts[i].text, source, target, format: field.format},
-        (s) => output.sentence(i, s), signal), signal, $('status'));
-      const [translation] = answer.translations;
-      output.finish(i, translation, codePoints(translation.text));
+      const part = parts[next++];
+      const answer = await api.patiently(() => api.stream({text: part.text, source, target, format},
+        (s) => output.sentence(part, s), signal), signal, $('status'));
+      output.finish(part, answer.translations[0]);
       done++;
       if (parts.length > 1) say(`${Math.round((100 * done) / parts.length)} %`);
     }
@@ -181,7 +180,7 @@ async function translate(text, signal) {
 async function start() {
   clearTimeout(state.timer);
   state.running?.abort();
-  const text = $('input').value, running = new AbortController();
+  const text = $('input').value, running = new AbortController(), anew = text === state.translated;
   state.running = running;
   state.translated = null;
   $('error').hidden = true;
@@ -189,7 +188,7 @@ async function start() {
   $('legend').hidden = true;
   ready(false);
   if (!text.trim()) {
-    output.begin([]);
+    output.clear();
     say('');
     detected(null, '');
     return;
@@ -201,7 +200,7 @@ async function start() {
     say('Translating …');
     const begin = performance.now();
     await detect(text, running.signal);
-    await translate(text, running.signal);
+    await translate(text, running.signal, anew);
     if (state.running !== running) return;
     state.translated = text;
     say(`Done in ${took(performance.now() - begin)}`);
@@ -209,7 +208,7 @@ async function start() {
     marks();
     history.add({text, source: pair()[0], target: pair()[1], format: field.format});
   } catch (e) {
-    if (state.running === running) fail(e);
+    if (state.running === running) output.stop(), fail(e);
     running.abort(); // what is still under way is of no use
   }
 }

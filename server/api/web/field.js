@@ -19,6 +19,7 @@ export class Field {
     this.file = null; // that the text came from, {name, mark, end}, see decode
     this.set = {text: '', format: 'text', file: null}; // what the page put there
     this.before = null; // what was there before that
+    this.work = 0; // another number for each text that takes another one's place, where a text that is changed has the same
     this.selected = null; // what is about to be replaced as a whole
     $('input').addEventListener('beforeinput', (e) => this.select(e));
     $('input').addEventListener('input', () => this.typed());
@@ -46,6 +47,7 @@ export class Field {
   fill(content) {
     $('input').value = content.text;
     this.set = {...content, text: this.text}; // a field has \n at the end of each line
+    this.work++;
     this.restore();
     this.show();
   }
@@ -82,7 +84,7 @@ export class Field {
   typed() {
     const {selected, text} = this;
     if (selected && (selected.file || selected.format !== 'text')) this.set = selected;
-    if (selected || !text) this.format = 'text', this.file = null;
+    if (selected || !text) this.format = 'text', this.file = null, this.work++;
     if (text === this.set.text) this.restore();
     this.selected = null;
     this.show();

@@ -1,47 +1,103 @@
 // The translation as it streams in: an element for each sentence, and what is between sentences as text.
 
-import {lineStart} from './text.js';
+import {chunks, codePoints, lineStart, unchanged} from './text.js';
 
 export class Output {
   // onSentence(entry, at): a sentence was chosen, at a place in code points; undefined: not at a word.
   constructor(element, onSentence) {
     this.element = element;
     this.onSentence = onSentence;
-    this.parts = [];
+    this.parts = []; // of the text, see begin
+    this.old = null; // what the text had in the place of parts that are new, until their translation comes
+    this.taken = new Map(); // of that, by sentence: the translations that were taken from others, null where none was
+    this.work = null;
     this.format = 'text';
     element.addEventListener('click', (e) => this.choose(e.target.closest('.s'), e));
     element.addEventListener('keydown', (e) => this.key(e));
     element.addEventListener('copy', copyText);
   }
 
-  // parts: the chunks of the text, each {text, points}. format: of the text, as the API calls it.
-  begin(parts, format) {
+  // A text to translate, in parts that the server takes, most characters each. work: which text in which languages this is; where it
+  // is that of the time before, the parts that are translated stay, unless all is to be translated anew. Returns the other parts.
+  begin(text, format, most, work, anew) {
+    if (work !== this.work) this.clear();
     this.format = format;
+    this.work = work;
+    for (const part of this.parts) part.finished &&= !anew;
+    const {head, tail, middle} = unchanged(this.parts, text, format);
+    const made = middle ? chunks(middle, format, most).map((t) => this.part(t)) : [];
+    this.leave(this.parts.splice(head, this.parts.length - head - tail, ...made));
+    const after = this.parts[head + made.length]?.node ?? null;
+    for (const {node} of [...made, {node: this.old}]) this.element.insertBefore(node, after);
+    this.complete();
+    return made;
+  }
+
+  part(text) {
+    return {text, points: codePoints(text), node: document.createElement('span'), arrived: [], shown: 0, finished: false};
+  }
+
+  clear() {
     this.element.replaceChildren();
-    this.parts = parts.map((part) => {
-      const node = document.createElement('span');
-      this.element.append(node);
-      return {...part, node, arrived: [], shown: 0};
-    });
+    this.parts = [];
+    this.work = this.old = null;
+    this.taken.clear();
+  }
+
+  // Keep what these parts show on the page until there is something else, and which translations were taken in them.
+  leave(parts) {
+    const before = this.old, taken = this.taken;
+    this.old = document.createElement('span');
+    this.old.inert = true;
+    this.taken = new Map();
+    const add = (source, list) => this.taken.set(source, [...this.taken.get(source) ?? [], ...list]);
+    for (const {node} of parts) {
+      for (const {entry} of node.children) add(entry.source, [entry.taken ? {text: entry.span.textContent, flags: entry.flags} : null]);
+      this.old.append(...node.childNodes);
+      node.remove();
+    }
+    this.old.append(...before?.childNodes ?? []);
+    before?.remove();
+    for (const [source, list] of taken) add(source, list);
+  }
+
+  // No more translations come: what the page had of the text before goes.
+  stop() {
+    this.old?.remove();
+    this.old = null;
+  }
+
+  complete() {
+    if (!this.parts.every((part) => part.finished)) return;
+    this.stop();
+    this.taken.clear();
+  }
+
+  // A sentence that takes the place of one of the text before.
+  replace() {
+    while (this.old?.firstChild && this.old.firstChild.nodeType !== Node.ELEMENT_NODE) this.old.firstChild.remove();
+    this.old?.firstChild?.remove();
   }
 
   // A streamed sentence: shown once all before it are there.
-  sentence(i, s) {
-    const part = this.parts[i];
+  sentence(part, s) {
+    if (!this.parts.includes(part)) return; // it came too late
     part.arrived[s.sentence_index] = s;
     for (; part.arrived[part.shown]; part.shown++) {
       const before = part.arrived[part.shown - 1];
       const now = part.arrived[part.shown];
       part.node.append(part.points.slice(before ? before.source[1] : 0, now.source[0]));
       part.node.append(this.element_of(part, now.text, now));
+      this.replace();
     }
     this.reachable();
   }
 
   // The whole answer for a part corrects what was streamed. Sentences stay the elements that they are: one may be open or have
   // the focus by now, and one that was exchanged for another translation stays exchanged.
-  finish(i, translation, points) {
-    const part = this.parts[i], spans = [...part.node.children];
+  finish(part, translation) {
+    if (!this.parts.includes(part)) return;
+    const spans = [...part.node.children], points = codePoints(translation.text);
     let at = 0;
     translation.sentences.forEach((s, n) => {
       const between = points.slice(at, s.target[0]), text = points.slice(s.target[0], s.target[1]), span = spans[n];
@@ -53,6 +109,8 @@ export class Output {
     for (const span of spans.slice(translation.sentences.length)) span.previousSibling.remove(), span.remove();
     part.node.append(points.slice(at, points.length));
     for (const span of part.node.children) span.entry.pivot = translation.pivot;
+    part.finished = true;
+    this.complete();
     this.reachable();
   }
 
@@ -67,8 +125,8 @@ export class Output {
 
   // One sentence is in the order of Tab; arrows lead to the others.
   reachable() {
-    const first = this.element.querySelector('.s');
-    if (first && !this.element.querySelector('.s[tabindex="0"]')) first.tabIndex = 0;
+    const first = this.parts.find((part) => part.node.firstElementChild)?.node.firstElementChild;
+    if (first && !this.element.querySelector(':not([inert]) > .s[tabindex="0"]')) first.tabIndex = 0;
   }
 
   element_of(part, text, s) {
@@ -77,13 +135,21 @@ export class Output {
     const source = part.points.slice(s.source[0], s.source[1]), lead = this.format === 'wrapped' ? lineStart(part.points.slice(0, s.source[0])) : '';
     span.entry = {source, lead, format: this.format, streamed: text, span};
     this.set(span, text, s.flags);
+    const taken = this.taken.get(source)?.shift();
+    if (taken) this.take(span.entry, taken.text, taken.flags);
     span.setAttribute('role', 'button');
     span.tabIndex = -1;
     return span;
   }
 
+  // Another translation takes a sentence's place, and keeps it while the text around it changes.
+  take(entry, text, flags) {
+    this.set(entry.span, text, flags);
+    entry.taken = true;
+  }
+
   all() {
-    return [...this.element.querySelectorAll('.s')];
+    return this.parts.flatMap((part) => [...part.node.children]);
   }
 
   text() {

@@ -27,6 +27,7 @@ const CHUNK = 6000;
 const LINE = /(?<=\n)/, PARAGRAPH = /(?<=\n[ \t]*\n)/;
 // After what no sentence of a format continues, so that the parts' translations are those of the whole.
 const CUTS = {text: LINE, wrapped: PARAGRAPH, srt: PARAGRAPH};
+const ENDS = {text: /\n$/, wrapped: /\n[ \t]*\n$/, srt: /\n[ \t]*\n$/};
 
 // A long text in parts that the server takes, most characters each.
 export function chunks(text, format, most) {
@@ -43,6 +44,24 @@ export function chunks(text, format, most) {
   }
   if (part) list.push(part);
   return list;
+}
+
+// How many of a text's earlier parts, those that are finished, another text still begins and ends with: {head, tail, middle}, where middle
+// is what it has between them.
+export function unchanged(parts, text, format) {
+  const cut = (before) => Boolean(ENDS[format]?.test(before));
+  let head = 0, tail = 0, from = 0, to = text.length;
+  for (; head < parts.length && parts[head].finished && text.startsWith(parts[head].text, from); head++) {
+    const after = from + parts[head].text.length;
+    if (after < text.length && !cut(parts[head].text)) break;
+    from = after;
+  }
+  for (; head + tail < parts.length; tail++) {
+    const part = parts[parts.length - 1 - tail], before = to - part.text.length;
+    if (before < from || !part.finished || !text.endsWith(part.text, to) || (before > from && !cut(text.slice(from, before)))) break;
+    to = before;
+  }
+  return {head, tail, middle: text.slice(from, to)};
 }
 
 // Columns of a line: wide characters, such as CJK, have two, and marks that combine none.
