@@ -9,8 +9,9 @@ import requests
 
 from conftest import CLI, PATIENCE, Server
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from web_page import BUNDLES, Page, axe, chrome, emulate, phone, picture, sideways, unplugged  # noqa: F401
+from web_page import BUNDLES, Page, axe, chord, chrome, emulate, phone, picture, sent, sideways, unplugged  # noqa: F401
 
 TEXT, GERMAN = "Two dogs play in the snow.", "Zwei Hunde spielen im Schnee."
 AS_TEXT = {".txt", ".md", ".markdown", ".srt", ".vtt", ".html", ".htm"}
@@ -62,8 +63,8 @@ class DocumentPage(Page):
         self.choose("target", "de")
         driver.execute_script("""
             window.seen = [];
-            new MutationObserver(() => seen.push([document.getElementById('document-state').textContent,
-                document.getElementById('document-progress').position]))
+            new MutationObserver(() => document.querySelector('#document-list li') && seen.push([document.querySelector('#document-list .state').textContent,
+                document.querySelector('#document-list progress').position]))
                 .observe(document.getElementById('document'), {childList: true, subtree: true, attributes: true});""")
 
     def upload(self, path, content):
@@ -71,13 +72,13 @@ class DocumentPage(Page):
         self["file"].send_keys(str(path))
 
     def state(self):
-        return self["document-state"].text
+        return self.document(".state").text if self.all("#document-list li") else ""
 
     def finished(self):
         self.until(lambda: self.state().startswith("Done in"))
 
     def had(self, path):
-        self["document-download"].click()
+        self.document(".download").click()
         self.until(path.exists)
         self.until(lambda: path.read_bytes())
         return path.read_bytes()
@@ -94,11 +95,11 @@ def test_every_format_of_the_server_is_offered(chrome, served):  # noqa: F811
 def test_a_document_is_sent_watched_and_downloaded(chrome, served, tmp_path, folder):  # noqa: F811
     page = DocumentPage(chrome, served)
     page.upload(tmp_path / "my report.docx", LONG)
-    page.until(lambda: not page["document-download"].is_enabled() and page["document-title"].text == "my report.docx")
+    page.until(lambda: page.state() and not page.document(".download").is_enabled() and page.document("h3").text == "my report.docx")
     page.finished()
     seen = chrome.execute_script("return seen")
     states = [s for s, _ in seen]
-    assert states[0] == "Uploading …" and any(s.startswith("Translating") and s.endswith("left") for s in states), states
+    assert "Uploading …" in states and any(s.startswith("Translating") and s.endswith("left") for s in states), states
     shares = [share for s, share in seen if s.startswith("Translating") and share >= 0]
     assert shares and all(0 <= s < 1 for s in shares) and seen[-1][1] == 1, seen
     german = words(page.had(folder / "my report.de.docx"))
@@ -126,9 +127,9 @@ def test_other_formats_keep_what_they_are(chrome, served, tmp_path, folder, name
 def test_a_broken_document_is_refused_with_the_servers_sentence(chrome, served, tmp_path):  # noqa: F811
     page = DocumentPage(chrome, served)
     page.upload(tmp_path / "a.docx", b"x")
-    page.until(lambda: page["error"].is_displayed())
-    assert "the file is broken" in page["error"].text and page.state() == "Not translated."
-    assert not page["document-download"].is_enabled()
+    page.until(lambda: page.state().startswith("Not translated"))
+    assert "the file is broken" in page.state()
+    assert not page.document(".download").is_enabled()
     assert axe(page) == "[]"
     page.upload(tmp_path / "a.pdf", b"%PDF")
     page.until(lambda: "a.pdf" in page["error"].text)
@@ -149,9 +150,9 @@ def test_without_documents_text_still_is_translated(chrome, without, tmp_path): 
     assert page.output() == f"<p>{GERMAN}</p>" and not page["error"].is_displayed()
 
 
-@pytest.mark.parametrize("dialects", ["none", "libretranslate"])
+@pytest.mark.parametrize("dialects", ["none", "deepl"])
 def test_without_dialects_text_still_is_translated(chrome, tmp_path, dialects):  # noqa: F811
-    """Documents use LibreTranslate's and DeepL's routes; a server without them is not reported as an error."""
+    """LibreTranslate's route lists the kinds of documents; a server without it is not reported as an error."""
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--dialects", dialects) as server:
         page = DocumentPage(chrome, server)
         assert "--documents FILE --dialects all" in page["formats"].text and not page["error"].is_displayed()
@@ -165,7 +166,7 @@ def test_without_dialects_text_still_is_translated(chrome, tmp_path, dialects): 
 
 def test_a_server_that_is_gone_is_asked_again(chrome, served, tmp_path):  # noqa: F811
     page = DocumentPage(chrome, served)
-    with unplugged(page, "*/v2/document/*"):
+    with unplugged(page, "*/v1/documents/*"):
         page.upload(tmp_path / "a.docx", docx(TEXT))
         page.until(lambda: page.state().startswith("The server does not answer"))
         assert axe(page) == "[]"
@@ -173,22 +174,22 @@ def test_a_server_that_is_gone_is_asked_again(chrome, served, tmp_path):  # noqa
 
 
 def test_a_key_whose_minute_is_used_up_gets_its_document(chrome, served, tmp_path):  # noqa: F811
-    """DeepL's routes refuse with a sentence alone, without a code. Each of the three is asked again when the server says."""
+    """Each of the three routes is asked again when the server says."""
     page = DocumentPage(chrome, served)
     chrome.execute_script("""
         const real = window.fetch;
         window.asked = {};
         window.fetch = (path, ...more) => {
           const kind = path.replace(/[0-9a-f-]{16,}/i, 'ID'), times = asked[kind] ||= [];
-          return path.startsWith('/v2/document') && times.push(performance.now()) === 1
-            ? Promise.resolve(new Response('{"message": "Too many requests"}', {status: 429, headers: {'Retry-After': '1'}}))
+          return path.startsWith('/v1/documents') && times.push(performance.now()) === 1
+            ? Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Too many requests"}}', {status: 429, headers: {'Retry-After': '1'}}))
             : real(path, ...more);
         };""")
     page.upload(tmp_path / "a.docx", docx(TEXT))
     page.until(lambda: page.state() == "The requests of this minute are used up. Trying again …")
     page.finished()
     asked = {path: times for path, times in chrome.execute_script("return asked").items() if times}
-    assert list(asked) == ["/v2/document", "/v2/document/ID", "/v2/document/ID/result"]
+    assert list(asked) == ["/v1/documents", "/v1/documents/ID", "/v1/documents/ID/result"]
     assert all(times[1] - times[0] >= 990 for times in asked.values()), asked
     assert not page["error"].is_displayed()
 
@@ -202,7 +203,7 @@ def test_a_restart_behind_a_proxy_loses_no_document(chrome, served, tmp_path, fo
         const answers = {status: [proxy(502), proxy(504)], result: [proxy(502), () => Promise.reject(new TypeError('Failed to fetch')), new Response(broken)]};
         window.left = answers;
         window.fetch = (path, ...more) => {
-          const what = !/^\\/v2\\/document\\//.test(path) ? null : path.endsWith('/result') ? 'result' : 'status';
+          const what = !/^\\/v1\\/documents\\//.test(path) ? null : path.endsWith('/result') ? 'result' : 'status';
           const answer = answers[what]?.shift();
           return !answer ? real(path, ...more) : answer instanceof Function ? answer() : Promise.resolve(answer);
         };""")
@@ -234,12 +235,13 @@ def test_the_keyboard_is_enough_for_documents(chrome, served, tmp_path, folder):
     page.finished()
     assert chrome.switch_to.active_element == page["document"]
     ActionChains(chrome).send_keys(Keys.TAB, Keys.TAB).perform()
-    assert chrome.switch_to.active_element == page["document-download"]
+    assert chrome.switch_to.active_element == page.document(".download")
     ActionChains(chrome).send_keys(Keys.ENTER).perform()
     page.until((folder / "a.de.docx").exists)
     page.until(lambda: (folder / "a.de.docx").read_bytes())
     assert GERMAN in words((folder / "a.de.docx").read_bytes())
-    ActionChains(chrome).send_keys(Keys.ESCAPE).perform()
+    chord(page, Keys.SHIFT, Keys.TAB)
+    ActionChains(chrome).send_keys(Keys.ENTER).perform()
     assert not page["document"].is_displayed() and chrome.switch_to.active_element == page["file"]
 
 
@@ -271,3 +273,64 @@ def test_a_key_goes_with_a_document(chrome, tmp_path):  # noqa: F811
         page.upload(tmp_path / "a.docx", docx(TEXT))
         page.finished()
         chrome.execute_script("sessionStorage.clear()")
+
+
+def by_name(page):
+    """Returns what the page says of each document."""
+    return {li.find_element(By.CSS_SELECTOR, "h3").text: li.find_element(By.CSS_SELECTOR, ".state").text for li in page.all("#document-list li")}
+
+
+def dropped(page, *names):
+    page.driver.execute_script("""
+        const data = new DataTransfer();
+        for (const name of arguments[0]) data.items.add(new File(['Two dogs play in the snow.\\n'], name));
+        document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));""", names)
+
+
+def test_several_files_are_all_translated(chrome, served, folder):  # noqa: F811
+    """The first one was taken without a word of the others, and a document that came while another one was translated took its place."""
+    page = DocumentPage(chrome, served)
+    dropped(page, "a.txt", "b.html", "c.pdf", "d.md")
+    assert page["error"].text.startswith("c.pdf cannot be translated: names end in .txt")
+    page.until(lambda: list(by_name(page)) == ["a.txt", "b.html", "d.md"] and all(s.startswith("Done in") for s in by_name(page).values()))
+    assert axe(page) == "[]"
+    for name in "a.de.txt", "b.de.html", "d.de.md":
+        page.all(f"[aria-label='Download the translation of {name.replace('.de', '')}']")[0].click()
+        page.until((folder / name).exists)
+        page.until(lambda: GERMAN in (folder / name).read_text())
+    assert page["file"].get_property("multiple") and page["input"].get_property("value") == ""
+
+
+def test_a_document_that_is_removed_is_removed_from_the_server(chrome, served, tmp_path):  # noqa: F811
+    """Others wait for it there. The next one is translated at once."""
+    page = DocumentPage(chrome, served)
+    sent(chrome)
+    page.upload(tmp_path / "long.docx", LONG)
+    page.until(lambda: page.state().startswith("Translating"))
+    page.upload(tmp_path / "short.docx", docx(TEXT))
+    assert by_name(page)["short.docx"] == "Waiting …"
+    page.all("[aria-label='Remove long.docx']")[0].click()
+    page.finished()
+    assert list(by_name(page)) == ["short.docx"] and not page["error"].is_displayed()
+    urls = {url for url, _ in sent(chrome) if "/v1/documents/" in url and not url.endswith("/result")}
+    assert sorted(requests.get(url, timeout=PATIENCE).status_code for url in urls) == [200, 404]
+
+
+def test_a_reload_goes_on_with_documents(chrome, served, tmp_path, folder):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    page.upload(tmp_path / "a.docx", docx(TEXT))
+    page.finished()
+    chrome.refresh()
+    page.until(lambda: page.all("#document-list li"))
+    page.finished()
+    assert GERMAN in words(page.had(folder / "a.de.docx"))
+    page = DocumentPage(chrome, served)
+    assert not page["document"].is_displayed()
+
+
+def test_without_documents_several_files_are_refused(chrome, without):  # noqa: F811
+    page = DocumentPage(chrome, without)
+    dropped(page, "a.txt", "b.txt")
+    page.until(lambda: page["error"].is_displayed())
+    assert page["error"].text == "Choose one file: several at once need a server that runs with --documents FILE."
+    assert page["input"].get_property("value") == "" and not page["file"].get_property("multiple")

@@ -77,7 +77,7 @@ def test_texts_and_documents_are_translated_under_a_prefix(chrome, proxied, tmp_
     page.until(lambda: len(page.all("#alternatives button")) >= 3)
     (tmp_path / "dogs.html").write_text("<p>Two dogs play.</p>")
     page["file"].send_keys(str(tmp_path / "dogs.html"))
-    page.until(lambda: page["document-download"].is_enabled())
+    page.until(lambda: page.all("#document-list li") and page.document(".download").is_enabled())
     wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and "favicon.ico" not in line["message"]]
     assert not wrong, wrong
 

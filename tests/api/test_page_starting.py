@@ -45,7 +45,7 @@ def test_a_file_waits_for_the_models(starting, tmp_path):
     (tmp_path / "dogs.html").write_text("<p>Two dogs play.</p>")
     starting["file"].send_keys(str(tmp_path / "dogs.html"))
     starting.driver.execute_script("window.up = true")
-    starting.until(lambda: starting["document-download"].is_enabled())
+    starting.until(lambda: starting.all("#document-list li") and starting.document(".download").is_enabled())
     assert starting["input"].get_property("value") == "" and not starting["error"].is_displayed()
 
 

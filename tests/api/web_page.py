@@ -98,6 +98,10 @@ class Page:
     def output(self):
         return self["output"].get_property("textContent")
 
+    def document(self, part):
+        """Returns a part of the newest document's line."""
+        return self.all("#document-list li")[-1].find_element(By.CSS_SELECTOR, part)
+
     def open_sentence(self, n=0):
         self.all("#output .s")[n].click()
         self.until(lambda: self["sentence"].is_displayed())

@@ -166,24 +166,24 @@ export async function stream(body, onSentence, signal) {
   }
 }
 
-// ---- documents, by the routes that say how far one is
+// ---- documents
 
-function documentRequest(body, signal) {
+const documentRequest = (method, signal, body) => {
   const key = keyToSend();
-  return {method: 'POST', headers: key ? {Authorization: 'DeepL-Auth-Key ' + key} : {}, body, signal};
-}
+  return {method, headers: key ? {Authorization: 'Bearer ' + key} : {}, body, signal};
+};
 
-// Returns {document_id, document_key}. source null: the server finds it out.
+// Returns {id, …}. source null: the server finds it out.
 export async function sendDocument(file, source, target, signal) {
   const form = new FormData();
-  form.append('target_lang', target);
-  if (source) form.append('source_lang', source);
+  form.append('source', source ?? 'auto');
+  form.append('target', target);
   form.append('file', file);
-  return cut((await ask('v2/document', documentRequest(form, signal))).json());
+  return cut((await ask('v1/documents', documentRequest('POST', signal, form))).json());
 }
 
-const withKey = (path, made, signal) =>
-  ask(`v2/document/${made.document_id}${path}`, documentRequest(new URLSearchParams({document_key: made.document_key}), signal));
+const ofDocument = (made, method, path, signal) => ask(`v1/documents/${made.id}${path}`, documentRequest(method, signal));
 
-export const documentStatus = async (made, signal) => cut((await withKey('', made, signal)).json());
-export const documentResult = async (made, signal) => cut((await withKey('/result', made, signal)).blob());
+export const documentStatus = async (made, signal) => cut((await ofDocument(made, 'GET', '', signal)).json());
+export const documentResult = async (made, signal) => cut((await ofDocument(made, 'GET', '/result', signal)).blob());
+export const removeDocument = (made) => ofDocument(made, 'DELETE', '');

@@ -252,16 +252,22 @@ function changed(languages) {
   }
 }
 
-async function upload(file) {
+async function upload(files) {
+  const [file] = files;
   if (!file) return;
   await state.loading;
   $('error').hidden = true;
+  const source = $('source').value === AUTO ? null : $('source').value, target = $('target').value;
+  if (files.length > 1) {
+    documents.translateAll(files, source, target);
+    return;
+  }
   const {format, refused} = documents.kind(file.name);
   if (refused) {
     fail(new Error(refused));
     return;
   }
-  const asDocument = () => documents.translate(file, $('source').value === AUTO ? null : $('source').value, $('target').value);
+  const asDocument = () => documents.translate(file, source, target);
   if (!format) {
     asDocument();
     return;
@@ -283,11 +289,11 @@ async function upload(file) {
   start();
 }
 
-// A file that is dropped anywhere on the page is a document to translate.
+// Files that are dropped anywhere on the page are to be translated.
 function drop(e) {
   if (![...e.dataTransfer.types].includes('Files')) return;
   e.preventDefault();
-  if (e.type === 'drop') upload(e.dataTransfer.files[0]);
+  if (e.type === 'drop') upload([...e.dataTransfer.files]);
 }
 
 function download() {
@@ -369,9 +375,9 @@ $('copy').addEventListener('click', () => copy(output.text(), 'Translation'));
 $('download').addEventListener('click', download);
 $('share').addEventListener('click', share);
 $('file').addEventListener('change', () => {
-  const [file] = $('file').files;
+  const files = [...$('file').files];
   $('file').value = '';
-  upload(file);
+  upload(files);
 });
 document.addEventListener('dragover', drop);
 document.addEventListener('drop', drop);

@@ -1,9 +1,11 @@
-// Documents: which files the server takes, and one on its way there, translated, and back.
+// Documents: which files the server takes, and those on their way there, translated, and back, one after the other.
 import * as api from './api.js';
+import {again, session} from './kept.js';
 import {node, save, took, translatedName} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const SOONEST = 0.5, LATEST = 10; // seconds between two questions
+const KEPT = 'dragoman-documents';
 // These are translated in the text's pane, sentence by sentence, by every server.
 const AS_TEXT = {'.txt': 'text', '.md': 'markdown', '.markdown': 'markdown', '.srt': 'srt', '.vtt': 'srt'};
 // These, too, where the server takes no documents.
@@ -17,34 +19,69 @@ const endingOf = (name) => /\.[^.]*$/.exec(name)?.[0].toLowerCase();
 
 const seconds = (s) => (s < 90 ? `${s} s` : `${Math.round(s / 60)} min`);
 
+// A document's line on the page.
+class Row {
+  // remove(): it was asked for.
+  constructor(name, remove) {
+    this.name = name;
+    this.running = new AbortController();
+    this.made = null; // what the server calls it
+    this.state = node('p', {class: 'state', role: 'status'});
+    this.progress = node('progress', {'aria-label': 'Progress of ' + name});
+    this.download = node('button', {type: 'button', class: 'primary download', 'aria-label': 'Download the translation of ' + name}, 'Download the translation');
+    this.close = node('button', {type: 'button', class: 'close', 'aria-label': 'Remove ' + name, title: 'Remove'}, '✕');
+    this.download.disabled = true;
+    this.close.addEventListener('click', remove);
+    this.element = node('li', {}, node('div', {class: 'card-head'}, node('h3', {}, name), this.close), this.state,
+      node('div', {class: 'row'}, this.progress, this.download));
+  }
+
+  say(text, share) {
+    this.state.textContent = text;
+    if (share === undefined) this.progress.removeAttribute('value');
+    else this.progress.value = share;
+  }
+
+  finish(text, blob, name) {
+    this.say(text, 1);
+    this.download.disabled = false;
+    this.download.addEventListener('click', () => save(blob, name));
+  }
+
+  refuse(why) {
+    this.say(`Not translated: ${why}`, 0);
+    this.progress.hidden = true;
+    this.made = null;
+  }
+}
+
 export class Documents {
-  // fail(error): shows it. focus: the element that has the focus once the document's card is closed.
+  // fail(error): shows it. focus: the element that has the focus once no document is left.
   constructor(fail, focus) {
     this.fail = fail;
     this.focus = focus;
     this.served = [];
     this.known = false; // whether the server has said what it serves
     this.needs = '--documents FILE';
-    this.file = null;
-    this.result = null;
-    $('document-close').addEventListener('click', () => this.close());
-    $('document').addEventListener('keydown', (e) => e.key === 'Escape' && this.close());
-    $('document-download').addEventListener('click', () => save(this.result.blob, this.result.name));
+    this.rows = [];
+    this.last = Promise.resolve(); // of the documents that came before
   }
 
-  // Ask which kinds of files are served, and show them. routes: of the server; these two are other servers' dialects.
+  // Ask which kinds of files are served, and show them. routes: of the server; this one is another server's dialect.
   // place: the element that says why the page waits.
   async load(routes, place) {
-    const spoken = ['GET /frontend/settings', 'POST /v2/document'].every((r) => routes.includes(r));
+    const spoken = routes.includes('GET /frontend/settings');
     const {filesTranslation, supportedFilesFormat} = spoken ? await api.patiently(api.settings, undefined, place) : {};
     this.needs = spoken ? '--documents FILE' : '--documents FILE --dialects all';
     this.served = filesTranslation ? supportedFilesFormat : [];
-    this.known = true;
     const all = this.endings();
     $('file').accept = all.join(',');
+    $('file').multiple = this.served.length > 0;
     $('formats').textContent = `Files: ${all.join(' ')}`;
     if (!this.served.length)
       $('formats').append('. Other documents need a server that runs with ', node('code', {}, this.needs), '.');
+    if (!this.known) this.resume();
+    this.known = true;
   }
 
   endings() {
@@ -66,66 +103,115 @@ export class Documents {
       `This server does not translate files like ${name}: it runs without ${this.needs}. It translates ${this.endings().join(' ')}.`};
   }
 
-  close() {
-    this.running?.abort();
-    $('document').hidden = true;
-    this.focus.focus();
-  }
-
-  say(text, share) {
-    $('document-state').textContent = text;
-    if (share === undefined) $('document-progress').removeAttribute('value');
-    else $('document-progress').value = share;
-  }
-
-  // Send it, wait for its translation, and offer that.
-  async translate(file, source, target) {
-    this.running?.abort();
-    const running = (this.running = new AbortController()), begin = performance.now();
-    $('document').hidden = false;
-    $('document-progress').hidden = false;
-    $('document-download').disabled = true;
-    $('document-title').textContent = file.name;
-    this.say('Uploading …');
-    $('document').focus();
-    try {
-      const made = await api.patiently(() => api.sendDocument(file, source, target, running.signal), running.signal, $('document-state'));
-      const {billed_characters: characters} = await this.done(made, running.signal);
-      const blob = await this.surely(() => api.documentResult(made, running.signal), running.signal);
-      this.result = {blob, name: translatedName(file.name, target)};
-      this.say(`Done in ${took(performance.now() - begin)}: ${characters.toLocaleString()} ${characters === 1 ? 'character' : 'characters'}`, 1);
-      $('document-download').disabled = false;
-    } catch (e) {
-      if (running.signal.aborted) return;
-      this.say('Not translated.', 0);
-      $('document-progress').hidden = true;
-      this.fail(e);
+  // Several files at once are documents, texts as well: the text's pane has room for one.
+  translateAll(files, source, target) {
+    if (!this.served.length) {
+      this.fail(new Error(`Choose one file: several at once need a server that runs with ${this.needs}.`));
+      return;
     }
+    const refused = files.filter((f) => !this.serves(f.name)).map((f) => f.name);
+    if (refused.length) this.fail(new Error(`${refused.join(', ')} cannot be translated: names end in ${this.endings().join(' ')}.`));
+    for (const file of files.filter((f) => this.serves(f.name))) this.translate(file, source, target);
+  }
+
+  // Send a file, wait for its translation, and offer that. source null: the server finds it out.
+  translate(file, source, target) {
+    const row = this.add(file.name), {signal} = row.running;
+    $('document').focus();
+    this.inTurn(row, target, async () => {
+      row.say('Uploading …');
+      row.made = await api.patiently(() => api.sendDocument(file, source, target, signal), signal, row.state);
+      this.keep();
+    });
+  }
+
+  add(name) {
+    const row = new Row(name, () => this.remove(row));
+    this.rows.push(row);
+    $('document-list').append(row.element);
+    $('document').hidden = false;
+    row.say('Waiting …');
+    return row;
+  }
+
+  // A document whose line is removed is removed from the server as well: others wait for it there.
+  remove(row) {
+    const at = this.rows.indexOf(row);
+    row.running.abort();
+    if (row.made) api.removeDocument(row.made).catch(() => {}); // it expires by itself
+    row.element.remove();
+    this.rows.splice(at, 1);
+    this.keep();
+    $('document').hidden = !this.rows.length;
+    (this.rows[at] ?? this.rows[at - 1])?.close.focus();
+    if (!this.rows.length) this.focus.focus();
+  }
+
+  // send(): makes the document known to the server, where it is not.
+  inTurn(row, target, send) {
+    row.target = target;
+    const run = async () => {
+      const {signal} = row.running, begin = performance.now();
+      try {
+        signal.throwIfAborted();
+        await send?.();
+        const {characters} = await this.done(row);
+        const blob = await this.surely(row, () => api.documentResult(row.made, signal));
+        row.finish(`Done in ${took(performance.now() - begin)}: ${characters.toLocaleString()} ${characters === 1 ? 'character' : 'characters'}`,
+          blob, translatedName(row.name, target));
+      } catch (e) {
+        if (signal.aborted) return;
+        row.refuse(e.message);
+        this.keep();
+        if ([401, 403].includes(e.status)) this.fail(e); // asks for a key
+      }
+    };
+    this.last = this.last.then(run);
   }
 
   // A document and its translation outlive the server's restarts and a key's minute: where there is no answer, ask again.
-  async surely(what, signal) {
+  async surely(row, what) {
     for (;;) {
       try {
         return await what();
       } catch (e) {
         if (!api.away(e) && !api.passing(e)) throw e;
-        this.say(e.status === 429 ? api.USED_UP : 'The server does not answer. Asking again …');
-        await api.wait(1000 * e.retryAfter, signal);
+        row.say(e.status === 429 ? api.USED_UP : 'The server does not answer. Asking again …');
+        await api.wait(1000 * e.retryAfter, row.running.signal);
       }
     }
   }
 
-  async done(made, signal) {
-    const begin = performance.now();
+  async done(row) {
+    const {signal} = row.running, begin = performance.now();
+    let first = null; // time and progress of the first answer during its translation
     for (let next = 0; ; await api.wait(1000 * next, signal)) {
-      const now = await this.surely(() => api.documentStatus(made, signal), signal);
+      const now = await this.surely(row, () => api.documentStatus(row.made, signal)), {progress} = now;
       if (now.status === 'done') return now;
-      if (now.status === 'error') throw new api.ApiError(0, 'document', now.error_message);
-      const spent = (performance.now() - begin) / 1000, left = now.seconds_remaining;
-      if (now.status === 'queued') this.say('Other documents are first …');
-      else this.say(left ? `Translating, about ${seconds(left)} left` : 'Translating …', left && spent / (spent + left));
+      if (now.status === 'failed') throw new api.ApiError(0, 'document', now.message);
+      const spent = (performance.now() - begin) / 1000;
+      if (now.status === 'queued') row.say('Other documents are first …');
+      else first ??= {spent, progress};
+      const left = first && progress > first.progress ? Math.ceil(((spent - first.spent) * (1 - progress)) / (progress - first.progress)) : undefined;
+      if (first) row.say(left ? `Translating, about ${seconds(left)} left` : 'Translating …', left && progress);
       next = pause(spent, left);
     }
+  }
+
+  // For a reload: which documents this tab has at the server.
+  keep() {
+    const list = this.rows.filter((row) => row.made).map(({made, name, target}) => ({made, name, target}));
+    if (list.length) session.set(KEPT, JSON.stringify(list));
+    else session.remove(KEPT);
+  }
+
+  resume() {
+    const list = again() ? JSON.parse(session.get(KEPT) || '[]') : [];
+    for (const {made, name, target} of list) {
+      const row = this.add(name);
+      row.made = made;
+      this.inTurn(row, target);
+    }
+    this.keep();
   }
 }

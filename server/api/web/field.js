@@ -1,12 +1,9 @@
 // The text field: its text, the format and the file that the text has, and the text that the page itself replaced.
 
-import {session} from './kept.js';
+import {again, session} from './kept.js';
 
 const $ = (id) => document.getElementById(id);
 const KEPT = 'dragoman-text';
-
-// Whether the page is opened as it was left: reloaded, or by going back to it.
-const again = () => ['reload', 'back_forward'].includes(performance.getEntriesByType('navigation')[0]?.type) || document.wasDiscarded;
 
 export class Field {
   // formats: those that a text may have, 'text' among them. pair(): the languages chosen now. changed(languages): another text is in

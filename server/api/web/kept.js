@@ -17,5 +17,8 @@ function store(area) {
   };
 }
 
+// Whether the page is opened as it was left: reloaded, or by going back to it.
+export const again = () => ['reload', 'back_forward'].includes(performance.getEntriesByType('navigation')[0]?.type) || document.wasDiscarded;
+
 export const session = store('sessionStorage');
 export const local = store('localStorage');
