@@ -16,11 +16,12 @@ def test_the_history_never_leaves_the_browser(page, chrome, bundled):
     page["history-keep"].click()
     page.translate(SECRET)
     page.until(lambda: len(page.all("#history-list li")) == 1)
+    page["clear"].click()
     page.translate(TEXT)
     page.until(lambda: len(page.all("#history-list li")) == 2)
     # The history is only in localStorage.
-    kept = chrome.execute_script("return JSON.parse(localStorage.getItem('dragoman-history'))")
-    assert [e["text"] for e in kept] == [TEXT, SECRET]
+    entries = chrome.execute_script("return JSON.parse(localStorage.getItem('dragoman-history'))")
+    assert [e["text"] for e in entries] == [TEXT, SECRET]
     elsewhere = chrome.execute_async_script("""
         const done = arguments[0];
         Promise.all([indexedDB.databases(), caches.keys(), navigator.serviceWorker.getRegistrations()]).then((found) =>
@@ -55,6 +56,41 @@ def test_an_entry_of_the_history_is_opened(page, chrome, bundled):
     requests = sent(chrome)
     assert paths(requests, bundled) == ["/v1/translate"]
     assert json.loads(requests[0][1])["text"] == SECRET
+
+
+def kept(page):
+    return [button.text.split("\n")[-1] for button in page.all("#history-list li button:first-child")]
+
+
+def test_a_text_that_is_changed_is_one_entry(page, chrome, bundled):  # noqa: F811
+    """Each pause of typing left an entry, and fifty of one text took the place of all others."""
+    page["show-history"].click()
+    page["history-keep"].click()
+    for text in "Two dogs plya.", "Two dogs play.", "A man. Two dogs play.":
+        page.translate(text)
+        page.until(lambda: kept(page) == [text])
+    page["clear"].click()
+    page.translate("A man.")  # the beginning of another text is a text
+    page.until(lambda: kept(page) == ["A man.", text])
+    again = Page(chrome, bundled)
+    again.translate("Two dogs.")
+    again["show-history"].click()
+    assert kept(again) == ["Two dogs.", "A man.", text]
+    again.translate("Two dogs.", "en", "fr")
+    again.until(lambda: kept(again) == ["Two dogs.", "Two dogs.", "A man.", text])
+
+
+def test_one_entry_is_deleted(page):
+    page["show-history"].click()
+    page["history-keep"].click()
+    for text in "Two dogs.", "A man.", "A girl.":
+        page["clear"].click()
+        page.translate(text)
+        page.until(lambda: kept(page)[:1] == [text])
+    page.all("[aria-label='Delete A man.']")[0].click()
+    assert kept(page) == ["A girl.", "Two dogs."]
+    assert page.driver.switch_to.active_element.get_attribute("aria-label") == "Delete Two dogs."
+    page["show-history"].click()
 
 
 def test_a_history_that_is_switched_off_in_one_tab_is_off_in_all(page, chrome, bundled):

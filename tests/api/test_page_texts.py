@@ -262,8 +262,9 @@ def test_history_and_links_keep_the_format(page, tmp_path):
     page["share"].click()
     link = page.driver.current_url
     assert "format=markdown" in link
+    page["clear"].click()
     page.translate(TEXT)
-    page.all("#history-list button")[1].click()
+    page.all("#history-list li:last-child button")[0].click()
     page.until(lambda: page.output() == translated)
     assert page["count"].text == "13 characters read as Markdown"
     other = Page(page.driver, page.server, link[link.index("#"):])

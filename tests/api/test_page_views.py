@@ -193,6 +193,12 @@ def test_doubtful_sentences_are_explained(page):
     assert page["sentence-flags"].text
 
 
+def test_doubtful_sentences_that_are_not_listed_are_counted(page):
+    page.translate("\n".join(["Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich."] * 23), "en", "de")
+    listed = [li.text for li in page.all("#legend li")]
+    assert len(page.all("#output .flagged")) == 23 and len(listed) == 21 and listed[-1] == "3 more sentences are underlined."
+
+
 def test_every_flag_is_explained(bundled):
     with open(os.path.join(ROOT, "openapi.yaml"), encoding="utf-8") as f:
         schemas = yaml.safe_load(f)["components"]["schemas"]

@@ -1,6 +1,6 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {begin, codePoints, copySelection, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
+import {begin, codePoints, copySelection, counted, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
@@ -11,7 +11,7 @@ import {Models} from './models.js';
 import {explain} from './flags.js';
 
 const $ = (id) => document.getElementById(id);
-const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000;
+const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000, MOST_MARKED = 20;
 // As the formats are called to people.
 const FORMATS = {wrapped: 'wrapped text', markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
 // translated: the text that the whole output translates, null while there is none.
@@ -206,7 +206,7 @@ async function start() {
     say(`Done in ${took(performance.now() - begin)}`);
     ready(true);
     marks();
-    history.add({text, source: pair()[0], target: pair()[1], format: field.format});
+    history.add({text, source: pair()[0], target: pair()[1], format: field.format, work: field.work});
   } catch (e) {
     if (state.running === running) output.stop(), fail(e);
     running.abort(); // what is still under way is of no use
@@ -221,11 +221,12 @@ function ready(yes) {
 function marks() {
   const flagged = output.all().filter((s) => s.entry.flags.length);
   $('legend').hidden = !flagged.length;
-  $('legend').replaceChildren(...flagged.slice(0, 20).map((s) => {
+  const more = flagged.length - MOST_MARKED;
+  $('legend').replaceChildren(...flagged.slice(0, MOST_MARKED).map((s) => {
     const button = node('button', {type: 'button', dir: direction($('target').value)}, begin(s.textContent, 90));
     button.addEventListener('click', () => output.choose(s));
     return node('li', {}, button, ' — ' + s.entry.flags.map(explain).join(' '));
-  }));
+  }), ...(more > 0 ? [node('li', {}, `${counted(more, 'more sentence')} ${more === 1 ? 'is' : 'are'} underlined.`)] : []));
 }
 
 // ---- tools

@@ -16,7 +16,7 @@ export class Field {
     this.file = null; // that the text came from, {name, mark, end}, see decode
     this.set = {text: '', format: 'text', file: null}; // what the page put there
     this.before = null; // what was there before that
-    this.work = 0; // another number for each text that takes another one's place, where a text that is changed has the same
+    this.rename();
     this.selected = null; // what is about to be replaced as a whole
     $('input').addEventListener('beforeinput', (e) => this.select(e));
     $('input').addEventListener('input', () => this.typed());
@@ -44,7 +44,7 @@ export class Field {
   fill(content) {
     $('input').value = content.text;
     this.set = {...content, text: this.text}; // a field has \n at the end of each line
-    this.work++;
+    this.rename();
     this.restore();
     this.show();
   }
@@ -52,6 +52,11 @@ export class Field {
   // The format and the file that a text had.
   restore() {
     ({format: this.format, file: this.file} = this.set);
+  }
+
+  // Another name for a text that takes another one's place, in all tabs; a text that is changed keeps its own.
+  rename() {
+    this.work = `${performance.timeOrigin + performance.now()}`;
   }
 
   undoable() {
@@ -81,7 +86,7 @@ export class Field {
   typed() {
     const {selected, text} = this;
     if (selected && (selected.file || selected.format !== 'text')) this.set = selected;
-    if (selected || !text) this.format = 'text', this.file = null, this.work++;
+    if (selected || !text) this.format = 'text', this.file = null, this.rename();
     if (text === this.set.text) this.restore();
     this.selected = null;
     this.show();

@@ -4,7 +4,7 @@ import {local} from './kept.js';
 import {begin, direction, node} from './text.js';
 
 const $ = (id) => document.getElementById(id);
-const WANTED = 'dragoman-history-wanted', LIST = 'dragoman-history', MOST = 50;
+const WANTED = 'dragoman-history-wanted', LIST = 'dragoman-history', MOST = 50, LONGEST = 5000;
 
 export class History {
   // open(entry): its text and languages are to be translated again.
@@ -32,11 +32,16 @@ export class History {
     }
   }
 
+  // Of a text that is changed, entry.work, only the latest version stays in each target language.
   add(entry) {
-    if (!this.wanted() || !entry.text.trim() || entry.text.length > 5000) return;
-    const list = this.list().filter((e) => !(e.source === entry.source && e.target === entry.target &&
-      (entry.text.startsWith(e.text) || e.text === entry.text)));
-    local.set(LIST, JSON.stringify([entry, ...list].slice(0, MOST)));
+    if (!this.wanted() || !entry.text.trim() || entry.text.length > LONGEST) return;
+    const list = this.list().filter((e) => e.target !== entry.target ||
+      (e.work !== entry.work && !(e.source === entry.source && e.text === entry.text)));
+    this.put([entry, ...list].slice(0, MOST));
+  }
+
+  put(list) {
+    local.set(LIST, JSON.stringify(list));
     this.show();
   }
 
@@ -51,7 +56,18 @@ export class History {
       const button = node('button', {type: 'button'}, `${e.source} → ${e.target}: `,
         node('bdi', {dir: direction(e.source)}, begin(e.text, 80)));
       button.addEventListener('click', () => this.open(e));
-      return node('li', {}, button);
+      const remove = node('button', {type: 'button', class: 'close', 'aria-label': 'Delete ' + begin(e.text, 80), title: 'Delete'}, '✕');
+      remove.addEventListener('click', () => this.remove(e));
+      return node('li', {}, node('div', {class: 'row'}, button, remove));
     }));
+  }
+
+  // Another tab may have changed the list meanwhile.
+  remove(entry) {
+    const list = this.list(), same = (e) => e.source === entry.source && e.target === entry.target && e.text === entry.text;
+    const at = list.findIndex(same);
+    this.put(list.filter((e) => !same(e)));
+    ($('history-list').children[at] ?? $('history-list').lastElementChild)?.querySelector('.close').focus();
+    if (!$('history-list').childElementCount) $('history').focus();
   }
 }
