@@ -59,7 +59,7 @@ def test_an_entry_of_the_history_is_opened(page, chrome, bundled):
 
 
 def kept(page):
-    return [button.text.split("\n")[-1] for button in page.all("#history-list li button:first-child")]
+    return [button.text.split(": ", 1)[-1] for button in page.all("#history-list li button:first-child")]
 
 
 def test_a_text_that_is_changed_is_one_entry(page, chrome, bundled):  # noqa: F811

@@ -164,6 +164,16 @@ def test_all_of_a_translation_is_printed(page):
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
+def test_the_field_is_as_high_as_its_text(page):
+    """Of 39 lines it showed eight, beside a translation of twenty."""
+    page.translate("\n".join("Two dogs play." for _ in range(39)))
+    heights = "return ['input', 'output'].map((id) => Math.round(document.getElementById(id).getBoundingClientRect().height))"
+    text, translation = page.driver.execute_script(heights)
+    assert abs(text - translation) <= 2
+    page["clear"].click()
+    assert page.driver.execute_script(heights)[0] < text / 2
+
+
 def test_the_phone_is_pictured(page):
     emulate(page, prefers_color_scheme="light")
     with phone(page, 390):
