@@ -66,16 +66,20 @@ void dg_buffer_adds(struct dg_buffer *b, const char *s)
 void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
 {
     va_list ap, again;
+    const size_t room = b->failed ? 0 : b->cap - b->len;
     va_start(ap, format);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, format, ap);
+    const int n = vsnprintf(room ? b->data + b->len : NULL, room, format, ap);
     va_end(ap);
-    if (n >= 0 && reserve(b, (size_t)n)) {
-        vsnprintf(b->data + b->len, (size_t)n + 1, format, again);
-        b->len += (size_t)n;
-    } else if (n < 0) {
+    const bool fits = n >= 0 && (size_t)n < room;
+    if (!fits && room)
+        b->data[b->len] = '\0'; /* what is cut off is not part of the buffer */
+    if (n < 0)
         b->failed = true;
-    }
+    else if (!fits && reserve(b, (size_t)n))
+        vsnprintf(b->data + b->len, (size_t)n + 1, format, again);
+    if (!b->failed)
+        b->len += (size_t)n;
     va_end(again);
 }
 

@@ -60,6 +60,21 @@ static void format_appends(void **state)
     dg_buffer_deinit(&b);
 }
 
+/* The first attempt writes into the room that there is. */
+static void format_that_fails_leaves_the_text(void **state)
+{
+    (void)state;
+    struct dg_buffer b;
+    static const wchar_t no_character[] = {0x7FFFFFFF, 0};
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "kept");
+    dg_buffer_addf(&b, "lost%ls", no_character);
+    assert_true(b.failed);
+    assert_int_equal(b.len, 4);
+    assert_string_equal(b.data, "kept");
+    dg_buffer_deinit(&b);
+}
+
 static void impossible_size_fails_and_stays_failed(void **state)
 {
     (void)state;
@@ -129,6 +144,7 @@ int main(void)
         cmocka_unit_test(bytes_are_kept_in_order),
         cmocka_unit_test(nul_stands_behind_every_length),
         cmocka_unit_test(format_appends),
+        cmocka_unit_test(format_that_fails_leaves_the_text),
         cmocka_unit_test(impossible_size_fails_and_stays_failed),
         cmocka_unit_test(reset_forgets_text_and_failure),
         cmocka_unit_test(take_hands_over),
