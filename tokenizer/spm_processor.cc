@@ -29,7 +29,9 @@ constexpr size_t BASE_BYTES = 65536, ENCODE_BYTES = 2048, DECODE_BYTES = 512, OP
 
 struct dg_spm {
     sp::SentencePieceProcessor processor;
-    bool rewrites = true;
+    /* [pieces] */
+    std::vector<uint8_t> types;
+    bool rewrites = false;
 };
 
 namespace
@@ -71,46 +73,85 @@ bool read_varint(std::string_view s, size_t *at, uint64_t *out)
     return false;
 }
 
-/* Finds the last occurrence of bytes field `field` in the message s; "" if there is none. False: s
- * is not a message. */
-bool find_bytes(std::string_view s, uint64_t field, std::string_view *out)
+/* One field of a message: a number, or bytes, which those of fixed width are, too. */
+struct Field {
+    uint64_t tag, number;
+    std::string_view bytes;
+};
+
+/* Reads the field at s[*at]; false: there is none. */
+bool read_field(std::string_view s, size_t *at, Field *f)
 {
-    *out = {};
-    for (size_t at = 0; at < s.size();) {
-        uint64_t tag, n = 0;
-        if (!read_varint(s, &at, &tag))
+    uint64_t n = 0;
+    *f = {};
+    if (!read_varint(s, at, &f->tag))
+        return false;
+    switch (f->tag & 7) {
+    case 0: return read_varint(s, at, &f->number);
+    case 1: n = 8; break;
+    case 2:
+        if (!read_varint(s, at, &n))
             return false;
-        switch (tag & 7) {
-        case 0:
-            if (!read_varint(s, &at, &n))
-                return false;
-            n = 0;
-            break;
-        case 1: n = 8; break;
-        case 2:
-            if (!read_varint(s, &at, &n))
-                return false;
-            break;
-        case 5: n = 4; break;
-        default: return false;
-        }
-        if (n > s.size() - at)
+        break;
+    case 5: n = 4; break;
+    default: return false;
+    }
+    if (n > s.size() - *at)
+        return false;
+    f->bytes = s.substr(*at, n);
+    *at += n;
+    return true;
+}
+
+/* ModelProto.SentencePiece.Type; other numbers count as NORMAL. */
+enum : uint8_t { NORMAL = 1, UNKNOWN = 2, CONTROL = 3, UNUSED = 5, BYTE = 6 };
+
+/* Reads ModelProto.pieces.type. */
+bool read_type(std::string_view piece, uint8_t *type)
+{
+    constexpr uint64_t TYPE = 3 << 3;
+    Field f;
+    *type = NORMAL;
+    for (size_t at = 0; at < piece.size();) {
+        if (!read_field(piece, &at, &f))
             return false;
-        if (tag == (field << 3 | 2))
-            *out = s.substr(at, n);
-        at += n;
+        if (f.tag == TYPE && f.number <= BYTE)
+            *type = static_cast<uint8_t>(f.number);
     }
     return true;
 }
 
-/* True if ModelProto.denormalizer_spec.precompiled_charsmap is not empty, or the model cannot be
- * parsed. */
-bool has_denormaliser(std::string_view model)
+/* Reads whether ModelProto.denormalizer_spec.precompiled_charsmap is not empty. */
+bool read_denormaliser(std::string_view spec, bool *rewrites)
 {
-    constexpr uint64_t DENORMALIZER_SPEC = 5, PRECOMPILED_CHARSMAP = 2;
-    std::string_view spec, map;
-    return !find_bytes(model, DENORMALIZER_SPEC, &spec) ||
-           !find_bytes(spec, PRECOMPILED_CHARSMAP, &map) || !map.empty();
+    constexpr uint64_t PRECOMPILED_CHARSMAP = 2 << 3 | 2;
+    Field f;
+    for (size_t at = 0; at < spec.size();) {
+        if (!read_field(spec, &at, &f))
+            return false;
+        *rewrites = *rewrites || (f.tag == PRECOMPILED_CHARSMAP && !f.bytes.empty());
+    }
+    return true;
+}
+
+/* Reads what the library says slowly, piece by piece, or not at all. False: it is no model. */
+bool read_model(std::string_view model, dg_spm *spm)
+{
+    constexpr uint64_t PIECES = 1 << 3 | 2, DENORMALIZER_SPEC = 5 << 3 | 2;
+    Field f;
+    for (size_t at = 0; at < model.size();) {
+        uint8_t type;
+        if (!read_field(model, &at, &f))
+            return false;
+        if (f.tag == DENORMALIZER_SPEC && !read_denormaliser(f.bytes, &spm->rewrites))
+            return false;
+        if (f.tag != PIECES)
+            continue;
+        if (!read_type(f.bytes, &type))
+            return false;
+        spm->types.push_back(type);
+    }
+    return spm->types.size() == static_cast<size_t>(spm->processor.GetPieceSize());
 }
 
 /* True if s, well-formed UTF-8, is one code point. */
@@ -144,7 +185,9 @@ int dg_spm_open(const char *path, struct dg_spm **out, struct dg_error *err)
             if (unk < 0 || unk >= spm->processor.GetPieceSize())
                 return dg_error_set(
                     err, DG_EFORMAT, "%s has no piece for unknown characters (unk_piece)", path);
-            spm->rewrites = has_denormaliser(model);
+            if (!read_model(model, spm.get()))
+                return dg_error_set(err, DG_EFORMAT,
+                    "%s is not a SentencePiece model: its pieces cannot be read", path);
             (void)spm->processor.IdToPiece(unk); /* initialises what later calls share */
             *out = spm.release();
             return DG_OK;
@@ -160,7 +203,7 @@ void dg_spm_close(struct dg_spm *spm)
 
 int32_t dg_spm_size(const struct dg_spm *spm)
 {
-    return spm->processor.GetPieceSize();
+    return static_cast<int32_t>(spm->types.size());
 }
 
 const char *dg_spm_piece(const struct dg_spm *spm, int32_t id, size_t *n)
@@ -177,14 +220,14 @@ int32_t dg_spm_unk(const struct dg_spm *spm)
 
 bool dg_spm_is_plain(const struct dg_spm *spm, int32_t id)
 {
-    const auto &p = spm->processor;
-    return !p.IsByte(id) && !p.IsControl(id) && !p.IsUnknown(id) && !p.IsUnused(id);
+    const uint8_t type = spm->types[static_cast<size_t>(id)];
+    return type != BYTE && type != CONTROL && type != UNKNOWN && type != UNUSED;
 }
 
 int dg_spm_byte(const struct dg_spm *spm, int32_t id)
 {
     unsigned byte = 0;
-    const bool is = spm->processor.IsByte(id) &&
+    const bool is = spm->types[static_cast<size_t>(id)] == BYTE &&
                     sscanf(spm->processor.IdToPiece(id).c_str(), "<0x%2X>", &byte) == 1;
     return is ? static_cast<int>(byte) : -1;
 }
