@@ -14,6 +14,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define NO_SLOT UINT32_MAX
+
 void dg_net_wake(struct dg_net *net)
 {
     uint64_t one = 1;
@@ -54,11 +56,14 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
     if (!dg_net_came(net, fd, &client)) /* dg_net_miss removed it, or it was never handed over */
         dg_clients_add(net->clients, client);
     uint32_t index = net->first_free;
-    if (index == UINT32_MAX)
+    if (index != NO_SLOT)
+        net->first_free = net->slots[index].next_free;
+    else if (net->n_slots < net->max_slots)
+        index = net->n_slots++;
+    if (index == NO_SLOT)
         dg_clients_remove(net->clients, client);
-    if (index != UINT32_MAX) {
+    if (index != NO_SLOT) {
         struct dg_net_slot *s = &net->slots[index];
-        net->first_free = s->next_free;
         s->fd = fd;
         s->generation = s->generation >= UINT32_MAX - 1 ? 1 : s->generation + 1;
         s->phase = DG_NET_HEADERS;
@@ -251,17 +256,14 @@ int dg_net_open(const int listen_fds[DG_NET_LISTENERS], const struct dg_net_opti
     int rc = open_fds(net, err);
     if (rc != DG_OK)
         goto out;
-    net->n_slots = options->max_connections + DG_NET_MAX_CLOSING;
-    net->slots = calloc(net->n_slots, sizeof *net->slots);
-    net->coming = calloc(net->n_slots, sizeof *net->coming);
-    net->clients = dg_clients_open(net->n_slots);
+    net->max_slots = options->max_connections + DG_NET_MAX_CLOSING;
+    net->first_free = NO_SLOT;
+    net->slots = calloc(net->max_slots, sizeof *net->slots);
+    net->coming = calloc(net->max_slots, sizeof *net->coming);
+    net->clients = dg_clients_open(net->max_slots);
     if (!net->slots || !net->coming || !net->clients) {
         rc = dg_error_set(err, DG_ENOMEM, "no memory for %u connections", options->max_connections);
         goto out;
-    }
-    for (uint32_t i = 0; i < net->n_slots; i++) {
-        net->slots[i].fd = -1;
-        net->slots[i].next_free = i + 1 < net->n_slots ? i + 1 : UINT32_MAX;
     }
     /* Set before the thread starts: the first connection may come at once, and its owner reads
      * *out. */

@@ -75,13 +75,16 @@ struct dg_net {
     int spares[DG_NET_SPARES];
 
     pthread_mutex_t lock;
-    /* Guarded by lock from here on. [n_slots]: max_connections + DG_NET_MAX_CLOSING. */
+    /* Guarded by lock from here on. [n_slots], capacity max_slots: max_connections +
+     * DG_NET_MAX_CLOSING. The keeper looks at all of them ten times a second, so there are only as
+     * many as were once taken at a time. */
     struct dg_net_slot *slots;
-    uint32_t n_slots;
+    uint32_t n_slots, max_slots;
+    /* of a list through next_free */
     uint32_t first_free;
     /* slots taken, and how many of them are of evicted connections */
     size_t count, closing;
-    /* [n_coming], capacity n_slots: connections handed over but not entered; they hold places
+    /* [n_coming], capacity max_slots: connections handed over but not entered; they hold places
      * already */
     struct dg_net_coming *coming;
     size_t n_coming;
