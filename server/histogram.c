@@ -1,6 +1,5 @@
 #include "server/histogram.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void dg_histogram_observe(const struct dg_histogram_family *f, struct dg_histogram *h, double value)
@@ -28,14 +27,13 @@ void dg_histogram_write(const struct dg_histogram_family *f, const struct dg_his
     const int inner = labels[0] == '{' ? (int)strlen(labels) - 2 : 0;
     const char *begin = inner > 0 ? labels + 1 : "", *comma = inner > 0 ? "," : "";
     unsigned long long below = 0;
-    for (size_t i = 0; i <= f->n_bounds; i++) {
-        char bound[32] = "+Inf";
-        if (i < f->n_bounds)
-            snprintf(bound, sizeof bound, "%.10g", f->bounds[i]);
+    for (size_t i = 0; i < f->n_bounds; i++) {
         below += atomic_load_explicit(&h->counts[i], memory_order_relaxed);
-        dg_buffer_addf(
-            b, "%s_bucket{%.*s%sle=\"%s\"} %llu\n", f->name, inner, begin, comma, bound, below);
+        dg_buffer_addf(b, "%s_bucket{%.*s%sle=\"%.10g\"} %llu\n", f->name, inner, begin, comma,
+            f->bounds[i], below);
     }
+    below += atomic_load_explicit(&h->counts[f->n_bounds], memory_order_relaxed);
+    dg_buffer_addf(b, "%s_bucket{%.*s%sle=\"+Inf\"} %llu\n", f->name, inner, begin, comma, below);
     double sum = (double)atomic_load_explicit(&h->sum, memory_order_relaxed) / f->per_unit;
     dg_buffer_addf(
         b, "%s_sum%s %.9g\n%s_count%s %llu\n", f->name, labels, sum, f->name, labels, below);

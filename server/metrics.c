@@ -269,7 +269,8 @@ static void write_counter(struct dg_metrics *m, enum dg_counter c, struct dg_buf
             (unsigned long long)get(&m->counters[c][DG_METRICS_NAMES]));
 }
 
-/* Only of routes that were asked for: there are a hundred, and most clients use one or two. */
+/* Only of paths that were asked for: there are a hundred, and most clients use one or two. All
+ * methods of a path are counted at its first route. */
 static void write_by_route(struct dg_metrics *m, const struct dg_histogram_family *f,
     const struct dg_histogram *h, struct dg_buffer *b)
 {
@@ -277,7 +278,7 @@ static void write_by_route(struct dg_metrics *m, const struct dg_histogram_famil
     for (size_t r = 0; r <= m->n_routes; r++) {
         char labels[160];
         const char *const route[] = {"route", r < m->n_routes ? m->routes[r][1] : "other", NULL};
-        if (first_of_path(m, r) != r || dg_histogram_count(&h[r]) == 0)
+        if (dg_histogram_count(&h[r]) == 0)
             continue;
         dg_metrics_label(labels, sizeof labels, route);
         dg_histogram_write(f, &h[r], labels, b);
@@ -343,8 +344,10 @@ static void write_requests(struct dg_metrics *m, struct dg_buffer *b)
     write_head(
         b, "dragoman_requests_total", "Translation and scoring requests by outcome.", "counter");
     for (size_t r = 0; r < m->n_routes; r++) {
-        for (size_t how = 0; is_first_of_dialect(m, r) && how < OUTCOMES; how++) {
-            const char *dialect = m->routes[r][2];
+        const char *dialect = m->routes[r][2];
+        if (!is_first_of_dialect(m, r))
+            continue;
+        for (size_t how = 0; how < OUTCOMES; how++) {
             uint64_t n = 0;
             for (size_t i = r; i < m->n_routes; i++)
                 n += strcmp(m->routes[i][2], dialect) == 0 ? get(&m->requests[i][how]) : 0;
