@@ -68,6 +68,7 @@ static int check_text(const struct dg_extract *x, struct dg_error *err)
 static int read_whole(struct dg_extract *x, struct dg_error *err)
 {
     int rc = DG_OK;
+    struct dg_error why = {0};
     struct dg_extract_part *p = dg_extract_add_part(x, err);
     if (!p)
         return DG_ENOMEM;
@@ -80,7 +81,12 @@ static int read_whole(struct dg_extract *x, struct dg_error *err)
     }
     if (rc == DG_OK)
         rc = check_text(x, err);
-    return rc == DG_OK ? x->kind->read(x, p, err) : rc;
+    if (rc != DG_OK)
+        return rc;
+    rc = x->kind->read(x, p, &why);
+    return rc == DG_OK       ? DG_OK
+           : rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
+                             : dg_error_field(err, rc, "file", "%s", why.message);
 }
 
 int dg_extract_open(const char *name, const char *bytes, size_t n, const char *target,

@@ -5,7 +5,8 @@
 
 #include "documents/segments.h"
 
-/* Add the segments of a part. DG_EINVAL (field file), DG_ELIMIT, DG_ENOMEM. */
+/* Add the segments of a part. DG_EINVAL, DG_ELIMIT (field file), DG_ENOMEM. An error of another
+ * field, or of none, is about the part's text: the caller names the file or the member. */
 typedef int dg_part_reader(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
 
 struct dg_kind {

@@ -249,10 +249,9 @@ int dg_read_html(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
 {
     struct dg_document d;
     size_t end = 0; /* end of the previous unit, including its inner units */
-    struct dg_error why = {0};
-    int rc = dg_document_open(p->s, p->n, DG_FORMAT_HTML, &d, &why);
+    int rc = dg_document_open(p->s, p->n, DG_FORMAT_HTML, &d, err);
     if (rc != DG_OK)
-        return dg_error_field(err, rc, "file", "%s", why.message);
+        return rc;
     for (size_t i = 0; i < d.n_units && rc == DG_OK; i++) {
         const struct dg_unit *u = &d.units[i];
         size_t to = dg_document_source(&d, u, u->end, true);

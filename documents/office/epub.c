@@ -14,12 +14,10 @@ static int read_units(struct dg_extract *x, struct dg_extract_part *p, const str
     struct dg_error *err)
 {
     struct dg_document d;
-    struct dg_error why = {0};
     size_t end = 0;
-    int rc = dg_document_open_markup(p->s, p->n, DG_FORMAT_XML, m, &d, &why);
+    int rc = dg_document_open_markup(p->s, p->n, DG_FORMAT_XML, m, &d, err);
     if (rc != DG_OK)
-        return rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
-                               : dg_extract_broken(err, "%s", why.message);
+        return rc;
     for (size_t i = 0; i < d.n_units && rc == DG_OK; i++) {
         const struct dg_unit *u = &d.units[i];
         const struct dg_segment like = {.begin = u->source,

@@ -70,15 +70,6 @@ static const struct dg_run_names open_document = {
     .fields = true,
 };
 
-int dg_office_scan(struct dg_runs *r, struct dg_error *err)
-{
-    struct dg_error why = {0};
-    int rc = dg_xml_scan(r->p->s, r->p->n, &r->xml, &why);
-    return rc == DG_OK       ? DG_OK
-           : rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
-                             : dg_extract_broken(err, "%s", why.message);
-}
-
 int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err)
 {
     int rc = DG_OK;
@@ -122,7 +113,7 @@ static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = names};
-    int rc = dg_office_scan(&r, err);
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     if (rc == DG_OK)
         rc = dg_office_add_paragraphs(&r, err);
     dg_xml_close(&r.xml);
@@ -168,7 +159,7 @@ int dg_office_read_drawing(
     struct dg_extract *x, struct dg_extract_part *p, dg_office_pick *pick, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &slide};
-    int rc = dg_office_scan(&r, err);
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     if (rc == DG_OK)
         rc = dg_office_add_paragraphs(&r, err);
     for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
@@ -285,7 +276,7 @@ static int add_filter(struct dg_runs *r, size_t i, struct dg_error *err)
 static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &open_document};
-    int rc = dg_office_scan(&r, err);
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     if (rc == DG_OK)
         rc = dg_office_add_paragraphs(&r, err);
     for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {

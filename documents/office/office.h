@@ -5,8 +5,6 @@
 #include "documents/kinds.h"
 #include "documents/office/runs.h"
 
-/* Scan the part's tags; r->xml must be closed in every case. DG_EINVAL (field file), DG_ENOMEM. */
-int dg_office_scan(struct dg_runs *r, struct dg_error *err);
 /* Add a segment for each paragraph. DG_ELIMIT, DG_ENOMEM. */
 int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err);
 

@@ -137,7 +137,7 @@ static int add_filter(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_e
 static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &sheet};
-    int rc = dg_office_scan(&r, err);
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     if (rc == DG_OK) {
         find_prefix(&r);
         rc = dg_office_add_paragraphs(&r, err);
@@ -170,7 +170,7 @@ static void keep_name(struct dg_extract *x, const struct dg_xml *xml, size_t i, 
 static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p};
-    int rc = dg_office_scan(&r, err);
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
         keep_name(x, &r.xml, i, "tableColumn");
         if (r.xml.tags[i].kind != DG_XML_CLOSE)
@@ -241,7 +241,7 @@ static int read_workbook(struct dg_extract *x, struct dg_extract_part *p, struct
     struct dg_segment like = {.writing = DG_WRITE_SETTING}, *g;
     struct dg_buffer is;
     dg_buffer_init(&is);
-    int rc = dg_office_scan(&r, err);
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     if (rc == DG_OK) {
         find_prefix(&r);
         find_setting(&r, &like.begin, &like.end, &is);

@@ -205,17 +205,14 @@ static int read_any(struct reader *r, struct dg_error *err)
 int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct reader r = {.x = x, .p = p};
-    struct dg_error why = {0};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     size_t root = 0;
     while (root < r.xml.n_tags && r.xml.tags[root].kind == DG_XML_OTHER)
         root++;
-    if (rc != DG_OK)
-        rc = dg_error_field(err, rc, "file", "%s", why.message);
-    else if (root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources"))
-        rc = read_resources(&r, root, err);
-    else
-        rc = read_any(&r, err);
+    if (rc == DG_OK)
+        rc = root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources")
+                 ? read_resources(&r, root, err)
+                 : read_any(&r, err);
     if (rc == DG_OK)
         rc = dg_declaration_of_xml(x, p, err);
     dg_xml_close(&r.xml);

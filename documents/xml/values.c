@@ -51,10 +51,7 @@ static int read_values(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_markup *markup, picks *pick, struct dg_error *err)
 {
     struct reader r = {.x = x, .p = p, .markup = markup};
-    struct dg_error why = {0};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
-    if (rc != DG_OK)
-        rc = dg_error_field(err, rc, "file", "%s", why.message);
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
         if (r.xml.tags[i].kind == DG_XML_OPEN && pick(&r, &r.xml.tags[i]))
             rc = add(&r, &r.xml.tags[i], err);

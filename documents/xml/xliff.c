@@ -286,11 +286,8 @@ static int read_tags(struct reader *r, struct dg_error *err)
 int dg_read_xliff(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct reader r = {.x = x, .p = p};
-    struct dg_error why = {0};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
-    if (rc != DG_OK)
-        rc = dg_error_field(err, rc, "file", "%s", why.message);
-    else
+    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
+    if (rc == DG_OK)
         rc = inherit(&r, err);
     if (rc == DG_OK)
         rc = read_tags(&r, err);
