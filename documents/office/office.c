@@ -10,8 +10,8 @@
 /* <b> ends a sentence, and no other tag does; in the cells of a sheet and in slides, a line end and
  * a tab do, too. The words of <f> stay. */
 static const char *const ends[] = {"b", NULL}, *const fields[] = {"f", NULL};
-static const struct dg_markup markup = {.no_outline = true, .splitting = ends, .ignored = fields},
-                              lines_markup = {.no_outline = true, .splitting = ends, .lines = true};
+static const struct dg_markup markup = {.no_outline = true, .splitting = ends, .ignored = fields};
+const struct dg_markup dg_office_lines = {.no_outline = true, .splitting = ends, .lines = true};
 
 static const struct dg_run_names word = {
     .markup = &markup,
@@ -39,7 +39,7 @@ static const struct dg_run_names word = {
 };
 
 static const struct dg_run_names slide = {
-    .markup = &lines_markup,
+    .markup = &dg_office_lines,
     .paragraphs = (const char *const[]){"a:p", NULL},
     .paragraph_properties = "a:pPr",
     .run = "a:r",
@@ -86,7 +86,7 @@ static int add_lines(struct dg_runs *r, struct dg_segment like, struct dg_error 
     const char *s = r->p->s + like.begin;
     const size_t n = like.end - like.begin;
     like.format = DG_FORMAT_XML;
-    like.markup = &lines_markup;
+    like.markup = &dg_office_lines;
     return !dg_utf8_has_letter(s, n) || dg_segment_add(r->x, r->p, like, s, n, err) ? DG_OK
                                                                                     : err->code;
 }

@@ -5,6 +5,9 @@
 #include "documents/kinds.h"
 #include "documents/office/runs.h"
 
+/* The text of cells and slides: a line end and a tab end a sentence. */
+extern const struct dg_markup dg_office_lines;
+
 /* Add a segment for each paragraph. DG_ELIMIT, DG_ENOMEM. */
 int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err);
 

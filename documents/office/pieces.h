@@ -67,7 +67,7 @@ bool dg_pieces_same_run(
 const struct dg_piece *dg_pieces_main(struct dg_pieces *q);
 
 /* How many pieces from i on, a container or words in one formatting, are the number of a note
- * behind a word, such as a raised "1" or "2,3": it means nothing to the model. 0: they are not. */
+ * after a word, such as a raised "1" or "2,3": it means nothing to the model. 0: they are not. */
 size_t dg_pieces_note_number(const struct dg_pieces *q, size_t i);
 
 /* Append the pieces as markup (runs.h), with a slot of g for each tag in it. */

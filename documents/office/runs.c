@@ -46,7 +46,7 @@ static bool add_character(
            dg_xml_attribute_is(&q->r->xml, t, "text:c", "1");
 }
 
-/* Adds a field that shows text; false: the element at tag i is none. Right behind a word, as the
+/* Adds a field that shows text; false: the element at tag i is none. Right after a word, as the
  * number of a note is, it is none either: it would be part of the word. */
 static bool add_field(struct dg_pieces *q, size_t i)
 {

@@ -6,12 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* A line end and a tab end a sentence. */
-static const char *const ends[] = {"b", NULL};
-static const struct dg_markup lines = {.no_outline = true, .splitting = ends, .lines = true};
-
 static const struct dg_run_names sheet = {
-    .markup = &lines,
+    .markup = &dg_office_lines,
     .paragraphs = (const char *const[]){"si", "is", "text", NULL},
     .run = "r",
     .run_properties = "rPr",
@@ -45,7 +41,7 @@ static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
     const struct dg_xml_tag *close = &r->xml.tags[r->xml.tags[i].partner], *last = close;
     const size_t begin = r->xml.tags[i].end, end = close->begin;
     struct dg_segment like = {
-        .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &lines};
+        .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &dg_office_lines};
     if (!dg_utf8_has_letter(s + begin, end - begin))
         return DG_OK;
     for (size_t k = r->xml.tags[i].partner + 1;
