@@ -5,22 +5,18 @@
 void dg_sinusoid_table(
     enum dg_positions positions, uint32_t first, uint32_t n, uint32_t D, float *table)
 {
-    for (uint32_t p = 0; p < n; p++) {
-        float *row = table + (size_t)p * D;
-        uint32_t half = D / 2;
-        double pos = (double)first + p;
-        for (uint32_t i = 0; i < half; i++) {
-            /* paper and halves: 10000^(2i/D); Marian's own code: 10000^(i/(D/2-1)). */
-            double exponent = positions == DG_POS_MARIAN ? (half > 1 ? (double)i / (half - 1) : 0.0)
-                                                         : 2.0 * i / D;
-            double angle = pos * exp(-exponent * log(10000.0));
-            if (positions == DG_POS_PAPER) {
-                row[2 * i] = (float)sin(angle);
-                row[2 * i + 1] = (float)cos(angle);
-            } else {
-                row[i] = (float)sin(angle);
-                row[half + i] = (float)cos(angle);
-            }
+    const uint32_t half = D / 2;
+    for (uint32_t i = 0; i < half; i++) {
+        /* paper and halves: 10000^(2i/D); Marian's own code: 10000^(i/(D/2-1)). */
+        const double exponent =
+            positions == DG_POS_MARIAN ? (half > 1 ? (double)i / (half - 1) : 0.0) : 2.0 * i / D;
+        const double rate = exp(-exponent * log(10000.0));
+        const bool paper = positions == DG_POS_PAPER;
+        for (uint32_t p = 0; p < n; p++) {
+            float *row = table + (size_t)p * D;
+            const double angle = ((double)first + p) * rate;
+            row[paper ? 2 * i : i] = (float)sin(angle);
+            row[paper ? 2 * i + 1 : half + i] = (float)cos(angle);
         }
     }
 }
