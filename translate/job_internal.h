@@ -117,6 +117,10 @@ struct dg_job {
     bool trees;
     /* while encoding: there is a sentence for the engine, which the prefix is for */
     bool begun;
+    /* while encoding: [n_missed] the last text that has no known translation; a text that is one
+     * sentence is looked up as both */
+    const char *missed;
+    size_t n_missed;
     char *text;
     size_t len;
     /* what was taken out of the text, and is written into its answer */

@@ -52,7 +52,8 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     } else if (!is_literal(j, p)) {
         return 0;
     }
-    if (!dg_utf8_has_letter(s, n))
+    if (!dg_utf8_has_letter(s, n) ||
+        (n == j->n_missed && memcmp(s, j->missed, n) == 0)) /* n > 0: it has a letter */
         return 0;
     dg_buffer_init(&out);
     if (known->find(known->arg, s, n, &out)) {
@@ -65,6 +66,9 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
         p->flags |= DG_FLAG_FROM_MEMORY;
         if (!p->known || out.failed)
             rc = DG_JOB_NO_MEMORY(err);
+    } else {
+        j->missed = s;
+        j->n_missed = n;
     }
     dg_buffer_deinit(&out);
     return rc;

@@ -102,6 +102,37 @@ static void strings(void **state)
     expect_in(DG_FORMAT_HTML, pairs, "<p> By {name} </p>", "<p> Nach {name} </p>");
 }
 
+static bool count(const void *arg, const char *s, size_t n, struct dg_buffer *out)
+{
+    size_t *const *calls = arg;
+    (void)s;
+    (void)n;
+    (void)out;
+    ++**calls;
+    return false;
+}
+
+/* Each text is looked up once: the whole text, then its sentences. */
+static void looked_up_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t calls;
+    } rows[] = {{"A dog runs.", 1}, {"A dog runs. A cat sleeps.", 3}, {"  A dog runs.\n", 1},
+        {"A dog. A dog.", 2}};
+    static const char *const pairs[] = {"A dog.", "Ein Hund.", NULL};
+    expect_in(DG_FORMAT_TEXT, pairs, "A dog. A dog.", "Ein Hund. Ein Hund.");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t calls = 0, *const at = &calls;
+        const struct dg_known known = {.find = count, .arg = &at};
+        const struct dg_translate_options o = {.search = {.alpha = -1}, .known = &known};
+        assert_null(without_model(rows[i].text, &o));
+        if (calls != rows[i].calls)
+            fail_msg("%s: %zu look-ups", rows[i].text, calls);
+    }
+}
+
 /* Titles with a placeholder or an address are looked up as they are in the source, and their
  * answers are escaped or put between quotation marks. */
 static void titles(void **state)
@@ -168,7 +199,8 @@ static void texts_that_are_a_term(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(strings), cmocka_unit_test(titles),
-        cmocka_unit_test(not_looked_up), cmocka_unit_test(texts_that_are_a_term)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(strings), cmocka_unit_test(looked_up_once),
+        cmocka_unit_test(titles), cmocka_unit_test(not_looked_up),
+        cmocka_unit_test(texts_that_are_a_term)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
