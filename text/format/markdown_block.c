@@ -76,11 +76,6 @@ static void add_text(struct block *b, size_t from, size_t to, size_t begin, size
     add_unit(b, from, to, n);
 }
 
-static bool is_break(const struct dg_md_event *e)
-{
-    return e->kind == DG_MD_SOFT_BREAK || e->kind == DG_MD_HARD_BREAK;
-}
-
 /* True if the line that begins with event e is a directive: neither an escaped sign nor the cell of
  * a table does. */
 static bool read_line(const struct block *b, const struct dg_md_event *e,
@@ -119,7 +114,7 @@ size_t dg_markdown_block(struct dg_document *d, const char *s, size_t n, struct 
     *indents = false;
     for (size_t i = 0, to; i < e->n; i = to + 1) {
         const bool inside = depth > 0;
-        for (to = i; to < e->n && !is_break(&e->list[to]); to++)
+        for (to = i; to < e->n && !dg_md_is_break(&e->list[to]); to++)
             depth = depth + (e->list[to].kind == DG_MD_ENTER) - (e->list[to].kind == DG_MD_LEAVE);
         if (inside || depth > 0 || !read_line(&b, &e->list[i], &before, &line)) {
             before = (struct dg_directive){0};

@@ -149,7 +149,7 @@ static bool is_label(const char *s, const struct dg_md_event *e)
     return e->kind == DG_MD_TEXT && label_of(s, e) == e->end - e->begin;
 }
 
-static bool is_break(const struct dg_md_event *e)
+bool dg_md_is_break(const struct dg_md_event *e)
 {
     return e->kind == DG_MD_SOFT_BREAK || e->kind == DG_MD_HARD_BREAK;
 }
@@ -369,7 +369,7 @@ size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
     size_t alert = length_of(s, &e->list[0], dg_alert_label), first = 0;
     if (alert > 0 && alert == e->list[0].end - e->list[0].begin)
         first = 1;
-    while (first < e->n && (is_break(&e->list[first]) || is_label(s, &e->list[first])))
+    while (first < e->n && (dg_md_is_break(&e->list[first]) || is_label(s, &e->list[first])))
         first++;
     if (first == e->n)
         return floor;

@@ -33,6 +33,8 @@ struct dg_md_event {
     size_t title[2];
 };
 
+bool dg_md_is_break(const struct dg_md_event *e);
+
 struct dg_md_events {
     struct dg_md_event *list;
     size_t n, cap;
