@@ -32,6 +32,8 @@ void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x);
 
 /* Fill r with an error. */
 void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err);
+/* Set err to DeepL's words for a parameter with a wrong value; returns DG_EINVAL. */
+int dg_deepl_not_supported(const char *key, struct dg_error *err);
 
 /* A parameter that may be left out; NULL: absent, null, or an empty string, which forms send for a
  * field left open. */

@@ -19,6 +19,11 @@ void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err)
     error(r, status, err->code == DG_EQUOTA ? "Quota exceeded" : err->message);
 }
 
+int dg_deepl_not_supported(const char *key, struct dg_error *err)
+{
+    return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
+}
+
 static void refuse_key(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message)
 {
     switch (why) {

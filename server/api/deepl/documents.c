@@ -42,8 +42,7 @@ static int read_order(const struct dg_side *s, const struct dg_json *o,
     if (!suffix)
         return dg_error_field(err, DG_EINVAL, "file", "Invalid file data.");
     if (format && strcasecmp(format, suffix + 1) != 0)
-        return dg_error_field(
-            err, DG_EINVAL, "output_format", "Value for 'output_format' not supported.");
+        return dg_deepl_not_supported("output_format", err);
     int rc = dg_deepl_read_languages(s->app->models, arena, o, &order.source, &order.target, err);
     if (rc == DG_OK)
         rc = dg_deepl_check_options(o, dg_parameter_string(o, "target_lang"), err);
@@ -55,8 +54,7 @@ static int read_order(const struct dg_side *s, const struct dg_json *o,
         return rc;
     rc = dg_uploader_add(s->app->uploader, &order, made, &why);
     if (rc == DG_ENOTFOUND && strcmp(why.field, "glossary") == 0)
-        return dg_error_field(
-            err, DG_EINVAL, "glossary_id", "Value for 'glossary_id' not supported.");
+        return dg_deepl_not_supported("glossary_id", err);
     *err = why;
     return rc;
 }

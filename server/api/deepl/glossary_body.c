@@ -14,11 +14,6 @@
 static const char *const fields[] = {
     "name", "source_lang", "target_lang", "entries", "entries_format", NULL};
 
-static int not_supported(const char *key, struct dg_error *err)
-{
-    return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
-}
-
 /* True if the pair has its own model, so that a glossary can be used. */
 static bool has_model(struct dg_models *m, const char *source, const char *target)
 {
@@ -71,7 +66,7 @@ static int read_languages(struct dg_models *m, const struct dg_json *o,
     for (size_t i = 0; i < 2; i++) {
         asked[i] = dg_parameter_string(o, keys[i]);
         if (!asked[i] || !dg_models_nearest(m, asked[i], i ? DG_TARGETS : DG_SOURCES, languages[i]))
-            return not_supported(keys[i], err);
+            return dg_deepl_not_supported(keys[i], err);
     }
     keep_codes(b, asked, languages);
     if (!has_model(m, languages[0], languages[1]))
@@ -95,7 +90,7 @@ static int read_dictionary(const struct dg_side *s, const struct dg_json *o,
         .entries = dg_parameter(o, "entries"),
         .where = "entries"};
     if (e.format && strcmp(e.format, "tsv") != 0 && strcmp(e.format, "csv") != 0)
-        return not_supported("entries_format", err);
+        return dg_deepl_not_supported("entries_format", err);
     if (!dg_json_string(e.entries, NULL))
         return dg_error_field(err, DG_EINVAL, "entries", "Parameter 'entries' not specified");
     rc = dg_entries_read(&e, &b->pairs, &why);
@@ -111,7 +106,7 @@ static int read_dictionaries(
     const size_t n = dg_json_length(list);
     int rc = DG_OK;
     if (dg_json_typeof(list) != DG_JSON_NULL && dg_json_typeof(list) != DG_JSON_ARRAY)
-        return not_supported("dictionaries", err);
+        return dg_deepl_not_supported("dictionaries", err);
     if (n == 0 && must)
         return dg_error_field(
             err, DG_EINVAL, "dictionaries", "Parameter 'dictionaries' not specified");
@@ -123,7 +118,7 @@ static int read_dictionaries(
         rc = dg_json_typeof(o) == DG_JSON_OBJECT &&
                      !dg_parameters_check_strings(o, false, fields, err)
                  ? read_dictionary(s, o, b, err)
-                 : not_supported("dictionaries", err);
+                 : dg_deepl_not_supported("dictionaries", err);
     }
     return rc;
 }
@@ -201,7 +196,7 @@ int dg_deepl_glossary_read(const struct dg_side *s, enum dg_deepl_glossary_form 
     b->name = NULL;
     int rc = read_body(s, form, &b->json, &is_form, err);
     if (rc == DG_OK && dg_parameters_check_strings(b->json, is_form, fields, &why) != DG_OK)
-        rc = not_supported(why.field, err);
+        rc = dg_deepl_not_supported(why.field, err);
     if (rc == DG_OK && form != DG_DEEPL_DICTIONARY)
         rc = read_name(b, form != DG_DEEPL_CHANGE, err);
     if (rc == DG_OK)
@@ -234,7 +229,7 @@ int dg_deepl_glossary_query(
         if (!languages[i])
             rc = dg_error_field(err, DG_EINVAL, keys[i], "Parameter '%s' not specified", keys[i]);
         else if (dg_memory_language(languages[i], code, NULL) != DG_OK)
-            rc = not_supported(keys[i], err);
+            rc = dg_deepl_not_supported(keys[i], err);
     }
     return rc;
 }

@@ -67,7 +67,7 @@ static int read_number(
     errno = 0;
     const long v = s ? strtol(s, &end, 10) : -1;
     if (!s || end == s || *end || errno || v < min || v > max)
-        return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
+        return dg_deepl_not_supported(key, err);
     *out = v;
     return DG_OK;
 }

@@ -58,7 +58,7 @@ static int list_languages(struct dg_app *app, const struct dg_http_exchange *x,
         type = dg_parameter_string(parameters, "type");
     const bool target = type && strcmp(type, "target") == 0;
     if (rc == DG_OK && !target && (!type || strcmp(type, "source") != 0))
-        rc = dg_error_field(err, DG_EINVAL, "type", "Value for 'type' not supported.");
+        rc = dg_deepl_not_supported("type", err);
     dg_models_languages(app->models, target ? DG_TARGETS : DG_SOURCES, &all);
     for (size_t i = 0; i < all.n; i++) {
         if (target)

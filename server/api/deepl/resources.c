@@ -101,7 +101,7 @@ void dg_deepl_resource_languages(struct dg_app *app, struct dg_http_exchange *x)
     if (rc == DG_OK && !resource)
         rc = dg_error_field(&err, DG_EINVAL, "resource", "Parameter 'resource' not specified");
     else if (rc == DG_OK && !resources[i])
-        rc = dg_error_field(&err, DG_EINVAL, "resource", "Value for 'resource' not supported.");
+        rc = dg_deepl_not_supported("resource", &err);
     if (rc == DG_OK) {
         if (is_served(app, resource))
             list_languages(app, resource, list);

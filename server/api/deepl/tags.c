@@ -44,7 +44,7 @@ static int read_list(const struct dg_json *o, const char *key, struct dg_arena *
     for (size_t i = 0; i < items; i++) {
         const char *s = dg_json_string(array ? dg_json_at(v, i) : v, NULL);
         if (!s)
-            return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
+            return dg_deepl_not_supported(key, err);
         most += count_names(s);
     }
     if (most > MOST_NAMES)
@@ -76,8 +76,7 @@ static int read_version(const struct dg_json *o, bool *first, struct dg_error *e
     *first = version && strcmp(version, "v1") == 0;
     if (!v || *first || (version && strcmp(version, "v2") == 0))
         return DG_OK;
-    return dg_error_field(
-        err, DG_EINVAL, "tag_handling_version", "Value for 'tag_handling_version' not supported.");
+    return dg_deepl_not_supported("tag_handling_version", err);
 }
 
 int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
@@ -98,8 +97,7 @@ int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
     else if (handling && strcmp(handling, "xml") == 0)
         out->format = DG_FORMAT_XML;
     else
-        return dg_error_field(
-            err, DG_EINVAL, "tag_handling", "Value for 'tag_handling' not supported.");
+        return dg_deepl_not_supported("tag_handling", err);
     m->no_outline =
         dg_deepl_option(o, "outline_detection") && !dg_deepl_is_true(o, "outline_detection");
     out->markup = m;

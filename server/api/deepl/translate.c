@@ -14,11 +14,6 @@
 /* Bits of dg_mixed.flags. */
 enum { BILLED = 1, MODEL_TYPE = 2, TAGS = 4, FIRST_TAGS = 8 };
 
-static int not_supported(const char *key, struct dg_error *err)
-{
-    return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);
-}
-
 /* text: in JSON an array of strings (a single string will do), in a form repeated for each text. */
 static int read_texts(struct dg_body *b, struct dg_error *err)
 {
@@ -86,14 +81,14 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
         return is_one_of(o, "formality", registers)
                    ? dg_error_field(err, DG_EINVAL, "formality",
                          "Target language '%.32s' doesn't support formality.", target)
-                   : not_supported("formality", err);
+                   : dg_deepl_not_supported("formality", err);
     if (!is_one_of(o, "split_sentences", split))
-        return not_supported("split_sentences", err);
+        return dg_deepl_not_supported("split_sentences", err);
     if (!is_one_of(o, "model_type", models))
-        return not_supported("model_type", err);
+        return dg_deepl_not_supported("model_type", err);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
         if (dg_deepl_option(o, absent[i]))
-            return not_supported(absent[i], err);
+            return dg_deepl_not_supported(absent[i], err);
     return DG_OK;
 }
 
@@ -143,11 +138,12 @@ int dg_deepl_read_languages(struct dg_models *models, struct dg_arena *arena,
     if (rc != DG_OK)
         return rc;
     if (!*target)
-        return to ? no_language("target_lang", from, to, err) : not_supported("target_lang", err);
+        return to ? no_language("target_lang", from, to, err)
+                  : dg_deepl_not_supported("target_lang", err);
     if (said && !*source)
         return from && strcasecmp(from, DG_SOURCE_AUTO) != 0
                    ? no_language("source_lang", from, to, err)
-                   : not_supported("source_lang", err);
+                   : dg_deepl_not_supported("source_lang", err);
     return dg_deepl_option(o, "glossary_id") ? keep_region(arena, to, *source, target, err) : DG_OK;
 }
 
@@ -171,7 +167,7 @@ static int read_glossary(struct dg_body *b, struct dg_error *err)
     struct dg_error why = {0};
     int rc = name ? dg_request_name_glossary(b->request, name, &b->options, &why) : DG_ENOTFOUND;
     if (rc == DG_ENOTFOUND)
-        return not_supported("glossary_id", err);
+        return dg_deepl_not_supported("glossary_id", err);
     if (rc != DG_OK)
         return dg_error_set(err, rc, "%s", why.message);
     if (strcmp(b->source, DG_SOURCE_AUTO) == 0)
@@ -221,7 +217,7 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
 static int check_flag(const struct dg_json *o, const char *key, struct dg_error *err)
 {
     static const char *const words[] = {"0", "1", "true", "false", "True", "False", NULL};
-    return is_one_of(o, key, words) ? DG_OK : not_supported(key, err);
+    return is_one_of(o, key, words) ? DG_OK : dg_deepl_not_supported(key, err);
 }
 
 /* Checks JSON types that would be taken for something else. */
@@ -237,7 +233,7 @@ static int check_types(const struct dg_json *o, bool form, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_parameters_check_single(o, form, single, &why);
     if (rc != DG_OK)
-        return not_supported(why.field, err);
+        return dg_deepl_not_supported(why.field, err);
     for (size_t i = 0; flags[i] && rc == DG_OK; i++)
         rc = check_flag(o, flags[i], err);
     return rc;
