@@ -56,10 +56,27 @@ static void weigh(struct dg_pieces *q)
             q->list[i].weight = q->list[i].end - q->list[i].begin;
 }
 
+/* Sets *first to the first words, NULL if there are none; true if all have its formatting. */
+static bool are_alike(const struct dg_pieces *q, const struct dg_piece **first)
+{
+    *first = NULL;
+    for (size_t i = 0; i < q->n; i++) {
+        const struct dg_piece *p = &q->list[i];
+        if (p->kind != DG_PIECE_WORDS || p->end == p->begin)
+            continue;
+        if (*first && !dg_pieces_same_run(q, p, (*first)->run, (*first)->run_end))
+            return false;
+        *first = *first ? *first : p;
+    }
+    return true;
+}
+
 const struct dg_piece *dg_pieces_main(struct dg_pieces *q)
 {
-    const struct dg_piece *best = NULL;
+    const struct dg_piece *best;
     size_t most = 0;
+    if (are_alike(q, &best)) /* most paragraphs: no words need to be weighed */
+        return best;
     weigh(q);
     for (size_t i = 0, tried = 0; i < q->n && tried < MAX_TRIED; i++) {
         const struct dg_piece *p = &q->list[i];
