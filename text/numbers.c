@@ -1,5 +1,6 @@
 #include "text/numbers.h"
 
+#include "text/clock.h"
 #include "text/number_words.h"
 #include "text/placeholder.h"
 #include "text/scan.h"
@@ -11,12 +12,15 @@
 #define MANY 256    /* numbers compared */
 #define LONGEST 40  /* digits compared */
 #define THOUSANDS 3 /* digits of a group after the first */
-#define ROMANS 100  /* Roman numbers are read below this one */
+#define HOURS 24
+#define ROMANS 100 /* Roman numbers are read below this one */
 
 struct digits {
     /* '0'..'9' */
     char d[LONGEST];
     size_t n;
+    /* of an hour */
+    enum dg_clock clock;
 };
 
 /* The numbers of a text. */
@@ -47,7 +51,7 @@ static int32_t next_character(const char *s, size_t len, size_t *at)
 static bool next_run(const char *s, size_t len, size_t *at, size_t *begin, struct digits *out)
 {
     bool in_run = false;
-    out->n = 0;
+    *out = (struct digits){.n = 0};
     for (size_t i = *at; i < len;) {
         size_t here = i;
         const int32_t c = next_character(s, len, &i);
@@ -92,6 +96,7 @@ static bool is_percent(const char *s, size_t begin, const struct digits *x)
 /* False: there are too many. */
 static bool read_runs(const char *s, size_t len, struct numbers *out)
 {
+    const bool daytime = dg_clock_has_daytime(s, len);
     out->n = 0;
     for (size_t at = 0, begin = 0, before = 0;; before = at) {
         struct digits x;
@@ -101,6 +106,10 @@ static bool read_runs(const char *s, size_t len, struct numbers *out)
             continue;
         if (out->n == MANY)
             return false;
+        if (x.n <= 2)
+            x.clock = dg_clock_of(s, len, begin, at);
+        if (daytime && x.clock == DG_CLOCK_DAY)
+            x.clock = DG_CLOCK_NONE;
         out->joins[out->n] = out->n && x.n == THOUSANDS && parts_thousands(s, before, begin);
         out->tight[out->n] = out->joins[out->n] && s[before] != '&' &&
                              !dg_scan_is_space((unsigned char)s[before]) &&
@@ -185,12 +194,9 @@ static bool alike(struct digits a, struct digits b)
         return true;
     a = without_noughts(a);
     b = without_noughts(b);
-    if (a.n == b.n && memcmp(a.d, b.d, a.n) == 0)
-        return true;
-    if (a.n > 2 || b.n > 2)
-        return false;
-    int x = value_of(&a), y = value_of(&b);
-    return x <= 24 && y <= 24 && (x - y == 12 || y - x == 12); /* hours */
+    if (a.n <= 2 && b.n <= 2 && value_of(&a) <= HOURS && value_of(&b) <= HOURS)
+        return dg_clock_same(value_of(&a), a.clock, value_of(&b), b.clock);
+    return a.n == b.n && memcmp(a.d, b.d, a.n) == 0;
 }
 
 /* Run i joined with the groups of thousands after it, up to run end - 1. */

@@ -13,13 +13,13 @@ struct dg_numbered {
     const char *language;
 };
 
-/* False if one of a and b has a number that the other lacks. Equal numbers may differ in thousands
- * separators (1,000; 1 000; 1000), in the 12- or 24-hour clock (9 pm; 21), in short years (1990s;
- * 90s) or in being Roman on one side (18th; XVIII); one side may spell out numbers up to twelve,
- * and noughts may be words (3,000; 3 thousand). A side in a language that text/number_words.h has
- * words of must have one of them; one in another language may lack small numbers, unless both lack
- * some. A character reference (&#160;) is a blank. Texts with more than 256 numbers are not
- * compared: true. */
+/* False if one of a and b has a number that the other lacks. Equal numbers
+ * may differ in thousands separators (1,000; 1 000; 1000), in the clock (text/clock.h: 9 pm and 21
+ * Uhr; not 9 am), in short years (1990s; 90s) or in being Roman on one side (18th; XVIII); one side
+ * may spell out numbers up to twelve, and noughts may be words (3,000; 3 thousand). A side in a
+ * language that text/number_words.h has words of must have one of them; one in another language may
+ * lack small numbers, unless both lack some. A character reference (&#160;) is a blank. Texts with
+ * more than 256 numbers are not compared: true. */
 bool dg_numbers_agree(const struct dg_numbered *a, const struct dg_numbered *b);
 
 #endif

@@ -99,6 +99,32 @@ static void words(void **state)
     expect_in(to_danish, true, "7 dogs", "syv hunde");
 }
 
+/* Hours of half a day and of a whole one: a translation that is twelve hours off is wrong. */
+static void hours(void **state)
+{
+    (void)state;
+    expect(true, "at 9:30 a.m.", "um 9:30 Uhr");
+    expect(true, "at 9:05 pm", "à 21 h 05");
+    expect(true, "12 p.m.", "12 Uhr");
+    expect(true, "12 a.m.", "0 Uhr");
+    expect(true, "from 2 pm to 4 p. m.", "14 bis 16 Uhr");
+    expect(true, "at 8 pm", "um 8 Uhr abends");
+    expect(true, "at 8 PM", "à 8 heures du soir");
+    expect(true, "3 dogs at 2.15pm", "3 Hunde um 14.15 Uhr");
+    expect(true, "9 am and 21 dogs", "9 Uhr und 21 Hunde");
+    expect(true, "14:05 Uhr", "at 2:05");
+    expect(false, "at 9:30 a.m.", "um 21:30 Uhr");
+    expect(false, "at 9 am", "à 21 h");
+    expect(false, "at 9 am", "at 9 pm");
+    expect(false, "um 9.30 Uhr", "at 9.30pm");
+    expect(false, "um 14:05 Uhr", "at 2:05 a.m.");
+    expect(false, "à 9 h 30", "at 9:30 p.m.");
+    expect(false, "à 11 heures", "at 11 p.m");
+    expect(false, "12 a.m.", "12 Uhr");
+    expect(false, "um 9:30 Uhr", "à 21 h 30");
+    expect(false, "9 h", "21");
+}
+
 /* Digits of character references are no numbers; a reference to a blank parts thousands. */
 static void character_references(void **state)
 {
@@ -162,7 +188,8 @@ static void anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ways_to_write_one),
-        cmocka_unit_test(other_numbers), cmocka_unit_test(noughts), cmocka_unit_test(words),
-        cmocka_unit_test(character_references), cmocka_unit_test(anything)};
+        cmocka_unit_test(other_numbers), cmocka_unit_test(hours), cmocka_unit_test(noughts),
+        cmocka_unit_test(words), cmocka_unit_test(character_references),
+        cmocka_unit_test(anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,29 @@
+/* Hours beside numbers: 9 a.m., 9:30 pm, 21 Uhr, 9 h 30. Only for text/. Any thread. */
+#ifndef DG_TEXT_CLOCK_H
+#define DG_TEXT_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum dg_clock {
+    /* no hour, or not said of which half of the day */
+    DG_CLOCK_NONE,
+    /* in the first and the second half of the day, of twelve hours each */
+    DG_CLOCK_AM,
+    DG_CLOCK_PM,
+    /* of a day of 24 hours */
+    DG_CLOCK_DAY,
+};
+
+/* True if s[n] has a word for a part of the day ("abends", "du soir"), so that its hours may be
+ * those of a half. */
+bool dg_clock_has_daytime(const char *s, size_t n);
+
+/* What s[n] says of the number at s[begin, end) by the sign of an hour after it, or after its
+ * minutes. */
+enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end);
+
+/* False if hours x and y, each at most 24, are certainly different ones. */
+bool dg_clock_same(int x, enum dg_clock of_x, int y, enum dg_clock of_y);
+
+#endif
