@@ -219,16 +219,36 @@ static size_t end_of_joins(const struct numbers *of, size_t i)
     return end;
 }
 
-static bool says(const struct numbers *text, struct digits wanted)
+/* How often the text says the number; MANY: no matter how often, as a Roman one. */
+static size_t times_said(const struct numbers *text, struct digits wanted)
 {
     struct digits bare = without_noughts(wanted);
+    size_t times = 0;
     if (bare.n && bare.n <= 2 && text->roman[value_of(&bare)])
-        return true;
-    for (size_t i = 0; i < text->n; i++)
-        for (size_t last = end_of_joins(text, i), end = i + 1; end <= last; end++)
-            if (alike(joined(text, i, end), wanted))
-                return true;
-    return false;
+        return MANY;
+    for (size_t i = 0; i < text->n; i++) {
+        bool said = false;
+        for (size_t last = end_of_joins(text, i), end = i + 1; end <= last && !said; end++)
+            said = alike(joined(text, i, end), wanted);
+        times += said;
+    }
+    return times;
+}
+
+static bool says(const struct numbers *text, struct digits wanted)
+{
+    return times_said(text, wanted) > 0;
+}
+
+/* How often the text has the number of run i before it, as a number of its own. */
+static size_t times_before(const struct numbers *of, size_t i)
+{
+    const struct digits *x = &of->runs[i];
+    size_t times = 0;
+    for (size_t k = 0; k < i; k++)
+        times += !of->joins[k] && end_of_joins(of, k) == k + 1 && of->runs[k].n == x->n &&
+                 memcmp(of->runs[k].d, x->d, x->n) == 0;
+    return times;
 }
 
 /* True if run i is three noughts. */
@@ -285,7 +305,8 @@ static struct missing missing_in(const struct numbers *of, const struct numbers 
             found.large = true;
         } else { /* "3 200" may be two numbers. */
             end = i + 1;
-            if (without_noughts(of->runs[i]).n && !says(in, of->runs[i]))
+            if (without_noughts(of->runs[i]).n &&
+                times_said(in, of->runs[i]) <= times_before(of, i))
                 add_missing(&found, &of->runs[i]);
         }
     }

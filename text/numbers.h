@@ -13,7 +13,7 @@ struct dg_numbered {
     const char *language;
 };
 
-/* False if one of a and b has a number that the other lacks. Equal numbers
+/* False if one of a and b has a number that the other lacks, or has it more often. Equal numbers
  * may differ in thousands separators (1,000; 1 000; 1000), in the clock (text/clock.h: 9 pm and 21
  * Uhr; not 9 am), in short years (1990s; 90s) or in being Roman on one side (18th; XVIII); one side
  * may spell out numbers up to twelve, and noughts may be words (3,000; 3 thousand). A side in a

@@ -125,6 +125,21 @@ static void hours(void **state)
     expect(false, "9 h", "21");
 }
 
+/* A number that occurs twice has to be there twice. */
+static void as_often(void **state)
+{
+    static const char *const to_german[2] = {"en", "de"};
+    (void)state;
+    expect(false, "at $30, $30 and $40", "zu 30 $ und 40 $");
+    expect(false, "in 2008", "2008 im Jahr 2008");
+    expect(true, "in 1990 and 1990", "1990 und in den 90ern");
+    expect(true, "1,000 and 1,000", "1.000 und 1000");
+    expect(true, "Louis 14 and Henry 14", "Louis XIV et Henri XIV");
+    expect_in(to_german, false, "5 dogs, 5 cats", "5 Hunde und Katzen");
+    expect_in(to_german, true, "5 dogs, 5 cats", "5 Hunde, fünf Katzen");
+    expect_in(to_german, false, "1 1/2 l", "1/2 l");
+}
+
 /* Digits of character references are no numbers; a reference to a blank parts thousands. */
 static void character_references(void **state)
 {
@@ -188,8 +203,8 @@ static void anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ways_to_write_one),
-        cmocka_unit_test(other_numbers), cmocka_unit_test(hours), cmocka_unit_test(noughts),
-        cmocka_unit_test(words), cmocka_unit_test(character_references),
+        cmocka_unit_test(other_numbers), cmocka_unit_test(hours), cmocka_unit_test(as_often),
+        cmocka_unit_test(noughts), cmocka_unit_test(words), cmocka_unit_test(character_references),
         cmocka_unit_test(anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ const EXPLAINED = {
   markup_in_text: 'The text looks like HTML; choose HTML as its format.',
   repetition: 'The first translation repeated itself; this one was translated again without repetitions.',
   low_confidence: 'The model gives its own translation a low probability: check it.',
-  number_mismatch: 'A number of the text is missing in the translation, or the other way round.',
+  number_mismatch: 'A number of the text is missing in the translation or is there less often, or the other way round.',
   source_language_doubtful: 'The text looks like another language than the one chosen.',
   word_copied: 'A word of the text was copied, although it is not a name.',
   from_memory: 'The translation comes from a translation memory, not from the model.',
