@@ -1,5 +1,6 @@
 #include "translate/part_numbers.h"
 
+#include "text/amount.h"
 #include "text/foreign.h"
 #include "text/number_style.h"
 #include "text/utf8.h"
@@ -106,21 +107,36 @@ static bool are_signs(const char *s, size_t n)
     return true;
 }
 
+/* True if s[n] is the number s[begin, end) and signs around it, or an amount of money. */
+static bool is_price(const char *s, size_t n, size_t begin, size_t end)
+{
+    return (are_signs(s, begin) && are_signs(s + end, n - end)) || dg_amount_end(s, 0, n) == n;
+}
+
 bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
 {
     struct styles styles;
     struct dg_number x;
-    char written[DG_NUMBER_BYTES];
-    size_t begin;
-    const size_t end = find_styles(j, &styles) ? dg_number_next(s, n, 0, &begin) : 0;
-    if (!end || !are_signs(s, begin) || !are_signs(s + end, n - end) ||
-        !dg_number_read(styles.source, s + begin, end - begin, &x))
+    const size_t from = out->len;
+    size_t begin, at = 0;
+    bool changed = false;
+    size_t end = find_styles(j, &styles) ? dg_number_next(s, n, 0, &begin) : 0;
+    if (!end || !is_price(s, n, begin, end))
         return false;
-    const size_t bytes = dg_number_write(styles.target, &x, written);
-    if (!x.grouped && !x.n_fraction)
-        return false;
-    dg_buffer_add(out, s, begin);
-    dg_buffer_add(out, written, bytes);
-    dg_buffer_add(out, s + end, n - end);
-    return true;
+    for (; end > 0; end = dg_number_next(s, n, end, &begin)) {
+        char written[DG_NUMBER_BYTES];
+        if (!dg_number_read(styles.source, s + begin, end - begin, &x)) {
+            out->len = from;
+            return false;
+        }
+        const size_t bytes = dg_number_write(styles.target, &x, written);
+        dg_buffer_add(out, s + at, begin - at);
+        dg_buffer_add(out, written, bytes);
+        changed = changed || x.grouped || x.n_fraction;
+        at = end;
+    }
+    dg_buffer_add(out, s + at, n - at);
+    if (!changed)
+        out->len = from;
+    return changed;
 }

@@ -52,9 +52,33 @@ static void glossary_terms_stay(void **state)
         terms, 1);
 }
 
+/* What becomes of the protected span of an English text in another language; "": it stays. */
+static void expect_price(const char *language, const char *span, const char *wanted)
+{
+    const struct dg_job job = {.language = "en", .target_language = language};
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    assert_int_equal(dg_part_write_price(&job, span, strlen(span), &b), *wanted != '\0');
+    dg_buffer_add(&b, "", 1);
+    assert_string_equal(b.data, wanted);
+    dg_buffer_deinit(&b);
+}
+
+static void prices_get_the_targets_notation(void **state)
+{
+    (void)state;
+    expect_price("de", "£3.50", "£3,50");
+    expect_price("de", "$12.5M", "$12,5M");
+    expect_price("fr", "£15.50–£2,222.75", "£15,50–£2\u202f222,75");
+    expect_price("de", "$20-$30.5", "$20-$30,5");
+    expect_price("de", "$20-$30", "");
+    expect_price("de", "$1.5-$3.5.5", "");
+    expect_price("de", "Windows 8.1", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(quantities_get_the_targets_notation),
-        cmocka_unit_test(glossary_terms_stay)};
+        cmocka_unit_test(glossary_terms_stay), cmocka_unit_test(prices_get_the_targets_notation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,18 @@ static void code_numbers(void **state)
     expect("5 000 000 - 6 000 000, 20-30, 24/7, (2024), +5, 0.5, 100 000 000 km, 12345678th", "");
 }
 
+static void amounts(void **state)
+{
+    (void)state;
+    expect("It cost $3.2bn, €12.5M, US$5k or £1.5m.", "<$3.2bn><€12.5M><US$5k><£1.5m>");
+    expect("12,5 M€ et 3\u202f500 k€, soit 3,2 Md€.", "<12,5 M€><3\u202f500 k€><3,2 Md€>");
+    expect("Tickets: $20-$30, £15.50–£22.75, 5 € - 10 € (5€-10€).",
+        "<$20-$30><£15.50–£22.75><5 € - 10 €><5€-10€>");
+    expect("$1,000,000-$2,000,000, $1M-$2M/year", "<$1,000,000-$2,000,000><$1M-$2M>");
+    expect("$5, 5 €, $20-30, 20-30 €, $3 million, $5 minus $3, £3more, 12 M, 5 k, 3 m - 4 m", "");
+    expect("A$ or B€, M€ 5, $-5, €", "");
+}
+
 static void identifiers(void **state)
 {
     (void)state;
@@ -269,8 +281,8 @@ static void long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
-        cmocka_unit_test(identifiers), cmocka_unit_test(fillers), cmocka_unit_test(files),
-        cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
-        cmocka_unit_test(anything), cmocka_unit_test(long_words)};
+        cmocka_unit_test(amounts), cmocka_unit_test(identifiers), cmocka_unit_test(fillers),
+        cmocka_unit_test(files), cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders),
+        cmocka_unit_test(emoji), cmocka_unit_test(anything), cmocka_unit_test(long_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
