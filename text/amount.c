@@ -5,23 +5,32 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 #include <unicode/uchar.h>
 
-enum { LONGEST = 64, GROUP = 3 };
+/* maximum bytes of an amount; fewest digits of one that is no short form and no range */
+enum { LONGEST = 64, DIGITS = 3, GROUP = 3 };
 
 /* One amount. */
 struct amount {
     size_t end;
+    /* its number, and the digits of it */
+    size_t number, number_end, digits;
     /* its currency's sign is before or after the number */
     bool before, after;
     /* it has letters for thousands or more */
     bool scaled;
 };
 
-/* Skips a currency's sign, also with a country's capitals before it (US$); `at`: there is none. */
+/* Skips a currency's sign, also with a country's capitals before it (US$), or its code; `at`: there
+ * is none. */
 static size_t skip_sign(const char *s, size_t at, size_t end)
 {
+    static const char *const codes[] = {"EUR", "USD", "GBP", "CHF"};
     size_t i = at;
+    for (size_t k = 0; k < sizeof codes / sizeof *codes; k++)
+        if (end - at >= 3 && memcmp(s + at, codes[k], 3) == 0)
+            return at + 3 < end && isalpha((unsigned char)s[at + 3]) ? at : at + 3;
     while (i < end && i < at + 2 && isupper((unsigned char)s[i]))
         i++;
     const bool country = i > at;
@@ -74,10 +83,13 @@ static size_t skip_scale(const char *s, size_t at, size_t end)
 /* False: none begins here. */
 static bool read_amount(const char *s, size_t at, size_t end, struct amount *out)
 {
-    const size_t number = skip_sign(s, at, end), to = skip_number(s, number, end);
-    *out = (struct amount){.end = to, .before = number > at};
+    const size_t sign = skip_sign(s, at, end), number = sign > at ? skip_space(s, sign, end) : at,
+                 to = skip_number(s, number, end);
+    *out = (struct amount){.end = to, .number = number, .number_end = to, .before = sign > at};
     if (to == number)
         return false;
+    for (size_t i = number; i < to; i++)
+        out->digits += isdigit((unsigned char)s[i]) != 0;
     const size_t scale = out->before ? to : skip_space(s, to, end),
                  scaled = skip_scale(s, scale, end);
     out->scaled = scaled > scale;
@@ -85,9 +97,9 @@ static bool read_amount(const char *s, size_t at, size_t end, struct amount *out
         out->end = scaled;
     if (out->before)
         return true;
-    const size_t sign = skip_space(s, out->end, end);
-    out->end = skip_sign(s, sign, end);
-    out->after = out->end > sign;
+    const size_t after = skip_space(s, out->end, end);
+    out->end = skip_sign(s, after, end);
+    out->after = out->end > after;
     return out->after;
 }
 
@@ -96,15 +108,59 @@ static bool is_dash(int32_t c)
     return c == '-' || (c >= 0x2010 && c <= 0x2014);
 }
 
+/* True if a word for thousands or more follows byte `at`: the amount is that of the whole. */
+static bool is_counted(const char *s, size_t at, size_t end)
+{
+    static const char *const words[] = {"hundred", "thousand", "milli", "billi", "trilli",
+        "tausend", "tsd", "mio", "mrd", "mille", "bn", "mn", "k ", "m ", "b "};
+    at = skip_space(s, at, end);
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (end - at >= strlen(words[k]) && strncasecmp(s + at, words[k], strlen(words[k])) == 0)
+            return true;
+    return false;
+}
+
+/* Reads a range or a single amount; .end is its end, false: none begins here. *range: it is one. */
+static bool read_all(const char *s, size_t at, size_t end, struct amount *out, bool *range)
+{
+    struct amount second;
+    *range = false;
+    if (!read_amount(s, at, end, out))
+        return false;
+    size_t i = skip_space(s, out->end, end);
+    if (i < end && is_dash(dg_scan_next(s, end, &i)) &&
+        read_amount(s, skip_space(s, i, end), end, &second) && second.before == out->before) {
+        out->end = second.end;
+        *range = true;
+    }
+    return true;
+}
+
 size_t dg_amount_end(const char *s, size_t at, size_t end)
 {
-    struct amount first, second;
+    struct amount a;
+    bool range;
     end = end - at > LONGEST ? at + LONGEST : end;
-    if (!read_amount(s, at, end, &first))
+    if (!read_all(s, at, end, &a, &range))
         return at;
-    size_t i = skip_space(s, first.end, end);
-    if (i < end && is_dash(dg_scan_next(s, end, &i)) &&
-        read_amount(s, skip_space(s, i, end), end, &second) && second.before == first.before)
-        return second.end;
-    return first.scaled ? first.end : at;
+    const bool per = end - a.end > 1 && s[a.end] == '/' && isalpha((unsigned char)s[a.end + 1]),
+               price = (a.digits >= DIGITS || per) && !is_counted(s, a.end, end);
+    return range || a.scaled || price ? a.end : at;
+}
+
+bool dg_amount_is(const char *s, size_t n)
+{
+    return n > 0 && dg_amount_end(s, 0, n) == n;
+}
+
+bool dg_amount_is_price(const char *s, size_t n, struct dg_price *out)
+{
+    struct amount a;
+    bool range;
+    if (!read_all(s, 0, n, &a, &range) || range || a.scaled || a.end != n)
+        return false;
+    *out = (struct dg_price){0, 0, a.number, a.number_end};
+    out->sign = a.before ? 0 : skip_space(s, a.number_end, n);
+    out->sign_end = skip_sign(s, out->sign, n);
+    return !isalpha((unsigned char)s[out->sign_end - 1]);
 }

@@ -28,14 +28,32 @@ static const struct dg_number_style styles[] = {
     {" ru uk bg cs sk pl sv nb nn no fi hu ", SIGN_COMMA, SIGN_SPACE, ",", "\xC2\xA0"},
 };
 
-const struct dg_number_style *dg_number_style_of(const char *language)
+/* True if the list has the code, ignoring case. */
+static bool has_code(const char *list, const char *language)
 {
     const size_t len = language ? strlen(language) : 0;
-    for (size_t i = 0; len && i < sizeof styles / sizeof *styles; i++)
-        for (const char *at = styles[i].languages; (at = strcasestr(at, language)); at++)
-            if (at[-1] == ' ' && at[len] == ' ')
-                return &styles[i];
+    for (const char *at = list; len && (at = strcasestr(at, language)); at++)
+        if (at > list && at[-1] == ' ' && at[len] == ' ')
+            return true;
+    return false;
+}
+
+const struct dg_number_style *dg_number_style_of(const char *language)
+{
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+        if (has_code(styles[i].languages, language))
+            return &styles[i];
     return NULL;
+}
+
+enum dg_sign_side dg_number_sign_side(const char *language)
+{
+    static const char before[] = " en en-us en-gb zh ja ko th ",
+                      after[] = " de de-de fr fr-fr es es-es it it-it da sv nb nn no fi pl cs sk "
+                                "hu ru uk bg el ro hr sl ";
+    return has_code(before, language)  ? DG_SIGN_BEFORE
+           : has_code(after, language) ? DG_SIGN_AFTER
+                                       : DG_SIGN_ANYWHERE;
 }
 
 static bool is_digit(char c)

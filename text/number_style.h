@@ -15,6 +15,10 @@ struct dg_number_style; /* static tables, never freed */
  * ("de-CH"). */
 const struct dg_number_style *dg_number_style_of(const char *language);
 
+/* Where a language writes a currency's sign: "$5", or "5 $" with a space where no line breaks. */
+enum dg_sign_side { DG_SIGN_ANYWHERE, DG_SIGN_BEFORE, DG_SIGN_AFTER };
+enum dg_sign_side dg_number_sign_side(const char *language);
+
 /* The digits of a number; the last n_fraction are after the decimal sign. */
 struct dg_number {
     char digits[DG_NUMBER_DIGITS];

@@ -1,4 +1,5 @@
 /* One part of a text -> ids (hop 4 of ARCHITECTURE.md). */
+#include "text/amount.h"
 #include "text/letter_case.h"
 #include "text/tree/treebank_words.h"
 #include "text/utf8.h"
@@ -101,15 +102,18 @@ bool dg_job_answer_is_free(const struct dg_job *j)
     return j->begun || !(j->options.prefix || j->options.first_as_it_is);
 }
 
-/* True if s[n] has a letter outside its protected spans. */
-static bool has_words(const struct dg_part *p, const char *s, size_t n)
+/* True if s[n] has a letter outside its protected spans, or in an amount of money. */
+static bool has_words(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n)
 {
     size_t at = 0;
     for (size_t i = 0; i < p->n_marks; i++) {
         const struct dg_mark *mark = &p->marks[i];
         if (mark->kind != DG_MARK_PROTECTED)
             continue;
-        if (dg_utf8_has_letter(s + at, mark->at - at))
+        const char *const span = j->text + mark->begin;
+        const size_t len = mark->end - mark->begin;
+        if (dg_utf8_has_letter(s + at, mark->at - at) ||
+            (dg_amount_is(span, len) && dg_utf8_has_letter(span, len)))
             return true;
         at = mark->at + mark->len;
     }
@@ -141,7 +145,7 @@ int dg_part_encode(
     const uint32_t frame =
         (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) + (c->source_eos ? 1u : 0u);
     const uint32_t most = most_tokens(j);
-    if (!has_words(p, s, n)) {
+    if (!has_words(j, p, s, n)) {
         p->copied = true;
         return 0;
     }

@@ -107,36 +107,69 @@ static bool are_signs(const char *s, size_t n)
     return true;
 }
 
-/* True if s[n] is the number s[begin, end) and signs around it, or an amount of money. */
-static bool is_price(const char *s, size_t n, size_t begin, size_t end)
+/* Append the price s[n], whose sign the model knows, with the sign where the target language writes
+ * it. False: it is none, or the sign is there. */
+static bool write_price_over(const struct dg_job *j, const struct styles *styles, const char *s,
+    size_t n, struct dg_buffer *out)
 {
-    return (are_signs(s, begin) && are_signs(s + end, n - end)) || dg_amount_end(s, 0, n) == n;
+    const enum dg_sign_side side = dg_number_sign_side(j->target_language);
+    char written[DG_NUMBER_BYTES];
+    struct dg_price price;
+    struct dg_number x;
+    if (side == DG_SIGN_ANYWHERE || !dg_amount_is(s, n) || !dg_amount_is_price(s, n, &price) ||
+        dg_foreign_end(j->t->alphabet, s, 0, n) > 0 ||
+        (price.sign < price.number) == (side == DG_SIGN_BEFORE) ||
+        !dg_number_read(styles->source, s + price.number, price.number_end - price.number, &x))
+        return false;
+    const size_t bytes = dg_number_write(styles->target, &x, written);
+    if (side == DG_SIGN_AFTER) {
+        dg_buffer_add(out, written, bytes);
+        dg_buffer_adds(out, "\xC2\xA0");
+    }
+    dg_buffer_add(out, s + price.sign, price.sign_end - price.sign);
+    if (side == DG_SIGN_BEFORE)
+        dg_buffer_add(out, written, bytes);
+    return true;
 }
 
-bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
+/* Append s[n] with its numbers, of which the first is s[begin, end), in the target's notation.
+ * False: there is nothing to change. */
+static bool write_numbers(const struct styles *styles, const char *s, size_t n, size_t begin,
+    size_t end, struct dg_buffer *out)
 {
-    struct styles styles;
-    struct dg_number x;
     const size_t from = out->len;
-    size_t begin, at = 0;
+    size_t at = 0;
     bool changed = false;
-    size_t end = find_styles(j, &styles) ? dg_number_next(s, n, 0, &begin) : 0;
-    if (!end || !is_price(s, n, begin, end))
-        return false;
     for (; end > 0; end = dg_number_next(s, n, end, &begin)) {
         char written[DG_NUMBER_BYTES];
-        if (!dg_number_read(styles.source, s + begin, end - begin, &x)) {
-            out->len = from;
-            return false;
+        struct dg_number x;
+        if (!dg_number_read(styles->source, s + begin, end - begin, &x)) {
+            changed = false;
+            break;
         }
-        const size_t bytes = dg_number_write(styles.target, &x, written);
+        const size_t bytes = dg_number_write(styles->target, &x, written);
         dg_buffer_add(out, s + at, begin - at);
         dg_buffer_add(out, written, bytes);
         changed = changed || x.grouped || x.n_fraction;
         at = end;
     }
-    dg_buffer_add(out, s + at, n - at);
-    if (!changed)
+    if (changed)
+        dg_buffer_add(out, s + at, n - at);
+    else
         out->len = from;
     return changed;
+}
+
+bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
+{
+    struct styles styles;
+    size_t begin;
+    const size_t end = find_styles(j, &styles) ? dg_number_next(s, n, 0, &begin) : 0;
+    if (!end)
+        return false;
+    if (write_price_over(j, &styles, s, n, out))
+        return true;
+    const bool is_price =
+        (are_signs(s, begin) && are_signs(s + end, n - end)) || dg_amount_is(s, n);
+    return is_price && write_numbers(&styles, s, n, begin, end, out);
 }

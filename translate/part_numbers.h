@@ -17,8 +17,9 @@ void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, stru
     size_t from, size_t *ends, size_t n);
 
 /* Append a protected span s[n] of signs and one number ("£3.50"), or an amount of money
- * (text/amount.h), with its numbers in the target language's notation. False, with nothing
- * appended: it is no such span, or needs no change. */
+ * (text/amount.h), with its numbers in the target language's notation, and with the sign of a price
+ * where that language writes it. False, with nothing appended: it is no such span, or needs no
+ * change. */
 bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* Joins and pairs a sentence's protected spans. The sentence is a part of a job. */
 #include "translate/span_marks.h"
 
+#include "text/amount.h"
+#include "text/foreign.h"
 #include "text/scan.h"
 #include "translate/job_internal.h"
 
@@ -15,6 +17,18 @@ bool dg_part_touches_word(const struct dg_part *p, size_t at, bool before)
     const int32_t c =
         before ? dg_scan_prev(p->shown, 0, &at) : dg_scan_peek(p->shown, at, p->shown_len);
     return dg_scan_is_letter(c) || (c >= '0' && c <= '9');
+}
+
+void dg_span_marks_leave_amounts(const struct dg_job *j, struct dg_part *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_marks; i++) {
+        const struct dg_mark *m = &p->marks[i];
+        if (m->kind != DG_MARK_PROTECTED || !dg_amount_is(p->shown + m->at, m->len) ||
+            dg_foreign_end(j->t->alphabet, p->shown, m->at, m->at + m->len) > m->at)
+            p->marks[kept++] = *m;
+    }
+    p->n_marks = kept;
 }
 
 /* True if nothing to translate is between mark m and the one before it: they touch, as in "%d%%",

@@ -161,10 +161,12 @@ int dg_stand_in_put(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     int rc = dg_part_leave_terms(j, p, err);
     if (rc)
         return rc;
+    const bool named = (j->t->n_reserved || j->t->stand_ins) && dg_job_answer_is_free(j);
+    if (!named)
+        dg_span_marks_leave_amounts(j, p);
     dg_span_marks_join(p);
     if (!p->n_marks)
         return 0;
-    const bool named = (j->t->n_reserved || j->t->stand_ins) && dg_job_answer_is_free(j);
     if (named) {
         dg_span_marks_pair(p);
         p->stand_ins = dg_arena_array(&j->arena, DG_MAX_STAND_INS, sizeof *p->stand_ins);

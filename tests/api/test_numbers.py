@@ -56,6 +56,55 @@ def test_a_number_is_the_target_languages(server, source, target, format):
     assert right >= 0.8 * len(cases)
 
 
+INVOICES = {
+    "en": ["The price is @.", "Please pay @ by Friday.", "The total amount is @.", "Total: @"],
+    "de": ["Der Preis beträgt @.", "Bitte zahlen Sie @ bis Freitag.", "Der Gesamtbetrag ist @.", "Gesamt: @"],
+    "fr": ["Le prix est de @.", "Veuillez payer @ avant vendredi.", "Le montant total est de @.", "Total : @"],
+}
+
+
+def price(language, value, decimals, sign):
+    number = written(language, value, decimals)
+    return sign + number if language == "en" else number + "\u00a0" + sign
+
+
+@pytest.mark.parametrize("source, target", [("en", "de"), ("de", "en"), ("en", "fr"), ("fr", "en")])
+def test_a_price_is_the_target_languages(server, source, target):
+    rng = random.Random(6)
+    drawn = [(rng.uniform(10, 100), 2) for _ in range(5)] + [(rng.randint(100, 900_000), 0) for _ in range(5)] + [(rng.uniform(1000, 90_000), 2) for _ in range(5)]
+    prices = [(x, decimals, sign) for (x, decimals), sign in zip(drawn, "€$£" * 5)]
+    cases = [(price(target, *x), s.replace("@", price(source, *x))) for x in prices for s in INVOICES[source]]
+    for (wanted, text), answer in zip(cases, kept.answers(server, [t for _, t in cases], "text", source, target)):
+        assert answer["text"].count(wanted) == 1, (text, answer)
+
+
+@pytest.mark.parametrize("text, wanted", [
+    ("The firm earned €12.5M in 2023 and $3.2bn in 2024.", ["€12,5M", "$3,2bn"]),
+    ("Tickets cost $20-$30 or £15.50–£22.75 each.", ["$20-$30", "£15,50–£22,75"]),
+    ("It costs $5/month.", ["$5"]),
+    ("It costs EUR 1,250.00 today.", ["EUR 1.250,00"]),
+    ("EUR 1,250.00", ["EUR 1.250,00"]),
+    ("The city spent $3.25 million on it.", ["3,25 Mill"]),
+])
+def test_amounts_of_money(server, text, wanted):
+    (answer,) = kept.answers(server, [text], "text")
+    assert all(answer["text"].count(x) == 1 for x in wanted), answer
+
+
+@pytest.mark.parametrize("text", ["Please pay €1,250.00 by Friday.", "It costs $5/month today.", "It earned €12.5M and $450."])
+@pytest.mark.parametrize("prefix", ["", "E", "Bitte ", "Es kostet 1.250,00\u00a0€ "])
+def test_a_price_after_a_prefix_is_there_once(server, text, prefix):
+    answer = server.translate(text, target_prefix=prefix).json()["translations"][0]["text"]
+    for sign in "€$":
+        assert answer.count(sign) <= max(text.count(sign), prefix.count(sign)), answer
+
+
+def test_a_glossary_translates_a_code_of_a_currency(server):
+    for text, wanted in (("It costs EUR 1,250.00 today.", "1.250,00"), ("It costs 99.50 EUR today.", "99,50")):
+        answer = server.translate(text, glossary={"EUR": "Taler"}).json()["translations"][0]["text"]
+        assert "Taler" in answer and wanted in answer and "EUR" not in answer, answer
+
+
 @pytest.mark.parametrize("text, wanted", [
     ("The new Windows 8.1 is here.", "8.1"),
     ("Version 1.2.3 is there.", "1.2.3"),

@@ -148,10 +148,23 @@ static void anything(void **state)
     }
 }
 
+static void sides_of_a_sign(void **state)
+{
+    (void)state;
+    assert_int_equal(dg_number_sign_side("en"), DG_SIGN_BEFORE);
+    assert_int_equal(dg_number_sign_side("DE"), DG_SIGN_AFTER);
+    assert_int_equal(dg_number_sign_side("fr-FR"), DG_SIGN_AFTER);
+    assert_int_equal(dg_number_sign_side("nl"), DG_SIGN_ANYWHERE);
+    assert_int_equal(dg_number_sign_side("e"), DG_SIGN_ANYWHERE);
+    assert_int_equal(dg_number_sign_side(""), DG_SIGN_ANYWHERE);
+    assert_int_equal(dg_number_sign_side(NULL), DG_SIGN_ANYWHERE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_found),
         cmocka_unit_test(languages_write_them), cmocka_unit_test(others_are_none),
-        cmocka_unit_test(points_of_other_things), cmocka_unit_test(anything)};
+        cmocka_unit_test(points_of_other_things), cmocka_unit_test(anything),
+        cmocka_unit_test(sides_of_a_sign)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

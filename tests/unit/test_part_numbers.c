@@ -1,6 +1,8 @@
 /* translate/part_numbers.h: an English sentence's numbers in its answer. */
 #include "translate/part_numbers.h"
+#include "text/alphabet.h"
 #include "translate/job_internal.h"
+#include "translate/translator_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,27 +54,40 @@ static void glossary_terms_stay(void **state)
         terms, 1);
 }
 
-/* What becomes of the protected span of an English text in another language; "": it stays. */
+/* What becomes of the protected span of an English text in another language; "": it stays. The
+ * model knows "€", not "₹". */
 static void expect_price(const char *language, const char *span, const char *wanted)
 {
-    const struct dg_job job = {.language = "en", .target_language = language};
+    struct dg_translator t = {.alphabet = dg_alphabet_open()};
+    const struct dg_job job = {.t = &t, .language = "en", .target_language = language};
     struct dg_buffer b;
+    assert_non_null(t.alphabet);
+    for (int use = DG_ALPHABET_READ; use <= DG_ALPHABET_WRITTEN; use++)
+        assert_true(dg_alphabet_add(t.alphabet, (enum dg_alphabet_use)use, "€£", strlen("€£")));
     dg_buffer_init(&b);
     assert_int_equal(dg_part_write_price(&job, span, strlen(span), &b), *wanted != '\0');
     dg_buffer_add(&b, "", 1);
     assert_string_equal(b.data, wanted);
     dg_buffer_deinit(&b);
+    dg_alphabet_close(t.alphabet);
 }
 
 static void prices_get_the_targets_notation(void **state)
 {
     (void)state;
-    expect_price("de", "£3.50", "£3,50");
+    expect_price("de", "£3.50", "3,50\u00a0£");
+    expect_price("fr", "US$ 1,250", "1\u202f250\u00a0US$");
+    expect_price("de", "$450", "450\u00a0$");
+    expect_price("de", "1,250.00 €", "1.250,00 €");
+    expect_price("nl", "€1,250.00", "€1.250,00");
+    expect_price("de", "EUR 1,250.00", "EUR 1.250,00");
+    expect_price("de", "₹1,234.50", "₹1.234,50");
     expect_price("de", "$12.5M", "$12,5M");
     expect_price("fr", "£15.50–£2,222.75", "£15,50–£2\u202f222,75");
     expect_price("de", "$20-$30.5", "$20-$30,5");
     expect_price("de", "$20-$30", "");
     expect_price("de", "$1.5-$3.5.5", "");
+    expect_price("de", "$1", ""); /* an argument of a program's text */
     expect_price("de", "Windows 8.1", "");
 }
 
