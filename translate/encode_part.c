@@ -59,6 +59,22 @@ static int read_treebank_words(char **s, size_t *n, struct dg_error *err)
     return rc;
 }
 
+/* Replace the hyphens U+2010 and U+2011 of words in s[*n] by "-": no model was trained with them.
+ */
+static void read_hyphens(char *s, size_t *n)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < *n; i++) {
+        const bool hyphen = *n - i > 3 && i > 0 && memcmp(s + i, "\xE2\x80", 2) == 0 &&
+                            (s[i + 2] == '\x90' || s[i + 2] == '\x91') && s[i - 1] != ' ' &&
+                            s[i + 3] != ' ';
+        s[to++] = hyphen ? '-' : s[i];
+        i += hyphen ? 2 : 0;
+    }
+    s[to] = '\0';
+    *n = to;
+}
+
 /* Tokenize s[n], with reserved pieces for the stand-ins that have one. */
 static int encode_pieces(const struct dg_tokenizer *tokenizer, const struct dg_part *p,
     const char *s, size_t n, struct dg_token **tokens, size_t *count, struct dg_error *err)
@@ -76,6 +92,8 @@ int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, con
     struct dg_token *tokens = NULL;
     size_t nfc_len, count;
     int rc = dg_utf8_nfc(s, n, &nfc, &nfc_len, err);
+    if (!rc)
+        read_hyphens(nfc, &nfc_len);
     if (!rc && p->capitals)
         rc = read_capitals(j, &nfc, &nfc_len, err);
     if (!rc && p->treebank_words && nfc_len)

@@ -57,6 +57,14 @@ def test_several_in_a_sentence(server, source, target, sentence, wanted):
         assert "XX" not in answer["text"].upper()
 
 
+@pytest.mark.parametrize("source, target, sentence", [("en", "de", "A well-known non-profit has a dog."), ("fr", "en", "Est-ce que le chien dort, dit-il ?")])
+def test_hyphens_of_other_kinds(server, source, target, sentence):
+    """Word processors write U+2011 where no line may break; the model knows "-"."""
+    texts = [sentence.replace("-", c) for c in "-\u2010\u2011"]
+    first, *others = [a["text"] for a in kept.answers(server, texts, "text", source, target)]
+    assert others == [first, first]
+
+
 def test_a_pair_of_two_lines(server):
     (answer,) = kept.answers(server, ["<p>Two dogs play in {0}the\npark{1} now.</p>"], "html", "en", "de")
     assert "{0}" in answer["text"] and "Park{1}" in answer["text"], answer
