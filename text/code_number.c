@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 /* most groups and bytes of a number; fewest digits of one with a sign that says what it is (+, a
  * bracket, 0 first), of one group, of several */
@@ -111,6 +112,33 @@ static bool is_quantity(const struct code *c)
     return true;
 }
 
+/* True if what precedes the number says that it is one: a word in capitals that is no currency, or
+ * a sign of numbers, as in "SIREN 123 456 789", "ID: 123 456 789", "n° 123 456 789". */
+static bool is_named(const struct code *c)
+{
+    static const char *const signs[] = {"n°", "n\xC2\xBA", "no.", "nr.", "no", "nr", "ref.", "#"},
+                             *const currencies[] = {"EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD",
+                                 "SEK", "NOK", "DKK", "PLN", "CZK"};
+    const char *const s = c->s;
+    size_t end = dg_scan_trim_space(s, 0, c->groups[0].begin);
+    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
+        const size_t n = strlen(signs[k]);
+        if (end >= n && strncasecmp(s + end - n, signs[k], n) == 0 &&
+            (end == n || !isalpha((unsigned char)s[end - n - 1])))
+            return true;
+    }
+    end -= end > 0 && s[end - 1] == ':';
+    end = dg_scan_trim_space(s, 0, end);
+    size_t at = end;
+    while (at > 0 && isupper((unsigned char)s[at - 1]))
+        at--;
+    for (size_t k = 0; k < sizeof currencies / sizeof *currencies; k++)
+        if (end - at == 3 && memcmp(s + at, currencies[k], 3) == 0)
+            return false;
+    size_t before = at;
+    return end - at >= 2 && (at == 0 || !dg_scan_is_letter(dg_scan_prev(s, 0, &before)));
+}
+
 /* 01/02/2024, 2024-02-01, 1.2.2024, perhaps with more after it */
 static bool is_date(const struct code *c)
 {
@@ -131,7 +159,7 @@ static bool is_code(const struct code *c, bool is_signed)
         return digits >= SIGNED && digits <= 2 * SIGNED;
     if (c->n < 2)
         return digits >= ALONE;
-    if (is_date(c) || is_quantity(c))
+    if (is_date(c) || (is_quantity(c) && !(g[1].before == BLANK && is_named(c))))
         return false;
     if (g[1].before == DOT)
         return digits >= GROUPED + (c->n < 4) && c->n > 2;

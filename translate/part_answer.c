@@ -1,6 +1,7 @@
 /* Writes one part's answer as text: decodes the ids, fills in unknown tokens, and restores capitals
  * and marks. One thread at a time per job. */
 #include "base/buffer.h"
+#include "text/code_number.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
@@ -121,6 +122,7 @@ static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, 
         else if (p->n_inner)
             rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
         else if (m->kind == DG_MARK_PROTECTED &&
+                 dg_code_number_end(j->text, m->begin, m->end) < m->end &&
                  dg_part_write_price(j, list[i].s, list[i].n, &bytes))
             is_price = true;
         else
