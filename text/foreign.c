@@ -3,6 +3,7 @@
 #include "text/scan.h"
 
 #include <string.h>
+#include <strings.h>
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
 
@@ -336,20 +337,37 @@ static bool is_of_number(const char *s, size_t to, int32_t c)
            (--at == 0 || !dg_scan_is_letter(dg_scan_prev(s, 0, &at)));
 }
 
+/* True if t[m] has the name of currency c: "3 billion €" may be "3 Milliarden Euro". */
+static bool has_currency(int32_t c, const char *t, size_t m)
+{
+    static const struct {
+        int32_t sign;
+        const char *names[4];
+    } currencies[] = {{0x20AC, {"euro", "eur"}}, {'$', {"dollar", "usd"}},
+        {0xA3, {"pfund", "pound", "livre", "gbp"}}, {0xA5, {"yen", "yuan", "jpy", "cny"}}};
+    for (size_t k = 0; k < sizeof currencies / sizeof *currencies; k++)
+        for (size_t i = 0; i < 4 && currencies[k].sign == c && currencies[k].names[i]; i++)
+            for (size_t at = 0, n = strlen(currencies[k].names[i]); at + n <= m; at++)
+                if (strncasecmp(t + at, currencies[k].names[i], n) == 0)
+                    return true;
+    return false;
+}
+
 bool dg_foreign_lost(const struct dg_alphabet *known, const char *language, const char *s, size_t n,
     const char *t, size_t m)
 {
     const bool letters = !has_short_words(language);
     for (size_t at = 0, to = 0; to < n; at = to) {
         const int32_t c = dg_scan_next(s, n, &to);
-        if (c < 0x80 || is_of_number(s, to, c))
+        const bool dollar = c == '$' && is_beside_number(s, at, to, n);
+        if ((c < 0x80 && !dollar) || is_of_number(s, to, c))
             continue;
         const bool counts =
-            dg_foreign_is_sign(c) || is_foreign_letter(known, c) ||
+            dollar || dg_foreign_is_sign(c) || is_foreign_letter(known, c) ||
             (is_foreign_mark(known, c) && u_charType(c) != U_DASH_PUNCTUATION) ||
             (dg_scan_is_letter(c) && ((letters && is_alone(s, at, to, n)) ||
                                          (!dg_scan_is_uncased(c) && is_cited(s, at, to, n))));
-        if (counts && !memmem(t, m, s + at, to - at))
+        if (counts && !memmem(t, m, s + at, to - at) && !has_currency(c, t, m))
             return true;
     }
     return false;

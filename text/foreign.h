@@ -21,10 +21,10 @@ size_t dg_foreign_end(const struct dg_alphabet *known, const char *s, size_t at,
  * punctuation. */
 bool dg_foreign_is_sign(int32_t c);
 
-/* True if t[m], which should have the same meaning as s[n], lacks one of these characters of s
- * (ASCII excluded): a sign, a mark or a letter outside the alphabet, a letter that is a word by
- * itself, a cited letter. The sign of "n°" is none. language: that of s; a letter that is a word
- * counts only if the language has no such words ("à"). */
+/* True if t[m], which should have the same meaning as s[n], lacks one of these characters of s: a
+ * sign, a "$" beside a number, a mark or a letter outside the alphabet, a letter that is a word by
+ * itself, a cited letter. Other ASCII and the sign of "n°" are none; "Euro" says "€". language:
+ * that of s; a letter that is a word counts only if the language has no such words ("à"). */
 bool dg_foreign_lost(const struct dg_alphabet *known, const char *language, const char *s, size_t n,
     const char *t, size_t m);
 

@@ -124,6 +124,11 @@ static void is_lost(void **state)
     (void)state;
     assert_true(lost("en", "30 € a month", "30 im Monat"));
     assert_false(lost("en", "30 € a month", "30 € im Monat"));
+    assert_false(lost("en", "€3 billion", "3 Milliarden Euro"));
+    assert_true(lost("en", "It costs $5 / month", "Es kostet 5 / Monat"));
+    assert_false(lost("en", "It costs $5", "Es kostet 5 Dollar"));
+    assert_false(lost("en", "It costs $5 and £3 and ¥7", "5 $, trois livres, 7 Yen"));
+    assert_false(lost("en", "set $name and $", "name"));
     assert_true(lost("en", "the sign ü here", "das Zeichen hier"));
     assert_false(lost("fr", "il va à la gare", "he goes to the station"));
     assert_true(lost("fr", "ř", "r"));
