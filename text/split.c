@@ -46,6 +46,17 @@ static int emit(struct splitter *s, size_t begin, size_t end, struct dg_error *e
     return DG_OK;
 }
 
+/* Skips the dash that opens the next speaker's words, and the blank after it; `at`: there is none.
+ */
+static size_t skip_dash(const struct splitter *s, size_t at)
+{
+    size_t to = at;
+    const int32_t c = at < s->b.line_end ? dg_scan_next(s->text, s->b.line_end, &to) : 0;
+    const size_t word = dg_scan_skip_space(s->text, to, s->b.line_end);
+    const bool dash = c == '-' || c == 0x2013 || c == 0x2014;
+    return dash && word > to && word < s->b.line_end ? word : at;
+}
+
 /* End the sentence at `at` if it ends there. */
 static int try_place(struct splitter *s, size_t at, struct dg_error *err)
 {
@@ -53,7 +64,7 @@ static int try_place(struct splitter *s, size_t at, struct dg_error *err)
     if (at <= s->b.sentence || !dg_boundary_ends(&s->b, at, &left_end, &right_begin))
         return DG_OK;
     int rc = emit(s, s->b.sentence, left_end, err);
-    s->b.sentence = s->scanned = right_begin;
+    s->b.sentence = s->scanned = skip_dash(s, right_begin);
     s->b.has_letter = false;
     s->b.open_quotes = 0;
     return rc;

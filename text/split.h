@@ -13,8 +13,9 @@ struct dg_span {
 };
 
 /* Sentence spans of text[n] (valid UTF-8), in order, none empty, no white space at either end; line
- * ends, tabs and other borders of columns (columns.h) always end a sentence; they, list bullets and
- * numbering are left in the gap. lang may be "". *spans malloc'd. A text of gaps only gives 0. */
+ * ends, tabs and other borders of columns (columns.h) always end a sentence; they, list bullets,
+ * numbering and the dash before a speaker's words are left in the gap. lang may be "". *spans
+ * malloc'd. A text of gaps only gives 0. */
 int dg_split_sentences(const char *text, size_t n, const char *lang, struct dg_span **spans,
     size_t *count, struct dg_error *err);
 
