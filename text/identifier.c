@@ -73,6 +73,35 @@ static bool is_code(const struct code *c, bool begins_with_letter)
     return is_random(c) || (c->digits >= 5 && (begins_with_letter || c->changes >= 2));
 }
 
+/* True if capital s[i] of the word s[at, end) begins a part of a name: "parseInt", not "mmHg", nor
+ * "studentInnen". */
+static bool begins_part(const char *s, size_t at, size_t i, size_t end)
+{
+    static const char innen[] = "Innen";
+    const size_t n = strlen(innen);
+    return i >= at + 2 && end - i >= 3 && isupper((unsigned char)s[i]) &&
+           islower((unsigned char)s[i - 1]) && islower((unsigned char)s[i + 1]) &&
+           islower((unsigned char)s[i + 2]) && (end - i < n || memcmp(s + i, innen, n) != 0);
+}
+
+size_t dg_identifier_name_end(const char *s, size_t at, size_t end)
+{
+    size_t i = at;
+    const size_t most = end - at > LONGEST ? at + LONGEST : end;
+    if (at == end || !isalpha((unsigned char)s[at]))
+        return at;
+    while (is_alnum(s, i, most) || (i < most && s[i] == '_' && is_alnum(s, i + 1, most)))
+        i++;
+    if (i == most && most < end)
+        return at;
+    if (end - i >= 2 && s[i] == '(' && s[i + 1] == ')' && i - at >= 2)
+        return i + 2;
+    bool is_name = memchr(s + at, '_', i - at) != NULL;
+    for (size_t k = at; k < i && islower((unsigned char)s[at]) && !is_name; k++)
+        is_name = begins_part(s, at, k, i);
+    return is_name ? i : at;
+}
+
 size_t dg_identifier_end(const char *s, size_t at, size_t end)
 {
     const size_t most = end - at > LONGEST ? at + LONGEST : end;

@@ -1,19 +1,22 @@
 /* Foreign words that a glossary translates are not protected. */
 #include "text/amount.h"
 #include "text/foreign.h"
+#include "text/identifier.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* True if m is foreign words or signs, or an amount of money, not an address or the like. */
+/* True if m is foreign words or signs, an amount of money or a program's name, not an address or
+ * the like. */
 static bool is_foreign(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const size_t end = m->at + m->len;
     return m->end - m->begin == m->len &&
            (dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end ||
-               dg_amount_is(p->shown + m->at, m->len));
+               dg_amount_is(p->shown + m->at, m->len) ||
+               dg_identifier_name_end(p->shown, m->at, end) == end);
 }
 
 /* Keep those of the n terms that touch no protected span but foreign words; returns their number.

@@ -37,6 +37,7 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "Nguye\u0302\u0303n and Ho\u0302\u0300 Chi\u0301 Minh live here.", ["Nguye\u0302\u0303n", "Ho\u0302\u0300"]),
     ("fr", "en", "Le fichier config.txt est à Łódź.", ["config.txt", "Łódź"]),
     ("fr", "en", "Notre SIREN 123 456 789 est ici.", ["SIREN 123 456 789"]),
+    ("en", "de", "Call parseInt with foo_bar, then print() it.", ["parseInt", "foo_bar", "print()"]),
     ("en", "de", "Our SIREN 123 456 789 is here.", ["SIREN 123 456 789"]),
     ("en", "de", "XX1 and XX2 are near {name}.", ["{name}"]),
     ("en", "de", "The film 「Two dogs」 is good.", [" 「", "」 "]),

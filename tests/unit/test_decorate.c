@@ -170,7 +170,7 @@ static const struct {
     {DG_FORMAT_MARKDOWN, "a\\*b \\* *c* * d", "a*b * c * d", "a\\*b \\* *c* * d", {{0, 0}, {2, 2}},
         2},
     {DG_FORMAT_MARKDOWN, "snake\\_case", "die snake_case", "die snake\\_case", {{0, 1}}, 1},
-    {DG_FORMAT_MARKDOWN, "a_b c\\_d", "a_b", "a\\_b", {{0, 0}}, 1},
+    {DG_FORMAT_MARKDOWN, "a_ b c\\_ d", "a_b", "a\\_b", {{0, 0}}, 1},
     {DG_FORMAT_MARKDOWN, "caf&eacute;", "der Kaffee", "der Kaffee", {{0, 1}}, 1},
     {DG_FORMAT_WRAPPED, "  one two three\r\nfour five six", "eins zwei drei vier fünf sechs",
         "eins zwei drei\r\nvier fünf sechs", {{0, 0}}, 0},

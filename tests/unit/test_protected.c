@@ -112,6 +112,17 @@ static void identifiers(void **state)
     expect("WM-2018 ISO-9001 A380 MP3 H2O Windows10 INV-2024-00123-Brief GERÄT12345", "");
 }
 
+static void names_of_programs(void **state)
+{
+    (void)state;
+    expect("Call parseInt with foo_bar, MAX_VALUE or my_2nd_name.",
+        "<parseInt><foo_bar><MAX_VALUE><my_2nd_name>");
+    expect(
+        "getElementById() print(), a.fontSize (onClick)", "<getElementById()><print()><onClick>");
+    expect("iPhone YouTube mmHg macOS eBay kWh GmbH PhD studentInnen McDonald file(s) f() ()", "");
+    expect("_really_ so _ x_ _y a__b pH mRNA größeRe straßenName", "");
+}
+
 static void fillers(void **state)
 {
     (void)state;
@@ -287,8 +298,9 @@ static void long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
-        cmocka_unit_test(amounts), cmocka_unit_test(identifiers), cmocka_unit_test(fillers),
-        cmocka_unit_test(files), cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders),
-        cmocka_unit_test(emoji), cmocka_unit_test(anything), cmocka_unit_test(long_words)};
+        cmocka_unit_test(amounts), cmocka_unit_test(identifiers),
+        cmocka_unit_test(names_of_programs), cmocka_unit_test(fillers), cmocka_unit_test(files),
+        cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
+        cmocka_unit_test(anything), cmocka_unit_test(long_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
