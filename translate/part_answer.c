@@ -45,8 +45,11 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
         p->flags |= DG_FLAG_CHARACTER_LOST;
     if (!rc && p->capitals && !out->failed)
         rc = dg_capitals_write(j->target_language, out, from, p->ends, n_ends, err);
-    if (!rc && !out->failed && !j->trees && !dg_part_prefix(j, p)->len)
+    if (!rc && !out->failed && !j->trees && !dg_part_prefix(j, p)->len) {
         dg_part_write_numbers(j, p, out, from, p->ends, n_ends);
+        if (!p->capitals)
+            dg_part_write_units(p, out, from);
+    }
     if (!rc && !out->failed)
         dg_stand_in_clean(p, out, from, p->ends, n_ends);
     if (!rc && h == p->hyps && !out->failed)

@@ -3,10 +3,13 @@
 #include "text/amount.h"
 #include "text/foreign.h"
 #include "text/number_style.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* How the source and the target language write numbers. */
 struct styles {
@@ -93,6 +96,60 @@ void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, stru
         const size_t bytes = dg_number_write(styles.target, &x, written);
         replace(text, (size_t[2]){begin, end}, written, bytes, ends, n);
         end = begin + bytes;
+    }
+}
+
+/* The end of the word at s[at] if it is a unit after a number, in its only right case; `at`: it is
+ * none. */
+static size_t unit_end(const char *s, size_t n, size_t at)
+{
+    static const char units[] =
+        " mg mcg g kg ml cl dl l hl mm cm m km h min mmol mmHg kcal kJ kW kWh MW W V mV mA A kHz MHz "
+        "GHz Hz kB MB GB TB dB hPa kPa lb lbs oz ft mph rpm ";
+    char word[8] = " ";
+    size_t to = at;
+    while (to < n && isalpha((unsigned char)s[to]))
+        to++;
+    if (to == at || to - at + 3 > sizeof word)
+        return at;
+    memcpy(word + 1, s + at, to - at);
+    word[to - at + 1] = ' ';
+    const size_t digit = dg_scan_trim_space(s, 0, at);
+    return strstr(units, word) && digit > 0 && isdigit((unsigned char)s[digit - 1]) ? to : at;
+}
+
+/* The unit of sentence s[n] that a[len] is in another case; NULL: there is none, or a[len] is one.
+ */
+static const char *find_unit(const char *s, size_t n, const char *a, size_t len)
+{
+    const char *found = NULL;
+    for (size_t at = 0, to; at<n; at = to> at ? to : at + 1) {
+        to = unit_end(s, n, at);
+        if (to - at != len || strncasecmp(s + at, a, len) != 0)
+            continue;
+        if (memcmp(s + at, a, len) == 0)
+            return NULL;
+        found = s + at;
+    }
+    return found;
+}
+
+void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t from)
+{
+    struct dg_term_places terms;
+    if (!p->text || text->len == from)
+        return;
+    dg_part_place_terms(p, text->data + from, text->len - from, &terms);
+    for (size_t at = from + 1, to; at < text->len; at = to) {
+        const size_t digit = dg_scan_trim_space(text->data, from, at);
+        for (to = at; to < text->len && isalpha((unsigned char)text->data[to]);)
+            to++;
+        const char *unit = to > at && digit > from && isdigit((unsigned char)text->data[digit - 1])
+                               ? find_unit(p->text, strlen(p->text), text->data + at, to - at)
+                               : NULL;
+        if (unit && !dg_term_places_touch(&terms, text->len - from, at - from, to - from))
+            memcpy(text->data + at, unit, to - at);
+        to += to == at;
     }
 }
 

@@ -54,6 +54,18 @@ static void glossary_terms_stay(void **state)
         terms, 1);
 }
 
+static void units_keep_their_case(void **state)
+{
+    (void)state;
+    const struct dg_part p = {.text = "Take 20 mg and 2.5 lbs, 3mW, 5 MW, 7 cats at 3 PM."};
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "1 MG. 20 Mg, 2,5 Lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 MG");
+    dg_part_write_units(&p, &b, strlen("1 MG."));
+    assert_string_equal(b.data, "1 MG. 20 mg, 2,5 lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 mg");
+    dg_buffer_deinit(&b);
+}
+
 /* What becomes of the protected span of an English text in another language; "": it stays. The
  * model knows "€", not "₹". */
 static void expect_price(const char *language, const char *span, const char *wanted)
@@ -94,6 +106,7 @@ static void prices_get_the_targets_notation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(quantities_get_the_targets_notation),
-        cmocka_unit_test(glossary_terms_stay), cmocka_unit_test(prices_get_the_targets_notation)};
+        cmocka_unit_test(glossary_terms_stay), cmocka_unit_test(units_keep_their_case),
+        cmocka_unit_test(prices_get_the_targets_notation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
