@@ -34,15 +34,28 @@ static bool has_same_digits(const struct dg_number *x, const char *s, size_t n)
     return found == x->n;
 }
 
-/* Find the number of sentence s[len] that the answer's a[n] stands for, by its digits. False: there
- * is none, there are several with different values, or a[n] already has the right value. */
+/* True if one of the numbers of s[len] is written as a[n] is. */
+static bool has_number(const char *s, size_t len, const char *a, size_t n)
+{
+    for (size_t begin, end = 0; (end = dg_number_next(s, len, end, &begin)) > 0;)
+        if (end - begin == n && memcmp(s + begin, a, n) == 0)
+            return true;
+    return false;
+}
+
+/* Find the number of sentence s[len] that the answer's a[n] stands for, by its digits; if it is
+ * written as one of them is, it stands for that one. False: there is none, there are several with
+ * different values, or a[n] already has the right value. */
 static bool find_meant(const struct styles *styles, const char *s, size_t len, const char *a,
     size_t n, struct dg_number *out)
 {
     struct dg_number said, x;
     const bool is_number = dg_number_read(styles->target, a, n, &said);
+    const bool copied = has_number(s, len, a, n);
     bool found = false;
     for (size_t begin, end = 0; (end = dg_number_next(s, len, end, &begin)) > 0;) {
+        if (copied && (end - begin != n || memcmp(s + begin, a, n) != 0))
+            continue;
         if (!dg_number_read(styles->source, s + begin, end - begin, &x) ||
             !has_same_digits(&x, a, n))
             continue;

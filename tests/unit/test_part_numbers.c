@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static const char source[] = "A band of 2.4 GHz, 2.4 metres, 1,500 metres.";
+static const char source[] = "A band of 2.4 GHz, 2.4 metres, 1,500 metres, 35 m, 3.5 kg.";
 
 /* Checks what becomes of an answer that follows an earlier one, with glossary terms[n]. */
 static void expect(const char *language, const char *answer, const char *wanted,
@@ -38,7 +38,8 @@ static void quantities_get_the_targets_notation(void **state)
     (void)state;
     expect("de", "Ein 2.4 GHz Band", "Ein 2,4 GHz Band", NULL, 0);
     expect("de", "Ein Band: 2,4 Meter, 1,500 Meter.", "Ein Band: 2,4 Meter, 1.500 Meter.", NULL, 0);
-    expect("de", "Ein Band von 3.5 Meter", "Ein Band von 3.5 Meter", NULL, 0);
+    expect("de", "Ein Band von 4.5 Meter", "Ein Band von 4.5 Meter", NULL, 0);
+    expect("de", "35 m, 3.5 kg", "35 m, 3,5 kg", NULL, 0);
 }
 
 static void glossary_terms_stay(void **state)
