@@ -113,6 +113,16 @@ static size_t skip_label(const char *s, size_t i, size_t end, const struct dg_la
     return dots >= 2 || (dots == 1 && begins_clause(s, at, end)) ? at : i;
 }
 
+/* Skips "[10:33]", "[10/03/24, 2:22:05 PM]": when a message of a chat was written. */
+static size_t skip_stamp(const char *s, size_t i, size_t end)
+{
+    enum { LONGEST = 32 };
+    size_t at = i + 1, colons = 0;
+    for (; at < end && at - i < LONGEST && s[at] && strchr("0123456789:/.,- APMapm", s[at]); at++)
+        colons += s[at] == ':' && s[at - 1] >= '0' && s[at - 1] <= '9';
+    return colons && at < end && s[at] == ']' ? at + 1 : i;
+}
+
 /* Returns the end of one bullet, without the white space after it, or i. */
 static size_t skip_one(const char *s, size_t i, size_t end, const struct dg_language *language)
 {
@@ -126,6 +136,8 @@ static size_t skip_one(const char *s, size_t i, size_t end, const struct dg_lang
         return hashes <= 6 ? i + hashes : i;
     if (end - i >= 3 && s[i] == '[' && s[i + 2] == ']' && strchr(" xX", s[i + 1]))
         return i + 3;
+    if (s[i] == '[')
+        return skip_stamp(s, i, end);
     return skip_label(s, i, end, language);
 }
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /* Start of the words of the line s[begin, end), after "- ", "* ", "1. ", "a) ", "> ", "## ", "- [x]
- * " and the like, also several in a row; `begin` if there is no bullet. s[begin] must not be white
- * space. */
+ * ", "[10:33] " and the like, also several in a row; `begin` if there is no bullet. s[begin] must
+ * not be white space. */
 size_t dg_bullet_skip(const char *s, size_t begin, size_t end, const struct dg_language *language);
 
 #endif

@@ -170,6 +170,8 @@ static const struct split_case layout[] = {
     {"en", "One\r\nTwo\rThree\u2028Four\u2029Five\xC2\x85Six\fSeven\vEight",
         "One|Two|Three|Four|Five|Six|Seven|Eight"},
     {"en", "  indented. \tTabbed\t", "indented.|Tabbed"},
+    {"en", "[10:33] Bob: Hi. [10:34] No.\n[10/03/24, 2:22:05 PM] Al: yes\n[10] no\n[see 1:2] it",
+        "Bob: Hi. [10:34] No.|Al: yes|[10] no|[see 1:2] it"},
     {"en", "- one\n* two\n• three\n– four\n+ five", "one|two|three|four|five"},
     {"en", "1. one\n12) two\n(3) three\na) four\n(b) five\niv) six", "one|two|three|four|five|six"},
     {"en", "1.2.3 Heading\n4.1. Heading\n1.5 million people", "Heading|Heading|1.5 million people"},
