@@ -3,6 +3,7 @@
 #include "text/address.h"
 #include "text/amount.h"
 #include "text/code_number.h"
+#include "text/emoticon.h"
 #include "text/foreign.h"
 #include "text/identifier.h"
 #include "text/placeholder.h"
@@ -99,7 +100,7 @@ static size_t filler(const char *s, size_t at, size_t end)
 static size_t protected_at(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
 {
     typedef size_t taker(const char *s, size_t at, size_t end);
-    static taker *const after_word[] = {dg_placeholder_end, emoji, filler};
+    static taker *const after_word[] = {dg_placeholder_end, emoji, dg_emoticon_end, filler};
     static taker *const first_in_word[] = {dg_address_mail, dg_address_file, dg_address_account,
         dg_amount_end, dg_identifier_end, dg_identifier_name_end, dg_code_number_end};
     size_t to = dg_address_bracketed(s, at, end), before = at;

@@ -1,6 +1,7 @@
 /* A sentence of a document as a part of the job: which bytes of the document it is, and which marks
  * are its own. */
 #include "text/amount.h"
+#include "text/emoticon.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 
@@ -67,10 +68,13 @@ static size_t without_spaces(const char *s, size_t begin, size_t n)
     return n;
 }
 
-/* True if the span is an emoji or another sign without letters. Other protected spans have letters
- * or begin with two ASCII characters (the emoji 1️⃣ begins with one). */
+/* True if the span is an emoji, a face such as ":-)" or another sign without letters. Other spans
+ * have letters, or begin with two ASCII characters: the emoji 1️⃣ begins with one. */
 static bool is_emoji(const char *s, const struct dg_mark *m)
 {
+    const size_t end = m->at + m->len;
+    if (dg_emoticon_end(s, m->at, end) == end)
+        return true;
     return ((unsigned char)s[m->at] >= 0x80 ||
                (m->len > 1 && (unsigned char)s[m->at + 1] >= 0x80)) &&
            !dg_utf8_has_letter(s + m->at, m->len);

@@ -112,6 +112,15 @@ static void identifiers(void **state)
     expect("WM-2018 ISO-9001 A380 MP3 H2O Windows10 INV-2024-00123-Brief GERÄT12345", "");
 }
 
+static void emoticons(void **state)
+{
+    (void)state;
+    expect(
+        "Hi :-) ;) :( :D :'( =)\n:-/ so :))), or :P!", "<:-)><;)><:(><:D><:'(><=)><:-/><:)))><:P>");
+    expect("(see it :) now) (a) :)", "<:)>");
+    expect("a:) b :)c 3:(4) :x :| x =1 : ) see:", "");
+}
+
 static void names_of_programs(void **state)
 {
     (void)state;
@@ -190,7 +199,7 @@ static void placeholders(void **state)
     expect("Hi {{ x }}, {{#if a}}{{/if}} {{{raw}}} {% for a in b %} <%= x %>!",
         "<{{ x }}><{{#if a}}><{{/if}}><{{{raw}}}><{% for a in b %}><<%= x %>>");
     expect("Dear :name, $user or #{user} (:smile:), not :D, 10:30, a::b or note: this",
-        "<:name><$user><#{user}><:smile:>");
+        "<:name><$user><#{user}><:smile:><:D>");
     expect("%d%% of %ld, %zu and %-5.2f; %{name}, %<n>d, %@",
         "<%d><%%><%ld><%zu><%-5.2f><%{name}><%<n>d><%@>");
     expect("{$name} { $name } { -brand-name } { $ } {-} { $a b }",
@@ -298,7 +307,7 @@ static void long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
-        cmocka_unit_test(amounts), cmocka_unit_test(identifiers),
+        cmocka_unit_test(amounts), cmocka_unit_test(identifiers), cmocka_unit_test(emoticons),
         cmocka_unit_test(names_of_programs), cmocka_unit_test(fillers), cmocka_unit_test(files),
         cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
         cmocka_unit_test(anything), cmocka_unit_test(long_words)};
