@@ -14,12 +14,12 @@ enum { LONGEST = 64, DIGITS = 3, GROUP = 3 };
 /* One amount. */
 struct amount {
     size_t end;
-    /* its number, and the digits of it */
-    size_t number, number_end, digits;
-    /* its currency's sign is before or after the number */
-    bool before, after;
-    /* it has letters for thousands or more */
-    bool scaled;
+    /* its sign, its number, and the digits of it */
+    size_t sign, sign_end, number, number_end, digits;
+    /* its currency's sign is before the number */
+    bool before;
+    /* it has letters for thousands or more; a dash for cents */
+    bool scaled, whole;
 };
 
 /* Skips a currency's sign, also with a country's capitals before it (US$), or its code; `at`: there
@@ -36,6 +36,11 @@ static size_t skip_sign(const char *s, size_t at, size_t end)
     const bool country = i > at;
     const int32_t c = i < end ? dg_scan_next(s, end, &i) : 0;
     return c > 0 && (country ? c == '$' : u_charType(c) == U_CURRENCY_SYMBOL) ? i : at;
+}
+
+static bool is_dash(int32_t c)
+{
+    return c == '-' || (c >= 0x2010 && c <= 0x2014);
 }
 
 static size_t skip_digits(const char *s, size_t at, size_t end)
@@ -66,6 +71,17 @@ static size_t skip_number(const char *s, size_t at, size_t end)
     return i;
 }
 
+/* Skips ",-", ".–" and the like, which say that there are no cents; `at`: they are not there. */
+static size_t skip_no_cents(const char *s, size_t at, size_t end)
+{
+    size_t to = at + 1;
+    if (end - at < 2 || (s[at] != ',' && s[at] != '.') || !is_dash(dg_scan_next(s, end, &to)))
+        return at;
+    while (to < end && s[to] == '-')
+        to++;
+    return to;
+}
+
 /* Skips letters for thousands, millions and so on; `at`: there are none, or a longer word. */
 static size_t skip_scale(const char *s, size_t at, size_t end)
 {
@@ -85,27 +101,28 @@ static bool read_amount(const char *s, size_t at, size_t end, struct amount *out
 {
     const size_t sign = skip_sign(s, at, end), number = sign > at ? skip_space(s, sign, end) : at,
                  to = skip_number(s, number, end);
-    *out = (struct amount){.end = to, .number = number, .number_end = to, .before = sign > at};
+    *out = (struct amount){.end = to,
+        .number = number,
+        .number_end = to,
+        .before = sign > at,
+        .sign = at,
+        .sign_end = sign};
     if (to == number)
         return false;
     for (size_t i = number; i < to; i++)
         out->digits += isdigit((unsigned char)s[i]) != 0;
-    const size_t scale = out->before ? to : skip_space(s, to, end),
+    const size_t whole = skip_no_cents(s, to, end),
+                 scale = out->before ? to : skip_space(s, to, end),
                  scaled = skip_scale(s, scale, end);
+    out->whole = whole > to;
     out->scaled = scaled > scale;
-    if (out->scaled)
-        out->end = scaled;
+    if (out->scaled || out->whole)
+        out->end = out->whole ? whole : scaled;
     if (out->before)
         return true;
-    const size_t after = skip_space(s, out->end, end);
-    out->end = skip_sign(s, after, end);
-    out->after = out->end > after;
-    return out->after;
-}
-
-static bool is_dash(int32_t c)
-{
-    return c == '-' || (c >= 0x2010 && c <= 0x2014);
+    out->sign = skip_space(s, out->end, end);
+    out->end = out->sign_end = skip_sign(s, out->sign, end);
+    return out->sign_end > out->sign;
 }
 
 /* True if a word for thousands or more follows byte `at`: the amount is that of the whole. */
@@ -145,7 +162,7 @@ size_t dg_amount_end(const char *s, size_t at, size_t end)
         return at;
     const bool per = end - a.end > 1 && s[a.end] == '/' && isalpha((unsigned char)s[a.end + 1]),
                price = (a.digits >= DIGITS || per) && !is_counted(s, a.end, end);
-    return range || a.scaled || price ? a.end : at;
+    return range || a.scaled || a.whole || price ? a.end : at;
 }
 
 bool dg_amount_is(const char *s, size_t n)
@@ -159,8 +176,6 @@ bool dg_amount_is_price(const char *s, size_t n, struct dg_price *out)
     bool range;
     if (!read_all(s, 0, n, &a, &range) || range || a.scaled || a.end != n)
         return false;
-    *out = (struct dg_price){0, 0, a.number, a.number_end};
-    out->sign = a.before ? 0 : skip_space(s, a.number_end, n);
-    out->sign_end = skip_sign(s, out->sign, n);
+    *out = (struct dg_price){a.sign, a.sign_end, a.number, a.number_end};
     return !isalpha((unsigned char)s[out->sign_end - 1]);
 }

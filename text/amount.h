@@ -1,7 +1,7 @@
 /* Amounts of money of which a model loses digits or signs. Any thread.
  *
  *   €1,250.00  19,90 €  £450  US$ 1,250  EUR 99.00    a price of three digits or more
- *   $5/month                                          or per something
+ *   $5/month  5,- €  CHF 20.–                         or per something, or without cents
  *   $3.2bn  €12.5M  12,5 M€  3 500 k€  3,2 Md€        short forms
  *   $20-$30  £15.50–£22.75  5€-10€                    ranges
  *

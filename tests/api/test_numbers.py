@@ -82,6 +82,7 @@ def test_a_price_is_the_target_languages(server, source, target):
     ("The firm earned €12.5M in 2023 and $3.2bn in 2024.", ["€12,5M", "$3,2bn"]),
     ("Tickets cost $20-$30 or £15.50–£22.75 each.", ["$20-$30", "£15,50–£22,75"]),
     ("It costs $5/month.", ["$5"]),
+    ("It costs €500.- here.", ["500\u00a0€"]),
     ("It costs EUR 1,250.00 today.", ["EUR 1.250,00"]),
     ("EUR 1,250.00", ["EUR 1.250,00"]),
     ("The city spent $3.25 million on it.", ["3,25 Mill"]),

@@ -67,12 +67,15 @@ static void units_keep_their_case(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* What becomes of the protected span of an English text in another language; "": it stays. The
+/* What becomes of the protected span of an English text in another language, or of a German one in
+ * English; "": it stays. The
  * model knows "€", not "₹". */
 static void expect_price(const char *language, const char *span, const char *wanted)
 {
     struct dg_translator t = {.alphabet = dg_alphabet_open()};
-    const struct dg_job job = {.t = &t, .language = "en", .target_language = language};
+    const struct dg_job job = {.t = &t,
+        .language = strcmp(language, "en") != 0 ? "en" : "de",
+        .target_language = language};
     struct dg_buffer b;
     assert_non_null(t.alphabet);
     for (int use = DG_ALPHABET_READ; use <= DG_ALPHABET_WRITTEN; use++)
@@ -92,6 +95,9 @@ static void prices_get_the_targets_notation(void **state)
     expect_price("fr", "US$ 1,250", "1\u202f250\u00a0US$");
     expect_price("de", "$450", "450\u00a0$");
     expect_price("de", "1,250.00 €", "1.250,00 €");
+    expect_price("de", "€5.-", "5\u00a0€");
+    expect_price("en", "5,- €", "€5");
+    expect_price("en", "1.250,00 US$", "US$1,250.00");
     expect_price("nl", "€1,250.00", "€1.250,00");
     expect_price("de", "EUR 1,250.00", "EUR 1.250,00");
     expect_price("de", "₹1,234.50", "₹1.234,50");

@@ -90,6 +90,8 @@ static void amounts(void **state)
     expect("$1,000,000-$2,000,000, $1M-$2M/year", "<$1,000,000-$2,000,000><$1M-$2M>");
     expect("$5, 5 €, $20-30, 20-30 €, $5 minus $3, £300more, 12 M, 5 k, 3 m - 4 m", "");
     expect("$100 million, $3.25 billion, 300 € Mio., 3,25 Mrd. €, £100 thousand, $5/6", "");
+    expect("Nur 5,- €, 500,-€, 20,– EUR, CHF 20.-, 3,-- €; 5,- 7.",
+        "<5,- €><500,-€><20,– EUR><CHF 20.-><3,-- €>");
     expect("A$ or B€, M€ 5, $-500, €, EUROPE 2024, EUR12500,50,", "<EUR12500,50>");
 }
 
