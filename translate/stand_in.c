@@ -11,6 +11,7 @@
  * places one that the model dropped by attention. */
 #include "translate/stand_in.h"
 
+#include "text/scan.h"
 #include "text/utf8.h"
 #include "translate/span_marks.h"
 #include "translate/terms.h"
@@ -91,6 +92,15 @@ static bool next_name(
     return false;
 }
 
+/* True if a placeholder is before the first word of the sentence and touches it: one of a pair
+ * whose other one is in another sentence, "{0}Read the terms. Then go on.{1}". */
+static bool opens_sentence(const struct dg_part *p, const struct dg_mark *m)
+{
+    const size_t end = m->at + m->len;
+    return m->at == 0 && ispunct((unsigned char)p->shown[0]) &&
+           dg_scan_is_upper(dg_scan_peek(p->shown, end, p->shown_len));
+}
+
 /* Text for mark m in place of its letters: the name of its own stand-in; "" for one of a pair, and
  * for a sign attached to a word, which the model reads better without it; NULL: keep the letters.
  */
@@ -104,8 +114,10 @@ static const char *text_for(
     if (m->kind != DG_MARK_PROTECTED || !m->len)
         return NULL;
     if (dg_part_touches_word(p, m->at, true) || dg_part_touches_word(p, end, false))
-        return (unsigned char)s[m->at] >= 0x80 && !dg_utf8_has_letter(s + m->at, m->len) ? ""
-                                                                                         : NULL;
+        return opens_sentence(p, m) ||
+                       ((unsigned char)s[m->at] >= 0x80 && !dg_utf8_has_letter(s + m->at, m->len))
+                   ? ""
+                   : NULL;
     if (p->n_stand_ins == DG_MAX_STAND_INS ||
         !next_name(t, p, number, &p->stand_ins[p->n_stand_ins]))
         return NULL;

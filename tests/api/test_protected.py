@@ -49,6 +49,8 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "Click ⟦1⟧here⟦2⟧ to read the book.", ["⟦1⟧", "⟦2⟧"]),
     ("en", "de", "Read our {0}terms{1} and {b}rules{/b}.", ["{0}Bedingungen{1}", "{b}Regeln{/b}"]),
     ("en", "de", "{0}Two dogs{/0} play.", ["{0}Zwei Hunde{/0}"]),
+    ("en", "de", "{0}Read the book. Then click here.{1}", ["{0}Lesen", "hier.{1}"]),
+    ("en", "de", "%1$sRead the book. Then play here.%2$s", ["%1$sLesen", ".%2$s"]),
     ("en", "de", "%1$sWarning:%2$s The dog plays.", ["%1$sWarnung:%2$s Der"]),
     ("en", "de", "The dog ({0}a girl{1}) plays.", ["({0}", "Mädchen{1})"]),
     ("en", "de", "Click %1$shere%2$s to play.", ["%1$shier%2$s"]),
