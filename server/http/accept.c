@@ -21,13 +21,11 @@
  * has not been read yet. Lock held. */
 static bool may_evict(const struct dg_net_slot *s, uint64_t now)
 {
-    char byte;
     if (s->fd < 0 || s->evicted)
         return false;
     if (s->phase != DG_NET_IDLE && (s->phase != DG_NET_HEADERS || now < s->since_ns + SILENT_NS))
         return false;
-    return s->phase == DG_NET_HEADERS ||
-           recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL) <= 0;
+    return s->phase == DG_NET_HEADERS || !dg_net_has_unread(s);
 }
 
 /* Close the connection that has been idle, or reading headers, longest to make a place: one of the

@@ -16,8 +16,8 @@ static void on_hangup(struct dg_net *net, uint64_t id)
     pthread_mutex_lock(&net->lock);
     struct dg_net_slot *s = dg_net_find(net, id);
     void *user = NULL;
-    if (s && !s->gone) {
-        s->gone = true;
+    if (s && s->gone_ns == 0) {
+        s->gone_ns = dg_clock_ns();
         user = s->user;
         s->user = NULL;
         if (user)
@@ -102,6 +102,18 @@ static void tell_slow(struct dg_net *net, struct dg_net_slot *s)
     net->counts.timed_out++;
 }
 
+/* True if the client hung up without a request, or within one, and all its bytes were read. The
+ * library (0.9.75, epoll) misses an end-of-file that arrives with the last bytes, and would wait
+ * until the request's time is up. The grace is for a request that was read this moment. Lock held.
+ */
+static bool is_abandoned(const struct dg_net_slot *s, uint64_t now)
+{
+    return s->gone_ns != 0 && now >= s->gone_ns + GRACE_NS &&
+           (s->phase == DG_NET_IDLE || s->phase == DG_NET_HEADERS || s->phase == DG_NET_BODY) &&
+           !dg_net_has_unread(s);
+}
+
+/* Closes connections whose time is up, and those from which nothing more will come. */
 static void close_slow(struct dg_net *net, uint64_t now)
 {
     pthread_mutex_lock(&net->lock);
@@ -109,6 +121,10 @@ static void close_slow(struct dg_net *net, uint64_t now)
         struct dg_net_slot *s = &net->slots[i];
         if (s->fd < 0)
             continue;
+        if (is_abandoned(s, now)) {
+            shutdown(s->fd, SHUT_RDWR); /* its owner reads end-of-file once more */
+            continue;
+        }
         uint64_t limit = limit_ns(net, s);
         uint64_t since = s->since_ns > net->drain_ns ? s->since_ns : net->drain_ns;
         if (limit == 0 || now < since + limit)

@@ -32,6 +32,12 @@ struct dg_net_slot *dg_net_find(struct dg_net *net, uint64_t id)
     return s->fd >= 0 && s->generation == (uint32_t)(id >> 32) ? s : NULL;
 }
 
+bool dg_net_has_unread(const struct dg_net_slot *s)
+{
+    char byte;
+    return recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+}
+
 bool dg_net_is_plain(const struct dg_net *net, const struct sockaddr *addr)
 {
     return !net->o.encrypted || (addr && addr->sa_family == AF_UNIX);
@@ -67,7 +73,8 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
         s->fd = fd;
         s->generation = s->generation >= UINT32_MAX - 1 ? 1 : s->generation + 1;
         s->phase = DG_NET_HEADERS;
-        s->gone = s->timed_out = s->evicted = false;
+        s->timed_out = s->evicted = false;
+        s->gone_ns = 0;
         s->plain = dg_net_is_plain(net, addr);
         s->client = client;
         s->user = NULL;
@@ -91,7 +98,7 @@ void dg_net_leave(struct dg_net *net, uint64_t id, bool linger)
     struct dg_net_slot *s = dg_net_find(net, id);
     if (s) {
         epoll_ctl(net->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
-        if (linger && !s->gone)
+        if (linger && s->gone_ns == 0)
             dg_net_linger(net, s->fd);
         if (s->evicted)
             net->closing--;
@@ -123,7 +130,8 @@ bool dg_net_watch(struct dg_net *net, uint64_t id, void *user, uint64_t due_ns)
 {
     pthread_mutex_lock(&net->lock);
     struct dg_net_slot *s = dg_net_find(net, id);
-    bool there = !s || !s->gone; /* a connection beyond the table is answered but not watched */
+    /* a connection beyond the table is answered but not watched */
+    bool there = !s || s->gone_ns == 0;
     if (s && there) {
         s->user = user;
         s->due_ns = due_ns;
@@ -145,7 +153,7 @@ bool dg_net_gone(struct dg_net *net, uint64_t id)
 {
     pthread_mutex_lock(&net->lock);
     const struct dg_net_slot *s = dg_net_find(net, id);
-    bool gone = s && s->gone;
+    bool gone = s && s->gone_ns != 0;
     pthread_mutex_unlock(&net->lock);
     return gone;
 }

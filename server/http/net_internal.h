@@ -30,7 +30,9 @@ struct dg_net_slot {
     uint32_t generation;
     uint32_t next_free;
     enum dg_net_phase phase;
-    bool gone, timed_out;
+    bool timed_out;
+    /* when its client hung up; 0: it has not */
+    uint64_t gone_ns;
     /* does not speak TLS: a refusal may be written to it */
     bool plain;
     bool evicted;
@@ -102,6 +104,8 @@ struct dg_net {
 void dg_net_wake(struct dg_net *net);
 /* The slot of an id, or NULL when its connection has left. Lock held. */
 struct dg_net_slot *dg_net_find(struct dg_net *net, uint64_t id);
+/* Has the client sent bytes that its owner has not read? Lock held. */
+bool dg_net_has_unread(const struct dg_net_slot *s);
 
 /* Remove this descriptor's entry from coming, and set *client to its client: it is being entered,
  * or was never taken. False: there is no such entry. Lock held. */

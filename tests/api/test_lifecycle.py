@@ -148,6 +148,19 @@ def test_half_closing_is_answered(endless, busy):
             s.close()
 
 
+@pytest.mark.parametrize("left", [1, 200])
+def test_a_request_cut_off_leaves_no_connection(models, left):
+    """The end of the connection arrives with the last bytes of half a request, so that the HTTP library does not notice it."""
+    with Server(models, "--header-timeout", "600", "--body-timeout", "600") as server:
+        request = http_post("/v1/translate", dict(text="x" * 100, source="en", target="de"))
+        for _ in range(10):
+            with server.connect() as s:
+                s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+                s.sendall(request[:-left])
+        server.until(lambda: gauge(server, "dragoman_connections_open") == 1, 60)
+        server.until(lambda: server.logged("status=499"))
+
+
 def gauge(server, name):
     return float(re.search("^%s (\\S+)$" % name, server.get("/metrics").text, re.M).group(1))
 

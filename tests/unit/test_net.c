@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -24,15 +25,19 @@ struct owner {
     /* it shuts down connections that it does not enter, and keeps their descriptors */
     atomic_bool shuts;
     atomic_int kept[16];
+    /* descriptors, and the id of the last one, of those that it enters */
+    atomic_int entered[16];
+    _Atomic uint64_t id;
 };
 
 /* Always accepts the connection. */
 static bool take(void *arg, int fd, const struct sockaddr *addr, socklen_t n)
 {
     struct owner *o = arg;
-    if (atomic_load(&o->enters))
-        dg_net_enter(o->net, fd, addr, n);
-    else if (atomic_load(&o->shuts))
+    if (atomic_load(&o->enters)) {
+        atomic_store(&o->entered[atomic_load(&o->handed_over)], fd);
+        atomic_store(&o->id, dg_net_enter(o->net, fd, addr, n));
+    } else if (atomic_load(&o->shuts))
         atomic_store(
             &o->kept[atomic_load(&o->handed_over)], shutdown(fd, SHUT_RDWR) == 0 ? fd : -1);
     else
@@ -138,6 +143,50 @@ static void test_one_that_is_entered_stays(void **state)
     dg_net_close(o.net);
 }
 
+/* True if the server shuts the connection down within the time; a client that has shut down its own
+ * side still reads that. */
+static bool is_shut(int fd, int ms)
+{
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    char byte;
+    return poll(&look, 1, ms) == 1 && recv(fd, &byte, 1, 0) == 0;
+}
+
+/* Nothing more comes from a client that hung up in the midst of a request, once what it sent was
+ * read: its connection is shut down though its owner does not see the end. */
+static void test_one_that_hung_up_within_a_request_is_shut(void **state)
+{
+    struct owner o = {.enters = true};
+    char byte;
+    (void)state;
+    begin(&o, 4);
+    const int fd = connect_once(&o), other = connect_once(&o);
+    const int own = atomic_load(&o.entered[0]);
+    assert_int_equal(send(fd, "P", 1, 0), 1);
+    assert_int_equal(shutdown(fd, SHUT_WR), 0);
+    assert_false(is_shut(fd, 1500)); /* a byte is not read yet */
+    assert_int_equal(recv(own, &byte, 1, 0), 1);
+    assert_true(is_shut(fd, 20000));
+    assert_false(is_shut(other, 0));
+    close(fd);
+    close(other);
+    dg_net_close(o.net);
+}
+
+/* It is not shut down while its request is worked on. */
+static void test_one_that_hung_up_is_still_answered(void **state)
+{
+    struct owner o = {.enters = true};
+    (void)state;
+    begin(&o, 4);
+    const int fd = connect_once(&o);
+    dg_net_phase(o.net, atomic_load(&o.id), DG_NET_HANDLING);
+    assert_int_equal(shutdown(fd, SHUT_WR), 0);
+    assert_false(is_shut(fd, 1500));
+    close(fd);
+    dg_net_close(o.net);
+}
+
 /* Connections of a held socket wait until it is released. */
 static void test_held_connections_wait(void **state)
 {
@@ -182,6 +231,8 @@ int main(void)
         cmocka_unit_test(test_a_connection_that_is_never_entered_gives_its_place_back),
         cmocka_unit_test(test_a_connection_that_is_shut_gives_its_place_back),
         cmocka_unit_test(test_one_that_is_entered_stays),
+        cmocka_unit_test(test_one_that_hung_up_within_a_request_is_shut),
+        cmocka_unit_test(test_one_that_hung_up_is_still_answered),
         cmocka_unit_test(test_held_connections_wait),
         cmocka_unit_test(test_held_connections_stay_for_the_next),
     };
