@@ -332,7 +332,7 @@ class Translator:
                  inter_threads: int = 0, intra_threads: int = 0, max_beam_size: int = 0, max_length: int = 0):
         error, options = _library.Error(), _library.OpenOptions()
         self._model: Optional[ctypes.c_void_p] = None
-        self._process, self._users, self._idle = os.getpid(), 0, threading.Condition()
+        self._own()
         _c.dragoman_open_options_init(ctypes.byref(options), ctypes.sizeof(options))
         for member, value, name in (("device", device, "device"), ("precision", _PRECISIONS.get(compute_type, compute_type), "compute_type"),
                                     ("workers", inter_threads, "inter_threads"), ("threads", intra_threads, "intra_threads"),
@@ -344,11 +344,13 @@ class Translator:
         self._model = model_pointer
 
     def close(self) -> None:
-        """Wait for running calls to end, then release the model."""
+        """Wait for running calls to end, then release the model. Not within a callback of a call, which would wait for itself."""
         idle = self._condition()
         with idle:
+            if threading.get_ident() in self._users:
+                raise DragomanError("a callback cannot close the translator of its own call")
             model, self._model = self._model, None
-            while model is not None and self._users > 0:
+            while model is not None and self._users:
                 idle.wait()
         if model is not None:
             _c.dragoman_close(model)
@@ -369,8 +371,13 @@ class Translator:
     def _condition(self) -> threading.Condition:
         """Return _idle; in a forked process, where the old one may be locked for ever, a new one."""
         if self._process != os.getpid():
-            self._process, self._users, self._idle = os.getpid(), 0, threading.Condition()
+            self._own()
         return self._idle
+
+    def _own(self) -> None:
+        """Make this process the one that uses the translator. _users: the threads in calls, one entry for each call."""
+        self._process, self._idle = os.getpid(), threading.Condition()
+        self._users: list[int] = []
 
     def _use(self):
         return _Use(self)
@@ -554,12 +561,13 @@ class _Use:
         with t._condition():
             if t._model is None:
                 raise DragomanError("the translator is closed")
-            t._users += 1
+            t._users.append(threading.get_ident())
             return t._model
 
     def __exit__(self, *exception) -> None:
         t = self.translator
         idle = t._condition()
         with idle:
-            t._users -= 1
+            if threading.get_ident() in t._users:  # not in a process that was forked within the call
+                t._users.remove(threading.get_ident())
             idle.notify_all()

@@ -256,6 +256,28 @@ assert t.translate("A dog.").text == "Ein Hund." and len(list(open_stream)) == 4
 """)
 
 
+def test_a_callback_does_not_close_its_translator(python):
+    """It used to wait for its own call for ever, and Ctrl-C with it. Another thread's close still waits for the call."""
+    python("""
+import dragoman, signal, threading
+signal.alarm(60)
+t, closer = dragoman.Translator("en-de", inter_threads=1), []
+try: t.translate(["A dog."] * 3, progress=lambda done, n: t.close())
+except dragoman.DragomanError as e: assert "callback" in str(e), e
+else: raise AssertionError("closed")
+
+def close_beside(done, n):
+    if not closer:
+        closer.append(threading.Thread(target=t.close))
+        closer[0].start()
+assert [x.text for x in t.translate(["A dog."] * 3, progress=close_beside)] == ["Ein Hund."] * 3
+closer[0].join()
+try: t.translate("A dog.")
+except dragoman.DragomanError as e: assert "closed" in str(e), e
+else: raise AssertionError("open")
+""")
+
+
 def test_compute_types_of_ctranslate2(python):
     """The page says that the argument is the same; only the library's own names were taken."""
     python("""
