@@ -248,8 +248,8 @@ static struct dg_entry *hand_out(
 static void refuse_overdue(
     struct dg_queue *q, struct dg_lane *l, uint64_t now_ns, struct dg_entry **over)
 {
-    struct dg_error err = {0};
     for (const struct dg_entry *e; (e = dg_batcher_first(&l->batcher)) != NULL;) {
+        struct dg_error err = {0}; /* each task's own: it says how long that one waited */
         struct dg_task *t = e->task;
         /* The first may be of a bulk task, whose rank a duplicate has made an interactive one. */
         if (!dg_queue_overdue(q, t, now_ns, &err))

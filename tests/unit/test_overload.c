@@ -165,6 +165,26 @@ static void what_waited_too_long_is_refused_at_its_turn(void **state)
     dg_queue_close(q);
 }
 
+/* Its own time, where several are refused at once. */
+static void a_refusal_says_how_long_the_request_waited(void **state)
+{
+    struct dg_served model = {.refs = 1};
+    struct dg_queue *q = open_queue();
+    struct made *first = make(&model, 1), *second = make(&model, 1);
+    struct dg_entry *out[N];
+    const uint64_t now = dg_clock_ns();
+    (void)state;
+    first->task.came_ns = now - 7 * S;
+    second->task.came_ns = now - 3 * S;
+    assert_int_equal(dg_queue_submit(q, &first->task, NULL), 0);
+    assert_int_equal(dg_queue_submit(q, &second->task, NULL), 0);
+    assert_int_equal(pick(q, &model, now, 8, out), 0);
+    assert_non_null(strstr(first->task.error.message, "waited for 7.0 s"));
+    assert_non_null(strstr(second->task.error.message, "waited for 3.0 s"));
+    unmake(q, first), unmake(q, second);
+    dg_queue_close(q);
+}
+
 /* Opens the task of a request for one sentence, whose text the bundle's vocabulary turns into ids.
  */
 static struct dg_task *ask(
@@ -277,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_speed_is_what_left_while_something_waited),
         cmocka_unit_test(the_bound_is_in_measured_seconds),
         cmocka_unit_test(what_waited_too_long_is_refused_at_its_turn),
+        cmocka_unit_test(a_refusal_says_how_long_the_request_waited),
         cmocka_unit_test(an_equal_interactive_sentence_gets_no_bulk_one_refused),
         cmocka_unit_test(what_was_given_back_is_not_begun),
         cmocka_unit_test(a_first_large_request_blocks_nobody),
