@@ -33,13 +33,16 @@ int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err)
     return err->code;
 }
 
-static void post(struct dg_item *item, void (*how)(void *item));
-static void plan_first(void *arg);
+/* Posts the item's work as it is: the feeder may be cancelling it at this moment. */
+static void post(struct dg_item *item)
+{
+    dg_planner_post(item->request->app->planner, DG_STEP_PLAN, dg_item_bytes(item), &item->work);
+}
 
-/* The item's models are open, or cannot be opened. */
+/* The item's models are open, or cannot be opened: its first hop is planned once more. */
 static void models_are_open(void *item)
 {
-    post(item, plan_first);
+    post(item);
 }
 
 static void plan_first(void *arg)
@@ -65,20 +68,16 @@ static void plan_next(void *arg)
     give_back(arg, &err);
 }
 
-static void post(struct dg_item *item, void (*how)(void *item))
-{
-    item->work = (struct dg_work){.run = how, .arg = item};
-    dg_planner_post(item->request->app->planner, DG_STEP_PLAN, dg_item_bytes(item), &item->work);
-}
-
 void dg_feeder_plan(struct dg_item *item)
 {
-    post(item, plan_first);
+    item->work = (struct dg_work){.run = plan_first, .arg = item};
+    post(item);
 }
 
 void dg_feeder_plan_next(struct dg_item *item)
 {
-    post(item, plan_next);
+    item->work = (struct dg_work){.run = plan_next, .arg = item};
+    post(item);
 }
 
 bool dg_feeder_plan_cancel(struct dg_item *item)
