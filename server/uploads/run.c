@@ -125,6 +125,11 @@ double dg_upload_run_share(const struct dg_upload_run *run)
     return run->n > 0 ? (double)atomic_load(&run->n_over) / (double)run->n : 1;
 }
 
+void dg_upload_run_end(struct dg_upload_run *run)
+{
+    dg_request_end(run->request, DG_TASK_STOPPED);
+}
+
 int dg_upload_run_result(struct dg_upload_run *run, struct dg_buffer *out, struct dg_error *err)
 {
     const struct dg_request *r = run->request;

@@ -173,8 +173,10 @@ int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *e
     pthread_mutex_lock(&u->file_lock);
     int rc = dg_uploads_remove(u->store, id, err);
     pthread_mutex_unlock(&u->file_lock);
-    if (rc == DG_OK)
+    if (rc == DG_OK) {
         dg_watches_wake(&u->watches, id, NULL);
+        dg_uploader_end_removed(u);
+    }
     return rc;
 }
 

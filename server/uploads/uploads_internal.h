@@ -31,7 +31,7 @@ struct dg_uploader {
     struct dg_clock_step clock;
     int64_t began_s;      /* time of opening, by the wall clock as it is set now */
     int64_t step_s;       /* seconds the clock was set by, not yet in the file */
-    pthread_mutex_t lock; /* taken last */
+    pthread_mutex_t lock; /* taken last, but for those of the run's request */
     pthread_cond_t idle;  /* busy has become false */
     /* guarded by lock */
     struct dg_uploads *read;   /* the same file, only for reading */
@@ -47,6 +47,8 @@ void dg_uploader_work(void *arg);
  * server in charge does so in the file. Called before a document is added, and before expired ones
  * are dropped. file_lock held. */
 int dg_uploader_follow_clock(struct dg_uploader *u, struct dg_error *err);
+/* Ends the run of a document that has been removed from the file, by this server or another. */
+void dg_uploader_end_removed(struct dg_uploader *u);
 void dg_uploader_log(const char *what, const struct dg_error *err);
 
 #endif

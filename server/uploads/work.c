@@ -47,6 +47,15 @@ static void set_running(struct dg_uploader *u, struct dg_upload_run *run, const 
     pthread_mutex_unlock(&u->lock);
 }
 
+void dg_uploader_end_removed(struct dg_uploader *u)
+{
+    struct dg_upload ignored;
+    pthread_mutex_lock(&u->lock);
+    if (u->run && dg_uploads_get(u->read, u->running, &ignored, NULL) == DG_ENOTFOUND)
+        dg_upload_run_end(u->run);
+    pthread_mutex_unlock(&u->lock);
+}
+
 /* Write the document's outcome to the file: translated, put back, or failed, because of why or
  * because the translation could not be written. A lock passes: it fails no document. */
 static void settle(
@@ -197,6 +206,7 @@ void dg_uploader_work(void *arg)
         set_busy(u, false);
     if (!u->in_charge || atomic_load(&u->stopped))
         return;
+    dg_uploader_end_removed(u); /* perhaps by another server, or before the run was known */
     if (u->run)
         dg_executor_post_at(u->options.app->executor, &u->work, u->expire_at_ns);
     else

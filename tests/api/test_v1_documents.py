@@ -70,6 +70,18 @@ def test_not_yet_and_removed_meanwhile(server):
     assert result(server, send(server).json()).text == GERMAN  # the server goes on
 
 
+def test_a_removed_one_is_not_translated_on(endless, busy, tmp_path):
+    """The next document does not wait for the one that nobody wants any more."""
+    lines = [i["text"] for i in spread(busy(0.2), 300)]
+    with Server(endless, *NARROW, "--documents", str(tmp_path / "d.db")) as s:
+        made = send(s, content="".join(line + "\n\n" for line in lines)).json()
+        s.until(lambda: ask(s, "GET", "/" + made["id"]).json()["progress"] > 0)
+        assert ask(s, "DELETE", "/" + made["id"]).status_code == 204
+        next_one = send(s, content="Short.\n").json()
+        s.until(lambda: ask(s, "GET", "/" + next_one["id"]).json()["status"] == "done")
+        assert counter(s, "dragoman_sentences_total") < len(lines) / 2
+
+
 def test_with_a_glossary(server):
     terms = send(server, glossary="terms").json()
     assert terms["glossary"] == "terms" and "Haustiere" in result(server, terms).text
