@@ -1,5 +1,7 @@
 #include "server/api/cors.h"
 
+#include "server/access/site.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -121,21 +123,54 @@ static bool is_any(const struct allowed *a)
     return strcmp(a->headers[0][1], "*") == 0;
 }
 
+static bool speaks(const struct dg_cors *c, const struct dg_dialect *dialect)
+{
+    return c && c->n > 0 && (!c->by_dialect || (dialect && dialect->for_pages));
+}
+
+/* The row of the request's origin; NULL: its pages may read nothing. */
+static const struct allowed *find(const struct dg_cors *c, const struct dg_http_exchange *x)
+{
+    const char *origin = dg_http_header(x, "Origin");
+    if (is_any(c->allowed))
+        return c->allowed;
+    for (size_t i = 0; origin && i < c->n; i++)
+        if (strcmp(c->allowed[i].headers[0][1], origin) == 0)
+            return &c->allowed[i];
+    return NULL;
+}
+
+/* Is any page allowed to read everything, or is host, a value of Host, that of an origin whose
+ * pages may? */
+static bool names(const struct dg_cors *c, const char *host)
+{
+    for (size_t i = 0; c && !c->by_dialect && i < c->n; i++) {
+        const char *origin = c->allowed[i].headers[0][1];
+        if (strcmp(origin, "*") == 0 || strcasecmp(strstr(origin, "://") + 3, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *dg_cors_refusal(
+    const struct dg_cors *c, const struct dg_http_exchange *x, const struct dg_dialect *dialect)
+{
+    const char *method = dg_http_request(x)->method;
+    const bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    if (!reads && dg_site_is_other(x) && !(speaks(c, dialect) && find(c, x)))
+        return "a page of another site sent this: allow its origin with --cors-origins, or use "
+               "--keys";
+    if (dg_site_is_rebound(x) && !names(c, dg_http_header(x, "Host")))
+        return "Host is not a name of this machine: use localhost or 127.0.0.1, or allow "
+               "http://NAME:PORT with --cors-origins";
+    return NULL;
+}
+
 void dg_cors_mark(
     const struct dg_cors *c, struct dg_http_exchange *x, const struct dg_dialect *dialect)
 {
-    if (!c || c->n == 0 || (c->by_dialect && !(dialect && dialect->for_pages)))
+    if (!speaks(c, dialect))
         return;
-    if (is_any(c->allowed)) {
-        dg_http_set_headers(x, c->allowed->headers);
-        return;
-    }
-    const char *origin = dg_http_header(x, "Origin");
-    for (size_t i = 0; origin && i < c->n; i++) {
-        if (strcmp(c->allowed[i].headers[0][1], origin) == 0) {
-            dg_http_set_headers(x, c->allowed[i].headers);
-            return;
-        }
-    }
-    dg_http_set_headers(x, vary);
+    const struct allowed *a = find(c, x);
+    dg_http_set_headers(x, a ? a->headers : vary);
 }

@@ -224,19 +224,25 @@ static void fill_error(const struct dg_dialect *dialect, struct dg_http_reply *r
         dg_reply_error(r, status, code, field, message);
 }
 
+static void reply_error(struct dg_http_exchange *x, const struct dg_dialect *dialect, int status,
+    const char *code, const char *message)
+{
+    struct dg_http_reply r = {0};
+    fill_error(dialect, &r, status, code, NULL, message);
+    dg_http_reply_take(x, &r);
+}
+
 /* Refuses a change that names languages, and a list of them, while the models load: until then
  * there are none, and clients keep an empty list for days. The endpoints refuse such requests
  * themselves. */
 static bool refuse_early(
     const struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
 {
-    struct dg_http_reply r = {0};
     const bool changes = route->method[0] == 'P' && IS_ONE_OF(route->path, language_paths);
     if (atomic_load(&app->state) != DG_APP_STARTING ||
         (!changes && !IS_ONE_OF(route->path, language_pages)))
         return false;
-    fill_error(route->dialect, &r, 503, "starting", NULL, "the models are loading");
-    dg_http_reply_take(x, &r);
+    reply_error(x, route->dialect, 503, "starting", "the models are loading");
     return true;
 }
 
@@ -293,7 +299,11 @@ void dg_routes_handle(void *arg, struct dg_http_exchange *x)
             atomic_fetch_sub(&app->in_flight, 1);
         return;
     }
-    if (route->endpoint)
+    /* Without keys, every page that somebody on this machine opens can reach the server. */
+    const char *why = app->auth ? NULL : dg_cors_refusal(app->cors, x, route->dialect);
+    if (why)
+        reply_error(x, route->dialect, 403, "forbidden", why);
+    else if (route->endpoint)
         dg_endpoint_handle(app, x, route->endpoint);
     else if (!refuse_early(app, x, route))
         route->handle(app, x);

@@ -122,6 +122,9 @@ const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
 bool dg_http_unix(const struct dg_http_exchange *x);
 /* Does the connection itself speak TLS? HTTP thread. */
 bool dg_http_encrypted(const struct dg_http_exchange *x);
+/* The port of this machine that the client connected to through a loopback address (127.0.0.1,
+ * ::1); 0: through another one, or a Unix socket. HTTP thread. */
+unsigned dg_http_loopback_port(const struct dg_http_exchange *x);
 /* A number for the client's address (for IPv6, its /64); 0: this machine or a Unix socket, where
  * many clients may share one proxy. HTTP thread. */
 uint64_t dg_http_client(const struct dg_http_exchange *x);

@@ -1,12 +1,13 @@
 """--cors-origins: which pages of other origins may read answers; and a page in a browser that does."""
 import http.server
+import socket
 import subprocess
 import threading
 
 import pytest
 import requests
 
-from conftest import PATIENCE, Server
+from conftest import CLI, PATIENCE, Server
 from web_page import chrome  # noqa: F401
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
@@ -65,6 +66,64 @@ def test_a_wrong_list_is_refused(models, wrong):
     assert done.returncode == 2 and "cors_origins has" in done.stderr
 
 
+def send(server, path, method="POST", **headers):
+    """A request as a browser makes it for a page, without asking: a form."""
+    return requests.request(method, server.url(path), data={"text": "Hello.", "target_lang": "DE"} if method == "POST" else None, timeout=PATIENCE,
+                            headers={k.replace("_", "-"): v for k, v in headers.items()})
+
+
+LT = "/translate?q=Hello.&source=en&target=de"
+OTHER = {"Sec_Fetch_Site": "cross-site", "Origin": "https://evil.com"}
+
+
+def test_pages_of_other_sites_send_nothing_where_they_may_read_nothing(models):
+    with Server(models) as s:
+        for path in ("/v1/translate", "/v1/documents", "/v1/glossaries", "/v2/translate", "/v2/glossaries"):
+            for origin in ("https://evil.com", "http://evil.com", "null"):
+                reply = send(s, path, **dict(OTHER, Origin=origin))
+                assert reply.status_code == 403 and "--cors-origins" in reply.text, (path, reply.text)
+        assert send(s, "/v1/documents", **OTHER).json()["error"]["code"] == "forbidden"
+        assert send(s, LT, **OTHER).status_code == 200  # whose pages may read the answer
+        assert send(s, "/v1/languages", "GET", **OTHER).status_code == 200  # the browser keeps this from the page
+        for own in ({"Sec_Fetch_Site": "same-origin", "Origin": s.url("")}, {"Sec_Fetch_Site": "same-site", "Origin": THERE},
+                    {"Sec_Fetch_Site": "none"}, {"Origin": HERE}, {},
+                    {"Sec_Fetch_Site": "cross-site", "Origin": "moz-extension://4f2c"}):
+            assert send(s, "/v2/translate", **own).status_code == 200, own
+    with Server(models, "--cors-origins", HERE) as s:
+        assert send(s, "/v2/translate", **dict(OTHER, Origin=HERE)).status_code == 200
+        assert send(s, "/v2/translate", **OTHER).status_code == send(s, LT, **OTHER).status_code == 403
+    with Server(models, "--cors-origins", "none") as s:
+        assert send(s, LT, **OTHER).status_code == 403 and "error" in send(s, LT, **OTHER).json()
+
+
+def test_a_strangers_name_for_this_machine_is_refused(models):
+    """DNS rebinding: a page's own name leads to 127.0.0.1 and to this port, so that its browser lets it read all answers."""
+    with Server(models) as s:
+        for method, path in (("GET", "/"), ("GET", "/v1/languages"), ("GET", "/v1/status"), ("POST", "/v2/translate"), ("POST", LT)):
+            reply = send(s, path, method, Host="evil.com:%d" % s.port)
+            assert reply.status_code == 403 and "--cors-origins" in reply.text, (method, path)
+        for host in ("localhost:%d" % s.port, "[::1]:%d" % s.port, "box.local:%d" % s.port, "evil.com", "evil.com:8443"):
+            # The last two are what a proxy on this machine passes on: a page finds another program at those ports.
+            assert send(s, "/v2/translate", Host=host).status_code == 200, host
+    with Server(models, "--cors-origins", "http://box.example.org:1,https://app.example") as s:
+        assert send(s, "/v2/translate", Host="box.example.org:%d" % s.port).status_code == 403
+    with Server(models, "--cors-origins", "*") as s:
+        assert send(s, "/v2/translate", Host="box.example.org:%d" % s.port).status_code == 200
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with Server(models, "--port", str(port), "--cors-origins", "http://box.example.org:%d" % port) as s:
+        assert send(s, "/v2/translate", Host="Box.example.org:%d" % port).status_code == 200
+
+
+def test_with_keys_pages_need_one(models, tmp_path):
+    keys = str(tmp_path / "keys.db")
+    added = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a"], capture_output=True, text=True, check=True)
+    with Server(models, "--keys", keys) as s:
+        assert send(s, "/v2/translate", **OTHER).status_code in (401, 403)
+        key = "DeepL-Auth-Key " + added.stdout.split()[-1]
+        assert send(s, "/v2/translate", Authorization=key, Host="evil.com:%d" % s.port, **OTHER).status_code == 200
+
+
 class Elsewhere(http.server.BaseHTTPRequestHandler):
     """Serves an empty page."""
 
@@ -106,3 +165,23 @@ def test_a_browser_fetches_across_origins(models, chrome, elsewhere):  # noqa: F
     with Server(models, "--cors-origins", HERE) as s:
         chrome.get(elsewhere)
         assert "refused" in chrome.execute_async_script(FETCH, s.url("/v1/translate"), body)
+
+
+SEND = """
+const done = arguments[2];
+fetch(arguments[0], {method: 'POST', mode: 'no-cors', body: new URLSearchParams(arguments[1])}).then(() => done('sent'), e => done(String(e)))
+"""
+
+
+def test_a_page_of_another_site_stores_nothing(models, chrome, elsewhere, tmp_path):  # noqa: F811
+    """localhost is another site than 127.0.0.1."""
+    body = {"name": "a", "source_lang": "en", "target_lang": "de", "entries": "dog\tKatze", "entries_format": "tsv"}
+    chrome.set_script_timeout(PATIENCE)
+    with Server(models, "--collections", str(tmp_path / "c.db")) as s:
+        url = s.url("/v2/glossaries")
+        chrome.get(elsewhere)
+        assert chrome.execute_async_script(SEND, url.replace("127.0.0.1", "localhost"), body) == "sent"
+        s.until(lambda: s.logged("route=/v2/glossaries status=403"))
+        assert s.get("/v1/glossaries").json()["glossaries"] == []
+        assert chrome.execute_async_script(SEND, url, body) == "sent"  # a program of this machine at another port
+        assert len(s.get("/v1/glossaries").json()["glossaries"]) == 1, s.log[-3:]
