@@ -1,5 +1,6 @@
 #include "store/db.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -9,7 +10,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUSY_MS 2000 /* a command line waits so long for a server, and vice versa */
+#define BUSY_MS 2000            /* a command line waits so long for a server, and vice versa */
+#define QUIET_NS 60000000000ull /* between two log lines of the same failure */
+
+/* Where errors reach clients: counts this one, and logs it, but not again and again while the same
+ * thing fails. A lock that another program holds does not count. */
+static void note(struct dg_db *db, int code, const char *said)
+{
+    const uint64_t now = dg_clock_ns();
+    atomic_fetch_add(&db->failures, code != DG_EAGAIN);
+    if (db->logged_code == code && now < db->logged_ns + QUIET_NS)
+        return;
+    db->logged_code = code;
+    db->logged_ns = now;
+    dg_log(DG_LOG_ERROR, "store failed keeps=\"%s\" path=\"%s\" message=\"%s\"", db->keeps,
+        db->path, said);
+}
+
+static int fail(struct dg_db *db, int code, const char *said, struct dg_error *err)
+{
+    if (db->keeps)
+        note(db, code, said);
+    return dg_error_set(err, code, "%s: %s", db->keeps ? db->keeps : db->path, said);
+}
 
 int dg_db_error(struct dg_db *db, struct dg_error *err)
 {
@@ -17,12 +40,19 @@ int dg_db_error(struct dg_db *db, struct dg_error *err)
     int code = number == SQLITE_BUSY || number == SQLITE_LOCKED      ? DG_EAGAIN
                : number == SQLITE_NOTADB || number == SQLITE_CORRUPT ? DG_EFORMAT
                : number == SQLITE_NOMEM                              ? DG_ENOMEM
+               : number == SQLITE_TOOBIG                             ? DG_ELIMIT
                                                                      : DG_EIO;
-    const char *said = sqlite3_errmsg(db->handle);
-    if (db->keeps)
-        dg_log(DG_LOG_ERROR, "store failed keeps=\"%s\" path=\"%s\" message=\"%s\"", db->keeps,
-            db->path, said);
-    return dg_error_set(err, code, "%s: %s", db->keeps ? db->keeps : db->path, said);
+    return fail(db, code, sqlite3_errmsg(db->handle), err);
+}
+
+/* What is written to a file that was removed or replaced meanwhile is lost at the next start. */
+static int check_place(struct dg_db *db, struct dg_error *err)
+{
+    int moved = 0;
+    sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved ? fail(db, DG_EIO,
+                       "the file was removed or replaced: put it back, or restart the server", err)
+                 : DG_OK;
 }
 
 int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err)
@@ -36,6 +66,9 @@ int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err)
  * after a failure only if all of it has been moved, and on a full disk it is too late for that. */
 int dg_db_begin(struct dg_db *db, struct dg_error *err)
 {
+    int rc = check_place(db, err);
+    if (rc != DG_OK)
+        return rc;
     sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return dg_db_run(db, "BEGIN IMMEDIATE", err);
 }
@@ -59,7 +92,17 @@ int dg_db_prepare(struct dg_db *db, const char *sql, sqlite3_stmt **out, struct 
 {
     if (sqlite3_prepare_v2(db->handle, sql, -1, out, NULL) != SQLITE_OK)
         return dg_db_error(db, err);
-    return DG_OK;
+    int rc = sqlite3_stmt_readonly(*out) ? DG_OK : check_place(db, err);
+    if (rc != DG_OK) {
+        sqlite3_finalize(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+uint64_t dg_db_failures(const struct dg_db *db)
+{
+    return atomic_load(&db->failures);
 }
 
 int dg_db_step(struct dg_db *db, sqlite3_stmt *s, bool *row, struct dg_error *err)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,6 +16,10 @@ struct dg_db {
     /* What the file keeps; set where errors reach clients, which must not see the path: messages
      * then name this, and the log gets the path. NULL: messages name the path. */
     const char *keeps;
+    /* Only where keeps is set: how often it failed, and what was logged last. */
+    atomic_uint_least64_t failures;
+    int logged_code;
+    uint64_t logged_ns;
 };
 
 /* Open the file. create: create it if missing, readable only by its owner; root makes it the
@@ -29,7 +34,11 @@ void dg_db_close(struct dg_db *db); /* a zeroed struct is fine */
 /* Set SQLite's error, prefixed with the file's path or `keeps`. DG_EAGAIN: another program has
  * locked the file. */
 int dg_db_error(struct dg_db *db, struct dg_error *err);
+/* How often a call has failed, other than by a lock; 0 where keeps is NULL. Any thread. */
+uint64_t dg_db_failures(const struct dg_db *db);
 int dg_db_run(struct dg_db *db, const char *sql, struct dg_error *err);
+/* DG_EIO, also: the statement writes, and the file is no longer at its path. So does dg_db_begin.
+ */
 int dg_db_prepare(struct dg_db *db, const char *sql, sqlite3_stmt **out, struct dg_error *err);
 /* Begin a transaction that writes. DG_EAGAIN. */
 int dg_db_begin(struct dg_db *db, struct dg_error *err);

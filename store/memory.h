@@ -82,6 +82,8 @@ int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct
 /* Check that it would open, or could be created; nothing is written. */
 int dg_memory_check(const char *path, struct dg_error *err);
 void dg_memory_close(struct dg_memory *m); /* NULL is fine */
+/* How often its file could not be read or written, other than by a lock. Any thread. */
+uint64_t dg_memory_failures(const struct dg_memory *m);
 
 /* Create a collection with wanted's kind, name, owner, origin and created_s, and pairs[n].
  * DG_EINVAL: the name (field name) is empty or too long, or a language code is invalid; DG_ELIMIT:

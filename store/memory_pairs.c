@@ -362,3 +362,8 @@ int dg_memory_find(struct dg_memory *m, const char *owner, const struct dg_memor
     dg_buffer_deinit(&form);
     return rc == DG_OK && !row ? dg_error_set(err, DG_ENOTFOUND, "no memory has this text") : rc;
 }
+
+uint64_t dg_memory_failures(const struct dg_memory *m)
+{
+    return dg_db_failures(&m->db);
+}

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Run one step, unless another program has run it meanwhile. */
 static int take_step(
@@ -54,6 +55,25 @@ int dg_schema_apply(
     return rc;
 }
 
+/* Read all of the file: a page that is damaged would be found when it is needed. */
+static int check_whole(struct dg_db *db, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool row = false;
+    int rc = dg_db_prepare(db, "PRAGMA quick_check(1)", &s, err);
+    if (rc == DG_OK)
+        rc = dg_db_step(db, s, &row, err);
+    const char *said = row ? (const char *)sqlite3_column_text(s, 0) : NULL;
+    const char *line = said ? strrchr(said, '\n') : NULL; /* after "*** in database main ***" */
+    if (rc == DG_OK && (!said || strcmp(said, "ok") != 0))
+        rc = dg_error_set(err, DG_EFORMAT, "%s is damaged: %s", db->path,
+            line   ? line + 1
+            : said ? said
+                   : "it cannot be read");
+    sqlite3_finalize(s);
+    return rc;
+}
+
 int dg_schema_check(const char *path, const struct dg_schema *schema, bool create, bool *older,
     struct dg_error *err)
 {
@@ -63,6 +83,8 @@ int dg_schema_check(const char *path, const struct dg_schema *schema, bool creat
     int rc = dg_db_look(path, create, &exists, &db, err);
     if (rc == DG_OK && exists)
         rc = read_version(&db, schema, create, &version, err);
+    if (rc == DG_OK && exists)
+        rc = check_whole(&db, err);
     if (older)
         *older = rc == DG_OK && exists && (size_t)version < schema->n_steps;
     dg_db_close(&db);

@@ -21,9 +21,10 @@ struct dg_schema {
  * file; DG_EUNSUP: a newer program's. */
 int dg_schema_apply(
     struct dg_db *db, const struct dg_schema *schema, bool create, struct dg_error *err);
-/* Check that dg_db_open and dg_schema_apply would accept the file at path, and write nothing: an
- * older file stays as it is. create: it may be missing if it can be made. *older: they would
- * upgrade the file; may be NULL. */
+/* Check that dg_db_open and dg_schema_apply would accept the file at path, and that no page of it
+ * is damaged, which takes as long as reading it; write nothing: an older file stays as it is.
+ * DG_EFORMAT also: damaged. create: it may be missing if it can be made. *older: they would upgrade
+ * the file; may be NULL. */
 int dg_schema_check(const char *path, const struct dg_schema *schema, bool create, bool *older,
     struct dg_error *err);
 

@@ -63,6 +63,11 @@ void dg_suggestions_close(struct dg_suggestions *s)
     free(s);
 }
 
+uint64_t dg_suggestions_failures(const struct dg_suggestions *s)
+{
+    return dg_db_failures(&s->db);
+}
+
 /* Lock held. */
 static int insert(struct dg_suggestions *s, const struct dg_suggestion *one, struct dg_error *err)
 {

@@ -25,6 +25,8 @@ int dg_suggestions_open(const char *path, struct dg_suggestions **out, struct dg
 /* Check that it would open; nothing is written. */
 int dg_suggestions_check(const char *path, struct dg_error *err);
 void dg_suggestions_close(struct dg_suggestions *s); /* NULL is fine */
+/* How often its file could not be read or written, other than by a lock. Any thread. */
+uint64_t dg_suggestions_failures(const struct dg_suggestions *s);
 
 /* Store a suggestion; a duplicate changes nothing. DG_EAGAIN: the file is full. */
 int dg_suggestions_add(

@@ -70,6 +70,11 @@ void dg_uploads_close(struct dg_uploads *d)
     free(d);
 }
 
+uint64_t dg_uploads_failures(const struct dg_uploads *d)
+{
+    return dg_db_failures(&d->db);
+}
+
 /* File systems without such locks are not shared by servers. */
 int dg_uploads_take_over(struct dg_uploads *d, struct dg_error *err)
 {

@@ -44,6 +44,8 @@ int dg_uploads_check(const char *path, struct dg_error *err);
 /* If d took the documents over, close it after this process's others of the same file. NULL is
  * fine. */
 void dg_uploads_close(struct dg_uploads *d);
+/* How often its file could not be read or written, other than by a lock. Any thread. */
+uint64_t dg_uploads_failures(const struct dg_uploads *d);
 
 /* Take the documents over, before the first one is taken with dg_uploads_next: until d is closed,
  * no other process can, and those that were running at their last owner's are queued again.

@@ -59,6 +59,16 @@ class Stores:
         """Returns how the name of the file begins that keeps these."""
         return str(self.folder / {"suggestion": "suggestions", "document": "documents"}.get(what, "collections"))
 
+    def ask_suggestion(self):
+        return self.send("POST", "/suggest", json=dict(PAIR, q="q", s="s"))
+
+    def ask_glossary(self):
+        return self.send("POST", "/v1/glossaries", json={"name": "n", "dictionaries": ENTRIES})
+
+    def ask_change(self):
+        made = self.send("GET", "/v1/glossaries").json()["glossaries"][0]
+        return self.send("PATCH", "/v1/glossaries/" + made["id"], json={"name": "c"})
+
     def collection(self, path):
         self.turn += 1
         name = "n%d" % self.turn
@@ -214,6 +224,20 @@ def test_a_disk_that_stays_full(control, stores):
         reply, good = getattr(stores, what)()
         assert reply.status_code in (200, 201) and good
     stores.server.until(lambda: used(keys, id)[1] >= before + asked * len("Two dogs."))
+
+
+def test_a_store_that_was_removed_takes_nothing(control, stores):
+    """What would be written to it, nobody would find again. Put back, it goes on."""
+    for what, name in (("suggestion", "suggestions"), ("glossary", "collections"), ("change", "collections"), ("document", "documents")):
+        path = stores.folder / (name + ".db")
+        path.rename(path.with_suffix(".aside"))
+        path.touch()  # replaced, such as by a copy from a backup
+        reply = stores.send("POST", "/v2/document", **DOCUMENT) if what == "document" else getattr(stores, "ask_" + what)()
+        assert refused(reply) and "removed or replaced" in reply.text and str(stores.folder) not in reply.text, (what, reply.text)
+        path.with_suffix(".aside").rename(path)
+        reply, good = getattr(stores, what)()
+        assert reply.status_code in (200, 201) and good, (what, reply.text)
+    assert stores.server.logged('event="store failed" .*message="the file was removed or replaced')
 
 
 def test_reload(control, tmp_path):

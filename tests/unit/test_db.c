@@ -92,9 +92,46 @@ static void test_undone(void **state)
     dg_db_close(&db);
 }
 
+/* Nothing is written to a file that is no longer at its path, until it is there again. */
+static void test_removed(void **state)
+{
+    (void)state;
+    char aside[80];
+    struct dg_db db, other;
+    struct dg_error err = {0};
+    sqlite3_stmt *s = NULL;
+    int64_t rows;
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    assert_int_equal(dg_db_open(path, true, &db, &err), DG_OK);
+    db.keeps = "tests";
+    assert_int_equal(dg_db_run(&db, "CREATE TABLE a(x)", &err), DG_OK);
+    assert_int_equal(dg_db_failures(&db), 0);
+    assert_int_equal(rename(path, aside), 0);
+    for (int there = 0; there < 2; there++) { /* removed; replaced */
+        if (there) {
+            assert_int_equal(dg_db_open(path, true, &other, &err), DG_OK);
+            dg_db_close(&other);
+        }
+        assert_int_equal(dg_db_begin(&db, &err), DG_EIO);
+        assert_non_null(strstr(err.message, "tests: the file was removed or replaced"));
+        dg_error_clear(&err);
+        assert_int_equal(dg_db_prepare(&db, "INSERT INTO a VALUES(1)", &s, &err), DG_EIO);
+        assert_null(s);
+        dg_error_clear(&err);
+        assert_int_equal(dg_db_number(&db, "SELECT count(*) FROM a", &rows, &err), DG_OK);
+    }
+    assert_int_equal(dg_db_failures(&db), 4);
+    assert_int_equal(rename(aside, path), 0);
+    assert_int_equal(add(&db, 3, &err), DG_OK);
+    assert_int_equal(dg_db_number(&db, "SELECT count(*) FROM a", &rows, &err), DG_OK);
+    assert_int_equal(rows, 3);
+    dg_db_close(&db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_removed, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_too_large, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_undone, make_path, remove_path),
     };

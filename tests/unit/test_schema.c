@@ -141,12 +141,39 @@ static void test_check_of_a_file_of_others(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* A page deep in the file is damaged: its head tells nothing. */
+static void test_check_finds_damage(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {
+        "CREATE TABLE a(x); INSERT INTO a WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "
+        "n LIMIT 100) SELECT hex(zeroblob(500)) FROM n"};
+    const struct dg_schema s = {
+        .application_id = 77, .what = "tests", .steps = steps, .n_steps = 1};
+    struct dg_db db;
+    struct dg_error err = {0};
+    static const char rubbish[4096] = "rubbish";
+    assert_int_equal(dg_db_open(path, true, &db, &err), DG_OK);
+    assert_int_equal(dg_schema_apply(&db, &s, true, &err), DG_OK);
+    dg_db_close(&db);
+    assert_int_equal(dg_schema_check(path, &s, true, NULL, &err), DG_OK);
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 4 * 4096, SEEK_SET), 0);
+    assert_int_equal(fwrite(rubbish, 1, sizeof rubbish, f), sizeof rubbish);
+    fclose(f);
+    assert_int_equal(dg_schema_check(path, &s, true, NULL, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, " is damaged: "));
+    assert_null(strchr(err.message, '*'));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_schema, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_check_of_a_file_of_others, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_schema_fails_whole, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(test_check_finds_damage, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_check_writes_nothing, make_path, remove_path)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
