@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 #include "kernels/cpu/cpu.h"
-#include "server/access/auth.h"
 #include "server/api/gauges.h"
+#include "server/api/metrics_stores.h"
 #include "server/http/reply.h"
 #include "server/http/tls.h"
 #include "server/request/feeder.h"
@@ -76,28 +76,6 @@ static void put_certificate(struct dg_gauges *g, struct dg_app *app)
     dg_gauges_put(g, "dragoman_tls_certificate_expiry_timestamp_seconds",
         "Expiry time of the TLS certificate in use; 0: no certificate.",
         app->tls ? (double)dg_tls_expires(app->tls) : 0);
-}
-
-/* By reason and not by key: an operator may hand out thousands of keys, and each would be a series
- * for as long as Prometheus keeps it. A key's usage is in the keys' file (dragoman keys usage). */
-static void put_keys(struct dg_gauges *g, struct dg_app *app)
-{
-    static const char *const reasons[DG_AUTH_VERDICTS] = {
-        NULL, "missing", "unknown", "expired", "scope", "rate", "quota"};
-    struct dg_auth_counts c = {0};
-    if (app->auth)
-        dg_auth_count(app->auth, &c);
-    dg_gauges_put(
-        g, "dragoman_keys", "API keys that are not revoked; 0 without --keys.", (double)c.keys);
-    for (int v = 1; v < DG_AUTH_VERDICTS; v++) {
-        const char *const label[] = {"reason", reasons[v], NULL};
-        dg_gauges_label(g, "dragoman_key_refusals_total",
-            "Requests refused because of a missing or invalid API key.", (double)c.refused[v],
-            label)
-            ->counter = true;
-    }
-    dg_gauges_count(g, "dragoman_key_store_errors_total",
-        "Failures to read or write the file of API keys.", (double)c.store_errors);
 }
 
 /* A gauge by part, which stays 1 until the part is repaired and read again. */
@@ -348,7 +326,7 @@ bool dg_metrics_page_write(
     if (x)
         put_connections(&g, x);
     put_certificate(&g, app);
-    put_keys(&g, app);
+    dg_metrics_stores(&g, app);
     put_reloads(&g, app);
     put_engines(&g, models, n);
     put_workers(&g, app, models, n);

@@ -74,6 +74,12 @@ void dg_collections_close(struct dg_collections *c)
     free(c);
 }
 
+uint64_t dg_collections_failures(const struct dg_collections *c)
+{
+    return dg_memory_failures(c->changed) + dg_memory_failures(c->read_from) +
+           dg_memory_failures(c->asked_of);
+}
+
 struct dg_memory *dg_collections_take(struct dg_collections *c)
 {
     pthread_mutex_lock(&c->change_lock);

@@ -13,6 +13,8 @@ struct dg_collections;
 /* Open the file, which is made if it does not exist. Errors as dg_memory_open. */
 int dg_collections_open(const char *path, struct dg_collections **out, struct dg_error *err);
 void dg_collections_close(struct dg_collections *c); /* NULL is fine */
+/* How often the file could not be read or written, other than by a lock. Any thread. */
+uint64_t dg_collections_failures(const struct dg_collections *c);
 
 /* Borrow the file, to read and change it, until it is given back; others wait. */
 struct dg_memory *dg_collections_take(struct dg_collections *c);

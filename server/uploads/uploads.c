@@ -51,6 +51,7 @@ int dg_uploader_open(
     if (!u)
         return dg_error_set(err, DG_ENOMEM, "no memory for documents");
     u->options = *options;
+    dg_buffer_init(&u->kept);
     u->work = (struct dg_work){.run = dg_uploader_work, .arg = u};
     dg_watches_init(&u->watches);
     pthread_mutex_init(&u->file_lock, NULL);
@@ -98,6 +99,7 @@ void dg_uploader_close(struct dg_uploader *u)
         return;
     dg_executor_close(u->door);
     dg_upload_run_close(u->run); /* the next server queues it again */
+    dg_buffer_deinit(&u->kept);
     if (u->store)
         dg_uploader_follow_clock(u, NULL);
     dg_uploads_close(u->read);
@@ -107,6 +109,11 @@ void dg_uploader_close(struct dg_uploader *u)
     pthread_mutex_destroy(&u->lock);
     dg_watches_deinit(&u->watches);
     free(u);
+}
+
+uint64_t dg_uploader_failures(const struct dg_uploader *u)
+{
+    return dg_uploads_failures(u->store) + dg_uploads_failures(u->read);
 }
 
 /* ---- clients ---- */

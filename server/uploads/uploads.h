@@ -34,6 +34,8 @@ void dg_uploader_start(struct dg_uploader *u);
 void dg_uploader_stop(struct dg_uploader *u);
 /* Close it; nothing may work for it any more. NULL is fine. */
 void dg_uploader_close(struct dg_uploader *u);
+/* How often the file could not be read or written, other than by a lock. Any thread. */
+uint64_t dg_uploader_failures(const struct dg_uploader *u);
 
 /* A client's document: its name, its bytes and its languages (as served codes; source NULL: to be
  * detected). */

@@ -17,9 +17,13 @@ struct dg_uploader {
     struct dg_watches watches;
     atomic_bool over, stopped;
     uint64_t expire_at_ns; /* only for the work: next check for expired documents */
-    /* only for the work: the outcome of the document `running` could not be written, so the
-     * document must be translated again */
+    /* only for the work: the outcome of the document `running` could not be written yet, such as on
+     * a full disk; it is kept here until it can */
     bool unsettled;
+    struct dg_buffer kept;
+    struct dg_error kept_why;
+    /* only for the work: what failed last, and was logged */
+    bool failing;
     /* only for the work: another server is in charge of the file's documents */
     bool waits;
     pthread_mutex_t file_lock;

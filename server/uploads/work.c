@@ -56,39 +56,66 @@ void dg_uploader_end_removed(struct dg_uploader *u)
     pthread_mutex_unlock(&u->lock);
 }
 
-/* Write the document's outcome to the file: translated, put back, or failed, because of why or
- * because the translation could not be written. A lock passes: it fails no document. */
-static void settle(
-    struct dg_uploader *u, const char *id, const struct dg_buffer *file, const struct dg_error *why)
+/* Says once what fails, not every second. */
+static void note(struct dg_uploader *u, const char *what, const struct dg_error *err)
 {
-    struct dg_error err = {0}, again = {0};
-    bool later = why->code == DG_ECANCELED || why->code == DG_EAGAIN;
-    pthread_mutex_lock(&u->file_lock);
-    int rc = later ? dg_uploads_put_back(u->store, id, &err)
-             : why->code != DG_OK
-                 ? dg_uploads_done(u->store, id, "", 0, why->message, &err)
-                 : dg_uploads_done(u->store, id, file->data, file->len, NULL, &err);
-    if (rc != DG_OK && rc != DG_EAGAIN && !later)
-        rc = dg_uploads_done(u->store, id, "", 0, err.message, &again);
-    pthread_mutex_unlock(&u->file_lock);
-    u->unsettled = rc != DG_OK;
-    if (u->unsettled)
-        set_running(u, NULL, id);
-    if (err.code != DG_OK)
-        dg_uploader_log("cannot be written", &err);
-    if (!later && !u->unsettled)
-        dg_watches_wake(&u->watches, id, NULL);
+    if (err->code != DG_OK && !u->failing)
+        dg_uploader_log(what, err);
+    u->failing = err->code != DG_OK;
 }
 
-/* Put the unsettled document back. False: the file still cannot be written. */
+/* Is the document to be translated again, by this server or the next one? */
+static bool is_put_back(const struct dg_error *why)
+{
+    return why->code == DG_ECANCELED || why->code == DG_EAGAIN;
+}
+
+static int write_outcome(struct dg_uploader *u, const char *id, const struct dg_buffer *file,
+    const struct dg_error *why, struct dg_error *err)
+{
+    if (is_put_back(why))
+        return dg_uploads_put_back(u->store, id, err);
+    if (why->code != DG_OK)
+        return dg_uploads_done(u->store, id, "", 0, why->message, err);
+    return dg_uploads_done(u->store, id, file->data, file->len, NULL, err);
+}
+
+/* Write the document's outcome to the file: translated, put back, or failed, because of why or
+ * because the translation can never be written. A lock, a full disk and a file that was removed
+ * pass: the outcome is kept until then, with what `file` holds. */
+static void settle(
+    struct dg_uploader *u, const char *name, struct dg_buffer *file, const struct dg_error *why)
+{
+    struct dg_error err = {0}, again = {0};
+    char id[DG_UPLOAD_ID];
+    snprintf(id, sizeof id, "%s", name); /* it may be u->running */
+    pthread_mutex_lock(&u->file_lock);
+    int rc = write_outcome(u, id, file, why, &err);
+    if (rc != DG_OK && rc != DG_EAGAIN && rc != DG_EIO && !is_put_back(why))
+        rc = dg_uploads_done(u->store, id, "", 0, err.message, &again);
+    pthread_mutex_unlock(&u->file_lock);
+    note(u, "cannot be written", &err);
+    u->unsettled = rc != DG_OK;
+    if (u->unsettled) {
+        u->kept_why = *why;
+        u->kept = *file;
+        dg_buffer_init(file);
+        set_running(u, NULL, id);
+    } else if (!is_put_back(why)) {
+        dg_watches_wake(&u->watches, id, NULL);
+    }
+}
+
+/* Write the outcome that is kept. False: the file still cannot be written. */
 static bool settle_again(struct dg_uploader *u)
 {
-    struct dg_error err = {0};
     if (!u->unsettled)
         return true;
-    pthread_mutex_lock(&u->file_lock);
-    u->unsettled = dg_uploads_put_back(u->store, u->running, &err) != DG_OK;
-    pthread_mutex_unlock(&u->file_lock);
+    struct dg_buffer file = u->kept;
+    const struct dg_error why = u->kept_why;
+    dg_buffer_init(&u->kept);
+    settle(u, u->running, &file, &why);
+    dg_buffer_deinit(&file);
     if (u->unsettled)
         retry(u);
     return !u->unsettled;
@@ -150,11 +177,12 @@ static bool begin_run(struct dg_uploader *u)
     pthread_mutex_lock(&u->file_lock);
     int rc = dg_uploads_next(u->store, &next, &file, &err);
     pthread_mutex_unlock(&u->file_lock);
+    if (rc == DG_ENOTFOUND)
+        dg_error_clear(&err);
+    note(u, "cannot be read", &err);
     if (rc != DG_OK) {
-        if (rc != DG_ENOTFOUND) {
-            dg_uploader_log("cannot be read", &err);
+        if (rc != DG_ENOTFOUND)
             retry(u);
-        }
         dg_buffer_deinit(&file);
         return false;
     }
@@ -166,7 +194,8 @@ static bool begin_run(struct dg_uploader *u)
      * u->over. */
     rc = dg_upload_run_start(u->options.app, &start, &file, &run, &err);
     if (rc != DG_OK) {
-        settle(u, next.id, NULL, &err);
+        settle(u, next.id, &file, &err);
+        dg_buffer_deinit(&file);
         if (rc == DG_EAGAIN)
             retry(u);
         return rc != DG_EAGAIN;

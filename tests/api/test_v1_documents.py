@@ -172,7 +172,7 @@ def test_a_locked_file_holds_up_no_reader(tmp_path):
 
 
 def test_a_file_that_is_locked_when_a_document_ends(tmp_path):
-    """The translation cannot be written within two seconds, but then a failure could: the document is translated again instead."""
+    """The translation cannot be written within two seconds, but then a failure could: the translation is kept instead."""
     path, text = str(tmp_path / "d.db"), "".join("Two dogs play in the snow with number %d.\n" % i for i in range(200))
     with Server(BUNDLES, "--documents", path) as s, contextlib.closing(sqlite3.connect(path, PATIENCE, isolation_level=None)) as db:
         made = send(s, content=text).json()

@@ -226,6 +226,26 @@ def test_a_disk_that_stays_full(control, stores):
     stores.server.until(lambda: used(keys, id)[1] >= before + asked * len("Two dogs."))
 
 
+def test_an_accepted_document_outlasts_a_full_disk(control, stores):
+    """Its translation is kept until there is room, and the log does not fill the disk further."""
+    metric = 'dragoman_store_errors_total{store="documents"}'
+    value = lambda name: float(next(line.split()[-1] for line in stores.server.get("/metrics").text.splitlines() if line.startswith(name)))
+    text = "\n".join("The dog number %d plays in the snow." % i for i in range(600))
+    assert value(metric) == 0
+    made = stores.send("POST", "/v1/documents", files={"file": ("b.txt", text)}, data={"source": "en", "target": "de"}).json()
+    status = lambda: stores.send("GET", "/v1/documents/" + made["id"]).json()["status"]
+    stores.server.until(lambda: status() == "translating")
+    with failing(control, stores.part("document"), FULL, errno.ENOSPC, 1, 1 << 40):
+        stores.server.until(lambda: stores.server.logged('event="documents: cannot be written'))
+        translated = value("dragoman_sentences_total")
+        stores.server.until(lambda: value(metric) >= 4)
+        assert status() == "translating"
+    stores.server.until(lambda: status() == "done")
+    assert value("dragoman_sentences_total") == translated
+    assert stores.send("GET", "/v1/documents/%s/result" % made["id"]).text.count("\n") == 599
+    assert len([line for line in stores.server.log if "documents" in line and "level=error" in line]) == 2, stores.server.log
+
+
 def test_a_store_that_was_removed_takes_nothing(control, stores):
     """What would be written to it, nobody would find again. Put back, it goes on."""
     for what, name in (("suggestion", "suggestions"), ("glossary", "collections"), ("change", "collections"), ("document", "documents")):
