@@ -286,15 +286,22 @@ bool dg_field_has_variable(const struct dg_field *f, const char *name, size_t n)
     return false;
 }
 
+/* A variable's value; NULL also where it is empty, as what fills in templates leaves it. */
+static const char *value_of(char *(*env)(const char *name), const char *name)
+{
+    const char *text = env(name);
+    return text && text[0] != '\0' ? text : NULL;
+}
+
 int dg_fields_from_environment(
     const struct dg_fields *t, char *(*env)(const char *name), struct dg_error *err)
 {
     char name[64];
     for (size_t i = 0; i < t->n; i++) {
         const struct dg_field *f = &t->rows[i];
-        const char *text = f->kind == DG_FIELD_MARK ? NULL : env(variable(f->name, name));
+        const char *text = f->kind == DG_FIELD_MARK ? NULL : value_of(env, variable(f->name, name));
         if (!text && f->old)
-            text = env(variable(f->old, name));
+            text = value_of(env, variable(f->old, name));
         if (!text)
             continue;
         int rc = dg_field_set(f, name, text, t->out, err);

@@ -117,7 +117,8 @@ void dg_fields_rename(const struct dg_fields *t, struct dg_json *o);
 /* Set every row's value in object `o`. DG_ENOMEM. */
 int dg_fields_to_json(const struct dg_fields *t, struct dg_json *o);
 
-/* Set each row whose DRAGOMAN_NAME has a value; `env` works like getenv. */
+/* Set each row whose DRAGOMAN_NAME has a value; an empty one counts as unset. `env` works like
+ * getenv. */
 int dg_fields_from_environment(
     const struct dg_fields *t, char *(*env)(const char *name), struct dg_error *err);
 /* "--" and the name with hyphens; "DRAGOMAN_" and the name in capitals. */

@@ -92,8 +92,19 @@ def test_every_setting_in_help_can_be_given_each_way(tmp_path):
     from_flags = settings(run_server("--print-config", *flags).stdout)
     for key, value in defaults.items():
         assert from_file[key] == (value, "file " + str(file))
-        assert from_env[key] == (value, "environment DRAGOMAN_" + key.upper())
+        assert from_env[key] == (value, "environment DRAGOMAN_" + key.upper() if value != "" else "default")
         assert from_flags[key] == (value, "flag --" + key.replace("_", "-"))
+
+
+def test_an_empty_variable_is_none(tmp_path):
+    """Compose files and templates pass what nobody has set: ${PORT:-}."""
+    file = tmp_path / "server.json"
+    file.write_text(json.dumps({"keys": "k.db", "port": 9000}))
+    env = {"DRAGOMAN_PORT": "", "DRAGOMAN_KEYS": "", "DRAGOMAN_HOST": "", "DRAGOMAN_LOG_LEVEL": "", "DRAGOMAN_DIALECTS": ""}
+    got = settings(run_server("--print-config", "--config", str(file), env=env).stdout)
+    assert got["keys"] == ("k.db", "file " + str(file)) and got["port"] == (9000, "file " + str(file))
+    assert got["host"] == ("127.0.0.1", "default") and got["dialects"] == ("all", "default")
+    assert settings(run_server("--print-config", "--config", str(file), "--keys", "").stdout)["keys"] == ("", "flag --keys")
 
 
 @pytest.mark.parametrize("flags, env, file, words", [

@@ -243,8 +243,8 @@ static void written(void **state)
 
 static char *lookup(const char *name)
 {
-    static char wait[] = "3";
-    return strcmp(name, "DRAGOMAN_MAX_WAIT") == 0 ? wait : NULL;
+    static char wait[] = "3", empty[] = "";
+    return strcmp(name, "DRAGOMAN_MAX_WAIT") == 0 ? wait : empty;
 }
 
 static void options(void **state)
