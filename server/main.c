@@ -31,11 +31,12 @@
 
 #define WRONG_SETTING 2 /* exit status */
 
-/* Prints the error of a server that could not start; returns its exit status. */
+/* Prints the error of a server that could not start; returns its exit status. Where there are no
+ * models, none come by starting again. */
 static int fail(const struct dg_error *err)
 {
     fprintf(stderr, "dragoman-server: %s\n", err->message);
-    return 1;
+    return strcmp(err->field, "models") == 0 ? WRONG_SETTING : 1;
 }
 
 /* If descriptor 0, 1 or 2 were closed, the next socket would get it, and output for stderr would go

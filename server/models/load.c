@@ -53,8 +53,8 @@ int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, st
         return add_path(path, dirs, n, err);
     DIR *d = opendir(path);
     if (!d)
-        return dg_error_set(
-            err, DG_EIO, "cannot open the models directory %s: %s", path, strerror(errno));
+        return dg_error_field(err, DG_EIO, "models", "cannot open the models directory %s: %s",
+            path, strerror(errno));
     size_t found = 0;
     int rc = DG_OK;
     for (const struct dirent *e = readdir(d); e && rc == DG_OK; e = readdir(d)) {
@@ -72,8 +72,8 @@ int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, st
         return dg_error_set(err, DG_ELIMIT, "%s holds %zu bundles, a server serves at most %d",
             path, found, DG_MODELS_MAX);
     if (*n == 0)
-        return dg_error_set(
-            err, DG_ENOTFOUND, "%s holds no bundle (a directory with manifest.json)", path);
+        return dg_error_field(err, DG_ENOTFOUND, "models",
+            "%s holds no bundle (a directory with manifest.json)", path);
     qsort(dirs, *n, sizeof *dirs, by_name);
     return DG_OK;
 }
