@@ -20,7 +20,7 @@ int dg_dialect_request_word(const struct dg_json *o, const char *name, const cha
 {
     const struct dg_json *v = dg_json_get(o, name);
     const char *s = dg_json_string(v, NULL);
-    if (dg_json_typeof(v) == DG_JSON_NULL)
+    if (dg_json_typeof(v) == DG_JSON_NULL || (s && s[0] == '\0'))
         return -1;
     for (int i = 0; s && words[i]; i++)
         if (strcmp(s, words[i]) == 0)

@@ -15,8 +15,8 @@ struct dg_dialect_request {
  * absent, "" or "auto" is DG_SOURCE_AUTO. DG_EINVAL, DG_ELIMIT, DG_ENOMEM. */
 int dg_dialect_request_read(
     struct dg_body *b, const struct dg_dialect_request *names, struct dg_error *err);
-/* A string that must be one of a NULL-terminated list of words: its index, -1 if it is absent or
- * null, -2 with a message that names `allowed` if it is another. */
+/* A string that must be one of a NULL-terminated list of words: its index, -1 if it is absent,
+ * null or empty, -2 with a message that names `allowed` if it is another. */
 int dg_dialect_request_word(const struct dg_json *o, const char *name, const char *const *words,
     const char *allowed, struct dg_error *err);
 /* Read only the texts: a string or an array of strings. */

@@ -85,6 +85,17 @@ EMPTY = ("source_lang", "formality", "split_sentences", "model_type", "style_id"
 
 
 @pytest.mark.parametrize("form", [True, False], ids=["form", "JSON"])
+def test_tag_handling_may_be_off(server, form):
+    """Menus of clients have it; it means what its absence means."""
+    body = {"text": ["<b>Two dogs"], "target_lang": "DE"}
+    for path in ("/v2/translate", "/deeplx"):
+        body["text"] = body["text"] if path[1] == "v" else body["text"][0]
+        plain, off = (requests.post(server.url(path), **{"data" if form and path[1] == "v" else "json": dict(body, **more)}, timeout=PATIENCE)
+                      for more in ({}, {"tag_handling": "off"}))
+        assert off.status_code == 200 and {**off.json(), "id": 0} == {**plain.json(), "id": 0}, off.text
+
+
+@pytest.mark.parametrize("form", [True, False], ids=["form", "JSON"])
 def test_an_empty_option_is_absent(server, form):
     """Forms with fields left open send them so; Mastodon sends source_lang for a post without a language."""
     body = {"text": ["Two dogs\nplay."], "target_lang": "DE"}

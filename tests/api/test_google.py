@@ -61,7 +61,7 @@ def test_languages_found_out(server):
 
 def test_texts_are_html_unless_said_otherwise(server):
     page = "<p>Two <b>dogs</b> &amp; a cat.</p>"
-    for format, expected in ((None, "html"), ("html", "html"), ("text", "text")):
+    for format, expected in ((None, "html"), ("", "html"), ("html", "html"), ("text", "text")):
         (answer,) = server.post(PATH, {"q": page, "source": "en", "target": "de", "format": format}).json()["data"]["translations"]
         assert answer["translatedText"] == own(server, page, "en", "de", format=expected)
 

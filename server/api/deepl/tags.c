@@ -96,6 +96,8 @@ int dg_deepl_read_tags(const struct dg_json *o, struct dg_arena *arena,
         out->format = DG_FORMAT_HTML;
     else if (handling && strcmp(handling, "xml") == 0)
         out->format = DG_FORMAT_XML;
+    else if (handling && strcmp(handling, "off") == 0)
+        return DG_OK; /* what clients with a menu of three send */
     else
         return dg_deepl_not_supported("tag_handling", err);
     m->no_outline =

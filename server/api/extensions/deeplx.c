@@ -50,7 +50,7 @@ static int read_text(struct dg_body *b, struct dg_error *err)
 
 static int read_tags(struct dg_body *b, struct dg_error *err)
 {
-    static const char *const kinds[] = {"html", "xml", "", NULL};
+    static const char *const kinds[] = {"html", "xml", "off", NULL};
     static const enum dg_format formats[] = {DG_FORMAT_HTML, DG_FORMAT_XML, DG_FORMAT_TEXT};
     const int kind =
         dg_dialect_request_word(b->request->body, "tag_handling", kinds, "html or xml", NULL);
