@@ -73,7 +73,8 @@ int dg_service_open_http(struct dg_service *s, struct dg_error *err)
         .threads = (uint32_t)c->http_threads,
         .max_connections = (uint32_t)c->max_connections,
         .max_body_bytes = (size_t)c->max_body_bytes,
-        .max_bodies_bytes = 64 * (size_t)c->max_body_bytes,
+        .max_bodies_bytes = DG_BODIES * (size_t)c->max_body_bytes,
+        .max_replies_bytes = DG_BODIES * (size_t)c->max_body_bytes,
         .limits = dg_service_http_limits(c),
         .tls = s->app.tls,
         /* The service manager's clients wait for an answer instead of getting 503. */

@@ -46,6 +46,7 @@ void dg_exchange_unref(struct dg_http_exchange *x)
     if (x->later)
         x->later->drop(x->later_arg);
     atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
+    atomic_fetch_sub(&x->http->replies_bytes, x->reply_bytes);
     dg_buffer_deinit(&x->body);
     free(x->query);
     dg_buffer_deinit(&x->out);

@@ -26,6 +26,8 @@ struct dg_http {
     atomic_bool draining;
     /* bytes of request bodies: from their arrival until their replies are sent */
     atomic_size_t bodies_bytes;
+    /* bytes of large replies until they are sent */
+    atomic_size_t replies_bytes;
     /* exchanges whose wake is still due */
     atomic_size_t awaited;
     atomic_uint_least64_t next_id;
@@ -61,6 +63,8 @@ struct dg_http_exchange {
     /* owned; NULL: none */
     char *query;
     size_t reserved_bytes;
+    /* what it takes of replies_bytes */
+    size_t reply_bytes;
     bool headers_seen, dispatched;
     /* refused in the middle of its body; status says why */
     bool cut_short;

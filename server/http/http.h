@@ -39,6 +39,7 @@ struct dg_http_request {
 };
 
 #define DG_HTTP_MAX_HEADERS 10
+#define DG_HTTP_LARGE_REPLY 1048576 /* smaller ones go into the kernel's buffers as a rule */
 
 struct dg_http_reply {
     int status;
@@ -78,6 +79,9 @@ struct dg_http_options {
     size_t max_body_bytes;
     /* of all requests together; counts the bytes that have arrived */
     size_t max_bodies_bytes;
+    /* of the replies of DG_HTTP_LARGE_REPLY bytes and more that clients are reading; a single one
+     * may be larger. 0: no limit */
+    size_t max_replies_bytes;
     /* NULL: plain HTTP; else the first socket speaks TLS alone, the second is plain. Borrowed. */
     struct dg_tls *tls;
     /* Connections of the first socket wait in the kernel until dg_http_release. */

@@ -49,6 +49,27 @@ static void compress(struct dg_http_exchange *x)
     x->coding = dg_compress_name(coding);
 }
 
+/* A client that does not read its reply keeps it in memory: many of them, such as of one large
+ * document, would take all of it. What is too much becomes a 503. */
+static void reserve(struct dg_http_exchange *x)
+{
+    struct dg_http *http = x->http;
+    const size_t n = x->reply.body_len, most = http->o.max_replies_bytes;
+    if (x->streaming || n < DG_HTTP_LARGE_REPLY || most == 0)
+        return;
+    const size_t before = atomic_fetch_add(&http->replies_bytes, n);
+    x->reply_bytes = n;
+    if (before == 0 || before + n <= most)
+        return;
+    atomic_fetch_sub(&http->replies_bytes, n);
+    x->reply_bytes = 0;
+    free(x->reply.body);
+    memset(&x->reply, 0, sizeof x->reply);
+    http->o.refuse(http->o.app, x, 503, "overloaded",
+        "clients are reading too many large replies: try again", &x->reply);
+    dg_http_reply_header(&x->reply, "Retry-After", "1");
+}
+
 static struct MHD_Response *make_response(struct dg_http_exchange *x)
 {
     struct dg_http_reply *r = &x->reply;
@@ -105,6 +126,7 @@ static bool add_headers(struct dg_http_exchange *x, struct MHD_Response *respons
 enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
 {
     struct dg_http_reply *r = &x->reply;
+    reserve(x);
     struct MHD_Response *response = make_response(x);
     if (!response)
         return MHD_NO;

@@ -10,7 +10,6 @@
 #define MB 1e6
 #define MAX_POSITIONS 1024
 #define CONNECTION_BYTES 28200.0 /* the HTTP library's buffer of 24 KiB, and our records of it */
-#define BODIES 64                /* largest bodies that may be received at once */
 
 /* Anonymous memory of this process, which no file backs. */
 static double anonymous_bytes(void)
@@ -155,9 +154,11 @@ static void plan_models(struct plan *p, const struct dg_models_options *o)
 static void plan_requests(struct plan *p, const struct dg_server_config *c)
 {
     char what[96];
-    snprintf(what, sizeof what, "request bodies, %d of --max-body-bytes %lld", BODIES,
+    snprintf(what, sizeof what, "request bodies, %d of --max-body-bytes %lld", DG_BODIES,
         (long long)c->max_body_bytes);
-    plan_line(p, what, BODIES * (double)c->max_body_bytes);
+    plan_line(p, what, DG_BODIES * (double)c->max_body_bytes);
+    snprintf(what, sizeof what, "large replies that are read, %d of the same", DG_BODIES);
+    plan_line(p, what, DG_BODIES * (double)c->max_body_bytes);
     snprintf(
         what, sizeof what, "texts read, planned and answered, %d of the same", DG_BUDGET_BODIES);
     plan_line(p, what, DG_BUDGET_BODIES * (double)c->max_body_bytes);

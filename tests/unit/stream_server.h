@@ -27,6 +27,7 @@
 #define LINES 200
 #define CLIENTS 6
 #define BIG (64u << 20)
+#define LARGE (16u << 20) /* more than the kernel keeps for a client that does not read */
 
 struct server {
     struct dg_http *http;
@@ -135,8 +136,15 @@ static inline void *produce(void *arg)
     return NULL;
 }
 
-/* /refuse replies immediately. The deadline of /late, /belated and /lifted passes immediately.
- * /quiet waits for a second. */
+static inline void reply_large(struct dg_http_exchange *x)
+{
+    struct dg_http_reply r = {.status = 200, .body = calloc(LARGE, 1), .body_len = LARGE};
+    assert_non_null(r.body);
+    dg_http_reply_take(x, &r);
+}
+
+/* /large replies with LARGE bytes. /refuse replies immediately. The deadline of /late, /belated and
+ * /lifted passes immediately. /quiet waits for a second. */
 static inline void handle(void *app, struct dg_http_exchange *x)
 {
     static const struct dg_http_later later = {
@@ -145,6 +153,10 @@ static inline void handle(void *app, struct dg_http_exchange *x)
         .finish = finish, .gone = gone, .drop = drop, .fill = fill, .late = say_late};
     struct server *s = app;
     const struct dg_http_request *q = dg_http_request(x);
+    if (strcmp(q->path, "/large") == 0) {
+        reply_large(x);
+        return;
+    }
     struct call *c = calloc(1, sizeof *c);
     assert_non_null(c);
     c->server = s;
@@ -196,6 +208,7 @@ static inline struct server *start(uint32_t write_timeout_ms)
         .max_connections = 64,
         .max_body_bytes = 1000,
         .max_bodies_bytes = 100000,
+        .max_replies_bytes = 2 * LARGE + LARGE / 2,
         .limits = {.header_timeout_ms = 60000,
             .body_timeout_ms = 60000,
             .write_timeout_ms = write_timeout_ms,

@@ -1,5 +1,5 @@
 /* Streamed replies: producers that poke from other threads, readers that are slow or vanish,
- * stopping in the middle. */
+ * stopping in the middle. Large replies that nobody reads. */
 #include "tests/unit/stream_server.h"
 
 static void *run_client(void *arg)
@@ -210,6 +210,38 @@ static void stopping_in_the_middle(void **state)
     }
 }
 
+/* Asks for a large reply, and reads its status alone. */
+static int ask_large(const struct server *s, int *fd)
+{
+    char head[13] = "";
+    int status = 0;
+    *fd = dial(s, "/large", "1.1");
+    assert_int_equal(recv(*fd, head, 12, MSG_WAITALL), 12);
+    assert_int_equal(sscanf(head, "HTTP/1.1 %d", &status), 1);
+    return status;
+}
+
+/* Clients that do not read keep their replies in memory: beyond the limit there are no more. */
+static void large_replies(void **state)
+{
+    struct server *s = start(60000);
+    int fds[4], status = 503;
+    (void)state;
+    assert_int_equal(ask_large(s, &fds[0]), 200);
+    assert_int_equal(ask_large(s, &fds[1]), 200);
+    assert_int_equal(ask_large(s, &fds[2]), 503);
+    close(fds[0]);
+    for (int i = 0; i < 1000 && status == 503; i++) {
+        nap(10);
+        status = ask_large(s, &fds[3]);
+        close(fds[3]);
+    }
+    assert_int_equal(status, 200);
+    close(fds[1]);
+    close(fds[2]);
+    stop(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lines_and_vanishing_clients),
@@ -217,6 +249,6 @@ int main(void)
         cmocka_unit_test(late_streams), cmocka_unit_test(late_streams_leave_their_connection),
         cmocka_unit_test(old_clients_read_to_the_end), cmocka_unit_test(refused_after_all),
         cmocka_unit_test(slow_readers), cmocka_unit_test(steady_readers),
-        cmocka_unit_test(stopping_in_the_middle)};
+        cmocka_unit_test(large_replies), cmocka_unit_test(stopping_in_the_middle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
