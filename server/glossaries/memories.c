@@ -22,7 +22,7 @@ struct load {
     struct dg_memory_info *before;
     /* [n_before] */
     bool *stays;
-    size_t n_before, n_read, entries;
+    size_t n_before, n_read, n_dropped, entries;
     /* [n_made] */
     char (*made)[DG_MEMORY_ID];
     size_t n_made;
@@ -82,7 +82,7 @@ static void settle(struct load *l, int rc)
 {
     for (size_t i = 0; i < l->n_before && rc == DG_OK; i++)
         if (!l->stays[i] && l->before[i].origin[0] != '\0')
-            dg_memory_remove(l->memory, l->before[i].id, NULL);
+            l->n_dropped += dg_memory_remove(l->memory, l->before[i].id, NULL) == DG_OK;
     for (size_t i = 0; i < l->n_made && rc != DG_OK; i++)
         dg_memory_remove(l->memory, l->made[i], NULL);
 }
@@ -138,8 +138,8 @@ int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error
     if (rc == DG_OK)
         rc = load_unlocked(c, &l, files, n, err);
     if (rc == DG_OK && (n > 0 || l.n_before > 0))
-        dg_log(DG_LOG_INFO, "memories path=\"%s\" files=%zu read=%zu entries=%zu", path, n,
-            l.n_read, l.entries);
+        dg_log(DG_LOG_INFO, "memories path=\"%s\" files=%zu read=%zu dropped=%zu entries=%zu", path,
+            n, l.n_read, l.n_dropped, l.entries);
     dg_pairs_files_free(files, n);
     clear(&l);
     return rc;

@@ -105,7 +105,7 @@ def test_reading_again(tmp_path):
         (folder / "a.en-de.tsv").write_text("%s\tZwei.\n" % DOGS)
         s.process.send_signal(signal.SIGHUP)
         s.until(lambda: one(s, DOGS)["text"] == "Zwei.")
-        s.until(lambda: s.logged(r"memories.* files=2 read=1 entries=2"))
+        s.until(lambda: s.logged(r"memories.* files=2 read=1 dropped=1 entries=2"))
         after = [m["id"] for m in ask(s, "GET", "/v1/memories").json()["memories"]]
         assert len(after) == 2 and ids[1] in after and ids[0] not in after
         (folder / "a.en-de.tsv").write_text("broken\n")
