@@ -173,7 +173,9 @@ static void look_at_keys(struct dg_doctor *d)
                  (list[i].expires_s == 0 || (double)list[i].expires_s > dg_clock_wall_s());
     if (rc != DG_OK)
         dg_doctor_say(d, DG_FINDING_FAIL, "keys",
-            "make the file (dragoman keys add), or let the server's user write it and its folder",
+            rc == DG_EFORMAT
+                ? "put back a copy of it (mv), or make another (dragoman keys add)"
+                : "make the file (dragoman keys add), or let the server's user write it and its folder",
             "%s", err.message);
     else
         dg_doctor_say(d, valid > 0 ? DG_FINDING_OK : DG_FINDING_WARN, "keys",

@@ -209,6 +209,11 @@ def test_api_keys(models, port, tmp_path):
     status, report = doctor(*flags)
     assert status == 0 and finding(report, "keys")["message"] == "1 of 1 keys valid"
     assert keys("usage").count("\n") == 1  # the check itself is not counted as usage
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8192] + b"x" * 4096 + whole[12288:])
+    status, report = doctor(*flags)
+    assert status == 1 and "is damaged" in finding(report, "keys")["message"] and "put back a copy" in finding(report, "keys")["advice"]
+    path.write_bytes(whole)
     keys("revoke", key["id"])
     status, report = doctor(*flags[:-2], env={"DRAGOMAN_KEYS": str(path)})
     assert status == 0 and finding(report, "keys")["level"] == "warn"
