@@ -1,9 +1,13 @@
-/* libFuzzer target for every route, end to end: an input is a method and an address, headers, a
- * blank line and a body; it is sent as well-formed HTTP, whatever it says, through the server's
- * Unix socket (where everything is allowed) to a server with documents, collections and
- * suggestions. fuzz_http covers malformed requests. Property: an answer comes and ends, with an id,
- * and is not a 5xx except 501, 503 and 504; if its type is JSON, it is JSON. (Input that the HTTP
- * library does not take for a request has no answer.) */
+/* libFuzzer target for every route, end to end: an input is requests, separated by lines "%%%".
+ * Each is a method and an address, headers, a blank line and a body; it is sent as well-formed
+ * HTTP, whatever it says, through the server's Unix socket (where everything is allowed) to a
+ * server with documents, collections, suggestions, a memory of answers and a glossary in a file.
+ * "@id" and
+ * "@key" become what the last answer that has such members calls them (a document is translated
+ * before the next request), so that requests reach what an earlier one made. fuzz_http covers
+ * malformed requests. Property: an answer comes and ends, with an id, and is not a 5xx except 501,
+ * 503 and 504; if its type is JSON, it is JSON. (Input that the HTTP library does not take for a
+ * request has no answer.) What an input made is deleted after it. */
 #include "base/json.h"
 #include "tests/fuzz/serve.h"
 
@@ -14,9 +18,17 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { WAIT_MS = 50000, MAX_INPUT = 16384, MAX_HEAD = 2048 };
+enum { WAIT_MS = 50000, MAX_INPUT = 16384, MAX_HEAD = 2048, MAX_REQUESTS = 6 };
+#define BETWEEN "%%%\n"
+
 static struct dg_service service;
-static char files[4][128];
+static char files[5][128];
+/* what "@id" and "@key" stand for */
+static char made_id[128], made_key[128];
+/* [n_made] every id so far, to delete what it names after the input */
+static char made[MAX_REQUESTS][128];
+static size_t n_made;
+static char answer[(1 << 20) + 1];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -26,10 +38,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < 4; i++)
         snprintf(files[i], sizeof files[i], "%s/%s", fuzz_dir(), names[i]);
-    char *const options[] = {"--http-threads", "1", "--unix-socket", files[0], "--documents",
-        files[1], "--collections", files[2], "--suggestions", files[3], "--documents-bytes",
-        "4194304", "--documents-keep", "60", "--request-timeout", "5", "--batch-timeout", "5",
-        "--access-log", "0"};
+    snprintf(files[4], sizeof files[4], "%s", fuzz_file("terms.en-de.tsv", "dog\tHund\n", 9));
+    char *const options[] = {"--http-threads", "1", "--glossaries", files[4], "--cache-bytes",
+        "1000000", "--unix-socket", files[0], "--documents", files[1], "--collections", files[2],
+        "--suggestions", files[3], "--documents-bytes", "4194304", "--documents-keep", "60",
+        "--request-timeout", "5", "--batch-timeout", "5", "--access-log", "0"};
     fuzz_serve(&service, options, sizeof options / sizeof *options);
     return 0;
 }
@@ -94,7 +107,7 @@ static size_t make_head(const char *s, size_t n, char *head, size_t cap, size_t 
                      "Host: a\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", n - at);
 }
 
-static size_t hear(int fd, char *answer, size_t size)
+static size_t hear(int fd, char *out, size_t size)
 {
     size_t n = 0;
     for (;;) {
@@ -103,7 +116,7 @@ static size_t hear(int fd, char *answer, size_t size)
         if (polled != 1)
             fprintf(stderr, "the answer does not end, after %zu bytes\n", n);
         require(polled == 1);
-        ssize_t got = recv(fd, n < size ? answer + n : rest, n < size ? size - n : sizeof rest, 0);
+        ssize_t got = recv(fd, n < size ? out + n : rest, n < size ? size - n : sizeof rest, 0);
         if (got < 0)
             perror("the answer is cut off");
         require(got >= 0);
@@ -113,13 +126,13 @@ static size_t hear(int fd, char *answer, size_t size)
     }
 }
 
-static const char *header_of(const char *answer, const char *end, const char *name)
+static const char *header_of(const char *head, const char *end, const char *name)
 {
-    const char *at = strcasestr(answer, name);
+    const char *at = strcasestr(head, name);
     return at && at < end ? at + strlen(name) : NULL;
 }
 
-static void check_answer(char *answer, size_t n)
+static void check_answer(size_t n)
 {
     if (n == 0) /* the library closes a connection that does not speak HTTP */
         return;
@@ -148,23 +161,103 @@ static void check_answer(char *answer, size_t n)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Sends a request and checks its answer, which is left in answer[]; false: there is none. */
+static int exchange(const char *data, size_t size)
 {
-    static char answer[(1 << 20) + 1], head[MAX_HEAD + 256];
-    size_t body = 0;
-    if (size > MAX_INPUT)
-        return 0;
-    const size_t n = make_head((const char *)data, size, head, MAX_HEAD, &body);
+    static char head[MAX_HEAD + 256];
+    size_t body = 0, got = 0;
+    const size_t n = make_head(data, size, head, MAX_HEAD, &body);
     if (n == 0)
         return 0;
     int fd = connect_to();
     if (send(fd, head, n, MSG_NOSIGNAL) == (ssize_t)n) {
         if (size > body)
             (void)!send(fd, data + body, size - body, MSG_NOSIGNAL);
-        const size_t got = hear(fd, answer, sizeof answer - 1);
-        answer[got] = '\0';
-        check_answer(answer, got);
+        got = hear(fd, answer, sizeof answer - 1);
     }
+    answer[got] = '\0';
+    check_answer(got);
     close(fd);
+    return got > 0;
+}
+
+/* Copies the string after the last `before` in the answer; without one, `out` stays. */
+static void find_made(const char *before, char *out, size_t cap)
+{
+    const char *at = NULL;
+    for (const char *s = answer; (s = strstr(s, before)) != NULL;)
+        at = s += strlen(before);
+    const size_t n = at ? strcspn(at, "\"\\ \r\n") : 0;
+    if (n > 0 && n < cap)
+        snprintf(out, cap, "%.*s", (int)n, at);
+}
+
+/* Remembers what the answer calls what was made, and waits until a document is translated. */
+static void remember(void)
+{
+    const int is_document = strstr(answer, "\"document_key\":") || strstr(answer, "\"queued\"");
+    char status[192];
+    find_made("id\":\"", made_id, sizeof made_id);
+    find_made("/download_file/", made_id, sizeof made_id);
+    find_made("key\":\"", made_key, sizeof made_key);
+    if (n_made == 0 || strcmp(made[n_made - 1], made_id) != 0)
+        snprintf(made[n_made++], sizeof made[0], "%s", made_id);
+    snprintf(status, sizeof status, "GET /v1/documents/%s\n", made_id);
+    for (int left = is_document ? 5000 : 0; left > 0 && exchange(status, strlen(status)); left--) {
+        if (!strstr(answer, "\"queued\"") && !strstr(answer, "\"translating\""))
+            break;
+        usleep(1000);
+    }
+}
+
+/* The request with the names of what was made in it, malloc'd, without room after it. */
+static char *fill_in(const char *s, size_t n, size_t *out_n)
+{
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    for (size_t i = 0; i < n;) {
+        const int id = n - i >= 3 && memcmp(s + i, "@id", 3) == 0,
+                  key = n - i >= 4 && memcmp(s + i, "@key", 4) == 0;
+        const char *part = id ? made_id : key ? made_key : s + i;
+        dg_buffer_add(&b, part, id || key ? strlen(part) : 1);
+        i += id ? 3 : key ? 4 : 1;
+    }
+    char *out = malloc(b.len ? b.len : 1);
+    require(out != NULL && !b.failed);
+    if (b.len)
+        memcpy(out, b.data, b.len);
+    *out_n = b.len;
+    dg_buffer_deinit(&b);
+    return out;
+}
+
+static void delete_made(void)
+{
+    static const char *const folders[] = {"documents", "glossaries", "memories"};
+    char line[192];
+    for (size_t i = 0; i < n_made; i++)
+        for (size_t k = 0; made[i][0] && k < sizeof folders / sizeof *folders; k++) {
+            snprintf(line, sizeof line, "DELETE /v1/%s/%s\n", folders[k], made[i]);
+            exchange(line, strlen(line));
+        }
+    made_id[0] = made_key[0] = '\0';
+    n_made = 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *at = (const char *)data, *end = at + size;
+    if (size > MAX_INPUT)
+        return 0;
+    for (int i = 0; i < MAX_REQUESTS && at < end; i++) {
+        const char *stop = memmem(at, (size_t)(end - at), BETWEEN, strlen(BETWEEN));
+        size_t n = 0;
+        char *request = fill_in(at, (size_t)((stop ? stop : end) - at), &n);
+        if (n <= MAX_INPUT && exchange(request, n))
+            remember();
+        free(request);
+        at = stop ? stop + strlen(BETWEEN) : end;
+    }
+    delete_made();
     return 0;
 }
