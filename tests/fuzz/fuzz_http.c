@@ -1,7 +1,8 @@
 /* libFuzzer target for the whole server: the input is sent over one connection to a server in this
- * process. Property: the server stays up and answers a probe afterwards; its answer begins as HTTP
- * and is not a 5xx, except the HTTP library's own for a chunk extension beyond its buffer, and 501
- * to 505, which concern the request. */
+ * process; lines "%%%" part it, and the server may answer a part before the next one is sent.
+ * Property: the server stays up and answers a probe afterwards; its answer begins as HTTP and is
+ * not a 5xx, except the HTTP library's own for a chunk extension beyond its buffer, and 501 to 505,
+ * which concern the request. */
 #include "tests/fuzz/serve.h"
 
 #include <arpa/inet.h>
@@ -9,7 +10,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { WAIT_MS = 20, MAX_INPUT = 8192 };
+enum { FIRST_MS = 20, NEXT_MS = 3, MAX_INPUT = 8192 };
+#define BETWEEN "%%%\n"
+
 static struct dg_service service;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -34,11 +37,11 @@ static int connect_to(void)
     return fd;
 }
 
-/* Receives until ms pass without data, up to `size` bytes. */
-static size_t hear(int fd, char *answer, size_t size, int ms)
+/* Receives up to `size` bytes, until nothing comes within first_ms, or NEXT_MS after some data. */
+static size_t hear(int fd, char *answer, size_t size, int first_ms)
 {
     size_t n = 0;
-    while (n < size && fuzz_poll(fd, ms) > 0) {
+    while (n < size && fuzz_poll(fd, n > 0 ? NEXT_MS : first_ms) > 0) {
         ssize_t got = recv(fd, answer + n, size - n, 0);
         if (got <= 0)
             break;
@@ -58,18 +61,30 @@ static void check_alive(void)
     close(fd);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Sends the parts; the first one's answer is checked. */
+static void send_parts(int fd, const char *at, const char *end)
 {
     static char answer[1 << 16];
+    for (int first = 1; at < end; first = 0) {
+        const char *stop = memmem(at, (size_t)(end - at), BETWEEN, strlen(BETWEEN));
+        const size_t part = (size_t)((stop ? stop : end) - at);
+        if (send(fd, at, part, MSG_NOSIGNAL) != (ssize_t)part)
+            return;
+        const size_t n = hear(fd, answer, sizeof answer, stop ? NEXT_MS : FIRST_MS);
+        require(!first || n < 12 || strncmp(answer, "HTTP/1.", 7) == 0);
+        require(
+            !first || n < 12 || memcmp(answer + 9, "500", 3) != 0 || memmem(at, part, "hunked", 6));
+        at = stop ? stop + strlen(BETWEEN) : end;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
     static unsigned runs;
     if (size == 0 || size > MAX_INPUT)
         return 0;
     int fd = connect_to();
-    if (send(fd, data, size, MSG_NOSIGNAL) == (ssize_t)size) {
-        size_t n = hear(fd, answer, sizeof answer, WAIT_MS);
-        require(n < 12 || strncmp(answer, "HTTP/1.", 7) == 0);
-        require(n < 12 || memcmp(answer + 9, "500", 3) != 0 || memmem(data, size, "hunked", 6));
-    }
+    send_parts(fd, (const char *)data, (const char *)data + size);
     close(fd);
     if (++runs % 64 == 0)
         check_alive();
