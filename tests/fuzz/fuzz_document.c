@@ -1,9 +1,12 @@
 /* libFuzzer target for documents (Markdown, HTML, XML, subtitles, wrapped and plain text). The
- * first byte chooses the format, the next ones seed a random translation, the rest is the document.
+ * first byte chooses the format (by its remainder), how markup is treated, and whether a model's
+ * alphabet is known; the next ones seed a random translation, the rest is the document.
  * Property: units and marks cover the document's bytes, in order and without gaps; with the text
  * itself as the answer every unit is written as it was; and whatever the answer, every mark that is
  * neither a line end nor an escape is written exactly once. Corpus: scripts/fuzz uses CommonMark's
  * examples, and their HTML. */
+#include "tests/fuzz/markups.h"
+#include "text/alphabet.h"
 #include "text/format/document.h"
 #include "text/utf8.h"
 #include "translate/layout/decorate.h"
@@ -13,13 +16,30 @@
 #include <string.h>
 
 #define SEED 5 /* bytes before the document */
+enum { FORMATS = DG_FORMAT_XML + 1 };
+
+static struct dg_alphabet *alphabet;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static void require(int condition)
 {
     if (!condition)
         abort();
+}
+
+/* Makes the alphabet of a model of German and English, which has no punctuation beyond ASCII. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    static const char letters[] = "äöüßÄÖÜéa";
+    (void)argc;
+    (void)argv;
+    alphabet = dg_alphabet_open();
+    require(alphabet != NULL);
+    for (int use = 0; use < DG_ALPHABET_USES; use++)
+        require(dg_alphabet_add(alphabet, (enum dg_alphabet_use)use, letters, strlen(letters)));
+    return 0;
 }
 
 static uint32_t next_random(uint64_t *x)
@@ -153,7 +173,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < SEED)
         return 0;
-    enum dg_format format = (enum dg_format)(data[0] % 6);
+    const enum dg_format format = (enum dg_format)(data[0] % FORMATS);
+    const struct dg_document_kind kind = {.format = format,
+        .markup = fuzz_markup(data[0] / FORMATS),
+        .known = data[0] / (FORMATS * FUZZ_MARKUPS) % 2 ? alphabet : NULL};
     const char *s = (const char *)data + SEED;
     size_t n = size - SEED;
     uint64_t random = 0;
@@ -161,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(&random, data + 1, SEED - 1);
     if (dg_utf8_check(s, n, NULL) != DG_OK)
         return 0;
-    int rc = dg_document_open(s, n, format, &d, NULL);
+    int rc = dg_document_read(s, n, &kind, &d, NULL);
     require(rc == DG_OK || rc == (format == DG_FORMAT_HTML ? DG_ELIMIT : DG_EINVAL));
     require(rc == DG_OK || format == DG_FORMAT_HTML || format == DG_FORMAT_XML);
     if (rc != DG_OK)

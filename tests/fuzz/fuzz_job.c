@@ -3,6 +3,7 @@
  * answers, the rest is the text. Property: the text is planned or refused with a message; whatever
  * the answers, the job is finished, and all spans are within the texts and in order. */
 #include "tests/fuzz/cpu.h"
+#include "tests/fuzz/markups.h"
 #include "text/utf8.h"
 #include "translate/translate.h"
 
@@ -116,6 +117,16 @@ static void check_answers(const struct dg_answers *a, const char *text, size_t n
     }
 }
 
+/* A memory that knows every second sentence, by its length. */
+static bool find_known(const void *arg, const char *s, size_t n, struct dg_buffer *out)
+{
+    static const char *const known[] = {"Der Hund.", "(2) \u201ea\u201c. B", "{name}\n", "\u00fc"};
+    (void)arg, (void)s;
+    if (n % 2 == 0)
+        dg_buffer_adds(out, known[n / 2 % (sizeof known / sizeof *known)]);
+    return n % 2 == 0;
+}
+
 static void run(struct dg_job *j, const char *text, size_t n, uint64_t random)
 {
     struct dg_answers answers;
@@ -150,6 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(&random, data + 4, 4);
     if (dg_utf8_check(text, n, NULL) != DG_OK || memchr(text, '\0', n))
         return 0;
+    const struct dg_known known = {.find = find_known};
     const struct dg_translate_options o = {
         .search = {.alpha = -1, .beam = 4, .n_best = 1 + data[0] % 4},
         .tokens = data[1] % 8 == 7,
@@ -160,6 +172,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .one_sentence = data[1] % 8 == 6,
         .prefix = prefixes[data[2] % 7],
         .glossary = data[2] / 7 % 2 ? glossary : NULL,
+        .known = data[2] / 14 % 2 ? &known : NULL,
+        .first_as_it_is = data[2] / 28 % 4 == 3,
+        .markup = fuzz_markup(data[3] / 8),
         .max_source = data[3] % 8 == 0 ? 8 : 0};
     int rc = dg_job_encode(t, text, n, &o, &j, &err);
     require((rc == DG_OK) == (j != NULL));

@@ -52,7 +52,9 @@ static void check_further(const char *text, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const langs[] = {"", "en", "de", "fr", "zh", "el", "da", "th"};
+    static const char *const langs[] = {"", "en", "de", "fr", "zh", "el", "da", "th", "es", "it",
+        "ja", "pl", "ru", "ar", "hi", "fi"};
+    enum { LANGS = sizeof langs / sizeof *langs };
     if (size == 0)
         return 0;
     const char *text = (const char *)data + 1;
@@ -64,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     struct dg_span *spans = NULL;
-    require(dg_split_sentences(text, n, langs[data[0] % 8], &spans, &count, &err) == DG_OK);
+    require(dg_split_sentences(text, n, langs[data[0] % LANGS], &spans, &count, &err) == DG_OK);
     check_rebuild(text, n, spans, count);
     for (size_t i = 0; i < count; i++)
         check_further(text + spans[i].begin, spans[i].end - spans[i].begin);
