@@ -1,13 +1,14 @@
 /* libFuzzer target for files (documents/). The first byte chooses the kind by its number in the
  * list (seeds have no larger one, so that new kinds at its end leave them as they are), the rest is
  * the file; a packed one may be given as its members, too (package.h). Property: any file is read
- * or refused with a message; with its own texts as answers it is written byte for byte as it was,
- * unless it holds both languages; it can be written with other answers, too; and what was written
- * can be read. */
+ * or refused with a message; its texts can be taken apart; with its own texts as answers it is
+ * written byte for byte as it was, unless it holds both languages; it can be written with other
+ * answers, too; and what was written can be read. */
 #include "documents/extract.h"
 #include "documents/kinds.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/package.h"
+#include "text/format/document.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -67,6 +68,21 @@ static char *other_words(const struct dg_extract_text *t)
     return s;
 }
 
+/* Reads the texts as a translation does. */
+static void read_texts(const struct dg_extract *x)
+{
+    for (size_t i = 0; i < dg_extract_count(x); i++) {
+        struct dg_extract_text t;
+        struct dg_document d;
+        dg_extract_text(x, i, &t);
+        const struct dg_document_kind kind = {.format = t.format, .markup = t.markup};
+        const int rc = dg_document_read(t.s, t.n, &kind, &d, NULL);
+        require(rc == DG_OK || (rc == DG_ELIMIT && t.format == DG_FORMAT_HTML));
+        if (rc == DG_OK)
+            dg_document_close(&d);
+    }
+}
+
 /* What was written is a file of its kind, which may be larger than the limits allow. */
 static void require_readable(const char *suffix, int rc, const struct dg_buffer *file)
 {
@@ -116,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = dg_extract_open(in.suffix, in.file, in.n, "de", &limits, &x, &err);
     require((rc == DG_OK) == (x != NULL) && rc == err.code);
     if (x) {
+        read_texts(x);
         write_back(&in, x, 0);
         write_back(&in, x, 1);
     }
