@@ -80,14 +80,43 @@ static bool has_words(const char *s, size_t n)
            (dg_scan_is_letter(c) || dg_scan_is_digit(c) || dg_scan_is_terminator(c) || c == ':');
 }
 
+/* True if a word is before the first white space of p's text from byte `at` on, up to `end`. */
+static bool is_in_word(const struct dg_part *p, size_t at, size_t end)
+{
+    while (at < end) {
+        const int32_t c = dg_scan_next(p->shown, end, &at);
+        if (dg_scan_is_letter(c) || dg_scan_is_digit(c))
+            return true;
+        if (dg_scan_is_space(c))
+            return false;
+    }
+    return false;
+}
+
+/* The same backwards, from byte `at` down to `begin`. */
+static bool is_after_word(const struct dg_part *p, size_t begin, size_t at)
+{
+    while (at > begin) {
+        const int32_t c = dg_scan_prev(p->shown, begin, &at);
+        if (dg_scan_is_letter(c) || dg_scan_is_digit(c))
+            return true;
+        if (dg_scan_is_space(c))
+            return false;
+    }
+    return false;
+}
+
 /* True if marks a and b are the start and the end of something: both touch the words between them,
- * and no others. */
+ * and neither is part of a word with others, as the signs around "text" of 'a="b">text</a>' are. */
 static bool is_pair(const struct dg_part *p, const struct dg_mark *a, const struct dg_mark *b)
 {
+    const struct dg_mark *last = a > p->marks ? a - 1 : NULL,
+                         *next = b + 1 < p->marks + p->n_marks ? b + 1 : NULL;
     const size_t begin = a->at + a->len, end = b->at + b->len;
-    return is_placeholder(p, a) && is_placeholder(p, b) && !dg_part_touches_word(p, a->at, true) &&
-           dg_part_touches_word(p, begin, false) && !dg_part_touches_word(p, end, false) &&
-           has_words(p->shown + begin, b->at - begin);
+    return is_placeholder(p, a) && is_placeholder(p, b) && dg_part_touches_word(p, begin, false) &&
+           has_words(p->shown + begin, b->at - begin) &&
+           !is_after_word(p, last ? last->at + last->len : 0, a->at) &&
+           !is_in_word(p, end, next ? next->at : p->shown_len);
 }
 
 void dg_span_marks_pair(struct dg_part *p)

@@ -77,6 +77,14 @@ def test_a_pair_of_two_lines(server):
     assert "{0}" in answer["text"] and "Park{1}" in answer["text"], answer
 
 
+@pytest.mark.parametrize("tag", ['p class="big"', 'a href="u"', "b"])
+def test_markup_in_prose(server, tag):
+    """The signs of tags that a page shows are no pair around the words between them."""
+    shown = "&lt;%s&gt;text&lt;/%s&gt;" % (tag, tag.split()[0])
+    (answer,) = kept.answers(server, ["<p>You can write %s in the page.</p>" % shown], "html", "en", "de")
+    assert shown in answer["text"], answer
+
+
 @pytest.mark.parametrize("format", kept.FORMATS)
 def test_characters(server, format):
     """At least nine of ten are kept, and a sentence that lost one is flagged."""
