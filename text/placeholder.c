@@ -344,12 +344,17 @@ static size_t option(const char *s, size_t at, size_t end)
     return i < end && s[i] == '=' ? skip_word(s, i + 1, end) : i;
 }
 
-size_t dg_placeholder_program_end(const char *s, size_t at, size_t end)
+size_t dg_placeholder_program_next(
+    const char *s, size_t from, size_t until, size_t end, size_t *begin)
 {
-    switch (s[at]) {
-    case '$': return argument(s, at, end);
-    case '%': return percent_program(s, at, end);
-    case '-': return option(s, at, end);
-    default: return at;
+    for (*begin = from; *begin < until; ++*begin) {
+        const char c = s[*begin];
+        const size_t to = c == '$'   ? argument(s, *begin, end)
+                          : c == '%' ? percent_program(s, *begin, end)
+                          : c == '-' ? option(s, *begin, end)
+                                     : *begin;
+        if (to > *begin)
+            return to;
     }
+    return 0;
 }

@@ -10,6 +10,7 @@
 #define MAX_SHOWN 80 /* maximum bytes of a protected span that the model sees */
 /* Bytes read between two calls of check: 10 ms as a rule, 60 ms of "{{{{" or "a/?a/?". */
 #define CHECK_BYTES 65536
+#define PROGRAM_BYTES 256
 
 const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", "html", "xml", NULL};
 
@@ -112,29 +113,23 @@ static size_t running_end(
     return *k < u->n_marks ? d->marks[u->mark + *k].at : u->end;
 }
 
-/* The end of what only a program's string has as a placeholder in s[from, until); 0: none. */
-static size_t next_of_program(const char *s, size_t from, size_t until, size_t *begin)
-{
-    for (*begin = from; *begin < until; ++*begin) {
-        const size_t to = dg_placeholder_program_end(s, *begin, until);
-        if (to > *begin)
-            return to;
-    }
-    return 0;
-}
-
-/* dg_protected_next, which stops if check ends the reading. */
+/* dg_protected_next, which stops if check ends the reading. Of a program's strings, which have
+ * more, a part is searched for either kind before the next part, so that none is searched once for
+ * each span of the other kind. */
 static size_t next_protected(
     struct dg_document *d, const char *s, size_t n, size_t from, size_t *begin)
 {
+    const size_t part = d->is_program ? PROGRAM_BYTES : CHECK_BYTES;
     for (size_t at = from; at < n && d->ended == DG_OK; at = *begin) {
-        const size_t until = n - at > CHECK_BYTES ? at + CHECK_BYTES : n;
-        size_t to = dg_protected_within(d->known, s, n, at, until, begin), first;
-        const size_t own =
-            d->is_program ? next_of_program(s, at, to > 0 ? *begin : until, &first) : 0;
-        if (own > 0) {
+        const size_t until = n - at > part ? at + part : n;
+        size_t first,
+            own = d->is_program ? dg_placeholder_program_next(s, at, until, n, &first) : 0;
+        const size_t to = dg_protected_within(d->known, s, n, at, own > 0 ? own : until, begin);
+        if (to > 0 && own > 0 && *begin > first) /* "--file=a.txt" ends before the file's name */
+            own = dg_placeholder_program_next(s, first, *begin, *begin, &first);
+        if (own > 0 && (to == 0 || first < *begin)) {
             *begin = first;
-            to = own;
+            return own;
         }
         if (to > 0)
             return to;
