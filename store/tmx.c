@@ -1,5 +1,6 @@
 #include "store/tmx.h"
 
+#include <libxml/parser.h>
 #include <libxml/xmlreader.h>
 #include <limits.h>
 #include <stdio.h>
@@ -30,15 +31,18 @@ struct tmx {
     int line;
 };
 
-static void on_error(
-    void *arg, const char *message, xmlParserSeverities severity, xmlTextReaderLocatorPtr locator)
+/* Keeps the first error, and ends the parser: it goes on to the end of a wrong comment, and copies
+ * what it has of it for each further error. */
+static void on_error(void *arg, xmlErrorPtr error)
 {
     struct tmx *t = arg;
-    if (t->message[0] != '\0' || severity == XML_PARSER_SEVERITY_VALIDITY_WARNING ||
-        severity == XML_PARSER_SEVERITY_WARNING)
+    if (t->message[0] != '\0' || error->level < XML_ERR_ERROR)
         return;
+    const char *message = error->message ? error->message : "not XML";
     snprintf(t->message, sizeof t->message, "%.*s", (int)strcspn(message, "\n"), message);
-    t->line = xmlTextReaderLocatorLineNumber(locator);
+    t->line = error->line;
+    if (error->level == XML_ERR_FATAL && error->ctxt)
+        xmlStopParser(error->ctxt);
 }
 
 static bool is(const struct tmx *t, const char *name)
@@ -172,7 +176,7 @@ int dg_tmx_read(const char *s, size_t n, dg_memory_visit *visit, void *ctx, stru
         s, (int)n, NULL, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
     if (!t.reader)
         return dg_error_set(err, DG_ENOMEM, "no memory for a TMX file");
-    xmlTextReaderSetErrorHandler(t.reader, on_error, &t);
+    xmlTextReaderSetStructuredErrorHandler(t.reader, on_error, &t);
     while (rc == DG_OK && (got = xmlTextReaderRead(t.reader)) == 1)
         rc = look_at(&t, visit, ctx, err);
     if (rc == DG_OK && got < 0)

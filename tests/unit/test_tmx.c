@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static int print(void *ctx, const struct dg_memory_pair *p, struct dg_error *err)
 {
@@ -86,9 +87,26 @@ static void test_languages(void **state)
     dg_buffer_deinit(&b);
 }
 
+/* libxml2 reads on to the end of a wrong comment, and copied it at each "--": 384 KB took 12 s. */
+static void test_wrong_comment(void **state)
+{
+    struct dg_buffer b;
+    struct dg_error err = {0};
+    (void)state;
+    dg_buffer_init(&b);
+    dg_buffer_adds(&b, "<tmx>\n<!--");
+    for (int i = 0; i < 100000; i++)
+        dg_buffer_adds(&b, " -- a");
+    const clock_t before = clock();
+    assert_int_equal(dg_tmx_read(b.data, b.len, print, &b, &err), DG_EFORMAT);
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 4);
+    assert_non_null(strstr(err.message, "TMX, line 2: Double hyphen within comment"));
+    dg_buffer_deinit(&b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tmx), cmocka_unit_test(test_languages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tmx), cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_wrong_comment)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
