@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -81,6 +82,22 @@ static void ids_of_blocks(void **state)
     trial_expect_markdown("a ^b c\n\na *b* ^c\n", "A ^B C\n\nA *B* ^c\n");
 }
 
+/* The end of each formula is in code here, and was searched for up to the end: 600 KB took 16 s. */
+static void formulas_within_code(void **state)
+{
+    struct dg_document d;
+    struct dg_buffer b;
+    (void)state;
+    dg_buffer_init(&b);
+    for (int i = 0; i < 300000; i++)
+        dg_buffer_adds(&b, "`$");
+    const clock_t before = clock();
+    assert_int_equal(dg_document_open(b.data, b.len, DG_FORMAT_MARKDOWN, &d, NULL), DG_OK);
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 4);
+    dg_document_close(&d);
+    dg_buffer_deinit(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +106,7 @@ int main(void)
         cmocka_unit_test(links),
         cmocka_unit_test(others),
         cmocka_unit_test(ids_of_blocks),
+        cmocka_unit_test(formulas_within_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

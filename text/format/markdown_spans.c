@@ -51,7 +51,11 @@ static size_t find_text(const struct spans *p, size_t i, size_t end)
         if (e->kind == DG_MD_LEAVE && depth-- == 0)
             break;
         depth += e->kind == DG_MD_ENTER;
-        if (e->kind == DG_MD_TEXT && e->begin < end && e->end >= end)
+        if (e->kind != DG_MD_TEXT || e->begin == SIZE_MAX)
+            continue;
+        if (e->begin >= end)
+            break; /* the byte is in no text, such as code: others are still further on */
+        if (e->end >= end)
             return depth == 0 ? i : p->e->n;
     }
     return p->e->n;
