@@ -84,6 +84,20 @@ static bool begins_part(const char *s, size_t at, size_t i, size_t end)
            islower((unsigned char)s[i + 2]) && (end - i < n || memcmp(s + i, innen, n) != 0);
 }
 
+/* True if the word s[at, end) has parts of two letters and more with "_" between them: "foo_bar",
+ * not "b_c", nor "Pre_ferences", where "_" is the sign of a key. */
+static bool has_parts(const char *s, size_t at, size_t end)
+{
+    const char *sign = memchr(s + at, '_', end - at);
+    const size_t first = sign ? (size_t)(sign - s) : end;
+    size_t small = at + 1;
+    if (end - first < 3 || first - at < 2)
+        return false;
+    while (small < end && (small == first || islower((unsigned char)s[small])))
+        small++;
+    return small < end || islower((unsigned char)s[at]);
+}
+
 size_t dg_identifier_name_end(const char *s, size_t at, size_t end)
 {
     size_t i = at;
@@ -96,7 +110,7 @@ size_t dg_identifier_name_end(const char *s, size_t at, size_t end)
         return at;
     if (end - i >= 2 && s[i] == '(' && s[i + 1] == ')' && i - at >= 2)
         return i + 2;
-    bool is_name = memchr(s + at, '_', i - at) != NULL;
+    bool is_name = has_parts(s, at, i);
     for (size_t k = at; k < i && islower((unsigned char)s[at]) && !is_name; k++)
         is_name = begins_part(s, at, k, i);
     return is_name ? i : at;

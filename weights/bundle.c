@@ -54,8 +54,9 @@ static int no_bundle(const char *dir, struct dg_error *err)
 {
     struct stat is;
     if (stat(dir, &is) != 0)
-        return dg_error_set(err, DG_EIO, "cannot open %s: %s", dir, strerror(errno));
-    return dg_error_set(err, DG_EIO,
+        return dg_error_set(err, errno == ENOENT ? DG_ENOTFOUND : DG_EIO, "cannot open %s: %s", dir,
+            strerror(errno));
+    return dg_error_set(err, DG_ENOTFOUND,
         "%s is not a bundle: it %s (dragoman convert makes bundles from other programs' models)",
         dir,
         S_ISDIR(is.st_mode) ? "has no " DG_MANIFEST_FILE

@@ -162,11 +162,11 @@ static void missing_file_is_named(void **state)
     struct place *p = *state;
     struct dg_bundle *b = NULL;
     struct dg_error err = {0};
-    assert_int_equal(dg_bundle_open(p->dir, &b, &err), DG_EIO);
+    assert_int_equal(dg_bundle_open(p->dir, &b, &err), DG_ENOTFOUND);
     assert_non_null(strstr(err.message, "is not a bundle: it has no manifest.json"));
     seal(p);
     dg_error_clear(&err);
-    assert_int_equal(dg_bundle_open(in(p, "w.dgw"), &b, &err), DG_EIO);
+    assert_int_equal(dg_bundle_open(in(p, "w.dgw"), &b, &err), DG_ENOTFOUND);
     assert_non_null(strstr(err.message, "w.dgw is not a bundle: it is a file"));
     unlink(in(p, "s.spm"));
     dg_error_clear(&err);
@@ -174,7 +174,7 @@ static void missing_file_is_named(void **state)
     assert_string_equal(err.field, "files.source_spm");
     assert_int_not_equal(dg_bundle_open("/nonexistent/dir", &b, NULL), 0);
     dg_error_clear(&err);
-    assert_int_equal(dg_bundle_open("/nonexistent/dir", &b, &err), DG_EIO);
+    assert_int_equal(dg_bundle_open("/nonexistent/dir", &b, &err), DG_ENOTFOUND);
     assert_string_equal(err.message, "cannot open /nonexistent/dir: No such file or directory");
     assert_null(b);
 }

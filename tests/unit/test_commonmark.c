@@ -13,6 +13,7 @@
 #include <md4c.h>
 
 #include "text/format/document.h"
+#include "text/identifier.h"
 #include "translate/layout/decorate.h"
 
 #define FENCE "````````````````````````````````"
@@ -215,8 +216,12 @@ static void ask_us(const struct example *e, char *is)
             size_t to = i < u->n_marks ? d.marks[u->mark + i].at : u->end;
             memset(is + source, 1, to - at);
             if (i < u->n_marks) {
-                source = d.marks[u->mark + i].end;
-                at = to + d.marks[u->mark + i].len;
+                const struct dg_mark *m = &d.marks[u->mark + i];
+                source = m->end;
+                at = to + m->len;
+                /* a program's name, foo_bar, is prose that stays as it is */
+                if (m->len > 0 && dg_identifier_name_end(d.text.data, to, at) == at)
+                    memset(is + m->begin, 1, m->len);
             }
         }
     }

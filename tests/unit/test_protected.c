@@ -131,7 +131,7 @@ static void names_of_programs(void **state)
     expect(
         "getElementById() print(), a.fontSize (onClick)", "<getElementById()><print()><onClick>");
     expect("iPhone YouTube mmHg macOS eBay kWh GmbH PhD studentInnen McDonald file(s) f() ()", "");
-    expect("_really_ so _ x_ _y a__b pH mRNA größeRe straßenName", "");
+    expect("_really_ so _ x_ _y a__b b_c Pre_ferences pH mRNA größeRe straßenName", "");
 }
 
 static void fillers(void **state)
