@@ -112,12 +112,23 @@ void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, stru
     }
 }
 
+/* True if a number is before s[at], perhaps with blanks between: "20 ", not "XX1 ", a stand-in. */
+static bool follows_number(const char *s, size_t from, size_t at)
+{
+    const size_t end = dg_scan_trim_space(s, from, at);
+    size_t i = end;
+    while (i > from && (isdigit((unsigned char)s[i - 1]) || strchr(".,", s[i - 1])))
+        i--;
+    return end > from && isdigit((unsigned char)s[end - 1]) &&
+           (i == from || !isalpha((unsigned char)s[i - 1]));
+}
+
 /* The end of the word at s[at] if it is a unit after a number, in its only right case; `at`: it is
  * none. */
 static size_t unit_end(const char *s, size_t n, size_t at)
 {
     static const char units[] =
-        " mg mcg g kg ml cl dl l hl mm cm m km h min mmol mmHg kcal kJ kW kWh MW W V mV mA A kHz MHz "
+        " mg mcg g kg ml cl dl l hl mm cm m km h min mmol mmHg kcal kJ kW kWh MW W V mV mA kHz MHz "
         "GHz Hz kB MB GB TB dB hPa kPa lb lbs oz ft mph rpm ";
     char word[8] = " ";
     size_t to = at;
@@ -127,8 +138,7 @@ static size_t unit_end(const char *s, size_t n, size_t at)
         return at;
     memcpy(word + 1, s + at, to - at);
     word[to - at + 1] = ' ';
-    const size_t digit = dg_scan_trim_space(s, 0, at);
-    return strstr(units, word) && digit > 0 && isdigit((unsigned char)s[digit - 1]) ? to : at;
+    return strstr(units, word) && follows_number(s, 0, at) ? to : at;
 }
 
 /* The unit of sentence s[n] that a[len] is in another case; NULL: there is none, or a[len] is one.
@@ -136,13 +146,15 @@ static size_t unit_end(const char *s, size_t n, size_t at)
 static const char *find_unit(const char *s, size_t n, const char *a, size_t len)
 {
     const char *found = NULL;
-    for (size_t at = 0, to; at<n; at = to> at ? to : at + 1) {
-        to = unit_end(s, n, at);
-        if (to - at != len || strncasecmp(s + at, a, len) != 0)
-            continue;
-        if (memcmp(s + at, a, len) == 0)
-            return NULL;
-        found = s + at;
+    size_t at = 0;
+    while (at < n) {
+        const size_t to = unit_end(s, n, at);
+        if (to - at == len && strncasecmp(s + at, a, len) == 0) {
+            if (memcmp(s + at, a, len) == 0)
+                return NULL;
+            found = s + at;
+        }
+        at = to == at ? at + 1 : to;
     }
     return found;
 }
@@ -154,10 +166,9 @@ void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t
         return;
     dg_part_place_terms(p, text->data + from, text->len - from, &terms);
     for (size_t at = from + 1, to; at < text->len; at = to) {
-        const size_t digit = dg_scan_trim_space(text->data, from, at);
         for (to = at; to < text->len && isalpha((unsigned char)text->data[to]);)
             to++;
-        const char *unit = to > at && digit > from && isdigit((unsigned char)text->data[digit - 1])
+        const char *unit = to > at && follows_number(text->data, from, at)
                                ? find_unit(p->text, strlen(p->text), text->data + at, to - at)
                                : NULL;
         if (unit && !dg_term_places_touch(&terms, text->len - from, at - from, to - from))

@@ -58,12 +58,13 @@ static void glossary_terms_stay(void **state)
 static void units_keep_their_case(void **state)
 {
     (void)state;
-    const struct dg_part p = {.text = "Take 20 mg and 2.5 lbs, 3mW, 5 MW, 7 cats at 3 PM."};
+    const struct dg_part p = {.text = "Take 20 mg and 2.5 lbs, 3mW, 5 MW, 7 cats at 3 PM, XX1 G."};
     struct dg_buffer b;
     dg_buffer_init(&b);
-    dg_buffer_adds(&b, "1 MG. 20 Mg, 2,5 Lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 MG");
+    dg_buffer_adds(&b, "1 MG. 20 Mg, 2,5 Lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 MG, XX1 g 5 g");
     dg_part_write_units(&p, &b, strlen("1 MG."));
-    assert_string_equal(b.data, "1 MG. 20 mg, 2,5 lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 mg");
+    assert_string_equal(
+        b.data, "1 MG. 20 mg, 2,5 lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 mg, XX1 g 5 g");
     dg_buffer_deinit(&b);
 }
 
