@@ -24,12 +24,10 @@ enum dg_server_action {
 
 #define DG_CONFIG_OPTIONS 64 /* room for the table's rows */
 
-/* The largest bodies that may be received at once; as much is for large replies. */
+/* How many of the largest bodies may be received at once; large replies may take as much. */
 #define DG_BODIES 64
 /* Memory for texts, in bodies of the largest size: texts that are read, planned and answered, until
  * the reply is sent. */
-#define DG_BODIES                                                                                  \
-    64 /* largest bodies that may be received at once, and as much for large replies */
 #define DG_BUDGET_BODIES 128
 /* Memory of a body after reading, as estimated before, per byte: JSON values, items; for a batch
  * also its answers. */

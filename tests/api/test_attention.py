@@ -119,7 +119,7 @@ def test_a_flood_is_refused_and_serving_goes_on(server):
 
 
 def test_answers_that_nobody_reads_are_bounded(tmp_path):
-    """Each answer is whole in memory until its client has read it: at most 32, in half of the memory for texts and answers."""
+    """Each answer is whole in memory until its client has read it: at most 32, in half of the memory for texts and answers and in that of large replies."""
     deep = conftest.bundle.make(conftest.CLI, str(tmp_path / "deep"), layers=8)  # answers too large for a socket's buffers
     body = dict(text="a1" * 63, source="en", target="de", kind="encoder")
     with conftest.Server(deep, "--write-timeout", "3600") as server:  # a busy machine is slow to make them
@@ -135,7 +135,7 @@ def test_answers_that_nobody_reads_are_bounded(tmp_path):
             if status != b"HTTP/1.1 200":
                 break
         assert status == b"HTTP/1.1 503" and 8 < len(slow) <= 33, (status, len(slow))
-        reply = ask(server)
+        reply = ask(server, **dict(body, translation="a1" * 40))
         assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded" and reply.headers["Retry-After"]
         assert server.translate(SOURCE).status_code == 200
         for s in slow:
