@@ -54,6 +54,9 @@ static const struct dg_field settings[] = {
                 "idle bundle is closed; 0: all stay open"},
     {"max_body_bytes", WHOLE(max_body_bytes, 1024, 1073741824), .fallback = "1048576",
         .help = "maximum size of a request body in bytes"},
+    {"max_document_bytes", WHOLE(max_document_bytes, 1024, 67108864), .fallback = "10485760",
+        .help = "maximum size of a request that brings a document, in bytes, unless "
+                "--max-body-bytes is larger; documents that are not packed: --max-body-bytes"},
     {"max_characters", WHOLE(max_characters, 1, 100000000), .flags = LIVE, .fallback = "200000",
         .help = "maximum characters per request, over all its texts"},
     {"max_sentences", WHOLE(max_sentences, 1, 1000000), .flags = LIVE, .fallback = "10000",
@@ -98,7 +101,9 @@ static const struct dg_field settings[] = {
     {"header_timeout", SECONDS(header_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "10",
         .argument = "SECONDS", .help = "maximum time to receive a request's headers"},
     {"body_timeout", SECONDS(body_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "30",
-        .argument = "SECONDS", .help = "maximum time to receive a request's body"},
+        .argument = "SECONDS",
+        .help =
+            "maximum time to receive a request's body; of a document: each --max-body-bytes of it"},
     {"write_timeout", SECONDS(write_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "60",
         .argument = "SECONDS", .help = "maximum time for a client to read a reply"},
     {"idle_timeout", SECONDS(idle_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "75",
@@ -273,6 +278,13 @@ void dg_server_config_take(struct dg_server_config *live, const struct dg_server
         live->origin[i] = fresh->origin[i];
         name_setting(f, live, changed);
     }
+}
+
+size_t dg_server_config_document_bytes(const struct dg_server_config *c)
+{
+    const int64_t most =
+        c->max_document_bytes > c->max_body_bytes ? c->max_document_bytes : c->max_body_bytes;
+    return c->documents[0] != '\0' ? (size_t)most : 0;
 }
 
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name)

@@ -24,8 +24,10 @@ enum dg_server_action {
 
 #define DG_CONFIG_OPTIONS 64 /* room for the table's rows */
 
-/* How many of the largest bodies may be received at once; large replies may take as much. */
-#define DG_BODIES 64
+/* Bodies of the largest size that may be arriving at once (large replies may take as much), and
+ * documents of the largest size. */
+#define DG_BUDGET_ARRIVING 64
+#define DG_BUDGET_DOCUMENTS 4
 /* Memory for texts, in bodies of the largest size: texts that are read, planned and answered, until
  * the reply is sent. */
 #define DG_BUDGET_BODIES 128
@@ -109,6 +111,8 @@ struct dg_server_config {
     /* bytes that open bundles may take; 0: no limit, all are open */
     int64_t model_memory;
     int64_t max_body_bytes;
+    /* of requests that bring a document */
+    int64_t max_document_bytes;
     /* of one request, all its texts */
     dg_live_setting max_characters;
     /* of one request or batch item, once its texts are split */
@@ -159,6 +163,10 @@ int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name)
  * during the call. */
 void dg_server_config_take(struct dg_server_config *live, const struct dg_server_config *fresh,
     struct dg_buffer *changed, struct dg_buffer *kept);
+
+/* Maximum bytes of the body of a request that brings a document: the larger one of
+ * max_document_bytes and max_body_bytes; 0: no documents are accepted. */
+size_t dg_server_config_document_bytes(const struct dg_server_config *c);
 
 /* Source of a setting's value; name as in the JSON file. */
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name);

@@ -7,6 +7,7 @@
 #include "server/http/listen.h"
 #include "server/http/systemd.h"
 
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -52,6 +53,26 @@ struct dg_http_limits dg_service_http_limits(const struct dg_server_config *c)
         .ping_ms = (uint32_t)c->stream_ping_ms};
 }
 
+/* Routes to which clients send documents, by POST. */
+static const char *const document_paths[] = {"/v1/documents", "/translate_file", "/v2/document"};
+
+static bool is_upload(void *arg, const struct dg_http_exchange *x)
+{
+    const struct dg_http_request *request = dg_http_request(x);
+    const struct dg_app *app = arg;
+    const struct dg_dialect *dialect;
+    char allow[64];
+    int status;
+    if (!app->uploader || strcmp(request->method, "POST") != 0)
+        return false;
+    const struct dg_route *route = dg_routes_find(
+        request->method, request->path, app->config.dialects, &status, allow, &dialect);
+    for (size_t i = 0; route && i < sizeof document_paths / sizeof *document_paths; i++)
+        if (strcmp(route->path, document_paths[i]) == 0)
+            return true;
+    return false;
+}
+
 int dg_service_open_http(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
@@ -69,17 +90,21 @@ int dg_service_open_http(struct dg_service *s, struct dg_error *err)
     }
     s->unix_bound = fds[1] >= 0;
     s->port = dg_listen_port(fds[0]);
+    const size_t document = dg_server_config_document_bytes(c);
     struct dg_http_options o = {
         .threads = (uint32_t)c->http_threads,
         .max_connections = (uint32_t)c->max_connections,
         .max_body_bytes = (size_t)c->max_body_bytes,
-        .max_bodies_bytes = DG_BODIES * (size_t)c->max_body_bytes,
-        .max_replies_bytes = DG_BODIES * (size_t)c->max_body_bytes,
+        .max_bodies_bytes = DG_BUDGET_ARRIVING * (size_t)c->max_body_bytes,
+        .max_replies_bytes = DG_BUDGET_ARRIVING * (size_t)c->max_body_bytes,
+        .max_upload_bytes = document,
+        .max_uploads_bytes = DG_BUDGET_DOCUMENTS * document,
         .limits = dg_service_http_limits(c),
         .tls = s->app.tls,
         /* The service manager's clients wait for an answer instead of getting 503. */
         .held = passed,
         .app = &s->app,
+        .is_upload = is_upload,
         .handle = dg_routes_handle,
         .refuse = dg_routes_refuse,
         .mark = dg_routes_mark,

@@ -25,6 +25,7 @@ void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd)
         return NULL;
     }
     x->http = cls;
+    x->pool = &x->http->bodies;
     x->mhd = mhd;
     x->request.method = x->request.path = x->request.body = x->request.id = "";
     x->request.type = x->request.trace = "";
@@ -45,7 +46,7 @@ void dg_exchange_unref(struct dg_http_exchange *x)
         return;
     if (x->later)
         x->later->drop(x->later_arg);
-    atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
+    atomic_fetch_sub(&x->pool->used, x->reserved_bytes);
     atomic_fetch_sub(&x->http->replies_bytes, x->reply_bytes);
     dg_buffer_deinit(&x->body);
     free(x->query);
@@ -147,7 +148,7 @@ void dg_http_drop_body(struct dg_http_exchange *x)
 {
     x->request.body = "";
     dg_buffer_deinit(&x->body);
-    atomic_fetch_sub(&x->http->bodies_bytes, x->reserved_bytes);
+    atomic_fetch_sub(&x->pool->used, x->reserved_bytes);
     x->reserved_bytes = 0;
 }
 

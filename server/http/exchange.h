@@ -17,6 +17,14 @@
 #define DG_HTTP_TYPE_BYTES 129
 #define DG_HTTP_HEAD_MAX 16384 /* most bytes of a request's line and headers together */
 
+/* Memory that request bodies share. */
+struct dg_http_pool {
+    /* maximum bytes of one body, and of all together */
+    size_t each, together;
+    /* from the arrival of bodies until their replies are sent */
+    atomic_size_t used;
+};
+
 struct dg_http {
     struct dg_http_options o;
     struct MHD_Daemon *daemon;
@@ -24,8 +32,8 @@ struct dg_http {
     struct MHD_Daemon *local;
     struct dg_net *net;
     atomic_bool draining;
-    /* bytes of request bodies: from their arrival until their replies are sent */
-    atomic_size_t bodies_bytes;
+    /* of most requests, and of those that bring a file */
+    struct dg_http_pool bodies, uploads;
     /* bytes of large replies until they are sent */
     atomic_size_t replies_bytes;
     /* exchanges whose wake is still due */
@@ -60,6 +68,8 @@ struct dg_http_exchange {
     struct dg_http_connection *connection;
     struct dg_http_request request;
     struct dg_buffer body;
+    /* where the body's bytes are reserved */
+    struct dg_http_pool *pool;
     /* owned; NULL: none */
     char *query;
     size_t reserved_bytes;

@@ -31,19 +31,19 @@ static enum MHD_Result look_at_header(
 }
 
 /* True if all bodies together leave no room for n more bytes. */
-static bool is_full(const struct dg_http *http, size_t n)
+static bool is_full(const struct dg_http_pool *p, size_t n)
 {
-    size_t used = atomic_load(&http->bodies_bytes), most = http->o.max_bodies_bytes;
-    return used > most || n > most - used;
+    const size_t used = atomic_load(&p->used);
+    return used > p->together || n > p->together - used;
 }
 
 /* Reserve n bytes that have arrived in the budget that all bodies share. Bytes that are only
  * announced are not reserved: the client may never send them. */
 static bool reserve(struct dg_http_exchange *x, size_t n)
 {
-    size_t before = atomic_fetch_add(&x->http->bodies_bytes, n);
-    if (before + n > x->http->o.max_bodies_bytes) {
-        atomic_fetch_sub(&x->http->bodies_bytes, n);
+    size_t before = atomic_fetch_add(&x->pool->used, n);
+    if (before + n > x->pool->together) {
+        atomic_fetch_sub(&x->pool->used, n);
         return false;
     }
     x->reserved_bytes += n;
@@ -146,14 +146,16 @@ static enum MHD_Result on_headers(
         dg_http_reply_header(&x->reply, "Accept-Encoding", "identity");
         return dg_exchange_send(x);
     }
+    if (http->o.is_upload && http->o.is_upload(http->o.app, x))
+        x->pool = &http->uploads;
     unsigned long long length = f.length;
-    if (length > http->o.max_body_bytes) {
+    if (length > x->pool->each) {
         snprintf(message, sizeof message, "the body has %llu bytes, the limit is %zu", length,
-            http->o.max_body_bytes);
+            x->pool->each);
         dg_exchange_refuse(x, 413, "too_large", message);
         return dg_exchange_send(x);
     }
-    if (length > 0 && is_full(http, (size_t)length)) { /* refuse before it is sent */
+    if (length > 0 && is_full(x->pool, (size_t)length)) { /* refuse before it is sent */
         dg_exchange_refuse(x, 503, "overloaded", TOO_MANY_BODIES);
         return dg_exchange_send(x);
     }
@@ -165,7 +167,7 @@ static enum MHD_Result on_headers(
 /* Take bytes of the body. Only a chunked body can turn out too long here. */
 static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, size_t *n)
 {
-    size_t limit = x->http->o.max_body_bytes;
+    const size_t limit = x->pool->each, step = x->http->o.max_body_bytes, before = x->body.len;
     char message[96];
     snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
     if (*n > limit - x->body.len)
@@ -173,6 +175,10 @@ static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, siz
     if (!reserve(x, *n))
         return refuse_past_library(x, 503, "overloaded", TOO_MANY_BODIES);
     dg_buffer_add(&x->body, data, *n);
+    /* The time limit of a body is for max_body_bytes; an upload has it again for each further
+     * max_body_bytes. */
+    if (x->connection && x->body.len / step > before / step)
+        dg_net_phase(x->http->net, x->connection->id, DG_NET_BODY);
     *n = 0;
     return MHD_YES;
 }
@@ -270,6 +276,10 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
         return dg_error_set(err, DG_ENOMEM, "no memory for the HTTP server");
     }
     http->o = *options;
+    http->bodies.each = options->max_body_bytes;
+    http->bodies.together = options->max_bodies_bytes;
+    http->uploads.each = options->max_upload_bytes;
+    http->uploads.together = options->max_uploads_bytes;
     if (getrandom(&http->id_seed, sizeof http->id_seed, GRND_NONBLOCK) !=
         (ssize_t)sizeof http->id_seed)
         http->id_seed = dg_clock_ns();

@@ -79,6 +79,8 @@ struct dg_http_options {
     size_t max_body_bytes;
     /* of all requests together; counts the bytes that have arrived */
     size_t max_bodies_bytes;
+    /* the same of requests for which is_upload returns true: their bodies do not count above */
+    size_t max_upload_bytes, max_uploads_bytes;
     /* of the replies of DG_HTTP_LARGE_REPLY bytes and more that clients are reading; a single one
      * may be larger. 0: no limit */
     size_t max_replies_bytes;
@@ -89,6 +91,8 @@ struct dg_http_options {
     struct dg_http_limits limits;
     /* first argument of the callbacks */
     void *app;
+    /* Does this request, whose headers are complete, bring a file? NULL: none does. HTTP thread. */
+    bool (*is_upload)(void *app, const struct dg_http_exchange *x);
     /* Answer one request. HTTP thread. */
     void (*handle)(void *app, struct dg_http_exchange *x);
     /* Make the reply for a request that never reached handle (413, bad framing) or whose deadline

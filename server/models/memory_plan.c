@@ -153,15 +153,21 @@ static void plan_models(struct plan *p, const struct dg_models_options *o)
 
 static void plan_requests(struct plan *p, const struct dg_server_config *c)
 {
+    const size_t document = dg_server_config_document_bytes(c);
     char what[96];
-    snprintf(what, sizeof what, "request bodies, %d of --max-body-bytes %lld", DG_BODIES,
+    snprintf(what, sizeof what, "request bodies, %d of --max-body-bytes %lld", DG_BUDGET_ARRIVING,
         (long long)c->max_body_bytes);
-    plan_line(p, what, DG_BODIES * (double)c->max_body_bytes);
-    snprintf(what, sizeof what, "large replies that are read, %d of the same", DG_BODIES);
-    plan_line(p, what, DG_BODIES * (double)c->max_body_bytes);
+    plan_line(p, what, DG_BUDGET_ARRIVING * (double)c->max_body_bytes);
+    snprintf(what, sizeof what, "large replies that are read, %d of the same", DG_BUDGET_ARRIVING);
+    plan_line(p, what, DG_BUDGET_ARRIVING * (double)c->max_body_bytes);
     snprintf(
         what, sizeof what, "texts read, planned and answered, %d of the same", DG_BUDGET_BODIES);
     plan_line(p, what, DG_BUDGET_BODIES * (double)c->max_body_bytes);
+    if (document > 0) {
+        snprintf(what, sizeof what, "documents that arrive, %d of %zu bytes", DG_BUDGET_DOCUMENTS,
+            document);
+        plan_line(p, what, DG_BUDGET_DOCUMENTS * (double)document);
+    }
     snprintf(
         what, sizeof what, "work on texts, by --http-threads %lld", (long long)c->http_threads);
     plan_line(p, what,

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/access/gate.h"
+#include "server/config.h"
 #include "server/uploads/check.h"
 
 #include <inttypes.h>
@@ -123,6 +124,18 @@ bool dg_uploader_post(struct dg_uploader *u, struct dg_work *work)
     return dg_executor_post(u->door, work);
 }
 
+int dg_uploader_fits(const struct dg_uploader *u, const char *name, size_t n, struct dg_error *err)
+{
+    const struct dg_server_config *c = &u->options.app->config;
+    const size_t most = (size_t)c->max_body_bytes;
+    if (n <= most || dg_extract_packed(name) || !dg_extract_suffix(name))
+        return DG_OK;
+    return dg_error_field(err, DG_ELIMIT, "file",
+        "the file has %zu bytes, the limit is %zu for this kind of file, and %zu for packed kinds "
+        "such as .docx and .epub",
+        n, most, dg_server_config_document_bytes(c));
+}
+
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, struct dg_upload *made,
     struct dg_error *err)
 {
@@ -137,7 +150,9 @@ int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, stru
     /* Whoever stops the server waits for the documents in line. */
     if (atomic_load(&u->stopped))
         return dg_error_set(err, DG_ECANCELED, "the server is stopping");
-    int rc = dg_upload_check(u->options.app, o, made, err);
+    int rc = dg_uploader_fits(u, o->name, o->n, err);
+    if (rc == DG_OK)
+        rc = dg_upload_check(u->options.app, o, made, err);
     if (rc == DG_OK)
         rc = dg_gate_use(u->options.app->auth, o->visit, made->characters, err);
     if (rc != DG_OK)

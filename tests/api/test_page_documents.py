@@ -136,6 +136,14 @@ def test_a_broken_document_is_refused_with_the_servers_sentence(chrome, served, 
     assert ".docx" in page["error"].text
 
 
+def test_a_document_over_the_limit_is_refused_with_the_servers_sentence(chrome, served, tmp_path):  # noqa: F811
+    """The server answers before the document has been sent."""
+    page = DocumentPage(chrome, served)
+    page.upload(tmp_path / "a.docx", bytes(40 << 20))
+    page.until(lambda: page.state().startswith("Not translated"))
+    assert "the limit is 10485760" in page.state()
+
+
 def test_without_documents_text_still_is_translated(chrome, without, tmp_path):  # noqa: F811
     page = DocumentPage(chrome, without)
     assert set(page["file"].get_attribute("accept").split(",")) == AS_TEXT

@@ -28,6 +28,8 @@ struct waiting {
     atomic_bool gone;
     /* reason why the document was not added */
     struct dg_error refused;
+    /* its file is too large: 413, as for a body, while other limits are 400 in this API */
+    bool too_large;
     char id[DG_UPLOAD_ID];
     /* "http://host" or "https://host" */
     char base[300];
@@ -61,7 +63,12 @@ static void finish(void *arg, struct dg_http_exchange *x)
         dg_reply_client_gone(&r);
         dg_http_reply_take(x, &r);
     } else if (w->refused.code != DG_OK) {
-        fail(x, w->refused.code, w->refused.message);
+        struct dg_http_reply r = {0};
+        if (w->too_large)
+            dg_libretranslate.refuse(&r, 413, w->refused.message);
+        else
+            dg_libretranslate_fail(&r, &w->refused);
+        dg_http_reply_take(x, &r);
     } else if (dg_uploader_get(w->app->uploader, w->id, &u, &progress, &err) != DG_OK) {
         fail(x, err.code,
             err.code == DG_ENOTFOUND ? "the document has expired, or was removed" : err.message);
@@ -136,11 +143,16 @@ static void add(void *arg)
     struct dg_upload made;
     struct dg_error err = {0};
     int rc = dg_file_form_read(w->x, &fields, &file, &err);
+    if (rc == DG_OK) {
+        rc = dg_uploader_fits(w->app->uploader, file.name, file.n, &err);
+        w->too_large = rc != DG_OK;
+    }
     if (rc == DG_OK)
         rc = read_order(w, fields, &file, &made, &err);
     dg_json_free(fields);
     if (rc == DG_OK) {
         snprintf(w->id, sizeof w->id, "%s", made.id);
+        dg_http_drop_body(w->x); /* the wait may take minutes */
         rc = dg_uploader_watch(w->app->uploader, made.id, w->x, &w->gone, &err);
         if (rc == DG_OK)
             return; /* w may be freed already */
