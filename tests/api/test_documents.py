@@ -434,8 +434,9 @@ def test_expiry_and_room(tmp_path):
 
 def test_a_document_that_expires_in_line(tmp_path):
     """The client that waits for it is told, however long the documents before it take."""
-    store, long = str(tmp_path / "d.db"), "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(4000))
-    with concurrent.futures.ThreadPoolExecutor(1) as pool, Server(BUNDLES, "--documents", store, "--drain-timeout", "0") as s, \
+    store, long = str(tmp_path / "d.db"), "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(16000))
+    more = ("--max-batch-characters", "1000000", "--drain-timeout", "0")  # half a minute of work on a fast machine
+    with concurrent.futures.ThreadPoolExecutor(1) as pool, Server(BUNDLES, "--documents", store, *more) as s, \
             contextlib.closing(sqlite3.connect(store, PATIENCE, isolation_level=None)) as file:
         document(s, "long.txt", long.encode())
         sent = pool.submit(send, s, "a.txt", TEXT.encode())
