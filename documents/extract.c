@@ -12,6 +12,7 @@
 
 const struct dg_extract_limits dg_extract_limits_default = {.file_bytes = 64u << 20,
     .unpacked_bytes = 256u << 20,
+    .tags = 16u << 20,
     .texts = 500000,
     .text_bytes = 64u << 20};
 

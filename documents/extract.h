@@ -22,6 +22,8 @@ struct dg_extract_limits {
     size_t file_bytes;
     /* maximum bytes of all unpacked members with text, for a packed file */
     size_t unpacked_bytes;
+    /* maximum tags ("<") of one of them: in memory, a tag has 56 bytes */
+    size_t tags;
     size_t texts;
     /* maximum bytes of all texts together */
     size_t text_bytes;

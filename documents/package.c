@@ -67,10 +67,19 @@ static int open_archive(
     return tell(&why, err);
 }
 
-/* Read all of member i; DG_ELIMIT if it has more than `most` bytes. */
-static int unpack(
-    zip_t *z, zip_uint64_t i, size_t most, struct dg_extract_part *p, struct dg_error *err)
+static size_t count_tags(const char *s, size_t n)
 {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += s[i] == '<';
+    return count;
+}
+
+/* Read all of member i; DG_ELIMIT if it has more than `most` bytes, or more tags than that. */
+static int unpack(zip_t *z, zip_uint64_t i, size_t most, size_t most_tags,
+    struct dg_extract_part *p, struct dg_error *err)
+{
+    size_t tags = 0;
     struct dg_buffer bytes;
     zip_file_t *f = zip_fopen_index(z, i, 0);
     char block[65536];
@@ -79,8 +88,10 @@ static int unpack(
         return dg_extract_broken(
             err, "member %llu cannot be read: %s", (unsigned long long)i, zip_strerror(z));
     dg_buffer_init(&bytes);
-    while (bytes.len <= most && (n = zip_fread(f, block, sizeof block)) > 0)
+    while (bytes.len <= most && tags <= most_tags && (n = zip_fread(f, block, sizeof block)) > 0) {
         dg_buffer_add(&bytes, block, (size_t)n);
+        tags += count_tags(block, (size_t)n);
+    }
     zip_fclose(f);
     p->n = bytes.len;
     p->s = p->own = dg_buffer_take(&bytes, &p->n);
@@ -90,6 +101,9 @@ static int unpack(
         return dg_extract_broken(err, "member %llu does not unpack", (unsigned long long)i);
     if (p->n > most)
         return dg_error_field(err, DG_ELIMIT, "file", "the file unpacks to more than the limit");
+    if (tags > most_tags)
+        return dg_error_field(
+            err, DG_ELIMIT, "file", "a part of the file has more than %zu tags", most_tags);
     return DG_OK;
 }
 
@@ -98,7 +112,8 @@ static bool says(zip_t *z, const char *member, const char *words)
 {
     struct dg_extract_part p = {0};
     const zip_int64_t i = zip_name_locate(z, member, 0);
-    const bool found = i >= 0 && unpack(z, (zip_uint64_t)i, MOST_LIST, &p, NULL) == DG_OK &&
+    const bool found = i >= 0 &&
+                       unpack(z, (zip_uint64_t)i, MOST_LIST, MOST_LIST, &p, NULL) == DG_OK &&
                        memmem(p.s, p.n, words, strlen(words)) != NULL;
     free(p.own);
     return found;
@@ -148,7 +163,7 @@ static int read_member(
     if (!read)
         return DG_OK;
     struct dg_extract_part *p = dg_extract_add_part(x, err);
-    int rc = p ? unpack(z, i, *left, p, err) : DG_ENOMEM;
+    int rc = p ? unpack(z, i, *left, x->limits.tags, p, err) : DG_ENOMEM;
     if (rc != DG_OK)
         return rc;
     p->member = i;

@@ -167,6 +167,7 @@ static void plan_requests(struct plan *p, const struct dg_server_config *c)
         snprintf(what, sizeof what, "documents that arrive, %d of %zu bytes", DG_BUDGET_DOCUMENTS,
             document);
         plan_line(p, what, DG_BUDGET_DOCUMENTS * (double)document);
+        plan_line(p, "work on documents", DG_BUDGET_DOCUMENT_WORK);
     }
     snprintf(
         what, sizeof what, "work on texts, by --http-threads %lld", (long long)c->http_threads);

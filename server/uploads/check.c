@@ -17,6 +17,7 @@ struct dg_extract_limits dg_upload_limits(size_t text_bytes)
 {
     return (struct dg_extract_limits){.file_bytes = DG_UPLOAD_MOST_BYTES,
         .unpacked_bytes = DG_UPLOAD_MOST_BYTES,
+        .tags = 2u << 20,
         .texts = 50000,
         .text_bytes = text_bytes};
 }

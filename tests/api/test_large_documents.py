@@ -17,6 +17,7 @@ import requests
 from conftest import PATIENCE, Server, read_all
 from http_replies import status_of
 from test_documents import BUNDLES
+from test_settings import at_most, plan
 from test_v1_documents import over
 
 MIB = 1 << 20
@@ -187,3 +188,28 @@ def test_a_slow_client_has_time_for_a_large_document(tmp_path):
         begun = time.monotonic()
         assert status_of(s.raw(head("/v1/documents", "Content-Length: 100000\r\n") + bytes(60000))) == 408
         assert time.monotonic() - begun < 30
+
+
+def of_tags(tag, n):
+    """A .docx of n times this tag: packed well, and large in memory."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(WORD)) as there, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in there.namelist():
+            if not name.endswith(".png"):
+                packed.writestr(name, there.read(name).replace(b"</w:body>", tag * n + b"</w:body>") if name == "word/document.xml" else there.read(name))
+    return out.getvalue()
+
+
+def test_packed_tags_take_what_the_plan_says(tmp_path):
+    flags = ["--documents", str(tmp_path / "d.db"), "--max-body-bytes", "1048576", "--workers", "1"]
+    most = at_most(plan(BUNDLES, *flags)[1])
+    with Server(BUNDLES, *flags) as s, concurrent.futures.ThreadPoolExecutor(4) as pool:
+        reply = send(s, "/v1/documents", "a.docx", of_tags(b"<a/>", 3 * MIB))
+        assert reply.status_code == 413 and "more than 2097152 tags" in message(reply)
+        large = of_tags(b'<a b="ccccccccccccccccccc"/>', 2090000)
+        assert len(large) < MIB
+        for made in pool.map(lambda _: send(s, "/v1/documents", "a.docx", large).json(), range(4)):
+            assert over(s, made)["status"] == "done"
+        with open("/proc/%d/status" % s.process.pid, encoding="utf-8") as f:
+            used = int(next(line for line in f if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
+    assert 200 < used < most, (used, most)

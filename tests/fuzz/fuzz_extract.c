@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const struct dg_extract_limits limits = {1 << 20, 1 << 20, 10000, 1 << 20};
+static const struct dg_extract_limits limits = {1 << 20, 1 << 20, 1 << 20, 10000, 1 << 20};
 
 static bool is_packed(const char *suffix)
 {

@@ -251,7 +251,7 @@ static void refuse(const char *name, const char *file, size_t n, int code, const
 {
     struct dg_error err = {0};
     const struct dg_extract_limits limits = {
-        .file_bytes = 1000, .unpacked_bytes = 1000, .texts = 3, .text_bytes = 100};
+        .file_bytes = 1000, .unpacked_bytes = 1000, .tags = 100, .texts = 3, .text_bytes = 100};
     char *got = translated(name, file, n, true, &limits, &err);
     assert_null(got);
     assert_int_equal(err.code, code);

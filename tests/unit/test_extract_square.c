@@ -15,7 +15,7 @@
 #include "tests/fuzz/package.h"
 #include "text/format/document.h"
 
-static const struct dg_extract_limits limits = {16 << 20, 16 << 20, 100000, 16 << 20};
+static const struct dg_extract_limits limits = {16 << 20, 16 << 20, 1 << 20, 100000, 16 << 20};
 
 /* Append s n times, with a number of its own each time where it has %d. */
 static void repeat(struct dg_buffer *b, const char *s, int n)
