@@ -35,7 +35,7 @@ static void read_document(enum dg_format format, unsigned markup, const char *s,
 static void read_file(const char *suffix, const char *s, size_t n)
 {
     struct dg_extract *x = NULL;
-    if (dg_extract_open(suffix, s, n, &dg_extract_limits_default, &x, NULL) == DG_OK)
+    if (dg_extract_open(suffix, s, n, "de", &dg_extract_limits_default, &x, NULL) == DG_OK)
         dg_extract_close(x);
 }
 
