@@ -119,7 +119,7 @@ def test_a_flood_is_refused_and_serving_goes_on(server):
 
 
 def test_answers_that_nobody_reads_are_bounded(tmp_path):
-    """Each answer is whole in memory until its client has read it: at most 32, in half of the memory for texts and answers and in that of large replies."""
+    """An answer stays in memory until its client has read it. Half of the memory for texts and answers, and the memory for large replies, hold at most 32."""
     deep = conftest.bundle.make(conftest.CLI, str(tmp_path / "deep"), layers=8)  # answers too large for a socket's buffers
     body = dict(text="a1" * 63, source="en", target="de", kind="encoder")
     with conftest.Server(deep, "--write-timeout", "3600") as server:  # a busy machine is slow to make them

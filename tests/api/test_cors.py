@@ -67,7 +67,7 @@ def test_a_wrong_list_is_refused(models, wrong):
 
 
 def send(server, path, method="POST", **headers):
-    """A request as a browser makes it for a page, without asking: a form."""
+    """Sends a form, which a browser sends for any page without a preflight."""
     return requests.request(method, server.url(path), data={"text": "Hello.", "target_lang": "DE"} if method == "POST" else None, timeout=PATIENCE,
                             headers={k.replace("_", "-"): v for k, v in headers.items()})
 
@@ -83,8 +83,8 @@ def test_pages_of_other_sites_send_nothing_where_they_may_read_nothing(models):
                 reply = send(s, path, **dict(OTHER, Origin=origin))
                 assert reply.status_code == 403 and "--cors-origins" in reply.text, (path, reply.text)
         assert send(s, "/v1/documents", **OTHER).json()["error"]["code"] == "forbidden"
-        assert send(s, LT, **OTHER).status_code == 200  # whose pages may read the answer
-        assert send(s, "/v1/languages", "GET", **OTHER).status_code == 200  # the browser keeps this from the page
+        assert send(s, LT, **OTHER).status_code == 200  # pages of any origin may read the answer
+        assert send(s, "/v1/languages", "GET", **OTHER).status_code == 200  # the browser hides the answer from the page
         for own in ({"Sec_Fetch_Site": "same-origin", "Origin": s.url("")}, {"Sec_Fetch_Site": "same-site", "Origin": THERE},
                     {"Sec_Fetch_Site": "none"}, {"Origin": HERE}, {},
                     {"Sec_Fetch_Site": "cross-site", "Origin": "moz-extension://4f2c"}):
@@ -97,13 +97,13 @@ def test_pages_of_other_sites_send_nothing_where_they_may_read_nothing(models):
 
 
 def test_a_strangers_name_for_this_machine_is_refused(models):
-    """DNS rebinding: a page's own name leads to 127.0.0.1 and to this port, so that its browser lets it read all answers."""
+    """DNS rebinding: a stranger's name resolves to 127.0.0.1, so that a browser lets a page of that name read all answers of this port."""
     with Server(models) as s:
         for method, path in (("GET", "/"), ("GET", "/v1/languages"), ("GET", "/v1/status"), ("POST", "/v2/translate"), ("POST", LT)):
             reply = send(s, path, method, Host="evil.com:%d" % s.port)
             assert reply.status_code == 403 and "--cors-origins" in reply.text, (method, path)
         for host in ("localhost:%d" % s.port, "[::1]:%d" % s.port, "box.local:%d" % s.port, "evil.com", "evil.com:8443"):
-            # The last two are what a proxy on this machine passes on: a page finds another program at those ports.
+            # A proxy on this machine passes on the last two. A page of such a name reaches the proxy, not this port.
             assert send(s, "/v2/translate", Host=host).status_code == 200, host
     with Server(models, "--cors-origins", "http://box.example.org:1,https://app.example") as s:
         assert send(s, "/v2/translate", Host="box.example.org:%d" % s.port).status_code == 403
@@ -174,7 +174,7 @@ fetch(arguments[0], {method: 'POST', mode: 'no-cors', body: new URLSearchParams(
 
 
 def test_a_page_of_another_site_stores_nothing(models, chrome, elsewhere, tmp_path):  # noqa: F811
-    """localhost is another site than 127.0.0.1."""
+    """For a browser, localhost and 127.0.0.1 are different sites."""
     body = {"name": "a", "source_lang": "en", "target_lang": "de", "entries": "dog\tKatze", "entries_format": "tsv"}
     chrome.set_script_timeout(PATIENCE)
     with Server(models, "--collections", str(tmp_path / "c.db")) as s:
@@ -183,5 +183,5 @@ def test_a_page_of_another_site_stores_nothing(models, chrome, elsewhere, tmp_pa
         assert chrome.execute_async_script(SEND, url.replace("127.0.0.1", "localhost"), body) == "sent"
         s.until(lambda: s.logged("route=/v2/glossaries status=403"))
         assert s.get("/v1/glossaries").json()["glossaries"] == []
-        assert chrome.execute_async_script(SEND, url, body) == "sent"  # a program of this machine at another port
+        assert chrome.execute_async_script(SEND, url, body) == "sent"  # the same host at another port is the same site
         assert len(s.get("/v1/glossaries").json()["glossaries"]) == 1, s.log[-3:]

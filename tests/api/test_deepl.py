@@ -86,7 +86,7 @@ EMPTY = ("source_lang", "formality", "split_sentences", "model_type", "style_id"
 
 @pytest.mark.parametrize("form", [True, False], ids=["form", "JSON"])
 def test_tag_handling_may_be_off(server, form):
-    """Menus of clients have it; it means what its absence means."""
+    """Clients offer "off" in their menus. It means the same as no tag_handling."""
     body = {"text": ["<b>Two dogs"], "target_lang": "DE"}
     for path in ("/v2/translate", "/deeplx"):
         body["text"] = body["text"] if path[1] == "v" else body["text"][0]

@@ -1,4 +1,4 @@
-"""Documents larger than --max-body-bytes: packed ones are translated, over each API; what else is large gets 413."""
+"""Documents larger than --max-body-bytes: each API translates packed ones, and refuses others with 413."""
 import concurrent.futures
 import contextlib
 import io
@@ -86,7 +86,7 @@ def message(reply):
 @pytest.mark.parametrize("chunked", (False, True), ids=("length", "chunked"))
 @pytest.mark.parametrize("path", FIELDS)
 def test_a_document_with_a_photo(server, path, chunked):
-    """A .docx with one photo was refused: it was larger than a body of texts may be."""
+    """A .docx with one photo is larger than --max-body-bytes, and was refused."""
     assert len(WORD) > 3 * MIB
     out = translation(server, path, send(server, path, "a.docx", WORD, chunked))
     assert docx.Document(io.BytesIO(out)).paragraphs[0].text == GERMAN
@@ -96,7 +96,7 @@ def test_a_document_with_a_photo(server, path, chunked):
 
 @pytest.mark.parametrize("path", FIELDS)
 def test_large_texts_are_refused(server, path):
-    """Files that are not packed are text from end to end, so they keep the limit of other bodies."""
+    """A file that is not packed is all text, so the limit of other bodies holds for it."""
     reply = send(server, path, "a.txt", b"Two dogs. " * 300000)
     assert reply.status_code == 413
     assert message(reply) == "the file has 3000000 bytes, the limit is 1048576 for this kind of file, and 10485760 for packed kinds such as .docx and .epub"
@@ -110,7 +110,7 @@ def head(path, length):
 
 @pytest.mark.parametrize("path", FIELDS)
 def test_documents_over_their_limit(server, path):
-    """Refused when the headers are there; when the length is unknown, at the first byte too many."""
+    """The server refuses it once the headers give its length or, if they do not, at the first byte over the limit."""
     got = server.raw(head(path, f"Content-Length: {10 * MIB + 1}\r\n"))
     assert status_of(got) == 413 and b"the body has 10485761 bytes, the limit is 10485760" in got
     with server.connect() as s:
@@ -133,7 +133,7 @@ def test_without_documents_nothing_is_larger():
 
 
 def test_a_smaller_limit_than_that_of_bodies(tmp_path):
-    """It does not count: a document that was accepted before the option existed still is."""
+    """--max-body-bytes holds if it is larger, so that documents that were accepted before the option existed still are."""
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--max-body-bytes", str(4 * MIB), "--max-document-bytes", "2048") as s:
         assert send(s, "/v1/documents", "a.docx", WORD).status_code == 201
         assert status_of(s.raw(head("/v1/documents", f"Content-Length: {4 * MIB + 1}\r\n"))) == 413
@@ -150,7 +150,7 @@ def test_arriving_documents_are_bounded_and_leave_room(tmp_path):
         fifth = head("/v2/document", "Content-Length: 5\r\n")
 
         def refused():
-            """Announces a fifth, and sends none of it: it takes no room from the four."""
+            """Announces a fifth document without sending it: only bytes that have arrived take room."""
             with s.connect() as c:
                 c.sendall(fifth)
                 return bool(select.select([c], [], [], 0.5)[0]) and status_of(read_all(c)) == 503
@@ -161,20 +161,20 @@ def test_arriving_documents_are_bounded_and_leave_room(tmp_path):
 
 
 def test_documents_in_line_take_no_room(tmp_path):
-    """A client of LibreTranslate's API waits until its document is translated: that has been stored by then, and leaves its memory to others."""
+    """A client of LibreTranslate's API waits for the translation. Its document is already stored, so its body frees its memory for other documents."""
     long, store, path = "".join(f"A man in a red shirt is riding bicycle {n}.\n" for n in range(3000)), str(tmp_path / "d.db"), "/translate_file"
     with concurrent.futures.ThreadPoolExecutor(6) as pool, Server(BUNDLES, "--documents", store, "--max-document-bytes", str(4 * MIB), "--drain-timeout", "0") as s, \
             contextlib.closing(sqlite3.connect(store, PATIENCE)) as file:
         assert send(s, "/v1/documents", "long.txt", long.encode()).status_code == 201
         sent = []
-        for n in range(6):  # 18 MiB, where 16 may arrive together
+        for n in range(6):  # 18 MiB in all; 16 may arrive at a time
             sent.append(pool.submit(send, s, path, "a.docx", WORD))
             s.until(lambda: sent[-1].done() or file.execute("SELECT count(*) FROM documents").fetchone() == (n + 2,))
         assert not any(one.done() for one in sent)
 
 
 def test_a_slow_client_has_time_for_a_large_document(tmp_path):
-    """--body-timeout is for --max-body-bytes bytes; a document has it again for each further ones."""
+    """--body-timeout is the time for --max-body-bytes. A document gets it again for each further --max-body-bytes."""
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--max-body-bytes", "50000", "--body-timeout", "2") as s:
         body = requests.Request("POST", s.url("/v1/documents"), files={"file": ("a.docx", WORD)}, data=FIELDS["/v1/documents"]).prepare()
         with s.connect() as c:
@@ -191,7 +191,7 @@ def test_a_slow_client_has_time_for_a_large_document(tmp_path):
 
 
 def of_tags(tag, n):
-    """A .docx of n times this tag: packed well, and large in memory."""
+    """Makes a .docx that repeats a tag n times: small when packed, large in memory."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(WORD)) as there, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in there.namelist():

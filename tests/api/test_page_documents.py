@@ -296,7 +296,7 @@ def dropped(page, *names):
 
 
 def test_several_files_are_all_translated(chrome, served, folder):  # noqa: F811
-    """The first one was taken without a word of the others, and a document that came while another one was translated took its place."""
+    """The page took the first file and did not mention the others, and a document that was added during a translation replaced it."""
     page = DocumentPage(chrome, served)
     dropped(page, "a.txt", "b.html", "c.pdf", "d.md")
     assert page["error"].text.startswith("c.pdf cannot be translated: names end in .txt")
@@ -310,7 +310,7 @@ def test_several_files_are_all_translated(chrome, served, folder):  # noqa: F811
 
 
 def test_a_document_that_is_removed_is_removed_from_the_server(chrome, served, tmp_path):  # noqa: F811
-    """Others wait for it there. The next one is translated at once."""
+    """Other documents wait for it on the server. After its removal, the next one is translated at once."""
     page = DocumentPage(chrome, served)
     sent(chrome)
     page.upload(tmp_path / "long.docx", LONG)

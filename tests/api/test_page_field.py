@@ -1,4 +1,4 @@
-"""The text field of the web page: what the page itself replaced comes back, and a reload keeps the text with its format."""
+"""The text field of the web page: Undo restores a text that the page replaced, and a reload keeps the text and its format."""
 import pytest
 
 from web_page import TEXT, Keys, Page, before_each_page, bundled, chrome, expected, page  # noqa: F401
@@ -16,7 +16,7 @@ def languages(page):
 
 @pytest.fixture
 def movie(page, tmp_path):
-    """Opens a file of subtitles in the place of a text."""
+    """Opens a subtitle file, which replaces a text."""
     page.translate("Two dogs.")
     path = tmp_path / "movie.srt"
     path.write_text(CUES)
@@ -93,7 +93,7 @@ def test_a_new_visit_begins_with_an_empty_field(page, chrome, bundled):  # noqa:
 
 
 def test_the_format_of_a_text_that_the_browser_kept(page, movie, chrome):  # noqa: F811
-    """Some browsers put the text of a page that is reloaded into the field themselves."""
+    """Some browsers restore the field's text by themselves after a reload."""
     said = page["count"].text
     with before_each_page(chrome, "document.addEventListener('DOMContentLoaded', () => { for (const i of document.querySelectorAll('#input'))"
                                   " i.value = %r; });" % CUES):
@@ -108,7 +108,7 @@ def test_typing_alone_translates_only_where_it_did(page, chrome, bundled):  # no
 
 
 def test_an_unknown_language_is_called_so(page):
-    """It was said to be English, for certain by 0 %."""
+    """The page said that it is English, with 0 % certainty."""
     page.choose("source", "auto")
     page.paste("Это предложение на русском языке.")
     page.done()

@@ -1,5 +1,4 @@
-"""The translation on the web page as a person works with it: its words are selected and copied, and a change of the text leaves the rest
-of it where it is."""
+"""The translation on the web page: its words can be selected and copied, and a change of the text leaves the other sentences in place."""
 import contextlib
 import json
 
@@ -21,7 +20,7 @@ def clipboard(chrome):  # noqa: F811
 
 
 def test_what_is_copied_has_no_colours_of_the_page(page, clipboard):
-    """In dark mode a sentence was pasted into a document in white letters."""
+    """A sentence that was copied in dark mode had white letters in the document it was pasted into."""
     emulate(page, prefers_color_scheme="dark")
     answer = page.translate(TEXT.replace("? ", "?\n\n"))
     page.driver.execute_script("getSelection().selectAllChildren(document.getElementById('output'))")
@@ -47,13 +46,13 @@ LONG = "".join("The %d dogs play in the snow near the old station.\n" % n for n 
 
 
 def asked(page):
-    """Returns the texts that the page sent to be translated since the last call; one that a busy server had refused counts once."""
+    """Returns the texts that the page sent for translation since the last call. A text that a busy server refused counts once."""
     return list(dict.fromkeys(json.loads(body)["text"] for url, body in sent(page.driver) if url.endswith("/v1/translate")))
 
 
 @contextlib.contextmanager
 def translated(page):
-    """Waits for the translation that begins here."""
+    """Waits for the translation that the block starts."""
     page.driver.execute_script("document.getElementById('status').textContent = ''")
     yield
     page.done()
@@ -65,7 +64,7 @@ def change(page, keys):
 
 
 def test_a_change_sends_the_part_that_changed(page, bundled):
-    """A text of 200,000 characters was translated again as a whole at each pause of typing."""
+    """Each pause in typing translated all 200,000 characters again."""
     sent(page.driver)
     page.translate(LONG)
     first = asked(page)
@@ -92,7 +91,7 @@ def test_a_part_of_a_text_is_deleted_and_joined(page, bundled):
 
 
 def test_the_translation_stays_in_place_while_the_text_changes(page, bundled):
-    """It was emptied at each pause of typing, and scrolled to its beginning."""
+    """Each pause in typing emptied the translation and scrolled it to its beginning."""
     page.translate(LINES)
     page.driver.execute_script("""
         const output = document.getElementById('output');
@@ -106,7 +105,7 @@ def test_the_translation_stays_in_place_while_the_text_changes(page, bundled):
 
 
 def test_a_translation_that_was_chosen_stays(page, bundled):
-    """It was lost when anything was typed, even at the other end of the text."""
+    """Typing discarded it, even at the other end of the text."""
     page.translate(TEXT)
     page.open_sentence(1)
     page.all("#nbest summary")[0].click()

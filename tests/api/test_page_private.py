@@ -63,14 +63,14 @@ def kept(page):
 
 
 def test_a_text_that_is_changed_is_one_entry(page, chrome, bundled):  # noqa: F811
-    """Each pause of typing left an entry, and fifty of one text took the place of all others."""
+    """Each pause in typing added an entry, so that one text replaced all others with its fifty."""
     page["show-history"].click()
     page["history-keep"].click()
     for text in "Two dogs plya.", "Two dogs play.", "A man. Two dogs play.":
         page.translate(text)
         page.until(lambda: kept(page) == [text])
     page["clear"].click()
-    page.translate("A man.")  # the beginning of another text is a text
+    page.translate("A man.")  # a text that another one begins with is a text of its own
     page.until(lambda: kept(page) == ["A man.", text])
     again = Page(chrome, bundled)
     again.translate("Two dogs.")

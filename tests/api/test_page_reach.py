@@ -165,7 +165,7 @@ def test_all_of_a_translation_is_printed(page):
 
 
 def test_the_field_is_as_high_as_its_text(page):
-    """Of 39 lines it showed eight, beside a translation of twenty."""
+    """The field showed eight of 39 lines, beside a translation of twenty."""
     page.translate("\n".join("Two dogs play." for _ in range(39)))
     heights = "return ['input', 'output'].map((id) => Math.round(document.getElementById(id).getBoundingClientRect().height))"
     text, translation = page.driver.execute_script(heights)

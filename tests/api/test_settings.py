@@ -13,7 +13,7 @@ from conftest import PATIENCE, ROOT, SERVER, Server, long_text, run_server
 
 
 @pytest.mark.parametrize("flags, status, words", [
-    (["--models", "/nowhere"], 2, ["/nowhere"]),  # systemd starts no service again that ends with 2 (RestartPreventExitStatus)
+    (["--models", "/nowhere"], 2, ["/nowhere"]),  # systemd does not restart a service that exits with 2 (RestartPreventExitStatus)
     (["--models", os.path.dirname(__file__)], 2, ["holds no bundle"]),
     (["--models", "x", "--host", "203.0.113.1"], 1, ["--host"]),
 ])
@@ -97,7 +97,7 @@ def test_every_setting_in_help_can_be_given_each_way(tmp_path):
 
 
 def test_an_empty_variable_is_none(tmp_path):
-    """Compose files and templates pass what nobody has set: ${PORT:-}."""
+    """Compose files and templates pass an unset variable as an empty one: ${PORT:-}."""
     file = tmp_path / "server.json"
     file.write_text(json.dumps({"keys": "k.db", "port": 9000}))
     env = {"DRAGOMAN_PORT": "", "DRAGOMAN_KEYS": "", "DRAGOMAN_HOST": "", "DRAGOMAN_LOG_LEVEL": "", "DRAGOMAN_DIALECTS": ""}

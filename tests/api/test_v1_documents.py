@@ -71,7 +71,7 @@ def test_not_yet_and_removed_meanwhile(server):
 
 
 def test_a_removed_one_is_not_translated_on(endless, busy, tmp_path):
-    """The next document does not wait for the one that nobody wants any more."""
+    """The next document does not wait for one that was removed."""
     lines = [i["text"] for i in spread(busy(0.2), 300)]
     with Server(endless, *NARROW, "--documents", str(tmp_path / "d.db")) as s:
         made = send(s, content="".join(line + "\n\n" for line in lines)).json()
@@ -172,7 +172,7 @@ def test_a_locked_file_holds_up_no_reader(tmp_path):
 
 
 def test_a_file_that_is_locked_when_a_document_ends(tmp_path):
-    """The translation cannot be written within two seconds, but then a failure could: the translation is kept instead."""
+    """The translation cannot be written within two seconds. A failure could be then, but the translation is kept."""
     path, text = str(tmp_path / "d.db"), "".join("Two dogs play in the snow with number %d.\n" % i for i in range(200))
     with Server(BUNDLES, "--documents", path) as s, contextlib.closing(sqlite3.connect(path, PATIENCE, isolation_level=None)) as db:
         made = send(s, content=text).json()

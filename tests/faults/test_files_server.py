@@ -227,7 +227,7 @@ def test_a_disk_that_stays_full(control, stores):
 
 
 def test_an_accepted_document_outlasts_a_full_disk(control, stores):
-    """Its translation is kept until there is room, and the log does not fill the disk further."""
+    """The server keeps the translation until there is room, and the log reports the failure once."""
     metric = 'dragoman_store_errors_total{store="documents"}'
     value = lambda name: float(next(line.split()[-1] for line in stores.server.get("/metrics").text.splitlines() if line.startswith(name)))
     text = "\n".join("The dog number %d plays in the snow." % i for i in range(600))
@@ -247,7 +247,7 @@ def test_an_accepted_document_outlasts_a_full_disk(control, stores):
 
 
 def test_a_store_that_was_removed_takes_nothing(control, stores):
-    """What would be written to it, nobody would find again. Put back, it goes on."""
+    """Nobody would find what is written to a removed file again. Once it is back, the server writes to it."""
     for what, name in (("suggestion", "suggestions"), ("glossary", "collections"), ("change", "collections"), ("document", "documents")):
         path = stores.folder / (name + ".db")
         path.rename(path.with_suffix(".aside"))

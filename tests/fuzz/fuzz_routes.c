@@ -2,12 +2,11 @@
  * Each is a method and an address, headers, a blank line and a body; it is sent as well-formed
  * HTTP, whatever it says, through the server's Unix socket (where everything is allowed) to a
  * server with documents, collections, suggestions, a memory of answers and a glossary in a file.
- * "@id" and
- * "@key" become what the last answer that has such members calls them (a document is translated
- * before the next request), so that requests reach what an earlier one made. fuzz_http covers
- * malformed requests. Property: an answer comes and ends, with an id, and is not a 5xx except 501,
- * 503 and 504; if its type is JSON, it is JSON. (Input that the HTTP library does not take for a
- * request has no answer.) What an input made is deleted after it. */
+ * "@id" and "@key" become the values of these members in the last answer that has them (a document
+ * is translated before the next request), so that requests reach what an earlier one made.
+ * fuzz_http covers malformed requests. Property: an answer comes and ends, with an id, and is not a
+ * 5xx except 501, 503 and 504; if its type is JSON, it is JSON. (Input that the HTTP library does
+ * not take for a request has no answer.) What an input made is deleted after it. */
 #include "base/json.h"
 #include "tests/fuzz/serve.h"
 
@@ -23,7 +22,7 @@ enum { WAIT_MS = 50000, MAX_INPUT = 16384, MAX_HEAD = 2048, MAX_REQUESTS = 6 };
 
 static struct dg_service service;
 static char files[5][128];
-/* what "@id" and "@key" stand for */
+/* the values of "@id" and "@key" */
 static char made_id[128], made_key[128];
 /* [n_made] every id so far, to delete what it names after the input */
 static char made[MAX_REQUESTS][128];

@@ -29,7 +29,7 @@ def pair_files(out):
 
 
 def test_a_verb_does_not_guess_the_languages(tmp_path):
-    """Of four pairs, the first was taken: German text was translated as English, and evaluated with 0.75 BLEU."""
+    """The first of four pairs was taken: German text was translated as English, and got 0.75 BLEU."""
     text = write(tmp_path / "text.de", ["Ein Hund."])
     for verb in (["backtranslate", BUNDLE, text], ["filter", BUNDLE, text, text], ["distill", BUNDLE, text], ["evaluate", BUNDLE, text, text]):
         out = [] if verb[0] == "evaluate" else ["--out", str(tmp_path / "out")]

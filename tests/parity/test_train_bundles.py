@@ -43,7 +43,7 @@ def test_bundle_half_replaced_does_not_look_whole(whole, tmp_path):
 
 
 def test_a_run_s_folder_is_no_place_for_a_bundle(whole):
-    """Its manifest, weights and vocabulary lay among checkpoints and log."""
+    """The bundle's manifest, weights and vocabulary were written among the checkpoints and the log."""
     said = run([TRAIN, "average", str(whole), "--no-scores", "--out", str(whole)], expect=2)
     assert f"--out {whole} is the directory of a run; name another" in said
     assert not (whole / "manifest.json").exists()

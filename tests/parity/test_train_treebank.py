@@ -50,7 +50,7 @@ def test_a_broken_tree_takes_no_other_with_it(tmp_path):
 
 
 def test_evalb_reads_trees_over_several_lines(tmp_path):
-    """Gold trees as treebanks have them, beside a parser's, one a line: the first line of the gold tree was taken for all of it."""
+    """Gold trees over several lines, as in treebanks, and a parser's trees, one a line: only a gold tree's first line was read."""
     flat = " ".join(LONG.split()) + "\n" + TREE + "\n"
     (tmp_path / "flat").write_text(flat)
     (tmp_path / "long").write_text("\n" + LONG + "\n" + TREE + "\n  \n")

@@ -104,7 +104,7 @@ def test_the_trainer_s_verbs_have_help_too(verb):
     ("shortlist", "translations per source token", "average"), ("backtranslate", "--out PREFIX", "DIR"), ("plot", "--out FILE", "PREFIX"),
     ("prepare", "directory of the prepared data", "PREFIX"), ("batches", "number of batches", "trees")])
 def test_a_verb_s_help_tells_of_no_other_verb(verb, own, others):
-    """The rows of all verbs were one table's: `average` told of shortlist's --best, and of plot's --out."""
+    """All verbs shared one table: the help of `average` described shortlist's --best and plot's --out."""
     said = subprocess.run([TRAIN, verb, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
     options = said[said.index("\n  --"):]
     assert own in options and others not in options

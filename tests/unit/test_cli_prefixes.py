@@ -24,7 +24,7 @@ def with_other_prefixes(path, member):
 
 
 def test_word(tmp_path):
-    """The file used to come back untranslated, without a word."""
+    """The file came back untranslated, without a message."""
     d, path = docx.Document(), tmp_path / "a.docx"
     p = d.add_paragraph("Two dogs play in the ")
     p.add_run("snow").bold = True

@@ -44,7 +44,7 @@ def test_what_is_refused(tmp_path, name, content, said):
     ("a.docx", "word/document.xml"), ("a.pptx", "ppt/slides/slide1.xml"), ("a.xlsx", "xl/sharedStrings.xml"),
     ("a.xlsx", "xl/tables/table1.xml"), ("a.xlsx", "xl/pivotCache/pivotCacheDefinition1.xml"), ("a.odt", "content.xml"), ("a.epub", "OEBPS/one.xhtml")])
 def test_broken_members_are_named(tmp_path, name, member):
-    """Only a line was named, of a file that has many members."""
+    """The message named a line, but not the member that has it."""
     with zipfile.ZipFile(tmp_path / name, "w") as z:
         z.writestr(member, "<worksheetSource><a>\n</worksheetSource>")
     assert "broken: %s: the XML is not well-formed: line 2" % member in translate(tmp_path / name, 1)

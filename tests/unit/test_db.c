@@ -92,7 +92,7 @@ static void test_undone(void **state)
     dg_db_close(&db);
 }
 
-/* Nothing is written to a file that is no longer at its path, until it is there again. */
+/* A file that is not at its path takes no writes until it is back. */
 static void test_removed(void **state)
 {
     (void)state;

@@ -100,8 +100,8 @@ static void reading_takes_linear_time(void **state)
     assert_false(late);
 }
 
-/* What programs' strings have and what any text has was each searched for up to the next one, for
- * each span of the other kind: 56 KB took 16 s of CPU time. */
+/* A program's string was searched for spans of one kind again for each span of the other kind: 56
+ * KB took 16 s of CPU time. */
 static void strings_of_programs_take_linear_time(void **state)
 {
     static const struct dg_markup markup = {.program = true};
@@ -121,7 +121,7 @@ static void strings_of_programs_take_linear_time(void **state)
     }
 }
 
-/* Looks of libgumbo at elements that are open at the end, which no limit ended: 1 MB took minutes.
+/* libgumbo goes through the open elements at the end, and no limit ended that: 1 MB took minutes.
  */
 static void templates_are_limited(void **state)
 {

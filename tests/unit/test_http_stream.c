@@ -221,7 +221,8 @@ static int ask_large(const struct server *s, int *fd)
     return status;
 }
 
-/* Clients that do not read keep their replies in memory: beyond the limit there are no more. */
+/* A reply stays in memory until its client has read it. Beyond the limit, the server refuses large
+ * replies. */
 static void large_replies(void **state)
 {
     struct server *s = start(60000);

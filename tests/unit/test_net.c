@@ -152,8 +152,8 @@ static bool is_shut(int fd, int ms)
     return poll(&look, 1, ms) == 1 && recv(fd, &byte, 1, 0) == 0;
 }
 
-/* Nothing more comes from a client that hung up in the midst of a request, once what it sent was
- * read: its connection is shut down though its owner does not see the end. */
+/* A client that hung up within a request sends nothing more. Once its bytes are read, its
+ * connection is shut down, although its owner does not see the end. */
 static void test_one_that_hung_up_within_a_request_is_shut(void **state)
 {
     struct owner o = {.enters = true};

@@ -99,7 +99,7 @@ static void words(void **state)
     expect_in(to_danish, true, "7 dogs", "syv hunde");
 }
 
-/* Hours of half a day and of a whole one: a translation that is twelve hours off is wrong. */
+/* Hours on a clock of twelve and of 24 hours: a translation that is twelve hours off is wrong. */
 static void hours(void **state)
 {
     (void)state;

@@ -165,7 +165,7 @@ static void what_waited_too_long_is_refused_at_its_turn(void **state)
     dg_queue_close(q);
 }
 
-/* Its own time, where several are refused at once. */
+/* Requests that are refused together are told their own waits. */
 static void a_refusal_says_how_long_the_request_waited(void **state)
 {
     struct dg_served model = {.refs = 1};

@@ -68,9 +68,8 @@ static void units_keep_their_case(void **state)
     dg_buffer_deinit(&b);
 }
 
-/* What becomes of the protected span of an English text in another language, or of a German one in
- * English; "": it stays. The
- * model knows "€", not "₹". */
+/* What a protected span of an English text becomes in another language, and one of a German text in
+ * English; "": it stays. The model knows "€", not "₹". */
 static void expect_price(const char *language, const char *span, const char *wanted)
 {
     struct dg_translator t = {.alphabet = dg_alphabet_open()};

@@ -257,7 +257,7 @@ assert t.translate("A dog.").text == "Ein Hund." and len(list(open_stream)) == 4
 
 
 def test_a_callback_does_not_close_its_translator(python):
-    """It used to wait for its own call for ever, and Ctrl-C with it. Another thread's close still waits for the call."""
+    """close() waited for its own call for ever, and Ctrl-C did not end it. close() in another thread still waits for the call."""
     python("""
 import dragoman, signal, threading
 signal.alarm(60)

@@ -141,7 +141,7 @@ static void test_check_of_a_file_of_others(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A page deep in the file is damaged: its head tells nothing. */
+/* A page in the middle of the file is damaged, which its header does not show. */
 static void test_check_finds_damage(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Which names of Host no stranger can give to this machine. */
+/* Which names in Host no stranger can register for this machine. */
 #include "server/access/site.h"
 
 #include <setjmp.h>
