@@ -55,8 +55,8 @@ static const struct dg_field settings[] = {
     {"max_body_bytes", WHOLE(max_body_bytes, 1024, 1073741824), .fallback = "1048576",
         .help = "maximum size of a request body in bytes"},
     {"max_document_bytes", WHOLE(max_document_bytes, 1024, 67108864), .fallback = "10485760",
-        .help = "maximum size of a request that brings a document, in bytes, unless "
-                "--max-body-bytes is larger; documents that are not packed: --max-body-bytes"},
+        .help = "maximum size of a document upload in bytes, if --max-body-bytes is smaller; only "
+                "packed files (Office, EPUB) may exceed --max-body-bytes"},
     {"max_characters", WHOLE(max_characters, 1, 100000000), .flags = LIVE, .fallback = "200000",
         .help = "maximum characters per request, over all its texts"},
     {"max_sentences", WHOLE(max_sentences, 1, 1000000), .flags = LIVE, .fallback = "10000",
@@ -102,8 +102,7 @@ static const struct dg_field settings[] = {
         .argument = "SECONDS", .help = "maximum time to receive a request's headers"},
     {"body_timeout", SECONDS(body_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "30",
         .argument = "SECONDS",
-        .help =
-            "maximum time to receive a request's body; of a document: each --max-body-bytes of it"},
+        .help = "maximum time to receive a request's body; document uploads: per --max-body-bytes"},
     {"write_timeout", SECONDS(write_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "60",
         .argument = "SECONDS", .help = "maximum time for a client to read a reply"},
     {"idle_timeout", SECONDS(idle_timeout_ms, 0.001, 86400), .flags = LIVE, .fallback = "75",

@@ -47,7 +47,7 @@ enum dg_server_action {
  * from three bytes). */
 #define DG_BUDGET_SHORT_WORK 12000000
 #define DG_BUDGET_LONG_WORK 24000000
-/* Working memory for documents, one that is looked at and one that is translated: the XML of each
+/* Working memory for documents, one being checked and one being translated: the XML of each
  * (64 MiB), its tags (2 million of 56 bytes), and the second one's translation (128 MiB). */
 #define DG_BUDGET_DOCUMENT_WORK 500000000
 

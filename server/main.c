@@ -31,8 +31,8 @@
 
 #define WRONG_SETTING 2 /* exit status */
 
-/* Prints the error of a server that could not start; returns its exit status. Where there are no
- * models, none come by starting again. */
+/* Prints the error of a server that could not start; returns its exit status. A missing model is a
+ * wrong setting: a restart does not help. */
 static int fail(const struct dg_error *err)
 {
     fprintf(stderr, "dragoman-server: %s\n", err->message);

@@ -58,10 +58,12 @@ bool dg_site_is_rebound(const struct dg_http_exchange *x)
     const char *host = dg_http_header(x, "Host");
     size_t n;
     unsigned port;
-    if (!host || dg_http_unix(x) || dg_http_encrypted(x))
+    if (!host || dg_http_encrypted(x))
         return false;
     const char *name = dg_site_name(host, 80, &n, &port);
+    if (port == 0 || port != dg_http_loopback_port(x))
+        return false;
     if (gethostname(this_machine, sizeof this_machine - 1) != 0)
         this_machine[0] = '\0';
-    return !dg_site_is_own(name, n, this_machine) && port != 0 && port == dg_http_loopback_port(x);
+    return !dg_site_is_own(name, n, this_machine);
 }

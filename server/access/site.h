@@ -1,6 +1,6 @@
-/* Where a web page in a browser comes from, as far as its requests tell: a server without keys does
- * not serve every page that somebody on its machine opens. Other programs send none of these
- * headers, or what they like. HTTP thread. */
+/* The site of the page that sent a request, by the browser's headers: a server without keys must
+ * not serve every page opened on its machine. Programs other than browsers may omit or forge these
+ * headers. HTTP thread. */
 #ifndef DG_SERVER_ACCESS_SITE_H
 #define DG_SERVER_ACCESS_SITE_H
 
@@ -8,14 +8,14 @@
 
 #include <stddef.h>
 
-/* Did a page of another site send it? Browsers say so (Sec-Fetch-Site, which no page can change) to
- * servers on their own machine and over HTTPS. Pages of browser extensions do not count. */
+/* Did a page of another site send it? Browsers send Sec-Fetch-Site, which no page can change, to
+ * their own machine and over HTTPS. Pages of browser extensions do not count. */
 bool dg_site_is_other(const struct dg_http_exchange *x);
 
-/* Does Host name this server by a name that a stranger can give to 127.0.0.1 (DNS rebinding)? Then
- * a page of that name's site counts as this server's own in a browser. Only for connections to a
- * loopback address, without TLS, and where Host has the port of the connection: a proxy on this
- * machine has another port, which the page of a rebound name cannot have. */
+/* Is Host a name that a stranger can point to 127.0.0.1 (DNS rebinding)? The browser then treats
+ * pages of that site as this server's own. True only for connections to a loopback address, without
+ * TLS, and if Host has the port of the connection: clients of a proxy on this machine send the
+ * proxy's port. */
 bool dg_site_is_rebound(const struct dg_http_exchange *x);
 
 /* The name[*n] in the value of Host, without its port, which is in *port; `standard` if it has

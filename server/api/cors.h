@@ -19,9 +19,10 @@ int dg_cors_open(const char *origins, struct dg_cors **out, struct dg_error *err
 /* NULL is fine. */
 void dg_cors_close(struct dg_cors *c);
 
-/* Why a server without keys refuses a request for a path of this dialect (NULL: our own API):
- * browsers send much for a page without asking, such as forms. NULL: it does not; no page sent it,
- * a page that may read the answer, or one of this server. c NULL: no page may. HTTP thread. */
+/* Reason why a server without keys refuses a request for a path of this dialect (NULL: our own
+ * API), or NULL. Browsers send forms and other simple requests without a preflight. Accepted are
+ * this server's own pages, pages that may read the answer, and programs other than browsers.
+ * c NULL: no page of another site may read it. HTTP thread. */
 const char *dg_cors_refusal(
     const struct dg_cors *c, const struct dg_http_exchange *x, const struct dg_dialect *dialect);
 /* Add the permissions of the request's origin for a path of this dialect (NULL: our own API) to the

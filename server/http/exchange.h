@@ -32,7 +32,7 @@ struct dg_http {
     struct MHD_Daemon *local;
     struct dg_net *net;
     atomic_bool draining;
-    /* of most requests, and of those that bring a file */
+    /* uploads: requests for which is_upload returns true; bodies: all others */
     struct dg_http_pool bodies, uploads;
     /* bytes of large replies until they are sent */
     atomic_size_t replies_bytes;
@@ -73,7 +73,7 @@ struct dg_http_exchange {
     /* owned; NULL: none */
     char *query;
     size_t reserved_bytes;
-    /* what it takes of replies_bytes */
+    /* its share of replies_bytes */
     size_t reply_bytes;
     bool headers_seen, dispatched;
     /* refused in the middle of its body; status says why */

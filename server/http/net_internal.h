@@ -78,11 +78,11 @@ struct dg_net {
 
     pthread_mutex_t lock;
     /* Guarded by lock from here on. [n_slots], capacity max_slots: max_connections +
-     * DG_NET_MAX_CLOSING. The keeper looks at all of them ten times a second, so there are only as
-     * many as were once taken at a time. */
+     * DG_NET_MAX_CLOSING. The keeper scans all n_slots ten times a second, so n_slots is only the
+     * most connections so far at one time. */
     struct dg_net_slot *slots;
     uint32_t n_slots, max_slots;
-    /* of a list through next_free */
+    /* head of the list of free slots through next_free; UINT32_MAX: empty */
     uint32_t first_free;
     /* slots taken, and how many of them are of evicted connections */
     size_t count, closing;

@@ -49,8 +49,9 @@ static void compress(struct dg_http_exchange *x)
     x->coding = dg_compress_name(coding);
 }
 
-/* A client that does not read its reply keeps it in memory: many of them, such as of one large
- * document, would take all of it. What is too much becomes a 503. */
+/* Count a large reply in the memory that all of them share: slow readers keep their replies in
+ * memory, and many downloads of a large document would exhaust it. Over the limit, the reply
+ * becomes a 503. */
 static void reserve(struct dg_http_exchange *x)
 {
     struct dg_http *http = x->http;

@@ -52,9 +52,12 @@ int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, st
     if (look_for_bundle(path, &is_one, NULL) == DG_OK && is_one)
         return add_path(path, dirs, n, err);
     DIR *d = opendir(path);
-    if (!d)
-        return dg_error_field(err, DG_EIO, "models", "cannot open the models directory %s: %s",
-            path, strerror(errno));
+    if (!d) {
+        /* A wrong setting; other failures, such as of a network file system, may pass. */
+        const bool wrong = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+        return dg_error_field(err, DG_EIO, wrong ? "models" : "",
+            "cannot open the models directory %s: %s", path, strerror(errno));
+    }
     size_t found = 0;
     int rc = DG_OK;
     for (const struct dirent *e = readdir(d); e && rc == DG_OK; e = readdir(d)) {

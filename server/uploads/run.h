@@ -24,7 +24,7 @@ int dg_upload_run_start(struct dg_app *app, const struct dg_upload_run_options *
     struct dg_buffer *file, struct dg_upload_run **out, struct dg_error *err);
 /* The share that is done, 0 to 1. Any thread. */
 double dg_upload_run_share(const struct dg_upload_run *run);
-/* Ends the run early, soon: it is over as when the server stops. Any thread, until it is closed. */
+/* Cancel the run: it is over soon, as when the server stops. Any thread, until it is closed. */
 void dg_upload_run_end(struct dg_upload_run *run);
 /* The translation, once the run is over. DG_ECANCELED: it ended early, or the server stopped. */
 int dg_upload_run_result(struct dg_upload_run *run, struct dg_buffer *out, struct dg_error *err);

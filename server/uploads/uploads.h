@@ -81,8 +81,8 @@ int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out
 int dg_uploader_read(
     struct dg_uploader *u, const char *id, struct dg_buffer *file, struct dg_error *err);
 
-/* Remove a document; if it is being translated, that ends soon. May wait for seconds, so not on an
- * HTTP thread. DG_ENOTFOUND. */
+/* Remove a document; if it is being translated, the translation is cancelled. May wait for seconds,
+ * so not on an HTTP thread. DG_ENOTFOUND. */
 int dg_uploader_remove(struct dg_uploader *u, const char *id, struct dg_error *err);
 /* Remove a document because its client was refused after all and does not know its id. Failures are
  * logged. */

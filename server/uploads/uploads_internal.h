@@ -22,7 +22,7 @@ struct dg_uploader {
     bool unsettled;
     struct dg_buffer kept;
     struct dg_error kept_why;
-    /* only for the work: what failed last, and was logged */
+    /* only for the work: the last access to the file failed, and that was logged */
     bool failing;
     /* only for the work: another server is in charge of the file's documents */
     bool waits;

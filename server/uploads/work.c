@@ -56,7 +56,7 @@ void dg_uploader_end_removed(struct dg_uploader *u)
     pthread_mutex_unlock(&u->lock);
 }
 
-/* Says once what fails, not every second. */
+/* Logs the first of several failures in a row: the work retries every second. */
 static void note(struct dg_uploader *u, const char *what, const struct dg_error *err)
 {
     if (err->code != DG_OK && !u->failing)
@@ -81,29 +81,34 @@ static int write_outcome(struct dg_uploader *u, const char *id, const struct dg_
 }
 
 /* Write the document's outcome to the file: translated, put back, or failed, because of why or
- * because the translation can never be written. A lock, a full disk and a file that was removed
- * pass: the outcome is kept until then, with what `file` holds. */
-static void settle(
-    struct dg_uploader *u, const char *name, struct dg_buffer *file, const struct dg_error *why)
+ * because the translation can never be written. False: it may be written later (a lock, a full
+ * disk, a removed file). */
+static bool settle_now(
+    struct dg_uploader *u, const char *id, const struct dg_buffer *file, const struct dg_error *why)
 {
     struct dg_error err = {0}, again = {0};
-    char id[DG_UPLOAD_ID];
-    snprintf(id, sizeof id, "%s", name); /* it may be u->running */
     pthread_mutex_lock(&u->file_lock);
     int rc = write_outcome(u, id, file, why, &err);
     if (rc != DG_OK && rc != DG_EAGAIN && rc != DG_EIO && !is_put_back(why))
         rc = dg_uploads_done(u->store, id, "", 0, err.message, &again);
     pthread_mutex_unlock(&u->file_lock);
     note(u, "cannot be written", &err);
-    u->unsettled = rc != DG_OK;
-    if (u->unsettled) {
-        u->kept_why = *why;
-        u->kept = *file;
-        dg_buffer_init(file);
-        set_running(u, NULL, id);
-    } else if (!is_put_back(why)) {
+    if (rc == DG_OK && !is_put_back(why))
         dg_watches_wake(&u->watches, id, NULL);
-    }
+    return rc == DG_OK;
+}
+
+/* Write the outcome now, or keep it, with what `file` holds, for settle_again. */
+static void settle(
+    struct dg_uploader *u, const char *id, struct dg_buffer *file, const struct dg_error *why)
+{
+    u->unsettled = !settle_now(u, id, file, why);
+    if (!u->unsettled)
+        return;
+    u->kept_why = *why;
+    u->kept = *file;
+    dg_buffer_init(file);
+    set_running(u, NULL, id);
 }
 
 /* Write the outcome that is kept. False: the file still cannot be written. */
@@ -111,13 +116,11 @@ static bool settle_again(struct dg_uploader *u)
 {
     if (!u->unsettled)
         return true;
-    struct dg_buffer file = u->kept;
-    const struct dg_error why = u->kept_why;
-    dg_buffer_init(&u->kept);
-    settle(u, u->running, &file, &why);
-    dg_buffer_deinit(&file);
+    u->unsettled = !settle_now(u, u->running, &u->kept, &u->kept_why);
     if (u->unsettled)
         retry(u);
+    else
+        dg_buffer_deinit(&u->kept);
     return !u->unsettled;
 }
 

@@ -17,7 +17,7 @@ struct dg_bundle_settings {
 };
 
 /* Calibrate the bundle (which stays as it is) and record the figures in `training`.
- * dg_calibrated_free frees what *out holds; after an error of calibration that is nothing. */
+ * Free *out with dg_calibrated_free; if the calibration fails, *out holds nothing. */
 int dg_bundle_settings_choose(const struct dg_bundle_settings *s, struct dg_calibrated *out,
     struct dg_json *training, struct dg_error *err);
 

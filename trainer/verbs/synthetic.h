@@ -13,7 +13,7 @@ struct dg_synthetic_model {
 };
 
 /* Read the bundle that the first word names. The languages are the command line's, else the
- * the bundle's only pair. Call dg_synthetic_model_free also after a failure. */
+ * bundle's only pair. Call dg_synthetic_model_free also after a failure. */
 int dg_synthetic_model_read(
     const struct dg_args *a, struct dg_synthetic_model *m, struct dg_error *err);
 void dg_synthetic_model_free(struct dg_synthetic_model *m);

@@ -44,11 +44,16 @@ static void fail(struct dg_http_exchange *x, int code, const char *message)
     dg_http_reply_take(x, &r);
 }
 
-static void forbid(struct dg_http_exchange *x)
+static void refuse(struct dg_http_exchange *x, int status, const char *message)
 {
     struct dg_http_reply r = {0};
-    dg_libretranslate.refuse(&r, 403, "Files translation are disabled on this server.");
+    dg_libretranslate.refuse(&r, status, message);
     dg_http_reply_take(x, &r);
+}
+
+static void forbid(struct dg_http_exchange *x)
+{
+    refuse(x, 403, "Files translation are disabled on this server.");
 }
 
 /* The document is refused, is translated, has failed or is gone, or the server is stopping. */
@@ -62,13 +67,10 @@ static void finish(void *arg, struct dg_http_exchange *x)
         struct dg_http_reply r = {0};
         dg_reply_client_gone(&r);
         dg_http_reply_take(x, &r);
+    } else if (w->too_large) {
+        refuse(x, 413, w->refused.message);
     } else if (w->refused.code != DG_OK) {
-        struct dg_http_reply r = {0};
-        if (w->too_large)
-            dg_libretranslate.refuse(&r, 413, w->refused.message);
-        else
-            dg_libretranslate_fail(&r, &w->refused);
-        dg_http_reply_take(x, &r);
+        fail(x, w->refused.code, w->refused.message);
     } else if (dg_uploader_get(w->app->uploader, w->id, &u, &progress, &err) != DG_OK) {
         fail(x, err.code,
             err.code == DG_ENOTFOUND ? "the document has expired, or was removed" : err.message);

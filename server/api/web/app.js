@@ -234,7 +234,7 @@ function marks() {
 // Characters as the server counts them, and what else is known of the text.
 function count() {
   const text = $('input').value, n = text ? codePoints(text).length : 0;
-  const parts = [n && `${n.toLocaleString()} ${n === 1 ? 'character' : 'characters'}`, field.file?.name].filter(Boolean);
+  const parts = [n && counted(n, 'character'), field.file?.name].filter(Boolean);
   $('count').textContent = parts.join(', ') + (n && field.format !== 'text' ? ` read as ${FORMATS[field.format]}` : '');
 }
 

@@ -1,7 +1,7 @@
 // Documents: which files the server takes, and those on their way there, translated, and back, one after the other.
 import * as api from './api.js';
 import {again, session} from './kept.js';
-import {node, save, took, translatedName} from './text.js';
+import {counted, node, save, took, translatedName} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const SOONEST = 0.5, LATEST = 10; // seconds between two questions
@@ -134,7 +134,7 @@ export class Documents {
     return row;
   }
 
-  // A document whose line is removed is removed from the server as well: others wait for it there.
+  // Deletes the document on the server, too, so that it does not delay others there.
   remove(row) {
     const at = this.rows.indexOf(row);
     row.running.abort();
@@ -157,8 +157,7 @@ export class Documents {
         await send?.();
         const {characters} = await this.done(row);
         const blob = await this.surely(row, () => api.documentResult(row.made, signal));
-        row.finish(`Done in ${took(performance.now() - begin)}: ${characters.toLocaleString()} ${characters === 1 ? 'character' : 'characters'}`,
-          blob, translatedName(row.name, target));
+        row.finish(`Done in ${took(performance.now() - begin)}: ${counted(characters, 'character')}`, blob, translatedName(row.name, target));
       } catch (e) {
         if (signal.aborted) return;
         row.refuse(e.message);

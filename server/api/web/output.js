@@ -9,7 +9,7 @@ export class Output {
     this.onSentence = onSentence;
     this.parts = []; // of the text, see begin
     this.old = null; // what the text had in the place of parts that are new, until their translation comes
-    this.taken = new Map(); // of that, by sentence: the translations that were taken from others, null where none was
+    this.taken = new Map(); // for each source sentence of `old`, in order: the alternative chosen for it, null: none
     this.work = null;
     this.format = 'text';
     element.addEventListener('click', (e) => this.choose(e.target.closest('.s'), e));
@@ -50,15 +50,18 @@ export class Output {
     this.old = document.createElement('span');
     this.old.inert = true;
     this.taken = new Map();
-    const add = (source, list) => this.taken.set(source, [...this.taken.get(source) ?? [], ...list]);
+    const add = (source, translation) => {
+      if (!this.taken.has(source)) this.taken.set(source, []);
+      this.taken.get(source).push(translation);
+    };
     for (const {node} of parts) {
-      for (const {entry} of node.children) add(entry.source, [entry.taken ? {text: entry.span.textContent, flags: entry.flags} : null]);
+      for (const {entry} of node.children) add(entry.source, entry.taken ? {text: entry.span.textContent, flags: entry.flags} : null);
       this.old.append(...node.childNodes);
       node.remove();
     }
     this.old.append(...before?.childNodes ?? []);
     before?.remove();
-    for (const [source, list] of taken) add(source, list);
+    for (const [source, list] of taken) list.forEach((translation) => add(source, translation));
   }
 
   // No more translations come: what the page had of the text before goes.

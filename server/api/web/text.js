@@ -27,7 +27,6 @@ const CHUNK = 6000;
 const LINE = /(?<=\n)/, PARAGRAPH = /(?<=\n[ \t]*\n)/;
 // After what no sentence of a format continues, so that the parts' translations are those of the whole.
 const CUTS = {text: LINE, wrapped: PARAGRAPH, srt: PARAGRAPH};
-const ENDS = {text: /\n$/, wrapped: /\n[ \t]*\n$/, srt: /\n[ \t]*\n$/};
 
 // A long text in parts that the server takes, most characters each.
 export function chunks(text, format, most) {
@@ -49,16 +48,17 @@ export function chunks(text, format, most) {
 // How many of a text's earlier parts, those that are finished, another text still begins and ends with: {head, tail, middle}, where middle
 // is what it has between them.
 export function unchanged(parts, text, format) {
-  const cut = (before) => Boolean(ENDS[format]?.test(before));
+  const here = format in CUTS && new RegExp(CUTS[format], 'y');
+  const cut = (at) => here && ((here.lastIndex = at), here.test(text));
   let head = 0, tail = 0, from = 0, to = text.length;
   for (; head < parts.length && parts[head].finished && text.startsWith(parts[head].text, from); head++) {
     const after = from + parts[head].text.length;
-    if (after < text.length && !cut(parts[head].text)) break;
+    if (after < text.length && !cut(after)) break;
     from = after;
   }
   for (; head + tail < parts.length; tail++) {
     const part = parts[parts.length - 1 - tail], before = to - part.text.length;
-    if (before < from || !part.finished || !text.endsWith(part.text, to) || (before > from && !cut(text.slice(from, before)))) break;
+    if (before < from || !part.finished || !text.endsWith(part.text, to) || (before > from && !cut(before))) break;
     to = before;
   }
   return {head, tail, middle: text.slice(from, to)};
@@ -123,7 +123,7 @@ export function node(tag, attributes, ...content) {
 // How long something took: below a second in milliseconds.
 export const took = (ms) => (ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-export const counted = (n, unit) => `${n} ${unit}${n === 1 ? '' : 's'}`;
+export const counted = (n, unit) => `${n.toLocaleString()} ${unit}${n === 1 ? '' : 's'}`;
 
 // How long something lasts, in its two largest units.
 export function duration(seconds) {
