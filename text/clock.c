@@ -12,11 +12,9 @@ bool dg_clock_has_daytime(const char *s, size_t n)
 {
     static const char *const words[] = {"abend", "nacht", "mittag", "morgens", "vormittag", "soir",
         "nuit", "midi", "matin", "night", "evening", "noon", "morning"};
-    for (size_t at = 0; at < n; at++)
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            if (n - at >= strlen(words[k]) && (s[at] | 0x20) == words[k][0] &&
-                strncasecmp(s + at, words[k], strlen(words[k])) == 0)
-                return true;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (dg_scan_has(s, n, words[k]))
+            return true;
     return false;
 }
 
@@ -93,8 +91,8 @@ bool dg_clock_same(int x, enum dg_clock of_x, int y, enum dg_clock of_y)
 {
     if (x > y)
         return dg_clock_same(y, of_y, x, of_x);
-    if (y == x + HALF) /* 9 and 21 */
-        return x == 0 || (of_x != DG_CLOCK_AM && of_x != DG_CLOCK_DAY);
+    if (y == x + HALF) /* 9 p.m. and 21; 12 a.m. and 24 */
+        return x == 0 || (of_x != DG_CLOCK_DAY && of_x != (x == HALF ? DG_CLOCK_PM : DG_CLOCK_AM));
     if (x != y || of_x == of_y || of_x == DG_CLOCK_NONE || of_y == DG_CLOCK_NONE)
         return x == y;
     if (of_x != DG_CLOCK_DAY && of_y != DG_CLOCK_DAY)

@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 enum dg_clock {
-    /* no hour, or not said of which half of the day */
+    /* not an hour, or an hour of an unknown half of the day */
     DG_CLOCK_NONE,
-    /* in the first and the second half of the day, of twelve hours each */
+    /* an hour before noon; an hour after noon, on a clock of twelve hours */
     DG_CLOCK_AM,
     DG_CLOCK_PM,
-    /* of a day of 24 hours */
+    /* an hour on a clock of 24 hours */
     DG_CLOCK_DAY,
 };
 

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LINE = 256 }; /* bytes before a face in which a bracket may have been opened */
+enum { LINE = 256 }; /* bytes before an emoticon that are searched for an open bracket */
 
 static bool is_one_of(const char *s, size_t at, size_t end, const char *set)
 {
     return at < end && s[at] && strchr(set, s[at]);
 }
 
-/* True if a bracket of this line was opened and not closed before byte `at`: "(see :)". Mouths of
- * other faces are none. */
+/* True if a bracket of this line is open at byte `at`: "(see :)". Mouths of other emoticons do not
+ * count as brackets. */
 static bool is_open(const char *s, size_t at)
 {
     size_t closed = 0;

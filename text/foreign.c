@@ -3,7 +3,6 @@
 #include "text/scan.h"
 
 #include <string.h>
-#include <strings.h>
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
 
@@ -347,9 +346,8 @@ static bool has_currency(int32_t c, const char *t, size_t m)
         {0xA3, {"pfund", "pound", "livre", "gbp"}}, {0xA5, {"yen", "yuan", "jpy", "cny"}}};
     for (size_t k = 0; k < sizeof currencies / sizeof *currencies; k++)
         for (size_t i = 0; i < 4 && currencies[k].sign == c && currencies[k].names[i]; i++)
-            for (size_t at = 0, n = strlen(currencies[k].names[i]); at + n <= m; at++)
-                if (strncasecmp(t + at, currencies[k].names[i], n) == 0)
-                    return true;
+            if (dg_scan_has(t, m, currencies[k].names[i]))
+                return true;
     return false;
 }
 

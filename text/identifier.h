@@ -14,6 +14,7 @@
  *
  * Not a code: COVID-19, 500GB, 10AM-12PM, 1990s, 20h30. */
 size_t dg_identifier_end(const char *s, size_t at, size_t end);
+
 /* The same for names of variables and functions: foo_bar, MAX_VALUE, parseInt, print(). Not a name:
  * iPhone, YouTube, mmHg, studentInnen, nor Pre_ferences, where "_" is the sign of a key. */
 size_t dg_identifier_name_end(const char *s, size_t at, size_t end);

@@ -1,7 +1,6 @@
 #include "text/language_code.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ISO 639-2 (both its terminology and its bibliographic codes), each followed by its ISO 639-1
@@ -62,7 +61,9 @@ static bool prefer(char code[DG_LANGUAGE_MAX])
     return true;
 }
 
-bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
+/* Writes the code in lower case, with "-" for "_" and the two-letter code of a three-letter
+ * language. False: too long for a code. */
+static bool write_lower(const char *code, char out[DG_LANGUAGE_MAX])
 {
     size_t n = 0;
     memset(out, 0, DG_LANGUAGE_MAX);
@@ -75,26 +76,27 @@ bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
         memcpy(out, two, 2);
         memmove(out + 2, out + 3, n - 3 + 1);
     }
-    return prefer(out);
+    return true;
+}
+
+bool dg_language_canonical(const char *code, char out[DG_LANGUAGE_MAX])
+{
+    return write_lower(code, out) && prefer(out);
 }
 
 bool dg_language_usual(const char *code, char out[DG_LANGUAGE_MAX])
 {
-    const size_t n = strlen(code);
-    if (n >= DG_LANGUAGE_MAX)
+    if (!write_lower(code, out))
         return false;
-    for (size_t i = 0; i <= n; i++)
-        out[i] = code[i] == '_' ? '-' : (char)tolower((unsigned char)code[i]);
     for (char *part = strchr(out, '-'); part; part = strchr(part + 1, '-')) {
         const size_t length = strcspn(part + 1, "-");
         if (length == 1)
             break; /* what follows is private, or an extension's */
-        for (size_t i = 1; (length == 2 && i <= 2) || (length == 4 && i == 1); i++)
-            part[i] = (char)toupper((unsigned char)part[i]);
+        if (length == 2 || length == 4)
+            part[1] = (char)toupper((unsigned char)part[1]);
+        if (length == 2)
+            part[2] = (char)toupper((unsigned char)part[2]);
     }
-    const char *two = strlen(out) == 3 ? two_letters(out) : NULL;
-    if (two)
-        snprintf(out, DG_LANGUAGE_MAX, "%.2s", two);
     return true;
 }
 

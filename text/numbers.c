@@ -96,7 +96,6 @@ static bool is_percent(const char *s, size_t begin, const struct digits *x)
 /* False: there are too many. */
 static bool read_runs(const char *s, size_t len, struct numbers *out)
 {
-    const bool daytime = dg_clock_has_daytime(s, len);
     out->n = 0;
     for (size_t at = 0, begin = 0, before = 0;; before = at) {
         struct digits x;
@@ -108,7 +107,7 @@ static bool read_runs(const char *s, size_t len, struct numbers *out)
             return false;
         if (x.n <= 2)
             x.clock = dg_clock_of(s, len, begin, at);
-        if (daytime && x.clock == DG_CLOCK_DAY)
+        if (x.clock == DG_CLOCK_DAY && dg_clock_has_daytime(s, len))
             x.clock = DG_CLOCK_NONE;
         out->joins[out->n] = out->n && x.n == THOUSANDS && parts_thousands(s, before, begin);
         out->tight[out->n] = out->joins[out->n] && s[before] != '&' &&

@@ -297,14 +297,16 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     }
 }
 
-/* $1 to $9, and $$5, which stands for the price "$5"; "$1.50" is a price. */
+/* $1 to $9, and $$5, the price "$5" with its sign escaped; "$1.50" is a price. */
 static size_t argument(const char *s, size_t at, size_t end)
 {
     size_t i = at + 2;
     if (i < end && s[at + 1] == '$' && isdigit((unsigned char)s[i])) {
-        while (i < end && (isdigit((unsigned char)s[i]) || strchr(".,", s[i])))
+        while (i < end && (isdigit((unsigned char)s[i]) || (s[i] && strchr(".,", s[i]))))
             i++;
-        return i - !isdigit((unsigned char)s[i - 1]);
+        while (!isdigit((unsigned char)s[i - 1])) /* "$$5..." */
+            i--;
+        return i;
     }
     const char after = at + 2 < end ? s[at + 2] : ' ', digit = at + 3 < end ? s[at + 3] : ' ';
     const bool price = (after == '.' || after == ',') && isdigit((unsigned char)digit);

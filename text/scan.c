@@ -2,6 +2,8 @@
 #include "text/utf8.h"
 
 #include <ctype.h>
+#include <string.h>
+#include <strings.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
@@ -177,4 +179,13 @@ size_t dg_scan_trim_space(const char *s, size_t begin, size_t end)
         end = prev;
     }
     return end;
+}
+
+bool dg_scan_has(const char *s, size_t n, const char *part)
+{
+    const size_t len = strlen(part);
+    for (size_t at = 0; at + len <= n; at++)
+        if ((s[at] | 0x20) == (part[0] | 0x20) && strncasecmp(s + at, part, len) == 0)
+            return true;
+    return false;
 }

@@ -38,6 +38,9 @@ bool dg_scan_is_full_width(int32_t c); /* a full-width form, which contains its 
  * combine. */
 size_t dg_scan_columns(int32_t c);
 
+/* True if s[n] has the ASCII letters of `part`, in either case, also within a word. */
+bool dg_scan_has(const char *s, size_t n, const char *part);
+
 /* First byte at or after i that is not white space, at most `end`; and the end of s[begin..end)
  * without trailing white space. */
 size_t dg_scan_skip_space(const char *s, size_t i, size_t end);

@@ -43,9 +43,9 @@ static bool has_number(const char *s, size_t len, const char *a, size_t n)
     return false;
 }
 
-/* Find the number of sentence s[len] that the answer's a[n] stands for, by its digits; if it is
- * written as one of them is, it stands for that one. False: there is none, there are several with
- * different values, or a[n] already has the right value. */
+/* Find the number of sentence s[len] that the answer's a[n] translates: one that is written the
+ * same, else one with the same digits. False: there is none, there are several with different
+ * values, or a[n] already has the right value. */
 static bool find_meant(const struct styles *styles, const char *s, size_t len, const char *a,
     size_t n, struct dg_number *out)
 {

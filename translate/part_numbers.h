@@ -16,8 +16,8 @@ struct dg_part;
 void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
     size_t from, size_t *ends, size_t n);
 
-/* Give the units of the sentence that p's answer, `text` from byte `from` on, has in another case
- * their own: "20 Mg" becomes "20 mg". */
+/* Restore the case of the sentence's units in p's answer, which is `text` from byte `from` on: "20
+ * Mg" becomes "20 mg". */
 void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t from);
 
 /* Append a protected span s[n] of signs and one number ("£3.50"), or an amount of money

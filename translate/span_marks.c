@@ -80,7 +80,7 @@ static bool has_words(const char *s, size_t n)
            (dg_scan_is_letter(c) || dg_scan_is_digit(c) || dg_scan_is_terminator(c) || c == ':');
 }
 
-/* True if a word is before the first white space of p's text from byte `at` on, up to `end`. */
+/* True if p's text has a letter or a digit after byte `at`, before `end` and any white space. */
 static bool is_in_word(const struct dg_part *p, size_t at, size_t end)
 {
     while (at < end) {

@@ -197,15 +197,35 @@ static int add_term(
     return rc;
 }
 
+/* Finds the bytes of p->shown that the match has in p->text, where a hyphen of three bytes became
+ * "-". False: the two differ in more. */
+static bool find_shown(
+    const struct dg_part *p, const struct dg_glossary_match *match, struct dg_span *out)
+{
+    size_t at = 0;
+    *out = (struct dg_span){0};
+    for (size_t i = 0; p->text[i] != '\0'; i++) {
+        if (at >= p->shown_len)
+            return false;
+        if (i == match->begin)
+            out->begin = at;
+        at += p->text[i] == '-' && p->shown[at] == '\xE2' ? 3 : 1;
+        if (i + 1 == match->end)
+            out->end = at;
+    }
+    return at == p->shown_len;
+}
+
 /* True if the match overlaps a protected span of p, which has no terms. */
 static bool is_protected(const struct dg_part *p, const struct dg_glossary_match *match)
 {
-    if (!p->shown || strlen(p->text) != p->shown_len)
+    struct dg_span shown;
+    if (!p->shown || !find_shown(p, match, &shown))
         return false;
     for (size_t i = 0; i < p->n_marks; i++) {
         const struct dg_mark *mark = &p->marks[i];
-        if (mark->kind == DG_MARK_PROTECTED && match->begin < mark->at + mark->len &&
-            match->end > mark->at)
+        if (mark->kind == DG_MARK_PROTECTED && shown.begin < mark->at + mark->len &&
+            shown.end > mark->at)
             return true;
     }
     return false;

@@ -30,6 +30,13 @@ def test_terms_are_in_the_answer(server):
     assert one(server)["text"] == plain and one(server, glossary={"cats": "Katzen"})["text"] == plain
 
 
+def test_placeholders_in_a_sentence_with_another_hyphen(server):
+    """Their names are no terms, whichever hyphen the sentence has."""
+    terms = {"items": "Dinge", "dogs": "Haustiere"}
+    with_minus, with_hyphen = (one(server, "The well%sknown {items}dogs play here." % c, glossary=terms)["text"] for c in "-\u2011")
+    assert with_hyphen == with_minus and with_hyphen.count("{items}") == 1 and "Dinge" not in with_hyphen
+
+
 @pytest.mark.parametrize("text, glossary, target", [
     ("The 2.4 GHz band is full.", {"2.4 GHz band": "2.4-GHz-Band"}, "2.4-GHz-Band"),
     ("{name} drives a small SUV.", {"small SUV": "BMW X3"}, "BMW X3")])

@@ -31,8 +31,9 @@ static void canonical(void **state)
 static void tags(void **state)
 {
     static const char *const cases[][2] = {{"DE", "de"}, {"pt_br", "pt-BR"}, {"ZH-HANT", "zh-Hant"},
-        {"zh-cn", "zh-CN"}, {"deu", "de"}, {"FIL", "fil"}, {"sr_latn_rs", "sr-Latn-RS"},
-        {"es-419", "es-419"}, {"en-x-aa", "en-x-aa"}, {"", ""}, {"de-", "de-"}};
+        {"zh-cn", "zh-CN"}, {"deu", "de"}, {"deu-at", "de-AT"}, {"FIL", "fil"},
+        {"sr_latn_rs", "sr-Latn-RS"}, {"es-419", "es-419"}, {"en-x-aa", "en-x-aa"}, {"", ""},
+        {"de-", "de-"}};
     char out[DG_LANGUAGE_MAX];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

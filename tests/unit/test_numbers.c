@@ -107,6 +107,7 @@ static void hours(void **state)
     expect(true, "at 9:05 pm", "à 21 h 05");
     expect(true, "12 p.m.", "12 Uhr");
     expect(true, "12 a.m.", "0 Uhr");
+    expect(true, "12 a.m.", "24 Uhr");
     expect(true, "from 2 pm to 4 p. m.", "14 bis 16 Uhr");
     expect(true, "at 8 pm", "um 8 Uhr abends");
     expect(true, "at 8 PM", "à 8 heures du soir");
@@ -121,6 +122,7 @@ static void hours(void **state)
     expect(false, "à 9 h 30", "at 9:30 p.m.");
     expect(false, "à 11 heures", "at 11 p.m");
     expect(false, "12 a.m.", "12 Uhr");
+    expect(false, "12 p.m.", "24 Uhr");
     expect(false, "um 9:30 Uhr", "à 21 h 30");
     expect(false, "9 h", "21");
 }

@@ -1,4 +1,5 @@
 /* text/protected.h: text that stays unchanged in every language. */
+#include "text/placeholder.h"
 #include "text/protected.h"
 
 #include "base/clock.h"
@@ -132,6 +133,19 @@ static void names_of_programs(void **state)
         "getElementById() print(), a.fontSize (onClick)", "<getElementById()><print()><onClick>");
     expect("iPhone YouTube mmHg macOS eBay kWh GmbH PhD studentInnen McDonald file(s) f() ()", "");
     expect("_really_ so _ x_ _y a__b b_c Pre_ferences pH mRNA größeRe straßenName", "");
+}
+
+static void prices_of_programs(void **state)
+{
+    static const char *const texts[] = {"$$5...", "$$5.,.x", "$$5", "$$1,250.50.", "$1"};
+    static const size_t ends[] = {3, 3, 3, 10, 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t begin;
+        const size_t n = strlen(texts[i]);
+        assert_int_equal(dg_placeholder_program_next(texts[i], 0, n, n, &begin), ends[i]);
+        assert_int_equal(begin, 0);
+    }
 }
 
 static void fillers(void **state)
@@ -310,8 +324,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
         cmocka_unit_test(amounts), cmocka_unit_test(identifiers), cmocka_unit_test(emoticons),
-        cmocka_unit_test(names_of_programs), cmocka_unit_test(fillers), cmocka_unit_test(files),
-        cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
-        cmocka_unit_test(anything), cmocka_unit_test(long_words)};
+        cmocka_unit_test(names_of_programs), cmocka_unit_test(prices_of_programs),
+        cmocka_unit_test(fillers), cmocka_unit_test(files), cmocka_unit_test(long_addresses),
+        cmocka_unit_test(placeholders), cmocka_unit_test(emoji), cmocka_unit_test(anything),
+        cmocka_unit_test(long_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

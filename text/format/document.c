@@ -10,6 +10,7 @@
 #define MAX_SHOWN 80 /* maximum bytes of a protected span that the model sees */
 /* Bytes read between two calls of check: 10 ms as a rule, 60 ms of "{{{{" or "a/?a/?". */
 #define CHECK_BYTES 65536
+/* Bytes of a program's strings that are searched at a time; check is called after each part. */
 #define PROGRAM_BYTES 256
 
 const char *const dg_format_names[] = {"text", "wrapped", "srt", "markdown", "html", "xml", NULL};
@@ -113,9 +114,9 @@ static size_t running_end(
     return *k < u->n_marks ? d->marks[u->mark + *k].at : u->end;
 }
 
-/* dg_protected_next, which stops if check ends the reading. Of a program's strings, which have
- * more, a part is searched for either kind before the next part, so that none is searched once for
- * each span of the other kind. */
+/* dg_protected_next, which stops if check ends the reading. A program's strings have further spans;
+ * these texts are searched in small parts, each for both kinds, because a search for one kind up to
+ * the end of the text would be repeated after each span of the other kind. */
 static size_t next_protected(
     struct dg_document *d, const char *s, size_t n, size_t from, size_t *begin)
 {

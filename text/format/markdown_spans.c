@@ -54,7 +54,7 @@ static size_t find_text(const struct spans *p, size_t i, size_t end)
         if (e->kind != DG_MD_TEXT || e->begin == SIZE_MAX)
             continue;
         if (e->begin >= end)
-            break; /* the byte is in no text, such as code: others are still further on */
+            break; /* the byte is outside the texts, as in code; the rest begin after it */
         if (e->end >= end)
             return depth == 0 ? i : p->e->n;
     }

@@ -162,7 +162,7 @@ static void write_grids(
         add_grid(v, o, h, MARGIN + (h % 4) * width + side, HEAD + (h / 4) * height + top, b);
 }
 
-/* The word is in no row. */
+/* Fails because no row is labelled `word`; the message lists the labels. */
 static int refuse_word(const struct dg_attention_view *v, const char *word, struct dg_error *err)
 {
     struct dg_buffer words;

@@ -68,8 +68,9 @@ static bool parse(struct dg_html_tree *t, const char *s, size_t n)
     return true;
 }
 
-/* False for more templates and tags than libgumbo may get: at the end it looks at all elements that
- * are open, once for each <template> among them, without an allocation that could end it. */
+/* False if libgumbo might take too long: at the end of the document it walks its stack of open
+ * elements once for each open <template>, and allocates nothing there, so `allocate` cannot stop
+ * it. */
 static bool has_few_templates(const char *s, size_t n)
 {
     static const char template[] = "<template";

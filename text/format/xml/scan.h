@@ -43,6 +43,8 @@ struct dg_xml {
 int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *err);
 void dg_xml_close(struct dg_xml *x);
 
+/* The first tag that is an element's or CDATA; n_tags: none. */
+size_t dg_xml_root(const struct dg_xml *x);
 /* True if this is the tag's name. */
 bool dg_xml_is(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name);
 /* The same, ignoring the tag's prefix. */
