@@ -63,6 +63,17 @@ void dg_buffer_adds(struct dg_buffer *b, const char *s)
     dg_buffer_add(b, s, strlen(s));
 }
 
+void dg_buffer_add_quoted(struct dg_buffer *b, const char *s, size_t n, char quote)
+{
+    dg_buffer_add(b, &quote, 1);
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == quote)
+            dg_buffer_add(b, &quote, 1);
+        dg_buffer_add(b, s + i, 1);
+    }
+    dg_buffer_add(b, &quote, 1);
+}
+
 void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
 {
     va_list ap, again;

@@ -18,6 +18,8 @@ void dg_buffer_deinit(struct dg_buffer *b);
 void dg_buffer_reset(struct dg_buffer *b); /* len = 0, keeps the memory */
 void dg_buffer_add(struct dg_buffer *b, const void *data, size_t n);
 void dg_buffer_adds(struct dg_buffer *b, const char *s);
+/* Append s[n] between two of `quote`, and double each one in it, as CSV and YAML do: 'it''s'. */
+void dg_buffer_add_quoted(struct dg_buffer *b, const char *s, size_t n, char quote);
 void dg_buffer_addf(struct dg_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

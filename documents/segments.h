@@ -22,7 +22,7 @@ enum dg_writing {
     DG_WRITE_LOCALE,       /* the same as programs write it, pt_BR, if another segment changes */
     DG_WRITE_PLURAL_FORMS, /* the target language's: strings/plural_forms.h; likewise */
     DG_WRITE_YAML,         /* as yaml_scalar.h writes it */
-    DG_WRITE_YAML_LOCALE,  /* so the target language's code, if another segment changes */
+    DG_WRITE_YAML_LOCALE,  /* the target language's code as such a scalar, if another changes */
     DG_WRITE_DECLARATION,  /* `before` instead of an answer, if another segment changes */
     DG_WRITE_SETTING,      /* the same, if one of any part changes */
     DG_WRITE_CUES,         /* divided among the cues of subtitles: slots */
@@ -92,10 +92,10 @@ struct dg_run_names {
 struct dg_segment {
     /* bytes of the part that are replaced */
     size_t begin, end;
-    /* [n] malloc'd; NULL for DG_WRITE_TARGET and what is written only if another segment changes */
+    /* [n] malloc'd; NULL if no answer is written, as for DG_WRITE_TARGET and DG_WRITE_SETTING */
     char *text;
     size_t n;
-    /* number in its part, as it was added: of several at one place, the first is written first */
+    /* order of addition in its part: segments at one place are written in it */
     size_t order;
     /* index among the file's texts */
     size_t index;

@@ -45,18 +45,22 @@ static void write_locale(struct dg_writer *w)
         dg_buffer_add(w->out, *c == '-' ? "_" : c, 1);
 }
 
-/* Writes s[n] as a scalar of YAML. The further lines of a block begin as the first one does. */
+/* Writes s[n] as a scalar of YAML. The further lines of a block begin as the first one does. Only
+ * for a block is the line's begin searched: other scalars may all be on one line. */
 static void write_yaml(struct dg_writer *w, const struct dg_segment *g, const char *s, size_t n)
 {
     const struct dg_extract_part *p = w->part;
     size_t line = g->begin;
     struct dg_buffer before;
+    if (g->yaml != DG_YAML_LITERAL && g->yaml != DG_YAML_FOLDED) {
+        dg_yaml_write(g->yaml, "", s, n, w->out);
+        return;
+    }
     dg_buffer_init(&before);
     while (line > 0 && p->s[line - 1] != '\n' && p->s[line - 1] != '\r')
         line--;
     dg_buffer_adds(&before, line > 1 && p->s[line - 2] == '\r' ? "\r\n" : "\n");
     dg_buffer_add(&before, p->s + line, g->begin - line);
-    dg_buffer_add(&before, "", 1);
     if (!before.failed)
         dg_yaml_write(g->yaml, before.data, s, n, w->out);
     w->out->failed = w->out->failed || before.failed;

@@ -149,17 +149,10 @@ static void add_field(const char *s, size_t n, struct dg_buffer *out)
     bool plain = true;
     for (size_t i = 0; i < n; i++)
         plain = plain && !strchr("\",\r\n", s[i]);
-    if (plain) {
+    if (plain)
         dg_buffer_add(out, s, n);
-        return;
-    }
-    dg_buffer_adds(out, "\"");
-    for (size_t i = 0; i < n; i++) {
-        if (s[i] == '"')
-            dg_buffer_adds(out, "\"");
-        dg_buffer_add(out, s + i, 1);
-    }
-    dg_buffer_adds(out, "\"");
+    else
+        dg_buffer_add_quoted(out, s, n, '"');
 }
 
 void dg_csv_write(const struct dg_memory_pair *pair, struct dg_buffer *out)

@@ -52,10 +52,8 @@ static int read_if_page(struct dg_extract *x, struct dg_extract_part *p, struct 
 {
     struct dg_xml xml;
     struct dg_error why = {0};
-    size_t root = 0;
     const int rc = dg_xml_scan(p->s, p->n, &xml, &why);
-    while (rc == DG_OK && root < xml.n_tags && xml.tags[root].kind == DG_XML_OTHER)
-        root++;
+    const size_t root = dg_xml_root(&xml);
     const bool page =
         rc == DG_OK && root < xml.n_tags && dg_xml_is_local(&xml, &xml.tags[root], "html");
     dg_xml_close(&xml);

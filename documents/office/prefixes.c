@@ -46,9 +46,11 @@ static bool find_root(const char *s, size_t n, size_t *begin, size_t *end)
         if (!open)
             return false;
         at = (size_t)(open - s);
-        const char *close = isalpha((unsigned char)open[1]) ? memchr(open, '>', n - at) : NULL;
-        if (!close)
+        if (!isalpha((unsigned char)open[1]))
             continue;
+        const char *close = memchr(open, '>', n - at);
+        if (!close) /* no later tag ends, either */
+            return false;
         *begin = at;
         *end = (size_t)(close - s);
         return true;
@@ -117,7 +119,8 @@ static size_t add_prefix(
     return at;
 }
 
-/* The end of what is no element's tag: a comment, a section, an instruction; at: it is one. */
+/* The closing bytes of a comment, CDATA section, instruction or declaration at s[at]; at: none
+ * begins there. */
 static size_t skip_other(const char *s, size_t at, size_t n)
 {
     static const char *const kinds[][2] = {

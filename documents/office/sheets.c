@@ -22,9 +22,7 @@ static const struct dg_run_names sheet = {
  * SDK writes <x:sst><x:si><x:t>. */
 static void find_prefix(struct dg_runs *r)
 {
-    size_t root = 0;
-    while (root < r->xml.n_tags && r->xml.tags[root].kind == DG_XML_OTHER)
-        root++;
+    const size_t root = dg_xml_root(&r->xml);
     if (root == r->xml.n_tags)
         return;
     const struct dg_xml_tag *t = &r->xml.tags[root];

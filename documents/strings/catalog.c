@@ -53,7 +53,6 @@ static int add_text(struct reader *r, size_t begin, size_t end, struct dg_error 
             rc = err->code;
         else if (!(g->before = dg_buffer_take(&r->written, &n)))
             rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-        dg_buffer_init(&r->written);
         r->place.begin = r->place.end; /* of the next one */
         r->last = r->p->n_segments;
     }
@@ -61,8 +60,7 @@ static int add_text(struct reader *r, size_t begin, size_t end, struct dg_error 
     return rc;
 }
 
-/* Writes the source's localization from byte *at on up to the texts of its units, and adds these.
- */
+/* Writes the source's localization from byte *at on, and adds the texts of its units. */
 static int add_units(
     struct reader *r, struct dg_json_bytes in, size_t *at, size_t depth, struct dg_error *err)
 {
@@ -145,13 +143,12 @@ static int add_localization(struct reader *r, const struct dg_json_member *membe
     if (empty)
         dg_buffer_adds(&r->written, has_all ? "\n      " : "\n    ");
     r->p->segments[r->last - 1].after = dg_buffer_take(&r->written, &n);
-    dg_buffer_init(&r->written);
     return r->p->segments[r->last - 1].after
                ? DG_OK
                : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
 }
 
-/* Adds what the target language lacks of a string. */
+/* Adds a string's localization, unless the target language has one. */
 static int read_string(struct reader *r, const struct dg_json_member *m, struct dg_error *err)
 {
     const char *s = r->p->s;

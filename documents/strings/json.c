@@ -1,8 +1,7 @@
-/* JSON, flat or nested: every string that is a value is a text, but for the "id" of an object in a
- * list. In ARB files the value of a key
- * that begins with "@" describes another key, and is not translated; that of "@@locale" is the
- * language. In messages.json of browser
- * extensions, and in what FormatJS extracts, each entry has notes for translators beside its text:
+/* JSON, flat or nested: every string that is a value is a text, except the "id" of an object in a
+ * list. In ARB files the value of a key that begins with "@" describes another key, and is not
+ * translated; that of "@@locale" is the language. In messages.json of browser extensions and in
+ * messages extracted by FormatJS, each entry has notes for translators beside its text:
  *
  *   "bark": {"message": "$NAME$ barks", "description": "...", "placeholders": {"name": {...}}}
  */
@@ -58,17 +57,11 @@ static bool has_notes(const struct dg_json *file)
     return true;
 }
 
-/* True if s[at, end) is this string, with its quotation marks. */
-static bool string_is(const char *s, size_t at, size_t end, const char *is)
-{
-    return end - at == strlen(is) + 2 && memcmp(s + at + 1, is, strlen(is)) == 0;
-}
-
 /* True if it is the name of an entry's text. */
-static bool is_entry_text(const char *s, size_t at, size_t end)
+static bool is_entry_text(const char *s, struct dg_json_bytes key)
 {
     for (const char *const *name = entry_texts; *name; name++)
-        if (string_is(s, at, end, *name))
+        if (dg_json_bytes_are(s, key, *name))
             return true;
     return false;
 }
@@ -133,10 +126,11 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
         } else if (s[at] == '"') {
             end = dg_json_string_end(s, at);
             if (key) {
-                locale = arb && depth == 1 && string_is(s, at, end, "@@locale");
+                const struct dg_json_bytes name = {at, end};
+                locale = arb && depth == 1 && dg_json_bytes_are(s, name, "@@locale");
                 about = (arb && s[at + 1] == '@') ||
-                        (notes && depth == ENTRY && !is_entry_text(s, at, end)) ||
-                        (depth > 1 && !object[depth - 1] && string_is(s, at, end, "id"));
+                        (notes && depth == ENTRY && !is_entry_text(s, name)) ||
+                        (depth > 1 && !object[depth - 1] && dg_json_bytes_are(s, name, "id"));
             } else if (locale && depth == 1) {
                 rc = add_locale(x, p, at + 1, end - 1, err);
             } else if (!quiet[depth] && !about) {

@@ -5,7 +5,7 @@
 
 const char *dg_plural_forms(const char *language)
 {
-    /* of gettext's own table (plural-table.c) */
+    /* from gettext's plural-table.c */
     static const char one[] = "nplurals=2; plural=(n != 1);",
                       zero_and_one[] = "nplurals=2; plural=(n > 1);";
     static const char *const languages[] = {"bg", "ca", "da", "de", "el", "en", "eo", "es", "et",

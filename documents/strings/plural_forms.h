@@ -3,11 +3,11 @@
 #ifndef DG_DOCUMENTS_STRINGS_PLURAL_FORMS_H
 #define DG_DOCUMENTS_STRINGS_PLURAL_FORMS_H
 
-/* What xgettext writes where nobody has said how many forms there are. */
+/* xgettext's placeholder in a new template. */
 #define DG_PLURAL_FORMS_UNKNOWN "nplurals=INTEGER; plural=EXPRESSION;"
 
-/* The forms of a language with two, as many as such a file has places for; else as xgettext
- * writes them. */
+/* The Plural-Forms of a language with two forms, because a template has msgstr[0] and msgstr[1];
+ * DG_PLURAL_FORMS_UNKNOWN for all other languages. Static storage. */
 const char *dg_plural_forms(const char *language);
 
 #endif

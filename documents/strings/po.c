@@ -1,6 +1,7 @@
 /* gettext's PO and POT: an empty msgstr is filled from msgid, msgstr[1] and higher from
- * msgid_plural, and so is msgstr[0] where it is for more numbers than msgid. The header, except for
- * its encoding, obsolete entries and existing translations stay. */
+ * msgid_plural, and so is msgstr[0] where it is for more numbers than msgid. The header gets the
+ * new encoding and, where a template leaves them open, Language and Plural-Forms. The rest of it,
+ * obsolete entries and existing translations stay. */
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
 #include "documents/strings/plural_forms.h"
@@ -153,11 +154,10 @@ static int add_open(
     return dg_segment_add(r->x, r->p, like, NULL, 0, err) ? DG_OK : err->code;
 }
 
-/* The byte after the field's name that the header's line s[from, to) begins with; from: another. */
-static size_t skip_field(const char *s, size_t from, size_t to, const char *name)
+/* True if the header's line s[n] begins with this field's name, and has more after it. */
+static bool has_field(const char *s, size_t n, const char *name)
 {
-    const size_t n = strlen(name);
-    return to - from > n && strncasecmp(s + from, name, n) == 0 ? from + n : from;
+    return n > strlen(name) && strncasecmp(s, name, strlen(name)) == 0;
 }
 
 /* Reads a line of the header, s[from, to) with its "\\n". */
@@ -165,11 +165,11 @@ static int read_header(struct reader *r, size_t from, size_t to, struct dg_error
 {
     static const char unknown[] = DG_PLURAL_FORMS_UNKNOWN;
     const char *s = r->p->s;
-    if (skip_field(s, from, to, "Content-Type:") > from)
+    if (has_field(s + from, to - from, "Content-Type:"))
         return dg_declaration_of_type(r->x, r->p, from, to, err);
-    if (to - from == strlen("Language: \\n") && skip_field(s, from, to, "Language: ") > from)
+    if (to - from == strlen("Language: \\n") && has_field(s + from, to - from, "Language: "))
         return add_open(r, to - 2, to - 2, DG_WRITE_LOCALE, err);
-    if (skip_field(s, from, to, "Plural-Forms:") == from)
+    if (!has_field(s + from, to - from, "Plural-Forms:"))
         return DG_OK;
     r->first_form = read_plural_forms(s + from, to - from);
     const char *forms = memmem(s + from, to - from, unknown, strlen(unknown));

@@ -151,17 +151,6 @@ static bool may_be_plain(const char *s, size_t n, bool flow)
     return true;
 }
 
-static void write_single(const char *s, size_t n, struct dg_buffer *out)
-{
-    dg_buffer_adds(out, "'");
-    for (size_t i = 0; i < n; i++) {
-        if (s[i] == '\'')
-            dg_buffer_adds(out, "'");
-        dg_buffer_add(out, s + i, 1);
-    }
-    dg_buffer_adds(out, "'");
-}
-
 static void write_double(const char *s, size_t n, struct dg_buffer *out)
 {
     dg_buffer_adds(out, "\"");
@@ -219,5 +208,5 @@ void dg_yaml_write(
     else if (style != DG_YAML_SINGLE && memchr(s, '\'', n))
         write_double(s, n, out);
     else
-        write_single(s, n, out);
+        dg_buffer_add_quoted(out, s, n, '\'');
 }

@@ -206,9 +206,7 @@ int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
 {
     struct reader r = {.x = x, .p = p};
     int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    size_t root = 0;
-    while (root < r.xml.n_tags && r.xml.tags[root].kind == DG_XML_OTHER)
-        root++;
+    const size_t root = dg_xml_root(&r.xml);
     if (rc == DG_OK)
         rc = root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources")
                  ? read_resources(&r, root, err)

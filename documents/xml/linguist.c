@@ -100,9 +100,7 @@ static int add_language(struct reader *r, const struct dg_xml_tag *root, struct 
 static int read_tags(struct reader *r, struct dg_error *err)
 {
     const struct dg_xml *x = &r->xml;
-    size_t root = 0;
-    while (root < x->n_tags && x->tags[root].kind == DG_XML_OTHER)
-        root++;
+    const size_t root = dg_xml_root(x);
     if (root == x->n_tags || !dg_xml_is(x, &x->tags[root], "TS"))
         return dg_extract_broken(err, "it does not begin with <TS>, as files of Qt Linguist do");
     int rc = add_language(r, &x->tags[root], err);

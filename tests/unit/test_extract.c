@@ -295,11 +295,15 @@ static void refusals_give_memory_back(void **state)
 {
     (void)state;
     refuse("a.docx", "", 0, DG_EINVAL, "broken");
+    static const char catalog[] = "{\"sourceLanguage\": \"en\", \"strings\": {\"a\": {}, "
+                                  "\"b\": {}, \"c\": {}, \"d\": {}}}";
     refuse("a.docx", "PK", 2, DG_EINVAL, "broken");
+    refuse("a.xcstrings", catalog, sizeof catalog - 1, DG_ELIMIT, "more than 3 texts");
     const size_t before = mallinfo2().uordblks;
     for (int i = 0; i < 100; i++) {
         refuse("a.docx", "", 0, DG_EINVAL, "broken");
         refuse("a.docx", "PK", 2, DG_EINVAL, "broken");
+        refuse("a.xcstrings", catalog, sizeof catalog - 1, DG_ELIMIT, "more than 3 texts");
     }
     assert_in_range(mallinfo2().uordblks, 0, before + 1000);
 }

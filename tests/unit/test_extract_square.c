@@ -121,6 +121,48 @@ static void strings_of_programs_take_linear_time(void **state)
     }
 }
 
+/* Each "<" without a ">" was searched for up to the end: 60 MB, 58 KB packed, did not end in 60 s.
+ */
+static void a_root_without_end(void **state)
+{
+    static const struct file file = {"a.docx", "@@ word/document.xml\n", "<a", "", letters, ""};
+    struct dg_error err = {0};
+    char *bytes;
+    (void)state;
+    const clock_t before = clock();
+    assert_null(open_file(&file, 150000, &bytes, &err));
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 4);
+    assert_non_null(strstr(err.message, "the XML is not well-formed"));
+    free(bytes);
+}
+
+/* Each scalar was written after a look at all before it on its line: 1 MB took 27 s. */
+static void scalars_on_one_line(void **state)
+{
+    enum { N = 99000 };
+    static const struct file file = {"a.yml", "a: [the dog", ", the dog %d", "", "", "]"};
+    struct dg_extract_answer *answers = calloc(N + 1, sizeof *answers);
+    struct dg_error err = {0};
+    struct dg_buffer out;
+    char *bytes;
+    (void)state;
+    struct dg_extract *x = open_file(&file, N, &bytes, &err);
+    assert_non_null(x);
+    assert_non_null(answers);
+    assert_int_equal(dg_extract_count(x), N + 1);
+    for (size_t i = 0; i <= N; i++)
+        answers[i] = (struct dg_extract_answer){"der Hund", 8};
+    dg_buffer_init(&out);
+    const clock_t before = clock();
+    assert_int_equal(dg_extract_write(x, answers, &out, &err), DG_OK);
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 4);
+    assert_int_equal(out.len, strlen("a: [der Hund]") + N * strlen(", der Hund"));
+    dg_buffer_deinit(&out);
+    free(answers);
+    dg_extract_close(x);
+    free(bytes);
+}
+
 /* libgumbo goes through the open elements at the end, and no limit ended that: 1 MB took minutes.
  */
 static void templates_are_limited(void **state)
@@ -210,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reading_takes_linear_time),
         cmocka_unit_test(strings_of_programs_take_linear_time),
+        cmocka_unit_test(a_root_without_end), cmocka_unit_test(scalars_on_one_line),
         cmocka_unit_test(templates_are_limited), cmocka_unit_test(attributes_are_limited),
         cmocka_unit_test(formatting_does_not_multiply)};
     return cmocka_run_group_tests(tests, NULL, NULL);
