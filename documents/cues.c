@@ -119,9 +119,11 @@ static int add_sentence(struct dg_extract *x, struct dg_extract_part *p, const s
             dg_buffer_add(&text, p->s + words, dg_scan_trim_space(p->s, words, to) - words);
         }
     }
+    int rc = text.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a text of a file") : DG_OK;
     struct dg_segment *g =
-        text.failed ? NULL : dg_segment_add(x, p, like, text.data, text.len, err);
-    int rc = g ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+        rc == DG_OK ? dg_segment_add(x, p, like, text.data, text.len, err) : NULL;
+    if (rc == DG_OK && !g)
+        rc = err->code;
     for (size_t i = 0; i < n && rc == DG_OK; i++)
         rc = dg_slot_add(g,
             (struct dg_slot){.kind = DG_SLOT_CUE,

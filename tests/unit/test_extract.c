@@ -17,6 +17,9 @@
 #define PLURAL(space)                                                                              \
     "{" space "n, plural, one {" WORDS WORDS WORDS WORDS "} other {" WORDS WORDS WORDS WORDS "}}"
 
+/* two cues of one sentence */
+#define CUES "0:00:01,000 --> 0:00:02,000\nTwo dogs\n\n0:00:02,000 --> 0:00:03,000\nplay.\n\n"
+
 static const struct example cases[] = {
     /* Plain text. */
     {"a.txt", "", "", false},
@@ -278,6 +281,8 @@ static void what_is_refused(void **state)
     refuse("a.txt", "caf\xE9", 4, DG_EINVAL, "not UTF-8");
     refuse("a.json", "{\"a\": }", 7, DG_EINVAL, "not JSON");
     refuse("a.json", "[\"a\",\"b\",\"c\",\"d\"]", 17, DG_ELIMIT, "more than 3 texts");
+    static const char cues[] = CUES CUES CUES CUES;
+    refuse("a.srt", cues, sizeof cues - 1, DG_ELIMIT, "more than 3 texts");
     memset(zeros, 'a', 200);
     refuse("a.txt", zeros, 200, DG_ELIMIT, "more than 100 bytes of text");
     refuse("a.po", "msgid \"a\"\nhello\n", 16, DG_EINVAL, "line 2");
