@@ -109,6 +109,33 @@ int dg_office_add_value(
     return add_lines(r, like, err);
 }
 
+/* True if "&" joins other words to those in s[n] whose quotation marks are s[open, close). */
+static bool is_joined(const char *s, size_t n, size_t open, size_t close)
+{
+    static const char sign[] = "&amp;";
+    const size_t len = strlen(sign);
+    while (open > 0 && s[open - 1] == ' ')
+        open--;
+    while (close < n && s[close] == ' ')
+        close++;
+    return (open >= len && memcmp(s + open - len, sign, len) == 0) ||
+           (n - close >= len && memcmp(s + close, sign, len) == 0);
+}
+
+void dg_office_keep_quoted(struct dg_extract *x, const char *s, size_t n)
+{
+    static const char *const marks[] = {"\"", "&quot;"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const size_t len = strlen(marks[i]);
+        const char *open = NULL, *end = s + n;
+        for (const char *at = s; (at = memmem(at, (size_t)(end - at), marks[i], len)); at += len) {
+            if (open && !is_joined(s, n, (size_t)(open - s) - len, (size_t)(at - s) + len))
+                dg_extract_keep(x, open, (size_t)(at - open));
+            open = open ? NULL : at + len;
+        }
+    }
+}
+
 static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, struct dg_error *err)
 {
@@ -228,33 +255,24 @@ static int add_cell(struct dg_runs *r, size_t i, struct dg_error *err)
     return DG_OK;
 }
 
-/* Keeps what is between quotation marks in s[n], an attribute's value. */
-static void keep_quoted(struct dg_extract *x, const char *s, size_t n)
-{
-    static const char *const marks[] = {"\"", "&quot;"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const size_t len = strlen(marks[i]);
-        const char *open = NULL, *end = s + n;
-        for (const char *at = s; (at = memmem(at, (size_t)(end - at), marks[i], len)); at += len) {
-            if (open)
-                dg_extract_keep(x, open, (size_t)(at - open));
-            open = open ? NULL : at + len;
-        }
-    }
-}
-
-/* Keeps the words that a cell may have, if tag i lists them, and the name of a column for a pivot
- * table, which the header cell must equal. */
+/* Keeps the words that a formula, a list of allowed words or a conditional format compares cells
+ * with, if tag i has some, and the name of a column for a pivot table, which the header cell must
+ * equal. */
 static void keep_names(const struct dg_runs *r, size_t i)
 {
     static const char in_list[] = "cell-content-is-in-list(";
+    static const char *const compares[][2] = {{"table:table-cell", "table:formula"},
+        {"style:map", "style:condition"}, {"calcext:condition", "calcext:value"}};
     const struct dg_xml *x = &r->xml;
     const struct dg_xml_tag *t = &x->tags[i];
     size_t begin, end;
+    for (size_t k = 0; k < sizeof compares / sizeof *compares; k++)
+        if (dg_xml_is(x, t, compares[k][0]) && dg_xml_attribute(x, t, compares[k][1], &begin, &end))
+            dg_office_keep_quoted(r->x, x->s + begin, end - begin);
     if (dg_xml_is(x, t, "table:content-validation")) {
         if (dg_xml_attribute(x, t, "table:condition", &begin, &end) &&
             memmem(x->s + begin, end - begin, in_list, strlen(in_list)))
-            keep_quoted(r->x, x->s + begin, end - begin);
+            dg_office_keep_quoted(r->x, x->s + begin, end - begin);
     } else if (dg_xml_is(x, t, "table:data-pilot-field")) {
         if (dg_xml_attribute(x, t, "table:source-field-name", &begin, &end))
             dg_extract_keep(r->x, x->s + begin, end - begin);

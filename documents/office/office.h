@@ -18,6 +18,10 @@ int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err);
 int dg_office_add_value(
     struct dg_runs *r, const struct dg_xml_tag *t, const char *attribute, struct dg_error *err);
 
+/* Keep the texts that are between quotation marks in s[n], a formula or a condition: it compares
+ * cells with them. Those that "&" joins to others are only shown, so they are left out. */
+void dg_office_keep_quoted(struct dg_extract *x, const char *s, size_t n);
+
 /* True if the name is `begin`, then anything without "/", then ".xml": "word/header3.xml" for
  * "word/header". Microsoft's Open XML SDK gives the first part no number, and its older versions
  * count on in base 16; names of parts differ by more than letter case. */

@@ -109,6 +109,17 @@ static void keep_list(const struct dg_runs *r, size_t i)
     }
 }
 
+/* Keeps the words that the element at tag i compares cells with, if it is a formula or one of a
+ * conditional format. */
+static void keep_compared(const struct dg_runs *r, size_t i)
+{
+    const struct dg_xml *x = &r->xml;
+    const struct dg_xml_tag *t = &x->tags[i], *rule = dg_xml_parent(x, t);
+    if (dg_xml_is_local(x, t, "f") ||
+        (dg_xml_is_local(x, t, "formula") && rule && dg_xml_is_local(x, rule, "cfRule")))
+        dg_office_keep_quoted(r->x, x->s + t->end, x->tags[t->partner].begin - t->end);
+}
+
 /* Adds the words that a filter compares cells with, if tag t has some: they must equal those.
  * Patterns stay ("*dogs"). */
 static int add_filter(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
@@ -142,6 +153,7 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
         if (r.xml.tags[i].kind != DG_XML_OPEN)
             continue;
         keep_list(&r, i);
+        keep_compared(&r, i);
         if (rc == DG_OK && is_string(&r, i))
             rc = add_string(&r, i, err);
     }

@@ -107,6 +107,36 @@ def test_ods_lists_and_pivot_tables(tmp_path, quote, mark):
 
 
 @pytest.mark.parametrize("prefix", ("", "x"))
+@pytest.mark.parametrize("formula,stays", (
+    ('COUNTIF(A1:A2,"Two dogs")', True), ("IF(A1=&quot;Two dogs&quot;,1,0)", True), ('SUMIF(A1:A2, "A girl" , B1:B2)+COUNTIF(A1:A2,"Two dogs")', True),
+    ('"Two dogs"&amp;A2', False), ('A2 &amp; "Two dogs"', False), ("A1", False)))
+def test_xlsx_words_in_formulas(tmp_path, prefix, formula, stays):
+    """=COUNTIF(A1:A2,"Two dogs") counted no cell of a translation, where they were "Zwei Hunde"."""
+    cells = '<c t="inlineStr"><is><t>%s</t></is></c><c t="inlineStr"><is><t>%s</t></is></c><c><f>' + formula + "</f><v>1</v></c>"
+    path = pack(tmp_path / "a.xlsx", {"xl/worksheets/sheet1.xml": prefixed(SHEET % (cells % ("Two dogs", DOGS), ""), prefix)})
+    assert text_of(translate(path), "xl/worksheets/sheet1.xml") == prefixed(SHEET % (cells % ("Two dogs" if stays else "Zwei Hunde", SNOW), ""), prefix)
+
+
+def test_xlsx_words_in_conditional_formats(tmp_path):
+    """A colour of cells that say "Two dogs" was gone where these said "Zwei Hunde"."""
+    rules = ('<conditionalFormatting sqref="A1:A2"><cfRule type="cellIs" operator="equal"><formula>"Two dogs"</formula></cfRule>'
+             '<cfRule type="containsText" text="A girl"><formula>NOT(ISERROR(SEARCH("A girl",A1)))</formula></cfRule></conditionalFormatting>')
+    cells = "".join(f'<c t="inlineStr"><is><t>{words}</t></is></c>' for words in ("Two dogs", "A girl", "%s"))
+    path = pack(tmp_path / "a.xlsx", {"xl/worksheets/sheet1.xml": SHEET % (cells % DOGS, rules)})
+    assert text_of(translate(path), "xl/worksheets/sheet1.xml") == SHEET % (cells % SNOW, rules)
+
+
+@pytest.mark.parametrize("compares", (
+    '<table:table-cell table:formula="of:=COUNTIF([.A1:.A2];&quot;Two dogs&quot;)"/>', "<table:table-cell table:formula='of:=IF([.A1]=\"Two dogs\";1;0)'/>",
+    '<style:style xmlns:style="s"><style:map style:condition="cell-content()=&quot;Two dogs&quot;"/></style:style>',
+    '<calcext:conditional-format xmlns:calcext="c"><calcext:condition calcext:value="=&quot;Two dogs&quot;"/></calcext:conditional-format>'))
+def test_ods_words_in_formulas(tmp_path, compares):
+    xml = ODS % (compares + "<text:p>Two dogs</text:p><text:p>%s</text:p>")
+    path = pack(tmp_path / "a.ods", {"content.xml": xml % DOGS})
+    assert text_of(translate(path), "content.xml") == xml % SNOW
+
+
+@pytest.mark.parametrize("prefix", ("", "x"))
 def test_xlsx_readings(tmp_path, prefix):
     """Excel notes how Japanese words were typed: for which characters of the string, and sorts by it. A translation has none, an unchanged string keeps its own."""
     reading = '<rPh sb="0" eb="2"><t>ア</t></rPh><rPh sb="7" eb="25"><t>イ</t></rPh>'
