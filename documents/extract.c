@@ -96,10 +96,7 @@ int dg_extract_open(const char *name, const char *bytes, size_t n, const char *t
     const struct dg_kind *kind = dg_kind_find(name);
     *out = NULL;
     if (!kind)
-        return dg_error_field(err, DG_EUNSUP, "file",
-            "files like %.80s cannot be translated: their names end in .txt, .html, .md, .srt, "
-            ".docx, .odt or another of the documented ones",
-            name);
+        return dg_extract_unknown(name, err);
     if (n > limits->file_bytes)
         return dg_error_field(err, DG_ELIMIT, "file", "the file has %zu bytes, the limit is %zu", n,
             limits->file_bytes);

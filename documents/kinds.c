@@ -1,5 +1,6 @@
 #include "documents/kinds.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -61,6 +62,34 @@ const char *dg_extract_suffix(const char *name)
 {
     const struct dg_kind *k = dg_kind_find(name);
     return k ? k->suffix : NULL;
+}
+
+/* The suffix of the format that programs save files of an unknown kind in; NULL: none is known. */
+static const char *find_other(const char *name)
+{
+    static const char *const others[][2] = {{".doc", ".docx"}, {".docm", ".docx"},
+        {".dotx", ".docx"}, {".rtf", ".docx"}, {".pdf", ".docx"}, {".pages", ".docx"},
+        {".xls", ".xlsx"}, {".xlsm", ".xlsx"}, {".xlsb", ".xlsx"}, {".numbers", ".xlsx"},
+        {".ppt", ".pptx"}, {".pptm", ".pptx"}, {".ppsx", ".pptx"}, {".key", ".pptx"}};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(dot, others[i][0]) == 0)
+            return others[i][1];
+    return NULL;
+}
+
+int dg_extract_unknown(const char *name, struct dg_error *err)
+{
+    const char *other = find_other(name);
+    char suffixes[400] = "";
+    size_t n = 0;
+    if (other)
+        return dg_error_field(err, DG_EUNSUP, "file",
+            "files like %.80s cannot be translated: save them as %s files", name, other);
+    for (size_t i = 0; dg_extract_suffixes[i] && n < sizeof suffixes; i++)
+        n += (size_t)snprintf(suffixes + n, sizeof suffixes - n, " %s", dg_extract_suffixes[i]);
+    return dg_error_field(err, DG_EUNSUP, "file",
+        "files like %.80s cannot be translated: names end in%s", name, suffixes);
 }
 
 bool dg_extract_packed(const char *name)

@@ -96,8 +96,7 @@ static int take(const struct dg_side *s, struct dg_upload *made, struct dg_error
     if (rc == DG_OK && !file.name[0])
         rc = dg_error_field(err, DG_EINVAL, "file", "file is missing, or has no name");
     if (rc == DG_OK && !dg_extract_suffix(file.name))
-        rc = dg_error_field(err, DG_EUNSUP, "file",
-            "file: \"%.100s\" is not a supported kind of document", file.name);
+        rc = dg_extract_unknown(file.name, err);
     if (rc == DG_OK)
         rc = dg_uploader_add(s->app->uploader, &order, made, err);
     dg_json_free(fields);
