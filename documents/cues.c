@@ -1,6 +1,7 @@
 /* Subtitles, SubRip and WebVTT. Cues over which one sentence continues form one text; its
  * translation is divided among them by how long they are shown and how much they said, cut where a
  * line may end, preferably after a comma. */
+#include "documents/declared_language.h"
 #include "documents/kinds.h"
 #include "documents/slots.h"
 #include "documents/word_times.h"
@@ -136,12 +137,32 @@ static int add_sentence(struct dg_extract *x, struct dg_extract_part *p, const s
     return rc;
 }
 
+/* Adds the language in the head of WebVTT, as YouTube writes it: "Language: en". */
+static int add_language(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    static const char head[] = "WEBVTT", field[] = "Language:";
+    const size_t n = strlen(field);
+    size_t at = dg_utf8_bom(p->s, p->n), end;
+    if (p->n - at < strlen(head) || memcmp(p->s + at, head, strlen(head)) != 0)
+        return DG_OK;
+    for (; at < p->n; at = end + 1) {
+        end = line_end(p->s, p->n, at);
+        if (dg_scan_skip_space(p->s, at, end) == end) /* the head is over */
+            break;
+        if (end - at <= n || memcmp(p->s + at, field, n) != 0)
+            continue;
+        at = dg_scan_skip_space(p->s, at + n, end);
+        return dg_declared_language_add(x, p, at, dg_scan_trim_space(p->s, at, end), err);
+    }
+    return DG_OK;
+}
+
 int dg_read_subtitles(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct cue cues[MOST_CUES];
     size_t n = 0, at = 0;
     bool more = next_cue(p->s, p->n, at, &cues[0]);
-    int rc = DG_OK;
+    int rc = add_language(x, p, err);
     while (more && rc == DG_OK) {
         struct cue next;
         n = 1;

@@ -1,5 +1,6 @@
 #include "documents/extract.h"
 
+#include "documents/declared_language.h"
 #include "documents/kinds.h"
 #include "text/utf8.h"
 
@@ -106,6 +107,7 @@ int dg_extract_open(const char *name, const char *bytes, size_t n, const char *t
     *x = (struct dg_extract){.kind = kind, .bytes = bytes, .n = n, .limits = *limits};
     if (!dg_language_usual(target, x->target))
         snprintf(x->target, sizeof x->target, "%s", target);
+    dg_declared_language_init(x);
     int rc = kind->read ? read_whole(x, err) : dg_package_read(x, err);
     if (rc == DG_OK)
         rc = dg_extract_drop_kept(x, err);
@@ -157,7 +159,7 @@ int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer 
     bool changed = false;
     int rc = parts ? DG_OK : DG_ENOMEM;
     for (size_t i = 0; i < x->n_parts && rc == DG_OK; i++) {
-        struct dg_writer w = {.part = &x->parts[i], .answers = answers, .target = x->target};
+        struct dg_writer w = {.file = x, .part = &x->parts[i], .answers = answers};
         w.out = &parts[i];
         w.most = left;
         rc = dg_extract_part_write(&w, 0, x->parts[i].n, err);

@@ -7,6 +7,7 @@
 #include "documents/strings/yaml_scalar.h"
 #include "documents/utf16.h"
 #include "text/language_code.h"
+#include "text/language_region.h"
 
 #include <stdint.h>
 
@@ -87,6 +88,9 @@ struct dg_run_names {
     const char *reference;
     /* other elements with text alone are fields: the text stays, but models see it */
     bool fields;
+    /* the tag in a run's properties that names the language of its words, and what is before its
+     * code, by enum dg_scripts; or NULL */
+    const char *language, *codes[3];
 };
 
 struct dg_segment {
@@ -131,6 +135,9 @@ struct dg_extract_part {
     uint64_t member;
 };
 
+/* An office text has a language for each of these. */
+enum dg_scripts { DG_SCRIPTS_WESTERN, DG_SCRIPTS_ASIAN, DG_SCRIPTS_COMPLEX };
+
 struct dg_extract {
     const struct dg_kind *kind;
     /* [n] borrowed */
@@ -149,6 +156,13 @@ struct dg_extract {
     struct dg_extract_limits limits;
     /* code of the target language, in its usual case */
     char target[DG_LANGUAGE_MAX];
+    /* the same as office files have it: with its region, "de-DE", and for which of the languages of
+     * a text */
+    char locale[DG_LANGUAGE_MAX];
+    struct dg_language_region region;
+    enum dg_scripts scripts;
+    /* codes of languages that are replaced */
+    size_t n_codes;
 };
 
 /* Add a part; NULL: out of memory. The reader sets own, s, n and member. Invalidates pointers to
@@ -170,9 +184,9 @@ int dg_extract_drop_kept(struct dg_extract *x, struct dg_error *err);
 
 /* For appending bytes begin .. end of a part with the answers to the segments within them. */
 struct dg_writer {
+    const struct dg_extract *file;
     const struct dg_extract_part *part;
     const struct dg_extract_answer *answers;
-    const char *target;
     struct dg_buffer *out;
     /* maximum bytes of out, in which formatting is repeated for each of its words */
     size_t most;

@@ -3,6 +3,8 @@
  * each text gets a run of its own, with the properties of the innermost <g> that has some. */
 #include "documents/slots.h"
 
+#include "documents/declared_language.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +32,36 @@ static void add_tag(struct state *t, const char *begin, const char *name)
     dg_buffer_addf(t->w->out, "%s>", name);
 }
 
+/* Finds the code of a language in a run's properties s[begin, end); false: they have none, or the
+ * target's. */
+static bool find_code(
+    const struct state *t, size_t begin, size_t end, size_t *code, size_t *code_end)
+{
+    const struct dg_extract *file = t->w->file;
+    const char *s = t->w->part->s, *name = t->g->names->language,
+               *before = t->g->names->codes[file->scripts];
+    const char *tag = name ? memmem(s + begin, end - begin, name, strlen(name)) : NULL;
+    const char *close = tag ? memchr(tag, '>', (size_t)(s + end - tag)) : NULL;
+    const char *found = close ? memmem(tag, (size_t)(close - tag), before, strlen(before)) : NULL;
+    if (!found)
+        return false;
+    found += strlen(before);
+    const char *quote = memchr(found, '"', (size_t)(close - found));
+    *code = (size_t)(found - s);
+    *code_end = quote ? (size_t)(quote - s) : *code;
+    return dg_declared_language_differs(found, *code_end - *code, file->target);
+}
+
+/* Opens a run with the properties s[begin, end), and the target language. */
 static void open_run(struct state *t, size_t begin, size_t end)
 {
+    size_t code, code_end;
     add_tag(t, "<", t->g->names->run);
+    if (find_code(t, begin, end, &code, &code_end)) {
+        add_bytes(t, begin, code);
+        dg_buffer_adds(t->w->out, t->w->file->locale);
+        begin = code_end;
+    }
     add_bytes(t, begin, end);
 }
 

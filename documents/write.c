@@ -41,7 +41,7 @@ static void write_message(
 /* Writes the target language as locales are named: "pt_BR" for "pt-BR". */
 static void write_locale(struct dg_writer *w)
 {
-    for (const char *c = w->target; *c; c++)
+    for (const char *c = w->file->target; *c; c++)
         dg_buffer_add(w->out, *c == '-' ? "_" : c, 1);
 }
 
@@ -80,11 +80,11 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_UNQUOTED: write_quoted(a->s, a->n, g->writing, w->out); break;
     case DG_WRITE_ESCAPED: dg_escapes_write(g->escapes, a->s, a->n, w->out); break;
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
-    case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->target); break;
+    case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->file->target); break;
     case DG_WRITE_LOCALE: write_locale(w); break;
-    case DG_WRITE_PLURAL_FORMS: dg_buffer_adds(w->out, dg_plural_forms(w->target)); break;
+    case DG_WRITE_PLURAL_FORMS: dg_buffer_adds(w->out, dg_plural_forms(w->file->target)); break;
     case DG_WRITE_YAML: write_yaml(w, g, a->s, a->n); break;
-    case DG_WRITE_YAML_LOCALE: write_yaml(w, g, w->target, strlen(w->target)); break;
+    case DG_WRITE_YAML_LOCALE: write_yaml(w, g, w->file->target, strlen(w->file->target)); break;
     case DG_WRITE_DECLARATION:
     case DG_WRITE_SETTING: break;
     case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;

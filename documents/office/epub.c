@@ -1,5 +1,7 @@
 /* EPUB: pages of XHTML, whose units are found as XML (where <title/> is an empty element, unlike in
- * HTML) and translated as fragments of HTML; and the table of contents for old readers. */
+ * HTML) and translated as fragments of HTML; the table of contents for old readers; and the
+ * language. */
+#include "documents/declared_language.h"
 #include "documents/kinds.h"
 #include "documents/xml/declaration.h"
 #include "text/format/xml/scan.h"
@@ -47,6 +49,22 @@ static int read_contents(struct dg_extract *x, struct dg_extract_part *p, struct
     return read_units(x, p, NULL, err);
 }
 
+/* Reads the language of a book, the first if it has several. */
+static int read_package(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    struct dg_xml xml;
+    int rc = dg_xml_scan(p->s, p->n, &xml, err);
+    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++) {
+        const struct dg_xml_tag *t = &xml.tags[i];
+        if (t->kind != DG_XML_OPEN || !dg_xml_is(&xml, t, "dc:language"))
+            continue;
+        rc = dg_declared_language_add(x, p, t->end, xml.tags[t->partner].begin, err);
+        break;
+    }
+    dg_xml_close(&xml);
+    return rc;
+}
+
 /* Reads XML if it is a page: pages of EPUB may have any name. */
 static int read_if_page(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
@@ -72,6 +90,8 @@ dg_part_reader *dg_member_epub(const char *name)
 {
     if (ends(name, ".ncx"))
         return read_contents;
+    if (ends(name, ".opf"))
+        return read_package;
     if (ends(name, ".xhtml") || ends(name, ".html") || ends(name, ".htm"))
         return read_page;
     return ends(name, ".xml") && strncmp(name, "META-INF/", 9) != 0 ? read_if_page : NULL;

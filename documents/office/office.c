@@ -2,6 +2,7 @@
 #include "documents/office/office.h"
 
 #include "documents/kinds.h"
+#include "documents/office/languages.h"
 #include "text/utf8.h"
 
 #include <string.h>
@@ -36,6 +37,8 @@ static const struct dg_run_names word = {
         "w:commentRangeEnd", "w:permStart", "w:permEnd", "w:moveToRangeStart", "w:moveToRangeEnd",
         NULL},
     .reference = "w:commentReference",
+    .language = "<w:lang",
+    .codes = {" w:val=\"", " w:eastAsia=\"", " w:bidi=\""},
 };
 
 static const struct dg_run_names slide = {
@@ -49,6 +52,8 @@ static const struct dg_run_names slide = {
     .end = "a:endParaRPr",
     .breaks = (const char *const[]){"a:br", NULL},
     .links = (const char *const[]){"a:hlinkClick", "a:hlinkMouseOver", NULL},
+    .language = "<a:rPr",
+    .codes = {" lang=\"", " lang=\"", " lang=\""},
 };
 
 static const struct dg_run_names open_document = {
@@ -174,6 +179,8 @@ dg_part_reader *dg_member_docx(const char *name)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (dg_office_is_counted(name, parts[i]))
             return read_word;
+    if (dg_office_is_counted(name, "word/styles"))
+        return dg_languages_read_styles;
     return dg_office_find_drawing("word/", name);
 }
 
@@ -209,6 +216,8 @@ static int read_remarks(struct dg_extract *x, struct dg_extract_part *p, struct 
 
 dg_part_reader *dg_member_pptx(const char *name)
 {
+    if (strcasecmp(name, "ppt/presentation.xml") == 0)
+        return dg_languages_read_presentation; /* there may be no slides */
     if (dg_office_is_numbered(name, "ppt/comments/"))
         return read_remarks;
     return dg_office_is_numbered(name, "ppt/slides/slide") ||
@@ -303,6 +312,8 @@ static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_
         keep_names(&r, i);
         if (dg_xml_is(&r.xml, &r.xml.tags[i], "table:table-cell"))
             rc = add_cell(&r, i, err);
+        else if (dg_xml_is(&r.xml, &r.xml.tags[i], "style:text-properties"))
+            rc = dg_languages_add(&r, &r.xml.tags[i], err);
         else
             rc = add_filter(&r, i, err);
     }

@@ -1,4 +1,6 @@
 #include "documents/xml/declaration.h"
+
+#include "documents/declared_language.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 
@@ -168,9 +170,29 @@ int dg_declaration_of_type(
     return declare(x, p, begin, end, "UTF-8", err);
 }
 
+/* Adds the languages of <html lang="en" xml:lang="en">. */
+static int add_languages(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
+{
+    static const char name[] = "<html";
+    struct attribute a;
+    int rc = DG_OK;
+    for (size_t at = find(p->s, 0, p->n, name); at < p->n; at = find(p->s, at, p->n, name)) {
+        at += strlen(name);
+        if (at < p->n && isspace((unsigned char)p->s[at]))
+            while (rc == DG_OK && next_attribute(p->s, p->n, &at, &a))
+                if (is_word(p->s, a.name, a.name_end, "lang") ||
+                    is_word(p->s, a.name, a.name_end, "xml:lang"))
+                    rc = dg_declared_language_add(x, p, a.value, a.value_end, err);
+    }
+    return rc;
+}
+
 int dg_declaration_of_html(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     size_t begin, end;
+    const int rc = add_languages(x, p, err);
+    if (rc != DG_OK)
+        return rc;
     if (x->utf16 != DG_UTF16_NONE || !find_meta(p->s, p->n, &begin, &end) ||
         is_word(p->s, begin, end, "UTF-8") || is_word(p->s, begin, end, "UTF8"))
         return DG_OK;

@@ -5,13 +5,15 @@
 #include "documents/extract.h"
 #include "tests/unit/markup_trial.h"
 
-/* Returns the file with its texts in capitals, or unchanged; NULL: err holds the reason. */
-static inline char *translated_bytes(const char *name, const char *file, size_t n, bool capitals,
-    const struct dg_extract_limits *limits, size_t *len, struct dg_error *err)
+/* Returns the file with its texts in capitals, or unchanged, for a target language; NULL: err holds
+ * the reason. */
+static inline char *translated_into(const char *target, const char *name, const char *file,
+    size_t n, bool capitals, const struct dg_extract_limits *limits, size_t *len,
+    struct dg_error *err)
 {
     struct dg_extract *x = NULL;
     struct dg_buffer out;
-    if (dg_extract_open(name, file, n, "de", limits, &x, err) != DG_OK)
+    if (dg_extract_open(name, file, n, target, limits, &x, err) != DG_OK)
         return NULL;
     size_t count = dg_extract_count(x);
     struct dg_extract_answer *answers = calloc(count + 1, sizeof *answers);
@@ -32,6 +34,12 @@ static inline char *translated_bytes(const char *name, const char *file, size_t 
     free(answers);
     dg_extract_close(x);
     return dg_buffer_take(&out, len);
+}
+
+static inline char *translated_bytes(const char *name, const char *file, size_t n, bool capitals,
+    const struct dg_extract_limits *limits, size_t *len, struct dg_error *err)
+{
+    return translated_into("de", name, file, n, capitals, limits, len, err);
 }
 
 static inline char *translated(const char *name, const char *file, size_t n, bool capitals,

@@ -78,7 +78,7 @@ def test_docx(tmp_path):
     d.sections[0].header.paragraphs[0].text = GIRL
     d.save(path)
     out = translate(path)
-    check_others(path, out, {"word/document.xml", "word/header1.xml"})
+    check_others(path, out, {"word/document.xml", "word/header1.xml", "word/styles.xml"})
     d = docx.Document(out)
     assert [p.text for p in d.paragraphs] == [SNOW, SNOW, SMILES, SMILES, SMILES + "\t" + SNOW + "\n" + SMILES]
     assert [(r.text, r.bold) for r in d.paragraphs[1].runs] == [("Zwei Hunde spielen im ", None), ("Schnee", True), (".", None)]
@@ -305,7 +305,7 @@ def test_pptx(tmp_path):
     slide.notes_slide.notes_text_frame.text = GIRL
     p.save(path)
     out = translate(path)
-    check_others(path, out, {"ppt/slides/slide1.xml", "ppt/notesSlides/notesSlide1.xml"})
+    check_others(path, out, {"ppt/presentation.xml", "ppt/slides/slide1.xml", "ppt/notesSlides/notesSlide1.xml"})
     slide = pptx.Presentation(out).slides[0]
     assert slide.shapes.title.text == SNOW and slide.notes_slide.notes_text_frame.text == SMILES
     runs = slide.placeholders[1].text_frame.paragraphs[0].runs
@@ -350,6 +350,13 @@ def test_odp_headers_and_footers(tmp_path):
     with zipfile.ZipFile(path, "w") as z:
         z.writestr("content.xml", root % (DOGS, GIRL, "28 November"))
     assert members(translate(path))[0]["content.xml"][0].decode() == root % (SNOW, SMILES, "28 November")
+
+
+def test_pptx_without_slides(tmp_path):
+    """It was refused as broken; an empty .docx or .xlsx came back."""
+    path = tmp_path / "a.pptx"
+    pptx.Presentation().save(path)
+    assert translate(path).read_bytes() == path.read_bytes()
 
 
 def test_pptx_tabs_end_a_text(tmp_path):

@@ -34,7 +34,7 @@ def test_word(tmp_path):
     out = translate(sent)
     p = docx.Document(out).paragraphs[0]
     assert p.text == SNOW and [r.text for r in p.runs if r.bold] == ["Schnee"]
-    check_others(sent, out, {"word/document.xml"})
+    check_others(sent, out, {"word/document.xml", "word/styles.xml"})
 
 
 def test_slides(tmp_path):

@@ -55,6 +55,14 @@ static const struct {
         HTML("<!--<meta charset=x>--><script>'<meta charset=x>'</Script ><meta charset=x>", "dog"),
         HTML("<!--<meta charset=x>--><script>'<meta charset=x>'</Script ><meta charset=UTF-8>",
             "dög")},
+    /* The language of a page; not that of a part, nor another country's. */
+    {"a.html", "UTF-8", "<html lang=\"en-US\" XML:lang = 'en'><p lang=en>dog</p></html>",
+        "<html lang=\"de\" XML:lang = 'de'><p lang=en>dög</p></html>"},
+    {"a.html", "UTF-16LE", "<HTML lang=en><p>dog</p>", "<HTML lang=de><p>dög</p>"},
+    {"a.html", "UTF-8", "<html lang=de-AT><htmls lang=en><p>dog</p>",
+        "<html lang=de-AT><htmls lang=en><p>dög</p>"},
+    {"a.html", "UTF-8", "<html lang><p>dog</p><html lang='zxx'>",
+        "<html lang><p>dög</p><html lang='zxx'>"},
     {"a.html", "UTF-8", HTML("<link a='<meta charset=x>'><metas charset=x>", "dog"),
         HTML("<link a='<meta charset=x>'><metas charset=x>", "dög")},
 };
