@@ -1,20 +1,52 @@
 #include "documents/strings/plural_forms.h"
 
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* As in gettext's plural-table.c; bs, id, lo, ms, my, th and zh as in the CLDR. */
+static const struct {
+    /* with a blank after each */
+    const char *codes, *forms;
+} rows[] = {
+    {"pt-BR fr ", "nplurals=2; plural=(n > 1);"},
+    {"bg ca da de el en eo es et fi fo he hu it nb nl nn no pt sv tr ",
+        "nplurals=2; plural=(n != 1);"},
+    {"id ja ko lo ms my th vi zh ", "nplurals=1; plural=0;"},
+    {"be bs hr ru sr uk ",
+        "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || "
+        "n%100>=20) ? 1 : 2);"},
+    {"cs sk ", "nplurals=3; plural=(n==1) ? 0 : (n>=2 && n<=4) ? 1 : 2;"},
+    {"lt ", "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && (n%100<10 || n%100>=20) ? "
+            "1 : 2);"},
+    {"lv ", "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n != 0 ? 1 : 2);"},
+    {"pl ", "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : "
+            "2);"},
+    {"ro ", "nplurals=3; plural=n==1 ? 0 : (n==0 || (n%100 > 0 && n%100 < 20)) ? 1 : 2;"},
+    {"sl ", "nplurals=4; plural=(n%100==1 ? 0 : n%100==2 ? 1 : n%100==3 || n%100==4 ? 2 : 3);"},
+};
+
+static bool lists(const char *codes, const char *code, size_t n)
+{
+    for (size_t len; *codes; codes += len + 1) {
+        len = strcspn(codes, " ");
+        if (len == n && memcmp(codes, code, n) == 0)
+            return true;
+    }
+    return false;
+}
 
 const char *dg_plural_forms(const char *language)
 {
-    /* from gettext's plural-table.c */
-    static const char one[] = "nplurals=2; plural=(n != 1);",
-                      zero_and_one[] = "nplurals=2; plural=(n > 1);";
-    static const char *const languages[] = {"bg", "ca", "da", "de", "el", "en", "eo", "es", "et",
-        "fi", "fo", "he", "hu", "it", "nb", "nl", "nn", "no", "pt", "sv", "tr"};
-    const size_t n = strcspn(language, "-");
-    if (strcmp(language, "pt-BR") == 0 || (n == 2 && strncmp(language, "fr", n) == 0))
-        return zero_and_one;
-    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
-        if (n == 2 && strncmp(language, languages[i], n) == 0)
-            return one;
+    const size_t all = strlen(language), base = strcspn(language, "-");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (lists(rows[i].codes, language, all) || lists(rows[i].codes, language, base))
+            return rows[i].forms;
     return DG_PLURAL_FORMS_UNKNOWN;
+}
+
+size_t dg_plural_forms_count(const char *forms)
+{
+    const char *count = strstr(forms, "nplurals=");
+    return count ? strtoul(count + strlen("nplurals="), NULL, 10) : 0;
 }

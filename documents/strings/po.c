@@ -1,15 +1,18 @@
 /* gettext's PO and POT: an empty msgstr is filled from msgid, msgstr[1] and higher from
  * msgid_plural, and so is msgstr[0] where it is for more numbers than msgid. The header gets the
- * new encoding and, where a template leaves them open, Language and Plural-Forms. The rest of it,
- * obsolete entries and existing translations stay. */
+ * new encoding and, where a template leaves them open, Language and Plural-Forms: then each entry
+ * gets as many forms as the language has. The rest of the header, obsolete entries and existing
+ * translations stay. */
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
 #include "documents/strings/plural_forms.h"
 #include "documents/xml/declaration.h"
 #include "text/protected.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -32,10 +35,13 @@ struct reader {
     struct dg_buffer texts[N_TEXTS];
     /* the keyword whose strings are read */
     enum { NOTHING, CONTEXT, MSGID, MSGID_PLURAL, MSGSTR } at;
-    /* MSGSTR: its number is above 0 */
-    bool plural_form;
-    /* as the header's Plural-Forms says */
+    /* MSGSTR: its number, and where its line begins */
+    unsigned long form;
+    size_t keyword;
+    /* as the header's Plural-Forms says, or the target language's if the header leaves them open */
     enum first_form first_form;
+    /* number of the target language's forms, if the header leaves them open; else 0 */
+    size_t n_forms;
     /* MSGSTR: from its first quotation mark to its last */
     size_t begin, end;
     /* MSGSTR: it is not empty */
@@ -77,9 +83,70 @@ static size_t count_placeholders(const struct dg_buffer *b)
 static bool is_plural(const struct reader *r)
 {
     const struct dg_buffer *id = &r->texts[ID], *plural = &r->texts[PLURAL];
-    if (r->plural_form || plural->len == 0 || r->first_form == FOR_ONE)
-        return r->plural_form;
+    if (r->form > 0 || plural->len == 0 || r->first_form == FOR_ONE)
+        return r->form > 0;
     return r->first_form == FOR_ALL || count_placeholders(id) < count_placeholders(plural);
+}
+
+/* Adds an empty msgstr, p->s[begin, end), with the text that fills it; `before` is written first.
+ */
+static int add_text(struct reader *r, size_t begin, size_t end, const char *before,
+    const struct dg_buffer *text, struct dg_error *err)
+{
+    struct dg_segment *g = dg_segment_add(r->x, r->p,
+        (struct dg_segment){.begin = begin,
+            .end = end,
+            .markup = &strings,
+            .writing = DG_WRITE_ESCAPED,
+            .escapes = r->escapes},
+        text->data, text->len, err);
+    if (!g)
+        return err->code;
+    g->before = strdup(before);
+    return g->before ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+}
+
+/* Adds bytes that are written over p->s[begin, end) if anything in the file changes. */
+static int add_bytes(
+    struct reader *r, size_t begin, size_t end, const char *bytes, struct dg_error *err)
+{
+    const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_DECLARATION};
+    struct dg_segment *g = dg_segment_add(r->x, r->p, like, NULL, 0, err);
+    if (!g || !(g->before = strdup(bytes)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return DG_OK;
+}
+
+/* The byte after the line before the one at `at`. */
+static size_t line_before(const char *s, size_t at)
+{
+    while (at > 0 && (s[at - 1] == ' ' || s[at - 1] == '\t'))
+        at--;
+    at -= at > 0 && s[at - 1] == '\n';
+    return at > 0 && s[at - 1] == '\r' ? at - 1 : at;
+}
+
+/* True if no other msgstr follows the one that was read. */
+static bool is_last(const struct reader *r)
+{
+    static const char keyword[] = "msgstr";
+    const size_t at = dg_scan_skip_ascii_space(r->p->s, r->end, r->p->n);
+    return r->p->n - at < strlen(keyword) || memcmp(r->p->s + at, keyword, strlen(keyword)) != 0;
+}
+
+/* Adds the forms that a template's entry lacks, after its last one. text: what fills them, or NULL:
+ * they stay empty. */
+static int add_forms(struct reader *r, const struct dg_buffer *text, struct dg_error *err)
+{
+    const char *line = r->escapes == DG_ESCAPES_PO_CRLF ? "\r\n" : "\n";
+    char before[64];
+    int rc = DG_OK;
+    for (size_t i = r->form + 1; i < r->n_forms && rc == DG_OK; i++) {
+        snprintf(before, sizeof before, "%smsgstr[%zu] %s", line, i, text ? "" : "\"\"");
+        rc = text ? add_text(r, r->end, r->end, before, text, err)
+                  : add_bytes(r, r->end, r->end, before, err);
+    }
+    return rc;
 }
 
 /* Adds the msgstr that was read, if it is to be filled. */
@@ -90,18 +157,11 @@ static int end_msgstr(struct reader *r, struct dg_error *err)
         return DG_OK;
     if (text->failed)
         return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    if (!dg_message_is_text(text->data, text->len))
-        return DG_OK;
-    struct dg_segment *g = dg_segment_add(r->x, r->p,
-        (struct dg_segment){.begin = r->begin,
-            .end = r->end,
-            .markup = &strings,
-            .writing = DG_WRITE_ESCAPED,
-            .escapes = r->escapes},
-        text->data, text->len, err);
-    if (g && !(g->before = strdup("")))
-        g = NULL;
-    return g ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    if (r->form > 0 && r->n_forms > 0 && r->form >= r->n_forms) /* the language lacks it */
+        return add_bytes(r, line_before(r->p->s, r->keyword), r->end, "", err);
+    const bool is_text = dg_message_is_text(text->data, text->len);
+    int rc = is_text ? add_text(r, r->begin, r->end, "", text, err) : DG_OK;
+    return rc == DG_OK && r->form > 0 && is_last(r) ? add_forms(r, is_text ? text : NULL, err) : rc;
 }
 
 static bool skip_word(const char *s, size_t *at, size_t end, const char *word)
@@ -132,9 +192,11 @@ static int read_keyword(struct reader *r, size_t *at, size_t end, struct dg_erro
         dg_buffer_reset(&r->texts[PLURAL]);
     } else if (skip_word(s, at, end, "msgstr")) {
         r->at = MSGSTR;
-        r->filled = r->plural_form = false;
+        r->filled = false;
+        r->form = 0;
+        r->keyword = *at - strlen("msgstr");
         if (*at < end && s[*at] == '[') {
-            r->plural_form = strtoul(s + *at + 1, NULL, 10) > 0;
+            r->form = strtoul(s + *at + 1, NULL, 10);
             while (*at < end && s[*at] != ']')
                 (*at)++;
             *at += *at < end;
@@ -171,10 +233,16 @@ static int read_header(struct reader *r, size_t from, size_t to, struct dg_error
         return add_open(r, to - 2, to - 2, DG_WRITE_LOCALE, err);
     if (!has_field(s + from, to - from, "Plural-Forms:"))
         return DG_OK;
-    r->first_form = read_plural_forms(s + from, to - from);
-    const char *forms = memmem(s + from, to - from, unknown, strlen(unknown));
-    const size_t begin = forms ? (size_t)(forms - s) : 0;
-    return forms ? add_open(r, begin, begin + strlen(unknown), DG_WRITE_PLURAL_FORMS, err) : DG_OK;
+    const char *open = memmem(s + from, to - from, unknown, strlen(unknown));
+    if (!open) {
+        r->first_form = read_plural_forms(s + from, to - from);
+        return DG_OK;
+    }
+    const char *forms = dg_plural_forms(r->x->target);
+    const size_t begin = (size_t)(open - s);
+    r->first_form = read_plural_forms(forms, strlen(forms));
+    r->n_forms = dg_plural_forms_count(forms);
+    return add_open(r, begin, begin + strlen(unknown), DG_WRITE_PLURAL_FORMS, err);
 }
 
 /* A string in quotation marks, s[at, end). */

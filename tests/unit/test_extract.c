@@ -281,6 +281,10 @@ static void what_is_refused(void **state)
     refuse("a.txt", "caf\xE9", 4, DG_EINVAL, "not UTF-8");
     refuse("a.json", "{\"a\": }", 7, DG_EINVAL, "not JSON");
     refuse("a.json", "[\"a\",\"b\",\"c\",\"d\"]", 17, DG_ELIMIT, "more than 3 texts");
+    static const char po[] =
+        "msgid \"a\"\nmsgstr \"\"\nmsgid \"b\"\nmsgstr \"\"\nmsgid \"c\"\nmsgstr \"\"\nmsgid "
+        "\"d\"\nmsgstr \"\"\n";
+    refuse("a.po", po, sizeof po - 1, DG_ELIMIT, "more than 3 texts");
     static const char cues[] = CUES CUES CUES CUES;
     refuse("a.srt", cues, sizeof cues - 1, DG_ELIMIT, "more than 3 texts");
     memset(zeros, 'a', 200);

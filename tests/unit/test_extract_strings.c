@@ -294,8 +294,59 @@ static void examples(void **state)
     check_examples(cases, sizeof cases / sizeof *cases);
 }
 
+/* A template for a language with other plural forms than English. */
+static void plural_forms_of_templates(void **state)
+{
+    static const char head[] =
+        "msgid \"\"\nmsgstr \"\"\n\"Language: %s\\n\"\n\"Plural-Forms: %s\\n\"\n",
+                      id[] = "\nmsgid \"a dog\"\nmsgid_plural \"%d dogs\"\n",
+                      file[] = "msgid \"\"\nmsgstr \"\"\n\"Language: \\n\"\n"
+                               "\"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n\"\n\n"
+                               "msgid \"a dog\"\nmsgid_plural \"%d dogs\"\nmsgstr[0] \"\"\n"
+                               "msgstr[1] \"\"\n\nmsgid \"12\"\nmsgid_plural \"12\"\n"
+                               "msgstr[0] \"\"\nmsgstr[1] \"\"";
+    static const struct {
+        const char *target, *forms, *dogs, *numbers;
+    } targets[] = {
+        {"pl",
+            "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : "
+            "2);",
+            "msgstr[0] \"A DOG\"\nmsgstr[1] \"%d DOGS\"\nmsgstr[2] \"%d DOGS\"\n",
+            "msgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\""},
+        {"ru",
+            "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || "
+            "n%100>=20) ? 1 : 2);",
+            "msgstr[0] \"%d DOGS\"\nmsgstr[1] \"%d DOGS\"\nmsgstr[2] \"%d DOGS\"\n",
+            "msgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\""},
+        {"ja", "nplurals=1; plural=0;", "msgstr[0] \"%d DOGS\"\n", "msgstr[0] \"\""},
+        {"fr", "nplurals=2; plural=(n > 1);", "msgstr[0] \"A DOG\"\nmsgstr[1] \"%d DOGS\"\n",
+            "msgstr[0] \"\"\nmsgstr[1] \"\""},
+        {"ar", "nplurals=INTEGER; plural=EXPRESSION;",
+            "msgstr[0] \"A DOG\"\nmsgstr[1] \"%d DOGS\"\n", "msgstr[0] \"\"\nmsgstr[1] \"\""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct dg_error err = {0};
+        struct dg_buffer want;
+        size_t n;
+        char *got = translated_into(targets[i].target, "a.pot", file, sizeof file - 1, true,
+            &dg_extract_limits_default, &n, &err);
+        dg_buffer_init(&want);
+        dg_buffer_addf(&want, head, targets[i].target, targets[i].forms);
+        dg_buffer_adds(&want, id);
+        dg_buffer_adds(&want, targets[i].dogs);
+        dg_buffer_adds(&want, "\nmsgid \"12\"\nmsgid_plural \"12\"\n");
+        dg_buffer_adds(&want, targets[i].numbers);
+        assert_non_null(got);
+        assert_string_equal(got, want.data);
+        dg_buffer_deinit(&want);
+        free(got);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(examples)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples), cmocka_unit_test(plural_forms_of_templates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
