@@ -28,6 +28,8 @@ enum dg_writing {
     DG_WRITE_SETTING,      /* the same, if one of any part changes */
     DG_WRITE_CUES,         /* divided among the cues of subtitles: slots */
     DG_WRITE_EVENT,        /* as the text of a dialogue: events.h */
+    DG_WRITE_CELL,         /* as a cell of a table: table.h */
+    DG_WRITE_QUOTED_CELL,  /* the same, in quotation marks */
     DG_WRITE_WORD_TIMES,   /* a line of subtitles with the times of its words: word_times.h */
     DG_WRITE_SLOTS,        /* markup whose tags stand for bytes of the file: slots */
 };
@@ -108,6 +110,8 @@ struct dg_segment {
     enum dg_writing writing;
     enum dg_escapes escapes;
     enum dg_yaml_style yaml;
+    /* CELL: between two cells of a line */
+    char separator;
     /* written before and after the answer, malloc'd or NULL; if `before` is set, an unchanged
      * answer is written, too */
     char *before, *after;

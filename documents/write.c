@@ -4,6 +4,7 @@
 #include "documents/slots.h"
 #include "documents/strings/message.h"
 #include "documents/strings/plural_forms.h"
+#include "documents/table.h"
 #include "documents/word_times.h"
 #include "text/format/encoding.h"
 
@@ -89,6 +90,8 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_SETTING: break;
     case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
     case DG_WRITE_EVENT: dg_events_write(a->s, a->n, w->out); break;
+    case DG_WRITE_CELL:
+    case DG_WRITE_QUOTED_CELL: dg_table_write(w, g, a); break;
     case DG_WRITE_WORD_TIMES: rc = dg_word_times_write(w, g, a, err); break;
     case DG_WRITE_SLOTS: rc = dg_slots_write(w, g, a, err); break;
     }
