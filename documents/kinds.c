@@ -42,6 +42,7 @@ static const struct dg_kind kinds[] = {
     {".xcstrings", "application/json", dg_read_catalog, NULL},
     {".csv", "text/csv" UTF_8, dg_read_table, NULL},
     {".tsv", "text/tab-separated-values" UTF_8, dg_read_table, NULL},
+    {".php", "text/x-php" UTF_8, dg_read_php, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -49,7 +50,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 const char *const dg_extract_suffixes[] = {".txt", ".html", ".htm", ".md", ".markdown", ".srt",
     ".vtt", ".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".po", ".pot", ".xlf",
     ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", ".ass", ".ssa", ".resx",
-    ".stringsdict", ".ts", ".yml", ".yaml", ".xcstrings", ".csv", ".tsv", NULL};
+    ".stringsdict", ".ts", ".yml", ".yaml", ".xcstrings", ".csv", ".tsv", ".php", NULL};
 
 const struct dg_kind *dg_kind_find(const char *name)
 {

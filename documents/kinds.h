@@ -23,7 +23,7 @@ const struct dg_kind *dg_kind_find(const char *name);
 dg_part_reader dg_read_text, dg_read_html, dg_read_markdown, dg_read_subtitles, dg_read_events,
     dg_read_table;
 dg_part_reader dg_read_po, dg_read_json, dg_read_properties, dg_read_strings, dg_read_yaml,
-    dg_read_catalog;
+    dg_read_catalog, dg_read_php;
 dg_part_reader dg_read_xliff, dg_read_linguist, dg_read_android, dg_read_resx, dg_read_stringsdict;
 dg_part_reader *dg_member_docx(const char *name), *dg_member_pptx(const char *name);
 dg_part_reader *dg_member_xlsx(const char *name), *dg_member_odt(const char *name);

@@ -18,6 +18,14 @@ int dg_extract_broken(struct dg_error *err, const char *format, ...)
     return dg_error_field(err, DG_EINVAL, "file", "the file is broken: %s", why);
 }
 
+size_t dg_extract_line_of(const struct dg_extract_part *p, size_t at)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < at; i++)
+        line += p->s[i] == '\n';
+    return line;
+}
+
 struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_error *err)
 {
     struct dg_extract_part *p = realloc(x->parts, (x->n_parts + 1) * sizeof *p);

@@ -199,6 +199,8 @@ struct dg_writer {
 };
 int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err);
 
+/* The number of the line at byte `at`, from 1. */
+size_t dg_extract_line_of(const struct dg_extract_part *p, size_t at);
 /* Set err to DG_EINVAL (field file), "the file is broken: why". */
 int dg_extract_broken(struct dg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -98,8 +98,75 @@ static char read_letter(enum dg_escapes e, char c)
     return known ? meant[at - letters] : c;
 }
 
+/* ---- PHP ---- */
+
+static bool is_php(enum dg_escapes e)
+{
+    return e == DG_ESCAPES_PHP_SINGLE || e == DG_ESCAPES_PHP_DOUBLE;
+}
+
+static const char php_letters[] = "nrtvf", php_meant[] = "\n\r\t\v\f";
+
+/* Reads \u{1F415}, which begins at s[at]; returns the byte after it, `at`: it is none. */
+static size_t read_code_point(const char *s, size_t at, size_t n, struct dg_buffer *out)
+{
+    uint32_t c = 0;
+    size_t i = at + 3;
+    if (n - at < 5 || s[at + 1] != 'u' || s[at + 2] != '{')
+        return at;
+    for (; i < n && hex(s[i]) >= 0 && c <= 0x10FFFF; i++)
+        c = c << 4 | (uint32_t)hex(s[i]);
+    if (i >= n || s[i] != '}' || c == 0 || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+        return at;
+    dg_escapes_add_character(c, out);
+    return i + 1;
+}
+
+/* A backslash before any other character is one. */
+static void read_php(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
+{
+    const bool doubled = e == DG_ESCAPES_PHP_DOUBLE;
+    for (size_t i = 0, next; i < n; i = next) {
+        const char c = s[i] == '\\' && i + 1 < n ? s[i + 1] : '\0';
+        const char *letter = doubled && c ? strchr(php_letters, c) : NULL;
+        next = doubled && c ? read_code_point(s, i, n, out) : i;
+        if (next > i)
+            continue;
+        const bool stays = c && strchr(doubled ? "\\\"$" : "\\'", c);
+        next = i + 1 + (letter || stays);
+        dg_buffer_add(out, letter ? php_meant + (letter - php_letters) : s + next - 1, 1);
+    }
+}
+
+/* "$" begins a variable where a name, or "{", follows it, and after "{". */
+static bool is_variable(const char *s, size_t i, size_t n)
+{
+    const char next = i + 1 < n ? s[i + 1] : '\0', before = i > 0 ? s[i - 1] : '\0';
+    return s[i] == '$' && (before == '{' || next == '{' || next == '_' || (next & 0x80) ||
+                              ((next | 0x20) >= 'a' && (next | 0x20) <= 'z'));
+}
+
+static void write_php(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
+{
+    const bool doubled = e == DG_ESCAPES_PHP_DOUBLE;
+    for (size_t i = 0; i < n; i++) {
+        const char *meant = doubled && s[i] ? strchr(php_meant, s[i]) : NULL;
+        if (meant)
+            dg_buffer_addf(out, "\\%c", php_letters[meant - php_meant]);
+        else if (s[i] == '\\' || s[i] == (doubled ? '"' : '\'') ||
+                 (doubled && is_variable(s, i, n)))
+            dg_buffer_addf(out, "\\%c", s[i]);
+        else
+            dg_buffer_add(out, s + i, 1);
+    }
+}
+
 void dg_escapes_read(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
+    if (is_php(e)) {
+        read_php(e, s, n, out);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         if (s[i] != '\\' || i + 1 >= n) {
             dg_buffer_add(out, s + i, 1);
@@ -247,6 +314,8 @@ void dg_escapes_write(enum dg_escapes e, const char *s, size_t n, struct dg_buff
         write_xml(e, s, n, out);
     else if (e == DG_ESCAPES_CDATA)
         write_cdata(s, n, out);
+    else if (is_php(e))
+        write_php(e, s, n, out);
     else
         write_line(e, s, n, out);
 }

@@ -15,6 +15,8 @@ enum dg_escapes {
     DG_ESCAPES_PO_CRLF, /* the same in a file whose lines end so */
     DG_ESCAPES_PROPERTIES,
     DG_ESCAPES_ASCII,          /* properties in which characters beyond ASCII are \uXXXX */
+    DG_ESCAPES_PHP_SINGLE,     /* PHP in single quotation marks: \\ and \' */
+    DG_ESCAPES_PHP_DOUBLE,     /* the same in double ones, without variables */
     DG_ESCAPES_ANDROID,        /* XML, whose tags stay as they are */
     DG_ESCAPES_ANDROID_QUOTED, /* the same in quotation marks, where all spaces are shown */
     DG_ESCAPES_ANDROID_TEXT,   /* text in it: its tags are characters */

@@ -127,14 +127,6 @@ static size_t string_end(const char *s, size_t n, size_t at)
     return at < n ? at + 1 : n;
 }
 
-static size_t line_of(const char *s, size_t at)
-{
-    size_t line = 1;
-    for (size_t i = 0; i < at; i++)
-        line += s[i] == '\n';
-    return line;
-}
-
 static size_t comment_end(const char *s, size_t n, size_t at)
 {
     const bool line = s[at + 1] == '/';
@@ -155,7 +147,8 @@ int dg_read_strings(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
         } else if (s[at] == '"') {
             end = string_end(s, p->n, at);
             if (s[end - 1] != '"' || end - at < 2)
-                rc = dg_extract_broken(err, "the string in line %zu does not end", line_of(s, at));
+                rc = dg_extract_broken(
+                    err, "the string in line %zu does not end", dg_extract_line_of(p, at));
             else if (value)
                 rc = add(x, p, at + 1, end - 1, DG_ESCAPES_C, err);
         } else if (s[at] == '=' || s[at] == ';') {

@@ -109,6 +109,7 @@ KINDS = {
     ".xcstrings": '{"sourceLanguage" : "en", "strings" : {"a" : {"localizations" : {"de" : {"stringUnit" : {"value" : "Hund"}}}}}, "version" : "1.0"}\n',
     ".csv": 'id,title\r\n1,"Two ""dogs"", a cat"\r\n2,A girl is smiling.\r\n',
     ".tsv": "Two dogs\t12\n\"A girl\"\tplay",
+    ".php": "<?php\r\n\r\nreturn [\r\n    'dogs' => 'Two \\'dogs\\'', // 'x'\r\n    \"girl\" => \"A girl :name\\n\",\r\n];\r\n",
     ".docx": word, ".pptx": slides, ".xlsx": sheet, ".odt": open_text, ".odp": open_slides, ".ods": open_sheet, ".epub": book,
     ".po": 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n#~ msgid "old"\n\nmsgid ""\n"Two "\n"dogs"\nmsgstr "Zwei"\n',
     ".pot": '# c\nmsgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n',

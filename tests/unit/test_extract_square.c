@@ -82,6 +82,8 @@ static void reading_takes_linear_time(void **state)
             "</body></file></xliff>"},
         {"a.xlf", XLIFF "><trans-unit>", "<source>dog</source>", "", "<note/>",
             "</trans-unit></body></file></xliff>"},
+        {"a.php", "<?php [", "'1',", "", "'1' /* 1 */ => ", ""},
+        {"a.php", "<?php [", "<<<A\n", "", "/* 1 */", ""},
         {"a.csv", "dog,dog\n", "\"\"\",1,\"1,", "", "", ""},
         {"a.csv", "dog,dog\n\"1", "\"\"1,\n", "", "", ""},
     };
