@@ -53,9 +53,29 @@ static size_t conversion_end(const char *s, size_t at, size_t n)
     return to < n && is_letter(s[to]) ? to + 1 : at;
 }
 
+/* True for a pattern of PHP, "d/m/Y", "F j, Y", "H:i": single letters, of a year and a month or of
+ * an hour and minutes among them. */
+static bool is_of_php(const char *s, size_t n)
+{
+    bool year = false, month = false, hour = false, minute = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_letter(s[i])
+                ? !has(" ,./:-", s[i])
+                : !has("dDjlFmMnYyaAgGhHisT", s[i]) || (i + 1 < n && is_letter(s[i + 1])))
+            return false;
+        year = year || has("Yy", s[i]);
+        month = month || has("mnMF", s[i]);
+        hour = hour || has("gGhH", s[i]);
+        minute = minute || s[i] == 'i';
+    }
+    return (year && month) || (hour && minute);
+}
+
 bool dg_date_pattern_is(const char *s, size_t n)
 {
     bool found = false;
+    if (is_of_php(s, n))
+        return true;
     for (size_t at = 0, to; at < n; at = to) {
         const bool quotes = s[at] == '\'' || s[at] == '[';
         const char *close =
