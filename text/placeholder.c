@@ -346,15 +346,36 @@ static size_t option(const char *s, size_t at, size_t end)
     return i < end && s[i] == '=' ? skip_word(s, i + 1, end) : i;
 }
 
+/* [1,19], [20,*] and ]0,Inf[ of Symfony and Laravel, at the beginning of a plural form:
+ * "none|[1,19] some". */
+static size_t interval(const char *s, size_t at, size_t end)
+{
+    size_t before = at, i = at + 1;
+    while (before > 0 && s[before - 1] == ' ')
+        before--;
+    if (before > 0 && s[before - 1] != '|')
+        return at;
+    for (int side = 0; side < 2; side++) {
+        const size_t number = i;
+        while (i < end && (isdigit((unsigned char)s[i]) || (s[i] && strchr("*-Inf ", s[i]))))
+            i++;
+        if (i == number || i == end || (side == 0 ? s[i] != ',' : !strchr("[]", s[i])))
+            return at;
+        i++;
+    }
+    return i;
+}
+
 size_t dg_placeholder_program_next(
     const char *s, size_t from, size_t until, size_t end, size_t *begin)
 {
     for (*begin = from; *begin < until; ++*begin) {
         const char c = s[*begin];
-        const size_t to = c == '$'   ? argument(s, *begin, end)
-                          : c == '%' ? percent_program(s, *begin, end)
-                          : c == '-' ? option(s, *begin, end)
-                                     : *begin;
+        const size_t to = c == '$'               ? argument(s, *begin, end)
+                          : c == '%'             ? percent_program(s, *begin, end)
+                          : c == '-'             ? option(s, *begin, end)
+                          : c == '[' || c == ']' ? interval(s, *begin, end)
+                                                 : *begin;
         if (to > *begin)
             return to;
     }

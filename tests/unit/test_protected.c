@@ -135,6 +135,25 @@ static void names_of_programs(void **state)
     expect("_really_ so _ x_ _y a__b b_c Pre_ferences pH mRNA größeRe straßenName", "");
 }
 
+/* Laravel's translation of "[1,19] some" said "[1.19] einige", which it does not read. */
+static void intervals_of_programs(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t begin, end;
+    } cases[] = {{"[1,19] some", 0, 6}, {"none | [20,*] many", 7, 13}, {"]0,Inf[ x", 0, 7},
+        {"[ -1 , 2 ]", 0, 10}, {"a [1,2]", 0, 0}, {"[1;2]", 0, 0}, {"[1,2", 0, 0}, {"[,2]", 0, 0},
+        {"[1,]", 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t begin;
+        const size_t n = strlen(cases[i].text),
+                     end = dg_placeholder_program_next(cases[i].text, 0, n, n, &begin);
+        assert_int_equal(end, cases[i].end);
+        assert_int_equal(end ? begin : 0, cases[i].begin);
+    }
+}
+
 static void prices_of_programs(void **state)
 {
     static const char *const texts[] = {"$$5...", "$$5.,.x", "$$5", "$$1,250.50.", "$1"};
@@ -325,8 +344,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
         cmocka_unit_test(amounts), cmocka_unit_test(identifiers), cmocka_unit_test(emoticons),
         cmocka_unit_test(names_of_programs), cmocka_unit_test(prices_of_programs),
-        cmocka_unit_test(fillers), cmocka_unit_test(files), cmocka_unit_test(long_addresses),
-        cmocka_unit_test(placeholders), cmocka_unit_test(emoji), cmocka_unit_test(anything),
-        cmocka_unit_test(long_words)};
+        cmocka_unit_test(intervals_of_programs), cmocka_unit_test(fillers), cmocka_unit_test(files),
+        cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
+        cmocka_unit_test(anything), cmocka_unit_test(long_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
