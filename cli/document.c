@@ -94,6 +94,17 @@ static int write_file(const struct run *r, const char *path, struct dg_error *er
     return rc;
 }
 
+/* Says which words of the file were left to people. */
+static void report_stays(const struct run *r, const char *in)
+{
+    struct dg_extract_stays stays;
+    dg_extract_stays(r->extract, r->answers, &stays);
+    if (stays.n > 0)
+        fprintf(stderr,
+            "dragoman translate: %s: ICU messages that stay as they are: %zu (line %zu: %s)\n", in,
+            stays.n, stays.line, stays.why);
+}
+
 int dg_document_check_place(const char *out, struct dg_error *err)
 {
     struct stat st;
@@ -130,6 +141,8 @@ int dg_translate_document(struct dg_session *session, const struct dg_translate_
     }
     if (rc == DG_OK)
         rc = write_file(&r, out, err);
+    if (rc == DG_OK)
+        report_stays(&r, in);
     if (rc != DG_OK)
         dg_error_prefix(err, "%s", in);
     for (size_t i = 0; r.answers && i < r.n; i++)

@@ -2,6 +2,7 @@
 
 #include "documents/declared_language.h"
 #include "documents/kinds.h"
+#include "documents/strings/forms/forms.h"
 #include "text/utf8.h"
 
 #include <stdio.h>
@@ -183,4 +184,22 @@ int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer 
     free(parts);
     return rc == DG_ENOMEM || out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for a file")
                                           : rc;
+}
+
+void dg_extract_stays(const struct dg_extract *x, const struct dg_extract_answer *answers,
+    struct dg_extract_stays *out)
+{
+    struct dg_buffer message;
+    *out = x->stays;
+    dg_buffer_init(&message);
+    for (size_t i = 0; i < x->n_parts; i++)
+        for (size_t k = 0; k < x->parts[i].n_segments; k++) {
+            const struct dg_segment *g = &x->parts[i].segments[k];
+            struct dg_error why = {0};
+            dg_buffer_reset(&message);
+            if (g->message && dg_forms_write(g->message, strlen(g->message), &g->pattern,
+                                  &answers[g->index], x->target, &message, &why) == DG_EUNSUP)
+                dg_extract_note_stay(out, &x->parts[i], g->begin, &why);
+        }
+    dg_buffer_deinit(&message);
 }

@@ -77,4 +77,15 @@ struct dg_extract_answer {
 int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer *answers,
     struct dg_buffer *out, struct dg_error *err);
 
+/* ICU messages that stay as they are. */
+struct dg_extract_stays {
+    size_t n;
+    /* of one of them: its line, and why, a sentence about "it" */
+    size_t line;
+    char why[96];
+};
+/* Find those of the file that is written with these answers. */
+void dg_extract_stays(const struct dg_extract *x, const struct dg_extract_answer *answers,
+    struct dg_extract_stays *out);
+
 #endif

@@ -26,6 +26,15 @@ size_t dg_extract_line_of(const struct dg_extract_part *p, size_t at)
     return line;
 }
 
+void dg_extract_note_stay(struct dg_extract_stays *stays, const struct dg_extract_part *p,
+    size_t at, const struct dg_error *why)
+{
+    if (stays->n++ > 0)
+        return;
+    stays->line = dg_extract_line_of(p, at);
+    snprintf(stays->why, sizeof stays->why, "%.90s", why->message);
+}
+
 struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_error *err)
 {
     struct dg_extract_part *p = realloc(x->parts, (x->n_parts + 1) * sizeof *p);
@@ -82,6 +91,7 @@ no_memory:
 void dg_segment_free(struct dg_segment *g)
 {
     free(g->text);
+    free(g->message);
     free(g->before);
     free(g->after);
     free(g->slots);

@@ -4,6 +4,7 @@
 
 #include "documents/extract.h"
 #include "documents/strings/escapes.h"
+#include "documents/strings/forms/pattern.h"
 #include "documents/strings/yaml_scalar.h"
 #include "documents/utf16.h"
 #include "text/language_code.h"
@@ -32,6 +33,7 @@ enum dg_writing {
     DG_WRITE_QUOTED_CELL,  /* the same, in quotation marks */
     DG_WRITE_WORD_TIMES,   /* a line of subtitles with the times of its words: word_times.h */
     DG_WRITE_SLOTS,        /* markup whose tags stand for bytes of the file: slots */
+    DG_WRITE_FORM,         /* within the message of the segment before it that has one */
 };
 
 enum dg_slot_kind {
@@ -112,6 +114,13 @@ struct dg_segment {
     enum dg_yaml_style yaml;
     /* CELL: between two cells of a line */
     char separator;
+    /* an ICU message, malloc'd, or NULL: this segment's text and those of the next ones, n_forms in
+     * all, are sentences of it, and it is written with their answers (strings/forms/) */
+    char *message;
+    size_t n_forms;
+    /* what is before it belongs to other segments, too: it is always written */
+    bool linked;
+    struct dg_pattern_style pattern;
     /* written before and after the answer, malloc'd or NULL; if `before` is set, an unchanged
      * answer is written, too */
     char *before, *after;
@@ -158,6 +167,8 @@ struct dg_extract {
     /* what dg_extract_keep was given, each with a NUL after it */
     struct dg_buffer kept;
     struct dg_extract_limits limits;
+    /* those that are known before there are answers */
+    struct dg_extract_stays stays;
     /* code of the target language, in its usual case */
     char target[DG_LANGUAGE_MAX];
     /* the same as office files have it: with its region, "de-DE", and for which of the languages of
@@ -201,6 +212,11 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
 
 /* The number of the line at byte `at`, from 1. */
 size_t dg_extract_line_of(const struct dg_extract_part *p, size_t at);
+
+/* Count an ICU message at byte `at` of p that stays as it is. */
+void dg_extract_note_stay(struct dg_extract_stays *stays, const struct dg_extract_part *p,
+    size_t at, const struct dg_error *why);
+
 /* Set err to DG_EINVAL (field file), "the file is broken: why". */
 int dg_extract_broken(struct dg_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

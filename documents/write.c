@@ -2,6 +2,7 @@
 #include "documents/events.h"
 #include "documents/segments.h"
 #include "documents/slots.h"
+#include "documents/strings/forms/forms.h"
 #include "documents/strings/message.h"
 #include "documents/strings/plural_forms.h"
 #include "documents/table.h"
@@ -68,9 +69,24 @@ static void write_yaml(struct dg_writer *w, const struct dg_segment *g, const ch
     dg_buffer_deinit(&before);
 }
 
-static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct dg_error *err)
+/* Sets *a to the message of g with the answers to its sentences, in *message; to the message as it
+ * is, if they cannot be written into it. */
+static int write_forms(const struct dg_writer *w, const struct dg_segment *g,
+    struct dg_buffer *message, struct dg_extract_answer *a, struct dg_error *err)
 {
-    const struct dg_extract_answer *a = &w->answers[g->index];
+    struct dg_error why = {0};
+    const int rc = dg_forms_write(g->message, strlen(g->message), &g->pattern,
+        &w->answers[g->index], w->file->target, message, &why);
+    *a = rc == DG_OK ? (struct dg_extract_answer){message->data, message->len}
+                     : (struct dg_extract_answer){g->message, strlen(g->message)};
+    return (rc == DG_OK && message->failed) || rc == DG_ENOMEM
+               ? dg_error_set(err, DG_ENOMEM, "no memory for a message")
+               : DG_OK;
+}
+
+static int write_answer(struct dg_writer *w, const struct dg_segment *g,
+    const struct dg_extract_answer *a, struct dg_error *err)
+{
     int rc = DG_OK;
     if (g->before)
         dg_buffer_adds(w->out, g->before);
@@ -87,7 +103,8 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g, struct 
     case DG_WRITE_YAML: write_yaml(w, g, a->s, a->n); break;
     case DG_WRITE_YAML_LOCALE: write_yaml(w, g, w->file->target, strlen(w->file->target)); break;
     case DG_WRITE_DECLARATION:
-    case DG_WRITE_SETTING: break;
+    case DG_WRITE_SETTING:
+    case DG_WRITE_FORM: break;
     case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
     case DG_WRITE_EVENT: dg_events_write(a->s, a->n, w->out); break;
     case DG_WRITE_CELL:
@@ -113,14 +130,45 @@ static bool follows_others(const struct dg_segment *g)
     }
 }
 
-/* True if the segment's own bytes can stay: its answer equals its text, and nothing is written
- * around it. */
-static bool is_same(const struct dg_writer *w, const struct dg_segment *g)
+/* True if the answers to a message's sentences cannot be written as a message. */
+static bool fails(const struct dg_writer *w, const struct dg_segment *g)
 {
+    struct dg_buffer message;
+    struct dg_error why = {0};
+    dg_buffer_init(&message);
+    const int rc = dg_forms_write(g->message, strlen(g->message), &g->pattern,
+        &w->answers[g->index], w->file->target, &message, &why);
+    dg_buffer_deinit(&message);
+    return rc == DG_EUNSUP;
+}
+
+/* True if the segment's own bytes stay: its answers equal its texts and nothing is written around
+ * it, or it is a message that they cannot be written into. */
+static bool stays(const struct dg_writer *w, const struct dg_segment *g)
+{
+    if (g->message && !g->linked && fails(w, g))
+        return true;
     if (!g->text || g->before)
         return false;
-    const struct dg_extract_answer *a = &w->answers[g->index];
-    return a->n == g->n && memcmp(a->s, g->text, g->n) == 0;
+    for (size_t i = 0; i < (g->message ? g->n_forms : 1); i++) {
+        const struct dg_extract_answer *a = &w->answers[g[i].index];
+        if (a->n != g[i].n || memcmp(a->s, g[i].text, a->n) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Writes the segment. */
+static int write_segment(struct dg_writer *w, const struct dg_segment *g, struct dg_error *err)
+{
+    struct dg_buffer message;
+    struct dg_extract_answer a = g->text ? w->answers[g->index] : (struct dg_extract_answer){"", 0};
+    dg_buffer_init(&message);
+    int rc = g->message ? write_forms(w, g, &message, &a, err) : DG_OK;
+    if (rc == DG_OK)
+        rc = write_answer(w, g, &a, err);
+    dg_buffer_deinit(&message);
+    return rc;
 }
 
 /* The first segment from byte `at` on. */
@@ -146,9 +194,9 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
         const struct dg_segment *g = &p->segments[i];
         if (g->begin > end || (g->begin == end && end < p->n))
             break;
-        if (g->begin < at || g->end > end)
-            continue;        /* within a segment that was written */
-        if (is_same(w, g)) { /* a segment within it may have changed */
+        if (g->begin < at || g->end > end || g->writing == DG_WRITE_FORM)
+            continue;      /* within a segment that was written */
+        if (stays(w, g)) { /* a segment within it may have changed */
             dg_buffer_add(w->out, p->s + at, g->begin - at);
             at = g->begin;
             continue;
@@ -156,7 +204,7 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
         dg_buffer_add(w->out, p->s + at, g->begin - at);
         w->set = w->set || g->writing == DG_WRITE_SETTING;
         w->changed = w->changed || !follows_others(g);
-        rc = write_answer(w, g, err);
+        rc = write_segment(w, g, err);
         at = g->end;
     }
     dg_buffer_add(w->out, p->s + at, end - at);

@@ -6,7 +6,7 @@
  *     "de" : { "stringUnit" : { "state" : "needs_review", "value" : "Zwei Hunde" } } } } } */
 #include "documents/kinds.h"
 #include "documents/strings/json_bytes.h"
-#include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 #include "text/utf8.h"
 
 #include <stdlib.h>
@@ -33,28 +33,26 @@ struct reader {
  * words: then these bytes are written. */
 static int add_text(struct reader *r, size_t begin, size_t end, struct dg_error *err)
 {
+    const struct dg_segment like = {.begin = r->place.begin,
+        .end = r->place.end,
+        .markup = &strings,
+        .writing = DG_WRITE_ESCAPED,
+        .escapes = DG_ESCAPES_JSON};
+    struct dg_segment *g;
     struct dg_buffer text;
-    int rc = DG_OK;
+    size_t n;
     dg_buffer_init(&text);
     dg_escapes_read(DG_ESCAPES_JSON, r->p->s + begin, end - begin, &text);
-    if (text.failed || r->written.failed) {
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    } else if (text.len == 0 || !dg_message_is_text(text.data, text.len)) {
+    text.failed = text.failed || r->written.failed;
+    int rc = dg_program_string_add(r->x, r->p, like, &text, &g, err);
+    if (rc == DG_OK && !g) {
         dg_buffer_add(&r->written, r->p->s + begin, end - begin);
-    } else {
-        const struct dg_segment like = {.begin = r->place.begin,
-            .end = r->place.end,
-            .markup = &strings,
-            .writing = DG_WRITE_ESCAPED,
-            .escapes = DG_ESCAPES_JSON};
-        size_t n;
-        struct dg_segment *g = dg_segment_add(r->x, r->p, like, text.data, text.len, err);
-        if (!g)
-            rc = err->code;
-        else if (!(g->before = dg_buffer_take(&r->written, &n)))
+    } else if (rc == DG_OK) {
+        g->linked = true;
+        if (!(g->before = dg_buffer_take(&r->written, &n)))
             rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
         r->place.begin = r->place.end; /* of the next one */
-        r->last = r->p->n_segments;
+        r->last = (size_t)(g - r->p->segments) + 1;
     }
     dg_buffer_deinit(&text);
     return rc;

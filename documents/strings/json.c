@@ -7,7 +7,7 @@
  */
 #include "documents/kinds.h"
 #include "documents/strings/json_bytes.h"
-#include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 #include "text/utf8.h"
 
 #include <strings.h>
@@ -69,21 +69,15 @@ static bool is_entry_text(const char *s, struct dg_json_bytes key)
 static int add(
     struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
 {
+    const struct dg_segment like = {.begin = begin,
+        .end = end,
+        .markup = &strings,
+        .writing = DG_WRITE_ESCAPED,
+        .escapes = DG_ESCAPES_JSON};
     struct dg_buffer text;
-    int rc = DG_OK;
     dg_buffer_init(&text);
     dg_escapes_read(DG_ESCAPES_JSON, p->s + begin, end - begin, &text);
-    if (text.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (text.len > 0 && dg_message_is_text(text.data, text.len) &&
-             !dg_segment_add(x, p,
-                 (struct dg_segment){.begin = begin,
-                     .end = end,
-                     .markup = &strings,
-                     .writing = DG_WRITE_ESCAPED,
-                     .escapes = DG_ESCAPES_JSON},
-                 text.data, text.len, err))
-        rc = err->code;
+    int rc = dg_program_string_add(x, p, like, &text, NULL, err);
     dg_buffer_deinit(&text);
     return rc;
 }

@@ -1,22 +1,12 @@
 /* Java's .properties and Apple's .strings: pairs of a key and a value. */
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 #include "text/utf8.h"
 
 #include <string.h>
 
 static const struct dg_markup java = {.program = true, .key_signs = "&"}, apple = {.program = true};
-
-/* Adds the text of a value if it has words. */
-static int add_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
-    const struct dg_buffer *text, struct dg_error *err)
-{
-    if (text->failed)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    if (text->len == 0 || !dg_message_is_text(text->data, text->len))
-        return DG_OK;
-    return dg_segment_add(x, p, like, text->data, text->len, err) ? DG_OK : err->code;
-}
 
 static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
     enum dg_escapes escapes, struct dg_error *err)
@@ -29,7 +19,7 @@ static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, si
     struct dg_buffer text;
     dg_buffer_init(&text);
     dg_escapes_read(escapes, p->s + begin, end - begin, &text);
-    int rc = add_text(x, p, like, &text, err);
+    int rc = dg_program_string_add(x, p, like, &text, NULL, err);
     dg_buffer_deinit(&text);
     return rc;
 }
@@ -58,21 +48,23 @@ static size_t logical_end(const char *s, size_t n, size_t at)
 static int add_value(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
     enum dg_escapes escapes, struct dg_error *err)
 {
-    const struct dg_segment like = {.begin = begin,
+    struct dg_segment like = {.begin = begin,
         .end = end,
         .markup = &java,
-        .writing = DG_WRITE_MESSAGE,
+        .writing = DG_WRITE_ESCAPED,
         .escapes = escapes};
     struct dg_buffer value, text;
     int rc = DG_OK;
-    if (!dg_message_is(p->s + begin, end - begin))
-        return add(x, p, begin, end, escapes, err);
     dg_buffer_init(&value);
     dg_buffer_init(&text);
     dg_escapes_read(escapes, p->s + begin, end - begin, &value);
-    text.failed = value.failed;
-    if (value.failed || dg_message_read(value.data, value.len, &text) || text.failed)
-        rc = add_text(x, p, like, &text, err);
+    if (value.failed || !dg_message_is(p->s + begin, end - begin) ||
+        dg_message_has_words(value.data, value.len)) {
+        rc = dg_program_string_add(x, p, like, &value, NULL, err);
+    } else if (dg_message_read(value.data, value.len, &text) || text.failed) {
+        like.writing = DG_WRITE_MESSAGE;
+        rc = dg_program_string_add_text(x, p, like, &text, NULL, err);
+    }
     dg_buffer_deinit(&value);
     dg_buffer_deinit(&text);
     return rc;

@@ -1,7 +1,6 @@
 #include "documents/strings/message.h"
 
 #include "documents/strings/date_pattern.h"
-#include "text/protected.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 
@@ -53,31 +52,16 @@ static bool has_words(const char *s, size_t at, size_t n)
     return false;
 }
 
-/* The first brace from `at` on that begins such an argument; n: there is none. */
-static size_t next_words(const char *s, size_t at, size_t n)
+bool dg_message_has_words(const char *s, size_t n)
 {
-    while (at < n && !(s[at] == '{' && has_words(s, at, n)))
-        at++;
-    return at;
-}
-
-/* True if a tag begins in s[at, n): markup's reader would cut the argument there. */
-static bool has_tag(const char *s, size_t at, size_t n)
-{
-    for (; at + 1 < n; at++)
-        if (s[at] == '<' && (isalpha((unsigned char)s[at + 1]) || s[at + 1] == '/'))
+    for (size_t at = 0; at < n; at++)
+        if (s[at] == '{' && has_words(s, at, n))
             return true;
     return false;
 }
 
 bool dg_message_is_text(const char *s, size_t n)
 {
-    size_t words = next_words(s, 0, n);
-    for (size_t at = 0, begin; words < n; words = words < at ? next_words(s, at, n) : words) {
-        at = dg_protected_next(NULL, s, n, at, &begin);
-        if (at == 0 || begin > words || (at > words && has_tag(s, words, at)))
-            return false;
-    }
     return dg_utf8_has_letter(s, n) && !dg_date_pattern_is(s, n);
 }
 

@@ -1,6 +1,6 @@
-/* Messages with arguments: ICU's, which are not translated; and Java's MessageFormat: arguments
- * such as {0} or {1,date,short}, '' for an apostrophe, and other braces in quotation: '{'name'}'.
- * Any thread. Only for documents/. */
+/* Messages with arguments: ICU's (forms/forms.h translates them); and Java's MessageFormat:
+ * arguments such as {0} or {1,date,short}, '' for an apostrophe, and other braces in quotation:
+ * '{'name'}'. Any thread. Only for documents/. */
 #ifndef DG_DOCUMENTS_STRINGS_MESSAGE_H
 #define DG_DOCUMENTS_STRINGS_MESSAGE_H
 
@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True if a program's string s[n] is translated: it has a letter, is no pattern of dates
- * (date_pattern.h), and has no argument of ICU with words, {n, plural, one {# file} other {#
- * files}}, that is not a protected span: one that is long, written with other spaces, or has a tag
- * in it. */
+/* True if s[n] may be a message of ICU with an argument that has words: "{n, plural,". */
+bool dg_message_has_words(const char *s, size_t n);
+
+/* True if any other string s[n] of a program is translated: it has a letter, and is no pattern of
+ * dates (date_pattern.h). */
 bool dg_message_is_text(const char *s, size_t n);
 
 /* True if s[n] has an argument with a number: nothing else tells a message from other strings. */

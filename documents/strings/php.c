@@ -6,7 +6,7 @@
  * Keys, arguments of functions, strings that are joined to others and strings with variables stay.
  */
 #include "documents/kinds.h"
-#include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -136,16 +136,11 @@ static int add(struct reader *r, size_t begin, size_t end, struct dg_error *err)
         .writing = DG_WRITE_ESCAPED,
         .escapes = doubled ? DG_ESCAPES_PHP_DOUBLE : DG_ESCAPES_PHP_SINGLE};
     struct dg_buffer text;
-    int rc = DG_OK;
     if (doubled && has_code(s + like.begin, like.end - like.begin))
         return DG_OK;
     dg_buffer_init(&text);
     dg_escapes_read(like.escapes, s + like.begin, like.end - like.begin, &text);
-    if (text.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (text.len > 0 && dg_message_is_text(text.data, text.len) &&
-             !dg_segment_add(r->x, r->p, like, text.data, text.len, err))
-        rc = err->code;
+    const int rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
     dg_buffer_deinit(&text);
     return rc;
 }

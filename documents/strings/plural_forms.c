@@ -50,3 +50,50 @@ size_t dg_plural_forms_count(const char *forms)
     const char *count = strstr(forms, "nplurals=");
     return count ? strtoul(count + strlen("nplurals="), NULL, 10) : 0;
 }
+
+bool dg_plural_one_is_exact(const char *language)
+{
+    static const char *const languages[] = {"af", "ar", "az", "bg", "ca", "cs", "cy", "da", "de",
+        "el", "en", "eo", "es", "et", "eu", "fi", "fo", "ga", "gl", "he", "hu", "it", "ka", "kk",
+        "ky", "ml", "mn", "mr", "mt", "nb", "ne", "nl", "nn", "no", "pl", "ro", "sk", "sq", "sv",
+        "sw", "ta", "te", "tr", "ur", "uz"};
+    const size_t n = strcspn(language, "-");
+    if (strcmp(language, "pt-PT") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
+        if (n == 2 && strncmp(language, languages[i], n) == 0)
+            return true;
+    return false;
+}
+
+const struct dg_plural_sample *dg_plural_samples(const char *language)
+{
+    static const struct dg_plural_sample none[] = {{NULL, {NULL, NULL}}},
+                                         few[] = {{"few", {"3", "4"}}, {NULL, {NULL, NULL}}},
+                                         few_many[] = {{"few", {"3", "4"}}, {"many", {"5", "6"}},
+                                             {NULL, {NULL, NULL}}},
+                                         two[] = {{"two", {"2", "2"}}, {NULL, {NULL, NULL}}},
+                                         two_few[] = {{"two", {"2", "102"}}, {"few", {"3", "4"}},
+                                             {NULL, {NULL, NULL}}},
+                                         zero[] = {{"zero", {"10", "20"}}, {NULL, {NULL, NULL}}},
+                                         arabic[] = {{"two", {"2", "2"}}, {"few", {"3", "4"}},
+                                             {"many", {"11", "12"}}, {NULL, {NULL, NULL}}},
+                                         irish[] = {{"two", {"2", "2"}}, {"few", {"3", "4"}},
+                                             {"many", {"7", "8"}}, {NULL, {NULL, NULL}}},
+                                         maltese[] = {{"few", {"3", "4"}}, {"many", {"11", "12"}},
+                                             {NULL, {NULL, NULL}}},
+                                         welsh[] = {{"two", {"2", "2"}}, {"few", {"3", "3"}},
+                                             {"many", {"6", "6"}}, {NULL, {NULL, NULL}}};
+    static const struct {
+        const char *languages;
+        const struct dg_plural_sample *samples;
+    } all[] = {{"be pl ru uk ", few_many}, {"bs cs hr lt ro sk sr ", few}, {"sl ", two_few},
+        {"he ", two}, {"lv ", zero}, {"ar ", arabic}, {"ga ", irish}, {"mt ", maltese},
+        {"cy ", welsh}};
+    const size_t n = strcspn(language, "-");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (const char *code = all[i].languages; *code; code += 3)
+            if (n == 2 && strncmp(language, code, n) == 0)
+                return all[i].samples;
+    return none;
+}

@@ -1,8 +1,8 @@
-/* The plural forms of languages, as the header of a PO file has them. Any thread. Only for
- * documents/. */
+/* The plural forms of languages. Any thread. Only for documents/. */
 #ifndef DG_DOCUMENTS_STRINGS_PLURAL_FORMS_H
 #define DG_DOCUMENTS_STRINGS_PLURAL_FORMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* xgettext's placeholder in a new template. */
@@ -14,5 +14,20 @@ const char *dg_plural_forms(const char *language);
 
 /* How many forms these are; 0: they do not say. */
 size_t dg_plural_forms_count(const char *forms);
+
+/* True if the category "one" of CLDR is for the number 1 and for no other integer: not in French
+ * (0, 1) and Russian (1, 21, 31, ...), nor where it is unknown. */
+bool dg_plural_one_is_exact(const char *language);
+
+/* A category of CLDR, and numbers that are of it. */
+struct dg_plural_sample {
+    const char *category;
+    /* in digits, at least one that is no part of the other */
+    const char *numbers[2];
+};
+
+/* The categories that a language has beside "one" and "other" for numbers below 100; the last one's
+ * name is NULL. Static storage. */
+const struct dg_plural_sample *dg_plural_samples(const char *language);
 
 #endif

@@ -4,8 +4,8 @@
  * gets as many forms as the language has. The rest of the header, obsolete entries and existing
  * translations stay. */
 #include "documents/kinds.h"
-#include "documents/strings/message.h"
 #include "documents/strings/plural_forms.h"
+#include "documents/strings/program_string.h"
 #include "documents/xml/declaration.h"
 #include "text/protected.h"
 #include "text/scan.h"
@@ -89,19 +89,21 @@ static bool is_plural(const struct reader *r)
 }
 
 /* Adds an empty msgstr, p->s[begin, end), with the text that fills it; `before` is written first.
- */
+ * *added: the text is translated. */
 static int add_text(struct reader *r, size_t begin, size_t end, const char *before,
-    const struct dg_buffer *text, struct dg_error *err)
+    const struct dg_buffer *text, bool *added, struct dg_error *err)
 {
-    struct dg_segment *g = dg_segment_add(r->x, r->p,
-        (struct dg_segment){.begin = begin,
-            .end = end,
-            .markup = &strings,
-            .writing = DG_WRITE_ESCAPED,
-            .escapes = r->escapes},
-        text->data, text->len, err);
-    if (!g)
-        return err->code;
+    const struct dg_segment like = {.begin = begin,
+        .end = end,
+        .markup = &strings,
+        .writing = DG_WRITE_ESCAPED,
+        .escapes = r->escapes};
+    struct dg_segment *g;
+    const int rc = dg_program_string_add(r->x, r->p, like, text, &g, err);
+    *added = rc == DG_OK && g;
+    if (!*added)
+        return rc;
+    g->linked = *before != '\0';
     g->before = strdup(before);
     return g->before ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
 }
@@ -140,10 +142,11 @@ static int add_forms(struct reader *r, const struct dg_buffer *text, struct dg_e
 {
     const char *line = r->escapes == DG_ESCAPES_PO_CRLF ? "\r\n" : "\n";
     char before[64];
+    bool added;
     int rc = DG_OK;
     for (size_t i = r->form + 1; i < r->n_forms && rc == DG_OK; i++) {
         snprintf(before, sizeof before, "%smsgstr[%zu] %s", line, i, text ? "" : "\"\"");
-        rc = text ? add_text(r, r->end, r->end, before, text, err)
+        rc = text ? add_text(r, r->end, r->end, before, text, &added, err)
                   : add_bytes(r, r->end, r->end, before, err);
     }
     return rc;
@@ -155,13 +158,11 @@ static int end_msgstr(struct reader *r, struct dg_error *err)
     const struct dg_buffer *text = &r->texts[is_plural(r) ? PLURAL : ID];
     if (r->at != MSGSTR || r->end == 0 || r->filled || text->len == 0)
         return DG_OK;
-    if (text->failed)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
     if (r->form > 0 && r->n_forms > 0 && r->form >= r->n_forms) /* the language lacks it */
         return add_bytes(r, line_before(r->p->s, r->keyword), r->end, "", err);
-    const bool is_text = dg_message_is_text(text->data, text->len);
-    int rc = is_text ? add_text(r, r->begin, r->end, "", text, err) : DG_OK;
-    return rc == DG_OK && r->form > 0 && is_last(r) ? add_forms(r, is_text ? text : NULL, err) : rc;
+    bool added;
+    int rc = add_text(r, r->begin, r->end, "", text, &added, err);
+    return rc == DG_OK && r->form > 0 && is_last(r) ? add_forms(r, added ? text : NULL, err) : rc;
 }
 
 static bool skip_word(const char *s, size_t *at, size_t end, const char *word)

@@ -6,7 +6,7 @@
  *     dogs: "%{count} dogs"
  */
 #include "documents/kinds.h"
-#include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 #include "documents/strings/yaml_scalar.h"
 #include "text/language_code.h"
 #include "text/language_name.h"
@@ -93,15 +93,19 @@ static bool find_scalar(struct reader *r, const yaml_event_t *e, struct dg_yaml_
 static int add(struct reader *r, const yaml_event_t *e, struct dg_error *err)
 {
     struct dg_yaml_scalar a;
-    if (!find_scalar(r, e, &a) || !dg_yaml_find_lines(r->p->s, &a) ||
-        !dg_message_is_text(a.text, a.n))
+    if (!find_scalar(r, e, &a) || !dg_yaml_find_lines(r->p->s, &a))
         return DG_OK;
     const struct dg_segment like = {.begin = a.begin,
         .end = a.end,
         .markup = &strings,
         .writing = DG_WRITE_YAML,
         .yaml = a.style};
-    return dg_segment_add(r->x, r->p, like, a.text, a.n, err) ? DG_OK : err->code;
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_buffer_add(&text, a.text, a.n);
+    const int rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
+    dg_buffer_deinit(&text);
+    return rc;
 }
 
 /* True for the code of a language in two letters, which a region or a script may follow. */

@@ -1,6 +1,6 @@
 /* Android's string resources (<resources>), and XML of any other kind. */
 #include "documents/kinds.h"
-#include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 #include "documents/xml/declaration.h"
 #include "documents/xml/string.h"
 #include "text/format/xml/scan.h"
@@ -102,7 +102,7 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
     const bool is_text = like.format == DG_FORMAT_TEXT;
     const struct dg_buffer *from = is_text ? &meant : &spaced;
     dg_escapes_read(like.escapes, from->data, from->len, &text);
-    bool fits = text.len > 0 && dg_message_is_text(text.data, text.len);
+    bool fits = text.len > 0;
     if (is_text && fits) {
         dg_buffer_reset(&meant);
         dg_escapes_write(like.escapes, text.data, text.len, &meant);
@@ -111,8 +111,8 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
     else if (fits && xml)
         rc = check_xml(is_text ? &meant : &text, &fits, err);
-    if (rc == DG_OK && fits && !dg_segment_add(r->x, r->p, like, text.data, text.len, err))
-        rc = err->code;
+    if (rc == DG_OK && fits)
+        rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
     dg_buffer_deinit(&spaced);
     dg_buffer_deinit(&text);
     dg_buffer_deinit(&meant);

@@ -1,7 +1,7 @@
 /* Qt Linguist's .ts: an empty translation is filled from its source, each of its numerus forms,
  * too. It stays marked as unfinished, which lrelease uses all the same. Obsolete messages stay. */
 #include "documents/kinds.h"
-#include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 #include "documents/xml/declaration.h"
 #include "documents/xml/string.h"
 #include "documents/xml/target.h"
@@ -28,9 +28,10 @@ static int add(struct reader *r, const struct dg_xml_tag *t, struct dg_error *er
     size_t n;
     if (!dg_xml_target_room(&r->xml, t, &like.begin, &like.end))
         return DG_OK;
-    struct dg_segment *g = dg_segment_add(r->x, r->p, like, r->source.data, r->source.len, err);
-    if (!g)
-        return err->code;
+    struct dg_segment *g;
+    const int rc = dg_program_string_add(r->x, r->p, like, &r->source, &g, err);
+    if (rc != DG_OK || !g)
+        return rc;
     dg_buffer_init(&before);
     dg_buffer_init(&after);
     dg_buffer_adds(&before, "");
@@ -77,8 +78,7 @@ static int read_message(struct reader *r, size_t at, struct dg_error *err)
     }
     if (r->source.failed)
         return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    if (!translation || !is_text || r->source.len == 0 ||
-        !dg_message_is_text(r->source.data, r->source.len))
+    if (!translation || !is_text)
         return DG_OK;
     return add_translation(r, translation, err);
 }

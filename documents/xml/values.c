@@ -1,7 +1,7 @@
 /* Strings of programs that are whole elements of XML: .NET's resources (.resx) and Apple's plurals
  * (.stringsdict). */
 #include "documents/kinds.h"
-#include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 #include "documents/xml/declaration.h"
 #include "documents/xml/string.h"
 #include "text/format/xml/scan.h"
@@ -37,12 +37,8 @@ static int add(struct reader *r, const struct dg_xml_tag *t, struct dg_error *er
     dg_buffer_init(&text);
     if (cdata)
         dg_buffer_add(&text, r->p->s + begin, end - begin);
-    const bool is_text = cdata || dg_xml_string_read(r->p->s + begin, end - begin, true, &text);
-    if (text.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (is_text && text.len > 0 && dg_message_is_text(text.data, text.len) &&
-             !dg_segment_add(r->x, r->p, like, text.data, text.len, err))
-        rc = err->code;
+    if (cdata || dg_xml_string_read(r->p->s + begin, end - begin, true, &text) || text.failed)
+        rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
     dg_buffer_deinit(&text);
     return rc;
 }

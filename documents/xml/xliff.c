@@ -3,7 +3,7 @@
  * Inline codes of the original (<ph>, <bpt>, ...) move with their words (text/format/xml/codes.h).
  * Markup that is text (&lt;b>, CDATA) does, too (string.h). */
 #include "documents/kinds.h"
-#include "documents/strings/message.h"
+#include "documents/strings/program_string.h"
 #include "documents/xml/declaration.h"
 #include "documents/xml/string.h"
 #include "documents/xml/target.h"
@@ -176,15 +176,10 @@ static int add_text(struct reader *r, const struct unit *u, const struct dg_xml_
         dg_buffer_reset(&text);
         dg_buffer_add(&text, s + begin, end - begin);
     }
-    int rc = DG_OK;
-    struct dg_segment *g = NULL;
-    if (text.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (text.len > 0 && dg_message_is_text(text.data, text.len) &&
-             !(g = dg_segment_add(r->x, r->p, like, text.data, text.len, err)))
-        rc = err->code;
+    struct dg_segment *g;
+    const int rc = dg_program_string_add(r->x, r->p, like, &text, &g, err);
     dg_buffer_deinit(&text);
-    return g ? enclose(r, g, u->source, target, err) : rc;
+    return rc == DG_OK && g ? enclose(r, g, u->source, target, err) : rc;
 }
 
 static bool is_segment(const struct dg_xml *x, const struct dg_xml_tag *t)

@@ -54,15 +54,18 @@ static struct input make_input(const uint8_t *data, size_t size)
     return in;
 }
 
-/* Changes the words; tags, references and the characters between words stay. */
-static char *other_words(const struct dg_extract_text *t)
+/* Changes the words; tags, references, the characters between words and, if `braces` is set, what
+ * is in braces stay. */
+static char *other_words(const struct dg_extract_text *t, bool braces)
 {
+    bool brace = false;
     char *s = strndup(t->s, t->n);
     require(s != NULL);
     for (size_t i = 0, tag = 0, reference = 0; i < t->n; i++) {
         tag = s[i] == '<' ? 1 : s[i] == '>' ? 0 : tag;
         reference = s[i] == '&' || (reference && (s[i] == '#' || isalnum((unsigned char)s[i])));
-        if (!tag && !reference && s[i] >= 'a' && s[i] <= 'y')
+        brace = braces && (s[i] == '{' || (brace && s[i] != '}'));
+        if (!tag && !reference && !brace && s[i] >= 'a' && s[i] <= 'y')
             s[i]++;
     }
     return s;
@@ -95,6 +98,9 @@ static void require_readable(const char *suffix, int rc, const struct dg_buffer 
     dg_extract_close(x);
 }
 
+/* Answers that are written. */
+enum { OWN, OTHER_WORDS, OTHER_WORDS_THAN_IN_BRACES };
+
 static void write_back(const struct input *in, const struct dg_extract *x, int other)
 {
     size_t count = dg_extract_count(x);
@@ -105,7 +111,8 @@ static void write_back(const struct input *in, const struct dg_extract *x, int o
     for (size_t i = 0; i < count; i++) {
         struct dg_extract_text t;
         dg_extract_text(x, i, &t);
-        answers[i] = (struct dg_extract_answer){other ? other_words(&t) : t.s, t.n};
+        answers[i] = (struct dg_extract_answer){
+            other ? other_words(&t, other == OTHER_WORDS_THAN_IN_BRACES) : t.s, t.n};
     }
     dg_buffer_init(&out);
     /* members of an archive that were never read may be broken, which shows only when the others
@@ -133,8 +140,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require((rc == DG_OK) == (x != NULL) && rc == err.code);
     if (x) {
         read_texts(x);
-        write_back(&in, x, 0);
-        write_back(&in, x, 1);
+        write_back(&in, x, OWN);
+        write_back(&in, x, OTHER_WORDS);
+        write_back(&in, x, OTHER_WORDS_THAN_IN_BRACES);
     }
     dg_extract_close(x);
     free(in.file);

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 import yaml
 
-from test_cli_documents import DOGS, GIRL, SMILES, SNOW, translate
+from test_cli_documents import BUNDLE, CLI, DOGS, GIRL, SMILES, SNOW, translate
 
 LRELEASE = shutil.which("lrelease")
 
@@ -119,3 +119,52 @@ def test_json_is_no_catalog(tmp_path):
     path = tmp_path / "a.xcstrings"
     path.write_text('{"strings": {}}')
     assert 'it has no "sourceLanguage" and "strings"' in translate(path, 1)
+
+
+ARB = """{{
+  "@@locale": "{locale}",
+  "news": "{{count, plural, =0{{{dogs}}} one{{{girl}}} other{{{dogs} {girl}}}}}",
+  "@news": {{"description": "Two dogs", "placeholders": {{"count": {{"type": "int"}}}}}},
+  "who": "{{sex, select, female{{{girl}}} other{{{dogs}}}}}"
+}}
+"""
+
+
+def test_messages_of_flutter(tmp_path):
+    """Each branch is translated as a sentence, and nothing else of the message changes."""
+    path = tmp_path / "app_en.arb"
+    path.write_text(ARB.format(locale="en", dogs=DOGS, girl=GIRL))
+    assert translate(path).read_text() == ARB.format(locale="de", dogs=SNOW, girl=SMILES)
+
+
+def test_words_around_a_plural(tmp_path):
+    """They are in the sentence of each branch, so that they agree with it; other sentences stay beside it."""
+    path = tmp_path / "en.json"
+    path.write_text(json.dumps({"a": {"defaultMessage": GIRL + " The {color} {n, plural, one {dog plays} other {dogs play}} in the snow.", "description": "x"}}))
+    read = json.loads(translate(path).read_text())["a"]["defaultMessage"]
+    begin, one, other = SMILES + " {n, plural, one {", ".} other {", ".}}"
+    assert read.startswith(begin) and read.endswith(other) and read.count(one) == 1
+    assert all(branch.count("{color}") == 1 and "im Schnee" in branch for branch in read[len(begin):-len(other)].split(one)), read
+
+
+ANGULAR = """<xliff version="1.2"><file original="a" datatype="plaintext" source-language="en" target-language="de"><body><trans-unit id="1"><source>\
+{VAR_PLURAL, plural, =0 {Two dogs play in the snow.} other {A girl is smiling at <x id="INTERPOLATION" equiv-text="{{ name }}"/>.}}</source></trans-unit>\
+</body></file></xliff>
+"""
+
+
+def test_messages_of_angular(tmp_path):
+    path = tmp_path / "messages.xlf"
+    path.write_text(ANGULAR)
+    target = translate(path).read_text().split("<target>")[1].split("</target>")[0]
+    assert target.startswith("{VAR_PLURAL, plural, =0 {%s} other {" % SNOW) and target.endswith("}}")
+    assert target.count('<x id="INTERPOLATION" equiv-text="{{ name }}"/>') == 1 and "smiling" not in target
+
+
+def test_messages_that_stay_are_told(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(f'["{DOGS}",\n "{{n, plural, one {{{GIRL}}}}}"]\n')
+    out = path.with_name("b.json")
+    done = subprocess.run([CLI, "translate", "--model", BUNDLE, str(path), "-o", str(out)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and json.loads(out.read_text()) == [SNOW, f"{{n, plural, one {{{GIRL}}}}}"]
+    assert f"{path}: ICU messages that stay as they are: 1 (line 2: ICU cannot read it)\n" in done.stderr

@@ -13,9 +13,13 @@
 #include "tests/unit/extract_trial.h"
 
 /* 560 bytes: more than a placeholder may have */
-#define WORDS "a dog, a dog, a dog, a dog, a dog, a dog, a dog, a dog, a dog, a dog, "
-#define PLURAL(space)                                                                              \
-    "{" space "n, plural, one {" WORDS WORDS WORDS WORDS "} other {" WORDS WORDS WORDS WORDS "}}"
+#define WORDS(a_dog)                                                                               \
+    a_dog ", " a_dog ", " a_dog ", " a_dog ", " a_dog ", " a_dog ", " a_dog ", " a_dog ", " a_dog  \
+          ", " a_dog ", "
+#define FORM(before, a_dog, after)                                                                 \
+    "{" before WORDS(a_dog) WORDS(a_dog) WORDS(a_dog) WORDS(a_dog) after "}"
+#define PLURAL(space, before, a_dog, after)                                                        \
+    "{" space "n, plural, one " FORM(before, a_dog, after) " other " FORM(before, a_dog, after) "}"
 
 /* two cues of one sentence */
 #define CUES "0:00:01,000 --> 0:00:02,000\nTwo dogs\n\n0:00:02,000 --> 0:00:03,000\nplay.\n\n"
@@ -94,18 +98,28 @@ static const struct example cases[] = {
         false},
     /* ICU messages, also long ones. */
     {"a.json", "[\"a {n, plural, one {dog} other {dogs}}\", \"{ a , select , x {dog} other {}}\"]",
-        "[\"A {n, plural, one {dog} other {dogs}}\", \"{ a , select , x {dog} other {}}\"]", false},
-    {"a.arb", "{\"a\": \"you see " PLURAL("") "\"}", "{\"a\": \"you see " PLURAL("") "\"}", false},
-    {"a.strings", "a = \"" PLURAL("") "\"; b = \"dog\";", "a = \"" PLURAL("") "\"; b = \"DOG\";",
+        "[\"{n, plural, one {A DOG} other {A DOGS}}\", \"{ a , select , x {DOG} other {}}\"]",
         false},
-    {"a.properties", "a=" PLURAL(" ") "\nb=" PLURAL("") " {0}\nc=dog",
-        "a=" PLURAL(" ") "\nb=" PLURAL("") " {0}\nc=DOG", false},
-    {"a.po", "msgid \"" PLURAL("") "\"\nmsgstr \"\"\n", "msgid \"" PLURAL("") "\"\nmsgstr \"\"\n",
-        false},
-    {"a.xlf", "<xliff><trans-unit><source>" PLURAL("") "</source></trans-unit></xliff>",
-        "<xliff><trans-unit><source>" PLURAL("") "</source></trans-unit></xliff>", false},
-    {"strings.xml", "<resources><string>" PLURAL("") "</string></resources>",
-        "<resources><string>" PLURAL("") "</string></resources>", false},
+    {"a.arb", "{\"a\": \"you see " PLURAL("", "", "a dog", "") "\"}",
+        "{\"a\": \"" PLURAL("", "YOU SEE ", "A DOG", "") "\"}", false},
+    {"a.strings", "a = \"" PLURAL("", "", "a dog", "") "\"; b = \"dog\";",
+        "a = \"" PLURAL("", "", "A DOG", "") "\"; b = \"DOG\";", false},
+    {"a.properties",
+        "a=" PLURAL(" ", "", "a dog", "") "\nb=" PLURAL("", "", "a dog", "") " {0}\nc=dog",
+        "a=" PLURAL(" ", "", "A DOG", "") "\nb=" PLURAL("", "", "A DOG", " {0}") "\nc=DOG", false},
+    {"a.po", "msgid \"" PLURAL("", "", "a dog", "") "\"\nmsgstr \"\"\n",
+        "msgid \"" PLURAL("", "", "a dog", "") "\"\nmsgstr \"" PLURAL("", "", "A DOG", "") "\"\n",
+        true},
+    {"a.xlf",
+        "<xliff><trans-unit><source>" PLURAL("", "", "a dog", "") "</source></trans-unit></xliff>",
+        "<xliff><trans-unit><source>" PLURAL("", "", "a dog", "") "</source><target>" PLURAL(
+            "", "", "A DOG", "") "</target></trans-unit></xliff>",
+        true},
+    {"strings.xml", "<resources><string>" PLURAL("", "", "a dog", "") "</string></resources>",
+        "<resources><string>" PLURAL("", "", "A DOG", "") "</string></resources>", false},
+    /* with a brace too many, they stay as a whole */
+    {"strings.xml", "<resources><string>dog {" PLURAL("", "", "a dog", "") "</string></resources>",
+        "<resources><string>dog {" PLURAL("", "", "a dog", "") "</string></resources>", false},
     {"a.properties", "# no\n! no\na=one\nb : two \\\n    dogs\nc three\nd\ne=\n",
         "# no\n! no\na=ONE\nb : TWO DOGS\nc THREE\nd\ne=\n", false},
     {"a.properties", "\xEF\xBB\xBF# no\na=one", "\xEF\xBB\xBF# no\na=ONE", false},

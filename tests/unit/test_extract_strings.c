@@ -35,14 +35,14 @@ static const struct example cases[] = {
         "<xliff><trans-unit><source>a {N, plural, =1 {dog} other {<x id=\"1\" equiv-text=\"{{ n }}\"/> dogs}}"
         "</source></trans-unit></xliff>",
         "<xliff><trans-unit><source>a {N, plural, =1 {dog} other {<x id=\"1\" equiv-text=\"{{ n }}\"/> dogs}}"
-        "</source></trans-unit></xliff>",
-        false},
+        "</source><target>{N, plural, =1 {A DOG} other {A <x id=\"1\" equiv-text=\"{{ n }}\"/> DOGS}}</target></trans-unit></xliff>",
+        true},
     {"strings.xml",
         "<resources><string>{n, plural, other {<xliff:g>#</xliff:g> dogs}}</string></resources>",
-        "<resources><string>{n, plural, other {<xliff:g>#</xliff:g> dogs}}</string></resources>",
+        "<resources><string>{n, plural, other {<xliff:g>#</xliff:g> DOGS}}</string></resources>",
         false},
     {"a.json", "[\"{n, select, other {<b>a</b> dog}}\", \"{n} <b>dog</b>\"]",
-        "[\"{n, select, other {<b>a</b> dog}}\", \"{n} <b>DOG</b>\"]", false},
+        "[\"{n, select, other {<b>A</b> DOG}}\", \"{n} <b>DOG</b>\"]", false},
     /* Markup that is text. */
     {"a.xlf",
         "<xliff><file target-language=\"de\"><trans-unit><source>\n <![CDATA[a <b>dog</b> & <0>x</0> &amp; y]]>\n</source><target/></trans-unit>"

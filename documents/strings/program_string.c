@@ -1,0 +1,100 @@
+#include "documents/strings/program_string.h"
+
+#include "documents/kinds.h"
+#include "documents/strings/forms/forms.h"
+#include "documents/strings/message.h"
+
+#include <string.h>
+
+/* How the file writes messages. */
+static struct dg_pattern_style style_of(const struct dg_extract *x, enum dg_format format)
+{
+    static const char *const unquoted[] = {".arb", ".xlf", ".xliff"};
+    struct dg_pattern_style style = {
+        .xml = format != DG_FORMAT_TEXT, .quotes = true, .samples = dg_plural_samples(x->target)};
+    for (size_t i = 0; i < sizeof unquoted / sizeof *unquoted; i++)
+        if (strcmp(x->kind->suffix, unquoted[i]) == 0)
+            style.quotes = false;
+    return style;
+}
+
+/* Adds the segments of a message's forms: [count] sentences, each with a NUL after it. */
+static int add_segments(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const struct dg_buffer *message, const char *sentences, size_t count, struct dg_error *err)
+{
+    struct dg_segment *g = dg_segment_add(x, p, like, sentences, strlen(sentences), err);
+    if (!g)
+        return err->code;
+    g->n_forms = count;
+    g->message = strndup(message->data, message->len);
+    if (!g->message)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    like.end = like.begin;
+    like.writing = DG_WRITE_FORM;
+    for (size_t i = 1; i < count; i++) {
+        sentences += strlen(sentences) + 1;
+        if (!dg_segment_add(x, p, like, sentences, strlen(sentences), err))
+            return err->code;
+    }
+    return DG_OK;
+}
+
+/* Adds an ICU message, unless it stays as it is. DG_ENOTFOUND: it is none. */
+static int add_message(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const struct dg_buffer *message, struct dg_segment **added, struct dg_error *err)
+{
+    const size_t first = p->n_segments;
+    struct dg_error why = {0};
+    struct dg_buffer sentences;
+    size_t count = 0;
+    like.pattern = style_of(x, like.format);
+    dg_buffer_init(&sentences);
+    int rc = dg_forms_read(message->data, message->len, &like.pattern, &sentences, &count, &why);
+    if (rc == DG_EUNSUP) { /* perhaps there are too many with those that are added */
+        like.pattern.samples = NULL;
+        why = (struct dg_error){0};
+        dg_buffer_reset(&sentences);
+        rc = dg_forms_read(message->data, message->len, &like.pattern, &sentences, &count, &why);
+    }
+    if (rc == DG_EUNSUP)
+        dg_extract_note_stay(&x->stays, p, like.begin, &why);
+    else if (rc != DG_OK && rc != DG_ENOTFOUND)
+        dg_error_set(err, rc, "%s", why.message);
+    else if (rc == DG_OK && count > 0)
+        rc = add_segments(x, p, like, message, sentences.data, count, err);
+    dg_buffer_deinit(&sentences);
+    if (rc == DG_OK && count > 0)
+        *added = &p->segments[first];
+    return rc == DG_EUNSUP ? DG_OK : rc;
+}
+
+int dg_program_string_add_text(struct dg_extract *x, struct dg_extract_part *p,
+    struct dg_segment like, const struct dg_buffer *text, struct dg_segment **added,
+    struct dg_error *err)
+{
+    struct dg_segment *g = NULL;
+    int rc = DG_OK;
+    if (text->failed) {
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    } else if (text->len > 0 && dg_message_is_text(text->data, text->len)) {
+        g = dg_segment_add(x, p, like, text->data, text->len, err);
+        rc = g ? DG_OK : err->code;
+    }
+    if (added)
+        *added = g;
+    return rc;
+}
+
+int dg_program_string_add(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const struct dg_buffer *text, struct dg_segment **added, struct dg_error *err)
+{
+    struct dg_segment *g = NULL;
+    if (text->failed || text->len == 0 || !dg_message_has_words(text->data, text->len))
+        return dg_program_string_add_text(x, p, like, text, added, err);
+    const int rc = add_message(x, p, like, text, &g, err);
+    if (rc == DG_ENOTFOUND)
+        return dg_program_string_add_text(x, p, like, text, added, err);
+    if (added)
+        *added = g;
+    return rc;
+}

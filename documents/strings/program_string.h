@@ -1,0 +1,19 @@
+/* Adds the strings of programs. Only for documents/. One thread at a time. */
+#ifndef DG_DOCUMENTS_STRINGS_PROGRAM_STRING_H
+#define DG_DOCUMENTS_STRINGS_PROGRAM_STRING_H
+
+#include "documents/segments.h"
+
+/* Add a segment like `like`, with the text that a string of the file says, unless it has no words;
+ * of an ICU message, the sentences of its forms, in segments that follow it, unless it stays as it
+ * is. *added, if not NULL: the segment, where what is written before and after it is set; NULL:
+ * there is none. Invalidates pointers to earlier segments. DG_ELIMIT, DG_ENOMEM. */
+int dg_program_string_add(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const struct dg_buffer *text, struct dg_segment **added, struct dg_error *err);
+
+/* The same for a string that is no ICU message. */
+int dg_program_string_add_text(struct dg_extract *x, struct dg_extract_part *p,
+    struct dg_segment like, const struct dg_buffer *text, struct dg_segment **added,
+    struct dg_error *err);
+
+#endif
