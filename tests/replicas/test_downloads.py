@@ -1,4 +1,4 @@
-"""Documents behind the balancers (packaging/balancers): the client can fetch the address that /translate_file returns."""
+"""Clients of the balancers (packaging/balancers) can fetch the address that /translate_file returns, and have no rights of the server's owner."""
 import contextlib
 import os
 import re
@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from test_replicas import Balancer, PATIENCE, ROOT
-from conftest import Server
+from conftest import Local, Server
 from conftest import models  # noqa: F401  (a fixture)
 from test_tls import make_pair
 
@@ -46,6 +46,17 @@ def test_a_request_without_host_is_answered(name, models, tmp_path):  # noqa: F8
         with socket.create_connection((host, int(port)), timeout=PATIENCE) as s:
             s.sendall(b"GET /readyz HTTP/1.0\r\n\r\n")
             assert s.recv(4096).split()[1] == b"200"
+
+
+def test_its_clients_are_not_the_owner(name, models, tmp_path):  # noqa: F811
+    """A balancer may use the server's Unix socket, whose users administer the server; its own clients may not."""
+    with Local(models) as server:
+        at = {"haproxy": "unix@", "nginx": "unix:"}[name] + server.socket_path
+        user = "user root;\n" if name == "nginx" and os.getuid() == 0 else ""  # its workers must enter the socket's folder
+        with Balancer(name, [server.port] * 3, tmp_path,
+                      lambda text: user + re.sub(r'"\$\{DRAGOMAN_[ABC]\}"|10\.0\.0\.\d:8080', at, text)) as balancer:
+            assert requests.post(balancer.url("/v1/models/reload"), timeout=PATIENCE).status_code == 403
+        assert server.reload().status_code == 200
 
 
 class Encrypted(Balancer):
