@@ -86,6 +86,13 @@ def test_folders_are_the_callers(tmp_path):
         assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.parametrize("prefix,folder", [("/usr", "vendor-completions"), ("/usr/local", "site-functions")])
+def test_zsh_finds_the_completion(tmp_path, prefix, folder):
+    """Debian's zsh looks in these two. /usr/local/share/zsh/vendor-completions is in no fpath."""
+    run(os.path.join(ROOT, "packaging", "install"), BIN, env=dict(os.environ, DESTDIR=str(tmp_path), PREFIX=prefix))
+    assert [path for path in files_below(tmp_path) if path.endswith("/_dragoman")] == [f"{prefix[1:]}/share/zsh/{folder}/_dragoman"]
+
+
 def page(installed, program):
     return (installed / "usr/share/man/man1" / (program + ".1")).read_text()
 
