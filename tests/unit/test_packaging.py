@@ -124,6 +124,18 @@ def test_the_manual_is_well_formed(installed):
         assert [line for line in lint.stdout.splitlines() if "new sentence, new line" not in line] == []
 
 
+def test_the_manual_tells_what_a_reload_reads_and_which_exit_status_a_wrong_setting_gives(installed):
+    """It named settings and models only, and 1 for a server without a model, which has 2."""
+    text = page(installed, "dragoman-server")
+    reload = text.split(".It SIGHUP")[1].split(".It SIGTERM")[0]
+    with open(os.path.join(ROOT, "server", "api", "metrics_page.c"), encoding="utf-8") as f:
+        parts = re.findall(r'"(\w+)"', re.search(r"names\[DG_APP_PARTS \+ 1\] = \{(.*?)\}", f.read(), re.S).group(1))
+    assert len(parts) == 5 and [part for part in parts if part not in reload] == []
+    assert re.search(r"2 if a setting is wrong.*has no bundle", text.split(".Sh EXIT STATUS")[1], re.S)
+    done = subprocess.run([os.path.join(BIN, "dragoman-server"), "--models", str(installed), "--port", "0"], capture_output=True, check=False)
+    assert done.returncode == 2
+
+
 def words(lines):
     return " ".join(lines).split()
 
