@@ -18,7 +18,7 @@ DOCUMENTS += sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROO
 PROGRAMS = ("dragoman", "dragoman-server", "dragoman-train")
 # {other program: its options}
 OTHERS = {
-    "apt-get": "-y", "certbot": "--deploy-hook", "cmake": "--preset --install --prefix", "ctest": "--test-dir", "docker": "--gpus --ulimit --read-only",
+    "apt-get": "-y", "certbot": "--deploy-hook", "cmake": "--preset --install --prefix", "ctest": "--test-dir", "docker": "--gpus --ulimit --read-only --stop-timeout",
     "dpkg": "--build", "git": "--get-regexp", "haproxy": "", "mpirun": "--bind-to", "nsys": "", "perf": "", "pip": "", "systemctl": "--now",
     "curl": "--data-urlencode --data-binary --unix-socket --compressed --retry", "marian": "--transformer-guided-alignment-layer", "sacrebleu": "--paired-bs",
 }

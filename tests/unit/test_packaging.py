@@ -391,6 +391,22 @@ def test_the_image_may_be_made_in_a_checkout_of_any_modes(name):
     assert re.search(r"^RUN chmod -R u=rwX,go=rX /files$", stages["files"], re.M)
 
 
+@pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.cuda"])
+def test_the_images_user_may_write_in_a_new_volume(name):
+    """A named volume gets owner and mode of the image's folder at its place; where there is none, it is root's, and the server, as nobody, cannot
+    make its files. A cluster's volume gets the pod's fsGroup."""
+    with open(os.path.join(ROOT, "docker", name), encoding="utf-8") as f:
+        runtime = f.read().rpartition("\nFROM ")[2]
+    user, group = re.search(r"^USER (\d+):(\d+)$", runtime, re.M).groups()
+    mode, owner, owners, folder = re.search(r"install -d -m (\d+) -o (\d+) -g (\d+) (\S+)", runtime).groups()
+    assert (owner, owners, mode) == (user, group, "0700")
+    with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as f:
+        named = re.search(r"-v dragoman:(\S+) .*?-e DRAGOMAN_DOCUMENTS=(\S+)/", f.read(), re.S).groups()
+    assert named == (folder, folder)
+    with open(os.path.join(ROOT, "docker", "kubernetes", "deployment.yaml"), encoding="utf-8") as f:
+        assert f"\n        fsGroup: {group} " in f.read()
+
+
 def test_make_lists_its_targets_and_installs_where_it_is_told():
     text = run("make", "-C", ROOT, "--no-print-directory", "help")
     shown = re.findall(r"^([a-z0-9-]+) {2,}\S", text, re.M)
