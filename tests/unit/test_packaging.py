@@ -562,6 +562,30 @@ def image_for_arm(tmp_path, version):
         os.environ, ENGINE=str(machine / "engine"), PATH=f"{machine}:{os.environ['PATH']}", ARCH="arm64", DEBS=str(tmp_path)))
 
 
+@pytest.mark.parametrize("user,daemon,engine", [(1000, False, "podman"), (0, False, "buildah"), (1000, True, "docker"), (0, True, "docker")])
+def test_an_engine_is_found(tmp_path, user, daemon, engine):
+    """Without Docker's daemon, buildah was taken also where it cannot work: it needs root."""
+    for name, says in (("docker", f'[ "$1" != info ] || exit {0 if daemon else 1}\necho docker "$@"'), ("podman", 'echo podman "$@"'),
+                       ("id", f"echo {user}"), ("buildah", "echo buildah")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{says}\n")
+        (tmp_path / name).chmod(0o755)
+    env = {k: v for k, v in os.environ.items() if k not in ("ENGINE", "KIND", "ARCH", "PORT")}
+    text = open(os.path.join(ROOT, "scripts", "container"), encoding="utf-8").read()
+    (tmp_path / "scripts").mkdir()
+    script = tmp_path / "scripts/container"
+    script.write_text(text)
+    script.chmod(0o755)
+    for name, says in (("version", "echo 0.1.0"), ("deps", "exit 9"), ("emulator", "exit 0")):
+        (tmp_path / "scripts" / name).write_text(f"#!/bin/sh\n{says}\n")
+        (tmp_path / "scripts" / name).chmod(0o755)
+    done = subprocess.run([script, "run"], capture_output=True, text=True, check=False, env=dict(env, PATH=f"{tmp_path}:{env['PATH']}"))
+    if engine == "buildah":
+        assert done.returncode == 9  # it asks for buildah's packages
+    else:
+        words = done.stdout.split()
+        assert words[:2] == [engine, "run"] and int(words[words.index("--stop-timeout") + 1]) > 5 + 30
+
+
 def test_the_image_for_64_bit_arm_takes_its_packages_programs(tmp_path):
     version = run(os.path.join(ROOT, "scripts", "version")).strip()
     words = image_for_arm(tmp_path, version).stdout.splitlines()
