@@ -1,6 +1,6 @@
 # A thin front: CMake and its presets do the work, scripts/ the rest.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack faults faults-files faults-clock kills replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz coverage test-arm bench bench-scale bench-sizes bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-pairs bench-serve paper paper-table1 paper-table2 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
+.PHONY: help serve build test test-loaded attack faults faults-files faults-clock kills replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz coverage test-arm bench bench-scale bench-sizes bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-kept bench-pairs bench-serve paper paper-table1 paper-table2 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
 
 export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
 export PORT ?= $(or $(DRAGOMAN_PORT),8080)

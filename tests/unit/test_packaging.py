@@ -415,6 +415,9 @@ def test_make_lists_its_targets_and_installs_where_it_is_told():
         with open(os.path.join(ROOT, name), encoding="utf-8") as f:
             there += re.findall(r"^([a-z0-9-]+):.*## ", f.read(), re.M)
     assert sorted(shown) == sorted(there) and {"install", "container", "help"} <= set(shown)
+    # A file of a target's name must not stop it.
+    phony = " ".join(re.findall(r"^\.PHONY: (.*)$", run("make", "-C", ROOT, "-np", "help"), re.M)).split()
+    assert set(there) <= set(phony)
     # The recipe's commands, printed without running them.
     would = run("make", "-C", ROOT, "--no-print-directory", "-n", "install", "DESTDIR=/tmp/x", "PREFIX=/usr")
     assert "packaging/install build/release/bin" in would
