@@ -1,11 +1,13 @@
 """Compressed replies (gzip, zstd): only if the client accepts them and they are smaller; decoded, they equal the plain reply."""
 import ctypes
+import os
+import re
 import zlib
 
 import pytest
 import requests
 
-from conftest import PATIENCE
+from conftest import PATIENCE, ROOT
 from http_replies import read_reply
 
 LONG = {"text": ["A dog and a cat number %d." % i for i in range(40)], "source": "en", "target": "de"}
@@ -41,6 +43,14 @@ def test_the_answer_is_the_same(server, accept, coding):
     assert DECODE[coding](data) == plain
     if coding:
         assert len(data) < len(plain) / 3
+
+
+def test_the_document_has_the_sizes(server):
+    """docs/operations.md has those of the API's description, in kilobytes."""
+    with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as f:
+        said = re.search(r"`/openapi.yaml` takes\s+(\d+) KB \(gzip\)\s+or\s+(\d+) KB \(zstd\)\s+instead\s+of\s+(\d+)", f.read()).groups()
+    real = [len(raw(server, "GET", "/openapi.yaml", coding)[2]) for coding in ("gzip", "zstd", "identity")]
+    assert all(abs(int(a) - b / 1000) <= 0.1 * int(a) for a, b in zip(said, real)), (said, real)
 
 
 @pytest.mark.parametrize("path", PAGES)
