@@ -203,8 +203,8 @@ static bool plan_devices(const struct plan *p, const struct dg_models_options *o
         const struct dg_device *device = &o->devices.list[i];
         const struct plan_device *d = &p->on[i];
         const double most = d->parameters + d->engines * o->workers;
-        dg_buffer_addf(p->b, "Device: %s%s%s\n", d->name,
-            device->note[0] != '\0' ? ", for want of another: " : "", device->note);
+        dg_buffer_addf(
+            p->b, "Device: %s%s%s\n", d->name, device->note[0] != '\0' ? "; " : "", device->note);
         if (!device->cuda)
             continue;
         dg_buffer_addf(p->b,
