@@ -106,7 +106,7 @@ uint32_t dg_queue_cost(const struct dg_entry *e, bool duplicate)
 }
 
 /* The bound, and the work waiting ahead of a newcomer, both as cost; of the classes up to last.
- * large: what waits beside the bound. */
+ * large: requests that exceed the bound alone and wait beside it. */
 struct room {
     enum dg_class last;
     uint64_t waits, large;

@@ -13,7 +13,7 @@
 #define DG_NO_CLIENT 0 /* nobody in particular: a proxy of this machine, say */
 
 struct dg_usage_place {
-    /* cost of its waiting work, without what waits beside the bound */
+    /* cost of its waiting work, without requests that exceed the bound alone */
     uint64_t waits[DG_CLASSES];
     /* cost of its recent work, halved every ten seconds */
     double used;
