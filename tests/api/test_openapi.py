@@ -1,4 +1,5 @@
 """openapi.yaml describes exactly the routes that exist, and replies are what it says."""
+import glob
 import json
 import os
 import re
@@ -8,7 +9,7 @@ import pytest
 import requests
 import yaml
 
-from conftest import ROOT, SERVER
+from conftest import ROOT, SERVER, Local
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
@@ -117,11 +118,13 @@ def test_each_operation_says_how_it_refuses(document):
     ({"Content-Encoding": "gzip"}, b"", 415),
     ({}, b"x" * (1 << 21), 413),
     ({"Host": "a\r\nHost: b"}, b"", 400),
+    ({"Host": "attacker.com:PORT", "Connection": "close"}, b"", 403),  # DNS rebinding
 ])
 def test_refusals_are_as_described(server, document, headers, body, status):
     for method, path in sorted(described(document)):
         at = re.sub(r"\{.*?\}", "x", path)
         lines = ["%s: %s" % (k, v) for k, v in {"Host": "a", **headers, "Content-Length": len(body)}.items()]
+        lines[0] = lines[0].replace("PORT", str(server.port))
         data = server.raw(("%s %s HTTP/1.1\r\n%s\r\n\r\n" % (method, at, "\r\n".join(lines))).encode() + (b"" if status == 413 else body))
         head, _, text = data.partition(b"\r\n\r\n")
         assert head.split(b" ")[1] == b"%d" % status, (path, head)
@@ -193,6 +196,47 @@ def test_a_models_card_is_as_described(server, document):
     for model in server.get("/v1/models").json()["models"]:
         check(document, "get", "/v1/models/{version}/card", server.get("/v1/models/%s/card" % model["version"]))
     check(document, "get", "/v1/models/{version}/card", server.get("/v1/models/none/card"))
+
+
+def test_the_example_of_a_card_is_that_of_a_bundled_model(document):
+    """/docs fills its form in with it."""
+    example, = (p["example"] for p in document["paths"]["/v1/models/{version}/card"]["get"]["parameters"] if p.get("name") == "version")
+    versions = set()
+    for path in glob.glob(os.path.join(ROOT, "weights", "bundles", "*", "manifest.json")):
+        with open(path, encoding="utf-8") as f:
+            versions.add(json.load(f)["version"])
+    assert example in versions
+
+
+def test_forms_have_the_fields_of_their_json(server, document):
+    """A generated client cannot send a field that the description lacks. Each described word is accepted."""
+    schemas = document["components"]["schemas"]
+    for kind in ("LtTranslate", "LtSuggest", "LtDetect", "DeeplTranslate", "GoogleTranslate", "GoogleDetect"):
+        assert set(schemas[kind + "Request"]["properties"]) <= set(schemas[kind + "Form"]["properties"]), kind
+    for path, kind, good in (("/v2/translate", "DeeplTranslateForm", {"text": "Hello.", "target_lang": "DE"}),
+                             ("/language/translate/v2", "GoogleTranslateForm", {"q": "Hello.", "target": "de"})):
+        for field, schema in schemas[kind]["properties"].items():
+            for word in schema.get("enum", ()):
+                reply = requests.post(server.url(path), data=dict(good, **{field: word}), timeout=60)
+                assert reply.status_code == 200, (field, word, reply.text)
+
+
+def test_a_file_that_is_gone_is_described(models, document, tmp_path):
+    """Writes are refused with 500 while the server's file is not at its path (docs/operations.md)."""
+    flags = [word for name in ("collections", "documents") for word in ("--" + name, str(tmp_path / (name + ".db")))]
+    entries = {"name": "a", "dictionaries": [{"source": "en", "target": "de", "entries": {"dogs": "Haustiere"}}]}
+    with Local(models, *flags) as server:
+        made = {path: server.local("POST", path, entries).json()["id"] for path in ("/v1/glossaries", "/v1/memories")}
+        for name in ("collections.db", "documents.db"):
+            (tmp_path / name).rename(tmp_path / ("was_" + name))
+        for path, which in made.items():
+            for method, at in (("POST", path), ("PUT", path + "/{id}"), ("PATCH", path + "/{id}"), ("DELETE", path + "/{id}")):
+                reply = server.local(method, at.replace("{id}", which), entries if method != "DELETE" else None)
+                assert reply.status_code == 500, (method, at)
+                check(document, method, at, reply)
+        reply = requests.post(server.url("/v1/documents"), files={"file": ("a.txt", b"Two dogs.")}, data={"source": "en", "target": "de"}, timeout=60)
+        assert reply.status_code == 500
+        check(document, "post", "/v1/documents", reply)
 
 
 def test_examples_are_good_requests(server, document):
