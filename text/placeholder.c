@@ -276,6 +276,17 @@ static size_t bracketed(const char *s, size_t at, size_t end)
                                                                                             : at;
 }
 
+/* ESC [ 1 m and the like, by which programs colour what a terminal shows. */
+static size_t control_sequence(const char *s, size_t at, size_t end)
+{
+    size_t i = at + 2;
+    if (end - at < 3 || s[at + 1] != '[')
+        return at + 1;
+    while (i < end && i < at + LONGEST_CODE && s[i] >= ' ' && s[i] < '@')
+        i++;
+    return i < end && s[i] >= '@' && s[i] <= '~' ? i + 1 : at + 1;
+}
+
 size_t dg_placeholder_end(const char *s, size_t at, size_t end)
 {
     const size_t to = (unsigned char)s[at] < 0x80 ? doubled(s, at, end) : bracketed(s, at, end);
@@ -293,6 +304,7 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     case '*': return block(s, at, end, "*|", "|*");
     case '&': return entity(s, at, end);
     case '\a': return at + 1;
+    case '\x1B': return control_sequence(s, at, end);
     default: return at;
     }
 }

@@ -20,7 +20,7 @@
  *   icons of sites                 :material-account-circle:
  *   programs that translate        [[1]]  <<1>>  @@PH0@@  ##1##  $$1$$  ^^1^^  ⟦1⟧  【PH0】
  *   HTML                           &nbsp;  &#39;
- *   terminals                      the bell, U+0007
+ *   terminals                      the bell, U+0007, and sequences such as ESC [1m
  */
 size_t dg_placeholder_end(const char *s, size_t at, size_t end);
 

@@ -58,10 +58,12 @@ void dg_span_marks_join(struct dg_part *p)
     p->n_marks = kept;
 }
 
-/* True if m is a placeholder such as "{0}", and no emoji, address or foreign word. */
+/* True if m is a placeholder such as "{0}" or a terminal's sequence, and no emoji, address or
+ * foreign word. */
 static bool is_placeholder(const struct dg_part *p, const struct dg_mark *m)
 {
-    return m->kind == DG_MARK_PROTECTED && m->len > 0 && ispunct((unsigned char)p->shown[m->at]);
+    const unsigned char first = m->len > 0 ? (unsigned char)p->shown[m->at] : 'a';
+    return m->kind == DG_MARK_PROTECTED && (ispunct(first) || iscntrl(first));
 }
 
 /* True if s[n] has words as scripts with spaces write them, not just a unit or an "x", up to its

@@ -1,5 +1,7 @@
 #include "documents/strings/escapes.h"
 
+#include "text/utf8.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -98,6 +100,41 @@ static char read_letter(enum dg_escapes e, char c)
     return known ? meant[at - letters] : c;
 }
 
+/* The end of \303 or \xC3 at s[at]; `at`: neither is there, or it is no byte but NUL. */
+static size_t read_byte(const char *s, size_t at, size_t n, unsigned *byte)
+{
+    const bool is_hex = at + 1 < n && s[at + 1] == 'x';
+    const size_t first = at + 1 + is_hex;
+    size_t i = first;
+    *byte = 0;
+    if (at >= n || s[at] != '\\')
+        return at;
+    while (i < n && *byte <= 0xFF &&
+           (is_hex ? hex(s[i]) >= 0 : i < first + 3 && s[i] >= '0' && s[i] <= '7'))
+        *byte = *byte * (is_hex ? 16 : 8) + (unsigned)hex(s[i++]);
+    return i > first && *byte > 0 && *byte <= 0xFF ? i : at;
+}
+
+/* Appends the characters of which s[at] and what follows has the bytes, as C's \303\244; bytes that
+ * are no characters lose their backslashes. Returns the end; `at`: there are none. */
+static size_t read_bytes(const char *s, size_t at, size_t n, struct dg_buffer *out)
+{
+    const size_t from = out->len;
+    size_t i = at;
+    unsigned byte;
+    for (size_t to; (to = read_byte(s, i, n, &byte)) > i; i = to) {
+        const char c = (char)byte;
+        dg_buffer_add(out, &c, 1);
+    }
+    if (i == at || out->failed || !dg_utf8_check(out->data + from, out->len - from, NULL))
+        return i;
+    out->len = from;
+    for (size_t k = at; k < i; k++)
+        if (s[k] != '\\')
+            dg_buffer_add(out, s + k, 1);
+    return i;
+}
+
 /* ---- PHP ---- */
 
 static bool is_php(enum dg_escapes e)
@@ -172,6 +209,11 @@ void dg_escapes_read(enum dg_escapes e, const char *s, size_t n, struct dg_buffe
             dg_buffer_add(out, s + i, 1);
             continue;
         }
+        const size_t bytes = e == DG_ESCAPES_C ? read_bytes(s, i, n, out) : i;
+        if (bytes > i) {
+            i = bytes - 1;
+            continue;
+        }
         char c = s[++i];
         if (c == 'u' || c == 'U') {
             i += read_unit(e, s, i + 1, n, out);
@@ -243,6 +285,8 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
             write_units(s, n, &i, out);
         } else if ((unsigned char)s[i] < 0x20 && e == DG_ESCAPES_JSON) {
             dg_buffer_addf(out, "\\u%04x", (unsigned char)s[i]);
+        } else if ((unsigned char)s[i] < 0x20 && e == DG_ESCAPES_C) {
+            dg_buffer_addf(out, "\\%03o", (unsigned char)s[i]);
         } else {
             dg_buffer_add(out, s + i, 1);
         }

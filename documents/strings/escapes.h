@@ -28,9 +28,10 @@ enum dg_escapes {
     DG_ESCAPES_CDATA,
 };
 
-/* Append s[n] with its escapes decoded: \n, \t, \r, \f, \b, in C also \a and \v, \uXXXX and \UXXXX
- * (two of them for a surrogate pair); any other character after a backslash stands for itself. In
- * XML, \u0026, \u003C and \u003E are references, because they are text. */
+/* Append s[n] with its escapes decoded: \n, \t, \r, \f, \b, in C also \a, \v and bytes (\303,
+ * \xC3), \uXXXX and \UXXXX (two of them for a surrogate pair); any other character after a
+ * backslash stands for itself. In XML, \u0026, \u003C and \u003E are references, because they are
+ * text. */
 void dg_escapes_read(enum dg_escapes escapes, const char *s, size_t n, struct dg_buffer *out);
 /* Append a character in UTF-8. */
 void dg_escapes_add_character(uint32_t c, struct dg_buffer *out);

@@ -265,6 +265,11 @@ static const struct example cases[] = {
     {"a.po", "msgid \"a dog\\a\\v \\z\"\nmsgstr \"\"\n",
         "msgid \"a dog\\a\\v \\z\"\nmsgstr \"A DOG\\a\\v Z\"\n", true},
     {"a.strings", "a = \"dog\\a\";", "a = \"DOG\\a\";", false},
+    /* Bytes by their numbers; \377 is no character. */
+    {"a.po", "msgid \"caf\\303\\251 \\xC3\\xA9 \\033[1m dog \\033[0m \\377 \\0a\"\nmsgstr \"\"\n",
+        "msgid \"caf\\303\\251 \\xC3\\xA9 \\033[1m dog \\033[0m \\377 \\0a\"\n"
+        "msgstr \"CAFé é \\033[1m DOG \\033[0m 377 0A\"\n",
+        true},
     /* What xgettext leaves open; what is said stays. */
     {"a.pot",
         "msgid \"\"\nmsgstr \"\"\n\"Language: \\n\"\n\"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n\"\n\nmsgid \"dog\"\nmsgstr \"\"\n",

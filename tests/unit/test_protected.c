@@ -228,6 +228,7 @@ static void placeholders(void **state)
     expect("%{a} <%{b}> <%s> <%{c} d> <% {e}", "<%{a}><<%{b}>><<%s>><%{c}><{e}>");
     expect("@:a.b, @.lower:a-b. a@:b @: c @.x y", "<@:a.b><@.lower:a-b>");
     expect("a\ab", "<\a>");
+    expect("\x1B[1;31mred\x1B[0m, \x1B \x1B[a", "<\x1B[1;31m><\x1B[0m><\x1B><\x1B[a>");
     expect("100% sure, 50%d, 5 % des, %zzz, 20 %", "");
     expect("Hello {name}, {{user.name}}, ${PATH}, {0}!", "<{name}><{{user.name}}><${PATH}><{0}>");
     expect("{ a }, {a b}, $5, {x, a{b", "");
