@@ -378,6 +378,17 @@ static size_t interval(const char *s, size_t at, size_t end)
     return i;
 }
 
+/* ~s, ~a of Lisp and Erlang; !name of Drupal; not "~5", "~s/x", "hey!you", "!a" */
+static size_t marked(const char *s, size_t at, size_t end)
+{
+    const size_t i = skip_word(s, at + 1, end);
+    if (follows_word(s, at) || (at > 0 && s[at - 1] && strchr("~!/<", s[at - 1])))
+        return at;
+    if (s[at] == '!')
+        return i > at + 2 && islower((unsigned char)s[at + 1]) ? i : at;
+    return i == at + 2 && strchr("asdpwcfgeBW", s[at + 1]) && !(i < end && s[i] == '/') ? i : at;
+}
+
 size_t dg_placeholder_program_next(
     const char *s, size_t from, size_t until, size_t end, size_t *begin)
 {
@@ -387,6 +398,7 @@ size_t dg_placeholder_program_next(
                           : c == '%'             ? percent_program(s, *begin, end)
                           : c == '-'             ? option(s, *begin, end)
                           : c == '[' || c == ']' ? interval(s, *begin, end)
+                          : c == '~' || c == '!' ? marked(s, *begin, end)
                                                  : *begin;
         if (to > *begin)
             return to;

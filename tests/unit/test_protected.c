@@ -154,16 +154,25 @@ static void intervals_of_programs(void **state)
     }
 }
 
-static void prices_of_programs(void **state)
+static void spans_of_programs(void **state)
 {
-    static const char *const texts[] = {"$$5...", "$$5.,.x", "$$5", "$$1,250.50.", "$1"};
-    static const size_t ends[] = {3, 3, 3, 10, 2};
+    static const char *const texts[] = {
+        "$$5...", "$$5.,.x", "$$5", "$$1,250.50.", "$1", "~s ", "~p.", "!place, ", "!my_name"};
+    static const size_t ends[] = {3, 3, 3, 10, 2, 2, 2, 6, 8};
+    static const char *const none[] = {
+        "~5", "~so", "~s/x", "a~s", "~~s", "hey!you", "! so", "!!ab", "!Yes", "!a"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         size_t begin;
         const size_t n = strlen(texts[i]);
         assert_int_equal(dg_placeholder_program_next(texts[i], 0, n, n, &begin), ends[i]);
         assert_int_equal(begin, 0);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        size_t begin;
+        const size_t n = strlen(none[i]);
+        if (dg_placeholder_program_next(none[i], 0, n, n, &begin))
+            fail_msg("%s has a placeholder", none[i]);
     }
 }
 
@@ -344,7 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(code_numbers),
         cmocka_unit_test(amounts), cmocka_unit_test(identifiers), cmocka_unit_test(emoticons),
-        cmocka_unit_test(names_of_programs), cmocka_unit_test(prices_of_programs),
+        cmocka_unit_test(names_of_programs), cmocka_unit_test(spans_of_programs),
         cmocka_unit_test(intervals_of_programs), cmocka_unit_test(fillers), cmocka_unit_test(files),
         cmocka_unit_test(long_addresses), cmocka_unit_test(placeholders), cmocka_unit_test(emoji),
         cmocka_unit_test(anything), cmocka_unit_test(long_words)};
