@@ -276,9 +276,24 @@ size_t dg_address_file(const char *s, size_t at, size_t end)
     return rest > at ? rest : plain_file(s, at, to);
 }
 
+/* Skips #name, which has a letter first and two of them; not "&#x27;", "##a". */
+static size_t tag(const char *s, size_t at, size_t end)
+{
+    const size_t first = skip_letter(s, at + 1, end);
+    size_t i = skip_name(s, at + 1, end, "");
+    if (first == at + 1 || isdigit((unsigned char)s[at + 1]) || s[at + 1] == '_' ||
+        (at > 0 && s[at - 1] && strchr("&#", s[at - 1])))
+        return at;
+    while (s[i - 1] == '_')
+        i--;
+    return i > first ? i : at;
+}
+
 size_t dg_address_account(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
+    if (s[at] == '#')
+        return tag(s, at, end);
     if (s[at] != '@' || i >= end || !is_word(s[i]))
         return at;
     while (i < end && (is_word(s[i]) || s[i] == '.'))

@@ -22,7 +22,7 @@ size_t dg_address_mail(const char *s, size_t at, size_t end);
 size_t dg_address_bracketed(const char *s, size_t at, size_t end);
 /* config.txt, src/main.c, /etc/hosts, ~/x, C:\x\y, example.org/x */
 size_t dg_address_file(const char *s, size_t at, size_t end);
-/* @name */
+/* @name, #name */
 size_t dg_address_account(const char *s, size_t at, size_t end);
 
 #endif

@@ -13,6 +13,7 @@
 #include <md4c.h>
 
 #include "text/format/document.h"
+#include "text/address.h"
 #include "text/identifier.h"
 #include "translate/layout/decorate.h"
 
@@ -219,8 +220,10 @@ static void ask_us(const struct example *e, char *is)
                 const struct dg_mark *m = &d.marks[u->mark + i];
                 source = m->end;
                 at = to + m->len;
-                /* a program's name, foo_bar, is prose that stays as it is */
-                if (m->len > 0 && dg_identifier_name_end(d.text.data, to, at) == at)
+                /* a program's name, foo_bar, and a hashtag are prose that stays as it is */
+                if (m->len > 0 &&
+                    (dg_identifier_name_end(d.text.data, to, at) == at ||
+                        (d.text.data[to] == '#' && dg_address_account(d.text.data, to, at) == at)))
                     memset(is + m->begin, 1, m->len);
             }
         }

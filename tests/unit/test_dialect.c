@@ -71,7 +71,7 @@ static void others(void **state)
         "SEE @fig-dog, [@smith:2004, P. 5] OR ME@X\n");
     trial_expect_markdown("a %%dog is%% here, 5%% of it%%\n", "A %%dog is%% HERE, 5%% OF IT%%\n");
     trial_expect_markdown(
-        "see #pet/dog #a-b, #dog a#b/c # d/e\n", "SEE #pet/dog #a-b, #DOG A#B/C # D/E\n");
+        "see #pet/dog #a-b, #dog a#b/c # d/e\n", "SEE #pet/dog #a-b, #dog A#B/C # D/E\n");
 }
 
 static void ids_of_blocks(void **state)

@@ -50,6 +50,8 @@ static void addresses(void **state)
     expect("Write to anna.b+c@mail.example.org.", "<anna.b+c@mail.example.org>");
     expect("(anna@example.org), a@b, @, a @ b.c", "<anna@example.org>");
     expect("Ask @anna_b. And @otto, mail@", "<@anna_b><@otto>");
+    expect("See #Berlin, #TravelTips! (#köln) #a2, #1 #1a C#dur &#x27; ##no # a #a b#c",
+        "<#Berlin><#TravelTips><#köln><#a2><&#x27;>");
     expect("Bob <bob@x.org> wrote:", "<<bob@x.org>>");
     expect("to Bob<bob@x.org>;<https://x.org/a?b>, <mailto:b@x.org>",
         "<<bob@x.org>><<https://x.org/a?b>><<mailto:b@x.org>>");
