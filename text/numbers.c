@@ -21,6 +21,8 @@ struct digits {
     size_t n;
     /* of an hour */
     enum dg_clock clock;
+    /* it is written as a year or a decade that may be short; it has groups of thousands */
+    bool year, grouped;
 };
 
 /* The numbers of a text. */
@@ -93,6 +95,25 @@ static bool is_percent(const char *s, size_t begin, const struct digits *x)
     return false;
 }
 
+/* True if the run x at s[begin, end) is written as a short year, '98 or 2008/09, or as a decade,
+ * 90s or 1990er. */
+static bool is_year(const char *s, size_t len, size_t begin, size_t end, const struct digits *x)
+{
+    size_t at = begin;
+    const int32_t before = begin > 0 ? dg_scan_prev(s, 0, &at) : 0;
+    end += end + 1 < len && s[end] == '\'' && s[end + 1] == 's'; /* "the 90's" */
+    if (end < len && (s[end] == 's' || (s[end] == 'e' && end + 1 < len && s[end + 1] == 'r')))
+        return true;
+    if (x->n != 2 || before == '\'' || before == 0x2019)
+        return x->n == 2;
+    const size_t sign = at;
+    while (at > 0 && s[at - 1] >= '0' && s[at - 1] <= '9')
+        at--;
+    if (before == '.') /* of a date; "3.36" is a decimal */
+        return at < sign && at > 0 && s[at - 1] == '.';
+    return at < sign && (before == '/' || before == '-' || before == 0x2013);
+}
+
 /* False: there are too many. */
 static bool read_runs(const char *s, size_t len, struct numbers *out)
 {
@@ -107,6 +128,7 @@ static bool read_runs(const char *s, size_t len, struct numbers *out)
             return false;
         if (x.n <= 2)
             x.clock = dg_clock_of(s, len, begin, at);
+        x.year = is_year(s, len, begin, at, &x);
         if (x.clock == DG_CLOCK_DAY && dg_clock_has_daytime(s, len))
             x.clock = DG_CLOCK_NONE;
         out->joins[out->n] = out->n && x.n == THOUSANDS && parts_thousands(s, before, begin);
@@ -183,7 +205,8 @@ static int value_of(const struct digits *x)
 
 static bool ends_year(const struct digits *year, const struct digits *two)
 {
-    return year->n == 4 && two->n == 2 && memcmp(year->d + 2, two->d, 2) == 0;
+    return year->n == 4 && two->n == 2 && memcmp(year->d + 2, two->d, 2) == 0 && !year->grouped &&
+           (year->year || two->year);
 }
 
 /* True if a and b are notations of one number. */
@@ -202,6 +225,7 @@ static bool alike(struct digits a, struct digits b)
 static struct digits joined(const struct numbers *of, size_t i, size_t end)
 {
     struct digits x = of->runs[i];
+    x.grouped = end > i + 1;
     while (++i < end && x.n + THOUSANDS <= LONGEST) {
         memcpy(x.d + x.n, of->runs[i].d, THOUSANDS);
         x.n += THOUSANDS;

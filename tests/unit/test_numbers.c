@@ -48,6 +48,8 @@ static void ways_to_write_one(void **state)
     expect(true, "at 9:45 pm", "um 21.45 Uhr");
     expect(true, "at 12 noon", "um 0 Uhr");
     expect(true, "the 1990s", "die 90er");
+    expect(true, "les années 90", "the 1990s");
+    expect(true, "on 12/03/24, in '98 and 2008/09", "am 12.3.2024, 1998 und 2008/2009");
     expect(true, "the 18th century", "le XVIIIe siècle");
     expect(true, "Ludwig der 14.", "LOUIS XIV");
     expect(true, "King George the 1st", "le roi George Ier");
@@ -171,6 +173,9 @@ static void other_numbers(void **state)
     expect(false, "see it", "voir p. 100");
     expect(false, "costs $3,200,000", "kostet 3.200 $.000");
     expect(false, "12345678901234567890123456789012345678901", "2");
+    expect(false, "It is -12.5 °C.", "Es sind 2012,5 °C.");
+    expect(false, "12 people", "2012 Menschen");
+    expect(false, "3,336 people", "3.36 Menschen");
 }
 
 /* A sentence of nothing but numbers takes bounded time, and is never read beyond its end. */
