@@ -67,7 +67,8 @@ static bool is_minutes(const char *s, size_t begin)
     return at > 0 && isdigit((unsigned char)s[at - 1]);
 }
 
-enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end)
+enum dg_clock dg_clock_read(
+    const char *s, size_t n, size_t begin, size_t end, struct dg_clock_signs *out)
 {
     static const struct {
         const char *word;
@@ -77,14 +78,23 @@ enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end)
         {"heure", DG_CLOCK_DAY}, {"heures", DG_CLOCK_DAY}, {"h", DG_CLOCK_DAY}};
     bool french;
     const size_t minutes = skip_minutes(s, n, end, &french), at = dg_scan_skip_space(s, minutes, n);
+    *out = (struct dg_clock_signs){minutes > end ? s + minutes - 2 : NULL, at, at};
     if (is_minutes(s, begin))
         return DG_CLOCK_NONE;
     if (french && minutes > end)
         return DG_CLOCK_DAY;
-    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
-        if (skip_word(s, n, at, signs[k].word) > at)
+    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
+        out->sign_end = skip_word(s, n, at, signs[k].word);
+        if (out->sign_end > at)
             return signs[k].clock;
+    }
     return DG_CLOCK_NONE;
+}
+
+enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end)
+{
+    struct dg_clock_signs signs;
+    return dg_clock_read(s, n, begin, end, &signs);
 }
 
 bool dg_clock_same(int x, enum dg_clock of_x, int y, enum dg_clock of_y)
@@ -98,5 +108,5 @@ bool dg_clock_same(int x, enum dg_clock of_x, int y, enum dg_clock of_y)
     if (of_x != DG_CLOCK_DAY && of_y != DG_CLOCK_DAY)
         return false; /* 9 a.m., 9 p.m. */
     const bool second = of_x == DG_CLOCK_PM || of_y == DG_CLOCK_PM;
-    return x > HALF || second == (x == HALF);
+    return x <= HALF && second == (x == HALF); /* "9-18 p.m." is no hour of "9-18 Uhr" */
 }

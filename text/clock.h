@@ -1,4 +1,4 @@
-/* Hours beside numbers: 9 a.m., 9:30 pm, 21 Uhr, 9 h 30. Only for text/. Any thread. */
+/* Hours beside numbers: 9 a.m., 9:30 pm, 21 Uhr, 9 h 30. Any thread. */
 #ifndef DG_TEXT_CLOCK_H
 #define DG_TEXT_CLOCK_H
 
@@ -19,9 +19,21 @@ enum dg_clock {
  * those of a half. */
 bool dg_clock_has_daytime(const char *s, size_t n);
 
+/* What is after an hour. */
+struct dg_clock_signs {
+    /* the two digits of its minutes; NULL: there are none */
+    const char *minutes;
+    /* bytes of the sign that says which hour it is ("p.m", "Uhr"), after the minutes; empty: there
+     * is none, or it is before them ("9 h 30") */
+    size_t sign, sign_end;
+};
+
 /* What s[n] says of the number at s[begin, end) by the sign of an hour after it, or after its
  * minutes. */
 enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end);
+/* The same; *out: what is after the number. */
+enum dg_clock dg_clock_read(
+    const char *s, size_t n, size_t begin, size_t end, struct dg_clock_signs *out);
 
 /* False if hours x and y, each at most 24, are certainly different ones. */
 bool dg_clock_same(int x, enum dg_clock of_x, int y, enum dg_clock of_y);

@@ -6,6 +6,7 @@
 #include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/job_internal.h"
+#include "translate/part_hours.h"
 #include "translate/part_numbers.h"
 #include "translate/part_words.h"
 #include "translate/stray.h"
@@ -47,6 +48,7 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
         rc = dg_capitals_write(j->target_language, out, from, p->ends, n_ends, err);
     if (!rc && !out->failed && !j->trees && !dg_part_prefix(j, p)->len) {
         dg_part_write_numbers(j, p, out, from, p->ends, n_ends);
+        dg_part_write_hours(j, p, out, from, p->ends, n_ends);
         if (!p->capitals)
             dg_part_write_units(p, out, from);
     }

@@ -70,8 +70,7 @@ static bool find_meant(const struct styles *styles, const char *s, size_t len, c
     return found;
 }
 
-/* Replace bytes at[0] .. at[1] of the text by s[n], and shift ends[n_ends]. */
-static void replace(struct dg_buffer *text, const size_t at[2], const char *s, size_t n,
+void dg_part_splice(struct dg_buffer *text, const size_t at[2], const char *s, size_t n,
     size_t *ends, size_t n_ends)
 {
     const size_t begin = at[0], end = at[1], tail = text->len - end;
@@ -107,7 +106,7 @@ void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, stru
             dg_term_places_touch(&terms, text->len - from, begin - from, end - from))
             continue;
         const size_t bytes = dg_number_write(styles.target, &x, written);
-        replace(text, (size_t[2]){begin, end}, written, bytes, ends, n);
+        dg_part_splice(text, (size_t[2]){begin, end}, written, bytes, ends, n);
         end = begin + bytes;
     }
 }

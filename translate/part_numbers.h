@@ -16,6 +16,10 @@ struct dg_part;
 void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
     size_t from, size_t *ends, size_t n);
 
+/* Replace bytes at[0] .. at[1] of the text by s[n], and shift ends[n_ends]. */
+void dg_part_splice(struct dg_buffer *text, const size_t at[2], const char *s, size_t n,
+    size_t *ends, size_t n_ends);
+
 /* Restore the case of the sentence's units in p's answer, which is `text` from byte `from` on: "20
  * Mg" becomes "20 mg". */
 void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t from);

@@ -127,6 +127,7 @@ static void hours(void **state)
     expect(false, "12 p.m.", "24 Uhr");
     expect(false, "um 9:30 Uhr", "à 21 h 30");
     expect(false, "9 h", "21");
+    expect(false, "von 9–18 Uhr", "from 9-18 p.m.");
 }
 
 /* A number that occurs twice has to be there twice. */
