@@ -365,7 +365,8 @@ bool dg_foreign_lost(const struct dg_alphabet *known, const char *language, cons
             (is_foreign_mark(known, c) && u_charType(c) != U_DASH_PUNCTUATION) ||
             (dg_scan_is_letter(c) && ((letters && is_alone(s, at, to, n)) ||
                                          (!dg_scan_is_uncased(c) && is_cited(s, at, to, n))));
-        if (counts && !memmem(t, m, s + at, to - at) && !has_currency(c, t, m))
+        const bool is_minus = c == 0x2212 && memchr(t, '-', m);
+        if (counts && !is_minus && !memmem(t, m, s + at, to - at) && !has_currency(c, t, m))
             return true;
     }
     return false;

@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "text/detect/detect.h"
 #include "text/foreign.h"
+#include "text/number_sign.h"
 #include "translate/copied.h"
 #include "translate/terms.h"
 
@@ -104,7 +105,8 @@ bool dg_part_has_lost(const struct dg_job *j, const struct dg_part *p, const cha
             memset(own.data + begin, ' ', end - begin);
     }
     const bool lost =
-        !own.failed && dg_foreign_lost(j->t->alphabet, j->language, own.data, own.len, s, n);
+        !own.failed && (dg_foreign_lost(j->t->alphabet, j->language, own.data, own.len, s, n) ||
+                           dg_number_sign_lost(j->target_language, own.data, own.len, s, n));
     dg_buffer_deinit(&own);
     return lost;
 }

@@ -16,7 +16,7 @@ bool dg_part_looks_foreign(const struct dg_job *j, const struct dg_part *p);
  * outside glossary terms. */
 bool dg_part_has_copied(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n);
 /* True if p's answer s[n], with its marks, lacks a foreign letter or a sign of p outside glossary
- * terms (dg_foreign_lost). */
+ * terms (dg_foreign_lost, dg_number_sign_lost). */
 bool dg_part_has_lost(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n);
 
 #endif

@@ -140,6 +140,8 @@ static void is_lost(void **state)
     assert_true(lost("fr", "la lettre « à » ici", "the letter « a » here"));
     assert_true(lost("en", "the letter (à) here", "das Zeichen (a) hier"));
     assert_true(lost("en", "say ‹abc›", "sag abc"));
+    assert_false(lost("de", "\u22125 Grad", "-5 degrees"));
+    assert_true(lost("de", "\u22125 Grad", "5 degrees"));
     assert_false(lost("en", "my e‑mail", "meine E-Mail"));
 }
 
