@@ -28,8 +28,8 @@ static bool is_literal(const struct dg_job *j, const struct dg_part *p)
     const char *s = j->text + p->begin;
     const size_t n = p->end - p->begin;
     for (size_t i = 0; i < p->n_marks; i++)
-        if (p->marks[i].kind == DG_MARK_ESCAPE)
-            return false;
+        if (p->marks[i].kind == DG_MARK_ESCAPE && p->marks[i].end - p->marks[i].begin > 1)
+            return false; /* one byte is no escape: the "/" of a price */
     if (p->encoding == DG_ENCODING_MARKUP)
         return !memchr(s, '<', n) && !memchr(s, '&', n);
     return !dg_encoding_is_markup(p->encoding) && !memchr(s, '\\', n);

@@ -11,6 +11,7 @@
  * places one that the model dropped by attention. */
 #include "translate/stand_in.h"
 
+#include "text/amount.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 #include "translate/span_marks.h"
@@ -22,6 +23,8 @@
 #include <string.h>
 
 #define NAME "XX%u"
+
+enum { WORD = 3 }; /* letters of a word; fewer are a unit's, such as "kg" */
 
 /* True if both vocabularies can spell the stand-in words. */
 static bool is_spelt(const struct dg_translator *t)
@@ -101,6 +104,24 @@ static bool opens_sentence(const struct dg_part *p, const struct dg_mark *m)
            dg_scan_is_upper(dg_scan_peek(p->shown, end, p->shown_len));
 }
 
+/* True if the span is nothing to read, such as the bell, U+0007. */
+static bool is_control(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && iscntrl((unsigned char)s[i]))
+        i++;
+    return i == n;
+}
+
+/* True if a placeholder is between two words and touches both: "file{0}is". The model reads its
+ * stand-in with a blank on either side. */
+static bool parts_words(const struct dg_part *p, const struct dg_mark *m)
+{
+    return m->kind == DG_MARK_PROTECTED && m->len > 1 && ispunct((unsigned char)p->shown[m->at]) &&
+           p->shown[m->at] != '&' && dg_part_touches_word(p, m->at, true) &&
+           dg_part_touches_word(p, m->at + m->len, false);
+}
+
 /* Text for mark m in place of its letters: the name of its own stand-in; "" for one of a pair, and
  * for a sign attached to a word, which the model reads better without it; NULL: keep the letters.
  */
@@ -113,7 +134,10 @@ static const char *text_for(
         return "";
     if (m->kind != DG_MARK_PROTECTED || !m->len)
         return NULL;
-    if (dg_part_touches_word(p, m->at, true) || dg_part_touches_word(p, end, false))
+    if (is_control(s + m->at, m->len))
+        return "";
+    if (!parts_words(p, m) &&
+        (dg_part_touches_word(p, m->at, true) || dg_part_touches_word(p, end, false)))
         return opens_sentence(p, m) ||
                        ((unsigned char)s[m->at] >= 0x80 && !dg_utf8_has_letter(s + m->at, m->len))
                    ? ""
@@ -142,26 +166,63 @@ static int add_letters(
     return rc;
 }
 
-/* Write p->shown to b with each mark's stand-in or letters, and move the marks to their new places.
- * named: with stand-ins. */
+/* True if a "/" and a word follow amount m, as in "$5/month"; `next` is the mark after it. */
+static bool is_per_word(
+    const struct dg_part *p, const struct dg_mark *m, const struct dg_mark *next)
+{
+    const size_t slash = m->at + m->len;
+    size_t i = slash + 1;
+    while (i < p->shown_len && isalpha((unsigned char)p->shown[i]) &&
+           (i == slash + 1 || islower((unsigned char)p->shown[i])))
+        i++;
+    return slash < p->shown_len && p->shown[slash] == '/' && i > slash + WORD &&
+           !isalnum((unsigned char)p->shown[i]) && (!next || next->at > slash) &&
+           dg_amount_is(p->shown + m->at, m->len);
+}
+
+/* Append " / " for the "/" after a price, because the model translates the word after it if blanks
+ * set it apart. The mark restores the "/". */
+static void add_slash(struct dg_part *p, size_t source, struct dg_buffer *b)
+{
+    p->marks[p->n_marks++] = (struct dg_mark){
+        .kind = DG_MARK_ESCAPE, .at = b->len, .len = 3, .begin = source, .end = source + 1};
+    dg_buffer_adds(b, " / ");
+}
+
+/* Write p->shown to b with each mark's stand-in or letters, and list the marks with their new
+ * places. named: with stand-ins. */
 static int write_shown(
     struct dg_job *j, struct dg_part *p, bool named, struct dg_buffer *b, struct dg_error *err)
 {
+    const struct dg_mark *old = p->marks;
+    const size_t n = p->n_marks;
     size_t at = 0;
     unsigned number = 0;
-    for (size_t i = 0; i < p->n_marks; i++) {
-        struct dg_mark *m = &p->marks[i];
+    p->n_marks = 0;
+    p->marks = dg_arena_array(&j->arena, 2 * n, sizeof *p->marks);
+    if (!p->marks)
+        return DG_JOB_NO_MEMORY(err);
+    for (size_t i = 0; i < n; i++) {
+        const struct dg_mark *m = &old[i];
         const char *name = named ? text_for(j->t, p, m, &number) : NULL;
-        const size_t end = m->at + m->len;
+        const bool apart = name && name[0] && parts_words(p, m);
+        const size_t begin = b->len + (m->at - at), end = m->at + m->len;
         dg_buffer_add(b, p->shown + at, m->at - at);
-        const size_t begin = b->len;
+        dg_buffer_adds(b, apart ? " " : "");
         if (name)
             dg_buffer_adds(b, name);
         else if (add_letters(p, m, b, err))
             return err->code;
-        m->at = begin;
-        m->len = b->len - begin;
+        dg_buffer_adds(b, apart ? " " : "");
+        struct dg_mark *moved = &p->marks[p->n_marks++];
+        *moved = *m;
+        moved->at = begin;
+        moved->len = b->len - begin;
         at = end;
+        if (name && name[0] && is_per_word(p, m, i + 1 < n ? &old[i + 1] : NULL)) {
+            add_slash(p, m->end, b);
+            at++;
+        }
     }
     dg_buffer_add(b, p->shown + at, p->shown_len - at);
     return 0;

@@ -106,6 +106,17 @@ def test_a_glossary_translates_a_code_of_a_currency(server):
         assert "Taler" in answer and wanted in answer and "EUR" not in answer, answer
 
 
+@pytest.mark.parametrize("source, target, text, wanted", [
+    ("en", "de", "It costs $9.99/month.", "9,99\u00a0$/Monat"),
+    ("en", "fr", "It costs $1,200/month.", "1\u202f200\u00a0$/mois"),
+    ("de", "en", "Es kostet 9,99 €/Monat.", "€9.99/month"),
+    ("fr", "en", "Le loyer est de 850 €/mois.", "€850/month"),
+])
+def test_a_price_per_something(server, source, target, text, wanted):
+    (answer,) = kept.answers(server, [text], "text", source, target)
+    assert wanted in answer["text"], answer
+
+
 @pytest.mark.parametrize("text, wanted", [
     ("The new Windows 8.1 is here.", "8.1"),
     ("Version 1.2.3 is there.", "1.2.3"),

@@ -72,6 +72,23 @@ def test_hyphens_of_other_kinds(server, source, target, sentence):
     assert others == [first, first]
 
 
+def test_a_bell_within_a_word(server):
+    """Terminals ring at U+0007; the model reads the word without it."""
+    plain, rung = [a["text"] for a in kept.answers(server, ["Two dogs play here.", "Two do\ags play here."], "text")]
+    assert rung.count("\a") == 1 and rung.replace("\a", "") == plain
+
+
+@pytest.mark.parametrize("source, target, sentence, wanted", [
+    ("en", "de", "The dog{0}the cat play here.", ["Hund{0}", "Katze"]),
+    ("en", "de", "The price{{n}}is high.", ["Preis{{n}}", "hoch"]),
+    ("de", "en", "Der Hund{0}die Katze.", ["dog{0}", "cat"]),
+    ("en", "fr", "The dog%{x}the cat play here.", ["chien%{x}", "chat"]),
+])
+def test_a_placeholder_between_two_words(server, source, target, sentence, wanted):
+    (answer,) = kept.answers(server, [sentence], "text", source, target)
+    assert all(w in answer["text"] for w in wanted), answer
+
+
 def test_a_pair_of_two_lines(server):
     (answer,) = kept.answers(server, ["<p>Two dogs play in {0}the\npark{1} now.</p>"], "html", "en", "de")
     assert "{0}" in answer["text"] and "Park{1}" in answer["text"], answer

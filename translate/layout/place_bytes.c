@@ -75,7 +75,17 @@ static bool find_copy(
 bool dg_place_find_letters(const struct dg_placing *w, struct dg_place *p)
 {
     const struct dg_mark_bytes *instead = w->d->instead;
-    if (find_copy(w, p, w->d->text + p->text_begin, p->text_end - p->text_begin))
+    const char *const s = w->d->text;
+    size_t begin = p->text_begin, end = p->text_end;
+    if (find_copy(w, p, s + begin, end - begin))
+        return true;
+    /* Of "file{0}is", the model sees "file XX1 is": the span has the blanks, which an answer may
+     * lack. */
+    while (begin < end && dg_white_space(s[begin]))
+        begin++;
+    while (end > begin && dg_white_space(s[end - 1]))
+        end--;
+    if (end - begin < p->text_end - p->text_begin && find_copy(w, p, s + begin, end - begin))
         return true;
     p->stays = instead && find_copy(w, p, instead[p->open].s, instead[p->open].n);
     return p->stays;
