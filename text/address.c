@@ -109,16 +109,18 @@ static size_t skip_scheme(const char *s, size_t at, size_t end)
 static size_t skip_machine(const char *s, size_t at, size_t end)
 {
     size_t i = at, dots = 0, digits = 0;
+    unsigned octet = 0;
     bool local = begins(s, at, end, "localhost:");
     if (local)
         i = at + strlen("localhost");
-    for (; !local && i < end && digits < 4 && (isdigit((unsigned char)s[i]) || s[i] == '.'); i++) {
+    for (; !local && i < end && octet < 256 && (isdigit((unsigned char)s[i]) || s[i] == '.'); i++) {
         dots += s[i] == '.' && digits > 0 && i + 1 < end && isdigit((unsigned char)s[i + 1]);
         digits = s[i] == '.' ? 0 : digits + 1;
+        octet = s[i] == '.' ? 0 : 10 * octet + (unsigned)(s[i] - '0');
     }
     while (i > at && !is_word(s[i - 1]))
         i--;
-    if (!local && dots != 3)
+    if (!local && (dots != 3 || octet > 255)) /* "1.234.567.890" is a number */
         return at;
     size_t port = i + 1;
     while (i < end && s[i] == ':' && port < end && isdigit((unsigned char)s[port]))

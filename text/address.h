@@ -1,5 +1,5 @@
-/* Addresses in running text: web, e-mail and host addresses; names of accounts and of files. Only
- * for text/. Any thread. */
+/* Addresses in running text: web, e-mail and host addresses; names of accounts and of files. Any
+ * thread. */
 #ifndef DG_TEXT_ADDRESS_H
 #define DG_TEXT_ADDRESS_H
 

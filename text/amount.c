@@ -71,6 +71,41 @@ static size_t skip_number(const char *s, size_t at, size_t end)
     return i;
 }
 
+static bool is_group_sign(int32_t c)
+{
+    return c == ',' || c == '.' || c == '\'' || c == 0x2019 || c == ' ' || c == 0xA0 ||
+           c == 0x2009 || c == 0x202F;
+}
+
+/* Skips a number of two groups of thousands or more, perhaps with decimals: 1,234,567.5; `at`: none
+ * begins there. */
+static size_t skip_grouped(const char *s, size_t at, size_t end)
+{
+    size_t i = skip_digits(s, at, end), groups = 0;
+    int32_t sign = 0;
+    if (i == at || i - at > GROUP || s[at] == '0' ||
+        (at > 1 && s[at - 1] && strchr(",.:'", s[at - 1]) && isdigit((unsigned char)s[at - 2])))
+        return at;
+    for (size_t next = i; i < end; next = i) {
+        const int32_t c = dg_scan_next(s, end, &next);
+        const size_t to = skip_digits(s, next, end);
+        if (!is_group_sign(c) || (groups && c != sign) || to != next + GROUP)
+            break;
+        sign = c;
+        groups++;
+        i = to;
+    }
+    size_t next = i;
+    const int32_t c = i < end ? dg_scan_next(s, end, &next) : 0;
+    if (is_group_sign(c) && next < end && isdigit((unsigned char)s[next])) {
+        if (c == sign)
+            return at;
+        if (c == '.' || c == ',')
+            i = skip_digits(s, next, end);
+    }
+    return groups >= 2 ? i : at;
+}
+
 /* Skips ",-", ".–" and the like, which say that there are no cents; `at`: they are not there. */
 static size_t skip_no_cents(const char *s, size_t at, size_t end)
 {
@@ -125,6 +160,26 @@ static bool read_amount(const char *s, size_t at, size_t end, struct amount *out
     return out->sign_end > out->sign;
 }
 
+/* Skips "/kg": small models write other words for it. */
+static size_t skip_per_kilo(const char *s, size_t at, size_t end)
+{
+    return end - at > 2 && memcmp(s + at, "/kg", 3) == 0 &&
+                   (end - at == 3 || !isalnum((unsigned char)s[at + 3]))
+               ? at + 3
+               : at;
+}
+
+/* Skips 0.5 ml/kg; `at`: it is not there. */
+static size_t skip_dose(const char *s, size_t at, size_t end)
+{
+    const size_t number = skip_number(s, at, end), unit = skip_space(s, number, end);
+    size_t to = unit;
+    while (to < end && isalpha((unsigned char)s[to]))
+        to++;
+    const size_t kilo = skip_per_kilo(s, to, end);
+    return number > at && to > unit && kilo > to ? kilo : at;
+}
+
 /* True if a word for thousands or more follows byte `at`: the amount is that of the whole. */
 static bool is_counted(const char *s, size_t at, size_t end)
 {
@@ -153,16 +208,27 @@ static bool read_all(const char *s, size_t at, size_t end, struct amount *out, b
     return true;
 }
 
+/* Skips a minus sign that begins a word. */
+static size_t skip_minus(const char *s, size_t at, size_t end)
+{
+    size_t to = at, before = at;
+    const int32_t c = at < end ? dg_scan_next(s, end, &to) : 0,
+                  last = at > 0 ? dg_scan_prev(s, 0, &before) : ' ';
+    return (c == '-' || c == 0x2212) && (dg_scan_is_space(last) || last == '(') ? to : at;
+}
+
 size_t dg_amount_end(const char *s, size_t at, size_t end)
 {
     struct amount a;
     bool range;
     end = end - at > LONGEST ? at + LONGEST : end;
-    if (!read_all(s, at, end, &a, &range))
-        return at;
+    if (!read_all(s, skip_minus(s, at, end), end, &a, &range)) {
+        const size_t dose = skip_dose(s, at, end);
+        return dose > at ? dose : skip_grouped(s, at, end);
+    }
     const bool per = end - a.end > 1 && s[a.end] == '/' && isalpha((unsigned char)s[a.end + 1]),
                price = (a.digits >= DIGITS || per) && !is_counted(s, a.end, end);
-    return range || a.scaled || a.whole || price ? a.end : at;
+    return range || a.scaled || a.whole || price ? skip_per_kilo(s, a.end, end) : at;
 }
 
 bool dg_amount_is(const char *s, size_t n)
@@ -174,8 +240,9 @@ bool dg_amount_is_price(const char *s, size_t n, struct dg_price *out)
 {
     struct amount a;
     bool range;
-    if (!read_all(s, 0, n, &a, &range) || range || a.scaled || a.end != n)
+    if (!read_all(s, skip_minus(s, 0, n), n, &a, &range) || range || a.scaled ||
+        skip_per_kilo(s, a.end, n) != n)
         return false;
-    *out = (struct dg_price){a.sign, a.sign_end, a.number, a.number_end};
+    *out = (struct dg_price){a.sign, a.sign_end, a.number, a.number_end, a.end};
     return !isalpha((unsigned char)s[out->sign_end - 1]);
 }

@@ -1,6 +1,6 @@
 /* Protected spans: parts of running text that stay as they are, whatever the language and the
  * format: addresses and file names (text/address.h), placeholders and character references
- * (text/placeholder.h), emoji. Text is valid UTF-8. Any thread. */
+ * (text/placeholder.h), amounts and numbers, emoji. Text is valid UTF-8. Any thread. */
 #ifndef DG_TEXT_PROTECTED_H
 #define DG_TEXT_PROTECTED_H
 

@@ -2,20 +2,22 @@
 #include "text/amount.h"
 #include "text/foreign.h"
 #include "text/identifier.h"
+#include "text/spelt_numbers.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* True if m is foreign words or signs, an amount of money or a program's name, not an address or
- * the like. */
+/* True if m is foreign words or signs, an amount of money, a spelt number or a program's name, not
+ * an address or the like. */
 static bool is_foreign(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const size_t end = m->at + m->len;
     return m->end - m->begin == m->len &&
            (dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end ||
                dg_amount_is(p->shown + m->at, m->len) ||
+               dg_spelt_number_value(NULL, p->shown + m->at, m->len) ||
                dg_identifier_name_end(p->shown, m->at, end) == end);
 }
 

@@ -57,6 +57,9 @@ struct dg_part {
     /* [n_marks] marks to put back around the answer, with `at` within shown */
     struct dg_mark *marks;
     size_t n_marks;
+    /* [n_marks] each mark's letters before a stand-in took their place, with character references
+     * read; n 0: they name something, as telephone numbers do. NULL without marks */
+    struct dg_mark_bytes *letters;
     /* the end of a link or an image that began before the part, if the text in it is its label and
      * ends with the part; written after the answer. NULL: none */
     const struct dg_mark *tail;

@@ -1,8 +1,8 @@
 /* Writes one part's answer as text: decodes the ids, fills in unknown tokens, and restores capitals
  * and marks. One thread at a time per job. */
 #include "base/buffer.h"
-#include "text/code_number.h"
 #include "text/numbers.h"
+#include "text/spelt_numbers.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/job_internal.h"
@@ -106,6 +106,20 @@ static void write_label(const struct dg_job *j, const struct dg_mark *m, struct 
     dg_buffer_adds(out, "]");
 }
 
+/* Append the amount or number of mark i in the target's notation; false: it is none, or stays.
+ * Character references in it are read ("1&nbsp;250&nbsp;€"); code has other bytes around it. */
+static bool write_amount(
+    const struct dg_job *j, const struct dg_part *p, size_t i, struct dg_buffer *out)
+{
+    const struct dg_mark *m = &p->marks[i];
+    const struct dg_mark_bytes *letters = p->letters ? &p->letters[i] : NULL;
+    const size_t n = m->end - m->begin;
+    return letters && letters->n > 0 && m->kind == DG_MARK_PROTECTED &&
+           (letters->n == n || memchr(j->text + m->begin, '&', n)) &&
+           (dg_part_write_spelt(j, letters->s, letters->n, out) ||
+               dg_part_write_price(j, letters->s, letters->n, out));
+}
+
 /* Find what is written for each of p's marks: d->bytes, and d->instead. changed: the answer has
  * other words than the sentence. */
 static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, bool changed,
@@ -126,9 +140,7 @@ static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, 
             write_label(j, m, &bytes);
         else if (p->n_inner)
             rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
-        else if (m->kind == DG_MARK_PROTECTED &&
-                 dg_code_number_end(j->text, m->begin, m->end) < m->end &&
-                 dg_part_write_price(j, list[i].s, list[i].n, &bytes))
+        else if (write_amount(j, p, i, &bytes))
             is_price = true;
         else
             continue;
@@ -263,9 +275,9 @@ static int write_copied(
 static bool have_same_numbers(
     const struct dg_job *j, const struct dg_part *p, const char *answer, size_t n)
 {
-    return dg_numbers_agree(
-        &(struct dg_numbered){j->text + p->begin, p->end - p->begin, j->language},
-        &(struct dg_numbered){answer, n, j->target_language});
+    const struct dg_numbered source = {j->text + p->begin, p->end - p->begin, j->language},
+                             target = {answer, n, j->target_language};
+    return dg_numbers_agree(&source, &target) && dg_spelt_numbers_agree(&source, &target);
 }
 
 /* Append a translated part's answer without its tail. */

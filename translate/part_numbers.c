@@ -1,12 +1,16 @@
 #include "translate/part_numbers.h"
 
+#include "text/address.h"
 #include "text/amount.h"
 #include "text/foreign.h"
 #include "text/number_style.h"
+#include "text/letter_case.h"
 #include "text/scan.h"
+#include "text/spelt_numbers.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -196,12 +200,15 @@ static bool write_price_over(const struct dg_job *j, const struct styles *styles
     char written[DG_NUMBER_BYTES];
     struct dg_price price;
     struct dg_number x;
-    if (side == DG_SIGN_ANYWHERE || !dg_amount_is(s, n) || !dg_amount_is_price(s, n, &price) ||
-        dg_foreign_end(j->t->alphabet, s, 0, n) > 0 ||
+    if (side == DG_SIGN_ANYWHERE || !dg_amount_is(s, n) || !dg_amount_is_price(s, n, &price))
+        return false;
+    const size_t first = price.sign < price.number ? price.sign : price.number; /* after a minus */
+    if (dg_foreign_end(j->t->alphabet, s, first, n) > first ||
         (price.sign < price.number) == (side == DG_SIGN_BEFORE) ||
         !dg_number_read(styles->source, s + price.number, price.number_end - price.number, &x))
         return false;
     const size_t bytes = dg_number_write(styles->target, &x, written);
+    dg_buffer_add(out, s, first);
     if (side == DG_SIGN_AFTER) {
         dg_buffer_add(out, written, bytes);
         dg_buffer_adds(out, "\xC2\xA0");
@@ -209,6 +216,7 @@ static bool write_price_over(const struct dg_job *j, const struct styles *styles
     dg_buffer_add(out, s + price.sign, price.sign_end - price.sign);
     if (side == DG_SIGN_BEFORE)
         dg_buffer_add(out, written, bytes);
+    dg_buffer_add(out, s + price.end, n - price.end);
     return true;
 }
 
@@ -245,11 +253,31 @@ bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct
     struct styles styles;
     size_t begin;
     const size_t end = find_styles(j, &styles) ? dg_number_next(s, n, 0, &begin) : 0;
-    if (!end)
+    if (!end || dg_address_web(s, 0, n) == n) /* "192.168.100.200" */
         return false;
     if (write_price_over(j, &styles, s, n, out))
         return true;
     const bool is_price =
         (are_signs(s, begin) && are_signs(s + end, n - end)) || dg_amount_is(s, n);
     return is_price && write_numbers(&styles, s, n, begin, end, out);
+}
+
+bool dg_part_write_spelt(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
+{
+    const unsigned value = dg_spelt_number_value(j->language, s, n);
+    const size_t from = out->len;
+    if (value == 0 || !dg_spelt_number_is_of(j->target_language))
+        return false;
+    dg_spelt_number_write(j->target_language, value, out);
+    if (out->failed || !isupper((unsigned char)s[0]))
+        return true;
+    out->data[from] = (char)toupper((unsigned char)out->data[from]);
+    if (!isupper((unsigned char)s[1]))
+        return true;
+    char words[64];
+    const size_t len = out->len - from;
+    assert(len < sizeof words);
+    memcpy(words, out->data + from, len);
+    out->len = from;
+    return dg_letter_case_upper(j->target_language, words, len, out, NULL) == 0;
 }

@@ -2,8 +2,11 @@
 #include "translate/span_marks.h"
 
 #include "text/amount.h"
+#include "text/code_number.h"
 #include "text/foreign.h"
+#include "text/number_style.h"
 #include "text/scan.h"
+#include "text/spelt_numbers.h"
 #include "translate/job_internal.h"
 
 #include <ctype.h>
@@ -19,13 +22,44 @@ bool dg_part_touches_word(const struct dg_part *p, size_t at, bool before)
     return dg_scan_is_letter(c) || (c >= '0' && c <= '9');
 }
 
+/* True if mark m is a number without a sign that cannot be written in the target's notation: it is
+ * not in the source's, or one of them is not known. A spelt one needs words of both languages. */
+static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
+{
+    const struct dg_number_style *source = dg_number_style_of(j->language);
+    const char *const s = p->shown + m->at;
+    struct dg_number x;
+    if (m->end - m->begin != m->len) /* code, or with references */
+        return false;
+    const unsigned value = dg_spelt_number_value(NULL, s, m->len);
+    if (value > 0)
+        return dg_spelt_number_value(j->language, s, m->len) != value ||
+               !dg_spelt_number_is_of(j->target_language);
+    return dg_amount_is(s, m->len) && isdigit((unsigned char)s[0]) &&
+           isdigit((unsigned char)s[m->len - 1]) &&
+           dg_code_number_end(p->shown, m->at, m->at + m->len) < m->at + m->len &&
+           !(source && dg_number_style_of(j->target_language) &&
+               dg_number_read(source, s, m->len, &x));
+}
+
+void dg_span_marks_leave_numbers(const struct dg_job *j, struct dg_part *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_marks; i++)
+        if (p->marks[i].kind != DG_MARK_PROTECTED || !is_unreadable(j, p, &p->marks[i]))
+            p->marks[kept++] = p->marks[i];
+    p->n_marks = kept;
+}
+
 void dg_span_marks_leave_amounts(const struct dg_job *j, struct dg_part *p)
 {
     size_t kept = 0;
     for (size_t i = 0; i < p->n_marks; i++) {
         const struct dg_mark *m = &p->marks[i];
-        if (m->kind != DG_MARK_PROTECTED || !dg_amount_is(p->shown + m->at, m->len) ||
-            dg_foreign_end(j->t->alphabet, p->shown, m->at, m->at + m->len) > m->at)
+        const char *const s = p->shown + m->at;
+        const bool is_known =
+            dg_amount_is(s, m->len) && !dg_foreign_end(j->t->alphabet, s, 0, m->len);
+        if (m->kind != DG_MARK_PROTECTED || !(is_known || dg_spelt_number_value(NULL, s, m->len)))
             p->marks[kept++] = *m;
     }
     p->n_marks = kept;

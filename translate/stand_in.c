@@ -12,7 +12,9 @@
 #include "translate/stand_in.h"
 
 #include "text/amount.h"
+#include "text/code_number.h"
 #include "text/scan.h"
+#include "text/spelt_numbers.h"
 #include "text/utf8.h"
 #include "translate/span_marks.h"
 #include "translate/terms.h"
@@ -122,11 +124,11 @@ static bool parts_words(const struct dg_part *p, const struct dg_mark *m)
            dg_part_touches_word(p, m->at + m->len, false);
 }
 
-/* Text for mark m in place of its letters: the name of its own stand-in; "" for one of a pair, and
- * for a sign attached to a word, which the model reads better without it; NULL: keep the letters.
- */
-static const char *text_for(
-    const struct dg_translator *t, struct dg_part *p, const struct dg_mark *m, unsigned *number)
+/* Text for mark m in place of its letters: the name of its own stand-in; the digits of a spelt
+ * number, of which the model writes the right forms around it; "" for one of a pair, and for a sign
+ * attached to a word, which the model reads better without it; NULL: keep the letters. */
+static const char *text_for(const struct dg_translator *t, struct dg_part *p,
+    const struct dg_mark *m, unsigned *number, char digits[DG_STAND_IN_NAME])
 {
     const char *s = p->shown;
     const size_t end = m->at + m->len;
@@ -136,6 +138,12 @@ static const char *text_for(
         return NULL;
     if (is_control(s + m->at, m->len))
         return "";
+    const unsigned value =
+        m->end - m->begin == m->len ? dg_spelt_number_value(NULL, s + m->at, m->len) : 0;
+    if (value > 0) {
+        snprintf(digits, DG_STAND_IN_NAME, "%u", value);
+        return digits;
+    }
     if (!parts_words(p, m) &&
         (dg_part_touches_word(p, m->at, true) || dg_part_touches_word(p, end, false)))
         return opens_sentence(p, m) ||
@@ -184,6 +192,7 @@ static bool is_per_word(
  * set it apart. The mark restores the "/". */
 static void add_slash(struct dg_part *p, size_t source, struct dg_buffer *b)
 {
+    p->letters[p->n_marks] = (struct dg_mark_bytes){"/", 1};
     p->marks[p->n_marks++] = (struct dg_mark){
         .kind = DG_MARK_ESCAPE, .at = b->len, .len = 3, .begin = source, .end = source + 1};
     dg_buffer_adds(b, " / ");
@@ -200,11 +209,13 @@ static int write_shown(
     unsigned number = 0;
     p->n_marks = 0;
     p->marks = dg_arena_array(&j->arena, 2 * n, sizeof *p->marks);
-    if (!p->marks)
+    p->letters = dg_arena_array(&j->arena, 2 * n, sizeof *p->letters);
+    if (!p->marks || !p->letters)
         return DG_JOB_NO_MEMORY(err);
     for (size_t i = 0; i < n; i++) {
         const struct dg_mark *m = &old[i];
-        const char *name = named ? text_for(j->t, p, m, &number) : NULL;
+        char digits[DG_STAND_IN_NAME];
+        const char *name = named ? text_for(j->t, p, m, &number, digits) : NULL;
         const bool apart = name && name[0] && parts_words(p, m);
         const size_t begin = b->len + (m->at - at), end = m->at + m->len;
         dg_buffer_add(b, p->shown + at, m->at - at);
@@ -214,6 +225,8 @@ static int write_shown(
         else if (add_letters(p, m, b, err))
             return err->code;
         dg_buffer_adds(b, apart ? " " : "");
+        const bool is_code = dg_code_number_end(p->shown, m->at, end) == end;
+        p->letters[p->n_marks] = (struct dg_mark_bytes){p->shown + m->at, is_code ? 0 : m->len};
         struct dg_mark *moved = &p->marks[p->n_marks++];
         *moved = *m;
         moved->at = begin;
@@ -235,6 +248,7 @@ int dg_stand_in_put(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     if (rc)
         return rc;
     const bool named = (j->t->n_reserved || j->t->stand_ins) && dg_job_answer_is_free(j);
+    dg_span_marks_leave_numbers(j, p);
     if (!named)
         dg_span_marks_leave_amounts(j, p);
     dg_span_marks_join(p);

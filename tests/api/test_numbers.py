@@ -111,10 +111,56 @@ def test_a_glossary_translates_a_code_of_a_currency(server):
     ("en", "fr", "It costs $1,200/month.", "1\u202f200\u00a0$/mois"),
     ("de", "en", "Es kostet 9,99 €/Monat.", "€9.99/month"),
     ("fr", "en", "Le loyer est de 850 €/mois.", "€850/month"),
+    ("en", "de", "It costs $9.99/kg.", "9,99\u00a0$/kg"),
 ])
 def test_a_price_per_something(server, source, target, text, wanted):
     (answer,) = kept.answers(server, [text], "text", source, target)
     assert wanted in answer["text"], answer
+
+
+@pytest.mark.parametrize("source, target, text, wanted", [
+    ("en", "de", "Forty-seven dogs play in the park.", "Siebenundvierzig Hunde"),
+    ("de", "en", "Er ist achtunddreißig Jahre alt.", "thirty-eight years"),
+    ("fr", "de", "Quatre-vingt-onze chiens jouent.", "Einundneunzig"),
+    ("en", "fr", "He is seventy-one years old.", "soixante et onze ans"),
+    ("en", "de", "FORTY-SEVEN DOGS PLAY HERE.", "SIEBENUNDVIERZIG HUNDE"),
+    ("en", "de", "Forty-seven", "Siebenundvierzig"),
+    ("en", "de", "Age: forty-seven", "siebenundvierzig"),
+    ("en", "de", "I read `forty-seven` there.", "`forty-seven`"),
+    ("en", "de", "The dose is 0.5 ml/kg.", "0,5 ml/kg"),
+])
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+def test_a_spelt_number(server, format, source, target, text, wanted):
+    if format != "markdown" and "`" in text:
+        return
+    (answer,) = kept.answers(server, [kept.framed(format, text)], format, source, target)
+    assert wanted in answer["text"] and not kept.flags(answer) & {"number_mismatch", "word_copied"}, answer
+
+
+def test_a_glossary_translates_a_spelt_number(server):
+    answer = server.translate("Forty-seven dogs play.", glossary={"Forty-seven": "47"}).json()["translations"][0]["text"]
+    assert "47" in answer and "ierzig" not in answer, answer
+
+
+@pytest.mark.parametrize("source, target, text, wanted", [
+    ("en", "de", "On March 3, 2024, at 10:00 a.m.", "10:00 Uhr"),
+    ("en", "de", "Call me at 11 pm.", "23 Uhr"),
+    ("de", "en", "Wir treffen uns um 9:30 Uhr.", "9:30 a.m."),
+    ("de", "en", "Geöffnet 9–18 Uhr.", "9-6 p.m."),
+])
+def test_an_hour_is_in_the_right_half_of_the_day(server, source, target, text, wanted):
+    (answer,) = kept.answers(server, [text], "text", source, target)
+    assert wanted in answer["text"] and "number_mismatch" not in kept.flags(answer), answer
+
+
+def test_references_in_a_price_are_read(server):
+    (answer,) = kept.answers(server, ["<p>Le prix est de 1&nbsp;250,00&nbsp;€ aujourd'hui.</p>"], "html", "fr", "en")
+    assert "€1,250.00" in answer["text"] and "&nbsp;" not in answer["text"], answer
+
+
+def test_an_address_is_no_number(server):
+    (answer,) = kept.answers(server, ["Der Hund hat 192.168.100.200 und 1.234.567.890 Freunde."], "text", "de", "en")
+    assert "192.168.100.200" in answer["text"] and "1,234,567,890" in answer["text"], answer
 
 
 @pytest.mark.parametrize("text, wanted", [

@@ -36,10 +36,10 @@ static const struct example cases[] = {
         false},
     {"a.txt",
         "This is a paragraph whose lines were wrapped by hand at some\n"
-        "seventy columns, as it is done in mail and in old text files, so\n"
+        "several columns, as it is done in mail and in old text files, so\n"
         "that its sentences go on.\n",
         "THIS IS A PARAGRAPH WHOSE LINES WERE WRAPPED BY HAND AT SOME\n"
-        "SEVENTY COLUMNS, AS IT IS DONE IN MAIL AND IN OLD TEXT FILES, SO\n"
+        "SEVERAL COLUMNS, AS IT IS DONE IN MAIL AND IN OLD TEXT FILES, SO\n"
         "THAT ITS SENTENCES GO ON.\n",
         false},
     /* Markdown and HTML. */

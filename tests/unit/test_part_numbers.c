@@ -94,6 +94,11 @@ static void prices_get_the_targets_notation(void **state)
     expect_price("de", "£3.50", "3,50\u00a0£");
     expect_price("fr", "US$ 1,250", "1\u202f250\u00a0US$");
     expect_price("de", "$450", "450\u00a0$");
+    expect_price("de", "-$1,450.00", "-1.450,00\u00a0$");
+    expect_price("en", "\u221245,00 €", "\u2212€45.00");
+    expect_price("de", "$9.99/kg", "9,99\u00a0$/kg");
+    expect_price("en", "0,5 ml/kg", "0.5 ml/kg");
+    expect_price("fr", "-€12.5M", "-€12,5M");
     expect_price("de", "1,250.00 €", "1.250,00 €");
     expect_price("de", "€5.-", "5\u00a0€");
     expect_price("en", "5,- €", "€5");
@@ -108,12 +113,33 @@ static void prices_get_the_targets_notation(void **state)
     expect_price("de", "$1.5-$3.5.5", "");
     expect_price("de", "$1", ""); /* an argument of a program's text */
     expect_price("de", "Windows 8.1", "");
+    expect_price("fr", "12,345,678.5", "12\u202f345\u202f678,5");
+    expect_price("en", "1.234.567.890", "1,234,567,890");
+    expect_price("en", "192.168.100.200", "");
+}
+
+static void spelt_numbers_get_the_targets_words(void **state)
+{
+    static const char *const cases[][2] = {{"forty-seven", "siebenundvierzig"},
+        {"Thirty", "Dreißig"}, {"FIFTY-FIVE", "FÜNFUNDFÜNFZIG"}, {"quarante", ""}, {"dogs", ""}};
+    const struct dg_job job = {.language = "en", .target_language = "de"};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dg_buffer b;
+        dg_buffer_init(&b);
+        dg_buffer_adds(&b, "x");
+        assert_int_equal(dg_part_write_spelt(&job, cases[i][0], strlen(cases[i][0]), &b),
+            cases[i][1][0] != '\0');
+        assert_string_equal(b.data + 1, cases[i][1]);
+        dg_buffer_deinit(&b);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(quantities_get_the_targets_notation),
         cmocka_unit_test(glossary_terms_stay), cmocka_unit_test(units_keep_their_case),
-        cmocka_unit_test(prices_get_the_targets_notation)};
+        cmocka_unit_test(prices_get_the_targets_notation),
+        cmocka_unit_test(spelt_numbers_get_the_targets_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
