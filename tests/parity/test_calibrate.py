@@ -89,6 +89,18 @@ def test_other_pairs_keep_their_settings(tmp_path):
     assert "chosen: " in done and "pair_decoding" not in json.loads(path.read_text(encoding="utf-8"))
 
 
+def test_other_names_of_the_languages(bundle):
+    """The manifest names the pair by the bundle's own codes, whatever the command line calls the languages: the bundle still opens."""
+    (bundle.parent / "dev.de").write_text(translate(bundle, "--length-penalty", "3", "--length-penalty-cap", "1.3"), encoding="utf-8")
+    files = f"{bundle.parent / 'dev.en'}:{bundle.parent / 'dev.de'}"
+    run(os.path.join(BIN, "dragoman-train"), "calibrate", str(bundle), f"eng:ger:{files}", "--lines", "40")
+    assert list(json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))["pair_decoding"]) == ["en-de"]
+    assert translate(bundle)
+    before = (bundle / "manifest.json").read_bytes()
+    said = run(os.path.join(BIN, "dragoman-train"), "calibrate", str(bundle), f"de-AT:en:{files}", expect=2)
+    assert "does not translate from de-AT to en" in said and (bundle / "manifest.json").read_bytes() == before
+
+
 @pytest.mark.parametrize("pairs, fault", [
     ({"de-en": {"length_penalty": 1}}, "pair_decoding has 1 members, of which 0 are pairs of this bundle"),
     ({"en-de": {"length_penalty": 11}}, "pair_decoding.en-de.length_penalty"),

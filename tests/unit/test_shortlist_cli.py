@@ -126,7 +126,7 @@ def test_a_list_is_not_used_for_pairs_that_were_not_measured(tmp_path):
     decision = manifest(bundle)["shortlist"]
     assert decision["use"] is True and decision["use_for"] == [["en", "de"]]
     assert translate(bundle, *options["en", "fr"]) == whole
-    shortlist(bundle, sets[2].replace("en:fr", "EN:fr"), sets[1], sets[0])  # codes may be written in capitals
+    shortlist(bundle, sets[2].replace("en:fr", "EN:fra"), sets[1], sets[0])  # other spellings of the codes
     assert manifest(bundle)["shortlist"]["use_for"] == [list(pair) for pair in pairs[:3]]
     assert "the list is used: no set loses" in shortlist(bundle, *sets).stdout
     assert "use_for" not in manifest(bundle)["shortlist"]

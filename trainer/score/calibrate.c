@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Least gain in quality, mean of BLEU and chrF. A wider beam takes proportionally more time, so it
  * must gain `worth`; another penalty must gain a little, as a high one comes close to answers that
@@ -71,11 +70,10 @@ static int translate_set(const struct dg_calibrate_options *o, const struct dg_c
     return dg_evaluate_text(&text, e, err);
 }
 
-/* Codes may be written in capitals, as the translator reads them. */
 static bool is_of(const struct dg_calibrate_set *set, const struct dg_calibrated_pair *pair)
 {
-    return !pair || (!strcasecmp(set->source_lang, pair->source_lang) &&
-                        !strcasecmp(set->target_lang, pair->target_lang));
+    return !pair || (!strcmp(set->source_lang, pair->source_lang) &&
+                        !strcmp(set->target_lang, pair->target_lang));
 }
 
 /* Translate the pair's sets (NULL: all sets) with the trial's settings and set its scores. */
@@ -288,22 +286,6 @@ void dg_calibrated_free(struct dg_calibrated *c)
     c->n_pairs = 0;
 }
 
-/* Give a pair's codes as the manifest's `pairs` spell them: pair_decoding must, too. */
-static void spell_as_bundle(
-    const struct dg_json *manifest, const char **source_lang, const char **target_lang)
-{
-    const struct dg_json *pairs = dg_json_get(manifest, "pairs");
-    for (size_t i = 0; i < dg_json_length(pairs); i++) {
-        const char *source = dg_json_string(dg_json_at(dg_json_at(pairs, i), 0), NULL);
-        const char *target = dg_json_string(dg_json_at(dg_json_at(pairs, i), 1), NULL);
-        if (strcasecmp(*source_lang, source) || strcasecmp(*target_lang, target))
-            continue;
-        *source_lang = source;
-        *target_lang = target;
-        return;
-    }
-}
-
 int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
     struct dg_json *manifest, struct dg_error *err)
 {
@@ -314,11 +296,9 @@ int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
     for (size_t i = 0; i < c->n_pairs && !rc; i++) {
         const struct dg_calibrated_pair *p = &c->pairs[i];
         const struct dg_pair_search s = {p->chosen.alpha, p->chosen.penalty_cap};
-        const char *source = p->source_lang, *target = p->target_lang;
-        spell_as_bundle(manifest, &source, &target);
-        dg_pair_search_remove(manifest, source, target);
+        dg_pair_search_remove(manifest, p->source_lang, p->target_lang);
         if (p->own)
-            rc = dg_pair_search_write(manifest, source, target, s);
+            rc = dg_pair_search_write(manifest, p->source_lang, p->target_lang, s);
     }
     return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest") : 0;
 }

@@ -16,6 +16,7 @@ struct dg_config;
 struct dg_calibrate_set {
     /* line-aligned files, plain or gzip */
     const char *source, *target;
+    /* codes of one of the bundle's pairs, as its manifest has them */
     const char *source_lang, *target_lang;
 };
 
@@ -31,7 +32,7 @@ struct dg_calibrate_trial {
     double brevity;
 };
 
-/* One direction among the sets, spelled as its first set, and its own best length penalty. */
+/* One direction among the sets, and its own best length penalty. */
 struct dg_calibrated_pair {
     const char *source_lang, *target_lang;
     struct dg_calibrate_trial chosen;
@@ -81,7 +82,7 @@ int dg_calibrate(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err);
 void dg_calibrated_free(struct dg_calibrated *c);
 /* Write the chosen values into a config, and the pairs' penalties into a manifest, which keeps
- * those of other pairs and spells codes as its own `pairs`. DG_ENOMEM. */
+ * those of other pairs. DG_ENOMEM. */
 int dg_calibrated_write(const struct dg_calibrated *c, struct dg_config *config,
     struct dg_json *manifest, struct dg_error *err);
 /* Seal the bundle with the chosen values; pairs without a set keep their penalties. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const uint32_t beams[] = {1, 4};
 
@@ -95,7 +94,7 @@ static bool keeps_quality(
     size_t n = 0;
     for (size_t i = 0; i < g->n_sets; i++) {
         const struct dg_calibrate_set *set = &g->sets[i];
-        if (strcasecmp(set->source_lang, source) || strcasecmp(set->target_lang, target))
+        if (strcmp(set->source_lang, source) || strcmp(set->target_lang, target))
             continue;
         if (!kept[i])
             return false;

@@ -137,9 +137,11 @@ static void print_calibrated(const struct dg_calibrated *c)
 
 int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_sets sets = {NULL, NULL, 0};
+    struct dg_sets sets = {0};
     struct dg_calibrated c = {0};
     int rc = dg_sets_read(a->words + 1, a->n_words - 1, &sets, err);
+    if (!rc)
+        rc = dg_sets_match(&sets, a->words[0], err);
     const struct dg_calibrate_options o = {.bundle = a->words[0],
         .sets = sets.list,
         .n_sets = sets.n,

@@ -1,6 +1,7 @@
 #include "trainer/verbs/sets.h"
 
 #include "base/alloc.h"
+#include "trainer/verbs/pair.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +37,20 @@ int dg_sets_read(const char *const *words, size_t n, struct dg_sets *out, struct
     return rc;
 }
 
+int dg_sets_match(struct dg_sets *s, const char *bundle, struct dg_error *err)
+{
+    int rc = dg_bundle_open(bundle, &s->bundle, err);
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        struct dg_calibrate_set *set = &s->list[i];
+        rc = dg_pair_find(s->bundle, set->source_lang, set->target_lang, &set->source_lang,
+            &set->target_lang, err);
+    }
+    return rc;
+}
+
 void dg_sets_free(struct dg_sets *s)
 {
+    dg_bundle_close(s->bundle);
     for (size_t i = 0; s->words && i < s->n; i++)
         free(s->words[i]);
     free(s->words);

@@ -54,7 +54,7 @@ static int write_recipe(const char *bundle, const struct dg_sets *texts, struct 
 /* Prepares the texts in the folder of --prepared, which is left as it is if it matches them. */
 static int prepare_texts(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_sets texts = {NULL, NULL, 0};
+    struct dg_sets texts = {0};
     struct dg_recipe *r = NULL;
     struct dg_buffer json;
     dg_buffer_init(&json);
@@ -127,7 +127,7 @@ static int measure_list(const struct dg_args *a, const struct dg_sets *sets, str
 
 int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err)
 {
-    struct dg_sets sets = {NULL, NULL, 0};
+    struct dg_sets sets = {0};
     if (!a->prepared && a->texts.n)
         return dg_error_field(
             err, DG_EINVAL, "prepared", "--text needs --prepared DIR, where the text is prepared");
@@ -136,6 +136,8 @@ int dg_verb_shortlist(const struct dg_args *a, struct dg_error *err)
             "--prepared DIR makes a list, FROM:TO:SOURCE:TARGET measures one: neither is given");
     dg_stop_watch();
     int rc = dg_sets_read(a->words + 1, a->n_words - 1, &sets, err);
+    if (!rc)
+        rc = dg_sets_match(&sets, a->words[0], err);
     if (!rc && a->prepared)
         rc = make_list(a, err);
     if (!rc && sets.n)
