@@ -90,6 +90,11 @@ void dg_bundle_use_lists(struct dg_bundle *b, enum dg_list_use use);
 /* True if the shortlist is used for sentences of the i-th pair. */
 bool dg_bundle_pair_uses_list(const struct dg_bundle *b, size_t i);
 
+/* Check what is to become a manifest's text (a description, a licence) or language code. `field`:
+ * the caller's name of it, for messages. DG_EINVAL: dg_bundle_seal would refuse it. */
+int dg_bundle_check_text(const char *field, const char *text, struct dg_error *err);
+int dg_bundle_check_language(const char *field, const char *code, struct dg_error *err);
+
 /* Create DIR if it is missing and remove an old manifest: a partly replaced bundle must not look
  * complete. */
 int dg_bundle_begin(const char *dir, struct dg_error *err);

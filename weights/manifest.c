@@ -1,6 +1,7 @@
 #include "weights/manifest.h"
 
 #include "base/fields.h"
+#include "weights/bundle.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,17 +32,28 @@ const char *dg_manifest_file(const struct dg_json *manifest, enum dg_bundle_file
     return dg_json_string(dg_json_get(dg_json_get(manifest, "files"), file_keys[file]), NULL);
 }
 
-/* Require 1 to `max` bytes without control characters. */
-static int check_text(const char *field, const char *s, size_t max, struct dg_error *err)
+/* Require 1 to `max` bytes without control characters. `where` precedes the field in messages. */
+static int check_characters(
+    const char *where, const char *field, const char *s, size_t max, struct dg_error *err)
 {
     size_t n = strlen(s);
     if (n < 1 || n > max)
-        return REFUSE(field, "manifest: %s has %zu bytes, expected 1 to %zu", field, n, max);
+        return REFUSE(field, "%s%s has %zu bytes, expected 1 to %zu", where, field, n, max);
     for (size_t i = 0; i < n; i++) {
         if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
-            return REFUSE(field, "manifest: %s holds a control character", field);
+            return REFUSE(field, "%s%s holds a control character", where, field);
     }
     return 0;
+}
+
+static int check_text(const char *field, const char *s, size_t max, struct dg_error *err)
+{
+    return check_characters("manifest: ", field, s, max, err);
+}
+
+int dg_bundle_check_text(const char *field, const char *text, struct dg_error *err)
+{
+    return check_characters("", field, text, MAX_TEXT, err);
 }
 
 /* Require a plain name inside the bundle's directory: nothing that could lead out of it. */
@@ -78,16 +90,26 @@ static int check_files(const struct dg_json *m, struct dg_error *err)
 }
 
 /* A language tag: letters, digits and hyphens (BCP 47), e.g. "de", "pt-BR", "zh-Hant". */
-static int check_language(const char *field, const char *s, struct dg_error *err)
+static int check_code(const char *where, const char *field, const char *s, struct dg_error *err)
 {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
     size_t n = s ? strlen(s) : 0;
     if (n < 1 || n > 35 || strspn(s, letters) != n)
         return REFUSE(field,
-            "manifest: %s has \"%.40s\", expected a language tag such as \"de\" or \"pt-BR\"",
-            field, s ? s : "");
+            "%s%s has \"%.40s\", expected a language tag such as \"de\" or \"pt-BR\"", where, field,
+            s ? s : "");
     return 0;
+}
+
+static int check_language(const char *field, const char *s, struct dg_error *err)
+{
+    return check_code("manifest: ", field, s, err);
+}
+
+int dg_bundle_check_language(const char *field, const char *code, struct dg_error *err)
+{
+    return check_code("", field, code, err);
 }
 
 static int check_pairs(const struct dg_json *m, struct dg_error *err)

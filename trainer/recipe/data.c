@@ -1,6 +1,7 @@
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"
+#include "weights/bundle.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,17 @@ static int read_text(struct dg_recipe *r, const struct dg_json *o, const char *w
     }
     *out = dg_alloc_arena_string(&r->arena, s);
     return 0;
+}
+
+/* Copies a language code, which the bundle's manifest must take: it is written after hours of
+ * training. */
+static int read_language(struct dg_recipe *r, const struct dg_json *pair, const char *where,
+    const char *key, const char **out, struct dg_error *err)
+{
+    char name[160];
+    int rc = read_text(r, pair, where, key, true, out, err);
+    snprintf(name, sizeof name, "%s.%s", where, key);
+    return rc ? rc : dg_bundle_check_language(name, *out, err);
 }
 
 /* Gets o[key] as an array of *n items (0 if absent). */
@@ -107,9 +119,9 @@ static int read_pair(struct dg_recipe *r, const struct dg_json *v, size_t i,
     snprintf(name, sizeof name, "data.pairs[%zu]", i);
     int rc = dg_json_only(v, name, allowed, err);
     if (rc == 0)
-        rc = read_text(r, v, name, "source_lang", true, &p->source_lang, err);
+        rc = read_language(r, v, name, "source_lang", &p->source_lang, err);
     if (rc == 0)
-        rc = read_text(r, v, name, "target_lang", true, &p->target_lang, err);
+        rc = read_language(r, v, name, "target_lang", &p->target_lang, err);
     if (rc == 0)
         rc = dg_json_field_bool(v, name, "both_directions", &p->both_directions, err);
     if (rc == 0)

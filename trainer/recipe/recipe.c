@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "weights/bundle.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -21,6 +22,17 @@ static int check_name(const struct dg_recipe *r, struct dg_error *err)
             return dg_error_field(err, DG_EINVAL, "name",
                 "name is \"%s\", must be of letters, digits, - _ .", r->name);
     return 0;
+}
+
+/* The texts of the bundle's manifest, "": none. */
+static int check_output(const struct dg_recipe *r, struct dg_error *err)
+{
+    int rc = 0;
+    if (r->output.description[0])
+        rc = dg_bundle_check_text("output.description", r->output.description, err);
+    if (!rc && r->output.licence[0])
+        rc = dg_bundle_check_text("output.licence", r->output.licence, err);
+    return rc;
 }
 
 static bool has_tags(const struct dg_recipe *r)
@@ -179,6 +191,7 @@ static int fill(struct dg_recipe *r, const struct dg_json *root, struct dg_error
     rc = rc ? rc : check_vocabulary(r, err);
     rc = rc ? rc : check_training(r, err);
     rc = rc ? rc : check_guided(r, err);
+    rc = rc ? rc : check_output(r, err);
     if (rc)
         return rc;
     r->json = dg_json_new_object();
