@@ -100,6 +100,9 @@ int dg_convert_output_check_spm(const char *path, struct dg_error *err)
 struct dg_json *dg_convert_output_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err)
 {
+    if (dg_bundle_check_text("name", name, err) ||
+        (licence && dg_bundle_check_text("licence", licence, err)))
+        return NULL;
     struct dg_json *m = dg_json_new_object();
     int rc = dg_json_set_int(m, "format", 1);
     rc |= dg_json_set_string(m, "name", name);
@@ -127,6 +130,9 @@ int dg_convert_output_origin(struct dg_json *m, const char *from, struct dg_erro
 int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
     const char *from, struct dg_error *err)
 {
+    if (dg_bundle_check_language("source_lang", source_lang, err) ||
+        dg_bundle_check_language("target_lang", target_lang, err))
+        return DG_EINVAL;
     struct dg_json *pair = dg_json_new_array();
     int rc = dg_json_append_take(pair, dg_json_new_string(source_lang, strlen(source_lang)));
     rc |= dg_json_append_take(pair, dg_json_new_string(target_lang, strlen(target_lang)));

@@ -168,6 +168,32 @@ static void sentencepiece_vocabulary(void **state)
     dg_buffer_deinit(&vocab);
 }
 
+/* What the manifest would refuse is refused before the bundle that is there is replaced. */
+static void texts_of_the_manifest(void **state)
+{
+    static const struct {
+        const char *name, *licence, *source, *target, *field;
+    } wrong[] = {{"a\nb", NULL, "en", "de", "name"}, {"", NULL, "en", "de", "name"},
+        {NULL, "", "en", "de", "licence"}, {NULL, "two\tcolumns", "en", "de", "licence"},
+        {NULL, NULL, "en us", "de", "source_lang"}, {NULL, NULL, "en", "de/at", "target_lang"}};
+    struct dg_config c;
+    struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
+    dg_bundle_close(converted(&o, &c));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct dg_error err = {0};
+        struct dg_bundle *b = NULL;
+        o.name = wrong[i].name;
+        o.licence = wrong[i].licence;
+        o.source_lang = wrong[i].source;
+        o.target_lang = wrong[i].target;
+        assert_int_not_equal(dg_convert_marian(&o, &err), 0);
+        assert_string_equal(err.field, wrong[i].field);
+        assert_int_equal(dg_bundle_open(o.out, &b, &err), 0);
+        assert_int_equal(dg_bundle_verify(b, &err), 0);
+        dg_bundle_close(b);
+    }
+}
+
 /* --positions halves: reads Marian files as CTranslate2 does, with its epsilon. */
 static void halves_convention(void **state)
 {
@@ -243,7 +269,7 @@ static void broken_models_are_refused(void **state)
     expect_failure(&o, DG_EINVAL, "type", "f32, f16 or bf16");
     o.type = DG_F32;
     o.source_lang = "e n";
-    expect_failure(&o, DG_EINVAL, "pairs[0]", "language tag");
+    expect_failure(&o, DG_EINVAL, "source_lang", "language tag");
     o.source_lang = NULL;
     expect_failure(&o, DG_EINVAL, "source_lang", "is missing");
     o.source_lang = "en";
@@ -333,6 +359,7 @@ int main(void)
         TEST(nothing_shared),
         TEST(half_tied),
         TEST(sentencepiece_vocabulary),
+        TEST(texts_of_the_manifest),
         TEST(halves_convention),
         TEST(half_precision_storage),
         TEST(broken_models_are_refused),
