@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/file.h"
+#include "kernels/device.h"
 #include "trainer/data/corpus.h"
 #include "trainer/synthetic/growing.h"
 #include "trainer/verbs/stop.h"
@@ -239,11 +240,22 @@ static void free_distillation(struct distillation *d)
     dg_synthetic_model_free(&d->teacher);
 }
 
+/* Refuses a --device or --precision that the run would refuse once all text is translated. */
+static int check_device(const struct dg_args *a, struct dg_error *err)
+{
+    const struct dg_device_options wish = {
+        .device = a->device ? a->device : "cpu", .precision = a->precision};
+    struct dg_device device;
+    return dg_device_choose(&wish, &device, err);
+}
+
 int dg_verb_distill(const struct dg_args *a, struct dg_error *err)
 {
     struct distillation d = {.a = a};
     dg_stop_watch();
-    int rc = dg_synthetic_model_read(a, &d.teacher, err);
+    int rc = check_device(a, err);
+    if (!rc)
+        rc = dg_synthetic_model_read(a, &d.teacher, err);
     if (!rc)
         rc = lay_out(&d, err);
     if (!rc)
