@@ -317,7 +317,13 @@ static void test_extends_and_settings(void **state)
     assert_int_equal(dg_recipe_load(child, "", NULL, 0, &r, &err), DG_EINVAL);
     assert_string_equal(err.field, "extends");
     dg_error_clear(&err);
-    assert_true(dg_recipe_load("/nowhere/x.json", "", NULL, 0, &r, &err) < 0 && err.message[0]);
+    assert_true(dg_recipe_load("/nowhere/x.json", "", NULL, 0, &r, &err) < 0);
+    assert_string_equal(err.message, "cannot open /nowhere/x.json: No such file or directory");
+    dg_error_clear(&err);
+    /* a misspelt preset */
+    assert_int_equal(dg_recipe_load("smal", "", NULL, 0, &r, &err), DG_ENOTFOUND);
+    assert_non_null(strstr(err.message, "cannot open smal: No such file or directory; presets are "
+                                        "small, base, big, paper-base-ende"));
     dg_error_clear(&err);
     /* A preset's name. */
     /* even if a folder has that name */

@@ -240,8 +240,10 @@ int dg_recipe_load(const char *path, const char *data_dir, const char *const *se
     int rc =
         v ? resolve(v, folder.data ? folder.data : "", data_dir, settings, n_settings, out, &why)
           : why.code;
+    const bool names_preset = !v && rc == DG_ENOTFOUND && !path[strcspn(path, "./")];
     if (rc)
-        dg_error_field(err, rc, why.field, "%s%s%s", v ? path : "", v ? ": " : "", why.message);
+        dg_error_field(err, rc, why.field, "%s%s%s%s%s", v ? path : "", v ? ": " : "", why.message,
+            names_preset ? "; presets are " : "", names_preset ? dg_recipe_preset_names() : "");
     dg_json_free(v);
     dg_buffer_deinit(&moved);
     dg_buffer_deinit(&folder);
