@@ -21,6 +21,7 @@ def folder(tmp_path_factory):
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "latin.de").write_text("".join(x + "\n" for x in lines("de")[:30]), encoding="latin-1")
     (folder / "text.model").write_text(LONG)
+    (folder / "table.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(lines("en")[:30], lines("de"))), encoding="utf-8")
     return folder
 
 
@@ -46,6 +47,8 @@ CASES = {
                  "vocabulary.character_coverage is 0.6, must be at least 0.98"),
     "Latin-1": ({"data": pairs("early.en", "latin.de")}, "of 30 pairs would be dropped (not_utf8 "),
     "a line less": ({"data": pairs("early.en", "early.txt")}, "early.txt ends after 28 lines, but "),
+    "columns": ({"data": {"pairs": [{**pairs("early.en", "early.de")["pairs"][0], "dev": [{"source": "early.en", "target": "table.tsv"}]}]}},
+                "table.tsv: 30 of 30 lines have columns, must be one sentence each: cut -f1 "),
     "swapped": ({"data": pairs("early.de", "early.en"), "cleaning": {"language_check": True}}, "source and target are swapped"),
     "no file": ({"data": pairs("early.en", "nowhere.de")}, "nowhere.de: No such file"),
     "no model": ({**EARLY, "vocabulary": {"from": "text.model"}}, "vocabulary.from: "),

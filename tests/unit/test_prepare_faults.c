@@ -116,6 +116,35 @@ static void test_too_many_faults(void **state)
     dg_buffer_deinit(&t);
 }
 
+/* A table's lines, such as source and target in one file, are not one sentence each. */
+static void test_columns(void **state)
+{
+    (void)state;
+    struct dg_buffer s, t, both;
+    dg_buffer_init(&s);
+    dg_buffer_init(&t);
+    dg_buffer_init(&both);
+    for (unsigned i = 0; i < LINES; i++) {
+        const size_t begin[2] = {s.len, t.len};
+        add_line(&s, &t, i);
+        dg_buffer_add(&both, s.data + begin[0], s.len - begin[0] - 1);
+        /* Half of the lines may have a tab, and all may have one at an end. */
+        dg_buffer_adds(&both, i % 2 ? "\t" : " ");
+        dg_buffer_add(&both, t.data + begin[1], t.len - begin[1] - 1);
+        dg_buffer_adds(&both, "\t\r\n");
+    }
+    assert_string_equal(message(&s, &both, PLAIN), "");
+    for (size_t i = 0; i < both.len / 50; i++)
+        if (both.data[i] == '\n')
+            both.data[i + 3] = '\t';
+    EXPECT(message(&s, &both, PLAIN), "train.de: 6", "of 1200 lines have columns", "cut -f1");
+    EXPECT(message(&both, &t, PLAIN), "train.en: 6", "of 1200 lines have columns");
+    assert_string_equal(message(&s, &both, PLAIN ",\"max_dropped\":1"), "");
+    dg_buffer_deinit(&s);
+    dg_buffer_deinit(&t);
+    dg_buffer_deinit(&both);
+}
+
 static void test_swapped(void **state)
 {
     (void)state;
@@ -191,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shifted),
         cmocka_unit_test(test_too_many_faults),
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_swapped),
         cmocka_unit_test(test_near_copies),
     };

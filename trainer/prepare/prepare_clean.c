@@ -26,6 +26,8 @@ struct line_pair {
     struct place raw[2];
     uint32_t domain;
     bool cut, swapped;
+    /* of source and target */
+    bool columns[2];
     enum dg_drop why;
     struct dg_hash128 hash;
 };
@@ -95,6 +97,9 @@ static void clean_one(struct block *b, struct task *t, struct line_pair *p)
 {
     const struct dg_recipe *r = b->job->r;
     size_t start = t->text.len;
+    for (int side = 0; side < 2; side++)
+        p->columns[side] =
+            dg_prepare_has_columns(b->text.data + p->raw[side].begin, p->raw[side].len);
     enum dg_drop why_source = clean_side(b, t, &p->source);
     enum dg_drop why_target = why_source ? DG_KEEP : clean_side(b, t, &p->target);
     p->why = why_source ? why_source : why_target;
@@ -192,6 +197,8 @@ static int write_block(struct block *b, size_t file, struct dg_error *err)
         if (p->why == DG_KEEP && weight <= 0)
             p->why = DG_DROP_WEIGHT;
         count->read++;
+        for (int side = 0; side < 2; side++)
+            count->columns[side] += p->columns[side];
         if (p->why != DG_KEEP) {
             const char *text = b->text.data ? b->text.data : "";
             const char *const raw[2] = {text + p->raw[0].begin, text + p->raw[1].begin};

@@ -27,12 +27,41 @@ static const char *guess(const struct dg_prepare_count *c, enum dg_drop most)
     return "";
 }
 
+bool dg_prepare_has_columns(const char *line, size_t n)
+{
+    const char *tab = memchr(line, '\t', n);
+    size_t begin = 0;
+    if (!tab)
+        return false;
+    while (begin < n && strchr(" \t", line[begin]))
+        begin++;
+    while (n > begin && strchr(" \t\r", line[n - 1]))
+        n--;
+    return memchr(line + begin, '\t', n - begin) != NULL;
+}
+
+int dg_prepare_columns(const struct dg_recipe *r, const char *file, uint64_t columns,
+    uint64_t lines, struct dg_error *err)
+{
+    if (2 * columns <= lines || r->cleaning.max_dropped >= 1)
+        return 0;
+    return dg_error_field(err, DG_EINVAL, "cleaning.max_dropped",
+        "%s: %llu of %llu lines have columns, must be one sentence each: cut -f1 writes the first "
+        "column alone (with cleaning.max_dropped 1, tabs are white space)",
+        file, (unsigned long long)columns, (unsigned long long)lines);
+}
+
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err)
 {
     uint64_t faults = 0;
     enum dg_drop most = DG_KEEP;
     struct dg_buffer list;
+    int rc = dg_prepare_columns(r, f->source, c->columns[0], c->read, err);
+    if (!rc)
+        rc = dg_prepare_columns(r, f->target, c->columns[1], c->read, err);
+    if (rc)
+        return rc;
     dg_buffer_init(&list);
     for (int why = DG_KEEP + 1; why < DG_N_DROPS; why++) {
         if (!is_fault((enum dg_drop)why) || !c->by[why])
@@ -43,7 +72,6 @@ int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
         dg_buffer_addf(&list, "%s%s %llu", list.len ? ", " : "", dg_drop_name((enum dg_drop)why),
             (unsigned long long)c->by[why]);
     }
-    int rc = 0;
     if ((double)faults > r->cleaning.max_dropped * (double)c->read) {
         const struct dg_prepare_example *e = &c->examples[most];
         rc = dg_error_field(err, DG_EINVAL, "cleaning.max_dropped",

@@ -13,6 +13,7 @@ static int hold_out_file(
     struct dg_corpus_lines *l = NULL;
     struct dg_buffer path, clean;
     struct dg_line line;
+    uint64_t columns = 0;
     int got = 1;
     dg_buffer_init(&path);
     dg_buffer_init(&clean);
@@ -20,6 +21,7 @@ static int hold_out_file(
     int rc = dg_corpus_lines_open(full, &l, err);
     while (rc == 0 && (got = dg_corpus_lines_next(l, &line, err)) > 0) {
         enum dg_drop why;
+        columns += dg_prepare_has_columns(line.text, line.len);
         dg_buffer_reset(&clean);
         rc = dg_clean_line(line.text, line.len, &clean, &why, err);
         if (rc == 0 && scored)
@@ -29,6 +31,8 @@ static int hold_out_file(
         if (rc == 0 && clean.len && j->near)
             dg_near_copies_add(j->near, clean.data, clean.len);
     }
+    if (rc == 0 && got == 0 && scored)
+        rc = dg_prepare_columns(j->r, name, columns, dg_corpus_lines_number(l), err);
     dg_corpus_lines_close(l);
     dg_buffer_deinit(&clean);
     dg_buffer_deinit(&path);

@@ -28,6 +28,8 @@ struct dg_prepare_count {
     uint64_t read;
     /* pairs of by[DG_DROP_LANGUAGE] with each side in the other's language */
     uint64_t swapped;
+    /* lines of source and target for which dg_prepare_has_columns is true */
+    uint64_t columns[2];
     struct dg_prepare_example examples[DG_N_DROPS];
     /* pairs by reason; by[DG_KEEP]: kept pairs */
     uint64_t by[DG_N_DROPS];
@@ -93,6 +95,14 @@ enum dg_drop dg_prepare_held_out_as(
  * dropped for faults that the recipe must be wrong. */
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err);
+/* True if the line has a tab between other characters than white space, as a table's lines have.
+ * Any thread. */
+bool dg_prepare_has_columns(const char *line, size_t n);
+/* DG_EINVAL if more than half of a file's lines have columns: all of them would become one
+ * sentence.
+ */
+int dg_prepare_columns(const struct dg_recipe *r, const char *file, uint64_t columns,
+    uint64_t lines, struct dg_error *err);
 /* DG_EINVAL with count and example if most pairs of a dev or test file are certainly in other
  * languages. */
 int dg_prepare_set_faults(const struct dg_recipe_pair *pair, const struct dg_recipe_file *f,
