@@ -1,6 +1,7 @@
 /* What prepare refuses: files that do not match the recipe. Every file is made from one good
  * one. */
 #include "tests/unit/prepare_corpus.h"
+#include "trainer/prepare/prepare_internal.h"
 
 enum { LINES = 1200 };
 
@@ -116,6 +117,26 @@ static void test_too_many_faults(void **state)
     dg_buffer_deinit(&t);
 }
 
+/* A message has an end: what to do comes before the example. */
+static void test_advice_is_not_cut(void **state)
+{
+    (void)state;
+    const struct dg_recipe r = {.cleaning.max_dropped = 0.2};
+    const struct dg_recipe_file f = {.source = "corpora/opus/OpenSubtitles.de-en.raw.en",
+        .target = "corpora/opus/OpenSubtitles.de-en.raw.de"};
+    static struct dg_prepare_count c = {.read = 22512639};
+    struct dg_error err = {0};
+    for (int why = DG_KEEP + 1; why <= DG_DROP_LANGUAGE; why++)
+        c.by[why] = 123456;
+    c.by[DG_DROP_UTF8] = 9876543;
+    c.examples[DG_DROP_UTF8].line = 1234567;
+    for (int side = 0; side < 2; side++)
+        memset(c.examples[DG_DROP_UTF8].text[side], 'x', sizeof c.examples[0].text[0] - 1);
+    assert_int_equal(dg_prepare_faults(&r, &f, &c, &err), DG_EINVAL);
+    EXPECT(err.message, "not_utf8 9876543", "allows; it looks like Latin-1",
+        "iconv -f WINDOWS-1252 -t UTF-8 converts it; not_utf8 for example is line 1234567");
+}
+
 /* A table's lines, such as source and target in one file, are not one sentence each. */
 static void test_columns(void **state)
 {
@@ -220,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shifted),
         cmocka_unit_test(test_too_many_faults),
+        cmocka_unit_test(test_advice_is_not_cut),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_swapped),
         cmocka_unit_test(test_near_copies),

@@ -76,10 +76,10 @@ int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
         const struct dg_prepare_example *e = &c->examples[most];
         rc = dg_error_field(err, DG_EINVAL, "cleaning.max_dropped",
             "%s, %s: %llu of %llu pairs would be dropped (%s), more than cleaning.max_dropped (%g) "
-            "allows; %s for example is line %llu: \"%s\" | \"%s\"%s",
+            "allows%s; %s for example is line %llu: \"%s\" | \"%s\"",
             f->source, f->target, (unsigned long long)faults, (unsigned long long)c->read,
-            list.data ? list.data : "", r->cleaning.max_dropped, dg_drop_name(most),
-            (unsigned long long)e->line, e->text[0], e->text[1], guess(c, most));
+            list.data ? list.data : "", r->cleaning.max_dropped, guess(c, most), dg_drop_name(most),
+            (unsigned long long)e->line, e->text[0], e->text[1]);
     }
     dg_buffer_deinit(&list);
     return rc;
